@@ -1,0 +1,13 @@
+# The libraries Capstan stands on.
+find_package(MPI REQUIRED COMPONENTS C CXX)
+find_package(Trilinos REQUIRED COMPONENTS Tpetra Belos Ifpack2 MueLu)
+if(Trilinos_VERSION VERSION_LESS 13.2)
+  message(FATAL_ERROR "Capstan needs Trilinos 13.2 or newer; found ${Trilinos_VERSION} in ${Trilinos_DIR}")
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+find_package(yaml-cpp REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(fmt REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Threads REQUIRED)

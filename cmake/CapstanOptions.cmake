@@ -1,0 +1,28 @@
+# Build options. Everything a user may switch is declared here and nowhere else.
+include(GNUInstallDirs)
+
+option(CAPSTAN_NATIVE "Use the instruction set of this machine (-march=native)" OFF)
+option(CAPSTAN_WERROR "Treat warnings in Capstan's own code as errors" ON)
+option(CAPSTAN_PCH "Precompile the Trilinos headers" ON)
+option(CAPSTAN_OPENFOAM "Build libcapstanFoam.so for OpenFOAM" OFF)
+option(CAPSTAN_PETSC_PEERS "Build the PETSc peers of the benchmarks" OFF)
+option(CAPSTAN_BENCHMARKS "Build the benchmarks in perf/" ON)
+set(CAPSTAN_SANITIZE
+    ""
+    CACHE STRING "Sanitizers for Capstan's own code, for example 'address,undefined'")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE
+      Release
+      CACHE STRING "Build type" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 17)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")

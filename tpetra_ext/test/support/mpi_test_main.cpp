@@ -1,0 +1,47 @@
+/// \file
+/// The main program of every test that runs under mpirun: MPI and Kokkos up, GoogleTest, down again.
+///
+/// Rank 0 prints GoogleTest's usual output, the others only their failures. The exit status is non-zero on every rank
+/// when a test failed on any, so a failure on one rank cannot be lost.
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+
+#include <Tpetra_Core.hpp>
+#include <cstdio>
+#include <string>
+
+namespace {
+
+/// Prints what failed on a rank other than 0, with the rank in front.
+class FailuresOnly : public testing::EmptyTestEventListener {
+ public:
+  explicit FailuresOnly(int rank) : rank_(rank) {}
+
+ private:
+  void OnTestPartResult(const testing::TestPartResult& result) override {
+    if (result.failed()) {
+      std::fprintf(stderr, "rank %d: %s:%d: %s\n", rank_, result.file_name() != nullptr ? result.file_name() : "?",
+                   result.line_number(), result.summary());
+    }
+  }
+
+  int rank_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Tpetra::ScopeGuard guard(&argc, &argv);
+  testing::InitGoogleTest(&argc, argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) {
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new FailuresOnly(rank));
+  }
+  int failed = RUN_ALL_TESTS();
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return failed;
+}
