@@ -1,13 +1,47 @@
-# The libraries Capstan stands on.
-find_package(MPI REQUIRED COMPONENTS C CXX)
-find_package(Trilinos REQUIRED COMPONENTS Tpetra Belos Ifpack2 MueLu)
+# The libraries Capstan stands on. Each one missing is named with its Debian package and the way to point CMake at it.
+
+# capstan_find(<package> DEBIAN <packages> [COMPONENTS ...]): find_package that says what to do when it fails.
+# A macro: the variables and targets of the package must reach the caller.
+macro(capstan_find package)
+  cmake_parse_arguments(_capstan_find "" "DEBIAN" "COMPONENTS" ${ARGN})
+  if(_capstan_find_COMPONENTS)
+    find_package(${package} QUIET COMPONENTS ${_capstan_find_COMPONENTS})
+  else()
+    find_package(${package} QUIET)
+  endif()
+  if(NOT ${package}_FOUND)
+    string(REPLACE ";" " " _capstan_find_parts "${_capstan_find_COMPONENTS}")
+    message(
+      FATAL_ERROR
+        "Capstan needs ${package} ${_capstan_find_parts}, which CMake did not find.\n"
+        "  Debian 12: apt-get install ${_capstan_find_DEBIAN}  (or ./capstan setup, which installs all that is missing)\n"
+        "  Elsewhere: -DCMAKE_PREFIX_PATH=<its installation> or -D${package}_DIR=<folder of ${package}Config.cmake>")
+  endif()
+  message(STATUS "Found ${package} ${${package}_VERSION}")
+endmacro()
+
+capstan_find(MPI DEBIAN "libopenmpi-dev openmpi-bin" COMPONENTS C CXX)
+capstan_find(Trilinos DEBIAN trilinos-all-dev COMPONENTS Tpetra Belos Ifpack2 MueLu)
 if(Trilinos_VERSION VERSION_LESS 13.2)
   message(FATAL_ERROR "Capstan needs Trilinos 13.2 or newer; found ${Trilinos_VERSION} in ${Trilinos_DIR}")
 endif()
+# Trilinos' package files may switch this on again.
 set(CMAKE_CXX_EXTENSIONS OFF)
-find_package(yaml-cpp REQUIRED)
-find_package(nlohmann_json REQUIRED)
-find_package(fmt REQUIRED)
-find_package(CLI11 REQUIRED)
-find_package(ZLIB REQUIRED)
+capstan_find(yaml-cpp DEBIAN libyaml-cpp-dev)
+capstan_find(nlohmann_json DEBIAN nlohmann-json3-dev)
+capstan_find(fmt DEBIAN libfmt-dev)
+capstan_find(CLI11 DEBIAN libcli11-dev)
+capstan_find(ZLIB DEBIAN zlib1g-dev)
 find_package(Threads REQUIRED)
+if(BUILD_TESTING)
+  capstan_find(GTest DEBIAN libgtest-dev)
+  capstan_find(Python3 DEBIAN python3 COMPONENTS Interpreter)
+endif()
+if(CAPSTAN_PETSC_PEERS)
+  capstan_find(PkgConfig DEBIAN pkg-config)
+  pkg_check_modules(PETSC QUIET IMPORTED_TARGET GLOBAL PETSc)
+  if(NOT PETSC_FOUND)
+    message(FATAL_ERROR "CAPSTAN_PETSC_PEERS needs PETSc, which pkg-config did not find.\n"
+                        "  Debian 12: apt-get install libpetsc-real-dev\n  Elsewhere: PKG_CONFIG_PATH=<folder of PETSc.pc>")
+  endif()
+endif()

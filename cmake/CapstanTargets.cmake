@@ -1,5 +1,9 @@
 # Interface targets every room links: how our own code is compiled, and what of Trilinos it sees.
 
+set(CAPSTAN_INCLUDE_ROOT "${PROJECT_SOURCE_DIR}")
+# Installed headers keep their paths below this folder, so that #include "tpetra_ext/..." works there as well.
+set(CAPSTAN_INSTALL_INCLUDE_ROOT "${CMAKE_INSTALL_INCLUDEDIR}/capstan")
+
 add_library(capstan_flags INTERFACE)
 target_compile_features(capstan_flags INTERFACE cxx_std_17)
 target_compile_options(capstan_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
@@ -10,14 +14,22 @@ if(CAPSTAN_NATIVE)
   target_compile_options(capstan_flags INTERFACE -march=native)
 endif()
 if(CAPSTAN_SANITIZE)
-  target_compile_options(capstan_flags INTERFACE -fsanitize=${CAPSTAN_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g)
+  target_compile_options(capstan_flags INTERFACE -fsanitize=${CAPSTAN_SANITIZE} -fno-sanitize-recover=all
+                                                 -fno-omit-frame-pointer -g1)
   target_link_options(capstan_flags INTERFACE -fsanitize=${CAPSTAN_SANITIZE})
 endif()
 
-# Trilinos' own headers are system headers: their warnings are not ours.
+# Trilinos' own headers are system headers: their warnings are not ours. The installed package refills the
+# BUILD_INTERFACE parts from the Trilinos it finds (cmake/CapstanConfig.cmake.in).
 add_library(capstan_trilinos INTERFACE)
-target_include_directories(capstan_trilinos SYSTEM INTERFACE ${Trilinos_INCLUDE_DIRS} ${Trilinos_TPL_INCLUDE_DIRS})
-target_link_libraries(capstan_trilinos INTERFACE ${Trilinos_LIBRARIES} MPI::MPI_CXX)
+foreach(folder IN LISTS Trilinos_INCLUDE_DIRS Trilinos_TPL_INCLUDE_DIRS)
+  target_include_directories(capstan_trilinos SYSTEM INTERFACE "$<BUILD_INTERFACE:${folder}>")
+endforeach()
+foreach(library IN LISTS Trilinos_LIBRARIES)
+  target_link_libraries(capstan_trilinos INTERFACE "$<BUILD_INTERFACE:${library}>")
+endforeach()
+target_link_libraries(capstan_trilinos INTERFACE MPI::MPI_CXX)
 target_compile_definitions(capstan_trilinos INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
-set(CAPSTAN_INCLUDE_ROOT "${PROJECT_SOURCE_DIR}")
+# What `./capstan run`, `solve` and `list` need, without tests and benchmarks. Filled in CapstanInstall.
+add_custom_target(capstan_products)

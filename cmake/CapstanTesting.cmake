@@ -1,27 +1,32 @@
-# capstan_add_test(NAME name SOURCES a.cpp ... [LIBRARIES lib ...] [RANKS 1 2 3 4] [LABELS unit] [TIMEOUT 300])
-#
-# Builds one GoogleTest program and registers it once per number of ranks as <name>.np<ranks>.
-find_package(GTest REQUIRED)
-
+# How tests are declared. Every test runs in CAPSTAN_TEST_ENVIRONMENT; what it builds hangs under capstan_tests, the
+# part labelled `unit` also under capstan_unit_tests (the sanitizer run builds only that).
 add_library(capstan_test_main STATIC "${PROJECT_SOURCE_DIR}/tpetra_ext/test/support/mpi_test_main.cpp")
 target_link_libraries(capstan_test_main PUBLIC GTest::gtest capstan_trilinos PRIVATE capstan_flags)
+capstan_use_pch(capstan_test_main)
 
-set(CAPSTAN_TEST_ENVIRONMENT
-    OMPI_ALLOW_RUN_AS_ROOT=1
-    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    OMPI_MCA_rmaps_base_oversubscribe=1
-    OMPI_MCA_mpi_yield_when_idle=1
-    OMPI_MCA_hwloc_base_binding_policy=none
-    OMPI_MCA_btl_vader_single_copy_mechanism=none
-    OPENBLAS_NUM_THREADS=1
-    OMP_NUM_THREADS=1)
+add_custom_target(capstan_tests)
+add_custom_target(capstan_unit_tests)
+add_dependencies(capstan_tests capstan_unit_tests)
+
+file(STRINGS "${PROJECT_SOURCE_DIR}/cmake/run-environment.txt" CAPSTAN_RUN_ENVIRONMENT REGEX "^[A-Z]")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/run-environment.txt")
+# Tests may run more ranks than there are cores, and then must not spin.
+set(CAPSTAN_TEST_ENVIRONMENT ${CAPSTAN_RUN_ENVIRONMENT} OMPI_MCA_rmaps_base_oversubscribe=1
+                             OMPI_MCA_mpi_yield_when_idle=1)
 if(CAPSTAN_SANITIZE)
   # Open MPI and Trilinos keep memory until the process ends.
   list(APPEND CAPSTAN_TEST_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1)
 endif()
 
+# capstan_add_test(NAME name SOURCES a.cpp ... [LIBRARIES lib ...] [RANKS 1 2 3 4] [LABELS unit] [TIMEOUT 300] [NO_PCH])
+#
+# Builds one GoogleTest program and registers it once per number of ranks as <name>.np<ranks>. NO_PCH is for programs
+# that include no Trilinos header, or need compile flags of their own.
 function(capstan_add_test)
-  cmake_parse_arguments(ARG "" "NAME;TIMEOUT" "SOURCES;LIBRARIES;RANKS;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_PCH" "NAME;TIMEOUT" "SOURCES;LIBRARIES;RANKS;LABELS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "capstan_add_test(${ARG_NAME}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
   if(NOT ARG_RANKS)
     set(ARG_RANKS 1 2 3 4)
   endif()
@@ -35,6 +40,14 @@ function(capstan_add_test)
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBRARIES} capstan_test_main capstan_flags)
   target_include_directories(${ARG_NAME} PRIVATE "${CAPSTAN_INCLUDE_ROOT}")
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/test")
+  if(NOT ARG_NO_PCH)
+    capstan_use_pch(${ARG_NAME})
+  endif()
+  if("unit" IN_LIST ARG_LABELS)
+    add_dependencies(capstan_unit_tests ${ARG_NAME})
+  else()
+    add_dependencies(capstan_tests ${ARG_NAME})
+  endif()
   foreach(ranks IN LISTS ARG_RANKS)
     add_test(NAME ${ARG_NAME}.np${ranks}
              COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${ARG_NAME}>)
@@ -42,4 +55,26 @@ function(capstan_add_test)
       ${ARG_NAME}.np${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" ENVIRONMENT
                                                                                        "${CAPSTAN_TEST_ENVIRONMENT}")
   endforeach()
+endfunction()
+
+# capstan_add_script_test(NAME name COMMAND program args ... [LABELS regression] [TIMEOUT 300] [PROCESSORS 1])
+#
+# Registers a test that is a command of its own (a Python or shell script); it fails with the exit status.
+function(capstan_add_script_test)
+  cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS" "COMMAND;LABELS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "capstan_add_script_test(${ARG_NAME}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS regression)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  if(NOT ARG_PROCESSORS)
+    set(ARG_PROCESSORS 1)
+  endif()
+  add_test(NAME ${ARG_NAME} COMMAND ${ARG_COMMAND})
+  set_tests_properties(${ARG_NAME} PROPERTIES PROCESSORS ${ARG_PROCESSORS} TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
+                                              ENVIRONMENT "${CAPSTAN_TEST_ENVIRONMENT}")
 endfunction()

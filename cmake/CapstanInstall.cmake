@@ -1,0 +1,68 @@
+# Installation: libraries, headers, tools, app-inputs and the package `find_package(Capstan)` reads. Also the
+# capstan_products target. Runs after all rooms have declared their targets.
+include(CMakePackageConfigHelpers)
+
+foreach(target capstan capstanFoam capstan-solve)
+  if(TARGET ${target})
+    add_dependencies(capstan_products ${target})
+  endif()
+endforeach()
+
+# capstan_export(<target> AS <name>): makes <target> part of the package under Capstan::<name>. The source tree leaves its
+# include directories and the compile flags of our own code stay private.
+function(capstan_export target as name)
+  get_target_property(links ${target} INTERFACE_LINK_LIBRARIES)
+  if(links)
+    list(REMOVE_ITEM links capstan_flags "$<LINK_ONLY:capstan_flags>")
+    set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES "${links}")
+  endif()
+  set_target_properties(
+    ${target}
+    PROPERTIES EXPORT_NAME ${name}
+               INTERFACE_INCLUDE_DIRECTORIES
+               "$<BUILD_INTERFACE:${CAPSTAN_INCLUDE_ROOT}>;$<INSTALL_INTERFACE:${CAPSTAN_INSTALL_INCLUDE_ROOT}>")
+  install(
+    TARGETS ${target}
+    EXPORT CapstanTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+set_target_properties(capstan_trilinos PROPERTIES EXPORT_NAME trilinos)
+install(TARGETS capstan_trilinos EXPORT CapstanTargets)
+if(TARGET capstan AND TARGET capstan_static AND TARGET capstan_kernels)
+  capstan_export(capstan_kernels AS kernels)
+  capstan_export(capstan AS capstan)
+  capstan_export(capstan_static AS capstan_static)
+  # The library needs few of Trilinos' hundred; a program that links it must load it though it may call nothing in it.
+  target_link_options(capstan PRIVATE LINKER:--as-needed INTERFACE LINKER:--no-as-needed)
+endif()
+
+install(
+  EXPORT CapstanTargets
+  NAMESPACE Capstan::
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Capstan)
+configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/CapstanConfig.cmake.in" "${PROJECT_BINARY_DIR}/CapstanConfig.cmake"
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Capstan)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/CapstanConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/CapstanConfig.cmake" "${PROJECT_BINARY_DIR}/CapstanConfigVersion.cmake"
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Capstan)
+
+install(
+  DIRECTORY tpetra_ext belos_ext
+  DESTINATION ${CAPSTAN_INSTALL_INCLUDE_ROOT}
+  FILES_MATCHING
+  PATTERN "*.hpp"
+  PATTERN "test" EXCLUDE
+  PATTERN "bench" EXCLUDE)
+foreach(target capstan-solve capstanFoam)
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}:$ORIGIN")
+    install(
+      TARGETS ${target}
+      RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
+      LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
+install(DIRECTORY app-inputs DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan PATTERN "CMakeLists.txt" EXCLUDE)
+install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
