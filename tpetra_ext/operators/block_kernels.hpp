@@ -1,0 +1,109 @@
+#pragma once
+/// \file
+/// The local dense kernels of tpetra_ext/kernels on Tpetra::MultiVector columns, with small matrices given from the
+/// host.
+///
+/// All functions are local. Coefficients are copied into memory the execution space can read before the launch, so the
+/// caller may change them at once. Distributed operands need constant stride and equal local lengths.
+
+#include <Teuchos_SerialDenseMatrix.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <type_traits>
+
+#include "tpetra_ext/kernels/block_update.hpp"
+#include "tpetra_ext/kernels/sweep.hpp"
+#include "tpetra_ext/kernels/triangular_solve.hpp"
+
+namespace capstan {
+
+/// View of the local rows for reading, on the device. rows x columns, LayoutLeft.
+template <class MultiVector>
+auto readable(const MultiVector& v) {
+  return v.getLocalViewDevice(Tpetra::Access::ReadOnly);
+}
+
+/// View of the local rows for updating in place, on the device.
+template <class MultiVector>
+auto writable(MultiVector& v) {
+  return v.getLocalViewDevice(Tpetra::Access::ReadWrite);
+}
+
+/// The single column of v, for reading / updating. Rank-1 view.
+template <class MultiVector>
+auto readableColumn(const MultiVector& v) {
+  return Kokkos::subview(readable(v), Kokkos::ALL(), 0);
+}
+template <class MultiVector>
+auto writableColumn(MultiVector& v) {
+  return Kokkos::subview(writable(v), Kokkos::ALL(), 0);
+}
+
+template <class Types>
+class BlockKernels {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using ExecutionSpace = typename Types::ExecutionSpace;
+  using HostMatrix = Teuchos::SerialDenseMatrix<int, Scalar>;
+
+  /// V -= Q R. Q: n x k, R: k x s, V: n x s.
+  void update(const MultiVector& q, const HostMatrix& r, MultiVector& v) {
+    kernels::update(execution_, readable(q), staged(0, r), writable(v));
+  }
+
+  /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
+  void accumulate(const MultiVector& q, const HostMatrix& y, MultiVector& x) {
+    kernels::accumulate(execution_, readable(q), staged(0, y), writable(x));
+  }
+
+  /// V <- V U^{-1}, U upper triangular s x s.
+  void triangularSolve(MultiVector& v, const HostMatrix& u) {
+    kernels::triangularSolve(execution_, writable(v), staged(0, u));
+  }
+
+  /// One pass: P <- P S^{-1}; V <- (V - [Q P] R) U^{-1}. Q or P may be null (no columns).
+  void orthonormalize(const MultiVector* q, MultiVector* p, const HostMatrix& s, MultiVector& v, const HostMatrix& r,
+                      const HostMatrix& u) {
+    auto vView = writable(v);
+    using Tall = decltype(vView);
+    using ConstTall = typename Tall::const_type;
+    const Tall none("none", vView.extent(0), 0);
+    const ConstTall qView = q != nullptr ? ConstTall(readable(*q)) : ConstTall(none);
+    const Tall pView = p != nullptr ? writable(*p) : none;
+    kernels::orthonormalize(execution_, qView, pView, staged(0, s), vView, staged(1, r), staged(2, u));
+  }
+
+  /// y = a x + b y; b == 0 overwrites.
+  void axpby(Scalar a, const MultiVector& x, Scalar b, MultiVector& y) {
+    kernels::sweep(execution_, y.getLocalLength(), kernels::axpby(a, readableColumn(x), b, writableColumn(y)));
+  }
+
+  /// y = a x.
+  void scale(Scalar a, const MultiVector& x, MultiVector& y) {
+    kernels::sweep(execution_, y.getLocalLength(), kernels::scale(a, readableColumn(x), writableColumn(y)));
+  }
+
+  ExecutionSpace& execution() { return execution_; }
+
+ private:
+  using Staging = Kokkos::View<Scalar**, Kokkos::LayoutLeft, kernels::PinnedSpace<ExecutionSpace>>;
+
+  /// Copies a host matrix to where the kernel reads it. Waits for kernels that may still read the last one.
+  auto staged(int slot, const HostMatrix& a) {
+    Staging& buffer = staging_[slot];
+    const auto rows = static_cast<size_t>(a.numRows()), columns = static_cast<size_t>(a.numCols());
+    if (!std::is_same<ExecutionSpace, Kokkos::DefaultHostExecutionSpace>::value) execution_.fence();
+    if (buffer.extent(0) < rows || buffer.extent(1) < columns) {
+      buffer = Staging("capstan coefficients", std::max(rows, buffer.extent(0)), std::max(columns, buffer.extent(1)));
+    }
+    for (size_t j = 0; j < columns; ++j) {
+      for (size_t i = 0; i < rows; ++i) buffer(i, j) = a(static_cast<int>(i), static_cast<int>(j));
+    }
+    return Kokkos::subview(buffer, Kokkos::make_pair(size_t(0), rows), Kokkos::make_pair(size_t(0), columns));
+  }
+
+  ExecutionSpace execution_;
+  Staging staging_[3];
+};
+
+}  // namespace capstan

@@ -1,0 +1,138 @@
+#include "tpetra_ext/operators/preconditioned_operator.hpp"
+
+#include <Teuchos_Time.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <Tpetra_Operator.hpp>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/reductions/counters.hpp"
+
+namespace capstan {
+
+namespace {
+
+template <class Map>
+void requireSameSize(const Map& has, const Map& wanted, const char* which, const char* what) {
+  if (has.getGlobalNumElements() != wanted.getGlobalNumElements()) {
+    throw std::invalid_argument(std::string("capstan: the ") + which + " has " +
+                                std::to_string(has.getGlobalNumElements()) + " global rows, " + what + " has " +
+                                std::to_string(wanted.getGlobalNumElements()) + "; they must be the same");
+  }
+}
+
+void requireDistinct(const void* in, const void* out, const char* function) {
+  if (in == out) {
+    throw std::invalid_argument(std::string("capstan::PreconditionedOperator::") + function +
+                                ": input and output are the same vector");
+  }
+}
+
+}  // namespace
+
+template <class Types>
+PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operator> A, Teuchos::RCP<const Operator> left,
+                                                      Teuchos::RCP<const Operator> right)
+    : A_(std::move(A)), left_(std::move(left)), right_(std::move(right)) {
+  if (A_.is_null()) throw std::invalid_argument("capstan: the linear problem has no operator");
+  // Sizes only: comparing whole maps would cost a reduction at every set-up.
+  requireSameSize(*A_->getRangeMap(), *A_->getDomainMap(), "range of the operator", "its domain");
+  if (hasLeft()) {
+    requireSameSize(*left_->getDomainMap(), *A_->getRangeMap(), "domain of the left preconditioner",
+                    "the operator's range");
+    requireSameSize(*left_->getRangeMap(), *A_->getDomainMap(), "range of the left preconditioner",
+                    "the operator's domain");
+  }
+  if (hasRight()) {
+    requireSameSize(*right_->getDomainMap(), *A_->getRangeMap(), "domain of the right preconditioner",
+                    "the operator's range");
+    requireSameSize(*right_->getRangeMap(), *A_->getDomainMap(), "range of the right preconditioner",
+                    "the operator's domain");
+  }
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) {
+  const std::size_t columns = v.getNumVectors();
+  const MultiVector* toMultiply = &v;
+  if (hasRight()) {
+    MultiVector& u = scratch(preconditioned_, A_->getDomainMap(), columns);
+    precondition(*right_, v, u);
+    toMultiply = &u;
+  }
+  if (!hasLeft()) {
+    applyA(*toMultiply, w);
+    return;
+  }
+  MultiVector& product = scratch(product_, A_->getRangeMap(), columns);
+  applyA(*toMultiply, product);
+  precondition(*left_, product, w);
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w) {
+  requireDistinct(&v, &w, "applyA");
+  const double begin = Teuchos::Time::wallTime();
+  A_->apply(v, w);
+  cost_.operatorSeconds += Teuchos::Time::wallTime() - begin;
+  ++cost_.operatorApplications;
+  cost_.operatorColumns += static_cast<long>(v.getNumVectors());
+  eventLog().record(EventKind::OperatorApply, static_cast<long>(v.getNumVectors()));
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::precondition(const Operator& preconditioner, const MultiVector& from,
+                                                 MultiVector& to) {
+  const double begin = Teuchos::Time::wallTime();
+  preconditioner.apply(from, to);
+  cost_.preconditionerSeconds += Teuchos::Time::wallTime() - begin;
+  ++cost_.preconditionerApplications;
+  cost_.preconditionerColumns += static_cast<long>(from.getNumVectors());
+  eventLog().record(EventKind::PreconditionerApply, static_cast<long>(from.getNumVectors()));
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::applyLeft(const MultiVector& r, MultiVector& z) {
+  requireDistinct(&r, &z, "applyLeft");
+  if (hasLeft()) {
+    precondition(*left_, r, z);
+  } else {
+    Tpetra::deep_copy(z, r);
+  }
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::applyRight(const MultiVector& u, MultiVector& z) {
+  requireDistinct(&u, &z, "applyRight");
+  if (hasRight()) {
+    precondition(*right_, u, z);
+  } else {
+    Tpetra::deep_copy(z, u);
+  }
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::residual(const MultiVector& b, const MultiVector& x, MultiVector& r) {
+  requireDistinct(&b, &r, "residual");
+  applyA(x, r);  // not r = b - 1 A x in one call: applications' own operators often ignore alpha and beta
+  using Traits = Teuchos::ScalarTraits<typename Types::Scalar>;
+  r.update(Traits::one(), b, -Traits::one());
+}
+
+template <class Types>
+typename Types::MultiVector& PreconditionedOperator<Types>::scratch(std::vector<Teuchos::RCP<MultiVector>>& kept,
+                                                                    const Teuchos::RCP<const typename Types::Map>& map,
+                                                                    std::size_t columns) {
+  if (kept.size() <= columns) kept.resize(columns + 1);
+  // Zeroed once: a preconditioner that reads its output before writing it must not meet leftover NaN.
+  if (kept[columns].is_null()) kept[columns] = Teuchos::rcp(new MultiVector(map, columns));
+  return *kept[columns];
+}
+
+#define CAPSTAN_PRECONDITIONED_OPERATOR(S, LO, GO, NO) \
+  template class PreconditionedOperator<TpetraTypes<S, LO, GO, NO>>;
+CAPSTAN_INSTANTIATE(CAPSTAN_PRECONDITIONED_OPERATOR)
+
+}  // namespace capstan

@@ -1,0 +1,72 @@
+#pragma once
+
+/// \file
+/// A linear operator with its preconditioners: the one place that knows left from right.
+
+#include <Teuchos_RCP.hpp>
+#include <vector>
+
+#include "tpetra_ext/types.hpp"
+
+namespace capstan {
+
+/// What a PreconditionedOperator has done since it was built or its cost was reset. Local.
+struct OperatorCost {
+  long operatorApplications = 0;        ///< calls of A.apply, whatever the number of columns
+  long preconditionerApplications = 0;  ///< calls of a preconditioner's apply
+  long operatorColumns = 0;             ///< vectors multiplied by A
+  long preconditionerColumns = 0;       ///< vectors preconditioned
+  double operatorSeconds = 0;           ///< wall time in A.apply (on a GPU: until it returns, without a fence)
+  double preconditionerSeconds = 0;     ///< wall time in the preconditioners, likewise
+};
+
+/// w = L^-1 A R^-1 v for an operator A and optional preconditioners that apply L^-1 and R^-1, as Belos has them.
+///
+/// All vectors are MultiVectors of any number of columns over A's maps. Everything but the constructor is collective,
+/// as A's and the preconditioners' apply are. Scratch vectors are kept per number of columns: after the first call with
+/// a number of columns nothing is allocated here. Not for use by two threads at once.
+template <class Types>
+class PreconditionedOperator {
+ public:
+  using Operator = typename Types::Operator;
+  using MultiVector = typename Types::MultiVector;
+
+  /// `left` and `right` may be null. Throws std::invalid_argument when A is null or not square, or a preconditioner
+  /// does not fit it by its global size. Local.
+  PreconditionedOperator(Teuchos::RCP<const Operator> A, Teuchos::RCP<const Operator> left,
+                         Teuchos::RCP<const Operator> right);
+
+  /// w = L^-1 A R^-1 v. v and w are different vectors.
+  void apply(const MultiVector& v, MultiVector& w);
+
+  /// w = A v. v and w are different vectors.
+  void applyA(const MultiVector& v, MultiVector& w);
+
+  /// z = L^-1 r, or a copy without a left preconditioner. r and z are different vectors.
+  void applyLeft(const MultiVector& r, MultiVector& z);
+
+  /// z = R^-1 u, or a copy without a right preconditioner. u and z are different vectors.
+  void applyRight(const MultiVector& u, MultiVector& z);
+
+  /// r = b - A x. r is different from b and x.
+  void residual(const MultiVector& b, const MultiVector& x, MultiVector& r);
+
+  bool hasLeft() const { return !left_.is_null(); }
+  bool hasRight() const { return !right_.is_null(); }
+  const Operator& A() const { return *A_; }
+
+  const OperatorCost& cost() const { return cost_; }
+  void resetCost() { cost_ = {}; }
+
+ private:
+  MultiVector& scratch(std::vector<Teuchos::RCP<MultiVector>>& kept, const Teuchos::RCP<const typename Types::Map>& map,
+                       std::size_t columns);
+  void precondition(const Operator& preconditioner, const MultiVector& from, MultiVector& to);
+
+  Teuchos::RCP<const Operator> A_, left_, right_;
+  std::vector<Teuchos::RCP<MultiVector>> preconditioned_;  // R^-1 v, by number of columns
+  std::vector<Teuchos::RCP<MultiVector>> product_;         // A R^-1 v, by number of columns
+  OperatorCost cost_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,93 @@
+#pragma once
+
+/// \file
+/// Any mix of dot products, norms, Gram blocks and plain numbers, reduced over the ranks in one message.
+
+#include <Kokkos_Core.hpp>
+#include <Teuchos_RCP.hpp>
+#include <memory>
+#include <vector>
+
+#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/reductions/pending_reduction.hpp"
+#include "tpetra_ext/types.hpp"
+
+namespace capstan {
+
+/// Collects local products and reduces them together.
+///
+/// Use: add products, each of which returns the Slot of its result; reduce(), or start() and later wait(); read the
+/// slots; clear(); again. Products are evaluated at reduce() or start(), with the values the vectors have then, and the
+/// batch lets go of the vectors there. Buffers are kept, so after the first use with the same shapes nothing is
+/// allocated. All calls are made alike on all ranks; only reduce(), start()..wait() and reduceTogether() communicate.
+///
+/// Column views of a larger MultiVector, MultiVectors without constant stride (copied, hence an allocation) and ranks
+/// without rows are fine. For locally replicated MultiVectors the result is the local one, of rank 0, not a sum over
+/// ranks.
+///
+/// Misuse throws before anything is sent: std::invalid_argument for operands that do not match each other or the
+/// communicator, std::logic_error for calls out of turn. Different local lengths under equal global ones are found only
+/// by the ranks that have them.
+template <class Types>
+class ReductionBatch {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using PinnedSpace = kernels::PinnedSpace<typename Types::ExecutionSpace>;
+  /// Column-major block of results, readable on the host and by kernels.
+  using SmallView = Kokkos::View<Scalar**, Kokkos::LayoutLeft, PinnedSpace>;
+
+  /// Where a result is: rows x cols numbers, column by column, from `offset` in the message.
+  struct Slot {
+    int offset = 0;
+    int rows = 0;
+    int cols = 0;
+  };
+
+  explicit ReductionBatch(Teuchos::RCP<const Teuchos::Comm<int>> comm);
+  ~ReductionBatch();
+  ReductionBatch(ReductionBatch&&) noexcept;
+  ReductionBatch& operator=(ReductionBatch&&) noexcept;
+
+  /// Column by column x(:,j)^T y(:,j): cols(x) x 1. Dots and norms of one batch share one pass over the vectors.
+  Slot dot(const MultiVector& x, const MultiVector& y);
+
+  /// Squared 2-norm of each column of x: cols(x) x 1.
+  Slot norm2(const MultiVector& x);
+
+  /// X^T Y: cols(X) x cols(Y).
+  Slot innerProducts(const MultiVector& X, const MultiVector& Y);
+
+  /// B^T B(:, first:end): cols(B) x (cols(B) - first), B read once.
+  Slot trailingGram(const MultiVector& B, int first);
+
+  /// A number of which every rank gives its part; 1 x 1.
+  Slot value(Scalar localContribution);
+
+  /// Local kernels, one fence, one blocking all-reduce. Collective. An empty batch sends nothing. Throws
+  /// std::runtime_error when MPI reports an error.
+  void reduce();
+
+  /// The same without waiting. Collective; the result is there after wait() of the handle.
+  PendingReduction<Types> start();
+
+  /// The single number of a 1 x 1 slot. Local; throws std::logic_error before the reduction is complete.
+  Scalar operator[](const Slot& slot) const;
+
+  /// The result of a slot; valid until the next reduce(), start() or the end of the batch. Local; throws
+  /// std::logic_error before the reduction is complete.
+  SmallView view(const Slot& slot) const;
+
+  /// Forgets the products and results, keeps the buffers. Local; throws std::logic_error while a reduction is in
+  /// flight.
+  void clear();
+
+  /// Reduces several batches over the same communicator in one message, with one fence. Collective.
+  static void reduceTogether(const std::vector<ReductionBatch*>& batches);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace capstan
