@@ -1,0 +1,287 @@
+// Parameters that steer the iteration: stopping, the Krylov space, the s-step basis, orthogonalisation.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "belos_ext/core/parameter_groups.hpp"
+#include "belos_ext/core/parameter_row_makers.hpp"
+
+namespace capstan::rows {
+
+namespace {
+
+constexpr int unbounded = std::numeric_limits<int>::max();
+constexpr int largestStepSize = 100;
+
+std::vector<Method> gmresMethods() {
+  return {Method::Gmres, Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres};
+}
+
+std::vector<Method> sStepMethods() { return {Method::SStepGmres, Method::PipelinedSStepGmres}; }
+
+/// Belos' names, and its other names for the same norms; a subvector's norm is the full one where there are no
+/// subvectors.
+const std::vector<std::pair<std::string, ResidualScaling>>& scalingWords() {
+  static const std::vector<std::pair<std::string, ResidualScaling>> words = {
+      {"Norm of Initial Residual", ResidualScaling::NormOfInitRes},
+      {"Norm of Preconditioned Initial Residual", ResidualScaling::NormOfPrecInitRes},
+      {"Norm of RHS", ResidualScaling::NormOfRHS},
+      {"Norm of Right-Hand Side", ResidualScaling::NormOfRHS},
+      {"None", ResidualScaling::None},
+      {"User Provided", ResidualScaling::UserProvided},
+      {"Norm of Full Initial Residual", ResidualScaling::NormOfInitRes},
+      {"Norm of Full Preconditioned Initial Residual", ResidualScaling::NormOfPrecInitRes},
+      {"Norm of Full Scaled Initial Residual", ResidualScaling::NormOfInitRes},
+      {"Norm of Full Scaled Preconditioned Initial Residual", ResidualScaling::NormOfPrecInitRes},
+  };
+  return words;
+}
+
+ResidualScaling toScaling(const Teuchos::ParameterEntry& entry) {
+  const std::string word = normalizedName(toText(entry));
+  for (const auto& [name, scaling] : scalingWords()) {
+    if (normalizedName(name) == word) return scaling;
+  }
+  throw std::invalid_argument("is not one of the allowed words");
+}
+
+ParameterRow scaling(const std::string& name, std::vector<ResidualScaling SolverOptions::*> members,
+                     const std::string& doc) {
+  ParameterRow row;
+  row.name = name;
+  row.type = "string";
+  row.allowed = "Norm of Initial Residual, Norm of Preconditioned Initial Residual, Norm of RHS, None, User Provided";
+  row.doc = doc;
+  for (const auto& word : scalingWords()) row.words.push_back(word.first);
+  row.parse = [members](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    const ResidualScaling value = toScaling(entry);
+    for (const auto member : members) state.options.*member = value;
+  };
+  row.print = [name, members](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set(name, toString(state.options.*members.front()));
+  };
+  return row;
+}
+
+ParameterRow residualScaling() {
+  ParameterRow row = scaling("Residual Scaling", {&SolverOptions::implicitScaling, &SolverOptions::explicitScaling},
+                             "Sets \"Implicit Residual Scaling\" and \"Explicit Residual Scaling\" at once; those two "
+                             "win where they stand in the same list. Default: leaves the two as they are.");
+  const auto parseScaling = row.parse;
+  row.words.insert(row.words.begin(), "as the two");
+  row.allowed = "as for \"Implicit Residual Scaling\", or as the two";
+  row.parse = [parseScaling](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    if (!isWord(entry, "as the two")) parseScaling(entry, state);
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    const bool same = state.options.implicitScaling == state.options.explicitScaling;
+    list.set("Residual Scaling", same ? toString(state.options.implicitScaling) : std::string("as the two"));
+  };
+  return row;
+}
+
+ParameterRow userScale() {
+  ParameterRow row = real("User Defined Residual Scaling", &SolverOptions::userScale, 0.0, "a number > 0", {},
+                          "What residual norms are divided by where a scaling is \"User Provided\".");
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    const double value = toReal(entry);
+    if (!std::isfinite(value) || value <= 0.0) throw std::invalid_argument("is out of range");
+    state.options.userScale = value;
+  };
+  return row;
+}
+
+ParameterRow residualReplacement() {
+  ParameterRow row;
+  row.name = "Residual Replacement";
+  row.type = "string or int";
+  row.allowed = "auto, off, every N (N >= 1), or N itself";
+  row.words = {"auto", "off", "every 10"};
+  row.methods = {Method::Cg, Method::PipelinedCg, Method::EnlargedCg, Method::EmbeddedCg};
+  row.doc =
+      "When the recursive residual is replaced by b - A x, beyond the check that ends every solve: when rounding may "
+      "have "
+      "separated the two, never, or every N iterations.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    using Mode = ResidualReplacement::Mode;
+    ResidualReplacement value;
+    // A YAML loader may have made a bool of "off".
+    if (isWord(entry, "off") || (holds<bool>(entry) && !toBool(entry))) {
+      value.mode = Mode::Off;
+    } else if (!isWord(entry, "auto")) {
+      value.mode = Mode::Every;
+      const std::string word = holds<std::string>(entry) ? normalizedName(toText(entry)) : std::string();
+      value.every = word.rfind("every ", 0) == 0 ? toInt(Teuchos::ParameterEntry(word.substr(6))) : toInt(entry);
+      if (value.every < 1) throw std::invalid_argument("is out of range");
+    }
+    state.options.residualReplacement = value;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set("Residual Replacement", toString(state.options.residualReplacement));
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<ParameterRow> stopping() {
+  return {
+      real("Convergence Tolerance", &SolverOptions::tolerance, 0.0, "a number >= 0", {},
+           "The scaled residual norm at which a column has converged; 0 iterates to a limit below."),
+      integer("Maximum Iterations", &SolverOptions::maxIterations, 0, unbounded, ">= 0", {},
+              "The most iterations for each set of right-hand sides. An s-step block counts s iterations."),
+      integer("Maximum Restarts", &SolverOptions::maxRestarts, 0, unbounded, ">= 0", gmresMethods(),
+              "The most restarts for each set of right-hand sides."),
+      residualScaling(),
+      scaling("Implicit Residual Scaling", {&SolverOptions::implicitScaling},
+              "What the recursive residual is divided by before it is compared with the tolerance."),
+      scaling("Explicit Residual Scaling", {&SolverOptions::explicitScaling},
+              "What the computed residual b - A x is divided by in the check that decides on convergence."),
+      userScale(),
+      residualReplacement(),
+  };
+}
+
+std::vector<ParameterRow> krylovSpace() {
+  return {
+      integer("Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", gmresMethods(),
+              "Iterations between restarts. Memory: this many basis vectors and one for each right-hand side."),
+      integer(
+          "Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0", {},
+          "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own Krylov "
+          "space and stops on its own."),
+      boolean("Flexible Gmres", &SolverOptions::flexible, {},
+              "Whether the right preconditioner may change from one application to the next. Costs a second basis. An "
+              "error with CG."),
+  };
+}
+
+namespace {
+
+ParameterRow stepSizeRow() {
+  ParameterRow row;
+  row.name = "Step Size";
+  row.type = "int or string";
+  row.allowed = fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize);
+  row.words = {"auto"};
+  row.methods = sStepMethods();
+  row.doc =
+      "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the blocks; a "
+      "number "
+      "is kept, and halved where a block breaks down.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    if (isWord(entry, "auto")) {
+      state.options.stepSizeAuto = true;
+      state.options.stepSize = SolverOptions().stepSize;
+      return;
+    }
+    const int value = toInt(entry);
+    if (value < 1 || value > largestStepSize) throw std::invalid_argument("is out of range");
+    state.options.stepSizeAuto = false;
+    state.options.stepSize = value;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    if (state.options.stepSizeAuto) {
+      list.set("Step Size", std::string("auto"));
+    } else {
+      list.set("Step Size", state.options.stepSize);
+    }
+  };
+  return row;
+}
+
+void requireConjugatePairs(const std::vector<std::complex<double>>& shifts) {
+  if (shifts.empty()) throw std::invalid_argument("is an empty list");
+  for (const auto& shift : shifts) {
+    if (!std::isfinite(shift.real()) || !std::isfinite(shift.imag())) throw std::invalid_argument("is not finite");
+    const auto count = [&](const std::complex<double>& value) {
+      return std::count(shifts.begin(), shifts.end(), value);
+    };
+    if (count(shift) != count(std::conj(shift))) {
+      throw std::invalid_argument("has " + showComplex(shift) + " without its complex conjugate");
+    }
+  }
+}
+
+ParameterRow shiftsRow() {
+  ParameterRow row;
+  row.name = "Shifts";
+  row.type = "string or list of numbers";
+  row.allowed = "auto, or finite numbers closed under complex conjugation, such as [1, 2+3i, 2-3i]";
+  row.words = {"auto"};
+  row.methods = sStepMethods();
+  row.doc =
+      "Shifts of the Newton basis. auto takes Leja-ordered Ritz values; fewer shifts than steps are used in turn.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    std::vector<std::complex<double>> shifts;
+    const bool automatic = isWord(entry, "auto");
+    if (!automatic) {
+      shifts = toComplexList(entry);
+      requireConjugatePairs(shifts);
+    }
+    state.options.shiftsAuto = automatic;
+    state.options.shifts = shifts;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    std::string text;
+    for (const auto& shift : state.options.shifts) text += (text.empty() ? "" : ", ") + showComplex(shift);
+    list.set("Shifts", state.options.shiftsAuto ? std::string("auto") : "[" + text + "]");
+  };
+  return row;
+}
+
+ParameterRow eigenvalueBoundsRow() {
+  ParameterRow row;
+  row.name = "Eigenvalue Bounds";
+  row.type = "string or list of two numbers";
+  row.allowed = "auto, or [min, max] with min < max";
+  row.words = {"auto"};
+  row.methods = {Method::SStepGmres, Method::PipelinedSStepGmres, Method::PipelinedCg};
+  row.doc = "The interval of the Chebyshev basis. auto takes it from Ritz values.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    EigenvalueBounds bounds;
+    const bool automatic = isWord(entry, "auto");
+    if (!automatic) {
+      const auto values = toComplexList(entry);
+      if (values.size() != 2) throw std::invalid_argument("is not a list of two numbers");
+      bounds = {values[0].real(), values[1].real()};
+      const bool isReal = values[0].imag() == 0.0 && values[1].imag() == 0.0;
+      if (!isReal || !std::isfinite(bounds.min) || !std::isfinite(bounds.max) || !(bounds.min < bounds.max)) {
+        throw std::invalid_argument("is not an interval");
+      }
+    }
+    state.options.eigenvalueBoundsAuto = automatic;
+    state.options.eigenvalueBounds = bounds;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    const EigenvalueBounds& bounds = state.options.eigenvalueBounds;
+    list.set("Eigenvalue Bounds", state.options.eigenvalueBoundsAuto
+                                      ? std::string("auto")
+                                      : "[" + showReal(bounds.min) + ", " + showReal(bounds.max) + "]");
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<ParameterRow> stepSize() {
+  return {
+      stepSizeRow(),
+      choice<Basis>(
+          "Basis", &SolverOptions::basis, {Basis::Monomial, Basis::Newton, Basis::Chebyshev}, sStepMethods(),
+          "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
+          "Values\" is false."),
+      shiftsRow(),
+      eigenvalueBoundsRow(),
+      boolean("Compute Ritz Values", &SolverOptions::computeRitzValues, sStepMethods(),
+              "Whether Ritz values are computed for the shifts or the bounds of the basis."),
+      boolean(
+          "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly, sStepMethods(),
+          "true: Ritz values from about s classical steps at the start; false: from a whole classical restart cycle."),
+  };
+}
+
+}  // namespace capstan::rows

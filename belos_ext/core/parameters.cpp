@@ -1,0 +1,159 @@
+#include <Teuchos_GlobalMPISession.hpp>
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+
+#include "belos_ext/core/nearest_match.hpp"
+#include "belos_ext/core/parameter_resolution.hpp"
+#include "belos_ext/core/parameter_row_makers.hpp"
+#include "belos_ext/core/parameter_table.hpp"
+
+namespace capstan {
+
+namespace {
+
+/// What lists ask for and do not get, by key; told once a process, because applications make solvers anew.
+using Remarks = std::map<std::string, std::string>;
+
+std::mutex& warningMutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+std::set<std::string>& givenWarnings() {
+  static std::set<std::string> given;
+  return given;
+}
+
+void warnOnce(const Remarks& remarks, const SolverName& solver, std::ostream& stream) {
+  const std::lock_guard<std::mutex> lock(warningMutex());
+  for (const auto& [key, line] : remarks) {
+    if (givenWarnings().insert(solver.canonical + ": " + key).second && Teuchos::GlobalMPISession::getRank() == 0) {
+      stream << "Capstan warning: " << line << std::endl;
+    }
+  }
+}
+
+std::string origin(const SolverName& solver, const Teuchos::ParameterList& list) {
+  const bool named = !list.name().empty() && list.name() != "ANONYMOUS";
+  return solver.canonical + (named ? ", list \"" + list.name() + "\": " : ": ");
+}
+
+void remarkOn(const ParameterRow& row, const Teuchos::ParameterEntry& entry, const SolverName& solver,
+              const std::string& where, Remarks& remarks) {
+  // Defaults that a library filled in are nobody's wish.
+  if (entry.isDefault()) return;
+  const std::string what = where + "parameter \"" + row.name + "\" = " + showValue(entry) + " has no effect";
+  if (!row.appliesTo(solver.method)) {
+    remarks[row.name] = what + " on this solver";
+  } else if (row.remark) {
+    const std::string why = row.remark(entry, solver.method);
+    if (!why.empty()) remarks[row.name] = what + ": " + why;
+  }
+}
+
+/// Reads a list into a state, in the order of the table. Throws std::invalid_argument; the state is then half-changed.
+void read(const Teuchos::ParameterList& list, const SolverName& solver, ParameterState& state, Remarks& remarks) {
+  const std::string where = origin(solver, list);
+  std::map<const ParameterRow*, std::string> keys;
+  for (auto item = list.begin(); item != list.end(); ++item) {
+    const std::string& key = list.name(item);
+    const ParameterRow* row = findParameter(key);
+    if (row == nullptr) {
+      const std::string nearest = nearestParameter(key);
+      remarks[key] = where + "unknown parameter \"" + key + "\" has no effect" +
+                     (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
+    } else if (!keys.emplace(row, key).second) {
+      throw std::invalid_argument(where + "parameter \"" + row->name + "\" is given twice, as \"" + keys.at(row) +
+                                  "\" and as \"" + key + "\"");
+    }
+  }
+  for (const ParameterRow& row : parameterRows()) {
+    const auto key = keys.find(&row);
+    if (key == keys.end()) continue;
+    const Teuchos::ParameterEntry& entry = list.getEntry(key->second);
+    try {
+      parseParameter(row, entry, state);
+    } catch (const std::invalid_argument& error) {
+      throw std::invalid_argument(where + error.what());
+    }
+    if (!entry.isDefault()) state.given.insert(row.name);
+    remarkOn(row, entry, solver, where, remarks);
+  }
+}
+
+void remarkOnUserScale(const ParameterState& state, const SolverName& solver, Remarks& remarks) {
+  const SolverOptions& options = state.options;
+  const bool used = options.implicitScaling == ResidualScaling::UserProvided ||
+                    options.explicitScaling == ResidualScaling::UserProvided;
+  if (used || options.userScale == SolverOptions().userScale) return;
+  remarks["User Defined Residual Scaling"] = solver.canonical +
+                                             ": parameter \"User Defined Residual Scaling\" has no effect: no residual "
+                                             "scaling is \"User Provided\"";
+}
+
+std::ostream& warningStream(const ParameterState& state) {
+  return state.given.count("Output Stream") != 0 ? *state.options.outputStream : std::cerr;
+}
+
+ParameterState initialState() {
+  ParameterState state;
+  state.options.outputStream = Teuchos::rcpFromRef(static_cast<std::ostream&>(std::cout));
+  return state;
+}
+
+Teuchos::RCP<const Teuchos::ParameterList> listOf(const ParameterState& state, const SolverName& solver) {
+  auto list = Teuchos::rcp(new Teuchos::ParameterList(solver.canonical));
+  for (const ParameterRow& row : parameterRows()) {
+    if (row.appliesTo(solver.method)) row.print(state, *list);
+  }
+  return list;
+}
+
+}  // namespace
+
+Parameters::Parameters(const SolverName& solver)
+    : solver_(&solverName(solver.method)),
+      application_(initialState()),
+      effective_(application_),
+      current_(listOf(effective_, *solver_)) {}
+
+void Parameters::merge(const Teuchos::ParameterList& list) { commit(overlay_, &list); }
+
+void Parameters::setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay) { commit(overlay, nullptr); }
+
+void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overlay,
+                        const Teuchos::ParameterList* newest) {
+  Remarks remarks;
+  ParameterState application = application_;
+  if (newest != nullptr) read(*newest, *solver_, application, remarks);
+  ParameterState effective = application;
+  if (!overlay.is_null()) read(*overlay, *solver_, effective, remarks);
+  resolve(effective);
+  checkConflicts(effective.options, solver_->method);
+  remarkOnUserScale(effective, *solver_, remarks);
+  if (effective.options.strictParameters && !remarks.empty()) {
+    std::string all;
+    for (const auto& remark : remarks) all += (all.empty() ? "" : "\n") + remark.second;
+    throw std::invalid_argument(all + " (an error because \"Strict Parameters\" is true)");
+  }
+  auto current = listOf(effective, *solver_);
+
+  application_ = std::move(application);
+  effective_ = std::move(effective);
+  overlay_ = overlay;
+  current_ = current;
+  warnOnce(remarks, *solver_, warningStream(effective_));
+}
+
+Teuchos::RCP<const Teuchos::ParameterList> Parameters::current() const { return current_; }
+
+void forgetParameterWarnings() {
+  const std::lock_guard<std::mutex> lock(warningMutex());
+  givenWarnings().clear();
+}
+
+}  // namespace capstan

@@ -1,0 +1,73 @@
+#include "belos_ext/core/solver_names.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "belos_ext/core/nearest_match.hpp"
+
+namespace capstan {
+
+const std::vector<SolverName>& solverNames() {
+  static const std::vector<SolverName> names = {
+      {"CAPSTAN GMRES", "capstan_gmres", Method::Gmres,
+       "restarted GMRES, one reduction an iteration (delayed classical Gram-Schmidt, twice)",
+       "Yamazaki, Thomas, Hoemmen, Boman, Swirydowicz, Elliott 2020"},
+      {"CAPSTAN GMRES S-STEP", "capstan_sstep_gmres", Method::SStepGmres,
+       "s-step (communication-avoiding) GMRES, one reduction for s iterations",
+       "Hoemmen 2010; Yamazaki, Thomas, Hoemmen, Boman, Swirydowicz, Elliott 2020"},
+      {"CAPSTAN CG", "capstan_cg", Method::Cg, "conjugate gradients, one reduction an iteration, fused vector updates",
+       "Chronopoulos and Gear 1989"},
+  };
+  return names;
+}
+
+const SolverName* findSolver(const std::string& name) {
+  const std::string wanted = normalizedName(name);
+  for (const SolverName& row : solverNames()) {
+    if (wanted == normalizedName(row.canonical) || wanted == normalizedName(row.alias)) return &row;
+  }
+  return nullptr;
+}
+
+const SolverName& solverName(Method method) {
+  for (const SolverName& row : solverNames()) {
+    if (row.method == method) return row;
+  }
+  throw std::invalid_argument("Capstan: method number " + std::to_string(static_cast<int>(method)) +
+                              " has no solver in this version");
+}
+
+bool looksLikeOurs(const std::string& name) { return normalizedName(name).rfind("capstan", 0) == 0; }
+
+std::string unknownSolverMessage(const std::string& name) {
+  std::vector<std::string> candidates;
+  std::string valid;
+  for (const SolverName& row : solverNames()) {
+    candidates.push_back(row.canonical);
+    candidates.push_back(row.alias);
+    valid += fmt::format("{}\"{}\" ({})", valid.empty() ? "" : ", ", row.canonical, row.alias);
+  }
+  return fmt::format("Capstan: there is no solver \"{}\". Valid names, in any case: {}{}", name, valid,
+                     didYouMean(name, candidates));
+}
+
+void throwUnknownSolver(const std::string& name) { throw std::invalid_argument(unknownSolverMessage(name)); }
+
+std::string solverTableMarkdown() {
+  std::string table = "| Solver | Alias | Method | Source |\n|---|---|---|---|\n";
+  for (const SolverName& row : solverNames()) {
+    table += fmt::format("| `{}` | `{}` | {} | {} |\n", row.canonical, row.alias, row.summary, row.source);
+  }
+  return table;
+}
+
+std::string solverTableText() {
+  std::string table;
+  for (const SolverName& row : solverNames()) {
+    table += fmt::format("{:<22} {:<22} {}\n", row.canonical, row.alias, row.summary);
+  }
+  return table;
+}
+
+}  // namespace capstan
