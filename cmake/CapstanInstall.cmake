@@ -8,6 +8,11 @@ foreach(target capstan capstanFoam capstan-solve)
   endif()
 endforeach()
 
+# What `./capstan bench` builds; perf/ hangs its programs under it.
+if(NOT TARGET capstan_bench)
+  add_custom_target(capstan_bench)
+endif()
+
 # capstan_export(<target> AS <name>): makes <target> part of the package under Capstan::<name>. The source tree leaves its
 # include directories and the compile flags of our own code stay private.
 function(capstan_export target as name)

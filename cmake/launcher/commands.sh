@@ -1,0 +1,216 @@
+# The commands: command_<name> does it, help_<name> explains it. Sourced by the launcher.
+# shellcheck shell=bash
+
+help_help() {
+  cat <<'TEXT'
+Capstan: communication-avoiding Krylov solvers for Trilinos applications and OpenFOAM.
+
+usage: ./capstan <command> [arguments]          ./capstan <command> --help
+
+  setup    install the Debian packages Capstan needs and configure the build
+  build    build the libraries and capstan-solve
+  run      run a case folder of app-inputs/
+  solve    solve the systems of a deck (a YAML file)
+  list     show the solvers and their parameters
+  test     build and run all tests
+  bench    measure kernels and solvers
+  help     show this
+
+Every command first does whatever set-up is still missing. On Debian 12 it installs packages itself, as root or with
+passwordless sudo; elsewhere it names what is missing.
+
+Environment: CAPSTAN_BUILD_DIR (default: build/), CAPSTAN_JOBS (compiler jobs, default: by cores and memory),
+             CAPSTAN_INSTALL=off (never install packages).
+TEXT
+}
+
+command_help() {
+  if [[ $# -gt 0 ]]; then
+    contains "$1" "${commands[@]}" ||
+      fail_usage "no command '$1'. Did you mean '$(nearest "$1" "${commands[@]}")'?" "Commands: ${commands[*]}"
+    "help_$1"
+    return
+  fi
+  help_help
+}
+
+help_setup() {
+  cat <<'TEXT'
+usage: ./capstan setup
+
+Installs what all commands need (compiler, CMake, Trilinos, Open MPI, OpenBLAS, yaml-cpp, GoogleTest, OpenFOAM, PETSc and
+matplotlib for the benchmarks) and configures the build. The other commands do the part they need by themselves.
+TEXT
+}
+
+command_setup() {
+  [[ $# -eq 0 ]] || fail_usage "setup takes no arguments, got: $*"
+  ensure_packages build openfoam bench
+  export_run_environment
+  configure "$build_dir"
+  say "everything is set up; next: ./capstan build, ./capstan test or ./capstan run app-inputs/openfoam/cavity3d"
+}
+
+help_build() {
+  cat <<'TEXT'
+usage: ./capstan build [--sanitize] [--jobs N] [-DNAME=VALUE ...] [target ...]
+
+Builds lib/libcapstan.so, bin/capstan-solve and, where OpenFOAM is installed, lib/libcapstanFoam.so, all in build/.
+  --sanitize     build the unit tests in build-sanitize/ with the address and undefined-behaviour sanitizers
+  --jobs N       compiler jobs (default: one a core, as far as the memory goes: 2.5 GB each)
+  -DNAME=VALUE   a CMake option, kept for later builds
+  target         build these Ninja targets instead
+TEXT
+}
+
+command_build() {
+  local targets=() options=()
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      --sanitize) build_dir=$build_dir-sanitize targets=(capstan_unit_tests) ;;
+      --jobs)
+        [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail_usage "--jobs wants a whole number from 1 on, got '${2:-}'"
+        jobs_wanted=$2
+        shift
+        ;;
+      -D?*) options+=("$1") ;;
+      -*) fail_usage "build: unknown option '$1'" "See: ./capstan build --help" ;;
+      *) targets+=("$1") ;;
+    esac
+    shift
+  done
+  [[ ${#targets[@]} -gt 0 ]] || targets=(capstan_products)
+  ensure_packages build
+  configure "$build_dir" "${options[@]}"
+  build_targets "$build_dir" "${targets[@]}"
+  say "built: ${targets[*]} in $build_dir"
+}
+
+help_run() {
+  cat <<'TEXT'
+usage: ./capstan run <case folder> [arguments]
+
+Builds what the case needs and runs its script, <case folder>/run, with the arguments. Cases are below app-inputs/.
+Example: ./capstan run app-inputs/openfoam/cavity3d 32
+TEXT
+}
+
+# All case folders, relative to the root, one a line.
+case_folders() {
+  (cd -- "$root" && find app-inputs -mindepth 2 -name run -type f -perm -u+x -printf '%h\n' | sort)
+}
+
+command_run() {
+  [[ $# -gt 0 ]] || fail_usage "run wants a case folder" "Cases: $(case_folders | tr '\n' ' ')"
+  local wanted=$1 folder cases
+  shift
+  if [[ -x $wanted/run ]]; then
+    folder=$(cd -- "$wanted" && pwd)
+  elif [[ -x $root/$wanted/run ]]; then
+    folder=$(cd -- "$root/$wanted" && pwd)
+  else
+    mapfile -t cases < <(case_folders)
+    fail_usage "'$wanted' is no case folder: it holds no executable file 'run'" \
+      "The nearest case is $(nearest "${wanted%/}" "${cases[@]}"). All cases: ${cases[*]}"
+  fi
+  case $folder in
+    */openfoam/*) ensure_packages build openfoam ;;
+  esac
+  ensure_built capstan_products
+  export_run_environment
+  exec "$folder/run" "$@"
+}
+
+help_solve() {
+  cat <<'TEXT'
+usage: ./capstan solve <deck.yaml> [--ranks N] [arguments of capstan-solve]
+
+Solves the linear systems of a deck through Belos::SolverFactory, on N MPI ranks (default: one a core, at most 4).
+Example: ./capstan solve app-inputs/decks/laplace3d.yaml --ranks 2
+For the arguments of capstan-solve itself: build/bin/capstan-solve --help
+TEXT
+}
+
+command_solve() {
+  local ranks="" arguments=() mpi
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      --ranks | -n)
+        [[ $# -gt 1 ]] || fail_usage "$1 wants a number of ranks"
+        ranks=$2
+        shift
+        ;;
+      --ranks=*) ranks=${1#*=} ;;
+      *) arguments+=("$1") ;;
+    esac
+    shift
+  done
+  [[ ${#arguments[@]} -gt 0 ]] || fail_usage "solve wants a deck (a YAML file)" "See: ./capstan solve --help"
+  ranks=${ranks:-$(($(nproc) < 4 ? $(nproc) : 4))}
+  [[ $ranks =~ ^[1-9][0-9]*$ ]] || fail_usage "--ranks wants a whole number from 1 on, got '$ranks'"
+  ensure_built capstan_products
+  export_run_environment
+  mpi=(mpirun)
+  if mpirun --version 2>/dev/null | grep -q "Open MPI"; then
+    # Quiet: a failed solve has said why; mpirun's own paragraph about it helps nobody.
+    mpi+=(--quiet)
+    [[ $ranks -le $(nproc) ]] || mpi+=(--oversubscribe --mca mpi_yield_when_idle 1)
+  fi
+  exec "${mpi[@]}" -n "$ranks" "$build_dir/bin/capstan-solve" "${arguments[@]}"
+}
+
+help_list() {
+  cat <<'TEXT'
+usage: ./capstan list [--markdown]
+
+Shows all solvers, their names in a deck, and all parameters with type, range, default and meaning.
+TEXT
+}
+
+command_list() {
+  ensure_built capstan_products
+  export_run_environment
+  exec "$build_dir/bin/capstan-solve" list "$@"
+}
+
+help_test() {
+  cat <<'TEXT'
+usage: ./capstan test [--sanitize] [arguments of ctest]
+
+Builds everything and runs all tests; the results are also in build/test-results.xml (JUnit). The exit status is ctest's.
+  --sanitize   the unit tests with the address and undefined-behaviour sanitizers, in build-sanitize/
+Examples: ./capstan test -R gmres      ./capstan test -L unit -j 2
+TEXT
+}
+
+command_test() {
+  local target=all selection=() progress=()
+  ensure_packages build openfoam
+  if [[ ${1:-} == --sanitize ]]; then
+    shift
+    build_dir=$build_dir-sanitize target=capstan_unit_tests selection=(-L unit)
+  fi
+  configure "$build_dir"
+  build_targets "$build_dir" "$target"
+  export_run_environment
+  [[ ! -t 1 ]] || progress=(--progress)
+  exec ctest --test-dir "$build_dir" --output-on-failure --no-tests=error "${progress[@]}" -j "$(nproc)" \
+    --output-junit "$build_dir/test-results.xml" "${selection[@]}" "$@"
+}
+
+help_bench() {
+  cat <<'TEXT'
+usage: ./capstan bench [arguments of perf/bench]
+
+Measures kernels against STREAM and solvers against Belos' own (and PETSc's) in one run.
+For the arguments see: perf/README.md
+TEXT
+}
+
+command_bench() {
+  ensure_packages build bench
+  configure "$build_dir"
+  build_targets "$build_dir" capstan_products capstan_bench
+  export_run_environment
+  exec "$root/perf/bench" "$@"
+}
