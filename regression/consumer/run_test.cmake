@@ -1,0 +1,36 @@
+# cmake -DBUILD=<Capstan's build folder> -DROOT=<Capstan's source root> -DSOURCE=<this folder> -DWORK=<scratch>
+#       -DGENERATOR=.. -DCXX=.. -DTRILINOS=<Trilinos_DIR> -DMPIEXEC=.. -DMPIEXEC_FLAG=.. -P run_test.cmake
+#
+# Installs Capstan into WORK/prefix, configures and builds the consumer against it, runs it on one and two ranks.
+function(step name)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${name} failed (${status}):\n${output}")
+  endif()
+  message("${name}: done\n${output}")
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+step("install" "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")
+
+# Nothing installed may point back into the source or build tree.
+file(GLOB_RECURSE package "${WORK}/prefix/*Capstan*.cmake")
+if(NOT package)
+  message(FATAL_ERROR "the installation holds no package files")
+endif()
+foreach(file IN LISTS package)
+  file(READ "${file}" text)
+  foreach(folder IN ITEMS "${BUILD}" "${ROOT}")
+    string(FIND "${text}" "${folder}/" position)
+    if(NOT position EQUAL -1)
+      message(FATAL_ERROR "${file} names ${folder}")
+    endif()
+  endforeach()
+endforeach()
+
+step("configure" "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}" -B "${WORK}/build" "-DCMAKE_CXX_COMPILER=${CXX}"
+     "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DTrilinos_DIR=${TRILINOS}")
+step("build" "${CMAKE_COMMAND}" --build "${WORK}/build")
+foreach(ranks 1 2)
+  step("run on ${ranks} ranks" "${MPIEXEC}" ${MPIEXEC_FLAG} ${ranks} "${WORK}/build/consumer")
+endforeach()

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Checks that includes run one way: tpetra_ext <- belos_ext <- adapters <- app-inputs, regression, perf.
+
+usage: check_layers.py <root of the source tree>
+
+Prints one line a violation, "file:line: what is wrong", and exits with 1 where there is one. The further rules, such as
+what kernels/ may include, stand in RULES below.
+"""
+
+import pathlib
+import re
+import sys
+
+# A room may include itself and rooms of a smaller number; rooms with the same number do not see each other.
+ROOMS = {"tpetra_ext": 0, "belos_ext": 1, "adapters": 2, "app-inputs": 3, "regression": 3, "perf": 3}
+SUFFIXES = {".hpp", ".h", ".H", ".cpp", ".cc", ".C", ".cu"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+VERSION_MACRO = re.compile(r"\bTRILINOS_(MAJOR|VERSION|RELEASE)\w*")
+VERSION_HOME = "tpetra_ext/compat/"
+
+STANDARD = r"[a-z_0-9]+"  # C++ standard headers have no suffix
+TEST_TOOLS = r"gtest/.*|gmock/.*|benchmark/.*"
+
+# (folder, what the rule is about, pattern of includes allowed or None, pattern of includes forbidden or None).
+# A pattern is matched against the whole path between the angle brackets or quotes.
+RULES = [
+    ("tpetra_ext/kernels/", "kernels/ includes only Kokkos, the standard library and itself",
+     rf"{STANDARD}|Kokkos_\w+\.hpp|immintrin\.h|tpetra_ext/kernels/.*|{TEST_TOOLS}", None),
+    ("tpetra_ext/", "tpetra_ext knows no Krylov method, preconditioner or deck", None,
+     r"(Belos|MueLu|Ifpack2)\w*\.hpp|yaml-cpp/.*"),
+    ("belos_ext/", "belos_ext takes operators as they come: no preconditioner package, no deck", None,
+     r"(MueLu|Ifpack2)\w*\.hpp|yaml-cpp/.*"),
+    ("belos_ext/solvers/", "a solver file holds no communication and no device code", None,
+     r"mpi\.h|Kokkos_\w+\.hpp|Teuchos_\w*Comm\w*\.hpp|tpetra_ext/kernels/.*"),
+]
+
+
+def is_test(path):
+    return any(part in ("test", "bench") for part in path.split("/")[:-1])
+
+
+def quoted_target(root, path, name):
+    """The path from the root of what a quoted include means, or None where it is no file of ours."""
+    if (root / name).is_file():
+        return name
+    beside = (root / path).parent / name
+    if beside.is_file():
+        return beside.resolve().relative_to(root).as_posix()
+    return None
+
+
+def direction_problem(path, target):
+    here, there = path.split("/")[0], target.split("/")[0]
+    if there not in ROOMS:
+        return f"includes '{target}', which lies in no room"
+    if here != there and ROOMS[there] >= ROOMS[here]:
+        return f"{here} must not include {there} ('{target}')"
+    return None
+
+
+def rule_problems(path, included):
+    for folder, text, allowed, forbidden in RULES:
+        if not path.startswith(folder):
+            continue
+        if allowed and not re.fullmatch(allowed, included):
+            yield f"{text}; not '{included}'"
+        # Tests may bring a preconditioner or a deck along, the code they test may not.
+        if forbidden and not is_test(path) and re.fullmatch(forbidden, included):
+            yield f"{text}; not '{included}'"
+
+
+def line_problems(root, path, line):
+    match = INCLUDE.match(line)
+    if match:
+        included = match.group(2)
+        if match.group(1) == '"':
+            target = quoted_target(root, path, included)
+            if target is not None:
+                included = target
+                problem = direction_problem(path, target)
+                if problem:
+                    yield problem
+            elif not path.startswith("adapters/openfoam/"):
+                yield f"no file '{included}' in the source tree; libraries are included with <...>"
+        elif included.endswith(".H") and not path.startswith("adapters/openfoam/"):
+            yield f"only adapters/openfoam includes OpenFOAM headers ('{included}')"
+        yield from rule_problems(path, included)
+    elif VERSION_MACRO.search(line) and not path.startswith(VERSION_HOME):
+        yield f"differences between Trilinos versions belong in {VERSION_HOME}"
+
+
+def problems(root):
+    """All violations below root, as "file:line: text"."""
+    root = root.resolve()
+    for room in ROOMS:
+        for file in sorted((root / room).rglob("*")):
+            if file.suffix not in SUFFIXES or not file.is_file():
+                continue
+            path = file.relative_to(root).as_posix()
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+                for problem in line_problems(root, path, line):
+                    yield f"{path}:{number}: {problem}"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    missing = [room for room in ROOMS if not (root / room).is_dir()]
+    if missing:
+        sys.exit(f"{root} is not the source tree: it has no {', '.join(missing)}")
+    found = list(problems(root))
+    print("\n".join(found) if found else "all includes follow the layers")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Shows that check_layers.py catches each kind of violation, and nothing else."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+CLEAN = {
+    "tpetra_ext/kernels/gram.hpp": '#include <Kokkos_Core.hpp>\n#include <vector>\n',
+    "tpetra_ext/kernels/test/gram_test.cpp": '#include <gtest/gtest.h>\n#include "tpetra_ext/kernels/gram.hpp"\n',
+    "tpetra_ext/compat/trilinos.hpp": "#if TRILINOS_MAJOR_MINOR_VERSION >= 140000\n#endif\n",
+    "tpetra_ext/batch.hpp": '#include <mpi.h>\n#include <Tpetra_Map.hpp>\n#include "tpetra_ext/kernels/gram.hpp"\n',
+    "belos_ext/solvers/cg.hpp": '#include <BelosTypes.hpp>\n#include "tpetra_ext/batch.hpp"\n',
+    "belos_ext/test/cg_test.cpp": '#include <Ifpack2_Factory.hpp>\n#include "belos_ext/solvers/cg.hpp"\n',
+    "adapters/openfoam/foam.C": '#include "lduMatrix.H"\n#include <Tpetra_Map.hpp>\n',
+    "app-inputs/README.md": "",
+    "regression/app.cpp": '#include "adapters/deck/deck.hpp"\n#include "local.hpp"\n',
+    "regression/local.hpp": "",
+    "adapters/deck/deck.hpp": '#include <yaml-cpp/yaml.h>\n#include "belos_ext/solvers/cg.hpp"\n',
+    "perf/bench.cpp": '#include "adapters/deck/deck.hpp"\n',
+}
+
+# One line added to a clean file, and what the complaint must say.
+VIOLATIONS = [
+    ("tpetra_ext/batch.hpp", '#include "belos_ext/solvers/cg.hpp"', "tpetra_ext must not include belos_ext"),
+    ("belos_ext/solvers/cg.hpp", '#include "adapters/deck/deck.hpp"', "belos_ext must not include adapters"),
+    ("belos_ext/solvers/cg.hpp", '#include "../../adapters/deck/deck.hpp"', "belos_ext must not include adapters"),
+    ("adapters/deck/deck.hpp", '#include "regression/local.hpp"', "adapters must not include regression"),
+    ("perf/bench.cpp", '#include "regression/local.hpp"', "perf must not include regression"),
+    ("tpetra_ext/kernels/gram.hpp", "#include <Tpetra_Map.hpp>", "kernels/ includes only Kokkos"),
+    ("tpetra_ext/kernels/gram.hpp", "#include <mpi.h>", "kernels/ includes only Kokkos"),
+    ("tpetra_ext/kernels/gram.hpp", '#include "tpetra_ext/batch.hpp"', "kernels/ includes only Kokkos"),
+    ("tpetra_ext/kernels/test/gram_test.cpp", "#include <Teuchos_RCP.hpp>", "kernels/ includes only Kokkos"),
+    ("tpetra_ext/batch.hpp", "#include <BelosTypes.hpp>", "knows no Krylov method"),
+    ("belos_ext/solvers/cg.hpp", "  #  include <mpi.h>", "no communication"),
+    ("belos_ext/solvers/cg.hpp", "#include <Kokkos_Core.hpp>", "no communication"),
+    ("belos_ext/solvers/cg.hpp", "#include <Teuchos_CommHelpers.hpp>", "no communication"),
+    ("belos_ext/solvers/cg.hpp", "#include <Ifpack2_Factory.hpp>", "no preconditioner package"),
+    ("belos_ext/solvers/cg.hpp", "#if TRILINOS_MAJOR_MINOR_VERSION > 1", "differences between Trilinos versions"),
+    ("adapters/deck/deck.hpp", '#include "nowhere.hpp"', "no file 'nowhere.hpp'"),
+    ("adapters/deck/deck.hpp", "#include <fvCFD.H>", "only adapters/openfoam"),
+]
+
+
+class CheckLayers(unittest.TestCase):
+    def check(self, extra=None):
+        """Writes the clean tree, with one line added where asked for, and runs the check on it."""
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in CLEAN.items():
+                file = pathlib.Path(folder, name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text + (extra[1] + "\n" if extra and extra[0] == name else ""))
+            run = subprocess.run([sys.executable, str(HERE / "check_layers.py"), folder], capture_output=True, text=True,
+                                 check=False)
+            return run.returncode, run.stdout + run.stderr
+
+    def test_clean_tree_passes(self):
+        status, output = self.check()
+        self.assertEqual(status, 0, output)
+
+    def test_each_violation_is_caught(self):
+        for file, line, complaint in VIOLATIONS:
+            with self.subTest(file=file, line=line):
+                status, output = self.check((file, line))
+                self.assertEqual(status, 1, output)
+                number = CLEAN[file].count("\n") + 1
+                self.assertIn(f"{file}:{number}: ", output)
+                self.assertIn(complaint, output)
+
+    def test_wrong_folder_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run([sys.executable, str(HERE / "check_layers.py"), folder], capture_output=True, text=True,
+                                 check=False)
+            self.assertNotEqual(run.returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
