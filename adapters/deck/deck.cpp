@@ -1,0 +1,211 @@
+#include "adapters/deck/deck.hpp"
+
+#include <fmt/format.h>
+
+#include <Teuchos_CommHelpers.hpp>
+#include <Teuchos_XMLParameterListCoreHelpers.hpp>
+#include <filesystem>
+#include <functional>
+#include <sstream>
+
+#include "adapters/deck/map_reader.hpp"
+#include "adapters/deck/matrix_market.hpp"
+#include "adapters/deck/overrides.hpp"
+#include "adapters/deck/solver_catalog.hpp"
+#include "belos_ext/core/nearest_match.hpp"
+
+namespace capstan::deck {
+namespace {
+
+/// Rank 0's text on every rank. Collective.
+std::string shared(const std::string& text, const Communicator& comm) {
+  long long size = static_cast<long long>(text.size());
+  Teuchos::broadcast(comm, 0, &size);
+  std::string copy = comm.getRank() == 0 ? text : std::string(static_cast<std::size_t>(size), '\0');
+  if (size > 0) Teuchos::broadcast(comm, 0, static_cast<int>(size), copy.data());
+  return copy;
+}
+
+/// Runs `read` on rank 0 and gives every rank its text, or throws its error on every rank. Collective.
+std::string readOnRankZero(const Communicator& comm, const std::function<std::string()>& read) {
+  std::string text;
+  std::string failure;
+  if (comm.getRank() == 0) {
+    try {
+      text = read();
+    } catch (const FileError& error) {
+      failure = error.what();
+    }
+  }
+  failure = shared(failure, comm);
+  if (!failure.empty()) throw FileError(failure);
+  return shared(text, comm);
+}
+
+YAML::Node parseYaml(const std::string& text, const std::string& file) {
+  YAML::Node root;
+  try {
+    root = YAML::Load(text);
+  } catch (const YAML::ParserException& error) {
+    throw InputError(fmt::format("{}:{}:{}: malformed YAML: {}", file, error.mark.line + 1, error.mark.column + 1, error.msg));
+  }
+  if (!root.IsMap()) {
+    throw InputError(fmt::format("{}: found {}; allowed: a map with the blocks linear_solvers and systems", file,
+                                 foundText(root)));
+  }
+  return root;
+}
+
+Deck readDeck(const YAML::Node& root, const DeckSource& source, const std::string& folder, Diagnostics& diagnostics) {
+  Deck deck;
+  deck.file = source.file;
+  MapReader reader(root, Place{source.file, "", 0, 0}, diagnostics);
+  for (const char* key : {"linear_solvers", "systems"}) {
+    if (!reader.has(key)) reader.error(key, "missing; allowed: a list");
+  }
+  for (const char* key : {"Simulations", "Simulation", "Time_Integrators", "realms", "transfers"}) {
+    if (reader.has(key)) reader.warning(key, "has no effect here; it belongs to Nalu-wind");
+  }
+  const YAML::Node solvers = reader.node("linear_solvers");
+  if (reader.has("linear_solvers")) {
+    deck.linearSolvers = readLinearSolvers(solvers, reader.place("linear_solvers"), diagnostics);
+  }
+  std::vector<std::string> names;
+  for (const auto& solver : deck.linearSolvers) names.push_back(solver.name);
+  const YAML::Node systems = reader.node("systems");
+  if (reader.has("systems")) deck.systems = readSystems(systems, reader.place("systems"), folder, names, diagnostics);
+  reader.finish();
+  return deck;
+}
+
+/// Gives every system the solver asked for on the command line.
+void chooseSolver(Deck& deck, const std::string& wanted, Diagnostics& diagnostics) {
+  if (wanted.empty()) return;
+  std::vector<std::size_t> indices;
+  std::vector<std::string> allowed;
+  for (std::size_t i = 0; i < deck.linearSolvers.size(); ++i) {
+    allowed.push_back(deck.linearSolvers[i].name);
+    if (wanted == "all" || wanted == allowed.back()) indices.push_back(i);
+  }
+  allowed.emplace_back("all");
+  if (indices.empty()) {
+    diagnostics.error(Place{"--solver", "", 0, 0},
+                      fmt::format("found '{}'; allowed: {}{}", wanted, oneOf(allowed), didYouMean(wanted, allowed)));
+  }
+  for (auto& system : deck.systems) system.solvers = indices;
+}
+
+/// Reads through one file of vectors. Rank 0 only.
+void inspectVector(const std::string& file, const Place& place, long long rows, Diagnostics& diagnostics) {
+  if (file.empty()) return;
+  try {
+    const auto info = inspectMatrixMarket(readText(file), file);
+    if (info.coordinate) {
+      diagnostics.error(place, fmt::format("{}: found a sparse matrix; allowed: a dense one (array) with one or more columns", file));
+    } else if (rows > 0 && info.rows != rows) {
+      diagnostics.error(place, fmt::format("{}: found {} rows; allowed: {}, as the matrix has", file, info.rows, rows));
+    }
+  } catch (const FileError& error) {
+    diagnostics.error(place, error.what());
+  }
+}
+
+/// Reads through the files of a system. Rank 0 only.
+void inspectFiles(const SystemOptions& system, Diagnostics& diagnostics) {
+  long long rows = 0;
+  if (system.generator) rows = generate(*system.generator).rows;
+  if (!system.matrixFile.empty()) {
+    try {
+      const auto info = inspectMatrixMarket(readText(system.matrixFile), system.matrixFile);
+      rows = info.rows;
+      if (!info.coordinate) {
+        diagnostics.error(system.matrixPlace,
+                          fmt::format("{}: found a dense matrix; allowed: a sparse one (coordinate)", system.matrixFile));
+      } else if (info.rows != info.columns) {
+        diagnostics.error(system.matrixPlace, fmt::format("{}: found {} rows and {} columns; allowed: a square matrix",
+                                                          system.matrixFile, info.rows, info.columns));
+      }
+    } catch (const FileError& error) {
+      diagnostics.error(system.matrixPlace, error.what());
+    }
+  }
+  inspectVector(system.rhsFile, system.rhsPlace, rows, diagnostics);
+  inspectVector(system.guessFile, system.guessPlace, rows, diagnostics);
+}
+
+/// Fills the parameters of a MueLu preconditioner from its file and the deck. Collective.
+void loadMueLu(LinearSolver& solver, const std::string& folder, const Communicator& comm, Diagnostics& diagnostics) {
+  std::string file;
+  try {
+    const std::string text = readOnRankZero(comm, [&] {
+      file = findMueLuFile(solver.mueluFile, folder);
+      if (!file.empty()) return file + "\n" + readText(file);
+      throw FileError(fmt::format("found '{}'; allowed: an XML file, or a preset: {}{}", solver.mueluFile,
+                                  oneOf(mueLuPresets()), didYouMean(solver.mueluFile, mueLuPresets())));
+    });
+    const auto end = text.find('\n');
+    file = text.substr(0, end);
+    solver.preconditioner.origin = file;
+    solver.preconditioner.parameters = *Teuchos::getParametersFromXmlString(text.substr(end + 1));
+  } catch (const FileError& error) {
+    diagnostics.error(solver.mueluPlace, error.what());
+  } catch (const std::exception& error) {
+    diagnostics.error(solver.mueluPlace, fmt::format("{}: malformed parameter XML: {}", file, error.what()));
+  }
+}
+
+/// The checks that need every rank: preconditioners, methods with all their parameters. Collective.
+void checkSolvers(Deck& deck, const std::string& folder, const Teuchos::RCP<const Communicator>& comm,
+                  Diagnostics& diagnostics) {
+  for (auto& solver : deck.linearSolvers) {
+    auto& preconditioner = solver.preconditioner;
+    if (findPreconditioner(preconditioner.name) == nullptr) continue;
+    if (findPreconditioner(preconditioner.name)->name == "muelu") {
+      const std::size_t before = diagnostics.errors().size();
+      loadMueLu(solver, folder, *comm, diagnostics);
+      if (diagnostics.errors().size() > before) continue;
+    }
+    preconditioner.parameters.setParameters(solver.preconditionerParameters);
+    if (const auto wrong = validatePreconditioner(preconditioner, comm)) {
+      Place place = solver.place;
+      place.path += ".preconditioner";
+      diagnostics.error(place, *wrong);
+    }
+  }
+  if (diagnostics.failed()) return;
+  for (const auto& solver : deck.linearSolvers) {
+    const std::string wrong = tryMethod(solver.method, solver.parameters);
+    if (!wrong.empty()) diagnostics.error(solver.place, wrong);
+  }
+}
+
+}  // namespace
+
+Deck loadDeck(const DeckSource& source, const Teuchos::RCP<const Communicator>& comm) {
+  std::string text;
+  try {
+    text = readOnRankZero(*comm, [&] { return readText(source.file); });
+  } catch (const FileError& error) {
+    throw InputError(error.what());
+  }
+  const std::string folder = std::filesystem::path(source.file).parent_path().string();
+  YAML::Node root = parseYaml(text, source.file);
+  Diagnostics diagnostics;
+  for (const auto& assignment : source.overrides) applyOverride(root, assignment, source.solver, diagnostics);
+  Deck deck = readDeck(root, source, folder, diagnostics);
+  chooseSolver(deck, source.solver, diagnostics);
+
+  // Rank 0 alone looks at files; its findings become everyone's.
+  Diagnostics files;
+  if (comm->getRank() == 0) {
+    for (const auto& system : deck.systems) inspectFiles(system, files);
+  }
+  std::istringstream findings(shared(fmt::format("{}", fmt::join(files.errors(), "\n")), *comm));
+  for (std::string line; std::getline(findings, line);) diagnostics.error(Place{}, line);
+  checkSolvers(deck, folder, comm, diagnostics);
+  diagnostics.throwIfFailed();
+  deck.warnings = diagnostics.warnings();
+  return deck;
+}
+
+}  // namespace capstan::deck

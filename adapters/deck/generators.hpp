@@ -1,0 +1,58 @@
+#pragma once
+/// \file
+/// Model problems, row by row, without any linear algebra library: each rank asks for its own rows.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace capstan::deck {
+
+/// What a deck says under `generate:`; which members matter depends on `problem`.
+struct GeneratorOptions {
+  std::string problem;              ///< one of generatorNames()
+  std::vector<int> cells;           ///< unknowns in each direction (x first); the matrix has their product of rows
+  double epsilon = 0.01;            ///< anisotropic2d: the weak direction's coefficient
+  double angle = 0.0;               ///< anisotropic2d: degrees by which the strong direction is turned from x
+  std::vector<double> velocity;     ///< convection_diffusion: one component a direction
+  double diffusion = 1.0;           ///< convection_diffusion: coefficient of the Laplacian
+  bool upwind = true;               ///< convection_diffusion: first-order upwind, else central differences
+  std::vector<double> stretching;   ///< stretched_poisson3d: ratio of neighbouring cell sizes in each direction
+  bool pinned = true;               ///< stretched_poisson3d: fix the level in one cell; else the matrix is singular
+  std::vector<double> values;       ///< diagonal: the entries
+};
+
+/// One row of a sparse matrix.
+struct MatrixRow {
+  std::vector<long long> columns;
+  std::vector<double> values;
+  void add(long long column, double value);
+};
+
+/// A matrix given by its rows. `row(i, out)` fills `out` (cleared first) and may be called for any 0 <= i < rows.
+struct GeneratedMatrix {
+  long long rows = 0;
+  int entriesInRow = 0;  ///< an upper bound
+  std::function<void(long long, MatrixRow&)> row;
+};
+
+struct GeneratorName {
+  std::string name;
+  int dimensions;  ///< number of directions; 0: none (diagonal)
+  std::string summary;
+};
+
+/// The problems that can be generated. Local.
+const std::vector<GeneratorName>& generatorNames();
+
+/// Row with this name, or null. Local.
+const GeneratorName* findGenerator(const std::string& name);
+
+/// Fills what the options leave empty (cells, velocity, stretching) with the defaults of the problem. Local.
+GeneratorOptions withDefaults(GeneratorOptions options);
+
+/// The matrix described; options must be complete (`withDefaults`) and valid. Local.
+GeneratedMatrix generate(const GeneratorOptions& options);
+
+}  // namespace capstan::deck

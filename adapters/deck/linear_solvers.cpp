@@ -1,0 +1,335 @@
+#include "adapters/deck/linear_solvers.hpp"
+
+#include <fmt/format.h>
+
+#include <BelosTypes.hpp>
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <set>
+
+#include "adapters/deck/map_reader.hpp"
+#include "adapters/deck/solver_catalog.hpp"
+#include "belos_ext/core/nearest_match.hpp"
+#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/core/solver_names.hpp"
+
+namespace capstan::deck {
+namespace {
+
+constexpr int anyInt = std::numeric_limits<int>::max();
+constexpr double anyReal = std::numeric_limits<double>::max();
+
+/// What a method takes: Capstan's from its own table, Belos' from the solver's list of valid parameters.
+class KnownParameters {
+ public:
+  explicit KnownParameters(const std::string& method) : own_(findSolver(method)) {
+    if (own_ == nullptr) belos_ = methodParameters(method);
+  }
+
+  bool ofCapstan() const { return own_ != nullptr; }
+
+  bool has(const std::string& key) const {
+    if (own_ == nullptr) return belos_->isParameter(key);
+    const auto* row = findParameter(key);
+    return row != nullptr && row->appliesTo(own_->method);
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    if (own_ == nullptr) {
+      for (const auto& entry : *belos_) all.push_back(entry.first);
+      return all;
+    }
+    for (const auto& row : parameterRows()) {
+      if (row.appliesTo(own_->method)) all.push_back(row.name);
+    }
+    return all;
+  }
+
+  /// Records an error when `list[key]` is unknown, has no effect or has a wrong value. May convert an int to double.
+  void check(const std::string& key, const Place& place, Teuchos::ParameterList& list, Diagnostics& diagnostics) const {
+    if (!has(key)) {
+      const bool capstanRow = own_ != nullptr && findParameter(key) != nullptr;
+      diagnostics.error(place, capstanRow ? fmt::format("'{}' has no effect on {}", key, own_->canonical)
+                                          : fmt::format("unknown parameter '{}'; allowed: {}{}", key, oneOf(names()),
+                                                        didYouMean(key, names())));
+      return;
+    }
+    if (own_ != nullptr) {
+      try {
+        checkParameter(*findParameter(key), list.getEntry(key));
+      } catch (const std::invalid_argument& error) {
+        diagnostics.error(place, error.what());
+      }
+      return;
+    }
+    checkBelos(key, place, list, diagnostics);
+  }
+
+ private:
+  void checkBelos(const std::string& key, const Place& place, Teuchos::ParameterList& list,
+                  Diagnostics& diagnostics) const {
+    const auto& wanted = belos_->getEntry(key).getAny();
+    if (wanted.type() == typeid(double) && list.isType<int>(key)) list.set(key, static_cast<double>(list.get<int>(key)));
+    const auto& found = list.getEntry(key).getAny();
+    if (wanted.type() == found.type()) return;
+    const std::string allowed = wanted.type() == typeid(int)           ? "a whole number"
+                                : wanted.type() == typeid(double)      ? "a number"
+                                : wanted.type() == typeid(bool)        ? "yes or no"
+                                : wanted.type() == typeid(std::string) ? "a word"
+                                                                       : "nothing a deck can hold";
+    diagnostics.error(place, fmt::format("found '{}'; allowed: {}", Teuchos::toString(found), allowed));
+  }
+
+  const SolverName* own_;
+  Teuchos::RCP<const Teuchos::ParameterList> belos_;
+};
+
+/// Reads one entry; one function a group of keys.
+class EntryReader {
+ public:
+  EntryReader(const YAML::Node& node, const Place& place, Diagnostics& diagnostics) : map_(node, place, diagnostics) {
+    entry_.place = place;
+  }
+
+  LinearSolver read() {
+    readNames();
+    readTolerances();
+    readPreconditioner();
+    const bool known = readMethod();
+    // Keys are asked for even when the method is unknown, so that they do not count as unknown as well.
+    const auto kspace = map_.integer("kspace", 1, anyInt);
+    const auto outputLevel = map_.integer("output_level", 0, anyInt);
+    const auto maxIterations = map_.integer("max_iterations", 0, anyInt);
+    const YAML::Node step = map_.node("krylov_step_size");
+    const YAML::Node extra = map_.node("parameters");
+    if (known) {
+      const KnownParameters parameters(entry_.method);
+      setLimits(parameters, maxIterations.value_or(50), kspace.value_or(50), kspace.has_value());
+      setOutput(parameters, outputLevel.value_or(0));
+      setStepSize(parameters, step, kspace.value_or(50));
+      setExtra(parameters, extra);
+    }
+    readSwitches();
+    map_.finish();
+    return entry_;
+  }
+
+ private:
+  void readNames() {
+    const auto name = map_.text("name");
+    if (name && !name->empty()) {
+      entry_.name = *name;
+    } else {
+      map_.error("name", "missing; allowed: a name of your choice");
+    }
+    const auto type = map_.text("type");
+    if (type && *type != "tpetra") {
+      map_.error("type", fmt::format("found '{}'; allowed: tpetra", *type));
+    }
+  }
+
+  void readTolerances() {
+    const auto tolerance = map_.real("tolerance", 0.0, anyReal, true);
+    const auto finalTolerance = map_.real("final_tolerance", 0.0, anyReal, true);
+    entry_.tolerance = tolerance.value_or(1e-4);
+    entry_.finalTolerance = finalTolerance.value_or(entry_.tolerance);
+    entry_.parameters.set("Convergence Tolerance", entry_.tolerance);
+  }
+
+  bool readMethod() {
+    const auto method = map_.text("method");
+    if (!method) {
+      if (!map_.has("method")) map_.error("method", "missing; allowed: " + oneOf(methodNames()));
+      return false;
+    }
+    entry_.method = *method;
+    if (*method == "sstep_gmres") {  // as Nalu-wind translates it
+      entry_.method = "TPETRA GMRES S-STEP";
+      entry_.parameters.set("Compute Ritz Values on Fly", true);
+      entry_.parameters.set("CholeskyQR2", true);
+    }
+    if (isMethod(entry_.method)) return true;
+    map_.error("method", fmt::format("found '{}'; allowed: {}{}", *method, oneOf(methodNames()),
+                                     didYouMean(*method, methodNames())));
+    return false;
+  }
+
+  void setLimits(const KnownParameters& known, int maxIterations, int kspace, bool kspaceGiven) {
+    entry_.parameters.set("Maximum Iterations", maxIterations);
+    if (known.has("Num Blocks")) {
+      entry_.parameters.set("Num Blocks", kspace);
+    } else if (kspaceGiven) {
+      map_.warning("kspace", fmt::format("has no effect on {}", entry_.method));
+    }
+    if (known.ofCapstan()) return;  // max_iterations bounds its restarts; the rest is right by default
+    if (known.has("Maximum Restarts")) entry_.parameters.set("Maximum Restarts", std::max(1, maxIterations / kspace));
+    if (known.has("Orthogonalization")) entry_.parameters.set("Orthogonalization", "ICGS");
+    if (known.has("Implicit Residual Scaling")) {
+      entry_.parameters.set("Implicit Residual Scaling", "Norm of Preconditioned Initial Residual");
+    }
+  }
+
+  void setOutput(const KnownParameters& known, int level) {
+    if (level == 0) return;
+    entry_.parameters.set("Verbosity", static_cast<int>(Belos::Errors) + static_cast<int>(Belos::Warnings) +
+                                           static_cast<int>(Belos::StatusTestDetails));
+    if (known.has("Output Style")) entry_.parameters.set("Output Style", static_cast<int>(Belos::Brief));
+    if (known.has("Output Frequency")) entry_.parameters.set("Output Frequency", level);
+  }
+
+  void setStepSize(const KnownParameters& known, const YAML::Node& node, int kspace) {
+    if (!node.IsDefined()) return;
+    if (!known.has("Step Size")) {
+      map_.error("krylov_step_size", fmt::format("has no effect on {}; allowed with an s-step method", entry_.method));
+      return;
+    }
+    if (node.IsScalar() && node.Scalar() == "auto" && known.ofCapstan()) {
+      entry_.parameters.set("Step Size", "auto");
+      return;
+    }
+    const auto step = map_.integer("krylov_step_size", 1, kspace);
+    if (!step) return;
+    entry_.parameters.set("Step Size", *step);
+    if (!known.ofCapstan()) return;
+    try {
+      checkParameter(*findParameter("Step Size"), entry_.parameters.getEntry("Step Size"));
+    } catch (const std::invalid_argument& error) {
+      map_.error("krylov_step_size", error.what());
+    }
+  }
+
+  void setExtra(const KnownParameters& known, const YAML::Node& node) {
+    if (!node.IsDefined()) return;
+    const Place here = map_.place("parameters");
+    Teuchos::ParameterList extra = readParameters(node, here, map_.diagnostics());
+    if (!node.IsMap()) return;
+    const std::vector<std::pair<std::string, std::string>> twins = {{"Convergence Tolerance", "tolerance"},
+                                                                    {"Maximum Iterations", "max_iterations"},
+                                                                    {"Num Blocks", "kspace"},
+                                                                    {"Step Size", "krylov_step_size"}};
+    for (const auto& item : node) {
+      const std::string key = item.first.Scalar();
+      if (!extra.isParameter(key)) continue;
+      const Place place = childPlace(here, key, item.second);
+      for (const auto& [belos, deck] : twins) {
+        if (normalizedName(key) == normalizedName(belos) && map_.has(deck)) {
+          map_.diagnostics().error(place, fmt::format("conflicts with {}; give one of them", map_.place(deck).text()));
+        }
+      }
+      known.check(key, place, extra, map_.diagnostics());
+      mergeParameter(key, extra);
+    }
+    if (entry_.parameters.isType<double>("Convergence Tolerance")) {
+      const double given = entry_.parameters.get<double>("Convergence Tolerance");
+      if (given != entry_.tolerance) entry_.tolerance = entry_.finalTolerance = given;
+    }
+    if (known.ofCapstan() && !entry_.parameters.isParameter("Strict Parameters")) {
+      entry_.parameters.set("Strict Parameters", true);
+    }
+  }
+
+  /// Moves a parameter over, replacing one that the deck's own keys set under another spelling.
+  void mergeParameter(const std::string& key, const Teuchos::ParameterList& extra) {
+    for (auto it = entry_.parameters.begin(); it != entry_.parameters.end(); ++it) {
+      if (normalizedName(it->first) == normalizedName(key)) {
+        const std::string old = it->first;
+        entry_.parameters.remove(old);
+        entry_.parameters.setEntry(old, extra.getEntry(key));
+        return;
+      }
+    }
+    entry_.parameters.setEntry(key, extra.getEntry(key));
+  }
+
+  void readPreconditioner() {
+    const auto name = map_.text("preconditioner");
+    entry_.preconditioner.name = name.value_or("default");
+    const auto* row = findPreconditioner(entry_.preconditioner.name);
+    std::vector<std::string> names;
+    for (const auto& known : preconditionerNames()) names.push_back(known.name);
+    if (row == nullptr) {
+      map_.error("preconditioner", fmt::format("found '{}'; allowed: {}{}", *name, oneOf(names), didYouMean(*name, names)));
+    }
+    if (map_.word("preconditioner_side", {"right", "left"}).value_or("right") == "left") {
+      entry_.preconditioner.side = Side::Left;
+    }
+    const YAML::Node own = map_.node("preconditioner_parameters");
+    if (own.IsDefined()) {
+      entry_.preconditionerParameters = readParameters(own, map_.place("preconditioner_parameters"), map_.diagnostics());
+    }
+    const auto inner = map_.integer("inner_iterations", 1, anyInt);
+    if (row != nullptr && row->name == "sgs2") {
+      if (!entry_.preconditionerParameters.isParameter("relaxation: inner sweeps")) {
+        entry_.preconditionerParameters.set("relaxation: inner sweeps", inner.value_or(1));
+      }
+    } else if (inner) {
+      map_.error("inner_iterations", "has no effect; allowed with preconditioner: sgs2");
+    }
+    readMueLu(row);
+    readUpkeep();
+  }
+
+  void readMueLu(const PreconditionerName* row) {
+    const auto file = map_.text("muelu_xml_file_name");
+    entry_.mueluFile = file.value_or("");
+    entry_.mueluPlace = map_.place("muelu_xml_file_name");
+    if (row == nullptr) return;
+    if (row->name != "muelu" && file) {
+      map_.error("muelu_xml_file_name",
+                 fmt::format("conflicts with preconditioner: {}; allowed with preconditioner: muelu", row->name));
+    }
+    // Nalu-wind falls back on a file of this name in the working folder.
+    if (row->name == "muelu" && !file) entry_.mueluFile = "milestone.xml";
+    if (row->name == "none" && map_.has("preconditioner_parameters")) {
+      map_.error("preconditioner_parameters", "conflicts with preconditioner: none");
+    }
+  }
+
+  void readUpkeep() {
+    const auto recompute = map_.boolean("recompute_preconditioner");
+    const auto reuse = map_.boolean("reuse_preconditioner");
+    entry_.preconditioner.recompute = recompute.value_or(true);
+    entry_.preconditioner.reuse = reuse.value_or(false);
+    if (!entry_.preconditioner.reuse || !entry_.preconditioner.recompute) return;
+    if (recompute) {
+      map_.error("reuse_preconditioner", "conflicts with recompute_preconditioner: yes; give one of them");
+    } else {
+      map_.warning("reuse_preconditioner",
+                   "has no effect while recompute_preconditioner is yes (the default); set that to no");
+    }
+  }
+
+  void readSwitches() {
+    entry_.writeMatrixFiles = map_.boolean("write_matrix_files").value_or(false);
+    entry_.summarizeMueluTimer = map_.boolean("summarize_muelu_timer").value_or(false);
+    for (const char* key : {"segregated_solver", "reuse_linear_system"}) {
+      if (map_.boolean(key)) map_.warning(key, "has no effect here; it steers Nalu-wind's assembly");
+    }
+  }
+
+  MapReader map_;
+  LinearSolver entry_;
+};
+
+}  // namespace
+
+std::vector<LinearSolver> readLinearSolvers(const YAML::Node& block, const Place& place, Diagnostics& diagnostics) {
+  std::vector<LinearSolver> solvers;
+  if (!block.IsSequence() || block.size() == 0) {
+    diagnostics.error(place, fmt::format("found {}; allowed: a list with at least one solver", foundText(block)));
+    return solvers;
+  }
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const Place here = childPlace(place, fmt::format("[{}]", i), block[i]);
+    solvers.push_back(EntryReader(block[i], here, diagnostics).read());
+    if (!solvers.back().name.empty() && !names.insert(solvers.back().name).second) {
+      diagnostics.error(here, fmt::format("the name '{}' is already taken by another solver", solvers.back().name));
+    }
+  }
+  return solvers;
+}
+
+}  // namespace capstan::deck

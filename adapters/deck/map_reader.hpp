@@ -1,0 +1,60 @@
+#pragma once
+/// \file
+/// Reads one YAML map with every key accounted for: types, ranges, keys nobody asked for, keys given twice.
+
+#include <yaml-cpp/yaml.h>
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "adapters/deck/diagnostics.hpp"
+
+namespace capstan::deck {
+
+/// The place of `node`, a child called `step` ("key" or "[2]") of `parent`.
+Place childPlace(const Place& parent, const std::string& step, const YAML::Node& node);
+
+/// What stands in a node, quoted and shortened for a message.
+std::string foundText(const YAML::Node& node);
+
+/// Typed access to a map. A key that is absent (or null) gives an empty optional; a wrong value is recorded in the
+/// diagnostics and gives an empty optional too. Local.
+class MapReader {
+ public:
+  /// Records an error unless `node` is a map; then every key is absent.
+  MapReader(const YAML::Node& node, Place place, Diagnostics& diagnostics);
+
+  bool has(const std::string& key);
+  std::optional<std::string> text(const std::string& key);
+  std::optional<std::string> word(const std::string& key, const std::vector<std::string>& allowed);
+  std::optional<bool> boolean(const std::string& key);
+  std::optional<int> integer(const std::string& key, int least, int most);
+  /// A finite number in [least, most], or in (least, most] when `open`.
+  std::optional<double> real(const std::string& key, double least, double most, bool open = false);
+  std::optional<std::vector<double>> reals(const std::string& key, std::size_t least, std::size_t most);
+  std::optional<std::vector<int>> integers(const std::string& key, std::size_t least, std::size_t most, int smallest);
+  /// The node itself; undefined when absent.
+  YAML::Node node(const std::string& key);
+
+  /// Place of a key of this map, present or not.
+  Place place(const std::string& key) const;
+  const Place& place() const { return place_; }
+  Diagnostics& diagnostics() { return diagnostics_; }
+  void error(const std::string& key, const std::string& message) { diagnostics_.error(place(key), message); }
+  void warning(const std::string& key, const std::string& message) { diagnostics_.warning(place(key), message); }
+
+  /// Records an error for every key never asked for. Call it last.
+  void finish();
+
+ private:
+  std::optional<YAML::Node> scalar(const std::string& key, const std::string& allowed);
+
+  YAML::Node node_;
+  Place place_;
+  Diagnostics& diagnostics_;
+  std::set<std::string> asked_;
+};
+
+}  // namespace capstan::deck

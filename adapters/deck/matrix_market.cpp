@@ -1,0 +1,164 @@
+#include "adapters/deck/matrix_market.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <sstream>
+#include <string_view>
+
+namespace capstan::deck {
+namespace {
+
+struct Lines {
+  std::string_view text;
+  std::size_t position = 0;
+  long long number = 0;
+
+  /// The next line without its end; false at the end of the text.
+  bool next(std::string_view& line) {
+    if (position >= text.size()) return false;
+    const auto end = std::min(text.find('\n', position), text.size());
+    line = text.substr(position, end - position);
+    position = end + 1;
+    ++number;
+    return true;
+  }
+};
+
+bool blank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
+
+std::string lowerCase(std::string_view line) {
+  std::string text(line);
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+/// A number ends in the digit its writer meant; a line cut short can still look like one. Only its presence is checked.
+bool hasTokens(std::string_view line, int wanted) {
+  int found = 0;
+  bool inside = false;
+  for (const char c : line) {
+    const bool space = c == ' ' || c == '\t' || c == '\r';
+    if (!space && !inside) ++found;
+    inside = !space;
+  }
+  return found == wanted;
+}
+
+[[noreturn]] void fail(const std::string& path, long long line, const std::string& message) {
+  throw FileError(line > 0 ? fmt::format("{}:{}: {}", path, line, message) : fmt::format("{}: {}", path, message));
+}
+
+void readBanner(std::string_view line, const std::string& path, MatrixMarketInfo& info) {
+  std::istringstream words(lowerCase(line));
+  std::string banner, object, format;
+  words >> banner >> object >> format >> info.field >> info.symmetry;
+  if (banner != "%%matrixmarket" || object != "matrix") {
+    fail(path, 1, fmt::format("found '{}'; allowed: a Matrix Market banner, '%%MatrixMarket matrix coordinate real general'",
+                              std::string(line.substr(0, 40))));
+  }
+  if (format != "coordinate" && format != "array") {
+    fail(path, 1, fmt::format("found format '{}'; allowed: coordinate or array", format));
+  }
+  if (info.field != "real" && info.field != "integer" && info.field != "double" && info.field != "pattern") {
+    fail(path, 1, fmt::format("found field '{}'; allowed: real, integer or pattern", info.field));
+  }
+  if (info.symmetry != "general" && info.symmetry != "symmetric" && info.symmetry != "skew-symmetric") {
+    fail(path, 1, fmt::format("found symmetry '{}'; allowed: general, symmetric or skew-symmetric", info.symmetry));
+  }
+  info.coordinate = format == "coordinate";
+}
+
+void readSizes(const std::string& line, long long number, const std::string& path, MatrixMarketInfo& info) {
+  std::istringstream words(line);
+  words >> info.rows >> info.columns;
+  if (info.coordinate) {
+    words >> info.entries;
+  } else {
+    info.entries = info.rows * info.columns;
+  }
+  std::string rest;
+  if (!words || (words >> rest) || info.rows < 1 || info.columns < 1 || info.entries < 0) {
+    fail(path, number, fmt::format("found sizes '{}'; allowed: {}", line,
+                                   info.coordinate ? "rows, columns and number of entries" : "rows and columns"));
+  }
+}
+
+}  // namespace
+
+std::string resolvePath(const std::string& path, const std::string& folder) {
+  const char* home = std::getenv("HOME");
+  if (path.rfind("~/", 0) == 0 && home != nullptr) return std::string(home) + path.substr(1);
+  return (std::filesystem::path(folder) / path).lexically_normal().string();
+}
+
+std::string readText(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) fail(path, 0, "no such file");
+  if (std::filesystem::is_directory(path, ignored)) fail(path, 0, "is a folder; allowed: a file");
+  errno = 0;
+  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+  if (!file) fail(path, 0, fmt::format("cannot be opened: {}", std::strerror(errno)));
+  std::string text;
+  std::array<char, 1 << 16> chunk{};
+  for (int got = 1; got > 0;) {
+    got = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()));
+    if (got > 0) text.append(chunk.data(), static_cast<std::size_t>(got));
+  }
+  int code = Z_OK;
+  const char* message = gzerror(file.get(), &code);
+  // A gzip file cut short ends like any other for gzread(), but leaves Z_BUF_ERROR behind.
+  if (code == Z_BUF_ERROR) fail(path, 0, "the gzip file is truncated");
+  if (code != Z_OK && code != Z_STREAM_END) fail(path, 0, fmt::format("cannot be read: {}", message));
+  return text;
+}
+
+MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string& path) {
+  if (text.empty()) fail(path, 0, "the file is empty");
+  MatrixMarketInfo info;
+  Lines lines{text};
+  std::string_view line;
+  lines.next(line);
+  readBanner(line, path, info);
+  bool sized = false;
+  while (!sized && lines.next(line)) {
+    if (blank(line) || line.front() == '%') continue;
+    readSizes(std::string(line), lines.number, path, info);
+    sized = true;
+  }
+  if (!sized) fail(path, lines.number, "the file ends before the line with the sizes");
+
+  const int tokens = !info.coordinate ? 1 : info.field == "pattern" ? 2 : 3;
+  // A dense symmetric file holds the lower triangle only.
+  long long expected = info.entries;
+  if (!info.coordinate && info.symmetry == "symmetric") expected = info.rows * (info.rows + 1) / 2;
+  if (!info.coordinate && info.symmetry == "skew-symmetric") expected = info.rows * (info.rows - 1) / 2;
+  long long found = 0;
+  while (lines.next(line)) {
+    if (blank(line) || line.front() == '%') continue;
+    if (!hasTokens(line, tokens)) {
+      fail(path, lines.number, fmt::format("found '{}'; allowed: {} on each line of data", std::string(line.substr(0, 40)),
+                                           tokens == 1   ? "one value"
+                                           : tokens == 2 ? "row and column"
+                                                         : "row, column and value"));
+    }
+    ++found;
+  }
+  if (found < expected) {
+    fail(path, lines.number, fmt::format("the file is truncated: {} of {} entries", found, expected));
+  }
+  if (found > expected) {
+    fail(path, lines.number, fmt::format("{} entries, but the size line says {}", found, expected));
+  }
+  return info;
+}
+
+}  // namespace capstan::deck

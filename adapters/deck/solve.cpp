@@ -1,0 +1,265 @@
+#include "adapters/deck/solve.hpp"
+
+#include <fmt/format.h>
+
+#include <BelosLinearProblem.hpp>
+#include <BelosSolverFactory.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <Teuchos_TimeMonitor.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iostream>
+
+#include "adapters/deck/solver_catalog.hpp"
+#include "adapters/deck/systems.hpp"
+#include "belos_ext/core/nearest_match.hpp"
+
+namespace capstan::deck {
+namespace {
+
+using Factory = Belos::SolverFactory<double, MultiVector, Operator>;
+using Manager = Belos::SolverManager<double, MultiVector, Operator>;
+using Problem = Belos::LinearProblem<double, MultiVector, Operator>;
+
+/// How far the residual computed here may exceed the tolerance of a solver that tests another norm.
+constexpr double agreement = 10.0;
+
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// A status test that never stops a solver and writes down its residuals.
+class Recorder : public Belos::StatusTest<double, MultiVector, Operator> {
+ public:
+  Belos::StatusType checkStatus(Belos::Iteration<double, MultiVector, Operator>* iteration) override {
+    std::vector<double> norms(static_cast<std::size_t>(iteration->getProblem().getRHS()->getNumVectors()), 0.0);
+    iteration->getNativeResiduals(&norms);
+    if (points_.empty()) first_ = norms;
+    const int number = iteration->getNumIters();
+    if (!points_.empty() && points_.back().iteration == number) return Belos::Undefined;
+    for (std::size_t column = 0; column < std::min(norms.size(), first_.size()); ++column) {
+      const double scale = first_[column] > 0.0 ? first_[column] : 1.0;
+      points_.push_back({number, static_cast<int>(column), norms[column] / scale});
+    }
+    return Belos::Undefined;
+  }
+  Belos::StatusType getStatus() const override { return Belos::Undefined; }
+  void reset() override {}
+  void print(std::ostream& out, int indent) const override { out << std::string(indent, ' ') << "residual recorder\n"; }
+  const std::vector<HistoryPoint>& points() const { return points_; }
+
+ private:
+  std::vector<HistoryPoint> points_;
+  std::vector<double> first_;
+};
+
+std::vector<double> norms(const MultiVector& x) {
+  std::vector<double> result(x.getNumVectors());
+  x.norm2(Teuchos::arrayViewFromVector(result));
+  return result;
+}
+
+/// |b - A x| of each column.
+std::vector<double> residualNorms(const Matrix& A, const MultiVector& x, const MultiVector& b) {
+  MultiVector r(b, Teuchos::Copy);
+  A.apply(x, r, Teuchos::NO_TRANS, -1.0, 1.0);
+  return norms(r);
+}
+
+/// The scaling a deck asks for, as the words of SolveRecord::scaledBy.
+std::string scalingOf(const Teuchos::ParameterList& parameters) {
+  std::string scaling;
+  for (const auto& entry : parameters) {
+    const std::string key = normalizedName(entry.first);
+    if ((key == "residual scaling" || key == "explicit residual scaling") && entry.second.isType<std::string>()) {
+      scaling = normalizedName(Teuchos::getValue<std::string>(entry.second));
+    }
+  }
+  if (scaling == "none") return "nothing";
+  return scaling == "norm of rhs" ? "right-hand side" : "initial residual";
+}
+
+/// One system with one solver, over the steps of the system.
+class Runner {
+ public:
+  Runner(const SystemOptions& system, const LinearSolver& solver, SystemSequence& sequence, const RunOptions& options)
+      : system_(system),
+        solver_(solver),
+        sequence_(sequence),
+        options_(options),
+        preconditioner_(solver.preconditioner),
+        x_(Teuchos::rcp(new MultiVector(sequence.guess(), Teuchos::Copy))) {}
+
+  SolveRecord solve(int k) {
+    SolveRecord record = begin(k);
+    if (options_.before) options_.before(record);
+    sequence_.select(k);
+    if (!system_.sequence.previousGuess || k == 0) Tpetra::deep_copy(*x_, sequence_.guess());
+    const auto initial = residualNorms(*sequence_.A(), *x_, *sequence_.b());
+    const Stopwatch setup;
+    preconditioner_.update(sequence_.A());
+    record.setupSeconds = setup.seconds();
+    runSolver(record);
+    judge(initial, record);
+    if (solver_.writeMatrixFiles) {
+      writeSystem(*sequence_.A(), *sequence_.b(), *x_, fmt::format("{}_{}_{}", record.system, record.solver, k));
+    }
+    if (solver_.summarizeMueluTimer) Teuchos::TimeMonitor::summarize(std::cout, false, true, false, Teuchos::Union);
+    if (options_.after) options_.after(record);
+    return record;
+  }
+
+ private:
+  SolveRecord begin(int k) const {
+    SolveRecord record;
+    record.system = system_.name;
+    record.solver = solver_.name;
+    record.method = solver_.method;
+    record.preconditioner = solver_.preconditioner.name;
+    record.step = k / system_.sequence.outerIterations;
+    record.outer = k % system_.sequence.outerIterations;
+    record.rows = static_cast<long long>(sequence_.A()->getGlobalNumRows());
+    record.entries = static_cast<long long>(sequence_.A()->getGlobalNumEntries());
+    record.columns = static_cast<int>(sequence_.b()->getNumVectors());
+    const bool last = record.outer + 1 == system_.sequence.outerIterations;
+    record.tolerance = last ? solver_.finalTolerance : solver_.tolerance;
+    record.scaledBy = scalingOf(solver_.parameters);
+    return record;
+  }
+
+  Teuchos::RCP<Problem> makeProblem() {
+    auto problem = Teuchos::rcp(new Problem(sequence_.A(), x_, sequence_.b()));
+    problem->setLabel(system_.name);
+    if (solver_.preconditioner.side == Side::Left) {
+      problem->setLeftPrec(preconditioner_.op());
+    } else {
+      problem->setRightPrec(preconditioner_.op());
+    }
+    return problem;
+  }
+
+  /// As Nalu-wind does it: the solver is made anew with a new multigrid hierarchy, else kept; the tolerance comes in a list
+  /// of its own before every solve.
+  void runSolver(SolveRecord& record) {
+    const auto recorder = Teuchos::rcp(new Recorder);
+    try {
+      const auto problem = makeProblem();
+      if (manager_.is_null() || (record.preconditioner == "muelu" && preconditioner_.builds() != buildsSeen_)) {
+        manager_ = Factory().create(solver_.method, Teuchos::rcp(new Teuchos::ParameterList(solver_.parameters)));
+        buildsSeen_ = preconditioner_.builds();
+      }
+      auto tolerance = Teuchos::parameterList();
+      tolerance->set("Convergence Tolerance", record.tolerance);
+      manager_->setParameters(tolerance);
+      problem->setProblem();
+      manager_->setProblem(problem);
+      const auto* own = dynamic_cast<const ReportingSolver*>(manager_.get());
+      if (options_.history && own == nullptr) watch(recorder);
+      const Stopwatch watch;
+      record.claimed = manager_->solve() == Belos::Converged;
+      record.solveSeconds = watch.seconds();
+      record.iterations = manager_->getNumIters();
+      if (own != nullptr) record.report = own->report();
+    } catch (const std::exception& error) {
+      record.failure = error.what();
+      record.claimed = false;
+      manager_ = Teuchos::null;
+    }
+    record.history = record.report ? record.report->history : recorder->points();
+  }
+
+  void watch(const Teuchos::RCP<Recorder>& recorder) {
+    try {
+      manager_->setDebugStatusTest(recorder);
+    } catch (const std::logic_error&) {
+      // Some of Belos' solvers take no debug test; their history stays empty.
+    }
+  }
+
+  void judge(const std::vector<double>& initial, SolveRecord& record) {
+    const auto residuals = residualNorms(*sequence_.A(), *x_, *sequence_.b());
+    const auto rhs = norms(*sequence_.b());
+    for (std::size_t column = 0; column < residuals.size(); ++column) {
+      double scale = 1.0;
+      if (record.scaledBy == "initial residual") scale = initial[column];
+      if (record.scaledBy == "right-hand side") scale = rhs[column];
+      // Nothing to reduce: only a residual of nothing will do.
+      const double relative = residuals[column] == 0.0 ? 0.0 : residuals[column] / (scale > 0.0 ? scale : 1.0);
+      record.relativeResidual =
+          std::isnan(relative) || relative > record.relativeResidual ? relative : record.relativeResidual;
+      if (std::isnan(relative)) break;
+    }
+    record.converged = record.claimed && record.relativeResidual <= agreement * record.tolerance;
+  }
+
+  const SystemOptions& system_;
+  const LinearSolver& solver_;
+  SystemSequence& sequence_;
+  const RunOptions& options_;
+  Preconditioner preconditioner_;
+  Teuchos::RCP<MultiVector> x_;
+  Teuchos::RCP<Manager> manager_;
+  int buildsSeen_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> methodNames() {
+  std::vector<std::string> names;
+  for (const auto& name : Factory().supportedSolverNames()) {
+    if (isMethod(name)) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+bool isMethod(const std::string& name) {
+  // The factory lists more names than it can create, and creates names that it does not list.
+  try {
+    return !Factory().create(name, Teuchos::parameterList()).is_null();
+  } catch (const std::exception&) {
+    return false;
+  }
+}
+
+Teuchos::RCP<const Teuchos::ParameterList> methodParameters(const std::string& name) {
+  return Factory().create(name, Teuchos::parameterList())->getValidParameters();
+}
+
+std::string tryMethod(const std::string& name, const Teuchos::ParameterList& parameters) {
+  try {
+    Factory().create(name, Teuchos::rcp(new Teuchos::ParameterList(parameters)));
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::vector<SolveRecord> runDeck(const Deck& deck, const Teuchos::RCP<const Communicator>& comm,
+                                 const RunOptions& options) {
+  std::vector<SolveRecord> records;
+  for (const auto& system : deck.systems) {
+    SystemSequence sequence(system, comm);
+    for (const auto index : system.solvers) {
+      const auto& solver = deck.linearSolvers[index];
+      try {
+        Runner runner(system, solver, sequence, options);
+        for (int k = 0; k < sequence.size(); ++k) records.push_back(runner.solve(k));
+      } catch (const PreconditionerError& error) {
+        throw PreconditionerError(fmt::format("{}.preconditioner: {}", solver.place.text(), error.what()));
+      }
+    }
+  }
+  return records;
+}
+
+}  // namespace capstan::deck

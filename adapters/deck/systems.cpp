@@ -1,0 +1,206 @@
+#include "adapters/deck/systems.hpp"
+
+#include <fmt/format.h>
+
+#include <MatrixMarket_Tpetra.hpp>
+#include <Teuchos_CommHelpers.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <sstream>
+
+#include "adapters/deck/matrix_market.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
+
+namespace capstan::deck {
+namespace {
+
+using GlobalOrdinal = Matrix::global_ordinal_type;
+using Reader = Tpetra::MatrixMarket::Reader<Matrix>;
+
+constexpr double pi = 3.14159265358979323846;
+
+/// Text of a Matrix Market file on rank 0 with its outline everywhere; an error on every rank. Collective.
+std::string openFile(const std::string& path, const Communicator& comm, long long (&sizes)[3]) {
+  std::string text;
+  std::string failure;
+  if (comm.getRank() == 0) {
+    try {
+      text = readText(path);
+      const auto info = inspectMatrixMarket(text, path);
+      sizes[0] = info.rows;
+      sizes[1] = info.columns;
+      sizes[2] = info.coordinate ? 1 : 0;
+    } catch (const FileError& error) {
+      failure = error.what();
+    }
+  }
+  int length = static_cast<int>(failure.size());
+  Teuchos::broadcast(comm, 0, &length);
+  failure.resize(static_cast<std::size_t>(length));
+  if (length > 0) {
+    Teuchos::broadcast(comm, 0, length, failure.data());
+    throw InputError(failure);
+  }
+  Teuchos::broadcast(comm, 0, 3, sizes);
+  return text;
+}
+
+/// splitmix64's finaliser: well-mixed bits from consecutive integers (Steele, Lea and Flood 2014).
+std::uint64_t mixed(std::uint64_t z) {
+  z += 0x9e3779b97f4a7c15ULL;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+  return z ^ (z >> 31);
+}
+
+}  // namespace
+
+Teuchos::RCP<Matrix> buildMatrix(const GeneratorOptions& options, const Teuchos::RCP<const Communicator>& comm) {
+  const GeneratedMatrix problem = generate(withDefaults(options));
+  const auto map = Teuchos::rcp(new const Map(static_cast<Tpetra::global_size_t>(problem.rows), 0, comm));
+  auto matrix = Teuchos::rcp(new Matrix(map, static_cast<std::size_t>(problem.entriesInRow)));
+  MatrixRow row;
+  std::vector<GlobalOrdinal> columns;
+  for (const GlobalOrdinal i : compat::localElementList(*map)) {
+    row.columns.clear();
+    row.values.clear();
+    problem.row(i, row);
+    columns.assign(row.columns.begin(), row.columns.end());
+    matrix->insertGlobalValues(i, Teuchos::arrayViewFromVector(columns), Teuchos::arrayViewFromVector(row.values));
+  }
+  matrix->fillComplete();
+  return matrix;
+}
+
+Teuchos::RCP<Matrix> readMatrix(const std::string& path, const Teuchos::RCP<const Communicator>& comm) {
+  long long sizes[3] = {0, 0, 0};
+  std::istringstream text(openFile(path, *comm, sizes));
+  if (sizes[2] == 0) throw InputError(fmt::format("{}: found a dense matrix; allowed: a sparse one (coordinate)", path));
+  if (sizes[0] != sizes[1]) {
+    throw InputError(fmt::format("{}: found {} rows and {} columns; allowed: a square matrix", path, sizes[0], sizes[1]));
+  }
+  try {
+    return Reader::readSparse(text, comm);
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+Teuchos::RCP<MultiVector> readVectors(const std::string& path, const Teuchos::RCP<const Map>& map) {
+  const auto comm = map->getComm();
+  long long sizes[3] = {0, 0, 0};
+  std::istringstream text(openFile(path, *comm, sizes));
+  if (sizes[2] != 0) throw InputError(fmt::format("{}: found a sparse matrix; allowed: a dense one (array)", path));
+  const auto rows = static_cast<long long>(map->getGlobalNumElements());
+  if (sizes[0] != rows) {
+    throw InputError(fmt::format("{}: found {} rows; allowed: {}, as the matrix has", path, sizes[0], rows));
+  }
+  try {
+    Teuchos::RCP<const Map> same = map;
+    return Reader::readDense(text, comm, same);
+  } catch (const std::exception& error) {
+    throw InputError(fmt::format("{}: {}", path, error.what()));
+  }
+}
+
+void fillRandom(MultiVector& x, int seed) {
+  const auto map = x.getMap();
+  const auto rows = compat::localNumElements(*map);
+  for (std::size_t column = 0; column < x.getNumVectors(); ++column) {
+    const auto values = x.getDataNonConst(column);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const auto row = static_cast<std::uint64_t>(map->getGlobalElement(static_cast<int>(i)) - map->getIndexBase());
+      const std::uint64_t stream = mixed(static_cast<std::uint64_t>(seed) * 0x10001ULL + column);
+      values[static_cast<Teuchos::Ordinal>(i)] = static_cast<double>(mixed(stream ^ row) >> 11) * 0x1p-52 - 1.0;
+    }
+  }
+}
+
+LinearSystem buildSystem(const SystemOptions& options, const Teuchos::RCP<const Communicator>& comm) {
+  LinearSystem system;
+  system.A = options.generator ? buildMatrix(*options.generator, comm) : readMatrix(options.matrixFile, comm);
+  const auto map = system.A->getRangeMap();
+  if (options.rhs == RhsKind::File) {
+    system.b = readVectors(options.rhsFile, map);
+  } else {
+    system.b = Teuchos::rcp(new MultiVector(map, 1));
+    if (options.rhs == RhsKind::Random) {
+      fillRandom(*system.b, options.seed);
+    } else if (options.rhs == RhsKind::Ones) {
+      system.b->putScalar(1.0);
+    } else {
+      MultiVector ones(system.A->getDomainMap(), 1);
+      ones.putScalar(1.0);
+      system.A->apply(ones, *system.b);
+    }
+  }
+  if (options.guess == GuessKind::File) {
+    system.guess = readVectors(options.guessFile, system.A->getDomainMap());
+    if (system.guess->getNumVectors() != system.b->getNumVectors()) {
+      throw InputError(fmt::format("{}: found {} columns; allowed: {}, as the right-hand side has", options.guessPlace.text(),
+                                   system.guess->getNumVectors(), system.b->getNumVectors()));
+    }
+  } else {
+    system.guess = Teuchos::rcp(new MultiVector(system.A->getDomainMap(), system.b->getNumVectors()));
+    if (options.guess == GuessKind::Random) fillRandom(*system.guess, options.seed + 1);
+  }
+  return system;
+}
+
+void writeSystem(const Matrix& A, const MultiVector& b, const MultiVector& x, const std::string& prefix) {
+  using Writer = Tpetra::MatrixMarket::Writer<Matrix>;
+  const auto publish = [&](const std::string& name) {
+    if (A.getComm()->getRank() == 0) std::filesystem::rename(name + ".tmp", name);
+  };
+  Writer::writeSparseFile(prefix + "_A.mtx.tmp", A);
+  publish(prefix + "_A.mtx");
+  Writer::writeDenseFile(prefix + "_b.mtx.tmp", b);
+  publish(prefix + "_b.mtx");
+  Writer::writeDenseFile(prefix + "_x.mtx.tmp", x);
+  publish(prefix + "_x.mtx");
+}
+
+SystemSequence::SystemSequence(const SystemOptions& options, const Teuchos::RCP<const Communicator>& comm)
+    : options_(options), system_(buildSystem(options, comm)) {
+  if (size() == 1 || options_.sequence.change == 0.0) return;
+  A0_ = Teuchos::rcp(new Matrix(*system_.A, Teuchos::Copy));
+  b0_ = Teuchos::rcp(new MultiVector(*system_.b, Teuchos::Copy));
+}
+
+double SystemSequence::scaling(long long row, int k) const {
+  constexpr double period = 20.0;  // systems until a row's scaling comes back
+  const auto rows = static_cast<double>(system_.A->getGlobalNumRows());
+  return 1.0 + options_.sequence.change * std::sin(2.0 * pi * (static_cast<double>(row) / rows + k / period));
+}
+
+void SystemSequence::select(int k) {
+  if (A0_.is_null()) return;
+  auto& A = *system_.A;
+  const auto& rowMap = *A.getRowMap();
+  const auto& columnMap = *A.getColMap();
+  Matrix::nonconst_local_inds_host_view_type columns("columns", compat::localMaxNumRowEntries(A));
+  Matrix::nonconst_values_host_view_type values("values", compat::localMaxNumRowEntries(A));
+  A.resumeFill();
+  for (int i = 0; i < static_cast<int>(compat::localNumRows(A)); ++i) {
+    std::size_t count = 0;
+    A0_->getLocalRowCopy(i, columns, values, count);
+    const double rowScaling = scaling(rowMap.getGlobalElement(i) - rowMap.getIndexBase(), k);
+    for (std::size_t e = 0; e < count; ++e) {
+      values(e) *= rowScaling * scaling(columnMap.getGlobalElement(columns(e)) - columnMap.getIndexBase(), k);
+    }
+    A.replaceLocalValues(i, Teuchos::ArrayView<const int>(columns.data(), static_cast<Teuchos::Ordinal>(count)),
+                         Teuchos::ArrayView<const double>(values.data(), static_cast<Teuchos::Ordinal>(count)));
+  }
+  A.fillComplete(A.getDomainMap(), A.getRangeMap());
+  for (std::size_t column = 0; column < b0_->getNumVectors(); ++column) {
+    const auto from = b0_->getData(column);
+    const auto to = system_.b->getDataNonConst(column);
+    for (Teuchos::Ordinal i = 0; i < from.size(); ++i) {
+      to[i] = from[i] * scaling(rowMap.getGlobalElement(static_cast<int>(i)) - rowMap.getIndexBase(), k);
+    }
+  }
+}
+
+}  // namespace capstan::deck
