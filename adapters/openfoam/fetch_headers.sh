@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# fetch_headers.sh <cache folder>
+#
+# Debian ships the OpenFOAM libraries without their headers. This script takes the headers from the Debian source
+# package of the very version that is installed and leaves them in <cache folder>:
+#
+#   include/OpenFOAM/  include/OSspecific/POSIX/  include/Pstream/mpi/   all headers of these libraries, each flat
+#   version                                        written last: the source version the headers belong to
+#
+# It runs as any user: apt is pointed at a private configuration, made from the Debian archives this machine already
+# uses, and nothing of the system's own apt state is touched. Quick when the cache already holds the right version.
+set -eu
+
+fail() {
+  echo "fetch_headers.sh: $*" >&2
+  exit 1
+}
+
+[ $# -eq 1 ] || fail "usage: fetch_headers.sh <cache folder>"
+mkdir -p "$1" || fail "cannot make the folder '$1'"
+cache=$(cd "$1" && pwd)
+
+version=$(dpkg-query -W -f '${source:Version}' libopenfoam 2>/dev/null) || version=
+[ -n "$version" ] || fail "the package libopenfoam is not installed; install it first: apt-get install openfoam"
+
+if [ -f "$cache/version" ] && [ "$(cat "$cache/version")" = "$version" ]; then
+  exit 0
+fi
+
+for tool in apt-get dpkg-source tar xz; do
+  command -v "$tool" >/dev/null || fail "'$tool' is missing; install it first: apt-get install dpkg-dev xz-utils"
+done
+
+work=$cache/work
+rm -rf "$work" "$cache/include" "$cache/version"
+mkdir -p "$work/lists/partial" "$work/archives/partial" "$work/source" "$work/parts"
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# The binary archives in use, as "origin|uri|suite|component"; their source counterparts are what we ask for.
+archives=$(apt-get indextargets --format '$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)' 'Created-By: Packages' | sort -u)
+keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+options=
+[ ! -r "$keyring" ] || options="[signed-by=$keyring] "
+echo "$archives" | awk -F '|' -v options="$options" \
+  '$1 == "Debian" || ($1 == "" && $2 ~ /debian/) { print "deb-src " options $2 " " $3 " " $4 }' >"$work/sources.list"
+[ -s "$work/sources.list" ] || fail "apt on this machine knows no Debian archive (apt-get indextargets names none)"
+
+cat >"$work/apt.conf" <<EOF
+Dir::Etc::sourcelist "$work/sources.list";
+Dir::Etc::sourceparts "$work/parts";
+Dir::State::lists "$work/lists";
+Dir::Cache::archives "$work/archives";
+Dir::Cache::pkgcache "";
+Dir::Cache::srcpkgcache "";
+APT::Sandbox::User "";
+Acquire::Retries "3";
+#clear APT::Update::Pre-Invoke;
+#clear APT::Update::Post-Invoke;
+#clear APT::Update::Post-Invoke-Success;
+EOF
+
+echo "Fetching the OpenFOAM $version headers from Debian's source package (45 MB, once) ..."
+apt-get -q -c "$work/apt.conf" update >"$work/log" 2>&1 || {
+  cat "$work/log" >&2
+  fail "apt-get update failed for: $(cat "$work/sources.list")"
+}
+(cd "$work/source" && apt-get -q -c "$work/apt.conf" source --download-only --only-source "openfoam=$version") \
+  >"$work/log" 2>&1 || {
+  cat "$work/log" >&2
+  fail "cannot download the source package openfoam=$version from: $(cat "$work/sources.list")"
+}
+dpkg-source --no-check -x "$work"/source/openfoam_*.dsc "$work/tree" >"$work/log" 2>&1 || {
+  cat "$work/log" >&2
+  fail "cannot unpack the source package openfoam=$version"
+}
+
+# One flat folder a library, as OpenFOAM's own build makes it with wmakeLnInclude. Templates include their .C files.
+flatten() {
+  [ -d "$work/tree/src/$1" ] || fail "the source package openfoam=$version holds no folder src/$1"
+  mkdir -p "$cache/include/$1"
+  find "$work/tree/src/$1" -type d \( -name lnInclude -o -name Make -o -name noLink \) -prune -o \
+    -type f \( -name '*.[CHh]' -o -name '*.[ch]xx' -o -name '*.type' \) -exec cp -f -t "$cache/include/$1" {} +
+}
+flatten OpenFOAM
+flatten OSspecific/POSIX
+flatten Pstream/mpi
+[ -f "$cache/include/OpenFOAM/lduMatrix.H" ] || fail "the source package openfoam=$version holds no lduMatrix.H"
+cp "$work/tree/COPYING" "$cache/include/COPYING" 2>/dev/null || true
+
+echo "$version" >"$cache/version"
+echo "OpenFOAM headers are in $cache/include"

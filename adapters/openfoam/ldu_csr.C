@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "adapters/openfoam/ldu_csr.H"
+
+#include <algorithm>
+
+#include "PstreamGlobals.H"
+#include "cyclicLduInterface.H"
+#include "cyclicLduInterfaceField.H"
+#include "polyMesh.H"
+#include "processorLduInterface.H"
+#include "processorLduInterfaceField.H"
+
+namespace capstan::foam {
+namespace {
+
+using Foam::label;
+
+struct Entry {
+  std::int64_t row;
+  std::int64_t column;
+  std::size_t source;
+};
+
+bool isSupported(const Foam::lduInterface& interface) {
+  return Foam::isA<Foam::processorLduInterface>(interface) || Foam::isA<Foam::cyclicLduInterface>(interface);
+}
+
+void requireSupported(const LduSystem& system) {
+  forAll(system.interfaces, patch) {
+    if (system.interfaces.set(patch) && !isSupported(system.interfaces[patch].interface())) {
+      FatalErrorInFunction << "solver capstan: patch " << patchName(system.matrix, patch) << " of type "
+                           << system.interfaces[patch].interface().type()
+                           << " couples cells in a way that is not supported." << Foam::nl
+                           << "    Supported couplings: processor, cyclic, processorCyclic." << Foam::nl
+                           << "    Use one of OpenFOAM's own solvers for this field." << Foam::exit(Foam::FatalError);
+    }
+  }
+}
+
+// Cell across each face of each coupled patch, numbered on the rank that owns it.
+std::vector<Foam::labelList> neighbourCells(const LduSystem& system) {
+  const Foam::labelList cells(Foam::identity(system.matrix.lduAddr().size()));
+  const auto comms = Foam::UPstream::commsTypes::nonBlocking;
+  const label firstRequest = Foam::UPstream::nRequests();
+  forAll(system.interfaces, patch) {
+    if (system.interfaces.set(patch)) {
+      system.interfaces[patch].interface().initInternalFieldTransfer(comms, cells);
+    }
+  }
+  if (Foam::UPstream::parRun()) {
+    Foam::UPstream::waitRequests(firstRequest);
+  }
+  std::vector<Foam::labelList> across(static_cast<std::size_t>(system.interfaces.size()));
+  forAll(system.interfaces, patch) {
+    if (system.interfaces.set(patch)) {
+      across[static_cast<std::size_t>(patch)] = system.interfaces[patch].interface().internalFieldTransfer(comms, cells)();
+    }
+  }
+  return across;
+}
+
+int neighbourRank(const Foam::lduInterface& interface, int ownRank) {
+  const auto* processor = Foam::isA<Foam::processorLduInterface>(interface)
+                              ? &Foam::refCast<const Foam::processorLduInterface>(interface)
+                              : nullptr;
+  return processor == nullptr ? ownRank : processor->neighbProcNo();
+}
+
+// Factor a coupled patch applies to the value across it; differs from 1 where the patch rotates a vector's component.
+Foam::solveScalarField transformFactors(const Foam::lduInterfaceField& field, label faces, Foam::direction component) {
+  Foam::solveScalarField factors(faces, 1.0);
+  if (Foam::isA<Foam::cyclicLduInterfaceField>(field)) {
+    Foam::refCast<const Foam::cyclicLduInterfaceField>(field).transformCoupleField(factors, component);
+  } else if (Foam::isA<Foam::processorLduInterfaceField>(field)) {
+    Foam::refCast<const Foam::processorLduInterfaceField>(field).transformCoupleField(factors, component);
+  }
+  return factors;
+}
+
+void mix(std::uint64_t& hash, std::uint64_t value) {
+  hash ^= value;
+  hash *= 0x9E3779B97F4A7C15ULL;
+  hash ^= hash >> 29;
+}
+
+void mix(std::uint64_t& hash, const Foam::labelUList& list) {
+  mix(hash, static_cast<std::uint64_t>(list.size()));
+  forAll(list, i) { mix(hash, static_cast<std::uint64_t>(list[i])); }
+}
+
+}  // namespace
+
+MPI_Comm meshCommunicator(const Foam::lduMatrix& matrix) {
+  if (!Foam::UPstream::parRun()) {
+    Foam::UPstream::initNull();
+    return MPI_COMM_SELF;
+  }
+  return Foam::PstreamGlobals::MPICommunicators_[matrix.mesh().comm()];
+}
+
+Foam::word patchName(const Foam::lduMatrix& matrix, label patch) {
+  const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&matrix.mesh());
+  if (mesh != nullptr && patch < mesh->boundaryMesh().size()) {
+    return mesh->boundaryMesh()[patch].name();
+  }
+  return "patch " + Foam::name(patch);
+}
+
+LduCsr::LduCsr(const LduSystem& system) {
+  requireSupported(system);
+  const auto& addressing = system.matrix.lduAddr();
+  const std::int64_t cells = addressing.size();
+  const auto& lower = addressing.lowerAddr();
+  const auto& upper = addressing.upperAddr();
+
+  pattern_.comm = meshCommunicator(system.matrix);
+  int ranks = 1;
+  int rank = 0;
+  MPI_Comm_size(pattern_.comm, &ranks);
+  MPI_Comm_rank(pattern_.comm, &rank);
+  std::vector<std::int64_t> first(static_cast<std::size_t>(ranks) + 1, 0);
+  MPI_Allgather(&cells, 1, MPI_INT64_T, first.data() + 1, 1, MPI_INT64_T, pattern_.comm);
+  for (std::size_t r = 1; r < first.size(); ++r) {
+    first[r] += first[r - 1];
+  }
+  pattern_.firstRow = first[static_cast<std::size_t>(rank)];
+  pattern_.globalRows = first.back();
+
+  std::vector<Entry> entries;
+  entries.reserve(static_cast<std::size_t>(cells + 2 * lower.size()));
+  const auto add = [&](std::int64_t row, std::int64_t column) { entries.push_back({row, column, entries.size()}); };
+  for (std::int64_t cell = 0; cell < cells; ++cell) {
+    add(cell, pattern_.firstRow + cell);
+  }
+  forAll(lower, face) { add(upper[face], pattern_.firstRow + lower[face]); }
+  forAll(upper, face) { add(lower[face], pattern_.firstRow + upper[face]); }
+  const auto across = neighbourCells(system);
+  forAll(system.interfaces, patch) {
+    if (system.interfaces.set(patch)) {
+      const auto& interface = system.interfaces[patch].interface();
+      const auto start = first[static_cast<std::size_t>(neighbourRank(interface, rank))];
+      const auto& faceCells = interface.faceCells();
+      const auto& neighbours = across[static_cast<std::size_t>(patch)];
+      forAll(faceCells, face) { add(faceCells[face], start + neighbours[face]); }
+    }
+  }
+
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    return a.row != b.row ? a.row < b.row : a.column != b.column ? a.column < b.column : a.source < b.source;
+  });
+  place_.resize(entries.size());
+  pattern_.rowStart.assign(static_cast<std::size_t>(cells) + 1, 0);
+  for (std::size_t k = 0; k < entries.size(); ++k) {
+    if (k == 0 || entries[k].row != entries[k - 1].row || entries[k].column != entries[k - 1].column) {
+      pattern_.columns.push_back(entries[k].column);
+    }
+    place_[entries[k].source] = pattern_.columns.size() - 1;
+    pattern_.rowStart[static_cast<std::size_t>(entries[k].row) + 1] = static_cast<std::int64_t>(pattern_.columns.size());
+  }
+}
+
+void LduCsr::values(const LduSystem& system, Foam::direction component, double sign, std::vector<double>& out) const {
+  out.assign(pattern_.columns.size(), 0.0);
+  std::size_t next = 0;
+  const auto addAll = [&](const Foam::scalarField& coefficients) {
+    forAll(coefficients, i) { out[place_[next++]] += sign * coefficients[i]; }
+  };
+  addAll(system.matrix.diag());
+  addAll(system.matrix.lower());
+  addAll(system.matrix.upper());
+  forAll(system.interfaces, patch) {
+    if (system.interfaces.set(patch)) {
+      const auto& coefficients = system.interfaceBouCoeffs[patch];
+      const auto factors = transformFactors(system.interfaces[patch], coefficients.size(), component);
+      forAll(coefficients, face) { out[place_[next++]] -= sign * coefficients[face] * factors[face]; }
+    }
+  }
+}
+
+std::uint64_t LduCsr::fingerprint(const LduSystem& system) {
+  std::uint64_t hash = 0;
+  const auto& addressing = system.matrix.lduAddr();
+  mix(hash, static_cast<std::uint64_t>(addressing.size()));
+  mix(hash, addressing.lowerAddr());
+  mix(hash, addressing.upperAddr());
+  forAll(system.interfaces, patch) {
+    if (system.interfaces.set(patch)) {
+      const auto& interface = system.interfaces[patch].interface();
+      mix(hash, static_cast<std::uint64_t>(patch));
+      mix(hash, static_cast<std::uint64_t>(neighbourRank(interface, -1)));
+      mix(hash, interface.faceCells());
+    }
+  }
+  return hash;
+}
+
+}  // namespace capstan::foam

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "adapters/openfoam/solver_controls.H"
+
+#include <cstdlib>
+#include <set>
+
+#include "ITstream.H"
+#include "IOmanip.H"
+#include "Switch.H"
+#include "belos_ext/core/nearest_match.hpp"
+#include "dictionaryEntry.H"
+
+namespace capstan::foam {
+namespace {
+
+using Foam::dictionary;
+using Foam::token;
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) {
+    text += (text.empty() ? "" : ", ") + word;
+  }
+  return text;
+}
+
+[[noreturn]] void fail(const dictionary& dict, const std::string& message) {
+  FatalIOErrorInFunction(dict) << message << Foam::exit(Foam::FatalIOError);
+  std::abort();  // FatalIOError does not return
+}
+
+std::string tokenText(const token& item) {
+  if (item.isWord()) {
+    return item.wordToken();
+  }
+  if (item.isString()) {
+    return item.stringToken();
+  }
+  Foam::OStringStream out;
+  out << item;
+  return out.str();
+}
+
+// `newton`, `"single-reduce cgs2"` or `single-reduce cgs2`: words are joined by blanks, a list reads [1, 2].
+std::string streamText(const Foam::ITstream& stream) {
+  std::string text;
+  bool joined = true;
+  for (const auto& item : stream) {
+    const bool open = item.isPunctuation() && item.pToken() == token::BEGIN_LIST;
+    const bool close = item.isPunctuation() && item.pToken() == token::END_LIST;
+    if (open || close) {
+      text += open ? (joined ? "[" : " [") : "]";
+    } else {
+      text += (joined ? "" : text.find('[') == std::string::npos ? " " : ", ") + tokenText(item);
+    }
+    joined = open;
+  }
+  return text;
+}
+
+std::string textOf(const dictionary& dict, const char* key) { return streamText(dict.lookup(key)); }
+
+Setting toSetting(const Foam::entry& item) {
+  Setting setting;
+  setting.name = item.keyword();
+  const auto& stream = item.stream();
+  const token* only = stream.size() == 1 ? &stream[0] : nullptr;
+  if (only != nullptr && only->isLabel()) {
+    setting.value = static_cast<int>(only->labelToken());
+  } else if (only != nullptr && only->isNumber()) {
+    setting.value = static_cast<double>(only->number());
+  } else if (only != nullptr && only->isWord() && (only->wordToken() == "true" || only->wordToken() == "yes")) {
+    setting.value = true;
+  } else if (only != nullptr && only->isWord() && (only->wordToken() == "false" || only->wordToken() == "no")) {
+    setting.value = false;
+  } else {
+    setting.value = streamText(stream);
+  }
+  return setting;
+}
+
+Settings toSettings(const dictionary& dict, const std::vector<std::string>& except = {}) {
+  Settings settings;
+  for (const auto& item : dict) {
+    if (std::find(except.begin(), except.end(), item.keyword()) != except.end()) {
+      continue;
+    }
+    if (item.isDict()) {
+      settings.push_back({item.keyword(), toSettings(item.dict())});
+    } else {
+      settings.push_back(toSetting(item));
+    }
+  }
+  return settings;
+}
+
+void warnUnknown(const dictionary& dict, const std::vector<std::string>& known) {
+  static std::set<std::string> warned;
+  for (const auto& item : dict) {
+    const std::string key = item.keyword();
+    if (std::find(known.begin(), known.end(), key) == known.end() && warned.insert(dict.name() + "/" + key).second) {
+      IOWarningInFunction(dict) << "solver capstan does not know the entry '" << key << "' and ignores it"
+                                << didYouMean(key, known) << Foam::nl << "    It knows: " << join(known) << Foam::endl;
+    }
+  }
+}
+
+// Switching a case over takes one changed word: OpenFOAM's own names mean the nearest of ours.
+std::string ownName(const std::string& name) {
+  if (name == "DIC" || name == "FDIC" || name == "DILU") {
+    return "riluk";
+  }
+  return name == "diagonal" ? "jacobi" : name;
+}
+
+void readPreconditioner(const dictionary& dict, bool symmetric, PreconditionerChoice& choice) {
+  if (!dict.found("preconditioner")) {
+    choice.name = symmetric ? "muelu" : "ilut";
+    return;
+  }
+  const bool isDict = dict.isDict("preconditioner");
+  const dictionary& own = isDict ? dict.subDict("preconditioner") : dict;
+  choice.name = ownName(textOf(own, "preconditioner"));
+  const auto names = preconditionerNames();
+  if (std::find(names.begin(), names.end(), choice.name) == names.end()) {
+    fail(own, "preconditioner: found '" + choice.name + "'; allowed: " + join(names) +
+                  ", and OpenFOAM's diagonal (jacobi), DIC, FDIC, DILU (riluk)" + didYouMean(choice.name, names));
+  }
+  if (!isDict) {
+    return;
+  }
+  choice.settings = toSettings(own, {"preconditioner", "file"});
+  if (own.found("file")) {
+    if (choice.name != "muelu") {
+      fail(own, "file: only the preconditioner muelu reads one, found preconditioner '" + choice.name + "'");
+    }
+    choice.file = Foam::fileName(textOf(own, "file")).expand();
+  }
+}
+
+UpdatePolicy readPolicy(const dictionary& caching, const char* what, bool allowAdaptive) {
+  UpdatePolicy policy;
+  if (!caching.found(what)) {
+    return policy;
+  }
+  const dictionary& dict = caching.subDict(what);
+  const std::string allowed = allowAdaptive ? "always, periodic, adaptive, never" : "always, periodic, never";
+  warnUnknown(dict, {"update", "periodicCoeffs", "adaptiveCoeffs"});
+  const std::string update = dict.found("update") ? textOf(dict, "update") : "always";
+  if (update == "always") {
+    policy.kind = UpdatePolicy::Kind::Always;
+  } else if (update == "periodic") {
+    policy.kind = UpdatePolicy::Kind::Periodic;
+    const dictionary& coeffs = dict.subDict("periodicCoeffs");
+    warnUnknown(coeffs, {"frequency"});
+    policy.frequency = coeffs.get<Foam::label>("frequency");
+    if (policy.frequency < 1) {
+      fail(coeffs, "frequency: found " + std::to_string(policy.frequency) + "; allowed: 1 or more");
+    }
+  } else if (update == "adaptive" && allowAdaptive) {
+    policy.kind = UpdatePolicy::Kind::Adaptive;
+    const dictionary& coeffs = dict.subOrEmptyDict("adaptiveCoeffs");
+    warnUnknown(coeffs, {"growth"});
+    policy.growth = coeffs.getOrDefault<Foam::scalar>("growth", policy.growth);
+    if (!(policy.growth >= 1)) {
+      fail(coeffs, "growth: found " + std::to_string(policy.growth) + "; allowed: 1 or more");
+    }
+  } else if (update == "never") {
+    policy.kind = UpdatePolicy::Kind::Never;
+  } else {
+    fail(dict, "update: found '" + update + "'; allowed: " + allowed);
+  }
+  return policy;
+}
+
+}  // namespace
+
+SolverControls readControls(const dictionary& dict, bool symmetric) {
+  warnUnknown(dict, {"solver", "method", "preconditioner", "tolerance", "relTol", "minIter", "maxIter", "capstan",
+                     "caching", "verify", "summary"});
+  SolverControls controls;
+  controls.solver.method = dict.found("method") ? textOf(dict, "method")
+                           : symmetric          ? "capstan_cg"
+                                                : "capstan_sstep_gmres";
+  if (dict.found("capstan")) {
+    controls.solver.settings = toSettings(dict.subDict("capstan"));
+  }
+  readPreconditioner(dict, symmetric, controls.preconditioner);
+  if (dict.found("caching")) {
+    const dictionary& caching = dict.subDict("caching");
+    warnUnknown(caching, {"matrix", "preconditioner"});
+    controls.matrixUpdate = readPolicy(caching, "matrix", false);
+    controls.preconditionerUpdate = readPolicy(caching, "preconditioner", true);
+  }
+  controls.verify = dict.getOrDefault<Foam::Switch>("verify", false);
+  const char* environment = std::getenv("CAPSTAN_FOAM_SUMMARY");
+  const bool byEnvironment = environment != nullptr && *environment != '\0' && std::string(environment) != "0";
+  controls.summary = dict.getOrDefault<Foam::Switch>("summary", byEnvironment);
+  return controls;
+}
+
+}  // namespace capstan::foam
