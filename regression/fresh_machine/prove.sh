@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# Proves that the two commands of the README do everything on a fresh machine.
+#
+# usage (as root): prove.sh [--cores N] [--keep] [--folder DIR] [command ...]
+#
+# Makes a bare Debian 12 tree with debootstrap, from the mirror this machine uses, puts a clone of the committed sources
+# into it and runs there, in a chroot on N cores (default 2) without terminal, standard input or environment:
+#   ./capstan run app-inputs/openfoam/cavity3d
+#   ./capstan test
+# or the commands given, one word each. The log goes to last.log beside this script. --keep leaves the tree for a look;
+# --folder makes it in DIR instead of /var/tmp (8 GB are needed). Not part of CI: it downloads about 1 GB.
+set -euo pipefail
+
+here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+cores=2 keep=no folder=/var/tmp commands=()
+while [[ $# -gt 0 ]]; do
+  case $1 in
+    --cores) cores=$2 && shift ;;
+    --folder) folder=$2 && shift ;;
+    --keep) keep=yes ;;
+    -*) sed -n '2,12p' "$0" >&2 && exit 2 ;;
+    *) commands+=("$1") ;;
+  esac
+  shift
+done
+[[ ${#commands[@]} -gt 0 ]] || commands=("./capstan run app-inputs/openfoam/cavity3d" "./capstan test")
+
+fail() {
+  echo "prove.sh: $*" >&2
+  exit 1
+}
+
+[[ $(id -u) -eq 0 ]] || fail "debootstrap and chroot need root"
+for tool in debootstrap git taskset; do
+  command -v "$tool" >/dev/null || fail "'$tool' is missing: apt-get install debootstrap git util-linux"
+done
+mirror=$(apt-get indextargets --format '$(REPO_URI)|$(CODENAME)|$(COMPONENT)' 'Created-By: Packages' |
+  awk -F '|' '$2 == "bookworm" && $3 == "main" { print $1; exit }')
+[[ -n $mirror ]] || fail "apt on this machine knows no mirror of Debian 12 (bookworm main)"
+
+tree=$(mktemp -d "$folder/capstan-fresh.XXXXXX")
+log=$(mktemp)
+
+cleanup() {
+  local mounted
+  for mounted in dev/shm dev/pts dev sys proc; do
+    ! mountpoint -q "$tree/$mounted" || umount -l "$tree/$mounted"
+  done
+  # A tree with something still mounted must not be deleted: it may be this machine's /dev.
+  if [[ $keep == yes ]] || grep -q " $tree/" /proc/mounts; then
+    echo "the tree stays in $tree" >&2
+  else
+    rm -rf --one-file-system "$tree"
+  fi
+  rm -f "$log"
+}
+trap cleanup EXIT
+
+make_tree() {
+  debootstrap --variant=minbase bookworm "$tree" "$mirror" >"$log" 2>&1 || { tail -n 20 "$log" >&2 && fail "debootstrap failed"; }
+  cp /etc/resolv.conf /etc/hosts "$tree/etc/"
+  # How to reach the mirror is the network's affair, not the fresh machine's.
+  grep -ls '^Acquire::' /etc/apt/apt.conf.d/* | xargs -r cp -t "$tree/etc/apt/apt.conf.d/"
+  git clone -q --no-hardlinks "$root" "$tree/root/capstan"
+  mount -t proc proc "$tree/proc"
+  mount -t sysfs -o ro sysfs "$tree/sys"
+  mount --bind /dev "$tree/dev"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$tree/dev/pts"
+  mount -t tmpfs tmpfs "$tree/dev/shm"
+}
+
+# in_tree <command line>: as a user of the fresh machine types it, without a terminal.
+in_tree() {
+  local proxies=()
+  [[ -z ${http_proxy:-} ]] || proxies+=("http_proxy=$http_proxy")
+  [[ -z ${https_proxy:-} ]] || proxies+=("https_proxy=$https_proxy")
+  taskset -c "0-$((cores - 1))" chroot "$tree" /usr/bin/env -i HOME=/root TERM=dumb "${proxies[@]}" \
+    PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+    /bin/bash -c "cd /root/capstan && $1" </dev/null 2>&1
+}
+
+prove() {
+  local command started status=0
+  echo "Fresh machine: Debian $(cat "$tree/etc/debian_version"), $(chroot "$tree" dpkg-query -W | wc -l) packages," \
+    "$cores cores of $(awk -F ': ' '/^model name/ { print $2; exit }' /proc/cpuinfo)"
+  echo "Sources: commit $(git -C "$tree/root/capstan" log -1 --format='%h of %cs: %s')"
+  for command in "${commands[@]}"; do
+    printf '\n$ %s\n' "$command"
+    started=$SECONDS
+    in_tree "$command" || status=$?
+    echo "[exit status $status after $((SECONDS - started)) s]"
+    [[ $status -eq 0 ]] || break
+  done
+  printf '\n%s, %s\n' "$([[ $status -eq 0 ]] && echo PASSED || echo FAILED)" "$(date -u +%FT%TZ)"
+  return "$status"
+}
+
+echo "making a bare Debian 12 in $tree from $mirror ..."
+make_tree
+status=0
+prove > >(tee "$here/last.log") || status=$?
+wait
+exit "$status"
