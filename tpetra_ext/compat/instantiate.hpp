@@ -36,7 +36,9 @@ TPETRA_ETI_MANGLING_TYPEDEFS()
 #define CAPSTAN_ETI_dd_real(MACRO, ...)
 #define CAPSTAN_ETI_qd_real(MACRO, ...)
 
-/// Calls MACRO(S, LO, GO, NO) for every instantiated combination with a scalar of float or double.
-#define CAPSTAN_INSTANTIATE(MACRO)                              \
-  CAPSTAN_ETI_EXPAND(TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR( \
-      CAPSTAN_ETI_DISPATCH CAPSTAN_ETI_OPEN CAPSTAN_ETI_EMPTY() MACRO CAPSTAN_ETI_REST))
+// LIST is a macro that calls the macro it is given once per combination.
+#define CAPSTAN_INSTANTIATE_FROM(LIST, MACRO) \
+  CAPSTAN_ETI_EXPAND(LIST(CAPSTAN_ETI_DISPATCH CAPSTAN_ETI_OPEN CAPSTAN_ETI_EMPTY() MACRO CAPSTAN_ETI_REST))
+
+/// Calls MACRO(S, LO, GO, NO) for every instantiated combination whose scalar is float or double.
+#define CAPSTAN_INSTANTIATE(MACRO) CAPSTAN_INSTANTIATE_FROM(TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR, MACRO)

@@ -143,8 +143,8 @@ void AllReduce::finish(long ticket) noexcept {
 void AllReduce::runRaw(void* data, int count, Type type, int bytes) {
   if (state_->inFlight)
     throw std::logic_error("capstan: a reduction over this batch is still in flight; wait for it first");
-  if (count == 0) return;
   state_->error.clear();
+  if (count == 0) return;
   state_->ticket = nextTicket();
   ++counters().blocking;
   eventLog().record(EventKind::BlockingReduction, state_->ticket);

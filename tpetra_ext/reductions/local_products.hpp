@@ -1,0 +1,263 @@
+#pragma once
+
+/// \file
+/// The local half of a ReductionBatch: the products it was asked for, evaluated into one message.
+///
+/// Used by reduction_batch.cpp only.
+
+#include <Kokkos_Core.hpp>
+#include <Teuchos_Comm.hpp>
+#include <Tpetra_Map.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "tpetra_ext/kernels/dots.hpp"
+#include "tpetra_ext/kernels/inner_products.hpp"
+#include "tpetra_ext/reductions/reduction_batch.hpp"
+
+namespace capstan::detail {
+
+inline std::invalid_argument operandError(const char* call, const std::string& text) {
+  return std::invalid_argument(std::string("capstan::ReductionBatch::") + call + ": " + text);
+}
+
+/// The local part of a MultiVector with constant stride; a copy of one that has none.
+template <class MultiVector>
+auto localBlock(const MultiVector& x) {
+  if (x.isConstantStride()) return x.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  const MultiVector copy(x, Teuchos::Copy);
+  return copy.getLocalViewDevice(Tpetra::Access::ReadOnly);
+}
+
+/// Makes room for `size` numbers; what the buffer held is lost.
+template <class Buffer>
+void grow(Buffer& buffer, int size, const char* label) {
+  const auto wanted = static_cast<std::size_t>(size);
+  if (buffer.extent(0) >= wanted) return;
+  buffer = Buffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)),
+                  std::max(wanted, 2 * buffer.extent(0)));
+}
+
+/// Part of a container, for a range-based loop.
+template <class Iterator>
+struct Range {
+  Iterator first, last;
+  Iterator begin() const { return first; }
+  Iterator end() const { return last; }
+};
+
+/// Products asked for and not yet evaluated, and the layout of the message they make. Everything here is local.
+template <class Types>
+class LocalProducts {
+ public:
+  using Batch = ReductionBatch<Types>;
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using ExecutionSpace = typename Types::ExecutionSpace;
+  using Slot = typename Batch::Slot;
+  using Buffer = Kokkos::View<Scalar*, typename Batch::PinnedSpace>;
+
+  LocalProducts(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+
+  Slot addDots(const char* call, const MultiVector& x, const MultiVector& y);
+  Slot addInnerProducts(const MultiVector& X, const MultiVector& Y);
+  Slot addTrailingGram(const MultiVector& B, int first);
+  Slot addValue(Scalar value);
+
+  /// Numbers in the layout.
+  int size() const { return size_; }
+  /// Numbers to be summed over the ranks: none when every rank has all results already.
+  int messageSize() const { return replicatedSize_ == size_ ? 0 : size_; }
+  bool hasKernels() const { return !blocks_.empty() || !dots_.empty(); }
+
+  /// Starts the kernels that write into `message`, which it makes large enough.
+  void launch(const ExecutionSpace& exec, Buffer& message);
+  /// After the fence: completes the message on the host and lets go of the vectors.
+  void collect(const Buffer& message);
+  void reset();
+
+ private:
+  using ConstBlock = typename MultiVector::dual_view_type::t_dev::const_type;
+  using ConstColumn = decltype(Kokkos::subview(std::declval<ConstBlock>(), Kokkos::ALL(), std::size_t{}));
+  static constexpr int noGram = -1;
+
+  struct Block {
+    ConstBlock X, Y;
+    int first;  // noGram: X^T Y; else X^T X(:, first:end)
+    Slot slot;
+  };
+  struct Value {
+    Scalar value;
+    int offset;
+  };
+
+  void requireOperands(const char* call, const MultiVector& x, const MultiVector& y) const;
+  Slot addSlot(std::size_t rows, std::size_t cols, bool distributed);
+  void dropOperands();
+  void launchDots(const ExecutionSpace& exec);
+
+  int rank_, ranks_;
+  int size_ = 0;
+  int replicatedSize_ = 0;
+  std::vector<Block> blocks_;
+  std::vector<std::pair<ConstColumn, ConstColumn>> dots_;
+  std::vector<int> dotOffsets_;
+  std::vector<Value> values_;
+  std::vector<Slot> replicated_;  // results that every rank has already: rank 0 alone contributes
+  Buffer dotResults_;
+};
+
+template <class Types>
+void LocalProducts<Types>::requireOperands(const char* call, const MultiVector& x, const MultiVector& y) const {
+  for (const MultiVector* operand : {&x, &y}) {
+    if (const int has = operand->getMap()->getComm()->getSize(); has != ranks_) {
+      throw operandError(call, "a vector lives on " + std::to_string(has) + " ranks, the batch reduces over " +
+                                   std::to_string(ranks_));
+    }
+  }
+  if (x.getGlobalLength() != y.getGlobalLength()) {
+    throw operandError(call, "the vectors have " + std::to_string(x.getGlobalLength()) + " and " +
+                                 std::to_string(y.getGlobalLength()) + " global rows; they must have the same map");
+  }
+  if (x.isDistributed() != y.isDistributed()) {
+    throw operandError(call, "one vector is distributed and the other replicated; they must have the same map");
+  }
+  if (x.getLocalLength() != y.getLocalLength()) {
+    throw operandError(call, "the vectors have " + std::to_string(x.getLocalLength()) + " and " +
+                                 std::to_string(y.getLocalLength()) + " rows on rank " + std::to_string(rank_) +
+                                 "; they must have the same map");
+  }
+}
+
+template <class Types>
+auto LocalProducts<Types>::addSlot(std::size_t rows, std::size_t cols, bool distributed) -> Slot {
+  const Slot slot{size_, static_cast<int>(rows), static_cast<int>(cols)};
+  size_ += slot.rows * slot.cols;
+  if (!distributed && ranks_ > 1) {
+    replicated_.push_back(slot);
+    replicatedSize_ += slot.rows * slot.cols;
+  }
+  return slot;
+}
+
+template <class Types>
+auto LocalProducts<Types>::addDots(const char* call, const MultiVector& x, const MultiVector& y) -> Slot {
+  requireOperands(call, x, y);
+  const std::size_t columns = x.getNumVectors();
+  if (columns != y.getNumVectors()) {
+    throw operandError(call, "the operands have " + std::to_string(columns) + " and " +
+                                 std::to_string(y.getNumVectors()) + " columns; they must have the same number");
+  }
+  const Slot slot = addSlot(columns, 1, x.isDistributed());
+  if (columns == 0) return slot;
+  const ConstBlock X = localBlock(x);
+  const ConstBlock Y = &x == &y ? X : ConstBlock(localBlock(y));
+  for (std::size_t j = 0; j < columns; ++j) {
+    if (X.extent(0) == 0) {  // views of no rows do not always know their columns
+      dots_.emplace_back();
+    } else {
+      dots_.emplace_back(Kokkos::subview(X, Kokkos::ALL(), j), Kokkos::subview(Y, Kokkos::ALL(), j));
+    }
+    dotOffsets_.push_back(slot.offset + static_cast<int>(j));
+  }
+  return slot;
+}
+
+template <class Types>
+auto LocalProducts<Types>::addInnerProducts(const MultiVector& X, const MultiVector& Y) -> Slot {
+  requireOperands("innerProducts", X, Y);
+  const Slot slot = addSlot(X.getNumVectors(), Y.getNumVectors(), X.isDistributed());
+  if (slot.rows == 0 || slot.cols == 0) return slot;
+  const ConstBlock localX = localBlock(X);
+  blocks_.push_back({localX, &X == &Y ? localX : ConstBlock(localBlock(Y)), noGram, slot});
+  return slot;
+}
+
+template <class Types>
+auto LocalProducts<Types>::addTrailingGram(const MultiVector& B, int first) -> Slot {
+  requireOperands("trailingGram", B, B);
+  const int columns = static_cast<int>(B.getNumVectors());
+  if (first < 0 || first > columns) {
+    throw operandError("trailingGram",
+                       "first column " + std::to_string(first) + " is outside 0.." + std::to_string(columns));
+  }
+  const Slot slot =
+      addSlot(static_cast<std::size_t>(columns), static_cast<std::size_t>(columns - first), B.isDistributed());
+  if (slot.rows == 0 || slot.cols == 0) return slot;
+  const ConstBlock local = localBlock(B);
+  blocks_.push_back({local, local, first, slot});
+  return slot;
+}
+
+template <class Types>
+auto LocalProducts<Types>::addValue(Scalar value) -> Slot {
+  const Slot slot = addSlot(1, 1, true);
+  values_.push_back({value, slot.offset});
+  return slot;
+}
+
+template <class Types>
+void LocalProducts<Types>::launch(const ExecutionSpace& exec, Buffer& message) {
+  grow(message, size_, "capstan::ReductionBatch::message");
+  grow(dotResults_, static_cast<int>(dots_.size()), "capstan::ReductionBatch::dots");
+  for (const Block& block : blocks_) {
+    const typename Batch::SmallView C(message.data() + block.slot.offset, static_cast<std::size_t>(block.slot.rows),
+                                      static_cast<std::size_t>(block.slot.cols));
+    if (block.X.extent(0) == 0) {
+      std::fill_n(C.data(), C.size(), Scalar(0));
+    } else if (block.first == noGram) {
+      kernels::innerProducts(exec, block.X, block.Y, C);
+    } else {
+      kernels::trailingGram(exec, block.X, block.first, C);
+    }
+  }
+  launchDots(exec);
+}
+
+/// One pass over all of them, unless the batch mixes vectors of different lengths.
+template <class Types>
+void LocalProducts<Types>::launchDots(const ExecutionSpace& exec) {
+  auto begin = dots_.begin();
+  while (begin != dots_.end()) {
+    const auto end = std::find_if(begin, dots_.end(),
+                                  [begin](const auto& pair) { return pair.first.extent(0) != begin->first.extent(0); });
+    const auto first = static_cast<std::size_t>(begin - dots_.begin());
+    kernels::dots(exec, Range<decltype(begin)>{begin, end},
+                  Buffer(dotResults_, std::make_pair(first, first + static_cast<std::size_t>(end - begin))));
+    begin = end;
+  }
+}
+
+template <class Types>
+void LocalProducts<Types>::collect(const Buffer& message) {
+  for (std::size_t i = 0; i < dots_.size(); ++i) message(dotOffsets_[i]) = dotResults_(i);
+  for (const Value& value : values_) message(value.offset) = value.value;
+  if (rank_ != 0 && messageSize() > 0) {
+    for (const Slot& slot : replicated_) std::fill_n(message.data() + slot.offset, slot.rows * slot.cols, Scalar(0));
+  }
+  dropOperands();
+}
+
+/// Tpetra forbids host access to a vector while a view of its device memory is alive.
+template <class Types>
+void LocalProducts<Types>::dropOperands() {
+  blocks_.clear();
+  dots_.clear();
+  dotOffsets_.clear();
+  values_.clear();
+}
+
+template <class Types>
+void LocalProducts<Types>::reset() {
+  dropOperands();
+  replicated_.clear();
+  size_ = 0;
+  replicatedSize_ = 0;
+}
+
+}  // namespace capstan::detail

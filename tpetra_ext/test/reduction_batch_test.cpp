@@ -1,0 +1,473 @@
+#include "tpetra_ext/reductions/reduction_batch.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+#include <stdexcept>
+
+#include "tpetra_ext/reductions/counters.hpp"
+#include "tpetra_ext/test/support/counted_allocations.hpp"
+#include "tpetra_ext/test/support/counted_mpi.hpp"
+#include "tpetra_ext/test/support/vectors.hpp"
+
+namespace capstan::test {
+namespace {
+
+using Batch = ReductionBatch<Types>;
+
+/// 1 where MPI has to be called, 0 on one rank.
+long oneMessage() { return world()->getSize() > 1 ? 1 : 0; }
+
+void expectBlock(const Batch& batch, const Batch::Slot& slot, const MultiVector& X, const MultiVector& Y,
+                 std::size_t firstOfY = 0) {
+  const auto C = batch.view(slot);
+  ASSERT_EQ(C.extent(0), X.getNumVectors());
+  ASSERT_EQ(C.extent(1), Y.getNumVectors() - firstOfY);
+  for (std::size_t j = 0; j < C.extent(1); ++j) {
+    for (std::size_t i = 0; i < C.extent(0); ++i) EXPECT_EQ(C(i, j), reference(X, i, Y, firstOfY + j)) << i << " " << j;
+  }
+}
+
+class ReductionBatchTest : public testing::Test {
+ protected:
+  void SetUp() override { resetMpiCalls(); }
+  void TearDown() override {
+    setNonblockingMode(NonblockingMode::Native);
+    mpiFaults() = MpiFaults();
+    eventLog().enable(false);
+    eventLog().clear();
+  }
+
+  const CommPtr comm = world();
+  const int rank = comm->getRank();
+  const int size = comm->getSize();
+  const MapPtr map = mapOfLocal(static_cast<std::size_t>(20 + 7 * rank));
+};
+
+TEST_F(ReductionBatchTest, MixOfEverythingIsOneMessage) {
+  const MultiVector Q = filled(map, 4, 1), V = filled(map, 3, 2);
+  const auto q0 = Q.getVector(0), v1 = V.getVector(1);
+  Batch batch(comm);
+  const auto dot = batch.dot(*q0, *v1);
+  const auto block = batch.innerProducts(Q, V);
+  const auto norm = batch.norm2(*v1);
+  const auto gram = batch.trailingGram(Q, 1);
+  const auto value = batch.value(static_cast<Scalar>(rank + 1));
+
+  const ReductionCounters before = counters();
+  resetMpiCalls();
+  batch.reduce();
+  const ReductionCounters done = counters() - before;
+  EXPECT_EQ(mpiCalls().allreduce, oneMessage());
+  EXPECT_EQ(mpiCalls().iallreduce, 0);
+  EXPECT_EQ(mpiCalls().otherCollectives, 0);
+  EXPECT_EQ(done.messages, mpiCalls().allreduce);
+  EXPECT_EQ(done.bytes, mpiCalls().allreduceBytes);
+  EXPECT_EQ(mpiCalls().allreduceBytes, oneMessage() * static_cast<long>(sizeof(Scalar)) * (1 + 12 + 1 + 12 + 1));
+  EXPECT_EQ(done.blocking, 1);
+  EXPECT_EQ(done.nonblocking, 0);
+  EXPECT_EQ(done.fences, 1);
+
+  EXPECT_EQ(batch[dot], q0->dot(*v1));
+  EXPECT_EQ(batch[norm], v1->dot(*v1));
+  EXPECT_EQ(batch[value], static_cast<Scalar>(size * (size + 1) / 2));
+  expectBlock(batch, block, Q, V);
+  expectBlock(batch, gram, Q, Q, 1);
+}
+
+TEST_F(ReductionBatchTest, DotsOfSeveralColumnsArePairedColumnByColumn) {
+  const MultiVector X = filled(map, 20, 1), Y = filled(map, 20, 3);  // more pairs than one pass of the kernel takes
+  Batch batch(comm);
+  const auto dots = batch.dot(X, Y);
+  batch.reduce();
+  ASSERT_EQ(dots.rows, 20);
+  ASSERT_EQ(dots.cols, 1);
+  for (int j = 0; j < 20; ++j) {
+    const auto column = static_cast<std::size_t>(j);
+    EXPECT_EQ(batch.view(dots)(column, 0), reference(X, column, Y, column)) << j;
+  }
+}
+
+TEST_F(ReductionBatchTest, ColumnViewsAndScatteredColumnsWork) {
+  const MultiVector all = filled(map, 6, 1);
+  const auto middle = all.subView(Teuchos::Range1D(2, 4));
+  const Teuchos::Array<std::size_t> which = Teuchos::tuple<std::size_t>(5, 0, 3);
+  const auto scattered = all.subView(which());
+  ASSERT_FALSE(scattered->isConstantStride());
+  Batch batch(comm);
+  const auto block = batch.innerProducts(*middle, *scattered);
+  const auto gram = batch.trailingGram(*scattered, 2);
+  const auto dots = batch.dot(*scattered, *middle);
+  batch.reduce();
+  expectBlock(batch, block, *middle, *scattered);
+  expectBlock(batch, gram, *scattered, *scattered, 2);
+  for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(batch.view(dots)(j, 0), reference(*scattered, j, *middle, j));
+}
+
+TEST_F(ReductionBatchTest, VectorsOfDifferentMapsShareAMessage) {
+  const MultiVector x = filled(map, 1, 1), small = filled(mapOfLocal(3), 1, 2);
+  Batch batch(comm);
+  const auto first = batch.norm2(x), second = batch.norm2(small), third = batch.norm2(x);
+  resetMpiCalls();
+  batch.reduce();
+  EXPECT_EQ(mpiCalls().allreduce, oneMessage());
+  EXPECT_EQ(batch[first], reference(x, 0, x, 0));
+  EXPECT_EQ(batch[second], reference(small, 0, small, 0));
+  EXPECT_EQ(batch[third], batch[first]);
+}
+
+TEST_F(ReductionBatchTest, EmptyRanksEmptyBlocksAndEmptyMaps) {
+  const MapPtr lastOnly = mapOfLocal(rank == size - 1 ? 9 : 0), nothing = mapOfLocal(0);
+  const MultiVector X = filled(lastOnly, 3, 1), Y = filled(lastOnly, 2, 2), none(nothing, 2), noColumns(lastOnly, 0);
+  Batch batch(comm);
+  const auto block = batch.innerProducts(X, Y);
+  const auto gram = batch.trailingGram(X, 0), noTrail = batch.trailingGram(X, 3);
+  const auto dots = batch.dot(Y, Y), zeros = batch.innerProducts(none, none);
+  const auto noDots = batch.dot(none, none), empty = batch.innerProducts(noColumns, Y);
+  batch.reduce();
+  expectBlock(batch, block, X, Y);
+  expectBlock(batch, gram, X, X);
+  EXPECT_EQ(batch.view(dots)(1, 0), reference(Y, 1, Y, 1));
+  EXPECT_EQ(batch.view(zeros)(1, 1), 0);
+  EXPECT_EQ(batch.view(noDots)(1, 0), 0);
+  EXPECT_EQ(batch.view(empty).extent(0), 0u);
+  EXPECT_EQ(batch.view(empty).extent(1), 2u);
+  EXPECT_EQ(batch.view(noTrail).extent(1), 0u);
+}
+
+TEST_F(ReductionBatchTest, AnEmptyBatchSendsNothing) {
+  Batch batch(comm);
+  batch.reduce();
+  batch.clear();
+  batch.start().wait();
+  EXPECT_EQ(mpiCalls().allreduce + mpiCalls().iallreduce, 0);
+}
+
+TEST_F(ReductionBatchTest, ReplicatedVectorsAreNotSummedOverRanks) {
+  const MapPtr local = replicatedMap(5);
+  const MultiVector X = filled(local, 2, 1), distributed = filled(map, 2, 1);
+  Batch batch(comm);
+  const auto alone = batch.innerProducts(X, X);
+  batch.reduce();
+  EXPECT_EQ(mpiCalls().allreduce, 0) << "every rank has the result already";
+  expectBlock(batch, alone, X, X);
+
+  batch.clear();
+  const auto mixed = batch.innerProducts(X, X), dots = batch.dot(X, X);
+  const auto summed = batch.innerProducts(distributed, distributed);
+  batch.reduce();
+  expectBlock(batch, mixed, X, X);
+  expectBlock(batch, summed, distributed, distributed);
+  EXPECT_EQ(batch.view(dots)(1, 0), reference(X, 1, X, 1));
+}
+
+TEST_F(ReductionBatchTest, SerialCommunicatorCallsNoMpi) {
+  const CommPtr serial = Teuchos::rcp(new Teuchos::SerialComm<int>());
+  const MapPtr local = Teuchos::rcp(new Map(8, 0, serial));
+  const MultiVector X = filled(local, 2, 1);
+  const ReductionCounters before = counters();
+  resetMpiCalls();
+  Batch batch(serial);
+  auto slot = batch.innerProducts(X, X);
+  batch.reduce();
+  expectBlock(batch, slot, X, X);
+  batch.clear();
+  slot = batch.innerProducts(X, X);
+  batch.start().wait();
+  expectBlock(batch, slot, X, X);
+  const ReductionCounters done = counters() - before;
+  EXPECT_EQ(mpiCalls().allreduce + mpiCalls().iallreduce + mpiCalls().waits + mpiCalls().otherCollectives, 0);
+  EXPECT_EQ(done.blocking, 1) << "a reduction of the algorithm, though nobody had to be asked";
+  EXPECT_EQ(done.nonblocking, 1);
+  EXPECT_EQ(done.messages, 0);
+}
+
+TEST_F(ReductionBatchTest, SplitCommunicatorSumsItsOwnRanksOnly) {
+  const CommPtr half = comm->split(rank % 2, rank);
+  const MapPtr own = mapOfLocal(static_cast<std::size_t>(4 + rank), half);
+  const MultiVector X = filled(own, 2, 1);
+  Batch batch(half);
+  const auto slot = batch.innerProducts(X, X), ranks = batch.value(1);
+  batch.reduce();
+  expectBlock(batch, slot, X, X);
+  EXPECT_EQ(batch[ranks], static_cast<Scalar>(half->getSize()));
+}
+
+TEST_F(ReductionBatchTest, NanAndInfReachEveryRank) {
+  MultiVector X = filled(map, 2, 1), Y = filled(map, 1, 2);
+  Y.putScalar(1);
+  if (rank == size - 1) X.replaceLocalValue(3, 0, std::numeric_limits<Scalar>::quiet_NaN());
+  if (rank == 0) X.replaceLocalValue(2, 1, std::numeric_limits<Scalar>::infinity());
+  Batch batch(comm);
+  const auto block = batch.innerProducts(X, Y), dots = batch.dot(*X.getVector(1), Y);
+  batch.reduce();
+  EXPECT_TRUE(std::isnan(batch.view(block)(0, 0)));
+  EXPECT_TRUE(std::isinf(batch.view(block)(1, 0)));
+  EXPECT_TRUE(std::isinf(batch[dots]));
+}
+
+TEST_F(ReductionBatchTest, ProductsAreTakenAtTheReductionAndLetTheVectorsGo) {
+  MultiVector x = filled(map, 1, 1);
+  Batch batch(comm);
+  const auto norm = batch.norm2(x);
+  x.putScalar(2);
+  auto pending = batch.start();
+  x.putScalar(5);
+  pending.wait();
+  EXPECT_EQ(batch[norm], static_cast<Scalar>(4 * map->getGlobalNumElements()));
+}
+
+TEST_F(ReductionBatchTest, SecondUseAllocatesNothing) {
+  const MultiVector Q = filled(map, 4, 1), V = filled(map, 3, 2);
+  Batch batch(comm);
+  const auto use = [&] {
+    batch.dot(V, V);
+    const auto block = batch.innerProducts(Q, V);
+    batch.trailingGram(Q, 1);
+    batch.value(1);
+    batch.start().wait();
+    const Scalar* where = batch.view(block).data();
+    batch.clear();
+    return where;
+  };
+  const Scalar* first = use();
+  const long before = allocations();
+  EXPECT_EQ(use(), first);
+  EXPECT_EQ(allocations(), before);
+}
+
+TEST_F(ReductionBatchTest, SeveralBatchesTogetherAreOneMessage) {
+  const MultiVector X = filled(map, 3, 1), Y = filled(map, 2, 2), local = filled(replicatedMap(4), 2, 3);
+  Batch first(comm), second(comm), third(comm), fourth(comm);
+  const auto a = first.innerProducts(X, Y), b = second.norm2(Y), c = third.innerProducts(local, local);
+  const ReductionCounters before = counters();
+  Batch::reduceTogether({&first, &second, &third, &fourth});
+  const ReductionCounters done = counters() - before;
+  EXPECT_EQ(mpiCalls().allreduce, oneMessage());
+  EXPECT_EQ(done.blocking, 1);
+  EXPECT_EQ(done.fences, 1);
+  expectBlock(first, a, X, Y);
+  expectBlock(third, c, local, local);
+  for (std::size_t j = 0; j < 2; ++j) EXPECT_EQ(second.view(b)(j, 0), reference(Y, j, Y, j));
+
+  Batch other(Teuchos::rcp(new Teuchos::SerialComm<int>()));
+  first.clear();
+  if (size > 1) {
+    EXPECT_THROW(Batch::reduceTogether({&first, &other}), std::invalid_argument);
+  }
+  Batch::reduceTogether({});
+}
+
+TEST_F(ReductionBatchTest, MisuseIsRefusedBeforeAnythingIsSent) {
+  const MultiVector x = filled(map, 1, 1), longer = filled(mapOfLocal(30), 1, 1), block = filled(map, 2, 1);
+  EXPECT_THROW(Batch{CommPtr()}, std::invalid_argument);
+  Batch batch(comm);
+  EXPECT_THROW(batch.dot(x, longer), std::invalid_argument);
+  EXPECT_THROW(batch.innerProducts(x, longer), std::invalid_argument);
+  EXPECT_THROW(batch.dot(x, block), std::invalid_argument);
+  EXPECT_THROW(batch.trailingGram(block, 3), std::invalid_argument);
+  EXPECT_THROW(batch.trailingGram(block, -1), std::invalid_argument);
+  const auto slot = batch.innerProducts(x, block);
+  EXPECT_THROW(batch.view(slot), std::logic_error) << "not reduced yet";
+  resetMpiCalls();
+  batch.reduce();
+  EXPECT_EQ(mpiCalls().allreduceBytes, oneMessage() * 2 * static_cast<long>(sizeof(Scalar)))
+      << "refused ones left a slot";
+  EXPECT_THROW(batch[slot], std::invalid_argument) << "two numbers";
+  EXPECT_THROW(batch.norm2(x), std::logic_error) << "clear() first";
+  EXPECT_THROW(batch.reduce(), std::logic_error);
+  EXPECT_THROW(batch.view({5, 1, 1}), std::invalid_argument);
+  if (size > 1) {
+    const MapPtr own = Teuchos::rcp(new Map(5, 0, Teuchos::rcp(new Teuchos::SerialComm<int>())));
+    batch.clear();
+    EXPECT_THROW(batch.norm2(filled(own, 1, 1)), std::invalid_argument) << "another communicator";
+  }
+}
+
+TEST_F(ReductionBatchTest, LogOrdersStartWorkAndWait) {
+  const MultiVector x = filled(map, 1, 1);
+  Batch batch(comm);
+  batch.norm2(x);
+  eventLog().enable(true);
+  auto pending = batch.start();
+  eventLog().record(EventKind::User, 7);
+  pending.wait();
+  pending.wait();
+  const EventLog& log = eventLog();
+  ASSERT_EQ(log.events().size(), 3u);
+  EXPECT_EQ(log.find(EventKind::ReductionStart, pending.ticket()), 0);
+  EXPECT_EQ(log.find(EventKind::User, 7), 1);
+  EXPECT_EQ(log.find(EventKind::ReductionWait, pending.ticket()), 2);
+  EXPECT_EQ(log.find(EventKind::User, 8), -1);
+}
+
+class PendingReductionTest : public ReductionBatchTest {
+ protected:
+  const MultiVector x = filled(map, 2, 1);
+  const Scalar expected = reference(x, 1, x, 1);
+  std::unique_ptr<Batch> batch = std::make_unique<Batch>(comm);
+  Batch::Slot slot = batch->norm2(x);
+
+  void SetUp() override { resetMpiCalls(); }
+};
+
+TEST_F(PendingReductionTest, NonblockingReductionIsOneMessage) {
+  const ReductionCounters before = counters();
+  auto pending = batch->start();
+  EXPECT_EQ(mpiCalls().iallreduce, oneMessage());
+  pending.wait();
+  const ReductionCounters done = counters() - before;
+  EXPECT_EQ(mpiCalls().iallreduce, oneMessage());
+  EXPECT_EQ(mpiCalls().allreduce, 0);
+  EXPECT_EQ(done.nonblocking, 1);
+  EXPECT_EQ(done.blocking, 0);
+  EXPECT_EQ(done.messages, oneMessage());
+  EXPECT_EQ(done.bytes, mpiCalls().allreduceBytes);
+  EXPECT_EQ(batch->view(slot)(1, 0), expected);
+}
+
+TEST_F(PendingReductionTest, TestCompletesIt) {
+  auto pending = batch->start();
+  while (!pending.test()) {
+  }
+  EXPECT_EQ(batch->view(slot)(1, 0), expected);
+  pending.wait();
+  EXPECT_EQ(mpiCalls().waits, 0);
+}
+
+TEST_F(PendingReductionTest, DestructorWaitsAndNeverCancels) {
+  { const auto pending = batch->start(); }
+  EXPECT_EQ(mpiCalls().waits, oneMessage());
+  EXPECT_EQ(mpiCalls().cancels, 0);
+  EXPECT_EQ(batch->view(slot)(1, 0), expected);
+}
+
+TEST_F(PendingReductionTest, OutlivesItsBatch) {
+  auto pending = batch->start();
+  batch.reset();
+  pending.wait();
+  EXPECT_EQ(mpiCalls().waits, oneMessage());
+}
+
+TEST_F(PendingReductionTest, BatchIsClosedWhileInFlight) {
+  auto pending = batch->start();
+  EXPECT_THROW(batch->view(slot), std::logic_error);
+  EXPECT_THROW(batch->norm2(x), std::logic_error);
+  EXPECT_THROW(batch->start(), std::logic_error);
+  EXPECT_THROW(batch->clear(), std::logic_error);
+  pending.wait();
+  batch->clear();
+}
+
+TEST_F(PendingReductionTest, MovesAndOldHandlesLeaveNewReductionsAlone) {
+  auto pending = batch->start();
+  PendingReduction<Types> moved(std::move(pending));
+  EXPECT_TRUE(pending.test());  // NOLINT: an emptied handle has nothing to wait for
+  pending.wait();
+  EXPECT_THROW(batch->clear(), std::logic_error) << "still in flight";
+  moved.wait();
+  batch->clear();
+  slot = batch->norm2(x);
+  auto next = batch->start();
+  EXPECT_TRUE(moved.test());
+  moved.wait();
+  moved = PendingReduction<Types>();
+  EXPECT_THROW(batch->view(slot), std::logic_error) << "the old handle waited for the new reduction";
+  next.wait();
+  EXPECT_EQ(batch->view(slot)(1, 0), expected);
+}
+
+TEST_F(PendingReductionTest, SeveralInFlightFinishInAnyOrder) {
+  Batch other(comm);
+  const auto otherSlot = other.value(static_cast<Scalar>(rank));
+  auto first = batch->start(), second = other.start();
+  second.wait();
+  EXPECT_EQ(other[otherSlot], static_cast<Scalar>(size * (size - 1) / 2));
+  first.wait();
+  EXPECT_EQ(batch->view(slot)(1, 0), expected);
+}
+
+TEST_F(PendingReductionTest, DeferredModeSendsAtTheWait) {
+  setNonblockingMode(NonblockingMode::Deferred);
+  EXPECT_EQ(nonblockingMode(), NonblockingMode::Deferred);
+  auto pending = batch->start();
+  EXPECT_EQ(mpiCalls().allreduce + mpiCalls().iallreduce, 0);
+  EXPECT_EQ(pending.test(), size == 1);
+  pending.wait();
+  EXPECT_EQ(mpiCalls().allreduce, oneMessage());
+  EXPECT_EQ(mpiCalls().iallreduce, 0);
+  EXPECT_EQ(batch->view(slot)(1, 0), expected);
+
+  batch->clear();
+  slot = batch->norm2(x);
+  { const auto dropped = batch->start(); }
+  EXPECT_EQ(mpiCalls().allreduce, 2 * oneMessage()) << "ranks that wait would hang";
+  EXPECT_EQ(batch->view(slot)(1, 0), expected);
+}
+
+TEST_F(PendingReductionTest, ErrorsOfMpiAreThrownByWaitAndNeverByDestructors) {
+  if (size == 1) GTEST_SKIP() << "no message, no error";
+  mpiFaults().iallreduce = MPI_ERR_COUNT;
+  auto pending = batch->start();
+  try {
+    pending.wait();
+    FAIL() << "no exception";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("MPI_Iallreduce failed: MPI_ERR_COUNT"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_THROW(pending.wait(), std::runtime_error) << "a second wait must not look like success";
+  EXPECT_THROW(batch->view(slot), std::logic_error) << "no results";
+
+  batch->clear();
+  slot = batch->norm2(x);
+  mpiFaults().wait = MPI_ERR_OTHER;
+  EXPECT_NO_THROW({ const auto dropped = batch->start(); });
+  EXPECT_THROW(batch->view(slot), std::logic_error);
+
+  batch->clear();
+  slot = batch->norm2(x);
+  mpiFaults().allreduce = MPI_ERR_COMM;
+  EXPECT_THROW(batch->reduce(), std::runtime_error);
+  EXPECT_THROW(batch->view(slot), std::logic_error);
+
+  batch->clear();
+  slot = batch->norm2(x);
+  batch->reduce();
+  EXPECT_EQ(batch->view(slot)(1, 0), expected) << "the batch recovers";
+}
+
+TEST(AllReduceTest, FloatSumsExactly) {
+  const CommPtr comm = world();
+  AllReduce sum(comm);
+  float data[2] = {1.5F, static_cast<float>(comm->getRank())};
+  sum.run(data, 2);
+  EXPECT_EQ(data[0], 1.5F * static_cast<float>(comm->getSize()));
+  const long ticket = sum.start(data, 1);
+  sum.wait(ticket);
+  EXPECT_EQ(data[0], 1.5F * static_cast<float>(comm->getSize() * comm->getSize()));
+}
+
+/// Destroyed after main() has finalized MPI: the program's exit status shows whether that goes well.
+std::unique_ptr<AllReduce> beyondFinalize;
+double beyondFinalizeData = 1;
+
+TEST(AllReduceTest, PendingBeyondMpiFinalizeIsLeftAlone) {
+  setNonblockingMode(NonblockingMode::Deferred);
+  beyondFinalize = std::make_unique<AllReduce>(world());
+  beyondFinalize->start(&beyondFinalizeData, 1);
+  setNonblockingMode(NonblockingMode::Native);
+  EXPECT_TRUE(beyondFinalize->inFlight());
+}
+
+TEST(CountedMpi, TheLayerSeesTrilinosToo) {
+  resetMpiCalls();
+  const MultiVector x = filled(mapOfLocal(3), 1, 1);
+  resetMpiCalls();
+  reference(x, 0, x, 0);
+  EXPECT_EQ(mpiCalls().allreduce, oneMessage());
+}
+
+}  // namespace
+}  // namespace capstan::test

@@ -1,0 +1,94 @@
+#include "tpetra_ext/test/support/counted_mpi.hpp"
+
+#include <utility>
+
+namespace capstan::test {
+
+MpiCalls& mpiCalls() {
+  static MpiCalls calls;
+  return calls;
+}
+
+MpiFaults& mpiFaults() {
+  static MpiFaults faults;
+  return faults;
+}
+
+}  // namespace capstan::test
+
+namespace {
+
+using capstan::test::mpiCalls;
+using capstan::test::mpiFaults;
+
+void countBytes(int count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  mpiCalls().allreduceBytes += static_cast<long>(size) * count;
+}
+
+}  // namespace
+
+extern "C" {
+
+int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  ++mpiCalls().allreduce;
+  countBytes(count, type);
+  if (const int code = std::exchange(mpiFaults().allreduce, MPI_SUCCESS); code != MPI_SUCCESS) return code;
+  return PMPI_Allreduce(send, receive, count, type, op, comm);
+}
+
+int MPI_Iallreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                   MPI_Request* request) {
+  ++mpiCalls().iallreduce;
+  countBytes(count, type);
+  if (const int code = std::exchange(mpiFaults().iallreduce, MPI_SUCCESS); code != MPI_SUCCESS) return code;
+  return PMPI_Iallreduce(send, receive, count, type, op, comm, request);
+}
+
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  ++mpiCalls().waits;
+  const int code = PMPI_Wait(request, status);
+  if (const int fault = std::exchange(mpiFaults().wait, MPI_SUCCESS); fault != MPI_SUCCESS) return fault;
+  return code;
+}
+
+int MPI_Cancel(MPI_Request* request) {
+  ++mpiCalls().cancels;
+  return PMPI_Cancel(request);
+}
+
+int MPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
+  ++mpiCalls().otherCollectives;
+  return PMPI_Reduce(send, receive, count, type, op, root, comm);
+}
+
+int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+  ++mpiCalls().otherCollectives;
+  return PMPI_Bcast(buffer, count, type, root, comm);
+}
+
+int MPI_Barrier(MPI_Comm comm) {
+  ++mpiCalls().otherCollectives;
+  return PMPI_Barrier(comm);
+}
+
+int MPI_Gather(const void* send, int sendCount, MPI_Datatype sendType, void* receive, int receiveCount,
+               MPI_Datatype receiveType, int root, MPI_Comm comm) {
+  ++mpiCalls().otherCollectives;
+  return PMPI_Gather(send, sendCount, sendType, receive, receiveCount, receiveType, root, comm);
+}
+
+int MPI_Allgather(const void* send, int sendCount, MPI_Datatype sendType, void* receive, int receiveCount,
+                  MPI_Datatype receiveType, MPI_Comm comm) {
+  ++mpiCalls().otherCollectives;
+  return PMPI_Allgather(send, sendCount, sendType, receive, receiveCount, receiveType, comm);
+}
+
+int MPI_Alltoall(const void* send, int sendCount, MPI_Datatype sendType, void* receive, int receiveCount,
+                 MPI_Datatype receiveType, MPI_Comm comm) {
+  ++mpiCalls().otherCollectives;
+  return PMPI_Alltoall(send, sendCount, sendType, receive, receiveCount, receiveType, comm);
+}
+
+}  // extern "C"

@@ -1,0 +1,38 @@
+#pragma once
+
+/// \file
+/// Counts the collectives a test program really calls, through MPI's profiling interface, and makes them fail on
+/// demand.
+///
+/// Compile counted_mpi.cpp into the test program: it then stands between MPI and every library in the process, Trilinos
+/// included. The counts owe nothing to Capstan's own counters, which is the point.
+
+#include <mpi.h>
+
+namespace capstan::test {
+
+/// Calls of this process since the last resetMpiCalls().
+struct MpiCalls {
+  long allreduce = 0;
+  long iallreduce = 0;
+  long otherCollectives = 0;  ///< reduce, broadcast, barrier, gather, all-gather, all-to-all
+  long waits = 0;             ///< MPI_Wait
+  long cancels = 0;           ///< MPI_Cancel
+  long allreduceBytes = 0;    ///< bytes given to both kinds of all-reduce
+};
+
+/// The counts so far.
+MpiCalls& mpiCalls();
+
+inline void resetMpiCalls() { mpiCalls() = MpiCalls(); }
+
+/// Codes the next calls return; MPI_SUCCESS: none. Each is used once. The all-reduce does not take place, the wait
+/// does.
+struct MpiFaults {
+  int allreduce = MPI_SUCCESS;
+  int iallreduce = MPI_SUCCESS;
+  int wait = MPI_SUCCESS;
+};
+MpiFaults& mpiFaults();
+
+}  // namespace capstan::test
