@@ -1,0 +1,124 @@
+#pragma once
+/// \file
+/// Several dot products of vectors in one pass.
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/generic/partial_sums.hpp"
+#include "tpetra_ext/kernels/host/chunks.hpp"
+#include "tpetra_ext/kernels/matrix_ref.hpp"
+
+namespace capstan::kernels {
+
+namespace detail {
+
+/// Pairs that one pass handles; longer lists take several.
+constexpr int dotsPerPass = 16;
+constexpr std::ptrdiff_t dotsChunkRows = 512;
+
+/// Up to dotsPerPass pairs as the kernels run them, and where their results go.
+template <class T>
+struct DotTiles {
+  static constexpr int size = 1;
+  const T* x[dotsPerPass];
+  const T* y[dotsPerPass];
+  T* result;
+  int pairs;
+
+  KOKKOS_INLINE_FUNCTION int count() const { return pairs; }
+  KOKKOS_INLINE_FUNCTION void add(int pair, std::ptrdiff_t row, T (&sums)[1]) const {
+    sums[0] += x[pair][row] * y[pair][row];
+  }
+  KOKKOS_INLINE_FUNCTION void write(int pair, int, T sum) const { result[pair] = sum; }
+};
+
+/// sums[0..3] += the products of one chunk; four chains hide the latency of the additions.
+template <class T>
+void dotChunk(const T* x, const T* y, std::ptrdiff_t rows, Pack<T>* sums) {
+  constexpr int width = Pack<T>::width;
+  constexpr int chains = 4;
+  Pack<T> sum[chains];
+  for (int c = 0; c < chains; ++c) sum[c] = sums[c];
+  std::ptrdiff_t row = 0;
+  for (; row + chains * width <= rows; row += chains * width) {
+    CAPSTAN_UNROLL
+    for (int c = 0; c < chains; ++c) {
+      sum[c].multiplyAdd(Pack<T>::load(x + row + c * width), Pack<T>::load(y + row + c * width));
+    }
+  }
+  for (; row + width <= rows; row += width) sum[0].multiplyAdd(Pack<T>::load(x + row), Pack<T>::load(y + row));
+  if (row < rows) {
+    const int rest = static_cast<int>(rows - row);
+    sum[1].multiplyAdd(Pack<T>::loadPart(x + row, rest), Pack<T>::loadPart(y + row, rest));
+  }
+  for (int c = 0; c < chains; ++c) sums[c] = sum[c];
+}
+
+template <class Exec, class T>
+void dotsOn(HostPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& tiles) {
+  const ChunkPlan plan(exec, n, dotsChunkRows);
+  const PartialSums<T> sums(plan.slots, 4 * tiles.pairs);
+  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
+    for (int pair = 0; pair < tiles.pairs; ++pair) {
+      dotChunk<T>(tiles.x[pair] + first, tiles.y[pair] + first, rows, sums.slot(slot) + 4 * pair);
+    }
+  });
+  for (int pair = 0; pair < tiles.pairs; ++pair) {
+    tiles.result[pair] =
+        (sums.total(4 * pair) + sums.total(4 * pair + 1)) + (sums.total(4 * pair + 2) + sums.total(4 * pair + 3));
+  }
+}
+
+template <class Exec, class T>
+void dotsOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& tiles) {
+  sumOverRows<Exec, T>(exec, n, tiles);
+}
+
+}  // namespace detail
+
+/// result(i) = x_i^T y_i for every pair, in one pass over the vectors (one per 16 pairs). A vector that several pairs
+/// share is read from memory once.
+///
+/// Local to the process; asynchronous; deterministic for the same shapes and number of threads; NaN and Inf propagate.
+///
+/// \param pairs std::pair<view, view> of rank 1, all of the same length and contiguous: any container that can be
+///   iterated (std::array, std::vector)
+/// \param result rank 1, at least as long as the list, in PinnedSpace<Exec>; read it after a fence
+/// \throws std::invalid_argument when lengths differ, a vector is not contiguous or the result is too short
+template <class Path = AutoPath, class Exec, class Pairs, class ViewResult>
+void dots(const Exec& exec, const Pairs& pairs, const ViewResult& result) {
+  using T = detail::ScalarOf<ViewResult>;
+  const auto count = static_cast<std::ptrdiff_t>(std::distance(std::begin(pairs), std::end(pairs)));
+  if (count == 0) return;
+  T* const to = detail::vectorData<Exec>(result, count, "dots", "result");
+  const auto n = static_cast<std::ptrdiff_t>(std::begin(pairs)->first.extent(0));
+  detail::DotTiles<T> tiles{};
+  std::ptrdiff_t done = 0;
+  for (const auto& [x, y] : pairs) {
+    if (static_cast<std::ptrdiff_t>(x.extent(0)) != n || static_cast<std::ptrdiff_t>(y.extent(0)) != n) {
+      throw std::invalid_argument("capstan::kernels::dots: pair " + std::to_string(done + tiles.pairs) +
+                                  " has vectors of " + std::to_string(x.extent(0)) + " and " +
+                                  std::to_string(y.extent(0)) + " entries, must be " + std::to_string(n));
+    }
+    tiles.x[tiles.pairs] = detail::vectorData<Exec>(x, n, "dots", "x");
+    tiles.y[tiles.pairs] = detail::vectorData<Exec>(y, n, "dots", "y");
+    ++tiles.pairs;
+    if (tiles.pairs == detail::dotsPerPass || done + tiles.pairs == count) {
+      tiles.result = to + done;
+      detail::dotsOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, n, tiles);
+      done += tiles.pairs;
+      tiles.pairs = 0;
+    }
+  }
+}
+
+/// The same for a braced list: dots(exec, {std::pair(r, u), std::pair(w, u)}, result).
+template <class Path = AutoPath, class Exec, class ViewX, class ViewY, class ViewResult>
+void dots(const Exec& exec, std::initializer_list<std::pair<ViewX, ViewY>> pairs, const ViewResult& result) {
+  dots<Path, Exec, std::initializer_list<std::pair<ViewX, ViewY>>, ViewResult>(exec, pairs, result);
+}
+
+}  // namespace capstan::kernels

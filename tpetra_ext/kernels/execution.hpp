@@ -1,0 +1,91 @@
+#pragma once
+/// \file
+/// Where a kernel runs (its path) and where its small matrices live (PinnedSpace).
+
+#include <Kokkos_Core.hpp>
+#include <type_traits>
+
+namespace capstan::kernels {
+
+/// Register- and cache-blocked vector code for CPUs, one contiguous range of rows per thread.
+struct HostPath {};
+
+/// Portable Kokkos code (teams and ranges) for any backend. It also runs on CPUs, so that it is tested everywhere.
+struct GenericPath {};
+
+/// Chooses HostPath or GenericPath from the execution space.
+struct AutoPath {};
+
+namespace detail {
+
+template <class Exec>
+struct IsHostBackend : std::false_type {};
+#ifdef KOKKOS_ENABLE_SERIAL
+template <>
+struct IsHostBackend<Kokkos::Serial> : std::true_type {};
+#endif
+#ifdef KOKKOS_ENABLE_OPENMP
+template <>
+struct IsHostBackend<Kokkos::OpenMP> : std::true_type {};
+#endif
+#ifdef KOKKOS_ENABLE_THREADS
+template <>
+struct IsHostBackend<Kokkos::Threads> : std::true_type {};
+#endif
+
+template <class Path, class Exec>
+struct ResolvePath {
+  using Type = Path;
+};
+template <class Exec>
+struct ResolvePath<AutoPath, Exec> {
+  using Type = std::conditional_t<IsHostBackend<Exec>::value, HostPath, GenericPath>;
+};
+
+template <class Exec>
+struct PinnedSpaceOf {
+  using Type = Kokkos::HostSpace;
+  static_assert(Kokkos::SpaceAccessibility<Exec, Kokkos::HostSpace>::accessible,
+                "capstan::kernels::PinnedSpace knows no memory that both the host and this execution space can access");
+};
+#ifdef KOKKOS_ENABLE_CUDA
+template <>
+struct PinnedSpaceOf<Kokkos::Cuda> {
+  using Type = Kokkos::CudaHostPinnedSpace;
+};
+#endif
+#ifdef KOKKOS_ENABLE_HIP
+#if KOKKOS_VERSION >= 40000
+template <>
+struct PinnedSpaceOf<Kokkos::HIP> {
+  using Type = Kokkos::HIPHostPinnedSpace;
+};
+#else
+template <>
+struct PinnedSpaceOf<Kokkos::Experimental::HIP> {
+  using Type = Kokkos::Experimental::HIPHostPinnedSpace;
+};
+#endif
+#endif
+#if defined(KOKKOS_ENABLE_SYCL) && KOKKOS_VERSION >= 30500
+#if KOKKOS_VERSION >= 40500
+template <>
+struct PinnedSpaceOf<Kokkos::SYCL> {
+  using Type = Kokkos::SYCLHostUSMSpace;
+};
+#else
+template <>
+struct PinnedSpaceOf<Kokkos::Experimental::SYCL> {
+  using Type = Kokkos::Experimental::SYCLHostUSMSpace;
+};
+#endif
+#endif
+
+}  // namespace detail
+
+/// Memory for the small matrices of the kernels: Exec's kernels and the host can both access it (the host after a
+/// fence). HostSpace on CPUs, page-locked host memory on GPUs.
+template <class Exec>
+using PinnedSpace = typename detail::PinnedSpaceOf<Exec>::Type;
+
+}  // namespace capstan::kernels

@@ -1,0 +1,123 @@
+#pragma once
+/// \file
+/// One row per thread: V <- (V + Q R + P S) U^{-1} for the generic path.
+
+#include "tpetra_ext/kernels/generic/workspace.hpp"
+#include "tpetra_ext/kernels/matrix_ref.hpp"
+
+namespace capstan::kernels::detail {
+
+/// Small matrix on the device, stored by rows and padded so that a block of N columns is always complete.
+template <class T>
+struct Coefficients {
+  const T* data = nullptr;
+  int stride = 0;
+  KOKKOS_INLINE_FUNCTION const T* at(int i, int j) const { return data + std::ptrdiff_t(i) * stride + j; }
+};
+
+/// sums += (row of Q) times columns [j0, j0 + N) of the coefficients.
+template <class T, int N>
+KOKKOS_INLINE_FUNCTION void addProduct(const MatrixRef<const T>& Q, int cols, std::ptrdiff_t row,
+                                       const Coefficients<T>& R, int firstRow, int j0, T factor, T (&sums)[N]) {
+  for (int k = 0; k < cols; ++k) {
+    const T q = factor * Q(row, k);
+    const T* r = R.at(firstRow + k, j0);
+    for (int j = 0; j < N; ++j) sums[j] += q * r[j];
+  }
+}
+
+/// First P <- P S^{-1} (when asked), then V <- (V + Q R(0:cols(Q), :) + P R(cols(Q):end, :)) U^{-1} (U when asked).
+/// The sign of the update is in R.
+template <class T, int N>
+struct RowSolve {
+  MatrixRef<const T> Q;
+  MatrixRef<T> P;
+  MatrixRef<T> V;
+  Coefficients<T> S;
+  Coefficients<T> R;
+  Coefficients<T> U;
+  bool solveP;
+  bool solveV;
+
+  KOKKOS_FUNCTION void operator()(const std::ptrdiff_t row) const {
+    if (solveP) {
+      for (int j0 = 0; j0 < P.cols; j0 += N) {
+        T p[N];
+        load(P, row, j0, p);
+        solve(P, row, S, j0, p);
+        store(P, row, j0, p);
+      }
+    }
+    for (int j0 = 0; j0 < V.cols; j0 += N) {
+      T v[N];
+      load(V, row, j0, v);
+      addProduct<T, N>(Q, Q.cols, row, R, 0, j0, T(1), v);
+      addProduct<T, N>(P, P.cols, row, R, Q.cols, j0, T(1), v);
+      if (solveV) solve(V, row, U, j0, v);
+      store(V, row, j0, v);
+    }
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static void load(const MatrixRef<T>& A, std::ptrdiff_t row, int j0, T (&a)[N]) {
+    for (int j = 0; j < N; ++j) a[j] = j0 + j < A.cols ? A(row, j0 + j) : T(0);
+  }
+  KOKKOS_INLINE_FUNCTION static void store(const MatrixRef<T>& A, std::ptrdiff_t row, int j0, const T (&a)[N]) {
+    for (int j = 0; j < N; ++j) {
+      if (j0 + j < A.cols) A(row, j0 + j) = a[j];
+    }
+  }
+  /// Columns [j0, j0 + N) of one row of A U^{-1}; those before j0 are done and in memory.
+  KOKKOS_INLINE_FUNCTION static void solve(const MatrixRef<T>& A, std::ptrdiff_t row, const Coefficients<T>& upper,
+                                           int j0, T (&a)[N]) {
+    addProduct<T, N>(A, j0, row, upper, 0, j0, T(-1), a);
+    for (int j = 0; j < N; ++j) {
+      const T* column = upper.at(j0, j0 + j);
+      for (int i = 0; i < j; ++i) a[j] -= column[std::ptrdiff_t(i) * upper.stride] * a[i];
+      a[j] /= column[std::ptrdiff_t(j) * upper.stride];
+    }
+  }
+};
+
+inline int roundUp(int count, int multiple) { return (count + multiple - 1) / multiple * multiple; }
+
+template <class Exec, class T, int N>
+void rowSolveWidth(const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<T>& P, const MatrixRef<const T>* S,
+                   const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V, const MatrixRef<const T>* U) {
+  CopyMatrices<Exec, T> copy;
+  const int padded = roundUp(V.cols, N);
+  copy.matrix[0] = {R, nullptr, static_cast<int>(R.rows), padded, sign, false};
+  if (U != nullptr) copy.matrix[1] = {*U, nullptr, padded, padded, T(1), true};
+  if (S != nullptr) copy.matrix[2] = {*S, nullptr, roundUp(P.cols, N), roundUp(P.cols, N), T(1), true};
+  copy.launch(exec);
+  RowSolve<T, N> solve{Q,
+                       P,
+                       V,
+                       {copy.matrix[2].to, copy.matrix[2].paddedCols},
+                       {copy.matrix[0].to, copy.matrix[0].paddedCols},
+                       {copy.matrix[1].to, copy.matrix[1].paddedCols},
+                       S != nullptr,
+                       U != nullptr};
+  Kokkos::parallel_for("capstan::kernels::RowSolve",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows), solve);
+}
+
+/// P <- P S^{-1} (S null: P as it is); V <- (V + sign [Q P] R) U^{-1} (U null: no solve). Asynchronous.
+template <class Exec, class T>
+void rowSolve(const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<T>& P, const MatrixRef<const T>* S,
+              const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V, const MatrixRef<const T>* U) {
+  if (V.rows == 0) return;
+  const int widest = V.cols > P.cols ? V.cols : P.cols;
+  if (widest == 0) return;
+  if (widest == 1) {
+    rowSolveWidth<Exec, T, 1>(exec, Q, P, S, R, sign, V, U);
+  } else if (widest <= 4) {
+    rowSolveWidth<Exec, T, 4>(exec, Q, P, S, R, sign, V, U);
+  } else if (widest <= 8) {
+    rowSolveWidth<Exec, T, 8>(exec, Q, P, S, R, sign, V, U);
+  } else {
+    rowSolveWidth<Exec, T, 16>(exec, Q, P, S, R, sign, V, U);
+  }
+}
+
+}  // namespace capstan::kernels::detail

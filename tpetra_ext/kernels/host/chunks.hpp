@@ -1,0 +1,87 @@
+#pragma once
+/// \file
+/// Rows in chunks that stay in cache, contiguous runs of chunks to threads, and the threads' partial sums.
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "tpetra_ext/kernels/host/simd.hpp"
+
+namespace capstan::kernels::detail {
+
+/// Partition of n rows: `slots` contiguous ranges (one a thread) of whole chunks of `chunkRows` rows.
+struct ChunkPlan {
+  std::ptrdiff_t rows;
+  std::ptrdiff_t chunkRows;
+  std::ptrdiff_t chunks;
+  int slots;
+
+  template <class Exec>
+  ChunkPlan(const Exec& exec, std::ptrdiff_t n, std::ptrdiff_t rowsPerChunk)
+      : rows(n),
+        chunkRows(rowsPerChunk),
+        chunks((n + rowsPerChunk - 1) / rowsPerChunk),
+        slots(static_cast<int>(
+            std::max<std::ptrdiff_t>(1, std::min<std::ptrdiff_t>(chunks, static_cast<int>(exec.concurrency()))))) {}
+};
+
+/// Calls body(slot, firstRow, rowCount) for every chunk, in ascending order within a slot.
+///
+/// The assignment depends on the plan alone, so sums kept per slot are the same in every run.
+template <class Exec, class Body>
+void forEachChunk(const Exec& exec, const ChunkPlan& plan, const Body& body) {
+  const auto runSlot = [&plan, &body](int slot) {
+    const std::ptrdiff_t last = plan.chunks * (slot + 1) / plan.slots;
+    for (std::ptrdiff_t chunk = plan.chunks * slot / plan.slots; chunk < last; ++chunk) {
+      const std::ptrdiff_t first = chunk * plan.chunkRows;
+      body(slot, first, std::min(plan.chunkRows, plan.rows - first));
+    }
+  };
+  if (plan.slots == 1) {
+    runSlot(0);
+    return;
+  }
+  Kokkos::parallel_for("capstan::kernels",
+                       Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>(exec, 0, plan.slots), runSlot);
+}
+
+/// Zeroed partial sums: `count` packs for each slot. The memory belongs to the calling thread and is kept for the next
+/// call, so nothing is allocated once it has grown.
+template <class T>
+class PartialSums {
+ public:
+  PartialSums(int slots, std::ptrdiff_t count) : slots_(slots), count_(count), stride_(count + padding) {
+    auto& memory = storage();
+    const auto needed = static_cast<std::size_t>(stride_ * slots);
+    if (memory.size() < needed) memory.resize(needed);
+    data_ = memory.data();
+    std::fill_n(data_, needed, Pack<T>::fill(T(0)));
+  }
+
+  Pack<T>* slot(int index) const { return data_ + index * stride_; }
+
+  /// The sum of one entry, over slots in order and then over lanes in order.
+  T total(std::ptrdiff_t entry) const {
+    Pack<T> sum = data_[entry];
+    for (int i = 1; i < slots_; ++i) sum.add(slot(i)[entry]);
+    return sum.sum();
+  }
+
+ private:
+  // Two cache lines between slots: no thread writes a line (or its prefetched neighbour) that another one uses.
+  static constexpr std::ptrdiff_t padding = 128 / vectorBytes;
+
+  static std::vector<Pack<T>>& storage() {
+    thread_local std::vector<Pack<T>> memory;
+    return memory;
+  }
+
+  int slots_;
+  std::ptrdiff_t count_;
+  std::ptrdiff_t stride_;
+  Pack<T>* data_;
+};
+
+}  // namespace capstan::kernels::detail

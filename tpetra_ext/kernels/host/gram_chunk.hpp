@@ -1,0 +1,143 @@
+#pragma once
+/// \file
+/// Inner products of the columns of one chunk of rows, in register tiles.
+
+#include <cstddef>
+
+#include "tpetra_ext/kernels/host/simd.hpp"
+#include "tpetra_ext/kernels/matrix_ref.hpp"
+
+namespace capstan::kernels::detail {
+
+/// Widest block of columns of Y in a tile, and columns of X beside a block of width `width`: as many sums as the
+/// registers hold, and never so few that the multiply-add latency shows.
+constexpr int gramBlockWidth = vectorRegisters == 32 ? 6 : 3;
+constexpr int gramTileRows(int width) {
+  if (vectorRegisters == 32) return width == 1 ? 8 : (width == 2 ? 6 : 4);
+  return width == 1 ? 6 : (width == 2 ? 4 : 3);
+}
+
+/// sums(i, j) += x_i^T y_j for M columns of X and N of Y; with `Triangle` X = Y and only i <= j is computed.
+template <class T, int M, int N, bool Triangle>
+CAPSTAN_INLINE void gramStep(const Pack<T> (&x)[M], const Pack<T> (&y)[N], Pack<T> (&sums)[N][M]) {
+  CAPSTAN_UNROLL
+  for (int j = 0; j < N; ++j) {
+    CAPSTAN_UNROLL
+    for (int i = 0; i < M; ++i) {
+      if (!Triangle || i <= j) sums[j][i].multiplyAdd(x[i], y[j]);
+    }
+  }
+}
+
+template <class T, int M, int N, bool Triangle>
+void gramTile(const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, int j0, Pack<T>* total,
+              std::ptrdiff_t totalStride) {
+  constexpr int width = Pack<T>::width;
+  const T* x[M];
+  const T* y[N];
+  for (int i = 0; i < M; ++i) x[i] = X.column(i0 + i);
+  for (int j = 0; j < N; ++j) y[j] = Y.column(j0 + j);
+  Pack<T> sums[N][M];
+  CAPSTAN_UNROLL
+  for (int j = 0; j < N; ++j) {
+    CAPSTAN_UNROLL
+    for (int i = 0; i < M; ++i) sums[j][i] = total[j * totalStride + i];
+  }
+  Pack<T> xp[M];
+  Pack<T> yp[N];
+  std::ptrdiff_t row = 0;
+  for (; row + width <= X.rows; row += width) {
+    CAPSTAN_UNROLL
+    for (int i = 0; i < M; ++i) xp[i] = Pack<T>::load(x[i] + row);
+    CAPSTAN_UNROLL
+    for (int j = 0; j < N; ++j) yp[j] = Pack<T>::load(y[j] + row);
+    gramStep<T, M, N, Triangle>(xp, yp, sums);
+  }
+  if (row < X.rows) {
+    const int rest = static_cast<int>(X.rows - row);
+    for (int i = 0; i < M; ++i) xp[i] = Pack<T>::loadPart(x[i] + row, rest);
+    for (int j = 0; j < N; ++j) yp[j] = Pack<T>::loadPart(y[j] + row, rest);
+    gramStep<T, M, N, Triangle>(xp, yp, sums);
+  }
+  CAPSTAN_UNROLL
+  for (int j = 0; j < N; ++j) {
+    CAPSTAN_UNROLL
+    for (int i = 0; i < M; ++i) {
+      if (!Triangle || i <= j) total[j * totalStride + i] = sums[j][i];
+    }
+  }
+}
+
+/// Turns the run-time number of X's columns into the compile-time one of the tile.
+template <class T, int N, int M = gramTileRows(N)>
+void gramTileRowsDispatch(int m, const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, int j0,
+                          Pack<T>* total, std::ptrdiff_t totalStride) {
+  if (m == M) {
+    gramTile<T, M, N, false>(X, i0, Y, j0, total, totalStride);
+  } else if constexpr (M > 1) {
+    gramTileRowsDispatch<T, N, M - 1>(m, X, i0, Y, j0, total, totalStride);
+  }
+}
+
+/// One column block of Y of run-time width n against columns [i0, i0 + count) of X.
+template <class T, int N = gramBlockWidth>
+void gramColumnBlock(int n, const MatrixRef<const T>& X, int i0, int count, const MatrixRef<const T>& Y, int j0,
+                     Pack<T>* total, std::ptrdiff_t totalStride) {
+  if (n == N) {
+    for (int i = 0; i < count; i += gramTileRows(N)) {
+      const int m = count - i < gramTileRows(N) ? count - i : gramTileRows(N);
+      gramTileRowsDispatch<T, N>(m, X, i0 + i, Y, j0, total + i0 + i, totalStride);
+    }
+  } else if constexpr (N > 1) {
+    gramColumnBlock<T, N - 1>(n, X, i0, count, Y, j0, total, totalStride);
+  }
+}
+
+template <class T, int N = gramBlockWidth>
+void gramTriangle(int n, const MatrixRef<const T>& B, int j0, Pack<T>* total, std::ptrdiff_t totalStride) {
+  if (n == N) {
+    gramTile<T, N, N, true>(B, j0, B, j0, total, totalStride);
+  } else if constexpr (N > 1) {
+    gramTriangle<T, N - 1>(n, B, j0, total, totalStride);
+  }
+}
+
+/// total += X^T Y of one chunk; entry (i, j) of `total` is total[i + j * X.cols].
+template <class T>
+void innerProductsChunk(const MatrixRef<const T>& X, const MatrixRef<const T>& Y, Pack<T>* total) {
+  const ColumnBlocks blocks(Y.cols, gramBlockWidth);
+  const int group = blocks.count == 0 ? 1 : gramTileRows(blocks.width(blocks.count - 1));
+  // A group of X's columns meets all of Y while it is in the first-level cache.
+  for (int i = 0; i < X.cols; i += group) {
+    const int count = X.cols - i < group ? X.cols - i : group;
+    for (int block = 0; block < blocks.count; ++block) {
+      const int j = blocks.begin(block);
+      gramColumnBlock<T>(blocks.width(block), X, i, count, Y, j, total + std::ptrdiff_t(j) * X.cols, X.cols);
+    }
+  }
+}
+
+/// total += B^T B(:, first:end) of one chunk; of the trailing square only the upper triangle is computed.
+template <class T>
+void trailingGramChunk(const MatrixRef<const T>& B, int first, Pack<T>* total) {
+  const int trailing = B.cols - first;
+  const ColumnBlocks blocks(trailing, gramBlockWidth);
+  if (blocks.count == 0) return;
+  const int group = gramTileRows(blocks.width(blocks.count - 1));
+  const int lastStart = first + blocks.begin(blocks.count - 1);
+  for (int i = 0; i < lastStart; i += group) {
+    for (int block = 0; block < blocks.count; ++block) {
+      const int limit = first + blocks.begin(block);
+      if (i >= limit) continue;
+      const int count = limit - i < group ? limit - i : group;
+      const int j = blocks.begin(block);
+      gramColumnBlock<T>(blocks.width(block), B, i, count, B, first + j, total + std::ptrdiff_t(j) * B.cols, B.cols);
+    }
+  }
+  for (int block = 0; block < blocks.count; ++block) {
+    const int j = blocks.begin(block);
+    gramTriangle<T>(blocks.width(block), B, first + j, total + std::ptrdiff_t(j) * B.cols + first + j, B.cols);
+  }
+}
+
+}  // namespace capstan::kernels::detail

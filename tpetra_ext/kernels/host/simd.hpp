@@ -1,0 +1,119 @@
+#pragma once
+/// \file
+/// One SIMD register of scalars, as wide as the instruction set this file is compiled for. No intrinsics.
+
+#include <cstring>
+
+#if defined(__GNUC__)
+#define CAPSTAN_INLINE inline __attribute__((always_inline))
+#else
+#define CAPSTAN_INLINE inline
+#endif
+
+// GCC and Clang unroll a loop whose trip count is a constant when told; the register tiles depend on it.
+#if defined(__clang__)
+#define CAPSTAN_UNROLL _Pragma("unroll")
+#define CAPSTAN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define CAPSTAN_UNROLL _Pragma("GCC unroll 16")
+#define CAPSTAN_INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define CAPSTAN_UNROLL
+#define CAPSTAN_INDEPENDENT
+#endif
+
+namespace capstan::kernels::detail {
+
+#if defined(__AVX512F__)
+constexpr int vectorBytes = 64;
+constexpr int vectorRegisters = 32;
+#elif defined(__AVX__)
+constexpr int vectorBytes = 32;
+constexpr int vectorRegisters = 16;
+#elif defined(__aarch64__) || defined(__VSX__)
+constexpr int vectorBytes = 16;
+constexpr int vectorRegisters = 32;
+#else
+constexpr int vectorBytes = 16;
+constexpr int vectorRegisters = 16;
+#endif
+
+// nvcc's front end gets plain arrays: its vector extensions are not complete.
+#if defined(__GNUC__) && !defined(__CUDACC__)
+template <class T>
+struct NativeVector;
+template <>
+struct NativeVector<float> {
+  typedef float Type __attribute__((vector_size(vectorBytes)));
+};
+template <>
+struct NativeVector<double> {
+  typedef double Type __attribute__((vector_size(vectorBytes)));
+};
+#else
+template <class T>
+struct NativeVector {
+  struct Type {
+    T lane[vectorBytes / sizeof(T)];
+    T operator[](int i) const { return lane[i]; }
+    Type& operator+=(const Type& other) {
+      for (int i = 0; i < int(vectorBytes / sizeof(T)); ++i) lane[i] += other.lane[i];
+      return *this;
+    }
+    friend Type operator*(const Type& a, const Type& b) {
+      Type c;
+      for (int i = 0; i < int(vectorBytes / sizeof(T)); ++i) c.lane[i] = a.lane[i] * b.lane[i];
+      return c;
+    }
+  };
+};
+#endif
+
+/// The lanes of one register.
+template <class T>
+struct Pack {
+  typename NativeVector<T>::Type value;
+  static constexpr int width = vectorBytes / int(sizeof(T));
+
+  static CAPSTAN_INLINE Pack load(const T* from) {
+    Pack pack;
+    std::memcpy(&pack.value, from, sizeof(pack.value));
+    return pack;
+  }
+  /// The first `count` lanes from memory, zero in the others.
+  static CAPSTAN_INLINE Pack loadPart(const T* from, int count) {
+    T lanes[width] = {};
+    for (int i = 0; i < count; ++i) lanes[i] = from[i];
+    return load(lanes);
+  }
+  static CAPSTAN_INLINE Pack fill(T scalar) {
+    T lanes[width];
+    for (int i = 0; i < width; ++i) lanes[i] = scalar;
+    return load(lanes);
+  }
+  CAPSTAN_INLINE void store(T* to) const { std::memcpy(to, &value, sizeof(value)); }
+  CAPSTAN_INLINE void storePart(T* to, int count) const {
+    for (int i = 0; i < count; ++i) to[i] = value[i];
+  }
+  CAPSTAN_INLINE void multiplyAdd(const Pack& a, const Pack& b) { value += a.value * b.value; }
+  CAPSTAN_INLINE void scale(const Pack& a) { value = value * a.value; }
+  CAPSTAN_INLINE void add(const Pack& a) { value += a.value; }
+  CAPSTAN_INLINE T sum() const {
+    T total = value[0];
+    for (int i = 1; i < width; ++i) total += value[i];
+    return total;
+  }
+};
+
+/// Blocks of columns as equal as possible, none wider than `widest`: 7 columns, widest 6, give 3 + 4; the last is the
+/// widest.
+struct ColumnBlocks {
+  int cols;
+  int count;
+
+  ColumnBlocks(int columns, int widest) : cols(columns), count((columns + widest - 1) / widest) {}
+  int begin(int block) const { return static_cast<int>(static_cast<long long>(cols) * block / count); }
+  int width(int block) const { return begin(block + 1) - begin(block); }
+};
+
+}  // namespace capstan::kernels::detail

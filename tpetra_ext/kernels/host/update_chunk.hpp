@@ -1,0 +1,156 @@
+#pragma once
+/// \file
+/// V += sign Q R and V <- V U^{-1} on one chunk of rows, in register tiles.
+
+#include <cstddef>
+
+#include "tpetra_ext/kernels/host/simd.hpp"
+#include "tpetra_ext/kernels/matrix_ref.hpp"
+
+namespace capstan::kernels::detail {
+
+/// Widest block of columns of V in a tile, and columns of Q beside a block of width `width`: their coefficients, one
+/// register each, stay in registers over all rows of the chunk.
+constexpr int updateBlockWidth = vectorRegisters == 32 ? 6 : 3;
+constexpr int updateTileDepth(int width) {
+  if (vectorRegisters == 32) return width <= 2 ? 8 : (width == 3 ? 6 : 4);
+  return width == 1 ? 6 : (width == 2 ? 4 : 3);
+}
+
+template <class T, int M, int N>
+void updateTile(const MatrixRef<const T>& Q, int i0, const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V,
+                int j0) {
+  constexpr int width = Pack<T>::width;
+  const T* q[M];
+  T* v[N];
+  Pack<T> coefficient[N][M];
+  for (int i = 0; i < M; ++i) q[i] = Q.column(i0 + i);
+  for (int j = 0; j < N; ++j) v[j] = V.column(j0 + j);
+  CAPSTAN_UNROLL
+  for (int j = 0; j < N; ++j) {
+    CAPSTAN_UNROLL
+    for (int i = 0; i < M; ++i) coefficient[j][i] = Pack<T>::fill(sign * R(i0 + i, j0 + j));
+  }
+  Pack<T> qp[M];
+  std::ptrdiff_t row = 0;
+  for (; row + width <= V.rows; row += width) {
+    CAPSTAN_UNROLL
+    for (int i = 0; i < M; ++i) qp[i] = Pack<T>::load(q[i] + row);
+    CAPSTAN_UNROLL
+    for (int j = 0; j < N; ++j) {
+      Pack<T> vp = Pack<T>::load(v[j] + row);
+      CAPSTAN_UNROLL
+      for (int i = 0; i < M; ++i) vp.multiplyAdd(coefficient[j][i], qp[i]);
+      vp.store(v[j] + row);
+    }
+  }
+  if (row < V.rows) {
+    const int rest = static_cast<int>(V.rows - row);
+    for (int i = 0; i < M; ++i) qp[i] = Pack<T>::loadPart(q[i] + row, rest);
+    for (int j = 0; j < N; ++j) {
+      Pack<T> vp = Pack<T>::loadPart(v[j] + row, rest);
+      for (int i = 0; i < M; ++i) vp.multiplyAdd(coefficient[j][i], qp[i]);
+      vp.storePart(v[j] + row, rest);
+    }
+  }
+}
+
+template <class T, int N, int M = updateTileDepth(N)>
+void updateTileDispatch(int m, const MatrixRef<const T>& Q, int i0, const MatrixRef<const T>& R, T sign,
+                        const MatrixRef<T>& V, int j0) {
+  if (m == M) {
+    updateTile<T, M, N>(Q, i0, R, sign, V, j0);
+  } else if constexpr (M > 1) {
+    updateTileDispatch<T, N, M - 1>(m, Q, i0, R, sign, V, j0);
+  }
+}
+
+template <class T, int N = updateBlockWidth>
+void updateColumnBlock(int n, const MatrixRef<const T>& Q, int i0, int count, const MatrixRef<const T>& R, T sign,
+                       const MatrixRef<T>& V, int j0) {
+  if (n == N) {
+    for (int i = 0; i < count; i += updateTileDepth(N)) {
+      const int m = count - i < updateTileDepth(N) ? count - i : updateTileDepth(N);
+      updateTileDispatch<T, N>(m, Q, i0 + i, R, sign, V, j0);
+    }
+  } else if constexpr (N > 1) {
+    updateColumnBlock<T, N - 1>(n, Q, i0, count, R, sign, V, j0);
+  }
+}
+
+/// V += sign Q R on one chunk. Q and V must not overlap.
+template <class T>
+void updateChunk(const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V) {
+  const ColumnBlocks blocks(V.cols, updateBlockWidth);
+  if (blocks.count == 0) return;
+  const int group = updateTileDepth(blocks.width(blocks.count - 1));
+  // A group of Q's columns meets all of V while both are in the first-level cache.
+  for (int i = 0; i < Q.cols; i += group) {
+    const int count = Q.cols - i < group ? Q.cols - i : group;
+    for (int block = 0; block < blocks.count; ++block) {
+      updateColumnBlock<T>(blocks.width(block), Q, i, count, R, sign, V, blocks.begin(block));
+    }
+  }
+}
+
+/// One step of the triangular solve, on the lanes of N columns.
+template <class T, int N>
+CAPSTAN_INLINE void solveStep(const Pack<T> (&coefficient)[N][N], Pack<T> (&v)[N]) {
+  CAPSTAN_UNROLL
+  for (int j = 0; j < N; ++j) {
+    CAPSTAN_UNROLL
+    for (int i = 0; i < j; ++i) v[j].multiplyAdd(coefficient[j][i], v[i]);
+    v[j].scale(coefficient[j][j]);
+  }
+}
+
+/// Columns [j0, j0 + N) of V <- themselves times the inverse of U's diagonal block there.
+template <class T, int N>
+void solveTile(const MatrixRef<T>& V, const MatrixRef<const T>& U, int j0) {
+  constexpr int width = Pack<T>::width;
+  T* v[N];
+  Pack<T> coefficient[N][N];
+  for (int j = 0; j < N; ++j) {
+    v[j] = V.column(j0 + j);
+    for (int i = 0; i < j; ++i) coefficient[j][i] = Pack<T>::fill(-U(j0 + i, j0 + j));
+    coefficient[j][j] = Pack<T>::fill(T(1) / U(j0 + j, j0 + j));
+  }
+  Pack<T> vp[N];
+  std::ptrdiff_t row = 0;
+  for (; row + width <= V.rows; row += width) {
+    CAPSTAN_UNROLL
+    for (int j = 0; j < N; ++j) vp[j] = Pack<T>::load(v[j] + row);
+    solveStep<T, N>(coefficient, vp);
+    CAPSTAN_UNROLL
+    for (int j = 0; j < N; ++j) vp[j].store(v[j] + row);
+  }
+  if (row < V.rows) {
+    const int rest = static_cast<int>(V.rows - row);
+    for (int j = 0; j < N; ++j) vp[j] = Pack<T>::loadPart(v[j] + row, rest);
+    solveStep<T, N>(coefficient, vp);
+    for (int j = 0; j < N; ++j) vp[j].storePart(v[j] + row, rest);
+  }
+}
+
+template <class T, int N = updateBlockWidth>
+void solveTileDispatch(int n, const MatrixRef<T>& V, const MatrixRef<const T>& U, int j0) {
+  if (n == N) {
+    solveTile<T, N>(V, U, j0);
+  } else if constexpr (N > 1) {
+    solveTileDispatch<T, N - 1>(n, V, U, j0);
+  }
+}
+
+/// V <- V U^{-1} on one chunk, by forward substitution over blocks of columns.
+template <class T>
+void solveChunk(const MatrixRef<T>& V, const MatrixRef<const T>& U) {
+  const ColumnBlocks blocks(V.cols, updateBlockWidth);
+  for (int block = 0; block < blocks.count; ++block) {
+    const int j = blocks.begin(block);
+    const int n = blocks.width(block);
+    updateChunk<T>(V.block(0, V.rows, 0, j), U.block(0, j, j, n), T(-1), V.block(0, V.rows, j, n));
+    solveTileDispatch<T>(n, V, U, j);
+  }
+}
+
+}  // namespace capstan::kernels::detail

@@ -1,0 +1,109 @@
+#pragma once
+/// \file
+/// Inner products of tall-skinny matrices, each column read once.
+///
+/// Common to both kernels: matrices are views of rank 2 with contiguous columns and any leading dimension, accessible
+/// from Exec; the result must also be accessible from the host (PinnedSpace<Exec>), where it may be read after a fence.
+/// Local to the process; asynchronous; deterministic for the same shapes and number of threads; NaN and Inf propagate.
+/// Source: the fused block products of single-reduce block Gram-Schmidt (low-synchronisation GMRES, section 3).
+
+#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/generic/gram_tiles.hpp"
+#include "tpetra_ext/kernels/host/chunks.hpp"
+#include "tpetra_ext/kernels/host/gram_chunk.hpp"
+
+namespace capstan::kernels {
+
+namespace detail {
+
+/// Rows in a chunk of a Gram kernel: short enough that Y stays in the first-level cache.
+constexpr std::ptrdiff_t gramChunkRows = 1024;
+
+template <class Exec, class T>
+void innerProductsOn(HostPath, const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
+                     const MatrixRef<T>& C) {
+  const ChunkPlan plan(exec, X.rows, gramChunkRows);
+  const PartialSums<T> sums(plan.slots, std::ptrdiff_t(X.cols) * Y.cols);
+  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
+    innerProductsChunk<T>(X.rowRange(first, rows), Y.rowRange(first, rows), sums.slot(slot));
+  });
+  for (int j = 0; j < Y.cols; ++j) {
+    for (int i = 0; i < X.cols; ++i) C(i, j) = sums.total(i + std::ptrdiff_t(j) * X.cols);
+  }
+}
+
+template <class Exec, class T>
+void innerProductsOn(GenericPath, const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
+                     const MatrixRef<T>& C) {
+  gramGeneric(exec, X, Y, C, -1);
+}
+
+/// C from the upper half of the sums of trailingGramChunk.
+template <class T>
+void writeTrailingGram(const PartialSums<T>& sums, int first, const MatrixRef<T>& C) {
+  const auto cols = static_cast<int>(C.rows);
+  for (int j = 0; j < C.cols; ++j) {
+    for (int i = 0; i <= first + j; ++i) {
+      const T total = sums.total(i + std::ptrdiff_t(j) * cols);
+      C(i, j) = total;
+      if (i >= first) C(first + j, i - first) = total;
+    }
+  }
+}
+
+template <class Exec, class T>
+void trailingGramOn(HostPath, const Exec& exec, const MatrixRef<const T>& B, int first, const MatrixRef<T>& C) {
+  const ChunkPlan plan(exec, B.rows, gramChunkRows);
+  const PartialSums<T> sums(plan.slots, std::ptrdiff_t(B.cols) * C.cols);
+  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t firstRow, std::ptrdiff_t rows) {
+    trailingGramChunk<T>(B.rowRange(firstRow, rows), first, sums.slot(slot));
+  });
+  writeTrailingGram(sums, first, C);
+}
+
+template <class Exec, class T>
+void trailingGramOn(GenericPath, const Exec& exec, const MatrixRef<const T>& B, int first, const MatrixRef<T>& C) {
+  gramGeneric(exec, B, B.block(0, B.rows, first, B.cols - first), C, first);
+}
+
+}  // namespace detail
+
+/// C = X^T Y in one pass over X and Y.
+///
+/// \param X n x k
+/// \param Y n x t; may share columns with X
+/// \param C k x t, overwritten
+/// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
+template <class Path = AutoPath, class Exec, class ViewX, class ViewY, class ViewC>
+void innerProducts(const Exec& exec, const ViewX& X, const ViewY& Y, const ViewC& C) {
+  using T = detail::ScalarOf<ViewC>;
+  const detail::MatrixRef<const T> x = detail::matrixRef<Exec>(X, "innerProducts", "X");
+  const detail::MatrixRef<const T> y = detail::matrixRef<Exec>(Y, "innerProducts", "Y");
+  const detail::MatrixRef<T> c = detail::matrixRef<Exec>(C, "innerProducts", "C");
+  detail::requireShape(c, x.cols, y.cols, "innerProducts", "C");
+  if (x.cols == 0 || y.cols == 0) return;
+  detail::requireShape(y, x.rows, y.cols, "innerProducts", "Y");
+  detail::innerProductsOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, x, y, c);
+}
+
+/// C = B^T B(:, first:end) in one pass over B; each symmetric pair of the trailing square is computed once.
+///
+/// \param B n x m
+/// \param first first trailing column, 0 <= first <= m
+/// \param C m x (m - first), overwritten; C(first:m, :) is exactly symmetric
+/// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
+template <class Path = AutoPath, class Exec, class ViewB, class ViewC>
+void trailingGram(const Exec& exec, const ViewB& B, int first, const ViewC& C) {
+  using T = detail::ScalarOf<ViewC>;
+  const detail::MatrixRef<const T> b = detail::matrixRef<Exec>(B, "trailingGram", "B");
+  const detail::MatrixRef<T> c = detail::matrixRef<Exec>(C, "trailingGram", "C");
+  if (first < 0 || first > b.cols) {
+    throw std::invalid_argument("capstan::kernels::trailingGram: first is " + std::to_string(first) +
+                                ", must be in [0, " + std::to_string(b.cols) + "]");
+  }
+  detail::requireShape(c, b.cols, b.cols - first, "trailingGram", "C");
+  if (c.cols == 0) return;
+  detail::trailingGramOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, b, first, c);
+}
+
+}  // namespace capstan::kernels

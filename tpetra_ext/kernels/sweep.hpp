@@ -1,0 +1,145 @@
+#pragma once
+/// \file
+/// Vector recurrences fused into one pass: several axpby-like operations, executed in order on every row.
+///
+/// \code
+/// sweep(exec, n, axpby(1.0, z, beta, p), axpby(1.0, w, beta, s), axpy(alpha, p, x), axpy(-alpha, s, r));
+/// \endcode
+/// An operation sees what the ones before it wrote. Operands of one operation, and of different ones, may be the same
+/// vector; vectors that overlap without being the same are not supported. A vector read by several operations is read
+/// from memory once. Local to the process; asynchronous; NaN and Inf propagate.
+/// Source: the recurrences of CG and pipelined CG, which every variant of them fuses this way.
+
+#include <cstddef>
+
+#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/host/chunks.hpp"
+#include "tpetra_ext/kernels/matrix_ref.hpp"
+
+namespace capstan::kernels {
+
+namespace detail {
+
+/// z = a x + b y. `readsY` false: y is not read at all, so that its NaN cannot spread.
+template <class Vector, class VectorY, class VectorZ>
+struct Combine {
+  using T = ScalarOf<VectorZ>;
+  T a;
+  Vector x;
+  T b;
+  VectorY y;
+  VectorZ z;
+};
+
+/// The operation as the kernels run it.
+template <class T>
+struct CombineRef {
+  T a;
+  const T* x;
+  T b;
+  const T* y;
+  T* z;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::ptrdiff_t i) const { z[i] = b == T(0) ? a * x[i] : a * x[i] + b * y[i]; }
+
+  /// Rows [first, first + count) on the host. Every operand is the output itself or apart from it, so no iteration
+  /// depends on another.
+  void run(std::ptrdiff_t first, std::ptrdiff_t count) const {
+    const T alpha = a;
+    const T beta = b;
+    const T* xs = x + first;
+    T* zs = z + first;
+    if (beta == T(0)) {
+      CAPSTAN_INDEPENDENT
+      for (std::ptrdiff_t i = 0; i < count; ++i) zs[i] = alpha * xs[i];
+      return;
+    }
+    const T* ys = y + first;
+    CAPSTAN_INDEPENDENT
+    for (std::ptrdiff_t i = 0; i < count; ++i) zs[i] = alpha * xs[i] + beta * ys[i];
+  }
+};
+
+template <class Exec, class Vector, class VectorY, class VectorZ>
+auto combineRef(const Combine<Vector, VectorY, VectorZ>& op, std::ptrdiff_t n) {
+  using T = ScalarOf<VectorZ>;
+  return CombineRef<T>{op.a, vectorData<Exec>(op.x, n, "sweep", "x"), op.b, vectorData<Exec>(op.y, n, "sweep", "y"),
+                       vectorData<Exec>(op.z, n, "sweep", "the output")};
+}
+
+/// A fixed list of operations that can be copied to a device.
+template <class... Ops>
+struct OpList {
+  KOKKOS_INLINE_FUNCTION void operator()(std::ptrdiff_t) const {}
+  void run(std::ptrdiff_t, std::ptrdiff_t) const {}
+};
+template <class First, class... Rest>
+struct OpList<First, Rest...> {
+  First first;
+  OpList<Rest...> rest;
+
+  explicit OpList(const First& op, const Rest&... ops) : first(op), rest(ops...) {}
+  KOKKOS_INLINE_FUNCTION void operator()(std::ptrdiff_t i) const {
+    first(i);
+    rest(i);
+  }
+  void run(std::ptrdiff_t begin, std::ptrdiff_t count) const {
+    first.run(begin, count);
+    rest.run(begin, count);
+  }
+};
+
+/// Rows in a chunk: a dozen vectors of it fit the second-level cache, most recurrences the first.
+constexpr std::ptrdiff_t sweepChunkRows = 512;
+
+template <class Exec, class Ops>
+void sweepOn(HostPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
+  const ChunkPlan plan(exec, n, sweepChunkRows);
+  forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) { ops.run(first, rows); });
+}
+
+template <class Exec, class Ops>
+void sweepOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
+  Kokkos::parallel_for("capstan::kernels::sweep",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, n), ops);
+}
+
+}  // namespace detail
+
+/// y = a x + b y; b == 0 overwrites y without reading it.
+template <class ViewX, class ViewY>
+auto axpby(detail::ScalarOf<ViewY> a, const ViewX& x, detail::ScalarOf<ViewY> b, const ViewY& y) {
+  return detail::Combine<ViewX, ViewY, ViewY>{a, x, b, y, y};
+}
+
+/// y = y + a x.
+template <class ViewX, class ViewY>
+auto axpy(detail::ScalarOf<ViewY> a, const ViewX& x, const ViewY& y) {
+  return detail::Combine<ViewX, ViewY, ViewY>{a, x, detail::ScalarOf<ViewY>(1), y, y};
+}
+
+/// z = a x + b y; with b == 0, y is not read.
+template <class ViewX, class ViewY, class ViewZ>
+auto combine(detail::ScalarOf<ViewZ> a, const ViewX& x, detail::ScalarOf<ViewZ> b, const ViewY& y, const ViewZ& z) {
+  return detail::Combine<ViewX, ViewY, ViewZ>{a, x, b, y, z};
+}
+
+/// y = a x.
+template <class ViewX, class ViewY>
+auto scale(detail::ScalarOf<ViewY> a, const ViewX& x, const ViewY& y) {
+  return detail::Combine<ViewX, ViewY, ViewY>{a, x, detail::ScalarOf<ViewY>(0), y, y};
+}
+
+/// Executes the operations in order on rows [0, n), in one pass.
+///
+/// \param n rows; every vector has at least as many, contiguous
+/// \param ops results of axpby, axpy, combine and scale
+/// \throws std::invalid_argument when a vector is too short or not contiguous
+template <class Path = AutoPath, class Exec, class... Ops>
+void sweep(const Exec& exec, std::ptrdiff_t n, const Ops&... ops) {
+  const detail::OpList<decltype(detail::combineRef<Exec>(ops, n))...> list(detail::combineRef<Exec>(ops, n)...);
+  if (n <= 0) return;
+  detail::sweepOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, n, list);
+}
+
+}  // namespace capstan::kernels

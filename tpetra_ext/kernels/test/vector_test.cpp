@@ -1,0 +1,174 @@
+/// \file
+/// sweep and dots: order of operations, aliasing, special values, long lists.
+
+#include <array>
+
+#include "support.hpp"
+#include "tpetra_ext/kernels/dots.hpp"
+#include "tpetra_ext/kernels/sweep.hpp"
+
+namespace capstan::kernels::test {
+
+template <class Type>
+class VectorTest : public KernelTest<Type> {};
+TYPED_TEST_SUITE(VectorTest, Cases, CaseNames);
+
+template <class T>
+using Result = Kokkos::View<T*, PinnedSpace<Exec>>;
+
+TYPED_TEST(VectorTest, EveryOperation) {
+  using T = typename TypeParam::Scalar;
+  for (const int n : rowCounts()) {
+    const auto in = TestMatrix<T>::random(n, 2, 1);
+    auto out = TestMatrix<T>::random(n, 4, 2);
+    const auto before = TestMatrix<T>::random(n, 4, 2);
+    sweep<typename TypeParam::Path>(
+        Exec(), n, axpby(T(2), in.column(0), T(-0.5), out.column(0)), axpy(T(4), in.column(1), out.column(1)),
+        combine(T(0.25), in.column(0), T(-2), in.column(1), out.column(2)), scale(T(-8), in.column(1), out.column(3)));
+    out.pull();
+    // A power of two times a value is exact, so there is one rounding, whether or not it is fused.
+    for (int i = 0; i < n; ++i) {
+      ASSERT_EQ(out(i, 0), T(2) * in(i, 0) + T(-0.5) * before(i, 0));
+      ASSERT_EQ(out(i, 1), before(i, 1) + T(4) * in(i, 1));
+      ASSERT_EQ(out(i, 2), T(0.25) * in(i, 0) + T(-2) * in(i, 1));
+      ASSERT_EQ(out(i, 3), T(-8) * in(i, 1));
+    }
+    EXPECT_TRUE(out.paddingIntact());
+  }
+}
+
+TYPED_TEST(VectorTest, LaterOperationsSeeEarlierOnes) {
+  using T = typename TypeParam::Scalar;
+  const int n = 1030;
+  auto v = TestMatrix<T>::random(n, 3, 1);
+  const auto before = TestMatrix<T>::random(n, 3, 1);
+  // p = z + p/2; x += 2 p; p = -p; z = p (new)
+  sweep<typename TypeParam::Path>(Exec(), n, axpby(T(1), v.column(0), T(0.5), v.column(1)),
+                                  axpy(T(2), v.column(1), v.column(2)), scale(T(-1), v.column(1), v.column(1)),
+                                  scale(T(1), v.column(1), v.column(0)));
+  v.pull();
+  for (int i = 0; i < n; ++i) {
+    const T p = before(i, 0) + T(0.5) * before(i, 1);
+    ASSERT_EQ(v(i, 1), -p);
+    ASSERT_EQ(v(i, 0), -p);
+    ASSERT_EQ(v(i, 2), before(i, 2) + T(2) * p);
+  }
+}
+
+TYPED_TEST(VectorTest, OperandsOfOneOperationMayBeTheSame) {
+  using T = typename TypeParam::Scalar;
+  const int n = 777;
+  auto v = TestMatrix<T>::random(n, 3, 1);
+  const auto before = TestMatrix<T>::random(n, 3, 1);
+  sweep<typename TypeParam::Path>(Exec(), n, axpby(T(2), v.column(0), T(4), v.column(0)),
+                                  axpy(T(-1), v.column(1), v.column(1)),
+                                  combine(T(2), v.column(2), T(1), v.column(2), v.column(2)));
+  v.pull();
+  for (int i = 0; i < n; ++i) {
+    ASSERT_EQ(v(i, 0), T(2) * before(i, 0) + T(4) * before(i, 0));
+    ASSERT_EQ(v(i, 1), T(0));
+    ASSERT_EQ(v(i, 2), T(2) * before(i, 2) + before(i, 2));
+  }
+}
+
+TYPED_TEST(VectorTest, ZeroFactorOverwritesNan) {
+  using T = typename TypeParam::Scalar;
+  const int n = 520;
+  const T nan = std::numeric_limits<T>::quiet_NaN();
+  auto v = TestMatrix<T>::random(n, 4, 1);
+  for (int i = 0; i < n; ++i) v(i, 1) = nan;
+  v(7, 0) = nan;
+  v.push();
+  sweep<typename TypeParam::Path>(Exec(), n, combine(T(3), v.column(0), T(0), v.column(1), v.column(2)),
+                                  axpy(T(1), v.column(0), v.column(3)), axpby(T(2), v.column(0), T(0), v.column(1)));
+  v.pull();
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < 4; ++j) ASSERT_EQ(std::isnan(v(i, j)), i == 7) << i << ", " << j;
+  }
+}
+
+TYPED_TEST(VectorTest, SweepRefusesShortVectors) {
+  using T = typename TypeParam::Scalar;
+  const auto v = TestMatrix<T>::random(5, 2, 1);
+  EXPECT_THROW(sweep<typename TypeParam::Path>(Exec(), 6, axpy(T(1), v.column(0), v.column(1))), std::invalid_argument);
+}
+
+TYPED_TEST(VectorTest, DotsAgreeWithLongDouble) {
+  using T = typename TypeParam::Scalar;
+  for (const int n : rowCounts()) {
+    for (const int count : {1, 2, 3, 15, 16, 17, 40}) {
+      const auto v = TestMatrix<T>::random(n, 6, 1);
+      std::vector<std::pair<decltype(v.column(0)), decltype(v.column(0))>> pairs;
+      for (int i = 0; i < count; ++i) pairs.emplace_back(v.column(i % 6), v.column((i * i + 1) % 6));
+      Result<T> result("result", count);
+      dots<typename TypeParam::Path>(Exec(), pairs, result);
+      Kokkos::fence();
+      for (int p = 0; p < count; ++p) {
+        long double expected = 0;
+        long double magnitude = 0;
+        for (int i = 0; i < n; ++i) {
+          const long double product = static_cast<long double>(v(i, p % 6)) * v(i, (p * p + 1) % 6);
+          expected += product;
+          magnitude += std::abs(product);
+        }
+        EXPECT_LE(std::abs(result(p) - expected), (n + 2) * magnitude * std::numeric_limits<T>::epsilon())
+            << "n = " << n << ", pair " << p << " of " << count;
+      }
+    }
+  }
+}
+
+TYPED_TEST(VectorTest, DotsTakeArraysAndBracedLists) {
+  using T = typename TypeParam::Scalar;
+  TestMatrix<T> v(3, 2);
+  for (int i = 0; i < 3; ++i) {
+    v(i, 0) = T(i + 1);
+    v(i, 1) = T(10 * i);
+  }
+  v.push();
+  const auto x = v.column(0);
+  const auto y = v.column(1);
+  Result<T> result("result", 3);
+  dots<typename TypeParam::Path>(Exec(), {std::pair(x, x), std::pair(x, y)}, result);
+  Kokkos::fence();
+  EXPECT_EQ(result(0), T(14));
+  EXPECT_EQ(result(1), T(80));
+  EXPECT_EQ(result(2), T(0));
+  const std::array<std::pair<decltype(x), decltype(y)>, 3> pairs{{{y, y}, {x, y}, {x, x}}};
+  dots<typename TypeParam::Path>(Exec(), pairs, result);
+  Kokkos::fence();
+  EXPECT_EQ(result(0), T(500));
+  EXPECT_EQ(result(1), T(80));
+  EXPECT_EQ(result(2), T(14));
+}
+
+TYPED_TEST(VectorTest, DotsPropagateNanAndAreDeterministic) {
+  using T = typename TypeParam::Scalar;
+  auto v = TestMatrix<T>::random(9001, 3, 1);
+  v(9000, 2) = std::numeric_limits<T>::quiet_NaN();
+  v.push();
+  const auto x = v.column(0);
+  Result<T> first("first", 2);
+  dots<typename TypeParam::Path>(Exec(), {std::pair(x, v.column(1)), std::pair(x, v.column(2))}, first);
+  for (int run = 0; run < 5; ++run) {
+    Result<T> again("again", 2);
+    dots<typename TypeParam::Path>(Exec(), {std::pair(x, v.column(1)), std::pair(x, v.column(2))}, again);
+    Kokkos::fence();
+    EXPECT_EQ(first(0), again(0));
+    EXPECT_TRUE(std::isnan(again(1)));
+  }
+}
+
+TYPED_TEST(VectorTest, DotsRefuseWrongLengths) {
+  using T = typename TypeParam::Scalar;
+  const auto v = TestMatrix<T>::random(5, 2, 1);
+  const auto w = TestMatrix<T>::random(6, 2, 1);
+  Result<T> result("result", 1);
+  EXPECT_THROW(dots<typename TypeParam::Path>(Exec(), {std::pair(v.column(0), w.column(0))}, result),
+               std::invalid_argument);
+  EXPECT_THROW(dots<typename TypeParam::Path>(
+                   Exec(), {std::pair(v.column(0), v.column(0)), std::pair(v.column(0), v.column(1))}, result),
+               std::invalid_argument);
+}
+
+}  // namespace capstan::kernels::test

@@ -1,0 +1,51 @@
+#pragma once
+/// \file
+/// Tall-skinny right triangular solve.
+
+#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/generic/row_solve.hpp"
+#include "tpetra_ext/kernels/host/chunks.hpp"
+#include "tpetra_ext/kernels/host/update_chunk.hpp"
+
+namespace capstan::kernels {
+
+namespace detail {
+
+/// Rows in a chunk of the update kernels: a chunk of V and a group of Q's columns fit the first-level cache.
+constexpr std::ptrdiff_t updateChunkRows = 512;
+
+template <class Exec, class T>
+void triangularSolveOn(HostPath, const Exec& exec, const MatrixRef<T>& V, const MatrixRef<const T>& U) {
+  const ChunkPlan plan(exec, V.rows, updateChunkRows);
+  forEachChunk(exec, plan,
+               [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) { solveChunk<T>(V.rowRange(first, rows), U); });
+}
+
+template <class Exec, class T>
+void triangularSolveOn(GenericPath, const Exec& exec, const MatrixRef<T>& V, const MatrixRef<const T>& U) {
+  const MatrixRef<T> none{nullptr, V.rows, 0, 0};
+  const MatrixRef<const T> noCoefficients{nullptr, 0, V.cols, 0};
+  rowSolve<Exec, T>(exec, none, none, nullptr, noCoefficients, T(1), V, &U);
+}
+
+}  // namespace detail
+
+/// V <- V U^{-1}, U upper triangular; what is below its diagonal is not read.
+///
+/// The host path multiplies by the reciprocals of the diagonal: a zero on the diagonal gives Inf or NaN, no exception.
+/// Local to the process; asynchronous; deterministic.
+///
+/// \param V n x s, contiguous columns, any leading dimension
+/// \param U s x s, accessible from Exec and (on CPUs) the host
+/// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
+template <class Path = AutoPath, class Exec, class ViewV, class ViewU>
+void triangularSolve(const Exec& exec, const ViewV& V, const ViewU& U) {
+  using T = detail::ScalarOf<ViewV>;
+  const detail::MatrixRef<T> v = detail::matrixRef<Exec>(V, "triangularSolve", "V");
+  const detail::MatrixRef<const T> u = detail::matrixRef<Exec>(U, "triangularSolve", "U");
+  detail::requireShape(u, v.cols, v.cols, "triangularSolve", "U");
+  if (v.cols == 0) return;
+  detail::triangularSolveOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, v, u);
+}
+
+}  // namespace capstan::kernels
