@@ -47,11 +47,12 @@ YAML::Node parseYaml(const std::string& text, const std::string& file) {
   try {
     root = YAML::Load(text);
   } catch (const YAML::ParserException& error) {
-    throw InputError(fmt::format("{}:{}:{}: malformed YAML: {}", file, error.mark.line + 1, error.mark.column + 1, error.msg));
+    throw InputError(
+        fmt::format("{}:{}:{}: malformed YAML: {}", file, error.mark.line + 1, error.mark.column + 1, error.msg));
   }
   if (!root.IsMap()) {
-    throw InputError(fmt::format("{}: found {}; allowed: a map with the blocks linear_solvers and systems", file,
-                                 foundText(root)));
+    throw InputError(
+        fmt::format("{}: found {}; allowed: a map with the blocks linear_solvers and systems", file, foundText(root)));
   }
   return root;
 }
@@ -101,7 +102,8 @@ void inspectVector(const std::string& file, const Place& place, long long rows, 
   try {
     const auto info = inspectMatrixMarket(readText(file), file);
     if (info.coordinate) {
-      diagnostics.error(place, fmt::format("{}: found a sparse matrix; allowed: a dense one (array) with one or more columns", file));
+      diagnostics.error(
+          place, fmt::format("{}: found a sparse matrix; allowed: a dense one (array) with one or more columns", file));
     } else if (rows > 0 && info.rows != rows) {
       diagnostics.error(place, fmt::format("{}: found {} rows; allowed: {}, as the matrix has", file, info.rows, rows));
     }
@@ -119,8 +121,9 @@ void inspectFiles(const SystemOptions& system, Diagnostics& diagnostics) {
       const auto info = inspectMatrixMarket(readText(system.matrixFile), system.matrixFile);
       rows = info.rows;
       if (!info.coordinate) {
-        diagnostics.error(system.matrixPlace,
-                          fmt::format("{}: found a dense matrix; allowed: a sparse one (coordinate)", system.matrixFile));
+        diagnostics.error(
+            system.matrixPlace,
+            fmt::format("{}: found a dense matrix; allowed: a sparse one (coordinate)", system.matrixFile));
       } else if (info.rows != info.columns) {
         diagnostics.error(system.matrixPlace, fmt::format("{}: found {} rows and {} columns; allowed: a square matrix",
                                                           system.matrixFile, info.rows, info.columns));

@@ -26,19 +26,19 @@ struct Deck {
   std::vector<std::string> warnings;
 };
 
-/// Reads a deck and checks all of it before anything is built: every key, type, range and name, every file named (present,
-/// whole, square, of matching sizes), every solver and preconditioner with its parameters.
+/// Reads a deck and checks all of it before anything is built: every key, type, range and name, every file named
+/// (present, whole, square, of matching sizes), every solver and preconditioner with its parameters.
 ///
-/// Relative paths are taken from the deck's folder; a MueLu file is also looked for among Capstan's presets. An override
-/// `a.b[2].c=value` sets that key; when its first word is no block of the deck it is meant for every linear solver
-/// (or for the one chosen by `source.solver`): "tolerance=1e-8", "parameters.Step Size=10".
+/// Relative paths are taken from the deck's folder; a MueLu file is also looked for among Capstan's presets. An
+/// override `a.b[2].c=value` sets that key; when its first word is no block of the deck it is meant for every linear
+/// solver (or for the one chosen by `source.solver`): "tolerance=1e-8", "parameters.Step Size=10".
 ///
 /// Collective: rank 0 reads the files. \throws InputError with every problem found, alike on all ranks.
 Deck loadDeck(const DeckSource& source, const Teuchos::RCP<const Communicator>& comm);
 
-/// The file a muelu_xml_file_name means: taken from the deck's folder, then the working folder, then (also without ".xml")
-/// the presets in CAPSTAN_MUELU_PRESETS, beside the installed program and in the source tree. Empty when there is none.
-/// Local; reads the file system.
+/// The file a muelu_xml_file_name means: taken from the deck's folder, then the working folder, then (also without
+/// ".xml") the presets in CAPSTAN_MUELU_PRESETS, beside the installed program and in the source tree. Empty when there
+/// is none. Local; reads the file system.
 std::string findMueLuFile(const std::string& name, const std::string& deckFolder);
 
 /// The names of the presets found, without ".xml". Local; reads the file system.

@@ -11,16 +11,16 @@ namespace capstan::deck {
 
 /// What a deck says under `generate:`; which members matter depends on `problem`.
 struct GeneratorOptions {
-  std::string problem;              ///< one of generatorNames()
-  std::vector<int> cells;           ///< unknowns in each direction (x first); the matrix has their product of rows
-  double epsilon = 0.01;            ///< anisotropic2d: the weak direction's coefficient
-  double angle = 0.0;               ///< anisotropic2d: degrees by which the strong direction is turned from x
-  std::vector<double> velocity;     ///< convection_diffusion: one component a direction
-  double diffusion = 1.0;           ///< convection_diffusion: coefficient of the Laplacian
-  bool upwind = true;               ///< convection_diffusion: first-order upwind, else central differences
-  std::vector<double> stretching;   ///< stretched_poisson3d: ratio of neighbouring cell sizes in each direction
-  bool pinned = true;               ///< stretched_poisson3d: fix the level in one cell; else the matrix is singular
-  std::vector<double> values;       ///< diagonal: the entries
+  std::string problem;             ///< one of generatorNames()
+  std::vector<int> cells;          ///< unknowns in each direction (x first); the matrix has their product of rows
+  double epsilon = 0.01;           ///< anisotropic2d: the weak direction's coefficient
+  double angle = 0.0;              ///< anisotropic2d: degrees by which the strong direction is turned from x
+  std::vector<double> velocity;    ///< convection_diffusion: one component a direction
+  double diffusion = 1.0;          ///< convection_diffusion: coefficient of the Laplacian
+  bool upwind = true;              ///< convection_diffusion: first-order upwind, else central differences
+  std::vector<double> stretching;  ///< stretched_poisson3d: ratio of neighbouring cell sizes in each direction
+  bool pinned = true;              ///< stretched_poisson3d: fix the level in one cell; else the matrix is singular
+  std::vector<double> values;      ///< diagonal: the entries
 };
 
 /// One row of a sparse matrix.

@@ -71,7 +71,8 @@ class KnownParameters {
   void checkBelos(const std::string& key, const Place& place, Teuchos::ParameterList& list,
                   Diagnostics& diagnostics) const {
     const auto& wanted = belos_->getEntry(key).getAny();
-    if (wanted.type() == typeid(double) && list.isType<int>(key)) list.set(key, static_cast<double>(list.get<int>(key)));
+    if (wanted.type() == typeid(double) && list.isType<int>(key))
+      list.set(key, static_cast<double>(list.get<int>(key)));
     const auto& found = list.getEntry(key).getAny();
     if (wanted.type() == found.type()) return;
     const std::string allowed = wanted.type() == typeid(int)           ? "a whole number"
@@ -250,14 +251,16 @@ class EntryReader {
     std::vector<std::string> names;
     for (const auto& known : preconditionerNames()) names.push_back(known.name);
     if (row == nullptr) {
-      map_.error("preconditioner", fmt::format("found '{}'; allowed: {}{}", *name, oneOf(names), didYouMean(*name, names)));
+      map_.error("preconditioner",
+                 fmt::format("found '{}'; allowed: {}{}", *name, oneOf(names), didYouMean(*name, names)));
     }
     if (map_.word("preconditioner_side", {"right", "left"}).value_or("right") == "left") {
       entry_.preconditioner.side = Side::Left;
     }
     const YAML::Node own = map_.node("preconditioner_parameters");
     if (own.IsDefined()) {
-      entry_.preconditionerParameters = readParameters(own, map_.place("preconditioner_parameters"), map_.diagnostics());
+      entry_.preconditionerParameters =
+          readParameters(own, map_.place("preconditioner_parameters"), map_.diagnostics());
     }
     const auto inner = map_.integer("inner_iterations", 1, anyInt);
     if (row != nullptr && row->name == "sgs2") {

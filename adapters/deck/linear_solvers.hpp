@@ -2,8 +2,8 @@
 /// \file
 /// The `linear_solvers:` block of a deck, in the shape of Nalu-wind's: method, preconditioner, tolerances.
 ///
-/// Keys, defaults and meanings are Nalu-wind's (its LinearSolverConfig), except that a mistake is an error. Capstan adds
-/// preconditioner_side, preconditioner_parameters and parameters.
+/// Keys, defaults and meanings are Nalu-wind's (its LinearSolverConfig), except that a mistake is an error. Capstan
+/// adds preconditioner_side, preconditioner_parameters and parameters.
 
 #include <yaml-cpp/yaml.h>
 
@@ -24,7 +24,7 @@ struct LinearSolver {
   double tolerance = 1e-4;            ///< of all solves of a step but the last
   double finalTolerance = 1e-4;       ///< of the last solve of a step
   PreconditionerOptions preconditioner;
-  std::string mueluFile;  ///< as written: a file or a preset; empty: MueLu's own defaults
+  std::string mueluFile;                            ///< as written: a file or a preset; empty: MueLu's own defaults
   Teuchos::ParameterList preconditionerParameters;  ///< preconditioner_parameters
   bool writeMatrixFiles = false;
   bool summarizeMueluTimer = false;
@@ -37,8 +37,8 @@ struct LinearSolver {
 std::vector<LinearSolver> readLinearSolvers(const YAML::Node& block, const Place& place, Diagnostics& diagnostics);
 
 /// Reads a map of scalars, lists and maps into a parameter list: whole numbers become int, other numbers double, yes
-/// and no (true and false) bool, the rest and all that is quoted std::string; lists of numbers Teuchos::Array<double>, other
-/// lists Teuchos::Array<std::string>; maps sublists. Local.
+/// and no (true and false) bool, the rest and all that is quoted std::string; lists of numbers Teuchos::Array<double>,
+/// other lists Teuchos::Array<std::string>; maps sublists. Local.
 Teuchos::ParameterList readParameters(const YAML::Node& map, const Place& place, Diagnostics& diagnostics);
 
 }  // namespace capstan::deck

@@ -20,7 +20,8 @@ std::optional<T> parsed(const YAML::Node& node) {
 }
 
 std::string range(double least, double most, bool open) {
-  if (most >= std::numeric_limits<double>::max()) return fmt::format("{} {}", open ? "greater than" : "at least", least);
+  if (most >= std::numeric_limits<double>::max())
+    return fmt::format("{} {}", open ? "greater than" : "at least", least);
   return fmt::format("from {}{} to {}", open ? "above " : "", least, most);
 }
 

@@ -62,8 +62,9 @@ void readBanner(std::string_view line, const std::string& path, MatrixMarketInfo
   std::string banner, object, format;
   words >> banner >> object >> format >> info.field >> info.symmetry;
   if (banner != "%%matrixmarket" || object != "matrix") {
-    fail(path, 1, fmt::format("found '{}'; allowed: a Matrix Market banner, '%%MatrixMarket matrix coordinate real general'",
-                              std::string(line.substr(0, 40))));
+    fail(path, 1,
+         fmt::format("found '{}'; allowed: a Matrix Market banner, '%%MatrixMarket matrix coordinate real general'",
+                     std::string(line.substr(0, 40))));
   }
   if (format != "coordinate" && format != "array") {
     fail(path, 1, fmt::format("found format '{}'; allowed: coordinate or array", format));
@@ -87,8 +88,9 @@ void readSizes(const std::string& line, long long number, const std::string& pat
   }
   std::string rest;
   if (!words || (words >> rest) || info.rows < 1 || info.columns < 1 || info.entries < 0) {
-    fail(path, number, fmt::format("found sizes '{}'; allowed: {}", line,
-                                   info.coordinate ? "rows, columns and number of entries" : "rows and columns"));
+    fail(path, number,
+         fmt::format("found sizes '{}'; allowed: {}", line,
+                     info.coordinate ? "rows, columns and number of entries" : "rows and columns"));
   }
 }
 
@@ -145,10 +147,11 @@ MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string&
   while (lines.next(line)) {
     if (blank(line) || line.front() == '%') continue;
     if (!hasTokens(line, tokens)) {
-      fail(path, lines.number, fmt::format("found '{}'; allowed: {} on each line of data", std::string(line.substr(0, 40)),
-                                           tokens == 1   ? "one value"
-                                           : tokens == 2 ? "row and column"
-                                                         : "row, column and value"));
+      fail(path, lines.number,
+           fmt::format("found '{}'; allowed: {} on each line of data", std::string(line.substr(0, 40)),
+                       tokens == 1   ? "one value"
+                       : tokens == 2 ? "row and column"
+                                     : "row, column and value"));
     }
     ++found;
   }

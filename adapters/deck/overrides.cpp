@@ -77,12 +77,14 @@ bool chosen(const YAML::Node& solver, const std::string& name) {
 
 }  // namespace
 
-void applyOverride(YAML::Node root, const std::string& assignment, const std::string& solver, Diagnostics& diagnostics) {
+void applyOverride(YAML::Node root, const std::string& assignment, const std::string& solver,
+                   Diagnostics& diagnostics) {
   const Place place{"--set", assignment, 0, 0};
   const auto equals = assignment.find('=');
   const auto path = equals == std::string::npos ? std::vector<Step>{} : steps(assignment.substr(0, equals));
   if (path.empty()) {
-    diagnostics.error(place, "allowed: key=value with a key such as tolerance or linear_solvers[0].parameters.Step Size");
+    diagnostics.error(place,
+                      "allowed: key=value with a key such as tolerance or linear_solvers[0].parameters.Step Size");
     return;
   }
   YAML::Node value;

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <Teuchos_Array.hpp>
-#include <optional>
+#include <string>
 
 #include "adapters/deck/linear_solvers.hpp"
 #include "adapters/deck/map_reader.hpp"

@@ -57,9 +57,9 @@ Teuchos::ParameterList ifpack2Parameters(const PreconditionerName& name, const T
 void refuseTacho(const Teuchos::ParameterList& list, const std::string& origin, int ranks) {
   if (ranks == 1 || !list.isType<std::string>("coarse: type")) return;
   if (lowerCase(list.get<std::string>("coarse: type")) != "tacho") return;
-  throw PreconditionerError(
-      fmt::format("{}: 'coarse: type': found 'Tacho' on {} ranks, where it crashes; allowed: CHEBYSHEV, RELAXATION, SCHWARZ",
-                  origin, ranks));
+  throw PreconditionerError(fmt::format(
+      "{}: 'coarse: type': found 'Tacho' on {} ranks, where it crashes; allowed: CHEBYSHEV, RELAXATION, SCHWARZ",
+      origin, ranks));
 }
 
 Teuchos::RCP<Matrix> identity(const Teuchos::RCP<const Communicator>& comm) {
@@ -132,8 +132,8 @@ std::optional<CoarseCheck> checkCoarseSolve(const Operator& op) {
   b->norm2(after());
 
   CoarseCheck check;
-  check.direct = dynamic_cast<const Direct*>(solver.get()) != nullptr ||
-                 dynamic_cast<const Amesos2*>(solver.get()) != nullptr;
+  check.direct =
+      dynamic_cast<const Direct*>(solver.get()) != nullptr || dynamic_cast<const Amesos2*>(solver.get()) != nullptr;
   check.relativeResidual = before[0] == 0.0 ? after[0] : after[0] / before[0];
   check.solver = solver->description();
   check.rows = static_cast<long long>(A->getGlobalNumRows());
@@ -177,7 +177,8 @@ void Preconditioner::update(const Teuchos::RCP<Matrix>& A) {
   } catch (const PreconditionerError&) {
     throw;
   } catch (const std::exception& error) {
-    throw PreconditionerError(fmt::format("preconditioner '{}' cannot be built: {}", name_->name, firstLines(error.what())));
+    throw PreconditionerError(
+        fmt::format("preconditioner '{}' cannot be built: {}", name_->name, firstLines(error.what())));
   }
 }
 

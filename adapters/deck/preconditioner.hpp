@@ -21,8 +21,8 @@ enum class Side { Right, Left };
 
 /// One preconditioner a user can name.
 struct PreconditionerName {
-  std::string name;     ///< as written in a deck, lower case
-  std::string ifpack2;  ///< Ifpack2's name for it; empty for "none" and "muelu"
+  std::string name;        ///< as written in a deck, lower case
+  std::string ifpack2;     ///< Ifpack2's name for it; empty for "none" and "muelu"
   std::string relaxation;  ///< Ifpack2's "relaxation: type"; empty when it is none
   std::string summary;
 };
@@ -82,7 +82,7 @@ class Preconditioner {
   /// M^-1; null for "none", and before the first update().
   Teuchos::RCP<Operator> op() const { return operator_; }
   const PreconditionerOptions& options() const { return options_; }
-  int builds() const { return builds_; }    ///< times built from nothing
+  int builds() const { return builds_; }      ///< times built from nothing
   int renewals() const { return renewals_; }  ///< times renewed with the old structure
   /// What update() has to say that is no error (empty: nothing); the same on all ranks.
   const std::string& warning() const { return warning_; }

@@ -28,9 +28,7 @@ constexpr double agreement = 10.0;
 
 class Stopwatch {
  public:
-  double seconds() const {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -146,8 +144,8 @@ class Runner {
     return problem;
   }
 
-  /// As Nalu-wind does it: the solver is made anew with a new multigrid hierarchy, else kept; the tolerance comes in a list
-  /// of its own before every solve.
+  /// As Nalu-wind does it: the solver is made anew with a new multigrid hierarchy, else kept; the tolerance comes in a
+  /// list of its own before every solve.
   void runSolver(SolveRecord& record) {
     const auto recorder = Teuchos::rcp(new Recorder);
     try {

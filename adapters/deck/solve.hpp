@@ -16,8 +16,8 @@ namespace capstan::deck {
 /// One solve.
 struct SolveRecord {
   std::string system, solver, method, preconditioner;  ///< names as in the deck
-  int step = 0;   ///< of the system's sequence, from 0
-  int outer = 0;  ///< outer iteration in the step, from 0
+  int step = 0;                                        ///< of the system's sequence, from 0
+  int outer = 0;                                       ///< outer iteration in the step, from 0
   long long rows = 0, entries = 0;
   int columns = 1;  ///< right-hand sides
   double tolerance = 0.0;
@@ -35,13 +35,14 @@ struct SolveRecord {
 };
 
 struct RunOptions {
-  bool history = false;  ///< record the history of solvers that are not Capstan's too
+  bool history = false;                            ///< record the history of solvers that are not Capstan's too
   std::function<void(const SolveRecord&)> before;  ///< called ahead of a solve, with the names filled in
   std::function<void(const SolveRecord&)> after;
 };
 
-/// Solves every system of the deck with each of its solvers. Collective; all ranks get the same records (seconds are each
-/// rank's own). \throws InputError or PreconditionerError on every rank when a file or a preconditioner turns out unusable.
+/// Solves every system of the deck with each of its solvers. Collective; all ranks get the same records (seconds are
+/// each rank's own). \throws InputError or PreconditionerError on every rank when a file or a preconditioner turns out
+/// unusable.
 std::vector<SolveRecord> runDeck(const Deck& deck, const Teuchos::RCP<const Communicator>& comm,
                                  const RunOptions& options);
 

@@ -15,7 +15,8 @@ std::vector<std::string> methodNames();
 /// Whether Belos::SolverFactory creates something for this name (case-insensitive). Local.
 bool isMethod(const std::string& name);
 
-/// The parameters, with defaults, that the method says it takes. Local. \throws std::invalid_argument for an unknown name.
+/// The parameters, with defaults, that the method says it takes. Local. \throws std::invalid_argument for an unknown
+/// name.
 Teuchos::RCP<const Teuchos::ParameterList> methodParameters(const std::string& name);
 
 /// Creates the method with these parameters and drops it again. Empty when that works, else what it says. Local.

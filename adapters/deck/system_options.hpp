@@ -14,8 +14,8 @@
 namespace capstan::deck {
 
 /// Slowly changing systems, as the time steps of a simulation make them. System k of a sequence has the matrix
-/// D A D and the right-hand side D b, with D = diag(1 + change * sin(2 pi (i/n + k/20))), i the row: symmetry and definiteness of A
-/// are kept, and after 20 systems the first one comes back.
+/// D A D and the right-hand side D b, with D = diag(1 + change * sin(2 pi (i/n + k/20))), i the row: symmetry and
+/// definiteness of A are kept, and after 20 systems the first one comes back.
 struct SequenceOptions {
   int steps = 1;
   int outerIterations = 1;  ///< solves a step; the last one of a step uses final_tolerance
@@ -29,7 +29,7 @@ enum class GuessKind { Zero, Random, File };
 /// One entry of `systems:`.
 struct SystemOptions {
   std::string name;
-  std::string matrixFile;                      ///< full path; empty when generated
+  std::string matrixFile;  ///< full path; empty when generated
   std::optional<GeneratorOptions> generator;
   RhsKind rhs = RhsKind::MatrixTimesOnes;
   std::string rhsFile;

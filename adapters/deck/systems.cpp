@@ -77,9 +77,11 @@ Teuchos::RCP<Matrix> buildMatrix(const GeneratorOptions& options, const Teuchos:
 Teuchos::RCP<Matrix> readMatrix(const std::string& path, const Teuchos::RCP<const Communicator>& comm) {
   long long sizes[3] = {0, 0, 0};
   std::istringstream text(openFile(path, *comm, sizes));
-  if (sizes[2] == 0) throw InputError(fmt::format("{}: found a dense matrix; allowed: a sparse one (coordinate)", path));
+  if (sizes[2] == 0)
+    throw InputError(fmt::format("{}: found a dense matrix; allowed: a sparse one (coordinate)", path));
   if (sizes[0] != sizes[1]) {
-    throw InputError(fmt::format("{}: found {} rows and {} columns; allowed: a square matrix", path, sizes[0], sizes[1]));
+    throw InputError(
+        fmt::format("{}: found {} rows and {} columns; allowed: a square matrix", path, sizes[0], sizes[1]));
   }
   try {
     return Reader::readSparse(text, comm);
@@ -139,8 +141,9 @@ LinearSystem buildSystem(const SystemOptions& options, const Teuchos::RCP<const 
   if (options.guess == GuessKind::File) {
     system.guess = readVectors(options.guessFile, system.A->getDomainMap());
     if (system.guess->getNumVectors() != system.b->getNumVectors()) {
-      throw InputError(fmt::format("{}: found {} columns; allowed: {}, as the right-hand side has", options.guessPlace.text(),
-                                   system.guess->getNumVectors(), system.b->getNumVectors()));
+      throw InputError(fmt::format("{}: found {} columns; allowed: {}, as the right-hand side has",
+                                   options.guessPlace.text(), system.guess->getNumVectors(),
+                                   system.b->getNumVectors()));
     }
   } else {
     system.guess = Teuchos::rcp(new MultiVector(system.A->getDomainMap(), system.b->getNumVectors()));

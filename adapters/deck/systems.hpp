@@ -35,8 +35,8 @@ void fillRandom(MultiVector& x, int seed);
 /// Builds the system a deck describes. Collective. \throws InputError on every rank.
 LinearSystem buildSystem(const SystemOptions& options, const Teuchos::RCP<const Communicator>& comm);
 
-/// Writes A, b and x as Matrix Market files PREFIX_A.mtx, PREFIX_b.mtx, PREFIX_x.mtx, each under a temporary name first.
-/// Collective; rank 0 writes. \throws std::runtime_error on rank 0 when a file cannot be written.
+/// Writes A, b and x as Matrix Market files PREFIX_A.mtx, PREFIX_b.mtx, PREFIX_x.mtx, each under a temporary name
+/// first. Collective; rank 0 writes. \throws std::runtime_error on rank 0 when a file cannot be written.
 void writeSystem(const Matrix& A, const MultiVector& b, const MultiVector& x, const std::string& prefix);
 
 /// One of a deck's systems and its sequence: A and b change in place, as an application's do.

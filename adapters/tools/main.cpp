@@ -1,0 +1,179 @@
+/// \file
+/// capstan-solve: solves the systems of a deck through Belos::SolverFactory, as an application would.
+///
+/// Exit status: 0 when everything converged, 1 when something did not, 2 for wrong input, 3 for an internal error.
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <Tpetra_Core.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "adapters/deck/deck.hpp"
+#include "adapters/deck/solve.hpp"
+#include "adapters/tools/output.hpp"
+#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/core/solver_names.hpp"
+
+namespace {
+
+namespace deck = capstan::deck;
+namespace tools = capstan::tools;
+
+constexpr int exitConverged = 0;
+constexpr int exitNotConverged = 1;
+constexpr int exitMisuse = 2;
+constexpr int exitInternal = 3;
+
+struct Arguments {
+  deck::DeckSource source;
+  std::string report;
+  std::string history;
+  bool quiet = false;
+  bool list = false;
+  bool markdown = false;
+};
+
+/// Reads the command line. True when the program should go on; else `status` is the exit status.
+bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status) {
+  CLI::App app{"Solves the linear systems of a deck through Belos::SolverFactory and prints a table of results.",
+               "capstan-solve"};
+  app.footer(
+      "Exit status: 0 everything converged, 1 something did not, 2 wrong input.\n"
+      "Progress is shown on a terminal; CAPSTAN_PROGRESS=1 shows it under mpirun, which hides the terminal.");
+  app.add_option("deck", arguments.source.file, "the deck, a YAML file with linear_solvers and systems");
+  app.add_option("--solver", arguments.source.solver, "use this entry of linear_solvers, or 'all', for every system");
+  app.add_option("--set", arguments.source.overrides,
+                 "change the deck: key=value with a full key (systems[0].rhs=ones) or one of the linear solvers "
+                 "(tolerance=1e-8, 'parameters.Step Size=10'); may be repeated")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->expected(1);
+  app.add_option("--report", arguments.report, "write a JSON report to this file");
+  app.add_option("--history", arguments.history, "write the residual histories to this CSV file");
+  app.add_flag("--quiet", arguments.quiet, "print no table and no progress; errors still show");
+  auto* list = app.add_subcommand("list", "show the solvers and the parameters, with ranges and defaults");
+  list->add_flag("--markdown", arguments.markdown, "as Markdown tables");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    status = error.get_exit_code() == 0 ? exitConverged : exitMisuse;
+    if (talks) app.exit(error);
+    return false;
+  }
+  arguments.list = list->parsed();
+  if (arguments.list || !arguments.source.file.empty()) return true;
+  status = exitMisuse;
+  if (talks) fmt::print(stderr, "capstan-solve: no deck given\n{}", app.help());
+  return false;
+}
+
+void printTables(bool markdown) {
+  if (markdown) {
+    fmt::print("{}\n{}", capstan::solverTableMarkdown(), capstan::parameterTableMarkdown());
+  } else {
+    fmt::print("Solvers\n\n{}\nParameters\n\n{}", capstan::solverTableText(), capstan::parameterTableText());
+  }
+}
+
+/// Output files must be writable before the work starts. Rank 0 looks, all ranks learn. Collective.
+bool outputsWritable(const Arguments& arguments, bool talks) {
+  int failed = 0;
+  for (const auto& [option, path] :
+       {std::pair{"--report", &arguments.report}, std::pair{"--history", &arguments.history}}) {
+    if (!talks || path->empty()) continue;
+    const std::string reason = tools::whyNotWritable(*path);
+    if (reason.empty()) continue;
+    failed = 1;
+    fmt::print(stderr, "{}: '{}' cannot be written: {}\n", option, *path, reason);
+  }
+  MPI_Bcast(&failed, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return failed == 0;
+}
+
+/// Open MPI gives every rank a terminal of its own for standard output, so only standard error tells.
+bool showsProgress(const Arguments& arguments, bool talks) {
+  const char* asked = std::getenv("CAPSTAN_PROGRESS");
+  const bool terminal = asked != nullptr ? std::string(asked) == "1" : isatty(STDERR_FILENO) == 1;
+  return talks && !arguments.quiet && terminal;
+}
+
+deck::RunOptions runOptions(const Arguments& arguments, bool progress, int total, int& done) {
+  deck::RunOptions options;
+  options.history = !arguments.history.empty();
+  if (!progress) return options;
+  options.before = [total, &done](const deck::SolveRecord& record) {
+    fmt::print(stderr, "[{}/{}] {} ({} rows), step {}, {} ... ", ++done, total, record.system, record.rows,
+               record.step + 1, record.solver);
+    std::fflush(stderr);
+  };
+  options.after = [](const deck::SolveRecord& record) {
+    fmt::print(stderr, "{} in {} iterations, {:.3f} s\n", record.converged ? "converged" : "NOT converged",
+               record.iterations, record.setupSeconds + record.solveSeconds);
+  };
+  return options;
+}
+
+int solveDeck(const Arguments& arguments, bool talks) {
+  if (!outputsWritable(arguments, talks)) return exitMisuse;
+  const auto comm = Tpetra::getDefaultComm();
+  const deck::Deck input = deck::loadDeck(arguments.source, comm);
+  if (talks) {
+    for (const auto& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  }
+  int total = 0;
+  for (const auto& system : input.systems) {
+    total += static_cast<int>(system.solvers.size()) * system.sequence.steps * system.sequence.outerIterations;
+  }
+  int done = 0;
+  const auto records = deck::runDeck(input, comm, runOptions(arguments, showsProgress(arguments, talks), total, done));
+  if (talks) {
+    if (!arguments.quiet) fmt::print("{}", tools::resultTable(records));
+    if (!arguments.report.empty()) {
+      tools::writeFile(arguments.report, tools::reportJson(input, comm->getSize(), records));
+    }
+    if (!arguments.history.empty()) tools::writeFile(arguments.history, tools::historyCsv(records));
+  }
+  const bool converged =
+      std::all_of(records.begin(), records.end(), [](const deck::SolveRecord& r) { return r.converged; });
+  return converged ? exitConverged : exitNotConverged;
+}
+
+int run(const Arguments& arguments, bool talks) {
+  try {
+    return solveDeck(arguments, talks);
+  } catch (const deck::InputError& error) {
+    if (talks) fmt::print(stderr, "{}\n", error.what());
+  } catch (const deck::PreconditionerError& error) {
+    if (talks) fmt::print(stderr, "{}\n", error.what());
+  } catch (const std::exception& error) {
+    // Nothing says that the other ranks came here too.
+    fmt::print(stderr, "capstan-solve: {}\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, exitInternal);
+  }
+  return exitMisuse;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Tpetra::ScopeGuard guard(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const bool talks = rank == 0;
+  Arguments arguments;
+  int status = exitConverged;
+  if (!parse(argc, argv, talks, arguments, status)) return status;
+  if (arguments.list) {
+    if (talks) printTables(arguments.markdown);
+    return exitConverged;
+  }
+  return run(arguments, talks);
+}

@@ -1,0 +1,184 @@
+#include "adapters/tools/output.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "belos_ext/core/report_io.hpp"
+
+namespace capstan::tools {
+namespace {
+
+using deck::SolveRecord;
+using nlohmann::json;
+
+constexpr int columnCount = 11;
+using Row = std::array<std::string, columnCount>;
+
+long reductions(const SolveReport& report) { return report.reductionsBlocking + report.reductionsNonblocking; }
+
+std::string stepText(const SolveRecord& record, bool outer) {
+  return outer ? fmt::format("{}.{}", record.step + 1, record.outer + 1) : fmt::format("{}", record.step + 1);
+}
+
+std::string outcome(const SolveRecord& record) {
+  if (record.converged) return "yes";
+  return record.claimed ? "NO (claims yes)" : "NO";
+}
+
+Row row(const SolveRecord& record, bool outer) {
+  std::string perIteration = "-";
+  if (record.report && record.report->iterations > 0) {
+    perIteration = fmt::format("{:.2f}", static_cast<double>(reductions(*record.report)) / record.report->iterations);
+  }
+  return {record.system,
+          stepText(record, outer),
+          fmt::format("{}", record.rows),
+          record.solver,
+          record.method,
+          record.preconditioner,
+          record.failure.empty() ? fmt::format("{}", record.iterations) : "-",
+          fmt::format("{:.2e}", record.relativeResidual),
+          outcome(record),
+          fmt::format("{:.3f}", record.setupSeconds + record.solveSeconds),
+          perIteration};
+}
+
+/// Numbers stand on the right, words on the left.
+constexpr std::array<bool, columnCount> rightAligned = {false, true, true,  false, false, false,
+                                                        true,  true, false, true,  true};
+
+std::string line(const Row& cells, const std::array<std::size_t, columnCount>& widths) {
+  std::string text;
+  for (int c = 0; c < columnCount; ++c) {
+    text += c == 0 ? "" : "  ";
+    text += rightAligned[c] ? fmt::format("{:>{}}", cells[c], widths[c]) : fmt::format("{:<{}}", cells[c], widths[c]);
+  }
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text + "\n";
+}
+
+json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+
+json toJson(const SolveRecord& record) {
+  json out = {{"system", record.system},
+              {"step", record.step + 1},
+              {"outer_iteration", record.outer + 1},
+              {"solver", record.solver},
+              {"method", record.method},
+              {"preconditioner", record.preconditioner},
+              {"rows", record.rows},
+              {"entries", record.entries},
+              {"right_hand_sides", record.columns},
+              {"tolerance", record.tolerance},
+              {"iterations", record.iterations},
+              {"relative_residual", number(record.relativeResidual)},
+              {"scaled_by", record.scaledBy},
+              {"claimed_converged", record.claimed},
+              {"converged", record.converged},
+              {"failure", record.failure.empty() ? json(nullptr) : json(record.failure)},
+              {"seconds", {{"preconditioner_setup", record.setupSeconds}, {"solve", record.solveSeconds}}}};
+  out["capstan"] = record.report ? capstan::toJson(*record.report) : json(nullptr);
+  return out;
+}
+
+/// Text as one CSV field.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string firstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+std::string resultTable(const std::vector<SolveRecord>& records) {
+  const Row head = {"system",
+                    "step",
+                    "rows",
+                    "solver",
+                    "method",
+                    "preconditioner",
+                    "iterations",
+                    "true residual",
+                    "converged",
+                    "seconds",
+                    "reductions/iteration"};
+  const bool outer = std::any_of(records.begin(), records.end(), [](const SolveRecord& r) { return r.outer > 0; });
+  std::vector<Row> rows;
+  for (const auto& record : records) rows.push_back(row(record, outer));
+  std::array<std::size_t, columnCount> widths{};
+  Row rule;
+  for (int c = 0; c < columnCount; ++c) {
+    widths[c] = head[c].size();
+    for (const auto& cells : rows) widths[c] = std::max(widths[c], cells[c].size());
+    rule[c] = std::string(widths[c], '-');
+  }
+  std::string text = line(head, widths) + line(rule, widths);
+  for (const auto& cells : rows) text += line(cells, widths);
+  for (const auto& record : records) {
+    if (record.failure.empty()) continue;
+    text += fmt::format("{} with {} stopped: {}\n", record.system, record.solver, firstLine(record.failure));
+  }
+  return text;
+}
+
+std::string reportJson(const deck::Deck& deck, int ranks, const std::vector<SolveRecord>& records) {
+  json out = {{"deck", deck.file}, {"capstan_version", CAPSTAN_VERSION}, {"ranks", ranks}, {"solves", json::array()}};
+  for (const auto& record : records) out["solves"].push_back(toJson(record));
+  out["converged"] = std::all_of(records.begin(), records.end(), [](const SolveRecord& r) { return r.converged; });
+  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string historyCsv(const std::vector<SolveRecord>& records) {
+  std::string text = "solve,system,step,solver,iteration,column,residual\n";
+  const bool outer = std::any_of(records.begin(), records.end(), [](const SolveRecord& r) { return r.outer > 0; });
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const auto& record = records[i];
+    for (const auto& point : record.history) {
+      text += fmt::format("{},{},{},{},{},{},{:.9g}\n", i + 1, field(record.system), stepText(record, outer),
+                          field(record.solver), point.iteration, point.column, point.residual);
+    }
+  }
+  return text;
+}
+
+std::string whyNotWritable(const std::string& path) {
+  std::error_code ignored;
+  if (path.empty()) return "the name is empty";
+  if (std::filesystem::is_directory(path, ignored)) return "is a folder";
+  const std::string trial = path + ".tmp";
+  errno = 0;
+  const bool writable = std::ofstream(trial).is_open();
+  const std::string reason = std::strerror(errno);
+  std::filesystem::remove(trial, ignored);
+  return writable ? "" : reason;
+}
+
+void writeFile(const std::string& path, const std::string& text) {
+  const std::string temporary = path + ".tmp";
+  std::error_code failed;
+  errno = 0;
+  std::ofstream out(temporary, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) {
+    const std::string reason = std::strerror(errno);
+    std::filesystem::remove(temporary, failed);
+    throw std::runtime_error(fmt::format("{}: cannot be written: {}", path, reason));
+  }
+  std::filesystem::rename(temporary, path, failed);
+  if (failed) throw std::runtime_error(fmt::format("{}: cannot be written: {}", path, failed.message()));
+}
+
+}  // namespace capstan::tools
