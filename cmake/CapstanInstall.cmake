@@ -59,7 +59,7 @@ install(
   FILES_MATCHING
   PATTERN "*.hpp"
   PATTERN "test" EXCLUDE
-  PATTERN "bench" EXCLUDE)
+  PATTERN "benchmark" EXCLUDE)
 foreach(target capstan-solve capstanFoam)
   if(TARGET ${target})
     set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}:$ORIGIN")

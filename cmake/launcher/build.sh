@@ -95,8 +95,10 @@ export_run_environment() {
     export "${line?}"
   done <"$root/cmake/run-environment.txt"
   export CAPSTAN_SOURCE_DIR=$root CAPSTAN_BUILD_DIR=$build_dir
-  # Open MPI gives every rank a terminal of its own, so a program under mpirun cannot tell by itself.
-  CAPSTAN_TERMINAL=$(if [[ -t 1 && -z ${CI:-} ]]; then echo yes; else echo no; fi)
-  export CAPSTAN_TERMINAL
+  # A program under mpirun cannot tell by itself whether its progress reaches a terminal.
+  if [[ ! -v CAPSTAN_PROGRESS ]]; then
+    CAPSTAN_PROGRESS=$(if on_terminal; then echo 1; else echo 0; fi)
+    export CAPSTAN_PROGRESS
+  fi
   prefer_openblas
 }

@@ -20,6 +20,11 @@ fail_usage() {
   fail 2 "$@"
 }
 
+# True where someone may be watching progress on standard error.
+on_terminal() {
+  [[ -t 2 && -z ${CI:-} ]]
+}
+
 # contains <word> <candidates...>
 contains() {
   local word=$1 candidate
@@ -61,7 +66,7 @@ nearest() {
 run_logged() {
   local log=$1 status=0
   shift
-  if [[ -t 2 && -z ${CI:-} ]]; then
+  if on_terminal; then
     "$@" </dev/null >&2 || status=$?
     return "$status"
   fi

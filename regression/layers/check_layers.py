@@ -36,7 +36,7 @@ RULES = [
 
 
 def is_test(path):
-    return any(part in ("test", "bench") for part in path.split("/")[:-1])
+    return any(part in ("test", "benchmark") for part in path.split("/")[:-1])
 
 
 def quoted_target(root, path, name):
