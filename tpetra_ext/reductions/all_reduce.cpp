@@ -8,13 +8,15 @@
 #include <utility>
 
 #include "tpetra_ext/reductions/counters.hpp"
-#ifdef HAVE_TEUCHOS_MPI
+// The tests also build this file with CAPSTAN_WITHOUT_MPI and CAPSTAN_WITHOUT_IALLREDUCE, as older installations would.
+#if defined(HAVE_TEUCHOS_MPI) && !defined(CAPSTAN_WITHOUT_MPI)
+#define CAPSTAN_HAVE_MPI
 #include <mpi.h>
 
 #include <Teuchos_DefaultMpiComm.hpp>
 #endif
 
-#if defined(HAVE_TEUCHOS_MPI) && MPI_VERSION >= 3
+#if defined(CAPSTAN_HAVE_MPI) && MPI_VERSION >= 3 && !defined(CAPSTAN_WITHOUT_IALLREDUCE)
 #define CAPSTAN_HAVE_IALLREDUCE 1
 #else
 #define CAPSTAN_HAVE_IALLREDUCE 0
@@ -48,7 +50,7 @@ class WaitTimer {
   std::chrono::steady_clock::time_point begin_;
 };
 
-#ifdef HAVE_TEUCHOS_MPI
+#ifdef CAPSTAN_HAVE_MPI
 std::string describe(const char* function, int code) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
@@ -77,7 +79,7 @@ struct AllReduce::State {
   long ticket = 0;
   bool inFlight = false;
   std::string error;  // of the reduction started last
-#ifdef HAVE_TEUCHOS_MPI
+#ifdef CAPSTAN_HAVE_MPI
   MPI_Comm raw = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
   void* deferredData = nullptr;  // set while a deferred reduction is pending
@@ -110,7 +112,7 @@ AllReduce::AllReduce(Teuchos::RCP<const Teuchos::Comm<int>> comm) : state_(std::
   if (comm.is_null()) throw std::invalid_argument("capstan: a reduction needs a communicator; got a null pointer");
   state_->comm = std::move(comm);
   const Teuchos::Comm<int>* given = state_->comm.get();
-#ifdef HAVE_TEUCHOS_MPI
+#ifdef CAPSTAN_HAVE_MPI
   if (const auto* mpi = dynamic_cast<const Teuchos::MpiComm<int>*>(given)) {
     state_->rank = mpi->getRank();
     state_->size = mpi->getSize();
@@ -129,7 +131,7 @@ AllReduce::~AllReduce() { finish(state_->ticket); }
 void AllReduce::finish(long ticket) noexcept {
   if (ticket != state_->ticket || !state_->inFlight) return;
   state_->inFlight = false;
-#ifdef HAVE_TEUCHOS_MPI
+#ifdef CAPSTAN_HAVE_MPI
   int finalized = 0;
   if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // nothing may be asked of MPI any more
   try {
@@ -149,7 +151,7 @@ void AllReduce::runRaw(void* data, int count, Type type, int bytes) {
   ++counters().blocking;
   eventLog().record(EventKind::BlockingReduction, state_->ticket);
   if (state_->size == 1) return;
-#ifdef HAVE_TEUCHOS_MPI
+#ifdef CAPSTAN_HAVE_MPI
   ++counters().messages;
   counters().bytes += bytes;
   state_->allreduce(data, count, State::datatype(type));
@@ -170,7 +172,7 @@ long AllReduce::startRaw(void* data, int count, Type type, int bytes) {
   eventLog().record(EventKind::ReductionStart, state_->ticket);
   state_->inFlight = true;
   if (state_->size == 1) return state_->ticket;
-#ifdef HAVE_TEUCHOS_MPI
+#ifdef CAPSTAN_HAVE_MPI
   ++counters().messages;
   counters().bytes += bytes;
 #if CAPSTAN_HAVE_IALLREDUCE
@@ -198,7 +200,7 @@ void AllReduce::wait(long ticket) {
   if (state_->inFlight) {
     eventLog().record(EventKind::ReductionWait, ticket);
     state_->inFlight = false;
-#ifdef HAVE_TEUCHOS_MPI
+#ifdef CAPSTAN_HAVE_MPI
     int finalized = 0;
     MPI_Finalized(&finalized);
     if (finalized != 0 && state_->size > 1) {
@@ -215,7 +217,7 @@ void AllReduce::wait(long ticket) {
 
 bool AllReduce::test(long ticket) {
   if (ticket != state_->ticket || !state_->inFlight) return true;
-#ifdef HAVE_TEUCHOS_MPI
+#ifdef CAPSTAN_HAVE_MPI
   if (state_->deferredData != nullptr) return false;
   if (state_->request != MPI_REQUEST_NULL) {
     int done = 0;
@@ -239,7 +241,7 @@ int AllReduce::rank() const { return state_->rank; }
 int AllReduce::size() const { return state_->size; }
 
 bool AllReduce::sameCommunicator(const AllReduce& other) const {
-#ifdef HAVE_TEUCHOS_MPI
+#ifdef CAPSTAN_HAVE_MPI
   return state_->raw == other.state_->raw;
 #else
   return state_->size == other.state_->size;
