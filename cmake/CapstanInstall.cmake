@@ -1,4 +1,4 @@
-# Installation: libraries, headers, tools, app-inputs and the package `find_package(Capstan)` reads. Also the
+# Installation: libraries, headers, tools, decks, presets and the package `find_package(Capstan)` reads. Also the
 # capstan_products target. Runs after all rooms have declared their targets.
 include(CMakePackageConfigHelpers)
 
@@ -69,5 +69,5 @@ foreach(target capstan-solve capstanFoam)
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
 endforeach()
-install(DIRECTORY app-inputs DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan PATTERN "CMakeLists.txt" EXCLUDE)
+install(DIRECTORY app-inputs/decks app-inputs/muelu DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan/app-inputs)
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
