@@ -157,11 +157,8 @@ bool isWord(const ParameterEntry& entry, const std::string& word) {
 std::vector<std::complex<double>> toComplexList(const ParameterEntry& entry) {
   using Complex = std::complex<double>;
   if (holds<Teuchos::Array<double>>(entry)) return complexOf(valueOf<Teuchos::Array<double>>(entry));
-  if (holds<std::vector<double>>(entry)) return complexOf(valueOf<std::vector<double>>(entry));
   if (holds<Teuchos::Array<int>>(entry)) return complexOf(valueOf<Teuchos::Array<int>>(entry));
-  if (holds<std::vector<int>>(entry)) return complexOf(valueOf<std::vector<int>>(entry));
   if (holds<Teuchos::Array<Complex>>(entry)) return complexOf(valueOf<Teuchos::Array<Complex>>(entry));
-  if (holds<std::vector<Complex>>(entry)) return valueOf<std::vector<Complex>>(entry);
   if (holds<Complex>(entry)) return {valueOf<Complex>(entry)};
   std::vector<Complex> result;
   if (holds<Teuchos::Array<std::string>>(entry)) {
@@ -187,8 +184,7 @@ std::string showValue(const ParameterEntry& entry) {
   if (holds<double>(entry)) return showReal(valueOf<double>(entry));
   if (holds<float>(entry)) return fmt::format("{}", valueOf<float>(entry));
   if (const auto number = numberOf(entry)) return fmt::format("{}", static_cast<double>(*number));
-  if (holds<std::vector<double>>(entry) || holds<std::vector<int>>(entry) ||
-      holds<std::vector<std::complex<double>>>(entry) || holds<Teuchos::Array<std::complex<double>>>(entry)) {
+  if (holds<Teuchos::Array<std::complex<double>>>(entry)) {
     std::string text;
     for (const auto& value : toComplexList(entry)) text += (text.empty() ? "" : ", ") + showComplex(value);
     return "[" + text + "]";

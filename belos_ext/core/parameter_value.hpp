@@ -33,7 +33,7 @@ std::string toText(const Teuchos::ParameterEntry& entry);
 /// Whether the entry is a string that, but for case, '_' and '-', is `word`.
 bool isWord(const Teuchos::ParameterEntry& entry, const std::string& word);
 
-/// One number, an array or vector of numbers (real or complex) or of strings that spell them, or a string such as
+/// One number, a Teuchos::Array of numbers (real or complex) or of strings that spell them, or a string such as
 /// "[1, 2+3i, 2-3i]".
 std::vector<std::complex<double>> toComplexList(const Teuchos::ParameterEntry& entry);
 

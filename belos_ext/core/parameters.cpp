@@ -133,6 +133,9 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   ParameterState effective = application;
   if (!overlay.is_null()) read(*overlay, *solver_, effective, remarks);
   resolve(effective);
+  const auto given = [&effective](const char* key) { return effective.given.count(key) != 0; };
+  effective.options.implicitScalingGiven = given("Implicit Residual Scaling") || given("Residual Scaling");
+  effective.options.explicitScalingGiven = given("Explicit Residual Scaling") || given("Residual Scaling");
   checkConflicts(effective.options, solver_->method);
   remarkOnUserScale(effective, *solver_, remarks);
   if (effective.options.strictParameters && !remarks.empty()) {

@@ -54,6 +54,8 @@ struct SolverOptions {
   int maxRestarts = 1000;
   ResidualScaling implicitScaling = ResidualScaling::NormOfPrecInitRes;
   ResidualScaling explicitScaling = ResidualScaling::NormOfInitRes;
+  bool implicitScalingGiven = false;  ///< asked for by the application or the user, not a default
+  bool explicitScalingGiven = false;
   double userScale = 1.0;  ///< the divisor of ResidualScaling::UserProvided
   ResidualReplacement residualReplacement;
 

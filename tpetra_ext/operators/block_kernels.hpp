@@ -8,6 +8,7 @@
 
 #include <Teuchos_SerialDenseMatrix.hpp>
 #include <Tpetra_MultiVector.hpp>
+#include <algorithm>
 #include <type_traits>
 
 #include "tpetra_ext/kernels/block_update.hpp"
@@ -36,6 +37,27 @@ auto readableColumn(const MultiVector& v) {
 template <class MultiVector>
 auto writableColumn(MultiVector& v) {
   return Kokkos::subview(writable(v), Kokkos::ALL(), 0);
+}
+
+/// One step of a fused recurrence on single vectors: y = a x + b y.
+template <class MultiVector>
+struct VectorUpdate {
+  using Scalar = typename MultiVector::scalar_type;
+  Scalar a;
+  const MultiVector& x;
+  Scalar b;
+  MultiVector& y;
+};
+
+/// y = a x + b y (b == 0 overwrites) and y = y + a x, for BlockKernels::sweep().
+template <class MultiVector>
+VectorUpdate<MultiVector> axpby(typename MultiVector::scalar_type a, const MultiVector& x,
+                                typename MultiVector::scalar_type b, MultiVector& y) {
+  return {a, x, b, y};
+}
+template <class MultiVector>
+VectorUpdate<MultiVector> axpy(typename MultiVector::scalar_type a, const MultiVector& x, MultiVector& y) {
+  return {a, x, 1, y};
 }
 
 template <class Types>
@@ -73,20 +95,35 @@ class BlockKernels {
     kernels::orthonormalize(execution_, qView, pView, staged(0, s), vView, staged(1, r), staged(2, u));
   }
 
-  /// y = a x + b y; b == 0 overwrites.
-  void axpby(Scalar a, const MultiVector& x, Scalar b, MultiVector& y) {
-    kernels::sweep(execution_, y.getLocalLength(), kernels::axpby(a, readableColumn(x), b, writableColumn(y)));
+  /// Several updates of single vectors of one length in one pass over memory, in order.
+  template <class First, class... Rest>
+  void sweep(const First& first, const Rest&... rest) {
+    kernels::sweep(execution_, static_cast<std::ptrdiff_t>(first.y.getLocalLength()), lowered(first), lowered(rest)...);
   }
 
+  /// y = a x + b y; b == 0 overwrites.
+  void axpby(Scalar a, const MultiVector& x, Scalar b, MultiVector& y) { sweep(capstan::axpby(a, x, b, y)); }
+
   /// y = a x.
-  void scale(Scalar a, const MultiVector& x, MultiVector& y) {
-    kernels::sweep(execution_, y.getLocalLength(), kernels::scale(a, readableColumn(x), writableColumn(y)));
+  void scale(Scalar a, const MultiVector& x, MultiVector& y) { sweep(capstan::axpby(a, x, Scalar(0), y)); }
+
+  /// w = a w + b v + c u in one pass; terms with a zero factor are not read.
+  void recur(Scalar a, MultiVector& w, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u) {
+    if (c == Scalar(0)) {
+      sweep(capstan::axpby(b, v, a, w));
+    } else {
+      sweep(capstan::axpby(b, v, a, w), capstan::axpy(c, u, w));
+    }
   }
 
   ExecutionSpace& execution() { return execution_; }
 
  private:
   using Staging = Kokkos::View<Scalar**, Kokkos::LayoutLeft, kernels::PinnedSpace<ExecutionSpace>>;
+
+  static auto lowered(const VectorUpdate<MultiVector>& op) {
+    return kernels::axpby(op.a, readableColumn(op.x), op.b, writableColumn(op.y));
+  }
 
   /// Copies a host matrix to where the kernel reads it. Waits for kernels that may still read the last one.
   auto staged(int slot, const HostMatrix& a) {

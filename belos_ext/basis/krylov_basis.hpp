@@ -1,0 +1,40 @@
+#pragma once
+/// \file
+/// Storage of a Krylov basis: one column-major block of vectors, and views of its columns made once.
+
+#include <Teuchos_Range1D.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <vector>
+
+namespace capstan {
+
+/// n x columns, distributed by rows over `map`, constant stride; column(j) and columns(a, b) are views, not copies.
+template <class Types>
+class KrylovBasis {
+ public:
+  using MultiVector = typename Types::MultiVector;
+  using Map = typename Types::Map;
+
+  /// Makes room for `columns` vectors; keeps the storage when it is already large enough and over the same map.
+  /// Collective where it allocates.
+  void resize(const Teuchos::RCP<const Map>& map, int columns) {
+    if (!storage_.is_null() && storage_->getMap().get() == map.get() && capacity() >= columns) return;
+    views_.clear();
+    storage_ = Teuchos::rcp(new MultiVector(map, static_cast<size_t>(columns), false));
+    for (int j = 0; j < columns; ++j) views_.push_back(storage_->subViewNonConst(Teuchos::Range1D(j, j)));
+  }
+
+  int capacity() const { return static_cast<int>(views_.size()); }
+  MultiVector& operator[](int j) { return *views_[static_cast<std::size_t>(j)]; }
+
+  /// View of columns [first, last). Needs first < last.
+  Teuchos::RCP<MultiVector> columns(int first, int last) {
+    return storage_->subViewNonConst(Teuchos::Range1D(first, last - 1));
+  }
+
+ private:
+  Teuchos::RCP<MultiVector> storage_;
+  std::vector<Teuchos::RCP<MultiVector>> views_;
+};
+
+}  // namespace capstan

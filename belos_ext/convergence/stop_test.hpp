@@ -1,0 +1,109 @@
+#pragma once
+/// \file
+/// When a solve may stop, for one right-hand side. The only place that says "converged".
+///
+/// Two different things are compared with the tolerance (names as in Belos):
+///  - the native residual, the one the recursion follows: M_L^{-1}(b - A x) under GMRES, b - A x under CG,
+///    divided by the implicit scale;
+///  - the explicit residual b - A x divided by the explicit scale, where a left preconditioner makes the two differ or
+///  the
+///    application asked for that scaling.
+/// A recursion may only claim (reached()); verified() decides from norms of residuals computed from x. A claim that
+/// fails lowers the target of the recursion and the solve goes on from the true residual; claims that fail without
+/// progress end it with a loss of accuracy.
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "belos_ext/core/solve_report.hpp"
+#include "belos_ext/core/solver_options.hpp"
+
+namespace capstan {
+
+/// Norms of a residual computed from x, already reduced: equal on all ranks.
+struct ResidualNorms {
+  double native = 0;     ///< || M_L^{-1} (b - A x) || (or || b - A x || without a left preconditioner)
+  double explicit_ = 0;  ///< || b - A x ||
+};
+
+struct StopCriteria {
+  double tolerance = 1e-8;
+  int maxIterations = 1000;
+  int maxRestarts = 1000;
+  ResidualScaling implicitScaling = ResidualScaling::NormOfPrecInitRes;
+  ResidualScaling explicitScaling = ResidualScaling::NormOfInitRes;
+  double userScale = 1;
+  bool testExplicit = false;
+};
+
+class StopTest {
+ public:
+  explicit StopTest(const StopCriteria& criteria) : criteria_(criteria) {}
+
+  /// Fixes the scales from the initial residual and the right-hand side.
+  void begin(const ResidualNorms& initial, double rhsNorm);
+
+  /// The recursion's residual norm meets its target. False for NaN.
+  bool reached(double recursive) const { return recursive <= target_ * implicitScale_; }
+
+  /// Counts an iteration and records the recursion's residual.
+  void iterated(double recursive) {
+    ++iterations_;
+    recursive_ = recursive;
+  }
+  int iterations() const { return iterations_; }
+  int remaining() const { return criteria_.maxIterations - iterations_; }
+  bool exhausted() const { return remaining() <= 0; }
+
+  /// Counts a restart; a full cycle beyond "Maximum Restarts" ends the solve. A failed claim is not a full cycle.
+  void restarted(bool claimed);
+  int restarts() const { return restarts_; }
+
+  /// Judges residuals computed from x. Returns true when the solve is over; converged() and reason() say how.
+  /// \param claimed the recursion had reached its target
+  bool verified(const ResidualNorms& norms, bool claimed);
+
+  /// Ends the solve for another reason.
+  void stop(StopReason reason) {
+    reason_ = reason;
+    over_ = true;
+  }
+
+  /// A further condition on convergence, asked once the residuals meet the tolerance (the application's own test).
+  void setApproval(std::function<bool()> approve) { approve_ = std::move(approve); }
+
+  /// Told the scale of the native residual when it is known.
+  void setScaleListener(std::function<void(double)> listener) { scaleListener_ = std::move(listener); }
+
+  bool over() const { return over_; }
+  bool converged() const { return converged_; }
+  bool lossOfAccuracy() const { return lossOfAccuracy_; }
+  StopReason reason() const { return reason_; }
+  double recursive() const { return recursive_; }
+  double implicitScale() const { return implicitScale_; }
+  double explicitScale() const { return explicitScale_; }
+  const ResidualNorms& norms() const { return norms_; }
+  const StopCriteria& criteria() const { return criteria_; }
+  /// The scaled residual the tolerance is compared with; the larger one where two are tested.
+  double attained() const;
+
+ private:
+  double attained(const ResidualNorms& norms) const;
+
+  StopCriteria criteria_;
+  std::function<bool()> approve_;
+  std::function<void(double)> scaleListener_;
+  double implicitScale_ = 1, explicitScale_ = 1;
+  double target_ = 0;
+  double recursive_ = 0;
+  ResidualNorms norms_;
+  double bestAttained_ = std::numeric_limits<double>::infinity();
+  int fruitless_ = 0;
+  int idle_ = 0;
+  int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;
+  bool over_ = false, converged_ = false, lossOfAccuracy_ = false;
+  StopReason reason_ = StopReason::MaxIterations;
+};
+
+}  // namespace capstan

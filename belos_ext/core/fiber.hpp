@@ -1,0 +1,42 @@
+#pragma once
+/// \file
+/// A function that can be paused in the middle and resumed: lets several solves, each written as a plain loop, advance
+/// together in one thread.
+///
+/// Cooperative, on POSIX contexts (glibc); never runs concurrently with its resumer. Leaves floating-point modes and
+/// signal masks as it finds them. Exceptions do not cross a switch: they are kept and rethrown by rethrow().
+
+#include <cstddef>
+#include <exception>
+#include <functional>
+#include <memory>
+
+namespace capstan {
+
+class Fiber {
+ public:
+  /// Thrown inside a paused function by the destructor, so that its objects are destroyed in order.
+  struct Cancelled {};
+
+  explicit Fiber(std::function<void()> body, std::size_t stackBytes = std::size_t(1) << 20);
+  ~Fiber();
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+
+  /// Runs the function until it pauses or ends. Must not be called after done().
+  void resume();
+
+  /// Pauses; called from inside the function only. Throws Cancelled when the fiber is being destroyed.
+  void pause();
+
+  bool done() const;
+
+  /// Rethrows what escaped from the function, if anything did.
+  void rethrow() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace capstan

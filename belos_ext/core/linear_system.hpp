@@ -1,0 +1,81 @@
+#pragma once
+/// \file
+/// What a Krylov method sees of the outside world, for one right-hand side: the operator, the preconditioner on its
+/// side, reductions, and the end of an iteration or block. No method touches MPI, Belos or a preconditioner directly.
+///
+/// Two kinds exist: DirectSystem acts at once (one right-hand side); the lanes of a Lockstep make the columns of
+/// several right-hand sides advance together, their operator applications and reductions merged.
+
+#include <Tpetra_MultiVector.hpp>
+#include <functional>
+#include <string>
+
+#include "tpetra_ext/operators/block_kernels.hpp"
+#include "tpetra_ext/reductions/reduction_batch.hpp"
+
+namespace capstan {
+
+enum class Action { Preconditioned, Operator, LeftPreconditioner, RightPreconditioner };
+
+template <class Types>
+class LinearSystem {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+
+  virtual ~LinearSystem() = default;
+
+  /// out = action(in); both n x 1 on the system's map. Collective.
+  virtual void act(Action action, const MultiVector& in, MultiVector& out) = 0;
+
+  /// One blocking all-reduce of everything in the batch. Collective.
+  virtual void reduce(ReductionBatch<Types>& batch) = 0;
+
+  /// The end of an iteration or block: status tests and output see the recursive residual norm and, on demand, the
+  /// update of the solution. Returns false when the application's own test asks to stop. Collective.
+  /// \param update writes the pending change of x into its argument; empty where x is updated in place
+  virtual bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) = 0;
+
+  /// Records one iteration's residual in the history.
+  virtual void record(int iteration, double recursive) = 0;
+
+  /// Records something worth telling in the report (kind, detail).
+  virtual void tell(int iteration, const std::string& kind, const std::string& detail) = 0;
+
+  virtual bool hasLeft() const = 0;
+  virtual bool hasRight() const = 0;
+
+  bool preconditioned() const { return hasLeft() || hasRight(); }
+
+  /// u = M_R^{-1} M_L^{-1} r, for methods that want M^{-1} = M_R^{-1} M_L^{-1} as a whole. `scratch` is used with both.
+  void precondition(const MultiVector& r, MultiVector* scratch, MultiVector& u) {
+    if (hasLeft() && hasRight()) {
+      act(Action::LeftPreconditioner, r, *scratch);
+      act(Action::RightPreconditioner, *scratch, u);
+    } else {
+      act(hasLeft() ? Action::LeftPreconditioner : Action::RightPreconditioner, r, u);
+    }
+  }
+
+  /// w = M_L^{-1} A M_R^{-1} v.
+  void apply(const MultiVector& v, MultiVector& w) { act(Action::Preconditioned, v, w); }
+
+  /// r = b - A x.
+  void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) {
+    act(Action::Operator, x, r);
+    kernels_.axpby(Scalar(1), b, Scalar(-1), r);
+  }
+
+  /// z = M_L^{-1} r: from a residual to the one GMRES minimises.
+  void toNative(const MultiVector& r, MultiVector& z) { act(Action::LeftPreconditioner, r, z); }
+
+  /// d = M_R^{-1} u: from the Krylov space to a change of x.
+  void toSolution(const MultiVector& u, MultiVector& d) { act(Action::RightPreconditioner, u, d); }
+
+  BlockKernels<Types>& kernels() { return kernels_; }
+
+ private:
+  BlockKernels<Types> kernels_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,323 @@
+#include "belos_ext/core/solver_manager.hpp"
+
+#include <Teuchos_TimeMonitor.hpp>
+#include <Tpetra_RowMatrix.hpp>
+#include <algorithm>
+#include <chrono>
+#include <sstream>
+#include <stdexcept>
+
+#include "belos_ext/core/direct_system.hpp"
+#include "belos_ext/core/lockstep.hpp"
+#include "belos_ext/core/monitor.hpp"
+#include "belos_ext/core/parameter_overlay.hpp"
+#include "belos_ext/core/report_io.hpp"
+#include "belos_ext/core/state_cache.hpp"
+#include "belos_ext/solvers/krylov_solver.hpp"
+#include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/operators/preconditioned_operator.hpp"
+#include "tpetra_ext/reductions/counters.hpp"
+
+namespace capstan {
+namespace {
+
+double now() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+[[noreturn]] void misuse(const SolverName& name, const std::string& what) {
+  throw std::invalid_argument(name.canonical + ": " + what);
+}
+
+}  // namespace
+
+template <class Types>
+SolverManager<Types>::SolverManager(const SolverName& name)
+    : name_(name), parameters_(name_), comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ) {
+  report_.solver = name_.canonical;
+}
+
+template <class Types>
+SolverManager<Types>::~SolverManager() = default;
+
+template <class Types>
+Teuchos::RCP<typename SolverManager<Types>::Base> SolverManager<Types>::clone() const {
+  auto copy = Teuchos::rcp(new SolverManager(name_));
+  copy->parameters_ = parameters_;
+  return copy;
+}
+
+template <class Types>
+const typename SolverManager<Types>::Problem& SolverManager<Types>::getProblem() const {
+  if (problem_.is_null()) misuse(name_, "getProblem() before setProblem()");
+  return *problem_;
+}
+
+template <class Types>
+void SolverManager<Types>::setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) {
+  if (!parameters.is_null()) parameters_.merge(*parameters);
+}
+
+template <class Types>
+void SolverManager<Types>::setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) {
+  userTest_ = test;
+  comboType_ = comboType;
+}
+
+template <class Types>
+void SolverManager<Types>::reset(Belos::ResetType type) {
+  if ((type & Belos::Problem) != 0 && !problem_.is_null()) problem_->setProblem();
+  if ((type & Belos::RecycleSubspace) != 0) {
+    columns_.clear();
+    operator_.reset();
+    StateCache::instance().clear();
+  }
+}
+
+template <class Types>
+std::string SolverManager<Types>::description() const {
+  return "Capstan::SolverManager (" + name_.canonical + ")";
+}
+
+template <class Types>
+void SolverManager<Types>::checkProblem() const {
+  if (problem_.is_null()) misuse(name_, "solve() before setProblem()");
+  if (!problem_->isProblemSet()) misuse(name_, "the linear problem is not ready: call its setProblem() first");
+  const auto x = problem_->getLHS();
+  const auto b = problem_->getRHS();
+  if (x.is_null() || b.is_null()) misuse(name_, "the linear problem has no solution or no right-hand side vector");
+  if (x->getNumVectors() != b->getNumVectors()) {
+    std::ostringstream text;
+    text << "the solution has " << x->getNumVectors() << " columns, the right-hand side " << b->getNumVectors();
+    misuse(name_, text.str());
+  }
+  if (x->getGlobalLength() != b->getGlobalLength()) {
+    std::ostringstream text;
+    text << "the solution has " << x->getGlobalLength() << " rows, the right-hand side " << b->getGlobalLength();
+    misuse(name_, text.str());
+  }
+  if (parameters_.options().flexible && !problem_->getLeftPrec().is_null()) {
+    misuse(name_,
+           "\"Flexible Gmres\" needs right preconditioning: the problem has a left preconditioner (use setRightPrec)");
+  }
+}
+
+template <class Types>
+std::string SolverManager<Types>::problemLabel() const {
+  const std::string& own = parameters_.options().solverLabel;
+  if (!own.empty() || problem_.is_null() || problem_->getOperator().is_null()) return own;
+  return problem_->getOperator()->getObjectLabel();
+}
+
+template <class Types>
+StateKey SolverManager<Types>::stateKey() const {
+  // Local row counts stay out of the key, so that ranks find the same entries.
+  std::ostringstream variant;
+  variant << name_.canonical << (operator_->hasLeft() ? ", left" : "") << (operator_->hasRight() ? ", right" : "");
+  using RowMatrix =
+      Tpetra::RowMatrix<Scalar, typename Types::LocalOrdinal, typename Types::GlobalOrdinal, typename Types::Node>;
+  if (const auto matrix = Teuchos::rcp_dynamic_cast<const RowMatrix>(problem_->getOperator()); !matrix.is_null()) {
+    variant << ", " << matrix->getGlobalNumEntries() << " entries";
+  }
+  return {problemLabel(), variant.str(), static_cast<long long>(problem_->getLHS()->getGlobalLength()), 0,
+          problem_->getLHS()->getMap()->getComm()->getSize()};
+}
+
+template <class Types>
+void SolverManager<Types>::prepareOperator() {
+  const auto a = problem_->getOperator();
+  const auto left = problem_->getLeftPrec();
+  const auto right = problem_->getRightPrec();
+  if (operator_ && a == knownOperator_ && left == knownLeft_ && right == knownRight_) {
+    operator_->resetCost();
+    return;
+  }
+  operator_ = std::make_unique<PreconditionedOperator<Types>>(a, left, right);
+  knownOperator_ = a;
+  knownLeft_ = left;
+  knownRight_ = right;
+}
+
+template <class Types>
+void SolverManager<Types>::configureColumns(std::size_t columns) {
+  while (columns_.size() < columns) columns_.push_back(makeKrylovSolver<Types>(name_.method));
+  columns_.resize(columns);
+}
+
+template <class Types>
+void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Types>& monitor,
+                                        std::vector<StopTest>& stops) {
+  const auto x = problem_->getLHS();
+  const auto b = problem_->getRHS();
+  const std::size_t columns = x->getNumVectors();
+  configureColumns(columns);
+
+  const StateKey key = stateKey();
+  const auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
+  for (auto& column : columns_) {
+    column->configure(options);
+    if (known) column->recall(*known);
+  }
+
+  std::vector<Teuchos::RCP<MultiVector>> xs;
+  std::vector<Teuchos::RCP<const MultiVector>> bs;
+  for (std::size_t c = 0; c < columns; ++c) {
+    xs.push_back(x->getVectorNonConst(c));
+    bs.push_back(b->getVector(c));
+  }
+  const auto one = [&](std::size_t c, LinearSystem<Types>& system) {
+    columns_[c]->solve(system, *bs[c], *xs[c], stops[c]);
+  };
+  const std::size_t together = options.blockSize > 0 ? static_cast<std::size_t>(options.blockSize) : columns;
+  for (std::size_t begin = 0; begin < columns; begin += together) {
+    const std::size_t end = std::min(columns, begin + together);
+    if (end - begin == 1) {
+      DirectSystem<Types> system(*operator_, monitor, static_cast<int>(begin));
+      one(begin, system);
+      continue;
+    }
+    std::vector<typename Lockstep<Types>::Body> bodies;
+    for (std::size_t c = begin; c < end; ++c) {
+      bodies.push_back([&, c](LinearSystem<Types>& system) { one(c, system); });
+    }
+    Lockstep<Types>(*operator_, monitor, static_cast<int>(begin)).run(bodies);
+  }
+
+  if (options.stateCache) {
+    SolverState state = known.value_or(SolverState{});
+    columns_.front()->remember(state);
+    ++state.solves;
+    StateCache::instance().store(key, state);
+  }
+}
+
+template <class Types>
+Belos::ReturnType SolverManager<Types>::solve() {
+  parameters_.setOverlay(parameterOverlay(problemLabel()));
+  checkProblem();
+  const SolverOptions options = parameters_.options();
+  Teuchos::TimeMonitor timer(
+      *Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + name_.canonical + " total solve time"));
+  const double started = now();
+  const ReductionCounters before = counters();
+
+  report_ = SolveReport{};
+  report_.solver = name_.canonical;
+  prepareOperator();
+  const std::size_t columns = problem_->getLHS()->getNumVectors();
+  std::vector<int> indices(columns);
+  for (std::size_t c = 0; c < columns; ++c) indices[c] = static_cast<int>(c);
+  problem_->setLSIndex(indices);
+
+  Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
+  const bool isCg = name_.method == Method::Cg || name_.method == Method::PipelinedCg;
+  // CG follows b - A x itself, so by default it is measured against itself, as in Belos' CG.
+  const ResidualScaling native =
+      isCg && !options.implicitScalingGiven ? ResidualScaling::NormOfInitRes : options.implicitScaling;
+  StopCriteria criteria{options.tolerance,
+                        options.maxIterations,
+                        options.maxRestarts,
+                        native,
+                        options.explicitScaling,
+                        options.userScale,
+                        options.explicitScalingGiven || (!isCg && operator_->hasLeft())};
+  std::vector<StopTest> stops;
+  for (std::size_t c = 0; c < columns; ++c) {
+    stops.emplace_back(criteria);
+    stops.back().setApproval([&monitor] { return monitor.approves(); });
+    stops.back().setScaleListener([&monitor, c](double scale) { monitor.setScale(static_cast<int>(c), scale); });
+  }
+  solveColumns(options, monitor, stops);
+  problem_->setCurrLS();
+
+  const ReductionCounters spent = counters() - before;
+  report_.reductionsBlocking = spent.blocking;
+  report_.reductionsNonblocking = spent.nonblocking;
+  report_.seconds.total = now() - started;
+  report_.seconds.reductionWait = spent.waitSeconds;
+  fillReport(stops, options);
+  writeFiles(options);
+  return report_.converged ? Belos::Converged : Belos::Unconverged;
+}
+
+template <class Types>
+void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const SolverOptions& options) {
+  SolveReport& r = report_;
+  r.label = problemLabel();
+  r.tolerance = options.tolerance;
+  r.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
+  r.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
+  const bool testsExplicit = !stops.empty() && stops.front().criteria().testExplicit;
+  r.norm = operator_->hasLeft() && testsExplicit ? "2-norm of M^-1 (b - A x), and of b - A x" : "2-norm of b - A x";
+  r.scaling = toString(testsExplicit ? options.explicitScaling : stops.front().criteria().implicitScaling);
+  r.converged = true;
+  r.reason = StopReason::Converged;
+  lossOfAccuracy_ = false;
+  for (const StopTest& stop : stops) {
+    ColumnReport column;
+    column.converged = stop.converged();
+    column.reason = stop.reason();
+    column.iterations = stop.iterations();
+    column.restarts = stop.restarts();
+    column.scale = stop.implicitScale();
+    column.recursiveResidual = stop.recursive() / stop.implicitScale();
+    column.trueResidual = stop.attained();
+    r.columns.push_back(column);
+    if (!column.converged && r.converged) {
+      r.converged = false;
+      r.reason = column.reason;
+    }
+    r.iterations = std::max(r.iterations, column.iterations);
+    r.restarts = std::max(r.restarts, column.restarts);
+    r.recursiveResidual = std::max(r.recursiveResidual, column.recursiveResidual);
+    r.trueResidual =
+        std::isnan(column.trueResidual) ? column.trueResidual : std::max(r.trueResidual, column.trueResidual);
+    lossOfAccuracy_ = lossOfAccuracy_ || stop.lossOfAccuracy();
+  }
+  const OperatorCost& cost = operator_->cost();
+  r.operatorApplications = cost.operatorApplications;
+  r.preconditionerApplications = cost.preconditionerApplications;
+  r.seconds.operatorSeconds = cost.operatorSeconds;
+  r.seconds.preconditioner = cost.preconditionerSeconds;
+  for (const auto& column : columns_) {
+    r.seconds.orthogonalization += column->orthogonalizationSeconds();
+    r.finalStepSize = std::max(r.finalStepSize, column->finalStepSize());
+  }
+  r.seconds.rest = r.seconds.total - r.seconds.operatorSeconds - r.seconds.preconditioner -
+                   r.seconds.orthogonalization - r.seconds.reductionWait;
+  std::stable_sort(r.events.begin(), r.events.end(),
+                   [](const ReportEvent& a, const ReportEvent& b) { return a.iteration < b.iteration; });
+}
+
+template <class Types>
+void SolverManager<Types>::writeFiles(const SolverOptions& options) const {
+  if (problem_->getLHS()->getMap()->getComm()->getRank() != 0) return;
+  if (!options.reportFile.empty()) writeReport(options.reportFile, report_);
+  if (!options.historyFile.empty()) writeHistory(options.historyFile, report_);
+  if ((options.verbosity & Belos::FinalSummary) != 0) {
+    *options.outputStream << name_.canonical << ": " << toString(report_.reason) << " after " << report_.iterations
+                          << " iterations, true relative residual " << report_.trueResidual << '\n';
+  }
+  if ((options.verbosity & Belos::TimingDetails) != 0) {
+    const PhaseSeconds& s = report_.seconds;
+    *options.outputStream << name_.canonical << ": seconds: operator " << s.operatorSeconds << ", preconditioner "
+                          << s.preconditioner << ", orthogonalization " << s.orthogonalization << ", reductions "
+                          << s.reductionWait << ", rest " << s.rest << ", total " << s.total << '\n';
+  }
+}
+
+template <class Types>
+Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
+makeSolver(const SolverName& name) {
+  return Teuchos::rcp(new SolverManager<Types>(name));
+}
+
+#define CAPSTAN_SOLVER_MANAGER(S, LO, GO, NO)                                                                    \
+  template class SolverManager<TpetraTypes<S, LO, GO, NO>>;                                                      \
+  template Teuchos::RCP<SolverManager<TpetraTypes<S, LO, GO, NO>>::Base> makeSolver<TpetraTypes<S, LO, GO, NO>>( \
+      const SolverName&);
+
+CAPSTAN_INSTANTIATE(CAPSTAN_SOLVER_MANAGER)
+
+}  // namespace capstan

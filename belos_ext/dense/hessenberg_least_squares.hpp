@@ -1,0 +1,86 @@
+#pragma once
+/// \file
+/// min_y || rhs - H y ||_2 for an upper Hessenberg H that grows column by column, by Givens rotations.
+///
+/// Columns can be taken back (truncate), which s-step methods need when a later pass over the basis refines H.
+/// Source: Saad and Schultz 1986, section 3.2. Local, replicated; cost 6 k flops for column k.
+
+#include <cmath>
+#include <vector>
+
+#include "belos_ext/dense/small_matrix.hpp"
+
+namespace capstan {
+
+template <class Scalar>
+class HessenbergLeastSquares {
+ public:
+  /// Starts anew with rhs = beta e_1 and room for `capacity` columns.
+  void reset(int capacity, Scalar beta) {
+    if (r_.numCols() < capacity) {
+      r_.shapeUninitialized(capacity + 1, capacity);
+      cosines_.resize(capacity);
+      sines_.resize(capacity);
+      rhs_.resize(capacity + 1);
+      tail_.resize(capacity + 1);
+    }
+    columns_ = 0;
+    tail_[0] = beta;
+  }
+
+  int columns() const { return columns_; }
+
+  /// Keeps the first `columns` columns.
+  void truncate(int columns) { columns_ = std::min(columns, columns_); }
+
+  /// Changes beta (of rhs = beta e_1); forgets all columns.
+  void restart(Scalar beta) {
+    columns_ = 0;
+    tail_[0] = beta;
+  }
+
+  /// Appends column k = columns() with its k + 2 leading entries h[0..k+1]; returns the new residual norm.
+  Scalar append(const Scalar* h) {
+    const int k = columns_;
+    for (int i = 0; i <= k + 1; ++i) r_(i, k) = h[i];
+    for (int i = 0; i < k; ++i) rotate(cosines_[i], sines_[i], r_(i, k), r_(i + 1, k));
+    const Scalar length = std::hypot(r_(k, k), r_(k + 1, k));
+    cosines_[k] = length == Scalar(0) ? Scalar(1) : r_(k, k) / length;
+    sines_[k] = length == Scalar(0) ? Scalar(0) : r_(k + 1, k) / length;
+    r_(k, k) = length;
+    rhs_[k] = cosines_[k] * tail_[k];
+    tail_[k + 1] = -sines_[k] * tail_[k];
+    columns_ = k + 1;
+    return residual(columns_);
+  }
+
+  /// || rhs - H y || after the first `columns` columns.
+  Scalar residual(int columns) const { return std::abs(tail_[columns]); }
+  Scalar residual() const { return residual(columns_); }
+
+  /// The minimiser over the first `columns` columns. Directions whose pivot vanishes (a singular H) get no component.
+  std::vector<Scalar> solve(int columns) const {
+    std::vector<Scalar> y(rhs_.begin(), rhs_.begin() + columns);
+    Scalar largest = 0;
+    for (int i = 0; i < columns; ++i) largest = std::max(largest, std::abs(r_(i, i)));
+    for (int i = columns - 1; i >= 0; --i) {
+      for (int j = i + 1; j < columns; ++j) y[i] -= r_(i, j) * y[j];
+      const bool vanishes = std::abs(r_(i, i)) <= std::numeric_limits<Scalar>::epsilon() * largest;
+      y[i] = vanishes ? Scalar(0) : y[i] / r_(i, i);
+    }
+    return y;
+  }
+
+ private:
+  static void rotate(Scalar c, Scalar s, Scalar& a, Scalar& b) {
+    const Scalar t = c * a + s * b;
+    b = -s * a + c * b;
+    a = t;
+  }
+
+  int columns_ = 0;
+  SmallMatrix<Scalar> r_;
+  std::vector<Scalar> cosines_, sines_, rhs_, tail_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,63 @@
+#pragma once
+/// \file
+/// Classical Gram-Schmidt of one vector, twice, with explicitly computed norms: the rung of the breakdown ladder that
+/// tells a nearly dependent vector from a dependent one.
+///
+/// Source: Giraud, Langou, Rozloznik and van den Eshof 2005 (twice is enough). Cost: 3 reductions.
+
+#include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
+
+namespace capstan {
+
+/// Equal on all ranks.
+struct VectorOutcome {
+  bool independent = false;  ///< false: nothing but rounding is left; the vector is not usable
+  bool finite = true;
+};
+
+template <class Types>
+class VectorOrthogonalization {
+ public:
+  using Scalar = typename Types::Scalar;
+  using Matrix = SmallMatrix<Scalar>;
+
+  void prepare(const Teuchos::RCP<const Teuchos::Comm<int>>& comm) {
+    if (!batch_) batch_ = std::make_unique<ReductionBatch<Types>>(comm);
+  }
+
+  /// Orthonormalises column k against columns [0, k).
+  /// \param coefficients (k+1) x 2 on return, as for a panel [q_{k-1}, v]: the first column is e_{k-1}, the second
+  /// holds
+  ///   v = Q coefficients, its last entry 0 when v is dependent.
+  VectorOutcome orthonormalize(KrylovBasis<Types>& basis, int k, LinearSystem<Types>& system, Matrix& coefficients) {
+    coefficients.shape(k + 1, 2);
+    coefficients(k - 1, 0) = 1;
+    const auto q = basis.columns(0, k);
+    Scalar original = 0;
+    for (int pass = 0; pass < 2; ++pass) {
+      batch_->clear();
+      const auto products = batch_->innerProducts(*q, basis[k]);
+      const auto square = batch_->norm2(basis[k]);
+      system.reduce(*batch_);
+      const Matrix h = fetched(*batch_, products);
+      if (pass == 0) original = std::sqrt((*batch_)[square]);
+      if (!allFinite(h) || !std::isfinite(original)) return {false, false};
+      for (int i = 0; i < k; ++i) coefficients(i, 1) += h(i, 0);
+      system.kernels().update(*q, h, basis[k]);
+    }
+    batch_->clear();
+    const auto square = batch_->norm2(basis[k]);
+    system.reduce(*batch_);
+    const Scalar norm = std::sqrt((*batch_)[square]);
+    if (!std::isfinite(norm)) return {false, false};
+    if (!(norm > 50 * std::numeric_limits<Scalar>::epsilon() * original)) return {false, true};
+    coefficients(k, 1) = norm;
+    system.kernels().scale(1 / norm, basis[k], basis[k]);
+    return {true, true};
+  }
+
+ private:
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,194 @@
+#pragma once
+/// \file
+/// The restart loop all GMRES methods share: true residual, a cycle of the method at hand, solution update, and again.
+///
+/// Source: Saad and Schultz 1986, algorithm 4; flexible variant Saad 1993.
+///
+/// | symbol | here       | shape      | meaning                                                                |
+/// |--------|------------|------------|------------------------------------------------------------------------|
+/// | Q      | basis_     | n x (m+1)  | orthonormal basis of the Krylov space of M_L^{-1} A M_R^{-1} and z     |
+/// | Z      | directions_| n x m      | M_j^{-1} v_j, with flexible preconditioning only                       |
+/// | H      | relation_  | (m+1) x m  | projected operator, replicated                                         |
+/// | r, z   | r_, z_     | n x 1      | b - A x and M_L^{-1} r                                                 |
+///
+/// Cost of a restart: 1 reduction, 1 A, 1 M_L^{-1}, 1 M_R^{-1}, m + 1 vectors read once.
+
+#include <limits>
+
+#include "belos_ext/basis/arnoldi_relation.hpp"
+#include "belos_ext/basis/krylov_basis.hpp"
+#include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
+#include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
+#include "belos_ext/solvers/krylov_solver.hpp"
+
+namespace capstan {
+
+/// How a cycle ended.
+struct CycleOutcome {
+  int columns = 0;       ///< leading columns of H the update may use
+  bool claimed = false;  ///< the recursion met its target
+  bool finite = true;    ///< false: NaN or Inf came out of the operator, the preconditioner or the products
+  bool stopped = false;  ///< the application's own test asked to stop
+};
+
+template <class Types>
+class RestartedGmres : public KrylovSolver<Types> {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Matrix = SmallMatrix<Scalar>;
+
+  void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
+    prepare(b);
+    system.residual(b, x, *r_);
+    system.toNative(*r_, *z_);
+    batch_->clear();
+    const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), rhs = batch_->norm2(b);
+    system.reduce(*batch_);
+    ResidualNorms norms{root(native), root(explicit_)};
+    stop.begin(norms, root(rhs));
+    stop.verified(norms, false);
+
+    while (!stop.over()) {
+      const CycleOutcome cycle = iterate(system, static_cast<Scalar>(norms.native), stop);
+      const bool updated = cycle.columns > 0 && update(system, b, x, cycle.columns, norms);
+      if (!updated) {
+        stop.stop(cycle.finite && cycle.columns == 0 ? StopReason::Breakdown : StopReason::NonFinite);
+      } else if (!stop.verified(norms, cycle.claimed)) {
+        if (cycle.stopped) stop.stop(StopReason::UserTest);
+        if (cycle.claimed) {
+          system.tell(stop.iterations(), "residual replacement",
+                      "the computed residual does not meet the tolerance yet");
+        }
+        stop.restarted(cycle.claimed);
+      }
+    }
+  }
+
+ protected:
+  /// Runs one cycle from z / beta: fills basis_ and relation_, counts iterations, stops at the target. Collective.
+  virtual CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) = 0;
+
+  /// v_{j+1} = M_L^{-1} A M_R^{-1} v_j; with flexible preconditioning M_R^{-1} v_j is kept in Z.
+  void applyTo(LinearSystem<Types>& system, int j) {
+    if (flexible_) {
+      system.act(Action::RightPreconditioner, basis_[j], directions_[j]);
+      system.act(Action::Operator, directions_[j], basis_[j + 1]);
+    } else {
+      system.apply(basis_[j], basis_[j + 1]);
+    }
+  }
+
+  /// q_0 = z / beta.
+  void start(LinearSystem<Types>& system, Scalar beta) {
+    system.kernels().scale(Scalar(1) / beta, *z_, basis_[0]);
+    relation_.begin(restartLength_, beta, flexible_);
+  }
+
+  /// Adds `gained` columns to H and follows their residuals, one iteration each: the count of iterations is not rounded
+  /// up to a multiple of s. Then status tests have their turn.
+  void extend(LinearSystem<Types>& system, StopTest& stop, int first, int gained, const Matrix& changeOfBasis,
+              const Matrix& coefficients, CycleOutcome& cycle) {
+    relation_.addPanel(first, block(changeOfBasis, 0, 0, gained + 1, gained),
+                       block(coefficients, 0, 0, first + gained + 1, gained + 1));
+    relation_.refresh();
+    for (int c = first + 1; c <= first + gained && !cycle.claimed; ++c) {
+      const double recursive = static_cast<double>(relation_.leastSquares().residual(c));
+      stop.iterated(recursive);
+      system.record(stop.iterations(), recursive);
+      cycle.columns = c;
+      cycle.claimed = stop.reached(recursive);
+    }
+    const int columns = cycle.columns;
+    const auto update = [&, columns](MultiVector& out) {
+      combine(system, columns);
+      mapUpdate(system, out);
+    };
+    cycle.stopped = !system.boundary(stop.iterations(), stop.recursive(), update);
+  }
+
+  /// One classical Arnoldi step after column `first` with explicit norms, where the fast orthogonalisation found
+  /// nothing new. If nothing but rounding is left the Krylov space is invariant: the cycle closes and the true residual
+  /// is asked. \param r coefficients of the panel that failed; its first column says what became of q_first
+  void classicalStep(LinearSystem<Types>& system, StopTest& stop, int first, const Matrix& r, CycleOutcome& cycle) {
+    system.tell(stop.iterations(), "reorthogonalise", "classical Gram-Schmidt with explicit norms");
+    relation_.reexpress(first, block(r, 0, 0, first + 1, 1));
+    applyTo(system, first);
+    vectorOrthogonalization_.prepare(basis_[0].getMap()->getComm());
+    Matrix coefficients, plain(2, 1);
+    plain(1, 0) = 1;
+    const VectorOutcome vector = vectorOrthogonalization_.orthonormalize(basis_, first + 1, system, coefficients);
+    cycle.finite = vector.finite;
+    if (!vector.finite) return;
+    extend(system, stop, first, 1, plain, coefficients, cycle);
+    cycle.claimed = cycle.claimed || !vector.independent;
+  }
+
+  int restartLength_ = 0;
+  bool flexible_ = false;
+  KrylovBasis<Types> basis_, directions_;
+  ArnoldiRelation<Scalar> relation_;
+
+ private:
+  using Vector = Teuchos::RCP<MultiVector>;
+
+  void prepare(const MultiVector& b) {
+    const auto map = b.getMap();
+    basis_.resize(map, restartLength_ + 1);
+    if (flexible_) directions_.resize(map, restartLength_);
+    if (r_.is_null() || r_->getMap().get() != map.get()) {
+      for (Vector* v : {&r_, &z_, &u_, &candidate_}) *v = Teuchos::rcp(new MultiVector(map, 1, false));
+      batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
+    }
+  }
+
+  double root(typename ReductionBatch<Types>::Slot slot) const {
+    return std::sqrt(static_cast<double>((*batch_)[slot]));
+  }
+
+  /// u = Q y (or Z y).
+  void combine(LinearSystem<Types>& system, int columns) {
+    const std::vector<Scalar> y = relation_.leastSquares().solve(columns);
+    Matrix coefficients(columns, 1);
+    for (int i = 0; i < columns; ++i) coefficients(i, 0) = y[static_cast<std::size_t>(i)];
+    u_->putScalar(0);
+    system.kernels().accumulate(*(flexible_ ? directions_ : basis_).columns(0, columns), coefficients, *u_);
+  }
+
+  /// M_R^{-1} u; Z y needs no preconditioner.
+  void mapUpdate(LinearSystem<Types>& system, MultiVector& out) {
+    if (flexible_) {
+      system.kernels().scale(Scalar(1), *u_, out);
+    } else {
+      system.toSolution(*u_, out);
+    }
+  }
+
+  /// x <- x + M_R^{-1} Q y, accepted only if it and its residual are finite; else with fewer columns. False: x
+  /// unchanged.
+  bool update(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, int columns, ResidualNorms& norms) {
+    for (; columns > 0; columns /= 2) {
+      combine(system, columns);
+      mapUpdate(system, *candidate_);
+      system.kernels().axpby(Scalar(1), x, Scalar(1), *candidate_);
+      system.residual(b, *candidate_, *r_);
+      system.toNative(*r_, *z_);
+      batch_->clear();
+      const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), size = batch_->norm2(*candidate_);
+      system.reduce(*batch_);
+      const ResidualNorms now{root(native), root(explicit_)};
+      if (std::isfinite(now.native) && std::isfinite(now.explicit_) && std::isfinite(root(size))) {
+        norms = now;
+        system.kernels().scale(Scalar(1), *candidate_, x);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Vector r_, z_, u_, candidate_;
+  VectorOrthogonalization<Types> vectorOrthogonalization_;
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,162 @@
+#pragma once
+/// \file
+/// s-step (communication-avoiding) GMRES.
+///
+/// Source: low-sync, sections 2.1 and 3; pipelined-and-s-step, Fig. 3 [CA-GMRES]. Basis: Bai, Hu and Reichel 1994.
+///
+/// Cost of s iterations: 1 reduction (single-reduce schemes; others see block_gram_schmidt.hpp), s A, s M^{-1},
+/// two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached shifts: panels of
+/// 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values.
+///
+/// | paper        | here           | shape            | meaning                                           |
+/// |--------------|----------------|------------------|---------------------------------------------------|
+/// | s            | steps          | scalar           | vectors generated between reductions              |
+/// | V_{j:j+s}    | basis_ columns | n x (s+1)        | panel: v_0 = q_j, v_{k+1} = p_{k+1}(A M^{-1}) q_j |
+/// | B            | changeOfBasis  | (s+1) x s        | A M^{-1} V(:,0:s) = V B                           |
+/// | R_{:,j:j+s}  | coefficients   | (j+s+1) x (s+1)  | V = Q R                                           |
+/// | theta        | recurrence_    | about s numbers  | Leja-ordered Ritz values                          |
+
+#include "belos_ext/basis/basis_recurrence.hpp"
+#include "belos_ext/basis/step_size.hpp"
+#include "belos_ext/dense/ritz_values.hpp"
+#include "belos_ext/solvers/restarted_gmres.hpp"
+
+namespace capstan {
+
+template <class Types>
+class SStepGmres final : public RestartedGmres<Types> {
+ public:
+  using Base = RestartedGmres<Types>;
+  using typename Base::Matrix;
+  using typename Base::Scalar;
+
+  void configure(const SolverOptions& options) override {
+    options_ = options;
+    this->restartLength_ = options.numBlocks;
+    this->flexible_ = options.flexible;
+    stepSize_.configure(options.stepSizeAuto, options.stepSize);
+    recurrence_.reset(options.basis);
+    if (!options.eigenvalueBoundsAuto)
+      recurrence_.setInterval(options.eigenvalueBounds.min, options.eigenvalueBounds.max);
+    if (!options.shiftsAuto) recurrence_.setShifts(options.shifts);
+    orthogonalization_.reset();
+  }
+
+  void recall(const SolverState& state) override {
+    if (options_.shiftsAuto) recurrence_.setShifts(state.shifts);
+    stepSize_.recall(state.stepSize);
+  }
+  void remember(SolverState& state) const override {
+    state.shifts = recurrence_.shifts();
+    state.stepSize = stepSize_.current();
+  }
+  int finalStepSize() const override { return stepSize_.current(); }
+
+ protected:
+  CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
+    begin(system, beta);
+    CycleOutcome cycle;
+    Matrix r;
+    while (cycle.columns < this->restartLength_ && !stop.exhausted() && !cycle.claimed && !cycle.stopped) {
+      const int first = cycle.columns;
+      const int steps = std::min({panelSteps(first), this->restartLength_ - first, stop.remaining()});
+
+      const Matrix changeOfBasis = generatePanel(system, first, steps);  // V = [q_j, p_1(A) q_j, ...]
+      const PanelOutcome panel =
+          orthogonalization_->orthonormalize(this->basis_, first, steps, system, this->relation_, r);  // V = Q R
+      cycle.finite = panel.finite;
+      if (panel.rank == steps + 1) {
+        stepSize_.succeeded(steps, panel.condition);
+      } else if (!shrink(system, stop, first, steps, panel, r, cycle)) {
+        if (!cycle.finite) break;
+        continue;
+      }
+      this->extend(system, stop, first, panel.rank - 1, changeOfBasis, r, cycle);  // H = (R B - H R_top) R_mid^{-1}
+      learnShifts(system, stop, cycle.columns);
+    }
+    finish(system, stop, cycle);
+    return cycle;
+  }
+
+ private:
+  void begin(LinearSystem<Types>& system, Scalar beta) {
+    this->start(system, beta);
+    if (!orthogonalization_) {
+      orthogonalization_ = makeBlockGramSchmidt<Types>(options_.blockOrthogonalization, options_.intraOrthogonalization,
+                                                       this->basis_[0].getMap()->getComm());
+    }
+    orthogonalization_->begin(this->restartLength_);
+    stepSize_.beginCycle();
+  }
+
+  /// s, or a short panel while the shifts are not known: an unscaled monomial basis loses a digit or more a step.
+  int panelSteps(int first) const {
+    const int s = stepSize_.current();
+    if (recurrence_.ready() || options_.basis == Basis::Monomial || !learns()) return s;
+    return std::min(s, first == 0 ? 2 : first <= 2 ? 3 : 5);
+  }
+
+  bool learns() const {
+    return options_.shiftsAuto && options_.computeRitzValues && options_.computeRitzValuesOnFly && !this->flexible_;
+  }
+
+  /// v_{k+1} = (A M^{-1} v_k - alpha_k v_k - beta_k v_{k-1}) / gamma_k, k = 0..s-1. Returns B.
+  Matrix generatePanel(LinearSystem<Types>& system, int first, int steps) {
+    auto& basis = this->basis_;
+    for (int k = 0; k < steps; ++k) {
+      this->applyTo(system, first + k);
+      const RecurrenceStep step = recurrence_.step(k);
+      if (step.plain()) continue;
+      const Scalar scale = static_cast<Scalar>(1 / step.gamma);
+      const Scalar own = static_cast<Scalar>(-step.alpha) * scale;
+      const Scalar previous = k > 0 ? static_cast<Scalar>(-step.beta) * scale : Scalar(0);
+      system.kernels().recur(scale, basis[first + k + 1], own, basis[first + k], previous,
+                             basis[first + std::max(k - 1, 0)]);
+    }
+    return recurrence_.template changeOfBasis<Scalar>(steps);
+  }
+
+  /// The breakdown ladder for a panel that lost rank: halve s and keep the vectors that are good; with s = 1 go on
+  /// classically. Returns true when the panel's good vectors include a new one, false when the loop is to look again.
+  bool shrink(LinearSystem<Types>& system, StopTest& stop, int first, int steps, const PanelOutcome& panel,
+              const Matrix& r, CycleOutcome& cycle) {
+    if (steps == 1) {
+      if (panel.rank == 1 && panel.finite) this->classicalStep(system, stop, first, r, cycle);
+      return false;
+    }
+    stepSize_.failed(steps);
+    system.tell(stop.iterations(), "step size",
+                std::to_string(panel.rank) + " of " + std::to_string(steps + 1) +
+                    " vectors of a panel are independent; s = " + std::to_string(stepSize_.current()));
+    cycle.finite = true;  // a smaller s may still avoid the overflow
+    if (panel.rank == 1) this->relation_.reexpress(first, block(r, 0, 0, first + 1, 1));
+    return panel.rank > 1;
+  }
+
+  /// Shifts from the first panels, once there are about s Ritz values.
+  void learnShifts(LinearSystem<Types>& system, StopTest& stop, int columns) {
+    if (recurrence_.ready() || !learns() || columns < std::min(stepSize_.current(), this->restartLength_)) return;
+    recurrence_.setShifts(hessenbergEigenvalues(this->relation_.hessenberg(), columns));
+    if (recurrence_.ready()) {
+      system.tell(stop.iterations(), "shifts", std::to_string(recurrence_.shifts().size()) + " Ritz values");
+    }
+  }
+
+  /// Second stage of two-stage schemes; H and the residual follow it.
+  void finish(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& cycle) {
+    if (cycle.columns == 0) return;
+    const int usable = orthogonalization_->finish(this->basis_, cycle.columns + 1, system, this->relation_);
+    this->relation_.refresh();
+    if (usable < cycle.columns + 1) {
+      system.tell(stop.iterations(), "second stage", "lost rank at " + std::to_string(usable));
+      cycle.columns = std::max(usable - 1, 0);
+    }
+  }
+
+  SolverOptions options_;
+  StepSize stepSize_;
+  BasisRecurrence recurrence_;
+  std::unique_ptr<BlockGramSchmidt<Types>> orthogonalization_;
+};
+
+}  // namespace capstan
