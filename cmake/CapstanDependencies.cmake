@@ -10,10 +10,11 @@ macro(capstan_find package)
     find_package(${package} QUIET)
   endif()
   if(NOT ${package}_FOUND)
-    string(REPLACE ";" " " _capstan_find_parts "${_capstan_find_COMPONENTS}")
+    list(TRANSFORM _capstan_find_COMPONENTS PREPEND " " OUTPUT_VARIABLE _capstan_find_parts)
+    string(REPLACE ";" "" _capstan_find_parts "${_capstan_find_parts}")
     message(
       FATAL_ERROR
-        "Capstan needs ${package} ${_capstan_find_parts}, which CMake did not find.\n"
+        "Capstan needs ${package}${_capstan_find_parts}, which CMake did not find.\n"
         "  Debian 12: apt-get install ${_capstan_find_DEBIAN}  (or ./capstan setup, which installs all that is missing)\n"
         "  Elsewhere: -DCMAKE_PREFIX_PATH=<its installation> or -D${package}_DIR=<folder of ${package}Config.cmake>")
   endif()
