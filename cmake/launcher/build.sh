@@ -60,6 +60,11 @@ configure() {
   fi
   say "configuring $folder"
   mkdir -p "$folder"
+  # A build folder that was copied or moved with its sources still names the old place; CMake would refuse it.
+  if [[ -f $folder/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
+    say "the build folder belongs to another source tree; starting it afresh"
+    rm -rf -- "$folder/CMakeCache.txt" "$folder/CMakeFiles"
+  fi
   run_logged "$folder/log/configure.log" cmake -G Ninja -S "$root" -B "$folder" "${options[@]}" ||
     fail 1 "CMake could not configure $folder"
   printf '%s\n' "$stamp" >"$folder/capstan-options"

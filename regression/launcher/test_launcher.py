@@ -162,6 +162,16 @@ class Launcher(unittest.TestCase):
         self.assertEqual(self.called("cmake"), [])
         self.assertEqual([call for call in self.called("ninja") if " -n " not in call], [])
 
+    def test_a_build_folder_of_another_tree_is_started_afresh(self):
+        self.install_everything()
+        cache = self.root / "build" / "CMakeCache.txt"
+        cache.parent.mkdir()
+        for home, kept in ((self.root, True), ("/elsewhere", False)):
+            cache.write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={home}\n", encoding="utf-8")
+            (cache.parent / "capstan-options").unlink(missing_ok=True)
+            self.assertEqual(self.capstan("build")[0], 0)
+            self.assertEqual(cache.exists(), kept)
+
     def test_a_failed_build_shows_the_compiler_and_ends(self):
         self.install_everything()
         (self.work / "compile-error").touch()
