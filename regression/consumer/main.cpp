@@ -1,5 +1,5 @@
 /// \file
-/// A Belos application that gets Capstan by linking Capstan::capstan: it names the solver and includes nothing of ours.
+/// A Belos application that gets Capstan by linking it: it names the solver and includes nothing of ours.
 ///
 /// Solves the 1D Laplace problem with 1,000 unknowns and checks the residual itself. Exit status 0 when it is small.
 
