@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "adapters/openfoam/capstan_solver.H"
-
 #include "adapters/openfoam/field_solve.H"
 #include "adapters/openfoam/solver_controls.H"
 #include "addToRunTimeSelectionTable.H"

@@ -70,7 +70,8 @@ std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern) {
   std::iota(columns.begin(), columns.end(), static_cast<GlobalOrdinal>(pattern.firstRow));
   columns.insert(columns.end(), remote.begin(), remote.end());
   const auto invalid = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
-  const auto columnMap = Teuchos::rcp(new const Map(invalid, columns.data(), static_cast<LocalOrdinal>(columns.size()), 0, comm));
+  const auto columnMap =
+      Teuchos::rcp(new const Map(invalid, columns.data(), static_cast<LocalOrdinal>(columns.size()), 0, comm));
 
   auto result = std::make_shared<CsrGraph>();
   result->position.resize(pattern.columns.size());
@@ -84,10 +85,10 @@ std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern) {
     row.clear();
     for (auto k = offsets[i]; k < offsets[i + 1]; ++k) {
       const auto column = pattern.columns[k];
-      const auto local =
-          column >= pattern.firstRow && column < pattern.firstRow + rows
-              ? static_cast<LocalOrdinal>(column - pattern.firstRow)
-              : static_cast<LocalOrdinal>(rows + (std::lower_bound(remote.begin(), remote.end(), column) - remote.begin()));
+      const auto local = column >= pattern.firstRow && column < pattern.firstRow + rows
+                             ? static_cast<LocalOrdinal>(column - pattern.firstRow)
+                             : static_cast<LocalOrdinal>(
+                                   rows + (std::lower_bound(remote.begin(), remote.end(), column) - remote.begin()));
       row.emplace_back(local, k);
     }
     std::sort(row.begin(), row.end());

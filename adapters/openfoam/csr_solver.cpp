@@ -31,7 +31,7 @@ using Solver = Belos::SolverManager<double, MultiVector, Operator>;
 using SolverFactory = Belos::SolverFactory<double, MultiVector, Operator>;
 
 // A preset whose cycle needs no global reduction.
-constexpr const char* defaultMueLuFile = "no-reductions";
+constexpr const char* defaultMueLuFile = "no_reductions";
 
 std::string fingerprint(const PreconditionerChoice& choice) {
   return choice.name + "\n" + choice.file + "\n" + fingerprint(choice.settings);
@@ -66,8 +66,9 @@ Teuchos::ParameterList readMueLuFile(const std::string& name) {
   const auto file = deck::findMueLuFile(name, ".");
   if (file.empty()) {
     const auto presets = deck::mueLuPresets();
-    throw std::invalid_argument(fmt::format("preconditioner muelu: no file '{}' here and no preset of that name; presets: {}{}",
-                                            name, fmt::join(presets, ", "), didYouMean(name, presets)));
+    throw std::invalid_argument(
+        fmt::format("preconditioner muelu: no file '{}' here and no preset of that name; presets: {}{}", name,
+                    fmt::join(presets, ", "), didYouMean(name, presets)));
   }
   return *Teuchos::getParametersFromXmlFile(file);
 }
@@ -76,6 +77,27 @@ void setIfKnown(const Teuchos::ParameterList& valid, const char* name, const std
                 Teuchos::ParameterList& list) {
   if (valid.isParameter(name)) {
     list.set(name, value);
+  }
+}
+
+// Belos' own text names its source file first; what follows is what a user can act on.
+std::string withoutThrowTest(const std::string& text) {
+  const auto marker = text.find("Throw test that evaluated to true");
+  const auto end = marker == std::string::npos ? marker : text.find('\n', marker);
+  const auto start = end == std::string::npos ? end : text.find_first_not_of(" \n", end);
+  return start == std::string::npos ? text : text.substr(start);
+}
+
+Teuchos::RCP<Solver> createSolver(const std::string& method) {
+  SolverFactory factory;
+  try {
+    return factory.create(method, Teuchos::parameterList());
+  } catch (const std::exception& error) {
+    const auto known = factory.supportedSolverNames();
+    const std::vector<std::string> names(known.begin(), known.end());
+    throw std::invalid_argument(fmt::format("method: found '{}'; {} Known methods: {}{}", method,
+                                            withoutThrowTest(error.what()), fmt::join(names, ", "),
+                                            didYouMean(method, names)));
   }
 }
 
@@ -99,8 +121,7 @@ Solver& CsrSolver::Impl::solver(const SolverChoice& choice) {
   auto& slot = solvers[choice.method + "\n" + fingerprint(choice.settings)];
   if (slot.is_null()) {
     refuseReserved(choice.settings);
-    SolverFactory factory;
-    const auto created = factory.create(choice.method, Teuchos::parameterList());
+    const auto created = createSolver(choice.method);
     const auto valid = created->getValidParameters();
     const auto list = Teuchos::parameterList();
     list->set("Verbosity", static_cast<int>(Belos::Errors) + static_cast<int>(Belos::Warnings));

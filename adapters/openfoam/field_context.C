@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "adapters/openfoam/field_context.H"
-
 #include <cmath>
 #include <iostream>
 #include <map>
 
-#include "adapters/openfoam/finalize_hook.hpp"
 #include "Time.H"
+#include "adapters/openfoam/field_context.H"
+#include "adapters/openfoam/finalize_hook.hpp"
 #include "polyMesh.H"
 
 namespace capstan::foam {
@@ -89,7 +88,7 @@ bool FieldContext::isDue(const UpdatePolicy& policy, int age) const {
   return true;
 }
 
-void FieldContext::update(const LduSystem& system, Foam::direction component, double sign,
+bool FieldContext::update(const LduSystem& system, Foam::direction component, double sign,
                           const SolverControls& controls) {
   // A kept matrix of the other sign would turn every correction round.
   if (isDue(controls.matrixUpdate, matrixAge_) || sign != sign_) {
@@ -104,16 +103,18 @@ void FieldContext::update(const LduSystem& system, Foam::direction component, do
   }
   ++matrixAge_;
   const bool renew = preconditionerStale_ && isDue(controls.preconditionerUpdate, preconditionerAge_);
-  if (renew || !solver_->hasPreconditioner(controls.preconditioner)) {
+  const bool build = renew || !solver_->hasPreconditioner(controls.preconditioner);
+  if (build) {
     const auto warning = solver_->updatePreconditioner(controls.preconditioner);
     if (!warning.empty()) {
-      WarningInFunction << "field " << field_ << ": " << warning << Foam::endl;
+      WarningInFunction << "field " << field_.c_str() << ": " << warning.c_str() << Foam::endl;
     }
     preconditionerStale_ = false;
     preconditionerAge_ = 0;
     freshCost_ = 0;
   }
   ++preconditionerAge_;
+  return build;
 }
 
 void FieldContext::learn(int iterations, double digits) {
@@ -144,7 +145,8 @@ void FieldContext::verify(const LduSystem& system, Foam::direction component) co
     }
     const double expected = sign_ * theirs[static_cast<Foam::label>(i)];
     if (!(std::abs(ours[i] - expected) <= 1e-13 * scale)) {
-      FatalErrorInFunction << "field " << field_ << ": the assembled matrix differs from OpenFOAM's own in cell " << i
+      FatalErrorInFunction << "field " << field_.c_str()
+                           << ": the assembled matrix differs from OpenFOAM's own in cell " << i
                            << " of this rank: its product with a test vector is " << ours[i] << ", OpenFOAM's "
                            << expected << Foam::exit(Foam::FatalError);
     }

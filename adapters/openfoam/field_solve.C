@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "adapters/openfoam/field_solve.H"
-
 #include <array>
 #include <cfenv>
 #include <cmath>
 #include <set>
 
 #include "PrecisionAdaptor.H"
+#include "adapters/openfoam/field_solve.H"
 #include "sigFpe.H"
 
 namespace capstan::foam {
@@ -68,7 +67,7 @@ Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scal
     warn("the matrix, the source or the field holds NaN or Inf; the field is left as it is");
   } else if (!performance.checkConvergence(limits_.tolerance, limits_.relTol) || limits_.minIter > 0) {
     const double setup = MPI_Wtime();
-    context_->update(system_, component_, sign_, controls_);
+    cost_.builds = context_->update(system_, component_, sign_, controls_) ? 1 : 0;
     cost_.setupSeconds += MPI_Wtime() - setup;
     iterate(psi, source, performance);
   }
@@ -136,8 +135,9 @@ FieldSolve::Norms FieldSolve::nextResidual(const Foam::scalarField& psi, const F
   return {sums[0], std::sqrt(sums[1])};
 }
 
-// OpenFOAM's test is on ||r||_1, the Krylov solver's on ||r||_2. ||r||_1 <= sqrt(n) ||r||_2 always; residuals at the end
-// of a solve are spread nearly as evenly as that, so the bound costs little, and what the last solve showed costs less.
+// OpenFOAM's test is on ||r||_1, the Krylov solver's on ||r||_2. ||r||_1 <= sqrt(n) ||r||_2 always; residuals at the
+// end of a solve are spread nearly as evenly as that, so the bound costs little, and what the last solve showed costs
+// less.
 double FieldSolve::passTolerance(const Norms& norms, const Foam::solverPerformance& performance) const {
   const double target =
       normFactor_ * std::max(limits_.tolerance, limits_.relTol * static_cast<double>(performance.initialResidual()));
@@ -150,8 +150,8 @@ void FieldSolve::pass(double tolerance, int maxIterations, Foam::scalarField& ps
   if (sign_ < 0) {
     residual_.negate();
   }
-  const auto result = context_->solver().solve(controls_.solver, tolerance, maxIterations, residual_.cdata(),
-                                               correction_.data());
+  const auto result =
+      context_->solver().solve(controls_.solver, tolerance, maxIterations, residual_.cdata(), correction_.data());
   cost_.iterations += result.iterations;
   cost_.hasReductions = result.hasReductions;
   cost_.reductions += result.reductions;
@@ -159,7 +159,8 @@ void FieldSolve::pass(double tolerance, int maxIterations, Foam::scalarField& ps
   forAll(psi, cell) { psi[cell] += correction_[cell]; }
 }
 
-void FieldSolve::iterate(Foam::scalarField& psi, const Foam::scalarField& source, Foam::solverPerformance& performance) {
+void FieldSolve::iterate(Foam::scalarField& psi, const Foam::scalarField& source,
+                         Foam::solverPerformance& performance) {
   constexpr double tiny = 1e-30;  // a tolerance no solver reaches: runs to the iteration limit
   const Norms first = norms_;
   bool stalled = false;
@@ -199,7 +200,8 @@ void FieldSolve::iterate(Foam::scalarField& psi, const Foam::scalarField& source
 void FieldSolve::warn(const std::string& message) const {
   static std::set<std::string> told;
   if (told.insert(field_ + message).second) {
-    WarningInFunction << "solver capstan, field " << field_ << ": " << message << " (told once a field)" << Foam::endl;
+    WarningInFunction << "solver capstan, field " << field_ << ": " << message.c_str() << " (told once a field)"
+                      << Foam::endl;
   }
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "adapters/openfoam/ldu_csr.H"
-
 #include <algorithm>
 
 #include "PstreamGlobals.H"
+#include "adapters/openfoam/ldu_csr.H"
 #include "cyclicLduInterface.H"
 #include "cyclicLduInterfaceField.H"
 #include "polyMesh.H"
@@ -53,7 +52,8 @@ std::vector<Foam::labelList> neighbourCells(const LduSystem& system) {
   std::vector<Foam::labelList> across(static_cast<std::size_t>(system.interfaces.size()));
   forAll(system.interfaces, patch) {
     if (system.interfaces.set(patch)) {
-      across[static_cast<std::size_t>(patch)] = system.interfaces[patch].interface().internalFieldTransfer(comms, cells)();
+      across[static_cast<std::size_t>(patch)] =
+          system.interfaces[patch].interface().internalFieldTransfer(comms, cells)();
     }
   }
   return across;
@@ -155,7 +155,8 @@ LduCsr::LduCsr(const LduSystem& system) {
       pattern_.columns.push_back(entries[k].column);
     }
     place_[entries[k].source] = pattern_.columns.size() - 1;
-    pattern_.rowStart[static_cast<std::size_t>(entries[k].row) + 1] = static_cast<std::int64_t>(pattern_.columns.size());
+    pattern_.rowStart[static_cast<std::size_t>(entries[k].row) + 1] =
+        static_cast<std::int64_t>(pattern_.columns.size());
   }
 }
 

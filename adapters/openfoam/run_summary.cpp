@@ -32,6 +32,7 @@ void RunSummary::add(const SolveCost& cost) {
   row->sum.iterations += cost.iterations;
   row->sum.passes += cost.passes;
   row->sum.hasReductions = row->sum.hasReductions && (cost.hasReductions || cost.iterations == 0);
+  row->sum.builds += cost.builds;
   row->sum.reductions += cost.reductions;
   row->sum.checks += cost.checks;
   row->sum.setupSeconds += cost.setupSeconds;
@@ -47,26 +48,27 @@ void RunSummary::print(std::ostream& out, int ranks) const {
     methodWidth = std::max(methodWidth, row.sum.method.size());
   }
   out << fmt::format("\nCapstan: solves of this run on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
-  out << fmt::format("{:<8} {:<{}} {:<14} {:>7} {:>11} {:>11} {:>7} {:>13} {:>13} {:>10} {:>10}\n", "field", "method",
-                     methodWidth, "preconditioner", "solves", "unconverged", "iterations", "passes", "reductions/it",
-                     "with checks", "set-up s", "solve s");
+  out << fmt::format("{:<8} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>10} {:>10}\n", "field",
+                     "method", methodWidth, "preconditioner", "solves", "unconverged", "builds", "iterations", "passes",
+                     "reductions/it", "with checks", "set-up s", "solve s");
   long solves = 0;
   int iterations = 0;
   double seconds = 0;
   for (const auto& row : rows_) {
     const auto& sum = row.sum;
-    out << fmt::format(
-        "{:<8} {:<{}} {:<14} {:>7} {:>11} {:>11} {:>7} {:>13} {:>13} {:>10.3f} {:>10.3f}\n", sum.field, sum.method,
-        methodWidth, sum.preconditioner, row.solves, row.unconverged, sum.iterations, sum.passes,
-        sum.hasReductions ? perIteration(sum.reductions, sum.iterations) : "not counted",
-        sum.hasReductions ? perIteration(sum.reductions + sum.checks, sum.iterations) : "not counted",
-        sum.setupSeconds, sum.solveSeconds);
+    out << fmt::format("{:<8} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>10.3f} {:>10.3f}\n",
+                       sum.field, sum.method, methodWidth, sum.preconditioner, row.solves, row.unconverged, sum.builds,
+                       sum.iterations, sum.passes,
+                       sum.hasReductions ? perIteration(sum.reductions, sum.iterations) : "not counted",
+                       sum.hasReductions ? perIteration(sum.reductions + sum.checks, sum.iterations) : "not counted",
+                       sum.setupSeconds, sum.solveSeconds);
     solves += row.solves;
     iterations += sum.iterations;
     seconds += sum.setupSeconds + sum.solveSeconds;
   }
   out << fmt::format("total: {} solves, {} iterations, {:.3f} s\n", solves, iterations, seconds);
-  out << "reductions/it: all-reduces of the Krylov solver an iteration; with checks: OpenFOAM's residual norms included.\n";
+  out << "builds: of the preconditioner; reductions/it: all-reduces of the Krylov solver an iteration; with checks: "
+         "OpenFOAM's residual norms included.\n";
   out.flush();
 }
 

@@ -15,11 +15,12 @@ struct SolveCost {
   std::string method;
   std::string preconditioner;
   int iterations = 0;
-  int passes = 0;              ///< calls of the Krylov solver: more than one when the recheck asked for it
+  int passes = 0;  ///< calls of the Krylov solver: more than one when the recheck asked for it
   bool converged = false;
   bool hasReductions = false;  ///< whether the solver counted its reductions
   long reductions = 0;         ///< all-reduces inside the Krylov solver
   long checks = 0;             ///< all-reduces of this adapter: OpenFOAM's residual norms
+  int builds = 0;              ///< times the preconditioner was built or renewed
   double setupSeconds = 0;     ///< matrix and preconditioner
   double solveSeconds = 0;     ///< everything else
 };

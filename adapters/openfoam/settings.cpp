@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <Teuchos_ParameterList.hpp>
+#include <algorithm>
 
 #include "belos_ext/core/nearest_match.hpp"
 
@@ -35,15 +36,19 @@ void setConverted(const Setting& setting, const std::string& name, const Teuchos
 }  // namespace
 
 std::string canonicalName(const std::string& name, const Teuchos::ParameterList* valid) {
-  if (valid == nullptr || valid->isParameter(name)) {
+  if (valid != nullptr && valid->isParameter(name)) {
     return name;
   }
-  for (const auto& entry : *valid) {
-    if (normalizedName(entry.first) == normalizedName(name)) {
-      return entry.first;
+  if (valid != nullptr) {
+    for (const auto& entry : *valid) {
+      if (normalizedName(entry.first) == normalizedName(name)) {
+        return entry.first;
+      }
     }
   }
-  return name;
+  std::string blanks = name;
+  std::replace(blanks.begin(), blanks.end(), '_', ' ');
+  return blanks;
 }
 
 void copySettings(const Settings& settings, const Teuchos::ParameterList* valid, Teuchos::ParameterList& list) {

@@ -25,10 +25,11 @@ using Settings = std::vector<Setting>;
 /// Copies \p settings into \p list. Local.
 ///
 /// Where \p valid (may be null) knows a name equal up to case and '_' for ' ', that spelling is taken and a number is
-/// converted to the type expected: an int to a double, 0 or 1 to a bool.
+/// converted to the type expected: an int to a double, 0 or 1 to a bool. In other names '_' becomes ' ': a dictionary's
+/// keys hold no blanks, and the names of MueLu and Ifpack2 no '_'.
 void copySettings(const Settings& settings, const Teuchos::ParameterList* valid, Teuchos::ParameterList& list);
 
-/// The name in \p valid that equals \p name up to case and '_' for ' '; \p name itself where there is none. Local.
+/// The name in \p valid that equals \p name up to case and '_' for ' '; else \p name with blanks for '_'. Local.
 std::string canonicalName(const std::string& name, const Teuchos::ParameterList* valid);
 
 /// One line that is equal for equal settings only. Local.

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "adapters/openfoam/solver_controls.H"
-
 #include <cstdlib>
 #include <set>
 
-#include "ITstream.H"
 #include "IOmanip.H"
+#include "ITstream.H"
 #include "Switch.H"
+#include "adapters/openfoam/solver_controls.H"
 #include "belos_ext/core/nearest_match.hpp"
 #include "dictionaryEntry.H"
 
@@ -25,7 +24,7 @@ std::string join(const std::vector<std::string>& words) {
 }
 
 [[noreturn]] void fail(const dictionary& dict, const std::string& message) {
-  FatalIOErrorInFunction(dict) << message << Foam::exit(Foam::FatalIOError);
+  FatalIOErrorInFunction(dict) << message.c_str() << Foam::exit(Foam::FatalIOError);
   std::abort();  // FatalIOError does not return
 }
 
@@ -99,8 +98,9 @@ void warnUnknown(const dictionary& dict, const std::vector<std::string>& known) 
   for (const auto& item : dict) {
     const std::string key = item.keyword();
     if (std::find(known.begin(), known.end(), key) == known.end() && warned.insert(dict.name() + "/" + key).second) {
-      IOWarningInFunction(dict) << "solver capstan does not know the entry '" << key << "' and ignores it"
-                                << didYouMean(key, known) << Foam::nl << "    It knows: " << join(known) << Foam::endl;
+      IOWarningInFunction(dict) << "solver capstan does not know the entry '" << key.c_str() << "' and ignores it"
+                                << didYouMean(key, known).c_str() << Foam::nl << "    It knows: " << join(known).c_str()
+                                << Foam::endl;
     }
   }
 }

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""The assembled matrix equals OpenFOAM's own product, and the solution OpenFOAM's own, where cells are coupled across
+patches: cyclic, processor and processorCyclic, symmetric and asymmetric matrices.
+
+The channel is periodic along two axes; the sector's coupling rotates vectors, which scales their components.
+
+usage: test_couplings.py <build folder> <ranks> <channel or sector>
+"""
+
+import pathlib
+import sys
+import unittest
+
+import foam
+
+METHOD = "capstan_sstep_gmres"
+TOLERANCE = 1e-11
+AGREEMENT = 1e-6
+BUILD = pathlib.Path(sys.argv[1]).resolve()
+RANKS = int(sys.argv[2])
+CASE = sys.argv[3]
+
+# `verify` compares the product of each assembled matrix with OpenFOAM's Amul and ends the run where they differ.
+CAPSTAN = f"""
+"p.*" {{ solver capstan; method {METHOD}; preconditioner muelu; tolerance {TOLERANCE}; verify yes; }}
+U {{ solver capstan; method {METHOD}; preconditioner ilut; tolerance {TOLERANCE}; verify yes; }}
+"""
+OPENFOAM = f"""
+"p.*" {{ solver PCG; preconditioner DIC; tolerance {TOLERANCE}; }}
+U {{ solver PBiCGStab; preconditioner DILU; tolerance {TOLERANCE}; }}
+"""
+
+
+def run_case(name, solvers):
+    case = BUILD / f"regression/openfoam/{CASE}-np{RANKS}-{name}"
+    settings = {"coupling": "cyclic", "ranks": RANKS, "libraries": '"libcapstanFoam.so"'}
+    foam.copy_case(pathlib.Path(__file__).resolve().parent / CASE, case, settings, solvers)
+    return case, foam.solve(case, RANKS, foam.environment(BUILD))
+
+
+class Couplings(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.case, cls.log = run_case("capstan", CAPSTAN)
+        cls.reference, _ = run_case("openfoam", OPENFOAM)
+
+    def test_every_solve_meets_the_tolerance(self):
+        lines = foam.solver_lines(self.log)
+        self.assertEqual(len(lines), 3 * (3 + 2))
+        self.assertEqual({line[0] for line in lines}, {METHOD})
+        for _, field, _, last, _ in lines:
+            self.assertLess(last, TOLERANCE, field)
+
+    def test_fields(self):
+        for name in ("p", "U"):
+            ours, theirs = (foam.read_field(case, name, RANKS) for case in (self.case, self.reference))
+            if name == "p":
+                ours, theirs = foam.without_mean(ours), foam.without_mean(theirs)
+            self.assertLess(foam.relative_difference(ours, theirs), AGREEMENT, name)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""What a user may write in system/fvSolution: everything has an effect, and mistakes are named.
+
+usage: test_dictionary.py <build folder>
+"""
+
+import pathlib
+import re
+import sys
+import unittest
+
+import foam
+
+METHOD = "capstan_sstep_gmres"
+BUILD = pathlib.Path(sys.argv[1]).resolve()
+CHANNEL = pathlib.Path(__file__).resolve().parent / "channel"
+PLAIN_U = f"U {{ solver capstan; method {METHOD}; preconditioner jacobi; tolerance 1e-6; }}\n"
+
+
+def run_with(name, pressure, coupling="cyclic", velocity=PLAIN_U, ranks=1):
+    """Runs the channel with the given text in p's entry; returns (exit status, log)."""
+    case = BUILD / f"regression/openfoam/dictionary-{name}"
+    solvers = velocity + '"p.*" { solver capstan; tolerance 1e-6; ' + pressure + " }\n"
+    foam.copy_case(CHANNEL, case, {"coupling": coupling, "ranks": ranks, "libraries": '"libcapstanFoam.so"'}, solvers)
+    return foam.solve(case, ranks, foam.environment(BUILD), foam.run)
+
+
+class Mistakes(unittest.TestCase):
+    def refused(self, name, pressure, *expected, **options):
+        status, log = run_with(name, pressure, **options)
+        self.assertNotEqual(status, 0, "the run went through:\n" + log[-2000:])
+        flat = " ".join(log.split())
+        for text in expected:
+            self.assertIn(text, flat)
+
+    def test_unknown_preconditioner(self):
+        self.refused("preconditioner", f"method {METHOD}; preconditioner muelo;", "found 'muelo'", "allowed: none",
+                     'did you mean "muelu"', "system/fvSolution.solvers.p")
+
+    def test_unknown_method(self):
+        self.refused("method", "method capstan_sstep_gmress; preconditioner none;", "capstan_sstep_gmress",
+                     "field p", "system/fvSolution.solvers.p")
+
+    def test_unknown_preset(self):
+        self.refused("preset", f"method {METHOD}; preconditioner {{ preconditioner muelu; file no-such-file; }}",
+                     "no file 'no-such-file'", "presets:")
+
+    def test_wrong_update_policy(self):
+        self.refused("caching", f"method {METHOD}; caching {{ preconditioner {{ update sometimes; }} }}",
+                     "found 'sometimes'", "allowed: always, periodic, adaptive, never")
+
+    def test_wrong_frequency(self):
+        self.refused("frequency", f"method {METHOD}; caching {{ matrix {{ update periodic; periodicCoeffs {{ frequency 0; }} }} }}",
+                     "frequency: found 0", "allowed: 1 or more")
+
+    def test_tolerance_twice(self):
+        self.refused("reserved", f"method {METHOD}; capstan {{ convergence_tolerance 1e-3; }}",
+                     "'convergence_tolerance' follows from tolerance, relTol and maxIter")
+
+    def test_solver_parameter_out_of_range(self):
+        self.refused("step-size", f"method {METHOD}; preconditioner none; capstan {{ step_size 0; }}", "Step Size")
+
+    def test_unsupported_coupling(self):
+        self.refused("ami", f"method {METHOD};", "patch left of type cyclicAMI", "Supported couplings: processor, cyclic",
+                     coupling="cyclicAMI")
+
+
+class Entries(unittest.TestCase):
+    def accepted(self, name, pressure, **options):
+        status, log = run_with(name, pressure, **options)
+        self.assertEqual(status, 0, log[-4000:])
+        return log
+
+    def summary(self, log):
+        """(field, method, preconditioner) of each row of the table printed at the end."""
+        table = log[log.index("Capstan: solves of this run"):].splitlines()
+        return {tuple(line.split()[:3]) for line in table[2:] if re.match(r"(p|U[xyz]) ", line)}
+
+    def pressure_iterations(self, log):
+        return [line[4] for line in foam.solver_lines(log) if line[1] == "p"]
+
+    def test_unknown_entry_is_warned_about_once(self):
+        log = self.accepted("unknown", f"method {METHOD}; preconditoner muelu;")
+        self.assertEqual(log.count("does not know the entry 'preconditoner'"), 1)
+        self.assertIn('did you mean "preconditioner"', log)
+
+    def test_defaults(self):
+        log = self.accepted("defaults", "summary yes;", velocity="U { solver capstan; tolerance 1e-6; }\n")
+        self.assertEqual(self.summary(log), {("p", "capstan_cg", "muelu"), ("Ux", "capstan_sstep_gmres", "ilut"),
+                                             ("Uy", "capstan_sstep_gmres", "ilut"),
+                                             ("Uz", "capstan_sstep_gmres", "ilut")})
+
+    def test_openfoams_preconditioner_names(self):
+        log = self.accepted("dic", f"method {METHOD}; preconditioner DIC; summary yes;")
+        self.assertIn(("p", METHOD, "riluk"), self.summary(log))
+
+    def test_maximum_iterations(self):
+        log = self.accepted("max", f"method {METHOD}; preconditioner none; maxIter 7; tolerance 1e-12;")
+        self.assertEqual(set(self.pressure_iterations(log)), {7})
+
+    def test_minimum_iterations(self):
+        log = self.accepted("min", f"method {METHOD}; preconditioner none; minIter 9; tolerance 0.9;")
+        self.assertGreaterEqual(min(self.pressure_iterations(log)), 9)
+
+    def test_stale_matrix_and_preconditioner_still_converge(self):
+        never = "update never;"
+        log = self.accepted("stale", f"method {METHOD}; preconditioner riluk; tolerance 1e-9; "
+                                     f"caching {{ matrix {{ {never} }} preconditioner {{ {never} }} }}")
+        lines = [line for line in foam.solver_lines(log) if line[1] == "p"]
+        self.assertEqual(len(lines), 6)
+        for line in lines:
+            self.assertLess(line[3], 1e-9)
+
+    def test_preconditioner_updates(self):
+        for name, update, builds in (("always", "update always;", 6), ("never", "update never;", 1),
+                                     ("periodic", "update periodic; periodicCoeffs { frequency 4; }", 2),
+                                     ("adaptive", "update adaptive; adaptiveCoeffs { growth 1000; }", 1)):
+            with self.subTest(update=name):
+                log = self.accepted(name, f"method {METHOD}; summary yes; caching {{ preconditioner {{ {update} }} }}")
+                row = next(line for line in log.splitlines() if line.startswith("p  "))
+                self.assertEqual(row.split()[3:6], ["6", "0", str(builds)])
+
+    def test_parallel_default_run(self):
+        self.accepted("parallel", "", ranks=3)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
