@@ -8,10 +8,13 @@ foreach(target capstan capstanFoam capstan-solve)
   endif()
 endforeach()
 
-# What `./capstan bench` builds; perf/ hangs its programs under it.
-if(NOT TARGET capstan_bench)
-  add_custom_target(capstan_bench)
-endif()
+# Benchmarks are built when asked for, not with everything: the tests need to be quick from nothing.
+get_target_property(benchmarks capstan_bench MANUALLY_ADDED_DEPENDENCIES)
+foreach(target IN LISTS benchmarks)
+  if(TARGET ${target})
+    set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
+  endif()
+endforeach()
 
 # capstan_export(<target> AS <name>): makes <target> part of the package under Capstan::<name>. The source tree leaves its
 # include directories and the compile flags of our own code stay private.

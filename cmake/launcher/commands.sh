@@ -184,14 +184,14 @@ TEXT
 }
 
 command_test() {
-  local target=all selection=() progress=()
+  local targets=(all capstan_tests) selection=() progress=()
   ensure_packages build openfoam
   if [[ ${1:-} == --sanitize ]]; then
     shift
-    build_dir=$build_dir-sanitize target=capstan_unit_tests selection=(-L unit)
+    build_dir=$build_dir-sanitize targets=(capstan_unit_tests) selection=(-L unit)
   fi
   configure "$build_dir"
-  build_targets "$build_dir" "$target"
+  build_targets "$build_dir" "${targets[@]}"
   export_run_environment
   [[ ! -t 1 ]] || progress=(--progress)
   exec ctest --test-dir "$build_dir" --output-on-failure --no-tests=error "${progress[@]}" -j "$(nproc)" \
