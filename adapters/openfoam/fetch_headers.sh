@@ -40,6 +40,7 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # The binary archives in use, as "origin|uri|suite|component"; their source counterparts are what we ask for.
+# shellcheck disable=SC2016 # apt expands the format
 archives=$(apt-get indextargets --format '$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)' 'Created-By: Packages' | sort -u)
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 options=

@@ -98,7 +98,7 @@ void warnUnknown(const dictionary& dict, const std::vector<std::string>& known) 
   for (const auto& item : dict) {
     const std::string key = item.keyword();
     if (std::find(known.begin(), known.end(), key) == known.end() && warned.insert(dict.name() + "/" + key).second) {
-      IOWarningInFunction(dict) << "solver capstan does not know the entry '" << key.c_str() << "' and ignores it"
+      IOWarningInFunction(dict) << "solver capstan does not know the entry '" << key.c_str() << "' and makes no use of it"
                                 << didYouMean(key, known).c_str() << Foam::nl << "    It knows: " << join(known).c_str()
                                 << Foam::endl;
     }
