@@ -17,6 +17,7 @@ class StepSize {
     automatic_ = automatic;
     asked_ = asked;
     current_ = asked;
+    ceiling_ = largest;
   }
   void recall(int steps) {
     if (automatic_ && steps > 0) current_ = std::min(steps, largest);
@@ -31,14 +32,20 @@ class StepSize {
   void succeeded(int steps, double condition) {
     if (!automatic_ || steps < current_) return;
     if (condition < comfortable) {
-      current_ = std::min(current_ + 1, largest);
+      current_ = std::min(current_ + 1, ceiling_);
     } else if (condition > strained) {
       current_ = std::max(current_ - 1, 1);
     }
   }
 
-  /// Only the first `rank` - 1 steps of the panel were usable.
-  void failed(int steps) { current_ = std::max(1, std::min(current_, steps) / 2); }
+  /// A panel of that many steps lost rank. An automatic s does not grow back to where it failed.
+  void failed(int steps) {
+    current_ = std::max(1, std::min(current_, steps) / 2);
+    ceiling_ = std::max(1, std::min(ceiling_, steps - 1));
+  }
+
+  /// Whether a panel of this condition has lost most of its digits.
+  static bool isStrained(double condition) { return condition > strained; }
 
  private:
   static constexpr int largest = 16;
@@ -47,6 +54,7 @@ class StepSize {
 
   bool automatic_ = true;
   int asked_ = 5;
+  int ceiling_ = largest;
   int current_ = 5;
 };
 

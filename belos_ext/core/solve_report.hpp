@@ -51,7 +51,7 @@ struct ColumnReport {
 struct PhaseSeconds {
   double operatorSeconds = 0.0;
   double preconditioner = 0.0;
-  double orthogonalization = 0.0;  ///< local work on the basis
+  double orthogonalization = 0.0;  ///< local kernels: inner products, orthogonalisation, vector updates
   double reductionWait = 0.0;
   double rest = 0.0;
   double total = 0.0;

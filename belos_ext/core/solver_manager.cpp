@@ -236,6 +236,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   report_.reductionsNonblocking = spent.nonblocking;
   report_.seconds.total = now() - started;
   report_.seconds.reductionWait = spent.waitSeconds;
+  report_.seconds.orthogonalization = spent.kernelSeconds;
   fillReport(stops, options);
   writeFiles(options);
   return report_.converged ? Belos::Converged : Belos::Unconverged;
@@ -281,7 +282,6 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   r.seconds.operatorSeconds = cost.operatorSeconds;
   r.seconds.preconditioner = cost.preconditionerSeconds;
   for (const auto& column : columns_) {
-    r.seconds.orthogonalization += column->orthogonalizationSeconds();
     r.finalStepSize = std::max(r.finalStepSize, column->finalStepSize());
   }
   r.seconds.rest = r.seconds.total - r.seconds.operatorSeconds - r.seconds.preconditioner -

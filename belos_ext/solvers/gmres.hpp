@@ -45,12 +45,14 @@ class Gmres final : public RestartedGmres<Types> {
     plain(1, 0) = 1;
 
     CycleOutcome cycle;
+    int panelRank = 2;
     while (cycle.columns < this->restartLength_ && !stop.exhausted() && !cycle.claimed && !cycle.stopped &&
-           cycle.finite) {
+           cycle.finite && panelRank > 0) {
       const int j = cycle.columns;
       this->applyTo(system, j);  // v_{j+1} = A M^{-1} q_j
       const PanelOutcome panel = orthogonalization_->orthonormalize(this->basis_, j, 1, system, this->relation_, r);
       cycle.finite = panel.finite;
+      panelRank = panel.rank;
       if (panel.rank == 2) {
         this->extend(system, stop, j, 1, plain, r, cycle);  // h_{:,j}, rotations, residual
       } else if (panel.rank == 1 && panel.finite) {

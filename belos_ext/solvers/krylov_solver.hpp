@@ -38,12 +38,12 @@ class KrylovSolver {
   /// iterates. b, x: n x 1 on the same map. Collective.
   virtual void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) = 0;
 
-  /// Takes over, and gives back, what is worth keeping across solver instances. Local.
+  /// Takes over, and gives back, what is worth keeping across solver instances. Called after configure(). Local.
+  ///
+  /// Ranks may remember different solves, so what was recalled counts only once they agree: a solver that recalls
+  /// reduces its agreement (below) with its first residual and forgets the state otherwise.
   virtual void recall(const SolverState& state) { static_cast<void>(state); }
   virtual void remember(SolverState& state) const { static_cast<void>(state); }
-
-  /// Seconds of local orthogonalisation in the last solve.
-  virtual double orthogonalizationSeconds() const { return 0; }
 
   /// Step size at the end of an s-step solve; 0 elsewhere.
   virtual int finalStepSize() const { return 0; }

@@ -17,6 +17,7 @@
 
 #include "belos_ext/basis/arnoldi_relation.hpp"
 #include "belos_ext/basis/krylov_basis.hpp"
+#include "belos_ext/core/agreement.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
@@ -44,7 +45,9 @@ class RestartedGmres : public KrylovSolver<Types> {
     system.toNative(*r_, *z_);
     batch_->clear();
     const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), rhs = batch_->norm2(b);
+    agreement_.enter(*batch_, stamp_);
     system.reduce(*batch_);
+    if (!agreement_.reached(*batch_)) forget();
     ResidualNorms norms{root(native), root(explicit_)};
     stop.begin(norms, root(rhs));
     stop.verified(norms, false);
@@ -66,6 +69,9 @@ class RestartedGmres : public KrylovSolver<Types> {
   }
 
  protected:
+  /// Drops what recall() took over: the ranks do not agree on it.
+  virtual void forget() {}
+
   /// Runs one cycle from z / beta: fills basis_ and relation_, counts iterations, stops at the target. Collective.
   virtual CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) = 0;
 
@@ -124,6 +130,7 @@ class RestartedGmres : public KrylovSolver<Types> {
     cycle.claimed = cycle.claimed || !vector.independent;
   }
 
+  int stamp_ = 0;  ///< of the recalled state; 0: none
   int restartLength_ = 0;
   bool flexible_ = false;
   KrylovBasis<Types> basis_, directions_;
@@ -187,6 +194,7 @@ class RestartedGmres : public KrylovSolver<Types> {
   }
 
   Vector r_, z_, u_, candidate_;
+  Agreement<Types> agreement_;
   VectorOrthogonalization<Types> vectorOrthogonalization_;
   std::unique_ptr<ReductionBatch<Types>> batch_;
 };

@@ -32,6 +32,8 @@ class SStepGmres final : public RestartedGmres<Types> {
 
   void configure(const SolverOptions& options) override {
     options_ = options;
+    this->stamp_ = 0;
+    recalled_ = false;
     this->restartLength_ = options.numBlocks;
     this->flexible_ = options.flexible;
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
@@ -43,7 +45,9 @@ class SStepGmres final : public RestartedGmres<Types> {
   }
 
   void recall(const SolverState& state) override {
+    this->stamp_ = Agreement<Types>::stampOf(state.solves);
     if (options_.shiftsAuto) recurrence_.setShifts(state.shifts);
+    recalled_ = options_.shiftsAuto && recurrence_.ready();
     stepSize_.recall(state.stepSize);
   }
   void remember(SolverState& state) const override {
@@ -53,6 +57,8 @@ class SStepGmres final : public RestartedGmres<Types> {
   int finalStepSize() const override { return stepSize_.current(); }
 
  protected:
+  void forget() override { configure(SolverOptions(options_)); }
+
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     begin(system, beta);
     CycleOutcome cycle;
@@ -65,10 +71,11 @@ class SStepGmres final : public RestartedGmres<Types> {
       const PanelOutcome panel =
           orthogonalization_->orthonormalize(this->basis_, first, steps, system, this->relation_, r);  // V = Q R
       cycle.finite = panel.finite;
+      revalidate(system, stop, steps, panel);
       if (panel.rank == steps + 1) {
         stepSize_.succeeded(steps, panel.condition);
       } else if (!shrink(system, stop, first, steps, panel, r, cycle)) {
-        if (!cycle.finite) break;
+        if (!cycle.finite || (steps == 1 && cycle.columns == first)) break;
         continue;
       }
       this->extend(system, stop, first, panel.rank - 1, changeOfBasis, r, cycle);  // H = (R B - H R_top) R_mid^{-1}
@@ -116,6 +123,16 @@ class SStepGmres final : public RestartedGmres<Types> {
     return recurrence_.template changeOfBasis<Scalar>(steps);
   }
 
+  /// Shifts from another solve are dropped when they make an ill-conditioned panel: the operator is another one.
+  void revalidate(LinearSystem<Types>& system, StopTest& stop, int steps, const PanelOutcome& panel) {
+    if (!recalled_) return;
+    if (panel.rank < steps + 1 || StepSize::isStrained(panel.condition)) {
+      recurrence_.reset(options_.basis);
+      system.tell(stop.iterations(), "shifts", "those of an earlier solve do not fit");
+    }
+    recalled_ = false;
+  }
+
   /// The breakdown ladder for a panel that lost rank: halve s and keep the vectors that are good; with s = 1 go on
   /// classically. Returns true when the panel's good vectors include a new one, false when the loop is to look again.
   bool shrink(LinearSystem<Types>& system, StopTest& stop, int first, int steps, const PanelOutcome& panel,
@@ -154,6 +171,7 @@ class SStepGmres final : public RestartedGmres<Types> {
   }
 
   SolverOptions options_;
+  bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet
   StepSize stepSize_;
   BasisRecurrence recurrence_;
   std::unique_ptr<BlockGramSchmidt<Types>> orthogonalization_;

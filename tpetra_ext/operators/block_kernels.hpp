@@ -4,7 +4,8 @@
 /// host.
 ///
 /// All functions are local. Coefficients are copied into memory the execution space can read before the launch, so the
-/// caller may change them at once. Distributed operands need constant stride and equal local lengths.
+/// caller may change them at once. Their time is added to counters().kernelSeconds (on a GPU: until the launch).
+/// Distributed operands need constant stride and equal local lengths.
 
 #include <Teuchos_SerialDenseMatrix.hpp>
 #include <Tpetra_MultiVector.hpp>
@@ -14,6 +15,7 @@
 #include "tpetra_ext/kernels/block_update.hpp"
 #include "tpetra_ext/kernels/sweep.hpp"
 #include "tpetra_ext/kernels/triangular_solve.hpp"
+#include "tpetra_ext/reductions/counters.hpp"
 
 namespace capstan {
 
@@ -70,16 +72,19 @@ class BlockKernels {
 
   /// V -= Q R. Q: n x k, R: k x s, V: n x s.
   void update(const MultiVector& q, const HostMatrix& r, MultiVector& v) {
+    const CounterTimer timer(counters().kernelSeconds);
     kernels::update(execution_, readable(q), staged(0, r), writable(v));
   }
 
   /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
   void accumulate(const MultiVector& q, const HostMatrix& y, MultiVector& x) {
+    const CounterTimer timer(counters().kernelSeconds);
     kernels::accumulate(execution_, readable(q), staged(0, y), writable(x));
   }
 
   /// V <- V U^{-1}, U upper triangular s x s.
   void triangularSolve(MultiVector& v, const HostMatrix& u) {
+    const CounterTimer timer(counters().kernelSeconds);
     kernels::triangularSolve(execution_, writable(v), staged(0, u));
   }
 
@@ -92,12 +97,14 @@ class BlockKernels {
     const Tall none("none", vView.extent(0), 0);
     const ConstTall qView = q != nullptr ? ConstTall(readable(*q)) : ConstTall(none);
     const Tall pView = p != nullptr ? writable(*p) : none;
+    const CounterTimer timer(counters().kernelSeconds);
     kernels::orthonormalize(execution_, qView, pView, staged(0, s), vView, staged(1, r), staged(2, u));
   }
 
   /// Several updates of single vectors of one length in one pass over memory, in order.
   template <class First, class... Rest>
   void sweep(const First& first, const Rest&... rest) {
+    const CounterTimer timer(counters().kernelSeconds);
     kernels::sweep(execution_, static_cast<std::ptrdiff_t>(first.y.getLocalLength()), lowered(first), lowered(rest)...);
   }
 

@@ -2,7 +2,6 @@
 
 #include <Teuchos_Comm.hpp>
 #include <Teuchos_DefaultSerialComm.hpp>
-#include <chrono>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -35,20 +34,6 @@ long nextTicket() {
   static long last = 0;
   return ++last;
 }
-
-/// Adds the time it lives to the seconds spent waiting.
-class WaitTimer {
- public:
-  WaitTimer() : begin_(std::chrono::steady_clock::now()) {}
-  ~WaitTimer() {
-    counters().waitSeconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
-  }
-  WaitTimer(const WaitTimer&) = delete;
-  WaitTimer& operator=(const WaitTimer&) = delete;
-
- private:
-  std::chrono::steady_clock::time_point begin_;
-};
 
 #ifdef CAPSTAN_HAVE_MPI
 std::string describe(const char* function, int code) {
@@ -89,7 +74,7 @@ struct AllReduce::State {
   static MPI_Datatype datatype(Type type) { return type == Type::Float ? MPI_FLOAT : MPI_DOUBLE; }
 
   void allreduce(void* data, int count, MPI_Datatype type) {
-    const WaitTimer timer;
+    const CounterTimer timer(counters().waitSeconds);
     const int code = MPI_Allreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, raw);
     if (code != MPI_SUCCESS) error = describe("MPI_Allreduce", code);
   }
@@ -99,7 +84,7 @@ struct AllReduce::State {
     if (deferredData != nullptr) {
       allreduce(std::exchange(deferredData, nullptr), deferredCount, deferredType);
     } else if (request != MPI_REQUEST_NULL) {
-      const WaitTimer timer;
+      const CounterTimer timer(counters().waitSeconds);
       const int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
       if (code != MPI_SUCCESS) error = describe("MPI_Wait", code);
       request = MPI_REQUEST_NULL;

@@ -10,6 +10,7 @@ ReductionCounters operator-(const ReductionCounters& later, const ReductionCount
   result.bytes = later.bytes - earlier.bytes;
   result.fences = later.fences - earlier.fences;
   result.waitSeconds = later.waitSeconds - earlier.waitSeconds;
+  result.kernelSeconds = later.kernelSeconds - earlier.kernelSeconds;
   return result;
 }
 

@@ -6,18 +6,33 @@
 /// Both are process-wide and meant for the one thread that drives the solver. Reports take differences of counters;
 /// tests read the log to prove that work lies between the start of a reduction and the wait for it.
 
+#include <chrono>
 #include <vector>
 
 namespace capstan {
 
 /// Running totals since the start of the process. Local: ranks count for themselves.
 struct ReductionCounters {
-  long blocking = 0;       ///< blocking all-reduces, counted on one rank and on a serial communicator too
-  long nonblocking = 0;    ///< nonblocking all-reduces started, counted likewise
-  long messages = 0;       ///< MPI collectives really called: fewer than the above on one rank
-  long bytes = 0;          ///< bytes handed to those collectives by this rank
-  long fences = 0;         ///< times the host waited for the execution space to finish local products
-  double waitSeconds = 0;  ///< seconds spent inside blocking all-reduces and in waits for nonblocking ones
+  long blocking = 0;         ///< blocking all-reduces, counted on one rank and on a serial communicator too
+  long nonblocking = 0;      ///< nonblocking all-reduces started, counted likewise
+  long messages = 0;         ///< MPI collectives really called: fewer than the above on one rank
+  long bytes = 0;            ///< bytes handed to those collectives by this rank
+  long fences = 0;           ///< times the host waited for the execution space to finish local products
+  double waitSeconds = 0;    ///< seconds spent inside blocking all-reduces and in waits for nonblocking ones
+  double kernelSeconds = 0;  ///< seconds in local kernels: products of batches, with their fence, and vector updates
+};
+
+/// Adds the wall-clock seconds it lives to one of the totals.
+class CounterTimer {
+ public:
+  explicit CounterTimer(double& total) : total_(total), begin_(std::chrono::steady_clock::now()) {}
+  ~CounterTimer() { total_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  CounterTimer(const CounterTimer&) = delete;
+  CounterTimer& operator=(const CounterTimer&) = delete;
+
+ private:
+  double& total_;
+  std::chrono::steady_clock::time_point begin_;
 };
 
 /// What happened between two snapshots: `later - earlier`.

@@ -80,6 +80,7 @@ void ReductionBatch<Types>::Impl::collect() {
 template <class Types>
 void ReductionBatch<Types>::Impl::evaluate(const char* call) {
   requireCollecting(call);
+  const CounterTimer timer(counters().kernelSeconds);
   const ExecutionSpace exec;
   const bool kernels = products.hasKernels();
   launch(exec);
@@ -176,15 +177,18 @@ void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& b
       throw std::invalid_argument("capstan::ReductionBatch::reduceTogether: the batches have different communicators");
     }
   }
-  const typename Types::ExecutionSpace exec;
   int total = 0;
-  bool kernels = false;
-  for (ReductionBatch* batch : batches) {
-    total += batch->impl_->products.messageSize();
-    kernels = batch->impl_->products.hasKernels() || kernels;
-    batch->impl_->launch(exec);
+  {
+    const CounterTimer timer(counters().kernelSeconds);
+    const typename Types::ExecutionSpace exec;
+    bool kernels = false;
+    for (ReductionBatch* batch : batches) {
+      total += batch->impl_->products.messageSize();
+      kernels = batch->impl_->products.hasKernels() || kernels;
+      batch->impl_->launch(exec);
+    }
+    if (kernels) fence(exec);
   }
-  if (kernels) fence(exec);
   detail::grow(first.packed, total, "capstan::ReductionBatch::packed");
   Scalar* next = first.packed.data();
   for (ReductionBatch* batch : batches) {
