@@ -1,0 +1,43 @@
+#include "adapters/plugin/belos_names.hpp"
+
+#include <Belos_Details_EBelosSolverType.hpp>
+#include <cctype>
+
+namespace capstan {
+
+namespace {
+
+std::string upperCase(std::string name) {
+  for (char& c : name) c = c == '_' ? ' ' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
+}  // namespace
+
+std::string canonicalBelosName(const std::string& name) {
+  return Belos::Details::getCanonicalNameFromAlias(upperCase(name)).first;
+}
+
+std::vector<std::string> belosNames() {
+  std::vector<std::string> names = Belos::Details::canonicalSolverNames();
+  const std::vector<std::string> aliases = Belos::Details::solverNameAliases();
+  names.insert(names.end(), aliases.begin(), aliases.end());
+  // Belos lists its Tpetra solvers only once an application has made a factory.
+  for (const char* name : {"TPETRA CG", "TPETRA CG PIPELINE", "TPETRA CG SINGLE REDUCE", "TPETRA GMRES",
+                           "TPETRA GMRES PIPELINE", "TPETRA GMRES S-STEP", "TPETRA GMRES SINGLE REDUCE"}) {
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+Teuchos::RCP<Teuchos::ParameterList> parametersOfAlias(const std::string& name,
+                                                       const Teuchos::RCP<Teuchos::ParameterList>& parameters) {
+  auto list = parameters.is_null() ? Teuchos::parameterList() : Teuchos::parameterList(*parameters);
+  const std::string upper = upperCase(name);
+  if (Belos::Details::getCanonicalNameFromAlias(upper).second) {
+    Belos::Details::reviseParameterListForAlias(upper, *list);
+  }
+  return list;
+}
+
+}  // namespace capstan

@@ -1,0 +1,24 @@
+#pragma once
+
+/// \file
+/// The names Belos knows its own solvers by.
+
+#include <Teuchos_ParameterList.hpp>
+#include <Teuchos_RCP.hpp>
+#include <string>
+#include <vector>
+
+namespace capstan {
+
+/// Belos' canonical name for one of its aliases, in upper case; any other name in upper case with '_' as a blank.
+std::string canonicalBelosName(const std::string& name);
+
+/// Canonical names and aliases of all solvers of Belos and of its Tpetra adapter.
+std::vector<std::string> belosNames();
+
+/// A copy of an application's list with what the alias `name` stands for in Belos added ("FLEXIBLE GMRES" sets
+/// "Flexible Gmres"); an empty list for null.
+Teuchos::RCP<Teuchos::ParameterList> parametersOfAlias(const std::string& name,
+                                                       const Teuchos::RCP<Teuchos::ParameterList>& parameters);
+
+}  // namespace capstan

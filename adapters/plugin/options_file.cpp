@@ -1,0 +1,240 @@
+#include "adapters/plugin/options_file.hpp"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <Teuchos_Array.hpp>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+
+#include "adapters/plugin/belos_names.hpp"
+#include "belos_ext/core/nearest_match.hpp"
+#include "belos_ext/core/parameter_table.hpp"
+
+namespace capstan {
+
+namespace {
+
+/// The value of a parameter as it would stand in a list the application made.
+Teuchos::ParameterEntry entryOf(const YAML::Node& node, const ParameterRow& row) {
+  if (node.IsSequence()) {
+    Teuchos::Array<double> numbers;
+    Teuchos::Array<std::string> words;
+    for (const YAML::Node& item : node) {
+      double number = 0.0;
+      words.push_back(item.IsScalar() ? item.Scalar() : std::string("a nested value"));
+      if (item.IsScalar() && YAML::convert<double>::decode(item, number)) numbers.push_back(number);
+    }
+    return numbers.size() == words.size() ? Teuchos::ParameterEntry(numbers) : Teuchos::ParameterEntry(words);
+  }
+  const std::string& text = node.Scalar();
+  const bool quoted = node.Tag() == "!";
+  int integer = 0;
+  double number = 0.0;
+  if (quoted || row.type == "string") return Teuchos::ParameterEntry(text);
+  if (text == "true" || text == "True" || text == "TRUE") return Teuchos::ParameterEntry(true);
+  if (text == "false" || text == "False" || text == "FALSE") return Teuchos::ParameterEntry(false);
+  if (YAML::convert<int>::decode(node, integer)) return Teuchos::ParameterEntry(integer);
+  if (YAML::convert<double>::decode(node, number)) return Teuchos::ParameterEntry(number);
+  return Teuchos::ParameterEntry(text);
+}
+
+}  // namespace
+
+/// Turns one YAML document into options.
+class OptionsReader {
+ public:
+  explicit OptionsReader(std::string source) : source_(std::move(source)) {}
+
+  UserOptions read(const std::string& text) {
+    YAML::Node document;
+    try {
+      const std::vector<YAML::Node> documents = YAML::LoadAll(text);
+      if (documents.size() > 1) fail(documents[1], "", "has a second YAML document; only one is allowed");
+      if (!documents.empty()) document = documents.front();
+    } catch (const YAML::Exception& error) {
+      throw std::invalid_argument(
+          fmt::format("Capstan options: {}{} is not valid YAML: {}", source_, line(error.mark), error.msg));
+    }
+    if (document.IsNull()) return options_;
+    requireMap(document, "");
+    readParameters(document, "", {true, "", Teuchos::ParameterList(source_)});
+    if (const YAML::Node labels = document["labels"]) readLabels(labels);
+    if (const YAML::Node redirect = document["redirect"]) readRedirects(redirect);
+    return options_;
+  }
+
+ private:
+  static std::string line(const YAML::Mark& mark) {
+    return mark.is_null() ? std::string() : fmt::format(", line {}", mark.line + 1);
+  }
+
+  [[noreturn]] void fail(const YAML::Node& node, const std::string& path, const std::string& what) const {
+    throw std::invalid_argument(
+        fmt::format("Capstan options: {}{}: {}{}{}", source_, line(node.Mark()), path, path.empty() ? "" : ": ", what));
+  }
+
+  void requireMap(const YAML::Node& node, const std::string& path) const {
+    if (!node.IsMap()) fail(node, path, "is not a map; allowed: keys with values, such as step_size: 5");
+  }
+
+  std::string keyOf(const YAML::Node& node, const std::string& path) const {
+    if (!node.IsScalar()) fail(node, path, "has a key that is not a word");
+    return node.Scalar();
+  }
+
+  void readParameters(const YAML::Node& map, const std::string& path, UserOptions::Layer layer) {
+    const bool top = layer.forAll;
+    std::set<const ParameterRow*> seen;
+    std::set<std::string> sections;
+    for (const auto& item : map) {
+      const std::string key = keyOf(item.first, path);
+      if (top && (key == "labels" || key == "redirect")) {
+        if (!sections.insert(key).second) fail(item.first, key, "is given twice");
+        continue;
+      }
+      const ParameterRow* row = findParameter(key);
+      if (row == nullptr) fail(item.first, path + key, "unknown key" + suggestion(key, top));
+      if (!seen.insert(row).second) fail(item.first, path + key, "parameter \"" + row->name + "\" is given twice");
+      if (item.second.IsNull())
+        fail(item.first, path + key, "has no value; allowed: " + row->type + ", " + row->allowed);
+      if (item.second.IsMap()) fail(item.second, path + key, "is a map; allowed: " + row->type + ", " + row->allowed);
+      const Teuchos::ParameterEntry entry = entryOf(item.second, *row);
+      try {
+        checkParameter(*row, entry);
+      } catch (const std::invalid_argument& error) {
+        fail(item.second, path + key, error.what());
+      }
+      layer.list.setEntry(row->name, entry);
+    }
+    if (layer.list.numParams() > 0) options_.parameters_.push_back(std::move(layer));
+  }
+
+  std::string suggestion(const std::string& key, bool top) const {
+    std::vector<std::string> names;
+    for (const ParameterRow& row : parameterRows()) names.push_back(row.name);
+    if (top) names.insert(names.end(), {"labels", "redirect"});
+    const std::string nearest = didYouMean(key, names);
+    return nearest + (top ? "; allowed: a parameter's name, labels, redirect" : "; allowed: a parameter's name");
+  }
+
+  void readLabels(const YAML::Node& labels) {
+    requireMap(labels, "labels");
+    std::set<std::string> seen;
+    for (const auto& item : labels) {
+      const std::string label = keyOf(item.first, "labels");
+      const std::string path = "labels." + label;
+      if (!seen.insert(label).second) fail(item.first, path, "is given twice");
+      requireMap(item.second, path);
+      readParameters(item.second, path + ".", {false, label, Teuchos::ParameterList(source_)});
+    }
+  }
+
+  void readRedirects(const YAML::Node& redirect) {
+    requireMap(redirect, "redirect");
+    for (const auto& item : redirect) {
+      const std::string from = keyOf(item.first, "redirect");
+      const std::string path = "redirect." + from;
+      if (!item.second.IsScalar()) fail(item.second, path, "is not a solver's name");
+      const SolverName* to = findSolver(item.second.Scalar());
+      if (to == nullptr) fail(item.second, path, unknownSolverMessage(item.second.Scalar()));
+      checkRedirected(item.first, from, path);
+      const SolverName* ours = findSolver(from);
+      const std::string canonical = ours != nullptr ? ours->canonical : canonicalBelosName(from);
+      if (!options_.redirects_.emplace(canonical, to).second) {
+        fail(item.first, path, "solver \"" + canonical + "\" is redirected twice");
+      }
+    }
+  }
+
+  /// A name nobody knows may belong to an application's own factory, unless it looks like a slip.
+  void checkRedirected(const YAML::Node& node, const std::string& from, const std::string& path) const {
+    if (findSolver(from) != nullptr) return;
+    if (looksLikeOurs(from)) fail(node, path, unknownSolverMessage(from));
+    const std::vector<std::string> known = belosNames();
+    for (const std::string& name : known) {
+      if (normalizedName(name) == normalizedName(from)) return;
+    }
+    const std::string nearest = didYouMean(from, known);
+    if (!nearest.empty()) fail(node, path, "Belos has no solver \"" + from + "\"" + nearest);
+  }
+
+  std::string source_;
+  UserOptions options_;
+};
+
+UserOptions UserOptions::parse(const std::string& text, const std::string& source) {
+  return OptionsReader(source).read(text);
+}
+
+UserOptions UserOptions::parseFile(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  errno = 0;
+  const bool isFolder = std::filesystem::is_directory(path);
+  if (isFolder || !file || !(text << file.rdbuf(), file.good() || file.eof())) {
+    // An empty file sets failbit on `text`, not on `file`.
+    throw std::invalid_argument(fmt::format("Capstan options: cannot read \"{}\", named by CAPSTAN_OPTIONS_FILE: {}",
+                                            path, isFolder ? "it is a folder" : std::strerror(errno)));
+  }
+  return parse(text.str(), path);
+}
+
+void UserOptions::add(const UserOptions& stronger) {
+  parameters_.insert(parameters_.end(), stronger.parameters_.begin(), stronger.parameters_.end());
+  for (const auto& [from, to] : stronger.redirects_) redirects_[from] = to;
+}
+
+Teuchos::RCP<const Teuchos::ParameterList> UserOptions::forLabel(const std::string& label) const {
+  Teuchos::RCP<Teuchos::ParameterList> merged;
+  for (const Layer& layer : parameters_) {
+    if (!layer.forAll && layer.label != label) continue;
+    if (merged.is_null()) {
+      merged = Teuchos::parameterList(layer.list.name());
+    } else if (merged->name().find(layer.list.name()) == std::string::npos) {
+      merged->setName(merged->name() + " and " + layer.list.name());
+    }
+    for (auto item = layer.list.begin(); item != layer.list.end(); ++item) {
+      merged->setEntry(layer.list.name(item), layer.list.entry(item));
+    }
+  }
+  return merged;
+}
+
+const SolverName* UserOptions::redirected(const std::string& name) const {
+  if (redirects_.empty()) return nullptr;
+  const SolverName* ours = findSolver(name);
+  const auto found = redirects_.find(ours != nullptr ? ours->canonical : canonicalBelosName(name));
+  return found == redirects_.end() ? nullptr : found->second;
+}
+
+UserOptions environmentOptions() {
+  static std::mutex mutex;
+  static std::string knownInline, knownPath;
+  static UserOptions known;
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  const std::lock_guard<std::mutex> lock(mutex);
+  const std::string path = variable("CAPSTAN_OPTIONS_FILE");
+  const std::string text = variable("CAPSTAN_OPTIONS");
+  if (path != knownPath || text != knownInline) {
+    UserOptions options;
+    if (!path.empty()) options.add(UserOptions::parseFile(path));
+    options.add(UserOptions::parse(text, "CAPSTAN_OPTIONS"));
+    known = options;
+    knownPath = path;
+    knownInline = text;
+  }
+  return known;
+}
+
+}  // namespace capstan

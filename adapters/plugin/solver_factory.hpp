@@ -1,0 +1,86 @@
+#pragma once
+
+/// \file
+/// What Belos::SolverFactory asks before it looks among its own solvers.
+
+#include <BelosCustomSolverFactory.hpp>
+#include <Teuchos_TypeNameTraits.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "adapters/plugin/belos_names.hpp"
+#include "adapters/plugin/options_file.hpp"
+#include "belos_ext/core/solver_manager.hpp"
+#include "belos_ext/core/solver_names.hpp"
+
+namespace capstan {
+
+/// Canonical names and aliases of all solvers.
+inline std::vector<std::string> namesAndAliases() {
+  std::vector<std::string> names;
+  for (const SolverName& row : solverNames()) {
+    names.push_back(row.canonical);
+    names.push_back(row.alias);
+  }
+  return names;
+}
+
+/// Makes Capstan's solvers for Belos. Local.
+template <class Types>
+class SolverFactory final
+    : public Belos::CustomSolverFactory<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator> {
+ public:
+  using Manager = Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>;
+
+  /// The solver of a canonical name, an alias, or another solver's name that the user's options redirect here; null for
+  /// any other name, so that Belos goes on looking.
+  ///
+  /// Throws std::invalid_argument for a name that starts with "capstan" and is none of ours, for wrong parameters, and,
+  /// whatever the name, while the user's options are wrong. Belos asks factories not to throw for names they do not
+  /// know; a misspelt "capstan" name is known to be nobody else's, and Belos' own message would not say what is valid.
+  Teuchos::RCP<Manager> getSolver(const std::string& name,
+                                  const Teuchos::RCP<Teuchos::ParameterList>& parameters) override {
+    const UserOptions options = environmentOptions();
+    const SolverName* redirected = options.redirected(name);
+    const SolverName* solver = redirected != nullptr ? redirected : findSolver(name);
+    if (solver == nullptr) {
+      if (looksLikeOurs(name)) throwUnknownSolver(name);
+      return Teuchos::null;
+    }
+    Teuchos::RCP<Manager> manager = makeSolver<Types>(*solver);
+    manager->setParameters(redirected != nullptr  ? parametersOfAlias(name, parameters)
+                           : parameters.is_null() ? Teuchos::parameterList()
+                                                  : parameters);
+    return manager;
+  }
+
+  int numSupportedSolvers() const override { return static_cast<int>(solverNames().size()); }
+
+  /// Canonical names and aliases; redirected names are still Belos'.
+  std::vector<std::string> supportedSolverNames() const override { return namesAndAliases(); }
+
+  bool isSupported(const std::string& name) const override { return findSolver(name) != nullptr; }
+};
+
+/// Stands in for SolverFactory where the scalar is not a real one: says so instead of letting Belos call the name
+/// unknown.
+template <class Scalar, class MultiVector, class Operator>
+class RefusingFactory final : public Belos::CustomSolverFactory<Scalar, MultiVector, Operator> {
+ public:
+  /// Null for names that are not ours; throws std::invalid_argument for those that are.
+  Teuchos::RCP<Belos::SolverManager<Scalar, MultiVector, Operator>> getSolver(
+      const std::string& name, const Teuchos::RCP<Teuchos::ParameterList>&) override {
+    if (!looksLikeOurs(name)) return Teuchos::null;
+    if (findSolver(name) == nullptr) throwUnknownSolver(name);
+    throw std::invalid_argument("Capstan: solver \"" + name + "\" is not available for the scalar type " +
+                                Teuchos::TypeNameTraits<Scalar>::name() +
+                                "; Capstan's solvers take the real scalars float and double");
+  }
+
+  int numSupportedSolvers() const override { return 0; }
+  std::vector<std::string> supportedSolverNames() const override { return {}; }
+  bool isSupported(const std::string&) const override { return false; }
+};
+
+}  // namespace capstan

@@ -1,0 +1,147 @@
+#include <gtest/gtest.h>
+
+#include <BelosLinearProblem.hpp>
+#include <BelosSolverFactory.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <Tpetra_Core.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <algorithm>
+#include <complex>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "adapters/plugin/register.hpp"
+#include "adapters/plugin/solver_factory.hpp"
+#include "belos_ext/core/solve_report.hpp"
+#include "tpetra_ext/types.hpp"
+
+namespace {
+
+using namespace capstan;
+using MV = Tpetra::MultiVector<>;
+using OP = Tpetra::Operator<>;
+using Factory = Belos::SolverFactory<double, MV, OP>;
+
+/// CAPSTAN_OPTIONS for the length of a test.
+class Options {
+ public:
+  explicit Options(const char* text) { ::setenv("CAPSTAN_OPTIONS", text, 1); }
+  ~Options() { ::unsetenv("CAPSTAN_OPTIONS"); }
+  Options(const Options&) = delete;
+  Options& operator=(const Options&) = delete;
+};
+
+template <class Function>
+std::string errorOf(const Function& function) {
+  try {
+    function();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// Solves diag(1, ..., n) x = 1 and returns the report.
+SolveReport solveDiagonal(Belos::SolverManager<double, MV, OP>& solver) {
+  const auto comm = Tpetra::getDefaultComm();
+  const auto map = Teuchos::rcp(new Tpetra::Map<>(20, 0, comm));
+  auto A = Teuchos::rcp(new Tpetra::CrsMatrix<>(map, 1));
+  for (auto row = map->getMinGlobalIndex(); row <= map->getMaxGlobalIndex(); ++row) {
+    A->insertGlobalValues(row, Teuchos::tuple(row), Teuchos::tuple(1.0 + static_cast<double>(row)));
+  }
+  A->fillComplete();
+  auto x = Teuchos::rcp(new MV(map, 1)), b = Teuchos::rcp(new MV(map, 1));
+  b->putScalar(1.0);
+  auto problem = Teuchos::rcp(new Belos::LinearProblem<double, MV, OP>(A, x, b));
+  problem->setProblem();
+  solver.setProblem(problem);
+  EXPECT_EQ(solver.solve(), Belos::Converged);
+  const auto* reporting = dynamic_cast<const ReportingSolver*>(&solver);
+  return reporting != nullptr ? reporting->report() : SolveReport();
+}
+
+TEST(SolverFactory, MakesEverySolverByBothNamesInAnyCase) {
+  Factory factory;
+  for (const SolverName& row : solverNames()) {
+    std::string lower = row.canonical;
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
+    for (const std::string& name : {row.canonical, row.alias, lower}) {
+      EXPECT_TRUE(factory.isSupported(name)) << name;
+      EXPECT_EQ(solveDiagonal(*factory.create(name, Teuchos::parameterList())).solver, row.canonical) << name;
+    }
+  }
+}
+
+TEST(SolverFactory, TakesNoParametersAtAll) { EXPECT_FALSE(Factory().create("CAPSTAN CG", Teuchos::null).is_null()); }
+
+TEST(SolverFactory, GivesTheParametersToTheSolver) {
+  auto list = Teuchos::parameterList();
+  list->set("Step Size", 3);
+  const auto solver = Factory().create("capstan_sstep_gmres", list);
+  EXPECT_EQ(solver->getCurrentParameters()->get<int>("Step Size"), 3);
+  list->set("Step Size", 0);
+  EXPECT_NE(errorOf([&] { Factory().create("capstan_sstep_gmres", list); }).find("\"Step Size\" = 0"),
+            std::string::npos);
+}
+
+TEST(SolverFactory, AMisspeltNameOfOursListsTheValidOnes) {
+  EXPECT_FALSE(Factory().isSupported("CAPSTAN GMRES SSTEP"));
+  const std::string error = errorOf([] { Factory().create("CAPSTAN GMRES SSTEP", Teuchos::null); });
+  EXPECT_NE(error.find("did you mean \"CAPSTAN GMRES S-STEP\"?"), std::string::npos) << error;
+  EXPECT_NE(error.find("\"CAPSTAN CG\" (capstan_cg)"), std::string::npos) << error;
+}
+
+TEST(SolverFactory, LeavesTheNamesOfOthersToThem) {
+  const auto solver = Factory().create("BLOCK GMRES", Teuchos::parameterList());
+  EXPECT_EQ(dynamic_cast<const ReportingSolver*>(solver.get()), nullptr);
+  EXPECT_THROW(Factory().create("NO SUCH SOLVER", Teuchos::parameterList()), std::exception);
+}
+
+TEST(SolverFactory, IsRegisteredOnce) {
+  registerSolvers();
+  capstan_register_solvers();
+  const auto names = Factory().supportedSolverNames();
+  EXPECT_EQ(std::count(names.begin(), names.end(), "CAPSTAN GMRES"), 1);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "capstan_gmres"), 1);
+}
+
+TEST(SolverFactory, TheEnvironmentRedirectsAndOverlays) {
+  const Options options("{redirect: {BLOCK GMRES: CAPSTAN GMRES S-STEP}, step_size: 4}");
+  auto list = Teuchos::parameterList();
+  list->set("Num Blocks", 20);
+  const auto solver = Factory().create("Block GMRES", list);
+  EXPECT_EQ(solveDiagonal(*solver).solver, "CAPSTAN GMRES S-STEP");
+  EXPECT_EQ(solver->getCurrentParameters()->get<int>("Step Size"), 4);
+  EXPECT_EQ(solver->getCurrentParameters()->get<int>("Num Blocks"), 20);
+}
+
+TEST(SolverFactory, ARedirectKeepsWhatTheAliasStandsFor) {
+  const Options options("redirect: {BLOCK GMRES: CAPSTAN GMRES}");
+  const auto list = Teuchos::parameterList();
+  const auto solver = Factory().create("Flexible GMRES", list);
+  EXPECT_TRUE(solver->getCurrentParameters()->get<bool>("Flexible Gmres"));
+  EXPECT_EQ(list->numParams(), 0) << "the application's list was changed";
+}
+
+TEST(SolverFactory, WrongOptionsAreAnErrorForEveryName) {
+  const Options options("step_size: 1000");
+  for (const char* name : {"CAPSTAN GMRES", "BLOCK GMRES"}) {
+    const std::string error = errorOf([&] { Factory().create(name, Teuchos::parameterList()); });
+    EXPECT_NE(error.find("CAPSTAN_OPTIONS, line 1: step_size: parameter \"Step Size\" = 1000"), std::string::npos)
+        << error;
+  }
+}
+
+TEST(RefusingFactory, SaysWhyThereIsNoComplexSolver) {
+  struct Vectors;
+  struct Map;
+  RefusingFactory<std::complex<double>, Vectors, Map> factory;
+  EXPECT_NE(errorOf([&] { factory.getSolver("capstan_cg", Teuchos::null); }).find("not available for the scalar type"),
+            std::string::npos);
+  EXPECT_NE(errorOf([&] { factory.getSolver("capstan_gc", Teuchos::null); }).find("did you mean \"CAPSTAN CG\"?"),
+            std::string::npos);
+  EXPECT_TRUE(factory.getSolver("BLOCK CG", Teuchos::null).is_null());
+  EXPECT_FALSE(factory.isSupported("capstan_cg"));
+}
+
+}  // namespace

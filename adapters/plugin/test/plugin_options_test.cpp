@@ -1,0 +1,212 @@
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <complex>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+#include "adapters/plugin/options_file.hpp"
+#include "belos_ext/core/parameter_table.hpp"
+
+namespace {
+
+using namespace capstan;
+
+std::string errorOf(const std::string& text) {
+  try {
+    UserOptions::parse(text, "o.yaml");
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+/// An environment variable for the length of a test.
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
+  ~Variable() { ::unsetenv(name_); }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+TEST(UserOptions, ParametersForAllAndForALabel) {
+  const UserOptions options = UserOptions::parse(
+      "step_size: 5\n"
+      "Convergence Tolerance: 1e-4\n"
+      "labels:\n"
+      "  pressure: {convergence_tolerance: 1e-9}\n",
+      "o.yaml");
+  const auto all = options.forLabel("velocity");
+  EXPECT_EQ(all->get<int>("Step Size"), 5);
+  EXPECT_EQ(all->get<double>("Convergence Tolerance"), 1e-4);
+  EXPECT_EQ(all->name(), "o.yaml");
+  EXPECT_EQ(options.forLabel("pressure")->get<double>("Convergence Tolerance"), 1e-9);
+  EXPECT_EQ(options.forLabel("pressure")->get<int>("Step Size"), 5);
+}
+
+TEST(UserOptions, NothingIsNothing) {
+  for (const char* text : {"", "\n# only a comment\n", "---\n", "{}"}) {
+    const UserOptions options = UserOptions::parse(text, "o.yaml");
+    EXPECT_TRUE(options.empty()) << text;
+    EXPECT_TRUE(options.forLabel("x").is_null()) << text;
+    EXPECT_EQ(options.redirected("BLOCK GMRES"), nullptr) << text;
+  }
+}
+
+TEST(UserOptions, TheStrongerLayerWinsWhateverItsScope) {
+  UserOptions options = UserOptions::parse("num_blocks: 10\nlabels: {p: {num_blocks: 20, step_size: 2}}", "file.yaml");
+  options.add(UserOptions::parse("num_blocks: 30", "CAPSTAN_OPTIONS"));
+  EXPECT_EQ(options.forLabel("p")->get<int>("Num Blocks"), 30);
+  EXPECT_EQ(options.forLabel("p")->get<int>("Step Size"), 2);
+  EXPECT_EQ(options.forLabel("p")->name(), "file.yaml and CAPSTAN_OPTIONS");
+}
+
+TEST(UserOptions, ValuesOfEveryShapeReachTheParameters) {
+  const UserOptions options = UserOptions::parse(
+      "step_size: auto\n"
+      "shifts: [1, 2+3i, 2-3i]\n"
+      "flexible_gmres: true\n"
+      "residual_replacement: off\n"
+      "solver_name: 123\n"
+      "verbosity: Warnings + FinalSummary\n"
+      "block_size: \"2\"\n",
+      "o.yaml");
+  Parameters parameters(solverName(Method::SStepGmres));
+  parameters.setOverlay(options.forLabel(""));
+  const SolverOptions& result = parameters.options();
+  EXPECT_TRUE(result.stepSizeAuto);
+  EXPECT_EQ(result.shifts, (std::vector<std::complex<double>>{{1, 0}, {2, 3}, {2, -3}}));
+  EXPECT_TRUE(result.flexible);
+  EXPECT_EQ(result.residualReplacement.mode, ResidualReplacement::Mode::Off);
+  EXPECT_EQ(result.solverLabel, "123");
+  EXPECT_EQ(result.verbosity, 9);
+  EXPECT_EQ(result.blockSize, 2);
+}
+
+TEST(UserOptions, MalformedYamlNamesSourceAndLine) {
+  const std::string error = errorOf("step_size: 5\nlabels: {p: [\n");
+  EXPECT_NE(error.find("o.yaml, line "), std::string::npos) << error;
+  EXPECT_NE(error.find("is not valid YAML"), std::string::npos) << error;
+}
+
+TEST(UserOptions, AnUnknownKeyNamesLinePathAndNearest) {
+  EXPECT_EQ(errorOf("step_size: 5\nnum_block: 3\n"),
+            "Capstan options: o.yaml, line 2: num_block: unknown key; did you mean \"Num Blocks\"?; allowed: a "
+            "parameter's name, labels, redirect");
+  EXPECT_NE(errorOf("labels:\n  p:\n    stepp_size: 4\n").find("o.yaml, line 3: labels.p.stepp_size: unknown key"),
+            std::string::npos);
+  EXPECT_NE(errorOf("lables: {p: {step_size: 4}}").find("did you mean \"labels\"?"), std::string::npos);
+}
+
+TEST(UserOptions, AWrongValueNamesKeyValueAndWhatIsAllowed) {
+  const std::string error = errorOf("\nlabels:\n  p:\n    step_size: 0\n");
+  EXPECT_NE(
+      error.find("o.yaml, line 4: labels.p.step_size: parameter \"Step Size\" = 0 is out of range; allowed: int or "
+                 "string, 1 to 100"),
+      std::string::npos)
+      << error;
+  EXPECT_NE(errorOf("basis: newtn").find("did you mean \"newton\"?"), std::string::npos);
+  EXPECT_NE(errorOf("num_blocks: many").find("\"Num Blocks\" = \"many\" is not an integer"), std::string::npos);
+  EXPECT_NE(errorOf("num_blocks:").find("has no value; allowed: int, >= 1"), std::string::npos);
+  EXPECT_NE(errorOf("num_blocks: {a: 1}").find("is a map; allowed: int, >= 1"), std::string::npos);
+  EXPECT_NE(errorOf("num_blocks: [1, 2]").find("is not an integer"), std::string::npos);
+  EXPECT_NE(errorOf("report_file: /no/such/folder/r.json").find("there is no folder"), std::string::npos);
+}
+
+TEST(UserOptions, RepeatedKeysAndWrongShapesAreErrors) {
+  EXPECT_NE(errorOf("step_size: 3\nStep Size: 4").find("line 2: Step Size: parameter \"Step Size\" is given twice"),
+            std::string::npos);
+  EXPECT_NE(errorOf("- 1\n- 2").find("is not a map"), std::string::npos);
+  EXPECT_NE(errorOf("labels: [p]").find("labels: is not a map"), std::string::npos);
+  EXPECT_NE(errorOf("labels: {p: {}, p: {}}").find("labels.p: is given twice"), std::string::npos);
+  EXPECT_NE(errorOf("labels: {p: 3}").find("labels.p: is not a map"), std::string::npos);
+  EXPECT_NE(errorOf("{}\n---\n{}").find("second YAML document"), std::string::npos);
+  EXPECT_NE(errorOf("[a, b]: 3").find("has a key that is not a word"), std::string::npos);
+}
+
+TEST(UserOptions, RedirectsFollowBelosAliases) {
+  const UserOptions options = UserOptions::parse(
+      "redirect:\n"
+      "  Pseudoblock GMRES: CAPSTAN GMRES S-STEP\n"
+      "  TPETRA GMRES: capstan_gmres\n"
+      "  capstan_cg: CAPSTAN GMRES\n",
+      "o.yaml");
+  for (const char* name : {"PSEUDOBLOCK GMRES", "pseudo block gmres", "GMRES"}) {
+    ASSERT_NE(options.redirected(name), nullptr) << name;
+    EXPECT_EQ(options.redirected(name)->method, Method::SStepGmres) << name;
+  }
+  EXPECT_EQ(options.redirected("Tpetra Gmres")->method, Method::Gmres);
+  EXPECT_EQ(options.redirected("Capstan CG")->method, Method::Gmres);
+  EXPECT_EQ(options.redirected("BLOCK GMRES"), nullptr);
+}
+
+TEST(UserOptions, WrongRedirectsAreErrors) {
+  EXPECT_NE(errorOf("redirect: {BLOCK GMRES: CAPSTAN GMERS}").find("did you mean \"CAPSTAN GMRES\"?"),
+            std::string::npos);
+  EXPECT_NE(errorOf("redirect: {BLOK GMRES: CAPSTAN GMRES}").find("Belos has no solver \"BLOK GMRES\"; did you mean"),
+            std::string::npos);
+  EXPECT_NE(errorOf("redirect: {capstan_gmers: CAPSTAN GMRES}").find("did you mean \"capstan_gmres\"?"),
+            std::string::npos);
+  EXPECT_NE(errorOf("redirect: {GMRES: CAPSTAN GMRES, Pseudo Block GMRES: CAPSTAN CG}").find("is redirected twice"),
+            std::string::npos);
+  EXPECT_NE(errorOf("redirect: {GMRES: [CAPSTAN GMRES]}").find("redirect.GMRES: is not a solver's name"),
+            std::string::npos);
+  EXPECT_EQ(errorOf("redirect: {IN-HOUSE SMOOTHER: CAPSTAN GMRES}"), "no error");
+}
+
+TEST(EnvironmentOptions, InlineWinsOverTheFileAndChangesAreSeen) {
+  const std::string path = std::filesystem::temp_directory_path() / ("options-" + std::to_string(::getpid()) + ".yaml");
+  std::ofstream(path) << "step_size: 3\nnum_blocks: 50\n";
+  const Variable file("CAPSTAN_OPTIONS_FILE", path);
+  {
+    const Variable text("CAPSTAN_OPTIONS", "step_size: 7");
+    EXPECT_EQ(environmentOptions().forLabel("")->get<int>("Step Size"), 7);
+    EXPECT_EQ(environmentOptions().forLabel("")->get<int>("Num Blocks"), 50);
+  }
+  EXPECT_EQ(environmentOptions().forLabel("")->get<int>("Step Size"), 3);
+  std::filesystem::remove(path);
+}
+
+TEST(EnvironmentOptions, AWrongOneThrowsEveryTimeUntilItIsRight) {
+  {
+    const Variable text("CAPSTAN_OPTIONS", "step_size: [");
+    EXPECT_THROW(environmentOptions(), std::invalid_argument);
+    EXPECT_THROW(environmentOptions(), std::invalid_argument);
+  }
+  EXPECT_TRUE(environmentOptions().empty());
+}
+
+TEST(EnvironmentOptions, AFileThatCannotBeReadIsNamed) {
+  const auto error = [] {
+    try {
+      environmentOptions();
+    } catch (const std::invalid_argument& caught) {
+      return std::string(caught.what());
+    }
+    return std::string("no error");
+  };
+  {
+    const Variable file("CAPSTAN_OPTIONS_FILE", "/no/such/options.yaml");
+    EXPECT_NE(error().find("cannot read \"/no/such/options.yaml\", named by CAPSTAN_OPTIONS_FILE: No such file"),
+              std::string::npos)
+        << error();
+  }
+  const Variable folder("CAPSTAN_OPTIONS_FILE", "/tmp");
+  EXPECT_NE(error().find("it is a folder"), std::string::npos) << error();
+}
+
+TEST(EnvironmentOptions, AnEmptyFileIsNoOption) {
+  const std::string path = std::filesystem::temp_directory_path() / ("empty-" + std::to_string(::getpid()) + ".yaml");
+  std::ofstream(path).close();
+  const Variable file("CAPSTAN_OPTIONS_FILE", path);
+  EXPECT_TRUE(environmentOptions().empty());
+  std::filesystem::remove(path);
+}
+
+}  // namespace

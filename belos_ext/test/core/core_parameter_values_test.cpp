@@ -1,0 +1,205 @@
+#include <gtest/gtest.h>
+
+#include <BelosTypes.hpp>
+#include <Teuchos_Array.hpp>
+#include <Teuchos_FancyOStream.hpp>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <stdexcept>
+
+#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/core/parameter_value.hpp"
+
+namespace {
+
+using namespace capstan;
+using Complex = std::complex<double>;
+
+/// The options after one value, read through the table.
+template <class T>
+SolverOptions read(const std::string& key, const T& value) {
+  const ParameterRow* row = findParameter(key);
+  if (row == nullptr) throw std::logic_error("no row " + key);
+  ParameterState state;
+  parseParameter(*row, Teuchos::ParameterEntry(value), state);
+  return state.options;
+}
+
+template <class T>
+std::string errorOf(const std::string& key, const T& value) {
+  try {
+    read(key, value);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ParameterValue, IntegersComeInAnyNumericType) {
+  EXPECT_EQ(read("Maximum Iterations", 7).maxIterations, 7);
+  EXPECT_EQ(read("Maximum Iterations", 7LL).maxIterations, 7);
+  EXPECT_EQ(read("Maximum Iterations", std::size_t(7)).maxIterations, 7);
+  EXPECT_EQ(read("Maximum Iterations", 7.0).maxIterations, 7);
+  EXPECT_EQ(read("Maximum Iterations", std::string("7")).maxIterations, 7);
+}
+
+TEST(ParameterValue, WhatIsNoIntegerIsRefused) {
+  EXPECT_EQ(errorOf("Maximum Iterations", 7.5),
+            "parameter \"Maximum Iterations\" = 7.5 is not an integer; allowed: int, >= 0");
+  EXPECT_NE(errorOf("Maximum Iterations", std::string("seven")).find("= \"seven\" is not an integer"),
+            std::string::npos);
+  EXPECT_NE(errorOf("Maximum Iterations", true).find("= true is not an integer"), std::string::npos);
+  EXPECT_NE(errorOf("Maximum Iterations", -1).find("is out of range"), std::string::npos);
+  EXPECT_NE(errorOf("Maximum Iterations", 5'000'000'000LL).find("is out of range"), std::string::npos);
+  EXPECT_NE(errorOf("Maximum Iterations", std::nan("")).find("is not an integer"), std::string::npos);
+  EXPECT_NE(errorOf("Maximum Iterations", Teuchos::Array<int>(2, 1)).find("is not an integer"), std::string::npos);
+}
+
+TEST(ParameterValue, RealsComeInAnyNumericType) {
+  EXPECT_EQ(read("Convergence Tolerance", 1e-3).tolerance, 1e-3);
+  EXPECT_EQ(read("Convergence Tolerance", 0.25f).tolerance, 0.25);
+  EXPECT_EQ(read("Convergence Tolerance", 1).tolerance, 1.0);
+  EXPECT_EQ(read("Convergence Tolerance", std::string("1e-3")).tolerance, 1e-3);
+  EXPECT_EQ(read("Convergence Tolerance", 0.0).tolerance, 0.0);
+  EXPECT_NE(errorOf("Convergence Tolerance", -1e-3).find("is out of range"), std::string::npos);
+  EXPECT_NE(errorOf("Convergence Tolerance", std::numeric_limits<double>::infinity()).find("is out of range"),
+            std::string::npos);
+  EXPECT_NE(errorOf("Convergence Tolerance", std::nan("")).find("is not a number"), std::string::npos);
+  EXPECT_NE(errorOf("Convergence Tolerance", std::string("1e-3x")).find("is not a number"), std::string::npos);
+  EXPECT_NE(errorOf("User Defined Residual Scaling", 0.0).find("is out of range"), std::string::npos);
+}
+
+TEST(ParameterValue, BooleansComeAsWordsToo) {
+  EXPECT_TRUE(read("Flexible Gmres", true).flexible);
+  EXPECT_TRUE(read("Flexible Gmres", std::string("Yes")).flexible);
+  EXPECT_FALSE(read("Flexible Gmres", std::string("false")).flexible);
+  EXPECT_NE(errorOf("Flexible Gmres", 1).find("is neither true nor false"), std::string::npos);
+  EXPECT_NE(errorOf("Flexible Gmres", std::string("maybe")).find("is neither true nor false"), std::string::npos);
+}
+
+TEST(ParameterValue, VerbosityComesAsBitsBoolWordsOrEnumerator) {
+  EXPECT_EQ(read("Verbosity", 33).verbosity, 33);
+  EXPECT_EQ(read("Verbosity", Belos::FinalSummary).verbosity, static_cast<int>(Belos::FinalSummary));
+  EXPECT_EQ(read("Verbosity", false).verbosity, 0);
+  EXPECT_EQ(read("Verbosity", true).verbosity, Belos::Warnings | Belos::FinalSummary | Belos::StatusTestDetails);
+  EXPECT_EQ(read("Verbosity", std::string("Warnings + finalsummary")).verbosity, Belos::Warnings | Belos::FinalSummary);
+  EXPECT_NE(errorOf("Verbosity", 128).find("is out of range"), std::string::npos);
+  EXPECT_NE(errorOf("Verbosity", std::string("Loud")).find("\"Loud\", which is no kind of message"), std::string::npos);
+}
+
+TEST(ParameterValue, OutputStyleComesAsNumberWordOrEnumerator) {
+  EXPECT_EQ(read("Output Style", Belos::Brief).outputStyle, 1);
+  EXPECT_EQ(read("Output Style", 2).outputStyle, 2);
+  EXPECT_EQ(read("Output Style", std::string("brief")).outputStyle, 1);
+  EXPECT_NE(errorOf("Output Style", 3).find("is out of range"), std::string::npos);
+}
+
+TEST(ParameterValue, StreamsAreTakenButNotNullOnes) {
+  const auto fancy = Teuchos::fancyOStream(Teuchos::rcpFromRef(static_cast<std::ostream&>(std::cout)));
+  EXPECT_EQ(read("Output Stream", fancy).outputStream.get(), static_cast<std::ostream*>(fancy.get()));
+  EXPECT_NE(errorOf("Output Stream", Teuchos::RCP<std::ostream>()).find("is a null stream"), std::string::npos);
+  EXPECT_NE(errorOf("Output Stream", std::string("cout")).find("is not a stream"), std::string::npos);
+}
+
+TEST(ParameterValue, StepSizeIsANumberOrAuto) {
+  EXPECT_FALSE(read("Step Size", 8).stepSizeAuto);
+  EXPECT_TRUE(read("Step Size", std::string("AUTO")).stepSizeAuto);
+  EXPECT_EQ(read("Step Size", 100).stepSize, 100);
+  EXPECT_NE(errorOf("Step Size", 101).find("is out of range"), std::string::npos);
+  EXPECT_NE(errorOf("Step Size", std::string("autp")).find("did you mean \"auto\"?"), std::string::npos);
+}
+
+TEST(ParameterValue, ShiftsComeInManyForms) {
+  const std::vector<Complex> pair = {{2.0, 3.0}, {2.0, -3.0}};
+  EXPECT_EQ(read("Shifts", std::string("[2+3i, 2-3i]")).shifts, pair);
+  EXPECT_EQ(read("Shifts", std::string("(2,3), (2,-3)")).shifts, pair);
+  EXPECT_EQ(read("Shifts", Teuchos::Array<Complex>(pair)).shifts, pair);
+  EXPECT_EQ(read("Shifts", Teuchos::Array<std::string>(1, "1e-2")).shifts, std::vector<Complex>{0.01});
+  EXPECT_EQ(read("Shifts", Teuchos::Array<double>(2, 1.5)).shifts, (std::vector<Complex>{1.5, 1.5}));
+  EXPECT_EQ(read("Shifts", 4.0).shifts, std::vector<Complex>{4.0});
+  EXPECT_EQ(read("Shifts", std::string("[-1e1i, 1e1i]")).shifts, (std::vector<Complex>{{0.0, -10.0}, {0.0, 10.0}}));
+  EXPECT_FALSE(read("Shifts", 4.0).shiftsAuto);
+  EXPECT_TRUE(read("Shifts", std::string("auto")).shiftsAuto);
+}
+
+TEST(ParameterValue, ShiftsMustBeFiniteNumbersInConjugatePairs) {
+  EXPECT_NE(errorOf("Shifts", std::string("[2+3i, 2]")).find("has 2+3i without its complex conjugate"),
+            std::string::npos);
+  EXPECT_NE(errorOf("Shifts", std::string("[1, two]")).find("two\", which is not a number"), std::string::npos);
+  EXPECT_NE(errorOf("Shifts", std::string("[1, 2")).find("without its closing bracket"), std::string::npos);
+  EXPECT_NE(errorOf("Shifts", std::string("[1,,2]")).find("which is not a number"), std::string::npos);
+  EXPECT_NE(errorOf("Shifts", Teuchos::Array<double>()).find("is an empty list"), std::string::npos);
+  EXPECT_NE(errorOf("Shifts", std::numeric_limits<double>::infinity()).find("is not finite"), std::string::npos);
+  EXPECT_NE(errorOf("Shifts", true).find("is not a list of numbers"), std::string::npos);
+}
+
+TEST(ParameterValue, EigenvalueBoundsAreAnInterval) {
+  const SolverOptions options = read("Eigenvalue Bounds", std::string("[0.5, 2]"));
+  EXPECT_FALSE(options.eigenvalueBoundsAuto);
+  EXPECT_EQ(options.eigenvalueBounds.min, 0.5);
+  EXPECT_EQ(options.eigenvalueBounds.max, 2.0);
+  EXPECT_NE(errorOf("Eigenvalue Bounds", std::string("[2, 1]")).find("is not an interval"), std::string::npos);
+  EXPECT_NE(errorOf("Eigenvalue Bounds", std::string("[1, 2i]")).find("is not an interval"), std::string::npos);
+  EXPECT_NE(errorOf("Eigenvalue Bounds", 3.0).find("is not a list of two numbers"), std::string::npos);
+}
+
+TEST(ParameterValue, ResidualReplacementIsAWordOrAPeriod) {
+  using Mode = ResidualReplacement::Mode;
+  EXPECT_EQ(read("Residual Replacement", std::string("auto")).residualReplacement.mode, Mode::Auto);
+  EXPECT_EQ(read("Residual Replacement", std::string("off")).residualReplacement.mode, Mode::Off);
+  EXPECT_EQ(read("Residual Replacement", false).residualReplacement.mode, Mode::Off);
+  EXPECT_EQ(read("Residual Replacement", std::string("every 20")).residualReplacement.every, 20);
+  EXPECT_EQ(read("Residual Replacement", 20).residualReplacement.every, 20);
+  EXPECT_NE(errorOf("Residual Replacement", 0).find("is out of range"), std::string::npos);
+  EXPECT_NE(errorOf("Residual Replacement", std::string("every now")).find("is not an integer"), std::string::npos);
+}
+
+TEST(ParameterValue, OutputFilesNeedAFolder) {
+  EXPECT_EQ(read("Report File", std::string("/tmp/report.json")).reportFile, "/tmp/report.json");
+  EXPECT_EQ(read("Report File", std::string("report.json")).reportFile, "report.json");
+  EXPECT_EQ(read("Report File", std::string()).reportFile, "");
+  EXPECT_NE(errorOf("Report File", std::string("/no/such/r.json")).find("there is no folder \"/no/such\""),
+            std::string::npos);
+  EXPECT_NE(errorOf("History File", std::string("/tmp")).find("is a folder, not a file"), std::string::npos);
+}
+
+TEST(ParameterTable, HasNoKeyTwiceAndPrintsWhatItParses) {
+  for (const ParameterRow& row : parameterRows()) {
+    EXPECT_EQ(findParameter(row.name), &row) << row.name;
+    EXPECT_FALSE(row.doc.empty()) << row.name;
+    EXPECT_FALSE(row.allowed.empty()) << row.name;
+    ParameterState state;
+    Teuchos::ParameterList list;
+    row.print(state, list);
+    ASSERT_EQ(list.numParams(), 1) << row.name;
+    EXPECT_NO_THROW(checkParameter(row, list.getEntry(row.name))) << row.name;
+  }
+}
+
+TEST(ParameterTable, RefusesAnObjectForEveryKey) {
+  for (const ParameterRow& row : parameterRows()) {
+    const Teuchos::ParameterEntry entry(Teuchos::rcp(new int(3)));
+    EXPECT_THROW(checkParameter(row, entry), std::invalid_argument) << row.name;
+  }
+}
+
+TEST(ParameterTable, TablesShowWhatSomeSolverUses) {
+  const std::string markdown = parameterTableMarkdown();
+  EXPECT_NE(
+      markdown.find("| `Step Size` | int or string | 1 to 100 (at most \"Num Blocks\"), or auto | `\"auto\"` | GMRES "
+                    "S-STEP |"),
+      std::string::npos)
+      << markdown;
+  EXPECT_NE(markdown.find("| `Convergence Tolerance` | double | a number >= 0 | `1e-08` | all |"), std::string::npos);
+  EXPECT_EQ(markdown.find("Pipeline Depth"), std::string::npos);
+  EXPECT_NE(parameterTableText().find("\"Num Blocks\" (int; >= 1; default 100; solvers: GMRES, GMRES S-STEP)"),
+            std::string::npos);
+}
+
+TEST(ParameterTable, SuggestsTheNearestKey) {
+  EXPECT_EQ(nearestParameter("Covergence Tolerance"), "Convergence Tolerance");
+  EXPECT_EQ(nearestParameter("number of equations"), "");
+}
+
+}  // namespace
