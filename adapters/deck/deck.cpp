@@ -170,9 +170,10 @@ void checkSolvers(Deck& deck, const std::string& folder, const Teuchos::RCP<cons
     }
     preconditioner.parameters.setParameters(solver.preconditionerParameters);
     if (const auto wrong = validatePreconditioner(preconditioner, comm)) {
-      Place place = solver.place;
-      place.path += ".preconditioner";
-      diagnostics.error(place, *wrong);
+      const auto own = solver.preconditionerParameterPlaces.find(wrong->parameter);
+      const bool given = own != solver.preconditionerParameterPlaces.end();
+      const std::string origin = given || preconditioner.origin.empty() ? "" : preconditioner.origin + ": ";
+      diagnostics.error(given ? own->second : solver.preconditionerPlace, origin + wrong->message);
     }
   }
   if (diagnostics.failed()) return;
@@ -204,7 +205,7 @@ Deck loadDeck(const DeckSource& source, const Teuchos::RCP<const Communicator>& 
     for (const auto& system : deck.systems) inspectFiles(system, files);
   }
   std::istringstream findings(shared(fmt::format("{}", fmt::join(files.errors(), "\n")), *comm));
-  for (std::string line; std::getline(findings, line);) diagnostics.error(Place{}, line);
+  for (std::string line; std::getline(findings, line);) diagnostics.append({line});
   checkSolvers(deck, folder, comm, diagnostics);
   diagnostics.throwIfFailed();
   deck.warnings = diagnostics.warnings();

@@ -19,6 +19,10 @@ void Diagnostics::warning(const Place& place, const std::string& message) {
   warnings_.push_back(place.text() + ": " + message);
 }
 
+void Diagnostics::append(const std::vector<std::string>& errors) {
+  errors_.insert(errors_.end(), errors.begin(), errors.end());
+}
+
 void Diagnostics::throwIfFailed() const {
   if (failed()) throw InputError(fmt::format("{}", fmt::join(errors_, "\n")));
 }

@@ -31,6 +31,8 @@ class Diagnostics {
   /// Records `place: message`.
   void error(const Place& place, const std::string& message);
   void warning(const Place& place, const std::string& message);
+  /// Records errors that name their place already.
+  void append(const std::vector<std::string>& errors);
 
   bool failed() const { return !errors_.empty(); }
   const std::vector<std::string>& errors() const { return errors_; }

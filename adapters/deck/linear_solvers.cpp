@@ -8,84 +8,17 @@
 #include <limits>
 #include <set>
 
+#include "adapters/deck/known_parameters.hpp"
 #include "adapters/deck/map_reader.hpp"
 #include "adapters/deck/solver_catalog.hpp"
 #include "belos_ext/core/nearest_match.hpp"
 #include "belos_ext/core/parameter_table.hpp"
-#include "belos_ext/core/solver_names.hpp"
 
 namespace capstan::deck {
 namespace {
 
 constexpr int anyInt = std::numeric_limits<int>::max();
 constexpr double anyReal = std::numeric_limits<double>::max();
-
-/// What a method takes: Capstan's from its own table, Belos' from the solver's list of valid parameters.
-class KnownParameters {
- public:
-  explicit KnownParameters(const std::string& method) : own_(findSolver(method)) {
-    if (own_ == nullptr) belos_ = methodParameters(method);
-  }
-
-  bool ofCapstan() const { return own_ != nullptr; }
-
-  bool has(const std::string& key) const {
-    if (own_ == nullptr) return belos_->isParameter(key);
-    const auto* row = findParameter(key);
-    return row != nullptr && row->appliesTo(own_->method);
-  }
-
-  std::vector<std::string> names() const {
-    std::vector<std::string> all;
-    if (own_ == nullptr) {
-      for (const auto& entry : *belos_) all.push_back(entry.first);
-      return all;
-    }
-    for (const auto& row : parameterRows()) {
-      if (row.appliesTo(own_->method)) all.push_back(row.name);
-    }
-    return all;
-  }
-
-  /// Records an error when `list[key]` is unknown, has no effect or has a wrong value. May convert an int to double.
-  void check(const std::string& key, const Place& place, Teuchos::ParameterList& list, Diagnostics& diagnostics) const {
-    if (!has(key)) {
-      const bool capstanRow = own_ != nullptr && findParameter(key) != nullptr;
-      diagnostics.error(place, capstanRow ? fmt::format("'{}' has no effect on {}", key, own_->canonical)
-                                          : fmt::format("unknown parameter '{}'; allowed: {}{}", key, oneOf(names()),
-                                                        didYouMean(key, names())));
-      return;
-    }
-    if (own_ != nullptr) {
-      try {
-        checkParameter(*findParameter(key), list.getEntry(key));
-      } catch (const std::invalid_argument& error) {
-        diagnostics.error(place, error.what());
-      }
-      return;
-    }
-    checkBelos(key, place, list, diagnostics);
-  }
-
- private:
-  void checkBelos(const std::string& key, const Place& place, Teuchos::ParameterList& list,
-                  Diagnostics& diagnostics) const {
-    const auto& wanted = belos_->getEntry(key).getAny();
-    if (wanted.type() == typeid(double) && list.isType<int>(key))
-      list.set(key, static_cast<double>(list.get<int>(key)));
-    const auto& found = list.getEntry(key).getAny();
-    if (wanted.type() == found.type()) return;
-    const std::string allowed = wanted.type() == typeid(int)           ? "a whole number"
-                                : wanted.type() == typeid(double)      ? "a number"
-                                : wanted.type() == typeid(bool)        ? "yes or no"
-                                : wanted.type() == typeid(std::string) ? "a word"
-                                                                       : "nothing a deck can hold";
-    diagnostics.error(place, fmt::format("found '{}'; allowed: {}", Teuchos::toString(found), allowed));
-  }
-
-  const SolverName* own_;
-  Teuchos::RCP<const Teuchos::ParameterList> belos_;
-};
 
 /// Reads one entry; one function a group of keys.
 class EntryReader {
@@ -216,7 +149,7 @@ class EntryReader {
       const Place place = childPlace(here, key, item.second);
       for (const auto& [belos, deck] : twins) {
         if (normalizedName(key) == normalizedName(belos) && map_.has(deck)) {
-          map_.diagnostics().error(place, fmt::format("conflicts with {}; give one of them", map_.place(deck).text()));
+          map_.diagnostics().error(place, fmt::format("conflicts with {}; give one of them", map_.place(deck).path));
         }
       }
       known.check(key, place, extra, map_.diagnostics());
@@ -247,6 +180,7 @@ class EntryReader {
   void readPreconditioner() {
     const auto name = map_.text("preconditioner");
     entry_.preconditioner.name = name.value_or("default");
+    entry_.preconditionerPlace = map_.place("preconditioner");
     const auto* row = findPreconditioner(entry_.preconditioner.name);
     std::vector<std::string> names;
     for (const auto& known : preconditionerNames()) names.push_back(known.name);
@@ -259,8 +193,11 @@ class EntryReader {
     }
     const YAML::Node own = map_.node("preconditioner_parameters");
     if (own.IsDefined()) {
-      entry_.preconditionerParameters =
-          readParameters(own, map_.place("preconditioner_parameters"), map_.diagnostics());
+      const Place here = map_.place("preconditioner_parameters");
+      entry_.preconditionerParameters = readParameters(own, here, map_.diagnostics());
+      for (const auto& item : entry_.preconditionerParameters) {
+        entry_.preconditionerParameterPlaces[item.first] = childPlace(here, item.first, own[item.first]);
+      }
     }
     const auto inner = map_.integer("inner_iterations", 1, anyInt);
     if (row != nullptr && row->name == "sgs2") {

@@ -8,6 +8,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <Teuchos_ParameterList.hpp>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ struct LinearSolver {
   bool summarizeMueluTimer = false;
   Place place;
   Place mueluPlace;
+  Place preconditionerPlace;
+  std::map<std::string, Place> preconditionerParameterPlaces;
 };
 
 /// Reads the block. What is wrong goes into the diagnostics, and the entry is still returned with what could be read.

@@ -65,7 +65,7 @@ MapReader::MapReader(const YAML::Node& node, Place place, Diagnostics& diagnosti
     : node_(node), place_(std::move(place)), diagnostics_(diagnostics) {
   if (!node_.IsMap()) {
     diagnostics_.error(place_, fmt::format("found {}; allowed: a map of keys and values", foundText(node_)));
-    node_ = YAML::Node(YAML::NodeType::Map);
+    node_.reset(YAML::Node(YAML::NodeType::Map));  // an assignment would change the deck
     return;
   }
   std::map<std::string, int> firstLine;

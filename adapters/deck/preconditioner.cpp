@@ -7,6 +7,7 @@
 #include <MueLu_CreateTpetraPreconditioner.hpp>
 #include <MueLu_DirectSolver.hpp>
 #include <MueLu_Level.hpp>
+#include <MueLu_MasterList.hpp>
 #include <MueLu_ParameterListInterpreter.hpp>
 #include <MueLu_SmootherBase.hpp>
 #include <Tpetra_CrsMatrix.hpp>
@@ -14,6 +15,9 @@
 #include <cctype>
 #include <cmath>
 #include <exception>
+#include <regex>
+
+#include "belos_ext/core/nearest_match.hpp"
 
 namespace capstan::deck {
 namespace {
@@ -32,15 +36,21 @@ std::string lowerCase(std::string text) {
   return text;
 }
 
-std::string firstLines(const char* what) {
-  // Teuchos puts file, line and the failed test in front of its message; users want the rest.
-  const std::string text = what;
-  const auto marker = text.find("Throw test that evaluated to true:");
-  if (marker == std::string::npos) return text;
-  const auto end = text.find('\n', marker);
-  if (end == std::string::npos) return text;
-  const auto start = text.find_first_not_of(" \n", end);
-  return start == std::string::npos ? text : text.substr(start);
+/// MueLu checks names itself, but prints the distance to every name it knows when one is wrong.
+std::optional<ParameterProblem> unknownMueLuName(const Teuchos::ParameterList& list) {
+  for (const char* ownSyntax : {"Factories", "Hierarchy", "Matrix"}) {
+    if (list.isSublist(ownSyntax)) return std::nullopt;
+  }
+  const auto& valid = *MueLu::MasterList::List();
+  std::vector<std::string> names;
+  for (const auto& entry : valid) names.push_back(entry.first);
+  const std::regex free("level [0-9]+|user data|.*: params.*");
+  for (const auto& entry : list) {
+    const std::string& name = entry.first;
+    if (valid.isParameter(name) || std::regex_match(name, free)) continue;
+    return ParameterProblem{name, fmt::format("unknown MueLu parameter '{}'{}", name, didYouMean(name, names))};
+  }
+  return std::nullopt;
 }
 
 Teuchos::ParameterList ifpack2Parameters(const PreconditionerName& name, const Teuchos::ParameterList& own) {
@@ -54,12 +64,11 @@ Teuchos::ParameterList ifpack2Parameters(const PreconditionerName& name, const T
 }
 
 /// Debian's Tacho ends the process on more than one rank, so it cannot be tried.
-void refuseTacho(const Teuchos::ParameterList& list, const std::string& origin, int ranks) {
+void refuseTacho(const Teuchos::ParameterList& list, int ranks) {
   if (ranks == 1 || !list.isType<std::string>("coarse: type")) return;
   if (lowerCase(list.get<std::string>("coarse: type")) != "tacho") return;
   throw PreconditionerError(fmt::format(
-      "{}: 'coarse: type': found 'Tacho' on {} ranks, where it crashes; allowed: CHEBYSHEV, RELAXATION, SCHWARZ",
-      origin, ranks));
+      "'coarse: type': found 'Tacho' on {} ranks, where it crashes; allowed: CHEBYSHEV, RELAXATION, SCHWARZ", ranks));
 }
 
 Teuchos::RCP<Matrix> identity(const Teuchos::RCP<const Communicator>& comm) {
@@ -140,22 +149,24 @@ std::optional<CoarseCheck> checkCoarseSolve(const Operator& op) {
   return check;
 }
 
-std::optional<std::string> validatePreconditioner(const PreconditionerOptions& options,
-                                                  const Teuchos::RCP<const Communicator>& comm) {
+std::optional<ParameterProblem> validatePreconditioner(const PreconditionerOptions& options,
+                                                       const Teuchos::RCP<const Communicator>& comm) {
   const auto* name = findPreconditioner(options.name);
-  if (name == nullptr) return fmt::format("unknown preconditioner '{}'", options.name);
+  if (name == nullptr) return ParameterProblem{"", fmt::format("unknown preconditioner '{}'", options.name)};
   try {
     if (name->name == "muelu") {
-      refuseTacho(options.parameters, options.origin, comm->getSize());
+      refuseTacho(options.parameters, comm->getSize());
+      if (auto unknown = unknownMueLuName(options.parameters)) return unknown;
       Teuchos::ParameterList list = options.parameters;
       const MueLu::ParameterListInterpreter<Scalar, LocalOrdinal, GlobalOrdinal, Node> interpreter(list, comm);
     } else if (!name->ifpack2.empty()) {
+      if (auto unknown = unknownIfpack2Name(name->ifpack2, options.parameters)) return unknown;
       const Teuchos::RCP<const Matrix::row_matrix_type> matrix = identity(comm);
       const auto op = Ifpack2::Factory().create(name->ifpack2, matrix, 0);
       op->setParameters(ifpack2Parameters(*name, options.parameters));
     }
   } catch (const std::exception& error) {
-    return firstLines(error.what());
+    return parameterProblem(error.what());
   }
   return std::nullopt;
 }
@@ -178,7 +189,7 @@ void Preconditioner::update(const Teuchos::RCP<Matrix>& A) {
     throw;
   } catch (const std::exception& error) {
     throw PreconditionerError(
-        fmt::format("preconditioner '{}' cannot be built: {}", name_->name, firstLines(error.what())));
+        fmt::format("preconditioner '{}' cannot be built: {}", name_->name, plainMessage(error.what())));
   }
 }
 
@@ -186,7 +197,7 @@ void Preconditioner::build(const Teuchos::RCP<Matrix>& A) {
   operator_ = Teuchos::null;
   builtFor_ = nullptr;
   if (name_->name == "muelu") {
-    refuseTacho(options_.parameters, options_.origin, A->getComm()->getSize());
+    refuseTacho(options_.parameters, A->getComm()->getSize());
     Teuchos::ParameterList list = options_.parameters;
     operator_ = MueLu::CreateTpetraPreconditioner<Scalar, LocalOrdinal, GlobalOrdinal, Node>(
         Teuchos::rcp_implicit_cast<Operator>(A), list);

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/deck/parameter_messages.hpp"
 #include "adapters/deck/types.hpp"
 
 namespace capstan::deck {
@@ -66,8 +67,8 @@ std::optional<CoarseCheck> checkCoarseSolve(const Operator& op);
 
 /// Says what is wrong with the parameters, or nothing: unknown names, wrong types. Builds no hierarchy. Collective,
 /// the same answer on all ranks.
-std::optional<std::string> validatePreconditioner(const PreconditionerOptions& options,
-                                                  const Teuchos::RCP<const Communicator>& comm);
+std::optional<ParameterProblem> validatePreconditioner(const PreconditionerOptions& options,
+                                                       const Teuchos::RCP<const Communicator>& comm);
 
 /// A preconditioner and its upkeep over a sequence of solves, with Nalu-wind's meaning of recompute and reuse.
 class Preconditioner {

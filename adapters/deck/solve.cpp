@@ -215,6 +215,11 @@ std::vector<std::string> methodNames() {
   for (const auto& name : Factory().supportedSolverNames()) {
     if (isMethod(name)) names.push_back(name);
   }
+  // Registered, but missing from the factory's own list.
+  for (const char* name : {"TPETRA CG", "TPETRA CG PIPELINE", "TPETRA CG SINGLE REDUCE", "TPETRA GMRES",
+                           "TPETRA GMRES PIPELINE", "TPETRA GMRES S-STEP", "TPETRA GMRES SINGLE REDUCE"}) {
+    if (isMethod(name)) names.emplace_back(name);
+  }
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;

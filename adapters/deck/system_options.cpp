@@ -30,7 +30,7 @@ bool startsWith(const std::string& text, const std::string& start) { return text
 std::optional<GeneratorOptions> readGenerator(const YAML::Node& node, const Place& place, Diagnostics& diagnostics) {
   YAML::Node map = node;
   if (node.IsScalar()) {
-    map = YAML::Node(YAML::NodeType::Map);
+    map.reset(YAML::Node(YAML::NodeType::Map));
     map["problem"] = node;
   }
   MapReader reader(map, place, diagnostics);
@@ -136,8 +136,9 @@ class SystemReader {
   /// A word that is none of the known ones is a file; one that looks like a word is told so.
   std::string vectorFile(const std::string& key, const std::string& text, const std::vector<std::string>& words) {
     if (text.empty() || (text.find('.') == std::string::npos && text.find('/') == std::string::npos)) {
-      map_.error(key, fmt::format("found '{}'; allowed: {} or a Matrix Market file{}", text, oneOf(words),
+      map_.error(key, fmt::format("found '{}'; allowed: {}, or a Matrix Market file{}", text, oneOf(words),
                                   didYouMean(text, words)));
+      return "";
     }
     return resolvePath(text, folder_);
   }

@@ -1,0 +1,69 @@
+#include "adapters/deck/known_parameters.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+
+#include "adapters/deck/solver_catalog.hpp"
+#include "belos_ext/core/nearest_match.hpp"
+#include "belos_ext/core/parameter_table.hpp"
+
+namespace capstan::deck {
+
+KnownParameters::KnownParameters(const std::string& method) : own_(findSolver(method)) {
+  if (own_ == nullptr) belos_ = methodParameters(method);
+}
+
+bool KnownParameters::has(const std::string& key) const {
+  if (own_ == nullptr) return belos_->isParameter(key);
+  const auto* row = findParameter(key);
+  return row != nullptr && row->appliesTo(own_->method);
+}
+
+std::vector<std::string> KnownParameters::names() const {
+  std::vector<std::string> all;
+  if (own_ == nullptr) {
+    for (const auto& entry : *belos_) all.push_back(entry.first);
+    return all;
+  }
+  for (const auto& row : parameterRows()) {
+    if (row.appliesTo(own_->method)) all.push_back(row.name);
+  }
+  return all;
+}
+
+void KnownParameters::check(const std::string& key, const Place& place, Teuchos::ParameterList& list,
+                            Diagnostics& diagnostics) const {
+  if (!has(key)) {
+    const bool capstanRow = own_ != nullptr && findParameter(key) != nullptr;
+    diagnostics.error(place, capstanRow ? fmt::format("'{}' has no effect on {}", key, own_->canonical)
+                                        : fmt::format("unknown parameter '{}'; allowed: {}{}", key, oneOf(names()),
+                                                      didYouMean(key, names())));
+    return;
+  }
+  if (own_ != nullptr) {
+    try {
+      checkParameter(*findParameter(key), list.getEntry(key));
+    } catch (const std::invalid_argument& error) {
+      diagnostics.error(place, error.what());
+    }
+    return;
+  }
+  checkBelos(key, place, list, diagnostics);
+}
+
+void KnownParameters::checkBelos(const std::string& key, const Place& place, Teuchos::ParameterList& list,
+                                 Diagnostics& diagnostics) const {
+  const auto& wanted = belos_->getEntry(key).getAny();
+  if (wanted.type() == typeid(double) && list.isType<int>(key)) list.set(key, static_cast<double>(list.get<int>(key)));
+  const auto& found = list.getEntry(key).getAny();
+  if (wanted.type() == found.type()) return;
+  const std::string allowed = wanted.type() == typeid(int)           ? "a whole number"
+                              : wanted.type() == typeid(double)      ? "a number"
+                              : wanted.type() == typeid(bool)        ? "yes or no"
+                              : wanted.type() == typeid(std::string) ? "a word"
+                                                                     : "nothing a deck can hold";
+  diagnostics.error(place, fmt::format("found '{}'; allowed: {}", Teuchos::toString(found), allowed));
+}
+
+}  // namespace capstan::deck

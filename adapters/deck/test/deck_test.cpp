@@ -1,0 +1,217 @@
+#include "adapters/deck/deck.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Teuchos_Array.hpp>
+#include <Tpetra_Core.hpp>
+#include <string>
+
+#include "adapters/deck/test/temporary_folder.hpp"
+
+namespace capstan::deck {
+namespace {
+
+const std::string twoSolvers = R"(linear_solvers:
+  - name: solve_scalar
+    type: tpetra
+    method: gmres
+    preconditioner: sgs
+    tolerance: 1e-5
+    max_iterations: 75
+    kspace: 25
+  - name: solve_cont
+    method: sstep_gmres
+    krylov_step_size: 4
+    tolerance: 1e-5
+    final_tolerance: 1e-7
+    recompute_preconditioner: no
+    reuse_preconditioner: yes
+systems:
+  - generate: laplace2d
+)";
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  const auto at = text.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return at == std::string::npos ? text : text.replace(at, from.size(), to);
+}
+
+class DeckTest : public testing::Test {
+ protected:
+  Deck load(const std::string& text, const std::vector<std::string>& overrides = {}, const std::string& solver = "") {
+    return loadDeck({folder_.file("deck.yaml", text), overrides, solver}, Tpetra::getDefaultComm());
+  }
+  /// What is wrong with a deck, without its folder; empty when nothing is.
+  std::string complaint(const std::string& text, const std::vector<std::string>& overrides = {},
+                        const std::string& solver = "") {
+    try {
+      load(text, overrides, solver);
+    } catch (const InputError& error) {
+      std::string message = error.what();
+      const auto at = message.find("/deck.yaml");
+      return at == std::string::npos ? message : message.substr(at + 1);
+    }
+    return "";
+  }
+  static void expectStart(const std::string& message, const std::string& start) {
+    EXPECT_EQ(message.substr(0, start.size()), start) << message;
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(DeckTest, GivesBelosWhatNaluWindGivesIt) {
+  const auto solver = load(twoSolvers).linearSolvers.at(0);
+  EXPECT_EQ(solver.method, "gmres");
+  const auto& list = solver.parameters;
+  EXPECT_EQ(list.get<double>("Convergence Tolerance"), 1e-5);
+  EXPECT_EQ(list.get<int>("Maximum Iterations"), 75);
+  EXPECT_EQ(list.get<int>("Num Blocks"), 25);
+  EXPECT_EQ(list.get<int>("Maximum Restarts"), 3);
+  EXPECT_EQ(list.get<std::string>("Orthogonalization"), "ICGS");
+  EXPECT_EQ(list.get<std::string>("Implicit Residual Scaling"), "Norm of Preconditioned Initial Residual");
+  EXPECT_EQ(solver.preconditioner.name, "sgs");
+  EXPECT_TRUE(solver.preconditioner.recompute);
+  EXPECT_FALSE(solver.preconditioner.reuse);
+  EXPECT_EQ(solver.finalTolerance, 1e-5);
+}
+
+TEST_F(DeckTest, TranslatesNaluWindsSStep) {
+  const auto solver = load(twoSolvers).linearSolvers.at(1);
+  EXPECT_EQ(solver.method, "TPETRA GMRES S-STEP");
+  EXPECT_EQ(solver.parameters.get<int>("Step Size"), 4);
+  EXPECT_TRUE(solver.parameters.get<bool>("CholeskyQR2"));
+  EXPECT_EQ(solver.preconditioner.name, "default");
+  EXPECT_EQ(solver.finalTolerance, 1e-7);
+  EXPECT_FALSE(solver.preconditioner.recompute);
+  EXPECT_TRUE(solver.preconditioner.reuse);
+}
+
+TEST_F(DeckTest, GivesASystemTheFirstSolverUnlessToldOtherwise) {
+  EXPECT_EQ(load(twoSolvers).systems.at(0).solvers, std::vector<std::size_t>{0});
+  EXPECT_EQ(load(twoSolvers + "    solver: solve_cont\n").systems.at(0).solvers, std::vector<std::size_t>{1});
+  EXPECT_EQ(load(twoSolvers + "    solvers: all\n").systems.at(0).solvers, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(load(twoSolvers, {}, "all").systems.at(0).solvers, (std::vector<std::size_t>{0, 1}));
+}
+
+TEST_F(DeckTest, KeepsTheTypesOfParameters) {
+  const auto deck =
+      load(replaced(twoSolvers, "    kspace: 25\n",
+                    "    kspace: 25\n    parameters: {Timer Label: '7', Deflation Quorum: 1, Show Maximum "
+                    "Residual Norm Only: yes}\n"));
+  const auto& list = deck.linearSolvers.at(0).parameters;
+  EXPECT_EQ(list.get<std::string>("Timer Label"), "7");
+  EXPECT_EQ(list.get<int>("Deflation Quorum"), 1);
+  EXPECT_TRUE(list.get<bool>("Show Maximum Residual Norm Only"));
+}
+
+TEST_F(DeckTest, ReadsListsAndMaps) {
+  Diagnostics diagnostics;
+  const auto list = readParameters(YAML::Load("{a: [1, 2.5], b: [x, 1], c: {d: 3}}"), Place{}, diagnostics);
+  EXPECT_FALSE(diagnostics.failed());
+  EXPECT_EQ(list.get<Teuchos::Array<double>>("a")[1], 2.5);
+  EXPECT_EQ(list.get<Teuchos::Array<std::string>>("b")[0], "x");
+  EXPECT_EQ(list.sublist("c").get<int>("d"), 3);
+}
+
+TEST_F(DeckTest, AppliesOverrides) {
+  const auto deck = load(twoSolvers, {"tolerance=1e-3", "linear_solvers[1].tolerance=1e-4",
+                                      "systems[0].generate={problem: laplace3d, cells: [4, 5, 6]}"});
+  EXPECT_EQ(deck.linearSolvers[0].tolerance, 1e-3);
+  EXPECT_EQ(deck.linearSolvers[1].tolerance, 1e-4);
+  EXPECT_EQ(deck.systems[0].generator->cells, (std::vector<int>{4, 5, 6}));
+  const auto one = load(twoSolvers, {"tolerance=1e-3", "parameters.Timer Label=x"}, "solve_scalar");
+  EXPECT_EQ(one.linearSolvers[0].tolerance, 1e-3);
+  EXPECT_EQ(one.linearSolvers[0].parameters.get<std::string>("Timer Label"), "x");
+  EXPECT_EQ(one.linearSolvers[1].tolerance, 1e-5);
+}
+
+TEST_F(DeckTest, TellsWhatIsWrongWithAnOverride) {
+  expectStart(complaint(twoSolvers, {"tolerance"}), "--set: tolerance: allowed: key=value");
+  expectStart(complaint(twoSolvers, {"linear_solvers[7].tolerance=1"}), "--set: linear_solvers[7].tolerance=1: ");
+  expectStart(complaint(twoSolvers, {"kspace=none"}), "--set: linear_solvers[0].kspace: found 'none'; allowed: ");
+  expectStart(complaint(twoSolvers, {}, "solve_con"), "--solver: found 'solve_con'; allowed: solve_scalar, solve_cont");
+}
+
+TEST_F(DeckTest, NamesPlaceValueAndNearestMatch) {
+  expectStart(complaint(replaced(twoSolvers, "tolerance: 1e-5", "tolerence: 1e-5")),
+              "deck.yaml:6:5: linear_solvers[0].tolerence: unknown key 'tolerence'; allowed: ");
+  expectStart(complaint(replaced(twoSolvers, "kspace: 25", "kspace: many")),
+              "deck.yaml:8:13: linear_solvers[0].kspace: found 'many'; allowed: a whole number at least 1");
+  expectStart(complaint(replaced(twoSolvers, "tolerance: 1e-5", "tolerance: .nan")),
+              "deck.yaml:6:16: linear_solvers[0].tolerance: found '.nan'; allowed: a number greater than 0");
+  const std::string method = complaint(replaced(twoSolvers, "method: gmres", "method: gmress"));
+  expectStart(method, "deck.yaml:4:13: linear_solvers[0].method: found 'gmress'; allowed: ");
+  EXPECT_NE(method.find("did you mean \"GMRES\"?"), std::string::npos) << method;
+  expectStart(complaint(replaced(twoSolvers, "preconditioner: sgs", "preconditioner: sgz")),
+              "deck.yaml:5:21: linear_solvers[0].preconditioner: found 'sgz'; allowed: none, ");
+}
+
+TEST_F(DeckTest, RefusesMalformedYamlAndRepeatedKeys) {
+  expectStart(complaint("linear_solvers: [\n  {name: a\n"), "deck.yaml:3:1: malformed YAML: ");
+  expectStart(complaint("just text"), "deck.yaml: found 'just text'; allowed: a map with the blocks");
+  expectStart(complaint("systems: []\n"), "deck.yaml: linear_solvers: missing");
+  expectStart(complaint(replaced(twoSolvers, "    kspace: 25\n", "    kspace: 25\n    kspace: 30\n")),
+              "deck.yaml:9:5: linear_solvers[0].kspace: given twice (first on line 8)");
+}
+
+TEST_F(DeckTest, RefusesConflicts) {
+  const auto with = [&](const std::string& line) { return replaced(twoSolvers, "    kspace: 25\n", line); };
+  expectStart(complaint(with("    krylov_step_size: 5\n")),
+              "deck.yaml:8:23: linear_solvers[0].krylov_step_size: has no effect on gmres");
+  expectStart(complaint(with("    muelu_xml_file_name: a.xml\n")),
+              "deck.yaml:8:26: linear_solvers[0].muelu_xml_file_name: conflicts with preconditioner: sgs");
+  expectStart(complaint(with("    parameters: {Maximum Iterations: 5}\n")),
+              "deck.yaml:8:38: linear_solvers[0].parameters.Maximum Iterations: conflicts with "
+              "linear_solvers[0].max_iterations");
+  expectStart(complaint(with("    recompute_preconditioner: yes\n    reuse_preconditioner: yes\n")),
+              "deck.yaml:9:27: linear_solvers[0].reuse_preconditioner: conflicts with recompute_preconditioner: yes");
+  expectStart(complaint(twoSolvers + "    matrix: a.mtx\n"),
+              "deck.yaml:17:5: systems[0].generate: conflicts with matrix");
+}
+
+TEST_F(DeckTest, ChecksStepSizes) {
+  for (const char* wrong : {"0", "1000000", "-3", "two"}) {
+    expectStart(complaint(replaced(twoSolvers, "krylov_step_size: 4", std::string("krylov_step_size: ") + wrong)),
+                std::string("deck.yaml:11:23: linear_solvers[1].krylov_step_size: found '") + wrong +
+                    "'; allowed: a whole number from 1 to 50");
+  }
+}
+
+TEST_F(DeckTest, ChecksPassedThroughParameters) {
+  const auto with = [&](const std::string& line) { return replaced(twoSolvers, "    kspace: 25\n", line); };
+  const std::string unknown = complaint(with("    parameters: {Maximum Restart: 5}\n"));
+  expectStart(unknown, "deck.yaml:8:35: linear_solvers[0].parameters.Maximum Restart: unknown parameter");
+  EXPECT_NE(unknown.find("did you mean \"Maximum Restarts\"?"), std::string::npos) << unknown;
+  expectStart(complaint(with("    parameters: {Maximum Restarts: lots}\n")),
+              "deck.yaml:8:36: linear_solvers[0].parameters.Maximum Restarts: found 'lots'; allowed: a whole number");
+  for (const char* name : {"ilut", "riluk", "chebyshev", "sgs"}) {
+    const std::string own = complaint(replaced(with("    preconditioner_parameters: {sweeps: 5}\n"),
+                                               "preconditioner: sgs", std::string("preconditioner: ") + name));
+    expectStart(own, "deck.yaml:8:41: linear_solvers[0].preconditioner_parameters.sweeps: unknown parameter 'sweeps'");
+  }
+}
+
+TEST_F(DeckTest, ReportsEverythingAtOnceAndWarnsOfWhatHasNoEffect) {
+  const std::string all = complaint("linear_solvers:\n  - {method: x}\nsystems:\n  - {matrix: none.mtx, rhs: on}\n");
+  for (const char* part : {"linear_solvers[0].name: missing", "linear_solvers[0].method: found 'x'",
+                           "systems[0].rhs: found 'on'", "none.mtx: no such file"}) {
+    EXPECT_NE(all.find(part), std::string::npos) << part << " is missing in\n" << all;
+  }
+  const auto warnings = load(twoSolvers + "    seed: 3\nrealms: []\n").warnings;
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_NE(warnings[0].find("systems[0].seed: has no effect"), std::string::npos) << warnings[0] << warnings[1];
+}
+
+TEST_F(DeckTest, FindsPresetsByName) {
+  const std::string muelu = replaced(twoSolvers, "preconditioner: sgs", "preconditioner: muelu");
+  const auto deck = load(replaced(muelu, "    kspace: 25\n", "    muelu_xml_file_name: no_reductions\n"));
+  EXPECT_EQ(deck.linearSolvers[0].preconditioner.parameters.get<int>("coarse: max size"), 50);
+  const std::string missing = complaint(replaced(muelu, "    kspace: 25\n", "    muelu_xml_file_name: no_reduction\n"));
+  expectStart(missing, "deck.yaml:8:26: linear_solvers[0].muelu_xml_file_name: found 'no_reduction'; allowed: ");
+  EXPECT_NE(missing.find("did you mean \"no_reductions\"?"), std::string::npos) << missing;
+}
+
+}  // namespace
+}  // namespace capstan::deck

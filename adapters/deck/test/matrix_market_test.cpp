@@ -1,0 +1,101 @@
+#include "adapters/deck/matrix_market.hpp"
+
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include <fstream>
+#include <string>
+
+#include "adapters/deck/test/temporary_folder.hpp"
+
+namespace capstan::deck {
+namespace {
+
+const std::string sound =
+    "%%MatrixMarket matrix coordinate real general\n% a comment\n\n2 2 3\n1 1 4.0\n2 1 -1.0\n2 2 4.0\n";
+
+std::string complaint(const std::string& text) {
+  try {
+    inspectMatrixMarket(text, "a.mtx");
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(MatrixMarket, ReadsTheOutlineOfASoundFile) {
+  const auto info = inspectMatrixMarket(sound, "a.mtx");
+  EXPECT_TRUE(info.coordinate);
+  EXPECT_EQ(info.rows, 2);
+  EXPECT_EQ(info.columns, 2);
+  EXPECT_EQ(info.entries, 3);
+  EXPECT_EQ(info.symmetry, "general");
+}
+
+TEST(MatrixMarket, CountsTheStoredTriangleOfADenseSymmetricFile) {
+  EXPECT_EQ(complaint("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n"), "");
+  EXPECT_NE(complaint("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n4\n"), "");
+}
+
+TEST(MatrixMarket, AcceptsPatternAndWindowsLineEnds) {
+  EXPECT_EQ(complaint("%%MatrixMarket matrix coordinate pattern general\r\n2 2 1\r\n1 2\r\n"), "");
+}
+
+TEST(MatrixMarket, SaysWhereATruncatedFileEnds) {
+  EXPECT_EQ(complaint(sound.substr(0, sound.rfind("2 2 4.0"))), "a.mtx:6: the file is truncated: 2 of 3 entries");
+  EXPECT_EQ(complaint(sound.substr(0, sound.rfind(" 4.0"))),
+            "a.mtx:7: found '2 2'; allowed: row, column and value on each line of data");
+  EXPECT_EQ(complaint("%%MatrixMarket matrix coordinate real general\n% no more\n"),
+            "a.mtx:2: the file ends before the line with the sizes");
+  EXPECT_EQ(complaint(""), "a.mtx: the file is empty");
+}
+
+TEST(MatrixMarket, RefusesWhatIsNoMatrixMarketFile) {
+  EXPECT_NE(complaint("linear_solvers:\n").find("a.mtx:1: found 'linear_solvers:'; allowed: a Matrix Market banner"),
+            std::string::npos);
+  EXPECT_NE(complaint(replaced(sound, "real", "complex")).find("field 'complex'"), std::string::npos);
+  EXPECT_NE(complaint(replaced(sound, "general", "hermitian")).find("symmetry 'hermitian'"), std::string::npos);
+  EXPECT_NE(complaint(replaced(sound, "2 2 3", "2 x 3")).find("a.mtx:4: found sizes '2 x 3'"), std::string::npos);
+  EXPECT_NE(complaint(replaced(sound, "2 2 3", "2 2 2")).find("3 entries, but the size line says 2"),
+            std::string::npos);
+}
+
+TEST(MatrixMarket, ReadsGzipAndTellsADamagedOne) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("a.mtx.gz", "");
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank != 0) return;
+  std::string text = "%%MatrixMarket matrix array real general\n20000 1\n";
+  for (int i = 0; i < 20000; ++i) text += std::to_string(i * 7919 % 10007) + ".5\n";
+  gzFile out = gzopen(path.c_str(), "wb");
+  ASSERT_EQ(gzwrite(out, text.data(), static_cast<unsigned>(text.size())), static_cast<int>(text.size()));
+  gzclose(out);
+  EXPECT_EQ(readText(path), text);
+
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
+  try {
+    readText(path);
+    ADD_FAILURE() << "half a gzip file was read";
+  } catch (const FileError& error) {
+    EXPECT_EQ(error.what(), path + ": the gzip file is truncated");
+  }
+}
+
+TEST(MatrixMarket, NamesAMissingFile) {
+  EXPECT_THROW(readText("/no/such/file.mtx"), FileError);
+  EXPECT_THROW(readText("/tmp"), FileError);
+}
+
+TEST(MatrixMarket, TakesRelativePathsFromTheFolderGiven) {
+  EXPECT_EQ(resolvePath("a.mtx", "decks"), "decks/a.mtx");
+  EXPECT_EQ(resolvePath("../a.mtx", "decks"), "a.mtx");
+  EXPECT_EQ(resolvePath("/a.mtx", "decks"), "/a.mtx");
+}
+
+}  // namespace
+}  // namespace capstan::deck

@@ -1,0 +1,217 @@
+#include "adapters/deck/preconditioner.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Teuchos_XMLParameterListCoreHelpers.hpp>
+#include <Tpetra_Core.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "adapters/deck/systems.hpp"
+#include "tpetra_ext/test/support/counted_mpi.hpp"
+
+namespace capstan::deck {
+namespace {
+
+Teuchos::RCP<Matrix> laplace(std::vector<int> cells) {
+  GeneratorOptions options;
+  options.problem = cells.size() == 2 ? "laplace2d" : "laplace3d";
+  options.cells = std::move(cells);
+  return buildMatrix(options, Tpetra::getDefaultComm());
+}
+
+PreconditionerOptions preset(const std::string& name) {
+  PreconditionerOptions options;
+  options.name = "muelu";
+  options.origin = name;
+  options.parameters = *Teuchos::getParametersFromXmlFile(CAPSTAN_PRESETS "/" + name + ".xml");
+  return options;
+}
+
+double norm(const MultiVector& x) {
+  Teuchos::Array<double> result(1);
+  x.norm2(result());
+  return result[0];
+}
+
+/// |b - A x| / |b| after so many steps x <- x + omega M^-1 (b - A x), b random.
+double residualAfter(const Matrix& A, const Operator& M, int steps, double omega = 1.0) {
+  MultiVector b(A.getRangeMap(), 1), r(A.getRangeMap(), 1), x(A.getDomainMap(), 1), z(A.getDomainMap(), 1);
+  fillRandom(b, 1);
+  for (int k = 0; k < steps; ++k) {
+    Tpetra::deep_copy(r, b);
+    A.apply(x, r, Teuchos::NO_TRANS, -1.0, 1.0);
+    M.apply(r, z);
+    x.update(omega, z, 1.0);
+  }
+  Tpetra::deep_copy(r, b);
+  A.apply(x, r, Teuchos::NO_TRANS, -1.0, 1.0);
+  return norm(r) / norm(b);
+}
+
+TEST(Preconditioner, EveryNameMakesAConvergentIteration) {
+  const auto A = laplace({12, 12});
+  for (const auto& name : preconditionerNames()) {
+    if (name.name == "none") continue;
+    SCOPED_TRACE(name.name);
+    PreconditionerOptions options = name.name == "muelu" ? preset("pressure_poisson") : PreconditionerOptions{};
+    options.name = name.name;
+    Preconditioner preconditioner(options);
+    preconditioner.update(A);
+    ASSERT_FALSE(preconditioner.op().is_null());
+    // An M of the right scale: some steps with damping must get nearer, and not by scaling alone.
+    const double residual = residualAfter(*A, *preconditioner.op(), 30, 0.7);
+    EXPECT_LT(residual, 0.2);
+  }
+}
+
+TEST(Preconditioner, NoneIsNoOperator) {
+  Preconditioner preconditioner(PreconditionerOptions{});
+  preconditioner.update(laplace({4, 4}));
+  EXPECT_TRUE(preconditioner.op().is_null());
+  EXPECT_THROW(Preconditioner(PreconditionerOptions{"sgz", {}, "", Side::Right, true, false}), PreconditionerError);
+}
+
+TEST(Preconditioner, PresetsContractOnAnyNumberOfRanks) {
+  for (const char* name : {"pressure_poisson", "no_reductions", "momentum", "momentum_pg"}) {
+    for (const auto& cells : {std::vector<int>{60, 60}, std::vector<int>{16, 16, 16}, std::vector<int>{5, 5}}) {
+      SCOPED_TRACE(std::string(name) + " in " + std::to_string(cells.size()) + "D");
+      const auto A = laplace(cells);
+      Preconditioner preconditioner(preset(name));
+      preconditioner.update(A);
+      EXPECT_EQ(preconditioner.warning(), "");
+      // Chebyshev smoothers leave the smoothest error to the coarse levels: twelve cycles gain a digit or more.
+      EXPECT_LT(residualAfter(*A, *preconditioner.op(), 12, 0.8), std::string(name) == "momentum" ? 0.5 : 0.1);
+    }
+  }
+}
+
+TEST(Preconditioner, NoReductionsMeansNoReductions) {
+  const auto A = laplace({20, 20, 20});
+  Preconditioner preconditioner(preset("no_reductions"));
+  preconditioner.update(A);
+  MultiVector x(A->getDomainMap(), 1), y(A->getRangeMap(), 1);
+  fillRandom(x, 1);
+  preconditioner.op()->apply(x, y);
+  capstan::test::resetMpiCalls();
+  for (int k = 0; k < 5; ++k) preconditioner.op()->apply(x, y);
+  EXPECT_EQ(capstan::test::mpiCalls().allreduce, 0);
+  EXPECT_EQ(capstan::test::mpiCalls().iallreduce, 0);
+  EXPECT_EQ(capstan::test::mpiCalls().otherCollectives, 0);
+  norm(y);
+  EXPECT_EQ(capstan::test::mpiCalls().allreduce, A->getComm()->getSize() > 1 ? 1 : capstan::test::mpiCalls().allreduce)
+      << "the counter counts nothing";
+}
+
+TEST(Preconditioner, ChecksTheCoarseSolve) {
+  const auto A = laplace({60, 60});
+  Preconditioner sound(preset("no_reductions"));
+  sound.update(A);
+  const auto check = checkCoarseSolve(*sound.op());
+  ASSERT_TRUE(check.has_value());
+  EXPECT_FALSE(check->direct);
+  EXPECT_TRUE(check->passed());
+  EXPECT_GT(check->rows, 0);
+  EXPECT_LT(check->rows, 3600);
+
+  // MueLu's default, a direct solver: it either solves or is refused, whatever this Trilinos makes of it.
+  PreconditionerOptions options;
+  options.name = "muelu";
+  options.origin = "klu.xml";
+  options.parameters.set("verbosity", "none");
+  options.parameters.set("coarse: type", "KLU2");
+  Preconditioner direct(options);
+  try {
+    direct.update(A);
+    const auto solved = checkCoarseSolve(*direct.op());
+    ASSERT_TRUE(solved.has_value());
+    EXPECT_TRUE(solved->direct);
+    EXPECT_LT(solved->relativeResidual, 1e-6);
+    EXPECT_LT(residualAfter(*A, *direct.op(), 10), 1e-2);
+  } catch (const PreconditionerError& error) {
+    EXPECT_GT(A->getComm()->getSize(), 1);
+    const std::string what = error.what();
+    EXPECT_NE(what.find("klu.xml: MueLu's coarse solver (KLU2"), std::string::npos) << what;
+    EXPECT_NE(what.find("Set 'coarse: type' to CHEBYSHEV"), std::string::npos) << what;
+    EXPECT_TRUE(direct.op().is_null());
+  }
+}
+
+TEST(Preconditioner, ACoarseSolverThatDoesNotSolveDoesNotPass) {
+  CoarseCheck check;
+  check.direct = true;
+  check.relativeResidual = 1.09;
+  EXPECT_FALSE(check.passed());
+  check.direct = false;
+  EXPECT_TRUE(check.passed());
+  check.relativeResidual = std::nan("");
+  EXPECT_FALSE(check.passed());
+}
+
+TEST(Preconditioner, RefusesTachoWhereItCrashes) {
+  auto options = preset("no_reductions");
+  options.parameters.set("coarse: type", "Tacho");
+  const auto comm = Tpetra::getDefaultComm();
+  const auto problem = validatePreconditioner(options, comm);
+  EXPECT_EQ(problem.has_value(), comm->getSize() > 1);
+  if (problem) {
+    EXPECT_NE(problem->message.find("found 'Tacho'"), std::string::npos) << problem->message;
+  }
+}
+
+TEST(Preconditioner, NamesWrongParameters) {
+  const auto comm = Tpetra::getDefaultComm();
+  auto options = preset("no_reductions");
+  EXPECT_FALSE(validatePreconditioner(options, comm).has_value());
+  options.parameters.set("smother: type", "RELAXATION");
+  const auto problem = validatePreconditioner(options, comm);
+  ASSERT_TRUE(problem.has_value());
+  EXPECT_EQ(problem->message, "unknown MueLu parameter 'smother: type'; did you mean \"smoother: type\"?");
+  PreconditionerOptions sgs;
+  sgs.name = "sgs";
+  sgs.parameters.set("relaxation: sweeps", "many");
+  ASSERT_TRUE(validatePreconditioner(sgs, comm).has_value());
+  EXPECT_EQ(validatePreconditioner(sgs, comm)->parameter, "relaxation: sweeps");
+}
+
+/// A with its values doubled, in place.
+void doubleValues(Matrix& A) {
+  A.resumeFill();
+  A.scale(2.0);
+  A.fillComplete();
+}
+
+TEST(Preconditioner, RecomputesReusesOrKeepsAsTold) {
+  for (const char* name : {"jacobi", "riluk", "muelu"}) {
+    for (const auto& [recompute, reuse] : {std::pair{true, false}, {false, true}, {false, false}}) {
+      SCOPED_TRACE(std::string(name) + (recompute ? " recompute" : reuse ? " reuse" : " keep"));
+      const auto A = laplace({30, 30});
+      PreconditionerOptions options = std::string(name) == "muelu" ? preset("no_reductions") : PreconditionerOptions{};
+      options.name = name;
+      options.recompute = recompute;
+      options.reuse = reuse;
+      Preconditioner preconditioner(options);
+      preconditioner.update(A);
+      MultiVector x(A->getDomainMap(), 1), before(A->getRangeMap(), 1), after(A->getRangeMap(), 1);
+      fillRandom(x, 1);
+      preconditioner.op()->apply(x, before);
+      doubleValues(*A);
+      preconditioner.update(A);
+      preconditioner.op()->apply(x, after);
+      EXPECT_EQ(preconditioner.builds(), recompute ? 2 : 1);
+      EXPECT_EQ(preconditioner.renewals(), reuse ? 1 : 0);
+      // M^-1 of 2 A is half of that of A. A multigrid hierarchy that is kept holds on to the new fine matrix.
+      if (recompute || reuse || std::string(name) != "muelu") {
+        after.update(recompute || reuse ? -0.5 : -1.0, before, 1.0);
+        EXPECT_LT(norm(after), 1e-2 * norm(before));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace capstan::deck
