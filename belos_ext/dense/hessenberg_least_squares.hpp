@@ -45,8 +45,9 @@ class HessenbergLeastSquares {
     for (int i = 0; i <= k + 1; ++i) r_(i, k) = h[i];
     for (int i = 0; i < k; ++i) rotate(cosines_[i], sines_[i], r_(i, k), r_(i + 1, k));
     const Scalar length = std::hypot(r_(k, k), r_(k + 1, k));
-    cosines_[k] = length == Scalar(0) ? Scalar(1) : r_(k, k) / length;
-    sines_[k] = length == Scalar(0) ? Scalar(0) : r_(k + 1, k) / length;
+    // A column without a component of its own leaves the residual as it is: rotate by 90 degrees.
+    cosines_[k] = length == Scalar(0) ? Scalar(0) : r_(k, k) / length;
+    sines_[k] = length == Scalar(0) ? Scalar(1) : r_(k + 1, k) / length;
     r_(k, k) = length;
     rhs_[k] = cosines_[k] * tail_[k];
     tail_[k + 1] = -sines_[k] * tail_[k];

@@ -1,5 +1,6 @@
 #include "belos_ext/dense/ritz_values.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace capstan {
@@ -24,6 +25,16 @@ std::vector<std::complex<double>> lejaOrder(std::vector<std::complex<double>> po
   std::vector<std::complex<double>> candidates;
   for (const auto& p : points) {
     if (p.imag() >= 0) candidates.push_back(p);
+  }
+  std::vector<std::complex<double>> partners = candidates;
+  for (const auto& p : points) {
+    if (p.imag() >= 0) continue;
+    const auto partner = std::find(partners.begin(), partners.end(), std::conj(p));
+    if (partner != partners.end()) {
+      partners.erase(partner);
+    } else {
+      candidates.push_back(std::conj(p));
+    }
   }
   while (!candidates.empty()) {
     std::size_t best = 0;

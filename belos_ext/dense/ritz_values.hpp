@@ -32,7 +32,8 @@ std::vector<std::complex<double>> hessenbergEigenvalues(const SmallMatrix<Scalar
 
 /// Leja ordering of a set closed under conjugation: the next point maximises the product of its distances to those
 /// before it; a complex number is followed at once by its conjugate (positive imaginary part first), so that the Newton
-/// polynomials stay real. Source: Reichel 1990; Bai, Hu and Reichel 1994, section 2.
+/// polynomials stay real. A conjugate that is missing is supplied. Source: Reichel 1990; Bai, Hu and Reichel 1994,
+/// section 2.
 std::vector<std::complex<double>> lejaOrder(std::vector<std::complex<double>> points);
 
 }  // namespace capstan
