@@ -1,0 +1,232 @@
+/// \file
+/// StopTest: the scales, who may say converged, and how a solve that makes no progress ends.
+
+#include "belos_ext/convergence/stop_test.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace capstan {
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+StopCriteria criteriaFor(double tolerance = 1e-6) {
+  StopCriteria criteria;
+  criteria.tolerance = tolerance;
+  return criteria;
+}
+
+TEST(StopTest, EveryScaling) {
+  const ResidualNorms initial{3, 5};
+  const double rhs = 7, user = 11;
+  const std::vector<std::pair<ResidualScaling, double>> scales{{ResidualScaling::NormOfInitRes, 5},
+                                                               {ResidualScaling::NormOfPrecInitRes, 3},
+                                                               {ResidualScaling::NormOfRHS, 7},
+                                                               {ResidualScaling::None, 1},
+                                                               {ResidualScaling::UserProvided, 11}};
+  for (const auto& [implicitScaling, implicitScale] : scales) {
+    for (const auto& [explicitScaling, explicitScale] : scales) {
+      StopCriteria criteria = criteriaFor(0.5);
+      criteria.implicitScaling = implicitScaling;
+      criteria.explicitScaling = explicitScaling;
+      criteria.userScale = user;
+      criteria.testExplicit = true;
+      StopTest stop(criteria);
+      double heard = 0;
+      stop.setScaleListener([&](double scale) { heard = scale; });
+      stop.begin(initial, rhs);
+      EXPECT_EQ(stop.implicitScale(), implicitScale);
+      EXPECT_EQ(stop.explicitScale(), explicitScale);
+      EXPECT_EQ(heard, implicitScale);
+      EXPECT_TRUE(stop.reached(0.5 * implicitScale));
+      EXPECT_FALSE(stop.reached(0.51 * implicitScale));
+
+      // One of the two residuals misses the tolerance: not converged, whichever it is.
+      StopTest nativeMisses = stop, explicitMisses = stop, bothMeet = stop;
+      EXPECT_FALSE(nativeMisses.verified({0.6 * implicitScale, 0.1 * explicitScale}, true));
+      EXPECT_DOUBLE_EQ(nativeMisses.attained(), 0.6);
+      EXPECT_FALSE(explicitMisses.verified({0.1 * implicitScale, 0.7 * explicitScale}, true));
+      EXPECT_DOUBLE_EQ(explicitMisses.attained(), 0.7);
+      EXPECT_TRUE(bothMeet.verified({0.5 * implicitScale, 0.4 * explicitScale}, true));
+      EXPECT_TRUE(bothMeet.converged());
+    }
+  }
+}
+
+TEST(StopTest, ExplicitResidualCountsOnlyWhenTested) {
+  StopTest stop(criteriaFor(1e-3));
+  stop.begin({1, 1}, 1);
+  EXPECT_TRUE(stop.verified({1e-4, 0.9}, true));
+  EXPECT_TRUE(stop.converged());
+  EXPECT_DOUBLE_EQ(stop.attained(), 1e-4);
+}
+
+TEST(StopTest, VanishingScaleMeansAnAbsoluteTest) {
+  StopTest stop(criteriaFor(1e-3));
+  stop.begin({0, 0}, 0);
+  EXPECT_EQ(stop.implicitScale(), 1);
+  EXPECT_EQ(stop.explicitScale(), 1);
+  EXPECT_TRUE(stop.verified({0, 0}, false));
+  EXPECT_EQ(stop.reason(), StopReason::Converged);
+}
+
+TEST(StopTest, AClaimThatFailsLowersTheTargetAndGoesOn) {
+  StopTest stop(criteriaFor(1e-6));
+  stop.begin({1, 1}, 1);
+  EXPECT_FALSE(stop.verified({1, 1}, false));
+  EXPECT_TRUE(stop.reached(1e-6));
+  EXPECT_FALSE(stop.verified({1e-4, 1e-4}, true));  // the recursion said 1e-6
+  EXPECT_FALSE(stop.converged());
+  EXPECT_FALSE(stop.over());
+  EXPECT_FALSE(stop.reached(1e-6));
+  EXPECT_TRUE(stop.reached(4e-7));
+  EXPECT_FALSE(stop.verified({2e-6, 2e-6}, true));
+  EXPECT_TRUE(stop.verified({9e-7, 9e-7}, true));
+  EXPECT_TRUE(stop.converged());
+  EXPECT_FALSE(stop.lossOfAccuracy());
+}
+
+TEST(StopTest, RecursionAloneNeverDecides) {
+  StopTest stop(criteriaFor(1e-6));
+  stop.begin({1, 1}, 1);
+  stop.iterated(0);
+  EXPECT_TRUE(stop.reached(0));
+  EXPECT_FALSE(stop.over());
+  EXPECT_FALSE(stop.converged());
+  EXPECT_EQ(stop.recursive(), 0);
+}
+
+TEST(StopTest, ThreeFruitlessClaimsEndIt) {
+  StopTest stop(criteriaFor(1e-12));
+  stop.begin({1, 1}, 1);
+  stop.verified({1, 1}, false);
+  EXPECT_FALSE(stop.verified({1e-9, 1e-9}, true));  // progress
+  EXPECT_FALSE(stop.verified({1e-9, 1e-9}, true));
+  EXPECT_FALSE(stop.verified({1.1e-9, 1e-9}, true));
+  EXPECT_TRUE(stop.verified({0.95e-9, 1e-9}, true));
+  EXPECT_EQ(stop.reason(), StopReason::Stagnation);
+  EXPECT_TRUE(stop.lossOfAccuracy());
+  EXPECT_FALSE(stop.converged());
+  EXPECT_DOUBLE_EQ(stop.attained(), 0.95e-9);
+}
+
+TEST(StopTest, ProgressForgivesFruitlessClaims) {
+  StopTest stop(criteriaFor(1e-12));
+  stop.begin({1, 1}, 1);
+  stop.verified({1, 1}, false);
+  double residual = 1e-3;
+  for (int round = 0; round < 5; ++round, residual /= 10) {
+    for (int claim = 0; claim < 3; ++claim) ASSERT_FALSE(stop.verified({residual, residual}, true)) << round;
+  }
+}
+
+TEST(StopTest, FiveIdleRestartsEndIt) {
+  StopTest stop(criteriaFor());
+  stop.begin({1, 1}, 1);
+  EXPECT_FALSE(stop.verified({1, 1}, false));
+  for (int cycle = 1; cycle < 5; ++cycle) {
+    EXPECT_FALSE(stop.verified({1, 1}, false)) << cycle;
+    stop.restarted(false);
+  }
+  EXPECT_TRUE(stop.verified({1, 1}, false));
+  EXPECT_EQ(stop.reason(), StopReason::Stagnation);
+  EXPECT_FALSE(stop.lossOfAccuracy());
+  EXPECT_EQ(stop.restarts(), 4);
+}
+
+TEST(StopTest, SlowProgressIsNotStagnation) {
+  StopTest stop(criteriaFor());
+  stop.begin({1, 1}, 1);
+  double residual = 1;
+  for (int cycle = 0; cycle < 100; ++cycle, residual *= 0.9999) {
+    ASSERT_FALSE(stop.verified({residual, residual}, false)) << cycle;
+    stop.restarted(false);
+  }
+}
+
+TEST(StopTest, WhatIsNotFiniteEndsItAndLeavesTheLastNorms) {
+  for (const double bad : {nan, inf}) {
+    for (const bool nativeIsBad : {true, false}) {
+      StopCriteria criteria = criteriaFor();
+      criteria.testExplicit = true;
+      StopTest stop(criteria);
+      stop.begin({1, 1}, 1);
+      EXPECT_FALSE(stop.reached(nan));
+      EXPECT_FALSE(stop.verified({0.5, 0.25}, false));
+      EXPECT_TRUE(stop.verified(nativeIsBad ? ResidualNorms{bad, 1} : ResidualNorms{1, bad}, true));
+      EXPECT_EQ(stop.reason(), StopReason::NonFinite);
+      EXPECT_FALSE(stop.converged());
+      EXPECT_EQ(stop.norms().native, 0.5);
+    }
+  }
+}
+
+TEST(StopTest, IterationLimitEndsItAtTheNextVerification) {
+  StopCriteria criteria = criteriaFor();
+  criteria.maxIterations = 3;
+  StopTest stop(criteria);
+  stop.begin({1, 1}, 1);
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_FALSE(stop.exhausted());
+    EXPECT_EQ(stop.remaining(), 3 - k);
+    stop.iterated(0.5);
+  }
+  EXPECT_TRUE(stop.exhausted());
+  StopTest converged = stop;
+  EXPECT_TRUE(stop.verified({0.5, 0.5}, false));
+  EXPECT_EQ(stop.reason(), StopReason::MaxIterations);
+  EXPECT_FALSE(stop.converged());
+  EXPECT_TRUE(converged.verified({1e-7, 1e-7}, false));  // met the tolerance with the last iteration
+  EXPECT_EQ(converged.reason(), StopReason::Converged);
+}
+
+TEST(StopTest, RestartLimitCountsFullCyclesOnly) {
+  StopCriteria criteria = criteriaFor();
+  criteria.maxRestarts = 2;
+  StopTest stop(criteria);
+  stop.begin({1, 1}, 1);
+  stop.restarted(true);
+  stop.restarted(false);
+  stop.restarted(true);
+  stop.restarted(false);
+  EXPECT_FALSE(stop.over());
+  EXPECT_EQ(stop.restarts(), 4);
+  stop.restarted(false);
+  EXPECT_TRUE(stop.over());
+  EXPECT_EQ(stop.reason(), StopReason::MaxRestarts);
+}
+
+TEST(StopTest, ARestartAfterTheEndChangesNothing) {
+  StopTest stop(criteriaFor());
+  stop.begin({1, 1}, 1);
+  stop.stop(StopReason::UserTest);
+  stop.restarted(false);
+  EXPECT_EQ(stop.restarts(), 0);
+  EXPECT_EQ(stop.reason(), StopReason::UserTest);
+}
+
+TEST(StopTest, ApprovalIsAskedOnlyOnceTheToleranceIsMet) {
+  StopTest stop(criteriaFor(1e-3));
+  int asked = 0;
+  bool answer = false;
+  stop.setApproval([&] {
+    ++asked;
+    return answer;
+  });
+  stop.begin({1, 1}, 1);
+  EXPECT_FALSE(stop.verified({1e-2, 1e-2}, true));
+  EXPECT_EQ(asked, 0);
+  EXPECT_FALSE(stop.verified({1e-4, 1e-4}, true));
+  EXPECT_EQ(asked, 1);
+  EXPECT_FALSE(stop.converged());
+  answer = true;
+  EXPECT_TRUE(stop.verified({1e-5, 1e-5}, true));
+  EXPECT_EQ(asked, 2);
+  EXPECT_TRUE(stop.converged());
+}
+
+}  // namespace
+}  // namespace capstan
