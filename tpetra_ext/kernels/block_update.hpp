@@ -19,7 +19,7 @@ namespace detail {
 template <class Exec, class T>
 void updateOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign,
               const MatrixRef<T>& V) {
-  const ChunkPlan plan(exec, V.rows, updateChunkRows);
+  const ChunkPlan plan(exec, V.rows, updateChunkRows(V.cols));
   forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     updateChunk<T>(Q.rowRange(first, rows), R, sign, V.rowRange(first, rows));
   });
@@ -35,7 +35,7 @@ void updateOn(GenericPath, const Exec& exec, const MatrixRef<const T>& Q, const 
 template <class Exec, class T>
 void updateAndGramOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<const T>& R,
                      const MatrixRef<T>& V, const MatrixRef<T>& G) {
-  const ChunkPlan plan(exec, V.rows, updateChunkRows);
+  const ChunkPlan plan(exec, V.rows, updateChunkRows(V.cols));
   const PartialSums<T> sums(plan.slots, std::ptrdiff_t(V.cols) * V.cols);
   forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
     updateChunk<T>(Q.rowRange(first, rows), R, T(-1), V.rowRange(first, rows));
@@ -57,7 +57,7 @@ void orthonormalizeOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, c
                       const MatrixRef<const T>& U) {
   const MatrixRef<const T> rowsOfQ = R.block(0, Q.cols, 0, V.cols);
   const MatrixRef<const T> rowsOfP = R.block(Q.cols, P.cols, 0, V.cols);
-  const ChunkPlan plan(exec, V.rows, updateChunkRows);
+  const ChunkPlan plan(exec, V.rows, updateChunkRows(V.cols));
   forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     const MatrixRef<T> p = P.rowRange(first, rows);
     const MatrixRef<T> v = V.rowRange(first, rows);

@@ -11,12 +11,9 @@ namespace capstan::kernels {
 
 namespace detail {
 
-/// Rows in a chunk of the update kernels: a chunk of V and a group of Q's columns fit the first-level cache.
-constexpr std::ptrdiff_t updateChunkRows = 512;
-
 template <class Exec, class T>
 void triangularSolveOn(HostPath, const Exec& exec, const MatrixRef<T>& V, const MatrixRef<const T>& U) {
-  const ChunkPlan plan(exec, V.rows, updateChunkRows);
+  const ChunkPlan plan(exec, V.rows, updateChunkRows(V.cols));
   forEachChunk(exec, plan,
                [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) { solveChunk<T>(V.rowRange(first, rows), U); });
 }

@@ -45,17 +45,19 @@ struct NativeVector;
 template <>
 struct NativeVector<float> {
   typedef float Type __attribute__((vector_size(vectorBytes)));
+  static CAPSTAN_INLINE Type fill(float scalar) { return scalar - Type{}; }  // one broadcast instruction
 };
 template <>
 struct NativeVector<double> {
   typedef double Type __attribute__((vector_size(vectorBytes)));
+  static CAPSTAN_INLINE Type fill(double scalar) { return scalar - Type{}; }  // one broadcast instruction
 };
 #else
 template <class T>
 struct NativeVector {
   struct Type {
     T lane[vectorBytes / sizeof(T)];
-    T operator[](int i) const { return lane[i]; }
+    const T& operator[](int i) const { return lane[i]; }
     Type& operator+=(const Type& other) {
       for (int i = 0; i < int(vectorBytes / sizeof(T)); ++i) lane[i] += other.lane[i];
       return *this;
@@ -66,8 +68,23 @@ struct NativeVector {
       return c;
     }
   };
+  static Type fill(T scalar) {
+    Type filled;
+    for (T& lane : filled.lane) lane = scalar;
+    return filled;
+  }
 };
 #endif
+
+/// Asks for `bytes` bytes at `address`, which need not exist.
+CAPSTAN_INLINE void prefetch(const void* address, int bytes) {
+#if defined(__GNUC__)
+  for (int offset = 0; offset < bytes; offset += 64) __builtin_prefetch(static_cast<const char*>(address) + offset);
+#else
+  (void)address;
+  (void)bytes;
+#endif
+}
 
 /// The lanes of one register.
 template <class T>
@@ -87,9 +104,9 @@ struct Pack {
     return load(lanes);
   }
   static CAPSTAN_INLINE Pack fill(T scalar) {
-    T lanes[width];
-    for (int i = 0; i < width; ++i) lanes[i] = scalar;
-    return load(lanes);
+    Pack pack;
+    pack.value = NativeVector<T>::fill(scalar);
+    return pack;
   }
   CAPSTAN_INLINE void store(T* to) const { std::memcpy(to, &value, sizeof(value)); }
   CAPSTAN_INLINE void storePart(T* to, int count) const {

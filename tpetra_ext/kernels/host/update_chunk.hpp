@@ -4,6 +4,7 @@
 
 #include <cstddef>
 
+#include "tpetra_ext/kernels/host/row_tile.hpp"
 #include "tpetra_ext/kernels/host/simd.hpp"
 #include "tpetra_ext/kernels/matrix_ref.hpp"
 
@@ -32,8 +33,9 @@ void updateTile(const MatrixRef<const T>& Q, int i0, const MatrixRef<const T>& R
     for (int i = 0; i < M; ++i) coefficient[j][i] = Pack<T>::fill(sign * R(i0 + i, j0 + j));
   }
   Pack<T> qp[M];
-  std::ptrdiff_t row = 0;
-  for (; row + width <= V.rows; row += width) {
+  const std::ptrdiff_t rows = V.rows;
+  const std::ptrdiff_t whole = rows - rows % width;
+  for (std::ptrdiff_t row = 0; row < whole; row += width) {
     CAPSTAN_UNROLL
     for (int i = 0; i < M; ++i) qp[i] = Pack<T>::load(q[i] + row);
     CAPSTAN_UNROLL
@@ -44,13 +46,13 @@ void updateTile(const MatrixRef<const T>& Q, int i0, const MatrixRef<const T>& R
       vp.store(v[j] + row);
     }
   }
-  if (row < V.rows) {
-    const int rest = static_cast<int>(V.rows - row);
-    for (int i = 0; i < M; ++i) qp[i] = Pack<T>::loadPart(q[i] + row, rest);
+  if (whole < rows) {
+    const int rest = static_cast<int>(rows - whole);
+    for (int i = 0; i < M; ++i) qp[i] = Pack<T>::loadPart(q[i] + whole, rest);
     for (int j = 0; j < N; ++j) {
-      Pack<T> vp = Pack<T>::loadPart(v[j] + row, rest);
+      Pack<T> vp = Pack<T>::loadPart(v[j] + whole, rest);
       for (int i = 0; i < M; ++i) vp.multiplyAdd(coefficient[j][i], qp[i]);
-      vp.storePart(v[j] + row, rest);
+      vp.storePart(v[j] + whole, rest);
     }
   }
 }
@@ -78,18 +80,34 @@ void updateColumnBlock(int n, const MatrixRef<const T>& Q, int i0, int count, co
   }
 }
 
-/// V += sign Q R on one chunk. Q and V must not overlap.
+/// V += sign Q R on one chunk, V narrow: groups of Q's columns pass by while V is in the first-level cache.
 template <class T>
-void updateChunk(const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V) {
+void updateByColumnGroups(const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V) {
   const ColumnBlocks blocks(V.cols, updateBlockWidth);
   if (blocks.count == 0) return;
   const int group = updateTileDepth(blocks.width(blocks.count - 1));
-  // A group of Q's columns meets all of V while both are in the first-level cache.
   for (int i = 0; i < Q.cols; i += group) {
     const int count = Q.cols - i < group ? Q.cols - i : group;
     for (int block = 0; block < blocks.count; ++block) {
       updateColumnBlock<T>(blocks.width(block), Q, i, count, R, sign, V, blocks.begin(block));
     }
+  }
+}
+
+/// Rows in a chunk of the update kernels: by column groups, a chunk of V takes half of the first-level cache; by row
+/// tiles, V and the columns solved with it stay in the second-level cache.
+constexpr std::ptrdiff_t updateChunkRows(int cols) {
+  if (cols > updateBlockWidth) return 1024;
+  return cols <= 1 ? 2048 : 2560 / cols / 64 * 64;
+}
+
+/// V += sign Q R on one chunk. Q and V must not overlap.
+template <class T>
+void updateChunk(const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V) {
+  std::ptrdiff_t done = 0;
+  if (V.cols > updateBlockWidth) done = updateByRowTiles<T>(Q, R, sign, V);
+  if (done < V.rows) {
+    updateByColumnGroups<T>(Q.rowRange(done, V.rows - done), R, sign, V.rowRange(done, V.rows - done));
   }
 }
 
@@ -116,19 +134,20 @@ void solveTile(const MatrixRef<T>& V, const MatrixRef<const T>& U, int j0) {
     coefficient[j][j] = Pack<T>::fill(T(1) / U(j0 + j, j0 + j));
   }
   Pack<T> vp[N];
-  std::ptrdiff_t row = 0;
-  for (; row + width <= V.rows; row += width) {
+  const std::ptrdiff_t rows = V.rows;
+  const std::ptrdiff_t whole = rows - rows % width;
+  for (std::ptrdiff_t row = 0; row < whole; row += width) {
     CAPSTAN_UNROLL
     for (int j = 0; j < N; ++j) vp[j] = Pack<T>::load(v[j] + row);
     solveStep<T, N>(coefficient, vp);
     CAPSTAN_UNROLL
     for (int j = 0; j < N; ++j) vp[j].store(v[j] + row);
   }
-  if (row < V.rows) {
-    const int rest = static_cast<int>(V.rows - row);
-    for (int j = 0; j < N; ++j) vp[j] = Pack<T>::loadPart(v[j] + row, rest);
+  if (whole < rows) {
+    const int rest = static_cast<int>(rows - whole);
+    for (int j = 0; j < N; ++j) vp[j] = Pack<T>::loadPart(v[j] + whole, rest);
     solveStep<T, N>(coefficient, vp);
-    for (int j = 0; j < N; ++j) vp[j].storePart(v[j] + row, rest);
+    for (int j = 0; j < N; ++j) vp[j].storePart(v[j] + whole, rest);
   }
 }
 
