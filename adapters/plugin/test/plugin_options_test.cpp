@@ -151,7 +151,7 @@ TEST(UserOptions, WrongRedirectsAreErrors) {
             std::string::npos);
   EXPECT_NE(errorOf("redirect: {BLOK GMRES: CAPSTAN GMRES}").find("Belos has no solver \"BLOK GMRES\"; did you mean"),
             std::string::npos);
-  EXPECT_NE(errorOf("redirect: {capstan_gmers: CAPSTAN GMRES}").find("did you mean \"capstan_gmres\"?"),
+  EXPECT_NE(errorOf("redirect: {capstan_gmers: CAPSTAN GMRES}").find("did you mean \"CAPSTAN GMRES\"?"),
             std::string::npos);
   EXPECT_NE(errorOf("redirect: {GMRES: CAPSTAN GMRES, Pseudo Block GMRES: CAPSTAN CG}").find("is redirected twice"),
             std::string::npos);
