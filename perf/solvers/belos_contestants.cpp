@@ -1,0 +1,203 @@
+#include "perf/solvers/belos_contestants.hpp"
+
+#include <fmt/format.h>
+
+#include <BelosLinearProblem.hpp>
+#include <BelosSolverFactory.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <map>
+#include <sstream>
+
+#include "adapters/deck/systems.hpp"
+#include "belos_ext/core/report_io.hpp"
+#include "belos_ext/core/solver_names.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
+
+namespace capstan::perf {
+namespace {
+
+using deck::Matrix;
+using deck::MultiVector;
+using deck::Operator;
+using Factory = Belos::SolverFactory<double, MultiVector, Operator>;
+using Manager = Belos::SolverManager<double, MultiVector, Operator>;
+using Problem = Belos::LinearProblem<double, MultiVector, Operator>;
+
+nlohmann::json toJson(const Teuchos::ParameterList& list) {
+  auto out = nlohmann::json::object();
+  for (const auto& item : list) {
+    if (item.second.isList()) {
+      out[item.first] = toJson(Teuchos::getValue<Teuchos::ParameterList>(item.second));
+      continue;
+    }
+    std::ostringstream text;
+    item.second.leftshift(text, false);
+    out[item.first] = text.str();
+  }
+  return out;
+}
+
+/// What all solvers of a system share.
+struct Shared {
+  Teuchos::RCP<Matrix> A;
+  Teuchos::RCP<MultiVector> b;
+  Teuchos::RCP<MultiVector> x;
+  Teuchos::RCP<MultiVector> r;
+};
+
+double norm(const MultiVector& x) {
+  double result = 0.0;
+  x.norm2(Teuchos::ArrayView<double>(&result, 1));
+  return result;
+}
+
+class BelosContestant final : public Contestant {
+ public:
+  BelosContestant(const deck::LinearSolver& solver, Shared shared,
+                  const Teuchos::RCP<deck::Preconditioner>& preconditioner, const std::string& systemName)
+      : shared_(std::move(shared)), preconditioner_(preconditioner), side_(solver.preconditioner.side) {
+    description_.name = solver.name;
+    description_.method = solver.method;
+    description_.library = findSolver(solver.method) != nullptr ? "capstan" : "belos";
+    description_.group = groupOf(solver.method);
+    description_.preconditioner = solver.preconditioner.name;
+    if (!solver.mueluFile.empty()) description_.preconditioner += " (" + solver.mueluFile + ")";
+    description_.tolerance = solver.finalTolerance;
+    parameters_ = Teuchos::rcp(new Teuchos::ParameterList(solver.parameters));
+    parameters_->set("Convergence Tolerance", solver.finalTolerance);
+    description_.parameters = toJson(*parameters_);
+    // A label of its own: what Capstan keeps between solves belongs to one contestant.
+    label_ = systemName + ": " + solver.name;
+  }
+
+  const Description& description() const override { return description_; }
+
+  void prepare() override {
+    shared_.x->putScalar(0.0);
+    if (manager_.is_null()) {
+      problem_ = Teuchos::rcp(new Problem(shared_.A, shared_.x, shared_.b));
+      problem_->setLabel(label_);
+      if (side_ == deck::Side::Left) {
+        problem_->setLeftPrec(preconditioner_->op());
+      } else {
+        problem_->setRightPrec(preconditioner_->op());
+      }
+      manager_ = Factory().create(description_.method, parameters_);
+    }
+    problem_->setProblem();
+    manager_->setProblem(problem_);
+  }
+
+  Outcome solve() override {
+    const bool converged = manager_->solve() == Belos::Converged;
+    return {converged, manager_->getNumIters()};
+  }
+
+  double relativeResidual() override {
+    Tpetra::deep_copy(*shared_.r, *shared_.b);
+    shared_.A->apply(*shared_.x, *shared_.r, Teuchos::NO_TRANS, -1.0, 1.0);
+    return norm(*shared_.r) / norm(*shared_.b);
+  }
+
+  nlohmann::json details() const override {
+    const auto* own = dynamic_cast<const ReportingSolver*>(manager_.get());
+    return own == nullptr ? nlohmann::json(nullptr) : capstan::toJson(own->report());
+  }
+
+ private:
+  Description description_;
+  Shared shared_;
+  Teuchos::RCP<deck::Preconditioner> preconditioner_;
+  deck::Side side_;
+  Teuchos::RCP<Teuchos::ParameterList> parameters_;
+  std::string label_;
+  Teuchos::RCP<Problem> problem_;
+  Teuchos::RCP<Manager> manager_;
+};
+
+LocalSystem localSystem(const Matrix& A, const MultiVector& b) {
+  LocalSystem local;
+  const auto& rowMap = *A.getRowMap();
+  const auto& columnMap = *A.getColMap();
+  const auto rows = static_cast<int>(compat::localNumRows(A));
+  Matrix::nonconst_local_inds_host_view_type columns("columns", compat::localMaxNumRowEntries(A));
+  Matrix::nonconst_values_host_view_type values("values", compat::localMaxNumRowEntries(A));
+  const auto rhs = b.getData(0);
+  local.globalRows = static_cast<long long>(A.getGlobalNumRows());
+  local.rowStarts.push_back(0);
+  for (int i = 0; i < rows; ++i) {
+    std::size_t count = 0;
+    A.getLocalRowCopy(i, columns, values, count);
+    std::map<long long, double> sorted;  // PETSc wants ascending columns
+    for (std::size_t e = 0; e < count; ++e) {
+      sorted[columnMap.getGlobalElement(columns(e)) - rowMap.getIndexBase()] += values(e);
+    }
+    for (const auto& [column, value] : sorted) {
+      local.columns.push_back(column);
+      local.values.push_back(value);
+    }
+    local.rowStarts.push_back(static_cast<long long>(local.columns.size()));
+    local.rhs.push_back(rhs[i]);
+  }
+  return local;
+}
+
+void requirePlain(const deck::SystemOptions& system, const Matrix& A, const MultiVector& b) {
+  const auto refuse = [&](const std::string& what) {
+    throw deck::InputError(
+        fmt::format("{}: {}; a benchmark times one right-hand side from a zero guess", system.place.text(), what));
+  };
+  if (b.getNumVectors() != 1) refuse(fmt::format("found {} right-hand sides; allowed: 1", b.getNumVectors()));
+  if (system.guess != deck::GuessKind::Zero) refuse("found a guess; allowed: zero");
+  if (system.sequence.steps * system.sequence.outerIterations != 1) refuse("found a sequence; allowed: one system");
+  if (norm(b) == 0.0) refuse("the right-hand side is zero; allowed: any other");
+  if (!A.getRowMap()->isContiguous()) refuse("its rows are not distributed in contiguous blocks");
+}
+
+/// Preconditioners already built, by everything that makes them what they are.
+class PreconditionerStore {
+ public:
+  Teuchos::RCP<deck::Preconditioner> get(const deck::PreconditionerOptions& wanted, const Teuchos::RCP<Matrix>& A) {
+    for (const auto& known : known_) {
+      const auto& options = known->options();
+      if (options.name == wanted.name && options.origin == wanted.origin && options.parameters == wanted.parameters) {
+        return known;
+      }
+    }
+    known_.push_back(Teuchos::rcp(new deck::Preconditioner(wanted)));
+    known_.back()->update(A);
+    return known_.back();
+  }
+
+ private:
+  std::vector<Teuchos::RCP<deck::Preconditioner>> known_;
+};
+
+}  // namespace
+
+Field buildField(const deck::Deck& deck, const deck::SystemOptions& system,
+                 const Teuchos::RCP<const deck::Communicator>& comm, bool withLocal) {
+  const auto built = deck::buildSystem(system, comm);
+  requirePlain(system, *built.A, *built.b);
+  const auto map = built.A->getDomainMap();
+  const Shared shared{built.A, built.b, Teuchos::rcp(new MultiVector(map, 1)), Teuchos::rcp(new MultiVector(map, 1))};
+  Field field;
+  field.name = system.name;
+  field.rows = static_cast<long long>(built.A->getGlobalNumRows());
+  field.entries = static_cast<long long>(built.A->getGlobalNumEntries());
+  PreconditionerStore store;
+  for (const auto index : system.solvers) {
+    const auto& solver = deck.linearSolvers[index];
+    try {
+      field.contestants.push_back(
+          std::make_unique<BelosContestant>(solver, shared, store.get(solver.preconditioner, built.A), system.name));
+    } catch (const deck::PreconditionerError& error) {
+      throw deck::PreconditionerError(fmt::format("{}.preconditioner: {}", solver.place.text(), error.what()));
+    }
+  }
+  if (withLocal) field.local = localSystem(*built.A, *built.b);
+  return field;
+}
+
+}  // namespace capstan::perf

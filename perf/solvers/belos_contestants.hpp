@@ -1,0 +1,30 @@
+#pragma once
+/// \file
+/// Contestants that Belos::SolverFactory makes: Belos' own solvers and Capstan's, from the entries of a deck.
+
+#include <Teuchos_RCP.hpp>
+#include <string>
+
+#include "adapters/deck/deck.hpp"
+#include "perf/solvers/contestant.hpp"
+#include "perf/solvers/local_system.hpp"
+
+namespace capstan::perf {
+
+/// A system of the deck with the solvers that it names.
+struct Field {
+  std::string name;
+  long long rows = 0;
+  long long entries = 0;
+  Contestants contestants;
+  LocalSystem local;
+};
+
+/// Builds the system, the preconditioners (one for all solvers that want the same) and the solvers. A solver that
+/// cannot be made is a contestant still: its first solve throws what went wrong. Collective.
+/// \param withLocal fill Field::local too
+/// \throws deck::InputError for what a contest cannot time: several right-hand sides, a guess, a sequence
+Field buildField(const deck::Deck& deck, const deck::SystemOptions& system,
+                 const Teuchos::RCP<const deck::Communicator>& comm, bool withLocal);
+
+}  // namespace capstan::perf

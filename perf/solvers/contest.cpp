@@ -1,0 +1,140 @@
+#include "perf/solvers/contest.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <random>
+
+#include "perf/solvers/counted_mpi.hpp"
+
+namespace capstan::perf {
+namespace {
+
+/// The failure of the lowest rank that has one, on every rank.
+std::string sharedFailure(const std::string& failure, MPI_Comm comm) {
+  int rank = 0;
+  int ranks = 1;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &ranks);
+  int from = failure.empty() ? ranks : rank;
+  MPI_Allreduce(MPI_IN_PLACE, &from, 1, MPI_INT, MPI_MIN, comm);
+  if (from == ranks) return "";
+  int length = static_cast<int>(failure.size());
+  MPI_Bcast(&length, 1, MPI_INT, from, comm);
+  std::string text = failure;
+  text.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(text.data(), length, MPI_CHAR, from, comm);
+  return text;
+}
+
+Sample timedSolve(Contestant& contestant, MPI_Comm comm) {
+  Sample sample;
+  std::string failure;
+  try {
+    contestant.prepare();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  sample.failure = sharedFailure(failure, comm);
+  if (!sample.failure.empty()) return sample;
+  Outcome outcome;
+  MPI_Barrier(comm);
+  countMpi(true);
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    outcome = contestant.solve();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  countMpi(false);
+  const MpiCounts counts = mpiCounts();
+  MPI_Barrier(comm);
+  sample.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  MPI_Allreduce(MPI_IN_PLACE, &sample.seconds, 1, MPI_DOUBLE, MPI_MAX, comm);
+  sample.blockingReductions = counts.blockingReductions;
+  sample.nonblockingReductions = counts.nonblockingReductions;
+  sample.otherCollectives = counts.otherCollectives;
+  sample.iterations = outcome.iterations;
+  sample.claimed = outcome.claimed;
+  sample.failure = sharedFailure(failure, comm);
+  sample.relativeResidual =
+      sample.failure.empty() ? contestant.relativeResidual() : std::numeric_limits<double>::quiet_NaN();
+  return sample;
+}
+
+nlohmann::json toJson(const Sample& sample) {
+  return {{"turn", sample.turn},
+          {"position", sample.position},
+          {"seconds", sample.seconds},
+          {"iterations", sample.iterations},
+          {"claimed_converged", sample.claimed},
+          {"relative_residual",
+           std::isfinite(sample.relativeResidual) ? nlohmann::json(sample.relativeResidual) : nlohmann::json(nullptr)},
+          {"reductions_blocking", sample.blockingReductions},
+          {"reductions_nonblocking", sample.nonblockingReductions},
+          {"other_collectives", sample.otherCollectives},
+          {"failure", sample.failure.empty() ? nlohmann::json(nullptr) : nlohmann::json(sample.failure)}};
+}
+
+}  // namespace
+
+std::string groupOf(const std::string& method) {
+  std::string words = " ";
+  for (const char c : method) words += std::isalnum(static_cast<unsigned char>(c)) != 0 ? std::toupper(c) : ' ';
+  words += ' ';
+  // "FGMRES" and "PGMRES" are GMRES, "BICGSTAB" is no CG.
+  if (words.find("GMRES ") != std::string::npos) return "GMRES";
+  for (const char* word : {" CG ", " PIPECG ", " GROPPCG ", " ECG "}) {
+    if (words.find(word) != std::string::npos) return "CG";
+  }
+  return "other";
+}
+
+std::vector<Score> runContest(const Contestants& contestants, MPI_Comm comm, const ContestOptions& options) {
+  std::vector<Score> scores(contestants.size());
+  std::vector<std::size_t> order(contestants.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::mt19937 random(options.seed);
+  for (int turn = 0; turn <= options.repeat; ++turn) {
+    if (turn > 0) std::shuffle(order.begin(), order.end(), random);
+    for (std::size_t position = 0; position < order.size(); ++position) {
+      Contestant& contestant = *contestants[order[position]];
+      Score& score = scores[order[position]];
+      score.description = contestant.description();
+      const bool failed =
+          !score.first.failure.empty() || (!score.samples.empty() && !score.samples.back().failure.empty());
+      if (failed) continue;
+      if (options.before) options.before(turn, score.description.name);
+      Sample sample = timedSolve(contestant, comm);
+      sample.turn = turn;
+      sample.position = static_cast<int>(position);
+      score.details = contestant.details();
+      if (turn == 0) {
+        score.first = sample;
+      } else {
+        score.samples.push_back(sample);
+      }
+    }
+  }
+  return scores;
+}
+
+nlohmann::json toJson(const Score& score) {
+  const Description& who = score.description;
+  nlohmann::json samples = nlohmann::json::array();
+  for (const Sample& sample : score.samples) samples.push_back(toJson(sample));
+  return {{"name", who.name},
+          {"method", who.method},
+          {"library", who.library},
+          {"group", who.group},
+          {"preconditioner", who.preconditioner},
+          {"tolerance", who.tolerance},
+          {"parameters", who.parameters},
+          {"first", toJson(score.first)},
+          {"samples", samples},
+          {"details", score.details}};
+}
+
+}  // namespace capstan::perf

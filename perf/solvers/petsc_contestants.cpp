@@ -1,0 +1,158 @@
+#include "perf/solvers/petsc_contestants.hpp"
+
+#include <petscksp.h>
+
+#include <stdexcept>
+
+namespace capstan::perf {
+namespace {
+
+/// Turns PETSc's error codes into exceptions.
+void check(PetscErrorCode code, const char* what) {
+  if (code == 0) return;
+  const char* text = nullptr;
+  PetscErrorMessage(code, &text, nullptr);
+  throw std::runtime_error(std::string("PETSc: ") + what + ": " + (text != nullptr ? text : "unknown error"));
+}
+
+PetscInt asPetscInt(long long value) {
+  if (value > static_cast<long long>(PETSC_MAX_INT)) throw std::runtime_error("PETSc: its integers are too short");
+  return static_cast<PetscInt>(value);
+}
+
+std::vector<PetscInt> asPetscInts(const std::vector<long long>& values) {
+  std::vector<PetscInt> out;
+  out.reserve(values.size());
+  for (const long long value : values) out.push_back(asPetscInt(value));
+  return out;
+}
+
+class PetscContestant final : public Contestant {
+ public:
+  PetscContestant(const PetscMethod& method, const LocalSystem& system, const PetscOptions& options, MPI_Comm comm)
+      : system_(system), options_(options), comm_(comm), method_(method) {
+    description_.name = "PETSc " + method.name;
+    description_.method = method.name;
+    description_.library = "petsc";
+    description_.group = method.group;
+    description_.preconditioner = options.preconditioner;
+    description_.tolerance = options.tolerance;
+    description_.parameters = {{"rtol", options.tolerance}, {"max_it", options.maxIterations}};
+    if (method.group == "GMRES") description_.parameters["restart"] = options.restart;
+  }
+
+  ~PetscContestant() override {
+    KSPDestroy(&solver_);
+    VecDestroy(&x_);
+    VecDestroy(&b_);
+    VecDestroy(&r_);
+    MatDestroy(&A_);
+  }
+  PetscContestant(const PetscContestant&) = delete;
+  PetscContestant& operator=(const PetscContestant&) = delete;
+
+  const Description& description() const override { return description_; }
+
+  void prepare() override {
+    if (solver_ == nullptr) {
+      buildSystem();
+      buildSolver();
+    }
+    check(VecSet(x_, 0.0), "VecSet");
+  }
+
+  Outcome solve() override {
+    check(KSPSolve(solver_, b_, x_), "KSPSolve");
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    PetscInt iterations = 0;
+    check(KSPGetConvergedReason(solver_, &reason), "KSPGetConvergedReason");
+    check(KSPGetIterationNumber(solver_, &iterations), "KSPGetIterationNumber");
+    return {reason > 0, static_cast<int>(iterations)};
+  }
+
+  double relativeResidual() override {
+    PetscReal residual = 0.0;
+    PetscReal scale = 0.0;
+    check(MatMult(A_, x_, r_), "MatMult");
+    check(VecAYPX(r_, -1.0, b_), "VecAYPX");
+    check(VecNorm(r_, NORM_2, &residual), "VecNorm");
+    check(VecNorm(b_, NORM_2, &scale), "VecNorm");
+    return residual / scale;
+  }
+
+ private:
+  void buildSystem() {
+    const auto starts = asPetscInts(system_.rowStarts);
+    const auto columns = asPetscInts(system_.columns);
+    const PetscInt rows = static_cast<PetscInt>(starts.size()) - 1;
+    const PetscInt all = asPetscInt(system_.globalRows);
+    check(MatCreate(comm_, &A_), "MatCreate");
+    check(MatSetSizes(A_, rows, rows, all, all), "MatSetSizes");
+    check(MatSetType(A_, MATAIJ), "MatSetType");
+    // The one that does not fit the matrix does nothing.
+    check(MatSeqAIJSetPreallocationCSR(A_, starts.data(), columns.data(), system_.values.data()), "MatSeqAIJ");
+    check(MatMPIAIJSetPreallocationCSR(A_, starts.data(), columns.data(), system_.values.data()), "MatMPIAIJ");
+    check(MatCreateVecs(A_, &x_, &b_), "MatCreateVecs");
+    check(VecDuplicate(b_, &r_), "VecDuplicate");
+    PetscScalar* values = nullptr;
+    check(VecGetArray(b_, &values), "VecGetArray");
+    for (std::size_t i = 0; i < system_.rhs.size(); ++i) values[i] = system_.rhs[i];
+    check(VecRestoreArray(b_, &values), "VecRestoreArray");
+  }
+
+  void buildSolver() {
+    check(KSPCreate(comm_, &solver_), "KSPCreate");
+    check(KSPSetOperators(solver_, A_, A_), "KSPSetOperators");
+    check(KSPSetType(solver_, method_.name.c_str()), "KSPSetType");
+    PC preconditioner = nullptr;
+    check(KSPGetPC(solver_, &preconditioner), "KSPGetPC");
+    check(PCSetType(preconditioner, options_.preconditioner == "jacobi" ? PCJACOBI : PCNONE), "PCSetType");
+    if (method_.group == "GMRES") {
+      check(KSPSetPCSide(solver_, PC_RIGHT), "KSPSetPCSide");
+      check(KSPGMRESSetRestart(solver_, options_.restart), "KSPGMRESSetRestart");
+    }
+    check(KSPSetNormType(solver_, KSP_NORM_UNPRECONDITIONED), "KSPSetNormType");
+    check(KSPSetTolerances(solver_, options_.tolerance, 0.0, 1e100, options_.maxIterations), "KSPSetTolerances");
+    check(KSPSetUp(solver_), "KSPSetUp");
+  }
+
+  const LocalSystem& system_;
+  PetscOptions options_;
+  MPI_Comm comm_;
+  PetscMethod method_;
+  Description description_;
+  Mat A_ = nullptr;
+  Vec x_ = nullptr;
+  Vec b_ = nullptr;
+  Vec r_ = nullptr;
+  KSP solver_ = nullptr;
+};
+
+}  // namespace
+
+const std::vector<PetscMethod>& petscMethods() {
+  static const std::vector<PetscMethod> methods = {
+      {"gmres", "GMRES"}, {"pgmres", "GMRES"}, {"cg", "CG"}, {"pipecg", "CG"}, {"groppcg", "CG"}};
+  return methods;
+}
+
+PetscLibrary::PetscLibrary() {
+  // Its signal handler would hide where a crash of the other libraries happened.
+  check(PetscOptionsSetValue(nullptr, "-no_signal_handler", "true"), "PetscOptionsSetValue");
+  check(PetscInitializeNoArguments(), "PetscInitialize");
+  check(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr), "PetscPushErrorHandler");
+}
+
+PetscLibrary::~PetscLibrary() { PetscFinalize(); }
+
+std::string PetscLibrary::version() {
+  return std::to_string(PETSC_VERSION_MAJOR) + "." + std::to_string(PETSC_VERSION_MINOR) + "." +
+         std::to_string(PETSC_VERSION_SUBMINOR);
+}
+
+std::unique_ptr<Contestant> makePetscContestant(const PetscMethod& method, const LocalSystem& system,
+                                                const PetscOptions& options, MPI_Comm comm) {
+  return std::make_unique<PetscContestant>(method, system, options, comm);
+}
+
+}  // namespace capstan::perf

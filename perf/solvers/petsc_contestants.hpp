@@ -1,0 +1,47 @@
+#pragma once
+/// \file
+/// PETSc's Krylov methods as contestants on the same matrix and right-hand side.
+
+#include <mpi.h>
+
+#include <string>
+#include <vector>
+
+#include "perf/solvers/contestant.hpp"
+#include "perf/solvers/local_system.hpp"
+
+namespace capstan::perf {
+
+/// What the PETSc peers of one group are given.
+struct PetscOptions {
+  std::string preconditioner = "none";  ///< "none" or "jacobi"
+  double tolerance = 1e-8;
+  int maxIterations = 1000;
+  int restart = 30;
+};
+
+/// One method PETSc is asked for.
+struct PetscMethod {
+  std::string name;   ///< KSPType
+  std::string group;  ///< as Description::group
+};
+
+/// The methods that can take part. Local.
+const std::vector<PetscMethod>& petscMethods();
+
+/// PETSc as long as this object lives. Collective; MPI must outlive it.
+class PetscLibrary {
+ public:
+  PetscLibrary();
+  ~PetscLibrary();
+  PetscLibrary(const PetscLibrary&) = delete;
+  PetscLibrary& operator=(const PetscLibrary&) = delete;
+  static std::string version();
+};
+
+/// A contestant called "PETSc <method>". The residual that is tested is the true one: preconditioners stand on the
+/// right in GMRES, and CG tests the unpreconditioned norm. `system` must outlive it. Collective.
+std::unique_ptr<Contestant> makePetscContestant(const PetscMethod& method, const LocalSystem& system,
+                                                const PetscOptions& options, MPI_Comm comm);
+
+}  // namespace capstan::perf

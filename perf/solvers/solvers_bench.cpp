@@ -1,0 +1,184 @@
+/// \file
+/// solvers_bench: times the solvers of a deck against each other and against PETSc's, interleaved, and writes JSON.
+///
+/// perf/bench starts it under mpirun. Exit status: 0 measured (also when some solver failed: the results say so),
+/// 2 wrong input, 3 internal error.
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <Tpetra_Core.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "perf/solvers/belos_contestants.hpp"
+#include "perf/solvers/contest.hpp"
+#include "perf/solvers/petsc_peers.hpp"
+
+namespace {
+
+namespace deck = capstan::deck;
+namespace perf = capstan::perf;
+
+constexpr int exitMeasured = 0;
+constexpr int exitMisuse = 2;
+constexpr int exitInternal = 3;
+
+struct Arguments {
+  deck::DeckSource source;
+  perf::ContestOptions contest;
+  std::vector<std::string> petsc;
+  std::string output;
+};
+
+/// Reads the command line. True when the program should go on; else `status` is the exit status.
+bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status) {
+  CLI::App app{"Times the solvers of a deck against each other on every system that names them.", "solvers_bench"};
+  app.add_option("deck", arguments.source.file, "the deck, a YAML file with linear_solvers and systems")->required();
+  app.add_option("--output", arguments.output, "the JSON file to write")->required();
+  app.add_option("--set", arguments.source.overrides, "change the deck: key=value; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->expected(1);
+  app.add_option("--repeat", arguments.contest.repeat, "timed solves of each solver")->check(CLI::Range(1, 1000000));
+  app.add_option("--seed", arguments.contest.seed, "of the order in which the solvers take turns");
+  app.add_option("--petsc", arguments.petsc, "PETSc's methods, by name, or 'off' (default: all)")->delimiter(',');
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    status = error.get_exit_code() == 0 ? exitMeasured : exitMisuse;
+    if (talks) app.exit(error);
+    return false;
+  }
+  return true;
+}
+
+bool showsProgress() {
+  const char* asked = std::getenv("CAPSTAN_PROGRESS");
+  return asked != nullptr ? std::string(asked) == "1" : isatty(STDERR_FILENO) == 1;
+}
+
+/// The library that serves BLAS calls; empty when that cannot be told.
+std::string blasLibrary() {
+  void* const symbol = dlsym(RTLD_DEFAULT, "dgemm_");
+  Dl_info info;
+  if (symbol == nullptr || dladdr(symbol, &info) == 0) return "";
+  std::error_code failed;
+  const auto path = std::filesystem::canonical(info.dli_fname, failed);
+  return failed ? info.dli_fname : path.string();
+}
+
+nlohmann::json build() {
+  return {{"compiler", CAPSTAN_BENCH_COMPILER},
+          {"flags", CAPSTAN_BENCH_FLAGS},
+          {"trilinos", CAPSTAN_BENCH_TRILINOS},
+          {"capstan", CAPSTAN_VERSION},
+          {"blas", blasLibrary()}};
+}
+
+std::string mpiLibrary() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string whole(text, static_cast<std::size_t>(length));
+  return whole.substr(0, whole.find_first_of(",\n"));
+}
+
+/// Written under another name first, so that nobody sees half of it.
+void writeFile(const std::string& path, const std::string& text) {
+  const std::string draft = path + ".tmp";
+  std::ofstream file(draft);
+  file << text;
+  file.close();
+  if (!file) throw deck::InputError(fmt::format("--output: '{}' cannot be written", path));
+  std::filesystem::rename(draft, path);
+}
+
+/// One line that is overwritten, on a terminal.
+void showTurn(const std::string& system, int turn, int repeat, const std::string& name) {
+  const std::string what = turn == 0 ? "warm-up" : fmt::format("turn {}/{}", turn, repeat);
+  fmt::print(stderr, "\r\033[K{}: {}: {}", system, what, name);
+  std::fflush(stderr);
+}
+
+nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input, const deck::SystemOptions& system,
+                             const perf::PetscPeers& petsc, bool talks, nlohmann::json& notes) {
+  const auto comm = Tpetra::getDefaultComm();
+  if (talks && showsProgress()) fmt::print(stderr, "\r\033[K{}: building", system.name);
+  perf::Field field = perf::buildField(input, system, comm, petsc.any());
+  for (const auto& note : petsc.join(input, system, field.local, MPI_COMM_WORLD, field.contestants)) {
+    notes.push_back(note);
+  }
+  perf::ContestOptions options = arguments.contest;
+  if (talks && showsProgress()) {
+    options.before = [&](int turn, const std::string& name) { showTurn(system.name, turn, options.repeat, name); };
+  }
+  const auto scores = perf::runContest(field.contestants, MPI_COMM_WORLD, options);
+  nlohmann::json out = {{"name", field.name}, {"rows", field.rows}, {"entries", field.entries}};
+  out["solvers"] = nlohmann::json::array();
+  for (const auto& score : scores) out["solvers"].push_back(perf::toJson(score));
+  return out;
+}
+
+void measure(const Arguments& arguments, bool talks) {
+  const auto comm = Tpetra::getDefaultComm();
+  const deck::Deck input = deck::loadDeck(arguments.source, comm);
+  const perf::PetscPeers petsc(arguments.petsc);
+  auto notes = nlohmann::json::array();
+  for (const auto& warning : input.warnings) notes.push_back(warning);
+  nlohmann::json out = {{"deck", input.file},
+                        {"overrides", arguments.source.overrides},
+                        {"ranks", comm->getSize()},
+                        {"repeat", arguments.contest.repeat},
+                        {"seed", arguments.contest.seed},
+                        {"build", build()},
+                        {"mpi", mpiLibrary()},
+                        {"petsc", petsc.version().empty() ? nlohmann::json(nullptr) : nlohmann::json(petsc.version())}};
+  out["systems"] = nlohmann::json::array();
+  for (const auto& system : input.systems) {
+    out["systems"].push_back(measureSystem(arguments, input, system, petsc, talks, notes));
+  }
+  out["notes"] = notes;
+  if (!talks) return;
+  if (showsProgress()) fmt::print(stderr, "\r\033[K");
+  writeFile(arguments.output, out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
+
+int run(const Arguments& arguments, bool talks) {
+  try {
+    measure(arguments, talks);
+    return exitMeasured;
+  } catch (const deck::InputError& error) {
+    if (talks) fmt::print(stderr, "{}\n", error.what());
+  } catch (const deck::PreconditionerError& error) {
+    if (talks) fmt::print(stderr, "{}\n", error.what());
+  } catch (const std::invalid_argument& error) {
+    if (talks) fmt::print(stderr, "{}\n", error.what());
+  } catch (const std::exception& error) {
+    // Nothing says that the other ranks came here too.
+    fmt::print(stderr, "solvers_bench: {}\n", error.what());
+    MPI_Abort(MPI_COMM_WORLD, exitInternal);
+  }
+  return exitMisuse;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Tpetra::ScopeGuard guard(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const bool talks = rank == 0;
+  Arguments arguments;
+  int status = exitMeasured;
+  if (!parse(argc, argv, talks, arguments, status)) return status;
+  return run(arguments, talks);
+}
