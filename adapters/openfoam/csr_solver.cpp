@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include "adapters/deck/deck.hpp"
@@ -20,6 +21,7 @@
 #include "adapters/openfoam/csr_graph.hpp"
 #include "belos_ext/core/nearest_match.hpp"
 #include "belos_ext/core/solve_report.hpp"
+#include "belos_ext/core/solver_names.hpp"
 
 namespace capstan::foam {
 namespace {
@@ -80,24 +82,18 @@ void setIfKnown(const Teuchos::ParameterList& valid, const char* name, const std
   }
 }
 
-// Belos' own text names its source file first; what follows is what a user can act on.
-std::string withoutThrowTest(const std::string& text) {
-  const auto marker = text.find("Throw test that evaluated to true");
-  const auto end = marker == std::string::npos ? marker : text.find('\n', marker);
-  const auto start = end == std::string::npos ? end : text.find_first_not_of(" \n", end);
-  return start == std::string::npos ? text : text.substr(start);
-}
-
 Teuchos::RCP<Solver> createSolver(const std::string& method) {
   SolverFactory factory;
   try {
     return factory.create(method, Teuchos::parameterList());
   } catch (const std::exception& error) {
+    if (looksLikeOurs(method)) {
+      throw std::invalid_argument(fmt::format("method: {}", error.what()));
+    }
     const auto known = factory.supportedSolverNames();
-    const std::vector<std::string> names(known.begin(), known.end());
-    throw std::invalid_argument(fmt::format("method: found '{}'; {} Known methods: {}{}", method,
-                                            withoutThrowTest(error.what()), fmt::join(names, ", "),
-                                            didYouMean(method, names)));
+    const std::set<std::string> names(known.begin(), known.end());
+    throw std::invalid_argument(fmt::format("method: found '{}', which Belos cannot make; allowed: {}{}", method,
+                                            fmt::join(names, ", "), didYouMean(method, {names.begin(), names.end()})));
   }
 }
 

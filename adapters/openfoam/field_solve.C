@@ -2,6 +2,7 @@
 #include <array>
 #include <cfenv>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "PrecisionAdaptor.H"
@@ -109,15 +110,17 @@ FieldSolve::Norms FieldSolve::firstResidual(const Foam::scalarField& psi, const 
   system_.matrix.sumA(rowSums, system_.interfaceBouCoeffs, system_.interfaces);
   residual_ = source - product;
   correction_.setSize(psi.size());
-  std::array<double, 3> sums{};
+  std::array<double, 4> sums{};
   forAll(product, cell) {
     const double reference = mean_ * rowSums[cell];
     sums[0] += std::abs(product[cell] - reference) + std::abs(source[cell] - reference);
     sums[1] += std::abs(residual_[cell]);
     sums[2] += residual_[cell] * residual_[cell];
+    sums[3] += std::abs(product[cell]) + std::abs(source[cell]);
   }
   sumOverRanks(sums, comm_);
   ++cost_.checks;
+  roundingFloor_ = 8 * std::numeric_limits<double>::epsilon() * sums[3];
   normFactor_ = sums[0] + Foam::solverPerformance::small_;
   return {sums[1], std::sqrt(sums[2])};
 }
@@ -185,6 +188,9 @@ void FieldSolve::iterate(Foam::scalarField& psi, const Foam::scalarField& source
     stalled = norms.two > 0.9 * norms_.two || cost_.iterations == iterationsBefore;
     norms_ = norms;
     performance.finalResidual() = norms.one / normFactor_;
+    if (norms.one <= roundingFloor_) {
+      break;  // normFactor itself is rounding error: no residual can meet the tolerance
+    }
   }
   performance.nIterations() = cost_.iterations;
   const bool converged = performance.checkConvergence(limits_.tolerance, limits_.relTol);
@@ -192,7 +198,7 @@ void FieldSolve::iterate(Foam::scalarField& psi, const Foam::scalarField& source
     context_->spread = norms_.one / norms_.two;
     context_->learn(cost_.iterations, std::log10(first.two / norms_.two));
   }
-  if (!converged && stalled && cost_.iterations < limits_.maxIter) {
+  if (!converged && stalled && norms_.one > roundingFloor_ && cost_.iterations < limits_.maxIter) {
     warn("the residual does not fall any further; the solve is left unconverged");
   }
 }

@@ -7,6 +7,7 @@
 #include "Switch.H"
 #include "adapters/openfoam/solver_controls.H"
 #include "belos_ext/core/nearest_match.hpp"
+#include "belos_ext/core/solver_names.hpp"
 #include "dictionaryEntry.H"
 
 namespace capstan::foam {
@@ -98,9 +99,9 @@ void warnUnknown(const dictionary& dict, const std::vector<std::string>& known) 
   for (const auto& item : dict) {
     const std::string key = item.keyword();
     if (std::find(known.begin(), known.end(), key) == known.end() && warned.insert(dict.name() + "/" + key).second) {
-      IOWarningInFunction(dict) << "solver capstan does not know the entry '" << key.c_str() << "' and makes no use of it"
-                                << didYouMean(key, known).c_str() << Foam::nl << "    It knows: " << join(known).c_str()
-                                << Foam::endl;
+      IOWarningInFunction(dict) << "solver capstan does not know the entry '" << key.c_str()
+                                << "' and makes no use of it" << didYouMean(key, known).c_str() << Foam::nl
+                                << "    It knows: " << join(known).c_str() << Foam::endl;
     }
   }
 }
@@ -173,6 +174,18 @@ UpdatePolicy readPolicy(const dictionary& caching, const char* what, bool allowA
   return policy;
 }
 
+// As OpenFOAM does with its own PCG.
+void requireFit(const dictionary& dict, const std::string& method, bool symmetric) {
+  const SolverName* solver = findSolver(method);
+  const bool conjugate =
+      solver != nullptr && (solver->method == Method::Cg || solver->method == Method::PipelinedCg ||
+                            solver->method == Method::EnlargedCg || solver->method == Method::EmbeddedCg);
+  if (conjugate && !symmetric) {
+    fail(dict, "method: found '" + method + "', but the matrix is asymmetric; take a method for any matrix, such as " +
+                   "capstan_sstep_gmres");
+  }
+}
+
 }  // namespace
 
 SolverControls readControls(const dictionary& dict, bool symmetric) {
@@ -182,6 +195,7 @@ SolverControls readControls(const dictionary& dict, bool symmetric) {
   controls.solver.method = dict.found("method") ? textOf(dict, "method")
                            : symmetric          ? "capstan_cg"
                                                 : "capstan_sstep_gmres";
+  requireFit(dict, controls.solver.method, symmetric);
   if (dict.found("capstan")) {
     controls.solver.settings = toSettings(dict.subDict("capstan"));
   }

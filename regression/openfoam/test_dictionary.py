@@ -41,6 +41,10 @@ class Mistakes(unittest.TestCase):
         self.refused("method", "method capstan_sstep_gmress; preconditioner none;", "capstan_sstep_gmress",
                      "field p", "system/fvSolution.solvers.p")
 
+    def test_conjugate_gradients_for_an_asymmetric_matrix(self):
+        self.refused("asymmetric", f"method {METHOD};", "found 'capstan_cg', but the matrix is asymmetric",
+                     velocity="U { solver capstan; method capstan_cg; tolerance 1e-6; }\n")
+
     def test_unknown_preset(self):
         self.refused("preset", f"method {METHOD}; preconditioner {{ preconditioner muelu; file no-such-file; }}",
                      "no file 'no-such-file'", "presets:")
