@@ -18,6 +18,30 @@
 
 namespace capstan {
 
+/// Copies of the columns that act together, by their number. Kept by the solver manager: no allocation after the first
+/// solve of a shape.
+template <class Types>
+struct LockstepStorage {
+  using MultiVector = typename Types::MultiVector;
+  struct Block {
+    Teuchos::RCP<MultiVector> in, out;
+  };
+
+  /// n x width blocks over `map`; collective where it allocates.
+  Block& blocks(const Teuchos::RCP<const typename Types::Map>& map, std::size_t width) {
+    if (byWidth_.size() <= width) byWidth_.resize(width + 1);
+    Block& block = byWidth_[width];
+    if (block.in.is_null() || block.in->getMap().get() != map.get()) {
+      block.in = Teuchos::rcp(new MultiVector(map, width, false));
+      block.out = Teuchos::rcp(new MultiVector(map, width, false));
+    }
+    return block;
+  }
+
+ private:
+  std::vector<Block> byWidth_;
+};
+
 template <class Types>
 class Lockstep {
  public:
@@ -25,8 +49,8 @@ class Lockstep {
   using Body = std::function<void(LinearSystem<Types>&)>;
 
   /// \param firstColumn number of the first of these right-hand sides among all
-  Lockstep(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int firstColumn)
-      : operator_(op), monitor_(monitor), firstColumn_(firstColumn) {}
+  Lockstep(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int firstColumn, LockstepStorage<Types>& storage)
+      : operator_(op), monitor_(monitor), firstColumn_(firstColumn), storage_(storage) {}
 
   /// Runs one body per column to its end. Rethrows the first exception of a lane, after unwinding the others.
   void run(const std::vector<Body>& bodies) {
@@ -146,13 +170,7 @@ class Lockstep {
     if (width == 1) {
       perform(operator_, action, *group[0]->in, *group[0]->out);
     } else {
-      if (blocks_.size() <= width) blocks_.resize(width + 1);
-      auto& block = blocks_[width];
-      const auto map = group[0]->in->getMap();
-      if (block.in.is_null() || block.in->getMap().get() != map.get()) {
-        block.in = Teuchos::rcp(new MultiVector(map, width, false));
-        block.out = Teuchos::rcp(new MultiVector(map, width, false));
-      }
+      const auto& block = storage_.blocks(group[0]->in->getMap(), width);
       for (std::size_t i = 0; i < width; ++i) Tpetra::deep_copy(*block.in->getVectorNonConst(i), *group[i]->in);
       perform(operator_, action, *block.in, *block.out);
       for (std::size_t i = 0; i < width; ++i) Tpetra::deep_copy(*group[i]->out, *block.out->getVector(i));
@@ -160,15 +178,11 @@ class Lockstep {
     for (Lane* lane : group) lane->request = Request::None;
   }
 
-  struct Block {
-    Teuchos::RCP<MultiVector> in, out;
-  };
-
   PreconditionedOperator<Types>& operator_;
   Monitor<Types>& monitor_;
   int firstColumn_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<Block> blocks_;
+  LockstepStorage<Types>& storage_;
 };
 
 }  // namespace capstan

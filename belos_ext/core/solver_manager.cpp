@@ -70,6 +70,7 @@ void SolverManager<Types>::reset(Belos::ResetType type) {
   if ((type & Belos::Problem) != 0 && !problem_.is_null()) problem_->setProblem();
   if ((type & Belos::RecycleSubspace) != 0) {
     columns_.clear();
+    lockstepStorage_.reset();
     operator_.reset();
     StateCache::instance().clear();
   }
@@ -181,7 +182,8 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
     for (std::size_t c = begin; c < end; ++c) {
       bodies.push_back([&, c](LinearSystem<Types>& system) { one(c, system); });
     }
-    Lockstep<Types>(*operator_, monitor, static_cast<int>(begin)).run(bodies);
+    if (!lockstepStorage_) lockstepStorage_ = std::make_unique<LockstepStorage<Types>>();
+    Lockstep<Types>(*operator_, monitor, static_cast<int>(begin), *lockstepStorage_).run(bodies);
   }
 
   if (options.stateCache) {

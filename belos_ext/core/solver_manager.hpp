@@ -33,6 +33,8 @@ template <class Types>
 class PreconditionedOperator;
 template <class Types>
 class Monitor;
+template <class Types>
+struct LockstepStorage;
 class StopTest;
 
 template <class Types>
@@ -104,6 +106,7 @@ class SolverManager final
   std::unique_ptr<PreconditionedOperator<Types>> operator_;
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;
   std::vector<std::unique_ptr<KrylovSolver<Types>>> columns_;
+  std::unique_ptr<LockstepStorage<Types>> lockstepStorage_;
 };
 
 /// A solver manager for a row of solverNames().
