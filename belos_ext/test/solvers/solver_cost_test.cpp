@@ -1,0 +1,184 @@
+/// \file
+/// What solves cost, counted outside the solvers: collectives by MPI's profiling interface, allocations by Kokkos'
+/// hooks.
+
+#include <Kokkos_Core.hpp>
+#include <random>
+
+#include "belos_ext/test/solvers/solver_suite.hpp"
+#include "tpetra_ext/test/support/counted_mpi.hpp"
+
+namespace capstan::testing {
+namespace {
+
+struct Counted {
+  Outcome outcome;
+  test::MpiCalls calls;
+  long reductions = 0;  ///< counted by MPI; on one rank by the report, since no message is sent there
+};
+
+Counted countedSolve(Solver& solver, System system, Side side = Side::None) {
+  Counted counted;
+  const auto arm = system.arm;
+  system.arm = [&] {
+    arm();
+    test::resetMpiCalls();
+  };
+  counted.outcome = solve(solver, system, side);
+  counted.calls = test::mpiCalls();
+  const SolveReport& report = counted.outcome.report;
+  counted.reductions = counted.calls.allreduce + counted.calls.iallreduce;
+  if (ranks() == 1) {
+    counted.reductions += report.reductionsBlocking + report.reductionsNonblocking;
+  } else {
+    EXPECT_EQ(counted.calls.allreduce, report.reductionsBlocking);
+    EXPECT_EQ(counted.calls.iallreduce, report.reductionsNonblocking);
+  }
+  EXPECT_EQ(counted.calls.otherCollectives, 0);
+  return counted;
+}
+
+/// 2D Laplace 100^2, restart 60, tolerance 1e-6, s = 10.
+Params laplaceParameters() {
+  Params p;
+  p.set("Num Blocks", 60);
+  p.set("Convergence Tolerance", 1e-6);
+  p.set("Maximum Iterations", 3000);
+  p.set("State Cache", false);
+  return p;
+}
+
+System laplace(bool random) {
+  std::mt19937_64 bits(20240229);
+  std::vector<Scalar> entries(10000, 1);
+  if (random) {
+    for (Scalar& entry : entries) entry = static_cast<Scalar>(bits() >> 11) / static_cast<Scalar>(1LL << 52) - 1;
+  }
+  return systemWithRightHandSide(grid2d(100, 100), [&](GO g) { return entries[static_cast<size_t>(g % 10000)]; });
+}
+
+Counted laplaceSolve(const std::string& name, bool random) {
+  Params p = laplaceParameters();
+  if (findSolver(name)->method == Method::SStepGmres) p.set("Step Size", 10);
+  const Counted counted = countedSolve(*solverOf(*findSolver(name), p), laplace(random));
+  EXPECT_TRUE(counted.outcome.converged);
+  if (rank() == 0) {
+    const SolveReport& r = counted.outcome.report;
+    std::cout << name << ": " << r.iterations << " iterations, " << r.restarts << " restarts, " << counted.reductions
+              << " reductions, s = " << r.finalStepSize << '\n';
+    for (const ReportEvent& e : r.events) std::cout << "  " << e.iteration << ' ' << e.kind << ": " << e.detail << '\n';
+  }
+  return counted;
+}
+
+class LaplaceReductions : public ::testing::TestWithParam<bool> {};
+
+TEST_P(LaplaceReductions, OfSStepGmresAreAFifthOfItsIterations) {
+  const Counted sstep = laplaceSolve("CAPSTAN GMRES S-STEP", GetParam());
+  const Counted classical = laplaceSolve("CAPSTAN GMRES", GetParam());
+  EXPECT_LE(sstep.reductions, 0.2 * sstep.outcome.iterations + 6);
+  EXPECT_LE(sstep.outcome.iterations, classical.outcome.iterations + 10);
+}
+
+TEST_P(LaplaceReductions, OfGmresAreOneAnIteration) {
+  const Counted counted = laplaceSolve("CAPSTAN GMRES", GetParam());
+  EXPECT_LE(counted.reductions, 1.05 * counted.outcome.iterations);
+}
+
+TEST_P(LaplaceReductions, OfCgAreOneAnIteration) {
+  const Counted counted = laplaceSolve("CAPSTAN CG", GetParam());
+  EXPECT_LE(counted.reductions, 1.05 * counted.outcome.iterations);
+}
+
+INSTANTIATE_TEST_SUITE_P(RightHandSides, LaplaceReductions, ::testing::Values(false, true),
+                         [](const auto& random) { return random.param ? "Random" : "Ones"; });
+
+class Cost : public EverySolver {};
+
+TEST_P(Cost, ReportCountsWhatMpiCounts) {
+  for (Side side : {Side::None, Side::Left, Side::Right}) {
+    const Counted counted = countedSolve(*solverOf(GetParam()), systemWithRightHandSide(grid2d(20, 20)), side);
+    EXPECT_TRUE(counted.outcome.converged);
+  }
+}
+
+TEST_P(Cost, ReportCountsWhatMpiCountsForEveryOrthogonalization) {
+  if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
+  for (const char* scheme :
+       {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs", "pip2", "two-stage"}) {
+    SCOPED_TRACE(scheme);
+    Params p;
+    p.set("Block Orthogonalization", scheme);
+    p.set("Convergence Tolerance", 1e-6);
+    const Counted counted = countedSolve(*solverOf(GetParam(), p), systemWithRightHandSide(grid2d(20, 20, 0.2)));
+    EXPECT_TRUE(counted.outcome.converged);
+  }
+}
+
+TEST_P(Cost, ReportCountsApplications) {
+  for (Side side : {Side::None, Side::Left, Side::Right}) {
+    System system = systemWithRightHandSide(grid2d(20, 20));
+    long operators = 0, preconditioners = 0;
+    const auto counting = [](const RCP<const Operator>& inner, long& count) {
+      return rcp(new FunctionOperator(inner->getDomainMap(), [inner, &count](const MultiVector& in, MultiVector& out) {
+        ++count;
+        inner->apply(in, out);
+      }));
+    };
+    system.a = counting(system.a, operators);
+    system.preconditioner = counting(system.preconditioner, preconditioners);
+    system.arm = [&] { operators = preconditioners = 0; };
+    const Outcome outcome = solve(GetParam(), Params(), system, side);
+    EXPECT_EQ(outcome.report.operatorApplications, operators);
+    EXPECT_EQ(outcome.report.preconditionerApplications, preconditioners);
+    EXPECT_EQ(side == Side::None, preconditioners == 0);
+  }
+}
+
+// Kokkos keeps one callback for the process, so what it counts is here.
+struct Allocations {
+  bool counting = false;
+  std::uint64_t least = 0;
+  long large = 0;
+  std::string what;
+} allocations;
+
+void countAllocation(Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t bytes) {
+  if (!allocations.counting || bytes < allocations.least) return;
+  ++allocations.large;
+  allocations.what += std::string(label) + ", " + std::to_string(bytes) + " bytes\n";
+}
+
+/// Kokkos allocations in solve() that could hold a vector of this rank's rows.
+long vectorAllocations(Solver& solver, System system, Side side) {
+  Kokkos::Tools::Experimental::set_allocate_data_callback(countAllocation);
+  allocations = Allocations{};
+  allocations.least = system.b->getLocalLength() * sizeof(Scalar);
+  system.arm = [] { allocations.counting = true; };
+  solve(solver, system, side);
+  allocations.counting = false;
+  Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+  return allocations.large;
+}
+
+TEST_P(Cost, SecondSolveAllocatesNoVectors) {
+  const auto a = grid2d(160, 160);  // a vector is larger than any projected matrix
+  for (size_t columns : {size_t(1), size_t(3)}) {
+    for (Side side : {Side::None, Side::Left, Side::Right}) {
+      SCOPED_TRACE(toString(side) + ", columns: " + std::to_string(columns));
+      Params p;
+      p.set("Num Blocks", 20);
+      p.set("Maximum Iterations", 25);
+      const auto solver = solverOf(GetParam(), p);
+      const System system = systemWithRightHandSide(a, wave, columns);
+      EXPECT_GT(vectorAllocations(*solver, system, side), 0) << "the hook must see the first solve's vectors";
+      system.x->putScalar(0);
+      EXPECT_EQ(vectorAllocations(*solver, system, side), 0) << allocations.what;
+    }
+  }
+}
+
+CAPSTAN_FOR_EVERY_SOLVER(Cost);
+
+}  // namespace
+}  // namespace capstan::testing

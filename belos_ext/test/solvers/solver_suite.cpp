@@ -1,0 +1,204 @@
+#include "belos_ext/test/solvers/solver_suite.hpp"
+
+#include <Tpetra_Vector.hpp>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+
+#include "belos_ext/core/solver_manager.hpp"
+
+namespace capstan::testing {
+
+using Vector = Types::Vector;
+
+std::string toString(Side side) { return side == Side::None ? "none" : side == Side::Left ? "left" : "right"; }
+
+void FunctionOperator::apply(const MultiVector& in, MultiVector& out, Teuchos::ETransp mode, Scalar alpha,
+                             Scalar beta) const {
+  if (mode != Teuchos::NO_TRANS || alpha != Scalar(1) || beta != Scalar(0)) {
+    throw std::logic_error("FunctionOperator: only out = f(in)");
+  }
+  f_(in, out);
+}
+
+RCP<const Operator> jacobi(const CrsMatrix& a) {
+  auto inverse = rcp(new Vector(a.getRowMap()));
+  a.getLocalDiagCopy(*inverse);
+  for (size_t i = 0; i < inverse->getLocalLength(); ++i) {
+    const Scalar d = inverse->getData()[static_cast<Teuchos::Ordinal>(i)];
+    inverse->replaceLocalValue(static_cast<int>(i), d == Scalar(0) ? Scalar(1) : Scalar(1) / d);
+  }
+  return rcp(new FunctionOperator(a.getRowMap(), [inverse](const MultiVector& in, MultiVector& out) {
+    out.elementWiseMultiply(Scalar(1), *inverse, in, Scalar(0));
+  }));
+}
+
+System systemWithSolution(const RCP<CrsMatrix>& a, const std::function<Scalar(GO)>& entry) {
+  System system = systemWithRightHandSide(a);
+  a->apply(*vectorFrom(a->getRowMap(), entry), *system.b);
+  return system;
+}
+
+System systemWithRightHandSide(const RCP<CrsMatrix>& a, const std::function<Scalar(GO)>& entry, size_t columns) {
+  System system;
+  system.a = a;
+  system.b = vectorFrom(a->getRowMap(), entry, columns);
+  system.x = rcp(new MultiVector(a->getRowMap(), columns));
+  system.preconditioner = jacobi(*a);
+  return system;
+}
+
+RCP<Problem> problemOf(const System& system, Side side) {
+  auto problem = rcp(new Problem(system.a, system.x, system.b));
+  if (side == Side::Left) problem->setLeftPrec(system.preconditioner);
+  if (side == Side::Right) problem->setRightPrec(system.preconditioner);
+  problem->setProblem();
+  return problem;
+}
+
+RCP<Solver> solverOf(const SolverName& name, const Params& parameters) {
+  auto solver = makeSolver<Types>(name);
+  change(*solver, parameters);
+  return solver;
+}
+
+const SolveReport& reportOf(const Solver& solver) { return dynamic_cast<const ReportingSolver&>(solver).report(); }
+
+void change(Solver& solver, const Params& parameters) { solver.setParameters(rcp(new Params(parameters))); }
+
+Outcome solve(Solver& solver, const System& system, Side side) {
+  solver.setProblem(problemOf(system, side));
+  system.arm();
+  Outcome outcome;
+  outcome.converged = solver.solve() == Belos::Converged;
+  outcome.report = reportOf(solver);
+  outcome.iterations = solver.getNumIters();
+  outcome.achieved = solver.achievedTol();
+  outcome.lossOfAccuracy = solver.isLOADetected();
+  return outcome;
+}
+
+Outcome solve(const SolverName& name, const Params& parameters, const System& system, Side side) {
+  return solve(*solverOf(name, parameters), system, side);
+}
+
+std::vector<double> norms(const MultiVector& v) {
+  const size_t columns = v.getNumVectors();
+  std::vector<double> largest(columns), result(columns);
+  v.normInf(Teuchos::ArrayView<double>(largest));
+  for (size_t c = 0; c < columns; ++c) {
+    MultiVector scaled(*v.getVector(c), Teuchos::Copy);
+    if (!(largest[c] > 0) || !std::isfinite(largest[c])) {
+      // A maximum may lose a NaN; a sum does not.
+      scaled.norm2(Teuchos::ArrayView<double>(&result[c], 1));
+      continue;
+    }
+    scaled.scale(1 / largest[c]);
+    scaled.norm2(Teuchos::ArrayView<double>(&result[c], 1));
+    result[c] *= largest[c];
+  }
+  return result;
+}
+
+std::vector<double> residualNorms(const System& system, const MultiVector& x) {
+  MultiVector r(system.b->getMap(), system.b->getNumVectors());
+  system.a->apply(x, r);
+  r.update(1, *system.b, -1);
+  return norms(r);
+}
+
+double relativeResidual(const System& system, const MultiVector& guess) {
+  const std::vector<double> now = residualNorms(system, *system.x), then = residualNorms(system, guess);
+  double worst = 0;
+  for (size_t c = 0; c < now.size(); ++c) {
+    const double relative = then[c] > 0 ? now[c] / then[c] : now[c];
+    if (!(relative <= worst)) worst = relative;
+  }
+  return worst;
+}
+
+bool allFinite(const MultiVector& v) {
+  int mine = 1, all = 1;
+  for (size_t c = 0; c < v.getNumVectors(); ++c) {
+    for (const Scalar value : v.getData(c)) mine = mine && std::isfinite(value) ? 1 : 0;
+  }
+  Teuchos::reduceAll(*v.getMap()->getComm(), Teuchos::REDUCE_MIN, mine, Teuchos::outArg(all));
+  return all == 1;
+}
+
+bool identical(const MultiVector& a, const MultiVector& b) {
+  int mine = 1, all = 1;
+  for (size_t c = 0; c < a.getNumVectors(); ++c) {
+    const auto x = a.getData(c), y = b.getData(c);
+    for (Teuchos::Ordinal i = 0; i < x.size(); ++i) {
+      if (!(x[i] == y[i] || (std::isnan(x[i]) && std::isnan(y[i])))) mine = 0;
+    }
+  }
+  Teuchos::reduceAll(*a.getMap()->getComm(), Teuchos::REDUCE_MIN, mine, Teuchos::outArg(all));
+  return all == 1;
+}
+
+void expectSameOnAllRanks(const std::vector<double>& values) {
+  const auto comm = Tpetra::getDefaultComm();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double mine = std::isnan(values[i]) ? -12345.0 : values[i];
+    double least = 0, most = 0;
+    Teuchos::reduceAll(*comm, Teuchos::REDUCE_MIN, mine, Teuchos::outArg(least));
+    Teuchos::reduceAll(*comm, Teuchos::REDUCE_MAX, mine, Teuchos::outArg(most));
+    EXPECT_EQ(least, most) << "number " << i << " differs between ranks";
+  }
+}
+
+void expectSameOnAllRanks(const Outcome& outcome) {
+  const SolveReport& r = outcome.report;
+  std::vector<double> numbers = {static_cast<double>(outcome.converged),
+                                 static_cast<double>(outcome.iterations),
+                                 outcome.achieved,
+                                 static_cast<double>(outcome.lossOfAccuracy),
+                                 static_cast<double>(r.converged),
+                                 static_cast<double>(r.reason),
+                                 static_cast<double>(r.iterations),
+                                 static_cast<double>(r.restarts),
+                                 r.recursiveResidual,
+                                 r.trueResidual,
+                                 static_cast<double>(r.reductionsBlocking),
+                                 static_cast<double>(r.reductionsNonblocking),
+                                 static_cast<double>(r.operatorApplications),
+                                 static_cast<double>(r.preconditionerApplications),
+                                 static_cast<double>(r.finalStepSize),
+                                 static_cast<double>(r.events.size())};
+  for (const ColumnReport& column : r.columns) {
+    numbers.insert(numbers.end(), {static_cast<double>(column.reason), static_cast<double>(column.iterations),
+                                   column.trueResidual, column.scale});
+  }
+  expectSameOnAllRanks(numbers);
+}
+
+RCP<MultiVector> copyOf(const MultiVector& v) { return rcp(new MultiVector(v, Teuchos::Copy)); }
+int ranks() { return Tpetra::getDefaultComm()->getSize(); }
+int rank() { return Tpetra::getDefaultComm()->getRank(); }
+
+bool isGmres(const SolverName& name) {
+  switch (name.method) {
+    case Method::Cg:
+    case Method::PipelinedCg:
+    case Method::EnlargedCg:
+    case Method::EmbeddedCg:
+      return false;
+    default:
+      return true;
+  }
+}
+
+std::string identifier(std::string text) {
+  for (char& c : text) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  }
+  return text;
+}
+
+std::string solverIdentifier(const ::testing::TestParamInfo<SolverName>& info) {
+  return identifier(info.param.canonical);
+}
+
+}  // namespace capstan::testing

@@ -1,0 +1,117 @@
+#pragma once
+/// \file
+/// One way to set up, solve and judge a linear system with any row of solverNames().
+
+#include <gtest/gtest.h>
+
+#include <BelosLinearProblem.hpp>
+#include <BelosSolverManager.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "belos_ext/core/solve_report.hpp"
+#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/test/support/problems.hpp"
+
+namespace capstan {
+
+inline void PrintTo(const SolverName& name, std::ostream* out) { *out << name.canonical; }
+
+}  // namespace capstan
+
+namespace capstan::testing {
+
+using Solver = Belos::SolverManager<Scalar, MultiVector, Operator>;
+using Problem = Belos::LinearProblem<Scalar, MultiVector, Operator>;
+using Params = Teuchos::ParameterList;
+
+enum class Side { None, Left, Right };
+std::string toString(Side side);
+inline void PrintTo(Side side, std::ostream* out) { *out << toString(side); }
+
+/// A x = b with a guess in x, and a preconditioner used on the side the test asks for.
+struct System {
+  RCP<const Operator> a;
+  RCP<MultiVector> b, x;
+  RCP<const Operator> preconditioner;
+  std::function<void()> arm = [] {};  ///< called once the problem is set and before the solve
+};
+
+/// What a solve returned, with the report.
+struct Outcome {
+  bool converged = false;
+  SolveReport report;
+  int iterations = 0;
+  double achieved = 0;
+  bool lossOfAccuracy = false;
+};
+
+/// out = f(in), for operators that misbehave on purpose. Refuses alpha, beta and transposes.
+class FunctionOperator final : public Operator {
+ public:
+  using Function = std::function<void(const MultiVector&, MultiVector&)>;
+  FunctionOperator(RCP<const Map> map, Function f) : map_(std::move(map)), f_(std::move(f)) {}
+  RCP<const Map> getDomainMap() const override { return map_; }
+  RCP<const Map> getRangeMap() const override { return map_; }
+  void apply(const MultiVector& in, MultiVector& out, Teuchos::ETransp mode, Scalar alpha, Scalar beta) const override;
+
+ private:
+  RCP<const Map> map_;
+  Function f_;
+};
+
+/// Multiplies by the inverse diagonal of A; 1 where an entry vanishes. Makes nothing on the heap when applied.
+RCP<const Operator> jacobi(const CrsMatrix& a);
+
+/// b with b = A y for y(i) = entry(i), and x = 0, preconditioned by Jacobi.
+System systemWithSolution(const RCP<CrsMatrix>& a, const std::function<Scalar(GO)>& entry = wave);
+/// b(i) = entry(i) and x = 0, preconditioned by Jacobi. Columns differ.
+System systemWithRightHandSide(const RCP<CrsMatrix>& a, const std::function<Scalar(GO)>& entry = wave,
+                               size_t columns = 1);
+
+RCP<Problem> problemOf(const System& system, Side side = Side::None);
+RCP<Solver> solverOf(const SolverName& name, const Params& parameters = Params());
+const SolveReport& reportOf(const Solver& solver);
+
+/// Takes new parameters into an existing solver.
+void change(Solver& solver, const Params& parameters);
+
+/// Sets the problem and solves.
+Outcome solve(Solver& solver, const System& system, Side side = Side::None);
+Outcome solve(const SolverName& name, const Params& parameters, const System& system, Side side = Side::None);
+
+/// || b - A x || per column, computed here without overflow or underflow of squares.
+std::vector<double> residualNorms(const System& system, const MultiVector& x);
+/// Scaled norms of columns, likewise.
+std::vector<double> norms(const MultiVector& v);
+/// The largest || b - A x || / || b - A x_0 || over the columns, for the guess given.
+double relativeResidual(const System& system, const MultiVector& guess);
+
+bool allFinite(const MultiVector& v);
+/// Every entry equal, NaN equal to NaN.
+bool identical(const MultiVector& a, const MultiVector& b);
+
+/// Fails unless all ranks hold the same numbers (NaN equal to NaN). Collective.
+void expectSameOnAllRanks(const std::vector<double>& values);
+/// The same for outcome, counts and residuals of a report.
+void expectSameOnAllRanks(const Outcome& outcome);
+
+RCP<MultiVector> copyOf(const MultiVector& v);
+int ranks();
+int rank();
+
+/// Methods that minimise the residual over any Krylov space, and those that want A and M positive definite.
+bool isGmres(const SolverName& name);
+
+/// A parameter's name from a solver's: letters, digits and underscores.
+std::string identifier(std::string text);
+std::string solverIdentifier(const ::testing::TestParamInfo<SolverName>& info);
+
+/// A suite run for every solver.
+class EverySolver : public ::testing::TestWithParam<SolverName> {};
+#define CAPSTAN_FOR_EVERY_SOLVER(Suite) \
+  INSTANTIATE_TEST_SUITE_P(Solvers, Suite, ::testing::ValuesIn(solverNames()), solverIdentifier)
+
+}  // namespace capstan::testing
