@@ -140,6 +140,7 @@ CsrSolver::CsrSolver(std::shared_ptr<const CsrGraph> graph, std::string label) :
   impl_->label = std::move(label);
   impl_->matrix = Teuchos::rcp(new Matrix(impl_->graph->graph));
   impl_->matrix->fillComplete(impl_->graph->graph->getDomainMap(), impl_->graph->graph->getRangeMap());
+  impl_->matrix->setObjectLabel(impl_->label);  // what Capstan's solvers take the problem's name from
   impl_->rhs = Teuchos::rcp(new MultiVector(impl_->graph->graph->getRangeMap(), 1));
   impl_->solution = Teuchos::rcp(new MultiVector(impl_->graph->graph->getDomainMap(), 1));
   impl_->problem = Teuchos::rcp(new Problem(impl_->matrix, impl_->solution, impl_->rhs));

@@ -33,7 +33,7 @@ U {{ solver PBiCGStab; preconditioner DILU; tolerance {TOLERANCE}; }}
 
 def run_case(name, solvers):
     case = BUILD / f"regression/openfoam/{CASE}-np{RANKS}-{name}"
-    settings = {"coupling": "cyclic", "ranks": RANKS, "libraries": '"libcapstanFoam.so"'}
+    settings = {"coupling": "cyclic", "ranks": RANKS, "speed": 0.1, "libraries": '"libcapstanFoam.so"'}
     foam.copy_case(pathlib.Path(__file__).resolve().parent / CASE, case, settings, solvers)
     return case, foam.solve(case, RANKS, foam.environment(BUILD))
 

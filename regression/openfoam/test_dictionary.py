@@ -4,6 +4,8 @@
 usage: test_dictionary.py <build folder>
 """
 
+import contextlib
+import os
 import pathlib
 import re
 import sys
@@ -17,11 +19,12 @@ CHANNEL = pathlib.Path(__file__).resolve().parent / "channel"
 PLAIN_U = f"U {{ solver capstan; method {METHOD}; preconditioner jacobi; tolerance 1e-6; }}\n"
 
 
-def run_with(name, pressure, coupling="cyclic", velocity=PLAIN_U, ranks=1):
+def run_with(name, pressure, coupling="cyclic", velocity=PLAIN_U, ranks=1, speed="0.1"):
     """Runs the channel with the given text in p's entry; returns (exit status, log)."""
     case = BUILD / f"regression/openfoam/dictionary-{name}"
     solvers = velocity + '"p.*" { solver capstan; tolerance 1e-6; ' + pressure + " }\n"
-    foam.copy_case(CHANNEL, case, {"coupling": coupling, "ranks": ranks, "libraries": '"libcapstanFoam.so"'}, solvers)
+    foam.copy_case(CHANNEL, case, {"coupling": coupling, "ranks": ranks, "speed": speed,
+                                   "libraries": '"libcapstanFoam.so"'}, solvers)
     return foam.solve(case, ranks, foam.environment(BUILD), foam.run)
 
 
@@ -123,6 +126,28 @@ class Entries(unittest.TestCase):
                 log = self.accepted(name, f"method {METHOD}; summary yes; caching {{ preconditioner {{ {update} }} }}")
                 row = next(line for line in log.splitlines() if line.startswith("p  "))
                 self.assertEqual(row.split()[3:6], ["6", "0", str(builds)])
+
+    def test_options_by_field_name(self):
+        with self.with_variable("CAPSTAN_OPTIONS", "labels: {p: {maximum_iterations: 2, maximum_restarts: 0}}"):
+            log = self.accepted("label", f"method {METHOD}; preconditioner none; tolerance 1e-4; maxIter 30; summary yes;")
+        row = next(line for line in log.splitlines() if line.startswith("p  "))
+        passes, iterations = int(row.split()[7]), int(row.split()[6])
+        self.assertEqual(iterations, 2 * passes, "the option for p did not reach its solves")
+        self.assertGreater(passes, 6)
+
+    def test_overflow_leaves_the_field_as_it_is(self):
+        with self.with_variable("FOAM_SIGFPE", "false"):
+            _, log = run_with("overflow", f"method {METHOD};", speed="1e200")
+        self.assertIn("field Ux: the matrix, the source or the field holds NaN or Inf; the field is left as it is", log)
+        self.assertIn("Solving for Ux, Initial residual = nan, Final residual = nan, No Iterations 0", log)
+
+    @contextlib.contextmanager
+    def with_variable(self, name, value):
+        os.environ[name] = value
+        try:
+            yield
+        finally:
+            del os.environ[name]
 
     def test_parallel_default_run(self):
         self.accepted("parallel", "", ranks=3)
