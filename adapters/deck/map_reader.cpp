@@ -46,7 +46,8 @@ Place childPlace(const Place& parent, const std::string& step, const YAML::Node&
     place.line = node.Mark().line + 1;
     place.column = node.Mark().column + 1;
   } else if (node.IsDefined()) {
-    place.line = 0;  // set on the command line
+    place.file = "--set";  // only what the command line gave stands on no line
+    place.line = 0;
   }
   return place;
 }

@@ -45,12 +45,13 @@ std::string plainMessage(const std::string& what) {
   }
   text = std::regex_replace(text, std::regex("\\s+"), " ");
   return std::regex_replace(
-      text, std::regex("^ | in the parameter \\(sub\\)list \"ANONYMOUS\"| ?Throw number = [0-9]+|\\s$"), "");
+      text, std::regex("^ | in (?:the parameter \\(sub\\)list|sublist) \"ANONYMOUS\"| ?Throw number = [0-9]+|\\s$"),
+      "");
 }
 
 ParameterProblem parameterProblem(const std::string& what) {
   std::smatch match;
-  if (!std::regex_search(what, match, std::regex("(?:name|paramName)=\"([^\"]*)\""))) return {"", plainMessage(what)};
+  if (!std::regex_search(what, match, std::regex("(?:ame=|Parameter )\"([^\"]*)\""))) return {"", plainMessage(what)};
   const std::string name = match[1];
   if (what.find("was not found in the list of valid parameters") == std::string::npos)
     return {name, plainMessage(what)};

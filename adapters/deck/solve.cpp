@@ -15,6 +15,7 @@
 #include "adapters/deck/solver_catalog.hpp"
 #include "adapters/deck/systems.hpp"
 #include "belos_ext/core/nearest_match.hpp"
+#include "belos_ext/core/solver_names.hpp"
 
 namespace capstan::deck {
 namespace {
@@ -144,6 +145,14 @@ class Runner {
     return problem;
   }
 
+  Teuchos::RCP<Teuchos::ParameterList> parameters() const {
+    auto list = Teuchos::rcp(new Teuchos::ParameterList(solver_.parameters));
+    if (options_.history && findSolver(solver_.method) != nullptr && !list->isParameter("History File")) {
+      list->set("History File", options_.historyScratch);
+    }
+    return list;
+  }
+
   /// As Nalu-wind does it: the solver is made anew with a new multigrid hierarchy, else kept; the tolerance comes in a
   /// list of its own before every solve.
   void runSolver(SolveRecord& record) {
@@ -151,7 +160,7 @@ class Runner {
     try {
       const auto problem = makeProblem();
       if (manager_.is_null() || (record.preconditioner == "muelu" && preconditioner_.builds() != buildsSeen_)) {
-        manager_ = Factory().create(solver_.method, Teuchos::rcp(new Teuchos::ParameterList(solver_.parameters)));
+        manager_ = Factory().create(solver_.method, parameters());
         buildsSeen_ = preconditioner_.builds();
       }
       auto tolerance = Teuchos::parameterList();

@@ -35,7 +35,9 @@ struct SolveRecord {
 };
 
 struct RunOptions {
-  bool history = false;                            ///< record the history of solvers that are not Capstan's too
+  bool history = false;        ///< fill SolveRecord::history
+  std::string historyScratch;  ///< with history: Capstan's solvers keep one when told to write it; a file for that,
+                               ///< which the caller removes
   std::function<void(const SolveRecord&)> before;  ///< called ahead of a solve, with the names filled in
   std::function<void(const SolveRecord&)> after;
 };

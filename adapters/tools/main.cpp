@@ -13,7 +13,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "adapters/deck/deck.hpp"
@@ -105,9 +107,28 @@ bool showsProgress(const Arguments& arguments, bool talks) {
   return talks && !arguments.quiet && terminal;
 }
 
+std::string historyScratch(const Arguments& arguments) { return arguments.history + ".solves.tmp"; }
+
+/// Removes Capstan's own history file, however the run ends.
+class ScratchRemover {
+ public:
+  ScratchRemover(std::string path, bool active) : path_(std::move(path)), active_(active) {}
+  ~ScratchRemover() {
+    std::error_code ignored;
+    if (active_) std::filesystem::remove(path_, ignored);
+  }
+  ScratchRemover(const ScratchRemover&) = delete;
+  ScratchRemover& operator=(const ScratchRemover&) = delete;
+
+ private:
+  std::string path_;
+  bool active_;
+};
+
 deck::RunOptions runOptions(const Arguments& arguments, bool progress, int total, int& done) {
   deck::RunOptions options;
   options.history = !arguments.history.empty();
+  options.historyScratch = historyScratch(arguments);
   if (!progress) return options;
   options.before = [total, &done](const deck::SolveRecord& record) {
     fmt::print(stderr, "[{}/{}] {} ({} rows), step {}, {} ... ", ++done, total, record.system, record.rows,
@@ -133,6 +154,7 @@ int solveDeck(const Arguments& arguments, bool talks) {
     total += static_cast<int>(system.solvers.size()) * system.sequence.steps * system.sequence.outerIterations;
   }
   int done = 0;
+  const ScratchRemover remover(historyScratch(arguments), talks && !arguments.history.empty());
   const auto records = deck::runDeck(input, comm, runOptions(arguments, showsProgress(arguments, talks), total, done));
   if (talks) {
     if (!arguments.quiet) fmt::print("{}", tools::resultTable(records));

@@ -155,6 +155,7 @@ TEST(Preconditioner, ACoarseSolverThatDoesNotSolveDoesNotPass) {
 TEST(Preconditioner, RefusesTachoWhereItCrashes) {
   auto options = preset("no_reductions");
   options.parameters.set("coarse: type", "Tacho");
+  options.parameters.remove("coarse: params");
   const auto comm = Tpetra::getDefaultComm();
   const auto problem = validatePreconditioner(options, comm);
   EXPECT_EQ(problem.has_value(), comm->getSize() > 1);
