@@ -203,7 +203,7 @@ help_bench() {
 usage: ./capstan bench [arguments of perf/bench]
 
 Measures kernels against STREAM and solvers against Belos' own (and PETSc's) in one run.
-For the arguments see: perf/README.md
+For the arguments: perf/bench --help
 TEXT
 }
 
