@@ -123,7 +123,11 @@ Parameters::Parameters(const SolverName& solver)
 
 void Parameters::merge(const Teuchos::ParameterList& list) { commit(overlay_, &list); }
 
-void Parameters::setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay) { commit(overlay, nullptr); }
+void Parameters::setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay) {
+  // The usual case, before every solve.
+  if (overlay.is_null() && overlay_.is_null()) return;
+  commit(overlay, nullptr);
+}
 
 void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overlay,
                         const Teuchos::ParameterList* newest) {
