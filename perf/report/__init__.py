@@ -1,0 +1,1 @@
+"""What perf/bench is made of."""

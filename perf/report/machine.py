@@ -1,0 +1,74 @@
+"""What was measured, and on what: machine, source, build."""
+
+import datetime
+import os
+import pathlib
+import platform
+import subprocess
+
+from report import processes
+
+
+def cores():
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def _field(path, name):
+    """The value of the first line `name ... : value` of a file like /proc/cpuinfo, or None."""
+    try:
+        for line in pathlib.Path(path).read_text(encoding="utf-8", errors="replace").splitlines():
+            key, colon, value = line.partition(":")
+            if colon and key.strip() == name:
+                return value.strip()
+    except OSError:
+        pass
+    return None
+
+
+def _caches():
+    """Sizes of the first core's caches, such as {"L2": "2048K"}."""
+    sizes = {}
+    for index in sorted(pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        try:
+            level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
+        except OSError:
+            continue
+        if kind != "Instruction":
+            sizes[f"L{level}"] = size
+    return sizes
+
+
+def _git(root, *words):
+    try:
+        done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def describe(root, build):
+    """Date, machine, commit and build, for the head of results.json."""
+    cache = processes.cmake_cache(build)
+    changes = _git(root, "status", "--porcelain", "--untracked-files=no")
+    build_type = cache.get("CMAKE_BUILD_TYPE", "")
+    flags = [cache.get("CMAKE_CXX_FLAGS", ""), "-march=native" if cache.get("CAPSTAN_NATIVE") == "ON" else ""]
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
+        "machine": {
+            "processor": _field("/proc/cpuinfo", "model name") or platform.processor() or platform.machine(),
+            "cores": cores(),
+            "caches": _caches(),
+            "memory": _field("/proc/meminfo", "MemTotal"),
+            "system": f"{platform.system()} {platform.release()}",
+        },
+        "load_average": {"start": os.getloadavg()[0]},
+        "commit": _git(root, "rev-parse", "HEAD"),
+        "changed_since_commit": None if changes is None else bool(changes),
+        "build": {
+            "folder": str(build),
+            "type": build_type,
+            "compiler": cache.get("CMAKE_CXX_COMPILER"),
+            "flags": " ".join(word for word in flags if word),
+        },
+    }

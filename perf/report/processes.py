@@ -1,0 +1,99 @@
+"""Starts the benchmark programs and turns what goes wrong into clear errors."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+
+class Failure(Exception):
+    """A benchmark program failed."""
+    status = 1
+
+
+class Misuse(Failure):
+    """The command line is wrong."""
+    status = 2
+
+
+class NotBuilt(Failure):
+    """A program is missing."""
+    status = 3
+
+
+def set_environment(file):
+    """What every MPI run needs, unless the user (or ./capstan) has set it already. `file`: NAME=VALUE lines."""
+    for line in file.read_text(encoding="utf-8").splitlines():
+        name, equals, value = line.partition("=")
+        if equals and name.isupper():
+            os.environ.setdefault(name, value)
+    os.environ.setdefault("CAPSTAN_PROGRESS", "1" if sys.stderr.isatty() else "0")
+
+
+def progress(text):
+    """One line that the next one overwrites, on a terminal; nothing elsewhere."""
+    if os.environ.get("CAPSTAN_PROGRESS") == "1":
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def cmake_cache(build):
+    """The entries of CMakeCache.txt, name to value; empty where there is none."""
+    file = build / "CMakeCache.txt"
+    entries = {}
+    if file.is_file():
+        for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+            key, equals, value = line.partition("=")
+            if equals and not line.startswith(("#", "//")):
+                entries[key.split(":")[0]] = value
+    return entries
+
+
+class Programs:
+    """The programs in <build>/bin, and MPI."""
+
+    def __init__(self, build, timeout, mpirun_arguments):
+        cache = cmake_cache(build)
+        self.folder = build / "bin"
+        self.timeout = timeout
+        self.mpiexec = cache.get("MPIEXEC_EXECUTABLE", "mpirun")
+        self.ranks_flag = cache.get("MPIEXEC_NUMPROC_FLAG", "-n")
+        self.mpirun_arguments = list(mpirun_arguments)
+
+    def require(self, *names):
+        missing = [name for name in names if name and not os.access(self.folder / name, os.X_OK)]
+        if missing:
+            raise NotBuilt(f"not built: {', '.join(str(self.folder / name) for name in missing)}\n"
+                           "  `./capstan bench` builds them, and so does the target capstan_bench; kernels_benchmark "
+                           "needs Google Benchmark (libbenchmark-dev)")
+
+    def mpi_command(self, ranks, name, *arguments):
+        """The command line that runs a program on `ranks` ranks."""
+        words = [self.mpiexec, *self.mpirun_arguments]
+        try:
+            version = subprocess.run([self.mpiexec, "--version"], capture_output=True, text=True, check=False).stdout
+        except OSError as error:
+            raise NotBuilt(f"cannot start {self.mpiexec}: {error.strerror}") from error
+        if "Open MPI" in version or "OpenRTE" in version:
+            words.append("--quiet")  # the program has said what is wrong
+            if ranks > len(os.sched_getaffinity(0)):
+                words += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+        return [*words, self.ranks_flag, str(ranks), str(self.folder / name), *arguments]
+
+    def command(self, name, *arguments):
+        return [str(self.folder / name), *arguments]
+
+    def run(self, command, log=None):
+        """Runs a command and returns its standard output, or None when that goes to the file `log`. Standard error is
+        ours, since progress and errors go there."""
+        where = pathlib.Path(log).open("wb") if log else subprocess.PIPE
+        try:
+            done = subprocess.run(command, stdout=where, timeout=self.timeout, check=False)
+        except subprocess.TimeoutExpired as error:
+            raise Failure(f"{' '.join(command)}\n  ran longer than {self.timeout} seconds (--timeout)") from error
+        finally:
+            if log:
+                where.close()
+        if done.returncode != 0:
+            kind = Misuse if done.returncode == 2 else Failure
+            raise kind(f"{' '.join(command)}\n  ended with status {done.returncode}")
+        return None if log else done.stdout.decode("utf-8", errors="replace")

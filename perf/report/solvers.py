@@ -1,0 +1,79 @@
+"""The solver benchmark: one campaign, all solvers taking turns, and the ratios that follow."""
+
+import json
+
+from report import statistics
+
+PROGRAM = "solvers_bench"
+LIBRARIES = ("belos", "petsc")
+# A solver that tests another norm may stop a little early or late; beyond this factor it has not solved the system.
+AGREEMENT = 10.0
+
+
+def solved(solver):
+    """Whether every solve of it ended with a residual that agrees with the tolerance."""
+    samples = solver["samples"]
+    return bool(samples) and all(
+        sample["failure"] is None and sample["claimed_converged"] and sample["relative_residual"] is not None
+        and sample["relative_residual"] <= AGREEMENT * solver["tolerance"] for sample in samples)
+
+
+def failure(solver):
+    """What stopped it, on one line, or None."""
+    for sample in (solver["first"], *solver["samples"]):
+        if sample["failure"] is not None:
+            return " ".join(sample["failure"].split())
+    return None
+
+
+def _turns(solver):
+    return {sample["turn"]: sample["seconds"] for sample in solver["samples"]}
+
+
+def fastest(group, library):
+    """The solver of this library with the smallest median among those that solved, or None."""
+    able = [solver for solver in group if solver["library"] == library and solver["summary"]["solved"]]
+    return min(able, key=lambda solver: solver["summary"]["seconds"]["median"], default=None)
+
+
+def compare(solver, peer):
+    """Median against the peer's median, and the spread of the ratio over turns."""
+    ratio = statistics.spread(statistics.paired_ratios(_turns(solver), _turns(peer)))
+    medians = solver["summary"]["seconds"]["median"] / peer["summary"]["seconds"]["median"]
+    return {"peer": peer["name"], "ratio": medians, "paired": ratio}
+
+
+def summarize(system):
+    """Adds "summary" to every solver of a system: seconds, and the ratio to the fastest peers of its group."""
+    for solver in system["solvers"]:
+        samples = [sample for sample in solver["samples"] if sample["failure"] is None]
+        solver["summary"] = {"solved": solved(solver), "failure": failure(solver),
+                             "seconds": statistics.spread([sample["seconds"] for sample in samples])}
+    for name in dict.fromkeys(solver["group"] for solver in system["solvers"]):
+        group = [solver for solver in system["solvers"] if solver["group"] == name]
+        for library in LIBRARIES:
+            peer = fastest(group, library)
+            for solver in group:
+                able = peer is not None and solver["summary"]["solved"]
+                solver["summary"][f"against_{library}"] = compare(solver, peer) if able else None
+    return system
+
+
+def measure(programs, arguments, campaign, folder):
+    """Runs one campaign and returns its element of results.json's "campaigns"."""
+    raw = folder / f"{campaign.stem}.json.tmp"
+    words = [str(campaign), "--output", str(raw), "--repeat", str(arguments.repeat or (3 if arguments.quick else 7)),
+             "--seed", str(arguments.seed)]
+    for override in arguments.overrides:
+        words += ["--set", override]
+    if arguments.petsc:
+        words += ["--petsc", arguments.petsc]
+    command = programs.mpi_command(arguments.ranks, PROGRAM, *words)
+    programs.run(command, log=folder / f"{campaign.stem}.log")
+    result = json.loads(raw.read_text(encoding="utf-8"))
+    raw.unlink()
+    result["name"] = campaign.stem
+    result["mpirun_command"] = command
+    for system in result["systems"]:
+        summarize(system)
+    return result

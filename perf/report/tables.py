@@ -1,0 +1,113 @@
+"""results.json as text."""
+
+from report import solvers
+
+# Share of STREAM's bandwidth a kernel should reach, by the number of columns of V.
+TARGETS = {1: 0.8, 5: 0.8, 10: 0.6}
+
+
+def aligned(head, rows):
+    """Lines of a table; the first column stands on the left, the others on the right."""
+    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
+    lines = []
+    for row in [head, ["-" * width for width in widths], *rows]:
+        cells = [cell.ljust(width) if column == 0 else cell.rjust(width)
+                 for column, (cell, width) in enumerate(zip(row, widths))]
+        lines.append("  ".join(cells).rstrip())
+    return lines
+
+
+def _range(spread, form):
+    return f"{form.format(spread['median'])} [{form.format(spread['min'])}..{form.format(spread['max'])}]"
+
+
+def kernel_lines(run):
+    """One block of lines for one number of workers: a line a case."""
+    stream = _range(run["stream_triad_gigabytes_per_second"], "{:.1f}")
+    lines = [f"Kernels, {run['workers']} at once on {run['execution_space']}; STREAM triad {stream} GB/s"]
+    rows = []
+    for case in sorted(run["cases"], key=lambda case: (case["kernel"], case["n"], case["s"])):
+        summary = case["summary"]
+        rows.append([case["kernel"], str(case["n"]), str(case["k"]), str(case["s"]),
+                     _range(summary["gigabytes_per_second"], "{:.1f}"), f"{summary['of_stream']['median']:.2f}",
+                     f"{summary['moved_of_stream']['median']:.2f}", f"{TARGETS.get(case['s'], 0.8):.2f}"])
+    head = ["kernel", "n", "k", "s", "GB/s [min..max]", "of STREAM", "read+write", "target"]
+    return lines + aligned(head, rows)
+
+
+def _reductions(sample):
+    per = max(sample["iterations"], 1)
+    return f"{sample['reductions_blocking'] / per:.2f}+{sample['reductions_nonblocking'] / per:.2f}"
+
+
+def _ratio(comparison):
+    return "-" if comparison is None else f"{comparison['ratio']:.2f}"
+
+
+def solver_row(solver):
+    summary = solver["summary"]
+    if not solver["samples"]:
+        return [solver["name"], solver["library"], *["-"] * 5, "FAILED", "-", "-"]
+    last = solver["samples"][-1]
+    residual = "-" if last["relative_residual"] is None else f"{last['relative_residual']:.1e}"
+    milliseconds = {name: 1e3 * value if value is not None else float("nan")
+                    for name, value in summary["seconds"].items()}
+    return [solver["name"], solver["library"], str(last["iterations"]), _reductions(last), residual,
+            _range(milliseconds, "{:.1f}"), f"{1e3 * solver['first']['seconds']:.1f}",
+            "yes" if summary["solved"] else "FAILED" if summary["failure"] else "NO",
+            _ratio(summary["against_belos"]), _ratio(summary["against_petsc"])]
+
+
+def best_lines(group, name):
+    """One sentence: the fastest of ours against the fastest of Belos."""
+    ours, peer = solvers.fastest(group, "capstan"), solvers.fastest(group, "belos")
+    if ours is None or peer is None:
+        return []
+    found = solvers.compare(ours, peer)
+    return [f"fastest {name}: '{ours['name']}' takes {found['ratio']:.2f} of the time of Belos' fastest, "
+            f"'{peer['name']}' (turn by turn {_range(found['paired'], '{:.2f}')})"]
+
+
+def system_lines(campaign, system):
+    lines = [f"{system['name']}: {system['rows']} rows, {system['entries']} entries, {campaign['ranks']} ranks, "
+             f"{campaign['repeat']} turns, seed {campaign['seed']}"]
+    head = ["solver", "library", "iterations", "all-reduces/iteration", "residual", "ms [min..max]", "first", "solved",
+            "/belos", "/petsc"]
+    for name in dict.fromkeys(solver["group"] for solver in system["solvers"]):
+        group = [solver for solver in system["solvers"] if solver["group"] == name]
+        group.sort(key=lambda solver: solver["summary"]["seconds"]["median"] or float("inf"))
+        lines += ["", *aligned([f"{name} solver", *head[1:]], [solver_row(solver) for solver in group])]
+        lines += [f"{solver['name']}: {solver['summary']['failure']}" for solver in group
+                  if solver["summary"]["failure"]]
+        lines += best_lines(group, name)
+    return lines
+
+
+def busy_lines(results):
+    """A warning where others were using the machine when we began."""
+    load, cores = results["load_average"]["start"], results["machine"]["cores"]
+    if load <= 0.25 * cores:
+        return []
+    return [f"Warning: the machine was busy at the start (load {load:.1f} on {cores} cores); do not trust the times."]
+
+
+def text(results):
+    """Everything, as it is printed."""
+    machine = results["machine"]
+    changed = " with changes" if results["changed_since_commit"] else ""
+    lines = [f"{machine['processor']}, {machine['cores']} cores; commit {(results['commit'] or 'unknown')[:12]}{changed}; "
+             f"{results['date']}"]
+    lines += busy_lines(results)
+    for run in results["kernels"]:
+        lines += ["", *kernel_lines(run)]
+    if results["kernels"]:
+        lines += ["of STREAM: bytes of distinct data over the triad's bandwidth; read+write: a vector that is read and "
+                  "written counted twice, as STREAM counts."]
+    for campaign in results["campaigns"]:
+        for system in campaign["systems"]:
+            lines += ["", *system_lines(campaign, system)]
+        lines += campaign["notes"]
+    if results["campaigns"]:
+        lines += ["", "all-reduces: blocking+nonblocking. first: the warm-up solve, ms. /belos, /petsc: median over that "
+                  "of the fastest solver of the library in this table."]
+    return "\n".join(lines) + "\n"
