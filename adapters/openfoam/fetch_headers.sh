@@ -40,12 +40,20 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
 # The binary archives in use, as "origin|uri|suite|component"; their source counterparts are what we ask for.
-# shellcheck disable=SC2016 # apt expands the format
-archives=$(apt-get indextargets --format '$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)' 'Created-By: Packages' | sort -u)
+archives() {
+  # shellcheck disable=SC2016 # apt expands the format
+  apt-get "$@" indextargets --format '$(ORIGIN)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)' 'Created-By: Packages' | sort -u
+}
+found=$(archives)
+if [ -z "$found" ]; then
+  # apt's lists have been removed, as container images do; apt tells its archives only once it has lists.
+  apt-get -q -o "Dir::State::lists=$work/lists" -o APT::Sandbox::User= update >"$work/log" 2>&1 || true
+  found=$(archives -o "Dir::State::lists=$work/lists")
+fi
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 options=
 [ ! -r "$keyring" ] || options="[signed-by=$keyring] "
-echo "$archives" | awk -F '|' -v options="$options" \
+echo "$found" | awk -F '|' -v options="$options" \
   '$1 == "Debian" || ($1 == "" && $2 ~ /debian/) { print "deb-src " options $2 " " $3 " " $4 }' >"$work/sources.list"
 [ -s "$work/sources.list" ] || fail "apt on this machine knows no Debian archive (apt-get indextargets names none)"
 
@@ -58,6 +66,7 @@ Dir::Cache::pkgcache "";
 Dir::Cache::srcpkgcache "";
 APT::Sandbox::User "";
 Acquire::Retries "3";
+APT::Update::Error-Mode "any";
 #clear APT::Update::Pre-Invoke;
 #clear APT::Update::Post-Invoke;
 #clear APT::Update::Post-Invoke-Success;
@@ -66,12 +75,12 @@ EOF
 echo "Fetching the OpenFOAM $version headers from Debian's source package (45 MB, once) ..."
 apt-get -q -c "$work/apt.conf" update >"$work/log" 2>&1 || {
   cat "$work/log" >&2
-  fail "apt-get update failed for: $(cat "$work/sources.list")"
+  fail "apt cannot reach these archives (is the network up?): $(tr '\n' ';' <"$work/sources.list")"
 }
 (cd "$work/source" && apt-get -q -c "$work/apt.conf" source --download-only --only-source "openfoam=$version") \
   >"$work/log" 2>&1 || {
   cat "$work/log" >&2
-  fail "cannot download the source package openfoam=$version from: $(cat "$work/sources.list")"
+  fail "cannot download the source package openfoam=$version from: $(tr '\n' ';' <"$work/sources.list")"
 }
 dpkg-source --no-check -x "$work"/source/openfoam_*.dsc "$work/tree" >"$work/log" 2>&1 || {
   cat "$work/log" >&2
