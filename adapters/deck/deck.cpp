@@ -96,9 +96,9 @@ void chooseSolver(Deck& deck, const std::string& wanted, Diagnostics& diagnostic
   for (auto& system : deck.systems) system.solvers = indices;
 }
 
-/// Reads through one file of vectors. Rank 0 only.
-void inspectVector(const std::string& file, const Place& place, long long rows, Diagnostics& diagnostics) {
-  if (file.empty()) return;
+/// Reads through one file of vectors; the number of columns, or 0. Rank 0 only.
+long long inspectVector(const std::string& file, const Place& place, long long rows, Diagnostics& diagnostics) {
+  if (file.empty()) return 0;
   try {
     const auto info = inspectMatrixMarket(readText(file), file);
     if (info.coordinate) {
@@ -107,8 +107,10 @@ void inspectVector(const std::string& file, const Place& place, long long rows, 
     } else if (rows > 0 && info.rows != rows) {
       diagnostics.error(place, fmt::format("{}: found {} rows; allowed: {}, as the matrix has", file, info.rows, rows));
     }
+    return info.columns;
   } catch (const FileError& error) {
     diagnostics.error(place, error.what());
+    return 0;
   }
 }
 
@@ -132,8 +134,13 @@ void inspectFiles(const SystemOptions& system, Diagnostics& diagnostics) {
       diagnostics.error(system.matrixPlace, error.what());
     }
   }
-  inspectVector(system.rhsFile, system.rhsPlace, rows, diagnostics);
-  inspectVector(system.guessFile, system.guessPlace, rows, diagnostics);
+  const long long columns = inspectVector(system.rhsFile, system.rhsPlace, rows, diagnostics);
+  const long long guesses = inspectVector(system.guessFile, system.guessPlace, rows, diagnostics);
+  const long long wanted = system.rhsFile.empty() ? 1 : columns;
+  if (guesses > 0 && wanted > 0 && guesses != wanted) {
+    diagnostics.error(system.guessPlace, fmt::format("{}: found {} columns; allowed: {}, as the right-hand side has",
+                                                     system.guessFile, guesses, wanted));
+  }
 }
 
 /// Fills the parameters of a MueLu preconditioner from its file and the deck. Collective.

@@ -7,6 +7,8 @@
 #include <array>
 #include <cctype>
 #include <cerrno>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -41,16 +43,35 @@ std::string lowerCase(std::string_view line) {
   return text;
 }
 
-/// A number ends in the digit its writer meant; a line cut short can still look like one. Only its presence is checked.
-bool hasTokens(std::string_view line, int wanted) {
-  int found = 0;
-  bool inside = false;
-  for (const char c : line) {
-    const bool space = c == ' ' || c == '\t' || c == '\r';
-    if (!space && !inside) ++found;
-    inside = !space;
+/// The next word of a line, taken off its front; empty at the end.
+std::string_view nextWord(std::string_view& line) {
+  const char* blanks = " \t\r";
+  const auto start = std::min(line.find_first_not_of(blanks), line.size());
+  const auto end = std::min(line.find_first_of(blanks, start), line.size());
+  const auto word = line.substr(start, end - start);
+  line.remove_prefix(end);
+  return word;
+}
+
+/// The whole word as a number; false when it is none.
+template <class Number>
+bool parseNumber(std::string_view word, Number& number) {
+  if (!word.empty() && word.front() == '+') word.remove_prefix(1);
+  const auto [end, failed] = std::from_chars(word.data(), word.data() + word.size(), number);
+  return failed == std::errc() && end == word.data() + word.size();
+}
+
+/// Whether a line of data holds what it should: for a sparse matrix a row and a column within it, and a finite value.
+bool soundEntry(std::string_view line, const MatrixMarketInfo& info) {
+  if (info.coordinate) {
+    long long row = 0;
+    long long column = 0;
+    if (!parseNumber(nextWord(line), row) || !parseNumber(nextWord(line), column)) return false;
+    if (row < 1 || row > info.rows || column < 1 || column > info.columns) return false;
   }
-  return found == wanted;
+  double value = 0.0;
+  if (info.field != "pattern" && (!parseNumber(nextWord(line), value) || !std::isfinite(value))) return false;
+  return blank(line);
 }
 
 [[noreturn]] void fail(const std::string& path, long long line, const std::string& message) {
@@ -138,7 +159,6 @@ MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string&
   }
   if (!sized) fail(path, lines.number, "the file ends before the line with the sizes");
 
-  const int tokens = !info.coordinate ? 1 : info.field == "pattern" ? 2 : 3;
   // A dense symmetric file holds the lower triangle only.
   long long expected = info.entries;
   if (!info.coordinate && info.symmetry == "symmetric") expected = info.rows * (info.rows + 1) / 2;
@@ -146,12 +166,13 @@ MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string&
   long long found = 0;
   while (lines.next(line)) {
     if (blank(line) || line.front() == '%') continue;
-    if (!hasTokens(line, tokens)) {
+    if (!soundEntry(line, info)) {
+      const std::string allowed = !info.coordinate          ? "one finite value a line"
+                                  : info.field == "pattern" ? "row and column, from 1 to {} and {}"
+                                                            : "row and column, from 1 to {} and {}, and a finite value";
       fail(path, lines.number,
-           fmt::format("found '{}'; allowed: {} on each line of data", std::string(line.substr(0, 40)),
-                       tokens == 1   ? "one value"
-                       : tokens == 2 ? "row and column"
-                                     : "row, column and value"));
+           fmt::format("found '{}'; allowed: {}", std::string(line.substr(0, 40)),
+                       fmt::format(fmt::runtime(allowed), info.rows, info.columns)));
     }
     ++found;
   }

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Matrix Market files, plain or gzip: their text and a check of their outline before anything is built from them.
+/// Matrix Market files, plain or gzip: their text and a check of it before anything is built from them.
 
 #include <stdexcept>
 #include <string>
@@ -30,8 +30,8 @@ std::string resolvePath(const std::string& path, const std::string& folder);
 /// \throws FileError when it is missing, unreadable, or a damaged or truncated gzip file.
 std::string readText(const std::string& path);
 
-/// Checks the outline of Matrix Market text: banner, size line, number of data lines. `path` is for messages. Local.
-/// \throws FileError with file and line.
+/// Checks Matrix Market text from end to end: banner, size line, number of data lines, every entry. `path` is for
+/// messages. Local. \throws FileError with file and line.
 MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string& path);
 
 }  // namespace capstan::deck

@@ -48,7 +48,7 @@ TEST(MatrixMarket, AcceptsPatternAndWindowsLineEnds) {
 TEST(MatrixMarket, SaysWhereATruncatedFileEnds) {
   EXPECT_EQ(complaint(sound.substr(0, sound.rfind("2 2 4.0"))), "a.mtx:6: the file is truncated: 2 of 3 entries");
   EXPECT_EQ(complaint(sound.substr(0, sound.rfind(" 4.0"))),
-            "a.mtx:7: found '2 2'; allowed: row, column and value on each line of data");
+            "a.mtx:7: found '2 2'; allowed: row and column, from 1 to 2 and 2, and a finite value");
   EXPECT_EQ(complaint("%%MatrixMarket matrix coordinate real general\n% no more\n"),
             "a.mtx:2: the file ends before the line with the sizes");
   EXPECT_EQ(complaint(""), "a.mtx: the file is empty");
@@ -62,6 +62,19 @@ TEST(MatrixMarket, RefusesWhatIsNoMatrixMarketFile) {
   EXPECT_NE(complaint(replaced(sound, "2 2 3", "2 x 3")).find("a.mtx:4: found sizes '2 x 3'"), std::string::npos);
   EXPECT_NE(complaint(replaced(sound, "2 2 3", "2 2 2")).find("3 entries, but the size line says 2"),
             std::string::npos);
+}
+
+TEST(MatrixMarket, LooksAtEveryEntry) {
+  for (const char* wrong : {"2 2 two", "2 2 4.0 1", "3 2 4.0", "2 0 4.0", "2 x 4.0", "2 2 nan", "2 2 1e999"}) {
+    EXPECT_EQ(
+        complaint(replaced(sound, "2 2 4.0", wrong)),
+        std::string("a.mtx:7: found '") + wrong + "'; allowed: row and column, from 1 to 2 and 2, and a finite value");
+  }
+  for (const char* right : {"2 2 +4", "2\t2  -4.5E-1 ", "2 2 .5"}) {
+    EXPECT_EQ(complaint(replaced(sound, "2 2 4.0", right)), "") << right;
+  }
+  EXPECT_EQ(complaint("%%MatrixMarket matrix array real general\n1 1\n1 2\n"),
+            "a.mtx:3: found '1 2'; allowed: one finite value a line");
 }
 
 TEST(MatrixMarket, ReadsGzipAndTellsADamagedOne) {

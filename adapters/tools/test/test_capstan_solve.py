@@ -233,7 +233,10 @@ class CapstanSolve(unittest.TestCase):
         self.write("short.mtx", "%%MatrixMarket matrix array real general\n2 1\n1\n2\n")
         self.refused(with_files(rhs="short.mtx"), "systems[1].rhs: ", "short.mtx: found 2 rows; allowed: 3", ranks=2)
         self.write("words.mtx", MATRIX.replace("2 2 3", "2 2 three"))
-        self.refused(with_files("words.mtx"), "words.mtx", ranks=2)
+        self.refused(with_files("words.mtx"), "systems[1].matrix: ", "words.mtx:4: found '2 2 three'", ranks=2)
+        self.write("two.mtx", "%%MatrixMarket matrix array real general\n3 2\n1\n2\n3\n1\n2\n3\n")
+        self.refused(with_files().replace("}\n", ", guess: two.mtx}\n").replace("cells: 12, guess: two.mtx", "cells: 12"),
+                     "systems[1].guess: ", "two.mtx: found 2 columns; allowed: 1")
 
     def test_preconditioner_files(self):
         muelu = DECK.replace("preconditioner: sgs", "preconditioner: muelu\n    muelu_xml_file_name: own.xml")
