@@ -25,6 +25,7 @@ T* workspace(std::size_t count) {
     });
   }
   if (buffer->extent(0) < count) {
+    Kokkos::fence();  // kernels in flight may use the old memory
     *buffer = Buffer();
     *buffer = Buffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, "capstan::kernels workspace"), count);
   }

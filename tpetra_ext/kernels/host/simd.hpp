@@ -11,7 +11,10 @@
 #endif
 
 // GCC and Clang unroll a loop whose trip count is a constant when told; the register tiles depend on it.
-#if defined(__clang__)
+#if defined(__CUDACC__)
+#define CAPSTAN_UNROLL
+#define CAPSTAN_INDEPENDENT
+#elif defined(__clang__)
 #define CAPSTAN_UNROLL _Pragma("unroll")
 #define CAPSTAN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
