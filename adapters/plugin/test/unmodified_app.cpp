@@ -41,6 +41,7 @@ static Teuchos::RCP<OP> preconditioner(const std::string& type, const Teuchos::R
     list.set("verbosity", "none");
     // The default, a direct solver, is wrong on more than one rank in some builds of Trilinos.
     list.set("coarse: type", "CHEBYSHEV");
+    list.set("coarse: max size", 100);
     return MueLu::CreateTpetraPreconditioner(Teuchos::RCP<OP>(A), list);
   }
   auto M = Ifpack2::Factory::create<Tpetra::RowMatrix<>>(type, A);
@@ -50,7 +51,7 @@ static Teuchos::RCP<OP> preconditioner(const std::string& type, const Teuchos::R
   return M;
 }
 
-static bool solve(const std::string& solverName, const std::string& prec, bool left, int n) {
+static bool solve(const std::string& solverName, const std::string& prec, bool left, int n, int iterations) {
   const auto comm = Tpetra::getDefaultComm();
   const auto A = laplace(n, comm);
   auto x = Teuchos::rcp(new MV(A->getDomainMap(), 1)), b = Teuchos::rcp(new MV(A->getRangeMap(), 1));
@@ -62,7 +63,7 @@ static bool solve(const std::string& solverName, const std::string& prec, bool l
   problem->setProblem();
   auto parameters = Teuchos::parameterList();
   parameters->set("Convergence Tolerance", 1e-8);
-  parameters->set("Maximum Iterations", 500);
+  parameters->set("Maximum Iterations", iterations);
   Belos::SolverFactory<double, MV, OP> factory;
   auto solver = factory.create(solverName, parameters);
   solver->setProblem(problem);
@@ -87,19 +88,20 @@ int main(int argc, char** argv) {
   Tpetra::ScopeGuard scope(&argc, &argv);
   std::string solverName = "BLOCK GMRES", prec = "none", plugin;
   bool left = false;
-  int n = 40;
+  int n = 40, iterations = 500;
   Teuchos::CommandLineProcessor line(false);
   line.setOption("solver", &solverName, "name for Belos::SolverFactory");
   line.setOption("prec", &prec, "none, MueLu, or a name for Ifpack2::Factory");
   line.setOption("left", "right", &left, "side of the preconditioner");
   line.setOption("n", &n, "points in each direction");
+  line.setOption("iterations", &iterations, "limit");
   line.setOption("plugin", &plugin, "shared library to load first");
   if (line.parse(argc, argv) != Teuchos::CommandLineProcessor::PARSE_SUCCESSFUL) return 2;
   try {
     if (!plugin.empty() && dlopen(plugin.c_str(), RTLD_NOW | RTLD_LOCAL) == nullptr) {
       throw std::runtime_error(dlerror());
     }
-    return solve(solverName, prec, left, n) ? 0 : 1;
+    return solve(solverName, prec, left, n, iterations) ? 0 : 1;
   } catch (const std::exception& error) {
     if (Tpetra::getDefaultComm()->getRank() == 0) std::cout << "error: " << error.what() << std::endl;
     return 3;
