@@ -295,8 +295,13 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
 template <class Types>
 void SolverManager<Types>::writeFiles(const SolverOptions& options) const {
   if (problem_->getLHS()->getMap()->getComm()->getRank() != 0) return;
-  if (!options.reportFile.empty()) writeReport(options.reportFile, report_);
-  if (!options.historyFile.empty()) writeHistory(options.historyFile, report_);
+  try {
+    if (!options.reportFile.empty()) writeReport(options.reportFile, report_);
+    if (!options.historyFile.empty()) writeHistory(options.historyFile, report_);
+  } catch (const std::runtime_error& error) {
+    // On this rank alone, and the solve itself is done: a full disk must neither hang the others nor undo it.
+    *options.outputStream << "Capstan warning: " << error.what() << std::endl;
+  }
   if ((options.verbosity & Belos::FinalSummary) != 0) {
     *options.outputStream << name_.canonical << ": " << toString(report_.reason) << " after " << report_.iterations
                           << " iterations, true relative residual " << report_.trueResidual << '\n';

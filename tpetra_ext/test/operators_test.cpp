@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <Teuchos_DefaultMpiComm.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Operator.hpp>
 #include <stdexcept>
@@ -165,6 +166,24 @@ TEST_F(PreconditionedOperatorTest, NoReductionIsHiddenInIt) {
   op.apply(v, w);
   op.residual(v, v, w);
   EXPECT_EQ(mpiCalls().allreduce + mpiCalls().iallreduce + mpiCalls().otherCollectives, 0);
+}
+
+/// A subdomain solver on this rank's rows only, as Ifpack2's RILUK is when it is used bare.
+TEST_F(PreconditionedOperatorTest, TakesAPreconditionerOfLocalMaps) {
+  const auto rows = compat::localNumElements(*map);
+  const auto self = Teuchos::rcp(new Teuchos::MpiComm<int>(MPI_COMM_SELF));
+  const auto local = Teuchos::rcp(new Map(static_cast<Tpetra::global_size_t>(rows), rows, 0, self));
+  Composed op(A, Teuchos::null, Teuchos::rcp(new Diagonal(local, 1)));
+  const MultiVector v = filled(map, 1, 3);
+  MultiVector w(map, 1);
+  op.applyRight(v, w);
+  const auto in = v.getLocalViewHost(Tpetra::Access::ReadOnly);
+  const auto out = w.getLocalViewHost(Tpetra::Access::ReadOnly);
+  for (std::size_t i = 0; i < rows; ++i) EXPECT_EQ(out(i, 0), (1 + static_cast<Scalar>(i % 5)) * in(i, 0));
+  if (world()->getSize() > 1) {
+    const auto wrong = Teuchos::rcp(new Map(static_cast<Tpetra::global_size_t>(rows + 1), rows + 1, 0, self));
+    EXPECT_THROW(Composed(A, Teuchos::null, Teuchos::rcp(new Diagonal(wrong, 1))), std::invalid_argument);
+  }
 }
 
 TEST_F(PreconditionedOperatorTest, MisfitsAreRefused) {
