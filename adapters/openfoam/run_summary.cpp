@@ -43,22 +43,24 @@ void RunSummary::print(std::ostream& out, int ranks) const {
   if (rows_.empty()) {
     return;
   }
+  std::size_t fieldWidth = 5;
   std::size_t methodWidth = 6;
   for (const auto& row : rows_) {
+    fieldWidth = std::max(fieldWidth, row.sum.field.size());
     methodWidth = std::max(methodWidth, row.sum.method.size());
   }
   out << fmt::format("\nCapstan: solves of this run on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
-  out << fmt::format("{:<8} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>10} {:>10}\n", "field",
-                     "method", methodWidth, "preconditioner", "solves", "unconverged", "builds", "iterations", "passes",
-                     "reductions/it", "with checks", "set-up s", "solve s");
+  out << fmt::format("{:<{}} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>10} {:>10}\n", "field",
+                     fieldWidth, "method", methodWidth, "preconditioner", "solves", "unconverged", "builds",
+                     "iterations", "passes", "reductions/it", "with checks", "set-up s", "solve s");
   long solves = 0;
   int iterations = 0;
   double seconds = 0;
   for (const auto& row : rows_) {
     const auto& sum = row.sum;
-    out << fmt::format("{:<8} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>10.3f} {:>10.3f}\n",
-                       sum.field, sum.method, methodWidth, sum.preconditioner, row.solves, row.unconverged, sum.builds,
-                       sum.iterations, sum.passes,
+    out << fmt::format("{:<{}} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>10.3f} {:>10.3f}\n",
+                       sum.field, fieldWidth, sum.method, methodWidth, sum.preconditioner, row.solves, row.unconverged,
+                       sum.builds, sum.iterations, sum.passes,
                        sum.hasReductions ? perIteration(sum.reductions, sum.iterations) : "not counted",
                        sum.hasReductions ? perIteration(sum.reductions + sum.checks, sum.iterations) : "not counted",
                        sum.setupSeconds, sum.solveSeconds);

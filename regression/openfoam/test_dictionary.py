@@ -19,10 +19,10 @@ CHANNEL = pathlib.Path(__file__).resolve().parent / "channel"
 PLAIN_U = f"U {{ solver capstan; method {METHOD}; preconditioner jacobi; tolerance 1e-6; }}\n"
 
 
-def run_with(name, pressure, coupling="cyclic", velocity=PLAIN_U, ranks=1, speed="0.1"):
+def run_with(name, pressure, coupling="cyclic", velocity=PLAIN_U, ranks=1, speed="0.1", solver="capstan"):
     """Runs the channel with the given text in p's entry; returns (exit status, log)."""
     case = BUILD / f"regression/openfoam/dictionary-{name}"
-    solvers = velocity + '"p.*" { solver capstan; tolerance 1e-6; ' + pressure + " }\n"
+    solvers = velocity + f'"p.*" {{ solver {solver}; tolerance 1e-6; {pressure} }}\n'
     foam.copy_case(CHANNEL, case, {"coupling": coupling, "ranks": ranks, "speed": speed,
                                    "libraries": '"libcapstanFoam.so"'}, solvers)
     return foam.solve(case, ranks, foam.environment(BUILD), foam.run)
@@ -124,13 +124,13 @@ class Entries(unittest.TestCase):
                                      ("adaptive", "update adaptive; adaptiveCoeffs { growth 1000; }", 1)):
             with self.subTest(update=name):
                 log = self.accepted(name, f"method {METHOD}; summary yes; caching {{ preconditioner {{ {update} }} }}")
-                row = next(line for line in log.splitlines() if line.startswith("p  "))
+                row = next(line for line in log.splitlines() if line.startswith("p "))
                 self.assertEqual(row.split()[3:6], ["6", "0", str(builds)])
 
     def test_options_by_field_name(self):
         with self.with_variable("CAPSTAN_OPTIONS", "labels: {p: {maximum_iterations: 2, maximum_restarts: 0}}"):
             log = self.accepted("label", f"method {METHOD}; preconditioner none; tolerance 1e-4; maxIter 30; summary yes;")
-        row = next(line for line in log.splitlines() if line.startswith("p  "))
+        row = next(line for line in log.splitlines() if line.startswith("p "))
         passes, iterations = int(row.split()[7]), int(row.split()[6])
         self.assertEqual(iterations, 2 * passes, "the option for p did not reach its solves")
         self.assertGreater(passes, 6)
@@ -148,6 +148,14 @@ class Entries(unittest.TestCase):
             yield
         finally:
             del os.environ[name]
+
+    def test_coarsest_level_of_gamg(self):
+        log = self.accepted("gamg", "smoother GaussSeidel; nCellsInCoarsestLevel 20; coarsestLevelCorr { solver capstan; "
+                                    "preconditioner jacobi; tolerance 1e-10; verify yes; summary yes; }",
+                            solver="GAMG", ranks=2)
+        row = next(line for line in log.splitlines() if line.startswith("coarsestLevelCorr "))
+        self.assertGreater(int(row.split()[3]), 6)
+        self.assertEqual(row.split()[1:3] + row.split()[4:5], ["capstan_cg", "jacobi", "0"])
 
     def test_parallel_default_run(self):
         self.accepted("parallel", "", ranks=3)
