@@ -58,25 +58,40 @@ class IntraQr {
 
   PanelOutcome tsqr(KrylovBasis<Types>& basis, int first, int count, Matrix& u) {
     const auto v = basis.columns(first, first + count);
-    if (orthonormal_.is_null() || orthonormal_->getMap().get() != v->getMap().get() ||
-        static_cast<int>(orthonormal_->getNumVectors()) != count) {
-      orthonormal_ = Teuchos::rcp(new MultiVector(v->getMap(), static_cast<size_t>(count), false));
+    if (original_.is_null() || original_->getMap().get() != v->getMap().get() ||
+        static_cast<int>(original_->getNumVectors()) != count) {
+      for (auto* scratch : {&original_, &factored_}) {
+        *scratch = Teuchos::rcp(new MultiVector(v->getMap(), static_cast<size_t>(count), false));
+      }
     }
     u.shape(count, count);
-    adaptor_.factorExplicit(*v, *orthonormal_, u, true);
-    Tpetra::deep_copy(*v, *orthonormal_);
+    Tpetra::deep_copy(*original_, *v);
+    Tpetra::deep_copy(*factored_, *v);
+    adaptor_.factorExplicit(*factored_, *v, u, true);
     PanelOutcome outcome;
-    Scalar largest = 0, smallest = std::numeric_limits<Scalar>::max();
+    const double infinite = std::numeric_limits<double>::infinity();
+    Scalar smallest = 1;
     for (int k = 0; k < count; ++k) {
       Scalar norm = 0;
       for (int i = 0; i <= k; ++i) norm = std::hypot(norm, u(i, k));
       outcome.finite = outcome.finite && std::isfinite(norm);
       if (!outcome.finite || !(u(k, k) > 50 * std::numeric_limits<Scalar>::epsilon() * norm)) break;
-      largest = std::max(largest, Scalar(1));
       smallest = std::min(smallest, u(k, k) / norm);
       outcome.rank = k + 1;
     }
-    outcome.condition = outcome.rank > 0 ? static_cast<double>(largest / smallest) : 1;
+    outcome.condition = outcome.rank == count ? static_cast<double>(1 / smallest) : infinite;
+    if (!outcome.finite) {
+      // A reflector that is not finite spoils every column of the explicit Q: again without that column.
+      Tpetra::deep_copy(*v, *original_);
+      if (outcome.rank > 0) {
+        Matrix leading;
+        const PanelOutcome good = tsqr(basis, first, outcome.rank, leading);
+        u.putScalar(0);
+        Matrix corner = block(u, 0, 0, leading.numRows(), leading.numCols());
+        corner.assign(leading);
+        return {good.rank, false, infinite};
+      }
+    }
     return outcome;
   }
 
@@ -94,7 +109,7 @@ class IntraQr {
   IntraOrthogonalization scheme_;
   ReductionBatch<Types> batch_;
   Tpetra::TsqrAdaptor<MultiVector> adaptor_;
-  Teuchos::RCP<MultiVector> orthonormal_;
+  Teuchos::RCP<MultiVector> original_, factored_;
   Teuchos::RCP<const typename Types::Map> map_;
   int fewestRows_ = 0;
 };

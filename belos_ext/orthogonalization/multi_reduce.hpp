@@ -9,6 +9,34 @@
 
 namespace capstan {
 
+/// Judges a factored panel by what its vectors were before the projection, which the factorisation does not see.
+///
+/// A vector of which nothing but rounding is left depends on the earlier ones: the rank ends before it. One of which
+/// less than sqrt(eps) is left may stand at the end of a panel, but no further: H divides by the diagonal of R, except
+/// the last entry, and A Q = Q H would lose half its digits.
+/// \param top first x count: what the projection took away   \param u count x count, as factored
+template <class Scalar>
+PanelOutcome judged(PanelOutcome outcome, const SmallMatrix<Scalar>& top, const SmallMatrix<Scalar>& u) {
+  const Scalar rounding = 50 * std::numeric_limits<Scalar>::epsilon();
+  const int factored = outcome.rank;
+  for (int k = 0; k < factored; ++k) {
+    Scalar before = 0;
+    for (int i = 0; i < top.numRows(); ++i) before = std::hypot(before, top(i, k));
+    for (int i = 0; i <= k; ++i) before = std::hypot(before, u(i, k));
+    const Scalar left = u(k, k) / before;
+    if (left > std::sqrt(rounding)) {
+      outcome.condition = std::max(outcome.condition, static_cast<double>(1 / left));
+      continue;
+    }
+    const bool usable = k > 0 && left > rounding;
+    if (usable && k + 1 == u.numCols()) return outcome;  // the last vector
+    outcome.rank = usable ? k + 1 : k;
+    outcome.condition = std::numeric_limits<double>::infinity();
+    return outcome;
+  }
+  return outcome;
+}
+
 /// passes = 1: block CGS; passes = 2: block CGS2 (projection and factorisation, twice).
 template <class Types>
 class ClassicalGramSchmidt final : public BlockGramSchmidt<Types> {
@@ -30,14 +58,15 @@ class ClassicalGramSchmidt final : public BlockGramSchmidt<Types> {
     Matrix mid = identity<Scalar>(count);  // V = Q top + (what is left) mid, so far
     for (int pass = 0; pass < passes_ && outcome.rank > 0; ++pass) {
       const int rank = outcome.rank;
-      Matrix before = copyOf(block(mid, 0, 0, rank, rank));
+      Matrix before = copyOf(block(mid, 0, 0, rank, rank)), h;
       if (first > 0) {
-        const Matrix h = project(basis, first, rank, system);
+        h = project(basis, first, rank, system);
         Matrix top = block(coefficients, 0, 0, first, rank);
         multiply<Scalar>(1, Teuchos::NO_TRANS, h, Teuchos::NO_TRANS, before, 1, top);
       }
       Matrix u;
-      const PanelOutcome factored = intra_.factor(basis, first, rank, system, u);
+      PanelOutcome factored = intra_.factor(basis, first, rank, system, u);
+      if (pass == 0) factored = judged(factored, h, u);
       mid.putScalar(0);
       Matrix leading = block(mid, 0, 0, rank, rank);
       leading.assign(product(u, before));
@@ -98,7 +127,7 @@ class ModifiedGramSchmidt final : public BlockGramSchmidt<Types> {
     const PanelOutcome outcome = intra_.factor(basis, first, count, system, u);
     Matrix bottom = block(coefficients, first, 0, count, count);
     bottom.assign(u);
-    return outcome;
+    return judged(outcome, copyOf(block(coefficients, 0, 0, first, count)), u);
   }
 
  private:

@@ -39,11 +39,18 @@ class PythagoreanGramSchmidt final : public BlockGramSchmidt<Types> {
   }
 
   int finish(Basis& basis, int columns, LinearSystem<Types>& system, Relation& relation) override {
-    if (!secondStage_ || columns == 0) return columns;
-    Matrix r;
-    const PanelOutcome outcome = pass(basis, 0, columns, system, r);
-    if (outcome.rank > 0) relation.reexpress(0, block(r, 0, 0, outcome.rank, outcome.rank));
-    return outcome.rank;
+    if (!secondStage_) return columns;
+    // One pass is enough while the first stage has kept the vectors well conditioned, and two where it has not.
+    int usable = columns;
+    bool wellConditioned = false;
+    for (int again = 0; again < 2 && usable > 0 && !wellConditioned; ++again) {
+      Matrix r;
+      const PanelOutcome outcome = pass(basis, 0, usable, system, r);
+      usable = outcome.rank;
+      wellConditioned = outcome.condition < 10;
+      if (usable > 0) relation.reexpress(0, block(r, 0, 0, usable, usable));
+    }
+    return usable;
   }
 
  private:
