@@ -11,6 +11,10 @@ class Failure(Exception):
     status = 1
 
 
+class Crash(Failure):
+    """A benchmark program was ended by a signal."""
+
+
 class Misuse(Failure):
     """The command line is wrong."""
     status = 2
@@ -86,14 +90,19 @@ class Programs:
         """Runs a command and returns its standard output, or None when that goes to the file `log`. Standard error is
         ours, since progress and errors go there."""
         where = pathlib.Path(log).open("wb") if log else subprocess.PIPE
-        try:
-            done = subprocess.run(command, stdout=where, timeout=self.timeout, check=False)
-        except subprocess.TimeoutExpired as error:
-            raise Failure(f"{' '.join(command)}\n  ran longer than {self.timeout} seconds (--timeout)") from error
-        finally:
-            if log:
-                where.close()
-        if done.returncode != 0:
-            kind = Misuse if done.returncode == 2 else Failure
-            raise kind(f"{' '.join(command)}\n  ended with status {done.returncode}")
-        return None if log else done.stdout.decode("utf-8", errors="replace")
+        with subprocess.Popen(command, stdout=where) as process:
+            try:
+                output = process.communicate(timeout=self.timeout)[0]
+            except BaseException as error:
+                process.terminate()  # mpirun then ends its ranks, which it could not if it were killed
+                if not isinstance(error, subprocess.TimeoutExpired):
+                    raise
+                raise Failure(f"{' '.join(command)}\n  ran longer than {self.timeout} seconds (--timeout)") from error
+            finally:
+                if log:
+                    where.close()
+        status = process.returncode
+        if status != 0:
+            kind = Misuse if status == 2 else Crash if status < 0 or status > 128 else Failure
+            raise kind(f"{' '.join(command)}\n  ended with status {status}")
+        return None if log else output.decode("utf-8", errors="replace")

@@ -1,8 +1,9 @@
 """The solver benchmark: one campaign, all solvers taking turns, and the ratios that follow."""
 
 import json
+import sys
 
-from report import statistics
+from report import processes, statistics
 
 PROGRAM = "solvers_bench"
 LIBRARIES = ("belos", "petsc")
@@ -59,17 +60,39 @@ def summarize(system):
     return system
 
 
-def measure(programs, arguments, campaign, folder):
-    """Runs one campaign and returns its element of results.json's "campaigns"."""
-    raw = folder / f"{campaign.stem}.json.tmp"
+def _run(programs, arguments, campaign, folder, raw):
+    """Runs solvers_bench, and again without the solver at work where it crashes. Returns the last command."""
     words = [str(campaign), "--output", str(raw), "--repeat", str(arguments.repeat or (3 if arguments.quick else 7)),
              "--seed", str(arguments.seed)]
     for override in arguments.overrides:
         words += ["--set", override]
     if arguments.petsc:
         words += ["--petsc", arguments.petsc]
-    command = programs.mpi_command(arguments.ranks, PROGRAM, *words)
-    programs.run(command, log=folder / f"{campaign.stem}.log")
+    log = folder / f"{campaign.stem}.log"  # what the solvers print
+    marker = folder / f"{campaign.stem}.running.tmp"
+    crashed = []
+    while True:
+        command = programs.mpi_command(arguments.ranks, PROGRAM, *words)
+        try:
+            programs.run([*command, "--marker", str(marker)], log=log)
+            return command
+        except processes.Crash:
+            at_work = marker.read_text(encoding="utf-8") if marker.exists() else ""
+            if not at_work or at_work in crashed:
+                raise
+            print(f"bench: note: '{at_work}' crashed; starting again without it", file=sys.stderr)
+            crashed.append(at_work)
+            words += ["--crashed", at_work]
+        finally:
+            marker.unlink(missing_ok=True)
+            if log.stat().st_size == 0:
+                log.unlink()
+
+
+def measure(programs, arguments, campaign, folder):
+    """Runs one campaign and returns its element of results.json's "campaigns"."""
+    raw = folder / f"{campaign.stem}.json.tmp"
+    command = _run(programs, arguments, campaign, folder, raw)
     result = json.loads(raw.read_text(encoding="utf-8"))
     raw.unlink()
     result["name"] = campaign.stem

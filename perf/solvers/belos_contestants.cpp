@@ -67,7 +67,6 @@ class BelosContestant final : public Contestant {
     parameters_ = Teuchos::rcp(new Teuchos::ParameterList(solver.parameters));
     parameters_->set("Convergence Tolerance", solver.finalTolerance);
     description_.parameters = toJson(*parameters_);
-    // A label of its own: what Capstan keeps between solves belongs to one contestant.
     label_ = systemName + ": " + solver.name;
   }
 
@@ -75,6 +74,8 @@ class BelosContestant final : public Contestant {
 
   void prepare() override {
     shared_.x->putScalar(0.0);
+    // Capstan tells problems apart by the operator's label: what it learns in one contestant's solves stays there.
+    shared_.A->setObjectLabel(label_);
     if (manager_.is_null()) {
       problem_ = Teuchos::rcp(new Problem(shared_.A, shared_.x, shared_.b));
       problem_->setLabel(label_);

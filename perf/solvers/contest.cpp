@@ -103,6 +103,7 @@ std::vector<Score> runContest(const Contestants& contestants, MPI_Comm comm, con
       Contestant& contestant = *contestants[order[position]];
       Score& score = scores[order[position]];
       score.description = contestant.description();
+      if (options.crashed.count(score.description.name) > 0) score.first.failure = "crashed the program";
       const bool failed =
           !score.first.failure.empty() || (!score.samples.empty() && !score.samples.back().failure.empty());
       if (failed) continue;

@@ -5,6 +5,9 @@
 #include <mpi.h>
 
 #include <functional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "perf/solvers/contestant.hpp"
 
@@ -15,6 +18,8 @@ struct ContestOptions {
   unsigned seed = 1;  ///< of the order in which the contestants take turns
   /// Called on every rank ahead of a solve with the turn (0: the warm-up, a solve that is kept apart) and a name.
   std::function<void(int, const std::string&)> before;
+  /// Contestants that crashed the program in an earlier attempt: listed with that failure, and not asked.
+  std::set<std::string> crashed;
 };
 
 /// One timed solve.

@@ -37,6 +37,8 @@ struct Arguments {
   perf::ContestOptions contest;
   std::vector<std::string> petsc;
   std::string output;
+  std::string marker;
+  std::vector<std::string> crashed;
 };
 
 /// Reads the command line. True when the program should go on; else `status` is the exit status.
@@ -50,6 +52,11 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
       ->expected(1);
   app.add_option("--repeat", arguments.contest.repeat, "timed solves of each solver")->check(CLI::Range(1, 1000000));
   app.add_option("--seed", arguments.contest.seed, "of the order in which the solvers take turns");
+  app.add_option("--marker", arguments.marker, "keep the SYSTEM/SOLVER at work in this file, should it crash");
+  app.add_option("--crashed", arguments.crashed, "leave SYSTEM/SOLVER out and list it as crashed; may be repeated")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->expected(1);
   app.add_option("--petsc", arguments.petsc, "PETSc's methods, by name, or 'off' (default: all)")->delimiter(',');
   try {
     app.parse(argc, argv);
@@ -118,9 +125,15 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
     notes.push_back(note);
   }
   perf::ContestOptions options = arguments.contest;
-  if (talks && showsProgress()) {
-    options.before = [&](int turn, const std::string& name) { showTurn(system.name, turn, options.repeat, name); };
+  for (const auto& name : arguments.crashed) {
+    if (name.rfind(system.name + "/", 0) == 0) options.crashed.insert(name.substr(system.name.size() + 1));
   }
+  const bool progress = talks && showsProgress();
+  const bool marks = talks && !arguments.marker.empty();
+  options.before = [&](int turn, const std::string& name) {
+    if (progress) showTurn(system.name, turn, options.repeat, name);
+    if (marks) std::ofstream(arguments.marker) << system.name << '/' << name;
+  };
   const auto scores = perf::runContest(field.contestants, MPI_COMM_WORLD, options);
   nlohmann::json out = {{"name", field.name}, {"rows", field.rows}, {"entries", field.entries}};
   out["solvers"] = nlohmann::json::array();

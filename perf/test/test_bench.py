@@ -1,0 +1,287 @@
+#!/usr/bin/env python3
+"""Tests of perf/bench: its arithmetic on made-up results, wrong use, and a quick run whose results.json is looked at.
+
+usage: test_bench.py <build folder> [arguments of unittest]. Nothing here depends on how fast anything is.
+"""
+
+import argparse
+import contextlib
+import io
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+PERF = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(PERF))
+
+from report import kernels, processes, solvers, statistics, tables  # noqa: E402  pylint: disable=wrong-import-position
+
+BUILD = None
+DECK = """
+systems:
+  - {name: indefinite, generate: {problem: diagonal, values: [-1, 2, 3, -4, 5, 6]}, rhs: ones, solvers: all}
+linear_solvers:
+  - {name: throws, method: BLOCK CG, tolerance: 1e-6, max_iterations: 50, preconditioner: none}
+  - {name: too few, method: BLOCK GMRES, tolerance: 1e-6, kspace: 30, max_iterations: 2, preconditioner: none}
+  - {name: solves, method: PSEUDOBLOCK GMRES, tolerance: 1e-6, kspace: 30, max_iterations: 50, preconditioner: none}
+"""
+
+
+def sample(turn, seconds, **changes):
+    made = {"turn": turn, "position": 0, "seconds": seconds, "iterations": 10, "claimed_converged": True,
+            "relative_residual": 1e-7, "reductions_blocking": 20, "reductions_nonblocking": 0, "other_collectives": 0,
+            "failure": None}
+    return {**made, **changes}
+
+
+def solver(name, library, seconds, **changes):
+    return {"name": name, "method": name, "library": library, "group": "GMRES", "preconditioner": "none",
+            "tolerance": 1e-6, "parameters": {}, "details": None, "first": sample(0, 9.0, **changes),
+            "samples": [sample(turn + 1, value, **changes) for turn, value in enumerate(seconds)]}
+
+
+def made_up_system():
+    return solvers.summarize({"name": "made up", "rows": 8, "entries": 20, "solvers": [
+        solver("ours", "capstan", [1.0, 2.0, 3.0]),
+        solver("slow", "belos", [8.0, 8.0, 8.0]),
+        solver("quick", "belos", [4.0, 5.0, 4.0]),
+        solver("quits", "belos", [0.1, 0.1, 0.1], claimed_converged=False),
+        solver("lies", "belos", [0.1, 0.1, 0.1], relative_residual=0.9),
+        solver("poisoned", "belos", [0.1, 0.1, 0.1], relative_residual=None),
+        {**solver("throws", "belos", []), "first": sample(0, 0.1, failure="no\n way")},
+        solver("theirs", "petsc", [2.0, 4.0, 6.0]),
+    ]})
+
+
+class Arithmetic(unittest.TestCase):
+    def setUp(self):
+        self.by_name = {one["name"]: one["summary"] for one in made_up_system()["solvers"]}
+
+    def test_medians_and_spread(self):
+        self.assertEqual(self.by_name["ours"]["seconds"], {"median": 2.0, "min": 1.0, "max": 3.0})
+        self.assertEqual(statistics.spread([]), {"median": None, "min": None, "max": None})
+
+    def test_only_solvers_that_solved_are_peers(self):
+        for name in ("quits", "lies", "poisoned", "throws"):
+            self.assertFalse(self.by_name[name]["solved"], name)
+            self.assertIsNone(self.by_name[name]["against_belos"], name)
+        self.assertEqual(self.by_name["ours"]["against_belos"]["peer"], "quick")
+        self.assertEqual(self.by_name["throws"]["failure"], "no way")
+
+    def test_ratios(self):
+        against = self.by_name["ours"]["against_belos"]
+        self.assertEqual(against["ratio"], 0.5)
+        self.assertEqual(against["paired"], {"median": 0.4, "min": 0.25, "max": 0.75})
+        self.assertEqual(self.by_name["ours"]["against_petsc"]["ratio"], 0.5)
+        self.assertEqual(self.by_name["slow"]["against_belos"]["ratio"], 2.0)
+
+    def test_groups_are_compared_apart(self):
+        system = made_up_system()
+        system["solvers"][0]["group"] = "CG"
+        self.assertIsNone(solvers.summarize(system)["solvers"][0]["summary"]["against_belos"])
+
+    def test_table(self):
+        lines = tables.system_lines({"ranks": 2, "repeat": 3, "seed": 1}, made_up_system())
+        text = "\n".join(lines)
+        self.assertRegex(text, r"ours +capstan +10 +2\.00\+0\.00 +1\.0e-07 +2000\.0 \[1000\.0\.\.3000\.0\].* yes +0\.50")
+        self.assertRegex(text, r"throws .* FAILED")
+        self.assertRegex(text, r"lies .* NO ")
+        self.assertIn("throws: no way", lines)
+        self.assertIn("'ours' takes 0.50 of the time of Belos' fastest, 'quick' (turn by turn 0.40 [0.25..0.75])", text)
+
+    def test_kernel_runs_are_joined(self):
+        def run(stream, bandwidth):
+            name = "update/n:64/k:30/s:5/min_time:0.200/real_time/threads:2"
+            entry = {"name": name, "run_type": "iteration", "GB/s": bandwidth, "of_stream": 0.5, "moved_of_stream": 0.6}
+            return kernels.parse(json.dumps({
+                "context": {"stream_triad_GB/s": str(stream), "execution_space": "Serial"},
+                "benchmarks": [entry, {**entry, "run_type": "aggregate", "name": name + "_mean"}]}))
+
+        joined = kernels.collect(2, [run(10, 5.0), run(12, 7.0), run(11, 6.5)])
+        self.assertEqual(joined["stream_triad_gigabytes_per_second"]["median"], 11)
+        self.assertEqual(len(joined["cases"]), 1)
+        self.assertEqual(joined["cases"][0]["samples"]["gigabytes_per_second"], [5.0, 7.0, 6.5])
+        self.assertEqual(joined["cases"][0]["summary"]["gigabytes_per_second"], {"median": 6.5, "min": 5.0, "max": 7.0})
+        self.assertRegex("\n".join(tables.kernel_lines(joined)), r"update +64 +30 +5 +6\.5 \[5\.0\.\.7\.0\] +0\.50 +0\.60")
+
+
+class FlakyPrograms:
+    """Stands in for processes.Programs: each run but the last crashes in the solver given."""
+
+    def __init__(self, crashes):
+        self.crashes = list(crashes)
+
+    def mpi_command(self, ranks, name, *arguments):
+        return ["mpiexec", str(ranks), name, *arguments]
+
+    def run(self, command, log):
+        log.touch()
+        if self.crashes:
+            at_work = self.crashes.pop(0)
+            if at_work:
+                pathlib.Path(command[command.index("--marker") + 1]).write_text(at_work, encoding="utf-8")
+            raise processes.Crash("signal 11")
+        pathlib.Path(command[command.index("--output") + 1]).write_text('{"systems": []}', encoding="utf-8")
+
+
+class Bench(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="capstan bench ")  # a blank on purpose
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def bench(self, *words, build=None):
+        environment = {**os.environ, "CAPSTAN_BUILD_DIR": str(build or BUILD)}
+        environment.pop("CAPSTAN_PROGRESS", None)
+        out = [] if "--out" in words else ["--out", str(self.folder / "out")]
+        return subprocess.run([sys.executable, str(PERF / "bench"), *map(str, words), *out], env=environment,
+                              capture_output=True, text=True, check=False)
+
+    def results(self):
+        return json.loads((self.folder / "out" / "results.json").read_text(encoding="utf-8"))
+
+
+class WrongUse(Bench):
+    def refused(self, words, *expected, status=2, build=None):
+        done = self.bench(*words, build=build)
+        self.assertEqual(done.returncode, status, done.stderr)
+        for text in expected:
+            self.assertIn(text, done.stderr)
+        self.assertFalse((self.folder / "out" / "results.json").exists())
+
+    def test_unknown_campaign(self):
+        self.refused(["lapalce2d"], "lapalce2d", "laplace2d", "default")
+
+    def test_numbers(self):
+        self.refused(["--repeat", "0"], "--repeat", "found '0'", "from 1 on")
+        self.refused(["--ranks", "two"], "--ranks", "found 'two'")
+
+    def test_options_without_effect(self):
+        self.refused(["--kernels", "default"], "--kernels", "no effect")
+
+    def test_nothing_built(self):
+        self.refused(["--quick"], "not built", "solvers_bench", status=3, build=self.folder)
+
+    def test_folder_that_cannot_be_made(self):
+        (self.folder / "file").touch()
+        done = self.bench("--solvers", "--out", self.folder / "file" / "out")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--out", done.stderr)
+
+    def test_wrong_deck(self):
+        one = ["--ranks", 1]
+        self.refused(["quick", "--set", "systems[0].generat=3", *one], "generat", "generate")
+        self.refused(["quick", "--set", "systems[0].guess=random", *one], "systems[0]", "guess", "zero")
+        self.refused(["quick", "--petsc", "nonsense", *one], "--petsc", "nonsense", "off")
+
+
+class Measures(Bench):
+    def check_sample(self, one):
+        self.assertIsNone(one["failure"])
+        self.assertGreater(one["seconds"], 0)
+        self.assertGreater(one["iterations"], 0)
+        self.assertTrue(one["claimed_converged"])
+        self.assertLess(one["relative_residual"], 1e-5)
+        self.assertGreater(one["reductions_blocking"] + one["reductions_nonblocking"], 0)
+
+    def check_solver(self, one, repeat):
+        self.assertTrue(one["summary"]["solved"], one["name"])
+        self.assertEqual([each["turn"] for each in one["samples"]], list(range(1, repeat + 1)))
+        for each in (one["first"], *one["samples"]):
+            self.check_sample(each)
+        if one["library"] == "capstan":
+            # What the solver reports and what MPI was asked for are counted apart.
+            last = one["samples"][-1]
+            self.assertEqual(one["details"]["reductions"]["blocking"], last["reductions_blocking"], one["name"])
+            self.assertEqual(one["details"]["reductions"]["nonblocking"], last["reductions_nonblocking"], one["name"])
+            self.assertEqual(one["details"]["iterations"], last["iterations"])
+
+    def test_quick_run(self):
+        done = self.bench("--quick", "--ranks", 2, "--repeat", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "", "in a pipe there is no progress")
+        results = self.results()
+        self.assertEqual(done.stdout.splitlines()[0], tables.text(results).splitlines()[0])
+        self.assertEqual((self.folder / "out" / "table.txt").read_text(encoding="utf-8"), tables.text(results))
+        for key in ("date", "commit", "machine", "build", "load_average", "command"):
+            self.assertIn(key, results)
+        self.assertEqual([run["workers"] for run in results["kernels"]], [2, 1])
+        for run in results["kernels"]:
+            self.assertEqual(len(run["stream_triad_gigabytes_per_second"]["samples"]), 2)
+            self.assertEqual({case["kernel"] for case in run["cases"]}, {"trailingGram", "updateAndGram"})
+            for case in run["cases"]:
+                for values in case["samples"].values():
+                    self.assertEqual(len(values), 2)
+                    self.assertTrue(all(math.isfinite(value) and value > 0 for value in values))
+        (campaign,) = results["campaigns"]
+        self.assertEqual((campaign["name"], campaign["ranks"], campaign["repeat"]), ("quick", 2, 2))
+        (system,) = campaign["systems"]
+        self.assertEqual(system["rows"], 1000)
+        self.assertLessEqual({"belos", "capstan"}, {one["library"] for one in system["solvers"]})
+        for one in system["solvers"]:
+            self.check_solver(one, 2)
+        orders = [sorted((one["samples"][turn]["position"], one["name"]) for one in system["solvers"])
+                  for turn in range(2)]
+        self.assertEqual([at for at, _ in orders[0]], list(range(len(system["solvers"]))))
+        self.assertNotEqual(orders[0], orders[1], "each turn draws its own order")
+
+    def test_peers_that_fail_are_recorded(self):
+        deck = self.folder / "deck.yaml"
+        deck.write_text(DECK, encoding="utf-8")
+        done = self.bench("--campaign", deck, "--ranks", 2, "--repeat", 2, "--petsc", "off")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (system,) = self.results()["campaigns"][0]["systems"]
+        by_name = {one["name"]: one for one in system["solvers"]}
+        self.assertEqual(by_name["throws"]["samples"], [])
+        self.assertIn("non-positive", by_name["throws"]["first"]["failure"])
+        self.assertFalse(by_name["too few"]["summary"]["solved"])
+        self.assertEqual(len(by_name["too few"]["samples"]), 2)
+        self.assertTrue(by_name["solves"]["summary"]["solved"])
+
+    def test_a_solver_that_crashes_is_left_out(self):
+        """A stand-in for solvers_bench crashes twice, each time in another solver, and then ends well."""
+        programs = FlakyPrograms(["made up/one", "made up/two"])
+        arguments = argparse.Namespace(ranks=1, repeat=1, seed=1, overrides=[], petsc=None, quick=False)
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            result = solvers.measure(programs, arguments, pathlib.Path("some.yaml"), self.folder)
+        self.assertEqual(said.getvalue().count("starting again without it"), 2)
+        self.assertEqual(result["mpirun_command"][-4:], ["--crashed", "made up/one", "--crashed", "made up/two"])
+        self.assertEqual(list(self.folder.iterdir()), [])
+        with self.assertRaises(processes.Crash):
+            solvers.measure(FlakyPrograms(["", "made up/one"]), arguments, pathlib.Path("some.yaml"), self.folder)
+
+    def test_crashed_solvers_are_listed(self):
+        raw = self.folder / "raw.json"
+        programs = processes.Programs(BUILD, 300, [])
+        command = programs.mpi_command(1, solvers.PROGRAM, str(PERF / "campaigns" / "quick.yaml"), "--output", str(raw),
+                                       "--repeat", "1", "--crashed", "laplace3d 10^3/block gmres")
+        processes.set_environment(PERF.parent / "cmake" / "run-environment.txt")
+        programs.run(command)
+        (system,) = json.loads(raw.read_text(encoding="utf-8"))["systems"]
+        failed = [one["name"] for one in system["solvers"] if one["first"]["failure"] == "crashed the program"]
+        self.assertEqual(failed, ["block gmres"])
+        self.assertEqual([one["name"] for one in system["solvers"] if not one["samples"]], failed)
+
+    def test_every_campaign_is_a_valid_deck(self):
+        for campaign in sorted((PERF / "campaigns").glob("*.yaml")):
+            with self.subTest(campaign=campaign.stem):
+                text = campaign.read_text(encoding="utf-8")
+                words = [word for index in range(text.count("generate:"))
+                         for word in ("--set", f"systems[{index}].generate.cells=6")]
+                done = self.bench(campaign, *words, "--ranks", 2, "--repeat", 1)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                for system in self.results()["campaigns"][0]["systems"]:
+                    for one in system["solvers"]:
+                        if one["library"] == "capstan":
+                            self.assertTrue(one["summary"]["solved"], one["name"])
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
