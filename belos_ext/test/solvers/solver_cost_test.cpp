@@ -39,9 +39,9 @@ Counted countedSolve(Solver& solver, System system, Side side = Side::None) {
 }
 
 /// 2D Laplace 100^2, restart 60, tolerance 1e-6, s = 10.
-Params laplaceParameters() {
+Params laplaceParameters(const SolverName& name) {
   Params p;
-  p.set("Num Blocks", 60);
+  if (isGmres(name)) p.set("Num Blocks", 60);
   p.set("Convergence Tolerance", 1e-6);
   p.set("Maximum Iterations", 3000);
   p.set("State Cache", false);
@@ -58,7 +58,7 @@ System laplace(bool random) {
 }
 
 Counted laplaceSolve(const std::string& name, bool random) {
-  Params p = laplaceParameters();
+  Params p = laplaceParameters(*findSolver(name));
   if (findSolver(name)->method == Method::SStepGmres) p.set("Step Size", 10);
   const Counted counted = countedSolve(*solverOf(*findSolver(name), p), laplace(random));
   EXPECT_TRUE(counted.outcome.converged);
@@ -167,7 +167,7 @@ TEST_P(Cost, SecondSolveAllocatesNoVectors) {
     for (Side side : {Side::None, Side::Left, Side::Right}) {
       SCOPED_TRACE(toString(side) + ", columns: " + std::to_string(columns));
       Params p;
-      p.set("Num Blocks", 20);
+      if (isGmres(GetParam())) p.set("Num Blocks", 20);
       p.set("Maximum Iterations", 25);
       const auto solver = solverOf(GetParam(), p);
       const System system = systemWithRightHandSide(a, wave, columns);

@@ -1,0 +1,114 @@
+/// \file
+/// Every solver on the real matrices beside the repository: what is called converged has converged.
+
+#include <zlib.h>
+
+#include <MatrixMarket_Tpetra.hpp>
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <sstream>
+
+#include "belos_ext/test/solvers/solver_suite.hpp"
+
+namespace capstan::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using Reader = Tpetra::MatrixMarket::Reader<CrsMatrix>;
+
+std::istringstream decompressed(const fs::path& path) {
+  std::string text;
+  const gzFile file = gzopen(path.c_str(), "rb");
+  if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
+  char buffer[1 << 16];
+  for (int bytes; (bytes = gzread(file, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(bytes));
+  gzclose(file);
+  return std::istringstream(text);
+}
+
+/// The names of the matrices, without those of their right-hand sides and solutions.
+std::vector<std::string> matrixNames(const fs::path& folder) {
+  std::vector<std::string> names;
+  const std::string ending = ".mtx.gz";
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    std::string name = entry.path().filename();
+    if (name.size() <= ending.size() || name.substr(name.size() - ending.size()) != ending) continue;
+    name.resize(name.size() - ending.size());
+    const std::string last = name.substr(name.size() - 2);
+    if (last != "_b" && last != "_x") names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+System systemFrom(const fs::path& folder, const std::string& name) {
+  const auto comm = Tpetra::getDefaultComm();
+  std::istringstream text = decompressed(folder / (name + ".mtx.gz"));
+  const RCP<CrsMatrix> a = Reader::readSparse(text, comm);
+  System system = systemWithSolution(a);
+  const fs::path b = folder / (name + "_b.mtx.gz");
+  if (fs::exists(b)) {
+    std::istringstream values = decompressed(b);
+    RCP<const Map> map = a->getRowMap();
+    system.b = Reader::readDense(values, comm, map);
+  }
+  return system;
+}
+
+struct Tally {
+  int solves = 0, converged = 0;
+};
+
+/// Few iterations: it is honesty that is tested here, not how fast a matrix without its preconditioner can be solved.
+void solveEveryWay(const System& system, Tally& tally) {
+  for (const SolverName& name : solverNames()) {
+    for (Side side : {Side::None, Side::Left, Side::Right}) {
+      SCOPED_TRACE(name.canonical + ", " + toString(side));
+      Params p;
+      p.set("Convergence Tolerance", 1e-6);
+      p.set("Maximum Iterations", 40);
+      p.set("State Cache", false);
+      if (isGmres(name)) p.set("Num Blocks", 25);
+      system.x->putScalar(0);
+      const auto guess = copyOf(*system.x);
+      const Outcome outcome = solve(name, p, system, side);
+      const double relative = relativeResidual(system, *guess);
+      ++tally.solves;
+      if (outcome.converged) {
+        ++tally.converged;
+        EXPECT_LE(relative, 1e-6 * (1 + 1e-6)) << "false convergence";
+      }
+      EXPECT_TRUE(allFinite(*system.x));
+      EXPECT_LE(outcome.iterations, 40);
+      expectSameOnAllRanks(outcome);
+    }
+  }
+}
+
+TEST(RealMatrices, AreNeverFalselyConverged) {
+  const fs::path folder = CAPSTAN_SHARED_MATRICES;
+  if (!fs::is_directory(folder)) GTEST_SKIP() << "no folder " << folder << " with matrices";
+  std::vector<std::string> names = matrixNames(folder);
+  ASSERT_FALSE(names.empty()) << folder << " holds no *.mtx.gz";
+  // On several ranks a sample that is read quickly.
+  if (ranks() > 1) {
+    names.erase(
+        std::remove_if(names.begin(), names.end(),
+                       [&](const std::string& name) { return fs::file_size(folder / (name + ".mtx.gz")) > 150000; }),
+        names.end());
+  }
+  Tally tally;
+  for (const std::string& name : names) {
+    SCOPED_TRACE(name);
+    solveEveryWay(systemFrom(folder, name), tally);
+  }
+  if (rank() == 0) {
+    std::cout << names.size() << " matrices, " << tally.solves << " solves, " << tally.converged << " converged\n";
+  }
+  EXPECT_GT(tally.converged, 0);
+}
+
+}  // namespace
+}  // namespace capstan::testing
