@@ -1,0 +1,231 @@
+/// \file
+/// Lockstep: lanes of different lengths equal separate runs, share messages, and unwind together.
+
+#include "belos_ext/core/lockstep.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "belos_ext/test/support/problems.hpp"
+#include "tpetra_ext/reductions/counters.hpp"
+
+namespace capstan::testing {
+namespace {
+
+/// A block of right-hand sides and what a Lockstep needs around it.
+struct Setting {
+  explicit Setting(int columns, RCP<Monitor<Types>::Test> user = Teuchos::null)
+      : a(grid2d(8, 7, 0.2)),
+        b(vectorFrom(a->getDomainMap(), wave, static_cast<size_t>(columns))),
+        x(rcp(new MultiVector(a->getDomainMap(), static_cast<size_t>(columns)))),
+        problem(rcp(new Monitor<Types>::Problem(a, x, b))),
+        op(a, Teuchos::null, Teuchos::null),
+        monitor(problem, SolverOptions(), report, user, Monitor<Types>::Combo::OR, Teuchos::null) {
+    problem->setProblem();
+  }
+  MultiVector column(int c) const { return MultiVector(*b->getVector(static_cast<size_t>(c)), Teuchos::Copy); }
+
+  RCP<CrsMatrix> a;
+  RCP<MultiVector> b, x;
+  RCP<Monitor<Types>::Problem> problem;
+  PreconditionedOperator<Types> op;
+  SolveReport report;
+  Monitor<Types> monitor;
+  LockstepStorage<Types> storage;
+};
+
+/// `steps` power iterations with a norm each; the norms come back.
+std::vector<double> powerIteration(LinearSystem<Types>& system, MultiVector v, int steps) {
+  MultiVector w(v.getMap(), 1);
+  ReductionBatch<Types> batch(v.getMap()->getComm());
+  std::vector<double> norms;
+  for (int k = 0; k < steps; ++k) {
+    system.apply(v, w);
+    batch.clear();
+    const auto square = batch.norm2(w);
+    system.reduce(batch);
+    norms.push_back(std::sqrt(batch[square]));
+    system.kernels().scale(1 / norms.back(), w, v);
+    system.record(k + 1, norms.back());
+  }
+  return norms;
+}
+
+TEST(Lockstep, LanesOfDifferentLengthsEqualSeparateRuns) {
+  const std::vector<int> steps{5, 1, 9, 0, 9, 3};
+  const int columns = static_cast<int>(steps.size());
+  Setting separate(columns), together(columns);
+
+  std::vector<std::vector<double>> alone, joint(steps.size());
+  for (int c = 0; c < columns; ++c) {
+    DirectSystem<Types> system(separate.op, separate.monitor, c);
+    alone.push_back(powerIteration(system, separate.column(c), steps[static_cast<std::size_t>(c)]));
+  }
+  const auto before = counters();
+  Lockstep<Types> lockstep(together.op, together.monitor, 0, together.storage);
+  std::vector<Lockstep<Types>::Body> bodies;
+  for (int c = 0; c < columns; ++c) {
+    bodies.push_back([&, c](LinearSystem<Types>& system) {
+      const auto i = static_cast<std::size_t>(c);
+      joint[i] = powerIteration(system, together.column(c), steps[i]);
+    });
+  }
+  lockstep.run(bodies);
+  EXPECT_EQ((counters() - before).blocking, 9);  // the longest lane's, not the sum
+  for (std::size_t c = 0; c < steps.size(); ++c) {
+    ASSERT_EQ(joint[c].size(), alone[c].size());
+    for (std::size_t k = 0; k < joint[c].size(); ++k) EXPECT_NEAR(joint[c][k], alone[c][k], 1e-14 * alone[c][k]);
+  }
+  // One block product for all lanes still there.
+  EXPECT_EQ(together.op.cost().operatorApplications, 9);
+  EXPECT_EQ(together.op.cost().operatorColumns, 5 + 1 + 9 + 9 + 3);
+  EXPECT_EQ(separate.op.cost().operatorApplications, 5 + 1 + 9 + 9 + 3);
+
+  // And again with the same object.
+  lockstep.run(bodies);
+  EXPECT_EQ(together.op.cost().operatorApplications, 18);
+}
+
+TEST(Lockstep, LanesOutOfStepStillShareReductions) {
+  Setting setting(2);
+  Lockstep<Types> lockstep(setting.op, setting.monitor, 0, setting.storage);
+  const auto before = counters();
+  double sums[2] = {0, 0};
+  // One lane applies A three times before each reduction, the other never.
+  lockstep.run({[&](LinearSystem<Types>& system) {
+                  MultiVector v = setting.column(0), w(v.getMap(), 1);
+                  ReductionBatch<Types> batch(v.getMap()->getComm());
+                  for (int k = 0; k < 4; ++k) {
+                    for (int i = 0; i < 3; ++i) system.act(Action::Operator, v, w);
+                    batch.clear();
+                    const auto slot = batch.value(k);
+                    system.reduce(batch);
+                    sums[0] += batch[slot];
+                  }
+                },
+                [&](LinearSystem<Types>& system) {
+                  ReductionBatch<Types> batch(setting.b->getMap()->getComm());
+                  for (int k = 0; k < 4; ++k) {
+                    batch.clear();
+                    const auto slot = batch.value(10 * k), other = batch.value(1);
+                    system.reduce(batch);
+                    sums[1] += batch[slot] + batch[other];
+                  }
+                }});
+  const int ranks = setting.b->getMap()->getComm()->getSize();
+  EXPECT_EQ((counters() - before).blocking, 4);
+  EXPECT_EQ(sums[0], 6.0 * ranks);
+  EXPECT_EQ(sums[1], 64.0 * ranks);
+}
+
+struct Unwound {
+  explicit Unwound(int& c) : count(c) {}
+  ~Unwound() { ++count; }
+  Unwound(const Unwound&) = delete;
+  Unwound& operator=(const Unwound&) = delete;
+  int& count;
+};
+
+TEST(Lockstep, AnExceptionInALaneUnwindsTheOthers) {
+  Setting setting(3);
+  Lockstep<Types> lockstep(setting.op, setting.monitor, 0, setting.storage);
+  int unwound = 0, finished = 0;
+  const auto body = [&](int c) {
+    return [&, c](LinearSystem<Types>& system) {
+      const Unwound trace(unwound);
+      powerIteration(system, setting.column(c), 2);
+      if (c == 1) throw std::domain_error("lane 1");
+      powerIteration(system, setting.column(c), 2);
+      ++finished;
+    };
+  };
+  try {
+    lockstep.run({body(0), body(1), body(2)});
+    FAIL() << "the exception was lost";
+  } catch (const std::domain_error& e) {
+    EXPECT_STREQ(e.what(), "lane 1");
+  }
+  EXPECT_EQ(unwound, 3);
+  EXPECT_EQ(finished, 0);
+  lockstep.run({body(0), body(2)});  // usable afterwards
+  EXPECT_EQ(finished, 2);
+}
+
+/// An operator that throws at its third use.
+class Throwing final : public Operator {
+ public:
+  explicit Throwing(RCP<const Map> map) : map_(std::move(map)) {}
+  RCP<const Map> getDomainMap() const override { return map_; }
+  RCP<const Map> getRangeMap() const override { return map_; }
+  void apply(const MultiVector& v, MultiVector& w, Teuchos::ETransp, Scalar, Scalar) const override {
+    if (++uses_ == 3) throw std::range_error("operator");
+    Tpetra::deep_copy(w, v);
+  }
+
+ private:
+  RCP<const Map> map_;
+  mutable int uses_ = 0;
+};
+
+TEST(Lockstep, AnExceptionOfTheOperatorUnwindsAllLanes) {
+  Setting setting(2);
+  PreconditionedOperator<Types> op(rcp(new Throwing(setting.a->getDomainMap())), Teuchos::null, Teuchos::null);
+  Lockstep<Types> lockstep(op, setting.monitor, 0, setting.storage);
+  int unwound = 0;
+  const auto body = [&](int c) {
+    return [&, c](LinearSystem<Types>& system) {
+      const Unwound trace(unwound);
+      powerIteration(system, setting.column(c), 5);
+    };
+  };
+  EXPECT_THROW(lockstep.run({body(0), body(1)}), std::range_error);
+  EXPECT_EQ(unwound, 2);
+}
+
+/// Passes once it has been asked `limit` times; sees the whole block's residuals.
+class StopsAfter final : public Monitor<Types>::Test {
+ public:
+  explicit StopsAfter(int limit) : limit_(limit) {}
+  Belos::StatusType checkStatus(Belos::Iteration<Scalar, MultiVector, Operator>* iteration) override {
+    std::vector<double> norms;
+    iteration->getNativeResiduals(&norms);
+    seen.push_back(norms);
+    return status_ = ++asked_ >= limit_ ? Belos::Passed : Belos::Failed;
+  }
+  Belos::StatusType getStatus() const override { return status_; }
+  void reset() override { asked_ = 0; }
+  void print(std::ostream&, int) const override {}
+
+  std::vector<std::vector<double>> seen;
+
+ private:
+  int limit_, asked_ = 0;
+  Belos::StatusType status_ = Belos::Undefined;
+};
+
+TEST(Lockstep, StatusTestsSeeAllLanesAtTheSameBoundary) {
+  const auto test = rcp(new StopsAfter(3));
+  Setting setting(2, test);
+  Lockstep<Types> lockstep(setting.op, setting.monitor, 0, setting.storage);
+  int rounds[2] = {0, 0};
+  const auto body = [&](int c) {
+    return [&, c](LinearSystem<Types>& system) {
+      MultiVector v = setting.column(c), w(v.getMap(), 1);
+      do {
+        system.act(Action::Operator, v, w);
+        ++rounds[c];
+      } while (system.boundary(rounds[c], 10 * c + rounds[c], {}));
+    };
+  };
+  lockstep.run({body(0), body(1)});
+  EXPECT_EQ(rounds[0], 3);
+  EXPECT_EQ(rounds[1], 3);
+  ASSERT_EQ(test->seen.size(), 3U);  // asked once for both lanes
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_EQ(test->seen[static_cast<std::size_t>(k)], (std::vector<double>{1.0 + k, 11.0 + k}));
+  }
+}
+
+}  // namespace
+}  // namespace capstan::testing
