@@ -30,7 +30,10 @@ struct MatrixRef {
     const bool empty = rowCount == 0 || colCount == 0;  // then data may be null
     return {empty ? data : data + firstRow + firstCol * stride, rowCount, colCount, stride};
   }
-  KOKKOS_INLINE_FUNCTION operator MatrixRef<const T>() const { return {data, rows, cols, stride}; }
+  template <class U = T, class = std::enable_if_t<!std::is_const<U>::value>>
+  KOKKOS_INLINE_FUNCTION operator MatrixRef<const U>() const {
+    return {data, rows, cols, stride};
+  }
 };
 
 /// The scalar of a view or matrix, without const.
