@@ -120,17 +120,17 @@ ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*membe
 std::vector<ParameterRow> orthogonalization() {
   using Block = BlockOrthogonalization;
   using Intra = IntraOrthogonalization;
-  const std::vector<Method> sStep = {Method::SStepGmres, Method::PipelinedSStepGmres};
+  const std::vector<Method> blockwise = {Method::Gmres, Method::SStepGmres, Method::PipelinedSStepGmres};
   return {
       choice<Block>(
           "Block Orthogonalization", &SolverOptions::blockOrthogonalization,
           {Block::Cgs, Block::Cgs2, Block::Mgs, Block::SingleReduceCgs, Block::SingleReduceCgs2, Block::SingleReduceMgs,
            Block::Pip2, Block::TwoStage},
-          sStep,
+          blockwise,
           "How a block is orthogonalised against the basis. The single-reduce schemes, pip2 and two-stage need "
           "cholqr within blocks."),
       choice<Intra>("Intra Orthogonalization", &SolverOptions::intraOrthogonalization,
-                    {Intra::CholQr, Intra::CholQr2, Intra::Tsqr}, sStep,
+                    {Intra::CholQr, Intra::CholQr2, Intra::Tsqr}, blockwise,
                     "How the vectors of a block are orthonormalised among themselves."),
       belosOrthogonalization(),
       upstreamSwitch(

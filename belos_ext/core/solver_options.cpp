@@ -124,19 +124,20 @@ void checkConflicts(const SolverOptions& options, Method method) {
              "\"Flexible Gmres\" = true, but CG has no flexible variant here; use \"CAPSTAN GMRES\" for a "
              "preconditioner that changes from one application to the next");
   }
-  if (method != Method::SStepGmres && method != Method::PipelinedSStepGmres) return;
-  if (!options.stepSizeAuto && options.stepSize > options.numBlocks) {
+  const bool hasSteps = method == Method::SStepGmres || method == Method::PipelinedSStepGmres;
+  if (hasSteps && !options.stepSizeAuto && options.stepSize > options.numBlocks) {
     conflict(method, fmt::format("\"Step Size\" = {} exceeds \"Num Blocks\" = {}, the length of a restart cycle",
                                  options.stepSize, options.numBlocks));
   }
-  if (needsCholQr(options.blockOrthogonalization) && options.intraOrthogonalization != IntraOrthogonalization::CholQr) {
+  if ((hasSteps || method == Method::Gmres) && needsCholQr(options.blockOrthogonalization) &&
+      options.intraOrthogonalization != IntraOrthogonalization::CholQr) {
     conflict(method,
              fmt::format("\"Intra Orthogonalization\" = \"{}\" needs reductions of its own, and \"Block "
                          "Orthogonalization\" = \"{}\" counts on having none; use \"cholqr\" with it, or \"cgs\", "
                          "\"cgs2\" or \"mgs\" for the blocks",
                          toString(options.intraOrthogonalization), toString(options.blockOrthogonalization)));
   }
-  checkBasis(options, method);
+  if (hasSteps) checkBasis(options, method);
 }
 
 }  // namespace capstan

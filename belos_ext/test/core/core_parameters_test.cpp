@@ -91,6 +91,7 @@ TEST_F(ParametersTest, AConflictChangesNothingEither) {
   EXPECT_TRUE(contains(error, "\"Block Orthogonalization\" = \"single-reduce mgs\"")) << error;
   EXPECT_EQ(sStep_.options().maxIterations, 1000);
   EXPECT_EQ(sStep_.options().intraOrthogonalization, IntraOrthogonalization::CholQr);
+  EXPECT_TRUE(contains(errorOf(gmres_, list), "\"Intra Orthogonalization\" = \"tsqr\"")) << "GMRES has both keys too";
 }
 
 TEST_F(ParametersTest, HugeStepSizeAndStepSizeBeyondTheCycleAreRefused) {
