@@ -59,14 +59,7 @@ class Gmres final : public RestartedGmres<Types> {
         this->classicalStep(system, stop, j, r, cycle);
       }
     }
-    if (cycle.columns > 0) {
-      const int usable = orthogonalization_->finish(this->basis_, cycle.columns + 1, system, this->relation_);
-      this->relation_.refresh();
-      if (usable < cycle.columns + 1) {
-        system.tell(stop.iterations(), "second stage", "lost rank at " + std::to_string(usable));
-        cycle.columns = std::max(usable - 1, 0);
-      }
-    }
+    this->complete(*orthogonalization_, system, stop, cycle);
     return cycle;
   }
 

@@ -30,6 +30,7 @@ struct CycleOutcome {
   bool claimed = false;  ///< the recursion met its target
   bool finite = true;    ///< false: NaN or Inf came out of the operator, the preconditioner or the products
   bool stopped = false;  ///< the application's own test asked to stop
+  bool closed = false;   ///< the Krylov space is invariant: H is square, there is no vector after the last column
 };
 
 template <class Types>
@@ -127,7 +128,21 @@ class RestartedGmres : public KrylovSolver<Types> {
     cycle.finite = vector.finite;
     if (!vector.finite) return;
     extend(system, stop, first, 1, plain, coefficients, cycle);
-    cycle.claimed = cycle.claimed || !vector.independent;
+    cycle.closed = !vector.independent;
+    cycle.claimed = cycle.claimed || cycle.closed;
+  }
+
+  /// Second stage of two-stage schemes over the vectors of the cycle; H and the residual follow it.
+  void complete(BlockGramSchmidt<Types>& orthogonalization, LinearSystem<Types>& system, StopTest& stop,
+                CycleOutcome& cycle) {
+    if (cycle.columns == 0) return;
+    const int vectors = cycle.columns + (cycle.closed ? 0 : 1);
+    const int usable = orthogonalization.finish(basis_, vectors, system, relation_);
+    relation_.refresh();
+    if (usable < vectors) {
+      system.tell(stop.iterations(), "second stage", "lost rank at " + std::to_string(usable));
+      cycle.columns = std::max(usable - 1, 0);
+    }
   }
 
   int stamp_ = 0;  ///< of the recalled state; 0: none

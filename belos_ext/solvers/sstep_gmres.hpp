@@ -79,9 +79,10 @@ class SStepGmres final : public RestartedGmres<Types> {
         continue;
       }
       this->extend(system, stop, first, panel.rank - 1, changeOfBasis, r, cycle);  // H = (R B - H R_top) R_mid^{-1}
-      learnShifts(system, stop, cycle.columns);
+      learnShifts(system, stop, cycle.columns, false);
     }
-    finish(system, stop, cycle);
+    this->complete(*orthogonalization_, system, stop, cycle);
+    learnShifts(system, stop, cycle.columns, true);
     return cycle;
   }
 
@@ -100,12 +101,11 @@ class SStepGmres final : public RestartedGmres<Types> {
   int panelSteps(int first) const {
     const int s = stepSize_.current();
     if (recurrence_.ready() || options_.basis == Basis::Monomial || !learns()) return s;
+    if (!options_.computeRitzValuesOnFly) return 1;  // a classical first cycle
     return std::min(s, first == 0 ? 2 : first <= 2 ? 3 : 5);
   }
 
-  bool learns() const {
-    return options_.shiftsAuto && options_.computeRitzValues && options_.computeRitzValuesOnFly && !this->flexible_;
-  }
+  bool learns() const { return options_.shiftsAuto && options_.computeRitzValues && !this->flexible_; }
 
   /// v_{k+1} = (A M^{-1} v_k - alpha_k v_k - beta_k v_{k-1}) / gamma_k, k = 0..s-1. Returns B.
   Matrix generatePanel(LinearSystem<Types>& system, int first, int steps) {
@@ -150,23 +150,14 @@ class SStepGmres final : public RestartedGmres<Types> {
     return panel.rank > 1;
   }
 
-  /// Shifts from the first panels, once there are about s Ritz values.
-  void learnShifts(LinearSystem<Types>& system, StopTest& stop, int columns) {
-    if (recurrence_.ready() || !learns() || columns < std::min(stepSize_.current(), this->restartLength_)) return;
+  /// Shifts from the first panels, once there are about s Ritz values, or from the whole first cycle.
+  void learnShifts(LinearSystem<Types>& system, StopTest& stop, int columns, bool cycleEnds) {
+    if (recurrence_.ready() || !learns() || columns == 0) return;
+    const int enough = std::min(stepSize_.current(), this->restartLength_);
+    if (options_.computeRitzValuesOnFly ? cycleEnds || columns < enough : !cycleEnds) return;
     recurrence_.setShifts(hessenbergEigenvalues(this->relation_.hessenberg(), columns));
     if (recurrence_.ready()) {
       system.tell(stop.iterations(), "shifts", std::to_string(recurrence_.shifts().size()) + " Ritz values");
-    }
-  }
-
-  /// Second stage of two-stage schemes; H and the residual follow it.
-  void finish(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& cycle) {
-    if (cycle.columns == 0) return;
-    const int usable = orthogonalization_->finish(this->basis_, cycle.columns + 1, system, this->relation_);
-    this->relation_.refresh();
-    if (usable < cycle.columns + 1) {
-      system.tell(stop.iterations(), "second stage", "lost rank at " + std::to_string(usable));
-      cycle.columns = std::max(usable - 1, 0);
     }
   }
 

@@ -190,6 +190,10 @@ bool isGmres(const SolverName& name) {
   }
 }
 
+bool getsStepSize(const SolverName& name) {
+  return name.method == Method::SStepGmres || name.method == Method::PipelinedSStepGmres;
+}
+
 std::string identifier(std::string text) {
   for (char& c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';

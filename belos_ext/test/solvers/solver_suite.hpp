@@ -104,6 +104,8 @@ int rank();
 
 /// Methods that minimise the residual over any Krylov space, and those that want A and M positive definite.
 bool isGmres(const SolverName& name);
+/// Methods with "Step Size", "Basis" and "Shifts".
+bool getsStepSize(const SolverName& name);
 
 /// A parameter's name from a solver's: letters, digits and underscores.
 std::string identifier(std::string text);
