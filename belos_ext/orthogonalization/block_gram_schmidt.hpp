@@ -5,20 +5,24 @@
 ///
 /// The first vector of the panel is the last one of the panel before: it is orthonormalised once more here.
 ///
-/// | scheme             | reductions a panel   | loss of orthogonality  | file              | source |
-/// |--------------------|----------------------|------------------------|-------------------|-----------------------------------------|
-/// | cgs                | 1 + c                | O(eps kappa^2)         | multi_reduce.hpp  | low-sync, section 2.1 |
-/// | cgs2               | 2 (1 + c)            | O(eps)                 | multi_reduce.hpp  | low-sync, section 2.1 |
-/// | mgs                | first + c            | O(eps kappa)           | multi_reduce.hpp  | low-sync, section 2.1 |
-/// | single-reduce cgs  | 1                    | O(eps kappa^2)         | pythagorean.hpp   | low-sync, Fig. 2 | |
-/// single-reduce cgs2 | 1                    | O(eps)                 | single_reduce.hpp | low-sync, Fig. 3 | |
-/// single-reduce mgs  | 1                    | O(eps kappa)           | single_reduce.hpp | low-sync, Fig. 3 | | pip2
-/// | 2                    | O(eps)                 | pythagorean.hpp   | Carson, Lund, Rozloznik and Thomas 2022 | |
-/// two-stage          | 1, and 1 a cycle     | O(eps) after finish()  | pythagorean.hpp   | Yamazaki, Higgins, Boman
-/// and Szyld 2024 |
+// clang-format off
+/// | scheme             | reductions a panel  | loss of orthogonality            | file              | source                                     |
+/// |--------------------|---------------------|----------------------------------|-------------------|--------------------------------------------|
+/// | cgs                | 1 + c               | O(eps kappa^2)                   | multi_reduce.hpp  | low-sync, section 2.1                      |
+/// | cgs2               | 2 (1 + c)           | O(eps)                           | multi_reduce.hpp  | low-sync, section 2.1                      |
+/// | mgs                | first + c           | O(eps kappa)                     | multi_reduce.hpp  | low-sync, section 2.1                      |
+/// | single-reduce cgs  | 1                   | O(eps kappa^2)                   | pythagorean.hpp   | low-sync, Fig. 2                           |
+/// | single-reduce cgs2 | 1                   | O(eps kappa_p), last panel below | single_reduce.hpp | low-sync, Fig. 3                           |
+/// | single-reduce mgs  | 1                   | O(eps kappa), last panel below   | single_reduce.hpp | low-sync, Fig. 3                           |
+/// | pip2               | 2                   | O(eps)                           | pythagorean.hpp   | Carson, Lund, Rozloznik and Thomas 2022    |
+/// | two-stage          | 1, and 1 a cycle    | O(eps) after finish()            | pythagorean.hpp   | Yamazaki, Higgins, Boman and Szyld 2024    |
 ///
+// clang-format on
 /// c: reductions of the intra-panel factorisation (cholqr 1, cholqr2 2, tsqr 0 all-reduces: its tree sends messages);
-/// kappa: condition number of the vectors as generated.
+/// nothing is projected in the first panel. kappa: condition number of all vectors as generated; kappa_p: of one panel,
+/// the largest ||v|| / ||what projection leaves of v||. A panel factored once by Cholesky adds O(eps kappa_p^2) in
+/// itself (cgs and mgs with cholqr); the single-reduce schemes repair that when the next panel comes, so it stays in
+/// the last one. two-stage spends a second reduction where the first stage has lost orthogonality.
 
 #include <memory>
 
