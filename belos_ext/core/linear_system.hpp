@@ -6,8 +6,11 @@
 /// Two kinds exist: DirectSystem acts at once (one right-hand side); the lanes of a Lockstep make the columns of
 /// several right-hand sides advance together, their operator applications and reductions merged.
 
+#include <Kokkos_Core.hpp>
 #include <Tpetra_MultiVector.hpp>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "tpetra_ext/operators/block_kernels.hpp"
@@ -71,6 +74,24 @@ class LinearSystem {
 
   /// d = M_R^{-1} u: from the Krylov space to a change of x.
   void toSolution(const MultiVector& u, MultiVector& d) { act(Action::RightPreconditioner, u, d); }
+
+  /// ||v|| from its reduced square. Where squares of entries may have underflowed it is an upper bound, and 0 for
+  /// v = 0 alone, which takes one more reduction: a vanishing sum of squares is no proof of a vanishing residual.
+  /// \param batch is cleared in that case. Collective
+  double norm(const MultiVector& v, Scalar square, ReductionBatch<Types>& batch) {
+    const Scalar bound = static_cast<Scalar>(v.getGlobalLength()) * std::numeric_limits<Scalar>::min();
+    if (!(square < bound)) return std::sqrt(static_cast<double>(square));
+    using Range = Kokkos::RangePolicy<typename Types::ExecutionSpace>;
+    const auto column = readableColumn(v);
+    Scalar entries = 0;
+    Kokkos::parallel_reduce(
+        "capstan nonzero entries", Range(0, column.extent(0)),
+        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += column(i) != Scalar(0) ? 1 : 0; }, entries);
+    batch.clear();
+    const auto all = batch.value(entries);
+    reduce(batch);
+    return batch[all] > Scalar(0) ? std::sqrt(static_cast<double>(bound)) : 0;
+  }
 
   BlockKernels<Types>& kernels() { return kernels_; }
 

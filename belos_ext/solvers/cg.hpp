@@ -44,10 +44,11 @@ class Cg final : public KrylovSolver<Types> {
       const auto bb = first ? batch.norm2(b) : rr;
       system.reduce(batch);
       const Scalar gamma = batch[ru], delta = batch[wu];
-      const double norm = std::sqrt(static_cast<double>(batch[rr]));
+      const Scalar square = batch[rr], rhs = batch[bb];
+      const double norm = first ? system.norm(r, square, batch) : std::sqrt(static_cast<double>(square));
 
       if (first) {
-        stop.begin({norm, norm}, std::sqrt(static_cast<double>(batch[bb])));
+        stop.begin({norm, norm}, system.norm(b, rhs, batch));
         if (stop.verified({norm, norm}, false)) break;
       } else if (gammaOld != Scalar(0) && !progressed(system, stop, norm)) {
         if (!restart(system, b, x, stop)) break;  // the true residual decides, not rr
@@ -95,7 +96,8 @@ class Cg final : public KrylovSolver<Types> {
     batch_->clear();
     const auto rr = batch_->norm2(*r_);
     system.reduce(*batch_);
-    const double norm = std::sqrt(static_cast<double>((*batch_)[rr]));
+    const Scalar square = (*batch_)[rr];
+    const double norm = system.norm(*r_, square, *batch_);
     const bool claimed = claimed_;
     claimed_ = false;
     if (stop.verified({norm, norm}, true)) return false;

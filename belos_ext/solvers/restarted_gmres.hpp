@@ -49,8 +49,9 @@ class RestartedGmres : public KrylovSolver<Types> {
     agreement_.enter(*batch_, stamp_);
     system.reduce(*batch_);
     if (!agreement_.reached(*batch_)) forget();
-    ResidualNorms norms{root(native), root(explicit_)};
-    stop.begin(norms, root(rhs));
+    const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], bb = (*batch_)[rhs];
+    ResidualNorms norms{system.norm(*z_, zz, *batch_), system.norm(*r_, rr, *batch_)};
+    stop.begin(norms, system.norm(b, bb, *batch_));
     stop.verified(norms, false);
 
     while (!stop.over()) {
@@ -164,10 +165,6 @@ class RestartedGmres : public KrylovSolver<Types> {
     }
   }
 
-  double root(typename ReductionBatch<Types>::Slot slot) const {
-    return std::sqrt(static_cast<double>((*batch_)[slot]));
-  }
-
   /// u = Q y (or Z y).
   void combine(LinearSystem<Types>& system, int columns) {
     const std::vector<Scalar> y = relation_.leastSquares().solve(columns);
@@ -198,8 +195,9 @@ class RestartedGmres : public KrylovSolver<Types> {
       batch_->clear();
       const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), size = batch_->norm2(*candidate_);
       system.reduce(*batch_);
-      const ResidualNorms now{root(native), root(explicit_)};
-      if (std::isfinite(now.native) && std::isfinite(now.explicit_) && std::isfinite(root(size))) {
+      const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], xx = (*batch_)[size];
+      const ResidualNorms now{system.norm(*z_, zz, *batch_), system.norm(*r_, rr, *batch_)};
+      if (std::isfinite(now.native) && std::isfinite(now.explicit_) && std::isfinite(xx)) {
         norms = now;
         system.kernels().scale(Scalar(1), *candidate_, x);
         return true;

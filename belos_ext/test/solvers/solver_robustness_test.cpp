@@ -164,6 +164,7 @@ std::vector<Case> cases() {
       {"LargeEntries", [] { return scaled(1e100, 1e100); }, E::Converges, E::Converges},
       {"HugeEntries", [] { return scaled(1e200, 1e200); }, E::Honest, E::Honest},
       {"SmallEntries", [] { return scaled(1e-100, 1e-100); }, E::Converges, E::Converges},
+      {"TinyEntries", [] { return scaled(1e-200, 1e-200); }, E::Honest, E::Honest},
   };
 }
 
@@ -260,6 +261,21 @@ TEST_P(FailingPreconditioner, MayBeTheGuessThatIsNotFinite) {
   expectSameOnAllRanks(outcome);
 }
 
+class Underflow : public EverySolver {};
+
+TEST_P(Underflow, OfSquaresIsNoConvergence) {
+  for (const char* scaling : {"Norm of Initial Residual", "Norm of RHS"}) {
+    for (Side side : {Side::None, Side::Left, Side::Right}) {
+      Params p;
+      p.set("Residual Scaling", scaling);
+      const System system = scaled(1, 1e-200);  // squares vanish, entries do not
+      const auto guess = copyOf(*system.x);
+      judge(system, *guess, solve(GetParam(), p, system, side), Expect::Honest);
+    }
+  }
+}
+
+CAPSTAN_FOR_EVERY_SOLVER(Underflow);
 CAPSTAN_FOR_EVERY_SOLVER(FailingPreconditioner);
 
 }  // namespace
