@@ -1,0 +1,134 @@
+#include "perf/latency/layer.hpp"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+
+#include "perf/latency/real_mpi.hpp"
+#include "perf/latency/report.hpp"
+
+namespace capstan::latency {
+namespace {
+
+Settings asked;
+bool running = false;
+// A communicator of our own, so that looking for messages on it finds none: it only makes MPI progress.
+MPI_Comm quiet = MPI_COMM_NULL;
+
+/// True on the one process of a job that speaks for all. The rank is known before MPI_Init only from the launcher.
+bool speaks() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(name); rank != nullptr) return std::strcmp(rank, "0") == 0;
+  }
+  return true;
+}
+
+/// Ends the process, not MPI: nothing has been started yet.
+[[noreturn]] void refuse(const std::string& message) {
+  if (speaks()) std::fprintf(stderr, "capstan latency layer: %s\n", message.c_str());
+  std::fflush(nullptr);
+  _exit(2);
+}
+
+const char* builtFor() {
+#if defined(OPEN_MPI)
+  return "Open MPI";
+#elif defined(MPICH_VERSION)
+  return "MPICH";
+#else
+  return "";
+#endif
+}
+
+}  // namespace
+
+namespace real {
+
+void* find(const char* symbol) {
+  void* next = dlsym(RTLD_NEXT, symbol);
+  if (next == nullptr) refuse(std::string("no MPI library defines ") + symbol);
+  return next;
+}
+
+}  // namespace real
+
+Counters& counters() {
+  static Counters all;
+  return all;
+}
+
+bool on() { return running; }
+const Settings& settings() { return asked; }
+
+void readSettingsOrExit() {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  const auto variables = latencyVariables();
+  if (variables.empty()) return;
+  try {
+    asked = parseSettings(variables);
+  } catch (const std::invalid_argument& error) {
+    refuse(error.what());
+  }
+  PMPI_Get_library_version(version, &length);
+  if (std::strstr(version, builtFor()) == nullptr) {
+    refuse(std::string("built for ") + builtFor() + ", but the program uses " + std::string(version).substr(0, 40) +
+           "; build it with perf/latency/build_for <MPI compiler> <folder>");
+  }
+}
+
+void start() {
+  if (!asked.on()) return;
+  int ranks = 0;
+  int rank = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  try {
+    checkPlaces(asked, ranks);
+  } catch (const std::invalid_argument& error) {
+    if (rank == 0) std::fprintf(stderr, "capstan latency layer: %s\n", error.what());
+    real::Barrier(MPI_COMM_WORLD);  // let the message out before rank 0 can be killed
+    PMPI_Abort(MPI_COMM_WORLD, 2);
+  }
+  PMPI_Comm_dup(MPI_COMM_SELF, &quiet);
+  startDelays(asked);
+  running = true;
+}
+
+void stop() {
+  if (!asked.report.empty()) writeReport(asked);
+  if (!running) return;
+  running = false;
+  stopDelays();
+  PMPI_Comm_free(&quiet);
+}
+
+void idle() {
+  int flag = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, quiet, &flag, MPI_STATUS_IGNORE);
+  if (asked.yield) sched_yield();
+}
+
+void holdUntil(Clock::time_point deadline) {
+  const auto from = Clock::now();
+  auto now = from;
+  while (now < deadline) {
+    idle();
+    now = Clock::now();
+  }
+  counters().waitedNanoseconds += std::chrono::nanoseconds(now - from).count();
+}
+
+Duration count(std::atomic<long>& operations, Duration delay) {
+  ++operations;
+  counters().askedNanoseconds += std::chrono::nanoseconds(delay).count();
+  return delay;
+}
+
+}  // namespace capstan::latency

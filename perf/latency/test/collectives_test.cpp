@@ -1,0 +1,236 @@
+/// \file
+/// All-reduces under the layer: never early, values unchanged, counted. Runs with a fixed latency and with a model.
+
+#include <thread>
+#include <vector>
+
+#include "perf/latency/test/support.hpp"
+
+namespace capstan::latency::test {
+namespace {
+
+TEST(Collectives, BlockingIsNeverEarlyAndRight) {
+  const Counted before;
+  for (int n : {1, 3, 100}) {
+    std::vector<double> mine(static_cast<std::size_t>(n), rank() + 1.0);
+    std::vector<double> sum(mine.size());
+    const Stopwatch time;
+    MPI_Allreduce(mine.data(), sum.data(), n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    EXPECT_GE(time.seconds(), leastLatency(8.0 * n));
+    for (const double value : sum) EXPECT_EQ(value, expectedSum(1));
+  }
+  EXPECT_EQ(before.since().blocking, 3);
+}
+
+TEST(Collectives, InPlace) {
+  double value = rank() + 1;
+  const Stopwatch time;
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_GE(time.seconds(), leastLatency(8));
+  EXPECT_EQ(value, expectedSum(1));
+  MPI_Request request = MPI_REQUEST_NULL;
+  value = 2.0 * (rank() + 1);
+  MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_GE(time.seconds(), 2 * leastLatency(8));
+  EXPECT_EQ(value, expectedSum(2));
+}
+
+TEST(Collectives, WrappersThatCallTheProfilingNamesAreDelayedOnce) {
+  const Counted before;
+  const double mine = 1;
+  double sum = 0;
+  const Stopwatch time;
+  PMPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_GE(time.seconds(), leastLatency(8));
+  EXPECT_EQ(sum, ranks());
+  EXPECT_EQ(before.since().blocking, 1);
+}
+
+TEST(Collectives, TestIsFalseBeforeTheDeadline) {
+  const Counted before;
+  const double mine = rank() + 1;
+  double sum = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  const Stopwatch time;
+  MPI_Iallreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  int flag = 0;
+  while (flag == 0) {
+    int seen = 0;
+    MPI_Request_get_status(request, &seen, MPI_STATUS_IGNORE);
+    if (seen != 0) {
+      EXPECT_GE(time.seconds(), leastLatency(8));
+    }
+    EXPECT_NE(request, MPI_REQUEST_NULL);
+    MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    if (seen != 0) {
+      EXPECT_NE(flag, 0);
+    }
+  }
+  EXPECT_GE(time.seconds(), leastLatency(8));
+  EXPECT_EQ(request, MPI_REQUEST_NULL);
+  EXPECT_EQ(sum, expectedSum(1));
+  EXPECT_EQ(before.since().nonblocking, 1);
+}
+
+TEST(Collectives, ManyInFlight) {
+  const Counted before;
+  const int count = 500;
+  std::vector<double> mine(count);
+  std::vector<double> sums(count);
+  std::vector<MPI_Request> requests(count, MPI_REQUEST_NULL);
+  const Stopwatch first;
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    mine[i] = double(i) * (rank() + 1);
+    MPI_Iallreduce(&mine[i], &sums[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+  }
+  const Stopwatch last;
+  // All of them hide behind each other: no more than one latency is certain, and no more is claimed.
+  MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
+  EXPECT_GE(first.seconds(), leastLatency(8));
+  EXPECT_GE(first.seconds(), last.seconds());
+  EXPECT_EQ(before.since().nonblocking, count);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    EXPECT_EQ(sums[i], expectedSum(double(i)));
+    EXPECT_EQ(requests[i], MPI_REQUEST_NULL);
+  }
+}
+
+TEST(Collectives, DeadlinesOfRequestsInFlightRunTogether) {
+  // Waiting for the last first: the others' deadlines are then behind them, so that the test calls must find them done.
+  const int count = 5;
+  std::vector<double> mine(count, 1.0);
+  std::vector<double> sums(count);
+  std::vector<MPI_Request> requests(count, MPI_REQUEST_NULL);
+  for (std::size_t i = 0; i < mine.size(); ++i) {
+    MPI_Iallreduce(&mine[i], &sums[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
+  }
+  if (settings().collectives.noise.kind == Noise::Kind::None) {
+    MPI_Wait(&requests.back(), MPI_STATUS_IGNORE);
+    const long waited = counters().waitedNanoseconds;
+    MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
+    // The real operations may still be under way, but there is no emulated waiting left.
+    EXPECT_EQ(counters().waitedNanoseconds, waited);
+  } else {
+    MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
+  }
+  for (const double sum : sums) EXPECT_EQ(sum, ranks());
+}
+
+TEST(Collectives, CommunicatorOfOneProcessIsNotDelayedUnlessAlone) {
+  const Counted before;
+  double value = 3;
+  MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_EQ(value, 3);
+  EXPECT_EQ(before.since().blocking, ranks() == 1 ? 1 : 0);
+  EXPECT_EQ(before.since().nonblocking, ranks() == 1 ? 1 : 0);
+}
+
+TEST(Collectives, CommunicatorsComeAndGo) {
+  for (int i = 0; i < 3; ++i) {
+    MPI_Comm copy = MPI_COMM_NULL;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    const double mine = 1;
+    double sum = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    const Stopwatch time;
+    MPI_Iallreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, copy, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&copy);
+    EXPECT_GE(time.seconds(), leastLatency(8));
+    EXPECT_EQ(sum, ranks());
+  }
+}
+
+TEST(Collectives, BarriersOnlyWhenAskedFor) {
+  const Counted before;
+  MPI_Request request = MPI_REQUEST_NULL;
+  const Stopwatch time;
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  if (settings().barriers) {
+    EXPECT_GE(time.seconds(), 2 * leastLatency(0));
+  }
+  EXPECT_EQ(before.since().blocking + before.since().nonblocking, settings().barriers ? 2 : 0);
+}
+
+TEST(Collectives, ThreadsAtOnce) {
+  int provided = 0;
+  MPI_Query_thread(&provided);
+  ASSERT_EQ(provided, MPI_THREAD_MULTIPLE);
+  const std::size_t count = 4;
+  std::vector<MPI_Comm> comms(count, MPI_COMM_NULL);
+  for (auto& comm : comms) MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+  std::vector<std::thread> threads;
+  std::vector<double> sums(count);
+  std::vector<double> shortest(count, 1e9);
+  for (std::size_t t = 0; t < count; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 3; ++i) {
+        const double mine = double(t) * (rank() + 1);
+        MPI_Request request = MPI_REQUEST_NULL;
+        const Stopwatch time;
+        MPI_Iallreduce(&mine, &sums[t], 1, MPI_DOUBLE, MPI_SUM, comms[t], &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        shortest[t] = std::min(shortest[t], time.seconds());
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (std::size_t t = 0; t < count; ++t) {
+    EXPECT_GE(shortest[t], leastLatency(8));
+    EXPECT_EQ(sums[t], expectedSum(double(t)));
+    MPI_Comm_free(&comms[t]);
+  }
+}
+
+#if MPI_VERSION >= 4
+TEST(Collectives, Persistent) {
+  const Counted before;
+  double mine = 0;
+  double sum = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Allreduce_init(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+  for (int i = 1; i <= 2; ++i) {
+    mine = i * (rank() + 1.0);
+    const Stopwatch time;
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    EXPECT_GE(time.seconds(), leastLatency(8));
+    EXPECT_EQ(sum, expectedSum(i));
+    EXPECT_NE(request, MPI_REQUEST_NULL);
+  }
+  MPI_Request_free(&request);
+  EXPECT_EQ(request, MPI_REQUEST_NULL);
+  EXPECT_EQ(before.since().nonblocking, 2);
+}
+#endif
+
+TEST(Model, NoiseIsTheSameOnAllRanksAndDiffersFromCallToCall) {
+  std::vector<double> asked;
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  for (int i = 0; i < 3; ++i) {
+    const long before = counters().askedNanoseconds;
+    double value = 1;
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, copy);
+    asked.push_back(double(counters().askedNanoseconds - before));
+    EXPECT_GE(asked.back() * 1e-9, leastLatency(8));
+  }
+  EXPECT_NE(asked[0], asked[1]);
+  EXPECT_NE(asked[1], asked[2]);
+  std::vector<double> rootsAsked = asked;
+  MPI_Bcast(rootsAsked.data(), 3, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  EXPECT_EQ(asked, rootsAsked);
+  // What the seed makes of it.
+  NoiseSource noise(settings().collectives.noise, settings().collectives.seed);
+  for (const double nanoseconds : asked) EXPECT_NEAR(nanoseconds * 1e-9, leastLatency(8) + noise.draw(), 2e-9);
+  MPI_Comm_free(&copy);
+}
+
+}  // namespace
+}  // namespace capstan::latency::test

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Tests of libcapstan_latency.so under a program that does not know it: LD_PRELOAD, errors, report.
+
+usage: test_preload.py --launcher <mpiexec> --library <libcapstan_latency.so> --probe <latency_probe> [unittest arguments].
+Emulated time is a lower bound; nothing depends on how fast anything is.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+GIVEN = None
+
+
+def run(settings, library=True, count=4, ranks=2):
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("CAPSTAN_LATENCY")}
+    command = [GIVEN.launcher, "-n", str(ranks), "env"]
+    if library:
+        command.append(f"LD_PRELOAD={GIVEN.library}")
+    command += [f"{name}={value}" for name, value in settings.items()] + [GIVEN.probe, str(count)]
+    return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=120, check=False)
+
+
+class Preload(unittest.TestCase):
+    def test_no_all_reduce_is_early(self):
+        done = run({"CAPSTAN_LATENCY_US": "3000", "CAPSTAN_LATENCY_WAIT": "yield"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(float(done.stdout), 3000)
+
+    def test_model(self):
+        done = run({"CAPSTAN_LATENCY_MODEL": "alpha=100us,P=1048576", "CAPSTAN_LATENCY_WAIT": "yield"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreaterEqual(float(done.stdout), 2000)
+
+    def test_report_in_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "report.json"
+            done = run({"CAPSTAN_LATENCY_US": "500", "CAPSTAN_LATENCY_REPORT": file}, count=6)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = json.loads(file.read_text())
+        self.assertIs(report["emulated"], True)
+        self.assertEqual((report["ranks"], report["blocking"], report["nonblocking"], report["messages"]), (2, 6, 6, 0))
+        self.assertAlmostEqual(report["emulated_seconds_asked"], 12 * 500e-6)
+        self.assertGreater(report["emulated_seconds_waited"], 0)
+        self.assertLessEqual(report["emulated_seconds_waited_slowest_rank"], report["emulated_seconds_waited"])
+        self.assertTrue(report["description"].startswith("emulated latency"))
+
+    def test_report_on_stderr_says_emulated_on_every_line(self):
+        done = run({"CAPSTAN_LATENCY_US": "500", "CAPSTAN_LATENCY_REPORT": "stderr"})
+        lines = [line for line in done.stderr.splitlines() if "latency" in line]
+        self.assertEqual(len(lines), 3, done.stderr)
+        self.assertTrue(all(line.startswith("emulated latency") for line in lines), done.stderr)
+        self.assertIn("4 blocking and 4 nonblocking", done.stderr)
+
+    def test_report_that_cannot_be_written(self):
+        done = run({"CAPSTAN_LATENCY_US": "1", "CAPSTAN_LATENCY_REPORT": "/nowhere/at/all"})
+        self.assertIn("cannot write '/nowhere/at/all'", done.stderr)
+
+    def test_without_settings_it_only_passes_on(self):
+        done = run({})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater(float(done.stdout), 0)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "report.json"
+            run({"CAPSTAN_LATENCY_REPORT": file})
+            report = json.loads(file.read_text())
+        self.assertIs(report["emulated"], False)
+        self.assertEqual((report["blocking"], report["nonblocking"], report["emulated_seconds_asked"]), (0, 0, 0))
+
+    def test_bad_settings_end_the_program_before_it_works(self):
+        for name, value, part in (
+                ("CAPSTAN_LATENCY_US", "soon", "value 'soon' is not allowed; allowed: a number of microseconds"),
+                ("CAPSTAN_LATENCY_MODEL", "alpha=1", "key 'alpha': value '1'"),
+                ("CAPSTAN_LATENCY_MICROSECONDS", "1", "unknown variable; known: CAPSTAN_LATENCY_MODEL"),
+                ("CAPSTAN_LATENCY_P2P", "torus=1x1x1,hop=1us", "at least 2 places")):
+            done = run({name: value})
+            self.assertNotEqual(done.returncode, 0, name)
+            self.assertEqual(done.stdout.strip(), "", name)
+            self.assertIn(part, done.stderr)
+            self.assertIn(name, done.stderr)
+            self.assertEqual(done.stderr.count(part), 1, "said once, not by every rank:\n" + done.stderr)
+
+    def test_library_shows_nothing_but_mpi(self):
+        symbols = subprocess.run(["nm", "-D", "--defined-only", GIVEN.library], capture_output=True, text=True, check=True)
+        names = {line.split()[-1] for line in symbols.stdout.splitlines()}
+        self.assertIn("MPI_Iallreduce", names)
+        self.assertIn("PMPI_Waitany", names)
+        self.assertEqual({name for name in names if name.startswith("MPI_")},
+                         {name[1:] for name in names if name.startswith("PMPI_")})
+        self.assertEqual({name for name in names if "capstan" in name}, set())
+
+
+def main():
+    global GIVEN
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    for name in ("launcher", "library", "probe"):
+        parser.add_argument("--" + name, required=True)
+    GIVEN, rest = parser.parse_known_args()
+    unittest.main(argv=[sys.argv[0], *rest])
+
+
+if __name__ == "__main__":
+    main()
