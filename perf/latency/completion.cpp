@@ -2,14 +2,13 @@
 /// MPI functions that complete requests, replaced. Each one splits its requests into held ones and the library's own
 /// ("plain" ones, MPI_REQUEST_NULL and inactive ones among them), and leaves the latter to the library.
 
-#include <mpi.h>
-
 #include <optional>
 #include <vector>
 
 #include "perf/latency/layer.hpp"
 #include "perf/latency/real_mpi.hpp"
 #include "perf/latency/requests.hpp"
+#include "perf/latency/visible_mpi.hpp"
 
 namespace {
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "perf/latency/visible_mpi.hpp"
+
 namespace capstan::latency {
 namespace {
 

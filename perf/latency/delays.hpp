@@ -2,8 +2,6 @@
 /// How long an operation must take: the delays of a communicator.
 #pragma once
 
-#include <mpi.h>
-
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "perf/latency/settings.hpp"
+#include "perf/latency/visible_mpi.hpp"
 
 namespace capstan::latency {
 

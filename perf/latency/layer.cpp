@@ -12,6 +12,7 @@
 
 #include "perf/latency/real_mpi.hpp"
 #include "perf/latency/report.hpp"
+#include "perf/latency/visible_mpi.hpp"
 
 namespace capstan::latency {
 namespace {

@@ -3,12 +3,11 @@
 /// back.
 #pragma once
 
-#include <mpi.h>
-
 #include <atomic>
 
 #include "perf/latency/delays.hpp"
 #include "perf/latency/settings.hpp"
+#include "perf/latency/visible_mpi.hpp"
 
 namespace capstan::latency {
 

@@ -1,14 +1,13 @@
 /// \file
 /// MPI functions that start operations, replaced: initialisation, collectives and receives.
 
-#include <mpi.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "perf/latency/layer.hpp"
 #include "perf/latency/real_mpi.hpp"
 #include "perf/latency/requests.hpp"
+#include "perf/latency/visible_mpi.hpp"
 
 namespace {
 

@@ -6,7 +6,7 @@
 /// linker.
 #pragma once
 
-#include <mpi.h>
+#include "perf/latency/visible_mpi.hpp"
 
 namespace capstan::latency::real {
 

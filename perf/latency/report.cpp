@@ -1,13 +1,12 @@
 #include "perf/latency/report.hpp"
 
-#include <mpi.h>
-
 #include <cstdio>
 #include <fstream>
 #include <locale>
 #include <sstream>
 
 #include "perf/latency/layer.hpp"
+#include "perf/latency/visible_mpi.hpp"
 
 namespace capstan::latency {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "perf/latency/layer.hpp"
 #include "perf/latency/real_mpi.hpp"
+#include "perf/latency/visible_mpi.hpp"
 
 namespace capstan::latency {
 namespace {

@@ -9,12 +9,10 @@
 /// user.
 #pragma once
 
-#include <mpi.h>
-
-#include <functional>
 #include <memory>
 
 #include "perf/latency/delays.hpp"
+#include "perf/latency/visible_mpi.hpp"
 
 namespace capstan::latency {
 
