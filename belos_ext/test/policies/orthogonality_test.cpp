@@ -90,17 +90,18 @@ TEST_P(Orthogonality, LowSyncDiagonalMonomial) {
   check(basisOf(lowSyncDiagonal(), GetParam(), 99, Basis::Monomial), 99, 1e-9);
 }
 
-// steam2: nearly dependent after 35 columns (kappa 1e9), which tells the schemes apart.
+// steam2: nearly dependent after 30 columns (kappa 1e6), which tells the schemes apart; a few columns more, and it
+// depends on rounding which scheme still finds a new vector.
 
 TEST_P(Orthogonality, Steam2) {
   const auto a = matrixFromFile("steam2.mtx.gz");
   if (a.is_null()) GTEST_SKIP() << "no " CAPSTAN_SHARED_MATRICES "/steam2.mtx.gz";
-  const BasisResult result = basisOf(a, GetParam(), 35, Basis::Newton);
+  const BasisResult result = basisOf(a, GetParam(), 30, Basis::Newton);
   if (GetParam().block == Block::Cgs || GetParam().block == Block::SingleReduceCgs) {
-    EXPECT_GT(result.orthogonality, 1e-9) << "classical Gram-Schmidt ought to lose orthogonality here";
+    EXPECT_GT(result.orthogonality, 50 * small) << "classical Gram-Schmidt ought to lose orthogonality here";
   } else {
-    check(result, 35, factor * eps * result.kappa);
-    EXPECT_GT(result.kappa, 1e7);
+    check(result, 30, factor * eps * result.kappa);
+    EXPECT_GT(result.kappa, 1e5);
   }
 }
 

@@ -56,7 +56,8 @@ inline RCP<CrsMatrix> matrixFrom(const RCP<const Map>& map, const std::function<
   return a;
 }
 
-/// Five-point Laplacian plus convection on an nx x ny grid: diagonal 4, east -1 + wind, west -1 - wind, north, south -1.
+/// Five-point Laplacian plus convection on an nx x ny grid: diagonal 4, east -1 + wind, west -1 - wind, north, south
+/// -1.
 inline RCP<CrsMatrix> grid2d(GO nx, GO ny, Scalar wind = 0, RCP<const Map> map = Teuchos::null) {
   if (map.is_null()) map = evenMap(nx * ny);
   return matrixFrom(map, [=](GO g) {
@@ -97,7 +98,8 @@ inline RCP<CrsMatrix> lowSyncDiagonal() {
 }
 
 /// A vector with the same entries on any number of ranks.
-inline RCP<MultiVector> vectorFrom(const RCP<const Map>& map, const std::function<Scalar(GO)>& entry, size_t columns = 1) {
+inline RCP<MultiVector> vectorFrom(const RCP<const Map>& map, const std::function<Scalar(GO)>& entry,
+                                   size_t columns = 1) {
   auto v = rcp(new MultiVector(map, columns));
   for (size_t c = 0; c < columns; ++c) {
     for (size_t i = 0; i < map->getNodeNumElements(); ++i) {
@@ -108,10 +110,13 @@ inline RCP<MultiVector> vectorFrom(const RCP<const Map>& map, const std::functio
   return v;
 }
 
-inline Scalar wave(GO g) { return std::sin(0.37 * static_cast<double>(g) + 0.2) + 0.5 * std::cos(1.7 * static_cast<double>(g)); }
+inline Scalar wave(GO g) {
+  return std::sin(0.37 * static_cast<double>(g) + 0.2) + 0.5 * std::cos(1.7 * static_cast<double>(g));
+}
 
 /// || b - A x || / || b - A x0 || per column, computed here and not by the solver under test.
-inline std::vector<double> relativeResiduals(const Operator& a, const MultiVector& b, const MultiVector& x, const MultiVector& x0) {
+inline std::vector<double> relativeResiduals(const Operator& a, const MultiVector& b, const MultiVector& x,
+                                             const MultiVector& x0) {
   const auto norms = [&](const MultiVector& at) {
     MultiVector r(b.getMap(), b.getNumVectors());
     a.apply(at, r);
