@@ -37,6 +37,8 @@ double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhs
 }  // namespace
 
 void StopTest::begin(const ResidualNorms& initial, double rhsNorm) {
+  if (begun_) return;  // a method that hands over to another one
+  begun_ = true;
   implicitScale_ = scaleOf(criteria_.implicitScaling, initial, rhsNorm, criteria_.userScale);
   explicitScale_ = scaleOf(criteria_.explicitScaling, initial, rhsNorm, criteria_.userScale);
   target_ = criteria_.tolerance;
@@ -73,7 +75,7 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   }
   bestAttained_ = std::min(bestAttained_, now);
   if (fruitless_ >= fruitlessClaims || idle_ >= idleRestarts) {
-    lossOfAccuracy_ = claimed;
+    lossOfAccuracy_ = true;
     stop(StopReason::Stagnation);
   } else if (exhausted()) {
     stop(StopReason::MaxIterations);

@@ -41,7 +41,7 @@ class StopTest {
  public:
   explicit StopTest(const StopCriteria& criteria) : criteria_(criteria) {}
 
-  /// Fixes the scales from the initial residual and the right-hand side.
+  /// Fixes the scales from the initial residual and the right-hand side; later calls change nothing.
   void begin(const ResidualNorms& initial, double rhsNorm);
 
   /// The recursion's residual norm meets its target. False for NaN.
@@ -102,6 +102,7 @@ class StopTest {
   int fruitless_ = 0;
   int idle_ = 0;
   int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;
+  bool begun_ = false;
   bool over_ = false, converged_ = false, lossOfAccuracy_ = false;
   StopReason reason_ = StopReason::MaxIterations;
 };

@@ -92,11 +92,9 @@ ParameterRow belosOrthogonalization() {
   row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
     list.set("Orthogonalization", state.orthogonalization);
   };
-  row.remark = [](const Teuchos::ParameterEntry& entry, Method method) -> std::string {
-    const std::string name = belosScheme(entry);
-    const bool isTwice = name == "ICGS" || name == "DGKS" || name == "CGS2";
-    if (method != Method::Gmres || isTwice) return {};
-    return "it always orthogonalises by delayed classical Gram-Schmidt, twice";
+  row.remark = [](const Teuchos::ParameterEntry&, Method method) -> std::string {
+    const bool pipelined = method == Method::PipelinedGmres || method == Method::PipelinedSStepGmres;
+    return pipelined ? "pipelined methods orthogonalise by implicit norms" : "";
   };
   return row;
 }
@@ -106,7 +104,7 @@ ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*membe
   row.name = name;
   row.type = "bool";
   row.allowed = "true, false";
-  row.methods = {Method::SStepGmres, Method::PipelinedSStepGmres};
+  row.methods = {Method::SStepGmres};
   row.doc = doc;
   row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) { state.*member = toBool(entry); };
   row.print = [name, member](const ParameterState& state, Teuchos::ParameterList& list) {
@@ -120,7 +118,7 @@ ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*membe
 std::vector<ParameterRow> orthogonalization() {
   using Block = BlockOrthogonalization;
   using Intra = IntraOrthogonalization;
-  const std::vector<Method> blockwise = {Method::Gmres, Method::SStepGmres, Method::PipelinedSStepGmres};
+  const std::vector<Method> blockwise = {Method::Gmres, Method::SStepGmres};
   return {
       choice<Block>(
           "Block Orthogonalization", &SolverOptions::blockOrthogonalization,

@@ -232,16 +232,9 @@ std::vector<ParameterRow> acceptedForBelos() {
 }
 
 std::vector<ParameterRow> otherMethods() {
-  const std::vector<Method> pipelined = {Method::PipelinedGmres, Method::PipelinedSStepGmres, Method::PipelinedCg};
   const std::vector<std::string> strategies = {"standard", "two-step", "three-step", "optimal", "auto"};
   const std::vector<std::string> progress = {"none", "poll", "thread"};
   return {
-      checkedOnly("Pipeline Depth", 1, "int", ">= 1", pipelined, "Reductions in flight.", intAtLeast(1)),
-      checkedOnly("Change of Basis Drop Tolerance", 0.0, "double", "a number >= 0", {Method::PipelinedSStepGmres},
-                  "Entries of the change of basis below it are dropped.",
-                  [](const Teuchos::ParameterEntry& entry) {
-                    if (!(toReal(entry) >= 0.0)) throw std::invalid_argument("is out of range");
-                  }),
       checkedOnly("Enlarging Factor", 2, "int", ">= 1", {Method::EnlargedCg}, "Search directions an iteration.",
                   intAtLeast(1)),
       checkedOnly("Residual Splitting", std::string("contiguous"), "string", "any", {Method::EnlargedCg},
@@ -250,7 +243,7 @@ std::vector<ParameterRow> otherMethods() {
       checkedOnly("Communication Strategy", std::string("standard"), "string",
                   "standard, two-step, three-step, optimal, auto", {Method::EnlargedCg, Method::EmbeddedCg},
                   "How halo messages are routed.", oneOf(strategies)),
-      checkedOnly("Progress", std::string("none"), "string", "none, poll, thread", pipelined,
+      checkedOnly("Progress", std::string("none"), "string", "none, poll, thread", {Method::EmbeddedCg},
                   "How nonblocking reductions are driven.", oneOf(progress)),
   };
 }

@@ -150,6 +150,16 @@ std::vector<ParameterRow> krylovSpace() {
       integer("Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", gmresMethods(),
               "Iterations between restarts. Memory: this many basis vectors and one for each right-hand side."),
       integer(
+          "Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1",
+          {Method::PipelinedGmres, Method::PipelinedSStepGmres, Method::PipelinedCg},
+          "Reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step GMRES. Deeper hides "
+          "slower networks and is less stable; it is reduced where a solve breaks down."),
+      real(
+          "Change of Basis Drop Tolerance", &SolverOptions::changeOfBasisDropTolerance, 0.0, "a number >= 0",
+          {Method::PipelinedSStepGmres},
+          "tau: entries of the change of basis under tau times the norm of the next vector and the spectral radius are "
+          "dropped. 0 keeps all."),
+      integer(
           "Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0", {},
           "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own Krylov "
           "space and stops on its own."),
@@ -212,7 +222,7 @@ ParameterRow shiftsRow() {
   row.type = "string or list of numbers";
   row.allowed = "auto, or finite numbers closed under complex conjugation, such as [1, 2+3i, 2-3i]";
   row.words = {"auto"};
-  row.methods = sStepMethods();
+  row.methods = {Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres};
   row.doc =
       "Shifts of the Newton basis. auto takes Leja-ordered Ritz values; fewer shifts than steps are used in turn.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
@@ -239,8 +249,10 @@ ParameterRow eigenvalueBoundsRow() {
   row.type = "string or list of two numbers";
   row.allowed = "auto, or [min, max] with min < max";
   row.words = {"auto"};
-  row.methods = {Method::SStepGmres, Method::PipelinedSStepGmres, Method::PipelinedCg};
-  row.doc = "The interval of the Chebyshev basis. auto takes it from Ritz values.";
+  row.methods = {Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres, Method::PipelinedCg};
+  row.doc =
+      "The interval of the Chebyshev basis, and of the Chebyshev shifts of pipelined methods. auto takes it from Ritz "
+      "values.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     EigenvalueBounds bounds;
     const bool automatic = isWord(entry, "auto");
@@ -271,15 +283,15 @@ std::vector<ParameterRow> stepSize() {
   return {
       stepSizeRow(),
       choice<Basis>(
-          "Basis", &SolverOptions::basis, {Basis::Monomial, Basis::Newton, Basis::Chebyshev}, sStepMethods(),
+          "Basis", &SolverOptions::basis, {Basis::Monomial, Basis::Newton, Basis::Chebyshev}, {Method::SStepGmres},
           "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
           "Values\" is false."),
       shiftsRow(),
       eigenvalueBoundsRow(),
-      boolean("Compute Ritz Values", &SolverOptions::computeRitzValues, sStepMethods(),
+      boolean("Compute Ritz Values", &SolverOptions::computeRitzValues, {Method::SStepGmres},
               "Whether Ritz values are computed for the shifts or the bounds of the basis."),
       boolean(
-          "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly, sStepMethods(),
+          "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly, {Method::SStepGmres},
           "true: Ritz values from about s classical steps at the start; false: from a whole classical restart cycle."),
   };
 }

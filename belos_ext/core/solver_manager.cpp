@@ -170,7 +170,12 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
   const auto one = [&](std::size_t c, LinearSystem<Types>& system) {
     columns_[c]->solve(system, *bs[c], *xs[c], stops[c]);
   };
-  const std::size_t together = options.blockSize > 0 ? static_cast<std::size_t>(options.blockSize) : columns;
+  // The reductions of pipelined methods are hidden, not shared: their columns are solved one after the other.
+  const bool pipelined = name_.method == Method::PipelinedGmres || name_.method == Method::PipelinedSStepGmres ||
+                         name_.method == Method::PipelinedCg;
+  const std::size_t together = pipelined               ? 1
+                               : options.blockSize > 0 ? static_cast<std::size_t>(options.blockSize)
+                                                       : columns;
   for (std::size_t begin = 0; begin < columns; begin += together) {
     const std::size_t end = std::min(columns, begin + together);
     if (end - begin == 1) {

@@ -16,8 +16,15 @@ const std::vector<SolverName>& solverNames() {
       {"CAPSTAN GMRES S-STEP", "capstan_sstep_gmres", Method::SStepGmres,
        "s-step (communication-avoiding) GMRES, one reduction for s iterations",
        "Hoemmen 2010; Yamazaki, Thomas, Hoemmen, Boman, Swirydowicz, Elliott 2020"},
+      {"CAPSTAN GMRES PIPELINE", "capstan_pipelined_gmres", Method::PipelinedGmres,
+       "p(l)-GMRES: each reduction hidden behind the next l iterations", "Ghysels, Ashby, Meerbergen, Vanroose 2013"},
+      {"CAPSTAN GMRES S-STEP PIPELINE", "capstan_pipelined_sstep_gmres", Method::PipelinedSStepGmres,
+       "pipelined CA-GMRES: one hidden reduction for a block of t iterations",
+       "Yamazaki, Hoemmen, Luszczek, Dongarra 2017"},
       {"CAPSTAN CG", "capstan_cg", Method::Cg, "conjugate gradients, one reduction an iteration, fused vector updates",
        "Chronopoulos and Gear 1989"},
+      {"CAPSTAN CG PIPELINE", "capstan_pipelined_cg", Method::PipelinedCg,
+       "p(l)-CG: each reduction hidden behind the next l iterations", "Cornelis, Cools, Vanroose 2019"},
   };
   return names;
 }

@@ -124,6 +124,12 @@ void checkConflicts(const SolverOptions& options, Method method) {
              "\"Flexible Gmres\" = true, but CG has no flexible variant here; use \"CAPSTAN GMRES\" for a "
              "preconditioner that changes from one application to the next");
   }
+  const bool isPipelined = method == Method::PipelinedGmres || method == Method::PipelinedSStepGmres;
+  if (isPipelined && options.flexible) {
+    conflict(method,
+             "\"Flexible Gmres\" = true, but pipelined methods have no flexible variant; use \"CAPSTAN GMRES\" or "
+             "\"CAPSTAN GMRES S-STEP\" for a preconditioner that changes from one application to the next");
+  }
   const bool hasSteps = method == Method::SStepGmres || method == Method::PipelinedSStepGmres;
   if (hasSteps && !options.stepSizeAuto && options.stepSize > options.numBlocks) {
     conflict(method, fmt::format("\"Step Size\" = {} exceeds \"Num Blocks\" = {}, the length of a restart cycle",
@@ -137,7 +143,7 @@ void checkConflicts(const SolverOptions& options, Method method) {
                          "\"cgs2\" or \"mgs\" for the blocks",
                          toString(options.intraOrthogonalization), toString(options.blockOrthogonalization)));
   }
-  if (hasSteps) checkBasis(options, method);
+  if (method == Method::SStepGmres) checkBasis(options, method);
 }
 
 }  // namespace capstan

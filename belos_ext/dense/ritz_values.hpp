@@ -30,6 +30,18 @@ std::vector<std::complex<double>> hessenbergEigenvalues(const SmallMatrix<Scalar
   return values;
 }
 
+/// Eigenvalues, ascending, of the symmetric tridiagonal matrix with that diagonal and (at least size - 1) off-diagonal
+/// entries. Empty when the iteration fails. LAPACK STEQR. Local.
+template <class Scalar>
+std::vector<double> tridiagonalEigenvalues(std::vector<Scalar> diagonal, std::vector<Scalar> offDiagonal) {
+  int info = 0;
+  Scalar unused = 0;
+  Teuchos::LAPACK<int, Scalar>().STEQR('N', static_cast<int>(diagonal.size()), diagonal.data(), offDiagonal.data(),
+                                       &unused, 1, &unused, &info);
+  if (info != 0) return {};
+  return std::vector<double>(diagonal.begin(), diagonal.end());
+}
+
 /// Leja ordering of a set closed under conjugation: the next point maximises the product of its distances to those
 /// before it; a complex number is followed at once by its conjugate (positive imaginary part first), so that the Newton
 /// polynomials stay real. A conjugate that is missing is supplied. Source: Reichel 1990; Bai, Hu and Reichel 1994,

@@ -20,7 +20,7 @@
 namespace capstan {
 
 template <class Types>
-class Gmres final : public RestartedGmres<Types> {
+class Gmres : public RestartedGmres<Types> {
  public:
   using Base = RestartedGmres<Types>;
   using typename Base::Matrix;

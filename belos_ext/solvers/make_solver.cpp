@@ -2,6 +2,8 @@
 
 #include "belos_ext/solvers/cg.hpp"
 #include "belos_ext/solvers/gmres.hpp"
+#include "belos_ext/solvers/pipelined_cg.hpp"
+#include "belos_ext/solvers/pipelined_gmres.hpp"
 #include "belos_ext/solvers/sstep_gmres.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 
@@ -14,6 +16,9 @@ std::unique_ptr<KrylovSolver<Types>> makeKrylovSolver(Method method) {
       return std::make_unique<Gmres<Types>>();
     case Method::SStepGmres:
       return std::make_unique<SStepGmres<Types>>();
+    case Method::PipelinedGmres: return std::make_unique<PipelinedGmres<Types>>(false);
+    case Method::PipelinedSStepGmres: return std::make_unique<PipelinedGmres<Types>>(true);
+    case Method::PipelinedCg: return std::make_unique<PipelinedCg<Types>>();
     case Method::Cg:
       return std::make_unique<Cg<Types>>();
     default:

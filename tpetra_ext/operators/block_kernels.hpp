@@ -14,6 +14,7 @@
 
 #include "tpetra_ext/kernels/block_update.hpp"
 #include "tpetra_ext/kernels/sweep.hpp"
+#include "tpetra_ext/kernels/sweep_list.hpp"
 #include "tpetra_ext/kernels/triangular_solve.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 
@@ -62,6 +63,31 @@ VectorUpdate<MultiVector> axpy(typename MultiVector::scalar_type a, const MultiV
   return {a, x, 1, y};
 }
 
+/// A fused recurrence of a length known only at run time, on single vectors of one length. See kernels/sweep_list.hpp.
+template <class Types>
+class SweepList {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+
+  explicit SweepList(size_t rows) : rows_(static_cast<std::ptrdiff_t>(rows)) {}
+
+  /// y = a x + b y; b == 0 overwrites.
+  void axpby(Scalar a, const MultiVector& x, Scalar b, MultiVector& y) {
+    const auto target = writableColumn(y);
+    list_.add(typename Types::ExecutionSpace(), rows_, a, readableColumn(x), b, target, target);
+  }
+  /// y = y + a x.
+  void axpy(Scalar a, const MultiVector& x, MultiVector& y) { axpby(a, x, 1, y); }
+
+  std::ptrdiff_t rows() const { return rows_; }
+  const kernels::SweepList<Scalar>& list() const { return list_; }
+
+ private:
+  std::ptrdiff_t rows_;
+  kernels::SweepList<Scalar> list_;
+};
+
 template <class Types>
 class BlockKernels {
  public:
@@ -102,10 +128,15 @@ class BlockKernels {
   }
 
   /// Several updates of single vectors of one length in one pass over memory, in order.
-  template <class First, class... Rest>
-  void sweep(const First& first, const Rest&... rest) {
+  template <class... Rest>
+  void sweep(const VectorUpdate<MultiVector>& first, const Rest&... rest) {
     const CounterTimer timer(counters().kernelSeconds);
     kernels::sweep(execution_, static_cast<std::ptrdiff_t>(first.y.getLocalLength()), lowered(first), lowered(rest)...);
+  }
+
+  void sweep(const SweepList<Types>& list) {
+    const CounterTimer timer(counters().kernelSeconds);
+    kernels::sweep(execution_, list.rows(), list.list());
   }
 
   /// y = a x + b y; b == 0 overwrites.

@@ -188,12 +188,12 @@ TEST(ParameterTable, TablesShowWhatSomeSolverUses) {
   const std::string markdown = parameterTableMarkdown();
   EXPECT_NE(
       markdown.find("| `Step Size` | int or string | 1 to 100 (at most \"Num Blocks\"), or auto | `\"auto\"` | GMRES "
-                    "S-STEP |"),
+                    "S-STEP, GMRES S-STEP PIPELINE |"),
       std::string::npos)
       << markdown;
   EXPECT_NE(markdown.find("| `Convergence Tolerance` | double | a number >= 0 | `1e-08` | all |"), std::string::npos);
-  EXPECT_EQ(markdown.find("Pipeline Depth"), std::string::npos);
-  EXPECT_NE(parameterTableText().find("\"Num Blocks\" (int; >= 1; default 100; solvers: GMRES, GMRES S-STEP)"),
+  EXPECT_EQ(markdown.find("Enlarging Factor"), std::string::npos);
+  EXPECT_NE(parameterTableText().find("\"Pipeline Depth\" (int; >= 1; default 1; solvers: GMRES PIPELINE, "),
             std::string::npos);
 }
 

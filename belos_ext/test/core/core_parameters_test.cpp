@@ -135,7 +135,7 @@ TEST_F(ParametersTest, AKeyOfAnotherMethodIsToldOnce) {
   EXPECT_EQ(contains(printed(), "parameter \"Step Size\" = 5 has no effect on this solver"), onRank0());
   sStep_.merge(listOf("Pipeline Depth", 2));
   EXPECT_EQ(contains(printed(), "\"Pipeline Depth\" = 2 has no effect"), onRank0());
-  EXPECT_TRUE(contains(errorOf(sStep_, listOf("Pipeline Depth", 0)), "allowed: int, >= 1"));
+  EXPECT_TRUE(contains(errorOf(sStep_, listOf("Pipeline Depth", 0)), ">= 1"));
   sStep_.merge(listOf("Step Size", 5));
   EXPECT_EQ(printed(), "");
 }
@@ -166,7 +166,8 @@ TEST_F(ParametersTest, KeysForWhatIsAlwaysDoneAreQuietUnlessAskedOtherwise) {
   gmres_.merge(listOf("Explicit Residual Test", false));
   EXPECT_EQ(contains(printed(), "the computed residual always decides"), onRank0());
   gmres_.merge(listOf("Orthogonalization", "IMGS"));
-  EXPECT_EQ(contains(printed(), "delayed classical Gram-Schmidt"), onRank0());
+  EXPECT_EQ(printed(), "");
+  EXPECT_EQ(gmres_.options().blockOrthogonalization, BlockOrthogonalization::SingleReduceMgs);
 }
 
 TEST_F(ParametersTest, FriendlySpellingIsAcceptedButNotTwice) {

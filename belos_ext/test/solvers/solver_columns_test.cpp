@@ -57,8 +57,12 @@ TEST_P(Columns, EachIsSolvedAsIfItWereAlone) {
         iterations = std::max(iterations, alone.iterations);
       }
       EXPECT_LE(std::abs(together.iterations - iterations), 1);
-      EXPECT_LE(reductions(together), slowest + 4);
-      EXPECT_LT(reductions(together), sum);
+      if (isPipelined(GetParam())) {
+        EXPECT_LE(reductions(together), sum);
+      } else {
+        EXPECT_LE(reductions(together), slowest + 4);
+        EXPECT_LT(reductions(together), sum);
+      }
       expectSameOnAllRanks(together);
     }
   }
@@ -74,7 +78,11 @@ TEST_P(Columns, BlockSizeLimitsHowManyAdvanceTogether) {
   const Outcome separate = solve(GetParam(), p, all);
   EXPECT_TRUE(separate.converged);
   EXPECT_EQ(separate.iterations, together.iterations);
-  EXPECT_GT(reductions(separate), 2 * reductions(together));
+  if (isPipelined(GetParam())) {
+    EXPECT_EQ(reductions(separate), reductions(together));
+  } else {
+    EXPECT_GT(reductions(separate), 2 * reductions(together));
+  }
 }
 
 /// Column 0 ordinary, 1 zero, 2 an eigenvector (solved at once), 3 with a NaN, 4 ordinary.
@@ -190,6 +198,8 @@ TEST_P(Distribution, AScaledIdentityOnAnySideLeavesTheIterates) {
 
 class Flexible : public EverySolver {};
 
+bool hasFlexibleVariant(const SolverName& name) { return isGmres(name) && !isPipelined(name); }
+
 /// Damped by another factor, and through another relaxation, at every application.
 System changingPreconditioner(const RCP<CrsMatrix>& a) {
   System system = systemWithRightHandSide(a);
@@ -212,7 +222,7 @@ System changingPreconditioner(const RCP<CrsMatrix>& a) {
 TEST_P(Flexible, ConvergesWithAPreconditionerThatChanges) {
   Params p;
   p.set("Flexible Gmres", true);
-  if (!isGmres(GetParam())) {
+  if (!hasFlexibleVariant(GetParam())) {
     EXPECT_THROW(solve(GetParam(), p, changingPreconditioner(grid2d(8, 8)), Side::Right), std::invalid_argument);
     return;
   }
@@ -229,7 +239,7 @@ TEST_P(Flexible, ConvergesWithAPreconditionerThatChanges) {
 }
 
 TEST_P(Flexible, IsTheSameMethodWithAFixedPreconditioner) {
-  if (!isGmres(GetParam())) GTEST_SKIP() << GetParam().canonical << " has no flexible variant";
+  if (!hasFlexibleVariant(GetParam())) GTEST_SKIP() << GetParam().canonical << " has no flexible variant";
   Params p;
   p.set("State Cache", false);
   const System plain = systemWithRightHandSide(grid2d(18, 18, 0.3)),
@@ -242,7 +252,7 @@ TEST_P(Flexible, IsTheSameMethodWithAFixedPreconditioner) {
 }
 
 TEST_P(Flexible, RefusesALeftPreconditioner) {
-  if (!isGmres(GetParam())) GTEST_SKIP() << GetParam().canonical << " has no flexible variant";
+  if (!hasFlexibleVariant(GetParam())) GTEST_SKIP() << GetParam().canonical << " has no flexible variant";
   Params p;
   p.set("Flexible Gmres", true);
   EXPECT_THROW(solve(GetParam(), p, systemWithRightHandSide(grid2d(8, 8)), Side::Left), std::invalid_argument);

@@ -190,6 +190,11 @@ bool isGmres(const SolverName& name) {
   }
 }
 
+bool isPipelined(const SolverName& name) {
+  return name.method == Method::PipelinedGmres || name.method == Method::PipelinedSStepGmres ||
+         name.method == Method::PipelinedCg;
+}
+
 bool getsStepSize(const SolverName& name) {
   return name.method == Method::SStepGmres || name.method == Method::PipelinedSStepGmres;
 }

@@ -102,6 +102,9 @@ RCP<MultiVector> copyOf(const MultiVector& v);
 int ranks();
 int rank();
 
+/// Whether its reductions are hidden behind work instead of being shared by several right-hand sides.
+bool isPipelined(const SolverName& name);
+
 /// Methods that minimise the residual over any Krylov space, and those that want A and M positive definite.
 bool isGmres(const SolverName& name);
 /// Methods with "Step Size", "Basis" and "Shifts".

@@ -137,7 +137,8 @@ TEST_P(Watching, DebugTestSeesResidualsAndUpdates) {
   EXPECT_TRUE(outcome.converged);
   EXPECT_GE(test->checks, outcome.iterations / 16);
   EXPECT_EQ(last, outcome.iterations);
-  EXPECT_LT(worst, 1e-8 * residualNorms(system, *guess)[0]);
+  // The implicit norms of pipelined methods lose digits as the basis loses orthogonality.
+  EXPECT_LT(worst, (isPipelined(GetParam()) ? 1e-6 : 1e-8) * residualNorms(system, *guess)[0]);
 }
 
 std::string printed(const SolverName& name, int style, int verbosity, int frequency) {

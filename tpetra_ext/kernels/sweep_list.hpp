@@ -1,0 +1,54 @@
+#pragma once
+/// \file
+/// A fused pass over a list of recurrences whose length is known only at run time: pipelined methods of depth l update
+/// 3 l + 4 vectors an iteration.
+///
+/// Same meaning as sweep(): operations act in order on every row, memory is read once. Local, asynchronous.
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "tpetra_ext/kernels/sweep.hpp"
+
+namespace capstan::kernels {
+
+/// Up to `capacity` operations z = a x + b y on vectors of one length.
+template <class T>
+class SweepList {
+ public:
+  static constexpr int capacity = 96;
+
+  /// z = a x + b y; with b == 0, y is not read.
+  template <class Exec, class ViewX, class ViewY, class ViewZ>
+  void add(const Exec&, std::ptrdiff_t n, T a, const ViewX& x, T b, const ViewY& y, const ViewZ& z) {
+    if (count_ == capacity) {
+      throw std::length_error("capstan::kernels::SweepList: more than " + std::to_string(capacity) + " operations");
+    }
+    operations_[static_cast<std::size_t>(count_++)] =
+        detail::combineRef<Exec>(detail::Combine<ViewX, ViewY, ViewZ>{a, x, b, y, z}, n);
+  }
+
+  void clear() { count_ = 0; }
+  int size() const { return count_; }
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::ptrdiff_t i) const {
+    for (int k = 0; k < count_; ++k) operations_[k](i);
+  }
+  void run(std::ptrdiff_t first, std::ptrdiff_t rows) const {
+    for (int k = 0; k < count_; ++k) operations_[k].run(first, rows);
+  }
+
+ private:
+  int count_ = 0;
+  detail::CombineRef<T> operations_[capacity];
+};
+
+/// Executes the list on rows [0, n) in one pass.
+template <class Path = AutoPath, class Exec, class T>
+void sweep(const Exec& exec, std::ptrdiff_t n, const SweepList<T>& list) {
+  if (n <= 0 || list.size() == 0) return;
+  detail::sweepOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, n, list);
+}
+
+}  // namespace capstan::kernels
