@@ -16,7 +16,7 @@
 /// | R_{:,j:j+s}  | coefficients   | (j+s+1) x (s+1)  | V = Q R                                           |
 /// | theta        | recurrence_    | about s numbers  | Leja-ordered Ritz values                          |
 
-#include "belos_ext/basis/basis_recurrence.hpp"
+#include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/basis/step_size.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/solvers/restarted_gmres.hpp"
@@ -109,16 +109,9 @@ class SStepGmres final : public RestartedGmres<Types> {
 
   /// v_{k+1} = (A M^{-1} v_k - alpha_k v_k - beta_k v_{k-1}) / gamma_k, k = 0..s-1. Returns B.
   Matrix generatePanel(LinearSystem<Types>& system, int first, int steps) {
-    auto& basis = this->basis_;
     for (int k = 0; k < steps; ++k) {
       this->applyTo(system, first + k);
-      const RecurrenceStep step = recurrence_.step(k);
-      if (step.plain()) continue;
-      const Scalar scale = static_cast<Scalar>(1 / step.gamma);
-      const Scalar own = static_cast<Scalar>(-step.alpha) * scale;
-      const Scalar previous = k > 0 ? static_cast<Scalar>(-step.beta) * scale : Scalar(0);
-      system.kernels().recur(scale, basis[first + k + 1], own, basis[first + k], previous,
-                             basis[first + std::max(k - 1, 0)]);
+      advanceBasis(system, recurrence_, this->basis_, first, k);
     }
     return recurrence_.template changeOfBasis<Scalar>(steps);
   }
