@@ -16,9 +16,12 @@ std::unique_ptr<KrylovSolver<Types>> makeKrylovSolver(Method method) {
       return std::make_unique<Gmres<Types>>();
     case Method::SStepGmres:
       return std::make_unique<SStepGmres<Types>>();
-    case Method::PipelinedGmres: return std::make_unique<PipelinedGmres<Types>>(false);
-    case Method::PipelinedSStepGmres: return std::make_unique<PipelinedGmres<Types>>(true);
-    case Method::PipelinedCg: return std::make_unique<PipelinedCg<Types>>();
+    case Method::PipelinedGmres:
+      return std::make_unique<PipelinedGmres<Types>>(false);
+    case Method::PipelinedSStepGmres:
+      return std::make_unique<PipelinedGmres<Types>>(true);
+    case Method::PipelinedCg:
+      return std::make_unique<PipelinedCg<Types>>();
     case Method::Cg:
       return std::make_unique<Cg<Types>>();
     default:
