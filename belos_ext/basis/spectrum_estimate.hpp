@@ -18,18 +18,19 @@
 
 namespace capstan {
 
-/// The roots of the Chebyshev polynomial of that degree on the interval, the largest first (deep-pipelined-cg,
-/// section 2.2).
+/// The roots of the Chebyshev polynomial of that degree on the interval (deep-pipelined-cg, section 2.2), in Leja
+/// order: in any other the intermediate products of a deep pipeline lose their digits.
 template <class Scalar>
 std::vector<Scalar> chebyshevPoints(const EigenvalueBounds& interval, int count) {
   constexpr double pi = 3.14159265358979323846;
-  std::vector<Scalar> points;
+  std::vector<std::complex<double>> points;
   for (int k = 0; k < count; ++k) {
     const double cosine = std::cos((2 * k + 1) * pi / (2 * count));
-    points.push_back(
-        static_cast<Scalar>((interval.max + interval.min) / 2 + (interval.max - interval.min) / 2 * cosine));
+    points.emplace_back((interval.max + interval.min) / 2 + (interval.max - interval.min) / 2 * cosine);
   }
-  return points;
+  std::vector<Scalar> ordered;
+  for (const auto& point : lejaOrder(points)) ordered.push_back(static_cast<Scalar>(point.real()));
+  return ordered;
 }
 
 template <class Types>
