@@ -2,8 +2,10 @@
 # shellcheck shell=bash
 
 # Debian 12 packages by the reason they are needed. The trilinos -dev packages do not depend on each other: take them all.
+# Nor do they depend on the libraries their CMake files name by path: BLAS, MUMPS, (PT-)Scotch and HDF5 stand here for that.
 declare -A packages=(
-  [build]="g++ cmake ninja-build trilinos-all-dev libopenmpi-dev openmpi-bin libopenblas0-serial libyaml-cpp-dev
+  [build]="g++ cmake ninja-build trilinos-all-dev libopenmpi-dev openmpi-bin libopenblas0-serial libopenblas-serial-dev
+           libmumps-dev libscotch-dev libptscotch-dev libhdf5-openmpi-dev libyaml-cpp-dev
            libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libgtest-dev libbenchmark-dev python3"
   [openfoam]="openfoam openfoam-examples dpkg-dev"
   [bench]="libpetsc-real-dev pkg-config python3-numpy python3-matplotlib"
