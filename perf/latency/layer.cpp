@@ -68,7 +68,8 @@ bool on() { return running; }
 const Settings& settings() { return asked; }
 
 void readSettingsOrExit() {
-  char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  // Not MPI_MAX_LIBRARY_VERSION_STRING: the library may be another one than that of the header, and say more.
+  char version[16384] = "";
   int length = 0;
   const auto variables = latencyVariables();
   if (variables.empty()) return;
@@ -79,7 +80,8 @@ void readSettingsOrExit() {
   }
   PMPI_Get_library_version(version, &length);
   if (std::strstr(version, builtFor()) == nullptr) {
-    refuse(std::string("built for ") + builtFor() + ", but the program uses " + std::string(version).substr(0, 40) +
+    refuse(std::string("built for ") + builtFor() + ", but the program uses " +
+           std::string(version, std::strcspn(version, ",\n")) +
            "; build it with perf/latency/build_for <MPI compiler> <folder>");
   }
 }
