@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 
@@ -108,6 +109,58 @@ TEST(RealMatrices, AreNeverFalselyConverged) {
     std::cout << names.size() << " matrices, " << tally.solves << " solves, " << tally.converged << " converged\n";
   }
   EXPECT_GT(tally.converged, 0);
+}
+
+/// The symmetric positive definite ones, as the manifest has them.
+std::vector<std::string> definiteNames(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::ifstream manifest(folder / "MANIFEST.tsv");
+  for (std::string line; std::getline(manifest, line);) {
+    std::istringstream fields(line);
+    std::vector<std::string> row;
+    for (std::string field; std::getline(fields, field, '\t');) row.push_back(field);
+    if (row.size() > 6 && row[6] == "yes") names.push_back(row[0]);
+  }
+  return names;
+}
+
+// p(l)-CG: at most 1.15 times CG's iterations and 3 l, wherever CG converges; else it falls back to CG and says so.
+TEST(RealMatrices, PipelinedCgKeepsUpWithCg) {
+  const fs::path folder = CAPSTAN_SHARED_MATRICES;
+  if (!fs::is_directory(folder)) GTEST_SKIP() << "no folder " << folder << " with matrices";
+  int solved = 0, fallbacks = 0;
+  for (const std::string& name : definiteNames(folder)) {
+    if (fs::file_size(folder / (name + ".mtx.gz")) > (ranks() > 1 ? 500000 : 3000000)) continue;
+    const System system = systemFrom(folder, name);
+    Params p;
+    p.set("Convergence Tolerance", 1e-8);
+    p.set("Maximum Iterations", 700);
+    p.set("State Cache", false);
+    const Outcome classical = solve(solverName(Method::Cg), p, system, Side::Right);
+    if (!classical.converged) continue;
+    for (const int depth : {1, 2, 3, 5}) {
+      SCOPED_TRACE(name + ", depth " + std::to_string(depth));
+      Params deep = p;
+      deep.set("Pipeline Depth", depth);
+      deep.set("Maximum Iterations", 2000);
+      system.x->putScalar(0);
+      const auto guess = copyOf(*system.x);
+      const Outcome outcome = solve(solverName(Method::PipelinedCg), deep, system, Side::Right);
+      ++solved;
+      bool fellBack = false;
+      for (const ReportEvent& event : outcome.report.events) fellBack = fellBack || event.kind == "classical";
+      fallbacks += fellBack ? 1 : 0;
+      EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+      EXPECT_TRUE(fellBack || outcome.iterations <= 1.15 * classical.iterations + 3 * depth)
+          << outcome.iterations << " against " << classical.iterations;
+      if (outcome.converged) {
+        EXPECT_LE(relativeResidual(system, *guess), 1e-8 * (1 + 1e-6));
+      }
+    }
+    system.x->putScalar(0);
+  }
+  if (rank() == 0) std::cout << solved << " solves, " << fallbacks << " fell back to CG\n";
+  EXPECT_GT(solved, fallbacks);
 }
 
 }  // namespace
