@@ -50,7 +50,7 @@ class PipelinedCg final : public KrylovSolver<Types> {
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     depth_ = options_.pipelineDepth;
-    int fruitless = 0;
+    int setbacks = 0;
     Ending ending = Ending::None;
     while (!stop.over()) {
       prepare(system, b);
@@ -58,17 +58,16 @@ class PipelinedCg final : public KrylovSolver<Types> {
       if (stop.over()) return;
       // A square that may have underflowed says nothing about (u_0, M^{-1} u_0).
       const Scalar vanishing = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
-      if (!(start.gamma > vanishing) || fruitless > maxFruitless) {
+      if (!(start.gamma > vanishing) || setbacks > maxSetbacks) {
         system.tell(stop.iterations(), "classical", "the pipelined recurrences break down; going on with CAPSTAN CG");
         return classical_.solve(system, b, x, stop);
       }
       chooseShifts(system, stop);
-      const int before = stop.iterations();
       ending = iterate(system, b, x, stop, start);
       pending_.clear();  // completes what is still in flight
       widenBounds();
+      ++setbacks;
       if (ending == Ending::Breakdown) {
-        fruitless = stop.iterations() - before > depth_ ? 0 : fruitless + 1;
         depth_ = std::max(1, depth_ / 2);
         system.tell(stop.iterations(), "restart",
                     "square-root breakdown; going on with depth " + std::to_string(depth_));
@@ -79,7 +78,8 @@ class PipelinedCg final : public KrylovSolver<Types> {
 
  private:
   enum class Ending { None, Over, Drifted, Breakdown };
-  static constexpr int maxFruitless = 1;
+  /// Restarts cost CG its superlinear convergence: where one does not help, the classical recurrences are better.
+  static constexpr int maxSetbacks = 1;
   struct Start {
     Scalar gamma = 0;     ///< (u_0, M^{-1} u_0)
     double residual = 0;  ///< || u_0 ||
