@@ -133,7 +133,7 @@ TEST(StopTest, FiveIdleRestartsEndIt) {
   }
   EXPECT_TRUE(stop.verified({1, 1}, false));
   EXPECT_EQ(stop.reason(), StopReason::Stagnation);
-  EXPECT_FALSE(stop.lossOfAccuracy());
+  EXPECT_TRUE(stop.lossOfAccuracy());
   EXPECT_EQ(stop.restarts(), 4);
 }
 
