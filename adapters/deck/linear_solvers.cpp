@@ -85,8 +85,11 @@ class EntryReader {
       entry_.parameters.set("CholeskyQR2", true);
     }
     if (isMethod(entry_.method)) return true;
-    map_.error("method", fmt::format("found '{}'; allowed: {}{}", *method, oneOf(methodNames()),
-                                     didYouMean(*method, methodNames())));
+    const auto names = methodNames();
+    // Without any method it is not the name that is wrong but what all of them read: CAPSTAN_OPTIONS, for example.
+    map_.error("method", names.empty() ? tryMethod(entry_.method, {})
+                                       : fmt::format("found '{}'; allowed: {}{}", *method, oneOf(names),
+                                                     didYouMean(*method, names)));
     return false;
   }
 

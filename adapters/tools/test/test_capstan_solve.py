@@ -212,6 +212,19 @@ class CapstanSolve(unittest.TestCase):
         self.refused(with_parameter("Block Orthogonalization: single-reduce cgs2, Intra Orthogonalization: tsqr"),
                      "linear_solvers[0]", "tsqr")
 
+    def test_wrong_options_in_the_environment(self):
+        """What is wrong is the variable, not the method that reads it."""
+        path = self.write("deck.yaml", DECK.replace("block gmres", "capstan_gmres"))
+        for options, expected in (("step_sice: 5", 'did you mean "Step Size"?'), ("{a: [", "CAPSTAN_OPTIONS"),
+                                  ("num_blocks: many", "Num Blocks"),
+                                  ("redirect: {BLOCK GMRES: CAPSTAN GMRESS}", 'there is no solver "CAPSTAN GMRESS"')):
+            run = subprocess.run(["env", f"CAPSTAN_OPTIONS={options}", PROGRAM, path], capture_output=True, text=True,
+                                 check=False, stdin=subprocess.DEVNULL, timeout=120)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), options)
+            self.assertIn("CAPSTAN_OPTIONS", run.stderr)
+            self.assertIn(expected, run.stderr)
+            self.assertNotIn("found 'capstan_gmres'", run.stderr)
+
     def test_conflicts(self):
         self.refused(DECK.replace("    kspace: 50\n", "    parameters: {Maximum Iterations: 5}\n"),
                      "conflicts with linear_solvers[0].max_iterations")
