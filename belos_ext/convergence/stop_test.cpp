@@ -75,7 +75,6 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   }
   bestAttained_ = std::min(bestAttained_, now);
   if (fruitless_ >= fruitlessClaims || idle_ >= idleRestarts) {
-    lossOfAccuracy_ = true;
     stop(StopReason::Stagnation);
   } else if (exhausted()) {
     stop(StopReason::MaxIterations);

@@ -64,8 +64,9 @@ class StopTest {
   /// \param claimed the recursion had reached its target
   bool verified(const ResidualNorms& norms, bool claimed);
 
-  /// Ends the solve for another reason.
+  /// Ends the solve for another reason. Stagnation means a loss of accuracy.
   void stop(StopReason reason) {
+    lossOfAccuracy_ = lossOfAccuracy_ || reason == StopReason::Stagnation;
     reason_ = reason;
     over_ = true;
   }

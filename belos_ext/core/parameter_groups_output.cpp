@@ -71,7 +71,10 @@ ParameterRow verbosity() {
       "OrthoDetails, "
       "FinalSummary, TimingDetails, StatusTestDetails, Debug";
   for (const auto& word : verbosityWords()) row.words.push_back(word.first);
-  row.doc = "What is printed. true: Warnings + FinalSummary + StatusTestDetails.";
+  row.doc =
+      "What is printed. OrthoDetails, Debug: breakdowns and changes of step size, shifts and depth; Warnings: a loss "
+      "of "
+      "accuracy. Errors throw. true: Warnings + FinalSummary + StatusTestDetails.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.verbosity = toVerbosity(entry);
   };

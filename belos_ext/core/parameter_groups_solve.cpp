@@ -145,6 +145,23 @@ std::vector<ParameterRow> stopping() {
   };
 }
 
+namespace {
+
+ParameterRow blockSizeRow() {
+  ParameterRow row =
+      integer("Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0", {},
+              "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own "
+              "Krylov space and stops on its own. Pipelined methods solve one after the other.");
+  row.remark = [](const Teuchos::ParameterEntry& entry, Method method) -> std::string {
+    const bool pipelined =
+        method == Method::PipelinedGmres || method == Method::PipelinedSStepGmres || method == Method::PipelinedCg;
+    return pipelined && toInt(entry) > 1 ? "pipelined methods solve right-hand sides one after the other" : "";
+  };
+  return row;
+}
+
+}  // namespace
+
 std::vector<ParameterRow> krylovSpace() {
   return {
       integer("Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", gmresMethods(),
@@ -159,13 +176,10 @@ std::vector<ParameterRow> krylovSpace() {
           {Method::PipelinedSStepGmres},
           "tau: entries of the change of basis under tau times the norm of the next vector and the spectral radius are "
           "dropped. 0 keeps all."),
-      integer(
-          "Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0", {},
-          "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own Krylov "
-          "space and stops on its own."),
+      blockSizeRow(),
       boolean("Flexible Gmres", &SolverOptions::flexible, {},
               "Whether the right preconditioner may change from one application to the next. Costs a second basis. An "
-              "error with CG."),
+              "error with CG and with pipelined methods."),
   };
 }
 
@@ -180,8 +194,7 @@ ParameterRow stepSizeRow() {
   row.methods = sStepMethods();
   row.doc =
       "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the blocks; a "
-      "number "
-      "is kept, and halved where a block breaks down.";
+      "number is kept, and halved where a block breaks down. Pipelined: auto is 5, halved where a block breaks down.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     if (isWord(entry, "auto")) {
       state.options.stepSizeAuto = true;
@@ -224,7 +237,8 @@ ParameterRow shiftsRow() {
   row.words = {"auto"};
   row.methods = {Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres};
   row.doc =
-      "Shifts of the Newton basis. auto takes Leja-ordered Ritz values; fewer shifts than steps are used in turn.";
+      "Shifts of the Newton basis. auto takes Leja-ordered Ritz values; fewer shifts than steps are used in turn. "
+      "Pipelined methods take the real parts; their auto is Chebyshev points of \"Eigenvalue Bounds\".";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     std::vector<std::complex<double>> shifts;
     const bool automatic = isWord(entry, "auto");

@@ -307,6 +307,16 @@ void SolverManager<Types>::writeFiles(const SolverOptions& options) const {
     // On this rank alone, and the solve itself is done: a full disk must neither hang the others nor undo it.
     *options.outputStream << "Capstan warning: " << error.what() << std::endl;
   }
+  if ((options.verbosity & (Belos::OrthoDetails | Belos::Debug)) != 0) {
+    for (const ReportEvent& event : report_.events) {
+      *options.outputStream << name_.canonical << ": iteration " << event.iteration << ", column " << event.column
+                            << ": " << event.kind << ": " << event.detail << '\n';
+    }
+  }
+  if ((options.verbosity & Belos::Warnings) != 0 && lossOfAccuracy_) {
+    *options.outputStream << name_.canonical << ": warning: loss of accuracy: the computed residual stays at "
+                          << report_.trueResidual << ", above the tolerance " << report_.tolerance << '\n';
+  }
   if ((options.verbosity & Belos::FinalSummary) != 0) {
     *options.outputStream << name_.canonical << ": " << toString(report_.reason) << " after " << report_.iterations
                           << " iterations, true relative residual " << report_.trueResidual << '\n';

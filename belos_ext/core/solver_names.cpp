@@ -72,7 +72,7 @@ std::string solverTableMarkdown() {
 std::string solverTableText() {
   std::string table;
   for (const SolverName& row : solverNames()) {
-    table += fmt::format("{:<22} {:<22} {}\n", row.canonical, row.alias, row.summary);
+    table += fmt::format("{:<30} {:<29} {}\n", row.canonical, row.alias, row.summary);
   }
   return table;
 }

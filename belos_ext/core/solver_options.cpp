@@ -130,6 +130,13 @@ void checkConflicts(const SolverOptions& options, Method method) {
              "\"Flexible Gmres\" = true, but pipelined methods have no flexible variant; use \"CAPSTAN GMRES\" or "
              "\"CAPSTAN GMRES S-STEP\" for a preconditioner that changes from one application to the next");
   }
+  if (isPipelined && !options.shiftsAuto && !options.eigenvalueBoundsAuto &&
+      options.changeOfBasisDropTolerance == 0.0) {
+    conflict(
+        method,
+        "\"Shifts\" and \"Eigenvalue Bounds\" are both given, and the bounds serve to choose shifts; set one of them "
+        "to \"auto\"");
+  }
   const bool hasSteps = method == Method::SStepGmres || method == Method::PipelinedSStepGmres;
   if (hasSteps && !options.stepSizeAuto && options.stepSize > options.numBlocks) {
     conflict(method, fmt::format("\"Step Size\" = {} exceeds \"Num Blocks\" = {}, the length of a restart cycle",

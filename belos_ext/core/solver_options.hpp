@@ -107,7 +107,9 @@ std::string toString(const ResidualReplacement& replacement);
 /// - A scheme that counts on one reduction a block (single-reduce, pip2, two-stage) needs "cholqr": the other two
 ///   intra-block schemes need reductions of their own.
 /// - An explicit "Step Size" cannot exceed "Num Blocks".
-/// - CG has no flexible variant here.
+/// - CG and pipelined GMRES have no flexible variant here.
+/// - A basis that does not use "Shifts", "Eigenvalue Bounds" or Ritz values cannot be combined with them.
+/// - Pipelined GMRES takes "Shifts" or "Eigenvalue Bounds"; both only where the drop tolerance uses the bounds.
 void checkConflicts(const SolverOptions& options, Method method);
 
 }  // namespace capstan

@@ -46,7 +46,9 @@ class PipelinedCg final : public KrylovSolver<Types> {
     if (options_.eigenvalueBoundsAuto) bounds_ = state.eigenvalueBounds;
     stamp_ = Agreement<Types>::stampOf(state.solves);
   }
-  void remember(SolverState& state) const override { state.eigenvalueBounds = bounds_; }
+  void remember(SolverState& state) const override {
+    if (options_.eigenvalueBoundsAuto) state.eigenvalueBounds = bounds_;
+  }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     depth_ = options_.pipelineDepth;
@@ -243,6 +245,10 @@ class PipelinedCg final : public KrylovSolver<Types> {
     }
     if (due) return Ending::Drifted;
     if (computed > driftFactor * natural) {
+      if (replacement.mode == ResidualReplacement::Mode::Off) {
+        stop.stop(StopReason::Stagnation);
+        return Ending::Over;
+      }
       system.tell(stop.iterations(), "residual replacement", "the recursion has left the computed residual behind");
       return Ending::Drifted;
     }

@@ -51,7 +51,10 @@ class PipelinedGmres final : public Gmres<Types> {
     this->stamp_ = Agreement<Types>::stampOf(state.solves);
     if (options_.eigenvalueBoundsAuto) bounds_ = state.eigenvalueBounds;
   }
-  void remember(SolverState& state) const override { state.eigenvalueBounds = bounds_; }
+  void remember(SolverState& state) const override {
+    if (options_.eigenvalueBoundsAuto && bounds_) state.eigenvalueBounds = bounds_;
+  }
+  int finalStepSize() const override { return blocks_ ? t_ : 0; }
 
  protected:
   void forget() override { configure(SolverOptions(options_)); }
@@ -143,7 +146,8 @@ class PipelinedGmres final : public Gmres<Types> {
   void correct(LinearSystem<Types>& system, int i) {
     const int shift = lag(), a = i - shift;
     const Matrix& h = this->relation_.hessenberg();
-    const Scalar drop = static_cast<Scalar>(tau_) * h(a + 1, a) * static_cast<Scalar>(bounds_ ? bounds_->max : 0);
+    const double radius = bounds_ ? std::max(std::abs(bounds_->min), std::abs(bounds_->max)) : 0;
+    const Scalar drop = static_cast<Scalar>(tau_ * radius) * h(a + 1, a);
     Scalar norm = h(a + 1, a) * h(a + 1, a);
     Matrix r(a + 1, 1), u(1, 1);
     for (int j = 0; j <= a; ++j) {
@@ -244,17 +248,21 @@ class PipelinedGmres final : public Gmres<Types> {
                     (cycle.columns == 0 || fruitless_ > maxFruitless ? ", first with a classical cycle" : ""));
   }
 
-  /// The user's shifts (real parts, in turn), else Chebyshev points of the estimated interval.
+  /// The user's shifts (real parts, in turn), else Chebyshev points of the interval. It is estimated where it is
+  /// needed: for those points, or for tau.
   void chooseShifts(LinearSystem<Types>& system, StopTest& stop) {
-    if (!bounds_) {
+    if (!bounds_ && (options_.shiftsAuto || tau_ > 0)) {
       bounds_ = estimate_(system, this->basis_[0].getMap(),
                           [&](const MultiVector& v, MultiVector& w) { system.apply(v, w); });
       if (!bounds_) bounds_ = EigenvalueBounds{0, 0};
       system.tell(stop.iterations(), "eigenvalue bounds",
                   std::to_string(bounds_->min) + " to " + std::to_string(bounds_->max));
     }
-    shifts_ = chebyshevPoints<Scalar>(*bounds_, std::max(1, lag()));
-    if (options_.shiftsAuto) return;
+    if (options_.shiftsAuto) {
+      shifts_ = chebyshevPoints<Scalar>(*bounds_, std::max(1, lag()));
+      return;
+    }
+    shifts_.resize(static_cast<std::size_t>(std::max(1, lag())));
     for (std::size_t k = 0; k < shifts_.size(); ++k) {
       shifts_[k] = static_cast<Scalar>(options_.shifts[k % options_.shifts.size()].real());
     }

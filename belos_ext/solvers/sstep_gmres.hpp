@@ -51,8 +51,9 @@ class SStepGmres final : public RestartedGmres<Types> {
     stepSize_.recall(state.stepSize);
   }
   void remember(SolverState& state) const override {
-    state.shifts = recurrence_.shifts();
-    state.stepSize = stepSize_.current();
+    // What the user fixed is not something learnt.
+    if (options_.shiftsAuto) state.shifts = recurrence_.shifts();
+    if (options_.stepSizeAuto) state.stepSize = stepSize_.current();
   }
   int finalStepSize() const override { return stepSize_.current(); }
 

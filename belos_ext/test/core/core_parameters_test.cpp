@@ -94,6 +94,21 @@ TEST_F(ParametersTest, AConflictChangesNothingEither) {
   EXPECT_TRUE(contains(errorOf(gmres_, list), "\"Intra Orthogonalization\" = \"tsqr\"")) << "GMRES has both keys too";
 }
 
+TEST_F(ParametersTest, PipelinedMethodsSayWhatTheyCannotCombine) {
+  ParameterList list = listOf("Shifts", "[1, 2]");
+  list.set("Output Stream", Teuchos::rcp_implicit_cast<std::ostream>(printed_));
+  list.set("Eigenvalue Bounds", "[1, 8]");
+  Parameters blocks(solverName(Method::PipelinedSStepGmres));
+  EXPECT_TRUE(contains(errorOf(blocks, list), "\"Shifts\" and \"Eigenvalue Bounds\" are both given"));
+  list.set("Change of Basis Drop Tolerance", 1e-3);
+  EXPECT_EQ(errorOf(blocks, list), "no error") << "the bounds serve the drop tolerance";
+  EXPECT_EQ(printed(), "");
+  blocks.merge(listOf("Block Size", 1));
+  EXPECT_EQ(printed(), "");
+  blocks.merge(listOf("Block Size", 4));
+  EXPECT_EQ(contains(printed(), "one after the other"), onRank0());
+}
+
 TEST_F(ParametersTest, HugeStepSizeAndStepSizeBeyondTheCycleAreRefused) {
   EXPECT_TRUE(contains(errorOf(sStep_, listOf("Step Size", 1000000)), "\"Step Size\" = 1000000 is out of range"));
   ParameterList list;

@@ -2,6 +2,7 @@
 /// What pipelined methods promise beyond the suite: the iterates of their classical twin, one nonblocking reduction an
 /// iteration, and work between its start and its wait.
 
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -161,7 +162,9 @@ TEST(Pipeline, BlocksHaveTheResidualsOfTheOracle) {
 
 TEST(Pipeline, DropToleranceChangesTheBasisNotTheAnswer) {
   const auto a = grid2d(20, 20, 0.3);
-  for (const double tau : {1e-3, 1e-2}) {
+  const auto same = [](const HistoryPoint& p, const HistoryPoint& q) { return p.residual == q.residual; };
+  std::vector<HistoryPoint> plain;
+  for (const double tau : {0.0, 1e-3, 1e-2}) {
     Params p = tight(1);
     p.set("Step Size", 3);
     p.set("Change of Basis Drop Tolerance", tau);
@@ -170,7 +173,44 @@ TEST(Pipeline, DropToleranceChangesTheBasisNotTheAnswer) {
     const Outcome outcome = solve(named(Method::PipelinedSStepGmres), p, system);
     EXPECT_TRUE(outcome.converged);
     EXPECT_LE(relativeResidual(system, *guess), 1e-8 * (1 + 1e-6));
+    EXPECT_EQ(outcome.report.finalStepSize, 3);
+    if (tau == 0) plain = outcome.report.history;
+    const auto& history = outcome.report.history;
+    EXPECT_EQ(std::equal(history.begin(), history.end(), plain.begin(), plain.end(), same), tau == 0) << tau;
   }
+}
+
+bool tells(const Outcome& outcome, const std::string& kind) {
+  const auto& events = outcome.report.events;
+  return std::any_of(events.begin(), events.end(), [&](const ReportEvent& event) { return event.kind == kind; });
+}
+
+TEST(Pipeline, GivenShiftsNeedNoEstimateOfTheSpectrum) {
+  const auto a = grid2d(20, 20, 0.3);
+  for (Method method : {Method::PipelinedGmres, Method::PipelinedSStepGmres}) {
+    Params p = tight(2);
+    const Outcome automatic = solve(named(method), p, systemWithRightHandSide(a));
+    p.set("Shifts", "[1, 7, 3, 5]");
+    const Outcome given = solve(named(method), p, systemWithRightHandSide(a));
+    EXPECT_TRUE(automatic.converged && given.converged);
+    EXPECT_TRUE(tells(automatic, "eigenvalue bounds"));
+    EXPECT_FALSE(tells(given, "eigenvalue bounds"));
+    EXPECT_LT(given.report.reductionsBlocking, automatic.report.reductionsBlocking);
+    p.set("Eigenvalue Bounds", "[0.1, 8]");
+    EXPECT_THROW(solverOf(named(method), p), std::invalid_argument) << "one of them would have no effect";
+  }
+}
+
+TEST(Pipeline, WithoutReplacementADriftEndsCg) {
+  Params p = tight(3);
+  p.set("Convergence Tolerance", 1e-30);
+  const auto a = grid2d(20, 20);
+  EXPECT_TRUE(tells(solve(named(Method::PipelinedCg), p, systemWithRightHandSide(a)), "residual replacement"));
+  p.set("Residual Replacement", "off");
+  const Outcome outcome = solve(named(Method::PipelinedCg), p, systemWithRightHandSide(a));
+  EXPECT_FALSE(tells(outcome, "residual replacement"));
+  EXPECT_FALSE(outcome.converged);
+  EXPECT_TRUE(outcome.lossOfAccuracy);
 }
 
 TEST(Pipeline, LongerThanTheCycleIsShortenedAndTold) {

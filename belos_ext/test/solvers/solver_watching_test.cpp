@@ -168,6 +168,27 @@ TEST_P(Watching, PrintsInBelosStylesOnTheGivenStreamOfRankZero) {
   EXPECT_GT(lines(general), lines(brief));
 }
 
+TEST_P(Watching, PrintsEventsAndALossOfAccuracyWhenAsked) {
+  const auto told = [](int verbosity) {
+    const auto stream = rcp(new std::ostringstream);
+    Params p;
+    p.set("Output Stream", Teuchos::rcp_implicit_cast<std::ostream>(stream));
+    p.set("Verbosity", verbosity);
+    p.set("Convergence Tolerance", 1e-30);
+    EXPECT_FALSE(solve(GetParam(), p, plain()).converged);
+    return stream->str();
+  };
+  const std::string events = told(Belos::OrthoDetails), warnings = told(Belos::Warnings);
+  if (rank() != 0) {
+    EXPECT_EQ(events + warnings, "");
+    return;
+  }
+  EXPECT_NE(events.find("residual replacement"), std::string::npos) << events;
+  EXPECT_EQ(events.find("loss of accuracy"), std::string::npos) << events;
+  EXPECT_NE(warnings.find("warning: loss of accuracy"), std::string::npos) << warnings;
+  EXPECT_EQ(warnings.find("residual replacement"), std::string::npos) << warnings;
+}
+
 TEST_P(Watching, OutputFrequencyThinsTheLines) {
   const std::string every = printed(GetParam(), Belos::Brief, Belos::StatusTestDetails, 1);
   const std::string tenth = printed(GetParam(), Belos::Brief, Belos::StatusTestDetails, 10);
