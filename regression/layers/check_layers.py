@@ -16,6 +16,8 @@ ROOMS = {"tpetra_ext": 0, "belos_ext": 1, "adapters": 2, "app-inputs": 3, "regre
 SUFFIXES = {".hpp", ".h", ".H", ".cpp", ".cc", ".C", ".cu"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 VERSION_MACRO = re.compile(r"\bTRILINOS_(MAJOR|VERSION|RELEASE)\w*")
+# Members of Tpetra that Trilinos 14 has no more.
+RENAMED_MEMBER = re.compile(r"(->|\.)getNode(Num|Element|MaxNum)\w*\(")
 VERSION_HOME = "tpetra_ext/compat/"
 
 STANDARD = r"[a-z_0-9]+"  # C++ standard headers have no suffix
@@ -85,7 +87,7 @@ def line_problems(root, path, line):
         elif included.endswith(".H") and not path.startswith("adapters/openfoam/"):
             yield f"only adapters/openfoam includes OpenFOAM headers ('{included}')"
         yield from rule_problems(path, included)
-    elif VERSION_MACRO.search(line) and not path.startswith(VERSION_HOME):
+    elif (VERSION_MACRO.search(line) or RENAMED_MEMBER.search(line)) and not path.startswith(VERSION_HOME):
         yield f"differences between Trilinos versions belong in {VERSION_HOME}"
 
 

@@ -34,7 +34,8 @@ inline RCP<CrsMatrix> matrixFromFile(const std::string& name) {
   for (const auto& row : entries) longest = std::max(longest, row.size());
   const auto map = evenMap(rows);
   auto a = rcp(new CrsMatrix(map, longest));
-  for (const GO g : map->getNodeElementList()) {
+  for (size_t local = 0; local < compat::localNumElements(*map); ++local) {
+    const GO g = map->getGlobalElement(static_cast<int>(local));
     for (const Entry& e : entries[static_cast<std::size_t>(g)]) {
       a->insertGlobalValues(g, Teuchos::tuple<GO>(e.column), Teuchos::tuple<Scalar>(e.value));
     }

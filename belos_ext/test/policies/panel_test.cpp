@@ -34,7 +34,8 @@ struct PanelCase {
   void fill(int first, int last) {
     const auto& map = *basis[0].getMap();
     for (int j = first; j < last; ++j) {
-      for (const GO g : map.getNodeElementList()) {
+      for (size_t i = 0; i < compat::localNumElements(map); ++i) {
+        const GO g = map.getGlobalElement(static_cast<int>(i));
         std::mt19937 generator(static_cast<unsigned>(1000 * j + 7) + 100003U * static_cast<unsigned>(g));
         generator.discard(3);
         basis[j].replaceGlobalValue(g, 0, std::uniform_real_distribution<double>(-1, 1)(generator));

@@ -54,7 +54,7 @@ RCP<CrsMatrix> neumann2d(GO n) {
 RCP<CrsMatrix> shiftedLaplacian(GO n, Scalar shift) {
   auto a = grid2d(n, n);
   a->resumeFill();
-  for (size_t i = 0; i < a->getNodeNumRows(); ++i) {
+  for (size_t i = 0; i < compat::localNumRows(*a); ++i) {
     const GO g = a->getRowMap()->getGlobalElement(static_cast<int>(i));
     const Scalar value = 4 - shift;
     a->replaceGlobalValues(g, Teuchos::tuple<GO>(g), Teuchos::tuple<Scalar>(value));

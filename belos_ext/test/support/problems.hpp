@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan::testing {
@@ -42,7 +43,7 @@ struct Entry {
 /// The matrix whose row i is row(i).
 inline RCP<CrsMatrix> matrixFrom(const RCP<const Map>& map, const std::function<std::vector<Entry>(GO)>& row) {
   auto a = rcp(new CrsMatrix(map, 32));
-  for (size_t i = 0; i < map->getNodeNumElements(); ++i) {
+  for (size_t i = 0; i < compat::localNumElements(*map); ++i) {
     const GO g = map->getGlobalElement(static_cast<int>(i));
     std::vector<GO> columns;
     std::vector<Scalar> values;
@@ -102,7 +103,7 @@ inline RCP<MultiVector> vectorFrom(const RCP<const Map>& map, const std::functio
                                    size_t columns = 1) {
   auto v = rcp(new MultiVector(map, columns));
   for (size_t c = 0; c < columns; ++c) {
-    for (size_t i = 0; i < map->getNodeNumElements(); ++i) {
+    for (size_t i = 0; i < compat::localNumElements(*map); ++i) {
       const GO g = map->getGlobalElement(static_cast<int>(i));
       v->replaceLocalValue(static_cast<int>(i), c, entry(g + static_cast<GO>(7919 * c)));
     }
