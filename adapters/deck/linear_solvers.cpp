@@ -126,7 +126,7 @@ class EntryReader {
       entry_.parameters.set("Step Size", "auto");
       return;
     }
-    const auto step = map_.integer("krylov_step_size", 1, kspace);
+    const auto step = map_.integer("krylov_step_size", 1, kspace, known.ofCapstan() ? ", or auto" : "");
     if (!step) return;
     entry_.parameters.set("Step Size", *step);
     if (!known.ofCapstan()) return;

@@ -127,8 +127,8 @@ std::optional<bool> MapReader::boolean(const std::string& key) {
   return result;
 }
 
-std::optional<int> MapReader::integer(const std::string& key, int least, int most) {
-  const std::string allowed = "a whole number " + range(least, most);
+std::optional<int> MapReader::integer(const std::string& key, int least, int most, const std::string& otherwise) {
+  const std::string allowed = "a whole number " + range(least, most) + otherwise;
   const auto value = scalar(key, allowed);
   if (!value) return std::nullopt;
   const auto result = parsed<int>(*value);

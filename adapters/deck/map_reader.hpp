@@ -30,7 +30,8 @@ class MapReader {
   std::optional<std::string> text(const std::string& key);
   std::optional<std::string> word(const std::string& key, const std::vector<std::string>& allowed);
   std::optional<bool> boolean(const std::string& key);
-  std::optional<int> integer(const std::string& key, int least, int most);
+  /// A whole number in [least, most]. \param otherwise what else is allowed, for the message
+  std::optional<int> integer(const std::string& key, int least, int most, const std::string& otherwise = "");
   /// A finite number in [least, most], or in (least, most] when `open`.
   std::optional<double> real(const std::string& key, double least, double most, bool open = false);
   std::optional<std::vector<double>> reals(const std::string& key, std::size_t least, std::size_t most);

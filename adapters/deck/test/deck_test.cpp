@@ -176,6 +176,10 @@ TEST_F(DeckTest, ChecksStepSizes) {
     expectStart(complaint(replaced(twoSolvers, "krylov_step_size: 4", std::string("krylov_step_size: ") + wrong)),
                 std::string("deck.yaml:11:23: linear_solvers[1].krylov_step_size: found '") + wrong +
                     "'; allowed: a whole number from 1 to 50");
+    const std::string own = replaced(twoSolvers, "sstep_gmres", "capstan_sstep_gmres");
+    EXPECT_NE(complaint(replaced(own, "krylov_step_size: 4", std::string("krylov_step_size: ") + wrong))
+                  .find("allowed: a whole number from 1 to 50, or auto"),
+              std::string::npos);
   }
 }
 
