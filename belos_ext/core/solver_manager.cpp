@@ -71,8 +71,8 @@ void SolverManager<Types>::reset(Belos::ResetType type) {
   if ((type & Belos::RecycleSubspace) != 0) {
     columns_.clear();
     lockstepStorage_.reset();
+    if (operator_ && !problem_.is_null()) StateCache::instance().erase(stateKey());
     operator_.reset();
-    StateCache::instance().clear();
   }
 }
 
@@ -178,6 +178,7 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
                                                        : columns;
   for (std::size_t begin = 0; begin < columns; begin += together) {
     const std::size_t end = std::min(columns, begin + together);
+    monitor.resetNumIters(0);
     if (end - begin == 1) {
       DirectSystem<Types> system(*operator_, monitor, static_cast<int>(begin));
       one(begin, system);
@@ -212,6 +213,10 @@ Belos::ReturnType SolverManager<Types>::solve() {
   report_ = SolveReport{};
   report_.solver = name_.canonical;
   prepareOperator();
+  const auto timerOf = [&options](const char* what) {
+    return Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + what);
+  };
+  operator_->setTimers(timerOf("Operation Op*x"), timerOf("Operation Prec*x"));
   const std::size_t columns = problem_->getLHS()->getNumVectors();
   std::vector<int> indices(columns);
   for (std::size_t c = 0; c < columns; ++c) indices[c] = static_cast<int>(c);

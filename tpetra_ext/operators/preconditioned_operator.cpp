@@ -29,6 +29,25 @@ void requireSameSize(const Map& has, const Map& wanted, const char* which, const
   }
 }
 
+/// Runs a timer, where there is one that does not run already.
+class RunningTimer {
+ public:
+  explicit RunningTimer(const Teuchos::RCP<Teuchos::Time>& timer)
+      : timer_(!timer.is_null() && !timer->isRunning() ? timer.get() : nullptr) {
+    if (timer_ != nullptr) timer_->start();
+  }
+  ~RunningTimer() {
+    if (timer_ == nullptr) return;
+    timer_->stop();
+    timer_->incrementNumCalls();
+  }
+  RunningTimer(const RunningTimer&) = delete;
+  RunningTimer& operator=(const RunningTimer&) = delete;
+
+ private:
+  Teuchos::Time* timer_;
+};
+
 void requireDistinct(const void* in, const void* out, const char* function) {
   if (in == out) {
     throw std::invalid_argument(std::string("capstan::PreconditionedOperator::") + function +
@@ -80,6 +99,7 @@ void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) 
 template <class Types>
 void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w) {
   requireDistinct(&v, &w, "applyA");
+  const RunningTimer timer(operatorTimer_);
   const double begin = Teuchos::Time::wallTime();
   A_->apply(v, w);
   cost_.operatorSeconds += Teuchos::Time::wallTime() - begin;
@@ -91,6 +111,7 @@ void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w)
 template <class Types>
 void PreconditionedOperator<Types>::precondition(const Operator& preconditioner, const MultiVector& from,
                                                  MultiVector& to) {
+  const RunningTimer timer(preconditionerTimer_);
   const double begin = Teuchos::Time::wallTime();
   preconditioner.apply(from, to);
   cost_.preconditionerSeconds += Teuchos::Time::wallTime() - begin;

@@ -4,6 +4,8 @@
 /// A linear operator with its preconditioners: the one place that knows left from right.
 
 #include <Teuchos_RCP.hpp>
+#include <Teuchos_Time.hpp>
+#include <utility>
 #include <vector>
 
 #include "tpetra_ext/types.hpp"
@@ -55,6 +57,12 @@ class PreconditionedOperator {
   bool hasRight() const { return !right_.is_null(); }
   const Operator& A() const { return *A_; }
 
+  /// Teuchos timers that run while A, or a preconditioner, is applied; null for none. Local.
+  void setTimers(Teuchos::RCP<Teuchos::Time> ofOperator, Teuchos::RCP<Teuchos::Time> ofPreconditioner) {
+    operatorTimer_ = std::move(ofOperator);
+    preconditionerTimer_ = std::move(ofPreconditioner);
+  }
+
   const OperatorCost& cost() const { return cost_; }
   void resetCost() { cost_ = {}; }
 
@@ -66,6 +74,7 @@ class PreconditionedOperator {
   Teuchos::RCP<const Operator> A_, left_, right_;
   std::vector<Teuchos::RCP<MultiVector>> preconditioned_;  // R^-1 v, by number of columns
   std::vector<Teuchos::RCP<MultiVector>> product_;         // A R^-1 v, by number of columns
+  Teuchos::RCP<Teuchos::Time> operatorTimer_, preconditionerTimer_;
   OperatorCost cost_;
 };
 

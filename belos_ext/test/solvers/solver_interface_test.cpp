@@ -230,6 +230,8 @@ TEST_P(Interface, LossOfAccuracyIsForgottenByTheNextSolve) {
 
 TEST_P(Interface, ResetForgetsWhatWasLearnt) {
   const auto solver = solverOf(GetParam());
+  solver->reset(Belos::RecycleSubspace);  // nothing to forget yet
+  solve(*solver, plain());
   solver->reset(Belos::RecycleSubspace);
   const Outcome first = solve(*solver, plain());
   solver->reset(Belos::Problem);
@@ -260,6 +262,10 @@ TEST_P(Interface, TimerHasTheLabel) {
       Teuchos::TimeMonitor::lookupCounter("interface test: " + GetParam().canonical + " total solve time");
   ASSERT_FALSE(timer.is_null());
   EXPECT_EQ(timer->numCalls(), 1);
+  const auto products = Teuchos::TimeMonitor::getNewCounter("interface test: Operation Op*x");
+  const int before = products->numCalls();
+  const Outcome outcome = solve(GetParam(), p, plain());
+  EXPECT_EQ(products->numCalls() - before, outcome.report.operatorApplications);
 }
 
 TEST_P(Interface, ResidualReplacementStillConverges) {
