@@ -177,10 +177,7 @@ UpdatePolicy readPolicy(const dictionary& caching, const char* what, bool allowA
 // As OpenFOAM does with its own PCG.
 void requireFit(const dictionary& dict, const std::string& method, bool symmetric) {
   const SolverName* solver = findSolver(method);
-  const bool conjugate =
-      solver != nullptr && (solver->method == Method::Cg || solver->method == Method::PipelinedCg ||
-                            solver->method == Method::EnlargedCg || solver->method == Method::EmbeddedCg);
-  if (conjugate && !symmetric) {
+  if (solver != nullptr && isConjugateGradient(solver->method) && !symmetric) {
     fail(dict, "method: found '" + method + "', but the matrix is asymmetric; take a method for any matrix, such as " +
                    "capstan_sstep_gmres");
   }

@@ -6,7 +6,6 @@
 /// Two kinds exist: DirectSystem acts at once (one right-hand side); the lanes of a Lockstep make the columns of
 /// several right-hand sides advance together, their operator applications and reductions merged.
 
-#include <Kokkos_Core.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <cmath>
 #include <functional>
@@ -81,14 +80,8 @@ class LinearSystem {
   double norm(const MultiVector& v, Scalar square, ReductionBatch<Types>& batch) {
     const Scalar bound = static_cast<Scalar>(v.getGlobalLength()) * std::numeric_limits<Scalar>::min();
     if (!(square < bound)) return std::sqrt(static_cast<double>(square));
-    using Range = Kokkos::RangePolicy<typename Types::ExecutionSpace>;
-    const auto column = readableColumn(v);
-    Scalar entries = 0;
-    Kokkos::parallel_reduce(
-        "capstan nonzero entries", Range(0, column.extent(0)),
-        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += column(i) != Scalar(0) ? 1 : 0; }, entries);
     batch.clear();
-    const auto all = batch.value(entries);
+    const auto all = batch.value(kernels_.nonzeros(v));
     reduce(batch);
     return batch[all] > Scalar(0) ? std::sqrt(static_cast<double>(bound)) : 0;
   }

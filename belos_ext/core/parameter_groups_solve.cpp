@@ -100,7 +100,7 @@ ParameterRow residualReplacement() {
   row.type = "string or int";
   row.allowed = "auto, off, every N (N >= 1), or N itself";
   row.words = {"auto", "off", "every 10"};
-  row.methods = {Method::Cg, Method::PipelinedCg, Method::EnlargedCg, Method::EmbeddedCg};
+  row.methods = conjugateGradientMethods();
   row.doc =
       "When the recursive residual is replaced by b - A x, beyond the check that ends every solve: when rounding may "
       "have "
@@ -153,9 +153,8 @@ ParameterRow blockSizeRow() {
               "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own "
               "Krylov space and stops on its own. Pipelined methods solve one after the other.");
   row.remark = [](const Teuchos::ParameterEntry& entry, Method method) -> std::string {
-    const bool pipelined =
-        method == Method::PipelinedGmres || method == Method::PipelinedSStepGmres || method == Method::PipelinedCg;
-    return pipelined && toInt(entry) > 1 ? "pipelined methods solve right-hand sides one after the other" : "";
+    return isPipelined(method) && toInt(entry) > 1 ? "pipelined methods solve right-hand sides one after the other"
+                                                   : "";
   };
   return row;
 }
@@ -167,8 +166,7 @@ std::vector<ParameterRow> krylovSpace() {
       integer("Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", gmresMethods(),
               "Iterations between restarts. Memory: this many basis vectors and one for each right-hand side."),
       integer(
-          "Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1",
-          {Method::PipelinedGmres, Method::PipelinedSStepGmres, Method::PipelinedCg},
+          "Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", pipelinedMethods(),
           "Reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step GMRES. Deeper hides "
           "slower networks and is less stable; it is reduced where a solve breaks down."),
       real(

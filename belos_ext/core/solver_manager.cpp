@@ -11,7 +11,7 @@
 #include "belos_ext/core/lockstep.hpp"
 #include "belos_ext/core/monitor.hpp"
 #include "belos_ext/core/parameter_overlay.hpp"
-#include "belos_ext/core/report_io.hpp"
+#include "belos_ext/core/report_summary.hpp"
 #include "belos_ext/core/state_cache.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
@@ -171,11 +171,9 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
     columns_[c]->solve(system, *bs[c], *xs[c], stops[c]);
   };
   // The reductions of pipelined methods are hidden, not shared: their columns are solved one after the other.
-  const bool pipelined = name_.method == Method::PipelinedGmres || name_.method == Method::PipelinedSStepGmres ||
-                         name_.method == Method::PipelinedCg;
-  const std::size_t together = pipelined               ? 1
-                               : options.blockSize > 0 ? static_cast<std::size_t>(options.blockSize)
-                                                       : columns;
+  const std::size_t together = isPipelined(name_.method) ? 1
+                               : options.blockSize > 0   ? static_cast<std::size_t>(options.blockSize)
+                                                         : columns;
   for (std::size_t begin = 0; begin < columns; begin += together) {
     const std::size_t end = std::min(columns, begin + together);
     monitor.resetNumIters(0);
@@ -223,7 +221,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   problem_->setLSIndex(indices);
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
-  const bool isCg = name_.method == Method::Cg || name_.method == Method::PipelinedCg;
+  const bool isCg = isConjugateGradient(name_.method);
   // CG follows b - A x itself, so by default it is measured against itself, as in Belos' CG.
   const ResidualScaling native =
       isCg && !options.implicitScalingGiven ? ResidualScaling::NormOfInitRes : options.implicitScaling;
@@ -246,92 +244,29 @@ Belos::ReturnType SolverManager<Types>::solve() {
   const ReductionCounters spent = counters() - before;
   report_.reductionsBlocking = spent.blocking;
   report_.reductionsNonblocking = spent.nonblocking;
-  report_.seconds.total = now() - started;
   report_.seconds.reductionWait = spent.waitSeconds;
   report_.seconds.orthogonalization = spent.kernelSeconds;
+  report_.seconds.total = now() - started;
   fillReport(stops, options);
-  writeFiles(options);
+  if (problem_->getLHS()->getMap()->getComm()->getRank() == 0) publish(report_, options, lossOfAccuracy_);
   return report_.converged ? Belos::Converged : Belos::Unconverged;
 }
 
 template <class Types>
 void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const SolverOptions& options) {
-  SolveReport& r = report_;
-  r.label = problemLabel();
-  r.tolerance = options.tolerance;
-  r.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
-  r.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
-  const bool testsExplicit = !stops.empty() && stops.front().criteria().testExplicit;
-  r.norm = operator_->hasLeft() && testsExplicit ? "2-norm of M^-1 (b - A x), and of b - A x" : "2-norm of b - A x";
-  r.scaling = toString(testsExplicit ? options.explicitScaling : stops.front().criteria().implicitScaling);
-  r.converged = true;
-  r.reason = StopReason::Converged;
-  lossOfAccuracy_ = false;
-  for (const StopTest& stop : stops) {
-    ColumnReport column;
-    column.converged = stop.converged();
-    column.reason = stop.reason();
-    column.iterations = stop.iterations();
-    column.restarts = stop.restarts();
-    column.scale = stop.implicitScale();
-    column.recursiveResidual = stop.recursive() / stop.implicitScale();
-    column.trueResidual = stop.attained();
-    r.columns.push_back(column);
-    if (!column.converged && r.converged) {
-      r.converged = false;
-      r.reason = column.reason;
-    }
-    r.iterations = std::max(r.iterations, column.iterations);
-    r.restarts = std::max(r.restarts, column.restarts);
-    r.recursiveResidual = std::max(r.recursiveResidual, column.recursiveResidual);
-    r.trueResidual =
-        std::isnan(column.trueResidual) ? column.trueResidual : std::max(r.trueResidual, column.trueResidual);
-    lossOfAccuracy_ = lossOfAccuracy_ || stop.lossOfAccuracy();
+  report_.label = problemLabel();
+  report_.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
+  report_.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
+  for (const auto& column : columns_) {
+    report_.finalStepSize = std::max(report_.finalStepSize, column->finalStepSize());
   }
   const OperatorCost& cost = operator_->cost();
-  r.operatorApplications = cost.operatorApplications;
-  r.preconditionerApplications = cost.preconditionerApplications;
-  r.seconds.operatorSeconds = cost.operatorSeconds;
-  r.seconds.preconditioner = cost.preconditionerSeconds;
-  for (const auto& column : columns_) {
-    r.finalStepSize = std::max(r.finalStepSize, column->finalStepSize());
-  }
-  r.seconds.rest = r.seconds.total - r.seconds.operatorSeconds - r.seconds.preconditioner -
-                   r.seconds.orthogonalization - r.seconds.reductionWait;
-  std::stable_sort(r.events.begin(), r.events.end(),
-                   [](const ReportEvent& a, const ReportEvent& b) { return a.iteration < b.iteration; });
-}
-
-template <class Types>
-void SolverManager<Types>::writeFiles(const SolverOptions& options) const {
-  if (problem_->getLHS()->getMap()->getComm()->getRank() != 0) return;
-  try {
-    if (!options.reportFile.empty()) writeReport(options.reportFile, report_);
-    if (!options.historyFile.empty()) writeHistory(options.historyFile, report_);
-  } catch (const std::runtime_error& error) {
-    // On this rank alone, and the solve itself is done: a full disk must neither hang the others nor undo it.
-    *options.outputStream << "Capstan warning: " << error.what() << std::endl;
-  }
-  if ((options.verbosity & (Belos::OrthoDetails | Belos::Debug)) != 0) {
-    for (const ReportEvent& event : report_.events) {
-      *options.outputStream << name_.canonical << ": iteration " << event.iteration << ", column " << event.column
-                            << ": " << event.kind << ": " << event.detail << '\n';
-    }
-  }
-  if ((options.verbosity & Belos::Warnings) != 0 && lossOfAccuracy_) {
-    *options.outputStream << name_.canonical << ": warning: loss of accuracy: the computed residual stays at "
-                          << report_.trueResidual << ", above the tolerance " << report_.tolerance << '\n';
-  }
-  if ((options.verbosity & Belos::FinalSummary) != 0) {
-    *options.outputStream << name_.canonical << ": " << toString(report_.reason) << " after " << report_.iterations
-                          << " iterations, true relative residual " << report_.trueResidual << '\n';
-  }
-  if ((options.verbosity & Belos::TimingDetails) != 0) {
-    const PhaseSeconds& s = report_.seconds;
-    *options.outputStream << name_.canonical << ": seconds: operator " << s.operatorSeconds << ", preconditioner "
-                          << s.preconditioner << ", orthogonalization " << s.orthogonalization << ", reductions "
-                          << s.reductionWait << ", rest " << s.rest << ", total " << s.total << '\n';
-  }
+  report_.operatorApplications = cost.operatorApplications;
+  report_.preconditionerApplications = cost.preconditionerApplications;
+  report_.seconds.operatorSeconds = cost.operatorSeconds;
+  report_.seconds.preconditioner = cost.preconditionerSeconds;
+  summarize(stops, options, operator_->hasLeft(), report_);
+  lossOfAccuracy_ = std::any_of(stops.begin(), stops.end(), [](const StopTest& stop) { return stop.lossOfAccuracy(); });
 }
 
 template <class Types>

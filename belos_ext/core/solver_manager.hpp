@@ -93,7 +93,6 @@ class SolverManager final
   void configureColumns(std::size_t columns);
   void solveColumns(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);
   void fillReport(const std::vector<StopTest>& stops, const SolverOptions& options);
-  void writeFiles(const SolverOptions& options) const;
 
   SolverName name_;
   Parameters parameters_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "belos_ext/core/nearest_match.hpp"
@@ -36,6 +37,26 @@ const SolverName* findSolver(const std::string& name) {
   }
   return nullptr;
 }
+
+const std::vector<Method>& conjugateGradientMethods() {
+  static const std::vector<Method> methods = {Method::Cg, Method::PipelinedCg, Method::EnlargedCg, Method::EmbeddedCg};
+  return methods;
+}
+
+const std::vector<Method>& pipelinedMethods() {
+  static const std::vector<Method> methods = {Method::PipelinedGmres, Method::PipelinedSStepGmres, Method::PipelinedCg};
+  return methods;
+}
+
+namespace {
+bool isOneOf(const std::vector<Method>& methods, Method method) {
+  return std::find(methods.begin(), methods.end(), method) != methods.end();
+}
+}  // namespace
+
+bool isConjugateGradient(Method method) { return isOneOf(conjugateGradientMethods(), method); }
+
+bool isPipelined(Method method) { return isOneOf(pipelinedMethods(), method); }
 
 const SolverName& solverName(Method method) {
   for (const SolverName& row : solverNames()) {

@@ -26,6 +26,12 @@ const std::vector<SolverName>& solverNames();
 /// The method of a canonical name or alias in any case, or nullptr when there is none. Local.
 const SolverName* findSolver(const std::string& name);
 
+/// The families that code outside a solver has to tell apart, whether or not each can be created. Local.
+const std::vector<Method>& conjugateGradientMethods();
+const std::vector<Method>& pipelinedMethods();
+bool isConjugateGradient(Method method);
+bool isPipelined(Method method);
+
 /// The row of a method. Throws std::invalid_argument when the method cannot be created.
 const SolverName& solverName(Method method);
 

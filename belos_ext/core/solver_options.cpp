@@ -117,20 +117,18 @@ void checkBasis(const SolverOptions& options, Method method) {
 }  // namespace
 
 void checkConflicts(const SolverOptions& options, Method method) {
-  const bool isCg = method == Method::Cg || method == Method::PipelinedCg || method == Method::EnlargedCg ||
-                    method == Method::EmbeddedCg;
-  if (isCg && options.flexible) {
+  if (isConjugateGradient(method) && options.flexible) {
     conflict(method,
              "\"Flexible Gmres\" = true, but CG has no flexible variant here; use \"CAPSTAN GMRES\" for a "
              "preconditioner that changes from one application to the next");
   }
-  const bool isPipelined = method == Method::PipelinedGmres || method == Method::PipelinedSStepGmres;
-  if (isPipelined && options.flexible) {
+  const bool isPipelinedGmres = isPipelined(method) && !isConjugateGradient(method);
+  if (isPipelinedGmres && options.flexible) {
     conflict(method,
              "\"Flexible Gmres\" = true, but pipelined methods have no flexible variant; use \"CAPSTAN GMRES\" or "
              "\"CAPSTAN GMRES S-STEP\" for a preconditioner that changes from one application to the next");
   }
-  if (isPipelined && !options.shiftsAuto && !options.eigenvalueBoundsAuto &&
+  if (isPipelinedGmres && !options.shiftsAuto && !options.eigenvalueBoundsAuto &&
       options.changeOfBasisDropTolerance == 0.0) {
     conflict(
         method,

@@ -154,6 +154,16 @@ class BlockKernels {
     }
   }
 
+  /// Entries of this rank's part of a single vector that are not zero; NaN counts. Waits for the result.
+  Scalar nonzeros(const MultiVector& v) const {
+    const auto column = readableColumn(v);
+    Scalar entries = 0;
+    Kokkos::parallel_reduce(
+        "capstan nonzero entries", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += column(i) != Scalar(0) ? 1 : 0; }, entries);
+    return entries;
+  }
+
   ExecutionSpace& execution() { return execution_; }
 
  private:

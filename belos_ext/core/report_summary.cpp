@@ -1,0 +1,87 @@
+#include "belos_ext/core/report_summary.hpp"
+
+#include <BelosTypes.hpp>
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+#include <stdexcept>
+
+#include "belos_ext/core/report_io.hpp"
+
+namespace capstan {
+
+namespace {
+
+ColumnReport columnReport(const StopTest& stop) {
+  ColumnReport column;
+  column.converged = stop.converged();
+  column.reason = stop.reason();
+  column.iterations = stop.iterations();
+  column.restarts = stop.restarts();
+  column.scale = stop.implicitScale();
+  column.recursiveResidual = stop.recursive() / stop.implicitScale();
+  column.trueResidual = stop.attained();
+  return column;
+}
+
+void printSeconds(std::ostream& out, const SolveReport& report) {
+  const PhaseSeconds& s = report.seconds;
+  out << report.solver << ": seconds: operator " << s.operatorSeconds << ", preconditioner " << s.preconditioner
+      << ", orthogonalization " << s.orthogonalization << ", reductions " << s.reductionWait << ", rest " << s.rest
+      << ", total " << s.total << '\n';
+}
+
+}  // namespace
+
+void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, bool hasLeft, SolveReport& report) {
+  const StopCriteria& criteria = stops.front().criteria();
+  report.tolerance = options.tolerance;
+  report.norm = hasLeft && criteria.testExplicit ? "2-norm of M^-1 (b - A x), and of b - A x" : "2-norm of b - A x";
+  report.scaling = toString(criteria.testExplicit ? options.explicitScaling : criteria.implicitScaling);
+  report.converged = true;
+  report.reason = StopReason::Converged;
+  for (const StopTest& stop : stops) {
+    const ColumnReport column = columnReport(stop);
+    if (!column.converged && report.converged) {
+      report.converged = false;
+      report.reason = column.reason;
+    }
+    report.iterations = std::max(report.iterations, column.iterations);
+    report.restarts = std::max(report.restarts, column.restarts);
+    report.recursiveResidual = std::max(report.recursiveResidual, column.recursiveResidual);
+    report.trueResidual =
+        std::isnan(column.trueResidual) ? column.trueResidual : std::max(report.trueResidual, column.trueResidual);
+    report.columns.push_back(column);
+  }
+  PhaseSeconds& s = report.seconds;
+  s.rest = s.total - s.operatorSeconds - s.preconditioner - s.orthogonalization - s.reductionWait;
+  std::stable_sort(report.events.begin(), report.events.end(),
+                   [](const ReportEvent& a, const ReportEvent& b) { return a.iteration < b.iteration; });
+}
+
+void publish(const SolveReport& report, const SolverOptions& options, bool lossOfAccuracy) {
+  std::ostream& out = *options.outputStream;
+  try {
+    if (!options.reportFile.empty()) writeReport(options.reportFile, report);
+    if (!options.historyFile.empty()) writeHistory(options.historyFile, report);
+  } catch (const std::runtime_error& error) {
+    out << "Capstan warning: " << error.what() << std::endl;
+  }
+  if ((options.verbosity & (Belos::OrthoDetails | Belos::Debug)) != 0) {
+    for (const ReportEvent& event : report.events) {
+      out << report.solver << ": iteration " << event.iteration << ", column " << event.column << ": " << event.kind
+          << ": " << event.detail << '\n';
+    }
+  }
+  if ((options.verbosity & Belos::Warnings) != 0 && lossOfAccuracy) {
+    out << report.solver << ": warning: loss of accuracy: the computed residual stays at " << report.trueResidual
+        << ", above the tolerance " << report.tolerance << '\n';
+  }
+  if ((options.verbosity & Belos::FinalSummary) != 0) {
+    out << report.solver << ": " << toString(report.reason) << " after " << report.iterations
+        << " iterations, true relative residual " << report.trueResidual << '\n';
+  }
+  if ((options.verbosity & Belos::TimingDetails) != 0) printSeconds(out, report);
+}
+
+}  // namespace capstan
