@@ -4,7 +4,8 @@
 /// host.
 ///
 /// All functions are local. Coefficients are copied into memory the execution space can read before the launch, so the
-/// caller may change them at once. Their time is added to counters().kernelSeconds (on a GPU: until the launch).
+/// caller may change them at once. Their time is added to counters().kernelSeconds (on a GPU: until the launch). Each
+/// looks at pending reductions when it ends, on CPUs also between chunks of rows if it takes long (see progress.hpp).
 /// Distributed operands need constant stride and equal local lengths.
 
 #include <Teuchos_SerialDenseMatrix.hpp>
@@ -16,7 +17,7 @@
 #include "tpetra_ext/kernels/sweep.hpp"
 #include "tpetra_ext/kernels/sweep_list.hpp"
 #include "tpetra_ext/kernels/triangular_solve.hpp"
-#include "tpetra_ext/reductions/counters.hpp"
+#include "tpetra_ext/reductions/progress.hpp"
 
 namespace capstan {
 
@@ -98,19 +99,19 @@ class BlockKernels {
 
   /// V -= Q R. Q: n x k, R: k x s, V: n x s.
   void update(const MultiVector& q, const HostMatrix& r, MultiVector& v) {
-    const CounterTimer timer(counters().kernelSeconds);
+    const LocalWork work;
     kernels::update(execution_, readable(q), staged(0, r), writable(v));
   }
 
   /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
   void accumulate(const MultiVector& q, const HostMatrix& y, MultiVector& x) {
-    const CounterTimer timer(counters().kernelSeconds);
+    const LocalWork work;
     kernels::accumulate(execution_, readable(q), staged(0, y), writable(x));
   }
 
   /// V <- V U^{-1}, U upper triangular s x s.
   void triangularSolve(MultiVector& v, const HostMatrix& u) {
-    const CounterTimer timer(counters().kernelSeconds);
+    const LocalWork work;
     kernels::triangularSolve(execution_, writable(v), staged(0, u));
   }
 
@@ -123,19 +124,19 @@ class BlockKernels {
     const Tall none("none", vView.extent(0), 0);
     const ConstTall qView = q != nullptr ? ConstTall(readable(*q)) : ConstTall(none);
     const Tall pView = p != nullptr ? writable(*p) : none;
-    const CounterTimer timer(counters().kernelSeconds);
+    const LocalWork work;
     kernels::orthonormalize(execution_, qView, pView, staged(0, s), vView, staged(1, r), staged(2, u));
   }
 
   /// Several updates of single vectors of one length in one pass over memory, in order.
   template <class... Rest>
   void sweep(const VectorUpdate<MultiVector>& first, const Rest&... rest) {
-    const CounterTimer timer(counters().kernelSeconds);
+    const LocalWork work;
     kernels::sweep(execution_, static_cast<std::ptrdiff_t>(first.y.getLocalLength()), lowered(first), lowered(rest)...);
   }
 
   void sweep(const SweepList<Types>& list) {
-    const CounterTimer timer(counters().kernelSeconds);
+    const LocalWork work;
     kernels::sweep(execution_, list.rows(), list.list());
   }
 

@@ -10,6 +10,7 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
+#include "tpetra_ext/reductions/progress.hpp"
 
 namespace capstan {
 
@@ -101,7 +102,9 @@ void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w)
   requireDistinct(&v, &w, "applyA");
   const RunningTimer timer(operatorTimer_);
   const double begin = Teuchos::Time::wallTime();
+  pollReductions();
   A_->apply(v, w);
+  pollReductions();
   cost_.operatorSeconds += Teuchos::Time::wallTime() - begin;
   ++cost_.operatorApplications;
   cost_.operatorColumns += static_cast<long>(v.getNumVectors());
@@ -113,7 +116,9 @@ void PreconditionedOperator<Types>::precondition(const Operator& preconditioner,
                                                  MultiVector& to) {
   const RunningTimer timer(preconditionerTimer_);
   const double begin = Teuchos::Time::wallTime();
+  pollReductions();
   preconditioner.apply(from, to);
+  pollReductions();
   cost_.preconditionerSeconds += Teuchos::Time::wallTime() - begin;
   ++cost_.preconditionerApplications;
   cost_.preconditionerColumns += static_cast<long>(from.getNumVectors());

@@ -27,6 +27,9 @@ struct OperatorCost {
 /// All vectors are MultiVectors of any number of columns over A's maps. Everything but the constructor is collective,
 /// as A's and the preconditioners' apply are. Scratch vectors are kept per number of columns: after the first call with
 /// a number of columns nothing is allocated here. Not for use by two threads at once.
+///
+/// Pending reductions are looked at before and after every application (see progress.hpp). Inside, the operator
+/// decides: Tpetra's halo exchange enters MPI and lets it make progress, its local product does not.
 template <class Types>
 class PreconditionedOperator {
  public:

@@ -2,11 +2,15 @@
 
 #include <Teuchos_Comm.hpp>
 #include <Teuchos_DefaultSerialComm.hpp>
+#include <chrono>
+#include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "tpetra_ext/reductions/counters.hpp"
+#include "tpetra_ext/reductions/progress.hpp"
 // The tests also build this file with CAPSTAN_WITHOUT_MPI and CAPSTAN_WITHOUT_IALLREDUCE, as older installations would.
 #if defined(HAVE_TEUCHOS_MPI) && !defined(CAPSTAN_WITHOUT_MPI)
 #define CAPSTAN_HAVE_MPI
@@ -36,7 +40,17 @@ long nextTicket() {
 }
 
 #ifdef CAPSTAN_HAVE_MPI
+/// Whether the last thing MPI said was an error: it then need not complete what is in flight.
+bool& mpiIsSuspect() {
+  static bool suspect = false;
+  return suspect;
+}
+
+/// How long destructors wait for a suspect MPI.
+constexpr std::chrono::seconds patience{2};
+
 std::string describe(const char* function, int code) {
+  mpiIsSuspect() = true;
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
@@ -57,13 +71,26 @@ void setNonblockingMode(NonblockingMode wanted) {
   mode() = wanted;
 }
 
-struct AllReduce::State {
+struct AllReduce::State final : detail::Watched {
   Teuchos::RCP<const Teuchos::Comm<int>> comm;
   int rank = 0;
   int size = 1;
   long ticket = 0;
   bool inFlight = false;
+  bool abandoned = false;
   std::string error;  // of the reduction started last
+
+  /// Throws where a new reduction cannot begin.
+  void requireFree() const {
+    if (inFlight) throw std::logic_error("capstan: a reduction over this batch is still in flight; wait for it first");
+    if (abandoned) {
+      throw std::runtime_error("capstan: a reduction over this batch was given up after an error of MPI; use another");
+    }
+  }
+  [[noreturn]] void throwError() const {
+    throw std::runtime_error("capstan: reduction over " + std::to_string(size) + " ranks: " + error);
+  }
+
 #ifdef CAPSTAN_HAVE_MPI
   MPI_Comm raw = MPI_COMM_NULL;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -75,21 +102,49 @@ struct AllReduce::State {
 
   void allreduce(void* data, int count, MPI_Datatype type) {
     const CounterTimer timer(counters().waitSeconds);
-    const int code = MPI_Allreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, raw);
-    if (code != MPI_SUCCESS) error = describe("MPI_Allreduce", code);
+    const detail::BlockedInMpi blocked;
+    take("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, raw));
+  }
+
+  void take(const char* function, int code) {
+    if (code != MPI_SUCCESS) {
+      error = describe(function, code);
+    } else {
+      mpiIsSuspect() = false;
+    }
+  }
+
+  bool look() noexcept override {
+    int done = 0;
+    // An error is the wait's to tell.
+    return MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+  }
+
+  /// Whether MPI completes the request in due time.
+  bool settles() noexcept {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (!look()) {
+      if (std::chrono::steady_clock::now() > deadline) return false;
+      std::this_thread::yield();
+    }
+    return true;
   }
 
   /// Blocks until MPI is done with the buffer; keeps the error for wait().
   void complete() {
+    const CounterTimer timer(counters().nonblockingWaitSeconds);
     if (deferredData != nullptr) {
       allreduce(std::exchange(deferredData, nullptr), deferredCount, deferredType);
     } else if (request != MPI_REQUEST_NULL) {
-      const CounterTimer timer(counters().waitSeconds);
-      const int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
-      if (code != MPI_SUCCESS) error = describe("MPI_Wait", code);
+      const CounterTimer all(counters().waitSeconds);
+      detail::unwatch(*this);
+      const detail::BlockedInMpi blocked;
+      take("MPI_Wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
       request = MPI_REQUEST_NULL;
     }
   }
+#else
+  bool look() noexcept override { return true; }
 #endif
 };
 
@@ -113,23 +168,39 @@ AllReduce::AllReduce(Teuchos::RCP<const Teuchos::Comm<int>> comm) : state_(std::
 
 AllReduce::~AllReduce() { finish(state_->ticket); }
 
-void AllReduce::finish(long ticket) noexcept {
-  if (ticket != state_->ticket || !state_->inFlight) return;
+bool AllReduce::finish(long ticket) noexcept {
+  if (ticket != state_->ticket || !state_->inFlight) return true;
   state_->inFlight = false;
 #ifdef CAPSTAN_HAVE_MPI
+  detail::unwatch(*state_);
   int finalized = 0;
-  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;  // nothing may be asked of MPI any more
+  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return true;  // nothing may be asked of MPI any more
   try {
     eventLog().record(EventKind::ReductionWait, ticket);
-    state_->complete();
+    if (!mpiIsSuspect()) {
+      state_->complete();
+    } else if (std::exchange(state_->deferredData, nullptr) != nullptr) {
+      state_->error = "not sent after an error of MPI";
+    } else if (state_->settles()) {
+      state_->complete();
+    } else {
+      state_->abandoned = true;
+      state_->error = "given up after an error of MPI";
+      return false;
+    }
   } catch (...) {  // out of memory while writing a text: a destructor has nobody to tell
   }
 #endif
+  return true;
+}
+
+void AllReduce::abandon(std::shared_ptr<AllReduce> reduction) noexcept {
+  // Without memory for a shared pointer there is none left to protect either.
+  static_cast<void>(new (std::nothrow) std::shared_ptr<AllReduce>(std::move(reduction)));
 }
 
 void AllReduce::runRaw(void* data, int count, Type type, int bytes) {
-  if (state_->inFlight)
-    throw std::logic_error("capstan: a reduction over this batch is still in flight; wait for it first");
+  state_->requireFree();
   state_->error.clear();
   if (count == 0) return;
   state_->ticket = nextTicket();
@@ -140,16 +211,14 @@ void AllReduce::runRaw(void* data, int count, Type type, int bytes) {
   ++counters().messages;
   counters().bytes += bytes;
   state_->allreduce(data, count, State::datatype(type));
-  if (!state_->error.empty())
-    throw std::runtime_error("capstan: reduction over " + std::to_string(state_->size) + " ranks: " + state_->error);
+  if (!state_->error.empty()) state_->throwError();
 #else
   (void)data, (void)type, (void)bytes;
 #endif
 }
 
 long AllReduce::startRaw(void* data, int count, Type type, int bytes) {
-  if (state_->inFlight)
-    throw std::logic_error("capstan: a reduction over this batch is still in flight; wait for it first");
+  state_->requireFree();
   state_->error.clear();
   state_->ticket = nextTicket();
   if (count == 0) return state_->ticket;
@@ -160,6 +229,7 @@ long AllReduce::startRaw(void* data, int count, Type type, int bytes) {
 #ifdef CAPSTAN_HAVE_MPI
   ++counters().messages;
   counters().bytes += bytes;
+  ++counters().nonblockingBySize[static_cast<std::size_t>(sizeClass(bytes))];
 #if CAPSTAN_HAVE_IALLREDUCE
   if (mode() == NonblockingMode::Native) {
     const int code =
@@ -167,6 +237,8 @@ long AllReduce::startRaw(void* data, int count, Type type, int bytes) {
     if (code != MPI_SUCCESS) {
       state_->request = MPI_REQUEST_NULL;
       state_->error = describe("MPI_Iallreduce", code);
+    } else {
+      detail::watch(*state_);
     }
     return state_->ticket;
   }
@@ -195,9 +267,7 @@ void AllReduce::wait(long ticket) {
     }
 #endif
   }
-  if (!state_->error.empty()) {
-    throw std::runtime_error("capstan: reduction over " + std::to_string(state_->size) + " ranks: " + state_->error);
-  }
+  if (!state_->error.empty()) state_->throwError();
 }
 
 bool AllReduce::test(long ticket) {
@@ -206,13 +276,17 @@ bool AllReduce::test(long ticket) {
   if (state_->deferredData != nullptr) return false;
   if (state_->request != MPI_REQUEST_NULL) {
     int done = 0;
+    const ProgressMode watched = detail::unwatch(*state_);
     const int code = MPI_Test(&state_->request, &done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS) {
       state_->error = describe("MPI_Test", code);
       state_->request = MPI_REQUEST_NULL;
       done = 1;
     }
-    if (done == 0) return false;
+    if (done == 0) {
+      detail::watchAgain(*state_, watched);
+      return false;
+    }
   }
 #endif
   eventLog().record(EventKind::ReductionWait, ticket);

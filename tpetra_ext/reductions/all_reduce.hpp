@@ -31,6 +31,8 @@ void setNonblockingMode(NonblockingMode mode);
 /// Scalars: float and double. The data stay where they are and must live until the reduction is complete; an
 /// owner that shares ownership of both (see ReductionBatch) guarantees it. The destructor completes a pending
 /// reduction, unless MPI has been finalized: MPI forbids MPI_Cancel on a collective.
+///
+/// Reductions make progress as the ProgressScope says under which they are started.
 class AllReduce {
  public:
   /// Throws std::invalid_argument when `comm` is null or neither an MPI nor a serial communicator. Local.
@@ -56,8 +58,13 @@ class AllReduce {
   /// mode it is false until wait().
   bool test(long ticket);
 
-  /// Like wait(), for destructors: throws nothing, and does nothing after MPI_Finalize.
-  void finish(long ticket) noexcept;
+  /// Like wait(), for destructors: throws nothing, and does nothing after MPI_Finalize. Where MPI has just reported an
+  /// error, of this reduction or of another one, it may never complete anything again: then the wait lasts two seconds
+  /// at most. False when it was given up: MPI may still write to the data, and no reduction can be started here again.
+  bool finish(long ticket) noexcept;
+
+  /// Keeps a reduction that finish() has given up, and all it shares ownership of, to the end of the process.
+  static void abandon(std::shared_ptr<AllReduce> reduction) noexcept;
 
   /// Whether a reduction has been started and not yet completed by wait() or test(). Local.
   bool inFlight() const;

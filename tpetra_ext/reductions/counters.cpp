@@ -1,5 +1,7 @@
 #include "tpetra_ext/reductions/counters.hpp"
 
+#include <cstddef>
+
 namespace capstan {
 
 ReductionCounters operator-(const ReductionCounters& later, const ReductionCounters& earlier) {
@@ -10,8 +12,18 @@ ReductionCounters operator-(const ReductionCounters& later, const ReductionCount
   result.bytes = later.bytes - earlier.bytes;
   result.fences = later.fences - earlier.fences;
   result.waitSeconds = later.waitSeconds - earlier.waitSeconds;
+  result.nonblockingWaitSeconds = later.nonblockingWaitSeconds - earlier.nonblockingWaitSeconds;
+  for (std::size_t k = 0; k < result.nonblockingBySize.size(); ++k) {
+    result.nonblockingBySize[k] = later.nonblockingBySize[k] - earlier.nonblockingBySize[k];
+  }
   result.kernelSeconds = later.kernelSeconds - earlier.kernelSeconds;
   return result;
+}
+
+int sizeClass(long bytes) {
+  int k = 0;
+  while (k < 31 && (1L << k) < bytes) ++k;
+  return k;
 }
 
 ReductionCounters& counters() {

@@ -6,6 +6,7 @@
 /// Both are process-wide and meant for the one thread that drives the solver. Reports take differences of counters;
 /// tests read the log to prove that work lies between the start of a reduction and the wait for it.
 
+#include <array>
 #include <chrono>
 #include <vector>
 
@@ -13,14 +14,20 @@ namespace capstan {
 
 /// Running totals since the start of the process. Local: ranks count for themselves.
 struct ReductionCounters {
-  long blocking = 0;         ///< blocking all-reduces, counted on one rank and on a serial communicator too
-  long nonblocking = 0;      ///< nonblocking all-reduces started, counted likewise
-  long messages = 0;         ///< MPI collectives really called: fewer than the above on one rank
-  long bytes = 0;            ///< bytes handed to those collectives by this rank
-  long fences = 0;           ///< times the host waited for the execution space to finish local products
-  double waitSeconds = 0;    ///< seconds spent inside blocking all-reduces and in waits for nonblocking ones
+  long blocking = 0;                  ///< blocking all-reduces, counted on one rank and on a serial communicator too
+  long nonblocking = 0;               ///< nonblocking all-reduces started, counted likewise
+  long messages = 0;                  ///< MPI collectives really called: fewer than the above on one rank
+  long bytes = 0;                     ///< bytes handed to those collectives by this rank
+  long fences = 0;                    ///< times the host waited for the execution space to finish local products
+  double waitSeconds = 0;             ///< seconds spent inside blocking all-reduces and in waits for nonblocking ones
+  double nonblockingWaitSeconds = 0;  ///< the second part of waitSeconds
   double kernelSeconds = 0;  ///< seconds in local kernels: products of batches, with their fence, and vector updates
+  /// Nonblocking messages sent, by size: element k counts those of more than 2^(k-1) and at most 2^k bytes.
+  std::array<long, 32> nonblockingBySize{};
 };
+
+/// The k of ReductionCounters::nonblockingBySize.
+int sizeClass(long bytes);
 
 /// Adds the wall-clock seconds it lives to one of the totals.
 class CounterTimer {

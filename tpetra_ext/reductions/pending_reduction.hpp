@@ -14,7 +14,8 @@ namespace capstan {
 ///
 /// It shares ownership of the buffers, so it may outlive the batch it came from and the vectors that went into it.
 /// Letting it fall out of scope completes the reduction (never cancels it): every rank has to do it alike, as with
-/// wait(). After MPI_Finalize the destructor does nothing.
+/// wait(). After MPI_Finalize the destructor does nothing. After an error of MPI it does not wait for ever, but leaves
+/// the buffers to MPI (see AllReduce::finish()).
 template <class Types>
 class PendingReduction {
  public:
@@ -56,7 +57,7 @@ class PendingReduction {
 
  private:
   void finish() noexcept {
-    if (reduction_ != nullptr) reduction_->finish(ticket_);
+    if (reduction_ != nullptr && !reduction_->finish(ticket_)) AllReduce::abandon(reduction_);
     reduction_.reset();
   }
 

@@ -9,6 +9,7 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/local_products.hpp"
+#include "tpetra_ext/reductions/progress.hpp"
 
 namespace capstan {
 
@@ -80,7 +81,7 @@ void ReductionBatch<Types>::Impl::collect() {
 template <class Types>
 void ReductionBatch<Types>::Impl::evaluate(const char* call) {
   requireCollecting(call);
-  const CounterTimer timer(counters().kernelSeconds);
+  const LocalWork work;
   const ExecutionSpace exec;
   const bool kernels = products.hasKernels();
   launch(exec);
@@ -179,7 +180,7 @@ void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& b
   }
   int total = 0;
   {
-    const CounterTimer timer(counters().kernelSeconds);
+    const LocalWork work;
     const typename Types::ExecutionSpace exec;
     bool kernels = false;
     for (ReductionBatch* batch : batches) {

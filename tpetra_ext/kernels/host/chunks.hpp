@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "tpetra_ext/kernels/host/interlude.hpp"
 #include "tpetra_ext/kernels/host/simd.hpp"
 
 namespace capstan::kernels::detail {
@@ -27,7 +28,8 @@ struct ChunkPlan {
             std::max<std::ptrdiff_t>(1, std::min<std::ptrdiff_t>(chunks, static_cast<int>(exec.concurrency()))))) {}
 };
 
-/// Calls body(slot, firstRow, rowCount) for every chunk, in ascending order within a slot.
+/// Calls body(slot, firstRow, rowCount) for every chunk, in ascending order within a slot, and the interlude between
+/// chunks of the first slot.
 ///
 /// The assignment depends on the plan alone, so sums kept per slot are the same in every run.
 template <class Exec, class Body>
@@ -37,6 +39,8 @@ void forEachChunk(const Exec& exec, const ChunkPlan& plan, const Body& body) {
     for (std::ptrdiff_t chunk = plan.chunks * slot / plan.slots; chunk < last; ++chunk) {
       const std::ptrdiff_t first = chunk * plan.chunkRows;
       body(slot, first, std::min(plan.chunkRows, plan.rows - first));
+      if (slot != 0 || chunk + 1 == last) continue;
+      if (void (*const pause)() = interlude.load(std::memory_order_relaxed); pause != nullptr) pause();
     }
   };
   if (plan.slots == 1) {

@@ -1,0 +1,17 @@
+#pragma once
+/// \file
+/// What the host kernels do between two chunks of rows: nothing, unless somebody asks.
+///
+/// A kernel over many rows may keep its thread for milliseconds. Whoever has to be attended to meanwhile, such as a
+/// message library that advances only when called, sets a function here.
+
+#include <atomic>
+
+namespace capstan::kernels {
+
+/// Called between chunks of rows by the first range of rows of a kernel; null: nothing is called. It must return
+/// quickly, must not throw and must not touch the operands. It runs on the thread that computes those rows, which with
+/// a threaded backend need not be the one that launched the kernel.
+inline std::atomic<void (*)()> interlude{nullptr};
+
+}  // namespace capstan::kernels
