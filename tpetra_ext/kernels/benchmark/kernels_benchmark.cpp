@@ -15,50 +15,30 @@
 #include <cstring>
 #include <functional>
 #include <iostream>
-#include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "stream.hpp"
 #include "tpetra_ext/kernels/block_update.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/sweep.hpp"
+#include "worker.hpp"
 
 namespace {
 
 using namespace capstan::kernels;
 using Exec = Kokkos::DefaultExecutionSpace;
-using Tall = Kokkos::View<double**, Kokkos::LayoutLeft, Exec>;
-using Small = Kokkos::View<double**, Kokkos::LayoutLeft, PinnedSpace<Exec>>;
+using bench::columnsOfQ;
+using Data = bench::Data<Exec>;
+
+// Medians of several runs of the program count, not one long run: a disturbance is then seen as spread.
+constexpr double secondsPerCase = 0.04;
 
 double streamBytesPerSecond = 0;
-std::mutex allocation;  // Kokkos 3 does not promise thread-safe allocation
 
-/// One worker's data: B = [Q V], small matrices that keep its entries bounded over any number of runs.
-struct Data {
-  int k;
-  int s;
-  Tall B;
-  Small C, R, U, S;
-
-  Data(std::ptrdiff_t n, int columnsOfQ, int columnsOfV)
-      : k(columnsOfQ), s(columnsOfV), B("B", n, k + s), C("C", k + s, k + s), R("R", k, s), U("U", s, s), S("S", s, s) {
-    Kokkos::deep_copy(B, 1.0);
-    for (int j = 0; j < s; ++j) {
-      U(j, j) = 1.0;
-      S(j, j) = 1.0;
-      for (int i = 0; i < k; ++i) R(i, j) = (i % 2 == 0 ? 1e-3 : -1e-3);
-    }
-  }
-  auto columns(int first, int count) const {
-    return Kokkos::subview(B, Kokkos::ALL(), std::pair<int, int>(first, first + count));
-  }
-  auto column(int j) const { return Kokkos::subview(B, Kokkos::ALL(), j); }
-  auto result(int rows, int cols) const {
-    return Kokkos::subview(C, std::pair<int, int>(0, rows), std::pair<int, int>(0, cols));
-  }
-};
+std::vector<bench::Worker<Exec>> team;
 
 using Kernel = std::function<void(const Exec&, const Data&)>;
 
@@ -72,27 +52,22 @@ struct KernelCase {
 
 void measure(benchmark::State& state, const KernelCase& kernel) {
   const std::ptrdiff_t n = state.range(0);
-  std::unique_ptr<Data> data;
-  {
-    const std::lock_guard<std::mutex> lock(allocation);
-    data = std::make_unique<Data>(n, static_cast<int>(state.range(1)), static_cast<int>(state.range(2)));
-  }
+  auto& worker = team[static_cast<std::size_t>(state.thread_index())];
+  const Data& data = worker.data(kernel.name, n, static_cast<int>(state.range(1)), static_cast<int>(state.range(2)));
   const Exec exec;
-  kernel.run(exec, *data);  // grows the workspace
+  kernel.run(exec, data);  // grows the workspace
   exec.fence();
   for (auto _ : state) {
-    kernel.run(exec, *data);
+    kernel.run(exec, data);
     exec.fence();
   }
   const double rows = double(n) * double(state.iterations());
-  const double distinct = 8.0 * rows * kernel.distinct(*data);
-  const double moved = distinct + 8.0 * rows * kernel.written(*data);
+  const double distinct = 8.0 * rows * kernel.distinct(data);
+  const double moved = distinct + 8.0 * rows * kernel.written(data);
   using benchmark::Counter;
   state.counters["GB/s"] = Counter(distinct / 1e9, Counter::kIsRate);
   state.counters["of_stream"] = Counter(distinct / streamBytesPerSecond, Counter::kIsRate);
   state.counters["moved_of_stream"] = Counter(moved / streamBytesPerSecond, Counter::kIsRate);
-  const std::lock_guard<std::mutex> lock(allocation);
-  data.reset();
 }
 
 std::vector<KernelCase> blockKernels() {
@@ -156,12 +131,12 @@ void registerAll(int workers) {
         ->Args({n, k, s})
         ->Threads(workers)
         ->UseRealTime()
-        ->MinTime(0.2);
+        ->MinTime(secondsPerCase);
   };
   // Rows per worker: in the second-level cache, in the last-level cache, in memory.
   for (const std::int64_t n : {6912, 50000, 400000}) {
     for (const KernelCase& kernel : blockKernels()) {
-      for (const std::int64_t s : {1, 5, 10}) add(kernel, n, 30, s);
+      for (const std::int64_t s : {1, 5, 10}) add(kernel, n, columnsOfQ, s);
     }
     for (const KernelCase& kernel : vectorKernels()) add(kernel, n, 9, 1);
   }
@@ -201,9 +176,11 @@ int run(int argc, char** argv) {
   benchmark::AddCustomContext("stream_triad_GB/s", std::to_string(streamBytesPerSecond / 1e9));
   benchmark::AddCustomContext("workers", std::to_string(workers));
   benchmark::AddCustomContext("execution_space", Exec::name());
+  team.resize(static_cast<std::size_t>(workers));
   registerAll(workers);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
+  team.clear();  // while Kokkos is there
   return 0;
 }
 
