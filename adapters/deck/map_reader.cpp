@@ -147,47 +147,39 @@ std::optional<double> MapReader::real(const std::string& key, double least, doub
   return std::nullopt;
 }
 
-std::optional<std::vector<double>> MapReader::reals(const std::string& key, std::size_t least, std::size_t most) {
+template <class Number>
+std::optional<std::vector<Number>> MapReader::numbers(const std::string& key, std::size_t least, std::size_t most,
+                                                      const std::string& allowed,
+                                                      const std::function<bool(Number)>& sound) {
   const YAML::Node value = node(key);
   if (!value.IsDefined()) return std::nullopt;
-  const std::string allowed = fmt::format("a list of {} finite numbers", count(least, most));
-  std::vector<double> numbers;
+  std::vector<Number> list;
   if (value.IsSequence()) {
     for (const auto& item : value) {
-      const auto number = item.IsScalar() ? parsed<double>(item) : std::nullopt;
-      if (!number || !std::isfinite(*number)) {
-        diagnostics_.error(childPlace(place(key), fmt::format("[{}]", numbers.size()), item),
+      const auto number = item.IsScalar() ? parsed<Number>(item) : std::nullopt;
+      if (!number || !sound(*number)) {
+        diagnostics_.error(childPlace(place(key), fmt::format("[{}]", list.size()), item),
                            fmt::format("found {}; allowed: {}", foundText(item), allowed));
         return std::nullopt;
       }
-      numbers.push_back(*number);
+      list.push_back(*number);
     }
   }
-  if (value.IsSequence() && numbers.size() >= least && numbers.size() <= most) return numbers;
+  if (value.IsSequence() && list.size() >= least && list.size() <= most) return list;
   error(key, fmt::format("found {}; allowed: {}", foundText(value), allowed));
   return std::nullopt;
 }
 
+std::optional<std::vector<double>> MapReader::reals(const std::string& key, std::size_t least, std::size_t most) {
+  return numbers<double>(key, least, most, fmt::format("a list of {} finite numbers", count(least, most)),
+                         [](double number) { return std::isfinite(number); });
+}
+
 std::optional<std::vector<int>> MapReader::integers(const std::string& key, std::size_t least, std::size_t most,
                                                     int smallest) {
-  const YAML::Node value = node(key);
-  if (!value.IsDefined()) return std::nullopt;
-  const std::string allowed = fmt::format("a list of {} whole numbers, each at least {}", count(least, most), smallest);
-  std::vector<int> numbers;
-  if (value.IsSequence()) {
-    for (const auto& item : value) {
-      const auto number = item.IsScalar() ? parsed<int>(item) : std::nullopt;
-      if (!number || *number < smallest) {
-        diagnostics_.error(childPlace(place(key), fmt::format("[{}]", numbers.size()), item),
-                           fmt::format("found {}; allowed: {}", foundText(item), allowed));
-        return std::nullopt;
-      }
-      numbers.push_back(*number);
-    }
-  }
-  if (value.IsSequence() && numbers.size() >= least && numbers.size() <= most) return numbers;
-  error(key, fmt::format("found {}; allowed: {}", foundText(value), allowed));
-  return std::nullopt;
+  return numbers<int>(key, least, most,
+                      fmt::format("a list of {} whole numbers, each at least {}", count(least, most), smallest),
+                      [smallest](int number) { return number >= smallest; });
 }
 
 void MapReader::finish() {

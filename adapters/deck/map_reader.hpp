@@ -4,6 +4,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -51,6 +52,9 @@ class MapReader {
 
  private:
   std::optional<YAML::Node> scalar(const std::string& key, const std::string& allowed);
+  template <class Number>
+  std::optional<std::vector<Number>> numbers(const std::string& key, std::size_t least, std::size_t most,
+                                             const std::string& allowed, const std::function<bool(Number)>& sound);
 
   YAML::Node node_;
   Place place_;
