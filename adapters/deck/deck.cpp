@@ -4,6 +4,7 @@
 
 #include <Teuchos_CommHelpers.hpp>
 #include <Teuchos_XMLParameterListCoreHelpers.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <sstream>
@@ -12,6 +13,7 @@
 #include "adapters/deck/matrix_market.hpp"
 #include "adapters/deck/overrides.hpp"
 #include "adapters/deck/solver_catalog.hpp"
+#include "adapters/deck/system_size.hpp"
 #include "belos_ext/core/nearest_match.hpp"
 
 namespace capstan::deck {
@@ -117,7 +119,8 @@ long long inspectVector(const std::string& file, const Place& place, long long r
 /// Reads through the files of a system. Rank 0 only.
 void inspectFiles(const SystemOptions& system, Diagnostics& diagnostics) {
   long long rows = 0;
-  if (system.generator) rows = generate(*system.generator).rows;
+  // What cannot be numbered has been found already.
+  if (system.generator) rows = static_cast<long long>(std::min(generatedRows(*system.generator), 9e18));
   if (!system.matrixFile.empty()) {
     try {
       const auto info = inspectMatrixMarket(readText(system.matrixFile), system.matrixFile);
@@ -205,6 +208,8 @@ Deck loadDeck(const DeckSource& source, const Teuchos::RCP<const Communicator>& 
   for (const auto& assignment : source.overrides) applyOverride(root, assignment, source.solver, diagnostics);
   Deck deck = readDeck(root, source, folder, diagnostics);
   chooseSolver(deck, source.solver, diagnostics);
+
+  checkSystemSizes(deck.systems, *comm, machineMemory(), diagnostics);
 
   // Rank 0 alone looks at files; its findings become everyone's.
   Diagnostics files;

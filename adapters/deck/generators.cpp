@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <stdexcept>
 
@@ -44,11 +45,13 @@ std::array<int, 3> towards(int direction, int sign) {
   return offset;
 }
 
+int entriesInRow(const GeneratorOptions& options) { return findGenerator(options.problem)->entriesInRow; }
+
 /// -Laplace with Dirichlet walls, second-order differences, scaled by h^2: 2d on the diagonal, -1 beside it.
 GeneratedMatrix laplace(const GeneratorOptions& options) {
   const Grid grid(options.cells);
   const int dimensions = static_cast<int>(options.cells.size());
-  return {grid.size(), 2 * dimensions + 1, [grid, dimensions](long long i, MatrixRow& out) {
+  return {grid.size(), entriesInRow(options), [grid, dimensions](long long i, MatrixRow& out) {
             const auto at = grid.place(i);
             out.add(i, 2.0 * dimensions);
             for (int d = 0; d < dimensions; ++d) {
@@ -66,7 +69,7 @@ GeneratedMatrix anisotropic(const GeneratorOptions& options) {
   const double kxx = c * c + options.epsilon * s * s;
   const double kyy = s * s + options.epsilon * c * c;
   const double kxy = (1.0 - options.epsilon) * c * s;
-  return {grid.size(), 9, [=](long long i, MatrixRow& out) {
+  return {grid.size(), entriesInRow(options), [=](long long i, MatrixRow& out) {
             const auto at = grid.place(i);
             out.add(i, 2.0 * (kxx + kyy));
             for (const int sign : {-1, 1}) {
@@ -94,7 +97,7 @@ GeneratedMatrix convectionDiffusion(const GeneratorOptions& options) {
     upper[d] = -diffusion - (options.upwind ? std::max(-convection, 0.0) : -0.5 * convection);
     diagonal += 2.0 * diffusion + (options.upwind ? std::abs(convection) : 0.0);
   }
-  return {grid.size(), 2 * dimensions + 1, [=](long long i, MatrixRow& out) {
+  return {grid.size(), entriesInRow(options), [=](long long i, MatrixRow& out) {
             const auto at = grid.place(i);
             out.add(i, diagonal);
             for (int d = 0; d < dimensions; ++d) {
@@ -124,7 +127,7 @@ GeneratedMatrix stretchedPoisson(const GeneratorOptions& options) {
   }
   scale = std::cbrt(scale);  // entries of order one whatever the mesh
   const bool pinned = options.pinned;
-  return {grid.size(), 7, [=](long long i, MatrixRow& out) {
+  return {grid.size(), entriesInRow(options), [=](long long i, MatrixRow& out) {
             const auto at = grid.place(i);
             double diagonal = 0.0;
             for (int d = 0; d < 3; ++d) {
@@ -146,7 +149,7 @@ GeneratedMatrix stretchedPoisson(const GeneratorOptions& options) {
 }
 
 GeneratedMatrix diagonal(const GeneratorOptions& options) {
-  return {static_cast<long long>(options.values.size()), 1,
+  return {static_cast<long long>(options.values.size()), entriesInRow(options),
           [values = options.values](long long i, MatrixRow& out) { out.add(i, values[static_cast<std::size_t>(i)]); }};
 }
 
@@ -159,13 +162,13 @@ void MatrixRow::add(long long column, double value) {
 
 const std::vector<GeneratorName>& generatorNames() {
   static const std::vector<GeneratorName> names = {
-      {"laplace2d", 2, "5-point Laplacian, Dirichlet walls"},
-      {"laplace3d", 3, "7-point Laplacian, Dirichlet walls"},
-      {"anisotropic2d", 2, "anisotropic diffusion (epsilon, angle), Dirichlet walls"},
-      {"convection_diffusion2d", 2, "convection-diffusion (velocity, diffusion, scheme), Dirichlet walls"},
-      {"convection_diffusion3d", 3, "convection-diffusion (velocity, diffusion, scheme), Dirichlet walls"},
-      {"stretched_poisson3d", 3, "finite-volume pressure equation on a mesh refined at the walls, no-flux walls"},
-      {"diagonal", 0, "a diagonal matrix (values)"},
+      {"laplace2d", 2, 5, "5-point Laplacian, Dirichlet walls"},
+      {"laplace3d", 3, 7, "7-point Laplacian, Dirichlet walls"},
+      {"anisotropic2d", 2, 9, "anisotropic diffusion (epsilon, angle), Dirichlet walls"},
+      {"convection_diffusion2d", 2, 5, "convection-diffusion (velocity, diffusion, scheme), Dirichlet walls"},
+      {"convection_diffusion3d", 3, 7, "convection-diffusion (velocity, diffusion, scheme), Dirichlet walls"},
+      {"stretched_poisson3d", 3, 7, "finite-volume pressure equation on a mesh refined at the walls, no-flux walls"},
+      {"diagonal", 0, 1, "a diagonal matrix (values)"},
   };
   return names;
 }
@@ -187,6 +190,11 @@ GeneratorOptions withDefaults(GeneratorOptions options) {
   if (options.stretching.empty()) options.stretching.assign(dimensions, 1.1);
   if (options.stretching.size() == 1) options.stretching.assign(dimensions, options.stretching.front());
   return options;
+}
+
+double generatedRows(const GeneratorOptions& options) {
+  if (findGenerator(options.problem)->dimensions == 0) return static_cast<double>(options.values.size());
+  return std::accumulate(options.cells.begin(), options.cells.end(), 1.0, std::multiplies<double>());
 }
 
 GeneratedMatrix generate(const GeneratorOptions& options) {

@@ -39,7 +39,8 @@ struct GeneratedMatrix {
 
 struct GeneratorName {
   std::string name;
-  int dimensions;  ///< number of directions; 0: none (diagonal)
+  int dimensions;    ///< number of directions; 0: none (diagonal)
+  int entriesInRow;  ///< an upper bound
   std::string summary;
 };
 
@@ -51,6 +52,10 @@ const GeneratorName* findGenerator(const std::string& name);
 
 /// Fills what the options leave empty (cells, velocity, stretching) with the defaults of the problem. Local.
 GeneratorOptions withDefaults(GeneratorOptions options);
+
+/// Number of rows of the matrix described, before anything is generated; a double, so that it cannot overflow. Options
+/// must be complete. Local.
+double generatedRows(const GeneratorOptions& options);
 
 /// The matrix described; options must be complete (`withDefaults`) and valid. Local.
 GeneratedMatrix generate(const GeneratorOptions& options);

@@ -96,7 +96,7 @@ class SystemReader {
   void readMatrix() {
     const auto file = map_.text("matrix");
     const YAML::Node generator = map_.node("generate");
-    system_.matrixPlace = map_.place("matrix");
+    system_.matrixPlace = map_.place(generator.IsDefined() ? "generate" : "matrix");
     if (file && generator.IsDefined()) map_.error("generate", "conflicts with matrix; give one of them");
     if (!map_.has("matrix") && !generator.IsDefined()) {
       map_.diagnostics().error(map_.place(), "found neither matrix nor generate; allowed: one of them");

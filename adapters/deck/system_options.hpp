@@ -39,7 +39,8 @@ struct SystemOptions {
   SequenceOptions sequence;
   std::vector<std::size_t> solvers;  ///< indices into the deck's linear solvers
   Place place;
-  Place matrixPlace, rhsPlace, guessPlace;
+  Place matrixPlace;  ///< of `matrix` or `generate`
+  Place rhsPlace, guessPlace;
 };
 
 /// Reads the block. Relative paths are taken from `folder`. `solverNames` are the names in the deck's linear_solvers; a

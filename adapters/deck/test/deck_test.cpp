@@ -6,6 +6,7 @@
 #include <Tpetra_Core.hpp>
 #include <string>
 
+#include "adapters/deck/system_size.hpp"
 #include "adapters/deck/test/temporary_folder.hpp"
 
 namespace capstan::deck {
@@ -207,6 +208,44 @@ TEST_F(DeckTest, ReportsEverythingAtOnceAndWarnsOfWhatHasNoEffect) {
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_NE(warnings[0].find("realms: has no effect"), std::string::npos) << warnings[0];
   EXPECT_NE(warnings[1].find("systems[0].seed: has no effect"), std::string::npos) << warnings[1];
+}
+
+TEST_F(DeckTest, RefusesSystemsThatCannotFitBeforeAnythingIsBuilt) {
+  const std::string ranks = std::to_string(Tpetra::getDefaultComm()->getSize());
+  for (const char* problem : {"laplace3d", "convection_diffusion3d", "stretched_poisson3d"}) {
+    const std::string huge =
+        replaced(twoSolvers, "generate: laplace2d", std::string("generate: {problem: ") + problem + ", cells: 100000}");
+    const std::string message = complaint(huge);
+    expectStart(message,
+                "deck.yaml:17:15: systems[0].generate: found cells [100000, 100000, 100000], 1e+15 rows; allowed: at "
+                "most ");
+    EXPECT_NE(message.find("rows on " + ranks + " rank(s)"), std::string::npos) << message;
+  }
+  // Nothing overflows on the way, and the files of such a system are still looked at.
+  const std::string largest = complaint(replaced(twoSolvers, "generate: laplace2d",
+                                                 "{generate: {problem: laplace3d, cells: 2147483647}, rhs: none.mtx}"));
+  EXPECT_NE(largest.find("9.904e+27 rows; allowed: at most"), std::string::npos) << largest;
+  EXPECT_NE(largest.find("none.mtx: no such file"), std::string::npos) << largest;
+}
+
+TEST_F(DeckTest, WeighsGeneratedSystemsAgainstTheMemoryOfTheMachines) {
+  EXPECT_GT(machineMemory(), 1e8);
+  const auto systems =
+      load(replaced(twoSolvers, "generate: laplace2d", "generate: {problem: laplace2d, cells: 1000}")).systems;
+  // A million rows of at most five entries: 5 (8 + 8 + 4 + 8) + 8 * 8 bytes each.
+  EXPECT_EQ(generatedBytes(systems[0]), 204e6);
+  const auto complaints = [&](double memory) {
+    Diagnostics diagnostics;
+    checkSystemSizes(systems, *Tpetra::getDefaultComm(), memory, diagnostics);
+    return diagnostics.errors();
+  };
+  EXPECT_TRUE(complaints(205e6).empty());
+  const auto refused = complaints(51e6);
+  ASSERT_EQ(refused.size(), 1u);
+  EXPECT_NE(refused[0].find("systems[0].generate: found cells [1000, 1000], 1e+06 rows, which take about 0.2 GiB; "
+                            "allowed: at most 2.5e+05 rows"),
+            std::string::npos)
+      << refused[0];
 }
 
 TEST_F(DeckTest, FindsPresetsByName) {

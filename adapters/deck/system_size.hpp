@@ -1,0 +1,28 @@
+#pragma once
+/// \file
+/// How large generated systems are, asked before anything is built: a slip in `cells` must end in a message, not in a
+/// machine without memory.
+
+#include <vector>
+
+#include "adapters/deck/diagnostics.hpp"
+#include "adapters/deck/system_options.hpp"
+#include "adapters/deck/types.hpp"
+
+namespace capstan::deck {
+
+/// Memory of this machine in bytes, or what the control group of this process (a container) may take of it. Local;
+/// reads the file system.
+double machineMemory();
+
+/// Bytes a generated system takes on all ranks together while it is built: matrix, its unpacked form, and the vectors
+/// of a solve, those of the Krylov basis excepted. Local.
+double generatedBytes(const SystemOptions& system);
+
+/// Records an error for each generated system with more rows than the ranks can number, or that takes more than the
+/// memory of the machines the ranks run on. \param memory of this rank's machine, in bytes. Collective; the findings
+/// are alike on all ranks.
+void checkSystemSizes(const std::vector<SystemOptions>& systems, const Communicator& comm, double memory,
+                      Diagnostics& diagnostics);
+
+}  // namespace capstan::deck
