@@ -123,6 +123,7 @@ void fillRandom(MultiVector& x, int seed) {
 LinearSystem buildSystem(const SystemOptions& options, const Teuchos::RCP<const Communicator>& comm) {
   LinearSystem system;
   system.A = options.generator ? buildMatrix(*options.generator, comm) : readMatrix(options.matrixFile, comm);
+  system.A->setObjectLabel(options.name);  // what options given by problem label are addressed to
   const auto map = system.A->getRangeMap();
   if (options.rhs == RhsKind::File) {
     system.b = readVectors(options.rhsFile, map);

@@ -32,7 +32,8 @@ Teuchos::RCP<MultiVector> readVectors(const std::string& path, const Teuchos::RC
 /// Fills x with numbers in [-1, 1] that depend on seed, row and column alone, not on the number of ranks. Local.
 void fillRandom(MultiVector& x, int seed);
 
-/// Builds the system a deck describes. Collective. \throws InputError on every rank.
+/// Builds the system a deck describes; the matrix is labelled with its name. Collective. \throws InputError on every
+/// rank.
 LinearSystem buildSystem(const SystemOptions& options, const Teuchos::RCP<const Communicator>& comm);
 
 /// Writes A, b and x as Matrix Market files PREFIX_A.mtx, PREFIX_b.mtx, PREFIX_x.mtx, each under a temporary name

@@ -186,6 +186,11 @@ int run(const Arguments& arguments, bool talks) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Kokkos would answer --help with its own; -h is the same to us and nothing to it.
+  static char help[] = "-h";
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--help") argv[i] = help;
+  }
   const Tpetra::ScopeGuard guard(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

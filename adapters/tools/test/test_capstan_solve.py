@@ -7,6 +7,7 @@ usage: test_capstan_solve.py <capstan-solve> <mpiexec> <flag for the number of r
 import csv
 import gzip
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -33,6 +34,33 @@ systems:
     generate: {problem: laplace2d, cells: 12}
 """
 
+METHODS = {
+    "capstan_gmres": "CAPSTAN GMRES",
+    "capstan_sstep_gmres": "CAPSTAN GMRES S-STEP",
+    "capstan_pipelined_gmres": "CAPSTAN GMRES PIPELINE",
+    "capstan_pipelined_sstep_gmres": "CAPSTAN GMRES S-STEP PIPELINE",
+    "capstan_cg": "CAPSTAN CG",
+    "capstan_pipelined_cg": "CAPSTAN CG PIPELINE",
+}
+
+METHODS_DECK = """\
+linear_solvers:
+{methods}
+systems:
+  - name: small
+    generate: {{problem: laplace2d, cells: 20}}
+    solver: all
+"""
+
+METHOD_ENTRY = """
+  - name: {name}
+    method: {method}
+    preconditioner: {preconditioner}
+    tolerance: 1.e-6
+    max_iterations: 200
+    kspace: 60
+"""
+
 MATRIX = "%%MatrixMarket matrix coordinate real general\n3 3 4\n1 1 4\n2 2 3\n3 3 5\n1 3 -1\n"
 VECTOR = "%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n"
 
@@ -48,13 +76,14 @@ class CapstanSolve(unittest.TestCase):
         path.write_bytes(text if isinstance(text, bytes) else text.encode())
         return str(path)
 
-    def run_solve(self, *arguments, ranks=1):
+    def run_solve(self, *arguments, ranks=1, variables=None):
         command = [MPIEXEC, RANKS_FLAG, str(ranks)] if ranks > 1 else []
         return subprocess.run([*command, PROGRAM, *arguments], capture_output=True, text=True, check=False,
-                              stdin=subprocess.DEVNULL, cwd=self.folder, timeout=120)
+                              stdin=subprocess.DEVNULL, cwd=self.folder, timeout=120,
+                              env={**os.environ, **(variables or {})})
 
-    def solve(self, deck, *arguments, ranks=1):
-        return self.run_solve(self.write("deck.yaml", deck), *arguments, ranks=ranks)
+    def solve(self, deck, *arguments, **options):
+        return self.run_solve(self.write("deck.yaml", deck), *arguments, **options)
 
     def refused(self, deck, *expected, arguments=(), ranks=1):
         """The deck is refused with status 2, says what is expected, prints no result and leaves no file behind."""
@@ -117,6 +146,61 @@ class CapstanSolve(unittest.TestCase):
         self.assertEqual(solve["capstan"]["solver"], "CAPSTAN GMRES S-STEP")
         self.assertTrue(solve["capstan"]["converged"])
 
+    def test_every_method_with_every_kind_of_preconditioner(self):
+        """All of Capstan's methods by name: counted reductions tell that the method named is the one that ran."""
+        nonblocking = {"capstan_pipelined_gmres": 1, "capstan_pipelined_sstep_gmres": 1 / 5, "capstan_pipelined_cg": 1}
+        deck = METHODS_DECK.format(methods="".join(
+            METHOD_ENTRY.format(name=f"{method}+{preconditioner.split()[0]}", method=method, preconditioner=preconditioner)
+            for method in METHODS
+            for preconditioner in ("none", "sgs", "muelu\n    muelu_xml_file_name: no_reductions")))
+        plain = {}
+        for ranks in (1, 2, 3):
+            run = self.solve(deck, "--report", "r.json", ranks=ranks)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            for solve in json.loads((self.folder / "r.json").read_text())["solves"]:
+                with self.subTest(ranks=ranks, solver=solve["solver"]):
+                    method, preconditioner = solve["solver"].split("+")
+                    report, iterations = solve["capstan"], solve["iterations"]
+                    self.assertTrue(solve["converged"])
+                    self.assertLessEqual(solve["relative_residual"], 1.0001e-6)
+                    if preconditioner == "none":
+                        plain[method] = iterations
+                    else:
+                        self.assertLess(iterations, plain[method], "the preconditioner was left out")
+                    self.assertEqual(report["solver"], METHODS[method])
+                    hidden = report["reductions"]["nonblocking"]
+                    if method in nonblocking:
+                        self.assertGreaterEqual(hidden, nonblocking[method] * iterations * 0.9)
+                    else:
+                        self.assertEqual(hidden, 0)
+
+    def test_pipeline_depth_in_a_deck(self):
+        """A deeper pipeline has started more reductions by the time the last iteration needs its own."""
+        for method in (name for name in METHODS if "pipelined" in name):
+            deck = METHODS_DECK.format(methods="".join(
+                METHOD_ENTRY.format(name=f"l{depth}", method=method, preconditioner="sgs")
+                + f"    parameters: {{Pipeline Depth: {depth}, State Cache: no}}\n" for depth in (1, 3)))
+            run = self.solve(deck, "--report", "r.json", ranks=2)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            shallow, deep = (solve["capstan"] for solve in json.loads((self.folder / "r.json").read_text())["solves"])
+            self.assertGreater(deep["reductions"]["nonblocking"] - deep["iterations"],
+                               shallow["reductions"]["nonblocking"] - shallow["iterations"], method)
+            for depth in ("0", "-2", "deep"):
+                self.refused(deck.replace("Pipeline Depth: 3", f"Pipeline Depth: {depth}"),
+                             "linear_solvers[1].parameters.Pipeline Depth", depth)
+        self.refused(DECK.replace("method: block gmres", "method: capstan_gmres\n    parameters: {Pipeline Depth: 2}"),
+                     "linear_solvers[0].parameters.Pipeline Depth: 'Pipeline Depth' has no effect on CAPSTAN GMRES")
+
+    def test_options_for_one_system_by_its_name(self):
+        deck = DECK.replace("block gmres", "capstan_gmres") + "  - {name: other, generate: {problem: laplace2d, cells: 12}}\n"
+        run = self.solve(deck, "--report", "r.json", ranks=2,
+                         variables={"CAPSTAN_OPTIONS": "labels: {small: {maximum_iterations: 3}}"})
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        small, other = json.loads((self.folder / "r.json").read_text())["solves"]
+        self.assertEqual((small["iterations"], small["converged"]), (3, False))
+        self.assertTrue(other["converged"])
+        self.assertEqual([solve["capstan"]["label"] for solve in (small, other)], ["small", "other"])
+
     def test_not_converging_is_status_one(self):
         run = self.solve(DECK, "--set", "max_iterations=2", "--report", "r.json")
         self.assertEqual(run.returncode, 1)
@@ -143,9 +227,7 @@ class CapstanSolve(unittest.TestCase):
         self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
 
     def test_progress_on_request(self):
-        path = self.write("deck.yaml", DECK)
-        run = subprocess.run(["env", "CAPSTAN_PROGRESS=1", PROGRAM, path], capture_output=True, text=True, check=False,
-                             stdin=subprocess.DEVNULL, timeout=120)
+        run = self.solve(DECK, variables={"CAPSTAN_PROGRESS": "1"})
         self.assertIn("[1/1] small (144 rows), step 1, gm ... converged in", run.stderr)
 
     def test_matrix_files_on_request(self):
@@ -171,7 +253,14 @@ class CapstanSolve(unittest.TestCase):
             self.assertEqual(run.returncode, 2, arguments)
             self.assertEqual(run.stdout, "")
             self.assertNotEqual(run.stderr, "")
-        self.assertEqual(self.run_solve("--help").returncode, 0)
+
+    def test_help_is_its_own_and_appears_once(self):
+        for option, ranks in (("--help", 1), ("-h", 1), ("--help", 2)):
+            run = self.run_solve(option, ranks=ranks)
+            self.assertEqual((run.returncode, run.stderr), (0, ""))
+            self.assertTrue(run.stdout.startswith("Solves the linear systems of a deck"), run.stdout[:200])
+            self.assertEqual(run.stdout.count("--report"), 1, run.stdout)
+            self.assertNotIn("Kokkos", run.stdout)
 
     def test_missing_deck(self):
         run = self.run_solve("nothing.yaml", ranks=2)
@@ -182,6 +271,10 @@ class CapstanSolve(unittest.TestCase):
         message = self.refused(DECK.replace("kspace", "kspase"), "deck.yaml:7:5: linear_solvers[0].kspase: unknown key",
                                'did you mean "kspace"?', ranks=3)
         self.assertEqual(message.count("unknown key"), 1)
+
+    def test_systems_too_large_to_build(self):
+        self.refused(DECK.replace("{problem: laplace2d, cells: 12}", "{problem: laplace3d, cells: 100000}"),
+                     "systems[0].generate: found cells [100000, 100000, 100000], 1e+15 rows; allowed: at most", ranks=2)
 
     def test_malformed_yaml(self):
         self.refused("linear_solvers: [\n", "deck.yaml:", "malformed YAML")
@@ -214,12 +307,10 @@ class CapstanSolve(unittest.TestCase):
 
     def test_wrong_options_in_the_environment(self):
         """What is wrong is the variable, not the method that reads it."""
-        path = self.write("deck.yaml", DECK.replace("block gmres", "capstan_gmres"))
         for options, expected in (("step_sice: 5", 'did you mean "Step Size"?'), ("{a: [", "CAPSTAN_OPTIONS"),
                                   ("num_blocks: many", "Num Blocks"),
                                   ("redirect: {BLOCK GMRES: CAPSTAN GMRESS}", 'there is no solver "CAPSTAN GMRESS"')):
-            run = subprocess.run(["env", f"CAPSTAN_OPTIONS={options}", PROGRAM, path], capture_output=True, text=True,
-                                 check=False, stdin=subprocess.DEVNULL, timeout=120)
+            run = self.solve(DECK.replace("block gmres", "capstan_gmres"), variables={"CAPSTAN_OPTIONS": options})
             self.assertEqual((run.returncode, run.stdout), (2, ""), options)
             self.assertIn("CAPSTAN_OPTIONS", run.stderr)
             self.assertIn(expected, run.stderr)
