@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""cavity3d by Capstan and by OpenFOAM's own PCG and PBiCGStab: pressure and velocity agree to 1e-6.
+"""cavity3d by Capstan and by OpenFOAM's own PCG and PBiCGStab: at the same tolerance, and without relTol, pressure and
+velocity agree to 1e-6. With --as-shipped, the case is also run with the tolerances it comes with (1e-6, relTol 0.05 but in
+the last corrector): OpenFOAM's own fields are then off by more than that, and Capstan's must be no further off.
 
-usage: test_agreement.py <build folder> <ranks>
+Prints the differences. `test_agreement.py build 2 --n 40 --steps 4 --tolerance 1e-11` compares any other run.
 """
 
+import argparse
 import pathlib
 import re
 import sys
@@ -12,26 +15,44 @@ import unittest
 import foam
 
 METHOD = "capstan_sstep_gmres"
-TOLERANCE = 1e-11
 AGREEMENT = 1e-6
-BUILD = pathlib.Path(sys.argv[1]).resolve()
-RANKS = int(sys.argv[2])
 
 
-def run_cavity(solver):
-    folder = BUILD / f"regression/openfoam/cavity3d-np{RANKS}-{solver}"
+def read_arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=lambda text: pathlib.Path(text).resolve(), help="build folder")
+    parser.add_argument("ranks", type=int)
+    parser.add_argument("--n", type=int, default=12, help="cells along each edge")
+    parser.add_argument("--steps", type=int, default=3, help="time steps")
+    parser.add_argument("--tolerance", default="1e-11", help="OpenFOAM's residual at which all solves end")
+    parser.add_argument("--as-shipped", action="store_true", help="run with the case's own tolerances, too")
+    return parser.parse_args()
+
+
+ARGUMENTS = read_arguments()
+RANKS, STEPS = ARGUMENTS.ranks, ARGUMENTS.steps
+TIGHT = ("--tolerance", ARGUMENTS.tolerance, "--rel-tol", 0)
+
+
+def run_cavity(solver, name, tolerances):
+    folder = ARGUMENTS.build / f"regression/openfoam/cavity3d-{ARGUMENTS.n}-np{RANKS}-{name}-{solver}"
     script = foam.ROOT / "app-inputs/openfoam/cavity3d/run"
-    log = foam.run_or_raise([script, "--n", 12, "--steps", 3, "--ranks", RANKS, "--solver", solver, "--method", METHOD,
-                             "--tolerance", TOLERANCE, "--rel-tol", 0, "--precision", 14, "--folder", folder],
-                            foam.environment(BUILD))
+    log = foam.run_or_raise([script, "--n", ARGUMENTS.n, "--steps", STEPS, "--ranks", RANKS, "--solver", solver,
+                             "--method", METHOD, *tolerances, "--precision", 14, "--folder", folder],
+                            foam.environment(ARGUMENTS.build))
     return folder, log
+
+
+def difference(case, reference, field):
+    rows = [foam.read_field(folder, field, RANKS) for folder in (case, reference)]
+    return foam.relative_difference(*(map(foam.without_mean, rows) if field == "p" else rows))
 
 
 class Agreement(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder, cls.log = run_cavity("capstan")
-        cls.reference, cls.reference_log = run_cavity("PCG")
+        cls.folder, cls.log = run_cavity("capstan", "tight", TIGHT)
+        cls.reference, cls.reference_log = run_cavity("PCG", "tight", TIGHT)
 
     def test_each_run_used_its_own_solver(self):
         self.assertEqual({line[0] for line in foam.solver_lines(self.log)}, {METHOD})
@@ -39,22 +60,34 @@ class Agreement(unittest.TestCase):
 
     def test_every_solve_meets_the_tolerance(self):
         lines = foam.solver_lines(self.log)
-        self.assertEqual(len(lines), 3 * (3 + 2))
+        self.assertEqual(len(lines), STEPS * (3 + 2))
         for _, field, _, last, _ in lines:
-            self.assertLess(last, TOLERANCE, field)
+            self.assertLess(last, float(ARGUMENTS.tolerance), field)
 
     def test_first_residuals_are_openfoams(self):
         ours, theirs = foam.solver_lines(self.log), foam.solver_lines(self.reference_log)
+        tolerance = float(ARGUMENTS.tolerance)
         for (_, field, first, _, _), (_, _, expected, _, _) in zip(ours, theirs):
-            self.assertAlmostEqual(first, expected, delta=1e-6 * expected + 1e-12, msg=field)
+            # What the solves before have left open shows here.
+            delta = max(AGREEMENT, 100 * tolerance) * expected + tolerance
+            self.assertAlmostEqual(first, expected, delta=delta, msg=field)
 
-    def test_pressure(self):
-        fields = [foam.without_mean(foam.read_field(case, "p", RANKS)) for case in (self.folder, self.reference)]
-        self.assertLess(foam.relative_difference(*fields), AGREEMENT)
+    def test_fields(self):
+        for field in ("p", "U"):
+            found = difference(self.folder, self.reference, field)
+            print(f"\n{field}: relative difference {found:.2e} at tolerance {ARGUMENTS.tolerance}, {ARGUMENTS.n}^3 cells, "
+                  f"{RANKS} rank(s), {STEPS} steps", file=sys.stderr)
+            with self.subTest(field=field):
+                self.assertLess(found, AGREEMENT)
 
-    def test_velocity(self):
-        fields = [foam.read_field(case, "U", RANKS) for case in (self.folder, self.reference)]
-        self.assertLess(foam.relative_difference(*fields), AGREEMENT)
+    @unittest.skipUnless(ARGUMENTS.as_shipped, "only with --as-shipped")
+    def test_as_shipped_is_no_further_off_than_openfoam(self):
+        cases = [run_cavity(solver, "shipped", ())[0] for solver in ("capstan", "PCG")]
+        for field in ("p", "U"):
+            ours, theirs = (difference(case, self.reference, field) for case in cases)
+            print(f"\n{field}: as shipped, off by {ours:.2e}; OpenFOAM's own solvers {theirs:.2e}", file=sys.stderr)
+            with self.subTest(field=field):
+                self.assertLess(ours, theirs)
 
     def test_summary(self):
         match = re.search(r"^total: (\d+) solves, (\d+) iterations, ([0-9.]+) s$", self.log, re.MULTILINE)
@@ -65,8 +98,8 @@ class Agreement(unittest.TestCase):
         row = re.search(r"^p +%s +muelu +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +([0-9.]+) +([0-9.]+) " % METHOD, self.log, re.MULTILINE)
         self.assertIsNotNone(row, "the summary has no complete row for p")
         solves, unconverged, builds, iterations, passes = (int(row.group(i)) for i in range(1, 6))
-        self.assertEqual((solves, unconverged), (6, 0))
-        self.assertIn(builds, range(1, 7))
+        self.assertEqual((solves, unconverged), (2 * STEPS, 0))
+        self.assertIn(builds, range(1, 2 * STEPS + 1))
         self.assertEqual(iterations, sum(line[4] for line in lines if line[1] == "p"))
         self.assertLessEqual(passes, 2 * solves, "OpenFOAM's test was missed more often than not")
         self.assertLess(float(row.group(6)), 1, "an s-step method needs less than one reduction an iteration")
