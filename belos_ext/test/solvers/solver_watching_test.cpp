@@ -199,6 +199,35 @@ TEST_P(Watching, OutputFrequencyThinsTheLines) {
   EXPECT_EQ(printed(GetParam(), Belos::Brief, Belos::Errors, 1), "");
 }
 
+TEST_P(Watching, ShowsTheLargestResidualAloneWhenAsked) {
+  const auto shown = [](bool largestAlone) {
+    const auto stream = rcp(new std::ostringstream);
+    Params p;
+    p.set("Output Stream", Teuchos::rcp_implicit_cast<std::ostream>(stream));
+    p.set("Verbosity", static_cast<int>(Belos::StatusTestDetails));
+    p.set("Output Style", static_cast<int>(Belos::General));
+    p.set("Output Frequency", 1);
+    p.set("Show Maximum Residual Norm Only", largestAlone);
+    EXPECT_TRUE(solve(GetParam(), p, systemWithRightHandSide(grid2d(14, 14), wave, 3)).converged);
+    return stream->str();
+  };
+  const std::string all = shown(false), largest = shown(true);
+  const auto count = [](const std::string& text, const std::string& word) {
+    int found = 0;
+    for (auto at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+    return found;
+  };
+  if (rank() != 0) {
+    EXPECT_EQ(all + largest, "");
+    return;
+  }
+  // Belos' words for one column, and for the largest of all.
+  EXPECT_GT(count(all, "residual [ 2 ]"), 0) << all.substr(0, 2000);
+  EXPECT_EQ(count(all, "max{residual[0...2]}"), 0);
+  EXPECT_EQ(count(largest, "residual [ "), 0);
+  EXPECT_GT(count(largest, "max{residual[0...2]}"), 0) << largest.substr(0, 2000);
+}
+
 std::string pathFor(const SolverName& name, const std::string& ending) {
   return ::testing::TempDir() + "capstan_" + identifier(name.canonical) + "_np" + std::to_string(ranks()) + ending;
 }
