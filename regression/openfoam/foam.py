@@ -49,13 +49,24 @@ def copy_case(source, target, settings, solvers):
     (target / "system/solvers").write_text(solvers)
 
 
-def solve(case, ranks, env, command_runner=run_or_raise):
-    """Meshes, decomposes and runs icoFoam; returns what command_runner returns for icoFoam."""
+def prepare(case, ranks, env):
+    """Meshes and decomposes."""
     run_or_raise(["blockMesh"], env, case)
+    if ranks > 1:
+        run_or_raise(["decomposePar"], env, case)
+
+
+def launch(case, ranks, env, command_runner=run_or_raise):
+    """Runs icoFoam on a prepared case; returns what command_runner returns."""
     if ranks == 1:
         return command_runner(["icoFoam"], env, case)
-    run_or_raise(["decomposePar"], env, case)
     return command_runner(["mpirun", "--oversubscribe", "-n", ranks, "icoFoam", "-parallel"], env, case)
+
+
+def solve(case, ranks, env, command_runner=run_or_raise):
+    """Meshes, decomposes and runs icoFoam; returns what command_runner returns for icoFoam."""
+    prepare(case, ranks, env)
+    return launch(case, ranks, env, command_runner)
 
 
 def last_time(folder):

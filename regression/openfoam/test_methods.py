@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Every method of Capstan, with MueLu, Ifpack2 and no preconditioner, gives OpenFOAM's own fields: symmetric and asymmetric
+matrices, cells coupled across cyclic, and on more ranks processor and processorCyclic, patches.
+
+Conjugate gradients solve p alone; an asymmetric U has a method of GMRES type beside them.
+
+usage: test_methods.py <build folder> <ranks>
+"""
+
+import pathlib
+import re
+import shutil
+import sys
+import unittest
+
+import foam
+
+TOLERANCE = 1e-11
+AGREEMENT = 1e-6
+BUILD = pathlib.Path(sys.argv[1]).resolve()
+RANKS = int(sys.argv[2])
+CHANNEL = pathlib.Path(__file__).resolve().parent / "channel"
+
+# method: (the method for U beside it, parameters)
+METHODS = {
+    "capstan_gmres": ("capstan_gmres", ""),
+    "capstan_sstep_gmres": ("capstan_sstep_gmres", ""),
+    "capstan_pipelined_gmres": ("capstan_pipelined_gmres", "Pipeline_Depth 2;"),
+    "capstan_pipelined_sstep_gmres": ("capstan_pipelined_sstep_gmres", "Step_Size 4; Pipeline_Depth 1;"),
+    "capstan_cg": ("capstan_gmres", ""),
+    "capstan_pipelined_cg": ("capstan_gmres", "Pipeline_Depth 2;"),
+}
+# name: (for p, for U)
+PRECONDITIONERS = {
+    "muelu": ("muelu", "{ preconditioner muelu; file momentum; }"),
+    "ifpack2": ("riluk", "ilut"),
+    "none": ("none", "none"),
+}
+
+
+def entry(field, method, preconditioner, parameters):
+    end = "" if preconditioner.endswith("}") else ";"
+    return (f"{field} {{ solver capstan; method {method}; preconditioner {preconditioner}{end} tolerance {TOLERANCE}; "
+            f"verify yes; summary yes; capstan {{ {parameters} }} }}\n")
+
+
+def folder(name):
+    return BUILD / f"regression/openfoam/methods-np{RANKS}-{name}"
+
+
+class Methods(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.environment = foam.environment(BUILD)
+        cls.prepared = folder("prepared")
+        foam.copy_case(CHANNEL, cls.prepared, {"coupling": "cyclic", "ranks": RANKS, "speed": 0.1,
+                                               "libraries": '"libcapstanFoam.so"'}, "")
+        foam.prepare(cls.prepared, RANKS, cls.environment)
+        cls.reference, _ = cls.run_channel("openfoam",
+                                           f'"p.*" {{ solver PCG; preconditioner DIC; tolerance {TOLERANCE}; }}\n'
+                                           f"U {{ solver PBiCGStab; preconditioner DILU; tolerance {TOLERANCE}; }}\n")
+
+    @classmethod
+    def run_channel(cls, name, solvers):
+        """Runs a copy of the prepared case; returns its folder and the log."""
+        case = folder(name)
+        if case.exists():
+            shutil.rmtree(case)
+        shutil.copytree(cls.prepared, case)
+        (case / "system/solvers").write_text(solvers)
+        return case, foam.launch(case, RANKS, cls.environment)
+
+    def check(self, method, preconditioner):
+        for_u, parameters = METHODS[method]
+        p_preconditioner, u_preconditioner = PRECONDITIONERS[preconditioner]
+        case, log = self.run_channel(
+            f"{method}-{preconditioner}",
+            entry('"p.*"', method, p_preconditioner, parameters)
+            + entry("U", for_u, u_preconditioner, parameters if for_u == method else ""))
+        lines = foam.solver_lines(log)
+        self.assertEqual(len(lines), 3 * (3 + 2))
+        for solver, field, _, last, _ in lines:
+            self.assertEqual(solver, method if field == "p" else for_u)
+            self.assertLess(last, TOLERANCE, field)
+        row = re.search(rf"^p +{method} +{p_preconditioner} +6 +0 ", log, re.MULTILINE)
+        self.assertIsNotNone(row, "the summary shows no such solves of p:\n" + log[-2000:])
+        for field in ("p", "U"):
+            ours, theirs = (foam.read_field(one, field, RANKS) for one in (case, self.reference))
+            if field == "p":
+                ours, theirs = foam.without_mean(ours), foam.without_mean(theirs)
+            self.assertLess(foam.relative_difference(ours, theirs), AGREEMENT, field)
+
+
+def add_tests():
+    for method in METHODS:
+        for preconditioner in PRECONDITIONERS:
+            def test(self, method=method, preconditioner=preconditioner):
+                self.check(method, preconditioner)
+            setattr(Methods, f"test_{method}_{preconditioner}", test)
+
+
+add_tests()
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:], verbosity=2)
