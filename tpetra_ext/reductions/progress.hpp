@@ -43,6 +43,9 @@ void pollReductions() noexcept;
 /// MPI calls made so far to look at pending reductions, by whichever thread. Local.
 long progressPolls();
 
+/// Started reductions that are looked at and have not been seen complete. Local.
+long progressPending();
+
 /// Whether the progress thread of this process exists. It is started when first asked for, sleeps while no reduction
 /// is in flight, and is joined before MPI is finalized (or when this library is unloaded). Local.
 bool progressThreadRunning();

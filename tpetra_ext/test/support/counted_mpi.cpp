@@ -1,5 +1,6 @@
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 
+#include <thread>
 #include <utility>
 
 namespace capstan::test {
@@ -14,9 +15,18 @@ MpiFaults& mpiFaults() {
   return faults;
 }
 
+MpiLooks& mpiLooks() {
+  static MpiLooks looks;
+  return looks;
+}
+
+void (*afterMpiFinalize)() = nullptr;
+
 }  // namespace capstan::test
 
 namespace {
+
+const std::thread::id firstThread = std::this_thread::get_id();
 
 using capstan::test::mpiCalls;
 using capstan::test::mpiFaults;
@@ -50,6 +60,23 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   ++mpiCalls().waits;
   const int code = PMPI_Wait(request, status);
   if (const int fault = std::exchange(mpiFaults().wait, MPI_SUCCESS); fault != MPI_SUCCESS) return fault;
+  return code;
+}
+
+int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  ++mpiCalls().tests;
+  return PMPI_Test(request, flag, status);
+}
+
+int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  auto& looks = capstan::test::mpiLooks();
+  ++(std::this_thread::get_id() == firstThread ? looks.here : looks.elsewhere);
+  return PMPI_Request_get_status(request, flag, status);
+}
+
+int MPI_Finalize() {
+  const int code = PMPI_Finalize();
+  if (capstan::test::afterMpiFinalize != nullptr) capstan::test::afterMpiFinalize();
   return code;
 }
 

@@ -9,6 +9,8 @@
 
 #include <mpi.h>
 
+#include <atomic>
+
 namespace capstan::test {
 
 /// Calls of this process since the last resetMpiCalls().
@@ -17,6 +19,7 @@ struct MpiCalls {
   long iallreduce = 0;
   long otherCollectives = 0;  ///< reduce, broadcast, barrier, gather, all-gather, all-to-all
   long waits = 0;             ///< MPI_Wait
+  long tests = 0;             ///< MPI_Test
   long cancels = 0;           ///< MPI_Cancel
   long allreduceBytes = 0;    ///< bytes given to both kinds of all-reduce
 };
@@ -25,6 +28,15 @@ struct MpiCalls {
 MpiCalls& mpiCalls();
 
 inline void resetMpiCalls() { mpiCalls() = MpiCalls(); }
+
+/// MPI_Request_get_status, which lets MPI make progress: calls from the program's first thread, and from others.
+struct MpiLooks {
+  std::atomic<long> here{0}, elsewhere{0};
+};
+MpiLooks& mpiLooks();
+
+/// Called right after MPI_Finalize, when set: what does not hold then can still end the program with an error.
+extern void (*afterMpiFinalize)();
 
 /// Codes the next calls return; MPI_SUCCESS: none. Each is used once. The all-reduce does not take place, the wait
 /// does.

@@ -2,13 +2,15 @@
 /// The main program of every test that runs under mpirun: MPI and Kokkos up, GoogleTest, down again.
 ///
 /// Rank 0 prints GoogleTest's usual output, the others only their failures. The exit status is non-zero on every rank
-/// when a test failed on any, so a failure on one rank cannot be lost.
+/// when a test failed on any, so a failure on one rank cannot be lost. CAPSTAN_TEST_MPI_THREADS=multiple in the
+/// environment initialises MPI for several threads.
 
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <Tpetra_Core.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 
 namespace {
@@ -29,11 +31,9 @@ class FailuresOnly : public testing::EmptyTestEventListener {
   int rank_;
 };
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  Tpetra::ScopeGuard guard(&argc, &argv);
-  testing::InitGoogleTest(&argc, argv);
+int runTests(int* argc, char*** argv) {
+  Tpetra::ScopeGuard guard(argc, argv);
+  testing::InitGoogleTest(argc, *argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) {
@@ -43,5 +43,18 @@ int main(int argc, char** argv) {
   }
   int failed = RUN_ALL_TESTS();
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return failed;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const char* threads = std::getenv("CAPSTAN_TEST_MPI_THREADS");
+  if (threads == nullptr || std::string(threads) != "multiple") return runTests(&argc, &argv);
+  int level = MPI_THREAD_SINGLE;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  if (level < MPI_THREAD_MULTIPLE) std::fprintf(stderr, "this MPI does not give MPI_THREAD_MULTIPLE\n");
+  const int failed = level < MPI_THREAD_MULTIPLE ? 1 : runTests(&argc, &argv);
+  MPI_Finalize();
   return failed;
 }
