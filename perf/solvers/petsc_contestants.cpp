@@ -2,7 +2,9 @@
 
 #include <petscksp.h>
 
+#include <sstream>
 #include <stdexcept>
+#include <utility>
 
 namespace capstan::perf {
 namespace {
@@ -27,11 +29,19 @@ std::vector<PetscInt> asPetscInts(const std::vector<long long>& values) {
   return out;
 }
 
+std::string asText(double value) {
+  std::ostringstream text;
+  text.precision(17);
+  text << value;
+  return text.str();
+}
+
 class PetscContestant final : public Contestant {
  public:
   PetscContestant(const PetscMethod& method, const LocalSystem& system, const PetscOptions& options, MPI_Comm comm)
       : system_(system), options_(options), comm_(comm), method_(method) {
     description_.name = "PETSc " + method.name;
+    if (method.pipelineDepth > 0) description_.name += " l=" + std::to_string(method.pipelineDepth);
     description_.method = method.name;
     description_.library = "petsc";
     description_.group = method.group;
@@ -54,9 +64,15 @@ class PetscContestant final : public Contestant {
   const Description& description() const override { return description_; }
 
   void prepare() override {
-    if (solver_ == nullptr) {
+    if (A_ == nullptr) {
       buildSystem();
-      buildSolver();
+      if (method_.pipelineDepth > 0) setPipeline();
+    }
+    // pipelcg takes over vectors of its last solve as if they were zero, and then solves something else.
+    if (method_.pipelineDepth > 0) check(KSPDestroy(&solver_), "KSPDestroy");
+    if (solver_ == nullptr) {
+      solver_ = newSolver(method_.name.c_str());
+      check(KSPSetUp(solver_), "KSPSetUp");
     }
     check(VecSet(x_, 0.0), "VecSet");
   }
@@ -100,20 +116,56 @@ class PetscContestant final : public Contestant {
     check(VecRestoreArray(b_, &values), "VecRestoreArray");
   }
 
-  void buildSolver() {
-    check(KSPCreate(comm_, &solver_), "KSPCreate");
-    check(KSPSetOperators(solver_, A_, A_), "KSPSetOperators");
-    check(KSPSetType(solver_, method_.name.c_str()), "KSPSetType");
+  KSP newSolver(const char* type) {
+    KSP solver = nullptr;
+    check(KSPCreate(comm_, &solver), "KSPCreate");
+    check(KSPSetOperators(solver, A_, A_), "KSPSetOperators");
+    check(KSPSetType(solver, type), "KSPSetType");
     PC preconditioner = nullptr;
-    check(KSPGetPC(solver_, &preconditioner), "KSPGetPC");
+    check(KSPGetPC(solver, &preconditioner), "KSPGetPC");
     check(PCSetType(preconditioner, options_.preconditioner == "jacobi" ? PCJACOBI : PCNONE), "PCSetType");
     if (method_.group == "GMRES") {
-      check(KSPSetPCSide(solver_, PC_RIGHT), "KSPSetPCSide");
-      check(KSPGMRESSetRestart(solver_, options_.restart), "KSPGMRESSetRestart");
+      check(KSPSetPCSide(solver, PC_RIGHT), "KSPSetPCSide");
+      check(KSPGMRESSetRestart(solver, options_.restart), "KSPGMRESSetRestart");
     }
-    check(KSPSetNormType(solver_, KSP_NORM_UNPRECONDITIONED), "KSPSetNormType");
-    check(KSPSetTolerances(solver_, options_.tolerance, 0.0, 1e100, options_.maxIterations), "KSPSetTolerances");
-    check(KSPSetUp(solver_), "KSPSetUp");
+    const bool pipeline = std::string(type) == KSPPIPELCG;
+    check(KSPSetNormType(solver, pipeline ? KSP_NORM_NATURAL : KSP_NORM_UNPRECONDITIONED), "KSPSetNormType");
+    check(KSPSetTolerances(solver, options_.tolerance, 0.0, 1e100, options_.maxIterations), "KSPSetTolerances");
+    if (pipeline) {
+      check(KSPSetOptionsPrefix(solver, optionsPrefix().c_str()), "KSPSetOptionsPrefix");
+      check(KSPSetFromOptions(solver), "KSPSetFromOptions");
+    }
+    return solver;
+  }
+
+  std::string optionsPrefix() const { return "capstan_" + std::to_string(method_.pipelineDepth) + "_"; }
+
+  /// Least and greatest Ritz value of a CG solve to the tolerance asked for. Uses x.
+  std::pair<double, double> spectrum() {
+    KSP cg = newSolver(KSPCG);
+    check(KSPSetComputeEigenvalues(cg, PETSC_TRUE), "KSPSetComputeEigenvalues");
+    check(VecSet(x_, 0.0), "VecSet");
+    check(KSPSolve(cg, b_, x_), "KSPSolve");
+    PetscReal largest = 0.0;
+    PetscReal least = 0.0;
+    check(KSPComputeExtremeSingularValues(cg, &largest, &least), "KSPComputeExtremeSingularValues");
+    check(KSPDestroy(&cg), "KSPDestroy");
+    return {least, largest};
+  }
+
+  /// Depth and bounds of pipelcg as PETSc's options: it takes them from there only.
+  void setPipeline() {
+    const auto [least, largest] = spectrum();
+    const auto set = [this](const std::string& name, const std::string& value) {
+      const std::string key = "-" + optionsPrefix() + "ksp_pipelcg_" + name;
+      check(PetscOptionsSetValue(nullptr, key.c_str(), value.c_str()), "PetscOptionsSetValue");
+    };
+    set("pipel", std::to_string(method_.pipelineDepth));
+    set("lmin", asText(least));
+    set("lmax", asText(largest));
+    description_.parameters["pipel"] = method_.pipelineDepth;
+    description_.parameters["lmin"] = least;
+    description_.parameters["lmax"] = largest;
   }
 
   const LocalSystem& system_;
@@ -131,8 +183,8 @@ class PetscContestant final : public Contestant {
 }  // namespace
 
 const std::vector<PetscMethod>& petscMethods() {
-  static const std::vector<PetscMethod> methods = {
-      {"gmres", "GMRES"}, {"pgmres", "GMRES"}, {"cg", "CG"}, {"pipecg", "CG"}, {"groppcg", "CG"}};
+  static const std::vector<PetscMethod> methods = {{"gmres", "GMRES"}, {"pgmres", "GMRES"}, {"cg", "CG"},
+                                                   {"pipecg", "CG"},   {"groppcg", "CG"},   {"pipelcg", "CG", 3}};
   return methods;
 }
 

@@ -22,8 +22,9 @@ struct PetscOptions {
 
 /// One method PETSc is asked for.
 struct PetscMethod {
-  std::string name;   ///< KSPType
-  std::string group;  ///< as Description::group
+  std::string name;       ///< KSPType
+  std::string group;      ///< as Description::group
+  int pipelineDepth = 0;  ///< l of pipelcg; 0: the method has none to choose
 };
 
 /// The methods that can take part. Local.
@@ -39,8 +40,11 @@ class PetscLibrary {
   static std::string version();
 };
 
-/// A contestant called "PETSc <method>". The residual that is tested is the true one: preconditioners stand on the
-/// right in GMRES, and CG tests the unpreconditioned norm. `system` must outlive it. Collective.
+/// A contestant called "PETSc <method>", with " l=<depth>" where the method has a depth. The residual that is tested is
+/// the true one: preconditioners stand on the right in GMRES, and CG tests the unpreconditioned norm, but for pipelcg,
+/// which knows its recursive residual in the norm of M^-1 alone (the same without a preconditioner). pipelcg wants
+/// bounds of the spectrum: they come from a CG solve of its own, which is not timed. `system` must outlive it.
+/// Collective.
 std::unique_ptr<Contestant> makePetscContestant(const PetscMethod& method, const LocalSystem& system,
                                                 const PetscOptions& options, MPI_Comm comm);
 
