@@ -38,8 +38,9 @@ def collect(workers, runs):
             "stream_triad_gigabytes_per_second": {"samples": streams, **statistics.spread(streams)}, "cases": cases}
 
 
-def measure(programs, arguments):
-    """All cores and one core, taking turns. Each run measures STREAM anew, so that its ratios are of one moment."""
+def measure(programs, arguments, keep):
+    """All cores and one core, taking turns. Each run measures STREAM anew, so that its ratios are of one moment. After
+    each turn `keep` gets results.json's "kernels" so far."""
     repeat = arguments.repeat or (2 if arguments.quick else 3)
     counts = sorted({arguments.ranks, 1}, reverse=True)
     runs = {workers: [] for workers in counts}
@@ -49,5 +50,4 @@ def measure(programs, arguments):
             words = [f"--workers={workers}", "--benchmark_format=json"]
             words += [f"--benchmark_filter={QUICK}"] if arguments.quick else []
             runs[workers].append(parse(programs.run(programs.command(PROGRAM, *words))))
-    processes.progress("")
-    return [collect(workers, runs[workers]) for workers in counts]
+        keep([collect(workers, runs[workers]) for workers in counts])

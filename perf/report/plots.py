@@ -13,10 +13,27 @@ def _file_name(*words):
     return "-".join("".join(c if c.isalnum() else "_" for c in word) for word in words) + ".png"
 
 
-def _save(pyplot, figure, path):
+def _save(pyplot, figure, path, dpi=150):
     figure.tight_layout()
-    figure.savefig(path, dpi=150)
+    figure.savefig(path, dpi=dpi)
     pyplot.close(figure)
+
+
+def _draw_sweep(pyplot, sweep, system, folder):
+    """Time over latency: one line for the fastest peer and for the fastest solver of each family, group by group."""
+    figure, panels = pyplot.subplots(1, len(system["groups"]), figsize=(5 * len(system["groups"]), 4), squeeze=False)
+    for axes, group in zip(panels[0], system["groups"]):
+        lines = {"fastest peer": group["fastest_peer"], **group["families"]}
+        for label, line in lines.items():
+            points = [(x, 1e3 * y) for x, y in zip(sweep["latencies_us"], line["seconds"]) if y is not None]
+            style = {"color": "black", "linestyle": "--"} if label == "fastest peer" else {}
+            axes.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=3, label=label, **style)
+        axes.set_yscale("log")
+        axes.set_xlabel("emulated latency of an all-reduce, us")
+        axes.set_ylabel("milliseconds (medians)")
+        axes.set_title(f"{group['name']}, {system['name']}, {sweep['ranks']} ranks", fontsize="medium")
+        axes.legend(fontsize="small")
+    _save(pyplot, figure, folder / _file_name("latency", sweep["campaign"], system["name"]), dpi=100)
 
 
 def _draw_system(pyplot, campaign, system, name, folder):
@@ -30,7 +47,8 @@ def _draw_system(pyplot, campaign, system, name, folder):
     figure, axes = pyplot.subplots(figsize=(8, 0.3 * len(group) + 1.2))
     axes.barh([s["name"] for s in group], middle, xerr=errors, color=[COLORS[s["library"]] for s in group])
     axes.set_xlabel("milliseconds: median, least and greatest")
-    axes.set_title(f"{system['name']}, {name}, {campaign['ranks']} ranks")
+    emulated = ", emulated latency" if campaign.get("emulation") else ""
+    axes.set_title(f"{system['name']}, {name}, {campaign['ranks']} ranks{emulated}")
     _save(pyplot, figure, folder / _file_name(campaign["name"], system["name"], name))
 
 
@@ -54,11 +72,16 @@ def _draw_kernels(pyplot, run, folder):
 
 
 def draw(results, folder):
-    """Writes one picture for each group of solvers and each number of workers into the folder."""
+    """Writes one picture for each group of solvers, each latency sweep and each number of workers into the folder."""
     import matplotlib  # pylint: disable=import-outside-toplevel
     matplotlib.use("Agg")
     from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
+    for sweep in results["sweeps"]:
+        for system in sweep["systems"]:
+            _draw_sweep(pyplot, sweep, system, folder)
     for campaign in results["campaigns"]:
+        if campaign.get("emulated_latency_us") is not None:
+            continue  # the sweep shows it
         for system in campaign["systems"]:
             for name in dict.fromkeys(solver["group"] for solver in system["solvers"]):
                 _draw_system(pyplot, campaign, system, name, folder)

@@ -40,6 +40,12 @@ def progress(text):
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
+def milestone(text):
+    """A line that stays, on a terminal; nothing elsewhere."""
+    if os.environ.get("CAPSTAN_PROGRESS") == "1":
+        print(f"\r\033[K{text}", file=sys.stderr, flush=True)
+
+
 def cmake_cache(build):
     """The entries of CMakeCache.txt, name to value; empty where there is none."""
     file = build / "CMakeCache.txt"
@@ -58,6 +64,7 @@ class Programs:
     def __init__(self, build, timeout, mpirun_arguments):
         cache = cmake_cache(build)
         self.folder = build / "bin"
+        self.latency_layer = build / "lib" / "libcapstan_latency.so"
         self.timeout = timeout
         self.mpiexec = cache.get("MPIEXEC_EXECUTABLE", "mpirun")
         self.ranks_flag = cache.get("MPIEXEC_NUMPROC_FLAG", "-n")
@@ -70,8 +77,22 @@ class Programs:
                            "  `./capstan bench` builds them, and so does the target capstan_bench; kernels_benchmark "
                            "needs Google Benchmark (libbenchmark-dev)")
 
-    def mpi_command(self, ranks, name, *arguments):
-        """The command line that runs a program on `ranks` ranks."""
+    def require_latency_layer(self):
+        if not self.latency_layer.is_file():
+            raise NotBuilt(f"not built: {self.latency_layer}\n  `./capstan bench` builds it, and so does the target "
+                           "capstan_bench")
+
+    def emulate(self, latency):
+        """Words ahead of a program under which no all-reduce completes before `latency` microseconds; none for 0, where
+        the layer is not there at all, and for None."""
+        if not latency:
+            return []
+        loaded = ":".join(filter(None, [str(self.latency_layer), os.environ.get("LD_PRELOAD")]))
+        # Ranks that wait for an emulated network must not take the cores from those that work.
+        return ["env", f"LD_PRELOAD={loaded}", f"CAPSTAN_LATENCY_US={latency:g}", "CAPSTAN_LATENCY_WAIT=yield"]
+
+    def mpi_command(self, ranks, name, *arguments, latency=None):
+        """The command line that runs a program on `ranks` ranks, with that emulated latency if any."""
         words = [self.mpiexec, *self.mpirun_arguments]
         try:
             version = subprocess.run([self.mpiexec, "--version"], capture_output=True, text=True, check=False).stdout
@@ -81,7 +102,7 @@ class Programs:
             words.append("--quiet")  # the program has said what is wrong
             if ranks > len(os.sched_getaffinity(0)):
                 words += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
-        return [*words, self.ranks_flag, str(ranks), str(self.folder / name), *arguments]
+        return [*words, self.ranks_flag, str(ranks), *self.emulate(latency), str(self.folder / name), *arguments]
 
     def command(self, name, *arguments):
         return [str(self.folder / name), *arguments]

@@ -60,43 +60,55 @@ def summarize(system):
     return system
 
 
-def _run(programs, arguments, campaign, folder, raw):
-    """Runs solvers_bench, and again without the solver at work where it crashes. Returns the last command."""
-    words = [str(campaign), "--output", str(raw), "--repeat", str(arguments.repeat or (3 if arguments.quick else 7)),
-             "--seed", str(arguments.seed)]
-    for override in arguments.overrides:
-        words += ["--set", override]
-    if arguments.petsc:
-        words += ["--petsc", arguments.petsc]
-    log = folder / f"{campaign.stem}.log"  # what the solvers print
-    marker = folder / f"{campaign.stem}.running.tmp"
-    crashed = []
+def _run(programs, command_of, folder, name, crashed):
+    """Runs solvers_bench, and again without the solver at work where it crashes. `crashed` grows; `command_of`: the
+    command line for a list of such solvers."""
+    log = folder / f"{name}.log"  # what the solvers print
+    marker = folder / f"{name}.running.tmp"
     while True:
-        command = programs.mpi_command(arguments.ranks, PROGRAM, *words)
         try:
-            programs.run([*command, "--marker", str(marker)], log=log)
-            return command
+            programs.run([*command_of(crashed), "--marker", str(marker)], log=log)
+            return
         except processes.Crash:
             at_work = marker.read_text(encoding="utf-8") if marker.exists() else ""
             if not at_work or at_work in crashed:
                 raise
             print(f"bench: note: '{at_work}' crashed; starting again without it", file=sys.stderr)
             crashed.append(at_work)
-            words += ["--crashed", at_work]
         finally:
             marker.unlink(missing_ok=True)
             if log.stat().st_size == 0:
                 log.unlink()
 
 
-def measure(programs, arguments, campaign, folder):
-    """Runs one campaign and returns its element of results.json's "campaigns"."""
-    raw = folder / f"{campaign.stem}.json.tmp"
-    command = _run(programs, arguments, campaign, folder, raw)
-    result = json.loads(raw.read_text(encoding="utf-8"))
-    raw.unlink()
-    result["name"] = campaign.stem
-    result["mpirun_command"] = command
-    for system in result["systems"]:
-        summarize(system)
-    return result
+def measure(programs, arguments, campaign, folder, keep, latency=None, crashed=None):
+    """Runs one campaign and hands its element of results.json's "campaigns" to `keep`; where the run is interrupted or
+    fails, one with the systems that were done, if any.
+
+    latency: emulated, in microseconds; 0 and None: the machine's own. crashed: solvers known to crash; grows."""
+    crashed = [] if crashed is None else crashed
+    name = campaign.stem + (f"-{latency:g}us" if latency is not None else "")
+    raw = folder / f"{name}.json.tmp"
+    words = [str(campaign), "--output", str(raw), "--repeat", str(arguments.repeat or (3 if arguments.quick else 7)),
+             "--seed", str(arguments.seed)]
+    for override in arguments.overrides:
+        words += ["--set", override]
+    if arguments.petsc:
+        words += ["--petsc", arguments.petsc]
+
+    def command_of(known):
+        left_out = [word for solver in known for word in ("--crashed", solver)]
+        return programs.mpi_command(arguments.ranks, PROGRAM, *words, *left_out, latency=latency)
+
+    try:
+        _run(programs, command_of, folder, name, crashed)
+    finally:
+        if raw.exists():
+            result = json.loads(raw.read_text(encoding="utf-8"))
+            raw.unlink()
+            result.update(name=campaign.stem, mpirun_command=command_of(crashed), emulated_latency_us=latency)
+            if latency and not result["emulation"]:
+                raise processes.Failure("the latency layer did not reach solvers_bench; its times are not used")
+            for system in result["systems"]:
+                summarize(system)
+            keep(result)

@@ -1,20 +1,10 @@
 """results.json as text."""
 
-from report import solvers
+from report import solvers, sweep_table
+from report.columns import aligned
 
 # Share of STREAM's bandwidth a kernel should reach, by the number of columns of V.
 TARGETS = {1: 0.8, 5: 0.8, 10: 0.6}
-
-
-def aligned(head, rows):
-    """Lines of a table; the first column stands on the left, the others on the right."""
-    widths = [max(len(row[column]) for row in [head, *rows]) for column in range(len(head))]
-    lines = []
-    for row in [head, ["-" * width for width in widths], *rows]:
-        cells = [cell.ljust(width) if column == 0 else cell.rjust(width)
-                 for column, (cell, width) in enumerate(zip(row, widths))]
-        lines.append("  ".join(cells).rstrip())
-    return lines
 
 
 def _range(spread, form):
@@ -68,8 +58,16 @@ def best_lines(group, name):
             f"'{peer['name']}' (turn by turn {_range(found['paired'], '{:.2f}')})"]
 
 
+def emulation_lines(campaign):
+    """A line that nobody overlooks where the latency layer was loaded."""
+    emulation = campaign.get("emulation")
+    if not emulation:
+        return []
+    return ["EMULATED latency, not this machine's times: " + ", ".join(f"{name}={value}" for name, value in emulation.items())]
+
+
 def system_lines(campaign, system):
-    lines = [f"{system['name']}: {system['rows']} rows, {system['entries']} entries, {campaign['ranks']} ranks, "
+    lines = [*emulation_lines(campaign), f"{system['name']}: {system['rows']} rows, {system['entries']} entries, {campaign['ranks']} ranks, "
              f"{campaign['repeat']} turns, seed {campaign['seed']}"]
     head = ["solver", "library", "iterations", "all-reduces/iteration", "residual", "ms [min..max]", "first", "solved",
             "/belos", "/petsc"]
@@ -98,6 +96,8 @@ def text(results):
     lines = [f"{machine['processor']}, {machine['cores']} cores; commit {(results['commit'] or 'unknown')[:12]}{changed}; "
              f"{results['date']}"]
     lines += busy_lines(results)
+    if not results["complete"]:
+        lines.append("Not complete: the run was interrupted or failed, or goes on.")
     for run in results["kernels"]:
         lines += ["", *kernel_lines(run)]
     if results["kernels"]:
@@ -107,6 +107,8 @@ def text(results):
         for system in campaign["systems"]:
             lines += ["", *system_lines(campaign, system)]
         lines += campaign["notes"]
+    for sweep in results["sweeps"]:
+        lines += ["", *sweep_table.lines(sweep)]
     if results["campaigns"]:
         lines += ["", "all-reduces: blocking+nonblocking. first: the warm-up solve, ms. /belos, /petsc: median over that "
                   "of the fastest solver of the library in this table."]

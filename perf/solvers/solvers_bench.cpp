@@ -99,6 +99,20 @@ std::string mpiLibrary() {
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
+/// The settings of the latency layer (perf/latency) where it is loaded under this program and delays something; null
+/// where all times are the machine's own.
+nlohmann::json emulation() {
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  bool loaded = false;
+  while (std::getline(maps, line)) loaded = loaded || line.find("/libcapstan_latency.so") != std::string::npos;
+  auto settings = nlohmann::json::object();
+  for (const char* name : {"CAPSTAN_LATENCY_US", "CAPSTAN_LATENCY_MODEL", "CAPSTAN_LATENCY_P2P"}) {
+    if (const char* value = std::getenv(name); value != nullptr) settings[name] = value;
+  }
+  return loaded && !settings.empty() ? settings : nlohmann::json(nullptr);
+}
+
 /// Written under another name first, so that nobody sees half of it.
 void writeFile(const std::string& path, const std::string& text) {
   const std::string draft = path + ".tmp";
@@ -154,15 +168,17 @@ void measure(const Arguments& arguments, bool talks) {
                         {"seed", arguments.contest.seed},
                         {"build", build()},
                         {"mpi", mpiLibrary()},
+                        {"emulation", emulation()},
                         {"petsc", petsc.version().empty() ? nlohmann::json(nullptr) : nlohmann::json(petsc.version())}};
   out["systems"] = nlohmann::json::array();
   for (const auto& system : input.systems) {
     out["systems"].push_back(measureSystem(arguments, input, system, petsc, talks, notes));
+    out["notes"] = notes;
+    if (!talks) continue;
+    // After every system: a run that is interrupted keeps those that are done.
+    writeFile(arguments.output, out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
-  out["notes"] = notes;
-  if (!talks) return;
-  if (showsProgress()) fmt::print(stderr, "\r\033[K");
-  writeFile(arguments.output, out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  if (talks && showsProgress()) fmt::print(stderr, "\r\033[K");
 }
 
 int run(const Arguments& arguments, bool talks) {

@@ -14,6 +14,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 sys.dont_write_bytecode = True
@@ -30,6 +31,12 @@ linear_solvers:
   - {name: throws, method: BLOCK CG, tolerance: 1e-6, max_iterations: 50, preconditioner: none}
   - {name: too few, method: BLOCK GMRES, tolerance: 1e-6, kspace: 30, max_iterations: 2, preconditioner: none}
   - {name: solves, method: PSEUDOBLOCK GMRES, tolerance: 1e-6, kspace: 30, max_iterations: 50, preconditioner: none}
+"""
+ENDLESS = """
+systems:
+  - {name: endless, generate: {problem: laplace2d, cells: 700}, solvers: all}
+linear_solvers:
+  - {name: slow, method: BLOCK GMRES, tolerance: 1e-12, kspace: 2, max_iterations: 2000000000, preconditioner: none}
 """
 
 
@@ -117,7 +124,7 @@ class FlakyPrograms:
     def __init__(self, crashes):
         self.crashes = list(crashes)
 
-    def mpi_command(self, ranks, name, *arguments):
+    def mpi_command(self, ranks, name, *arguments, latency=None):
         return ["mpiexec", str(ranks), name, *arguments]
 
     def run(self, command, log):
@@ -127,7 +134,7 @@ class FlakyPrograms:
             if at_work:
                 pathlib.Path(command[command.index("--marker") + 1]).write_text(at_work, encoding="utf-8")
             raise processes.Crash("signal 11")
-        pathlib.Path(command[command.index("--output") + 1]).write_text('{"systems": []}', encoding="utf-8")
+        pathlib.Path(command[command.index("--output") + 1]).write_text('{"systems": [], "emulation": null}', encoding="utf-8")
 
 
 class Bench(unittest.TestCase):
@@ -161,9 +168,12 @@ class WrongUse(Bench):
     def test_numbers(self):
         self.refused(["--repeat", "0"], "--repeat", "found '0'", "from 1 on")
         self.refused(["--ranks", "two"], "--ranks", "found 'two'")
+        for text in ("", "fast", "20,-1", "nan", "1e8"):
+            self.refused([f"--latency={text}"], "--latency", f"found '{text}'", "comma-separated")
 
     def test_options_without_effect(self):
         self.refused(["--kernels", "default"], "--kernels", "no effect")
+        self.refused(["--kernels", "--latency", "20"], "--latency", "no effect")
 
     def test_nothing_built(self):
         self.refused(["--quick"], "not built", "solvers_bench", status=3, build=self.folder)
@@ -207,6 +217,7 @@ class Measures(Bench):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(done.stderr, "", "in a pipe there is no progress")
         results = self.results()
+        self.assertTrue(results["complete"])
         self.assertEqual(done.stdout.splitlines()[0], tables.text(results).splitlines()[0])
         self.assertEqual((self.folder / "out" / "table.txt").read_text(encoding="utf-8"), tables.text(results))
         for key in ("date", "commit", "machine", "build", "load_average", "command"):
@@ -223,7 +234,15 @@ class Measures(Bench):
         self.assertEqual((campaign["name"], campaign["ranks"], campaign["repeat"]), ("quick", 2, 2))
         (system,) = campaign["systems"]
         self.assertEqual(system["rows"], 1000)
-        self.assertLessEqual({"belos", "capstan"}, {one["library"] for one in system["solvers"]})
+        libraries = {one["library"] for one in system["solvers"]}
+        self.assertLessEqual({"belos", "capstan"}, libraries)
+        if "petsc" in libraries:
+            deep = next(one for one in system["solvers"] if one["method"] == "pipelcg")
+            self.assertEqual(deep["parameters"]["pipel"], 3)
+            # The exact extremes of the 10^3 Laplacian; Ritz values lie between them.
+            self.assertLess(12 - 12 * math.cos(math.pi / 11) - 6, deep["parameters"]["lmin"])
+            self.assertLess(deep["parameters"]["lmin"], 0.5)
+            self.assertTrue(11 < deep["parameters"]["lmax"] < 12)
         for one in system["solvers"]:
             self.check_solver(one, 2)
         orders = [sorted((one["samples"][turn]["position"], one["name"]) for one in system["solvers"])
@@ -247,14 +266,47 @@ class Measures(Bench):
     def test_a_solver_that_crashes_is_left_out(self):
         """A stand-in for solvers_bench crashes twice, each time in another solver, and then ends well."""
         programs = FlakyPrograms(["made up/one", "made up/two"])
-        arguments = argparse.Namespace(ranks=1, repeat=1, seed=1, overrides=[], petsc=None, quick=False)
+        kept = []
         with contextlib.redirect_stderr(io.StringIO()) as said:
-            result = solvers.measure(programs, arguments, pathlib.Path("some.yaml"), self.folder)
+            self.campaign(programs, kept)
         self.assertEqual(said.getvalue().count("starting again without it"), 2)
-        self.assertEqual(result["mpirun_command"][-4:], ["--crashed", "made up/one", "--crashed", "made up/two"])
+        self.assertEqual(kept[0]["mpirun_command"][-4:], ["--crashed", "made up/one", "--crashed", "made up/two"])
         self.assertEqual(list(self.folder.iterdir()), [])
         with self.assertRaises(processes.Crash):
-            solvers.measure(FlakyPrograms(["", "made up/one"]), arguments, pathlib.Path("some.yaml"), self.folder)
+            self.campaign(FlakyPrograms(["", "made up/one"]), kept)
+        self.assertEqual(len(kept), 1)
+
+    def campaign(self, programs, kept, **more):
+        arguments = argparse.Namespace(ranks=1, repeat=1, seed=1, overrides=[], petsc=None, quick=False)
+        solvers.measure(programs, arguments, pathlib.Path("some.yaml"), self.folder, kept.append, **more)
+
+    def test_times_without_the_latency_layer_are_not_called_emulated(self):
+        kept = []
+        self.campaign(FlakyPrograms([]), kept, latency=0.0)
+        with self.assertRaisesRegex(processes.Failure, "latency layer did not reach"):
+            self.campaign(FlakyPrograms([]), kept, latency=20.0)
+        self.assertEqual([run["emulated_latency_us"] for run in kept], [0.0])
+
+    def test_an_interrupted_run_keeps_what_was_done(self):
+        """The second campaign never ends; the first one's results stand, in a file that says that more was asked for."""
+        first, second = self.folder / "first.yaml", self.folder / "second.yaml"
+        first.write_text(DECK, encoding="utf-8")
+        second.write_text(ENDLESS, encoding="utf-8")
+        words = [sys.executable, str(PERF / "bench"), str(first), str(second), "--ranks", "1", "--repeat", "1", "--petsc", "off",
+                 "--out", str(self.folder / "out")]
+        environment = {**os.environ, "CAPSTAN_BUILD_DIR": str(BUILD)}
+        with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            marker = self.folder / "out" / "second.running.tmp"
+            while process.poll() is None and not marker.exists():
+                time.sleep(0.05)
+            process.terminate()
+            output, errors = process.communicate()
+        self.assertEqual((process.returncode, output), (130, ""), errors)
+        self.assertIn("stopped early", errors)
+        results = self.results()
+        self.assertFalse(results["complete"])
+        self.assertEqual([campaign["name"] for campaign in results["campaigns"]], ["first"])
+        self.assertIn("Not complete", (self.folder / "out" / "table.txt").read_text(encoding="utf-8"))
 
     def test_crashed_solvers_are_listed(self):
         raw = self.folder / "raw.json"
