@@ -3,6 +3,7 @@
 /// The step size of an s-step method: fixed, or led by the conditioning of the Gram matrices.
 
 #include <algorithm>
+#include <limits>
 
 namespace capstan {
 
@@ -10,7 +11,9 @@ namespace capstan {
 ///
 /// A panel of condition kappa loses about kappa^2 eps of orthogonality in its Cholesky factorisation, so kappa is kept
 /// well under 1 / sqrt(eps) ~ 7e7. A failed factorisation halves s whether it was given or not; a given s comes back
-/// with the next cycle, an automatic one grows again by one after each comfortable panel.
+/// with the next cycle, an automatic one grows again by one after each comfortable panel. Apart from that, a panel of
+/// which A Q = Q H could use only some steps (relation_error.hpp) holds the next ones to as many, and one more after
+/// each panel used in full, until the cycle ends.
 class StepSize {
  public:
   void configure(bool automatic, int asked) {
@@ -18,18 +21,24 @@ class StepSize {
     asked_ = asked;
     current_ = asked;
     ceiling_ = largest;
+    reliable_ = unlimited;
   }
   void recall(int steps) {
     if (automatic_ && steps > 0) current_ = std::min(steps, largest);
   }
   void beginCycle() {
     if (!automatic_) current_ = asked_;
+    reliable_ = unlimited;
   }
 
-  int current() const { return current_; }
+  /// The steps of the next panel.
+  int current() const { return std::min(current_, reliable_); }
+  /// What is worth remembering: the steps that the conditioning of the panels allows.
+  int conditioned() const { return current_; }
 
   /// The panel was factored completely, with this condition.
   void succeeded(int steps, double condition) {
+    if (steps >= reliable_ && reliable_ < unlimited) ++reliable_;
     if (!automatic_ || steps < current_) return;
     if (condition < comfortable) {
       current_ = std::min(current_ + 1, ceiling_);
@@ -44,11 +53,15 @@ class StepSize {
     ceiling_ = std::max(1, std::min(ceiling_, steps - 1));
   }
 
+  /// Only that many steps of the latest panel could be used, conditioning apart.
+  void unreliable(int steps) { reliable_ = std::max(1, steps); }
+
   /// Whether a panel of this condition has lost most of its digits.
   static bool isStrained(double condition) { return condition > strained; }
 
  private:
   static constexpr int largest = 16;
+  static constexpr int unlimited = std::numeric_limits<int>::max();
   static constexpr double comfortable = 1e4;
   static constexpr double strained = 1e6;
 
@@ -56,6 +69,7 @@ class StepSize {
   int asked_ = 5;
   int ceiling_ = largest;
   int current_ = 5;
+  int reliable_ = unlimited;
 };
 
 }  // namespace capstan

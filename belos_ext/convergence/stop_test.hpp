@@ -47,6 +47,9 @@ class StopTest {
   /// The recursion's residual norm meets its target. False for NaN.
   bool reached(double recursive) const { return recursive <= target_ * implicitScale_; }
 
+  /// The recursion's residual norm that reached() asks for.
+  double target() const { return target_ * implicitScale_; }
+
   /// Counts an iteration and records the recursion's residual.
   void iterated(double recursive) {
     ++iterations_;

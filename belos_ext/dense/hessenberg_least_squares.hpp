@@ -59,6 +59,17 @@ class HessenbergLeastSquares {
   Scalar residual(int columns) const { return std::abs(tail_[columns]); }
   Scalar residual() const { return residual(columns_); }
 
+  /// Smallest over largest pivot of the triangular factor: an upper bound of the reciprocal condition of H, usually
+  /// within a small factor of it; 1 without columns.
+  Scalar pivotRatio() const {
+    Scalar smallest = std::numeric_limits<Scalar>::infinity(), largest = 0;
+    for (int i = 0; i < columns_; ++i) {
+      smallest = std::min(smallest, std::abs(r_(i, i)));
+      largest = std::max(largest, std::abs(r_(i, i)));
+    }
+    return largest > 0 ? smallest / largest : Scalar(1);
+  }
+
   /// The minimiser over the first `columns` columns. Directions whose pivot vanishes (a singular H) get no component.
   std::vector<Scalar> solve(int columns) const {
     std::vector<Scalar> y(rhs_.begin(), rhs_.begin() + columns);

@@ -137,8 +137,10 @@ TEST_P(Watching, DebugTestSeesResidualsAndUpdates) {
   EXPECT_TRUE(outcome.converged);
   EXPECT_GE(test->checks, outcome.iterations / 16);
   EXPECT_EQ(last, outcome.iterations);
-  // The implicit norms of pipelined methods lose digits as the basis loses orthogonality.
-  EXPECT_LT(worst, (isPipelined(GetParam()) ? 1e-6 : 1e-8) * residualNorms(system, *guess)[0]);
+  // Implicit norms lose digits with the orthogonality of the basis: pipelined methods in the course of a cycle, s-step
+  // methods in their latest panel, until the next one comes.
+  const bool explicitNorms = GetParam().method == Method::Gmres || GetParam().method == Method::Cg;
+  EXPECT_LT(worst, (explicitNorms ? 1e-8 : 1e-6) * residualNorms(system, *guess)[0]);
 }
 
 std::string printed(const SolverName& name, int style, int verbosity, int frequency) {

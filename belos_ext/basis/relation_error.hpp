@@ -1,0 +1,102 @@
+#pragma once
+/// \file
+/// How far rounding has taken A M^{-1} Q = Q H from the truth, when H comes out of panels, and how far it may.
+///
+/// With E = A M^{-1} Q - Q H and D the rounding of a new panel, the columns of H it adds (see arnoldi_relation.hpp)
+/// have the errors
+///   E_{:,j:j+s} = (D - E_{:,0:j} R_top) R_mid^{-1}:
+/// they grow from panel to panel where vectors bring little that is new, though each panel by itself is well
+/// conditioned. Panels of one step have R_mid = 1 and inherit nothing. One row of E, with random signs, stands for all.
+///
+/// How far it may: GMRES bears errors in later products that grow as its residual falls, || E_k || <= tol / || r_{k-1}
+/// || relative to the operator (inexact Krylov methods; Bouras and Fraysse 2005, Simoncini and Szyld 2003).
+///
+/// Replicated on every rank; no communication.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "belos_ext/dense/small_matrix.hpp"
+
+namespace capstan {
+
+template <class Scalar>
+class RelationError {
+ public:
+  using Matrix = SmallMatrix<Scalar>;
+
+  /// Starts a cycle: Q has one column, H none.
+  void begin() {
+    row_.clear();
+    norm_ = 0;
+  }
+
+  /// How many steps of a panel may be added: those whose errors stay within `limit`, relative to the estimated norm of
+  /// A M^{-1} on the space; at least 1. Nothing changes.
+  /// \param first column of Q the panel starts with   \param changeOfBasis (s+1) x s
+  /// \param coefficients (first+s+1) x (s+1)   \param limit dimensionless
+  int reliableSteps(int first, const Matrix& changeOfBasis, const Matrix& coefficients, Scalar limit) const {
+    const Matrix image = product(coefficients, changeOfBasis);
+    const Matrix errors = errorsOf(first, image, coefficients);
+    const Scalar norm = std::max(norm_, growth(image, coefficients));
+    int steps = 1;
+    while (steps < errors.numCols() && std::abs(errors(0, steps)) <= limit * norm) ++steps;
+    return steps;
+  }
+
+  /// The panel has been added. Arguments as above. Columns between the last panel and this one count as exact.
+  void add(int first, const Matrix& changeOfBasis, const Matrix& coefficients) {
+    const Matrix image = product(coefficients, changeOfBasis);
+    const Matrix errors = errorsOf(first, image, coefficients);
+    norm_ = std::max(norm_, growth(image, coefficients));
+    row_.resize(static_cast<std::size_t>(first));
+    row_.insert(row_.end(), errors.values(), errors.values() + errors.numCols());
+  }
+
+  /// The largest error so far, relative to the norm of A M^{-1}.
+  Scalar estimate() const {
+    Scalar most = 0;
+    for (const Scalar e : row_) most = std::max(most, std::abs(e));
+    return norm_ > 0 ? most / norm_ : Scalar(0);
+  }
+
+ private:
+  static Scalar length(const Matrix& a, int column) {
+    Scalar norm = 0;
+    for (int i = 0; i < a.numRows(); ++i) norm = std::hypot(norm, a(i, column));
+    return norm;
+  }
+
+  /// max_k || A M^{-1} v_k || / || v_k ||
+  static Scalar growth(const Matrix& image, const Matrix& coefficients) {
+    Scalar most = 0;
+    for (int k = 0; k < image.numCols(); ++k) most = std::max(most, length(image, k) / length(coefficients, k));
+    return most;
+  }
+
+  /// The same on all ranks and in every run.
+  static Scalar sign(int column) {
+    return ((static_cast<std::uint32_t>(column) + 1) * 2654435761U >> 16 & 1U) != 0 ? Scalar(-1) : Scalar(1);
+  }
+
+  /// (D - E R_top) R_mid^{-1}, 1 x s. \param image A M^{-1} V(:,0:s) = Q image
+  Matrix errorsOf(int first, const Matrix& image, const Matrix& coefficients) const {
+    const int steps = image.numCols();
+    const int known = std::min(first, static_cast<int>(row_.size()));  // classical steps add exact columns
+    Matrix errors(1, steps);
+    for (int k = 0; k < steps; ++k) {
+      errors(0, k) = sign(first + k) * std::numeric_limits<Scalar>::epsilon() * length(image, k);
+      for (int i = 0; i < known; ++i) errors(0, k) -= row_[static_cast<std::size_t>(i)] * coefficients(i, k);
+    }
+    solveRight(block(coefficients, first, 0, steps, steps), errors);
+    return errors;
+  }
+
+  std::vector<Scalar> row_;  ///< one row of E, estimated
+  Scalar norm_ = 0;          ///< of A M^{-1} on the space, estimated
+};
+
+}  // namespace capstan

@@ -1,0 +1,300 @@
+/// \file
+/// The Arnoldi relation A Q = Q H through panels and changes of the basis, and the estimate of its error.
+
+#include "belos_ext/basis/arnoldi_relation.hpp"
+
+#include <gtest/gtest.h>
+
+#include "belos_ext/basis/basis_recurrence.hpp"
+#include "belos_ext/basis/relation_error.hpp"
+#include "belos_ext/test/policies/dense_support.hpp"
+
+namespace capstan {
+namespace {
+
+/// Generates panels on a dense A and keeps Q (not orthonormal where `sloppy`) and the directions Z.
+struct PanelRun {
+  PanelRun(int n, int columns, bool flexibly, unsigned seed)
+      : uniform(seed), a(uniform.matrix(n, n)), q(n, columns + 1), z(n, columns), flexible(flexibly) {
+    for (int i = 0; i < n; ++i) a(i, i) += 3;
+    begin(columns);
+  }
+
+  /// The same with this matrix.
+  PanelRun(Matrix given, int columns, unsigned seed)
+      : uniform(seed), a(std::move(given)), q(a.numRows(), columns + 1), z(a.numRows(), columns), flexible(false) {
+    begin(columns);
+  }
+
+  void begin(int columns) {
+    const int n = a.numRows();
+    recurrence.reset(Basis::Newton);
+    recurrence.setShifts({{3.5, 1}, {3.5, -1}, {2, 0}, {5, 0}});
+    Matrix r = uniform.matrix(n, 1);
+    const double beta = r.normFrobenius();
+    r *= 1 / beta;
+    block(q, 0, 0, n, 1).assign(r);
+    relation.begin(columns, beta, flexible);
+    error.begin();
+    start = copyOf(r);
+    start *= beta;
+  }
+
+  /// One panel of `steps`; coefficients from Gram-Schmidt (twice), or any upper triangle.
+  void panel(int first, int steps, bool sloppy) {
+    const int n = a.numRows(), count = steps + 1;
+    Matrix v(n, count);
+    block(v, 0, 0, n, 1).assign(block(q, 0, first, n, 1));
+    for (int k = 0; k < steps; ++k) {
+      Matrix direction = copyOf(block(v, 0, k, n, 1));
+      if (flexible) {
+        for (int i = 0; i < n; ++i) direction(i, 0) *= 1 + 0.3 * std::sin(i + 5 * (first + k));
+      }
+      block(z, 0, first + k, n, 1).assign(direction);
+      const Matrix w = product(a, direction);
+      const RecurrenceStep step = recurrence.step(k);
+      for (int i = 0; i < n; ++i) {
+        v(i, k + 1) = (w(i, 0) - step.alpha * v(i, k) - (k > 0 ? step.beta * v(i, k - 1) : 0)) / step.gamma;
+      }
+    }
+    const Matrix r = sloppy ? uniform.change(first + count, count) : gramSchmidt(v, first);
+    if (first > 0) {
+      multiply<double>(-1, Teuchos::NO_TRANS, copyOf(block(q, 0, 0, n, first)), Teuchos::NO_TRANS,
+                       copyOf(block(r, 0, 0, first, count)), 1, v);
+    }
+    solveRight(copyOf(block(r, first, 0, count, count)), v);
+    block(q, 0, first, n, count).assign(v);
+    relation.addPanel(first, recurrence.changeOfBasis<double>(steps), r);
+    error.add(first, recurrence.changeOfBasis<double>(steps), r);
+  }
+
+  /// Q_old(:,first:first+width) = Q_new(:,0:first+width) s for a random s.
+  void changeColumns(int first, int width) {
+    const int n = a.numRows();
+    const Matrix s = uniform.change(first + width, width);
+    Matrix columns = copyOf(block(q, 0, first, n, width));
+    if (first > 0) {
+      multiply<double>(-1, Teuchos::NO_TRANS, copyOf(block(q, 0, 0, n, first)), Teuchos::NO_TRANS,
+                       copyOf(block(s, 0, 0, first, width)), 1, columns);
+    }
+    solveRight(copyOf(block(s, first, 0, width, width)), columns);
+    block(q, 0, first, n, width).assign(columns);
+    relation.reexpress(first, s);
+  }
+
+  /// max | A Q_m - Q_{m+1} H | (or A Z) relative to max | A Q |.
+  double mismatch() {
+    const int n = a.numRows(), m = relation.columns();
+    relation.refresh();
+    const Matrix left = product(a, copyOf(block(flexible ? z : q, 0, 0, n, m)));
+    const Matrix h = copyOf(block(relation.hessenberg(), 0, 0, m + 1, m));
+    for (int j = 0; j < m; ++j) {
+      for (int i = j + 2; i <= m; ++i) EXPECT_EQ(h(i, j), 0) << i << ", " << j;
+    }
+    return largest(difference(left, product(copyOf(block(q, 0, 0, n, m + 1)), h))) / largest(left);
+  }
+
+  /// max | r - q_0 beta | for the beta of the least-squares problem.
+  double startMismatch() {
+    relation.refresh();
+    Matrix expected = copyOf(block(q, 0, 0, a.numRows(), 1));
+    expected *= relation.leastSquares().residual(0);
+    return largest(difference(start, expected));
+  }
+
+  Uniform uniform;
+  Matrix a, q, z, start;
+  bool flexible;
+  BasisRecurrence recurrence;
+  ArnoldiRelation<double> relation;
+  RelationError<double> error;
+
+ private:
+  /// V = Q R with orthonormal columns; a copy of v is worked on.
+  Matrix gramSchmidt(Matrix v, int first) const {
+    v = copyOf(v);
+    const int n = v.numRows(), count = v.numCols();
+    Matrix r(first + count, count), basis(n, first + count);
+    if (first > 0) block(basis, 0, 0, n, first).assign(block(const_cast<Matrix&>(q), 0, 0, n, first));
+    for (int c = 0; c < count; ++c) {
+      for (int pass = 0; pass < 2; ++pass) {
+        for (int k = 0; k < first + c; ++k) {
+          double dot = 0;
+          for (int i = 0; i < n; ++i) dot += basis(i, k) * v(i, c);
+          for (int i = 0; i < n; ++i) v(i, c) -= dot * basis(i, k);
+          r(k, c) += dot;
+        }
+      }
+      double norm = 0;
+      for (int i = 0; i < n; ++i) norm = std::hypot(norm, v(i, c));
+      for (int i = 0; i < n; ++i) basis(i, first + c) = v(i, c) / norm;
+      r(first + c, c) = norm;
+    }
+    return r;
+  }
+};
+
+/// Classical Arnoldi with modified Gram-Schmidt, twice: H (m+1) x m.
+Matrix directArnoldi(const Matrix& a, const Matrix& start, int m) {
+  const int n = a.numRows();
+  Matrix q(n, m + 1), h(m + 1, m);
+  for (int i = 0; i < n; ++i) q(i, 0) = start(i, 0) / start.normFrobenius();
+  for (int j = 0; j < m; ++j) {
+    Matrix w = product(a, copyOf(block(q, 0, j, n, 1)));
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int k = 0; k <= j; ++k) {
+        double dot = 0;
+        for (int i = 0; i < n; ++i) dot += q(i, k) * w(i, 0);
+        for (int i = 0; i < n; ++i) w(i, 0) -= dot * q(i, k);
+        h(k, j) += dot;
+      }
+    }
+    h(j + 1, j) = w.normFrobenius();
+    for (int i = 0; i < n; ++i) q(i, j + 1) = w(i, 0) / h(j + 1, j);
+  }
+  return h;
+}
+
+TEST(ArnoldiRelation, EqualsDirectArnoldi) {
+  const int n = 30;
+  PanelRun run(n, 14, false, 2);
+  int first = 0;
+  for (const int steps : {3, 4, 1, 4, 2}) {
+    run.panel(first, steps, false);
+    first += steps;
+  }
+  EXPECT_LT(run.mismatch(), 1e-12);
+  const Matrix direct = directArnoldi(run.a, run.start, 14);
+  const Matrix ours = copyOf(block(run.relation.hessenberg(), 0, 0, 15, 14));
+  EXPECT_LT(largest(difference(ours, direct)), 1e-9 * largest(direct));
+
+  HessenbergLeastSquares<double> reference;
+  reference.reset(14, run.start.normFrobenius());
+  for (int k = 0; k < 14; ++k) reference.append(direct[k]);
+  EXPECT_NEAR(run.relation.refresh(), reference.residual(), 1e-10);
+}
+
+TEST(ArnoldiRelation, HoldsForAnyTriangularCoefficients) {
+  for (const bool flexible : {false, true}) {
+    PanelRun run(20, 9, flexible, 3);
+    int first = 0;
+    for (const int steps : {2, 3, 1, 3}) {
+      run.panel(first, steps, true);
+      first += steps;
+      EXPECT_LT(run.mismatch(), 1e-11) << "columns " << first << (flexible ? " flexible" : "");
+      EXPECT_LT(run.startMismatch(), 1e-13);
+    }
+  }
+}
+
+TEST(ArnoldiRelation, HoldsThroughChangesOfTheBasis) {
+  for (const bool flexible : {false, true}) {
+    PanelRun run(24, 10, flexible, 4);
+    run.panel(0, 3, false);
+    run.panel(3, 4, false);
+    run.changeColumns(3, 4);  // lagged normalisation of a panel
+    EXPECT_LT(run.mismatch(), 1e-11);
+    run.panel(7, 3, false);
+    run.changeColumns(7, 1);  // one vector
+    run.changeColumns(2, 5);  // across panels
+    EXPECT_LT(run.mismatch(), 1e-11);
+    run.changeColumns(0, 11);  // second stage over all vectors
+    EXPECT_LT(run.mismatch(), 1e-10);
+    EXPECT_LT(run.startMismatch(), 1e-12);
+    run.changeColumns(0, 6);  // second stage that kept the first columns only
+    EXPECT_LT(run.mismatch(), 1e-9);
+  }
+}
+
+TEST(ArnoldiRelation, RefreshEqualsAFreshLeastSquaresProblem) {
+  PanelRun run(24, 10, false, 5);
+  run.panel(0, 4, false);
+  run.relation.refresh();
+  run.panel(4, 3, false);
+  run.relation.refresh();
+  run.changeColumns(4, 3);
+  run.panel(7, 3, true);
+  const double residual = run.relation.refresh();
+  HessenbergLeastSquares<double> fresh;
+  fresh.reset(10, run.relation.leastSquares().residual(0));
+  for (int k = 0; k < 10; ++k) fresh.append(run.relation.hessenberg()[k]);
+  EXPECT_EQ(fresh.residual(), residual);
+  EXPECT_EQ(run.relation.leastSquares().columns(), 10);
+}
+
+TEST(ArnoldiRelation, BeginForgetsTheLastCycle) {
+  PanelRun run(20, 6, false, 6);
+  run.panel(0, 6, true);
+  run.relation.refresh();
+  run.relation.begin(6, 2, false);
+  EXPECT_EQ(run.relation.columns(), 0);
+  EXPECT_EQ(run.relation.refresh(), 2);
+  EXPECT_EQ(run.relation.leastSquares().columns(), 0);
+  EXPECT_EQ(largest(run.relation.hessenberg()), 0);
+}
+
+// A diagonal matrix with eigenvalues over many scales: Krylov vectors soon bring little that is new.
+Matrix graded(int n) {
+  Matrix a(n, n);
+  for (int i = 0; i < n; ++i) a(i, i) = std::pow(10.0, -8.0 * i / n);
+  for (int i = 0; i + 1 < n; ++i) a(i, i + 1) = 0.5;
+  return a;
+}
+
+TEST(RelationError, EstimatesWhatRoundingDid) {
+  for (const int steps : {4, 6, 8}) {
+    PanelRun run(graded(60), 24, 7);
+    for (int first = 0; first < 24; first += steps) {
+      run.panel(first, steps, false);
+      const double truth = run.mismatch(), estimate = run.error.estimate();
+      EXPECT_LT(truth, 1e3 * estimate) << steps << " steps, from column " << first;
+      if (truth > 1e-14) {
+        EXPECT_GT(truth, 1e-3 * estimate) << steps << " steps, from column " << first;
+      }
+    }
+    EXPECT_GT(run.mismatch(), 1e-12) << "the case must be one in which errors grow";
+  }
+}
+
+TEST(RelationError, PanelsOfOneStepInheritNothing) {
+  PanelRun run(graded(60), 24, 8);
+  for (int first = 0; first < 20; first += 5) run.panel(first, 5, false);
+  const double before = run.error.estimate();
+  EXPECT_GT(before, 1e-14);
+  RelationError<double> fresh;
+  fresh.begin();
+  for (int first = 20; first < 24; ++first) {
+    run.panel(first, 1, false);
+    EXPECT_EQ(run.error.estimate(), before);
+  }
+}
+
+TEST(RelationError, CutsWhatIsBeyondTheLimit) {
+  PanelRun run(graded(60), 24, 9);
+  run.panel(0, 6, false);
+  run.panel(6, 6, false);
+  const Matrix b = run.recurrence.changeOfBasis<double>(6);
+  Matrix r = run.uniform.change(19, 7);
+  r(0, 0) = 0;
+  for (int k = 1; k < 7; ++k) r(12 + k, k) = std::pow(10.0, -k);  // less that is new from vector to vector
+  int last = 6;
+  for (const double limit : {1e100, 1e-9, 1e-12, 1e-14, 0.0}) {
+    const int steps = run.error.reliableSteps(12, b, r, limit);
+    EXPECT_LE(steps, last);
+    last = steps;
+  }
+  EXPECT_EQ(run.error.reliableSteps(12, b, r, 1e100), 6);
+  EXPECT_EQ(last, 1) << "the first step is always usable";
+}
+
+TEST(RelationError, ColumnsOfOthersCountAsExact) {
+  PanelRun run(graded(60), 24, 10);
+  run.panel(0, 3, false);
+  const Matrix b = run.recurrence.changeOfBasis<double>(2), r = run.uniform.change(10, 3);
+  EXPECT_GE(run.error.reliableSteps(7, b, r, 1e-6), 1);  // columns 3 to 6 came from classical steps
+  run.error.add(7, b, r);
+  EXPECT_TRUE(std::isfinite(run.error.estimate()));
+}
+
+}  // namespace
+}  // namespace capstan

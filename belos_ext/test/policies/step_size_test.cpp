@@ -1,0 +1,91 @@
+/// \file
+/// The step size of an s-step method.
+
+#include "belos_ext/basis/step_size.hpp"
+
+#include <gtest/gtest.h>
+
+namespace capstan {
+namespace {
+
+TEST(StepSize, FixedComesBackWithTheNextCycle) {
+  StepSize s;
+  s.configure(false, 8);
+  s.recall(3);
+  EXPECT_EQ(s.current(), 8);
+  s.succeeded(8, 1);
+  s.succeeded(8, 1e12);
+  EXPECT_EQ(s.current(), 8);
+  s.failed(8);
+  EXPECT_EQ(s.current(), 4);
+  s.failed(3);  // a short panel at the end of a cycle
+  EXPECT_EQ(s.current(), 1);
+  s.failed(1);
+  EXPECT_EQ(s.current(), 1);
+  s.beginCycle();
+  EXPECT_EQ(s.current(), 8);
+}
+
+TEST(StepSize, AutomaticFollowsTheConditioning) {
+  StepSize s;
+  s.configure(true, 5);
+  s.succeeded(5, 10);
+  EXPECT_EQ(s.current(), 6);
+  s.succeeded(5, 10);  // shorter than asked: says nothing about 6
+  EXPECT_EQ(s.current(), 6);
+  s.succeeded(6, 1e5);
+  EXPECT_EQ(s.current(), 6);
+  s.succeeded(6, 1e7);
+  EXPECT_EQ(s.current(), 5);
+  s.beginCycle();
+  EXPECT_EQ(s.current(), 5);
+  for (int k = 0; k < 40; ++k) s.succeeded(s.current(), 1);
+  const int most = s.current();
+  EXPECT_GT(most, 8);
+  s.recall(most + 100);
+  EXPECT_EQ(s.current(), most);
+  s.recall(0);
+  EXPECT_EQ(s.current(), most);
+  s.recall(4);
+  EXPECT_EQ(s.current(), 4);
+  for (int k = 0; k < 40; ++k) s.succeeded(s.current(), 1e9);
+  EXPECT_EQ(s.current(), 1);
+  EXPECT_TRUE(StepSize::isStrained(1e9));
+  EXPECT_FALSE(StepSize::isStrained(1e2));
+}
+
+TEST(StepSize, AutomaticDoesNotGrowBackToWhereItFailed) {
+  StepSize s;
+  s.configure(true, 6);
+  s.failed(6);
+  EXPECT_EQ(s.current(), 3);
+  for (int k = 0; k < 40; ++k) s.succeeded(s.current(), 1);
+  EXPECT_EQ(s.current(), 5);
+  s.failed(1);
+  EXPECT_EQ(s.current(), 1);
+  s.succeeded(1, 1);
+  EXPECT_EQ(s.current(), 1);
+}
+
+TEST(StepSize, UnreliableStepsHoldTheNextPanelsBackUntilTheCycleEnds) {
+  for (const bool automatic : {false, true}) {
+    StepSize s;
+    s.configure(automatic, 5);
+    s.succeeded(5, 1e5);
+    s.unreliable(2);
+    EXPECT_EQ(s.current(), 2);
+    EXPECT_EQ(s.conditioned(), 5) << "nothing is wrong with the conditioning";
+    s.succeeded(2, 1e5);
+    EXPECT_EQ(s.current(), 3);
+    s.unreliable(0);
+    EXPECT_EQ(s.current(), 1);
+    s.beginCycle();
+    EXPECT_EQ(s.current(), 5);
+    s.unreliable(4);
+    for (int k = 0; k < 9; ++k) s.succeeded(s.current(), 1e5);
+    EXPECT_EQ(s.current(), 5) << "no more than the conditioning allows";
+  }
+}
+
+}  // namespace
+}  // namespace capstan
