@@ -208,6 +208,15 @@ std::vector<ParameterRow> behaviour() {
       boolean(
           "State Cache", &SolverOptions::stateCache, {},
           "Whether shifts, bounds and the step size are kept for later solvers with the same problem label and map."),
+      choice<ProgressMode>("Progress", &SolverOptions::progress,
+                           {ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread}, pipelinedMethods(),
+                           "Who lets MPI advance hidden reductions during local work: nobody, the solver between and "
+                           "within its kernels, "
+                           "or a thread. A thread wants a core to itself and MPI_THREAD_MULTIPLE; without that it "
+                           "polls, with a warning."),
+      boolean("Measure Overlap", &SolverOptions::measureOverlap, pipelinedMethods(),
+              "Whether the report tells how much of the hidden reductions' time was hidden. Once for each communicator "
+              "and message size it times 7 all-reduces at the end of a solve. Must be alike on all ranks."),
   };
 }
 
@@ -236,7 +245,6 @@ std::vector<ParameterRow> acceptedForBelos() {
 
 std::vector<ParameterRow> otherMethods() {
   const std::vector<std::string> strategies = {"standard", "two-step", "three-step", "optimal", "auto"};
-  const std::vector<std::string> progress = {"none", "poll", "thread"};
   return {
       checkedOnly("Enlarging Factor", 2, "int", ">= 1", {Method::EnlargedCg}, "Search directions an iteration.",
                   intAtLeast(1)),
@@ -246,8 +254,6 @@ std::vector<ParameterRow> otherMethods() {
       checkedOnly("Communication Strategy", std::string("standard"), "string",
                   "standard, two-step, three-step, optimal, auto", {Method::EnlargedCg, Method::EmbeddedCg},
                   "How halo messages are routed.", oneOf(strategies)),
-      checkedOnly("Progress", std::string("none"), "string", "none, poll, thread", {Method::EmbeddedCg},
-                  "How nonblocking reductions are driven.", oneOf(progress)),
   };
 }
 

@@ -128,6 +128,14 @@ nlohmann::json secondsJson(const PhaseSeconds& seconds) {
           {"rest", seconds.rest}};
 }
 
+nlohmann::json progressJson(const ProgressReport& progress) {  // NaN becomes null
+  return {{"mode", progress.mode},
+          {"polls", progress.polls},
+          {"wait_seconds", progress.waitSeconds},
+          {"alone_seconds", progress.aloneSeconds},
+          {"overlap", progress.overlap}};
+}
+
 std::string csvField(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -173,6 +181,7 @@ nlohmann::json toJson(const SolveReport& report) {
           {"preconditioner_applications", report.preconditionerApplications},
           {"final_step_size", report.finalStepSize},
           {"seconds", secondsJson(report.seconds)},
+          {"progress", progressJson(report.progress)},
           {"events", events}};
 }
 

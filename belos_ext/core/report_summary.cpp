@@ -29,6 +29,14 @@ void printSeconds(std::ostream& out, const SolveReport& report) {
   out << report.solver << ": seconds: operator " << s.operatorSeconds << ", preconditioner " << s.preconditioner
       << ", orthogonalization " << s.orthogonalization << ", reductions " << s.reductionWait << ", rest " << s.rest
       << ", total " << s.total << '\n';
+  if (report.reductionsNonblocking == 0) return;
+  const ProgressReport& progress = report.progress;
+  out << report.solver << ": progress: " << progress.mode << ", " << progress.polls << " polls, "
+      << progress.waitSeconds << " seconds in waits for nonblocking reductions";
+  if (std::isfinite(progress.overlap)) {
+    out << ", " << progress.aloneSeconds << " alone, overlap " << 100 * progress.overlap << " %";
+  }
+  out << '\n';
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 /// \file
 /// What happened in a solve: outcome, cost and history. Plain data, filled by the solver manager on every rank.
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,17 @@ struct PhaseSeconds {
   double total = 0.0;
 };
 
+/// How the nonblocking reductions of a solve made progress, on this rank.
+struct ProgressReport {
+  std::string mode = "none";  ///< none, poll or thread: the one really in use
+  long polls = 0;             ///< MPI calls made only to let reductions advance
+  double waitSeconds = 0.0;   ///< spent waiting for nonblocking reductions; part of PhaseSeconds::reductionWait
+  /// What they would have taken one by one, each waited for at once; NaN unless measured ("Measure Overlap").
+  double aloneSeconds = std::numeric_limits<double>::quiet_NaN();
+  /// The part of aloneSeconds that was hidden: 1 - waitSeconds / aloneSeconds within [0, 1]; NaN unless measured.
+  double overlap = std::numeric_limits<double>::quiet_NaN();
+};
+
 /// One point of the residual history: the scaled recursive residual after an iteration.
 struct HistoryPoint {
   int iteration = 0;
@@ -83,6 +95,7 @@ struct SolveReport {
   long preconditionerApplications = 0;
   int finalStepSize = 0;  ///< s at the end of an s-step solve; 0 elsewhere
   PhaseSeconds seconds;
+  ProgressReport progress;
   std::vector<ReportEvent> events;
   std::vector<HistoryPoint> history;
   int ranks = 1;

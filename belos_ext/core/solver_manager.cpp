@@ -12,6 +12,7 @@
 #include "belos_ext/core/monitor.hpp"
 #include "belos_ext/core/parameter_overlay.hpp"
 #include "belos_ext/core/report_summary.hpp"
+#include "belos_ext/core/solve_progress.hpp"
 #include "belos_ext/core/state_cache.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
@@ -238,7 +239,13 @@ Belos::ReturnType SolverManager<Types>::solve() {
     stops.back().setApproval([&monitor] { return monitor.approves(); });
     stops.back().setScaleListener([&monitor, c](double scale) { monitor.setScale(static_cast<int>(c), scale); });
   }
-  solveColumns(options, monitor, stops);
+  const SolveProgress progress(options, name_.method, *problem_->getLHS()->getMap()->getComm());
+  try {
+    solveColumns(options, monitor, stops);
+  } catch (...) {
+    columns_.clear();  // completes what they have in flight, while the other ranks may still be there
+    throw;
+  }
   problem_->setCurrLS();
 
   const ReductionCounters spent = counters() - before;
@@ -247,6 +254,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   report_.seconds.reductionWait = spent.waitSeconds;
   report_.seconds.orthogonalization = spent.kernelSeconds;
   report_.seconds.total = now() - started;
+  progress.fill(spent, report_);
   fillReport(stops, options);
   if (problem_->getLHS()->getMap()->getComm()->getRank() == 0) publish(report_, options, lossOfAccuracy_);
   return report_.converged ? Belos::Converged : Belos::Unconverged;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "belos_ext/core/solver_names.hpp"
+#include "tpetra_ext/reductions/progress.hpp"
 
 namespace capstan {
 
@@ -92,6 +93,8 @@ struct SolverOptions {
   // Behaviour.
   bool strictParameters = false;
   bool stateCache = true;
+  ProgressMode progress = ProgressMode::Poll;  ///< of nonblocking reductions
+  bool measureOverlap = false;
 };
 
 /// The spelling of a value in parameter lists.

@@ -44,6 +44,7 @@ struct MpiFaults {
   int allreduce = MPI_SUCCESS;
   int iallreduce = MPI_SUCCESS;
   int wait = MPI_SUCCESS;
+  long spared = 0;  ///< nonblocking all-reduces, or waits, that still succeed before the failing one
 };
 MpiFaults& mpiFaults();
 

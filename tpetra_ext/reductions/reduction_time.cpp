@@ -1,0 +1,88 @@
+#include "tpetra_ext/reductions/reduction_time.hpp"
+
+#include <Teuchos_Comm.hpp>
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <vector>
+#ifdef HAVE_TEUCHOS_MPI
+#include <mpi.h>
+
+#include <Teuchos_DefaultMpiComm.hpp>
+#endif
+
+namespace capstan {
+namespace {
+
+#if defined(HAVE_TEUCHOS_MPI) && MPI_VERSION >= 3
+
+/// Seconds by size class.
+using Times = std::map<int, double>;
+
+int forget(MPI_Comm, int, void* times, void*) {
+  delete static_cast<Times*>(times);
+  return MPI_SUCCESS;
+}
+
+/// The times measured over this communicator, which keeps them to its end: a handle alone may be used again by another.
+Times& timesOf(MPI_Comm comm) {
+  static const int key = [] {
+    int created = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &forget, &created, nullptr);
+    return created;
+  }();
+  Times* times = nullptr;
+  int found = 0;
+  MPI_Comm_get_attr(comm, key, &times, &found);
+  if (found == 0) {
+    times = new Times;
+    MPI_Comm_set_attr(comm, key, times);
+  }
+  return *times;
+}
+
+double measured(MPI_Comm comm, int sizeClass) {
+  constexpr int warmUps = 2, samples = 5;
+  std::vector<double> data(std::max<std::size_t>(1, (std::size_t(1) << sizeClass) / sizeof(double)));
+  std::array<double, samples> seconds{};
+  for (int k = -warmUps; k < samples; ++k) {
+    MPI_Request request = MPI_REQUEST_NULL;
+    const double begin = MPI_Wtime();
+    if (MPI_Iallreduce(MPI_IN_PLACE, data.data(), static_cast<int>(data.size()), MPI_DOUBLE, MPI_SUM, comm, &request) !=
+            MPI_SUCCESS ||
+        MPI_Wait(&request, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+      return std::numeric_limits<double>::quiet_NaN();
+    }
+    if (k >= 0) seconds[static_cast<std::size_t>(k)] = MPI_Wtime() - begin;
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + samples / 2, seconds.end());
+  return seconds[samples / 2];
+}
+
+#endif
+
+}  // namespace
+
+double secondsAlone(const Teuchos::Comm<int>& comm, const ReductionCounters& spent) {
+  if (comm.getSize() == 1) return 0;
+#if defined(HAVE_TEUCHOS_MPI) && MPI_VERSION >= 3
+  const auto* const mpi = dynamic_cast<const Teuchos::MpiComm<int>*>(&comm);
+  if (mpi == nullptr) return std::numeric_limits<double>::quiet_NaN();
+  const MPI_Comm raw = *mpi->getRawMpiComm();
+  double sum = 0;
+  for (std::size_t k = 0; k < spent.nonblockingBySize.size(); ++k) {
+    if (spent.nonblockingBySize[k] == 0) continue;
+    Times& times = timesOf(raw);
+    const int size = static_cast<int>(k);
+    if (times.count(size) == 0) times[size] = measured(raw, size);
+    sum += static_cast<double>(spent.nonblockingBySize[k]) * times[size];
+  }
+  return sum;
+#else
+  (void)spent;
+  return std::numeric_limits<double>::quiet_NaN();
+#endif
+}
+
+}  // namespace capstan
