@@ -14,6 +14,13 @@ class CaseError(Exception):
     """A case could not be run, or did not leave what it should."""
 
 
+def sanitizer_runtime(library):
+    """The address sanitizer a library is linked with, which a program without it must load first; or None."""
+    linked = subprocess.run(["ldd", str(library)], capture_output=True, text=True, check=False).stdout
+    match = re.search(r"libasan\.so\S* => (\S+)", linked)
+    return match.group(1) if match else None
+
+
 def environment(build):
     """The variables OpenFOAM's programs need to find the library under test."""
     env = dict(os.environ)
@@ -21,6 +28,11 @@ def environment(build):
     env["CAPSTAN_BUILD_DIR"] = str(build)
     paths = [str(build / "lib"), env.get("LD_LIBRARY_PATH", "")]
     env["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
+    runtime = sanitizer_runtime(build / "lib/libcapstanFoam.so")
+    if runtime:
+        env["LD_PRELOAD"] = runtime
+        # OpenFOAM and Open MPI keep memory until the process ends.
+        env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
     return env
 
 
