@@ -57,6 +57,7 @@ void resolveOrthogonalization(ParameterState& state) {
     const bool oneReduction = options.intraOrthogonalization == IntraOrthogonalization::CholQr;
     options.blockOrthogonalization = schemeOf(state.orthogonalization, oneReduction);
   }
+  options.blockOrthogonalizationGiven = state.given.count("Block Orthogonalization") != 0;
   if (state.reorthogonalizeBlocks) {
     options.blockOrthogonalization = withSecondPass(options.blockOrthogonalization);
   }
@@ -92,9 +93,10 @@ ParameterRow belosOrthogonalization() {
   row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
     list.set("Orthogonalization", state.orthogonalization);
   };
-  row.remark = [](const Teuchos::ParameterEntry&, Method method) -> std::string {
-    const bool pipelined = method == Method::PipelinedGmres || method == Method::PipelinedSStepGmres;
-    return pipelined ? "pipelined methods orthogonalise by implicit norms" : "";
+  row.remark = [](const Teuchos::ParameterEntry& entry, Method method) -> std::string {
+    if (method == Method::PipelinedSStepGmres) return "its blocks have classical Gram-Schmidt with implicit norms";
+    const bool tsqr = method == Method::PipelinedGmres && belosScheme(entry) == "TSQR";
+    return tsqr ? "pipelined methods have no tsqr; it is single-reduce cgs2" : "";
   };
   return row;
 }
@@ -124,9 +126,10 @@ std::vector<ParameterRow> orthogonalization() {
           "Block Orthogonalization", &SolverOptions::blockOrthogonalization,
           {Block::Cgs, Block::Cgs2, Block::Mgs, Block::SingleReduceCgs, Block::SingleReduceCgs2, Block::SingleReduceMgs,
            Block::Pip2, Block::TwoStage},
-          blockwise,
+          {Method::Gmres, Method::SStepGmres, Method::PipelinedGmres},
           "How a block is orthogonalised against the basis. The single-reduce schemes, pip2 and two-stage need "
-          "cholqr within blocks."),
+          "cholqr within blocks. Pipelined, depth 1: single-reduce cgs2, cgs or mgs (cgs2, cgs and mgs mean the same); "
+          "deeper: single-reduce cgs."),
       choice<Intra>("Intra Orthogonalization", &SolverOptions::intraOrthogonalization,
                     {Intra::CholQr, Intra::CholQr2, Intra::Tsqr}, blockwise,
                     "How the vectors of a block are orthonormalised among themselves."),

@@ -114,6 +114,22 @@ void checkBasis(const SolverOptions& options, Method method) {
   }
 }
 
+/// The correction by V^T V is for a method that is one product ahead of its basis.
+void checkPipelinedOrthogonalization(const SolverOptions& options, Method method) {
+  const BlockOrthogonalization scheme = options.blockOrthogonalization;
+  if (scheme == BlockOrthogonalization::Pip2 || scheme == BlockOrthogonalization::TwoStage) {
+    conflict(method, fmt::format("\"Block Orthogonalization\" = \"{}\" is for blocks; use \"single-reduce cgs2\", "
+                                 "\"single-reduce mgs\" or \"single-reduce cgs\"",
+                                 toString(scheme)));
+  }
+  const bool plain = scheme == BlockOrthogonalization::Cgs || scheme == BlockOrthogonalization::SingleReduceCgs;
+  if (options.pipelineDepth > 1 && !plain) {
+    conflict(method, fmt::format("\"Block Orthogonalization\" = \"{}\" needs \"Pipeline Depth\" = 1, and it is {}; "
+                                 "use \"single-reduce cgs\", or depth 1",
+                                 toString(scheme), options.pipelineDepth));
+  }
+}
+
 }  // namespace
 
 void checkConflicts(const SolverOptions& options, Method method) {
@@ -149,6 +165,9 @@ void checkConflicts(const SolverOptions& options, Method method) {
                          toString(options.intraOrthogonalization), toString(options.blockOrthogonalization)));
   }
   if (method == Method::SStepGmres) checkBasis(options, method);
+  if (method == Method::PipelinedGmres && options.blockOrthogonalizationGiven) {
+    checkPipelinedOrthogonalization(options, method);
+  }
 }
 
 }  // namespace capstan

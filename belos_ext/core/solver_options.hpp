@@ -70,6 +70,7 @@ struct SolverOptions {
   int stepSize = 5;  ///< the value asked for, or where "auto" starts
   Basis basis = Basis::Newton;
   BlockOrthogonalization blockOrthogonalization = BlockOrthogonalization::SingleReduceCgs2;
+  bool blockOrthogonalizationGiven = false;  ///< by its own key, not a default or one of Belos' names
   IntraOrthogonalization intraOrthogonalization = IntraOrthogonalization::CholQr;
   bool shiftsAuto = true;
   std::vector<std::complex<double>> shifts;  ///< closed under conjugation; empty when automatic
@@ -112,6 +113,7 @@ std::string toString(const ResidualReplacement& replacement);
 /// - An explicit "Step Size" cannot exceed "Num Blocks".
 /// - CG and pipelined GMRES have no flexible variant here.
 /// - A basis that does not use "Shifts", "Eigenvalue Bounds" or Ritz values cannot be combined with them.
+/// - Pipelined GMRES has single-reduce CGS, CGS2 and MGS at depth 1, and CGS beyond.
 /// - Pipelined GMRES takes "Shifts" or "Eigenvalue Bounds"; both only where the drop tolerance uses the bounds.
 void checkConflicts(const SolverOptions& options, Method method);
 

@@ -109,6 +109,28 @@ TEST_F(ParametersTest, PipelinedMethodsSayWhatTheyCannotCombine) {
   EXPECT_EQ(contains(printed(), "one after the other"), onRank0());
 }
 
+TEST_F(ParametersTest, PipelinedGmresRefusesOrthogonalizationsItDoesNotHave) {
+  Parameters pipelined(solverName(Method::PipelinedGmres));
+  for (const char* word : {"pip2", "two-stage"}) {
+    const std::string error = errorOf(pipelined, listOf("Block Orthogonalization", word));
+    EXPECT_TRUE(contains(error, word)) << error;
+    EXPECT_TRUE(contains(error, "single-reduce mgs")) << error;
+  }
+  for (const char* word : {"cgs2", "mgs", "single-reduce cgs2", "single-reduce mgs"}) {
+    ParameterList list = listOf("Block Orthogonalization", word);
+    EXPECT_EQ(errorOf(pipelined, list), "no error") << word;
+    list.set("Pipeline Depth", 2);
+    const std::string error = errorOf(pipelined, list);
+    EXPECT_TRUE(contains(error, "needs \"Pipeline Depth\" = 1, and it is 2")) << error;
+  }
+  Parameters deep(solverName(Method::PipelinedGmres));
+  ParameterList list = listOf("Pipeline Depth", 3);
+  list.set("Orthogonalization", "IMGS");
+  EXPECT_EQ(errorOf(deep, list), "no error") << "Belos' names are no more than a wish";
+  list.set("Block Orthogonalization", "single-reduce cgs");
+  EXPECT_EQ(errorOf(deep, list), "no error");
+}
+
 TEST_F(ParametersTest, HugeStepSizeAndStepSizeBeyondTheCycleAreRefused) {
   EXPECT_TRUE(contains(errorOf(sStep_, listOf("Step Size", 1000000)), "\"Step Size\" = 1000000 is out of range"));
   ParameterList list;

@@ -199,6 +199,10 @@ bool getsStepSize(const SolverName& name) {
   return name.method == Method::SStepGmres || name.method == Method::PipelinedSStepGmres;
 }
 
+bool takesOrthogonalization(const SolverName& name, const std::string& scheme) {
+  return name.method != Method::PipelinedGmres || (scheme != "pip2" && scheme != "two-stage");
+}
+
 std::string identifier(std::string text) {
   for (char& c : text) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';

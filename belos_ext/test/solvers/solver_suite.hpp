@@ -109,6 +109,8 @@ bool isPipelined(const SolverName& name);
 bool isGmres(const SolverName& name);
 /// Methods with "Step Size", "Basis" and "Shifts".
 bool getsStepSize(const SolverName& name);
+/// Whether "Block Orthogonalization" of that value is no error.
+bool takesOrthogonalization(const SolverName& name, const std::string& scheme);
 
 /// A parameter's name from a solver's: letters, digits and underscores.
 std::string identifier(std::string text);

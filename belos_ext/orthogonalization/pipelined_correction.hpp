@@ -1,0 +1,91 @@
+#pragma once
+/// \file
+/// CGS1, CGS2 and MGS of one vector with one reduction, for a method that is one product ahead of its basis.
+///
+/// Source: low-sync, section 3: Fig. 3 with panels of one vector, and the last paragraph of the section. CGS1: Ghysels,
+/// Ashby, Meerbergen and Vanroose 2013.
+///
+/// | paper                | here       | shape | meaning |
+/// |----------------------|------------|-------|-----------------------------------------------------------------------|
+/// | Q_{1:j-1}            | V          | n x c | basis; v_{c-1} is normalised again here | | v_j                  | z
+/// | n x 1 | A M^{-1} v_{c-1} - sigma v_{c-1}                                      | | T, L                 | t_ | c x
+/// c | V^T V and its strict lower part                                       | | R bar, R hat, tilde  | r0, r      | c
+/// | V^T z, and corrected: CGS2 (2 I - T) r0, MGS (I + L)^{-1} r0          | | R_{j,j}              | norm       | |
+/// sqrt(z^T z + r^T T r - 2 r0^T r): T = I is not assumed                |
+///
+/// A new normalisation of v_{c-1} to v_{c-1} / s asks the caller to divide z by s, too: it was made of the old one.
+/// Loss of orthogonality: CGS1 O(eps kappa^2), MGS O(eps kappa), CGS2 O(eps). Replicated; no communication.
+
+#include "belos_ext/orthogonalization/pipelined_recurrence.hpp"
+
+namespace capstan {
+
+enum class PipelinedScheme { Cgs1, Cgs2, Mgs };
+
+template <class Scalar>
+class PipelinedCorrection {
+ public:
+  using Matrix = SmallMatrix<Scalar>;
+
+  struct Column {
+    bool usable = false;    ///< false: the norm of what is new cannot be trusted; the normaliser holds all the same
+    Scalar normalizer = 1;  ///< s: v_{c-1} and z are to be divided by it
+    Matrix r;               ///< (c+1) x 1: z / s = [V v_c] r
+  };
+
+  void begin(int capacity, PipelinedScheme scheme) {
+    scheme_ = scheme;
+    t_.shape(capacity + 1, capacity + 1);
+  }
+
+  /// How many of the last columns of [V z] are multiplied with all of it.
+  int columnsNeeded() const { return scheme_ == PipelinedScheme::Cgs1 ? 1 : 2; }
+
+  /// \param products (c+1) x columnsNeeded(): [V z]^T [v_{c-1} z], or [V z]^T z
+  Column orthogonalize(int c, const Matrix& products) {
+    const int last = products.numCols() - 1;
+    Column column;
+    column.r.shape(c + 1, 1);
+    for (int j = 0; j <= c; ++j) column.r(j, 0) = products(j, last);
+    if (scheme_ != PipelinedScheme::Cgs1) column.normalizer = normalize(c, products, column.r);
+    Scalar square = column.r(c, 0);
+    const Scalar before = square;
+    const Matrix r0 = copyOf(block(column.r, 0, 0, c, 1));
+    Matrix r = block(column.r, 0, 0, c, 1);
+    correct(c, r0, r);
+    const Matrix tr = scheme_ == PipelinedScheme::Cgs1 ? copyOf(r) : product(block(t_, 0, 0, c, c), r);
+    for (int j = 0; j < c; ++j) square += r(j, 0) * (tr(j, 0) - 2 * r0(j, 0));
+    column.usable = PipelinedRecurrence<Scalar>::trusted(square, before);
+    column.r(c, 0) = std::sqrt(square);
+    return column;
+  }
+
+ private:
+  /// Column c - 1 of T, and s = ||v_{c-1}||; products with v_{c-1} / s and z / s take the place of those given.
+  Scalar normalize(int c, const Matrix& products, Matrix& r) {
+    const Scalar square = products(c - 1, 0);
+    const Scalar s = square > Scalar(0.25) && square < Scalar(4) ? std::sqrt(square) : Scalar(1);
+    for (int j = 0; j < c; ++j) t_(j, c - 1) = t_(c - 1, j) = products(j, 0) / s;
+    t_(c - 1, c - 1) = square / (s * s);
+    for (int j = 0; j <= c; ++j) r(j, 0) /= s;
+    r(c - 1, 0) /= s;
+    r(c, 0) /= s;
+    return s;
+  }
+
+  void correct(int c, const Matrix& r0, Matrix& r) const {
+    if (scheme_ == PipelinedScheme::Cgs2) {
+      r *= Scalar(2);
+      multiply<Scalar>(-1, Teuchos::NO_TRANS, block(t_, 0, 0, c, c), Teuchos::NO_TRANS, r0, 1, r);
+    } else if (scheme_ == PipelinedScheme::Mgs) {
+      for (int j = 1; j < c; ++j) {
+        for (int k = 0; k < j; ++k) r(j, 0) -= t_(j, k) * r(k, 0);
+      }
+    }
+  }
+
+  PipelinedScheme scheme_ = PipelinedScheme::Cgs1;
+  Matrix t_;
+};
+
+}  // namespace capstan
