@@ -203,14 +203,25 @@ help_bench() {
 usage: ./capstan bench [arguments of perf/bench]
 
 Measures kernels against STREAM and solvers against Belos' own (and PETSc's) in one run.
-For the arguments: perf/bench --help
+  ./capstan bench                                        kernels and the default campaign
+  ./capstan bench --kernels                              kernels only
+  ./capstan bench laplace2d                              one campaign of perf/campaigns, or a deck
+  ./capstan bench --latency 0,20,50,100,200,500 --plots  the campaign 'pipelined' under emulated latencies
+  ./capstan bench overlap                                what nonblocking all-reduces hide: Open MPI, and MPICH if installed
+For all arguments: perf/bench --help, perf/overlap/run --help
 TEXT
 }
 
 command_bench() {
+  local python=python3
   ensure_packages build bench
-  configure "$build_dir"
-  build_targets "$build_dir" capstan_products capstan_bench
+  # Debian's packages, matplotlib among them, serve Debian's Python.
+  ! on_debian_12 || python=/usr/bin/python3
+  # The overlap benchmark compiles its one program itself, for each MPI.
+  if [[ ${1:-} != overlap ]]; then
+    configure "$build_dir"
+    build_targets "$build_dir" capstan_products capstan_bench
+  fi
   export_run_environment
-  exec "$root/perf/bench" "$@"
+  exec "$python" "$root/perf/bench" "$@"
 }

@@ -25,6 +25,11 @@ class NotBuilt(Failure):
     status = 3
 
 
+def interrupt(*_):
+    """For SIGTERM (timeout, a batch system): taken like Ctrl-C, so that the benchmark programs are ended too."""
+    raise KeyboardInterrupt
+
+
 def set_environment(file):
     """What every MPI run needs, unless the user (or ./capstan) has set it already. `file`: NAME=VALUE lines."""
     for line in file.read_text(encoding="utf-8").splitlines():

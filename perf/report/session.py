@@ -1,16 +1,8 @@
 """results.json while it grows: whatever ends a run, the parts that were done are kept."""
 
-import json
 import os
 
-from report import sweep, tables
-
-
-def write(path, text):
-    """Under another name first, so that nobody sees half of it."""
-    draft = path.with_name(path.name + ".tmp")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+from report import files, sweep, tables
 
 
 class Session:
@@ -32,11 +24,12 @@ class Session:
 
     def save(self):
         self.results["load_average"]["end"] = os.getloadavg()[0]
-        write(self.folder / "results.json", json.dumps(self.results, indent=1) + "\n")
-        write(self.folder / "table.txt", tables.text(self.results))
+        files.write_json(self.folder / "results.json", self.results)
+        files.write(self.folder / "table.txt", tables.text(self.results))
         if self.results["sweeps"]:
             # Without the samples, which make a sweep's results.json large.
-            write(self.folder / "sweep.json", json.dumps({**self.results, "kernels": [], "campaigns": []}, indent=1) + "\n")
+            files.write_json(self.folder / "summary.json",
+                             files.rounded({**self.results, "kernels": [], "campaigns": []}))
 
     def finish(self):
         self.results["complete"] = True

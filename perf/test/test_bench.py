@@ -21,7 +21,7 @@ sys.dont_write_bytecode = True
 PERF = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PERF))
 
-from report import kernels, processes, solvers, statistics, tables  # noqa: E402  pylint: disable=wrong-import-position
+from report import files, kernels, processes, solvers, statistics, tables  # noqa: E402  pylint: disable=wrong-import-position
 
 BUILD = None
 DECK = """
@@ -116,6 +116,17 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(joined["cases"][0]["samples"]["gigabytes_per_second"], [5.0, 7.0, 6.5])
         self.assertEqual(joined["cases"][0]["summary"]["gigabytes_per_second"], {"median": 6.5, "min": 5.0, "max": 7.0})
         self.assertRegex("\n".join(tables.kernel_lines(joined)), r"update +64 +30 +5 +6\.5 \[5\.0\.\.7\.0\] +0\.50 +0\.60")
+
+
+class Files(unittest.TestCase):
+    def test_json_reads_back(self):
+        for value in ([], {}, {"a": []}, [[], [1, 2.5]], {"a": {"b": {}}}, None, "two\nlines", {"a": [{"b": [1, {"c": None}]}]}):
+            self.assertEqual(json.loads(files.dump(value)), value)
+        self.assertEqual(files.dump({"a": [{"b": 1}], "c": 2}), '{\n "a": [\n  {"b": 1}\n ],\n "c": 2\n}')
+
+    def test_rounding(self):
+        self.assertEqual(files.rounded({"a": [123456.7, 1.23456e-9, 7, None, True, "x"]}),
+                         {"a": [123500.0, 1.235e-9, 7, None, True, "x"]})
 
 
 class FlakyPrograms:

@@ -16,7 +16,7 @@ sys.dont_write_bytecode = True
 PERF = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PERF))
 
-from report import solvers, sweep, sweep_table  # noqa: E402  pylint: disable=wrong-import-position
+from report import files, solvers, sweep, sweep_table  # noqa: E402  pylint: disable=wrong-import-position
 
 BUILD = None
 LATENCIES = [0.0, 100.0, 300.0]
@@ -135,10 +135,10 @@ class Run(unittest.TestCase):
                                   env={**os.environ, "CAPSTAN_BUILD_DIR": str(BUILD)})
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             results = json.loads((pathlib.Path(folder) / "results.json").read_text(encoding="utf-8"))
-            short = json.loads((pathlib.Path(folder) / "sweep.json").read_text(encoding="utf-8"))
+            short = json.loads((pathlib.Path(folder) / "summary.json").read_text(encoding="utf-8"))
         self.assertIn("EMULATED latency, campaign quick", done.stdout)
         self.assertEqual(results["kernels"], [])
-        self.assertEqual(short["sweeps"], results["sweeps"])
+        self.assertEqual(short["sweeps"], files.rounded(results["sweeps"]))
         self.assertEqual(results["sweeps"][0]["latencies_us"], [0, 300])
         plain, slow = results["campaigns"]
         self.assertIsNone(plain["emulation"])

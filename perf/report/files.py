@@ -1,0 +1,40 @@
+"""Files of results: JSON that people can read and repositories can hold."""
+
+import json
+
+
+def dump(value, indent=""):
+    """JSON in which a list or an object stands on one line where it holds no other."""
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(str(key))}: " for key in value]
+        held, (left, right) = list(value.values()), "{}"
+    elif isinstance(value, (list, tuple)):
+        parts = [""] * len(value)
+        held, (left, right) = list(value), "[]"
+    else:
+        return json.dumps(value)
+    if not any(isinstance(one, (dict, list, tuple)) and one for one in held):
+        return left + ", ".join(part + json.dumps(one) for part, one in zip(parts, held)) + right
+    inner = indent + " "
+    lines = [inner + part + dump(one, inner) for part, one in zip(parts, held)]
+    return left + "\n" + ",\n".join(lines) + "\n" + indent + right
+
+
+def rounded(value):
+    """The same with four digits in every number that is not whole."""
+    if isinstance(value, dict):
+        return {key: rounded(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(one) for one in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value
+
+
+def write(path, text):
+    """Under another name first, so that nobody sees half of it."""
+    draft = path.with_name(path.name + ".tmp")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+
+
+def write_json(path, value):
+    write(path, dump(value) + "\n")
