@@ -5,14 +5,11 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <Tpetra_Core.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -21,6 +18,7 @@
 #include "adapters/deck/deck.hpp"
 #include "adapters/deck/solve.hpp"
 #include "adapters/tools/output.hpp"
+#include "adapters/tools/program.hpp"
 #include "belos_ext/core/parameter_table.hpp"
 #include "belos_ext/core/solver_names.hpp"
 
@@ -31,8 +29,7 @@ namespace tools = capstan::tools;
 
 constexpr int exitConverged = 0;
 constexpr int exitNotConverged = 1;
-constexpr int exitMisuse = 2;
-constexpr int exitInternal = 3;
+using tools::exitMisuse;
 
 struct Arguments {
   deck::DeckSource source;
@@ -100,13 +97,6 @@ bool outputsWritable(const Arguments& arguments, bool talks) {
   return failed == 0;
 }
 
-/// Open MPI gives every rank a terminal of its own for standard output, so only standard error tells.
-bool showsProgress(const Arguments& arguments, bool talks) {
-  const char* asked = std::getenv("CAPSTAN_PROGRESS");
-  const bool terminal = asked != nullptr ? std::string(asked) == "1" : isatty(STDERR_FILENO) == 1;
-  return talks && !arguments.quiet && terminal;
-}
-
 std::string historyScratch(const Arguments& arguments) { return arguments.history + ".solves.tmp"; }
 
 /// Removes Capstan's own history file, however the run ends.
@@ -155,7 +145,8 @@ int solveDeck(const Arguments& arguments, bool talks) {
   }
   int done = 0;
   const ScratchRemover remover(historyScratch(arguments), talks && !arguments.history.empty());
-  const auto records = deck::runDeck(input, comm, runOptions(arguments, showsProgress(arguments, talks), total, done));
+  const bool progress = talks && !arguments.quiet && tools::progressWanted();
+  const auto records = deck::runDeck(input, comm, runOptions(arguments, progress, total, done));
   if (talks) {
     if (!arguments.quiet) fmt::print("{}", tools::resultTable(records));
     if (!arguments.report.empty()) {
@@ -168,39 +159,15 @@ int solveDeck(const Arguments& arguments, bool talks) {
   return converged ? exitConverged : exitNotConverged;
 }
 
-int run(const Arguments& arguments, bool talks) {
-  try {
-    return solveDeck(arguments, talks);
-  } catch (const deck::InputError& error) {
-    if (talks) fmt::print(stderr, "{}\n", error.what());
-  } catch (const deck::PreconditionerError& error) {
-    if (talks) fmt::print(stderr, "{}\n", error.what());
-  } catch (const std::exception& error) {
-    // Nothing says that the other ranks came here too.
-    fmt::print(stderr, "capstan-solve: {}\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, exitInternal);
-  }
-  return exitMisuse;
+int run(int argc, char** argv, bool talks) {
+  Arguments arguments;
+  int status = exitConverged;
+  if (!parse(argc, argv, talks, arguments, status)) return status;
+  if (!arguments.list) return solveDeck(arguments, talks);
+  if (talks) printTables(arguments.markdown);
+  return exitConverged;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  // Kokkos would answer --help with its own; -h is the same to us and nothing to it.
-  static char help[] = "-h";
-  for (int i = 1; i < argc; ++i) {
-    if (std::string(argv[i]) == "--help") argv[i] = help;
-  }
-  const Tpetra::ScopeGuard guard(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const bool talks = rank == 0;
-  Arguments arguments;
-  int status = exitConverged;
-  if (!parse(argc, argv, talks, arguments, status)) return status;
-  if (arguments.list) {
-    if (talks) printTables(arguments.markdown);
-    return exitConverged;
-  }
-  return run(arguments, talks);
-}
+int main(int argc, char** argv) { return capstan::tools::runProgram("capstan-solve", argc, argv, run); }

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <stdexcept>
 
 #ifdef CAPSTAN_WITH_PETSC
 #include "perf/solvers/petsc_contestants.hpp"
@@ -31,7 +30,7 @@ std::vector<PetscMethod> chosen(const std::vector<std::string>& wanted) {
     const auto found = std::find_if(petscMethods().begin(), petscMethods().end(),
                                     [&name](const PetscMethod& method) { return method.name == name; });
     if (found == petscMethods().end()) {
-      throw std::invalid_argument(fmt::format("--petsc: found '{}'; allowed: {}", name, fmt::join(allowed, ", ")));
+      throw deck::InputError(fmt::format("--petsc: found '{}'; allowed: {}", name, fmt::join(allowed, ", ")));
     }
     methods.push_back(*found);
   }
@@ -96,8 +95,8 @@ struct PetscPeers::State {};
 
 PetscPeers::PetscPeers(const std::vector<std::string>& wanted) : state_(std::make_unique<State>()) {
   if (wanted.empty() || (wanted.size() == 1 && wanted[0] == "off")) return;
-  throw std::invalid_argument(fmt::format("--petsc: found '{}', but this program was built without PETSc; allowed: off",
-                                          fmt::join(wanted, ",")));
+  throw deck::InputError(fmt::format("--petsc: found '{}', but this program was built without PETSc; allowed: off",
+                                     fmt::join(wanted, ",")));
 }
 
 bool PetscPeers::any() const { return false; }

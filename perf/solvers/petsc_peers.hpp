@@ -17,7 +17,7 @@ namespace capstan::perf {
 /// PETSc's side of a benchmark run. Built without PETSc, it has no methods.
 class PetscPeers {
  public:
-  /// \param wanted names of methods; "off" alone: none; empty: all. \throws std::invalid_argument with what is allowed
+  /// \param wanted names of methods; "off" alone: none; empty: all. \throws deck::InputError with what is allowed
   explicit PetscPeers(const std::vector<std::string>& wanted);
   ~PetscPeers();
   PetscPeers(const PetscPeers&) = delete;

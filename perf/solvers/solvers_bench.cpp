@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <Tpetra_Core.hpp>
@@ -19,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/tools/program.hpp"
 #include "perf/solvers/belos_contestants.hpp"
 #include "perf/solvers/contest.hpp"
 #include "perf/solvers/petsc_peers.hpp"
@@ -27,10 +27,9 @@ namespace {
 
 namespace deck = capstan::deck;
 namespace perf = capstan::perf;
+namespace tools = capstan::tools;
 
 constexpr int exitMeasured = 0;
-constexpr int exitMisuse = 2;
-constexpr int exitInternal = 3;
 
 struct Arguments {
   deck::DeckSource source;
@@ -61,16 +60,11 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    status = error.get_exit_code() == 0 ? exitMeasured : exitMisuse;
+    status = error.get_exit_code() == 0 ? exitMeasured : tools::exitMisuse;
     if (talks) app.exit(error);
     return false;
   }
   return true;
-}
-
-bool showsProgress() {
-  const char* asked = std::getenv("CAPSTAN_PROGRESS");
-  return asked != nullptr ? std::string(asked) == "1" : isatty(STDERR_FILENO) == 1;
 }
 
 /// The library that serves BLAS calls; empty when that cannot be told.
@@ -133,7 +127,7 @@ void showTurn(const std::string& system, int turn, int repeat, const std::string
 nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input, const deck::SystemOptions& system,
                              const perf::PetscPeers& petsc, bool talks, nlohmann::json& notes) {
   const auto comm = Tpetra::getDefaultComm();
-  if (talks && showsProgress()) fmt::print(stderr, "\r\033[K{}: building", system.name);
+  if (talks && tools::progressWanted()) fmt::print(stderr, "\r\033[K{}: building", system.name);
   perf::Field field = perf::buildField(input, system, comm, petsc.any());
   for (const auto& note : petsc.join(input, system, field.local, MPI_COMM_WORLD, field.contestants)) {
     notes.push_back(note);
@@ -142,7 +136,7 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   for (const auto& name : arguments.crashed) {
     if (name.rfind(system.name + "/", 0) == 0) options.crashed.insert(name.substr(system.name.size() + 1));
   }
-  const bool progress = talks && showsProgress();
+  const bool progress = talks && tools::progressWanted();
   const bool marks = talks && !arguments.marker.empty();
   options.before = [&](int turn, const std::string& name) {
     if (progress) showTurn(system.name, turn, options.repeat, name);
@@ -178,36 +172,16 @@ void measure(const Arguments& arguments, bool talks) {
     // After every system: a run that is interrupted keeps those that are done.
     writeFile(arguments.output, out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
-  if (talks && showsProgress()) fmt::print(stderr, "\r\033[K");
+  if (talks && tools::progressWanted()) fmt::print(stderr, "\r\033[K");
 }
 
-int run(const Arguments& arguments, bool talks) {
-  try {
-    measure(arguments, talks);
-    return exitMeasured;
-  } catch (const deck::InputError& error) {
-    if (talks) fmt::print(stderr, "{}\n", error.what());
-  } catch (const deck::PreconditionerError& error) {
-    if (talks) fmt::print(stderr, "{}\n", error.what());
-  } catch (const std::invalid_argument& error) {
-    if (talks) fmt::print(stderr, "{}\n", error.what());
-  } catch (const std::exception& error) {
-    // Nothing says that the other ranks came here too.
-    fmt::print(stderr, "solvers_bench: {}\n", error.what());
-    MPI_Abort(MPI_COMM_WORLD, exitInternal);
-  }
-  return exitMisuse;
+int run(int argc, char** argv, bool talks) {
+  Arguments arguments;
+  int status = exitMeasured;
+  if (parse(argc, argv, talks, arguments, status)) measure(arguments, talks);
+  return status;
 }
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  const Tpetra::ScopeGuard guard(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const bool talks = rank == 0;
-  Arguments arguments;
-  int status = exitMeasured;
-  if (!parse(argc, argv, talks, arguments, status)) return status;
-  return run(arguments, talks);
-}
+int main(int argc, char** argv) { return capstan::tools::runProgram("solvers_bench", argc, argv, run); }

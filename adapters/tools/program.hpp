@@ -1,0 +1,56 @@
+#pragma once
+/// \file
+/// What the programs that read decks share: how they begin, how they end, and whether they show progress.
+
+#include <fmt/format.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <Tpetra_Core.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <functional>
+#include <string>
+
+#include "adapters/deck/deck.hpp"
+
+namespace capstan::tools {
+
+constexpr int exitMisuse = 2;
+constexpr int exitInternal = 3;
+
+/// Whether someone may be watching standard error: CAPSTAN_PROGRESS (0 or 1) says so, else whether it is a terminal.
+/// Open MPI gives every rank a terminal of its own for standard output, so that one does not tell. Local.
+inline bool progressWanted() {
+  const char* asked = std::getenv("CAPSTAN_PROGRESS");
+  return asked != nullptr ? std::string(asked) == "1" : isatty(STDERR_FILENO) == 1;
+}
+
+/// main() of such a program: starts MPI, Kokkos and Tpetra, calls `body(argc, argv, talks)`, and returns its exit
+/// status. `talks` is true on the rank that prints. Wrong input, which all ranks find, is printed once and ends with
+/// exitMisuse; any other exception ends all ranks with exitInternal. Collective.
+inline int runProgram(const char* name, int argc, char** argv, const std::function<int(int, char**, bool)>& body) {
+  // Kokkos would answer --help with its own; -h is the same to us and nothing to it.
+  static char help[] = "-h";
+  for (int i = 1; i < argc; ++i) {
+    if (std::string(argv[i]) == "--help") argv[i] = help;
+  }
+  const Tpetra::ScopeGuard guard(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  try {
+    return body(argc, argv, rank == 0);
+  } catch (const deck::InputError& error) {
+    if (rank == 0) fmt::print(stderr, "{}\n", error.what());
+  } catch (const deck::PreconditionerError& error) {
+    if (rank == 0) fmt::print(stderr, "{}\n", error.what());
+  } catch (const std::exception& error) {
+    // Nothing says that the other ranks came here too.
+    fmt::print(stderr, "{}: {}\n", name, error.what());
+    MPI_Abort(MPI_COMM_WORLD, exitInternal);
+  }
+  return exitMisuse;
+}
+
+}  // namespace capstan::tools
