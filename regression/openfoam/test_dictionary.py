@@ -67,6 +67,11 @@ class Mistakes(unittest.TestCase):
     def test_solver_parameter_out_of_range(self):
         self.refused("step-size", f"method {METHOD}; preconditioner none; capstan {{ step_size 0; }}", "Step Size")
 
+    def test_pipeline_depth_out_of_range(self):
+        for depth in ("0", "-1"):
+            self.refused("depth", f"method capstan_pipelined_cg; preconditioner none; capstan {{ Pipeline_Depth {depth}; }}",
+                         '"Pipeline Depth"', f"= {depth} is out of range", ">= 1", "field p")
+
     def test_unsupported_coupling(self):
         self.refused("ami", f"method {METHOD};", "patch left of type cyclicAMI", "Supported couplings: processor, cyclic",
                      coupling="cyclicAMI")
@@ -100,6 +105,41 @@ class Entries(unittest.TestCase):
     def test_openfoams_preconditioner_names(self):
         log = self.accepted("dic", f"method {METHOD}; preconditioner DIC; summary yes;")
         self.assertIn(("p", METHOD, "riluk"), self.summary(log))
+
+    def test_pipeline_depth(self):
+        """Each reduction more in flight is one more for a solve."""
+        parameters = "preconditioner riluk; tolerance 1e-4; summary yes; capstan {{ State_Cache no; Pipeline_Depth {}; }}"
+        for method in ("capstan_pipelined_gmres", "capstan_pipelined_cg"):
+            rows = []
+            for depth in (1, 3):
+                log = self.accepted("pipeline", f"method {method}; {parameters.format(depth)}", ranks=2)
+                rows.append(next(line for line in log.splitlines() if line.startswith("p ")).split())
+            # field, method, preconditioner, solves, unconverged, builds, iterations, passes, reductions/it
+            shallow, deep = (float(row[8]) * int(row[6]) for row in rows)
+            passes = int(rows[0][7])
+            self.assertEqual(rows[0][6:8], rows[1][6:8], "as many iterations and passes")
+            self.assertAlmostEqual(deep - shallow, 2 * passes, delta=1, msg=method)
+
+    def test_progress(self):
+        """OpenFOAM initialises MPI for one thread: a progress thread cannot be had, and the solver polls instead."""
+        parameters = "preconditioner riluk; tolerance 1e-9; capstan {{ Pipeline_Depth 2; Progress {}; }}"
+        for ranks in (1, 2):
+            found = {}
+            for mode in ("none", "poll", "thread"):
+                log = self.accepted("progress", f"method capstan_pipelined_cg; {parameters.format(mode)}", ranks=ranks)
+                warning = 'Capstan warning: "Progress" = "thread" becomes "poll": a progress thread needs ' \
+                          "MPI_THREAD_MULTIPLE, the application has initialised MPI with MPI_THREAD_SINGLE"
+                self.assertEqual(log.count('"Progress" ='), 1 if mode == "thread" else 0, log[-3000:])
+                self.assertEqual(log.count(warning), 1 if mode == "thread" else 0, log[-3000:])
+                found[mode] = [line[3:] for line in foam.solver_lines(log) if line[1] == "p"]
+                self.assertEqual(len(found[mode]), 6)
+                for final, _ in found[mode]:
+                    self.assertLess(final, 1e-9)
+            self.assertEqual([count for _, count in found["thread"]], [count for _, count in found["none"]])
+
+    def test_parameter_without_effect_is_warned_about(self):
+        log = self.accepted("effect", f"method {METHOD}; preconditioner riluk; capstan {{ Pipeline_Depth 2; }}")
+        self.assertEqual(log.count('parameter "Pipeline Depth" = 2 has no effect'), 1, log[-3000:])
 
     def test_maximum_iterations(self):
         log = self.accepted("max", f"method {METHOD}; preconditioner none; maxIter 7; tolerance 1e-12;")
