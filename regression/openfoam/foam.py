@@ -128,6 +128,18 @@ def relative_difference(ours, theirs):
     return difference / scale
 
 
+def field_difference(case, reference, name, ranks):
+    """relative_difference() of a field at the last time; that of p without the means."""
+    rows = [read_field(folder, name, ranks) for folder in (case, reference)]
+    return relative_difference(*(map(without_mean, rows) if name == "p" else rows))
+
+
+def own_solvers(tolerance):
+    """system/solvers for icoFoam with OpenFOAM's own solvers, for comparison."""
+    return (f'"p.*" {{ solver PCG; preconditioner DIC; tolerance {tolerance}; }}\n'
+            f"U {{ solver PBiCGStab; preconditioner DILU; tolerance {tolerance}; }}\n")
+
+
 def solver_lines(log):
     """(solver, field, initial residual, final residual, iterations) of each solve in a log."""
     pattern = r"^(\S+):  Solving for (\w+), Initial residual = (\S+), Final residual = (\S+), No Iterations (\d+)"

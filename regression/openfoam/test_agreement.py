@@ -43,11 +43,6 @@ def run_cavity(solver, name, tolerances):
     return folder, log
 
 
-def difference(case, reference, field):
-    rows = [foam.read_field(folder, field, RANKS) for folder in (case, reference)]
-    return foam.relative_difference(*(map(foam.without_mean, rows) if field == "p" else rows))
-
-
 class Agreement(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -74,7 +69,7 @@ class Agreement(unittest.TestCase):
 
     def test_fields(self):
         for field in ("p", "U"):
-            found = difference(self.folder, self.reference, field)
+            found = foam.field_difference(self.folder, self.reference, field, RANKS)
             print(f"\n{field}: relative difference {found:.2e} at tolerance {ARGUMENTS.tolerance}, {ARGUMENTS.n}^3 cells, "
                   f"{RANKS} rank(s), {STEPS} steps", file=sys.stderr)
             with self.subTest(field=field):
@@ -84,7 +79,7 @@ class Agreement(unittest.TestCase):
     def test_as_shipped_is_no_further_off_than_openfoam(self):
         cases = [run_cavity(solver, "shipped", ())[0] for solver in ("capstan", "PCG")]
         for field in ("p", "U"):
-            ours, theirs = (difference(case, self.reference, field) for case in cases)
+            ours, theirs = (foam.field_difference(case, self.reference, field, RANKS) for case in cases)
             print(f"\n{field}: as shipped, off by {ours:.2e}; OpenFOAM's own solvers {theirs:.2e}", file=sys.stderr)
             with self.subTest(field=field):
                 self.assertLess(ours, theirs)
