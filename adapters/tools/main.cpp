@@ -58,6 +58,7 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   app.add_option("--report", arguments.report, "write a JSON report to this file");
   app.add_option("--history", arguments.history, "write the residual histories to this CSV file");
   app.add_flag("--quiet", arguments.quiet, "print no table and no progress; errors still show");
+  app.add_flag("--mpi-threads", "start MPI for several threads, as the parameter Progress: thread needs it");
   auto* list = app.add_subcommand("list", "show the solvers and the parameters, with ranges and defaults");
   list->add_flag("--markdown", arguments.markdown, "as Markdown tables");
   try {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <Tpetra_Core.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -27,6 +28,24 @@ inline bool progressWanted() {
   return asked != nullptr ? std::string(asked) == "1" : isatty(STDERR_FILENO) == 1;
 }
 
+/// Starts MPI for several threads where the command line holds --mpi-threads; else Tpetra starts it, for one.
+class ThreadedMpi {
+ public:
+  ThreadedMpi(int* argc, char*** argv)
+      : asked_(std::find(*argv, *argv + *argc, std::string("--mpi-threads")) != *argv + *argc) {
+    int level = MPI_THREAD_SINGLE;  // what is lacking, a solver that needs it says
+    if (asked_) MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+  }
+  ~ThreadedMpi() {
+    if (asked_) MPI_Finalize();
+  }
+  ThreadedMpi(const ThreadedMpi&) = delete;
+  ThreadedMpi& operator=(const ThreadedMpi&) = delete;
+
+ private:
+  bool asked_;
+};
+
 /// main() of such a program: starts MPI, Kokkos and Tpetra, calls `body(argc, argv, talks)`, and returns its exit
 /// status. `talks` is true on the rank that prints. Wrong input, which all ranks find, is printed once and ends with
 /// exitMisuse; any other exception ends all ranks with exitInternal. Collective.
@@ -36,6 +55,7 @@ inline int runProgram(const char* name, int argc, char** argv, const std::functi
   for (int i = 1; i < argc; ++i) {
     if (std::string(argv[i]) == "--help") argv[i] = help;
   }
+  const ThreadedMpi threads(&argc, &argv);
   const Tpetra::ScopeGuard guard(&argc, &argv);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

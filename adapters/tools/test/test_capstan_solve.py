@@ -191,6 +191,21 @@ class CapstanSolve(unittest.TestCase):
         self.refused(DECK.replace("method: block gmres", "method: capstan_gmres\n    parameters: {Pipeline Depth: 2}"),
                      "linear_solvers[0].parameters.Pipeline Depth: 'Pipeline Depth' has no effect on CAPSTAN GMRES")
 
+    def test_progress_thread_in_a_deck(self):
+        """A progress thread needs --mpi-threads; without it the solver polls and says why."""
+        deck = METHODS_DECK.format(methods=METHOD_ENTRY.format(
+            name="cg", method="capstan_pipelined_cg", preconditioner="none").replace("    kspace: 60\n", "")
+            + "    parameters: {Progress: thread}\n")
+        for arguments, mode in (([], "poll"), (["--mpi-threads"], "thread")):
+            run = self.solve(deck, "--report", "r.json", *arguments, ranks=2)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            report = json.loads((self.folder / "r.json").read_text())["solves"][0]["capstan"]
+            self.assertEqual(report["progress"]["mode"], mode)
+            told = [event["detail"] for event in report["events"] if event["kind"] == "progress"]
+            self.assertEqual(len(told), 1 if mode == "poll" else 0)
+            warning = '"Progress" = "thread" becomes "poll": a progress thread needs MPI_THREAD_MULTIPLE'
+            self.assertEqual(run.stdout.count(warning), 1 if mode == "poll" else 0, run.stdout)
+
     def test_options_for_one_system_by_its_name(self):
         deck = DECK.replace("block gmres", "capstan_gmres") + "  - {name: other, generate: {problem: laplace2d, cells: 12}}\n"
         run = self.solve(deck, "--report", "r.json", ranks=2,
