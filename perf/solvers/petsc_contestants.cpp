@@ -68,7 +68,7 @@ class PetscContestant final : public Contestant {
       buildSystem();
       if (method_.pipelineDepth > 0) setPipeline();
     }
-    // pipelcg takes over vectors of its last solve as if they were zero, and then solves something else.
+    // pipelcg takes the vectors that its last solve left for zero, and then needs up to half as many iterations more.
     if (method_.pipelineDepth > 0) check(KSPDestroy(&solver_), "KSPDestroy");
     if (solver_ == nullptr) {
       solver_ = newSolver(method_.name.c_str());
