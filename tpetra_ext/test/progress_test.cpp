@@ -6,6 +6,7 @@
 #include <mpi.h>
 
 #include <Tpetra_Operator.hpp>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -341,22 +342,44 @@ INSTANTIATE_TEST_SUITE_P(Modes, EveryMode,
                          testing::Values(ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread),
                          [](const auto& mode) { return toString(mode.param); });
 
+/// Never complete; knows whether it is looked at.
+class Endless final : public detail::Watched {
+ public:
+  bool look() noexcept override {
+    ++looks;
+    return false;
+  }
+  std::atomic<long> looks{0};
+};
+
 /// Destroyed after main() has finalized MPI: the exit status shows whether that goes well.
 std::unique_ptr<AllReduce> beyondFinalize;
 double beyondFinalizeData = 1;
+Endless endless;
 
-TEST(ProgressAtTheEnd, AHandleMayOutliveMpiAndTheThreadDoesNot) {
+/// After all tests: a handle may outlive MPI, the thread does not.
+void leaveReductionsBeyondMpi() {
   const ProgressScope scope(ProgressMode::Thread);
   beyondFinalize = std::make_unique<AllReduce>(world());
   beyondFinalize->start(&beyondFinalizeData, 1);
+  while (progressPending() > 0) pollReductions();  // MPI wants nothing under way when it is finalized
+  detail::watch(endless);
+  EXPECT_EQ(progressPending(), 1);
   EXPECT_EQ(progressThreadRunning(), severalThreads());
+  while (endless.looks == 0) pollReductions();
   afterMpiFinalize = [] {
-    pollReductions();  // must not call MPI any more
-    if (!progressThreadRunning() && progressPending() == 0) return;
+    const long looks = endless.looks;
+    pollReductions();
+    if (!progressThreadRunning() && progressPending() == 0 && endless.looks == looks) return;
     std::fprintf(stderr, "the progress thread, or its list, has outlived MPI\n");
     std::_Exit(3);
   };
 }
+
+class AtTheEnd final : public testing::Environment {
+  void TearDown() override { leaveReductionsBeyondMpi(); }
+};
+const auto* const atTheEnd = testing::AddGlobalTestEnvironment(new AtTheEnd);
 
 }  // namespace
 }  // namespace capstan::test
