@@ -56,7 +56,8 @@ help_build() {
 usage: ./capstan build [--sanitize] [--jobs N] [-DNAME=VALUE ...] [target ...]
 
 Builds lib/libcapstan.so, bin/capstan-solve and, where OpenFOAM is installed, lib/libcapstanFoam.so, all in build/.
-  --sanitize     build the unit tests in build-sanitize/ with the address and undefined-behaviour sanitizers
+  --sanitize     build the unit and application tests in build-sanitize/ with the address and undefined-behaviour
+                 sanitizers
   --jobs N       compiler jobs (default: one a core, as far as the memory goes: 2.5 GB each)
   -DNAME=VALUE   a CMake option, kept for later builds
   target         build these Ninja targets instead
@@ -67,7 +68,7 @@ command_build() {
   local targets=() options=()
   while [[ $# -gt 0 ]]; do
     case $1 in
-      --sanitize) build_dir=$build_dir-sanitize targets=(capstan_unit_tests) ;;
+      --sanitize) build_dir=$build_dir-sanitize targets=(capstan_unit_tests capstan_application_tests) ;;
       --jobs)
         [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail_usage "--jobs wants a whole number from 1 on, got '${2:-}'"
         jobs_wanted=$2
@@ -178,7 +179,8 @@ help_test() {
 usage: ./capstan test [--sanitize] [arguments of ctest]
 
 Builds everything and runs all tests; the results are also in build/test-results.xml (JUnit). The exit status is ctest's.
-  --sanitize   the unit tests with the address and undefined-behaviour sanitizers, in build-sanitize/
+  --sanitize   the unit tests and those inside other programs (deck, plugin, OpenFOAM) with the address and
+               undefined-behaviour sanitizers, in build-sanitize/
 Examples: ./capstan test -R gmres      ./capstan test -L unit -j 2
 TEXT
 }
@@ -188,7 +190,8 @@ command_test() {
   ensure_packages build openfoam
   if [[ ${1:-} == --sanitize ]]; then
     shift
-    build_dir=$build_dir-sanitize targets=(capstan_unit_tests) selection=(-L unit)
+    build_dir=$build_dir-sanitize targets=(capstan_unit_tests capstan_application_tests)
+    selection=(-L 'unit|application')
   fi
   configure "$build_dir"
   build_targets "$build_dir" "${targets[@]}"

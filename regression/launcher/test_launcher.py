@@ -201,7 +201,7 @@ class Launcher(unittest.TestCase):
         self.assertEqual(self.capstan("test", "--sanitize")[0], 0)
         self.assertIn("-DCAPSTAN_SANITIZE=address,undefined", self.called("cmake")[0])
         self.assertIn(f"--test-dir {self.root}/build-sanitize", self.called("ctest")[0])
-        self.assertIn("-L unit", self.called("ctest")[0])
+        self.assertIn("-L unit|application", self.called("ctest")[0])
 
     def test_solve_starts_the_ranks_asked_for(self):
         self.install_everything()
