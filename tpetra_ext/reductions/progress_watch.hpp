@@ -70,6 +70,7 @@ class Watch {
   std::atomic<std::thread::id> looker_{std::thread::id()};
   std::atomic<Clock::time_point> lastLook_{Clock::time_point()};
   std::atomic<long> looks_{0};
+  std::atomic<unsigned> chunks_{0};  // of kernels, with something in flight
   std::atomic<bool> threadRunning_{false};
   std::thread thread_;
 };
