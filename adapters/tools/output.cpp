@@ -90,14 +90,6 @@ json toJson(const SolveRecord& record) {
   return out;
 }
 
-/// Text as one CSV field.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 std::string firstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
@@ -146,8 +138,8 @@ std::string historyCsv(const std::vector<SolveRecord>& records) {
   for (std::size_t i = 0; i < records.size(); ++i) {
     const auto& record = records[i];
     for (const auto& point : record.history) {
-      text += fmt::format("{},{},{},{},{},{},{:.9g}\n", i + 1, field(record.system), stepText(record, outer),
-                          field(record.solver), point.iteration, point.column, point.residual);
+      text += fmt::format("{},{},{},{},{},{},{:.9g}\n", i + 1, csvField(record.system), stepText(record, outer),
+                          csvField(record.solver), point.iteration, point.column, point.residual);
     }
   }
   return text;

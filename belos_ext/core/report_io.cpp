@@ -136,13 +136,6 @@ nlohmann::json progressJson(const ProgressReport& progress) {  // NaN becomes nu
           {"overlap", progress.overlap}};
 }
 
-std::string csvField(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
 std::string historyRows(const SolveReport& report, long solve) {
   const std::string front = fmt::format("{},{},{},", solve, csvField(report.solver), csvField(report.label));
   std::string rows;
@@ -153,6 +146,13 @@ std::string historyRows(const SolveReport& report, long solve) {
 }
 
 }  // namespace
+
+std::string csvField(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
 
 nlohmann::json toJson(const SolveReport& report) {
   nlohmann::json columns = nlohmann::json::array();
