@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
-#include <set>
 
 #include "adapters/deck/known_parameters.hpp"
 #include "adapters/deck/map_reader.hpp"
@@ -259,20 +258,10 @@ class EntryReader {
 }  // namespace
 
 std::vector<LinearSolver> readLinearSolvers(const YAML::Node& block, const Place& place, Diagnostics& diagnostics) {
-  std::vector<LinearSolver> solvers;
-  if (!block.IsSequence() || block.size() == 0) {
-    diagnostics.error(place, fmt::format("found {}; allowed: a list with at least one solver", foundText(block)));
-    return solvers;
-  }
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    const Place here = childPlace(place, fmt::format("[{}]", i), block[i]);
-    solvers.push_back(EntryReader(block[i], here, diagnostics).read());
-    if (!solvers.back().name.empty() && !names.insert(solvers.back().name).second) {
-      diagnostics.error(here, fmt::format("the name '{}' is already taken by another solver", solvers.back().name));
-    }
-  }
-  return solvers;
+  return readNamedList(block, place, "solver", diagnostics,
+                       [&](const YAML::Node& node, const Place& here, std::size_t) {
+                         return EntryReader(node, here, diagnostics).read();
+                       });
 }
 
 }  // namespace capstan::deck

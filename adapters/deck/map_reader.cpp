@@ -192,4 +192,10 @@ void MapReader::finish() {
   }
 }
 
+bool isList(const YAML::Node& block, const Place& place, const std::string& noun, Diagnostics& diagnostics) {
+  if (block.IsSequence() && block.size() > 0) return true;
+  diagnostics.error(place, fmt::format("found {}; allowed: a list with at least one {}", foundText(block), noun));
+  return false;
+}
+
 }  // namespace capstan::deck

@@ -62,4 +62,26 @@ class MapReader {
   std::set<std::string> asked_;
 };
 
+/// Records an error unless `block` is a list with at least one entry, which a message calls `noun`. True when it is.
+bool isList(const YAML::Node& block, const Place& place, const std::string& noun, Diagnostics& diagnostics);
+
+/// Reads a list of entries that have a `name` each, by `read(node, place, index)`. Two of one name are an error, no
+/// name is not. What is wrong goes into the diagnostics. Local.
+template <class Read>
+auto readNamedList(const YAML::Node& block, const Place& place, const std::string& noun, Diagnostics& diagnostics,
+                   const Read& read) {
+  std::vector<decltype(read(block, place, std::size_t{0}))> entries;
+  if (!isList(block, place, noun, diagnostics)) return entries;
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const Place here = childPlace(place, "[" + std::to_string(i) + "]", block[i]);
+    entries.push_back(read(block[i], here, i));
+    const std::string& name = entries.back().name;
+    if (!name.empty() && !names.insert(name).second) {
+      diagnostics.error(here, "the name '" + name + "' is already taken by another " + noun);
+    }
+  }
+  return entries;
+}
+
 }  // namespace capstan::deck

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <limits>
 #include <numeric>
-#include <set>
 
 #include "adapters/deck/map_reader.hpp"
 #include "adapters/deck/matrix_market.hpp"
@@ -209,20 +208,10 @@ class SystemReader {
 
 std::vector<SystemOptions> readSystems(const YAML::Node& block, const Place& place, const std::string& folder,
                                        const std::vector<std::string>& solverNames, Diagnostics& diagnostics) {
-  std::vector<SystemOptions> systems;
-  if (!block.IsSequence() || block.size() == 0) {
-    diagnostics.error(place, fmt::format("found {}; allowed: a list with at least one system", foundText(block)));
-    return systems;
-  }
-  std::set<std::string> names;
-  for (std::size_t i = 0; i < block.size(); ++i) {
-    const Place here = childPlace(place, fmt::format("[{}]", i), block[i]);
-    systems.push_back(SystemReader(block[i], here, folder, solverNames, diagnostics).read(i));
-    if (!names.insert(systems.back().name).second) {
-      diagnostics.error(here, fmt::format("the name '{}' is already taken by another system", systems.back().name));
-    }
-  }
-  return systems;
+  return readNamedList(block, place, "system", diagnostics,
+                       [&](const YAML::Node& node, const Place& here, std::size_t index) {
+                         return SystemReader(node, here, folder, solverNames, diagnostics).read(index);
+                       });
 }
 
 }  // namespace capstan::deck
