@@ -95,6 +95,7 @@ def measure(programs, arguments, campaign, folder, keep, latency=None, crashed=N
         words += ["--set", override]
     if arguments.petsc:
         words += ["--petsc", arguments.petsc]
+    words += ["--mpi-threads"] if arguments.mpi_threads else []
 
     def command_of(known):
         left_out = [word for solver in known for word in ("--crashed", solver)]

@@ -95,7 +95,7 @@ def text(results):
     changed = " with changes" if results["changed_since_commit"] else ""
     lines = [f"{machine['processor']}, {machine['cores']} cores; commit {(results['commit'] or 'unknown')[:12]}{changed}; "
              f"{results['date']}"]
-    lines += busy_lines(results)
+    lines += busy_lines(results) + [f"Note: {remark}" for remark in results["remarks"]]
     if not results["complete"]:
         lines.append("Not complete: the run was interrupted or failed, or goes on.")
     for run in results["kernels"]:

@@ -56,6 +56,7 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
       ->take_all()
       ->allow_extra_args(false)
       ->expected(1);
+  app.add_flag("--mpi-threads", "start MPI for several threads, as the parameter Progress: thread needs it");
   app.add_option("--petsc", arguments.petsc, "PETSc's methods, by name, or 'off' (default: all)")->delimiter(',');
   try {
     app.parse(argc, argv);

@@ -24,6 +24,13 @@ sys.path.insert(0, str(PERF))
 from report import files, kernels, processes, solvers, statistics, tables  # noqa: E402  pylint: disable=wrong-import-position
 
 BUILD = None
+THREADED = """
+systems:
+  - {name: laplace, generate: {problem: laplace2d, cells: 20}, solvers: all}
+linear_solvers:
+  - {name: threaded, method: CAPSTAN CG PIPELINE, parameters: {Progress: thread, Measure Overlap: true}, tolerance: 1e-6,
+     max_iterations: 200, preconditioner: none}
+"""
 DECK = """
 systems:
   - {name: indefinite, generate: {problem: diagonal, values: [-1, 2, 3, -4, 5, 6]}, rhs: ones, solvers: all}
@@ -274,6 +281,17 @@ class Measures(Bench):
         self.assertEqual(len(by_name["too few"]["samples"]), 2)
         self.assertTrue(by_name["solves"]["summary"]["solved"])
 
+    def test_threads_of_mpi_on_request(self):
+        deck = self.folder / "threaded.yaml"
+        deck.write_text(THREADED, encoding="utf-8")
+        for words, mode in (([], "poll"), (["--mpi-threads"], "thread")):
+            done = self.bench(deck, "--ranks", 2, "--repeat", 1, "--petsc", "off", "--note", "a remark", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("Note: a remark", done.stdout)
+            self.assertEqual(self.results()["remarks"], ["a remark"])
+            (one,) = self.results()["campaigns"][0]["systems"][0]["solvers"]
+            self.assertEqual(one["details"]["progress"]["mode"], mode)
+
     def test_a_solver_that_crashes_is_left_out(self):
         """A stand-in for solvers_bench crashes twice, each time in another solver, and then ends well."""
         programs = FlakyPrograms(["made up/one", "made up/two"])
@@ -288,7 +306,8 @@ class Measures(Bench):
         self.assertEqual(len(kept), 1)
 
     def campaign(self, programs, kept, **more):
-        arguments = argparse.Namespace(ranks=1, repeat=1, seed=1, overrides=[], petsc=None, quick=False)
+        arguments = argparse.Namespace(ranks=1, repeat=1, seed=1, overrides=[], petsc=None, quick=False,
+                                       mpi_threads=False)
         solvers.measure(programs, arguments, pathlib.Path("some.yaml"), self.folder, kept.append, **more)
 
     def test_times_without_the_latency_layer_are_not_called_emulated(self):
