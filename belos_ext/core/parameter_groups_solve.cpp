@@ -192,7 +192,8 @@ ParameterRow stepSizeRow() {
   row.methods = sStepMethods();
   row.doc =
       "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the blocks; a "
-      "number is kept, and halved where a block breaks down. Pipelined: auto is 5, halved where a block breaks down.";
+      "number is kept, and halved where a block breaks down. Pipelined: auto starts with 5, grows by one after a cycle "
+      "that went well, is halved by one that broke down, and stays short where solves are.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     if (isWord(entry, "auto")) {
       state.options.stepSizeAuto = true;

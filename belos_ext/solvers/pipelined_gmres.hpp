@@ -24,8 +24,8 @@
 /// few times a cycle); else end the cycle and go on with fewer products ahead; with a classical cycle first where the
 /// broken one gained little; for good where that repeats itself.
 
-#include "belos_ext/basis/spectrum_estimate.hpp"
-#include "belos_ext/basis/step_size.hpp"
+#include "belos_ext/basis/block_length.hpp"
+#include "belos_ext/basis/pipeline_shifts.hpp"
 #include "belos_ext/orthogonalization/pipelined_gram_schmidt.hpp"
 #include "belos_ext/solvers/gmres.hpp"
 
@@ -46,23 +46,22 @@ class PipelinedGmres final : public Gmres<Types> {
     Base::configure(options);
     options_ = options;
     this->stamp_ = 0;
-    stepSize_.configure(options.stepSizeAuto, options.stepSize);
+    length_.configure(options.stepSizeAuto, options.stepSize);
     t_ = blocks_ ? options.stepSize : 1;
     depth_ = options.pipelineDepth;
     tau_ = options.changeOfBasisDropTolerance;
-    bounds_.reset();
-    if (!options.eigenvalueBoundsAuto) bounds_ = options.eigenvalueBounds;
+    shifts_.configure(options, tau_ > 0);
     fruitless_ = 0;
     promised_ = 0;
   }
   void recall(const SolverState& state) override {
     this->stamp_ = Agreement<Types>::stampOf(state.solves);
-    if (options_.eigenvalueBoundsAuto) bounds_ = state.eigenvalueBounds;
-    stepSize_.recall(state.stepSize);
+    shifts_.recall(state);
+    length_.recall(state.stepSize);
   }
   void remember(SolverState& state) const override {
-    if (options_.eigenvalueBoundsAuto && bounds_) state.eigenvalueBounds = bounds_;
-    if (blocks_ && options_.stepSizeAuto) state.stepSize = stepSize_.current();
+    shifts_.remember(state);
+    if (blocks_ && length_.automatic()) state.stepSize = length_.current();
   }
   int finalStepSize() const override { return blocks_ ? t_ : 0; }
 
@@ -74,7 +73,10 @@ class PipelinedGmres final : public Gmres<Types> {
     const CycleOutcome cycle = pipelinedCycle(system, beta, stop);
     const bool whole = cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
     promised_ = cycle.columns > 0 ? this->relation_.leastSquares().residual(cycle.columns) : Scalar(0);
-    if (whole) return cycle;
+    if (whole) {
+      tune(system, stop, cycle);
+      return cycle;
+    }
     fruitless_ = cycle.columns > lag() ? 0 : fruitless_ + 1;
     const bool gained = cycle.columns > 0 && promised_ < progress * beta;
     shrink(system, stop, "the implicit norm of a basis vector cannot be trusted", !gained);
@@ -112,19 +114,20 @@ class PipelinedGmres final : public Gmres<Types> {
     columns_.begin(map->getComm(), m, t_, depth_, scheme());
     again_ = lag() > 1 ? maxAgainAhead : maxAgain;
     normalizer_ = 1;
-    chooseShifts(system, stop);
+    shifts_.choose(system, map, lag(), stop.iterations());
     system.kernels().scale(Scalar(1), this->basis_[0], ahead_[0]);
   }
 
   /// A pipeline longer than the restart cycle, or than the space itself, would never fill.
   void fitDepth(LinearSystem<Types>& system, StopTest& stop, int m) {
-    if (blocks_ && options_.stepSizeAuto) t_ = std::min(stepSize_.current(), std::max(1, m / (2 * (depth_ + 1))));
+    if (blocks_) t_ = length_.current();
+    if (blocks_ && length_.automatic()) t_ = std::min(t_, std::max(1, m / (2 * (depth_ + 1))));
     if (lag() < m) return;
     t_ = std::min(t_, std::max(1, m / 2));
     depth_ = std::max(1, std::min(depth_, m / t_ - 1));
     system.tell(stop.iterations(), "pipeline depth",
                 "reduced to " + std::to_string(depth_) + " with blocks of " + std::to_string(t_) +
-                    " to fit the restart length " + std::to_string(m));
+                    " to fit the restart length, or the number of equations, " + std::to_string(m));
   }
 
   /// "Block Orthogonalization" is for one product ahead; the drop tolerance leaves nothing of what CGS2 and MGS know.
@@ -147,7 +150,7 @@ class PipelinedGmres final : public Gmres<Types> {
     for (int i = first; i < first + count; ++i) {
       system.apply(ahead_[i], ahead_[i + 1]);
       if (i < lag()) {
-        const Scalar sigma = shifts_[static_cast<std::size_t>(i)];
+        const Scalar sigma = shifts_[i];
         columns_.recurrence().shift(i, sigma);
         if (sigma != Scalar(0)) system.kernels().axpby(-sigma, ahead_[i], Scalar(1), ahead_[i + 1]);
       } else if (i - lag() < this->relation_.columns()) {
@@ -164,9 +167,8 @@ class PipelinedGmres final : public Gmres<Types> {
   /// z_{i+1} = (A z_i - sum_j b_{j,i} z_j) / b_{i+1,i}. One product ahead, z_i and A z_i are first divided by the new
   /// normaliser of the vector they were made of, in the same pass.
   void correct(LinearSystem<Types>& system, int i) {
-    const double radius = bounds_ ? std::max(std::abs(bounds_->min), std::abs(bounds_->max)) : 0;
-    auto change =
-        columns_.recurrence().changeOfBasis(i, this->relation_.hessenberg(), static_cast<Scalar>(tau_ * radius));
+    auto change = columns_.recurrence().changeOfBasis(i, this->relation_.hessenberg(),
+                                                      static_cast<Scalar>(tau_ * shifts_.radius()));
     const int begin = lag(), end = begin + change.r.numRows();
     const bool normalizes = normalizer_ != Scalar(1);
     Matrix norm(1, 1), normalizer(normalizes ? 1 : 0, normalizes ? 1 : 0);
@@ -207,6 +209,15 @@ class PipelinedGmres final : public Gmres<Types> {
     return block.columns == count && !block.closed;
   }
 
+  /// An automatic t follows what a cycle without a breakdown was like.
+  void tune(LinearSystem<Types>& system, StopTest& stop, const CycleOutcome& cycle) {
+    if (!blocks_ || length_.current() != t_) return;  // it did not fit
+    length_.succeeded(cycle.columns, columns_.condition(), depth_, cycle.claimed && stop.restarts() == 0);
+    if (length_.current() != t_) {
+      system.tell(stop.iterations(), "step size", "t = " + std::to_string(length_.current()));
+    }
+  }
+
   CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     promised_ = 0;
     return Base::iterate(system, beta, stop);
@@ -225,9 +236,10 @@ class PipelinedGmres final : public Gmres<Types> {
   /// The later rungs of the ladder: fewer products ahead, first where the user fixed nothing, and the classical method
   /// when that does not help.
   void shrink(LinearSystem<Types>& system, StopTest& stop, const std::string& why, bool classical) {
-    if (t_ > 1 && (depth_ == 1 || options_.stepSizeAuto)) {
-      stepSize_.failed(t_);
-      t_ = t_ / 2;
+    if (t_ > 1 && (depth_ == 1 || length_.automatic())) {
+      length_.limit(t_);
+      length_.failed();
+      t_ = length_.current();
     } else if (depth_ > 1) {
       depth_ = depth_ / 2;
     }
@@ -236,26 +248,6 @@ class PipelinedGmres final : public Gmres<Types> {
                     (fruitless_ > maxFruitless ? ", classically from now on"
                      : classical               ? ", first with a classical cycle"
                                                : ""));
-  }
-
-  /// The user's shifts (real parts, in turn), else Chebyshev points of the interval. It is estimated where it is
-  /// needed: for those points, or for tau.
-  void chooseShifts(LinearSystem<Types>& system, StopTest& stop) {
-    if (!bounds_ && (options_.shiftsAuto || tau_ > 0)) {
-      bounds_ = estimate_(system, this->basis_[0].getMap(),
-                          [&](const MultiVector& v, MultiVector& w) { system.apply(v, w); });
-      if (!bounds_) bounds_ = EigenvalueBounds{0, 0};
-      system.tell(stop.iterations(), "eigenvalue bounds",
-                  std::to_string(bounds_->min) + " to " + std::to_string(bounds_->max));
-    }
-    if (options_.shiftsAuto) {
-      shifts_ = chebyshevPoints<Scalar>(*bounds_, std::max(1, lag()));
-      return;
-    }
-    shifts_.resize(static_cast<std::size_t>(std::max(1, lag())));
-    for (std::size_t k = 0; k < shifts_.size(); ++k) {
-      shifts_[k] = static_cast<Scalar>(options_.shifts[k % options_.shifts.size()].real());
-    }
   }
 
   static constexpr int maxFruitless = 3;
@@ -274,12 +266,10 @@ class PipelinedGmres final : public Gmres<Types> {
   Scalar normalizer_ = 1;
   Scalar promised_ = 0;  ///< the recursive residual at the end of the last cycle, if that was pipelined
   double tau_ = 0;
-  StepSize stepSize_;
-  std::optional<EigenvalueBounds> bounds_;
-  std::vector<Scalar> shifts_;
+  BlockLength length_;
+  PipelineShifts<Types> shifts_;
   KrylovBasis<Types> ahead_;
   PipelinedGramSchmidt<Types> columns_;
-  SpectrumEstimate<Types> estimate_;
 };
 
 }  // namespace capstan
