@@ -33,7 +33,9 @@ void SolveProgress::fill(const ReductionCounters& spent, SolveReport& report) co
         {0, -1, "progress", progress.mode + " instead of " + toString(wanted_) + ": " + scope_.reason()});
   }
   if (!measure_) return;
-  progress.aloneSeconds = secondsAlone(comm_, spent);
+  const OverlapSeconds means = measureOverlap(comm_, spent);
+  progress.waitSeconds = means.wait;
+  progress.aloneSeconds = means.alone;
   if (progress.aloneSeconds > 0) {
     progress.overlap = std::clamp(1 - progress.waitSeconds / progress.aloneSeconds, 0.0, 1.0);
   }

@@ -21,7 +21,7 @@ class SolveProgress {
   SolveProgress(const SolverOptions& options, Method method, const Teuchos::Comm<int>& comm);
 
   /// Fills report.progress, and adds an event where the mode is not the one asked for. Collective with "Measure
-  /// Overlap" (see secondsAlone()), else local.
+  /// Overlap" (see measureOverlap()), else local.
   /// \param spent what was counted during the solve
   void fill(const ReductionCounters& spent, SolveReport& report) const;
 

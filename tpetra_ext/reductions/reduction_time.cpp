@@ -64,25 +64,27 @@ double measured(MPI_Comm comm, int sizeClass) {
 
 }  // namespace
 
-double secondsAlone(const Teuchos::Comm<int>& comm, const ReductionCounters& spent) {
-  if (comm.getSize() == 1) return 0;
+OverlapSeconds measureOverlap(const Teuchos::Comm<int>& comm, const ReductionCounters& spent) {
+  OverlapSeconds own{spent.nonblockingWaitSeconds, 0};
+  if (comm.getSize() == 1) return own;
 #if defined(HAVE_TEUCHOS_MPI) && MPI_VERSION >= 3
-  const auto* const mpi = dynamic_cast<const Teuchos::MpiComm<int>*>(&comm);
-  if (mpi == nullptr) return std::numeric_limits<double>::quiet_NaN();
-  const MPI_Comm raw = *mpi->getRawMpiComm();
-  double sum = 0;
-  for (std::size_t k = 0; k < spent.nonblockingBySize.size(); ++k) {
-    if (spent.nonblockingBySize[k] == 0) continue;
+  if (const auto* const mpi = dynamic_cast<const Teuchos::MpiComm<int>*>(&comm)) {
+    const MPI_Comm raw = *mpi->getRawMpiComm();
     Times& times = timesOf(raw);
-    const int size = static_cast<int>(k);
-    if (times.count(size) == 0) times[size] = measured(raw, size);
-    sum += static_cast<double>(spent.nonblockingBySize[k]) * times[size];
+    for (std::size_t k = 0; k < spent.nonblockingBySize.size(); ++k) {
+      if (spent.nonblockingBySize[k] == 0) continue;
+      const int size = static_cast<int>(k);
+      if (times.count(size) == 0) times[size] = measured(raw, size);
+      own.alone += static_cast<double>(spent.nonblockingBySize[k]) * times[size];
+    }
+    double sums[2] = {own.wait, own.alone};
+    if (MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, raw) == MPI_SUCCESS) {
+      return {sums[0] / comm.getSize(), sums[1] / comm.getSize()};
+    }
   }
-  return sum;
-#else
-  (void)spent;
-  return std::numeric_limits<double>::quiet_NaN();
 #endif
+  own.alone = std::numeric_limits<double>::quiet_NaN();
+  return own;
 }
 
 }  // namespace capstan

@@ -12,12 +12,19 @@ class Comm;
 
 namespace capstan {
 
-/// Seconds that the nonblocking reductions counted in `spent.nonblockingBySize` would take one by one, each waited for
-/// at once: for every size the median of five, measured here, times their number.
+/// Seconds of the nonblocking reductions of a stretch of work, means over the ranks: what one rank hides, another may
+/// wait for.
+struct OverlapSeconds {
+  double wait;   ///< really spent waiting for them
+  double alone;  ///< what they would have taken one by one, each waited for at once
+};
+
+/// Compares the nonblocking reductions counted in `spent` with the same ones done alone: for every size the median of
+/// five, measured here, times their number.
 ///
-/// Collective where a size has not been measured over this communicator before: seven all-reduces a size, which
-/// counters() and eventLog() do not see. Measured times are kept with the communicator. 0 on one rank; NaN when MPI
-/// reports an error, or without MPI-3.
-double secondsAlone(const Teuchos::Comm<int>& comm, const ReductionCounters& spent);
+/// Collective: one all-reduce for the means, and seven for every size that has not been measured over this communicator
+/// before; counters() and eventLog() do not see them. Measured times are kept with the communicator. `alone` is 0 on
+/// one rank, and NaN when MPI reports an error or without MPI-3.
+OverlapSeconds measureOverlap(const Teuchos::Comm<int>& comm, const ReductionCounters& spent);
 
 }  // namespace capstan
