@@ -210,6 +210,15 @@ TEST_F(DeckTest, ReportsEverythingAtOnceAndWarnsOfWhatHasNoEffect) {
   EXPECT_NE(warnings[1].find("systems[0].seed: has no effect"), std::string::npos) << warnings[1];
 }
 
+TEST_F(DeckTest, RefusesTwoEntriesOfOneName) {
+  expectStart(complaint(replaced(twoSolvers, "name: solve_cont", "name: solve_scalar")),
+              "deck.yaml:9:5: linear_solvers[1]: the name 'solve_scalar' is already taken by another solver");
+  expectStart(complaint(twoSolvers + "  - generate: laplace2d\n"),
+              "deck.yaml:18:5: systems[1]: the name 'laplace2d' is already taken by another system");
+  expectStart(complaint(replaced(twoSolvers, "  - generate: laplace2d\n", "  {}\n")),
+              "deck.yaml:17:3: systems: found a map; allowed: a list with at least one system");
+}
+
 TEST_F(DeckTest, RefusesSystemsThatCannotFitBeforeAnythingIsBuilt) {
   const std::string ranks = std::to_string(Tpetra::getDefaultComm()->getSize());
   for (const char* problem : {"laplace3d", "convection_diffusion3d", "stretched_poisson3d"}) {
