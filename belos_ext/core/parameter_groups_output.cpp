@@ -214,10 +214,11 @@ std::vector<ParameterRow> behaviour() {
                            "within its kernels, "
                            "or a thread. A thread wants a core to itself and MPI_THREAD_MULTIPLE; without that it "
                            "polls, with a warning."),
-      boolean("Measure Overlap", &SolverOptions::measureOverlap, pipelinedMethods(),
-              "Whether the report tells how much of the hidden reductions' time was hidden, on the average of the ranks. "
-              "Takes one all-reduce at the end of a solve, and 7 once for each communicator and message size. Must be "
-              "alike on all ranks."),
+      boolean(
+          "Measure Overlap", &SolverOptions::measureOverlap, pipelinedMethods(),
+          "Whether the report tells how much of the hidden reductions' time was hidden, on the average of the ranks. "
+          "Takes one all-reduce at the end of a solve, and 7 once for each communicator and message size. Must be "
+          "alike on all ranks."),
   };
 }
 
