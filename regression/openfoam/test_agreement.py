@@ -14,7 +14,7 @@ import unittest
 
 import foam
 
-METHOD = "capstan_sstep_gmres"
+SSTEP = "capstan_sstep_gmres"
 AGREEMENT = 1e-6
 
 
@@ -24,18 +24,20 @@ def read_arguments():
     parser.add_argument("ranks", type=int)
     parser.add_argument("--n", type=int, default=12, help="cells along each edge")
     parser.add_argument("--steps", type=int, default=3, help="time steps")
+    parser.add_argument("--method", default=SSTEP, help="of Capstan's; with conjugate gradients U has " + SSTEP)
     parser.add_argument("--tolerance", default="1e-11", help="OpenFOAM's residual at which all solves end")
     parser.add_argument("--as-shipped", action="store_true", help="run with the case's own tolerances, too")
     return parser.parse_args()
 
 
 ARGUMENTS = read_arguments()
-RANKS, STEPS = ARGUMENTS.ranks, ARGUMENTS.steps
+RANKS, STEPS, METHOD = ARGUMENTS.ranks, ARGUMENTS.steps, ARGUMENTS.method
+METHOD_FOR_U = SSTEP if METHOD.endswith("cg") else METHOD
 TIGHT = ("--tolerance", ARGUMENTS.tolerance, "--rel-tol", 0)
 
 
 def run_cavity(solver, name, tolerances):
-    folder = ARGUMENTS.build / f"regression/openfoam/cavity3d-{ARGUMENTS.n}-np{RANKS}-{name}-{solver}"
+    folder = ARGUMENTS.build / f"regression/openfoam/cavity3d-{ARGUMENTS.n}-np{RANKS}-{METHOD}-{name}-{solver}"
     script = foam.ROOT / "app-inputs/openfoam/cavity3d/run"
     log = foam.run_or_raise([script, "--n", ARGUMENTS.n, "--steps", STEPS, "--ranks", RANKS, "--solver", solver,
                              "--method", METHOD, *tolerances, "--precision", 14, "--folder", folder],
@@ -50,7 +52,8 @@ class Agreement(unittest.TestCase):
         cls.reference, cls.reference_log = run_cavity("PCG", "tight", TIGHT)
 
     def test_each_run_used_its_own_solver(self):
-        self.assertEqual({line[0] for line in foam.solver_lines(self.log)}, {METHOD})
+        for solver, field, *_ in foam.solver_lines(self.log):
+            self.assertEqual(solver, METHOD if field == "p" else METHOD_FOR_U)
         self.assertEqual({line[0] for line in foam.solver_lines(self.reference_log)}, {"DICPCG", "DILUPBiCGStab"})
 
     def test_every_solve_meets_the_tolerance(self):
@@ -97,7 +100,8 @@ class Agreement(unittest.TestCase):
         self.assertIn(builds, range(1, 2 * STEPS + 1))
         self.assertEqual(iterations, sum(line[4] for line in lines if line[1] == "p"))
         self.assertLessEqual(passes, 2 * solves, "OpenFOAM's test was missed more often than not")
-        self.assertLess(float(row.group(6)), 1, "an s-step method needs less than one reduction an iteration")
+        if METHOD == SSTEP:
+            self.assertLess(float(row.group(6)), 1, "an s-step method needs less than one reduction an iteration")
 
 
 if __name__ == "__main__":
