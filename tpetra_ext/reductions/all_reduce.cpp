@@ -1,29 +1,12 @@
 #include "tpetra_ext/reductions/all_reduce.hpp"
 
-#include <Teuchos_Comm.hpp>
 #include <Teuchos_DefaultSerialComm.hpp>
-#include <chrono>
 #include <new>
 #include <stdexcept>
 #include <string>
-#include <thread>
 #include <utility>
 
-#include "tpetra_ext/reductions/counters.hpp"
-#include "tpetra_ext/reductions/progress.hpp"
-// The tests also build this file with CAPSTAN_WITHOUT_MPI and CAPSTAN_WITHOUT_IALLREDUCE, as older installations would.
-#if defined(HAVE_TEUCHOS_MPI) && !defined(CAPSTAN_WITHOUT_MPI)
-#define CAPSTAN_HAVE_MPI
-#include <mpi.h>
-
-#include <Teuchos_DefaultMpiComm.hpp>
-#endif
-
-#if defined(CAPSTAN_HAVE_MPI) && MPI_VERSION >= 3 && !defined(CAPSTAN_WITHOUT_IALLREDUCE)
-#define CAPSTAN_HAVE_IALLREDUCE 1
-#else
-#define CAPSTAN_HAVE_IALLREDUCE 0
-#endif
+#include "tpetra_ext/reductions/all_reduce_state.hpp"
 
 namespace capstan {
 
@@ -39,26 +22,6 @@ long nextTicket() {
   return ++last;
 }
 
-#ifdef CAPSTAN_HAVE_MPI
-/// Whether the last thing MPI said was an error: it then need not complete what is in flight.
-bool& mpiIsSuspect() {
-  static bool suspect = false;
-  return suspect;
-}
-
-/// How long destructors wait for a suspect MPI.
-constexpr std::chrono::seconds patience{2};
-
-std::string describe(const char* function, int code) {
-  mpiIsSuspect() = true;
-  char text[MPI_MAX_ERROR_STRING] = "";
-  int length = 0;
-  if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
-  return std::string(function) +
-         " failed: " + (length > 0 ? std::string(text, length) : "MPI error " + std::to_string(code));
-}
-#endif
-
 }  // namespace
 
 NonblockingMode nonblockingMode() { return mode(); }
@@ -70,83 +33,6 @@ void setNonblockingMode(NonblockingMode wanted) {
   }
   mode() = wanted;
 }
-
-struct AllReduce::State final : detail::Watched {
-  Teuchos::RCP<const Teuchos::Comm<int>> comm;
-  int rank = 0;
-  int size = 1;
-  long ticket = 0;
-  bool inFlight = false;
-  bool abandoned = false;
-  std::string error;  // of the reduction started last
-
-  /// Throws where a new reduction cannot begin.
-  void requireFree() const {
-    if (inFlight) throw std::logic_error("capstan: a reduction over this batch is still in flight; wait for it first");
-    if (abandoned) {
-      throw std::runtime_error("capstan: a reduction over this batch was given up after an error of MPI; use another");
-    }
-  }
-  [[noreturn]] void throwError() const {
-    throw std::runtime_error("capstan: reduction over " + std::to_string(size) + " ranks: " + error);
-  }
-
-#ifdef CAPSTAN_HAVE_MPI
-  MPI_Comm raw = MPI_COMM_NULL;
-  MPI_Request request = MPI_REQUEST_NULL;
-  void* deferredData = nullptr;  // set while a deferred reduction is pending
-  int deferredCount = 0;
-  MPI_Datatype deferredType = MPI_DATATYPE_NULL;
-
-  static MPI_Datatype datatype(Type type) { return type == Type::Float ? MPI_FLOAT : MPI_DOUBLE; }
-
-  void allreduce(void* data, int count, MPI_Datatype type) {
-    const CounterTimer timer(counters().waitSeconds);
-    const detail::BlockedInMpi blocked;
-    take("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, raw));
-  }
-
-  void take(const char* function, int code) {
-    if (code != MPI_SUCCESS) {
-      error = describe(function, code);
-    } else {
-      mpiIsSuspect() = false;
-    }
-  }
-
-  bool look() noexcept override {
-    int done = 0;
-    // An error is the wait's to tell.
-    return MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
-  }
-
-  /// Whether MPI completes the request in due time.
-  bool settles() noexcept {
-    const auto deadline = std::chrono::steady_clock::now() + patience;
-    while (!look()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
-
-  /// Blocks until MPI is done with the buffer; keeps the error for wait().
-  void complete() {
-    const CounterTimer timer(counters().nonblockingWaitSeconds);
-    if (deferredData != nullptr) {
-      allreduce(std::exchange(deferredData, nullptr), deferredCount, deferredType);
-    } else if (request != MPI_REQUEST_NULL) {
-      const CounterTimer all(counters().waitSeconds);
-      detail::unwatch(*this);
-      const detail::BlockedInMpi blocked;
-      take("MPI_Wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
-      request = MPI_REQUEST_NULL;
-    }
-  }
-#else
-  bool look() noexcept override { return true; }
-#endif
-};
 
 AllReduce::AllReduce(Teuchos::RCP<const Teuchos::Comm<int>> comm) : state_(std::make_unique<State>()) {
   if (comm.is_null()) throw std::invalid_argument("capstan: a reduction needs a communicator; got a null pointer");
@@ -177,7 +63,7 @@ bool AllReduce::finish(long ticket) noexcept {
   if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return true;  // nothing may be asked of MPI any more
   try {
     eventLog().record(EventKind::ReductionWait, ticket);
-    if (!mpiIsSuspect()) {
+    if (!detail::mpiIsSuspect()) {
       state_->complete();
     } else if (std::exchange(state_->deferredData, nullptr) != nullptr) {
       state_->error = "not sent after an error of MPI";
@@ -236,7 +122,7 @@ long AllReduce::startRaw(void* data, int count, Type type, int bytes) {
         MPI_Iallreduce(MPI_IN_PLACE, data, count, State::datatype(type), MPI_SUM, state_->raw, &state_->request);
     if (code != MPI_SUCCESS) {
       state_->request = MPI_REQUEST_NULL;
-      state_->error = describe("MPI_Iallreduce", code);
+      state_->error = detail::describe("MPI_Iallreduce", code);
     } else {
       detail::watch(*state_);
     }
@@ -279,7 +165,7 @@ bool AllReduce::test(long ticket) {
     const ProgressMode watched = detail::unwatch(*state_);
     const int code = MPI_Test(&state_->request, &done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS) {
-      state_->error = describe("MPI_Test", code);
+      state_->error = detail::describe("MPI_Test", code);
       state_->request = MPI_REQUEST_NULL;
       done = 1;
     }
