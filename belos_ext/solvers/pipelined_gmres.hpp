@@ -32,7 +32,7 @@
 namespace capstan {
 
 template <class Types>
-class PipelinedGmres final : public Gmres<Types> {
+class PipelinedGmres : public Gmres<Types> {
  public:
   using Base = Gmres<Types>;
   using typename Base::Matrix;
