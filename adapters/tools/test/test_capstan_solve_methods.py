@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Every method of Capstan through a deck, and the parameters of the pipelined ones. Arguments: see solve_case.py."""
+
+import json
+
+import solve_case as case
+from solve_case import DECK, SolveCase
+
+METHODS = {
+    "capstan_gmres": "CAPSTAN GMRES",
+    "capstan_sstep_gmres": "CAPSTAN GMRES S-STEP",
+    "capstan_pipelined_gmres": "CAPSTAN GMRES PIPELINE",
+    "capstan_pipelined_sstep_gmres": "CAPSTAN GMRES S-STEP PIPELINE",
+    "capstan_cg": "CAPSTAN CG",
+    "capstan_pipelined_cg": "CAPSTAN CG PIPELINE",
+}
+
+METHODS_DECK = """\
+linear_solvers:
+{methods}
+systems:
+  - name: small
+    generate: {{problem: laplace2d, cells: 20}}
+    solver: all
+"""
+
+METHOD_ENTRY = """
+  - name: {name}
+    method: {method}
+    preconditioner: {preconditioner}
+    tolerance: 1.e-6
+    max_iterations: 200
+    kspace: 60
+"""
+
+
+class Methods(SolveCase):
+    def test_every_method_with_every_kind_of_preconditioner(self):
+        """All of Capstan's methods by name: counted reductions tell that the method named is the one that ran."""
+        nonblocking = {"capstan_pipelined_gmres": 1, "capstan_pipelined_sstep_gmres": 1 / 5, "capstan_pipelined_cg": 1}
+        deck = METHODS_DECK.format(methods="".join(
+            METHOD_ENTRY.format(name=f"{method}+{preconditioner.split()[0]}", method=method, preconditioner=preconditioner)
+            for method in METHODS
+            for preconditioner in ("none", "sgs", "muelu\n    muelu_xml_file_name: no_reductions")))
+        plain = {}
+        for ranks in (1, 2, 3):
+            run = self.solve(deck, "--report", "r.json", ranks=ranks)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            for solve in json.loads((self.folder / "r.json").read_text())["solves"]:
+                with self.subTest(ranks=ranks, solver=solve["solver"]):
+                    method, preconditioner = solve["solver"].split("+")
+                    report, iterations = solve["capstan"], solve["iterations"]
+                    self.assertTrue(solve["converged"])
+                    self.assertLessEqual(solve["relative_residual"], 1.0001e-6)
+                    if preconditioner == "none":
+                        plain[method] = iterations
+                    else:
+                        self.assertLess(iterations, plain[method], "the preconditioner was left out")
+                    self.assertEqual(report["solver"], METHODS[method])
+                    hidden = report["reductions"]["nonblocking"]
+                    if method in nonblocking:
+                        self.assertGreaterEqual(hidden, nonblocking[method] * iterations * 0.9)
+                    else:
+                        self.assertEqual(hidden, 0)
+
+    def test_every_method_with_several_right_hand_sides_and_steps(self):
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n400 2\n"
+                   + "".join(f"{1 + row % 7}\n" for row in range(400)) + "".join(f"{row % 3 - 1}\n" for row in range(400)))
+        deck = METHODS_DECK.format(methods="".join(
+            METHOD_ENTRY.format(name=method, method=method, preconditioner="sgs") for method in METHODS))
+        deck += "    rhs: b.mtx\n    sequence: {steps: 2, change: 0.02}\n"
+        for ranks in (1, 3):
+            run = self.solve(deck, "--report", "r.json", ranks=ranks)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            solves = json.loads((self.folder / "r.json").read_text())["solves"]
+            self.assertEqual([solve["method"] for solve in solves], [method for method in METHODS for _ in range(2)])
+            for solve in solves:
+                self.assertEqual((solve["right_hand_sides"], len(solve["capstan"]["columns"])), (2, 2))
+                self.assertLessEqual(solve["relative_residual"], 1.0001e-6, solve["method"])
+
+    def test_pipeline_depth_in_a_deck(self):
+        """A deeper pipeline has started more reductions by the time the last iteration needs its own."""
+        for method in (name for name in METHODS if "pipelined" in name):
+            deck = METHODS_DECK.format(methods="".join(
+                METHOD_ENTRY.format(name=f"l{depth}", method=method, preconditioner="sgs")
+                + f"    parameters: {{Pipeline Depth: {depth}, State Cache: no}}\n" for depth in (1, 3)))
+            run = self.solve(deck, "--report", "r.json", ranks=2)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            shallow, deep = (solve["capstan"] for solve in json.loads((self.folder / "r.json").read_text())["solves"])
+            self.assertGreater(deep["reductions"]["nonblocking"] - deep["iterations"],
+                               shallow["reductions"]["nonblocking"] - shallow["iterations"], method)
+            for depth in ("0", "-2", "deep"):
+                self.refused(deck.replace("Pipeline Depth: 3", f"Pipeline Depth: {depth}"),
+                             "linear_solvers[1].parameters.Pipeline Depth", depth)
+        self.refused(DECK.replace("method: block gmres", "method: capstan_gmres\n    parameters: {Pipeline Depth: 2}"),
+                     "linear_solvers[0].parameters.Pipeline Depth: 'Pipeline Depth' has no effect on CAPSTAN GMRES")
+
+    def test_progress_thread_in_a_deck(self):
+        """A progress thread needs --mpi-threads; without it the solver polls and says why."""
+        deck = METHODS_DECK.format(methods=METHOD_ENTRY.format(
+            name="cg", method="capstan_pipelined_cg", preconditioner="none").replace("    kspace: 60\n", "")
+            + "    parameters: {Progress: thread}\n")
+        for arguments, mode in (([], "poll"), (["--mpi-threads"], "thread")):
+            run = self.solve(deck, "--report", "r.json", *arguments, ranks=2)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            report = json.loads((self.folder / "r.json").read_text())["solves"][0]["capstan"]
+            self.assertEqual(report["progress"]["mode"], mode)
+            told = [event["detail"] for event in report["events"] if event["kind"] == "progress"]
+            self.assertEqual(len(told), 1 if mode == "poll" else 0)
+            warning = '"Progress" = "thread" becomes "poll": a progress thread needs MPI_THREAD_MULTIPLE'
+            self.assertEqual(run.stdout.count(warning), 1 if mode == "poll" else 0, run.stdout)
+
+
+if __name__ == "__main__":
+    case.main()
