@@ -120,6 +120,17 @@ class Entries(unittest.TestCase):
             self.assertEqual(rows[0][6:8], rows[1][6:8], "as many iterations and passes")
             self.assertAlmostEqual(deep - shallow, 2 * passes, delta=1, msg=method)
 
+    def test_parameters_of_pipelined_methods(self):
+        common = "Pipeline_Depth 2; Progress poll; Measure_Overlap yes; Strict_Parameters yes;"
+        gmres = common + " Num_Blocks 40; Shifts (0.2 1 1.8); "
+        for method, parameters in (("capstan_pipelined_gmres", gmres),
+                                   ("capstan_pipelined_sstep_gmres", gmres + "Step_Size 4; Change_of_Basis_Drop_Tolerance 1e-12;"),
+                                   ("capstan_pipelined_cg", common + "Eigenvalue_Bounds (0 2.1); Residual_Replacement 50;")):
+            log = self.accepted("parameters", f"method {method}; preconditioner riluk; capstan {{ {parameters} }}", ranks=2)
+            self.assertNotIn("warning", log.lower(), method)
+            for line in foam.solver_lines(log):
+                self.assertLess(line[3], 1e-6)
+
     def test_progress(self):
         """OpenFOAM initialises MPI for one thread: a progress thread cannot be had, and the solver polls instead."""
         parameters = "preconditioner riluk; tolerance 1e-9; capstan {{ Pipeline_Depth 2; Progress {}; }}"
