@@ -1,0 +1,200 @@
+/// \file
+/// What p(1)-GMRES' orthogonalisations, the breakdown ladder and the automatic block length of the pipelined GMRES
+/// methods promise beyond solver_pipeline_test.cpp.
+
+#include <algorithm>
+
+#include "belos_ext/core/state_cache.hpp"
+#include "belos_ext/test/solvers/solver_suite.hpp"
+
+namespace capstan::testing {
+namespace {
+
+constexpr const char* schemes[] = {"single-reduce cgs", "single-reduce cgs2", "single-reduce mgs"};
+
+Params uncached() {
+  Params p;
+  p.set("State Cache", false);
+  return p;
+}
+
+int count(const Outcome& outcome, const std::string& kind) {
+  const auto& events = outcome.report.events;
+  return static_cast<int>(
+      std::count_if(events.begin(), events.end(), [&](const ReportEvent& event) { return event.kind == kind; }));
+}
+
+bool tells(const Outcome& outcome, const std::string& part) {
+  const auto& events = outcome.report.events;
+  return std::any_of(events.begin(), events.end(),
+                     [&](const ReportEvent& event) { return event.detail.find(part) != std::string::npos; });
+}
+
+void expectTruth(const Outcome& outcome, const System& system, const MultiVector& guess) {
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LE(relativeResidual(system, guess), 1e-8 * (1 + 1e-6));
+  expectSameOnAllRanks(outcome);
+}
+
+TEST(PipelinedGmres, EveryOrthogonalizationHasTheResidualsOfTheOracleAndOneHiddenReduction) {
+  const auto a = grid2d(20, 20, 0.3);
+  Params p = uncached();
+  p.set("History File", ::testing::TempDir() + "capstan_pipelined_gmres_history.csv");
+  for (Side side : {Side::None, Side::Left, Side::Right}) {
+    const Outcome oracle = solve(solverName(Method::Gmres), p, systemWithRightHandSide(a), side);
+    for (const char* scheme : schemes) {
+      SCOPED_TRACE(std::string(scheme) + ", " + toString(side));
+      Params q = p;
+      q.set("Block Orthogonalization", scheme);
+      const Outcome outcome = solve(solverName(Method::PipelinedGmres), q, systemWithRightHandSide(a), side);
+      EXPECT_TRUE(outcome.converged);
+      EXPECT_EQ(outcome.iterations, oracle.iterations);
+      ASSERT_GE(outcome.report.history.size(), 30U);
+      for (std::size_t i = 0; i < 30; ++i) {
+        const double wanted = oracle.report.history[i].residual;
+        EXPECT_NEAR(outcome.report.history[i].residual, wanted, 1e-6 * wanted) << "iteration " << i + 1;
+      }
+      const long cycles = outcome.report.restarts + 1;
+      EXPECT_GE(outcome.report.reductionsNonblocking, outcome.iterations);
+      EXPECT_LE(outcome.report.reductionsNonblocking, outcome.iterations + cycles);
+      EXPECT_LE(outcome.report.reductionsBlocking, 2 * cycles + 3);
+    }
+  }
+}
+
+TEST(PipelinedGmres, SchemesDiffer) {
+  // Rounding apart they are one method; on this problem it is not apart.
+  std::vector<double> attained;
+  for (const char* scheme : schemes) {
+    Params p = uncached();
+    p.set("Shifts", "[0]");
+    p.set("Block Orthogonalization", scheme);
+    p.set("Convergence Tolerance", 0.0);
+    p.set("Maximum Iterations", 50);
+    attained.push_back(
+        solve(solverName(Method::PipelinedGmres), p, systemWithRightHandSide(lowSyncDiagonal())).achieved);
+  }
+  EXPECT_NE(attained[0], attained[1]);
+  EXPECT_NE(attained[1], attained[2]);
+  EXPECT_NE(attained[0], attained[2]);
+}
+
+TEST(PipelinedGmres, AnUntrustedNormIsComputedAndTold) {
+  // Two eigenvalues: the space is invariant after two products, whatever the scheme.
+  const auto a = diagonal([](GO g) { return g % 2 == 0 ? Scalar(-1) : Scalar(2); }, 40);
+  for (const char* scheme : schemes) {
+    SCOPED_TRACE(scheme);
+    Params p = uncached();
+    p.set("Block Orthogonalization", scheme);
+    p.set("Convergence Tolerance", 1e-15);
+    const System system = systemWithRightHandSide(a);
+    const Outcome outcome = solve(solverName(Method::PipelinedGmres), p, system);
+    EXPECT_LE(relativeResidual(system, *vectorFrom(a->getRowMap(), [](GO) { return 0.0; })), 1e-14);
+    EXPECT_GT(count(outcome, "reorthogonalise"), 0);
+    EXPECT_LE(outcome.iterations, 12);
+    expectSameOnAllRanks(outcome);
+  }
+}
+
+TEST(PipelinedGmres, ReorthogonalizesWhereCgs1LosesItsBasis) {
+  int again = 0;
+  for (const GO stretch : {1, 3, 5, 7, 11}) {
+    const System system =
+        systemWithRightHandSide(lowSyncDiagonal(), [stretch](GO g) { return wave(stretch * g * g + 17 * stretch); });
+    const auto guess = copyOf(*system.x);
+    Params p = uncached();
+    p.set("Shifts", "[0]");
+    p.set("Block Orthogonalization", "single-reduce cgs");
+    const Outcome outcome = solve(solverName(Method::PipelinedGmres), p, system);
+    expectTruth(outcome, system, *guess);
+    again += count(outcome, "reorthogonalise");
+  }
+  EXPECT_GT(again, 0);
+}
+
+TEST(PipelinedGmres, ARecursionThatLostTouchHandsOver) {
+  Params p = uncached();
+  p.set("Shifts", "[1e8]");  // A - 1e8 has lost eight digits of A
+  for (Method method : {Method::PipelinedGmres, Method::PipelinedSStepGmres}) {
+    const System system = systemWithRightHandSide(lowSyncDiagonal());
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solve(solverName(method), p, system);
+    expectTruth(outcome, system, *guess);
+    EXPECT_TRUE(tells(outcome, "lost touch")) << solverName(method).canonical;
+    EXPECT_TRUE(tells(outcome, "first with a classical cycle")) << solverName(method).canonical;
+  }
+}
+
+TEST(PipelinedGmres, APipelineLongerThanTheProblemIsShortenedAndTold) {
+  Params p = uncached();
+  p.set("Pipeline Depth", 20);
+  for (Method method : {Method::PipelinedGmres, Method::PipelinedSStepGmres}) {
+    const System system = systemWithRightHandSide(grid2d(3, 3));
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solve(solverName(method), p, system);
+    expectTruth(outcome, system, *guess);
+    EXPECT_TRUE(tells(outcome, "the number of equations, 9")) << solverName(method).canonical;
+  }
+  p.set("Step Size", 12);
+  p.set("Num Blocks", 14);
+  const Outcome outcome = solve(solverName(Method::PipelinedSStepGmres), p, systemWithRightHandSide(grid2d(12, 12)));
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_TRUE(tells(outcome, "reduced to"));
+  EXPECT_LE(outcome.report.finalStepSize, 7);
+}
+
+class BlockLengths : public ::testing::Test {
+ protected:
+  void SetUp() override { StateCache::instance().clear(); }
+  void TearDown() override { StateCache::instance().clear(); }
+
+  static Outcome solved(const Params& p, const System& system) {
+    return solve(solverName(Method::PipelinedSStepGmres), p, system);
+  }
+};
+
+TEST_F(BlockLengths, GrowOverCyclesAndAreTold) {
+  Params p = uncached();
+  p.set("Num Blocks", 40);
+  const Outcome outcome = solved(p, systemWithRightHandSide(grid2d(60, 60)));
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_GE(count(outcome, "step size"), 1);
+  EXPECT_GT(outcome.report.finalStepSize, 5);
+  p.set("Step Size", 5);
+  const Outcome fixed = solved(p, systemWithRightHandSide(grid2d(60, 60)));
+  EXPECT_EQ(count(fixed, "step size"), 0);
+  EXPECT_EQ(fixed.report.finalStepSize, 5);
+}
+
+TEST_F(BlockLengths, AreRemembered) {
+  Params p;
+  p.set("Num Blocks", 40);
+  const auto a = grid2d(60, 60);
+  const Outcome first = solved(p, systemWithRightHandSide(a)), second = solved(p, systemWithRightHandSide(a));
+  EXPECT_GT(first.report.finalStepSize, 5);
+  EXPECT_GE(second.report.finalStepSize, first.report.finalStepSize);
+  EXPECT_LT(second.report.reductionsNonblocking, first.report.reductionsNonblocking) << "long blocks from the start";
+}
+
+TEST_F(BlockLengths, ShrinkWithShortSolves) {
+  Params p;
+  p.set("Convergence Tolerance", 1e-3);
+  const auto a = grid2d(6, 6, 0.3);
+  std::vector<Outcome> outcomes;
+  for (int k = 0; k < 6; ++k) outcomes.push_back(solved(p, systemWithRightHandSide(a)));
+  EXPECT_EQ(outcomes.front().report.finalStepSize, 5);
+  EXPECT_LT(outcomes.back().report.finalStepSize, 5);
+  EXPECT_LT(outcomes.back().report.operatorApplications, outcomes[1].report.operatorApplications);
+}
+
+TEST_F(BlockLengths, AreHalvedByABreakdown) {
+  Params p = uncached();
+  p.set("Shifts", "[1e8]");
+  const Outcome outcome = solved(p, systemWithRightHandSide(grid2d(20, 20)));
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_TRUE(tells(outcome, "blocks of 2"));
+  EXPECT_LT(outcome.report.finalStepSize, 5);
+}
+
+}  // namespace
+}  // namespace capstan::testing
