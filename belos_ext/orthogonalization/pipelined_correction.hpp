@@ -16,11 +16,26 @@
 /// A new normalisation of v_{c-1} to v_{c-1} / s asks the caller to divide z by s, too: it was made of the old one.
 /// Loss of orthogonality: CGS1 O(eps kappa^2), MGS O(eps kappa), CGS2 O(eps). Replicated; no communication.
 
+#include "belos_ext/core/solver_options.hpp"
 #include "belos_ext/orthogonalization/pipelined_recurrence.hpp"
 
 namespace capstan {
 
 enum class PipelinedScheme { Cgs1, Cgs2, Mgs };
+
+/// What "Block Orthogonalization" means one product ahead: with and without "single-reduce" the same.
+inline PipelinedScheme pipelinedScheme(BlockOrthogonalization scheme) {
+  switch (scheme) {
+    case BlockOrthogonalization::Cgs:
+    case BlockOrthogonalization::SingleReduceCgs:
+      return PipelinedScheme::Cgs1;
+    case BlockOrthogonalization::Mgs:
+    case BlockOrthogonalization::SingleReduceMgs:
+      return PipelinedScheme::Mgs;
+    default:
+      return PipelinedScheme::Cgs2;
+  }
+}
 
 template <class Scalar>
 class PipelinedCorrection {

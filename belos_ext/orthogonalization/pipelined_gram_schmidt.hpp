@@ -24,6 +24,21 @@ struct PipelinedBlock {
   double normalizer = 1;     ///< the last vector before the block was divided by it, and so must be what was made of it
 };
 
+/// v <- (v / s - B(:, first : end) r) / norm, where column end - 1 of the basis B is divided by s, too, all in one
+/// pass.
+template <class Types, class Scalar>
+void normalizeAndSubtract(LinearSystem<Types>& system, KrylovBasis<Types>& basis, int first, int end, Scalar s,
+                          typename Types::MultiVector& v, SmallMatrix<Scalar> r, Scalar norm) {
+  const bool normalizes = s != Scalar(1);
+  SmallMatrix<Scalar> u(1, 1), last(normalizes ? 1 : 0, normalizes ? 1 : 0);
+  u(0, 0) = norm * s;
+  r *= s;
+  if (normalizes) last(0, 0) = s;
+  const int final = normalizes ? end - 1 : end;
+  const auto q = final > first ? basis.columns(first, final) : Teuchos::null;
+  system.kernels().orthonormalize(q.get(), normalizes ? &basis[end - 1] : nullptr, last, v, r, u);
+}
+
 template <class Types>
 class PipelinedGramSchmidt {
  public:
@@ -112,12 +127,7 @@ class PipelinedGramSchmidt {
       return;
     }
     recurrence_.set(c, column.r.values());
-    Matrix r = copyOf(block(column.r, 0, 0, c, 1)), norm(1, 1), lag(1, 1);
-    r *= s;
-    norm(0, 0) = column.r(c, 0) * s;
-    lag(0, 0) = s;
-    const auto q = c > 1 ? basis.columns(0, c - 1) : Teuchos::null;
-    system.kernels().orthonormalize(q.get(), &basis[c - 1], lag, basis[c], r, norm);
+    normalizeAndSubtract(system, basis, 0, c, s, basis[c], copyOf(block(column.r, 0, 0, c, 1)), column.r(c, 0));
     outcome.columns = 1;
   }
 

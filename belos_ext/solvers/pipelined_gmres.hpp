@@ -130,19 +130,9 @@ class PipelinedGmres : public Gmres<Types> {
                     " to fit the restart length, or the number of equations, " + std::to_string(m));
   }
 
-  /// "Block Orthogonalization" is for one product ahead; the drop tolerance leaves nothing of what CGS2 and MGS know.
+  /// What CGS2 and MGS correct is known one product ahead only, and without dropping.
   PipelinedScheme scheme() const {
-    if (lag() > 1 || tau_ > 0) return PipelinedScheme::Cgs1;
-    switch (options_.blockOrthogonalization) {
-      case BlockOrthogonalization::Cgs:
-      case BlockOrthogonalization::SingleReduceCgs:
-        return PipelinedScheme::Cgs1;
-      case BlockOrthogonalization::Mgs:
-      case BlockOrthogonalization::SingleReduceMgs:
-        return PipelinedScheme::Mgs;
-      default:
-        return PipelinedScheme::Cgs2;
-    }
+    return lag() > 1 || tau_ > 0 ? PipelinedScheme::Cgs1 : pipelinedScheme(options_.blockOrthogonalization);
   }
 
   /// Products first .. first + count - 1. The last vector of a full block waits for correctLast().
@@ -165,20 +155,12 @@ class PipelinedGmres : public Gmres<Types> {
   }
 
   /// z_{i+1} = (A z_i - sum_j b_{j,i} z_j) / b_{i+1,i}. One product ahead, z_i and A z_i are first divided by the new
-  /// normaliser of the vector they were made of, in the same pass.
+  /// normaliser of the vector they were made of.
   void correct(LinearSystem<Types>& system, int i) {
-    auto change = columns_.recurrence().changeOfBasis(i, this->relation_.hessenberg(),
-                                                      static_cast<Scalar>(tau_ * shifts_.radius()));
-    const int begin = lag(), end = begin + change.r.numRows();
-    const bool normalizes = normalizer_ != Scalar(1);
-    Matrix norm(1, 1), normalizer(normalizes ? 1 : 0, normalizes ? 1 : 0);
-    norm(0, 0) = change.norm * normalizer_;
-    change.r *= normalizer_;
-    if (normalizes) normalizer(0, 0) = normalizer_;
-    const int final = normalizes ? end - 1 : end;
-    const auto q = final > begin ? ahead_.columns(begin, final) : Teuchos::null;
-    system.kernels().orthonormalize(q.get(), normalizes ? &ahead_[end - 1] : nullptr, normalizer, ahead_[i + 1],
-                                    change.r, norm);
+    const Scalar drop = static_cast<Scalar>(tau_ * shifts_.radius());
+    const auto change = columns_.recurrence().changeOfBasis(i, this->relation_.hessenberg(), drop);
+    normalizeAndSubtract(system, ahead_, lag(), lag() + change.r.numRows(), normalizer_, ahead_[i + 1],
+                         copyOf(change.r), change.norm);
     normalizer_ = 1;
   }
 
