@@ -16,6 +16,8 @@
 /// | gamma | gamma  | scalar, replicated | (r, u), the squared M^{-1}-norm of r          |
 /// | delta | delta  | scalar, replicated | (w, u)                                        |
 
+#include <utility>
+
 #include "belos_ext/solvers/krylov_solver.hpp"
 
 namespace capstan {
@@ -30,18 +32,35 @@ class Cg final : public KrylovSolver<Types> {
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     prepare(b, system);
+    system.residual(b, x, *r_);  // r = b - A x
+    run(system, b, x, stop, false);
+  }
+
+  /// Goes on where another form of CG stands, without a loss of conjugacy: r is its residual of x, p its last search
+  /// direction, of any length. `stop` has begun. Collective.
+  void resume(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const MultiVector& r,
+              const MultiVector& p) {
+    prepare(b, system);
+    system.kernels().sweep(axpby(Scalar(1), r, Scalar(0), *r_), axpby(Scalar(1), p, Scalar(0), *p_));
+    system.act(Action::Operator, *p_, *s_);  // s = A p
+    run(system, b, x, stop, true);
+  }
+
+ private:
+  /// \param resumed p, s and r are those of a step made elsewhere
+  void run(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, bool resumed) {
     MultiVector &r = *r_, &u = system.preconditioned() ? *u_ : *r_, &w = *w_, &p = *p_, &s = *s_;
     auto& batch = *batch_;
     Scalar gammaOld = 0, alpha = 0;  // gammaOld == 0: start with p = u
-    bool first = true;
+    bool first = !resumed;
 
-    system.residual(b, x, r);  // r = b - A x
     while (!stop.over()) {
       if (system.preconditioned()) system.precondition(r, t_.get(), u);  // u = M^{-1} r
       system.act(Action::Operator, u, w);                                // w = A u
       batch.clear();
       const auto ru = batch.dot(r, u), wu = batch.dot(w, u), rr = batch.norm2(r);
       const auto bb = first ? batch.norm2(b) : rr;
+      const auto su = resumed ? batch.dot(s, u) : rr, sp = resumed ? batch.dot(s, p) : rr;
       system.reduce(batch);
       const Scalar gamma = batch[ru], delta = batch[wu];
       const Scalar square = batch[rr], rhs = batch[bb];
@@ -56,8 +75,12 @@ class Cg final : public KrylovSolver<Types> {
         continue;
       }
       first = false;
-      const Scalar beta = gammaOld == Scalar(0) ? Scalar(0) : gamma / gammaOld;
-      const Scalar pAp = gammaOld == Scalar(0) ? delta : delta - beta * gamma / alpha;  // (p, A p) without a reduction
+      Scalar beta = gammaOld == Scalar(0) ? Scalar(0) : gamma / gammaOld;
+      Scalar pAp = gammaOld == Scalar(0) ? delta : delta - beta * gamma / alpha;  // (p, A p) without a reduction
+      if (std::exchange(resumed, false)) {                                        // conjugate to the p given
+        const Scalar onto = -batch[su] / batch[sp], rest = delta + onto * batch[su];
+        if (rest > Scalar(0) && std::isfinite(onto)) beta = onto, pAp = rest;
+      }
       if (!(gamma > 0) || !(pAp > 0) || !std::isfinite(gamma) || !std::isfinite(pAp)) {
         if (!std::isfinite(gamma) || !std::isfinite(pAp)) {
           stop.stop(StopReason::NonFinite);
@@ -79,7 +102,6 @@ class Cg final : public KrylovSolver<Types> {
     }
   }
 
- private:
   /// Counts the iteration that led to this residual. False when it claims convergence, the count is spent, or a test of
   /// the application stops the solve.
   bool progressed(LinearSystem<Types>& system, StopTest& stop, double norm) {

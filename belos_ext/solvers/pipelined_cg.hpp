@@ -4,9 +4,13 @@
 ///
 /// Source: deep-pipelined-cg, algorithm 1 (Cornelis, Cools and Vanroose), with the stable multi-basis recurrences.
 ///
-/// Cost of an iteration: 1 nonblocking reduction of l + 1 numbers, 1 A, 1 M^{-1}, all recurrences in one sweep over
-/// 3 l + 8 vectors. Storage: 2 l + max(l, 3) + 4 vectors, 3 more with a preconditioner. Overlap: the reduction started
-/// at the end of iteration i - l is waited for in iteration i, after l applications of A and M^{-1} and l - 1 sweeps.
+/// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G and |v|^2; one more with a
+/// preconditioner, the 2-norm of the residual), 1 A, 1 M^{-1}, all recurrences in one sweep over 3 l + 8 vectors (3 l +
+/// 2 more with a preconditioner). Overlap: the reduction started at the end of iteration i - l is waited for in
+/// iteration i, after l applications of A and M^{-1} and l - 1 sweeps. Storage: 2 l + max(l, 3) + 2 vectors beyond x
+/// and b, which is max(4 l + 1, 7) for l <= 2 and less beyond; 2 l + 3 more with a preconditioner (2 l + 4 with a left
+/// and a right one); 1 more from the first restart on; 5 more once CG takes over; 17 more while bounds of the spectrum
+/// are estimated, with 16 A, 16 M^{-1} and 3 reductions.
 ///
 /// | paper       | here         | shape               | meaning                                                      |
 /// |-------------|--------------|---------------------|--------------------------------------------------------------|
@@ -14,17 +18,25 @@
 /// | z^(l)_j     | top(j)       | n x 1, distributed  | the basis that runs l products ahead                         |
 /// | u_j         | u(j)         | n x 1, distributed  | M z^(l)_j (z^(l)_j itself without a preconditioner)          |
 /// | p           | p_           | n x 1, distributed  | search direction of x                                        |
-/// | g_{j,c}     | g_(j, c)     | band of 2 l + 1     | Z^(l) = V G, replicated                                      |
-/// | gamma,delta | gamma, delta | scalars, replicated | diagonal and off-diagonal of the Lanczos matrix T            |
-/// | eta, zeta   | eta, zeta    | scalars, replicated | LU factors of T, and the M^{-1}-norm of the residual         |
-/// | sigma_k     | shifts_      | l numbers           | Chebyshev points of the spectrum of M^{-1} A                 |
+/// | -           | s_           | n x 1, distributed  | A p of the direction kept over a restart                     |
+/// | g, gamma,   | lanczos_     | band, scalars,      | Z^(l) = V G; diagonal and off-diagonal of the Lanczos matrix |
+/// | delta       |              | replicated          | T                                                            |
+/// | eta, zeta   | eta_, zeta_  | scalars, replicated | LU factors of T, and the M^{-1}-norm of the residual         |
+///
+/// Restarts are warm. A cycle that ends early leaves x_a, v_a and p_{a-1}; the next one runs on the space conjugate to
+/// p_{a-1}: algorithm 1 with A - s s^T / (p, s) for A, s = A p_{a-1}, whose Lanczos vectors are those that CG would go
+/// on with. It differs from A on z_0 .. z_{2l} alone, and (s, z_i) travels with the products of z_i, waited for early.
+/// Cost of a restart: 1 blocking reduction, 1 A (2 A and 1 M^{-1} where the residual is computed anew), l A to fill.
+///
+/// Breakdown ladder, each step in the report: restart, warm where what is left is orthonormal, from the computed
+/// residual where not -> half the depth -> CAPSTAN CG, which goes on from the same residual and direction.
 
 #include <optional>
 
-#include "belos_ext/basis/spectrum_estimate.hpp"
-#include "belos_ext/basis/vector_ring.hpp"
+#include "belos_ext/basis/pipeline_depth.hpp"
+#include "belos_ext/basis/pipelined_bases.hpp"
+#include "belos_ext/basis/spectral_interval.hpp"
 #include "belos_ext/core/agreement.hpp"
-#include "belos_ext/dense/banded_window.hpp"
 #include "belos_ext/solvers/cg.hpp"
 
 namespace capstan {
@@ -37,306 +49,333 @@ class PipelinedCg final : public KrylovSolver<Types> {
 
   void configure(const SolverOptions& options) override {
     options_ = options;
-    depth_ = options.pipelineDepth;
-    bounds_.reset();
-    if (!options.eigenvalueBoundsAuto) bounds_ = options.eigenvalueBounds;
+    bounds_.configure(options);
     classical_.configure(options);
   }
   void recall(const SolverState& state) override {
-    if (options_.eigenvalueBoundsAuto) bounds_ = state.eigenvalueBounds;
+    bounds_.recall(state);
     stamp_ = Agreement<Types>::stampOf(state.solves);
   }
-  void remember(SolverState& state) const override {
-    if (options_.eigenvalueBoundsAuto) state.eigenvalueBounds = bounds_;
-  }
+  void remember(SolverState& state) const override { bounds_.remember(state); }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
-    depth_ = options_.pipelineDepth;
-    int setbacks = 0;
-    Ending ending = Ending::None;
-    while (!stop.over()) {
+    chooseDepth(system, b, stop);
+    for (Restart restart = Restart::First; !stop.over();) {
       prepare(system, b);
-      const Start start = begin(system, b, x, stop, ending);
-      if (stop.over()) return;
-      // A square that may have underflowed says nothing about (u_0, M^{-1} u_0).
-      const Scalar vanishing = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
-      if (!(start.gamma > vanishing) || setbacks > maxSetbacks) {
-        system.tell(stop.iterations(), "classical", "the pipelined recurrences break down; going on with CAPSTAN CG");
-        return classical_.solve(system, b, x, stop);
-      }
-      chooseShifts(system, stop);
-      ending = iterate(system, b, x, stop, start);
+      if (!begin(system, b, x, stop, restart)) return;
+      lanczos_.reset(chebyshevPoints<Scalar>(bounds(system, stop), l()));
+      const Ending ending = iterate(system, b, x, stop);
       pending_.clear();  // completes what is still in flight
-      widenBounds();
-      ++setbacks;
-      if (ending == Ending::Breakdown) {
-        depth_ = std::max(1, depth_ / 2);
-        system.tell(stop.iterations(), "restart",
-                    "square-root breakdown; going on with depth " + std::to_string(depth_));
-      }
-      if (!stop.over()) stop.restarted(true);
+      bounds_.learn(lanczos_, system, stop.iterations());
+      if (stop.over()) return;
+      restart = recover(system, stop, ending);
+      if (depth_.givenUp()) return goClassical(system, b, x, stop, restart);
+      stop.restarted(true);
     }
   }
 
  private:
-  enum class Ending { None, Over, Drifted, Breakdown };
-  /// Restarts cost CG its superlinear convergence: where one does not help, the classical recurrences are better.
-  static constexpr int maxSetbacks = 1;
-  struct Start {
-    Scalar gamma = 0;     ///< (u_0, M^{-1} u_0)
-    double residual = 0;  ///< || u_0 ||
-  };
+  /// Replacement: an intended residual replacement. Drift: the computed residual is not the recursion's. Skew: V is no
+  /// longer orthonormal. Exhausted: as is the Krylov space.
+  enum class Ending { Over, Replacement, Drift, Skew, Breakdown, Exhausted };
+  /// Where a cycle begins. First, Cold, Judged: with the residual computed from x, judged already or not. Replaced:
+  /// with that and the last direction. Warm: with the residual of the recurrences and the last direction.
+  enum class Restart { First, Cold, Judged, Replaced, Warm };
 
-  /// u_0 = b - A x, z_0 = M^{-1} u_0; u_0 / nu, z_0 / nu with nu^2 = gamma = (u_0, z_0). The true residual is judged
-  /// here.
-  Start begin(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, Ending last) {
-    const bool first = last == Ending::None;
-    system.residual(b, x, u(0));
-    if (preconditioned_) system.precondition(u(0), &u(1), top(0));
-    auto& batch = *restart_;
-    batch.clear();
-    const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = batch.norm2(b);
-    agreement_.enter(batch, stamp_);
-    system.reduce(batch);
-    if (first && !agreement_.reached(batch)) configure(SolverOptions(options_));
-    const Scalar gamma = batch[uz], square = batch[uu], rhs = batch[bb];
-    const double norm = system.norm(u(0), square, batch);
-    if (first) stop.begin({norm, norm}, system.norm(b, rhs, batch));
-    if (!std::isfinite(gamma)) {
-      stop.stop(StopReason::NonFinite);
-    } else if (last != Ending::Drifted) {  // that residual has been judged already
-      stop.verified({norm, norm}, false);
-    }
-    return {gamma, norm};
-  }
-
-  /// The loop of algorithm 1; x is the iterate x_{i-l} when it ends.
-  Ending iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
-                 const Start& start) {
-    const int l = depth_;
-    const Scalar nu = std::sqrt(start.gamma);
-    Scalar eta = 0, zeta = 0;
-    double perNorm = start.residual / static_cast<double>(nu);  // || b - A x || over its M^{-1}-norm, as last computed
-    normalizeFirst(system, nu);                                 // z^(k)_0 = M^{-1} u_0 / nu, u_0 = u_0 / nu
-
+  /// The loop of algorithm 1; x is the iterate x_a, p_ the direction p_{a-1} that led to it, when it ends early.
+  Ending iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    watch_.begin(l());
+    bases_.begin(system, 1 / nu_);  // z^(k)_0 = M^{-1} u_0 / nu, u_0 = u_0 / nu
     for (int i = 0;; ++i) {
-      system.act(Action::Operator, top(i), u(i + 1));                                  // u_{i+1} = A z^(l)_i
-      if (i < l) system.kernels().axpby(-shift(i), u(i), Scalar(1), u(i + 1));         //   - sigma_i u_i
-      if (preconditioned_) system.precondition(u(i + 1), scratch_.get(), top(i + 1));  // z^(l)_{i+1} = M^{-1} u_{i+1}
-      if (i + 1 < l) system.kernels().scale(Scalar(1), top(i + 1), z(i + 1, i + 1));   // z^(k)_k = z^(l)_k
-      const int a = i - l;
+      expand(system, i);  // u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}
+      const int a = a_ = i - l();
       if (a >= 0) {
-        pending_[slot(a + 1)].wait();  // started l iterations ago
-        const bool positive = finishColumn(a + 1);
-        extendLanczos(a);
-        const Scalar before = a > 0 ? delta(a - 1) : Scalar(0), lambda = a > 0 ? before / eta : Scalar(0);
-        const Scalar etaNext = gamma(a) - lambda * before;
-        if (!(etaNext > 0) || !std::isfinite(etaNext)) return Ending::Breakdown;
+        const Scalar rest = finishColumn(a + 1);  // its reduction was started l iterations ago
+        const Scalar before = a > 0 ? lanczos_.delta(a - 1) : Scalar(0), lambda = a > 0 ? before / eta_ : Scalar(0);
+        const Scalar eta = lanczos_.gamma(a) - lambda * before;
+        if (!(eta > 0) || !std::isfinite(eta) || !std::isfinite(rest)) return Ending::Breakdown;
         SweepList<Types> sweep(x.getLocalLength());
-        if (a > 0) sweep.axpy(zeta, *p_, x);                        // x_a = x_{a-1} + zeta p
-        sweep.axpby(1 / etaNext, z(0, a), -before / etaNext, *p_);  // p_a
-        eta = etaNext;
-        zeta = a > 0 ? -lambda * zeta : nu;
-        if (!positive) return lastStep(system, sweep, zeta, x, stop);
-        recur(sweep, i, a);  // z^(k)_{a+k+1}, u_{i+1}
+        if (a > 0) sweep.axpy(zeta_, *p_, x);  // x_a = x_{a-1} + zeta p
+        eta_ = eta;
+        zeta_ = a > 0 ? -lambda * zeta_ : nu_;
+        const bool exhausted = std::abs(rest) <= vanishing();
+        if (a > 0 && (watch_.lost() || (!(rest > 0) && !exhausted))) return leave(system, sweep, stop, rest);
+        sweep.axpby(1 / eta, z(0, a), -(a > 0 ? before : onto_) / eta, *p_);  // p_a
+        if (!(rest > 0)) return lastStep(system, sweep, x, stop);
+        bases_.recur(sweep, a, lanczos_);  // z^(k)_{a+k+1}, u_{i+1}
         system.kernels().sweep(sweep);
       }
       startColumn(i + 1);
       if (a > 0) {
-        stop.iterated(static_cast<double>(std::abs(zeta)) * perNorm);
-        if (const auto end = follow(system, b, x, stop, static_cast<double>(std::abs(zeta)), perNorm)) return *end;
+        stop.iterated(residualNorm());
+        if (const auto end = follow(system, b, x, stop)) return *end;
       }
     }
   }
 
-  /// Row by row, column c of G: products by symmetry, then orthogonalisation against the earlier columns. False when
-  /// the square root of the norm fails.
-  bool finishColumn(int c) {
-    const int l = depth_;
-    auto& batch = *batches_[slot(c)];
-    for (int j = std::max(0, c - l), k = 0; j <= c; ++j, ++k) {
-      g_.at(j, c) = batch[products_[slot(c)][static_cast<std::size_t>(k)]];
+  /// One product further. The first 2 l + 1 of a warm restart stay conjugate to the direction kept.
+  void expand(LinearSystem<Types>& system, int i) {
+    system.act(Action::Operator, top(i), u(i + 1));
+    if (keepsDirection_ && i <= 2 * l()) {
+      if (i > 0) pending_[slot(i)].wait();
+      const Scalar onto = i > 0 ? (*batches_[slot(i)])[slots_[slot(i)].along] / pAp_ : onto_;
+      system.kernels().axpby(-onto, *s_, Scalar(1), u(i + 1));
     }
-    for (int j = std::max(0, c - 2 * l); j < c - l; ++j) g_.at(j, c) = g_(c - l, j + l);
-    const Scalar square = g_(c, c);
-    for (int j = std::max(0, c - l + 1); j <= c; ++j) {
-      Scalar sum = g_(j, c);
-      for (int k = std::max(0, c - 2 * l); k < j; ++k) sum -= g_(k, j == c ? c : j) * g_(k, c);
-      g_.at(j, c) = j < c ? sum / g_(j, j) : sum > rounding * square ? std::sqrt(sum) : Scalar(0);
-    }
-    return g_(c, c) > 0 && std::isfinite(g_(c, c));
+    if (i < l()) system.kernels().axpby(-lanczos_.shift(i), u(i), Scalar(1), u(i + 1));
+    if (preconditioned_) system.precondition(u(i + 1), scratch_.get(), top(i + 1));
+    if (i + 1 < l()) bases_.copyDown(system, i + 1);
   }
 
-  /// Column a + 1 broke down: the step of CG that needs column a only is still good, and the last one if the Krylov
-  /// space is exhausted.
-  Ending lastStep(LinearSystem<Types>& system, SweepList<Types>& sweep, Scalar zeta, MultiVector& x, StopTest& stop) {
+  /// Starts the reduction of column c of G, with |v_{c-l}|^2, the residual's norm over its M^{-1}-norm, and (s, z_c).
+  void startColumn(int c) {
+    auto& batch = *batches_[slot(c)];
+    auto& slots = slots_[slot(c)];
+    batch.clear();
+    slots.products.clear();
+    const int j = c - l();
+    if (j >= 0) slots.products.push_back(batch.dot(u(c), z(0, j)));
+    for (int k = std::max(0, j + 1); k <= c; ++k) slots.products.push_back(batch.dot(u(c), top(k)));
+    if (j >= 0) slots.square = batch.dot(bases_.u(0, j), z(0, j));
+    if (j >= 0 && preconditioned_) slots.residual = batch.norm2(bases_.u(0, j));
+    if (keepsDirection_ && c <= 2 * l()) slots.along = batch.dot(*s_, top(c));
+    pending_[slot(c)] = batch.start();
+  }
+
+  /// Column c of G and column c - 1 of T. Returns what is left of |z_c|^2; see PipelinedLanczos::complete().
+  Scalar finishColumn(int c) {
+    pending_[slot(c)].wait();
+    const auto& batch = *batches_[slot(c)];
+    const auto& slots = slots_[slot(c)];
+    if (c >= l()) watch_.observe(static_cast<double>(batch[slots.square]));
+    if (c >= l() && preconditioned_) perNorm_ = std::sqrt(static_cast<double>(batch[slots.residual]));
+    products_.clear();
+    for (const auto& product : slots.products) products_.push_back(batch[product]);
+    return lanczos_.complete(c, products_);
+  }
+
+  /// || b - A x_a || by the recurrences; with a preconditioner the ratio of the norms is that of x_{a-l+1}.
+  double residualNorm() const { return std::abs(static_cast<double>(zeta_)) * perNorm_; }
+
+  /// Column a + 1 cannot be used: x_a is the last iterate, and p_{a-1} the last direction.
+  Ending leave(LinearSystem<Types>& system, SweepList<Types>& sweep, StopTest& stop, Scalar rest) {
+    system.kernels().sweep(sweep);
+    stop.iterated(residualNorm());
+    system.record(stop.iterations(), stop.recursive());
+    return rest > 0 ? Ending::Skew : Ending::Breakdown;
+  }
+
+  /// The Krylov space is exhausted: the step along p_a is the last, and good.
+  Ending lastStep(LinearSystem<Types>& system, SweepList<Types>& sweep, MultiVector& x, StopTest& stop) {
+    if (a_ > 0) stop.iterated(residualNorm());
     if (!stop.exhausted()) {
-      sweep.axpy(zeta, *p_, x);
+      sweep.axpy(zeta_, *p_, x);
       stop.iterated(stop.recursive());
       system.record(stop.iterations(), stop.recursive());
     }
     system.kernels().sweep(sweep);
-    return Ending::Breakdown;
-  }
-
-  /// gamma_a and delta_a of the Lanczos matrix.
-  void extendLanczos(int a) {
-    const int l = depth_;
-    const Scalar corner = g_(a, a), coupling = a > 0 ? g_(a - 1, a) * delta(a - 1) : Scalar(0);
-    if (a < l) {
-      gamma_.push_back((g_(a, a + 1) + shift(a) * corner - coupling) / corner);
-      delta_.push_back(g_(a + 1, a + 1) / corner);
-    } else {
-      gamma_.push_back((corner * gamma(a - l) + g_(a, a + 1) * delta(a - l) - coupling) / corner);
-      delta_.push_back(g_(a + 1, a + 1) * delta(a - l) / corner);
-    }
-  }
-
-  /// z^(k)_{a+k+1} = (z^(k+1)_{a+k+1} + (sigma_k - gamma_a) z^(k)_{a+k} - delta_{a-1} z^(k)_{a+k-1}) / delta_a, k < l,
-  /// each in the place of its last term; z^(l)_{i+1} and u_{i+1} likewise from A z^(l)_i.
-  void recur(SweepList<Types>& sweep, int i, int a) {
-    const Scalar scale = 1 / delta(a), back = a > 0 ? -delta(a - 1) * scale : Scalar(0);
-    for (int k = 0; k < depth_; ++k) {
-      sweep.axpby(scale, z(k + 1, a + k + 1), back, z(k, a + k + 1));
-      sweep.axpy((shift(k) - gamma(a)) * scale, z(k, a + k), z(k, a + k + 1));
-    }
-    const auto advance = [&](MultiVector& next, MultiVector& now, MultiVector* previous) {
-      sweep.axpby(-gamma(a) * scale, now, scale, next);
-      if (a > 0) sweep.axpy(back, *previous, next);
-    };
-    advance(top(i + 1), top(i), a > 0 ? &top(i - 1) : nullptr);
-    if (preconditioned_) advance(u(i + 1), u(i), a > 0 ? &u(i - 1) : nullptr);
-  }
-
-  /// Starts the reduction of column c of G: (u_c, v_{c-l}) and (u_c, z^(l)_j), j = c-l+1 .. c.
-  void startColumn(int c) {
-    auto& batch = *batches_[slot(c)];
-    auto& products = products_[slot(c)];
-    batch.clear();
-    products.clear();
-    if (c >= depth_) products.push_back(batch.dot(u(c), z(0, c - depth_)));
-    for (int j = std::max(0, c - depth_ + 1); j <= c; ++j) products.push_back(batch.dot(u(c), top(j)));
-    pending_[slot(c)] = batch.start();
+    return Ending::Exhausted;
   }
 
   /// History, status tests, limits; a claim is checked on the true residual without leaving the pipeline, and only
   /// drift between recursion and residual ends it.
-  std::optional<Ending> follow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop,
-                               double natural, double& perNorm) {
+  std::optional<Ending> follow(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     system.record(stop.iterations(), stop.recursive());
     const bool goOn = system.boundary(stop.iterations(), stop.recursive(), {});
     const bool claimed = stop.reached(stop.recursive());
     const auto& replacement = options_.residualReplacement;
     const bool due = replacement.mode == ResidualReplacement::Mode::Every && stop.iterations() % replacement.every == 0;
-    if (!claimed && goOn && !stop.exhausted() && !due) return std::nullopt;
+    if (!claimed && goOn && !stop.exhausted()) {
+      if (!due) return std::nullopt;
+      system.kernels().axpby(zeta_, *p_, Scalar(1), x);  // so that p_a is the last direction
+      stop.iterated(stop.recursive());
+      return Ending::Replacement;
+    }
 
     system.residual(b, x, *check_);
-    if (preconditioned_) system.precondition(*check_, scratch_.get(), *checkPreconditioned_);
     auto& batch = *restart_;
     batch.clear();
-    const auto rr = batch.norm2(*check_), rz = batch.dot(*check_, preconditioned_ ? *checkPreconditioned_ : *check_);
+    const auto rr = batch.norm2(*check_);
     system.reduce(batch);
     const Scalar square = batch[rr];
-    const double computed = std::sqrt(static_cast<double>(batch[rz])), norm = system.norm(*check_, square, batch);
+    const double norm = system.norm(*check_, square, batch);
     if (stop.verified({norm, norm}, claimed)) return Ending::Over;
     if (!goOn) {
       stop.stop(StopReason::UserTest);
       return Ending::Over;
     }
-    if (due) return Ending::Drifted;
-    if (computed > driftFactor * natural) {
-      if (replacement.mode == ResidualReplacement::Mode::Off) {
-        stop.stop(StopReason::Stagnation);
-        return Ending::Over;
-      }
+    if (!(norm > driftFactor * residualNorm())) return std::nullopt;
+    if (replacement.mode != ResidualReplacement::Mode::Off) return Ending::Drift;
+    stop.stop(StopReason::Stagnation);
+    return Ending::Over;
+  }
+
+  /// u_0 and z_0 = M^{-1} u_0 of the next cycle, nu^2 = (u_0, z_0), s = A p. A residual computed from x is judged here.
+  /// False when the solve is over.
+  bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
+    const bool first = restart == Restart::First;
+    keepsDirection_ = restart == Restart::Warm || restart == Restart::Replaced;
+    if (keepsDirection_) system.act(Action::Operator, *p_, made(s_, b));
+    if (restart != Restart::Warm) system.residual(b, x, u(0));
+    if (restart == Restart::Replaced) minimizeAlongDirection(system, x);
+    if (restart != Restart::Warm && preconditioned_) system.precondition(u(0), scratch_.get(), top(0));
+    auto& batch = *restart_;
+    batch.clear();
+    const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
+    const auto ps = keepsDirection_ ? batch.dot(*p_, *s_) : uz, sz = keepsDirection_ ? batch.dot(*s_, top(0)) : uz;
+    if (first) agreement_.enter(batch, stamp_);
+    system.reduce(batch);
+    if (first && !agreement_.reached(batch)) configure(SolverOptions(options_));
+    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb];
+    nu_ = std::sqrt(square);
+    pAp_ = batch[ps];
+    onto_ = keepsDirection_ ? batch[sz] / nu_ / pAp_ : Scalar(0);
+    keepsDirection_ = keepsDirection_ && pAp_ > 0 && std::isfinite(onto_);
+    if (!keepsDirection_) onto_ = 0;
+    const double norm = system.norm(u(0), norm2, batch);
+    perNorm_ = norm / static_cast<double>(nu_);
+    if (first) stop.begin({norm, norm}, system.norm(b, rhs, batch));
+    if (!std::isfinite(square)) {
+      stop.stop(StopReason::NonFinite);
+    } else if (restart == Restart::First || restart == Restart::Cold) {
+      stop.verified({norm, norm}, false);
+    }
+    // A square that may have underflowed says nothing about (u_0, M^{-1} u_0).
+    const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
+    if (!stop.over() && !(square > least)) goClassical(system, b, x, stop, Restart::Cold);
+    return !stop.over();
+  }
+
+  /// A residual computed anew is not quite orthogonal to the direction kept, and nothing later would make it so: one
+  /// step along it. One blocking reduction.
+  void minimizeAlongDirection(LinearSystem<Types>& system, MultiVector& x) {
+    auto& batch = *restart_;
+    batch.clear();
+    const auto ps = batch.dot(*p_, *s_), pr = batch.dot(*p_, u(0));
+    system.reduce(batch);
+    const Scalar step = batch[pr] / batch[ps];
+    if (std::isfinite(step)) system.kernels().sweep(axpy(step, *p_, x), axpy(-step, *s_, u(0)));
+  }
+
+  /// The next step of the ladder after a cycle that did not end the solve.
+  Restart recover(LinearSystem<Types>& system, StopTest& stop, Ending ending) {
+    if (ending == Ending::Replacement) return Restart::Replaced;
+    Restart restart = Restart::Cold;
+    if (ending == Ending::Drift) restart = Restart::Judged;
+    if (ending == Ending::Skew && watch_.trustworthy()) restart = Restart::Warm;
+    // Early in a solve there is no superlinear convergence to lose by giving up a direction that may be spoilt.
+    if (ending == Ending::Skew && !watch_.trustworthy() && depth_.pays(stop.iterations())) restart = Restart::Replaced;
+    if (restart == Restart::Warm) bases_.restartFrom(system, a_, zeta_);  // the residual u_a zeta_a
+    depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted, stop.recursive());
+    if (depth_.givenUp()) return restart;
+    const std::string next = "; going on with depth " + std::to_string(l()) +
+                             (restart == Restart::Warm       ? " from the last residual and direction"
+                              : restart == Restart::Replaced ? " from the computed residual and the last direction"
+                                                             : " from the computed residual");
+    if (ending == Ending::Drift) {
       system.tell(stop.iterations(), "residual replacement", "the recursion has left the computed residual behind");
-      return Ending::Drifted;
+    } else {
+      const char* what = ending == Ending::Skew        ? "loss of orthogonality"
+                         : ending == Ending::Breakdown ? "square-root breakdown"
+                                                       : "the Krylov space is exhausted";
+      system.tell(stop.iterations(), "restart", what + next);
     }
-    perNorm = norm / natural;
-    return std::nullopt;
+    return restart;
   }
 
-  /// Chebyshev points of the estimated spectrum of M^{-1} A.
-  void chooseShifts(LinearSystem<Types>& system, StopTest& stop) {
-    if (!bounds_) {
-      bounds_ = estimate_(system, p_->getMap(), [&](const MultiVector& v, MultiVector& w) {
-        system.act(Action::Operator, v, preconditioned_ ? *check_ : w);
-        if (preconditioned_) system.precondition(*check_, scratch_.get(), w);
-      });
-      if (bounds_) {
-        system.tell(stop.iterations(), "eigenvalue bounds",
-                    std::to_string(bounds_->min) + " to " + std::to_string(bounds_->max));
-      }
+  void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
+    system.tell(stop.iterations(), "classical",
+                "the pipelined recurrences break down" +
+                    (depth_.reason().empty() ? std::string() : " (" + depth_.reason() + ")") +
+                    "; going on with CAPSTAN CG");
+    if (restart == Restart::Replaced) {
+      system.residual(b, x, u(0));
+      system.act(Action::Operator, *p_, made(s_, b));
+      minimizeAlongDirection(system, x);
     }
-    shifts_ = chebyshevPoints<Scalar>(bounds_.value_or(EigenvalueBounds{0, 0}), depth_);
+    if (restart == Restart::Warm || restart == Restart::Replaced) {
+      classical_.resume(system, b, x, stop, u(0), *p_);
+    } else {
+      classical_.solve(system, b, x, stop);
+    }
   }
 
-  /// The Lanczos matrix of the steps just made knows the spectrum better than the estimate did.
-  void widenBounds() {
-    if (!options_.eigenvalueBoundsAuto || !bounds_ || gamma_.size() < 8) return;
-    const auto ritz = tridiagonalEigenvalues(gamma_, delta_);
-    if (!ritz.empty() && std::isfinite(ritz.back())) bounds_->max = std::max(bounds_->max, 1.01 * ritz.back());
+  EigenvalueBounds bounds(LinearSystem<Types>& system, StopTest& stop) {
+    return bounds_.get(system, p_->getMap(), stop.iterations(), [&](const MultiVector& v, MultiVector& w) {
+      system.act(Action::Operator, v, preconditioned_ ? *check_ : w);
+      if (preconditioned_) system.precondition(*check_, scratch_.get(), w);
+    });
   }
 
-  void normalizeFirst(LinearSystem<Types>& system, Scalar nu) {
-    system.kernels().scale(1 / nu, top(0), top(0));
-    if (preconditioned_) system.kernels().scale(1 / nu, u(0), u(0));
-    system.kernels().scale(Scalar(1), top(0), z(0, 0));
-    g_.reset(2 * depth_, 3 * depth_ + 2);
-    g_.at(0, 0) = 1;
-    gamma_.clear();
-    delta_.clear();
+  void chooseDepth(LinearSystem<Types>& system, const MultiVector& b, StopTest& stop) {
+    const auto rows = b.getGlobalLength();
+    const int most =
+        static_cast<int>(std::min<Tpetra::global_size_t>(std::max<Tpetra::global_size_t>(rows, 1), deepest));
+    depth_.begin(options_.pipelineDepth, most);
+    if (options_.pipelineDepth > most) {
+      system.tell(stop.iterations(), "pipeline depth",
+                  std::to_string(options_.pipelineDepth) + " reduced to " + std::to_string(most));
+    }
   }
 
   void prepare(LinearSystem<Types>& system, const MultiVector& b) {
     const auto map = b.getMap();
     preconditioned_ = system.preconditioned();
-    top_.resize(map, std::max(depth_, 3));
-    if (preconditioned_) u_.resize(map, 3);
-    auxiliary_.resize(std::max(auxiliary_.size(), static_cast<std::size_t>(depth_)));
-    for (int k = 0; k < depth_; ++k) auxiliary_[static_cast<std::size_t>(k)].resize(map, 2);
+    bases_.resize(map, l(), preconditioned_);
     if (p_.is_null() || p_->getMap().get() != map.get()) {
-      for (auto* v : {&p_, &check_}) *v = Teuchos::rcp(new MultiVector(map, 1));
-      scratch_ = checkPreconditioned_ = Teuchos::null;
+      p_ = check_ = scratch_ = s_ = Teuchos::null;
       batches_.clear();
       restart_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
     }
-    if (preconditioned_ && scratch_.is_null()) {
-      for (auto* v : {&scratch_, &checkPreconditioned_}) *v = Teuchos::rcp(new MultiVector(map, 1));
-    }
-    while (static_cast<int>(batches_.size()) < depth_ + 1) {
+    made(p_, b);
+    made(check_, b);
+    if (system.hasLeft() && system.hasRight()) made(scratch_, b);
+    while (static_cast<int>(batches_.size()) < l() + 1) {
       batches_.push_back(std::make_unique<ReductionBatch<Types>>(map->getComm()));
     }
-    products_.resize(batches_.size());
+    slots_.resize(batches_.size());
     pending_.clear();
     pending_.resize(batches_.size());
   }
 
-  MultiVector& z(int k, int j) { return k == depth_ ? top_[j] : auxiliary_[static_cast<std::size_t>(k)][j]; }
-  MultiVector& top(int j) { return top_[j]; }
-  MultiVector& u(int j) { return preconditioned_ ? u_[j] : top_[j]; }
-  Scalar shift(int k) const { return shifts_[static_cast<std::size_t>(k)]; }
-  Scalar gamma(int a) const { return gamma_[static_cast<std::size_t>(a)]; }
-  Scalar delta(int a) const { return delta_[static_cast<std::size_t>(a)]; }
-  std::size_t slot(int c) const { return static_cast<std::size_t>(c % (depth_ + 1)); }
+  /// A vector like b, made where it is missing.
+  MultiVector& made(Teuchos::RCP<MultiVector>& v, const MultiVector& b) {
+    if (v.is_null()) v = Teuchos::rcp(new MultiVector(b.getMap(), 1));
+    return *v;
+  }
 
-  static constexpr Scalar rounding = 10 * std::numeric_limits<Scalar>::epsilon();
+  int l() const { return depth_.current(); }
+  MultiVector& z(int k, int j) { return bases_.z(k, j); }
+  MultiVector& top(int j) { return bases_.top(j); }
+  MultiVector& u(int j) { return bases_.u(j); }
+  std::size_t slot(int c) const { return static_cast<std::size_t>(c % (l() + 1)); }
+  static Scalar vanishing() { return std::sqrt(std::numeric_limits<Scalar>::epsilon()); }
+
+  static constexpr int deepest = 20;  ///< so that a sweep holds all recurrences
   static constexpr double driftFactor = 2;
 
+  /// Where the numbers of a column are in its batch.
+  struct Column {
+    using Slot = typename ReductionBatch<Types>::Slot;
+    std::vector<Slot> products;
+    Slot square, residual, along;
+  };
+
   SolverOptions options_;
-  int depth_ = 1, stamp_ = 0;
-  bool preconditioned_ = false;
-  std::optional<EigenvalueBounds> bounds_;
-  std::vector<Scalar> shifts_, gamma_, delta_;
-  BandedWindow<Scalar> g_;
-  VectorRing<Types> top_, u_;
-  std::vector<VectorRing<Types>> auxiliary_;
-  Teuchos::RCP<MultiVector> p_, scratch_, check_, checkPreconditioned_;
+  PipelineDepth depth_;
+  OrthogonalityWatch watch_;
+  int stamp_ = 0, a_ = 0;
+  bool preconditioned_ = false, keepsDirection_ = false;
+  Scalar nu_ = 0, eta_ = 0, zeta_ = 0, pAp_ = 0, onto_ = 0;
+  double perNorm_ = 1;
+  SpectralInterval<Types> bounds_;
+  PipelinedLanczos<Scalar> lanczos_;
+  PipelinedBases<Types> bases_;
+  Teuchos::RCP<MultiVector> p_, s_, check_, scratch_;
   std::vector<std::unique_ptr<ReductionBatch<Types>>> batches_;
-  std::vector<std::vector<typename ReductionBatch<Types>::Slot>> products_;
+  std::vector<Column> slots_;
+  std::vector<Scalar> products_;
   std::vector<PendingReduction<Types>> pending_;
   std::unique_ptr<ReductionBatch<Types>> restart_;
-  SpectrumEstimate<Types> estimate_;
   Agreement<Types> agreement_;
   Cg<Types> classical_;
 };

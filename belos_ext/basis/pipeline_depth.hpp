@@ -1,0 +1,98 @@
+#pragma once
+/// \file
+/// How deep a pipelined CG may go, and when it is better given up.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace capstan {
+
+/// Watches how far the basis V of p(l)-CG has left orthonormality. Replicated: fed with reduced numbers only.
+///
+/// The recurrences of V and of Z^(l) obey T to rounding, but |v_j|^2 is inferred, never measured, by G; its error grows
+/// geometrically where the spectrum is wide, unseen until a square root fails long after CG's convergence is lost. So
+/// |v_j|^2 is measured, l steps late: at 1e4 eps the pipeline is better restarted, while what it leaves is still good.
+class OrthogonalityWatch {
+ public:
+  void begin(int depth) {
+    depth_ = static_cast<std::size_t>(depth);
+    errors_.clear();
+  }
+
+  /// |v_j|^2, j in order from 0.
+  void observe(double square) { errors_.push_back(std::abs(square - 1)); }
+
+  /// Whether the latest measurement is beyond rounding; NaN is.
+  bool lost() const { return !errors_.empty() && !(errors_.back() <= tolerance()); }
+
+  /// Whether even the latest vectors, l steps on and growing as before, are orthonormal to half the digits. Where too
+  /// few measurements tell the growth, they are believed to be.
+  bool trustworthy() const {
+    if (errors_.empty()) return true;
+    const double now = errors_.back();
+    const double before = errors_.size() > depth_ ? errors_[errors_.size() - 1 - depth_] : now;
+    return now * std::max(1.0, now / std::max(before, epsilon())) <= std::sqrt(epsilon());
+  }
+
+  double error() const { return errors_.empty() ? 0 : errors_.back(); }
+
+ private:
+  static double epsilon() { return std::numeric_limits<double>::epsilon(); }
+  static double tolerance() { return 1e4 * epsilon(); }
+
+  std::size_t depth_ = 1;
+  std::vector<double> errors_;
+};
+
+/// The depth of p(l)-CG from setback to setback: the same again, shallower, or none (the classical method).
+class PipelineDepth {
+ public:
+  /// \param asked for; `most` is what the storage of a sweep and the problem allow
+  void begin(int asked, int most) {
+    current_ = std::max(1, std::min(asked, most));
+    shortCycles_ = idle_ = 0;
+    best_ = std::numeric_limits<double>::infinity();
+  }
+
+  int current() const { return current_; }
+  bool givenUp() const { return current_ == 0; }
+  /// Why the last setback() changed the depth; empty where it did not.
+  const std::string& reason() const { return reason_; }
+
+  /// Whether that many steps are worth the l and more that filling a pipeline costs.
+  bool pays(int steps) const { return steps >= worthwhile * (current_ + 1); }
+
+  /// A cycle of that many steps ended before the solve did. Two cycles in a row that do not pay, or a breakdown,
+  /// halve the depth. Every restart costs CG a little of its superlinear
+  /// convergence, so many without progress end pipelining.
+  void setback(int steps, bool brokeDown, double residual) {
+    reason_.clear();
+    shortCycles_ = pays(steps) ? 0 : shortCycles_ + 1;
+    if (residual < progress * best_) {
+      best_ = residual;
+      idle_ = 0;
+    } else if (++idle_ >= idleRestarts) {
+      current_ = 0;
+      reason_ = "restarts without progress";
+      return;
+    }
+    if (!brokeDown && shortCycles_ < 2) return;
+    reason_ = brokeDown ? "breakdown" : "cycles too short to pay";
+    current_ /= 2;
+    shortCycles_ = 0;
+  }
+
+ private:
+  static constexpr int worthwhile = 5;
+  static constexpr int idleRestarts = 6;
+  static constexpr double progress = 0.1;
+
+  int current_ = 1, shortCycles_ = 0, idle_ = 0;
+  double best_ = std::numeric_limits<double>::infinity();
+  std::string reason_;
+};
+
+}  // namespace capstan
