@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 #include <string>
-#include <vector>
 
 namespace capstan {
 
@@ -14,37 +13,23 @@ namespace capstan {
 ///
 /// The recurrences of V and of Z^(l) obey T to rounding, but |v_j|^2 is inferred, never measured, by G; its error grows
 /// geometrically where the spectrum is wide, unseen until a square root fails long after CG's convergence is lost. So
-/// |v_j|^2 is measured, l steps late: at 1e4 eps the pipeline is better restarted, while what it leaves is still good.
+/// |v_j|^2 is measured, l steps late: at 1e5 eps the pipeline is better restarted, while what it leaves is still good.
 class OrthogonalityWatch {
  public:
-  void begin(int depth) {
-    depth_ = static_cast<std::size_t>(depth);
-    errors_.clear();
+  /// \param epsilon of the scalars that V is made of
+  void begin(double epsilon) {
+    epsilon_ = epsilon;
+    error_ = 0;
   }
 
-  /// |v_j|^2, j in order from 0.
-  void observe(double square) { errors_.push_back(std::abs(square - 1)); }
+  /// |v_j|^2, j in order.
+  void observe(double square) { error_ = std::abs(square - 1); }
 
   /// Whether the latest measurement is beyond rounding; NaN is.
-  bool lost() const { return !errors_.empty() && !(errors_.back() <= tolerance()); }
-
-  /// Whether even the latest vectors, l steps on and growing as before, are orthonormal to half the digits. Where too
-  /// few measurements tell the growth, they are believed to be.
-  bool trustworthy() const {
-    if (errors_.empty()) return true;
-    const double now = errors_.back();
-    const double before = errors_.size() > depth_ ? errors_[errors_.size() - 1 - depth_] : now;
-    return now * std::max(1.0, now / std::max(before, epsilon())) <= std::sqrt(epsilon());
-  }
-
-  double error() const { return errors_.empty() ? 0 : errors_.back(); }
+  bool lost() const { return !(error_ <= 1e5 * epsilon_); }
 
  private:
-  static double epsilon() { return std::numeric_limits<double>::epsilon(); }
-  static double tolerance() { return 1e4 * epsilon(); }
-
-  std::size_t depth_ = 1;
-  std::vector<double> errors_;
+  double epsilon_ = 0, error_ = 0;
 };
 
 /// The depth of p(l)-CG from setback to setback: the same again, shallower, or none (the classical method).

@@ -4,13 +4,13 @@
 ///
 /// Source: deep-pipelined-cg, algorithm 1 (Cornelis, Cools and Vanroose), with the stable multi-basis recurrences.
 ///
-/// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G and |v|^2; one more with a
-/// preconditioner, the 2-norm of the residual), 1 A, 1 M^{-1}, all recurrences in one sweep over 3 l + 8 vectors (3 l +
-/// 2 more with a preconditioner). Overlap: the reduction started at the end of iteration i - l is waited for in
+/// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G, and |v|^2; one more with a
+/// preconditioner, the 2-norm of the residual), 1 A, 1 M^{-1}, all recurrences in one sweep over 2 l + 5 vectors (2 l +
+/// 3 more with a preconditioner). Overlap: the reduction started at the end of iteration i - l is waited for in
 /// iteration i, after l applications of A and M^{-1} and l - 1 sweeps. Storage: 2 l + max(l, 3) + 2 vectors beyond x
 /// and b, which is max(4 l + 1, 7) for l <= 2 and less beyond; 2 l + 3 more with a preconditioner (2 l + 4 with a left
-/// and a right one); 1 more from the first restart on; 5 more once CG takes over; 17 more while bounds of the spectrum
-/// are estimated, with 16 A, 16 M^{-1} and 3 reductions.
+/// and a right one); 1 more from the first warm restart on; 4 or 5 more once CG takes over; 17 more while bounds of the
+/// spectrum are estimated, with 16 A, 16 M^{-1} and 3 reductions.
 ///
 /// | paper       | here         | shape               | meaning                                                      |
 /// |-------------|--------------|---------------------|--------------------------------------------------------------|
@@ -18,7 +18,7 @@
 /// | z^(l)_j     | top(j)       | n x 1, distributed  | the basis that runs l products ahead                         |
 /// | u_j         | u(j)         | n x 1, distributed  | M z^(l)_j (z^(l)_j itself without a preconditioner)          |
 /// | p           | p_           | n x 1, distributed  | search direction of x                                        |
-/// | -           | s_           | n x 1, distributed  | A p of the direction kept over a restart                     |
+/// | -           | kept_        | n x 1, distributed  | s = A p of the direction kept over a restart                 |
 /// | g, gamma,   | lanczos_     | band, scalars,      | Z^(l) = V G; diagonal and off-diagonal of the Lanczos matrix |
 /// | delta       |              | replicated          | T                                                            |
 /// | eta, zeta   | eta_, zeta_  | scalars, replicated | LU factors of T, and the M^{-1}-norm of the residual         |
@@ -26,15 +26,17 @@
 /// Restarts are warm. A cycle that ends early leaves x_a, v_a and p_{a-1}; the next one runs on the space conjugate to
 /// p_{a-1}: algorithm 1 with A - s s^T / (p, s) for A, s = A p_{a-1}, whose Lanczos vectors are those that CG would go
 /// on with. It differs from A on z_0 .. z_{2l} alone, and (s, z_i) travels with the products of z_i, waited for early.
-/// Cost of a restart: 1 blocking reduction, 1 A (2 A and 1 M^{-1} where the residual is computed anew), l A to fill.
+/// Cost of a restart: 2 blocking reductions, 1 A (2 A and 1 M^{-1} where the residual is computed anew), l A to fill.
 ///
-/// Breakdown ladder, each step in the report: restart, warm where what is left is orthonormal, from the computed
-/// residual where not -> half the depth -> CAPSTAN CG, which goes on from the same residual and direction.
+/// Breakdown ladder, each step in the report: restart, warm where the direction still has the products it should have,
+/// from the computed residual where not -> half the depth -> CAPSTAN CG, which goes on from the same residual and
+/// direction.
 
 #include <optional>
 
+#include "belos_ext/basis/kept_direction.hpp"
 #include "belos_ext/basis/pipeline_depth.hpp"
-#include "belos_ext/basis/pipelined_bases.hpp"
+#include "belos_ext/basis/pipelined_products.hpp"
 #include "belos_ext/basis/spectral_interval.hpp"
 #include "belos_ext/core/agreement.hpp"
 #include "belos_ext/solvers/cg.hpp"
@@ -65,7 +67,7 @@ class PipelinedCg final : public KrylovSolver<Types> {
       if (!begin(system, b, x, stop, restart)) return;
       lanczos_.reset(chebyshevPoints<Scalar>(bounds(system, stop), l()));
       const Ending ending = iterate(system, b, x, stop);
-      pending_.clear();  // completes what is still in flight
+      products_.drain();  // completes what is still in flight
       bounds_.learn(lanczos_, system, stop.iterations());
       if (stop.over()) return;
       restart = recover(system, stop, ending);
@@ -84,7 +86,7 @@ class PipelinedCg final : public KrylovSolver<Types> {
 
   /// The loop of algorithm 1; x is the iterate x_a, p_ the direction p_{a-1} that led to it, when it ends early.
   Ending iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    watch_.begin(l());
+    watch_.begin(std::numeric_limits<Scalar>::epsilon());
     bases_.begin(system, 1 / nu_);  // z^(k)_0 = M^{-1} u_0 / nu, u_0 = u_0 / nu
     for (int i = 0;; ++i) {
       expand(system, i);  // u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}
@@ -95,20 +97,25 @@ class PipelinedCg final : public KrylovSolver<Types> {
         const Scalar eta = lanczos_.gamma(a) - lambda * before;
         if (!(eta > 0) || !std::isfinite(eta) || !std::isfinite(rest)) return Ending::Breakdown;
         SweepList<Types> sweep(x.getLocalLength());
-        if (a > 0) sweep.axpy(zeta_, *p_, x);  // x_a = x_{a-1} + zeta p
+        if (a > 0) sweep.axpy(zeta_, *p_, x);                // x_a = x_{a-1} + zeta p
+        expected_ = {a > 0 ? 1 / eta_ : Scalar(0), before};  // (p, A p) and (A p, v_a) / (p, A p) of p_{a-1}
         eta_ = eta;
         zeta_ = a > 0 ? -lambda * zeta_ : nu_;
         const bool exhausted = std::abs(rest) <= vanishing();
-        if (a > 0 && (watch_.lost() || (!(rest > 0) && !exhausted))) return leave(system, sweep, stop, rest);
-        sweep.axpby(1 / eta, z(0, a), -(a > 0 ? before : onto_) / eta, *p_);  // p_a
+        if (a > 0 && (watch_.lost() || (!(rest > 0) && !exhausted))) {
+          system.kernels().sweep(sweep);
+          return leave(system, b, x, stop, rest);
+        }
+        sweep.axpby(1 / eta, z(0, a), -(a > 0 ? before : kept_.onto()) / eta, *p_);  // p_a
         if (!(rest > 0)) return lastStep(system, sweep, x, stop);
         bases_.recur(sweep, a, lanczos_);  // z^(k)_{a+k+1}, u_{i+1}
         system.kernels().sweep(sweep);
       }
-      startColumn(i + 1);
+      products_.start(i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr);
       if (a > 0) {
         stop.iterated(residualNorm());
         if (const auto end = follow(system, b, x, stop)) return *end;
+        if (replacementIsDue(stop)) return replaceResidual(system, x, stop);
       }
     }
   }
@@ -116,52 +123,33 @@ class PipelinedCg final : public KrylovSolver<Types> {
   /// One product further. The first 2 l + 1 of a warm restart stay conjugate to the direction kept.
   void expand(LinearSystem<Types>& system, int i) {
     system.act(Action::Operator, top(i), u(i + 1));
-    if (keepsDirection_ && i <= 2 * l()) {
-      if (i > 0) pending_[slot(i)].wait();
-      const Scalar onto = i > 0 ? (*batches_[slot(i)])[slots_[slot(i)].along] / pAp_ : onto_;
-      system.kernels().axpby(-onto, *s_, Scalar(1), u(i + 1));
+    if (i == 0 && kept_.image() != nullptr) kept_.remove(system, u(1));
+    if (i > 0 && i <= 2 * l() && kept_.image() != nullptr) {
+      products_.wait(i);
+      kept_.remove(system, products_.along(i), u(i + 1));
     }
     if (i < l()) system.kernels().axpby(-lanczos_.shift(i), u(i), Scalar(1), u(i + 1));
     if (preconditioned_) system.precondition(u(i + 1), scratch_.get(), top(i + 1));
     if (i + 1 < l()) bases_.copyDown(system, i + 1);
   }
 
-  /// Starts the reduction of column c of G, with |v_{c-l}|^2, the residual's norm over its M^{-1}-norm, and (s, z_c).
-  void startColumn(int c) {
-    auto& batch = *batches_[slot(c)];
-    auto& slots = slots_[slot(c)];
-    batch.clear();
-    slots.products.clear();
-    const int j = c - l();
-    if (j >= 0) slots.products.push_back(batch.dot(u(c), z(0, j)));
-    for (int k = std::max(0, j + 1); k <= c; ++k) slots.products.push_back(batch.dot(u(c), top(k)));
-    if (j >= 0) slots.square = batch.dot(bases_.u(0, j), z(0, j));
-    if (j >= 0 && preconditioned_) slots.residual = batch.norm2(bases_.u(0, j));
-    if (keepsDirection_ && c <= 2 * l()) slots.along = batch.dot(*s_, top(c));
-    pending_[slot(c)] = batch.start();
-  }
-
   /// Column c of G and column c - 1 of T. Returns what is left of |z_c|^2; see PipelinedLanczos::complete().
   Scalar finishColumn(int c) {
-    pending_[slot(c)].wait();
-    const auto& batch = *batches_[slot(c)];
-    const auto& slots = slots_[slot(c)];
-    if (c >= l()) watch_.observe(static_cast<double>(batch[slots.square]));
-    if (c >= l() && preconditioned_) perNorm_ = std::sqrt(static_cast<double>(batch[slots.residual]));
-    products_.clear();
-    for (const auto& product : slots.products) products_.push_back(batch[product]);
-    return lanczos_.complete(c, products_);
+    products_.wait(c);
+    if (c >= l()) {
+      watch_.observe(static_cast<double>(products_.square(c)));
+      if (preconditioned_) perNorm_ = std::sqrt(static_cast<double>(products_.residual(c)));
+    }
+    return lanczos_.complete(c, products_.products(c));
   }
 
   /// || b - A x_a || by the recurrences; with a preconditioner the ratio of the norms is that of x_{a-l+1}.
   double residualNorm() const { return std::abs(static_cast<double>(zeta_)) * perNorm_; }
 
   /// Column a + 1 cannot be used: x_a is the last iterate, and p_{a-1} the last direction.
-  Ending leave(LinearSystem<Types>& system, SweepList<Types>& sweep, StopTest& stop, Scalar rest) {
-    system.kernels().sweep(sweep);
+  Ending leave(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, Scalar rest) {
     stop.iterated(residualNorm());
-    system.record(stop.iterations(), stop.recursive());
-    return rest > 0 ? Ending::Skew : Ending::Breakdown;
+    return follow(system, b, x, stop).value_or(rest > 0 ? Ending::Skew : Ending::Breakdown);
   }
 
   /// The Krylov space is exhausted: the step along p_a is the last, and good.
@@ -178,18 +166,12 @@ class PipelinedCg final : public KrylovSolver<Types> {
 
   /// History, status tests, limits; a claim is checked on the true residual without leaving the pipeline, and only
   /// drift between recursion and residual ends it.
-  std::optional<Ending> follow(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+  std::optional<Ending> follow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x,
+                               StopTest& stop) {
     system.record(stop.iterations(), stop.recursive());
     const bool goOn = system.boundary(stop.iterations(), stop.recursive(), {});
     const bool claimed = stop.reached(stop.recursive());
-    const auto& replacement = options_.residualReplacement;
-    const bool due = replacement.mode == ResidualReplacement::Mode::Every && stop.iterations() % replacement.every == 0;
-    if (!claimed && goOn && !stop.exhausted()) {
-      if (!due) return std::nullopt;
-      system.kernels().axpby(zeta_, *p_, Scalar(1), x);  // so that p_a is the last direction
-      stop.iterated(stop.recursive());
-      return Ending::Replacement;
-    }
+    if (!claimed && goOn && !stop.exhausted()) return std::nullopt;
 
     system.residual(b, x, *check_);
     auto& batch = *restart_;
@@ -204,33 +186,43 @@ class PipelinedCg final : public KrylovSolver<Types> {
       return Ending::Over;
     }
     if (!(norm > driftFactor * residualNorm())) return std::nullopt;
-    if (replacement.mode != ResidualReplacement::Mode::Off) return Ending::Drift;
+    if (options_.residualReplacement.mode != ResidualReplacement::Mode::Off) return Ending::Drift;
     stop.stop(StopReason::Stagnation);
     return Ending::Over;
+  }
+
+  bool replacementIsDue(const StopTest& stop) const {
+    const auto& replacement = options_.residualReplacement;
+    return replacement.mode == ResidualReplacement::Mode::Every && stop.iterations() % replacement.every == 0 &&
+           stop.remaining() > 1;
+  }
+
+  /// Takes the step along p_a, so that it is the last direction of the cycle.
+  Ending replaceResidual(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
+    system.kernels().axpby(zeta_, *p_, Scalar(1), x);
+    stop.iterated(stop.recursive());
+    return Ending::Replacement;
   }
 
   /// u_0 and z_0 = M^{-1} u_0 of the next cycle, nu^2 = (u_0, z_0), s = A p. A residual computed from x is judged here.
   /// False when the solve is over.
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
     const bool first = restart == Restart::First;
-    keepsDirection_ = restart == Restart::Warm || restart == Restart::Replaced;
-    if (keepsDirection_) system.act(Action::Operator, *p_, made(s_, b));
+    if (restart == Restart::Replaced) kept_.keep(system, *p_);
+    if (restart != Restart::Replaced && restart != Restart::Warm) kept_.forget();
     if (restart != Restart::Warm) system.residual(b, x, u(0));
-    if (restart == Restart::Replaced) minimizeAlongDirection(system, x);
+    if (restart == Restart::Replaced) kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
     if (restart != Restart::Warm && preconditioned_) system.precondition(u(0), scratch_.get(), top(0));
     auto& batch = *restart_;
     batch.clear();
     const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
-    const auto ps = keepsDirection_ ? batch.dot(*p_, *s_) : uz, sz = keepsDirection_ ? batch.dot(*s_, top(0)) : uz;
+    kept_.enter(batch, *p_, top(0));
     if (first) agreement_.enter(batch, stamp_);
     system.reduce(batch);
     if (first && !agreement_.reached(batch)) configure(SolverOptions(options_));
     const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb];
     nu_ = std::sqrt(square);
-    pAp_ = batch[ps];
-    onto_ = keepsDirection_ ? batch[sz] / nu_ / pAp_ : Scalar(0);
-    keepsDirection_ = keepsDirection_ && pAp_ > 0 && std::isfinite(onto_);
-    if (!keepsDirection_) onto_ = 0;
+    kept_.take(batch, nu_);
     const double norm = system.norm(u(0), norm2, batch);
     perNorm_ = norm / static_cast<double>(nu_);
     if (first) stop.begin({norm, norm}, system.norm(b, rhs, batch));
@@ -245,32 +237,21 @@ class PipelinedCg final : public KrylovSolver<Types> {
     return !stop.over();
   }
 
-  /// A residual computed anew is not quite orthogonal to the direction kept, and nothing later would make it so: one
-  /// step along it. One blocking reduction.
-  void minimizeAlongDirection(LinearSystem<Types>& system, MultiVector& x) {
-    auto& batch = *restart_;
-    batch.clear();
-    const auto ps = batch.dot(*p_, *s_), pr = batch.dot(*p_, u(0));
-    system.reduce(batch);
-    const Scalar step = batch[pr] / batch[ps];
-    if (std::isfinite(step)) system.kernels().sweep(axpy(step, *p_, x), axpy(-step, *s_, u(0)));
-  }
-
   /// The next step of the ladder after a cycle that did not end the solve.
   Restart recover(LinearSystem<Types>& system, StopTest& stop, Ending ending) {
     if (ending == Ending::Replacement) return Restart::Replaced;
     Restart restart = Restart::Cold;
     if (ending == Ending::Drift) restart = Restart::Judged;
-    if (ending == Ending::Skew && watch_.trustworthy()) restart = Restart::Warm;
-    // Early in a solve there is no superlinear convergence to lose by giving up a direction that may be spoilt.
-    if (ending == Ending::Skew && !watch_.trustworthy() && depth_.pays(stop.iterations())) restart = Restart::Replaced;
-    if (restart == Restart::Warm) bases_.restartFrom(system, a_, zeta_);  // the residual u_a zeta_a
+    if (ending == Ending::Skew) {  // |v_a|^2 is known l steps late: the direction itself tells how good it is now
+      bases_.restartFrom(system, a_, zeta_);  // the residual u_a zeta_a
+      kept_.keep(system, *p_);
+      if (kept_.agrees(system, *restart_, *p_, top(0), zeta_, expected_)) restart = Restart::Warm;
+    }
     depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted, stop.recursive());
     if (depth_.givenUp()) return restart;
-    const std::string next = "; going on with depth " + std::to_string(l()) +
-                             (restart == Restart::Warm       ? " from the last residual and direction"
-                              : restart == Restart::Replaced ? " from the computed residual and the last direction"
-                                                             : " from the computed residual");
+    const std::string next =
+        "; going on with depth " + std::to_string(l()) +
+        (restart == Restart::Warm ? " from the last residual and direction" : " from the computed residual");
     if (ending == Ending::Drift) {
       system.tell(stop.iterations(), "residual replacement", "the recursion has left the computed residual behind");
     } else {
@@ -287,12 +268,7 @@ class PipelinedCg final : public KrylovSolver<Types> {
                 "the pipelined recurrences break down" +
                     (depth_.reason().empty() ? std::string() : " (" + depth_.reason() + ")") +
                     "; going on with CAPSTAN CG");
-    if (restart == Restart::Replaced) {
-      system.residual(b, x, u(0));
-      system.act(Action::Operator, *p_, made(s_, b));
-      minimizeAlongDirection(system, x);
-    }
-    if (restart == Restart::Warm || restart == Restart::Replaced) {
+    if (restart == Restart::Warm) {
       classical_.resume(system, b, x, stop, u(0), *p_);
     } else {
       classical_.solve(system, b, x, stop);
@@ -322,19 +298,13 @@ class PipelinedCg final : public KrylovSolver<Types> {
     preconditioned_ = system.preconditioned();
     bases_.resize(map, l(), preconditioned_);
     if (p_.is_null() || p_->getMap().get() != map.get()) {
-      p_ = check_ = scratch_ = s_ = Teuchos::null;
-      batches_.clear();
+      p_ = check_ = scratch_ = Teuchos::null;
       restart_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
     }
     made(p_, b);
     made(check_, b);
     if (system.hasLeft() && system.hasRight()) made(scratch_, b);
-    while (static_cast<int>(batches_.size()) < l() + 1) {
-      batches_.push_back(std::make_unique<ReductionBatch<Types>>(map->getComm()));
-    }
-    slots_.resize(batches_.size());
-    pending_.clear();
-    pending_.resize(batches_.size());
+    products_.begin(map->getComm(), l(), preconditioned_);
   }
 
   /// A vector like b, made where it is missing.
@@ -347,34 +317,25 @@ class PipelinedCg final : public KrylovSolver<Types> {
   MultiVector& z(int k, int j) { return bases_.z(k, j); }
   MultiVector& top(int j) { return bases_.top(j); }
   MultiVector& u(int j) { return bases_.u(j); }
-  std::size_t slot(int c) const { return static_cast<std::size_t>(c % (l() + 1)); }
   static Scalar vanishing() { return std::sqrt(std::numeric_limits<Scalar>::epsilon()); }
 
   static constexpr int deepest = 20;  ///< so that a sweep holds all recurrences
   static constexpr double driftFactor = 2;
 
-  /// Where the numbers of a column are in its batch.
-  struct Column {
-    using Slot = typename ReductionBatch<Types>::Slot;
-    std::vector<Slot> products;
-    Slot square, residual, along;
-  };
-
   SolverOptions options_;
   PipelineDepth depth_;
   OrthogonalityWatch watch_;
   int stamp_ = 0, a_ = 0;
-  bool preconditioned_ = false, keepsDirection_ = false;
-  Scalar nu_ = 0, eta_ = 0, zeta_ = 0, pAp_ = 0, onto_ = 0;
+  bool preconditioned_ = false;
+  Scalar nu_ = 0, eta_ = 0, zeta_ = 0;
+  typename KeptDirection<Types>::Numbers expected_;
   double perNorm_ = 1;
   SpectralInterval<Types> bounds_;
   PipelinedLanczos<Scalar> lanczos_;
   PipelinedBases<Types> bases_;
-  Teuchos::RCP<MultiVector> p_, s_, check_, scratch_;
-  std::vector<std::unique_ptr<ReductionBatch<Types>>> batches_;
-  std::vector<Column> slots_;
-  std::vector<Scalar> products_;
-  std::vector<PendingReduction<Types>> pending_;
+  PipelinedProducts<Types> products_;
+  KeptDirection<Types> kept_;
+  Teuchos::RCP<MultiVector> p_, check_, scratch_;
   std::unique_ptr<ReductionBatch<Types>> restart_;
   Agreement<Types> agreement_;
   Cg<Types> classical_;

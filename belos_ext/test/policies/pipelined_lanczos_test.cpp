@@ -1,0 +1,182 @@
+/// \file
+/// The scalars and decisions of p(l)-CG: G and T from inner products, the watch over orthonormality, the depth.
+
+#include "belos_ext/dense/pipelined_lanczos.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "belos_ext/basis/pipeline_depth.hpp"
+
+namespace capstan {
+namespace {
+
+using Vector = std::vector<double>;
+
+double dot(const Vector& x, const Vector& y) {
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+/// Symmetric, tridiagonal and irreducible, so that the Lanczos vectors started with the first unit vector are the unit
+/// vectors, and the Lanczos matrix is the matrix itself.
+struct Tridiagonal {
+  Vector diagonal, offDiagonal;
+
+  explicit Tridiagonal(std::size_t n) {
+    for (std::size_t i = 0; i < n; ++i) {
+      diagonal.push_back(2 + 0.1 * std::sin(1.3 * static_cast<double>(i)));
+      offDiagonal.push_back(1 + 0.05 * std::cos(0.7 * static_cast<double>(i)));
+    }
+    offDiagonal.back() = 0;
+  }
+  std::size_t size() const { return diagonal.size(); }
+
+  /// (T - sigma I) v
+  Vector apply(const Vector& v, double sigma) const {
+    Vector w(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      w[i] = (diagonal[i] - sigma) * v[i];
+      if (i > 0) w[i] += offDiagonal[i - 1] * v[i - 1];
+      if (i + 1 < v.size()) w[i] += offDiagonal[i] * v[i + 1];
+    }
+    return w;
+  }
+};
+
+/// z_c of the auxiliary basis: P_min(c,l)(T) e_max(0,c-l).
+Vector auxiliary(const Tridiagonal& t, const Vector& shifts, int c) {
+  const int l = static_cast<int>(shifts.size());
+  Vector v(t.size(), 0.0);
+  v[static_cast<std::size_t>(std::max(0, c - l))] = 1;
+  for (int k = 0; k < std::min(c, l); ++k) v = t.apply(v, shifts[static_cast<std::size_t>(k)]);
+  return v;
+}
+
+/// What the reduction of column c brings.
+Vector productsOf(const std::vector<Vector>& z, int c, int l) {
+  Vector products;
+  if (c >= l) products.push_back(z[static_cast<std::size_t>(c)][static_cast<std::size_t>(c - l)]);
+  for (int j = std::max(0, c - l + 1); j <= c; ++j) {
+    products.push_back(dot(z[static_cast<std::size_t>(c)], z[static_cast<std::size_t>(j)]));
+  }
+  return products;
+}
+
+TEST(PipelinedLanczos, RecoversTheLanczosMatrixFromProductsOfTheAuxiliaryBasis) {
+  const Tridiagonal t(40);
+  for (const int l : {1, 2, 3, 5}) {
+    SCOPED_TRACE(l);
+    Vector shifts;  // Chebyshev points of [0, 4]; in any other place the products lose digits
+    for (int k = 0; k < l; ++k) shifts.push_back(2 + 2 * std::cos((2 * k + 1) * M_PI / (2 * l)));
+    PipelinedLanczos<double> lanczos;
+    lanczos.reset(shifts);
+    EXPECT_EQ(lanczos.depth(), l);
+    std::vector<Vector> z{auxiliary(t, shifts, 0)};
+    for (int c = 1; c < 40; ++c) {
+      z.push_back(auxiliary(t, shifts, c));
+      const Vector products = productsOf(z, c, l);
+      ASSERT_EQ(static_cast<int>(products.size()), lanczos.products(c));
+      const double rest = lanczos.complete(c, products);
+      const auto column = static_cast<std::size_t>(c);
+      // Z = V G with the unit vectors for V: the column of G is z_c, all of it in the band.
+      const double square = dot(z[column], z[column]);
+      EXPECT_NEAR(rest, z[column][column] * z[column][column] / square, 1e-12);
+      for (int j = std::max(0, c - 2 * l); j <= c; ++j) {
+        EXPECT_NEAR(lanczos.g(j, c), z[column][static_cast<std::size_t>(j)], 1e-8 * std::sqrt(square))
+            << j << ", " << c;
+      }
+      EXPECT_NEAR(lanczos.gamma(c - 1), t.diagonal[column - 1], 1e-11);
+      EXPECT_NEAR(lanczos.delta(c - 1), t.offDiagonal[column - 1], 1e-11);
+    }
+  }
+}
+
+TEST(PipelinedLanczos, TakesLPlusOneProductsAColumn) {
+  PipelinedLanczos<double> lanczos;
+  lanczos.reset({1, 2, 3});
+  EXPECT_EQ(lanczos.products(1), 2);
+  EXPECT_EQ(lanczos.products(2), 3);
+  for (int c = 3; c < 20; ++c) EXPECT_EQ(lanczos.products(c), 4);
+}
+
+TEST(PipelinedLanczos, TellsAnExhaustedSpaceFromABreakdown) {
+  PipelinedLanczos<double> lanczos;
+  lanczos.reset({1});
+  // z_1 = (A - 1) v_0 = 2 v_0: nothing is left, and gamma_0 = 3 stands.
+  EXPECT_EQ(lanczos.complete(1, {2, 4}), 0);
+  EXPECT_EQ(lanczos.gamma(0), 3);
+  EXPECT_EQ(lanczos.delta(0), 0);
+  lanczos.reset({3});
+  EXPECT_EQ(lanczos.complete(1, {0, 0}), 0) << "A v_0 = 3 v_0: z_1 = 0";
+  EXPECT_EQ(lanczos.gamma(0), 3);
+  lanczos.reset({1});
+  EXPECT_LT(lanczos.complete(1, {2, 3}), -0.3) << "products that no vectors have";
+  lanczos.reset({1});
+  EXPECT_TRUE(std::isnan(lanczos.complete(1, {2, std::numeric_limits<double>::quiet_NaN()})));
+}
+
+TEST(OrthogonalityWatch, TellsWhatIsBeyondRounding) {
+  OrthogonalityWatch watch;
+  watch.begin(std::numeric_limits<double>::epsilon());
+  EXPECT_FALSE(watch.lost());
+  for (const double error : {0.0, 1e-13, -1e-12, 2e-11}) {
+    watch.observe(1 + error);
+    EXPECT_FALSE(watch.lost());
+  }
+  for (const double square : {1 + 1e-10, 1 - 1e-10, 4.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    watch.observe(square);
+    EXPECT_TRUE(watch.lost()) << square;
+  }
+  watch.begin(std::numeric_limits<double>::epsilon());
+  EXPECT_FALSE(watch.lost());
+}
+
+TEST(PipelineDepth, HalvesWhereCyclesDoNotPayAndGivesUpBelowOne) {
+  PipelineDepth depth;
+  depth.begin(5, 20);
+  EXPECT_EQ(depth.current(), 5);
+  EXPECT_FALSE(depth.pays(29));
+  EXPECT_TRUE(depth.pays(30));
+  depth.setback(10, false, 1);
+  EXPECT_EQ(depth.current(), 5) << "one short cycle may be chance";
+  EXPECT_TRUE(depth.reason().empty());
+  depth.setback(10, false, 1e-2);
+  EXPECT_EQ(depth.current(), 2);
+  EXPECT_FALSE(depth.reason().empty());
+  depth.setback(10, false, 1e-4);
+  depth.setback(50, false, 1e-6);
+  depth.setback(10, false, 1e-8);
+  EXPECT_EQ(depth.current(), 2) << "not in a row";
+  depth.setback(50, true, 1e-10);
+  EXPECT_EQ(depth.current(), 1);
+  depth.setback(50, true, 1e-12);
+  EXPECT_TRUE(depth.givenUp());
+}
+
+TEST(PipelineDepth, GivesUpRestartsWithoutProgress) {
+  PipelineDepth depth;
+  depth.begin(3, 20);
+  depth.setback(100, false, 1);
+  for (int k = 0; k < 5; ++k) depth.setback(100, false, 0.5);
+  EXPECT_EQ(depth.current(), 3);
+  depth.setback(100, false, 0.05);
+  for (int k = 0; k < 5; ++k) depth.setback(100, false, 0.04);
+  EXPECT_EQ(depth.current(), 3) << "progress starts the count again";
+  depth.setback(100, false, 0.04);
+  EXPECT_TRUE(depth.givenUp());
+}
+
+TEST(PipelineDepth, StaysWithinWhatTheProblemAllows) {
+  PipelineDepth depth;
+  depth.begin(50, 20);
+  EXPECT_EQ(depth.current(), 20);
+  depth.begin(3, 0);
+  EXPECT_EQ(depth.current(), 1);
+}
+
+}  // namespace
+}  // namespace capstan
