@@ -13,12 +13,14 @@ namespace capstan {
 ///
 /// The recurrences of V and of Z^(l) obey T to rounding, but |v_j|^2 is inferred, never measured, by G; its error grows
 /// geometrically where the spectrum is wide, unseen until a square root fails long after CG's convergence is lost. So
-/// |v_j|^2 is measured, l steps late: at 1e5 eps the pipeline is better restarted, while what it leaves is still good.
+/// |v_j|^2 is measured, l steps late, and beyond 1e5 * 2.4^(l - 1) eps the pipeline is restarted, while what it leaves
+/// is still good. The limit is a measured one: deeper pipelines begin with larger errors, which harmless problems keep;
+/// a limit of 3e6 eps costs p(1)-CG steps on hard ones, and one of 1e5 eps restarts p(5)-CG on the Laplacian.
 class OrthogonalityWatch {
  public:
-  /// \param epsilon of the scalars that V is made of
-  void begin(double epsilon) {
-    epsilon_ = epsilon;
+  /// \param epsilon of the scalars that V is made of   \param depth l
+  void begin(double epsilon, int depth) {
+    limit_ = 1e5 * std::pow(2.4, depth - 1) * epsilon;
     error_ = 0;
   }
 
@@ -26,10 +28,10 @@ class OrthogonalityWatch {
   void observe(double square) { error_ = std::abs(square - 1); }
 
   /// Whether the latest measurement is beyond rounding; NaN is.
-  bool lost() const { return !(error_ <= 1e5 * epsilon_); }
+  bool lost() const { return !(error_ <= limit_); }
 
  private:
-  double epsilon_ = 0, error_ = 0;
+  double limit_ = 0, error_ = 0;
 };
 
 /// The depth of p(l)-CG from setback to setback: the same again, shallower, or none (the classical method).

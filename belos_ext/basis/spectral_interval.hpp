@@ -66,7 +66,7 @@ class SpectralInterval {
     return std::to_string(bounds.min) + " to " + std::to_string(bounds.max);
   }
 
-  static constexpr std::size_t few = 8, enough = 100;
+  static constexpr std::size_t few = 8, enough = 20;  // all eigenvalues of many steps cost more than they tell
   static constexpr double margin = 1.01;
 
   bool automatic_ = true;

@@ -25,7 +25,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
 
   /// The loop of algorithm 1; x is the iterate x_a, p_ the direction p_{a-1} that led to it, when it ends early.
   Ending iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    watch_.begin(std::numeric_limits<Scalar>::epsilon());
+    watch_.begin(std::numeric_limits<Scalar>::epsilon(), l());
     bases_.begin(system, 1 / nu_);  // z^(k)_0 = M^{-1} u_0 / nu, u_0 = u_0 / nu
     for (int i = 0;; ++i) {
       expand(system, i);  // u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}

@@ -121,7 +121,7 @@ TEST(PipelinedLanczos, TellsAnExhaustedSpaceFromABreakdown) {
 
 TEST(OrthogonalityWatch, TellsWhatIsBeyondRounding) {
   OrthogonalityWatch watch;
-  watch.begin(std::numeric_limits<double>::epsilon());
+  watch.begin(std::numeric_limits<double>::epsilon(), 1);
   EXPECT_FALSE(watch.lost());
   for (const double error : {0.0, 1e-13, -1e-12, 2e-11}) {
     watch.observe(1 + error);
@@ -131,8 +131,12 @@ TEST(OrthogonalityWatch, TellsWhatIsBeyondRounding) {
     watch.observe(square);
     EXPECT_TRUE(watch.lost()) << square;
   }
-  watch.begin(std::numeric_limits<double>::epsilon());
+  watch.begin(std::numeric_limits<double>::epsilon(), 5);
   EXPECT_FALSE(watch.lost());
+  watch.observe(1 + 1e-10);
+  EXPECT_FALSE(watch.lost()) << "a deeper pipeline begins with larger errors";
+  watch.observe(1 + 2e-9);
+  EXPECT_TRUE(watch.lost());
 }
 
 TEST(PipelineDepth, HalvesWhereCyclesDoNotPayAndGivesUpBelowOne) {
