@@ -34,26 +34,21 @@ class RelationError {
     norm_ = 0;
   }
 
-  /// How many steps of a panel may be added: those whose errors stay within `limit`, relative to the estimated norm of
-  /// A M^{-1} on the space; at least 1. Nothing changes.
+  /// Takes in as many steps of a panel as have errors within `limit`, relative to the estimated norm of A M^{-1} on the
+  /// space; at least 1. Columns between the last panel and this one count as exact.
   /// \param first column of Q the panel starts with   \param changeOfBasis (s+1) x s
   /// \param coefficients (first+s+1) x (s+1)   \param limit dimensionless
-  int reliableSteps(int first, const Matrix& changeOfBasis, const Matrix& coefficients, Scalar limit) const {
-    const Matrix image = product(coefficients, changeOfBasis);
-    const Matrix errors = errorsOf(first, image, coefficients);
-    const Scalar norm = std::max(norm_, growth(image, coefficients));
-    int steps = 1;
-    while (steps < errors.numCols() && std::abs(errors(0, steps)) <= limit * norm) ++steps;
-    return steps;
-  }
-
-  /// The panel has been added. Arguments as above. Columns between the last panel and this one count as exact.
-  void add(int first, const Matrix& changeOfBasis, const Matrix& coefficients) {
+  /// \return the number of steps taken in
+  int add(int first, const Matrix& changeOfBasis, const Matrix& coefficients,
+          Scalar limit = std::numeric_limits<Scalar>::max()) {
     const Matrix image = product(coefficients, changeOfBasis);
     const Matrix errors = errorsOf(first, image, coefficients);
     norm_ = std::max(norm_, growth(image, coefficients));
+    int steps = 1;
+    while (steps < errors.numCols() && std::abs(errors(0, steps)) <= limit * norm_) ++steps;
     row_.resize(static_cast<std::size_t>(first));
-    row_.insert(row_.end(), errors.values(), errors.values() + errors.numCols());
+    row_.insert(row_.end(), errors.values(), errors.values() + steps);
+    return steps;
   }
 
   /// The largest error so far, relative to the norm of A M^{-1}.

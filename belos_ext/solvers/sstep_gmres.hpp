@@ -127,9 +127,8 @@ class SStepGmres final : public RestartedGmres<Types> {
     const auto& leastSquares = this->relation_.leastSquares();
     const Scalar limit =
         safety * leastSquares.pivotRatio() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
-    const int steps = error_.reliableSteps(first, block(changeOfBasis, 0, 0, found + 1, found),
-                                           block(r, 0, 0, first + found + 1, found + 1), std::max(limit, leastError));
-    error_.add(first, block(changeOfBasis, 0, 0, steps + 1, steps), block(r, 0, 0, first + steps + 1, steps + 1));
+    const int steps = error_.add(first, block(changeOfBasis, 0, 0, found + 1, found),
+                                 block(r, 0, 0, first + found + 1, found + 1), std::max(limit, leastError));
     if (steps < found) {
       stepSize_.unreliable(steps);
       system.tell(stop.iterations(), "step size",

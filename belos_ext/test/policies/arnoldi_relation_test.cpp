@@ -269,6 +269,11 @@ TEST(RelationError, PanelsOfOneStepInheritNothing) {
   }
 }
 
+/// How many steps would be taken in; `error` itself stays as it is.
+int reliableSteps(RelationError<double> error, int first, const Matrix& b, const Matrix& r, double limit) {
+  return error.add(first, b, r, limit);
+}
+
 TEST(RelationError, CutsWhatIsBeyondTheLimit) {
   PanelRun run(graded(60), 24, 9);
   run.panel(0, 6, false);
@@ -279,11 +284,17 @@ TEST(RelationError, CutsWhatIsBeyondTheLimit) {
   for (int k = 1; k < 7; ++k) r(12 + k, k) = std::pow(10.0, -k);  // less that is new from vector to vector
   int last = 6;
   for (const double limit : {1e100, 1e-9, 1e-12, 1e-14, 0.0}) {
-    const int steps = run.error.reliableSteps(12, b, r, limit);
+    const int steps = reliableSteps(run.error, 12, b, r, limit);
     EXPECT_LE(steps, last);
     last = steps;
+    RelationError<double> after = run.error;
+    after.add(12, b, r, limit);
+    if (steps > 1) {
+      EXPECT_LE(after.estimate(), std::max(limit, run.error.estimate()))
+          << "what is cut off must leave no error behind";
+    }
   }
-  EXPECT_EQ(run.error.reliableSteps(12, b, r, 1e100), 6);
+  EXPECT_EQ(reliableSteps(run.error, 12, b, r, 1e100), 6);
   EXPECT_EQ(last, 1) << "the first step is always usable";
 }
 
@@ -291,7 +302,7 @@ TEST(RelationError, ColumnsOfOthersCountAsExact) {
   PanelRun run(graded(60), 24, 10);
   run.panel(0, 3, false);
   const Matrix b = run.recurrence.changeOfBasis<double>(2), r = run.uniform.change(10, 3);
-  EXPECT_GE(run.error.reliableSteps(7, b, r, 1e-6), 1);  // columns 3 to 6 came from classical steps
+  EXPECT_GE(reliableSteps(run.error, 7, b, r, 1e-6), 1);  // columns 3 to 6 came from classical steps
   run.error.add(7, b, r);
   EXPECT_TRUE(std::isfinite(run.error.estimate()));
 }
