@@ -59,11 +59,13 @@ function(capstan_add_test)
   endforeach()
 endfunction()
 
-# capstan_add_script_test(NAME name COMMAND program args ... [LABELS regression] [TIMEOUT 300] [PROCESSORS 1])
+# capstan_add_script_test(NAME name COMMAND program args ... [LABELS regression] [TIMEOUT 300] [PROCESSORS 1]
+#                         [NEEDS program:shellcheck:shellcheck module:matplotlib:python3-matplotlib ...])
 #
-# Registers a test that is a command of its own (a Python or shell script); it fails with the exit status.
+# Registers a test that is a command of its own (a Python or shell script); it fails with the exit status. NEEDS: what only
+# this test needs, and the Debian packages that have it; cmake/when_installed.py says what happens without.
 function(capstan_add_script_test)
-  cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS" "COMMAND;LABELS" ${ARGN})
+  cmake_parse_arguments(ARG "" "NAME;TIMEOUT;PROCESSORS" "COMMAND;LABELS;NEEDS" ${ARGN})
   if(ARG_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "capstan_add_script_test(${ARG_NAME}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
   endif()
@@ -76,7 +78,13 @@ function(capstan_add_script_test)
   if(NOT ARG_PROCESSORS)
     set(ARG_PROCESSORS 1)
   endif()
+  if(ARG_NEEDS)
+    # add_test() replaces a target by its file as the first word only.
+    list(TRANSFORM ARG_COMMAND REPLACE "^Python3::Interpreter$" "$<TARGET_FILE:Python3::Interpreter>")
+    list(PREPEND ARG_COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/cmake/when_installed.py" ${ARG_NAME} ${ARG_NEEDS} --)
+  endif()
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_COMMAND})
-  set_tests_properties(${ARG_NAME} PROPERTIES PROCESSORS ${ARG_PROCESSORS} TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}"
-                                              ENVIRONMENT "${CAPSTAN_TEST_ENVIRONMENT}")
+  set_tests_properties(
+    ${ARG_NAME} PROPERTIES PROCESSORS ${ARG_PROCESSORS} TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" SKIP_RETURN_CODE 77
+                           ENVIRONMENT "${CAPSTAN_TEST_ENVIRONMENT}")
 endfunction()

@@ -8,7 +8,8 @@ declare -A packages=(
            libmumps-dev libscotch-dev libptscotch-dev libhdf5-openmpi-dev libyaml-cpp-dev
            libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libgtest-dev libbenchmark-dev python3"
   [openfoam]="openfoam openfoam-examples dpkg-dev"
-  [bench]="libpetsc-real-dev pkg-config python3-numpy python3-matplotlib"
+  [bench]="libpetsc-real-dev pkg-config python3-matplotlib"
+  [test]="clang-format shellcheck mpich libmpich-dev"
 )
 
 on_debian_12() {
@@ -17,6 +18,11 @@ on_debian_12() {
   # shellcheck disable=SC1091
   . /etc/os-release
   [[ $ID == debian && $VERSION_ID == 12 ]]
+}
+
+# True where ensure_packages installs what is missing, or fails.
+installs_packages() {
+  [[ ${CAPSTAN_INSTALL:-} != off ]] && on_debian_12
 }
 
 # missing_packages <groups...>: the packages of the groups that are not installed, one a line. One dpkg-query, about 20 ms.

@@ -22,7 +22,7 @@ STAND_INS = {
     "cmake": 'while [ $# -gt 0 ]; do [ "$1" = -B ] && touch "$2/build.ninja"; shift; done',
     "ninja": 'case " $* " in *" -n "*) [ -e "$WORK/built" ] && echo "ninja: no work to do."; exit 0 ;; esac\n'
              'echo "[1/1] noise"; [ ! -e "$WORK/compile-error" ] || { echo "x.cpp:1: error: broken"; exit 1; }',
-    "ctest": 'echo "100% tests passed"; exit 0',
+    "ctest": 'echo "100% tests passed"; [ -z "$CAPSTAN_SKIPPED_TESTS" ] || echo "drawn is skipped" >>"$CAPSTAN_SKIPPED_TESTS"; exit "${FAKE_CTEST:-0}"',
     "mpirun": '[ "$1" = --version ] && { echo "mpirun (Open MPI) 4.1.4"; exit 0; }; echo "mpirun $*"',
     "id": 'echo "${FAKE_UID:-0}"',
     "sudo": "exit 1",
@@ -195,6 +195,22 @@ class Launcher(unittest.TestCase):
         self.assertIn("--no-tests=error", call)
         self.assertIn(f"--output-junit {self.root}/build/test-results.xml", call)
         self.assertTrue(call.endswith("-R gmres s"), call)
+
+    @unittest.skipUnless(on_debian_12(), "packages are installed on Debian 12 only")
+    def test_test_installs_what_single_tests_need(self):
+        status, _, errors = self.capstan("test")
+        self.assertEqual(status, 0, errors)
+        for package in ("python3-matplotlib", "shellcheck", "clang-format", "mpich", "libpetsc-real-dev", "openfoam"):
+            self.assertIn(f" {package}", errors)
+        self.assertTrue(all("--no-install-recommends" in call for call in self.called("apt-get") if " install " in call))
+        self.assertNotIn("is skipped", errors)
+
+    def test_skipped_tests_are_named_where_nothing_is_installed(self):
+        for _ in range(2):  # The second run forgets what the first one said.
+            status, output, errors = self.capstan("test", CAPSTAN_INSTALL="off", FAKE_CTEST="8")
+            self.assertEqual(status, 8, errors)
+            self.assertEqual(errors.count("drawn is skipped"), 1)
+        self.assertEqual(self.called("apt-get"), [])
 
     def test_sanitize_has_its_own_build(self):
         self.install_everything()

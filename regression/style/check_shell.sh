@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# check_shell.sh <source root> <shellcheck>: fails where shellcheck finds something in one of our shell scripts.
+# check_shell.sh <source root>: fails where shellcheck finds something in one of our shell scripts.
 set -euo pipefail
 cd -- "$1"
 # Scripts without a suffix are known by their first line.
 mapfile -t files < <(grep -rlIE --exclude-dir='build*' --exclude-dir=.git -m 1 '^#!.*[/ ](ba|da)?sh( |$)' . | sort)
 [[ ${#files[@]} -gt 0 ]] || { echo "no shell scripts below $1" >&2; exit 1; }
-"$2" --severity=warning --external-sources --source-path=SCRIPTDIR "${files[@]}"
+shellcheck --severity=warning --external-sources --source-path=SCRIPTDIR "${files[@]}"
 echo "${#files[@]} scripts are clean: ${files[*]}"
