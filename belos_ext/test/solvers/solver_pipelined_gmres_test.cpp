@@ -30,9 +30,9 @@ bool tells(const Outcome& outcome, const std::string& part) {
                      [&](const ReportEvent& event) { return event.detail.find(part) != std::string::npos; });
 }
 
-void expectTruth(const Outcome& outcome, const System& system, const MultiVector& guess) {
+void expectTruth(const Outcome& outcome, const System& system, const MultiVector& guess, double tolerance = 1e-8) {
   EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
-  EXPECT_LE(relativeResidual(system, guess), 1e-8 * (1 + 1e-6));
+  EXPECT_LE(relativeResidual(system, guess), tolerance * (1 + 1e-6));
   expectSameOnAllRanks(outcome);
 }
 
@@ -112,14 +112,19 @@ TEST(PipelinedGmres, ReorthogonalizesWhereCgs1LosesItsBasis) {
   EXPECT_GT(again, 0);
 }
 
+// A - 3e6 has lost digits of A, which the eigenvalue 1e-4 makes large in the residual; the other eigenvalues let the
+// recursion fall to the tolerance in one cycle. So they part by orders of magnitude, however the rounding goes.
 TEST(PipelinedGmres, ARecursionThatLostTouchHandsOver) {
+  constexpr double tolerance = 1e-12;
+  const auto a = diagonal([](GO g) { return g == 0 ? Scalar(1e-4) : 1 + static_cast<Scalar>(9 * g) / 300; }, 300);
   Params p = uncached();
-  p.set("Shifts", "[1e8]");  // A - 1e8 has lost eight digits of A
+  p.set("Shifts", "[3e6]");
+  p.set("Convergence Tolerance", tolerance);
   for (Method method : {Method::PipelinedGmres, Method::PipelinedSStepGmres}) {
-    const System system = systemWithRightHandSide(lowSyncDiagonal());
+    const System system = systemWithRightHandSide(a);
     const auto guess = copyOf(*system.x);
     const Outcome outcome = solve(solverName(method), p, system);
-    expectTruth(outcome, system, *guess);
+    expectTruth(outcome, system, *guess, tolerance);
     EXPECT_TRUE(tells(outcome, "lost touch")) << solverName(method).canonical;
     EXPECT_TRUE(tells(outcome, "first with a classical cycle")) << solverName(method).canonical;
   }
