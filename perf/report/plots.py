@@ -1,6 +1,8 @@
-"""Plots of results.json; matplotlib is imported only here."""
+"""Plots of results.json. Modules that draw import matplotlib when they draw: nothing else needs it."""
 
 import importlib.util
+
+from report import sweep_plot
 
 COLORS = {"capstan": "tab:orange", "belos": "tab:blue", "petsc": "tab:gray"}
 
@@ -9,31 +11,29 @@ def available():
     return importlib.util.find_spec("matplotlib") is not None
 
 
-def _file_name(*words):
+def file_name(*words):
     return "-".join("".join(c if c.isalnum() else "_" for c in word) for word in words) + ".png"
 
 
-def _save(pyplot, figure, path, dpi=150):
+def _save(pyplot, figure, path):
     figure.tight_layout()
-    figure.savefig(path, dpi=dpi)
+    figure.savefig(path, dpi=150)
     pyplot.close(figure)
 
 
-def _draw_sweep(pyplot, sweep, system, folder):
-    """Time over latency: one line for the fastest peer and for the fastest solver of each family, group by group."""
-    figure, panels = pyplot.subplots(1, len(system["groups"]), figsize=(5 * len(system["groups"]), 4), squeeze=False)
-    for axes, group in zip(panels[0], system["groups"]):
-        lines = {"fastest peer": group["fastest_peer"], **group["families"]}
-        for label, line in lines.items():
-            points = [(x, 1e3 * y) for x, y in zip(sweep["latencies_us"], line["seconds"]) if y is not None]
-            style = {"color": "black", "linestyle": "--"} if label == "fastest peer" else {}
-            axes.plot([x for x, _ in points], [y for _, y in points], marker="o", markersize=3, label=label, **style)
-        axes.set_yscale("log")
-        axes.set_xlabel("emulated latency of an all-reduce, us")
-        axes.set_ylabel("milliseconds (medians)")
-        axes.set_title(f"{group['name']}, {system['name']}, {sweep['ranks']} ranks", fontsize="medium")
-        axes.legend(fontsize="small")
-    _save(pyplot, figure, folder / _file_name("latency", sweep["campaign"], system["name"]), dpi=100)
+def load_pyplot():
+    """matplotlib's pyplot, for files only."""
+    import matplotlib  # pylint: disable=import-outside-toplevel
+    matplotlib.use("Agg")
+    from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
+    return pyplot
+
+
+def save_sweep(pyplot, sweep, system, machine, path):
+    """The picture of one system of a latency sweep."""
+    figure = sweep_plot.draw(pyplot, sweep, system, machine)
+    figure.savefig(path, dpi=75, bbox_inches="tight")
+    pyplot.close(figure)
 
 
 def _draw_system(pyplot, campaign, system, name, folder):
@@ -49,7 +49,7 @@ def _draw_system(pyplot, campaign, system, name, folder):
     axes.set_xlabel("milliseconds: median, least and greatest")
     emulated = ", emulated latency" if campaign.get("emulation") else ""
     axes.set_title(f"{system['name']}, {name}, {campaign['ranks']} ranks{emulated}")
-    _save(pyplot, figure, folder / _file_name(campaign["name"], system["name"], name))
+    _save(pyplot, figure, folder / file_name(campaign["name"], system["name"], name))
 
 
 def _draw_kernels(pyplot, run, folder):
@@ -68,17 +68,16 @@ def _draw_kernels(pyplot, run, folder):
     axes.set_ylabel("share of STREAM's bandwidth")
     axes.set_title(f"{rows} rows each, {run['workers']} at once")
     axes.legend()
-    _save(pyplot, figure, folder / _file_name("kernels", str(run["workers"])))
+    _save(pyplot, figure, folder / file_name("kernels", str(run["workers"])))
 
 
 def draw(results, folder):
     """Writes one picture for each group of solvers, each latency sweep and each number of workers into the folder."""
-    import matplotlib  # pylint: disable=import-outside-toplevel
-    matplotlib.use("Agg")
-    from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
+    pyplot = load_pyplot()
     for sweep in results["sweeps"]:
         for system in sweep["systems"]:
-            _draw_sweep(pyplot, sweep, system, folder)
+            path = folder / file_name("latency", sweep["campaign"], system["name"])
+            save_sweep(pyplot, sweep, system, results["machine"], path)
     for campaign in results["campaigns"]:
         if campaign.get("emulated_latency_us") is not None:
             continue  # the sweep shows it
