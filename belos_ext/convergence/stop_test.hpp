@@ -67,6 +67,9 @@ class StopTest {
   /// \param claimed the recursion had reached its target
   bool verified(const ResidualNorms& norms, bool claimed);
 
+  /// The solve, over without convergence, returns an earlier iterate; these are the norms of its residuals.
+  void wentBack(const ResidualNorms& norms) { norms_ = norms; }
+
   /// Ends the solve for another reason. Stagnation means a loss of accuracy.
   void stop(StopReason reason) {
     lossOfAccuracy_ = lossOfAccuracy_ || reason == StopReason::Stagnation;

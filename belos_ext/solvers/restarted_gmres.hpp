@@ -12,6 +12,9 @@
 /// | r, z   | r_, z_     | n x 1      | b - A x and M_L^{-1} r                                                 |
 ///
 /// Cost of a restart: 1 reduction, 1 A, 1 M_L^{-1}, 1 M_R^{-1}, m + 1 vectors read once.
+///
+/// x is never left with a larger ||z|| than an iterate before it had: what an absurd basis or a preconditioner that
+/// changes makes of x is refused.
 
 #include <limits>
 
@@ -56,9 +59,16 @@ class RestartedGmres : public KrylovSolver<Types> {
 
     while (!stop.over()) {
       const CycleOutcome cycle = iterate(system, static_cast<Scalar>(norms.native), stop);
-      const bool updated = cycle.columns > 0 && update(system, b, x, cycle.columns, norms);
-      if (!updated) {
-        stop.stop(cycle.finite && cycle.columns == 0 ? StopReason::Breakdown : StopReason::NonFinite);
+      if (cycle.columns == 0) {
+        stop.stop(cycle.finite ? StopReason::Breakdown : StopReason::NonFinite);
+        break;
+      }
+      const Update made = update(system, b, x, cycle.columns, norms);
+      if (made == Update::Refused) {
+        system.tell(stop.iterations(), "refused", "what a cycle found would make the residual larger");
+      }
+      if (made == Update::NotFinite) {
+        stop.stop(StopReason::NonFinite);
       } else if (!stop.verified(norms, cycle.claimed)) {
         if (cycle.stopped) stop.stop(StopReason::UserTest);
         if (cycle.claimed) {
@@ -68,6 +78,7 @@ class RestartedGmres : public KrylovSolver<Types> {
         stop.restarted(cycle.claimed);
       }
     }
+    goBack(system, x, norms, stop);
   }
 
  protected:
@@ -155,12 +166,16 @@ class RestartedGmres : public KrylovSolver<Types> {
  private:
   using Vector = Teuchos::RCP<MultiVector>;
 
+  enum class Update { Made, Refused, NotFinite };
+
   void prepare(const MultiVector& b) {
     const auto map = b.getMap();
+    best_ = std::numeric_limits<double>::infinity();
     basis_.resize(map, restartLength_ + 1);
     if (flexible_) directions_.resize(map, restartLength_);
     if (r_.is_null() || r_->getMap().get() != map.get()) {
       for (Vector* v : {&r_, &z_, &u_, &candidate_}) *v = Teuchos::rcp(new MultiVector(map, 1, false));
+      bestX_ = Teuchos::null;
       batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
     }
   }
@@ -183,9 +198,11 @@ class RestartedGmres : public KrylovSolver<Types> {
     }
   }
 
-  /// x <- x + M_R^{-1} Q y, accepted only if it and its residual are finite; else with fewer columns. False: x
-  /// unchanged.
-  bool update(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, int columns, ResidualNorms& norms) {
+  /// x <- x + M_R^{-1} Q y, if it and its residual are finite and the residual is hardly larger than that of x: it
+  /// cannot be without an A or M that changes, or a basis that is none. Else the same with fewer columns; in the end x
+  /// stays.
+  Update update(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, int columns, ResidualNorms& norms) {
+    bool finite = false;
     for (; columns > 0; columns /= 2) {
       combine(system, columns);
       mapUpdate(system, *candidate_);
@@ -197,15 +214,44 @@ class RestartedGmres : public KrylovSolver<Types> {
       system.reduce(*batch_);
       const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], xx = (*batch_)[size];
       const ResidualNorms now{system.norm(*z_, zz, *batch_), system.norm(*r_, rr, *batch_)};
-      if (std::isfinite(now.native) && std::isfinite(now.explicit_) && std::isfinite(xx)) {
-        norms = now;
-        system.kernels().scale(Scalar(1), *candidate_, x);
-        return true;
-      }
+      if (!std::isfinite(now.native) || !std::isfinite(now.explicit_) || !std::isfinite(xx)) continue;
+      finite = true;
+      if (now.native > tolerated * norms.native) continue;
+      if (now.native > norms.native) keep(system, x, norms);
+      norms = now;
+      system.kernels().scale(Scalar(1), *candidate_, x);
+      return Update::Made;
     }
-    return false;
+    if (!finite) return Update::NotFinite;
+    system.residual(b, x, *r_);  // those of the last candidate are in their place
+    system.toNative(*r_, *z_);
+    return Update::Refused;
   }
 
+  /// Remembers x, which the next one will be a little worse than: near the attainable accuracy residuals rise and fall.
+  void keep(LinearSystem<Types>& system, const MultiVector& x, const ResidualNorms& norms) {
+    if (best_ <= norms.native) return;
+    if (bestX_.is_null()) bestX_ = Teuchos::rcp(new MultiVector(x.getMap(), 1, false));
+    system.kernels().scale(Scalar(1), x, *bestX_);
+    best_ = norms.native;
+    bestNorms_ = norms;
+  }
+
+  /// Returns to the x of the smallest native residual, if that is not the last one. The application's own test has
+  /// judged the last one.
+  void goBack(LinearSystem<Types>& system, MultiVector& x, const ResidualNorms& norms, StopTest& stop) {
+    if (stop.converged() || stop.reason() == StopReason::UserTest || !(best_ < norms.native)) return;
+    system.kernels().scale(Scalar(1), *bestX_, x);
+    stop.wentBack(bestNorms_);
+    system.tell(stop.iterations(), "went back", "to an earlier iterate with a smaller residual");
+  }
+
+  /// A cycle may make the native residual larger by this factor: rounding at the attainable accuracy.
+  static constexpr double tolerated = 2;
+
+  double best_ = std::numeric_limits<double>::infinity();  ///< native residual of bestX_
+  ResidualNorms bestNorms_;
+  Vector bestX_;  ///< made where a cycle made the residual larger
   Vector r_, z_, u_, candidate_;
   Agreement<Types> agreement_;
   VectorOrthogonalization<Types> vectorOrthogonalization_;
