@@ -121,6 +121,7 @@ class PipelinedGmres : public Gmres<Types> {
   /// A pipeline longer than the restart cycle, or than the space itself, would never fill.
   void fitDepth(LinearSystem<Types>& system, StopTest& stop, int m) {
     if (blocks_) t_ = length_.current();
+    depth_ = std::min(depth_, std::max(m, 1));  // more is told below, and might overflow
     if (blocks_ && length_.automatic()) t_ = std::min(t_, std::max(1, m / (2 * (depth_ + 1))));
     if (lag() < m) return;
     t_ = std::min(t_, std::max(1, m / 2));

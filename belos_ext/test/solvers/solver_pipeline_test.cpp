@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <map>
 
 #include "belos_ext/test/solvers/solver_suite.hpp"
@@ -214,14 +215,14 @@ TEST(Pipeline, WithoutReplacementADriftEndsCg) {
 }
 
 TEST(Pipeline, LongerThanTheCycleIsShortenedAndTold) {
-  Params p = tight(50);
-  p.set("Num Blocks", 12);
-  for (Method method : {Method::PipelinedGmres, Method::PipelinedSStepGmres}) {
-    const Outcome outcome = solve(named(method), p, systemWithRightHandSide(grid2d(12, 12)));
-    EXPECT_TRUE(outcome.converged);
-    bool told = false;
-    for (const ReportEvent& event : outcome.report.events) told = told || event.kind == "pipeline depth";
-    EXPECT_TRUE(told);
+  for (int depth : {12, 50, std::numeric_limits<int>::max() / 2, std::numeric_limits<int>::max()}) {
+    Params p = tight(depth);
+    p.set("Num Blocks", 12);
+    for (Method method : {Method::PipelinedGmres, Method::PipelinedSStepGmres}) {
+      const Outcome outcome = solve(named(method), p, systemWithRightHandSide(grid2d(12, 12)));
+      EXPECT_TRUE(outcome.converged);
+      EXPECT_TRUE(tells(outcome, "pipeline depth")) << depth;
+    }
   }
 }
 
