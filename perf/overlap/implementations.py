@@ -1,12 +1,13 @@
 """The MPI implementations of this machine: compilers, launchers, and how to ask each for a transport."""
 
+import json
 import os
 import pathlib
 import shutil
 import subprocess
 import tempfile
 
-from report import processes
+from report import children, processes
 
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE / "overlap_bench.cpp"
@@ -50,7 +51,9 @@ class Implementation:
         if self.program is None:
             self.program = target / "overlap_bench"
             if not self.program.exists() or self.program.stat().st_mtime < SOURCE.stat().st_mtime:
-                self._call([self.compiler, *FLAGS, str(SOURCE), "-o", str(self.program)])
+                draft = self.program.with_suffix(".tmp")  # so that an interrupted compilation leaves nothing to run
+                self._call([self.compiler, *FLAGS, str(SOURCE), "-o", str(draft)])
+                draft.replace(self.program)
         if with_latency and self.library is None:
             self.library = target / "libcapstan_latency.so"
             self._call([str(HERE.parent / "latency" / "build_for"), self.compiler or "mpicxx", str(target)])
@@ -95,24 +98,25 @@ def find(names):
     return found, notes
 
 
-def output_of(command, environment, timeout):
-    """Standard output of a run and what went wrong, or None. A program that has printed its result but does not end is
-    ended: MPICH with asynchronous progress was seen to hang in MPI_Finalize."""
-    # Into a file: a pipe would stay open as long as any process of a run that hangs.
+def attempt(command, environment, timeout):
+    """One run: the object it printed, or None, and what went wrong in words, or None. A run that does not end in time is
+    ended with all its ranks; what it had printed by then counts, since MPICH with asynchronous progress was seen to hang in
+    MPI_Finalize."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
-        with subprocess.Popen(command, stdout=output, stderr=errors, env=environment) as process:
-            problem = None
-            try:
-                status = process.wait(timeout)
-                problem = f"ended with status {status}" if status else None
-            except subprocess.TimeoutExpired:
-                problem = f"did not end within {timeout} s"
-                process.terminate()  # the launcher then ends its ranks
-            except BaseException:
-                process.terminate()
-                raise
+        status = children.run(command, timeout, stdout=output, stderr=errors, env=environment)
         output.seek(0)
         errors.seek(0)
-        if problem:
-            problem += ": " + " ".join(errors.read().split())[:300]
-        return output.read(), problem
+        said, complaint = output.read(), " ".join(errors.read().split())[:300]
+    try:
+        result = json.loads(said)
+    except ValueError:
+        result = None
+    if not isinstance(result, dict):
+        result = None
+        if status == 0:
+            return None, f"no result (it printed: {said[:200]!r})"
+    if status == 0:
+        return result, None
+    reason = f"timed out after {timeout} s" if status is None else f"ended with status {status}"
+    outcome = "no result" if result is None else "has a result, but did not end well"
+    return result, f"{outcome} ({reason})" + (f": {complaint}" if complaint else "")

@@ -6,13 +6,18 @@ usage: test_overlap.py <overlap_bench> <mpiexec> <libcapstan_latency.so>. Nothin
 
 import json
 import math
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
 RUN = pathlib.Path(__file__).resolve().parent / "run"
+sys.path[:0] = [str(RUN.parent), str(RUN.parents[1])]
+
+import implementations  # noqa: E402  pylint: disable=wrong-import-position
 PROGRAM, LAUNCHER, LIBRARY = None, None, None
 
 
@@ -70,13 +75,85 @@ class Results(unittest.TestCase):
             self.assertAlmostEqual(line["overlap_imb_percent"], max(0, 100 * (pure + cpu - both) / max(pure, cpu)))
 
 
+# A launcher that ignores the request to end; its rank, in a session of its own as MPICH starts them, does too.
+STUBBORN = """#!/bin/bash
+[[ $1 != --version ]] || { echo "mpirun (Open MPI) 4"; exit; }
+[[ " $* " != *" --tests 3 "* ]] || exec cat "$RESULT"
+trap '' TERM
+setsid sleep 100000 &
+echo "$$ $!" >>"$PIDS"
+echo "started, and then nothing" >&2
+wait
+"""
+LINE = {"bytes": 8, "t_pure_us": 2.0, "t_cpu_us": 2.0, "t_cpu_alone_us": 2.0, "t_ovrl_us": 3.0, "t_wait_us": 1.0,
+        "overlap_percent": 50.0, "overlap_imb_percent": 50.0}
+RESULT = {"mpi": "none", "ranks": 2, "threads": 1, "overlap": [LINE],
+          "simultaneous": [{"bytes": 8, "count": 1, "time_us": 2.0, "one_us": 2.0, "ratio": 1.0}]}
+
+
+def alive(pid):
+    try:
+        return pathlib.Path("/proc", pid, "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class Hanging(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="capstan overlap ")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def script(self, text):
+        path = self.folder / "launcher"
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    def test_a_case_that_hangs_is_ended_and_the_others_are_measured(self):
+        (self.folder / "result").write_text(json.dumps(RESULT), encoding="utf-8")
+        environment = {**os.environ, "PIDS": str(self.folder / "pids"), "RESULT": str(self.folder / "result")}
+        done = subprocess.run([str(RUN), "--program", "/bin/true", "--launcher", self.script(STUBBORN), "--quick", "--tests",
+                               "3", "--transport", "shm", "--timeout", "4", "--out", str(self.folder)],
+                              capture_output=True, text=True, timeout=280, check=False, env=environment)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        results = json.loads((self.folder / "overlap.json").read_text(encoding="utf-8"))
+        hanging, other = results["runs"]
+        problem = "turn 1: no result (timed out after 4 s): started, and then nothing"
+        self.assertEqual((hanging["problems"], hanging["samples"]), ([problem], []))
+        self.assertEqual((other["problems"], other["samples"]), ([], [{"turn": 0, **RESULT}]))
+        self.assertIn(problem, done.stdout)
+        self.assertIn(problem, (self.folder / "table.txt").read_text(encoding="utf-8"))
+        self.assertEqual(json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))["runs"][0]["problems"],
+                         [problem])
+        pids = (self.folder / "pids").read_text(encoding="utf-8").split()
+        self.assertEqual(len(pids), 2)
+        for pid in pids:
+            self.assertFalse(alive(pid), "a process of the run that hung is still there")
+
+    def test_what_was_printed_before_counts(self):
+        script = self.script(f"#!/bin/sh\necho '{json.dumps(RESULT)}'\nexec sleep 100000\n")
+        self.assertEqual(implementations.attempt([script], dict(os.environ), 3),
+                         (RESULT, "has a result, but did not end well (timed out after 3 s)"))
+
+    def test_other_ends_without_a_result(self):
+        for text, expected in (("echo no >&2; exit 7", "no result (ended with status 7): no"),
+                               ("echo 7", "no result (it printed: '7\\n')"), ("echo '{'", "no result (it printed: '{\\n')"),
+                               ("kill -9 $$", "no result (ended with status -9)")):
+            self.assertEqual(implementations.attempt([self.script(f"#!/bin/sh\n{text}\n")], dict(os.environ), 60),
+                             (None, expected))
+
+
 class WrongUse(unittest.TestCase):
     def test_messages(self):
         for words, part in ((["--transport", "ib"], "found 'ib'; allowed: a list of shm, tcp"),
-                            (["--ranks", "0"], "found '0'; allowed: a number from 1 on"),
+                            (["--ranks", "0"], "found '0'; allowed: a whole number from 1 on"),
                             (["--mpi", "lam"], "found 'lam'; allowed: a list of openmpi, mpich"),
                             (["--program", PROGRAM], "--program and --launcher"),
-                            (["--library", LIBRARY], "--library: only with --program")):
+                            (["--library", LIBRARY], "--library: only with --program"),
+                            (["--program", "/nowhere", "--launcher", LAUNCHER], "--program: found '/nowhere', which is no file"),
+                            (["--program", PROGRAM, "--launcher", LAUNCHER, "--mpi", "mpich"], "--mpi has no effect"),
+                            (["--transport", "tcp", "--emulated", "200"], "--emulated has no effect")):
             done = call(*words)
             self.assertEqual(done.returncode, 2, words)
             self.assertIn(part, done.stderr)

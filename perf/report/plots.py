@@ -1,8 +1,11 @@
 """Plots of results.json. Modules that draw import matplotlib when they draw: nothing else needs it."""
 
 import importlib.util
+import sys
 
 from report import sweep_plot
+
+MISSING = f"{sys.executable} has no matplotlib (Debian: python3-matplotlib, for /usr/bin/python3)"
 
 COLORS = {"capstan": "tab:orange", "belos": "tab:blue", "petsc": "tab:gray"}
 

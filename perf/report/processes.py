@@ -1,9 +1,11 @@
 """Starts the benchmark programs and turns what goes wrong into clear errors."""
 
 import os
-import pathlib
 import subprocess
 import sys
+import tempfile
+
+from report import children
 
 
 class Failure(Exception):
@@ -25,11 +27,6 @@ class NotBuilt(Failure):
     status = 3
 
 
-def interrupt(*_):
-    """For SIGTERM (timeout, a batch system): taken like Ctrl-C, so that the benchmark programs are ended too."""
-    raise KeyboardInterrupt
-
-
 def set_environment(file):
     """What every MPI run needs, unless the user (or ./capstan) has set it already. `file`: NAME=VALUE lines."""
     for line in file.read_text(encoding="utf-8").splitlines():
@@ -49,6 +46,28 @@ def milestone(text):
     """A line that stays, on a terminal; nothing elsewhere."""
     if os.environ.get("CAPSTAN_PROGRESS") == "1":
         print(f"\r\033[K{text}", file=sys.stderr, flush=True)
+
+
+def show(text):
+    """Prints results that are kept in files too: who reads the first lines only (head) has seen enough."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def command(name, work):
+    """Exit status of a command line that does `work`, which returns its own. name: as it is called in messages."""
+    children.take_signals_like_ctrl_c()
+    try:
+        return work()
+    except Failure as error:
+        progress("")
+        print(f"{name}: error: {error}", file=sys.stderr)
+        return error.status
+    except KeyboardInterrupt:
+        progress("")
+        return 130
 
 
 def cmake_cache(build):
@@ -115,20 +134,16 @@ class Programs:
     def run(self, command, log=None):
         """Runs a command and returns its standard output, or None when that goes to the file `log`. Standard error is
         ours, since progress and errors go there."""
-        where = pathlib.Path(log).open("wb") if log else subprocess.PIPE
-        with subprocess.Popen(command, stdout=where) as process:
+        with open(log, "w+b") if log else tempfile.TemporaryFile() as output:
             try:
-                output = process.communicate(timeout=self.timeout)[0]
-            except BaseException as error:
-                process.terminate()  # mpirun then ends its ranks, which it could not if it were killed
-                if not isinstance(error, subprocess.TimeoutExpired):
-                    raise
-                raise Failure(f"{' '.join(command)}\n  ran longer than {self.timeout} seconds (--timeout)") from error
-            finally:
-                if log:
-                    where.close()
-        status = process.returncode
+                status = children.run(command, self.timeout, stdout=output)
+            except OSError as error:
+                raise NotBuilt(f"cannot start {command[0]}: {error.strerror}") from error
+            output.seek(0)
+            said = None if log else output.read().decode("utf-8", errors="replace")
+        if status is None:
+            raise Failure(f"{' '.join(command)}\n  ran longer than {self.timeout} seconds (--timeout) and was ended")
         if status != 0:
             kind = Misuse if status == 2 else Crash if status < 0 or status > 128 else Failure
             raise kind(f"{' '.join(command)}\n  ended with status {status}")
-        return None if log else output.decode("utf-8", errors="replace")
+        return said
