@@ -188,8 +188,15 @@ void checkSolvers(Deck& deck, const std::string& folder, const Teuchos::RCP<cons
   }
   if (diagnostics.failed()) return;
   for (const auto& solver : deck.linearSolvers) {
-    const std::string wrong = tryMethod(solver.method, solver.parameters);
-    if (!wrong.empty()) diagnostics.error(solver.place, wrong);
+    std::string wrong = tryMethod(solver.method, solver.parameters);
+    if (wrong.find("\"Strict Parameters\"") != std::string::npos) {
+      wrong += "; decks set it, parameters: {Strict Parameters: no} makes this a warning";
+    }
+    if (!wrong.empty()) {
+      diagnostics.error(solver.place, wrong);
+    } else if (solver.preconditioner.side == Side::Left && isFlexible(solver.method, solver.parameters)) {
+      diagnostics.error(solver.place, "preconditioner_side: left conflicts with \"Flexible Gmres\"; allowed: right");
+    }
   }
 }
 

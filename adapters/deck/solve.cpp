@@ -12,6 +12,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "adapters/deck/settlement.hpp"
 #include "adapters/deck/solver_catalog.hpp"
 #include "adapters/deck/systems.hpp"
 #include "belos_ext/core/nearest_match.hpp"
@@ -89,11 +90,13 @@ std::string scalingOf(const Teuchos::ParameterList& parameters) {
 /// One system with one solver, over the steps of the system.
 class Runner {
  public:
-  Runner(const SystemOptions& system, const LinearSolver& solver, SystemSequence& sequence, const RunOptions& options)
+  Runner(const SystemOptions& system, const LinearSolver& solver, SystemSequence& sequence, const RunOptions& options,
+         Settlement& settlement)
       : system_(system),
         solver_(solver),
         sequence_(sequence),
         options_(options),
+        settlement_(settlement),
         preconditioner_(solver.preconditioner),
         x_(Teuchos::rcp(new MultiVector(sequence.guess(), Teuchos::Copy))) {}
 
@@ -104,7 +107,7 @@ class Runner {
     if (!system_.sequence.previousGuess || k == 0) Tpetra::deep_copy(*x_, sequence_.guess());
     const auto initial = residualNorms(*sequence_.A(), *x_, *sequence_.b());
     const Stopwatch setup;
-    preconditioner_.update(sequence_.A());
+    updatePreconditioner();
     record.setupSeconds = setup.seconds();
     runSolver(record);
     judge(initial, record);
@@ -132,6 +135,17 @@ class Runner {
     record.tolerance = last ? solver_.finalTolerance : solver_.tolerance;
     record.scaledBy = scalingOf(solver_.parameters);
     return record;
+  }
+
+  void updatePreconditioner() {
+    std::string failure;
+    try {
+      preconditioner_.update(sequence_.A());
+    } catch (const PreconditionerError& error) {
+      failure = error.what();
+    }
+    failure = settlement_.settle(failure);
+    if (!failure.empty()) throw PreconditionerError(failure);
   }
 
   Teuchos::RCP<Problem> makeProblem() {
@@ -177,7 +191,11 @@ class Runner {
       if (own != nullptr) record.report = own->report();
     } catch (const std::exception& error) {
       record.failure = error.what();
+    }
+    record.failure = settlement_.settle(record.failure);
+    if (!record.failure.empty()) {
       record.claimed = false;
+      record.report.reset();
       manager_ = Teuchos::null;
     }
     record.history = record.report ? record.report->history : recorder->points();
@@ -211,6 +229,7 @@ class Runner {
   const LinearSolver& solver_;
   SystemSequence& sequence_;
   const RunOptions& options_;
+  Settlement& settlement_;
   Preconditioner preconditioner_;
   Teuchos::RCP<MultiVector> x_;
   Teuchos::RCP<Manager> manager_;
@@ -256,15 +275,23 @@ std::string tryMethod(const std::string& name, const Teuchos::ParameterList& par
   return "";
 }
 
+bool isFlexible(const std::string& name, const Teuchos::ParameterList& parameters) {
+  const char* key = "Flexible Gmres";
+  const auto solver = Factory().create(name, Teuchos::rcp(new Teuchos::ParameterList(parameters)));
+  const auto list = solver->getCurrentParameters();
+  return !list.is_null() && list->isType<bool>(key) && list->get<bool>(key);
+}
+
 std::vector<SolveRecord> runDeck(const Deck& deck, const Teuchos::RCP<const Communicator>& comm,
                                  const RunOptions& options) {
   std::vector<SolveRecord> records;
+  Settlement settlement(*comm);
   for (const auto& system : deck.systems) {
     SystemSequence sequence(system, comm);
     for (const auto index : system.solvers) {
       const auto& solver = deck.linearSolvers[index];
       try {
-        Runner runner(system, solver, sequence, options);
+        Runner runner(system, solver, sequence, options, settlement);
         for (int k = 0; k < sequence.size(); ++k) records.push_back(runner.solve(k));
       } catch (const PreconditionerError& error) {
         throw PreconditionerError(fmt::format("{}.preconditioner: {}", solver.place.text(), error.what()));

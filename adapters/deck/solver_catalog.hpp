@@ -22,4 +22,7 @@ Teuchos::RCP<const Teuchos::ParameterList> methodParameters(const std::string& n
 /// Creates the method with these parameters and drops it again. Empty when that works, else what it says. Local.
 std::string tryMethod(const std::string& name, const Teuchos::ParameterList& parameters);
 
+/// Whether that method, with parameters that tryMethod accepts, is flexible, and so takes no left preconditioner.
+bool isFlexible(const std::string& name, const Teuchos::ParameterList& parameters);
+
 }  // namespace capstan::deck

@@ -73,6 +73,26 @@ class Refusals(SolveCase):
         self.refused(DECK.replace("    kspace: 50\n", "    parameters: {Maximum Iterations: 5}\n"),
                      "conflicts with linear_solvers[0].max_iterations")
         self.refused(DECK + "    matrix: a.mtx\n", "systems[0].generate: conflicts with matrix")
+        for method in ("capstan_sstep_gmres", "block gmres"):
+            flexible = "    kspace: 50\n    preconditioner_side: left\n    parameters: {Flexible Gmres: yes}\n"
+            self.refused(DECK.replace("block gmres", method).replace("    kspace: 50\n", flexible),
+                         'linear_solvers[0]: preconditioner_side: left conflicts with "Flexible Gmres"')
+
+    def test_what_has_no_effect_says_how_to_go_on(self):
+        deck = DECK.replace("block gmres", "capstan_pipelined_gmres")
+        self.refused(deck.replace("    kspace: 50\n", "    parameters: {Block Size: 2}\n"),
+                     '"Block Size" = 2 has no effect', "parameters: {Strict Parameters: no} makes this a warning")
+        run = self.solve(deck.replace("    kspace: 50\n", "    parameters: {Block Size: 2, Strict Parameters: no}\n"))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn('"Block Size" = 2 has no effect', run.stderr + run.stdout)
+
+    def test_a_rank_that_fails_alone_ends_all(self):
+        """Debian's two-stage Gauss-Seidel throws on a rank without rows; the others wait for it."""
+        deck = ("linear_solvers: [{name: gm, method: capstan_gmres, preconditioner: sgs2}]\n"
+                "systems: [{generate: {problem: diagonal, values: [1, 2]}}]\n")
+        run = self.solve(deck, ranks=3)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("rank 2 failed, and the others wait for it: ", run.stderr)
 
     def test_matrix_files(self):
         def with_files(matrix="a.mtx", rhs="b.mtx"):
