@@ -167,6 +167,9 @@ nlohmann::json measureOverlap(const Options& options, int bytes, Computation& co
     waiting.push_back(MPI_Wtime() - start);
   }));
   reduction.check();
+  // The warm-up counts here as little as in the times above.
+  computing.erase(computing.begin(), computing.begin() + options.warmup);
+  waiting.erase(waiting.begin(), waiting.begin() + options.warmup);
   const double cpu = meanOverRanks(median(computing));
   // OSU: 100 - (t_ovrl - t_CPU) / t_pure. Intel's, of Fig. 7: over max(t_pure, t_CPU), which its numbers confirm.
   const double osu = std::max(0.0, 100 * (1 - (overlapped - cpu) / pure));

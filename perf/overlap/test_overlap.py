@@ -151,7 +151,7 @@ class WrongUse(unittest.TestCase):
                             (["--mpi", "lam"], "found 'lam'; allowed: a list of openmpi, mpich"),
                             (["--program", PROGRAM], "--program and --launcher"),
                             (["--library", LIBRARY], "--library: only with --program"),
-                            (["--program", "/nowhere", "--launcher", LAUNCHER], "--program: found '/nowhere', which is no file"),
+                            (["--program", "/nowhere", "--launcher", LAUNCHER], "--program: found '/nowhere', which is no"),
                             (["--program", PROGRAM, "--launcher", LAUNCHER, "--mpi", "mpich"], "--mpi has no effect"),
                             (["--transport", "tcp", "--emulated", "200"], "--emulated has no effect")):
             done = call(*words)

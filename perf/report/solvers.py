@@ -77,8 +77,21 @@ def _run(programs, command_of, folder, name, crashed):
             crashed.append(at_work)
         finally:
             marker.unlink(missing_ok=True)
-            if log.stat().st_size == 0:
+            if log.exists() and log.stat().st_size == 0:
                 log.unlink()
+
+
+def _words(arguments, campaign):
+    """What solvers_bench is told of a campaign in any case."""
+    words = [str(campaign)]
+    for override in arguments.overrides:
+        words += ["--set", override]
+    return words + (["--petsc", arguments.petsc] if arguments.petsc else [])
+
+
+def check(programs, arguments, campaign):
+    """Raises Misuse, after solvers_bench has said why, where a campaign cannot be run as asked for."""
+    programs.run(programs.mpi_command(1, PROGRAM, *_words(arguments, campaign), "--check"))
 
 
 def measure(programs, arguments, campaign, folder, keep, latency=None, crashed=None):
@@ -89,12 +102,8 @@ def measure(programs, arguments, campaign, folder, keep, latency=None, crashed=N
     crashed = [] if crashed is None else crashed
     name = campaign.stem + (f"-{latency:g}us" if latency is not None else "")
     raw = folder / f"{name}.json.tmp"
-    words = [str(campaign), "--output", str(raw), "--repeat", str(arguments.repeat or (3 if arguments.quick else 7)),
-             "--seed", str(arguments.seed)]
-    for override in arguments.overrides:
-        words += ["--set", override]
-    if arguments.petsc:
-        words += ["--petsc", arguments.petsc]
+    words = [*_words(arguments, campaign), "--output", str(raw), "--seed", str(arguments.seed),
+             "--repeat", str(arguments.repeat or (3 if arguments.quick else 7))]
     words += ["--mpi-threads"] if arguments.mpi_threads else []
 
     def command_of(known):
@@ -104,6 +113,7 @@ def measure(programs, arguments, campaign, folder, keep, latency=None, crashed=N
     try:
         _run(programs, command_of, folder, name, crashed)
     finally:
+        raw.with_name(raw.name + ".tmp").unlink(missing_ok=True)  # its draft, where solvers_bench was ended
         if raw.exists():
             result = json.loads(raw.read_text(encoding="utf-8"))
             raw.unlink()

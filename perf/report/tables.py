@@ -67,8 +67,8 @@ def emulation_lines(campaign):
 
 
 def system_lines(campaign, system):
-    lines = [*emulation_lines(campaign), f"{system['name']}: {system['rows']} rows, {system['entries']} entries, {campaign['ranks']} ranks, "
-             f"{campaign['repeat']} turns, seed {campaign['seed']}"]
+    lines = [*emulation_lines(campaign), f"{system['name']}: {system['rows']} rows, {system['entries']} entries, "
+             f"{campaign['ranks']} ranks, {campaign['repeat']} turns, seed {campaign['seed']}"]
     head = ["solver", "library", "iterations", "all-reduces/iteration", "residual", "ms [min..max]", "first", "solved",
             "/belos", "/petsc"]
     for name in dict.fromkeys(solver["group"] for solver in system["solvers"]):

@@ -38,13 +38,15 @@ struct Arguments {
   std::string output;
   std::string marker;
   std::vector<std::string> crashed;
+  bool checkOnly = false;
 };
 
 /// Reads the command line. True when the program should go on; else `status` is the exit status.
 bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status) {
   CLI::App app{"Times the solvers of a deck against each other on every system that names them.", "solvers_bench"};
   app.add_option("deck", arguments.source.file, "the deck, a YAML file with linear_solvers and systems")->required();
-  app.add_option("--output", arguments.output, "the JSON file to write")->required();
+  auto* output = app.add_option("--output", arguments.output, "the JSON file to write");
+  auto* check = app.add_flag("--check", arguments.checkOnly, "only look whether deck and options are right");
   app.add_option("--set", arguments.source.overrides, "change the deck: key=value; may be repeated")
       ->take_all()
       ->allow_extra_args(false)
@@ -60,6 +62,7 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   app.add_option("--petsc", arguments.petsc, "PETSc's methods, by name, or 'off' (default: all)")->delimiter(',');
   try {
     app.parse(argc, argv);
+    if (check->count() == 0 && output->count() == 0) throw CLI::RequiredError("--output");
   } catch (const CLI::ParseError& error) {
     status = error.get_exit_code() == 0 ? exitMeasured : tools::exitMisuse;
     if (talks) app.exit(error);
@@ -154,6 +157,7 @@ void measure(const Arguments& arguments, bool talks) {
   const auto comm = Tpetra::getDefaultComm();
   const deck::Deck input = deck::loadDeck(arguments.source, comm);
   const perf::PetscPeers petsc(arguments.petsc);
+  if (arguments.checkOnly) return;
   auto notes = nlohmann::json::array();
   for (const auto& warning : input.warnings) notes.push_back(warning);
   nlohmann::json out = {{"deck", input.file},

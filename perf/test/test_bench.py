@@ -21,7 +21,8 @@ sys.dont_write_bytecode = True
 PERF = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PERF))
 
-from report import files, kernels, processes, solvers, statistics, tables  # noqa: E402  pylint: disable=wrong-import-position
+# pylint: disable=wrong-import-position
+from report import children, files, kernels, processes, solvers, statistics, tables  # noqa: E402
 
 BUILD = None
 THREADED = """
@@ -127,7 +128,8 @@ class Arithmetic(unittest.TestCase):
 
 class Files(unittest.TestCase):
     def test_json_reads_back(self):
-        for value in ([], {}, {"a": []}, [[], [1, 2.5]], {"a": {"b": {}}}, None, "two\nlines", {"a": [{"b": [1, {"c": None}]}]}):
+        for value in ([], {}, {"a": []}, [[], [1, 2.5]], {"a": {"b": {}}}, None, "two\nlines",
+                      {"a": [{"b": [1, {"c": None}]}]}):
             self.assertEqual(json.loads(files.dump(value)), value)
         self.assertEqual(files.dump({"a": [{"b": 1}], "c": 2}), '{\n "a": [\n  {"b": 1}\n ],\n "c": 2\n}')
 
@@ -172,6 +174,14 @@ class Bench(unittest.TestCase):
         return json.loads((self.folder / "out" / "results.json").read_text(encoding="utf-8"))
 
 
+def started_by(bench, entry):
+    """Whether a process of /proc runs under that perf/bench."""
+    try:
+        return f"{children.MARK}={bench}.".encode() in (entry / "environ").read_bytes()
+    except OSError:
+        return False
+
+
 class WrongUse(Bench):
     def refused(self, words, *expected, status=2, build=None):
         done = self.bench(*words, build=build)
@@ -192,6 +202,9 @@ class WrongUse(Bench):
     def test_options_without_effect(self):
         self.refused(["--kernels", "default"], "--kernels", "no effect")
         self.refused(["--kernels", "--latency", "20"], "--latency", "no effect")
+        self.refused(["--kernels", "--mpi-threads"], "--mpi-threads", "no effect")
+        self.refused(["quick", "--campaign", "quick"], "found 2 campaigns called 'quick'")
+        self.refused(["--mpirun-args", "'--mca"], "found ''--mca'", "words as in a shell")
 
     def test_nothing_built(self):
         self.refused(["--quick"], "not built", "solvers_bench", status=3, build=self.folder)
@@ -204,6 +217,9 @@ class WrongUse(Bench):
 
     def test_wrong_deck(self):
         one = ["--ranks", 1]
+        # Before the kernels are measured, and without a folder that would look like results.
+        self.refused(["--kernels", "--solvers", "--petsc", "nonsense", *one], "--petsc", "nonsense")
+        self.assertFalse((self.folder / "out").exists())
         self.refused(["quick", "--set", "systems[0].generat=3", *one], "generat", "generate")
         self.refused(["quick", "--set", "systems[0].guess=random", *one], "systems[0]", "guess", "zero")
         self.refused(["quick", "--petsc", "nonsense", *one], "--petsc", "nonsense", "off")
@@ -322,8 +338,8 @@ class Measures(Bench):
         first, second = self.folder / "first.yaml", self.folder / "second.yaml"
         first.write_text(DECK, encoding="utf-8")
         second.write_text(ENDLESS, encoding="utf-8")
-        words = [sys.executable, str(PERF / "bench"), str(first), str(second), "--ranks", "1", "--repeat", "1", "--petsc", "off",
-                 "--out", str(self.folder / "out")]
+        words = [sys.executable, str(PERF / "bench"), str(first), str(second), "--ranks", "2", "--repeat", "1",
+                 "--petsc", "off", "--out", str(self.folder / "out")]
         environment = {**os.environ, "CAPSTAN_BUILD_DIR": str(BUILD)}
         with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             marker = self.folder / "out" / "second.running.tmp"
@@ -332,6 +348,8 @@ class Measures(Bench):
             process.terminate()
             output, errors = process.communicate()
         self.assertEqual((process.returncode, output), (130, ""), errors)
+        self.assertEqual([one for one in pathlib.Path("/proc").glob("[0-9]*") if started_by(process.pid, one)], [])
+        self.assertEqual(sorted(one.name for one in (self.folder / "out").iterdir() if one.suffix == ".tmp"), [])
         self.assertIn("stopped early", errors)
         results = self.results()
         self.assertFalse(results["complete"])
