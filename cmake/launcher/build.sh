@@ -43,7 +43,7 @@ configure_options() {
   else
     printf '%s\n' -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_NATIVE=ON -DCAPSTAN_PCH=ON \
       "-DCAPSTAN_OPENFOAM=$(on_or_off have_packages openfoam)" \
-      "-DCAPSTAN_PETSC_PEERS=$(on_or_off have_packages bench)"
+      "-DCAPSTAN_PETSC_PEERS=$(on_or_off have_packages petsc)"
   fi
 }
 

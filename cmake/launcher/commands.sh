@@ -46,7 +46,7 @@ TEXT
 
 command_setup() {
   [[ $# -eq 0 ]] || fail_usage "setup takes no arguments, got: $*"
-  ensure_packages build openfoam bench test
+  ensure_packages build openfoam petsc bench test
   export_run_environment
   configure "$build_dir"
   say "everything is set up; next: ./capstan build, ./capstan test or ./capstan run app-inputs/openfoam/cavity3d"
@@ -189,7 +189,7 @@ TEXT
 }
 
 command_test() {
-  local targets=(all capstan_tests) groups=(build openfoam bench test) selection=() progress=() status=0
+  local targets=(all capstan_tests) groups=(build openfoam petsc bench test) selection=() progress=() status=0
   if [[ ${1:-} == --sanitize ]]; then
     shift
     build_dir=$build_dir-sanitize targets=(capstan_unit_tests capstan_application_tests) groups=(build openfoam)
@@ -230,7 +230,7 @@ TEXT
 
 command_bench() {
   local python=python3
-  ensure_packages build bench
+  ensure_packages build petsc bench
   # Debian's packages, matplotlib among them, serve Debian's Python.
   ! on_debian_12 || python=/usr/bin/python3
   # The overlap benchmark compiles its one program itself, for each MPI.

@@ -8,8 +8,9 @@ declare -A packages=(
            libmumps-dev libscotch-dev libptscotch-dev libhdf5-openmpi-dev libyaml-cpp-dev
            libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libgtest-dev libbenchmark-dev python3"
   [openfoam]="openfoam openfoam-examples dpkg-dev"
-  [bench]="libpetsc-real-dev pkg-config python3-matplotlib"
-  [test]="clang-format shellcheck mpich libmpich-dev"
+  [petsc]="libpetsc-real-dev pkg-config"
+  [bench]="python3-matplotlib mpich libmpich-dev"
+  [test]="clang-format shellcheck"
 )
 
 on_debian_12() {
