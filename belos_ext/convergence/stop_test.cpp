@@ -43,6 +43,7 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm) {
   explicitScale_ = scaleOf(criteria_.explicitScaling, initial, rhsNorm, criteria_.userScale);
   target_ = criteria_.tolerance;
   recursive_ = initial.native;
+  norms_ = initial;
   if (scaleListener_) scaleListener_(implicitScale_);
 }
 

@@ -92,7 +92,8 @@ class StopTest {
   double explicitScale() const { return explicitScale_; }
   const ResidualNorms& norms() const { return norms_; }
   const StopCriteria& criteria() const { return criteria_; }
-  /// The scaled residual the tolerance is compared with; the larger one where two are tested.
+  /// The scaled residual of x as last computed, with which the tolerance is compared; the larger one where two are
+  /// tested.
   double attained() const;
 
  private:

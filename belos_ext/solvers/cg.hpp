@@ -83,7 +83,7 @@ class Cg final : public KrylovSolver<Types> {
       }
       if (!(gamma > 0) || !(pAp > 0) || !std::isfinite(gamma) || !std::isfinite(pAp)) {
         if (!std::isfinite(gamma) || !std::isfinite(pAp)) {
-          stop.stop(StopReason::NonFinite);
+          if (gammaOld == Scalar(0) || !verify(system, b, x, stop, false)) stop.stop(StopReason::NonFinite);
         } else if (gammaOld == Scalar(0) || !restart(system, b, x, stop)) {
           if (!stop.over()) stop.stop(StopReason::Breakdown);  // A or M is not positive definite
         }
@@ -112,17 +112,23 @@ class Cg final : public KrylovSolver<Types> {
     return !claimed_ && !stopped_ && !stop.exhausted() && std::isfinite(norm);
   }
 
-  /// r = b - A x and its norm. Returns true when the iteration is to go on from there.
-  bool restart(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
+  /// r = b - A x, whose norm is judged. True when the solve has converged.
+  bool verify(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, bool claimed) {
     system.residual(b, x, *r_);
     batch_->clear();
     const auto rr = batch_->norm2(*r_);
     system.reduce(*batch_);
     const Scalar square = (*batch_)[rr];
     const double norm = system.norm(*r_, square, *batch_);
-    const bool claimed = claimed_;
-    claimed_ = false;
-    if (stop.verified({norm, norm}, true)) return false;
+    stop.verified({norm, norm}, claimed);
+    return stop.converged();
+  }
+
+  /// r = b - A x. Returns true when the iteration is to go on from there.
+  bool restart(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
+    const bool claimed = std::exchange(claimed_, false);
+    verify(system, b, x, stop, true);
+    if (stop.over()) return false;
     if (stopped_) {
       stop.stop(StopReason::UserTest);
     } else if (claimed && replacement_.mode == ResidualReplacement::Mode::Off) {
