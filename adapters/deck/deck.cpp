@@ -117,7 +117,7 @@ long long inspectVector(const std::string& file, const Place& place, long long r
 }
 
 /// Reads through the files of a system. Rank 0 only.
-void inspectFiles(const SystemOptions& system, Diagnostics& diagnostics) {
+void inspectFiles(const SystemOptions& system, const SystemLimits& limits, Diagnostics& diagnostics) {
   long long rows = 0;
   // What cannot be numbered has been found already.
   if (system.generator) rows = static_cast<long long>(std::min(generatedRows(*system.generator), 9e18));
@@ -132,6 +132,10 @@ void inspectFiles(const SystemOptions& system, Diagnostics& diagnostics) {
       } else if (info.rows != info.columns) {
         diagnostics.error(system.matrixPlace, fmt::format("{}: found {} rows and {} columns; allowed: a square matrix",
                                                           system.matrixFile, info.rows, info.columns));
+      } else if (const auto wrong =
+                     fileSizeProblem(static_cast<double>(info.rows), static_cast<double>(info.entries), limits);
+                 !wrong.empty()) {
+        diagnostics.error(system.matrixPlace, fmt::format("{}: {}", system.matrixFile, wrong));
       }
     } catch (const FileError& error) {
       diagnostics.error(system.matrixPlace, error.what());
@@ -216,12 +220,13 @@ Deck loadDeck(const DeckSource& source, const Teuchos::RCP<const Communicator>& 
   Deck deck = readDeck(root, source, folder, diagnostics);
   chooseSolver(deck, source.solver, diagnostics);
 
-  checkSystemSizes(deck.systems, *comm, machineMemory(), diagnostics);
+  const SystemLimits limits = systemLimits(*comm, machineMemory());
+  checkSystemSizes(deck.systems, limits, diagnostics);
 
   // Rank 0 alone looks at files; its findings become everyone's.
   Diagnostics files;
   if (comm->getRank() == 0) {
-    for (const auto& system : deck.systems) inspectFiles(system, files);
+    for (const auto& system : deck.systems) inspectFiles(system, limits, files);
   }
   std::istringstream findings(shared(fmt::format("{}", fmt::join(files.errors(), "\n")), *comm));
   for (std::string line; std::getline(findings, line);) diagnostics.append({line});

@@ -185,4 +185,19 @@ MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string&
   return info;
 }
 
+std::string plainMatrixMarket(std::string text, const MatrixMarketInfo& info) {
+  text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+  if (info.field != "pattern") return text;
+  std::string plain = "%%MatrixMarket matrix coordinate real " + info.symmetry + "\n";
+  Lines lines{text};
+  std::string_view line;
+  lines.next(line);
+  for (bool sized = false; lines.next(line);) {
+    if (blank(line) || line.front() == '%') continue;
+    plain.append(line).append(sized ? " 1\n" : "\n");
+    sized = true;
+  }
+  return plain;
+}
+
 }  // namespace capstan::deck

@@ -18,6 +18,10 @@ namespace {
 using LocalOrdinal = Tpetra::Details::DefaultTypes::local_ordinal_type;
 using GlobalOrdinal = Tpetra::Details::DefaultTypes::global_ordinal_type;
 
+constexpr double globalEntry = sizeof(GlobalOrdinal) + sizeof(double);  // until fillComplete
+constexpr double localEntry = sizeof(LocalOrdinal) + sizeof(double);
+constexpr int vectors = 8;  // solution, right-hand side, guess, and the least that a method keeps
+
 /// Most rows that Tpetra can number: local ordinals on a rank, global ones over all.
 double mostRows(int ranks) {
   const auto local = static_cast<double>(std::numeric_limits<LocalOrdinal>::max());
@@ -64,10 +68,11 @@ double machineMemory() {
   return memory;
 }
 
+SystemLimits systemLimits(const Communicator& comm, double memory) {
+  return {mostRows(comm.getSize()), totalMemory(comm, memory), comm.getSize()};
+}
+
 double generatedBytes(const SystemOptions& system) {
-  constexpr double globalEntry = sizeof(GlobalOrdinal) + sizeof(double);  // until fillComplete
-  constexpr double localEntry = sizeof(LocalOrdinal) + sizeof(double);
-  constexpr int vectors = 8;  // solution, right-hand side, guess, and the least that a method keeps
   const auto& options = *system.generator;
   const bool kept = system.sequence.steps * system.sequence.outerIterations > 1 && system.sequence.change > 0.0;
   const double inRow = findGenerator(options.problem)->entriesInRow;
@@ -75,23 +80,33 @@ double generatedBytes(const SystemOptions& system) {
          (inRow * (globalEntry + (kept ? 2 : 1) * localEntry) + vectors * static_cast<double>(sizeof(double)));
 }
 
-void checkSystemSizes(const std::vector<SystemOptions>& systems, const Communicator& comm, double memory,
-                      Diagnostics& diagnostics) {
-  const double most = mostRows(comm.getSize());
-  const double total = totalMemory(comm, memory);
+std::string fileSizeProblem(double rows, double entries, const SystemLimits& limits) {
+  const double bytes = entries * (globalEntry + localEntry) + rows * vectors * static_cast<double>(sizeof(double));
+  if (rows > limits.rows) {
+    return fmt::format("found {:.4g} rows; allowed: at most {:.4g} on {} rank(s)", rows, limits.rows, limits.ranks);
+  }
+  if (bytes > limits.bytes) {
+    return fmt::format(
+        "found {:.4g} rows, which take about {}; allowed: what fits in the {} of the machines it runs on", rows,
+        size(bytes), size(limits.bytes));
+  }
+  return "";
+}
+
+void checkSystemSizes(const std::vector<SystemOptions>& systems, const SystemLimits& limits, Diagnostics& diagnostics) {
   for (const auto& system : systems) {
     if (!system.generator) continue;
     const double rows = generatedRows(*system.generator);
     const double bytes = generatedBytes(system);
     const std::string found = fmt::format("found {}, {:.4g} rows", cellsText(*system.generator), rows);
-    if (rows > most) {
-      diagnostics.error(system.matrixPlace,
-                        fmt::format("{}; allowed: at most {:.4g} rows on {} rank(s)", found, most, comm.getSize()));
-    } else if (bytes > total) {
+    if (rows > limits.rows) {
+      diagnostics.error(system.matrixPlace, fmt::format("{}; allowed: at most {:.4g} rows on {} rank(s)", found,
+                                                        limits.rows, limits.ranks));
+    } else if (bytes > limits.bytes) {
       diagnostics.error(system.matrixPlace,
                         fmt::format("{}, which take about {}; allowed: at most {:.4g} rows in the {} of the machines "
                                     "it runs on",
-                                    found, size(bytes), rows * total / bytes, size(total)));
+                                    found, size(bytes), rows * limits.bytes / bytes, size(limits.bytes)));
     }
   }
 }

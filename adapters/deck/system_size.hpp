@@ -1,8 +1,9 @@
 #pragma once
 /// \file
-/// How large generated systems are, asked before anything is built: a slip in `cells` must end in a message, not in a
-/// machine without memory.
+/// How large systems are, asked before anything is built: a slip in `cells` must end in a message, not in a machine
+/// without memory.
 
+#include <string>
 #include <vector>
 
 #include "adapters/deck/diagnostics.hpp"
@@ -19,10 +20,20 @@ double machineMemory();
 /// of a solve, those of the Krylov basis excepted. Local.
 double generatedBytes(const SystemOptions& system);
 
+/// What the ranks can number and the machines they run on can hold.
+struct SystemLimits {
+  double rows = 0.0, bytes = 0.0;
+  int ranks = 1;
+};
+
+/// \param memory of this rank's machine, in bytes. Collective; alike on all ranks.
+SystemLimits systemLimits(const Communicator& comm, double memory);
+
+/// What is wrong with a matrix of that size in a file, or nothing. Local.
+std::string fileSizeProblem(double rows, double entries, const SystemLimits& limits);
+
 /// Records an error for each generated system with more rows than the ranks can number, or that takes more than the
-/// memory of the machines the ranks run on. \param memory of this rank's machine, in bytes. Collective; the findings
-/// are alike on all ranks.
-void checkSystemSizes(const std::vector<SystemOptions>& systems, const Communicator& comm, double memory,
-                      Diagnostics& diagnostics);
+/// memory of the machines the ranks run on. Local.
+void checkSystemSizes(const std::vector<SystemOptions>& systems, const SystemLimits& limits, Diagnostics& diagnostics);
 
 }  // namespace capstan::deck

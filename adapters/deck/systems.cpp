@@ -32,6 +32,7 @@ std::string openFile(const std::string& path, const Communicator& comm, long lon
       sizes[0] = info.rows;
       sizes[1] = info.columns;
       sizes[2] = info.coordinate ? 1 : 0;
+      text = plainMatrixMarket(std::move(text), info);
     } catch (const FileError& error) {
       failure = error.what();
     }

@@ -245,7 +245,7 @@ TEST_F(DeckTest, WeighsGeneratedSystemsAgainstTheMemoryOfTheMachines) {
   EXPECT_EQ(generatedBytes(systems[0]), 204e6);
   const auto complaints = [&](double memory) {
     Diagnostics diagnostics;
-    checkSystemSizes(systems, *Tpetra::getDefaultComm(), memory, diagnostics);
+    checkSystemSizes(systems, systemLimits(*Tpetra::getDefaultComm(), memory), diagnostics);
     return diagnostics.errors();
   };
   EXPECT_TRUE(complaints(205e6).empty());

@@ -92,6 +92,24 @@ TEST_F(Systems, FilesGiveTheMatrixWritten) {
   EXPECT_LT(norm(*c), 1e-14);
 }
 
+TEST_F(Systems, PatternsAreOnesAndLineEndsAreNothing) {
+  const auto A = readMatrix(folder_.file("a.mtx", text("general", {"1 1 1", "2 2 1", "3 1 1", "3 3 1"})), comm_);
+  const std::string pattern =
+      "%%MatrixMarket matrix coordinate pattern general\n% no values\n3 3 4\n1 1\n2 2\n\n3 1\n3 3\n";
+  EXPECT_EQ(difference(*A, *readMatrix(folder_.file("p.mtx", pattern), comm_)), 0.0);
+  const auto windows = [](const std::string& plain) {
+    std::string all;
+    for (const char c : plain) all += c == '\n' ? std::string("\r\n") : std::string(1, c);
+    return all;
+  };
+  const std::string entries = text("general", {"1 1 1", "2 2 1", "3 1 1", "3 3 1"});
+  for (const auto& lines : {windows(pattern), windows(entries)}) {
+    EXPECT_EQ(difference(*A, *readMatrix(folder_.file("w.mtx", lines), comm_)), 0.0);
+  }
+  const std::string vector = windows("%%MatrixMarket matrix array real general\n3 1\n1\n2\n2\n");
+  EXPECT_EQ(norm(*readVectors(folder_.file("b.mtx", vector), A->getRangeMap())), 3.0);
+}
+
 TEST_F(Systems, SymmetricStorageIsUnfolded) {
   const auto A = readMatrix(folder_.file("a.mtx", text("symmetric", {"1 1 2", "2 1 -1", "2 2 2", "3 3 5"})), comm_);
   EXPECT_EQ(A->getGlobalNumEntries(), 5u);

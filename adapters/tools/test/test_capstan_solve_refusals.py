@@ -29,6 +29,11 @@ class Refusals(SolveCase):
         self.refused(DECK.replace("{problem: laplace2d, cells: 12}", "{problem: laplace3d, cells: 100000}"),
                      "systems[0].generate: found cells [100000, 100000, 100000], 1e+15 rows; allowed: at most", ranks=2)
 
+    def test_matrix_files_too_large_to_build(self):
+        self.write("a.mtx", "%%MatrixMarket matrix coordinate real general\n3000000000 3000000000 1\n1 1 4\n")
+        self.refused(DECK.replace("generate: {problem: laplace2d, cells: 12}", "matrix: a.mtx"),
+                     "systems[0].matrix: ", "a.mtx: found 3e+09 rows; allowed: at most 2.147e+09 on 1 rank(s)")
+
     def test_malformed_yaml(self):
         self.refused("linear_solvers: [\n", "deck.yaml:", "malformed YAML")
 
