@@ -167,7 +167,8 @@ void loadMueLu(LinearSolver& solver, const std::string& folder, const Communicat
   } catch (const FileError& error) {
     diagnostics.error(solver.mueluPlace, error.what());
   } catch (const std::exception& error) {
-    diagnostics.error(solver.mueluPlace, fmt::format("{}: malformed parameter XML: {}", file, error.what()));
+    diagnostics.error(solver.mueluPlace,
+                      fmt::format("{}: malformed parameter XML: {}", file, plainMessage(error.what())));
   }
 }
 

@@ -187,14 +187,16 @@ MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string&
 
 std::string plainMatrixMarket(std::string text, const MatrixMarketInfo& info) {
   text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
-  if (info.field != "pattern") return text;
-  std::string plain = "%%MatrixMarket matrix coordinate real " + info.symmetry + "\n";
+  const bool pattern = info.field == "pattern";
+  if (!pattern && info.field != "double") return text;
+  std::string plain =
+      fmt::format("%%MatrixMarket matrix {} real {}\n", info.coordinate ? "coordinate" : "array", info.symmetry);
   Lines lines{text};
   std::string_view line;
   lines.next(line);
   for (bool sized = false; lines.next(line);) {
     if (blank(line) || line.front() == '%') continue;
-    plain.append(line).append(sized ? " 1\n" : "\n");
+    plain.append(line).append(sized && pattern ? " 1\n" : "\n");
     sized = true;
   }
   return plain;

@@ -16,7 +16,7 @@ class FileError : public std::runtime_error {
 /// What the banner and the size line of a Matrix Market file say.
 struct MatrixMarketInfo {
   bool coordinate = true;  ///< false: array (dense)
-  std::string field;       ///< real, integer or pattern
+  std::string field;       ///< real, double (the same), integer or pattern
   std::string symmetry;    ///< general, symmetric or skew-symmetric
   long long rows = 0;
   long long columns = 0;
@@ -34,8 +34,8 @@ std::string readText(const std::string& path);
 /// messages. Local. \throws FileError with file and line.
 MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string& path);
 
-/// The same matrix in text that Tpetra's reader takes: without Windows' line ends, and real where it is a pattern, its
-/// entries 1. `text` has passed inspectMatrixMarket, which told `info`. Local.
+/// The same matrix in text that Tpetra's reader takes: without Windows' line ends, and real where it is double or
+/// a pattern, whose entries are 1. `text` has passed inspectMatrixMarket, which told `info`. Local.
 std::string plainMatrixMarket(std::string text, const MatrixMarketInfo& info);
 
 }  // namespace capstan::deck

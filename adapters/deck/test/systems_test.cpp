@@ -106,6 +106,9 @@ TEST_F(Systems, PatternsAreOnesAndLineEndsAreNothing) {
   for (const auto& lines : {windows(pattern), windows(entries)}) {
     EXPECT_EQ(difference(*A, *readMatrix(folder_.file("w.mtx", lines), comm_)), 0.0);
   }
+  std::string twice = entries;
+  twice.replace(twice.find("real"), 4, "double");
+  EXPECT_EQ(difference(*A, *readMatrix(folder_.file("d.mtx", twice), comm_)), 0.0);
   const std::string vector = windows("%%MatrixMarket matrix array real general\n3 1\n1\n2\n2\n");
   EXPECT_EQ(norm(*readVectors(folder_.file("b.mtx", vector), A->getRangeMap())), 3.0);
 }
