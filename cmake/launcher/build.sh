@@ -47,42 +47,72 @@ configure_options() {
   fi
 }
 
-# configure <folder> [-D options...]: runs CMake where the options changed since the last time. Ninja itself notices
-# changed CMake files.
-configure() {
-  local folder=$1 options stamp
+# One command at a time configures or builds in a folder; others wait. The lock is the launcher's file descriptor 9.
+lock() {
+  mkdir -p "$1"
+  exec 9>"$1/capstan-lock"
+  flock -n 9 && return
+  say "another ./capstan is at work in $1; waiting for it"
+  flock 9
+}
+
+unlock() {
+  exec 9>&-
+}
+
+# kept_options <folder> [-D options...]: the options that the user has given for this folder so far, one a line; of those
+# with the same name the last one.
+kept_options() {
+  local folder=$1
   shift
+  {
+    [[ ! -f $folder/capstan-user-options ]] || cat -- "$folder/capstan-user-options"
+    [[ $# -eq 0 ]] || printf '%s\n' "$@"
+  } | awk '{ name = $0; sub(/[:=].*/, "", name); if (!(name in last)) order[++count] = name; last[name] = $0 }
+    END { for (i = 1; i <= count; i++) print last[order[i]] }'
+}
+
+# configure <folder> [-D options...]: runs CMake where the options changed since the last time. Ninja itself notices
+# changed CMake files. Options given are kept for later, and win over those that follow from what is installed.
+configure() {
+  local folder=$1 options kept stamp
+  shift
+  lock "$folder"
+  mapfile -t kept < <(kept_options "$folder" "$@")
   mapfile -t options < <(configure_options "$folder")
-  options+=("$@")
+  options+=("${kept[@]}")
   stamp=$(printf '%s\n' "$root" "${options[@]}")
   if [[ -f $folder/build.ninja && -f $folder/capstan-options && $(<"$folder/capstan-options") == "$stamp" ]]; then
+    unlock
     return
   fi
   say "configuring $folder"
-  mkdir -p "$folder"
+  # Whatever ends this, the next command begins here again: the stamp is written last.
+  rm -f -- "$folder/capstan-options"
   # A build folder that was copied or moved with its sources still names the old place; CMake would refuse it.
   if [[ -f $folder/CMakeCache.txt ]] && ! grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$folder/CMakeCache.txt"; then
     say "the build folder belongs to another source tree; starting it afresh"
     rm -rf -- "$folder/CMakeCache.txt" "$folder/CMakeFiles"
   fi
-  run_logged "$folder/log/configure.log" cmake -G Ninja -S "$root" -B "$folder" "${options[@]}" ||
+  run_logged "$folder/log/configure.log" cmake -G Ninja -S "$root" -B "$folder" "${options[@]}" 9>&- ||
     fail 1 "CMake could not configure $folder"
+  [[ ${#kept[@]} -eq 0 ]] || printf '%s\n' "${kept[@]}" >"$folder/capstan-user-options"
   printf '%s\n' "$stamp" >"$folder/capstan-options"
+  unlock
 }
 
-# build_targets <folder> <targets...>: one build at a time in a folder, others wait.
+# build_targets <folder> <targets...>
 build_targets() {
   local folder=$1 jobs
   shift
   jobs=$(parallel_jobs)
-  exec 9>"$folder/capstan-lock"
-  flock 9
-  if [[ $(ninja -C "$folder" -n "$@" 2>/dev/null | tail -n 1) != *"no work to do."* ]]; then
+  lock "$folder"
+  if [[ $(ninja -C "$folder" -n "$@" 2>/dev/null 9>&- | tail -n 1) != *"no work to do."* ]]; then
     say "building ($jobs jobs): $*"
     # Ninja draws its own progress on a terminal.
     run_logged "$folder/log/build.log" ninja -C "$folder" -j "$jobs" "$@" 9>&- || fail 1 "the build failed"
   fi
-  exec 9>&-
+  unlock
 }
 
 # ensure_built <targets...>: packages, configuration, build.

@@ -60,7 +60,7 @@ Builds lib/libcapstan.so, bin/capstan-solve and, where OpenFOAM is installed, li
   --sanitize     build the unit and application tests in build-sanitize/ with the address and undefined-behaviour
                  sanitizers
   --jobs N       compiler jobs (default: one a core, as far as the memory goes: 2.5 GB each)
-  -DNAME=VALUE   a CMake option, kept for later builds
+  -DNAME=VALUE   a CMake option, kept for later commands in this build folder
   target         build these Ninja targets instead
 TEXT
 }
@@ -85,7 +85,7 @@ command_build() {
   ensure_packages build
   configure "$build_dir" "${options[@]}"
   build_targets "$build_dir" "${targets[@]}"
-  say "built: ${targets[*]} in $build_dir"
+  say "up to date in $build_dir: ${targets[*]}"
 }
 
 help_run() {
@@ -189,7 +189,7 @@ TEXT
 }
 
 command_test() {
-  local targets=(all capstan_tests) groups=(build openfoam petsc bench test) selection=() progress=() status=0
+  local targets=(all) groups=(build openfoam petsc bench test) selection=() progress=() status=0
   if [[ ${1:-} == --sanitize ]]; then
     shift
     build_dir=$build_dir-sanitize targets=(capstan_unit_tests capstan_application_tests) groups=(build openfoam)

@@ -48,8 +48,10 @@ have_packages() {
 apt_install() {
   local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
   local install=("${apt[@]}" install -y --no-install-recommends "$@")
-  # A fresh image knows no package lists, an old one knows stale ones: both are cured by an update.
-  "${install[@]}" || { "${apt[@]}" update && "${install[@]}"; }
+  local finish=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive dpkg --configure -a)
+  # A fresh image knows no package lists, an old one knows stale ones: both are cured by an update. An installation that
+  # was interrupted has to be finished first.
+  "${install[@]}" || { "${finish[@]}" && "${apt[@]}" update && "${install[@]}"; }
 }
 
 # ensure_packages <groups...>: installs what is missing, or says what is missing and ends with status 3.
@@ -71,7 +73,7 @@ ensure_packages() {
   fi
   say "installing ${#missing[@]} Debian packages (and what they depend on): ${missing[*]}"
   if ! run_logged "$build_dir/log/packages.log" apt_install "${missing[@]}"; then
-    fail 3 "apt-get could not install: ${missing[*]}"
+    fail 3 "apt-get could not install: ${missing[*]}" "Where there is no network, install them some other way first."
   fi
   mapfile -t missing < <(missing_packages "$@")
   [[ ${#missing[@]} -eq 0 ]] || fail 3 "apt-get ended well, but these packages are still missing: ${missing[*]}"

@@ -19,7 +19,8 @@ STAND_INS = {
     "dpkg-query": 'for p in "$@"; do grep -qxF "$p" "$INSTALLED" && echo "$p installed"; done; exit 1',
     "apt-get": 'case " $* " in *" install "*) [ -e "$WORK/lists" ] || { echo "Unable to locate package"; exit 100; }\n'
                '  [ -e "$WORK/broken" ] || printf "%s\\n" "$@" >>"$INSTALLED" ;;\n*" update "*) : >"$WORK/lists" ;; esac',
-    "cmake": 'while [ $# -gt 0 ]; do [ "$1" = -B ] && touch "$2/build.ninja"; shift; done',
+    "dpkg": "exit 0",
+    "cmake": '[ ! -e "$WORK/cmake-error" ] || exit 1; while [ $# -gt 0 ]; do [ "$1" = -B ] && touch "$2/build.ninja"; shift; done',
     "ninja": 'case " $* " in *" -n "*) [ -e "$WORK/built" ] && echo "ninja: no work to do."; exit 0 ;; esac\n'
              'echo "[1/1] noise"; [ ! -e "$WORK/compile-error" ] || { echo "x.cpp:1: error: broken"; exit 1; }',
     "ctest": 'echo "100% tests passed"; [ -z "$CAPSTAN_SKIPPED_TESTS" ] || echo "drawn is skipped" >>"$CAPSTAN_SKIPPED_TESTS"; exit "${FAKE_CTEST:-0}"',
@@ -122,6 +123,7 @@ class Launcher(unittest.TestCase):
         self.assertIn("trilinos-all-dev", errors)
         self.assertEqual([("update" if " update" in call else "install") for call in self.called("apt-get")],
                          ["install", "update", "install"])
+        self.assertEqual(self.called("dpkg"), ["dpkg --configure -a"])
         self.calls.write_text("", encoding="utf-8")
         self.assertEqual(self.capstan("setup")[0], 0)
         self.assertEqual(self.called("apt-get") + self.called("cmake"), [], "a second setup must find nothing to do")
@@ -161,6 +163,45 @@ class Launcher(unittest.TestCase):
         self.assertNotIn("building", errors)
         self.assertEqual(self.called("cmake"), [])
         self.assertEqual([call for call in self.called("ninja") if " -n " not in call], [])
+
+    def test_options_are_kept_until_others_are_given(self):
+        self.install_everything()
+        for arguments, expected in ((["-DCAPSTAN_NATIVE=OFF", "-DFIRST=1"], ["-DCAPSTAN_NATIVE=OFF", "-DFIRST=1"]), ([], None),
+                                    (["-DFIRST:STRING=2"], ["-DCAPSTAN_NATIVE=OFF", "-DFIRST:STRING=2"]), ([], None)):
+            self.calls.write_text("", encoding="utf-8")
+            self.assertEqual(self.capstan("build", *arguments)[0], 0)
+            calls = self.called("cmake")
+            if expected is None:
+                self.assertEqual(calls, [], "nothing has changed")
+            else:
+                # The last one wins.
+                self.assertEqual(calls[0].split()[-len(expected):], expected)
+                self.assertEqual(calls[0].count("FIRST"), 1)
+
+    def test_a_configuration_that_failed_is_begun_again(self):
+        self.install_everything()
+        self.assertEqual(self.capstan("build")[0], 0)
+        (self.work / "cmake-error").touch()
+        self.assertEqual(self.capstan("build", "-DNO=SUCH")[0], 1)
+        (self.work / "cmake-error").unlink()
+        self.calls.write_text("", encoding="utf-8")
+        self.assertEqual(self.capstan("build")[0], 0)
+        self.assertEqual([("-DNO=SUCH" in call) for call in self.called("cmake")], [False])
+
+    def test_who_has_to_wait_says_so(self):
+        self.install_everything()
+        folder = self.root / "build"
+        folder.mkdir()
+        with subprocess.Popen(["flock", str(folder / "capstan-lock"), "cat"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as other:
+            other.stdin.write(b"locked\n")
+            other.stdin.flush()
+            self.assertEqual(other.stdout.readline(), b"locked\n")
+            with subprocess.Popen([str(self.root / "capstan"), "build"], env=self.environment, stdin=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True) as waiting:
+                self.assertIn("another ./capstan is at work", waiting.stderr.readline())
+                other.stdin.close()
+                self.assertEqual(waiting.wait(), 0)
 
     def test_a_build_folder_of_another_tree_is_started_afresh(self):
         self.install_everything()
