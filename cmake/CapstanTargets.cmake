@@ -36,6 +36,6 @@ target_compile_definitions(capstan_trilinos INTERFACE OMPI_SKIP_MPICXX MPICH_SKI
 # What `./capstan run`, `solve` and `list` need, without tests and benchmarks. Filled in CapstanInstall.
 add_custom_target(capstan_products)
 
-# What `./capstan bench` builds: perf/ and kernels/ hang their programs under it, and they are left out of the default
-# build. A test that runs one of them says so: add_dependencies(capstan_tests <program>).
+# What `./capstan bench` builds: perf/ and kernels/ hang their programs under it. The default build has those only that a
+# test runs, which says so: add_dependencies(capstan_tests <program>).
 add_custom_target(capstan_bench)

@@ -1,11 +1,12 @@
-# How tests are declared. Every test runs in CAPSTAN_TEST_ENVIRONMENT; what it builds hangs under capstan_tests, the
-# part labelled `unit` also under capstan_unit_tests, that labelled `application` (Capstan inside other programs) under
+# How tests are declared. Every test runs in CAPSTAN_TEST_ENVIRONMENT; what it builds hangs under capstan_tests, which is
+# part of the default build, so that ctest finds all of it, benchmark programs that tests run included. The part labelled
+# `unit` hangs under capstan_unit_tests too, that labelled `application` (Capstan inside other programs) under
 # capstan_application_tests. The sanitizer run builds these two.
 add_library(capstan_test_main STATIC "${PROJECT_SOURCE_DIR}/tpetra_ext/test/support/mpi_test_main.cpp")
 target_link_libraries(capstan_test_main PUBLIC GTest::gtest capstan_trilinos PRIVATE capstan_flags)
 capstan_use_pch(capstan_test_main)
 
-add_custom_target(capstan_tests)
+add_custom_target(capstan_tests ALL)
 add_custom_target(capstan_unit_tests)
 add_custom_target(capstan_application_tests)
 add_dependencies(capstan_tests capstan_unit_tests capstan_application_tests)
