@@ -7,43 +7,66 @@
 # into it and runs there, in a chroot on N cores (default 2) without terminal, standard input or environment:
 #   ./capstan run app-inputs/openfoam/cavity3d
 #   ./capstan test
-# or the commands given, one word each. The log goes to last.log beside this script. --keep leaves the tree for a look;
-# --folder makes it in DIR instead of /var/tmp (8 GB are needed). Not part of CI: it downloads about 1 GB.
+# or the commands given, one word each. The log of a run that came to its end, good or bad, goes to last.log beside this
+# script. --keep leaves the tree for a look; --folder makes it in DIR instead of /var/tmp (8 GB are needed). Not part of CI:
+# it downloads about 1 GB. Exit status: 0 proved, 1 not, 2 wrong use.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
 cores=2 keep=no folder=/var/tmp commands=()
+
+fail() {
+  echo "prove.sh: $2" >&2
+  exit "$1"
+}
+
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --cores) cores=$2 && shift ;;
-    --folder) folder=$2 && shift ;;
+    --cores)
+      [[ ${2:-} =~ ^[1-9][0-9]*$ && $2 -le $(nproc) ]] || fail 2 "--cores: found '${2:-}'; allowed: 1 to $(nproc)"
+      cores=$2
+      shift
+      ;;
+    --folder)
+      [[ -d ${2:-} ]] || fail 2 "--folder: found '${2:-}', which is no folder"
+      folder=$(cd -- "$2" && pwd -P)
+      shift
+      ;;
     --keep) keep=yes ;;
-    -*) sed -n '2,12p' "$0" >&2 && exit 2 ;;
+    -h | --help)
+      sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"
+      exit 0
+      ;;
+    -*) fail 2 "unknown option '$1'; allowed: --cores, --keep, --folder, --help" ;;
     *) commands+=("$1") ;;
   esac
   shift
 done
 [[ ${#commands[@]} -gt 0 ]] || commands=("./capstan run app-inputs/openfoam/cavity3d" "./capstan test")
 
-fail() {
-  echo "prove.sh: $*" >&2
-  exit 1
-}
-
-[[ $(id -u) -eq 0 ]] || fail "debootstrap and chroot need root"
+[[ $(id -u) -eq 0 ]] || fail 1 "debootstrap and chroot need root"
 for tool in debootstrap git taskset; do
-  command -v "$tool" >/dev/null || fail "'$tool' is missing: apt-get install debootstrap git util-linux"
+  command -v "$tool" >/dev/null || fail 1 "'$tool' is missing: apt-get install debootstrap git util-linux"
 done
 mirror=$(apt-get indextargets --format '$(REPO_URI)|$(CODENAME)|$(COMPONENT)' 'Created-By: Packages' |
   awk -F '|' '$2 == "bookworm" && $3 == "main" { print $1; exit }')
-[[ -n $mirror ]] || fail "apt on this machine knows no mirror of Debian 12 (bookworm main)"
+[[ -n $mirror ]] || fail 1 "apt on this machine knows no mirror of Debian 12 (bookworm main)"
 
 tree=$(mktemp -d "$folder/capstan-fresh.XXXXXX")
 log=$(mktemp)
 
+# end_all: ends whatever still runs in the tree, after Ctrl-C for instance.
+end_all() {
+  local process
+  for process in /proc/[0-9]*; do
+    [[ $(readlink "$process/root" 2>/dev/null) != "$tree" ]] || kill -KILL "${process#/proc/}" 2>/dev/null || true
+  done
+}
+
 cleanup() {
   local mounted
+  end_all
   for mounted in dev/shm dev/pts dev sys proc; do
     ! mountpoint -q "$tree/$mounted" || umount -l "$tree/$mounted"
   done
@@ -58,7 +81,10 @@ cleanup() {
 trap cleanup EXIT
 
 make_tree() {
-  debootstrap --variant=minbase bookworm "$tree" "$mirror" >"$log" 2>&1 || { tail -n 20 "$log" >&2 && fail "debootstrap failed"; }
+  debootstrap --variant=minbase bookworm "$tree" "$mirror" >"$log" 2>&1 || {
+    tail -n 20 "$log" >&2
+    fail 1 "debootstrap failed"
+  }
   cp /etc/resolv.conf /etc/hosts "$tree/etc/"
   # How to reach the mirror is the network's affair, not the fresh machine's.
   grep -ls '^Acquire::' /etc/apt/apt.conf.d/* | xargs -r cp -t "$tree/etc/apt/apt.conf.d/"
@@ -99,6 +125,6 @@ prove() {
 echo "making a bare Debian 12 in $tree from $mirror ..."
 make_tree
 status=0
-prove > >(tee "$here/last.log") || status=$?
-wait
+prove | tee "$log" || status=$?
+cp -- "$log" "$here/last.log"
 exit "$status"
