@@ -100,8 +100,8 @@ def find(names):
 
 def attempt(command, environment, timeout):
     """One run: the object it printed, or None, and what went wrong in words, or None. A run that does not end in time is
-    ended with all its ranks; what it had printed by then counts, since MPICH with asynchronous progress was seen to hang in
-    MPI_Finalize."""
+    ended with all its ranks; what it had printed by then counts, since MPICH with asynchronous progress was seen to hang over
+    TCP, and MPI_Finalize comes last."""
     with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as errors:
         status = children.run(command, timeout, stdout=output, stderr=errors, env=environment)
         output.seek(0)

@@ -260,7 +260,8 @@ int main(int argc, char** argv) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   const nlohmann::json result = measure(options);
-  if (rank == 0) std::cout << result.dump() << '\n';
+  // Out of our hands before MPI_Finalize, which may hang.
+  if (rank == 0) std::cout << result.dump() << '\n' << std::flush;
   MPI_Finalize();
   return 0;
 }
