@@ -36,8 +36,9 @@ std::string outcome(const SolveRecord& record) {
 
 Row row(const SolveRecord& record, bool outer) {
   std::string perIteration = "-";
-  if (record.report && record.report->iterations > 0) {
-    perIteration = fmt::format("{:.2f}", static_cast<double>(reductions(*record.report)) / record.report->iterations);
+  if (record.report && record.report->iterationsInTurn > 0) {
+    perIteration =
+        fmt::format("{:.2f}", static_cast<double>(reductions(*record.report)) / record.report->iterationsInTurn);
   }
   return {record.system,
           stepText(record, outer),

@@ -169,6 +169,7 @@ nlohmann::json toJson(const SolveReport& report) {
           {"converged", report.converged},
           {"reason", toString(report.reason)},
           {"iterations", report.iterations},
+          {"iterations_in_turn", report.iterationsInTurn},
           {"restarts", report.restarts},
           {"tolerance", report.tolerance},
           {"norm", report.norm},

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <ostream>
 #include <stdexcept>
+#include <utility>
 
 #include "belos_ext/core/report_io.hpp"
+#include "belos_ext/core/solver_names.hpp"
 
 namespace capstan {
 
@@ -22,6 +24,19 @@ ColumnReport columnReport(const StopTest& stop) {
   column.recursiveResidual = stop.recursive() / stop.implicitScale();
   column.trueResidual = stop.attained();
   return column;
+}
+
+/// What the sets of right-hand sides took, one after the other: those of a set advance together.
+int iterationsInTurn(const std::vector<StopTest>& stops, const SolverOptions& options, const SolveReport& report) {
+  const SolverName* name = findSolver(report.solver);
+  std::size_t together = options.blockSize > 0 ? static_cast<std::size_t>(options.blockSize) : stops.size();
+  if (name != nullptr && isPipelined(name->method)) together = 1;
+  int sum = 0, most = 0;
+  for (std::size_t c = 0; c < stops.size(); ++c) {
+    if (c % together == 0) sum += std::exchange(most, 0);
+    most = std::max(most, stops[c].iterations());
+  }
+  return sum + most;
 }
 
 void printSeconds(std::ostream& out, const SolveReport& report) {
@@ -61,6 +76,7 @@ void summarize(const std::vector<StopTest>& stops, const SolverOptions& options,
         std::isnan(column.trueResidual) ? column.trueResidual : std::max(report.trueResidual, column.trueResidual);
     report.columns.push_back(column);
   }
+  report.iterationsInTurn = iterationsInTurn(stops, options, report);
   PhaseSeconds& s = report.seconds;
   s.rest = s.total - s.operatorSeconds - s.preconditioner - s.orthogonalization - s.reductionWait;
   std::stable_sort(report.events.begin(), report.events.end(),

@@ -83,6 +83,7 @@ struct SolveReport {
   bool converged = false;
   StopReason reason = StopReason::NotStarted;  ///< of the first column that did not converge, else Converged
   int iterations = 0;                          ///< the most any column took
+  int iterationsInTurn = 0;  ///< summed over the sets of right-hand sides that are solved one after the other
   int restarts = 0;
   std::string norm;     ///< which residual is measured, for example "2-norm of b - A x"
   std::string scaling;  ///< what it is divided by, as in "Explicit Residual Scaling"

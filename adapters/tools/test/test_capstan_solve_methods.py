@@ -77,6 +77,8 @@ class Methods(SolveCase):
             for solve in solves:
                 self.assertEqual((solve["right_hand_sides"], len(solve["capstan"]["columns"])), (2, 2))
                 self.assertLessEqual(solve["relative_residual"], 1.0001e-6, solve["method"])
+            for line in run.stdout.splitlines()[2:]:
+                self.assertLess(float(line.split()[-1]), 2.0, "several right-hand sides need no more an iteration\n" + line)
 
     def test_pipeline_depth_in_a_deck(self):
         """A deeper pipeline has started more reductions by the time the last iteration needs its own."""

@@ -82,6 +82,18 @@ TEST_P(Columns, BlockSizeLimitsHowManyAdvanceTogether) {
     EXPECT_EQ(reductions(separate), reductions(together));
   } else {
     EXPECT_GT(reductions(separate), 2 * reductions(together));
+    EXPECT_EQ(together.report.iterationsInTurn, together.iterations);
+  }
+  int sum = 0;
+  for (const ColumnReport& column : separate.report.columns) sum += column.iterations;
+  EXPECT_EQ(separate.report.iterationsInTurn, sum);
+  EXPECT_GT(sum, separate.iterations);
+  p.set("Block Size", 2);
+  all.x->putScalar(0);
+  const SolveReport pairs = solve(GetParam(), p, all).report;
+  const auto& c = pairs.columns;
+  if (!isPipelined(GetParam())) {
+    EXPECT_EQ(pairs.iterationsInTurn, std::max(c[0].iterations, c[1].iterations) + c[2].iterations);
   }
 }
 
