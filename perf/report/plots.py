@@ -14,7 +14,7 @@ def available():
     return importlib.util.find_spec("matplotlib") is not None
 
 
-def file_name(*words):
+def _file_name(*words):
     return "-".join("".join(c if c.isalnum() else "_" for c in word) for word in words) + ".png"
 
 
@@ -52,7 +52,7 @@ def _draw_system(pyplot, campaign, system, name, folder):
     axes.set_xlabel("milliseconds: median, least and greatest")
     emulated = ", emulated latency" if campaign.get("emulation") else ""
     axes.set_title(f"{system['name']}, {name}, {campaign['ranks']} ranks{emulated}")
-    _save(pyplot, figure, folder / file_name(campaign["name"], system["name"], name))
+    _save(pyplot, figure, folder / _file_name(campaign["name"], system["name"], name))
 
 
 def _draw_kernels(pyplot, run, folder):
@@ -71,7 +71,7 @@ def _draw_kernels(pyplot, run, folder):
     axes.set_ylabel("share of STREAM's bandwidth")
     axes.set_title(f"{rows} rows each, {run['workers']} at once")
     axes.legend()
-    _save(pyplot, figure, folder / file_name("kernels", str(run["workers"])))
+    _save(pyplot, figure, folder / _file_name("kernels", str(run["workers"])))
 
 
 def draw(results, folder):
@@ -79,7 +79,7 @@ def draw(results, folder):
     pyplot = load_pyplot()
     for sweep in results["sweeps"]:
         for system in sweep["systems"]:
-            path = folder / file_name("latency", sweep["campaign"], system["name"])
+            path = folder / _file_name("latency", sweep["campaign"], system["name"])
             save_sweep(pyplot, sweep, system, results["machine"], path)
     for campaign in results["campaigns"]:
         if campaign.get("emulated_latency_us") is not None:
