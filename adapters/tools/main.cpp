@@ -1,7 +1,7 @@
 /// \file
 /// capstan-solve: solves the systems of a deck through Belos::SolverFactory, as an application would.
 ///
-/// Exit status: 0 when everything converged, 1 when something did not, 2 for wrong input, 3 for an internal error.
+/// Exit status: 0 when everything converged, 1 when something did not, 2 for wrong input, 3 for another failure.
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -45,7 +45,7 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   CLI::App app{"Solves the linear systems of a deck through Belos::SolverFactory and prints a table of results.",
                "capstan-solve"};
   app.footer(
-      "Exit status: 0 everything converged, 1 something did not, 2 wrong input.\n"
+      "Exit status: 0 everything converged, 1 something did not, 2 wrong input, 3 another failure.\n"
       "Progress is shown on a terminal; CAPSTAN_PROGRESS=1 shows it under mpirun, which hides the terminal.");
   app.add_option("deck", arguments.source.file, "the deck, a YAML file with linear_solvers and systems");
   app.add_option("--solver", arguments.source.solver, "use this entry of linear_solvers, or 'all', for every system");
