@@ -3,6 +3,7 @@
 #include <Teuchos_Time.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <Tpetra_Operator.hpp>
+#include <Tpetra_Vector.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -61,20 +62,20 @@ void requireDistinct(const void* in, const void* out, const char* function) {
 template <class Types>
 PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operator> A, Teuchos::RCP<const Operator> left,
                                                       Teuchos::RCP<const Operator> right)
-    : A_(std::move(A)), left_(std::move(left)), right_(std::move(right)) {
+    : A_(std::move(A)), left_{std::move(left)}, right_{std::move(right)} {
   if (A_.is_null()) throw std::invalid_argument("capstan: the linear problem has no operator");
   // Sizes only: comparing whole maps would cost a reduction at every set-up.
   requireSameSize(*A_->getRangeMap(), *A_->getDomainMap(), "range of the operator", "its domain");
   if (hasLeft()) {
-    requireSameSize(*left_->getDomainMap(), *A_->getRangeMap(), "domain of the left preconditioner",
+    requireSameSize(*left_.op->getDomainMap(), *A_->getRangeMap(), "domain of the left preconditioner",
                     "the operator's range");
-    requireSameSize(*left_->getRangeMap(), *A_->getDomainMap(), "range of the left preconditioner",
+    requireSameSize(*left_.op->getRangeMap(), *A_->getDomainMap(), "range of the left preconditioner",
                     "the operator's domain");
   }
   if (hasRight()) {
-    requireSameSize(*right_->getDomainMap(), *A_->getRangeMap(), "domain of the right preconditioner",
+    requireSameSize(*right_.op->getDomainMap(), *A_->getRangeMap(), "domain of the right preconditioner",
                     "the operator's range");
-    requireSameSize(*right_->getRangeMap(), *A_->getDomainMap(), "range of the right preconditioner",
+    requireSameSize(*right_.op->getRangeMap(), *A_->getDomainMap(), "range of the right preconditioner",
                     "the operator's domain");
   }
 }
@@ -85,7 +86,7 @@ void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) 
   const MultiVector* toMultiply = &v;
   if (hasRight()) {
     MultiVector& u = scratch(preconditioned_, A_->getDomainMap(), columns);
-    precondition(*right_, v, u);
+    precondition(right_, v, u);
     toMultiply = &u;
   }
   if (!hasLeft()) {
@@ -94,7 +95,7 @@ void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) 
   }
   MultiVector& product = scratch(product_, A_->getRangeMap(), columns);
   applyA(*toMultiply, product);
-  precondition(*left_, product, w);
+  precondition(left_, product, w);
 }
 
 template <class Types>
@@ -112,12 +113,12 @@ void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w)
 }
 
 template <class Types>
-void PreconditionedOperator<Types>::precondition(const Operator& preconditioner, const MultiVector& from,
+void PreconditionedOperator<Types>::precondition(Preconditioner& preconditioner, const MultiVector& from,
                                                  MultiVector& to) {
   const RunningTimer timer(preconditionerTimer_);
   const double begin = Teuchos::Time::wallTime();
   pollReductions();
-  preconditioner.apply(from, to);
+  applyInWidth(preconditioner, from, to);
   pollReductions();
   cost_.preconditionerSeconds += Teuchos::Time::wallTime() - begin;
   ++cost_.preconditionerApplications;
@@ -126,10 +127,32 @@ void PreconditionedOperator<Types>::precondition(const Operator& preconditioner,
 }
 
 template <class Types>
+void PreconditionedOperator<Types>::applyInWidth(Preconditioner& preconditioner, const MultiVector& from,
+                                                 MultiVector& to) {
+  const std::size_t columns = from.getNumVectors();
+  if (columns > 1 && preconditioner.width == 0) preconditioner.width = columns;
+  const std::size_t width = preconditioner.width;
+  if (columns <= 1 || columns == width) {
+    preconditioner.op->apply(from, to);
+    return;
+  }
+  if (columns > width || 2 * columns <= width) {
+    for (std::size_t c = 0; c < columns; ++c) preconditioner.op->apply(*from.getVector(c), *to.getVectorNonConst(c));
+    return;
+  }
+  MultiVector& in = scratch(paddedFrom_, from.getMap(), width);
+  MultiVector& out = scratch(paddedTo_, to.getMap(), width);
+  for (std::size_t c = 0; c < columns; ++c) Tpetra::deep_copy(*in.getVectorNonConst(c), *from.getVector(c));
+  for (std::size_t c = columns; c < width; ++c) in.getVectorNonConst(c)->putScalar(0);
+  preconditioner.op->apply(in, out);
+  for (std::size_t c = 0; c < columns; ++c) Tpetra::deep_copy(*to.getVectorNonConst(c), *out.getVector(c));
+}
+
+template <class Types>
 void PreconditionedOperator<Types>::applyLeft(const MultiVector& r, MultiVector& z) {
   requireDistinct(&r, &z, "applyLeft");
   if (hasLeft()) {
-    precondition(*left_, r, z);
+    precondition(left_, r, z);
   } else {
     Tpetra::deep_copy(z, r);
   }
@@ -139,7 +162,7 @@ template <class Types>
 void PreconditionedOperator<Types>::applyRight(const MultiVector& u, MultiVector& z) {
   requireDistinct(&u, &z, "applyRight");
   if (hasRight()) {
-    precondition(*right_, u, z);
+    precondition(right_, u, z);
   } else {
     Tpetra::deep_copy(z, u);
   }

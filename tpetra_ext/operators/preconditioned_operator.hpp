@@ -5,6 +5,7 @@
 
 #include <Teuchos_RCP.hpp>
 #include <Teuchos_Time.hpp>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -26,7 +27,11 @@ struct OperatorCost {
 ///
 /// All vectors are MultiVectors of any number of columns over A's maps. Everything but the constructor is collective,
 /// as A's and the preconditioners' apply are. Scratch vectors are kept per number of columns: after the first call with
-/// a number of columns nothing is allocated here. Not for use by two threads at once.
+/// a number of columns no vector is allocated here. Not for use by two threads at once.
+///
+/// Preconditioners see one column, or as many as when they first saw several: Ifpack2's Chebyshev, and with it MueLu's
+/// usual smoother, keeps scratch of the first width and throws at another one. Narrower blocks are padded with zeros,
+/// or applied column by column where that is less work.
 ///
 /// Pending reductions are looked at before and after every application (see progress.hpp). Inside, the operator
 /// decides: Tpetra's halo exchange enters MPI and lets it make progress, its local product does not.
@@ -56,8 +61,8 @@ class PreconditionedOperator {
   /// r = b - A x. r is different from b and x.
   void residual(const MultiVector& b, const MultiVector& x, MultiVector& r);
 
-  bool hasLeft() const { return !left_.is_null(); }
-  bool hasRight() const { return !right_.is_null(); }
+  bool hasLeft() const { return !left_.op.is_null(); }
+  bool hasRight() const { return !right_.op.is_null(); }
   const Operator& A() const { return *A_; }
 
   /// Teuchos timers that run while A, or a preconditioner, is applied; null for none. Local.
@@ -72,11 +77,19 @@ class PreconditionedOperator {
  private:
   MultiVector& scratch(std::vector<Teuchos::RCP<MultiVector>>& kept, const Teuchos::RCP<const typename Types::Map>& map,
                        std::size_t columns);
-  void precondition(const Operator& preconditioner, const MultiVector& from, MultiVector& to);
+  /// A side's preconditioner, and how many columns it has first seen of several; 0: none yet.
+  struct Preconditioner {
+    Teuchos::RCP<const Operator> op;
+    std::size_t width = 0;
+  };
+  void precondition(Preconditioner& preconditioner, const MultiVector& from, MultiVector& to);
+  void applyInWidth(Preconditioner& preconditioner, const MultiVector& from, MultiVector& to);
 
-  Teuchos::RCP<const Operator> A_, left_, right_;
+  Teuchos::RCP<const Operator> A_;
+  Preconditioner left_, right_;
   std::vector<Teuchos::RCP<MultiVector>> preconditioned_;  // R^-1 v, by number of columns
   std::vector<Teuchos::RCP<MultiVector>> product_;         // A R^-1 v, by number of columns
+  std::vector<Teuchos::RCP<MultiVector>> paddedFrom_, paddedTo_;
   Teuchos::RCP<Teuchos::Time> operatorTimer_, preconditionerTimer_;
   OperatorCost cost_;
 };

@@ -118,6 +118,40 @@ TEST_F(PreconditionedOperatorTest, ResidualNeedsNoAlphaAndBetaOfTheOperator) {
   expectSame(r, wanted);
 }
 
+/// D, for one column and for as many as it first saw of several: as Ifpack2's Chebyshev.
+class FixedWidth final : public Operator {
+ public:
+  explicit FixedWidth(Teuchos::RCP<const Diagonal> diagonal) : diagonal_(std::move(diagonal)) {}
+  MapPtr getDomainMap() const override { return diagonal_->getDomainMap(); }
+  MapPtr getRangeMap() const override { return diagonal_->getRangeMap(); }
+  void apply(const MultiVector& X, MultiVector& Y, Teuchos::ETransp mode, Scalar alpha, Scalar beta) const override {
+    if (width_ == 0 && X.getNumVectors() > 1) width_ = X.getNumVectors();
+    if (X.getNumVectors() > 1 && X.getNumVectors() != width_) throw std::invalid_argument("another width");
+    diagonal_->apply(X, Y, mode, alpha, beta);
+  }
+
+ private:
+  Teuchos::RCP<const Diagonal> diagonal_;
+  mutable std::size_t width_ = 0;
+};
+
+TEST_F(PreconditionedOperatorTest, LetsAPreconditionerKeepTheWidthItFirstSaw) {
+  const auto diagonal = Teuchos::rcp(new const Diagonal(map, 3));
+  Composed op(A, Teuchos::rcp(new const FixedWidth(diagonal)), Teuchos::rcp(new const FixedWidth(diagonal)));
+  Composed plain(A, diagonal, diagonal);
+  for (const std::size_t columns : {1, 4, 3, 2, 1, 4, 7, 3}) {
+    SCOPED_TRACE(columns);
+    const MultiVector v = filled(map, columns, 1);
+    MultiVector w(map, columns), wanted(map, columns);
+    const OperatorCost before = op.cost();
+    op.apply(v, w);
+    plain.apply(v, wanted);
+    expectSame(w, wanted);
+    EXPECT_EQ(op.cost().preconditionerApplications, before.preconditionerApplications + 2);
+    EXPECT_EQ(op.cost().preconditionerColumns, before.preconditionerColumns + 2 * static_cast<long>(columns));
+  }
+}
+
 TEST_F(PreconditionedOperatorTest, CountsAndLogsWhatItDoes) {
   Composed op(A, L, R);
   const MultiVector v = filled(map, 3, 1);

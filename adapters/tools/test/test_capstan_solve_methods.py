@@ -80,6 +80,23 @@ class Methods(SolveCase):
             for line in run.stdout.splitlines()[2:]:
                 self.assertLess(float(line.split()[-1]), 2.0, "several right-hand sides need no more an iteration\n" + line)
 
+    def test_right_hand_sides_that_stop_one_by_one(self):
+        """Ifpack2's Chebyshev throws when the number of its columns changes; MueLu's presets smooth with it."""
+        self.write("b.mtx", "%%MatrixMarket matrix array real general\n400 4\n" + "".join(
+            f"{value(row)}\n" for value in (lambda row: 1 + row % 7, lambda row: 0, lambda row: 1, lambda row: row % 3 - 1)
+            for row in range(400)))
+        chebyshev = '    preconditioner_parameters: {"chebyshev: degree": 3}\n'
+        multigrid = "    muelu_xml_file_name: pressure_poisson\n"
+        entries = [METHOD_ENTRY.format(name=f"{method} {name}", method=method, preconditioner=name) + more
+                   for method in METHODS for name, more in (("chebyshev", chebyshev), ("muelu", multigrid))]
+        for ranks in (1, 3):
+            run = self.solve(METHODS_DECK.format(methods="".join(entries)) + "    rhs: b.mtx\n", "--report", "r.json",
+                             ranks=ranks)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            for solve in json.loads((self.folder / "r.json").read_text())["solves"]:
+                self.assertEqual(solve["capstan"]["columns"][1]["iterations"], 0)
+                self.assertLessEqual(solve["relative_residual"], 1.0001e-6, solve["solver"])
+
     def test_pipeline_depth_in_a_deck(self):
         """A deeper pipeline has started more reductions by the time the last iteration needs its own."""
         for method in (name for name in METHODS if "pipelined" in name):
