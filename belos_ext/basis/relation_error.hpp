@@ -7,6 +7,8 @@
 ///   E_{:,j:j+s} = (D - E_{:,0:j} R_top) R_mid^{-1}:
 /// they grow from panel to panel where vectors bring little that is new, though each panel by itself is well
 /// conditioned. Panels of one step have R_mid = 1 and inherit nothing. One row of E, with random signs, stands for all.
+/// The estimate holds as far as R_mid is known when the panel comes: not where its Gram matrix lost its digits, though
+/// the next panel may repair that.
 ///
 /// How far it may: GMRES bears errors in later products that grow as its residual falls, || E_k || <= tol / || r_{k-1}
 /// || relative to the operator (inexact Krylov methods; Bouras and Fraysse 2005, Simoncini and Szyld 2003).
@@ -34,6 +36,26 @@ class RelationError {
     norm_ = 0;
   }
 
+  /// How many steps of a panel factored once by Cholesky have columns of R_mid that its Gram matrix tells; at least 1.
+  /// Rounding leaves of w = R_mid^{-1} e_k, V w = q_k, a vector with || q_k ||^2 - 1 of up to
+  /// eps (sum_i || v_i || |w_i|)^2; the pivots alone say less. The next panel repairs the vector, and changes R_mid:
+  /// too late for estimates.
+  static int knownSteps(int first, const Matrix& coefficients) {
+    const Matrix mid = block(coefficients, first, 0, coefficients.numCols(), coefficients.numCols());
+    Matrix w(mid.numCols(), 1);
+    for (int k = 2; k < mid.numCols(); ++k) {
+      Scalar sum = 0;
+      for (int i = k; i >= 0; --i) {
+        Scalar rest = i == k ? 1 : 0;
+        for (int j = i + 1; j <= k; ++j) rest -= mid(i, j) * w(j, 0);
+        w(i, 0) = rest / mid(i, i);
+        sum += length(coefficients, i) * std::abs(w(i, 0));
+      }
+      if (!(std::numeric_limits<Scalar>::epsilon() * sum * sum <= mostLost)) return k - 1;
+    }
+    return mid.numCols() - 1;
+  }
+
   /// Takes in as many steps of a panel as have errors within `limit`, relative to the estimated norm of A M^{-1} on the
   /// space; at least 1. Columns between the last panel and this one count as exact.
   /// \param first column of Q the panel starts with   \param changeOfBasis (s+1) x s
@@ -41,9 +63,8 @@ class RelationError {
   /// \return the number of steps taken in
   int add(int first, const Matrix& changeOfBasis, const Matrix& coefficients,
           Scalar limit = std::numeric_limits<Scalar>::max()) {
-    const Matrix image = product(coefficients, changeOfBasis);
-    const Matrix errors = errorsOf(first, image, coefficients);
-    norm_ = std::max(norm_, growth(image, coefficients));
+    norm_ = std::max(norm_, growth(product(coefficients, changeOfBasis), coefficients));
+    const Matrix errors = errorsOf(first, changeOfBasis.numCols(), coefficients);
     int steps = 1;
     while (steps < errors.numCols() && std::abs(errors(0, steps)) <= limit * norm_) ++steps;
     row_.resize(static_cast<std::size_t>(first));
@@ -77,18 +98,21 @@ class RelationError {
     return ((static_cast<std::uint32_t>(column) + 1) * 2654435761U >> 16 & 1U) != 0 ? Scalar(-1) : Scalar(1);
   }
 
-  /// (D - E R_top) R_mid^{-1}, 1 x s. \param image A M^{-1} V(:,0:s) = Q image
-  Matrix errorsOf(int first, const Matrix& image, const Matrix& coefficients) const {
-    const int steps = image.numCols();
+  /// (D - E R_top) R_mid^{-1}, 1 x steps. D: products and coefficients are rounded relative to || A M^{-1} || || v_k
+  /// ||, also where A M^{-1} v_k is small.
+  Matrix errorsOf(int first, int steps, const Matrix& coefficients) const {
     const int known = std::min(first, static_cast<int>(row_.size()));  // classical steps add exact columns
     Matrix errors(1, steps);
     for (int k = 0; k < steps; ++k) {
-      errors(0, k) = sign(first + k) * std::numeric_limits<Scalar>::epsilon() * length(image, k);
+      errors(0, k) = sign(first + k) * std::numeric_limits<Scalar>::epsilon() * norm_ * length(coefficients, k);
       for (int i = 0; i < known; ++i) errors(0, k) -= row_[static_cast<std::size_t>(i)] * coefficients(i, k);
     }
     solveRight(block(coefficients, first, 0, steps, steps), errors);
     return errors;
   }
+
+  /// Of the orthonormality of a panel, before the next one normalises it again.
+  static constexpr Scalar mostLost = static_cast<Scalar>(1e-3);
 
   std::vector<Scalar> row_;  ///< one row of E, estimated
   Scalar norm_ = 0;          ///< of A M^{-1} on the space, estimated

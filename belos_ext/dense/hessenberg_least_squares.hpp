@@ -3,12 +3,13 @@
 /// min_y || rhs - H y ||_2 for an upper Hessenberg H that grows column by column, by Givens rotations.
 ///
 /// Columns can be taken back (truncate), which s-step methods need when a later pass over the basis refines H.
-/// Source: Saad and Schultz 1986, section 3.2. Local, replicated; cost 6 k flops for column k.
+/// Source: Saad and Schultz 1986, section 3.2. Local, replicated; cost 11 k flops for column k.
 
 #include <cmath>
 #include <vector>
 
 #include "belos_ext/dense/small_matrix.hpp"
+#include "belos_ext/dense/triangular_condition.hpp"
 
 namespace capstan {
 
@@ -24,18 +25,20 @@ class HessenbergLeastSquares {
       rhs_.resize(capacity + 1);
       tail_.resize(capacity + 1);
     }
-    columns_ = 0;
-    tail_[0] = beta;
+    restart(beta);
   }
 
   int columns() const { return columns_; }
 
   /// Keeps the first `columns` columns.
-  void truncate(int columns) { columns_ = std::min(columns, columns_); }
+  void truncate(int columns) {
+    columns_ = std::min(columns, columns_);
+    condition_.truncate(columns_);
+  }
 
   /// Changes beta (of rhs = beta e_1); forgets all columns.
   void restart(Scalar beta) {
-    columns_ = 0;
+    truncate(0);
     tail_[0] = beta;
   }
 
@@ -49,6 +52,7 @@ class HessenbergLeastSquares {
     cosines_[k] = length == Scalar(0) ? Scalar(0) : r_(k, k) / length;
     sines_[k] = length == Scalar(0) ? Scalar(1) : r_(k + 1, k) / length;
     r_(k, k) = length;
+    condition_.append(r_[k]);
     rhs_[k] = cosines_[k] * tail_[k];
     tail_[k + 1] = -sines_[k] * tail_[k];
     columns_ = k + 1;
@@ -59,16 +63,8 @@ class HessenbergLeastSquares {
   Scalar residual(int columns) const { return std::abs(tail_[columns]); }
   Scalar residual() const { return residual(columns_); }
 
-  /// Smallest over largest pivot of the triangular factor: an upper bound of the reciprocal condition of H, usually
-  /// within a small factor of it; 1 without columns.
-  Scalar pivotRatio() const {
-    Scalar smallest = std::numeric_limits<Scalar>::infinity(), largest = 0;
-    for (int i = 0; i < columns_; ++i) {
-      smallest = std::min(smallest, std::abs(r_(i, i)));
-      largest = std::max(largest, std::abs(r_(i, i)));
-    }
-    return largest > 0 ? smallest / largest : Scalar(1);
-  }
+  /// The reciprocal condition number of H, estimated; 1 without columns.
+  Scalar reciprocalCondition() const { return condition_.reciprocal(); }
 
   /// The minimiser over the first `columns` columns. Directions whose pivot vanishes (a singular H) get no component.
   std::vector<Scalar> solve(int columns) const {
@@ -93,6 +89,7 @@ class HessenbergLeastSquares {
   int columns_ = 0;
   SmallMatrix<Scalar> r_;
   std::vector<Scalar> cosines_, sines_, rhs_, tail_;
+  TriangularCondition<Scalar> condition_;
 };
 
 }  // namespace capstan

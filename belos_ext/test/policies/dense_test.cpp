@@ -10,6 +10,7 @@
 #include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/dense/hessenberg_least_squares.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
+#include "belos_ext/dense/triangular_condition.hpp"
 
 namespace capstan {
 namespace {
@@ -207,6 +208,56 @@ TEST(HessenbergLeastSquares, SingularHGivesAFiniteAnswer) {
   const std::vector<double> z = problem.solve(2);
   EXPECT_NEAR(z[0] + z[1], 1, 1e-15);
   EXPECT_LE(std::abs(z[1]), 1);
+}
+
+/// sigma_min by LAPACK.
+double smallestSingularValue(const SmallMatrix<double>& a) {
+  const int n = a.numRows();
+  SmallMatrix<double> copy(Teuchos::Copy, a, n, n);
+  std::vector<double> values(static_cast<std::size_t>(n)), work(static_cast<std::size_t>(8 * n));
+  int info = 0;
+  Teuchos::LAPACK<int, double>().GESVD('N', 'N', n, n, copy.values(), copy.stride(), values.data(), nullptr, 1, nullptr,
+                                       1, work.data(), 8 * n, nullptr, &info);
+  EXPECT_EQ(info, 0);
+  return values.back();
+}
+
+TEST(TriangularCondition, FollowsTheSmallestSingularValueWherePivotsDoNot) {
+  // Pivots of 1, and above them what makes the inverse grow by 1.6 a column.
+  const int n = 30;
+  SmallMatrix<double> r(n, n);
+  for (int j = 0; j < n; ++j) {
+    for (int i = 0; i < j; ++i) r(i, j) = -0.6;
+    r(j, j) = 1;
+  }
+  TriangularCondition<double> condition;
+  EXPECT_EQ(condition.reciprocal(), 1);
+  for (int k = 0; k < n; ++k) {
+    condition.append(r[k]);
+    const double truth = smallestSingularValue(block(r, 0, 0, k + 1, k + 1));
+    EXPECT_GE(condition.reciprocal(), truth * (1 - 1e-6)) << k + 1 << " columns";
+    EXPECT_LE(condition.reciprocal(), 10 * truth) << k + 1 << " columns";
+  }
+  EXPECT_LT(condition.reciprocal(), 1e-5) << "the case must be one in which pivots say nothing";
+
+  const double before = condition.reciprocal();
+  condition.truncate(12);
+  for (int k = 12; k < n; ++k) condition.append(r[k]);
+  EXPECT_EQ(condition.reciprocal(), before);
+}
+
+TEST(TriangularCondition, IsZeroForASingularMatrixAndBearsAnyScale) {
+  TriangularCondition<double> condition;
+  const double first[] = {1e200}, second[] = {3e200, 4e200}, third[] = {1e200, 1e200, 0};
+  condition.append(first);
+  condition.append(second);
+  EXPECT_GT(condition.reciprocal(), 0.1);
+  condition.append(third);
+  EXPECT_LT(condition.reciprocal(), 1e-15);
+  condition.truncate(0);
+  const double nothing[] = {0};
+  condition.append(nothing);
+  EXPECT_EQ(condition.reciprocal(), 0);
 }
 
 TEST(RitzValues, EigenvaluesOfKnownMatrices) {
