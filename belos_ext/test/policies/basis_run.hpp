@@ -15,7 +15,7 @@ namespace capstan::testing {
 using Matrix = SmallMatrix<Scalar>;
 
 /// An operator without a preconditioner, acting at once. Keeps what it is told.
-class PlainSystem final : public LinearSystem<Types> {
+class PlainSystem : public LinearSystem<Types> {
  public:
   explicit PlainSystem(RCP<const Operator> a) : a_(std::move(a)) {}
   void act(Action action, const MultiVector& in, MultiVector& out) override {

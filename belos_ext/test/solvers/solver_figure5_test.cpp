@@ -55,36 +55,26 @@ RCP<MultiVector> rightHandSide(const RCP<const Map>& map, unsigned seed) {
 double length(const MultiVector& v) { return std::sqrt(inner(v, v)(0, 0)); }
 
 /// Watches a method iteration by iteration. A vector that has to be orthogonalised again ends the run.
-class Watched final : public LinearSystem<Types> {
+class Watched final : public PlainSystem {
  public:
-  Watched(RCP<CrsMatrix> a, RCP<MultiVector> b, Curve& curve) : a_(std::move(a)), b_(std::move(b)), curve_(curve) {}
-  void act(Action action, const MultiVector& in, MultiVector& out) override {
-    if (action == Action::Preconditioned || action == Action::Operator) {
-      a_->apply(in, out);
-    } else {
-      Tpetra::deep_copy(out, in);
-    }
-  }
-  void reduce(ReductionBatch<Types>& batch) override { batch.reduce(); }
+  Watched(RCP<CrsMatrix> a, RCP<MultiVector> b, Curve& curve)
+      : PlainSystem(std::move(a)), b_(std::move(b)), curve_(curve) {}
   bool boundary(int, double, const std::function<void(MultiVector&)>& update) override {
     if (curve_.untrusted != 0) return false;
-    MultiVector x(b_->getMap(), 1), r(*b_, Teuchos::Copy);
+    MultiVector x(b_->getMap(), 1), r(b_->getMap(), 1);
     update(x);
-    a_->apply(x, r, Teuchos::NO_TRANS, -1, 1);
+    act(Action::Operator, x, r);
+    r.update(1, *b_, -1);
     curve_.points.push_back({length(r) / length(*b_), loss()});
     return true;
   }
-  void record(int, double) override {}
   void tell(int iteration, const std::string& kind, const std::string&) override {
     if ((kind == "reorthogonalise" || kind == "restart") && curve_.untrusted == 0) curve_.untrusted = iteration + 1;
   }
-  bool hasLeft() const override { return false; }
-  bool hasRight() const override { return false; }
 
   std::function<double()> loss;
 
  private:
-  RCP<CrsMatrix> a_;
   RCP<MultiVector> b_;
   Curve& curve_;
 };

@@ -1,6 +1,7 @@
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 #include <Tpetra_Vector.hpp>
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstring>
@@ -46,6 +47,18 @@ System systemWithRightHandSide(const RCP<CrsMatrix>& a, const std::function<Scal
   system.x = rcp(new MultiVector(a->getRowMap(), columns));
   system.preconditioner = jacobi(*a);
   return system;
+}
+
+RCP<CrsMatrix> scaledLaplacian(GO n, const std::function<Scalar(GO)>& scale) {
+  return matrixFrom(evenMap(n * n), [&](GO g) {
+    std::vector<Entry> row{{g, 4 * scale(g) * scale(g)}};
+    const auto couple = [&](GO to) { row.push_back({to, -scale(g) * scale(to)}); };
+    if (g % n > 0) couple(g - 1);
+    if (g % n + 1 < n) couple(g + 1);
+    if (g >= n) couple(g - n);
+    if (g + n < n * n) couple(g + n);
+    return row;
+  });
 }
 
 RCP<Problem> problemOf(const System& system, Side side) {
@@ -178,22 +191,30 @@ RCP<MultiVector> copyOf(const MultiVector& v) { return rcp(new MultiVector(v, Te
 int ranks() { return Tpetra::getDefaultComm()->getSize(); }
 int rank() { return Tpetra::getDefaultComm()->getRank(); }
 
-bool isGmres(const SolverName& name) {
-  switch (name.method) {
-    case Method::Cg:
-    case Method::PipelinedCg:
-    case Method::EnlargedCg:
-    case Method::EmbeddedCg:
-      return false;
-    default:
-      return true;
+std::vector<ReportEvent> told(const Outcome& outcome, const std::string& kind) {
+  std::vector<ReportEvent> events;
+  for (const ReportEvent& event : outcome.report.events) {
+    if (event.kind == kind) events.push_back(event);
   }
+  return events;
 }
 
-bool isPipelined(const SolverName& name) {
-  return name.method == Method::PipelinedGmres || name.method == Method::PipelinedSStepGmres ||
-         name.method == Method::PipelinedCg;
+bool mentions(const std::vector<ReportEvent>& events, const std::string& text) {
+  return std::any_of(events.begin(), events.end(),
+                     [&](const ReportEvent& event) { return event.detail.find(text) != std::string::npos; });
 }
+
+std::string temporaryFile(const std::string& ending) {
+  const auto& test = *::testing::UnitTest::GetInstance()->current_test_info();
+  return ::testing::TempDir() + "capstan_" + identifier(std::string(test.test_suite_name()) + "_" + test.name()) +
+         "_np" + std::to_string(ranks()) + ending;
+}
+
+void keepHistory(Params& parameters) { parameters.set("History File", temporaryFile("_history.csv")); }
+
+bool isGmres(const SolverName& name) { return !isConjugateGradient(name.method); }
+
+bool isPipelined(const SolverName& name) { return capstan::isPipelined(name.method); }
 
 bool getsStepSize(const SolverName& name) {
   return name.method == Method::SStepGmres || name.method == Method::PipelinedSStepGmres;

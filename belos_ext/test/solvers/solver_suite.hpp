@@ -71,6 +71,9 @@ System systemWithSolution(const RCP<CrsMatrix>& a, const std::function<Scalar(GO
 System systemWithRightHandSide(const RCP<CrsMatrix>& a, const std::function<Scalar(GO)>& entry = wave,
                                size_t columns = 1);
 
+/// D A D, with A the five-point Laplacian on an n x n grid and D = diag(scale(i)).
+RCP<CrsMatrix> scaledLaplacian(GO n, const std::function<Scalar(GO)>& scale);
+
 RCP<Problem> problemOf(const System& system, Side side = Side::None);
 RCP<Solver> solverOf(const SolverName& name, const Params& parameters = Params());
 const SolveReport& reportOf(const Solver& solver);
@@ -101,6 +104,16 @@ void expectSameOnAllRanks(const Outcome& outcome);
 RCP<MultiVector> copyOf(const MultiVector& v);
 int ranks();
 int rank();
+
+/// Events of that kind in the report.
+std::vector<ReportEvent> told(const Outcome& outcome, const std::string& kind);
+/// Whether one of them has this text in its details.
+bool mentions(const std::vector<ReportEvent>& events, const std::string& text);
+
+/// A file of the running test, of the same name on every rank. Only rank 0 writes it.
+std::string temporaryFile(const std::string& ending);
+/// Has the residuals of every iteration kept.
+void keepHistory(Params& parameters);
 
 /// Whether its reductions are hidden behind work instead of being shared by several right-hand sides.
 bool isPipelined(const SolverName& name);

@@ -230,12 +230,8 @@ TEST_P(Watching, ShowsTheLargestResidualAloneWhenAsked) {
   EXPECT_GT(count(largest, "max{residual[0...2]}"), 0) << largest.substr(0, 2000);
 }
 
-std::string pathFor(const SolverName& name, const std::string& ending) {
-  return ::testing::TempDir() + "capstan_" + identifier(name.canonical) + "_np" + std::to_string(ranks()) + ending;
-}
-
 TEST_P(Watching, WritesReportsAndHistoryOnce) {
-  const std::string report = pathFor(GetParam(), "_report.json"), history = pathFor(GetParam(), "_history.csv");
+  const std::string report = temporaryFile("_report.json"), history = temporaryFile("_history.csv");
   beginReportFilesAnew();
   Params p;
   p.set("Report File", report);
@@ -262,7 +258,7 @@ TEST_P(Watching, WritesReportsAndHistoryOnce) {
 }
 
 TEST_P(Watching, AFileThatCannotBeWrittenDoesNotFailTheSolve) {
-  const std::string folder = pathFor(GetParam(), "_gone");
+  const std::string folder = temporaryFile("_gone");
   const auto comm = Tpetra::getDefaultComm();
   if (rank() == 0) std::filesystem::create_directory(folder);
   comm->barrier();
