@@ -1,63 +1,14 @@
 /// \file
 /// Every solver on the real matrices beside the repository: what is called converged has converged.
 
-#include <zlib.h>
-
-#include <MatrixMarket_Tpetra.hpp>
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <iostream>
-#include <sstream>
 
-#include "belos_ext/test/solvers/solver_suite.hpp"
+#include "belos_ext/test/solvers/real_matrices.hpp"
 
 namespace capstan::testing {
 namespace {
-
-namespace fs = std::filesystem;
-using Reader = Tpetra::MatrixMarket::Reader<CrsMatrix>;
-
-std::istringstream decompressed(const fs::path& path) {
-  std::string text;
-  const gzFile file = gzopen(path.c_str(), "rb");
-  if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
-  char buffer[1 << 16];
-  for (int bytes; (bytes = gzread(file, buffer, sizeof buffer)) > 0;) text.append(buffer, static_cast<size_t>(bytes));
-  gzclose(file);
-  return std::istringstream(text);
-}
-
-/// The names of the matrices, without those of their right-hand sides and solutions.
-std::vector<std::string> matrixNames(const fs::path& folder) {
-  std::vector<std::string> names;
-  const std::string ending = ".mtx.gz";
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    std::string name = entry.path().filename();
-    if (name.size() <= ending.size() || name.substr(name.size() - ending.size()) != ending) continue;
-    name.resize(name.size() - ending.size());
-    const std::string last = name.substr(name.size() - 2);
-    if (last != "_b" && last != "_x") names.push_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-System systemFrom(const fs::path& folder, const std::string& name) {
-  const auto comm = Tpetra::getDefaultComm();
-  std::istringstream text = decompressed(folder / (name + ".mtx.gz"));
-  const RCP<CrsMatrix> a = Reader::readSparse(text, comm);
-  System system = systemWithSolution(a);
-  const fs::path b = folder / (name + "_b.mtx.gz");
-  if (fs::exists(b)) {
-    std::istringstream values = decompressed(b);
-    RCP<const Map> map = a->getRowMap();
-    system.b = Reader::readDense(values, comm, map);
-  }
-  return system;
-}
 
 struct Tally {
   int solves = 0, converged = 0;
@@ -90,39 +41,24 @@ void solveEveryWay(const System& system, Tally& tally) {
 }
 
 TEST(RealMatrices, AreNeverFalselyConverged) {
-  const fs::path folder = CAPSTAN_SHARED_MATRICES;
-  if (!fs::is_directory(folder)) GTEST_SKIP() << "no folder " << folder << " with matrices";
-  std::vector<std::string> names = matrixNames(folder);
-  ASSERT_FALSE(names.empty()) << folder << " holds no *.mtx.gz";
+  CAPSTAN_NEEDS_REAL_MATRICES();
+  std::vector<std::string> names = matrixNames();
+  ASSERT_FALSE(names.empty()) << matrixFolder() << " holds no *.mtx.gz";
   // On several ranks a sample that is read quickly.
   if (ranks() > 1) {
     names.erase(
-        std::remove_if(names.begin(), names.end(),
-                       [&](const std::string& name) { return fs::file_size(folder / (name + ".mtx.gz")) > 150000; }),
+        std::remove_if(names.begin(), names.end(), [&](const std::string& name) { return fileSize(name) > 150000; }),
         names.end());
   }
   Tally tally;
   for (const std::string& name : names) {
     SCOPED_TRACE(name);
-    solveEveryWay(systemFrom(folder, name), tally);
+    solveEveryWay(systemFrom(name), tally);
   }
   if (rank() == 0) {
     std::cout << names.size() << " matrices, " << tally.solves << " solves, " << tally.converged << " converged\n";
   }
   EXPECT_GT(tally.converged, 0);
-}
-
-/// The symmetric positive definite ones, as the manifest has them.
-std::vector<std::string> definiteNames(const fs::path& folder) {
-  std::vector<std::string> names;
-  std::ifstream manifest(folder / "MANIFEST.tsv");
-  for (std::string line; std::getline(manifest, line);) {
-    std::istringstream fields(line);
-    std::vector<std::string> row;
-    for (std::string field; std::getline(fields, field, '\t');) row.push_back(field);
-    if (row.size() > 6 && row[6] == "yes") names.push_back(row[0]);
-  }
-  return names;
 }
 
 /// Rows times iterations of CG that a solve of every depth may take.
@@ -165,13 +101,12 @@ void race(const System& system, Side side, int depth, int expected, Race& race) 
 }
 
 TEST(RealMatrices, PipelinedCgKeepsUpWithCg) {
-  const fs::path folder = CAPSTAN_SHARED_MATRICES;
-  if (!fs::is_directory(folder)) GTEST_SKIP() << "no folder " << folder << " with matrices";
+  CAPSTAN_NEEDS_REAL_MATRICES();
   Race all;
   int turn = 0;
-  for (const std::string& name : definiteNames(folder)) {
-    if (ranks() > 1 && fs::file_size(folder / (name + ".mtx.gz")) > 1000000) continue;
-    const System system = systemFrom(folder, name);
+  for (const std::string& name : definiteNames()) {
+    if (ranks() > 1 && fileSize(name) > 1000000) continue;
+    const System system = systemFrom(name);
     for (const Side side : {Side::None, Side::Right}) {
       Params p;
       p.set("Convergence Tolerance", 1e-8);
