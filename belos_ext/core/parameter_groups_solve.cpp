@@ -265,7 +265,8 @@ ParameterRow eigenvalueBoundsRow() {
   row.methods = {Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres, Method::PipelinedCg};
   row.doc =
       "The interval of the Chebyshev basis, and of the Chebyshev shifts of pipelined methods. auto takes it from Ritz "
-      "values.";
+      "values. In p(l)-CG, bounds that leave out the upper end of the spectrum are replaced by estimated ones, and the "
+      "report says so.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     EigenvalueBounds bounds;
     const bool automatic = isWord(entry, "auto");
