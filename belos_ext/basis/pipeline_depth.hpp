@@ -13,25 +13,37 @@ namespace capstan {
 ///
 /// The recurrences of V and of Z^(l) obey T to rounding, but |v_j|^2 is inferred, never measured, by G; its error grows
 /// geometrically where the spectrum is wide, unseen until a square root fails long after CG's convergence is lost. So
-/// |v_j|^2 is measured, l steps late, and beyond 1e5 * 2.4^(l - 1) eps the pipeline is restarted, while what it leaves
-/// is still good. The limit is a measured one: deeper pipelines begin with larger errors, which harmless problems keep;
-/// a limit of 3e6 eps costs p(1)-CG steps on hard ones, and one of 1e5 eps restarts p(5)-CG on the Laplacian.
+/// |v_j|^2 is measured, l steps late, and the pipeline is restarted while what it leaves is still good.
+///
+/// Growth tells, not size: a deep pipeline begins with an error that a harmless problem keeps. The limit is 16 times
+/// the largest error seen while the pipeline fills, and the band of G after it (3 l steps); 1e5 eps at least, and 3e7
+/// eps at most, beyond which restarts, l steps late, find a spoilt direction. Measured numbers: see the tests
+/// RealMatrices.PipelinedCgKeepsUpWithCg and PipelinedCg.DeepPipelinesKeepUpOnLaplacians.
 class OrthogonalityWatch {
  public:
   /// \param epsilon of the scalars that V is made of   \param depth l
   void begin(double epsilon, int depth) {
-    limit_ = 1e5 * std::pow(2.4, depth - 1) * epsilon;
-    error_ = 0;
+    least_ = 1e5 * epsilon;
+    most_ = std::min(3e7 * epsilon, 0.05);
+    limit_ = most_;
+    filling_ = 3 * depth;
+    error_ = largest_ = 0;
   }
 
   /// |v_j|^2, j in order.
-  void observe(double square) { error_ = std::abs(square - 1); }
+  void observe(double square) {
+    error_ = std::abs(square - 1);
+    if (filling_ == 0) return;
+    largest_ = std::max(largest_, error_);
+    if (--filling_ == 0) limit_ = std::min(std::max(least_, 16 * largest_), most_);
+  }
 
   /// Whether the latest measurement is beyond rounding; NaN is.
   bool lost() const { return !(error_ <= limit_); }
 
  private:
-  double limit_ = 0, error_ = 0;
+  double least_ = 0, most_ = 0, limit_ = 0, error_ = 0, largest_ = 0;
+  int filling_ = 0;
 };
 
 /// The depth of p(l)-CG from setback to setback: the same again, shallower, or none (the classical method).
@@ -52,9 +64,9 @@ class PipelineDepth {
   /// Whether that many steps are worth the l and more that filling a pipeline costs.
   bool pays(int steps) const { return steps >= worthwhile * (current_ + 1); }
 
-  /// A cycle of that many steps ended before the solve did. Two cycles in a row that do not pay, or a breakdown,
-  /// halve the depth. Every restart costs CG a little of its superlinear
-  /// convergence, so many without progress end pipelining.
+  /// A cycle of that many steps ended before the solve did. Two cycles in a row that do not pay, or a breakdown, halve
+  /// the depth. Every restart costs CG a little of its superlinear convergence, so many without progress end
+  /// pipelining.
   void setback(int steps, bool brokeDown, double residual) {
     reason_.clear();
     shortCycles_ = pays(steps) ? 0 : shortCycles_ + 1;

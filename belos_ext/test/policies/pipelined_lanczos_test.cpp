@@ -121,22 +121,39 @@ TEST(PipelinedLanczos, TellsAnExhaustedSpaceFromABreakdown) {
 
 TEST(OrthogonalityWatch, TellsWhatIsBeyondRounding) {
   OrthogonalityWatch watch;
-  watch.begin(std::numeric_limits<double>::epsilon(), 1);
-  EXPECT_FALSE(watch.lost());
-  for (const double error : {0.0, 1e-13, -1e-12, 2e-11}) {
-    watch.observe(1 + error);
+  for (const double square : {1 + 1e-8, 1 - 1e-8, 4.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    watch.begin(std::numeric_limits<double>::epsilon(), 1);
     EXPECT_FALSE(watch.lost());
-  }
-  for (const double square : {1 + 1e-10, 1 - 1e-10, 4.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    watch.observe(1 - 6e-9);
+    EXPECT_FALSE(watch.lost());
     watch.observe(square);
     EXPECT_TRUE(watch.lost()) << square;
   }
-  watch.begin(std::numeric_limits<double>::epsilon(), 5);
-  EXPECT_FALSE(watch.lost());
-  watch.observe(1 + 1e-10);
-  EXPECT_FALSE(watch.lost()) << "a deeper pipeline begins with larger errors";
-  watch.observe(1 + 2e-9);
-  EXPECT_TRUE(watch.lost());
+  watch.begin(std::numeric_limits<float>::epsilon(), 5);
+  watch.observe(1.06);
+  EXPECT_TRUE(watch.lost()) << "there is a limit in single precision, too";
+}
+
+TEST(OrthogonalityWatch, MeasuresGrowthByTheErrorsThatAPipelineBeginsWith) {
+  OrthogonalityWatch watch;
+  const auto fillWith = [&](double error) {
+    watch.begin(std::numeric_limits<double>::epsilon(), 5);
+    for (int j = 0; j < 15; ++j) watch.observe(1 + error);
+    EXPECT_FALSE(watch.lost());
+  };
+  const auto keeps = [&](double error) {
+    watch.observe(1 - error);
+    return !watch.lost();
+  };
+  fillWith(1e-10);
+  EXPECT_TRUE(keeps(1.5e-9));
+  EXPECT_FALSE(keeps(1.7e-9)) << "16 times what it began with";
+  fillWith(0);
+  EXPECT_TRUE(keeps(2e-11));
+  EXPECT_FALSE(keeps(3e-11)) << "1e5 eps, whatever it began with";
+  fillWith(6e-10);
+  EXPECT_TRUE(keeps(6e-9));
+  EXPECT_FALSE(keeps(7e-9)) << "never beyond 3e7 eps";
 }
 
 TEST(PipelineDepth, HalvesWhereCyclesDoNotPayAndGivesUpBelowOne) {

@@ -194,6 +194,28 @@ TEST(PipelinedCg, StaysPipelinedOnTheLaplacian) {
   }
 }
 
+// Depths at which V leaves orthonormality sooner or later: restarts are warm, and cost reductions, not convergence.
+TEST(PipelinedCg, DeepPipelinesKeepUpOnLaplacians) {
+  const auto smooth = [](const RCP<CrsMatrix>& a) { return systemWithSolution(a, [](GO) { return 1.0; }); };
+  for (const auto& a : {grid2d(200, 200), grid3d(25)}) {
+    Params p;
+    p.set("State Cache", false);
+    p.set("Convergence Tolerance", 1e-6);
+    const Outcome expected = solve(solverName(Method::Cg), p, smooth(a));
+    for (const int depth : {6, 8, 10}) {
+      SCOPED_TRACE(depth);
+      p.set("Pipeline Depth", depth);
+      const Outcome outcome = solveDeep(p, smooth(a));
+      EXPECT_TRUE(outcome.converged);
+      EXPECT_LE(outcome.iterations, 1.15 * expected.iterations + 3 * depth);
+      if (rank() == 0) {
+        std::cout << "depth " << depth << ": " << outcome.iterations << " iterations against " << expected.iterations
+                  << ", " << outcome.report.restarts << " restarts\n";
+      }
+    }
+  }
+}
+
 // Residual replacement keeps the direction: without it, a restart every ten iterations would cost CG its convergence.
 TEST(PipelinedCg, ReplacingTheResidualOftenCostsFewIterations) {
   const auto a = grid2d(40, 40);
