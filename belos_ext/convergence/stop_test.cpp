@@ -68,13 +68,16 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
     stop(StopReason::Converged);
     return true;
   }
-  idle_ = now > (1 - unchanged) * bestAttained_ ? idle_ + 1 : 0;
+  // With a left preconditioner b - A x may grow for many cycles while what GMRES minimises falls.
+  const bool idle = now > (1 - unchanged) * bestAttained_ && norms.native > (1 - unchanged) * bestNative_;
+  idle_ = idle ? idle_ + 1 : 0;
   if (claimed) {
     fruitless_ = now > progress * bestAttained_ ? fruitless_ + 1 : 0;
     // The recursion stopped too early by the factor now / tolerance; ask it for a little more than that.
     target_ = std::min(target_, norms.native / implicitScale_ * std::min(1.0, criteria_.tolerance / now)) * 0.5;
   }
   bestAttained_ = std::min(bestAttained_, now);
+  bestNative_ = std::min(bestNative_, norms.native);
   if (fruitless_ >= fruitlessClaims || idle_ >= idleRestarts) {
     stop(StopReason::Stagnation);
   } else if (exhausted()) {

@@ -107,6 +107,7 @@ class StopTest {
   double recursive_ = 0;
   ResidualNorms norms_;
   double bestAttained_ = std::numeric_limits<double>::infinity();
+  double bestNative_ = std::numeric_limits<double>::infinity();
   int fruitless_ = 0;
   int idle_ = 0;
   int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;

@@ -147,6 +147,21 @@ TEST(StopTest, SlowProgressIsNotStagnation) {
   }
 }
 
+TEST(StopTest, ProgressOfThePreconditionedResidualIsNotStagnation) {
+  StopCriteria criteria = criteriaFor();
+  criteria.testExplicit = true;
+  StopTest stop(criteria);
+  stop.begin({1, 1}, 1);
+  double native = 1;
+  for (int cycle = 0; cycle < 20; ++cycle, native *= 0.99) {
+    ASSERT_FALSE(stop.verified({native, 3}, false)) << cycle;
+    stop.restarted(false);
+  }
+  for (int cycle = 0; cycle < 4; ++cycle) ASSERT_FALSE(stop.verified({native, 3}, false)) << cycle;
+  for (int cycle = 0; cycle < 2; ++cycle) stop.verified({native, 3}, false);
+  EXPECT_EQ(stop.reason(), StopReason::Stagnation);
+}
+
 TEST(StopTest, WhatIsNotFiniteEndsItAndLeavesTheLastNorms) {
   for (const double bad : {nan, inf}) {
     for (const bool nativeIsBad : {true, false}) {
