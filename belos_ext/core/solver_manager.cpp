@@ -7,14 +7,11 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "belos_ext/core/direct_system.hpp"
-#include "belos_ext/core/lockstep.hpp"
-#include "belos_ext/core/monitor.hpp"
+#include "belos_ext/core/column_solvers.hpp"
 #include "belos_ext/core/parameter_overlay.hpp"
 #include "belos_ext/core/report_summary.hpp"
 #include "belos_ext/core/solve_progress.hpp"
 #include "belos_ext/core/state_cache.hpp"
-#include "belos_ext/solvers/krylov_solver.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
@@ -35,7 +32,10 @@ double now() {
 
 template <class Types>
 SolverManager<Types>::SolverManager(const SolverName& name)
-    : name_(name), parameters_(name_), comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ) {
+    : name_(name),
+      parameters_(name_),
+      comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ),
+      columns_(std::make_unique<ColumnSolvers<Types>>(name_.method)) {
   report_.solver = name_.canonical;
 }
 
@@ -70,8 +70,7 @@ template <class Types>
 void SolverManager<Types>::reset(Belos::ResetType type) {
   if ((type & Belos::Problem) != 0 && !problem_.is_null()) problem_->setProblem();
   if ((type & Belos::RecycleSubspace) != 0) {
-    columns_.clear();
-    lockstepStorage_.reset();
+    columns_->clear();
     if (operator_ && !problem_.is_null()) StateCache::instance().erase(stateKey());
     operator_.reset();
   }
@@ -142,58 +141,15 @@ void SolverManager<Types>::prepareOperator() {
 }
 
 template <class Types>
-void SolverManager<Types>::configureColumns(std::size_t columns) {
-  while (columns_.size() < columns) columns_.push_back(makeKrylovSolver<Types>(name_.method));
-  columns_.resize(columns);
-}
-
-template <class Types>
 void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Types>& monitor,
                                         std::vector<StopTest>& stops) {
-  const auto x = problem_->getLHS();
-  const auto b = problem_->getRHS();
-  const std::size_t columns = x->getNumVectors();
-  configureColumns(columns);
-
   const StateKey key = stateKey();
   const auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
-  for (auto& column : columns_) {
-    column->configure(options);
-    if (known) column->recall(*known);
-  }
-
-  std::vector<Teuchos::RCP<MultiVector>> xs;
-  std::vector<Teuchos::RCP<const MultiVector>> bs;
-  for (std::size_t c = 0; c < columns; ++c) {
-    xs.push_back(x->getVectorNonConst(c));
-    bs.push_back(b->getVector(c));
-  }
-  const auto one = [&](std::size_t c, LinearSystem<Types>& system) {
-    columns_[c]->solve(system, *bs[c], *xs[c], stops[c]);
-  };
-  // The reductions of pipelined methods are hidden, not shared: their columns are solved one after the other.
-  const std::size_t together = isPipelined(name_.method) ? 1
-                               : options.blockSize > 0   ? static_cast<std::size_t>(options.blockSize)
-                                                         : columns;
-  for (std::size_t begin = 0; begin < columns; begin += together) {
-    const std::size_t end = std::min(columns, begin + together);
-    monitor.resetNumIters(0);
-    if (end - begin == 1) {
-      DirectSystem<Types> system(*operator_, monitor, static_cast<int>(begin));
-      one(begin, system);
-      continue;
-    }
-    std::vector<typename Lockstep<Types>::Body> bodies;
-    for (std::size_t c = begin; c < end; ++c) {
-      bodies.push_back([&, c](LinearSystem<Types>& system) { one(c, system); });
-    }
-    if (!lockstepStorage_) lockstepStorage_ = std::make_unique<LockstepStorage<Types>>();
-    Lockstep<Types>(*operator_, monitor, static_cast<int>(begin), *lockstepStorage_).run(bodies);
-  }
-
+  columns_->configure(stops.size(), options, known);
+  columns_->solve(*operator_, monitor, *problem_->getRHS(), *problem_->getLHS(), stops, options.blockSize);
   if (options.stateCache) {
     SolverState state = known.value_or(SolverState{});
-    columns_.front()->remember(state);
+    columns_->remember(state);
     ++state.solves;
     StateCache::instance().store(key, state);
   }
@@ -243,7 +199,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   try {
     solveColumns(options, monitor, stops);
   } catch (...) {
-    columns_.clear();  // completes what they have in flight, while the other ranks may still be there
+    columns_->clear();  // completes what they have in flight, while the other ranks may still be there
     throw;
   }
   problem_->setCurrLS();
@@ -265,9 +221,7 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   report_.label = problemLabel();
   report_.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
   report_.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
-  for (const auto& column : columns_) {
-    report_.finalStepSize = std::max(report_.finalStepSize, column->finalStepSize());
-  }
+  report_.finalStepSize = columns_->finalStepSize();
   const OperatorCost& cost = operator_->cost();
   report_.operatorApplications = cost.operatorApplications;
   report_.preconditionerApplications = cost.preconditionerApplications;

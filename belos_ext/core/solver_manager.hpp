@@ -6,9 +6,8 @@
 /// - solve() returns Belos::Converged only if the explicitly computed residual of every right-hand side meets the
 ///   tolerance in the norm and scaling asked for.
 /// - Nothing but misuse throws: a missing or inconsistent problem, invalid parameters, exceptions of the application's
-/// own
-///   operators. NaN, breakdown, stagnation and divergence are outcomes, equal on all ranks; the solution is left at its
-///   last finite iterate.
+///   own operators. NaN, breakdown, stagnation and divergence are outcomes, equal on all ranks; the solution is left at
+///   its last finite iterate.
 /// - setParameters() merges: what a list does not name keeps its value.
 ///
 /// Every function that communicates says so; the others are local.
@@ -28,13 +27,11 @@
 namespace capstan {
 
 template <class Types>
-class KrylovSolver;
+class ColumnSolvers;
 template <class Types>
 class PreconditionedOperator;
 template <class Types>
 class Monitor;
-template <class Types>
-struct LockstepStorage;
 class StopTest;
 
 template <class Types>
@@ -90,7 +87,6 @@ class SolverManager final
   std::string problemLabel() const;
   StateKey stateKey() const;
   void prepareOperator();
-  void configureColumns(std::size_t columns);
   void solveColumns(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);
   void fillReport(const std::vector<StopTest>& stops, const SolverOptions& options);
 
@@ -104,8 +100,7 @@ class SolverManager final
 
   std::unique_ptr<PreconditionedOperator<Types>> operator_;
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;
-  std::vector<std::unique_ptr<KrylovSolver<Types>>> columns_;
-  std::unique_ptr<LockstepStorage<Types>> lockstepStorage_;
+  std::unique_ptr<ColumnSolvers<Types>> columns_;
 };
 
 /// A solver manager for a row of solverNames().
