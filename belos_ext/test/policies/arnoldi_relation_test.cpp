@@ -298,6 +298,28 @@ TEST(RelationError, CutsWhatIsBeyondTheLimit) {
   EXPECT_EQ(last, 1) << "the first step is always usable";
 }
 
+TEST(RelationError, KnowsThePanelAsFarAsItsGramMatrixDoes) {
+  // V = Q R with pivots of 1 in columns of length 12: only the inverse, growing by 12 a column, tells what is lost.
+  const int first = 3, count = 11;
+  Matrix r(first + count, count);
+  for (int k = 0; k < count; ++k) {
+    r(first + k, k) = 1;
+    if (k > 0) r(first + k - 1, k) = 12;
+  }
+  // eps (sum_i || v_i || |w_i|)^2 is 6e-5 for k = 5 and 9e-3 for k = 6.
+  EXPECT_EQ(RelationError<double>::knownSteps(first, r), 5);
+  EXPECT_EQ(RelationError<double>::knownSteps(first, block(r, 0, 0, first + 4, 4)), 3) << "all of a shorter panel";
+  EXPECT_EQ(RelationError<float>::knownSteps(0,
+                                             [] {
+                                               SmallMatrix<float> s(4, 4);
+                                               s(0, 0) = s(1, 1) = s(2, 2) = s(3, 3) = 1;
+                                               s(0, 1) = s(1, 2) = s(2, 3) = 1e6F;
+                                               return s;
+                                             }()),
+            1)
+      << "the first step is always usable";
+}
+
 TEST(RelationError, ColumnsOfOthersCountAsExact) {
   PanelRun run(graded(60), 24, 10);
   run.panel(0, 3, false);
