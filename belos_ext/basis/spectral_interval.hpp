@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// The interval that pipelined CG takes its shifts from: given by the user, remembered, or estimated; corrected by what
-/// the Lanczos matrix of the solve itself tells.
+/// The interval that pipelined methods take their shifts from: given by the user, remembered, or estimated once; in
+/// p(l)-CG corrected by what the Lanczos matrix of the solve itself tells.
 
 #include <algorithm>
 #include <string>
@@ -26,19 +26,20 @@ class SpectralInterval {
     if (automatic_) bounds_ = state.eigenvalueBounds;
   }
   void remember(SolverState& state) const {
-    if (automatic_) state.eigenvalueBounds = bounds_;
+    if (automatic_ && bounds_ && bounds_->min < bounds_->max) state.eigenvalueBounds = bounds_;
   }
 
   /// The interval; [0, 0] where nothing can be estimated. Collective.
-  /// \param apply w = (operator) v
+  /// \param iteration of the solve, for its report   \param apply w = (operator) v
   template <class Apply>
   EigenvalueBounds get(LinearSystem<Types>& system, const Teuchos::RCP<const typename Types::Map>& map, int iteration,
                        const Apply& apply) {
     if (!bounds_) {
-      bounds_ = SpectrumEstimate<Types>()(system, map, apply);  // a basis of its own, given back at once
-      if (bounds_) system.tell(iteration, "eigenvalue bounds", text(*bounds_));
+      const auto found = SpectrumEstimate<Types>()(system, map, apply);  // a basis of its own, given back at once
+      system.tell(iteration, "eigenvalue bounds", found ? toString(*found) : "the estimate broke down");
+      bounds_ = found.value_or(EigenvalueBounds{0, 0});
     }
-    return bounds_.value_or(EigenvalueBounds{0, 0});
+    return *bounds_;
   }
 
   /// Ritz values of the steps just made know the spectrum better than an estimate did. Bounds of the user that leave
@@ -55,17 +56,13 @@ class SpectralInterval {
     } else if (ritz.back() > bounds_->max + slack || ritz.back() < bounds_->min - slack) {
       const EigenvalueBounds better{0, margin * ritz.back()};
       system.tell(iteration, "eigenvalue bounds",
-                  text(*bounds_) + ", as given, leave out the Ritz value " + std::to_string(ritz.back()) +
-                      "; replaced by " + text(better));
+                  toString(*bounds_) + ", as given, leave out the Ritz value " + std::to_string(ritz.back()) +
+                      "; replaced by " + toString(better));
       bounds_ = better;
     }
   }
 
  private:
-  static std::string text(const EigenvalueBounds& bounds) {
-    return std::to_string(bounds.min) + " to " + std::to_string(bounds.max);
-  }
-
   static constexpr std::size_t few = 8, enough = 20;  // all eigenvalues of many steps cost more than they tell
   static constexpr double margin = 1.01;
 

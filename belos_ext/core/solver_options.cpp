@@ -68,6 +68,8 @@ std::string toString(IntraOrthogonalization scheme) {
   throw std::logic_error("IntraOrthogonalization out of range");
 }
 
+std::string toString(const EigenvalueBounds& bounds) { return fmt::format("{:.6g} to {:.6g}", bounds.min, bounds.max); }
+
 std::string toString(const ResidualReplacement& replacement) {
   switch (replacement.mode) {
     case ResidualReplacement::Mode::Auto:

@@ -104,6 +104,7 @@ std::string toString(Basis basis);
 std::string toString(BlockOrthogonalization scheme);
 std::string toString(IntraOrthogonalization scheme);
 std::string toString(const ResidualReplacement& replacement);
+std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits
 
 /// Throws std::invalid_argument when options that are valid one by one exclude each other for `method`, naming both
 /// keys, both values and what to change. Local; the same on every rank for the same options.
