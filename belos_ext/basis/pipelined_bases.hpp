@@ -82,12 +82,10 @@ class PipelinedBases {
     const Scalar gamma = lanczos.gamma(a), scale = 1 / lanczos.delta(a);
     const Scalar back = a > 0 ? -lanczos.delta(a - 1) * scale : Scalar(0);
     for (int k = 0; k < depth_; ++k) {
-      sweep.axpby(scale, w(k + 1, a + k + 1), back, w(k, a + k + 1));
-      sweep.axpy((lanczos.shift(k) - gamma) * scale, w(k, a + k), w(k, a + k + 1));
+      sweep.recur(back, w(k, a + k + 1), scale, w(k + 1, a + k + 1), (lanczos.shift(k) - gamma) * scale, w(k, a + k));
     }
     const int i = a + depth_;
-    sweep.axpby(-gamma * scale, w(depth_, i), scale, w(depth_, i + 1));
-    if (a > 0) sweep.axpy(back, w(depth_, i - 1), w(depth_, i + 1));
+    sweep.recur(scale, w(depth_, i + 1), -gamma * scale, w(depth_, i), back, a > 0 ? w(depth_, i - 1) : w(depth_, i));
   }
 
   int depth_ = 1;

@@ -31,22 +31,29 @@ struct Combine {
   VectorZ z;
 };
 
-/// The operation as the kernels run it.
+/// The operation as the kernels run it: z = a x + b y + c w. A term whose factor b or c is zero is not read; c is zero
+/// where b is.
 template <class T>
 struct CombineRef {
   T a;
   const T* x;
   T b;
   const T* y;
+  T c;
+  const T* w;
   T* z;
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::ptrdiff_t i) const { z[i] = b == T(0) ? a * x[i] : a * x[i] + b * y[i]; }
+  KOKKOS_INLINE_FUNCTION void operator()(std::ptrdiff_t i) const {
+    T value = a * x[i];
+    if (b != T(0)) value += b * y[i];
+    if (c != T(0)) value += c * w[i];
+    z[i] = value;
+  }
 
   /// Rows [first, first + count) on the host. Every operand is the output itself or apart from it, so no iteration
   /// depends on another.
   void run(std::ptrdiff_t first, std::ptrdiff_t count) const {
-    const T alpha = a;
-    const T beta = b;
+    const T alpha = a, beta = b, delta = c;
     const T* xs = x + first;
     T* zs = z + first;
     if (beta == T(0)) {
@@ -55,16 +62,23 @@ struct CombineRef {
       return;
     }
     const T* ys = y + first;
+    if (delta == T(0)) {
+      CAPSTAN_INDEPENDENT
+      for (std::ptrdiff_t i = 0; i < count; ++i) zs[i] = alpha * xs[i] + beta * ys[i];
+      return;
+    }
+    const T* ws = w + first;
     CAPSTAN_INDEPENDENT
-    for (std::ptrdiff_t i = 0; i < count; ++i) zs[i] = alpha * xs[i] + beta * ys[i];
+    for (std::ptrdiff_t i = 0; i < count; ++i) zs[i] = alpha * xs[i] + beta * ys[i] + delta * ws[i];
   }
 };
 
 template <class Exec, class Vector, class VectorY, class VectorZ>
 auto combineRef(const Combine<Vector, VectorY, VectorZ>& op, std::ptrdiff_t n) {
   using T = ScalarOf<VectorZ>;
-  return CombineRef<T>{op.a, vectorData<Exec>(op.x, n, "sweep", "x"), op.b, vectorData<Exec>(op.y, n, "sweep", "y"),
-                       vectorData<Exec>(op.z, n, "sweep", "the output")};
+  return CombineRef<T>{
+      op.a,    vectorData<Exec>(op.x, n, "sweep", "x"),         op.b, vectorData<Exec>(op.y, n, "sweep", "y"), T(0),
+      nullptr, vectorData<Exec>(op.z, n, "sweep", "the output")};
 }
 
 /// A fixed list of operations that can be copied to a device.

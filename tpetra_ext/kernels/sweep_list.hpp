@@ -13,7 +13,7 @@
 
 namespace capstan::kernels {
 
-/// Up to `capacity` operations z = a x + b y on vectors of one length.
+/// Up to `capacity` operations z = a x + b y + c w on vectors of one length.
 template <class T>
 class SweepList {
  public:
@@ -22,11 +22,18 @@ class SweepList {
   /// z = a x + b y; with b == 0, y is not read.
   template <class Exec, class ViewX, class ViewY, class ViewZ>
   void add(const Exec&, std::ptrdiff_t n, T a, const ViewX& x, T b, const ViewY& y, const ViewZ& z) {
-    if (count_ == capacity) {
-      throw std::length_error("capstan::kernels::SweepList: more than " + std::to_string(capacity) + " operations");
-    }
-    operations_[static_cast<std::size_t>(count_++)] =
-        detail::combineRef<Exec>(detail::Combine<ViewX, ViewY, ViewZ>{a, x, b, y, z}, n);
+    next() = detail::combineRef<Exec>(detail::Combine<ViewX, ViewY, ViewZ>{a, x, b, y, z}, n);
+  }
+
+  /// z = a x + b y + c w; terms whose factor b or c is zero are not read.
+  template <class Exec, class ViewX, class ViewY, class ViewW, class ViewZ>
+  void add(const Exec& exec, std::ptrdiff_t n, T a, const ViewX& x, T b, const ViewY& y, T c, const ViewW& w,
+           const ViewZ& z) {
+    if (b == T(0)) return add(exec, n, a, x, c, w, z);
+    auto& operation = next();
+    operation = detail::combineRef<Exec>(detail::Combine<ViewX, ViewY, ViewZ>{a, x, b, y, z}, n);
+    operation.c = c;
+    operation.w = detail::vectorData<Exec>(w, n, "sweep", "w");
   }
 
   void clear() { count_ = 0; }
@@ -40,6 +47,13 @@ class SweepList {
   }
 
  private:
+  detail::CombineRef<T>& next() {
+    if (count_ == capacity) {
+      throw std::length_error("capstan::kernels::SweepList: more than " + std::to_string(capacity) + " operations");
+    }
+    return operations_[count_++];
+  }
+
   int count_ = 0;
   detail::CombineRef<T> operations_[capacity];
 };

@@ -80,6 +80,11 @@ class SweepList {
   }
   /// y = y + a x.
   void axpy(Scalar a, const MultiVector& x, MultiVector& y) { axpby(a, x, 1, y); }
+  /// w = a w + b v + c u; terms whose factor a or c is zero are not read.
+  void recur(Scalar a, MultiVector& w, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u) {
+    const auto target = writableColumn(w);
+    list_.add(typename Types::ExecutionSpace(), rows_, b, readableColumn(v), c, readableColumn(u), a, target, target);
+  }
 
   std::ptrdiff_t rows() const { return rows_; }
   const kernels::SweepList<Scalar>& list() const { return list_; }

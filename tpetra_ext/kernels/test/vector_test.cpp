@@ -6,6 +6,7 @@
 #include "support.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/sweep.hpp"
+#include "tpetra_ext/kernels/sweep_list.hpp"
 
 namespace capstan::kernels::test {
 
@@ -91,6 +92,48 @@ TYPED_TEST(VectorTest, SweepRefusesShortVectors) {
   using T = typename TypeParam::Scalar;
   const auto v = TestMatrix<T>::random(5, 2, 1);
   EXPECT_THROW(sweep<typename TypeParam::Path>(Exec(), 6, axpy(T(1), v.column(0), v.column(1))), std::invalid_argument);
+}
+
+TYPED_TEST(VectorTest, ListsOfThreeTermRecurrences) {
+  using T = typename TypeParam::Scalar;
+  for (const int n : rowCounts()) {
+    TestMatrix<T> v(n, 5);  // small integers, so that every order of summation is exact
+    const auto entry = [](int i, int j) { return static_cast<T>((7 * i + 3 * j) % 11 - 5); };
+    for (int j = 0; j < 5; ++j) {
+      for (int i = 0; i < n; ++i) v(i, j) = j == 4 ? std::numeric_limits<T>::quiet_NaN() : entry(i, j);
+    }
+    v.push();
+    SweepList<T> list;
+    list.add(Exec(), n, T(2), v.column(0), T(-3), v.column(1), T(4), v.column(2), v.column(2));  // in its last term
+    list.add(Exec(), n, T(1), v.column(2), T(5), v.column(1), T(0), v.column(4), v.column(3));
+    list.add(Exec(), n, T(1), v.column(3), T(0), v.column(4), T(2), v.column(0), v.column(1));
+    list.add(Exec(), n, T(6), v.column(0), T(0), v.column(4), T(0), v.column(4), v.column(4));
+    EXPECT_EQ(list.size(), 4);
+    sweep<typename TypeParam::Path>(Exec(), n, list);
+    v.pull();
+    for (int i = 0; i < n; ++i) {
+      const T first = T(2) * entry(i, 0) - T(3) * entry(i, 1) + T(4) * entry(i, 2);
+      const T second = first + T(5) * entry(i, 1);
+      ASSERT_EQ(v(i, 2), first);
+      ASSERT_EQ(v(i, 3), second);
+      ASSERT_EQ(v(i, 1), second + T(2) * entry(i, 0));
+      ASSERT_EQ(v(i, 4), T(6) * entry(i, 0));
+    }
+    EXPECT_TRUE(v.paddingIntact());
+  }
+}
+
+TYPED_TEST(VectorTest, ListsRefuseShortVectorsAndWhatTheyCannotHold) {
+  using T = typename TypeParam::Scalar;
+  const auto v = TestMatrix<T>::random(5, 2, 1);
+  const auto more = TestMatrix<T>::random(6, 2, 1);
+  SweepList<T> list;
+  EXPECT_THROW(list.add(Exec(), 6, T(1), more.column(0), T(1), more.column(1), T(1), v.column(0), more.column(0)),
+               std::invalid_argument);
+  list.clear();
+  for (int k = 0; k < SweepList<T>::capacity; ++k)
+    list.add(Exec(), 5, T(1), v.column(0), T(1), v.column(1), v.column(0));
+  EXPECT_THROW(list.add(Exec(), 5, T(1), v.column(0), T(1), v.column(1), v.column(0)), std::length_error);
 }
 
 TYPED_TEST(VectorTest, DotsAgreeWithLongDouble) {
