@@ -7,8 +7,8 @@ namespace {
 
 /// Failed claims without progress before a loss of accuracy is declared.
 constexpr int fruitlessClaims = 3;
-/// Restarts that leave the residual unchanged before the solve is called stagnant: a restarted method that makes no
-/// progress in one whole cycle makes none in the next.
+/// Full cycles that leave the residual unchanged before the solve is called stagnant: a restarted method that makes no
+/// progress in one whole cycle makes none in the next. Residuals of CG rise before they fall.
 constexpr int idleRestarts = 5;
 constexpr double progress = 0.9;
 constexpr double unchanged = 1e-10;
@@ -69,8 +69,8 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
     return true;
   }
   // With a left preconditioner b - A x may grow for many cycles while what GMRES minimises falls.
-  const bool idle = now > (1 - unchanged) * bestAttained_ && norms.native > (1 - unchanged) * bestNative_;
-  idle_ = idle ? idle_ + 1 : 0;
+  unchanged_ = now > (1 - unchanged) * bestAttained_ && norms.native > (1 - unchanged) * bestNative_;
+  if (!unchanged_) idle_ = 0;
   if (claimed) {
     fruitless_ = now > progress * bestAttained_ ? fruitless_ + 1 : 0;
     // The recursion stopped too early by the factor now / tolerance; ask it for a little more than that.
@@ -78,7 +78,7 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   }
   bestAttained_ = std::min(bestAttained_, now);
   bestNative_ = std::min(bestNative_, norms.native);
-  if (fruitless_ >= fruitlessClaims || idle_ >= idleRestarts) {
+  if (fruitless_ >= fruitlessClaims) {
     stop(StopReason::Stagnation);
   } else if (exhausted()) {
     stop(StopReason::MaxIterations);
@@ -90,6 +90,8 @@ void StopTest::restarted(bool claimed) {
   if (over_) return;
   if (claimed) {
     ++restarts_;
+  } else if (unchanged_ && ++idle_ >= idleRestarts) {
+    stop(StopReason::Stagnation);
   } else if (fullCycles_ >= criteria_.maxRestarts) {
     stop(StopReason::MaxRestarts);
   } else {

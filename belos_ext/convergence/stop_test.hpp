@@ -59,7 +59,8 @@ class StopTest {
   int remaining() const { return criteria_.maxIterations - iterations_; }
   bool exhausted() const { return remaining() <= 0; }
 
-  /// Counts a restart; a full cycle beyond "Maximum Restarts" ends the solve. A failed claim is not a full cycle.
+  /// Counts a restart; a full cycle beyond "Maximum Restarts" ends the solve, and so does one of several in a row that
+  /// left the residual as it was. A failed claim is not a full cycle, nor is any of CG.
   void restarted(bool claimed);
   int restarts() const { return restarts_; }
 
@@ -111,7 +112,7 @@ class StopTest {
   int fruitless_ = 0;
   int idle_ = 0;
   int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;
-  bool begun_ = false;
+  bool begun_ = false, unchanged_ = false;
   bool over_ = false, converged_ = false, lossOfAccuracy_ = false;
   StopReason reason_ = StopReason::MaxIterations;
 };

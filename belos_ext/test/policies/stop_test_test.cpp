@@ -127,14 +127,26 @@ TEST(StopTest, FiveIdleRestartsEndIt) {
   StopTest stop(criteriaFor());
   stop.begin({1, 1}, 1);
   EXPECT_FALSE(stop.verified({1, 1}, false));
-  for (int cycle = 1; cycle < 5; ++cycle) {
+  for (int cycle = 0; cycle < 5; ++cycle) {
     EXPECT_FALSE(stop.verified({1, 1}, false)) << cycle;
+    EXPECT_FALSE(stop.over());
     stop.restarted(false);
   }
-  EXPECT_TRUE(stop.verified({1, 1}, false));
+  EXPECT_TRUE(stop.over());
   EXPECT_EQ(stop.reason(), StopReason::Stagnation);
   EXPECT_TRUE(stop.lossOfAccuracy());
   EXPECT_EQ(stop.restarts(), 4);
+}
+
+TEST(StopTest, RestartsOfCgMayFindLargerResiduals) {
+  StopTest stop(criteriaFor());
+  stop.begin({1, 1}, 1);
+  double residual = 1;
+  for (int restart = 0; restart < 20; ++restart, residual *= 1.1) {
+    ASSERT_FALSE(stop.verified({residual, residual}, false)) << restart;
+    stop.restarted(true);
+  }
+  EXPECT_FALSE(stop.over());
 }
 
 TEST(StopTest, SlowProgressIsNotStagnation) {
@@ -157,8 +169,11 @@ TEST(StopTest, ProgressOfThePreconditionedResidualIsNotStagnation) {
     ASSERT_FALSE(stop.verified({native, 3}, false)) << cycle;
     stop.restarted(false);
   }
-  for (int cycle = 0; cycle < 4; ++cycle) ASSERT_FALSE(stop.verified({native, 3}, false)) << cycle;
-  for (int cycle = 0; cycle < 2; ++cycle) stop.verified({native, 3}, false);
+  for (int cycle = 0; cycle < 6; ++cycle) {  // the first one makes progress still
+    ASSERT_FALSE(stop.over()) << cycle;
+    stop.verified({native, 3}, false);
+    stop.restarted(false);
+  }
   EXPECT_EQ(stop.reason(), StopReason::Stagnation);
 }
 
