@@ -52,7 +52,7 @@ class PipelinedGmres : public Gmres<Types> {
     tau_ = options.changeOfBasisDropTolerance;
     shifts_.configure(options, tau_ > 0);
     fruitless_ = 0;
-    promised_ = 0;
+    promised_ = claimedFrom_ = 0;
   }
   void recall(const SolverState& state) override {
     this->stamp_ = Agreement<Types>::stampOf(state.solves);
@@ -73,6 +73,7 @@ class PipelinedGmres : public Gmres<Types> {
     const CycleOutcome cycle = pipelinedCycle(system, beta, stop);
     const bool whole = cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
     promised_ = cycle.columns > 0 ? this->relation_.leastSquares().residual(cycle.columns) : Scalar(0);
+    claimedFrom_ = cycle.claimed ? beta : Scalar(0);
     if (whole) {
       tune(system, stop, cycle);
       return cycle;
@@ -202,18 +203,20 @@ class PipelinedGmres : public Gmres<Types> {
   }
 
   CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
-    promised_ = 0;
+    promised_ = claimedFrom_ = 0;
     return Base::iterate(system, beta, stop);
   }
 
-  /// Whether the recursion of the last cycle promised a far smaller residual than beta, the true one, and nothing
-  /// shorter is left to try: rounding has separated Z from the products it stands for.
+  /// Whether the next cycle is a classical one, since rounding has separated Z from the products it stands for: the
+  /// recursion of the last cycle promised a far smaller residual than beta, the true one, and nothing shorter is left
+  /// to try; or it claimed to have met the target and gained nothing.
   bool wentAstray(LinearSystem<Types>& system, StopTest& stop, Scalar beta) {
-    if (!(promised_ > 0 && beta > astray * promised_)) return false;
-    const bool shortest = lag() == 1;
+    const bool inVain = claimedFrom_ > 0 && beta > progress * claimedFrom_;
+    if (!inVain && !(promised_ > 0 && beta > astray * promised_)) return false;
+    const bool classical = inVain || lag() == 1;
     ++fruitless_;
-    shrink(system, stop, "the recursive residual has lost touch with the true one", shortest);
-    return shortest;
+    shrink(system, stop, "the recursive residual has lost touch with the true one", classical);
+    return classical;
   }
 
   /// The later rungs of the ladder: fewer products ahead, first where the user fixed nothing, and the classical method
@@ -247,7 +250,9 @@ class PipelinedGmres : public Gmres<Types> {
   SolverOptions options_;
   int t_ = 1, depth_ = 1, again_ = 0, fruitless_ = 0;
   Scalar normalizer_ = 1;
-  Scalar promised_ = 0;  ///< the recursive residual at the end of the last cycle, if that was pipelined
+  // Of the last cycle, if that was pipelined.
+  Scalar promised_ = 0;     ///< the recursive residual at its end
+  Scalar claimedFrom_ = 0;  ///< the true one at its beginning, if it claimed to have met the target
   double tau_ = 0;
   BlockLength length_;
   PipelineShifts<Types> shifts_;
