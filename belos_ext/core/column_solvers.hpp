@@ -11,7 +11,6 @@
 #include "belos_ext/core/direct_system.hpp"
 #include "belos_ext/core/lockstep.hpp"
 #include "belos_ext/core/monitor.hpp"
-#include "belos_ext/core/solver_names.hpp"
 #include "belos_ext/core/state_cache.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
 
@@ -35,9 +34,9 @@ class ColumnSolvers {
   }
 
   /// Solves A x = b for all columns. Collective.
-  /// \param blockSize columns that advance together; 0: all
+  /// \param together columns that advance together, at least 1: columnsTogether()
   void solve(PreconditionedOperator<Types>& a, Monitor<Types>& monitor, const MultiVector& b, MultiVector& x,
-             std::vector<StopTest>& stops, int blockSize) {
+             std::vector<StopTest>& stops, std::size_t together) {
     const std::size_t columns = solvers_.size();
     std::vector<Teuchos::RCP<MultiVector>> xs;
     std::vector<Teuchos::RCP<const MultiVector>> bs;
@@ -48,10 +47,6 @@ class ColumnSolvers {
     const auto one = [&](std::size_t c, LinearSystem<Types>& system) {
       solvers_[c]->solve(system, *bs[c], *xs[c], stops[c]);
     };
-    // The reductions of pipelined methods are hidden, not shared: their columns are solved one after the other.
-    const std::size_t together = isPipelined(method_) ? 1
-                                 : blockSize > 0      ? static_cast<std::size_t>(blockSize)
-                                                      : columns;
     for (std::size_t begin = 0; begin < columns; begin += together) {
       const std::size_t end = std::min(columns, begin + together);
       monitor.resetNumIters(0);

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "belos_ext/core/report_io.hpp"
-#include "belos_ext/core/solver_names.hpp"
 
 namespace capstan {
 
@@ -27,10 +26,7 @@ ColumnReport columnReport(const StopTest& stop) {
 }
 
 /// What the sets of right-hand sides took, one after the other: those of a set advance together.
-int iterationsInTurn(const std::vector<StopTest>& stops, const SolverOptions& options, const SolveReport& report) {
-  const SolverName* name = findSolver(report.solver);
-  std::size_t together = options.blockSize > 0 ? static_cast<std::size_t>(options.blockSize) : stops.size();
-  if (name != nullptr && isPipelined(name->method)) together = 1;
+int iterationsInTurn(const std::vector<StopTest>& stops, std::size_t together) {
   int sum = 0, most = 0;
   for (std::size_t c = 0; c < stops.size(); ++c) {
     if (c % together == 0) sum += std::exchange(most, 0);
@@ -56,7 +52,8 @@ void printSeconds(std::ostream& out, const SolveReport& report) {
 
 }  // namespace
 
-void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, bool hasLeft, SolveReport& report) {
+void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, Method method, bool hasLeft,
+               SolveReport& report) {
   const StopCriteria& criteria = stops.front().criteria();
   report.tolerance = options.tolerance;
   report.norm = hasLeft && criteria.testExplicit ? "2-norm of M^-1 (b - A x), and of b - A x" : "2-norm of b - A x";
@@ -76,7 +73,7 @@ void summarize(const std::vector<StopTest>& stops, const SolverOptions& options,
         std::isnan(column.trueResidual) ? column.trueResidual : std::max(report.trueResidual, column.trueResidual);
     report.columns.push_back(column);
   }
-  report.iterationsInTurn = iterationsInTurn(stops, options, report);
+  report.iterationsInTurn = iterationsInTurn(stops, columnsTogether(options, method, stops.size()));
   PhaseSeconds& s = report.seconds;
   s.rest = s.total - s.operatorSeconds - s.preconditioner - s.orthogonalization - s.reductionWait;
   std::stable_sort(report.events.begin(), report.events.end(),

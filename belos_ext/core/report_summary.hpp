@@ -16,7 +16,8 @@ namespace capstan {
 ///
 /// \param stops one per right-hand side, at least one
 /// \param hasLeft whether a left preconditioner makes the native residual differ from b - A x
-void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, bool hasLeft, SolveReport& report);
+void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, Method method, bool hasLeft,
+               SolveReport& report);
 
 /// Writes "Report File" and "History File", and what "Verbosity" asks for to "Output Stream". Call on one rank. A file
 /// that cannot be written becomes a warning there: the solve is done, and the other ranks do not wait.

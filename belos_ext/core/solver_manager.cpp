@@ -146,7 +146,8 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
   const StateKey key = stateKey();
   const auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
   columns_->configure(stops.size(), options, known);
-  columns_->solve(*operator_, monitor, *problem_->getRHS(), *problem_->getLHS(), stops, options.blockSize);
+  columns_->solve(*operator_, monitor, *problem_->getRHS(), *problem_->getLHS(), stops,
+                  columnsTogether(options, name_.method, stops.size()));
   if (options.stateCache) {
     SolverState state = known.value_or(SolverState{});
     columns_->remember(state);
@@ -227,7 +228,7 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   report_.preconditionerApplications = cost.preconditionerApplications;
   report_.seconds.operatorSeconds = cost.operatorSeconds;
   report_.seconds.preconditioner = cost.preconditionerSeconds;
-  summarize(stops, options, operator_->hasLeft(), report_);
+  summarize(stops, options, name_.method, operator_->hasLeft(), report_);
   lossOfAccuracy_ = std::any_of(stops.begin(), stops.end(), [](const StopTest& stop) { return stop.lossOfAccuracy(); });
 }
 

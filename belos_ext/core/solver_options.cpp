@@ -172,4 +172,9 @@ void checkConflicts(const SolverOptions& options, Method method) {
   }
 }
 
+std::size_t columnsTogether(const SolverOptions& options, Method method, std::size_t columns) {
+  if (isPipelined(method)) return 1;
+  return options.blockSize > 0 ? static_cast<std::size_t>(options.blockSize) : columns;
+}
+
 }  // namespace capstan

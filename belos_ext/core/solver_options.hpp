@@ -118,4 +118,8 @@ std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six di
 /// - Pipelined GMRES takes "Shifts" or "Eigenvalue Bounds"; both only where the drop tolerance uses the bounds.
 void checkConflicts(const SolverOptions& options, Method method);
 
+/// How many of `columns` right-hand sides advance together: "Block Size", or all; the reductions of pipelined methods
+/// are hidden, not shared, and their columns are solved one after the other.
+std::size_t columnsTogether(const SolverOptions& options, Method method, std::size_t columns);
+
 }  // namespace capstan
