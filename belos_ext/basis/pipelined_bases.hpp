@@ -85,7 +85,7 @@ class PipelinedBases {
       sweep.recur(back, w(k, a + k + 1), scale, w(k + 1, a + k + 1), (lanczos.shift(k) - gamma) * scale, w(k, a + k));
     }
     const int i = a + depth_;
-    sweep.recur(scale, w(depth_, i + 1), -gamma * scale, w(depth_, i), back, a > 0 ? w(depth_, i - 1) : w(depth_, i));
+    sweep.recur(scale, w(depth_, i + 1), -gamma * scale, w(depth_, i), back, w(depth_, i - 1));
   }
 
   int depth_ = 1;

@@ -42,15 +42,13 @@ class RelationError {
   /// too late for estimates.
   static int knownSteps(int first, const Matrix& coefficients) {
     const Matrix mid = block(coefficients, first, 0, coefficients.numCols(), coefficients.numCols());
-    Matrix w(mid.numCols(), 1);
+    Matrix inverse = identity<Scalar>(mid.numCols());
+    solveRight(mid, inverse);
+    std::vector<Scalar> lengths;
+    for (int i = 0; i < mid.numCols(); ++i) lengths.push_back(length(coefficients, i));
     for (int k = 2; k < mid.numCols(); ++k) {
       Scalar sum = 0;
-      for (int i = k; i >= 0; --i) {
-        Scalar rest = i == k ? 1 : 0;
-        for (int j = i + 1; j <= k; ++j) rest -= mid(i, j) * w(j, 0);
-        w(i, 0) = rest / mid(i, i);
-        sum += length(coefficients, i) * std::abs(w(i, 0));
-      }
+      for (int i = 0; i <= k; ++i) sum += lengths[static_cast<std::size_t>(i)] * std::abs(inverse(i, k));
       if (!(std::numeric_limits<Scalar>::epsilon() * sum * sum <= mostLost)) return k - 1;
     }
     return mid.numCols() - 1;

@@ -153,11 +153,9 @@ class BlockKernels {
 
   /// w = a w + b v + c u in one pass; terms with a zero factor are not read.
   void recur(Scalar a, MultiVector& w, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u) {
-    if (c == Scalar(0)) {
-      sweep(capstan::axpby(b, v, a, w));
-    } else {
-      sweep(capstan::axpby(b, v, a, w), capstan::axpy(c, u, w));
-    }
+    SweepList<Types> list(w.getLocalLength());
+    list.recur(a, w, b, v, c, u);
+    sweep(list);
   }
 
   /// Entries of this rank's part of a single vector that are not zero; NaN counts. Waits for the result.
