@@ -8,6 +8,8 @@
 #include <memory>
 #include <thread>
 
+#include "adapters/deck/shared_text.hpp"
+
 namespace capstan::deck {
 namespace {
 
@@ -51,11 +53,7 @@ std::string Settlement::settle(const std::string& failure, double patience) {
   }
   const auto [teller, all] = *pair;
   if (teller == ranks_) return "";
-  int length = static_cast<int>(failure.size());
-  MPI_Bcast(&length, 1, MPI_INT, teller, comm_);
-  std::string text = failure;
-  text.resize(static_cast<std::size_t>(length));
-  MPI_Bcast(text.data(), length, MPI_CHAR, teller, comm_);
+  const std::string text = sharedText(failure, teller, comm_);
   return all == 1 ? text : fmt::format("rank {}, not all ranks: {}", teller, text);
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <random>
 
+#include "adapters/deck/shared_text.hpp"
 #include "perf/solvers/counted_mpi.hpp"
 
 namespace capstan::perf {
@@ -20,13 +21,7 @@ std::string sharedFailure(const std::string& failure, MPI_Comm comm) {
   MPI_Comm_size(comm, &ranks);
   int from = failure.empty() ? ranks : rank;
   MPI_Allreduce(MPI_IN_PLACE, &from, 1, MPI_INT, MPI_MIN, comm);
-  if (from == ranks) return "";
-  int length = static_cast<int>(failure.size());
-  MPI_Bcast(&length, 1, MPI_INT, from, comm);
-  std::string text = failure;
-  text.resize(static_cast<std::size_t>(length));
-  MPI_Bcast(text.data(), length, MPI_CHAR, from, comm);
-  return text;
+  return from == ranks ? "" : deck::sharedText(failure, from, comm);
 }
 
 Sample timedSolve(Contestant& contestant, MPI_Comm comm) {
