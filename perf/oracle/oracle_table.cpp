@@ -1,0 +1,209 @@
+/// \file
+/// oracle_table: how many iterations solvers need on matrices from files where outside implementations (the oracles)
+/// converge. One line of CSV for each matrix and preconditioner; perf/oracle/run starts it and judges the lines.
+///
+/// A cell is the count of iterations where the solver says that it converged and the residual computed here agrees;
+/// else the count, what became of the solve, and that residual: "900 stagnation 3.1e-07". Empty: not asked, since no
+/// oracle converged.
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <BelosLinearProblem.hpp>
+#include <BelosSolverFactory.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <CLI/CLI.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "adapters/deck/preconditioner.hpp"
+#include "adapters/deck/systems.hpp"
+#include "adapters/tools/program.hpp"
+#include "belos_ext/core/solve_report.hpp"
+
+namespace {
+
+namespace deck = capstan::deck;
+using deck::Matrix;
+using deck::MultiVector;
+using Factory = Belos::SolverFactory<double, MultiVector, deck::Operator>;
+using Problem = Belos::LinearProblem<double, MultiVector, deck::Operator>;
+
+/// A computed residual agrees with the claim up to this factor: the norm a solver tests is computed another way.
+constexpr double agreement = 1 + 1e-3;
+
+struct Arguments {
+  std::vector<std::string> matrices, preconditioners = {"none"}, oracles, solvers, known;
+  std::string side = "right", common;
+  double tolerance = 1e-8;
+  int maxIterations = 3000;
+};
+
+/// A solver as given on the command line: its name, then parameters as YAML: "CAPSTAN CG PIPELINE: {Pipeline Depth:
+/// 3}".
+struct Contestant {
+  std::string name;
+  YAML::Node parameters;
+};
+
+Contestant contestant(const std::string& text) {
+  const auto colon = text.find(": ");
+  if (colon == std::string::npos) return {text, YAML::Node()};
+  return {text.substr(0, colon), YAML::Load(text.substr(colon + 2))};
+}
+
+void enter(const YAML::Node& parameters, Teuchos::ParameterList& list) {
+  for (const auto& item : parameters) {
+    const auto key = item.first.as<std::string>();
+    int whole = 0;
+    double real = 0;
+    bool flag = false;
+    if (YAML::convert<int>::decode(item.second, whole)) {
+      list.set(key, whole);
+    } else if (YAML::convert<double>::decode(item.second, real)) {
+      list.set(key, real);
+    } else if (YAML::convert<bool>::decode(item.second, flag)) {
+      list.set(key, flag);
+    } else {
+      list.set(key, item.second.as<std::string>());
+    }
+  }
+}
+
+double norm(const MultiVector& v) {
+  double result = 0;
+  v.norm2(Teuchos::ArrayView<double>(&result, 1));
+  return result;
+}
+
+struct System {
+  Teuchos::RCP<Matrix> A;
+  Teuchos::RCP<MultiVector> b;
+  Teuchos::RCP<deck::Operator> preconditioner;
+};
+
+/// One cell of the table: a solve from the zero guess.
+struct Cell {
+  bool converged = false;
+  std::string text;
+};
+
+std::string plain(std::string text) {
+  text = text.substr(0, text.find('\n')).substr(0, 80);
+  for (char& c : text) c = c == ',' || c == '"' ? ';' : c;
+  return text;
+}
+
+Cell solve(const Arguments& arguments, const Contestant& wanted, const System& system) {
+  const auto parameters = Teuchos::rcp(new Teuchos::ParameterList);
+  parameters->set("Convergence Tolerance", arguments.tolerance);
+  parameters->set("Maximum Iterations", arguments.maxIterations);
+  enter(YAML::Load(arguments.common), *parameters);
+  enter(wanted.parameters, *parameters);
+  const auto x = Teuchos::rcp(new MultiVector(system.A->getDomainMap(), 1));
+  const auto problem = Teuchos::rcp(new Problem(system.A, x, system.b));
+  problem->setLabel(wanted.name);
+  if (!system.preconditioner.is_null()) {
+    arguments.side == "left" ? problem->setLeftPrec(system.preconditioner)
+                             : problem->setRightPrec(system.preconditioner);
+  }
+  problem->setProblem();
+  try {
+    const auto manager = Factory().create(wanted.name, parameters);
+    manager->setProblem(problem);
+    const bool claimed = manager->solve() == Belos::Converged;
+    MultiVector r(*system.b, Teuchos::Copy);
+    system.A->apply(*x, r, Teuchos::NO_TRANS, -1.0, 1.0);
+    const double relative = norm(r) / norm(*system.b);
+    const int iterations = manager->getNumIters();
+    if (claimed && relative <= agreement * arguments.tolerance) return {true, fmt::format("{}", iterations)};
+    const auto* own = dynamic_cast<const capstan::ReportingSolver*>(manager.get());
+    std::string reason = claimed ? "claimed" : "no";
+    if (own != nullptr && !claimed) reason = capstan::toString(own->report().reason);
+    return {false, fmt::format("{} {} {:.1e}", iterations, plain(reason), relative)};
+  } catch (const std::exception& error) {
+    return {false, "failed: " + plain(error.what())};
+  }
+}
+
+/// What is known of the oracles: "matrix,preconditioner,oracle,cell".
+std::map<std::string, std::string> knownCells(const std::vector<std::string>& texts) {
+  std::map<std::string, std::string> known;
+  for (const std::string& text : texts) {
+    const auto last = text.rfind(',');
+    if (last != std::string::npos) known[text.substr(0, last)] = text.substr(last + 1);
+  }
+  return known;
+}
+
+void measure(const Arguments& arguments, const std::string& file, bool talks) {
+  const auto known = knownCells(arguments.known);
+  const std::string path = std::filesystem::path(file).filename();
+  const std::string name = path.substr(0, path.find(".mtx"));
+  System system;
+  system.A = deck::readMatrix(file, Tpetra::getDefaultComm());
+  MultiVector solution(system.A->getDomainMap(), 1);
+  deck::fillRandom(solution, 1);
+  system.b = Teuchos::rcp(new MultiVector(system.A->getRangeMap(), 1));
+  system.A->apply(solution, *system.b);
+  for (const std::string& preconditioner : arguments.preconditioners) {
+    std::string line =
+        fmt::format("{},{},{},{}", name, system.A->getGlobalNumRows(), preconditioner, system.A->getComm()->getSize());
+    bool solvable = false;
+    try {
+      deck::PreconditionerOptions options;
+      options.name = preconditioner;
+      deck::Preconditioner built(options);
+      built.update(system.A);
+      system.preconditioner = built.op();
+      for (const std::string& oracle : arguments.oracles) {
+        const auto before = known.find(name + "," + preconditioner + "," + oracle);
+        const Cell cell =
+            before == known.end()
+                ? solve(arguments, contestant(oracle), system)
+                : Cell{before->second.find_first_not_of("0123456789") == std::string::npos, before->second};
+        solvable = solvable || cell.converged;
+        line += "," + cell.text;
+      }
+    } catch (const deck::PreconditionerError& error) {
+      for (std::size_t i = 0; i < arguments.oracles.size(); ++i) line += ",failed: " + plain(error.what());
+    }
+    for (const std::string& solver : arguments.solvers) {
+      line += "," + (solvable ? solve(arguments, contestant(solver), system).text : std::string());
+    }
+    if (talks) fmt::print("ROW {}\n", line);
+    std::fflush(stdout);
+  }
+}
+
+int run(int argc, char** argv, bool talks) {
+  Arguments arguments;
+  CLI::App app{"Iterations of solvers where oracles converge, as lines of CSV that start with ROW.", "oracle_table"};
+  const auto several = [&](const char* option, std::vector<std::string>& values, const char* help) {
+    return app.add_option(option, values, help)->take_all()->allow_extra_args(false)->expected(1);
+  };
+  app.add_option("matrices", arguments.matrices, "Matrix Market files")->required();
+  app.add_option("--preconditioners", arguments.preconditioners, "names as in a deck")->delimiter(',');
+  several("--oracle", arguments.oracles, "a solver to compare with, as NAME or 'NAME: {parameter: value}'")->required();
+  several("--solver", arguments.solvers, "a solver to be judged, likewise");
+  several("--known", arguments.known, "MATRIX,PRECONDITIONER,ORACLE,CELL: from an earlier run");
+  app.add_option("--common", arguments.common, "parameters of all solvers, as YAML");
+  app.add_option("--side", arguments.side, "of the preconditioner")->check(CLI::IsMember({"left", "right"}));
+  app.add_option("--tolerance", arguments.tolerance, "of || b - A x || / || b ||");
+  app.add_option("--max-iterations", arguments.maxIterations, "of every solve");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (talks) app.exit(error);
+    return error.get_exit_code() == 0 ? 0 : capstan::tools::exitMisuse;
+  }
+  for (const std::string& file : arguments.matrices) measure(arguments, file, talks);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return capstan::tools::runProgram("oracle_table", argc, argv, run); }
