@@ -13,14 +13,15 @@ constexpr int idleRestarts = 5;
 constexpr double progress = 0.9;
 constexpr double unchanged = 1e-10;
 
-double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhsNorm, double userScale) {
+double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhsNorm, double preconditioned,
+               double userScale) {
   double scale = 1;
   switch (scaling) {
     case ResidualScaling::NormOfInitRes:
       scale = initial.explicit_;
       break;
     case ResidualScaling::NormOfPrecInitRes:
-      scale = initial.native;
+      scale = preconditioned;
       break;
     case ResidualScaling::NormOfRHS:
       scale = rhsNorm;
@@ -36,11 +37,11 @@ double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhs
 
 }  // namespace
 
-void StopTest::begin(const ResidualNorms& initial, double rhsNorm) {
+void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double preconditioned) {
   if (begun_) return;  // a method that hands over to another one
   begun_ = true;
-  implicitScale_ = scaleOf(criteria_.implicitScaling, initial, rhsNorm, criteria_.userScale);
-  explicitScale_ = scaleOf(criteria_.explicitScaling, initial, rhsNorm, criteria_.userScale);
+  implicitScale_ = scaleOf(criteria_.implicitScaling, initial, rhsNorm, preconditioned, criteria_.userScale);
+  explicitScale_ = scaleOf(criteria_.explicitScaling, initial, rhsNorm, preconditioned, criteria_.userScale);
   target_ = criteria_.tolerance;
   recursive_ = initial.native;
   norms_ = initial;

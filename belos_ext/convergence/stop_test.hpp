@@ -42,7 +42,9 @@ class StopTest {
   explicit StopTest(const StopCriteria& criteria) : criteria_(criteria) {}
 
   /// Fixes the scales from the initial residual and the right-hand side; later calls change nothing.
-  void begin(const ResidualNorms& initial, double rhsNorm);
+  void begin(const ResidualNorms& initial, double rhsNorm) { begin(initial, rhsNorm, initial.native); }
+  /// \param preconditioned || M_L^{-1} (b - A x) ||, for a method whose native residual is another one
+  void begin(const ResidualNorms& initial, double rhsNorm, double preconditioned);
 
   /// The recursion's residual norm meets its target. False for NaN.
   bool reached(double recursive) const { return recursive <= target_ * implicitScale_; }

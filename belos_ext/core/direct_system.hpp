@@ -43,6 +43,7 @@ class DirectSystem final : public LinearSystem<Types> {
   }
   bool hasLeft() const override { return operator_.hasLeft(); }
   bool hasRight() const override { return operator_.hasRight(); }
+  const DiagonalRows<Types>* diagonalRows() const override { return operator_.diagonalRows(); }
 
  private:
   PreconditionedOperator<Types>& operator_;

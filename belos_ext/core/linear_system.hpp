@@ -13,6 +13,7 @@
 #include <string>
 
 #include "tpetra_ext/operators/block_kernels.hpp"
+#include "tpetra_ext/operators/diagonal_rows.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -49,7 +50,11 @@ class LinearSystem {
 
   bool preconditioned() const { return hasLeft() || hasRight(); }
 
-  /// u = M_R^{-1} M_L^{-1} r, for methods that want M^{-1} = M_R^{-1} M_L^{-1} as a whole. `scratch` is used with both.
+  /// The rows that symmetric methods solve first, and keep at zero from then on; null: none.
+  virtual const DiagonalRows<Types>* diagonalRows() const { return nullptr; }
+
+  /// u = M_R^{-1} M_L^{-1} r, for methods that want M^{-1} = M_R^{-1} M_L^{-1} as a whole. `scratch` is used with both,
+  /// and then holds M_L^{-1} r. Diagonal rows that are solved already stay zero.
   void precondition(const MultiVector& r, MultiVector* scratch, MultiVector& u) {
     if (hasLeft() && hasRight()) {
       act(Action::LeftPreconditioner, r, *scratch);
@@ -57,6 +62,7 @@ class LinearSystem {
     } else {
       act(hasLeft() ? Action::LeftPreconditioner : Action::RightPreconditioner, r, u);
     }
+    if (const auto* rows = diagonalRows(); rows != nullptr) rows->clear(u);
   }
 
   /// w = M_L^{-1} A M_R^{-1} v.

@@ -97,6 +97,7 @@ class Lockstep {
     }
     bool hasLeft() const override { return owner.operator_.hasLeft(); }
     bool hasRight() const override { return owner.operator_.hasRight(); }
+    const DiagonalRows<Types>* diagonalRows() const override { return owner.operator_.diagonalRows(); }
 
     void wait(Request r) {
       request = r;

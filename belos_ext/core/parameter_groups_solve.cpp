@@ -136,6 +136,10 @@ std::vector<ParameterRow> stopping() {
               "What the computed residual b - A x is divided by in the check that decides on convergence."),
       userScale(),
       residualReplacement(),
+      choice("Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, conjugateGradientMethods(),
+             "What goes on where CG cannot: A or the preconditioner is not symmetric positive definite, and the "
+             "residual no longer falls. gmres: CAPSTAN GMRES with restart 30, from the better of the iterate and the "
+             "guess; the report says so."),
   };
 }
 

@@ -180,6 +180,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
   const bool isCg = isConjugateGradient(name_.method);
+  if (isCg) operator_->findDiagonalRows();
   // CG follows b - A x itself, so by default it is measured against itself, as in Belos' CG.
   const ResidualScaling native =
       isCg && !options.implicitScalingGiven ? ResidualScaling::NormOfInitRes : options.implicitScaling;

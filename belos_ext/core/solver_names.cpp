@@ -22,8 +22,9 @@ const std::vector<SolverName>& solverNames() {
       {"CAPSTAN GMRES S-STEP PIPELINE", "capstan_pipelined_sstep_gmres", Method::PipelinedSStepGmres,
        "pipelined CA-GMRES: one hidden reduction for a block of t iterations",
        "Yamazaki, Hoemmen, Luszczek, Dongarra 2017"},
-      {"CAPSTAN CG", "capstan_cg", Method::Cg, "conjugate gradients, one reduction an iteration, fused vector updates",
-       "Chronopoulos and Gear 1989"},
+      {"CAPSTAN CG", "capstan_cg", Method::Cg,
+       "conjugate gradients, one reduction an iteration, Hestenes and Stiefel's behaviour in rounding",
+       "Hestenes and Stiefel 1952; Chen and Carson 2020"},
       {"CAPSTAN CG PIPELINE", "capstan_pipelined_cg", Method::PipelinedCg,
        "p(l)-CG: each reduction hidden behind the next l iterations", "Cornelis, Cools, Vanroose 2019"},
   };

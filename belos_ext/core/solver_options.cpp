@@ -70,6 +70,16 @@ std::string toString(IntraOrthogonalization scheme) {
 
 std::string toString(const EigenvalueBounds& bounds) { return fmt::format("{:.6g} to {:.6g}", bounds.min, bounds.max); }
 
+std::string toString(Fallback fallback) {
+  switch (fallback) {
+    case Fallback::Gmres:
+      return "gmres";
+    case Fallback::None:
+      return "none";
+  }
+  throw std::logic_error("Fallback out of range");
+}
+
 std::string toString(const ResidualReplacement& replacement) {
   switch (replacement.mode) {
     case ResidualReplacement::Mode::Auto:

@@ -36,6 +36,9 @@ enum class BlockOrthogonalization {
 enum class IntraOrthogonalization { CholQr, CholQr2, Tsqr };
 
 /// When the recursive residual is replaced by the computed one, beyond the final check that always takes place.
+/// Who goes on where a symmetric method cannot.
+enum class Fallback { Gmres, None };
+
 struct ResidualReplacement {
   enum class Mode { Auto, Off, Every };
   Mode mode = Mode::Auto;
@@ -59,6 +62,7 @@ struct SolverOptions {
   bool explicitScalingGiven = false;
   double userScale = 1.0;  ///< the divisor of ResidualScaling::UserProvided
   ResidualReplacement residualReplacement;
+  Fallback fallback = Fallback::Gmres;
 
   // The Krylov space.
   int numBlocks = 100;    ///< iterations between restarts; the basis is allocated for this many vectors and one
@@ -103,6 +107,7 @@ std::string toString(ResidualScaling scaling);
 std::string toString(Basis basis);
 std::string toString(BlockOrthogonalization scheme);
 std::string toString(IntraOrthogonalization scheme);
+std::string toString(Fallback fallback);
 std::string toString(const ResidualReplacement& replacement);
 std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits
 

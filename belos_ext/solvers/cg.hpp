@@ -1,24 +1,38 @@
 #pragma once
 /// \file
-/// Preconditioned conjugate gradients with one reduction an iteration: the oracle of the CG family.
+/// Preconditioned conjugate gradients with one reduction an iteration and the rounding behaviour of Hestenes and
+/// Stiefel's.
 ///
-/// Source: Chronopoulos and Gear 1989, algorithm 2; same iterates as Hestenes and Stiefel 1952 in exact arithmetic.
+/// Source: Chen and Carson 2020, predict-and-recompute CG (PR-CG), preconditioned; Hestenes and Stiefel 1952. Other
+/// forms with one reduction (Chronopoulos and Gear 1989) derive (p, A p) from symmetry, and lose convergence where a
+/// pressure is pinned by a row whose column is kept.
 ///
-/// Cost of an iteration: 1 reduction of 3 numbers, 1 A, 1 M^{-1}, 4 vector updates in one sweep (6 vectors read, 4
-/// written). Storage: 5 vectors. Overlap: none.
+/// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner), 1 A, 1 M^{-1}, all updates in one sweep
+/// (6 vectors read, 4 written; without a preconditioner 4 and 3). A solve of n iterations: n + 1 reductions, n + 2 A
+/// (the first and the last residual among them), n + 1 M^{-1}. Storage: 5 vectors (3 without a preconditioner), 1 more
+/// with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
 ///
-/// | paper | here   | shape              | meaning                                       |
-/// |-------|--------|--------------------|-----------------------------------------------|
-/// | r     | r      | n x 1, distributed | recursive residual of b - A x                 |
-/// | u     | u      | n x 1, distributed | M^{-1} r (r itself without a preconditioner)  |
-/// | w     | w      | n x 1, distributed | A u                                           |
-/// | p, s  | p, s   | n x 1, distributed | search direction and A p                      |
-/// | gamma | gamma  | scalar, replicated | (r, u), the squared M^{-1}-norm of r          |
-/// | delta | delta  | scalar, replicated | (w, u)                                        |
+/// | paper    | here   | shape              | meaning                                                      |
+/// |----------|--------|--------------------|--------------------------------------------------------------|
+/// | r        | r      | n x 1, distributed | recursive residual of b - A x                                |
+/// | r tilde  | z      | n x 1, distributed | M^{-1} r by recurrence (r itself without a preconditioner)   |
+/// | p, s     | p, s   | n x 1, distributed | search direction and A p                                     |
+/// | s tilde  | t      | n x 1, distributed | M^{-1} s (s itself without a preconditioner)                 |
+/// | nu, mu   | nu, mu | scalar, replicated | (r, z) and (p, s)                                            |
+/// | delta    | delta  | scalar, replicated | (r, t), and (s, z) where M is not symmetric: their mean      |
+/// | gamma    | gamma  | scalar, replicated | (s, t)                                                       |
+///
+/// The norm of the next residual is predicted as nu is, so that a solve ends without a product that nobody needs.
+///
+/// Rows that hold a diagonal alone are solved first, and every vector is kept at zero there.
+///
+/// Ladder, each step in the report: (p, A p) < 0 or (r, M^{-1} r) < 0 alone: go on, as Hestenes and Stiefel's does ->
+/// restart from the computed residual -> CAPSTAN GMRES, from the better of x and the guess ("Fallback").
 
-#include <utility>
-
-#include "belos_ext/solvers/krylov_solver.hpp"
+#include "belos_ext/convergence/definiteness_watch.hpp"
+#include "belos_ext/convergence/residual_gap.hpp"
+#include "belos_ext/solvers/cg_vectors.hpp"
+#include "belos_ext/solvers/gmres_fallback.hpp"
 
 namespace capstan {
 
@@ -28,138 +42,276 @@ class Cg final : public KrylovSolver<Types> {
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
 
-  void configure(const SolverOptions& options) override { replacement_ = options.residualReplacement; }
+  void configure(const SolverOptions& options) override {
+    replacement_ = options.residualReplacement;
+    fallback_.configure(options);
+  }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
-    prepare(b, system);
-    system.residual(b, x, *r_);  // r = b - A x
-    run(system, b, x, stop, false);
+    v_.prepare(system, b);
+    system.residual(b, x, v_.r());  // r = b - A x
+    if (begin(system, b, x, stop)) iterate(system, b, x, stop);
   }
 
   /// Goes on where another form of CG stands, without a loss of conjugacy: r is its residual of x, p its last search
   /// direction, of any length. `stop` has begun. Collective.
   void resume(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const MultiVector& r,
               const MultiVector& p) {
-    prepare(b, system);
-    system.kernels().sweep(axpby(Scalar(1), r, Scalar(0), *r_), axpby(Scalar(1), p, Scalar(0), *p_));
-    system.act(Action::Operator, *p_, *s_);  // s = A p
-    run(system, b, x, stop, true);
+    v_.prepare(system, b);
+    system.kernels().sweep(axpby(Scalar(1), r, Scalar(0), v_.r()), axpby(Scalar(1), p, Scalar(0), v_.p()));
+    v_.preconditionResidual(system);
+    system.act(Action::Operator, v_.p(), v_.s());
+    auto& batch = v_.batch();
+    batch.clear();
+    const auto sz = batch.dot(v_.s(), v_.z()), sp = batch.dot(v_.s(), v_.p()), xx = batch.norm2(x);
+    system.reduce(batch);
+    const Scalar onto = batch[sz] / batch[sp];
+    startWatches(system, x, batch[xx], stop.recursive());
+    system.kernels().axpby(Scalar(1), v_.z(), std::isfinite(onto) ? -onto : Scalar(0), v_.p());  // conjugate to p
+    fresh_ = false;
+    v_.multiply(system);
+    v_.measure(system);
+    iterate(system, b, x, stop);
   }
 
  private:
-  /// \param resumed p, s and r are those of a step made elsewhere
-  void run(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, bool resumed) {
-    MultiVector &r = *r_, &u = system.preconditioned() ? *u_ : *r_, &w = *w_, &p = *p_, &s = *s_;
-    auto& batch = *batch_;
-    Scalar gammaOld = 0, alpha = 0;  // gammaOld == 0: start with p = u
-    bool first = !resumed;
+  /// The first direction, and all that a solve begins with, in one reduction. False when there is nothing to do.
+  bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    const auto* rows = system.diagonalRows();
+    const Scalar mine = rows != nullptr ? rows->squares(v_.r()) : Scalar(0);
+    clearDiagonalRows(system);
+    v_.preconditionResidual(system);  // z = M^{-1} r
+    v_.beginAgain(system);            // p = z
+    v_.multiply(system);              // s = A p, t = M^{-1} s
+    auto& batch = v_.batch();
+    batch.clear();
+    v_.enter();
+    const auto bb = batch.norm2(b), xx = batch.norm2(x), unsolved = batch.value(mine);
+    const auto left = system.hasLeft() ? batch.norm2(v_.leftPreconditioned(system)) : bb;
+    system.reduce(batch);
+    v_.take();
+    const Scalar rhs = batch[bb], size = batch[xx], rest = batch[unsolved], lefts = batch[left];
 
-    while (!stop.over()) {
-      if (system.preconditioned()) system.precondition(r, t_.get(), u);  // u = M^{-1} r
-      system.act(Action::Operator, u, w);                                // w = A u
-      batch.clear();
-      const auto ru = batch.dot(r, u), wu = batch.dot(w, u), rr = batch.norm2(r);
-      const auto bb = first ? batch.norm2(b) : rr;
-      const auto su = resumed ? batch.dot(s, u) : rr, sp = resumed ? batch.dot(s, p) : rr;
-      system.reduce(batch);
-      const Scalar gamma = batch[ru], delta = batch[wu];
-      const Scalar square = batch[rr], rhs = batch[bb];
-      const double norm = first ? system.norm(r, square, batch) : std::sqrt(static_cast<double>(square));
-
-      if (first) {
-        stop.begin({norm, norm}, system.norm(b, rhs, batch));
-        if (stop.verified({norm, norm}, false)) break;
-      } else if (gammaOld != Scalar(0) && !progressed(system, stop, norm)) {
-        if (!restart(system, b, x, stop)) break;  // the true residual decides, not rr
-        gammaOld = 0;
-        continue;
-      }
-      first = false;
-      Scalar beta = gammaOld == Scalar(0) ? Scalar(0) : gamma / gammaOld;
-      Scalar pAp = gammaOld == Scalar(0) ? delta : delta - beta * gamma / alpha;  // (p, A p) without a reduction
-      if (std::exchange(resumed, false)) {                                        // conjugate to the p given
-        const Scalar onto = -batch[su] / batch[sp], rest = delta + onto * batch[su];
-        if (rest > Scalar(0) && std::isfinite(onto)) beta = onto, pAp = rest;
-      }
-      if (!(gamma > 0) || !(pAp > 0) || !std::isfinite(gamma) || !std::isfinite(pAp)) {
-        if (!std::isfinite(gamma) || !std::isfinite(pAp)) {
-          if (gammaOld == Scalar(0) || !verify(system, b, x, stop, false)) stop.stop(StopReason::NonFinite);
-        } else if (gammaOld == Scalar(0) || !restart(system, b, x, stop)) {
-          if (!stop.over()) stop.stop(StopReason::Breakdown);  // A or M is not positive definite
-        }
-        gammaOld = 0;
-        continue;
-      }
-      alpha = gamma / pAp;
-      system.kernels().sweep(axpby(Scalar(1), u, beta, p),  // p = u + beta p
-                             axpby(Scalar(1), w, beta, s),  // s = w + beta s
-                             axpy(alpha, p, x),             // x = x + alpha p
-                             axpy(-alpha, s, r));           // r = r - alpha s
-      gammaOld = gamma;
-      if (replacement_.mode == ResidualReplacement::Mode::Every && (stop.iterations() + 1) % replacement_.every == 0) {
-        system.residual(b, x, r);
-      }
-    }
-  }
-
-  /// Counts the iteration that led to this residual. False when it claims convergence, the count is spent, or a test of
-  /// the application stops the solve.
-  bool progressed(LinearSystem<Types>& system, StopTest& stop, double norm) {
-    stop.iterated(norm);
-    system.record(stop.iterations(), norm);
-    claimed_ = stop.reached(norm);
-    stopped_ = !system.boundary(stop.iterations(), norm, {});
-    return !claimed_ && !stopped_ && !stop.exhausted() && std::isfinite(norm);
-  }
-
-  /// r = b - A x, whose norm is judged. True when the solve has converged.
-  bool verify(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, bool claimed) {
-    system.residual(b, x, *r_);
-    batch_->clear();
-    const auto rr = batch_->norm2(*r_);
-    system.reduce(*batch_);
-    const Scalar square = (*batch_)[rr];
-    const double norm = system.norm(*r_, square, *batch_);
-    stop.verified({norm, norm}, claimed);
-    return stop.converged();
-  }
-
-  /// r = b - A x. Returns true when the iteration is to go on from there.
-  bool restart(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
-    const bool claimed = std::exchange(claimed_, false);
-    verify(system, b, x, stop, true);
-    if (stop.over()) return false;
-    if (stopped_) {
-      stop.stop(StopReason::UserTest);
-    } else if (claimed && replacement_.mode == ResidualReplacement::Mode::Off) {
-      stop.stop(StopReason::Stagnation);
+    const Scalar rr = v_.products().rr;
+    const double norm = rest > Scalar(0) ? root(rr + rest) : system.norm(v_.r(), rr, batch);
+    stop.begin({norm, norm}, system.norm(b, rhs, batch), system.hasLeft() ? root(lefts) : norm);
+    if (stop.verified({norm, norm}, false)) return false;
+    fresh_ = true;
+    constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
+    if (rest > epsilon * epsilon * (rhs + rr)) {  // more than rounding leaves in them
+      solveDiagonalRows(system, b, x, stop);
+      startWatches(system, x, std::max(size, Scalar(1)), root(v_.products().rr));
     } else {
-      system.tell(stop.iterations(), "residual replacement",
-                  claimed ? "the computed residual does not meet the tolerance yet"
-                          : "breakdown; restarted from the computed residual");
-      stop.restarted(true);
+      startWatches(system, x, size, norm);
     }
+    return true;
+  }
+
+  /// The textbook's loop. p, s = A p, t = M^{-1} s and their products are there.
+  void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    while (!stop.over()) {
+      const auto& q = v_.products();
+      const Scalar alpha = q.nu / q.mu;
+      const Scalar predicted = q.nu - 2 * alpha * q.delta + alpha * alpha * q.gamma;  // the next nu, not reduced
+      const Scalar beta = predicted / q.nu;
+      if (watch_.sees(q.mu, q.nu, q.sz)) system.tell(stop.iterations(), "indefinite", watch_.seen());
+      if (stop.reached(root(q.rr))) {
+        if (!examine(system, b, x, stop, root(q.rr), true)) break;
+      } else if (alpha == Scalar(0) || !std::isfinite(alpha) || !std::isfinite(beta) || watch_.hopeless()) {
+        if (!recover(system, b, x, stop)) break;
+      } else if (!staysFinite(system, alpha, x)) {
+        overflow(system, b, x, stop);
+        break;
+      } else {
+        v_.step(system, alpha, beta, x);  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
+        gap_.stepped(static_cast<double>(alpha), root(q.pp), root(q.ss));
+        if (!follow(system, b, x, stop, v_.predictNorm(alpha))) break;
+      }
+      v_.multiply(system);  // s = A p, t = M^{-1} s
+      v_.measure(system);   // (p, s), (r, t), (s, t), (r, z) recomputed, (r, r)
+    }
+    goBack(system, x, stop);
+  }
+
+  /// Counts the iteration that led to this residual, and computes b - A x where something asks for it. False when the
+  /// solve is over.
+  bool follow(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
+              const typename CgVectors<Types>::Prediction& next) {
+    fresh_ = false;
+    stop.iterated(next.norm);
+    system.record(stop.iterations(), next.norm);
+    watch_.iterated(next.norm);
+    gap_.left(next.norm);
+    const bool goOn = system.boundary(stop.iterations(), next.norm, {});
+    const bool claimed = stop.reached(next.norm);
+    if (goOn && !claimed && !next.cancelled && !replacementIsDue(stop) && !stop.exhausted() &&
+        std::isfinite(next.norm)) {
+      return true;
+    }
+    if (examine(system, b, x, stop, next.norm, claimed) && !goOn) stop.stop(StopReason::UserTest);
     return !stop.over();
   }
 
-  void prepare(const MultiVector& b, LinearSystem<Types>& system) {
-    const auto map = b.getMap();
-    claimed_ = stopped_ = false;
-    if (r_.is_null() || r_->getMap().get() != map.get()) {
-      for (Vector* v : {&r_, &w_, &p_, &s_}) *v = Teuchos::rcp(new MultiVector(map, 1));
-      u_ = t_ = Teuchos::null;
-      batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
+  /// r = b - A x decides; where the solve is not over it goes on from there: with the direction it has, or, where that
+  /// followed another residual, with a new one. True when it goes on.
+  bool examine(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, double recursive,
+               bool claimed) {
+    attained_ = v_.computeResidual(system, b, x);
+    const bool diverged = std::isinf(attained_) && fallback_.wanted() && !stop.exhausted();
+    if (diverged) return goToGmres(system, b, x, stop, "the residual grows without bound");
+    if (stop.verified({attained_, attained_}, claimed)) return false;
+    if (claimed && replacement_.mode == ResidualReplacement::Mode::Off) {
+      stop.stop(StopReason::Stagnation);
+      return false;
     }
-    if (system.preconditioned() && u_.is_null()) u_ = Teuchos::rcp(new MultiVector(map, 1));
-    if (system.hasLeft() && system.hasRight() && t_.is_null()) t_ = Teuchos::rcp(new MultiVector(map, 1));
+    const bool lost = !(attained_ <= lostFactor * recursive);
+    system.tell(stop.iterations(), "residual replacement",
+                claimed ? "the computed residual does not meet the tolerance yet"
+                : lost  ? "restarted from the computed residual"
+                        : "before rounding separates the two");
+    stop.restarted(true);
+    replaceResidual(system, lost);
+    return !stop.over();
   }
 
-  using Vector = Teuchos::RCP<MultiVector>;
+  /// r has been computed anew: z = M^{-1} r, and p = z where nothing is to be kept.
+  void replaceResidual(LinearSystem<Types>& system, bool newDirection) {
+    clearDiagonalRows(system);
+    gap_.replaced(attained_);
+    v_.preconditionResidual(system);
+    if (newDirection) v_.beginAgain(system);
+    fresh_ = fresh_ || newDirection;
+  }
+
+  /// CG cannot take this step: its numbers are zero, not finite, or hopeless. True when it goes on from a new
+  /// direction.
+  bool recover(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    const bool hopeless = watch_.hopeless(), poisoned = v_.poisoned(), first = fresh_;
+    if (first && poisoned) {
+      stop.stop(StopReason::NonFinite);
+      return false;
+    }
+    if (!first) {
+      attained_ = v_.computeResidual(system, b, x);
+      if (stop.verified({attained_, attained_}, false)) return false;
+      if (poisoned) {
+        stop.stop(StopReason::NonFinite);
+        return false;
+      }
+      if (!hopeless) {
+        system.tell(stop.iterations(), "restart", "breakdown; restarted from the computed residual");
+        stop.restarted(true);
+        replaceResidual(system, true);
+        return !stop.over();
+      }
+    }
+    if (!fallback_.wanted()) {
+      stop.stop(hopeless ? StopReason::Stagnation : StopReason::Breakdown);
+      return false;
+    }
+    return goToGmres(system, b, x, stop,
+                     hopeless ? watch_.seen() + "; the residual no longer falls" : "(p, A p) or (r, M^-1 r) is zero");
+  }
+
+  /// The last rung; the solve is over afterwards. Returns false.
+  bool goToGmres(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
+                 const std::string& why) {
+    if (!(attained_ <= initial_)) restoreGuess(system, x);
+    fallback_.goOn(system, b, x, stop, why);
+    attained_ = stop.norms().explicit_;
+    return false;
+  }
+
+  /// Whether x + alpha p can be represented. Norms tell; where they cannot, every entry is asked in one more reduction.
+  bool staysFinite(LinearSystem<Types>& system, Scalar alpha, const MultiVector& x) {
+    constexpr double largest = static_cast<double>(std::numeric_limits<Scalar>::max());
+    const double least = root(static_cast<Scalar>(x.getGlobalLength()) * std::numeric_limits<Scalar>::min());
+    const double step = std::abs(static_cast<double>(alpha)) * std::max(root(v_.products().pp), least);
+    if (gap_.iterate() + step < 0.1 * largest) return true;
+    candidate_ = Teuchos::rcp(new MultiVector(x, Teuchos::Copy));
+    system.kernels().axpby(alpha, v_.p(), Scalar(1), *candidate_);
+    v_.batch().clear();
+    const auto bad = v_.batch().value(system.kernels().nonfinite(*candidate_));
+    system.reduce(v_.batch());
+    candidate_ = Teuchos::null;
+    return v_.batch()[bad] == Scalar(0);
+  }
+
+  void overflow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
+    system.tell(stop.iterations(), "overflow", "the next iterate cannot be represented");
+    attained_ = v_.computeResidual(system, b, x);
+    if (!stop.verified({attained_, attained_}, false)) stop.stop(StopReason::NonFinite);
+  }
+
+  /// After a solve that failed on a system that is not what CG is for: the guess, where it is better than x.
+  void goBack(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
+    if (stop.converged() || stop.reason() == StopReason::UserTest) return;
+    const bool normal = stop.reason() == StopReason::MaxIterations && watch_.seen().empty();
+    if ((normal && std::isfinite(attained_)) || attained_ <= initial_) return;
+    restoreGuess(system, x);
+    stop.wentBack({initial_, initial_});
+    system.tell(stop.iterations(), "went back", "to the guess, whose residual is smaller");
+  }
+
+  void restoreGuess(LinearSystem<Types>& system, MultiVector& x) {
+    if (guess_.is_null()) {
+      x.putScalar(0);
+    } else {
+      system.kernels().scale(Scalar(1), *guess_, x);
+    }
+    attained_ = initial_;
+  }
+
+  /// \param size (x, x)   \param residual || b - A x ||
+  void startWatches(LinearSystem<Types>& system, const MultiVector& x, Scalar size, double residual) {
+    watch_.begin(residual);
+    gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(size), residual);
+    initial_ = attained_ = residual;
+    if (size == Scalar(0)) {
+      guess_ = Teuchos::null;
+      return;
+    }
+    if (guess_.is_null() || guess_->getMap().get() != x.getMap().get()) {
+      guess_ = Teuchos::rcp(new MultiVector(x.getMap(), 1));
+    }
+    system.kernels().scale(Scalar(1), x, *guess_);
+  }
+
+  void solveDiagonalRows(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, const StopTest& stop) {
+    system.tell(stop.iterations(), "diagonal rows", "solved first");
+    system.residual(b, x, v_.r());
+    system.diagonalRows()->solve(v_.r(), x);
+    system.residual(b, x, v_.r());
+    clearDiagonalRows(system);
+    v_.preconditionResidual(system);
+    v_.beginAgain(system);
+    v_.multiply(system);
+    v_.measure(system);
+  }
+
+  void clearDiagonalRows(LinearSystem<Types>& system) {
+    if (const auto* rows = system.diagonalRows(); rows != nullptr) rows->clear(v_.r());
+  }
+
+  bool replacementIsDue(const StopTest& stop) const {
+    using Mode = ResidualReplacement::Mode;
+    if (replacement_.mode == Mode::Every) return stop.iterations() % replacement_.every == 0;
+    return replacement_.mode == Mode::Auto && gap_.due(stop.target());
+  }
+
+  static double root(Scalar square) { return std::sqrt(static_cast<double>(square)); }
+
+  /// A computed residual larger than the recursive one by this factor belongs to another direction.
+  static constexpr double lostFactor = 2;
 
   ResidualReplacement replacement_;
-  bool claimed_ = false, stopped_ = false;
-  Vector r_, u_, w_, p_, s_, t_;
-  std::unique_ptr<ReductionBatch<Types>> batch_;
+  bool fresh_ = true;                  ///< p is z: no direction is kept
+  double initial_ = 0, attained_ = 0;  ///< computed residuals: of the guess, and the last one of x
+  CgVectors<Types> v_;
+  DefinitenessWatch watch_;
+  ResidualGap gap_;
+  GmresFallback<Types> fallback_;
+  Teuchos::RCP<MultiVector> guess_, candidate_;  ///< guess_: null for zero
 };
 
 }  // namespace capstan

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tpetra_ext/operators/diagonal_rows.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -71,6 +72,14 @@ class PreconditionedOperator {
     preconditionerTimer_ = std::move(ofPreconditioner);
   }
 
+  /// Looks anew for rows of A that hold a diagonal alone, for a symmetric method. Local.
+  void findDiagonalRows() {
+    diagonalRows_.find(*A_);
+    diagonalRowsWanted_ = true;
+  }
+  /// This rank's rows of that kind; null where nobody looked for them.
+  const DiagonalRows<Types>* diagonalRows() const { return diagonalRowsWanted_ ? &diagonalRows_ : nullptr; }
+
   const OperatorCost& cost() const { return cost_; }
   void resetCost() { cost_ = {}; }
 
@@ -86,6 +95,8 @@ class PreconditionedOperator {
   void applyInWidth(Preconditioner& preconditioner, const MultiVector& from, MultiVector& to);
 
   Teuchos::RCP<const Operator> A_;
+  DiagonalRows<Types> diagonalRows_;
+  bool diagonalRowsWanted_ = false;
   Preconditioner left_, right_;
   std::vector<Teuchos::RCP<MultiVector>> preconditioned_;  // R^-1 v, by number of columns
   std::vector<Teuchos::RCP<MultiVector>> product_;         // A R^-1 v, by number of columns

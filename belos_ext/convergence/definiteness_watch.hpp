@@ -1,0 +1,63 @@
+#pragma once
+/// \file
+/// What the numbers of CG tell of A and M, and when CG is hopeless.
+///
+/// Hestenes and Stiefel's CG often converges although (p, A p) or (r, M^{-1} r) was negative once, or A is a little
+/// nonsymmetric: neither is a reason to stop. It is hopeless where such a sign has been seen and the residual has found
+/// no new minimum for long. A method without short recurrences then goes on. Replicated: fed with reduced numbers only.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace capstan {
+
+class DefinitenessWatch {
+ public:
+  void begin(double initialResidual) {
+    seen_.clear();
+    best_ = initialResidual;
+    bestAt_ = iteration_ = 0;
+  }
+
+  /// Numbers of one iteration of CG: (p, A p), (r, M^{-1} r), and (M^{-1} r, A p), which is (p, A p) where A is
+  /// symmetric. True the first time that one of them says that A or M is not symmetric and positive definite.
+  bool sees(double pAp, double rMr, double zAp) {
+    if (!seen_.empty()) return false;
+    if (pAp < 0) {
+      seen_ = "(p, A p) < 0: the operator is not positive definite";
+    } else if (rMr < 0) {
+      seen_ = "(r, M^-1 r) < 0: the preconditioner is not positive definite";
+    } else if (std::abs(zAp - pAp) > asymmetric * (std::abs(zAp) + std::abs(pAp))) {
+      seen_ = "(M^-1 r, A p) is far from (p, A p): the operator or the preconditioner is not symmetric";
+    }
+    return !seen_.empty();
+  }
+
+  /// Why A or M is not symmetric positive definite; empty where nothing says so.
+  const std::string& seen() const { return seen_; }
+
+  void iterated(double residual) {
+    ++iteration_;
+    if (residual < progress * best_) {
+      best_ = residual;
+      bestAt_ = iteration_;
+    }
+  }
+
+  /// No new minimum for as many iterations as the last one took, and 200 at least.
+  bool hopeless() const { return !seen_.empty() && iteration_ - bestAt_ > std::max(patience, bestAt_); }
+
+ private:
+  static constexpr int patience = 200;
+  static constexpr double progress = 0.99;
+  /// Rounding in (M^{-1} r, A p) is relative to the norms: only half of the number is taken for a sign.
+  static constexpr double asymmetric = 0.5;
+
+  std::string seen_;
+  double best_ = std::numeric_limits<double>::infinity();
+  int bestAt_ = 0, iteration_ = 0;
+};
+
+}  // namespace capstan

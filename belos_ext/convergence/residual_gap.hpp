@@ -1,0 +1,66 @@
+#pragma once
+/// \file
+/// How far a recursive residual may have left b - A x, and when it is to be replaced.
+///
+/// Source: van der Vorst and Ye 2000, section 3 (residual replacement strategies); Cools, Yetkin, Agullo, Giraud and
+/// Vanroose 2018 for the recurrences of pipelined methods. The gap grows by rounding alone: by eps (|A| |x| + |r|) an
+/// iteration. Replicated: fed with reduced numbers only, so that all ranks replace together.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace capstan {
+
+class ResidualGap {
+ public:
+  /// \param epsilon of the scalars   \param x, r norms of the iterate and of its computed residual
+  void begin(double epsilon, double x, double r) {
+    epsilon_ = epsilon;
+    operatorNorm_ = 0;
+    x_ = x;
+    replaced(r);
+  }
+
+  /// The residual has just been computed from x.
+  void replaced(double r) {
+    r_ = r;
+    wasSmall_ = true;
+    gap_ = first_ = epsilon_ * (operatorNorm_ * x_ + r_);
+  }
+
+  /// x += alpha p, r -= alpha A p. |x| is bounded by the sum of the steps.
+  /// \param p, image norms of p and of A p
+  void stepped(double alpha, double p, double image) {
+    if (p > 0) operatorNorm_ = std::max(operatorNorm_, image / p);
+    x_ += std::abs(alpha) * p;
+  }
+
+  /// The norm of the recursive residual after that step.
+  void left(double r) {
+    wasSmall_ = gap_ <= threshold() * r_;
+    gap_ += epsilon_ * (operatorNorm_ * x_ + r);
+    r_ = r;
+  }
+
+  /// Whether the gap has just become so large that the recursion would soon follow it, and matters for the target.
+  bool due(double target) const {
+    return wasSmall_ && gap_ > threshold() * r_ && gap_ > 1.1 * first_ && gap_ > relevant * target;
+  }
+
+  /// A bound of |x|; NaN or Inf where it may have overflowed.
+  double iterate() const { return x_; }
+  /// The largest |A p| / |p| seen: a lower bound of |A|.
+  double operatorNorm() const { return operatorNorm_; }
+
+ private:
+  double threshold() const { return std::sqrt(epsilon_); }
+  static constexpr double relevant = 0.1;
+
+  double epsilon_ = std::numeric_limits<double>::epsilon();
+  double operatorNorm_ = 0, x_ = 0, r_ = 0;
+  double gap_ = 0, first_ = 0;
+  bool wasSmall_ = true;
+};
+
+}  // namespace capstan

@@ -1,0 +1,149 @@
+#pragma once
+/// \file
+/// The vectors of CG, their inner products, and what an iteration does to them. Symbols as in cg.hpp.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "belos_ext/core/linear_system.hpp"
+
+namespace capstan {
+
+template <class Types>
+class CgVectors {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Vector = Teuchos::RCP<MultiVector>;
+
+  /// What one reduction brings: all of it for the current r and p.
+  struct Products {
+    Scalar mu = 0;     ///< (p, s)
+    Scalar nu = 0;     ///< (r, z)
+    Scalar delta = 0;  ///< ((r, t) + (s, z)) / 2, which is (r, t) where M is symmetric
+    Scalar gamma = 0;  ///< (s, t)
+    Scalar rr = 0, rs = 0, ss = 0;
+    Scalar pp = 0;
+    Scalar sz = 0;  ///< (A p, z), which is mu where A is symmetric
+  };
+
+  /// || b - A x || of the next iterate by the recurrence for (r, r).
+  struct Prediction {
+    double norm;
+    bool cancelled;  ///< nothing but rounding is left of it
+  };
+
+  /// Makes what is missing for vectors like b. Collective where it allocates.
+  void prepare(LinearSystem<Types>& system, const MultiVector& b) {
+    const auto map = b.getMap();
+    if (r_.is_null() || r_->getMap().get() != map.get()) {
+      for (Vector* v : {&r_, &p_, &s_}) *v = Teuchos::rcp(new MultiVector(map, 1));
+      z_ = t_ = between_ = Teuchos::null;
+      batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
+    }
+    preconditioned_ = system.preconditioned();
+    if (preconditioned_ && z_.is_null()) z_ = Teuchos::rcp(new MultiVector(map, 1));
+    if (preconditioned_ && t_.is_null()) t_ = Teuchos::rcp(new MultiVector(map, 1));
+    if (system.hasLeft() && system.hasRight() && between_.is_null()) between_ = Teuchos::rcp(new MultiVector(map, 1));
+  }
+
+  MultiVector& r() { return *r_; }
+  MultiVector& p() { return *p_; }
+  MultiVector& s() { return *s_; }
+  MultiVector& z() { return preconditioned_ ? *z_ : *r_; }
+  MultiVector& t() { return preconditioned_ ? *t_ : *s_; }
+  /// M_L^{-1} r after z = M^{-1} r with a left preconditioner.
+  const MultiVector& leftPreconditioned(const LinearSystem<Types>& system) const {
+    return system.hasRight() ? *between_ : *z_;
+  }
+  ReductionBatch<Types>& batch() { return *batch_; }
+  const Products& products() const { return q_; }
+
+  /// z = M^{-1} r.
+  void preconditionResidual(LinearSystem<Types>& system) {
+    if (preconditioned_) system.precondition(*r_, between_.get(), *z_);
+  }
+
+  /// p = z.
+  void beginAgain(LinearSystem<Types>& system) { system.kernels().scale(Scalar(1), z(), *p_); }
+
+  /// s = A p, t = M^{-1} s.
+  void multiply(LinearSystem<Types>& system) {
+    system.act(Action::Operator, *p_, *s_);
+    if (preconditioned_) system.precondition(*s_, between_.get(), *t_);
+  }
+
+  /// Enters the products into the cleared batch.
+  void enter() {
+    auto& batch = *batch_;
+    slots_ = {};
+    slots_.mu = batch.dot(*p_, *s_);
+    slots_.rr = batch.norm2(*r_);
+    slots_.rs = batch.dot(*r_, *s_);
+    slots_.ss = batch.norm2(*s_);
+    slots_.pp = batch.norm2(*p_);
+    slots_.nu = preconditioned_ ? batch.dot(*r_, *z_) : slots_.rr;
+    slots_.rt = preconditioned_ ? batch.dot(*r_, *t_) : slots_.rs;
+    slots_.sz = preconditioned_ ? batch.dot(*s_, *z_) : slots_.rs;
+    slots_.gamma = preconditioned_ ? batch.dot(*s_, *t_) : slots_.ss;
+  }
+  void take() {
+    const auto& batch = *batch_;
+    const Scalar delta = (batch[slots_.rt] + batch[slots_.sz]) / 2;
+    q_ = {batch[slots_.mu], batch[slots_.nu], delta,           batch[slots_.gamma], batch[slots_.rr], batch[slots_.rs],
+          batch[slots_.ss], batch[slots_.pp], batch[slots_.sz]};
+  }
+  /// The one reduction. Collective.
+  void measure(LinearSystem<Types>& system) {
+    batch_->clear();
+    enter();
+    system.reduce(*batch_);
+    take();
+  }
+
+  /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p in one pass.
+  void step(LinearSystem<Types>& system, Scalar alpha, Scalar beta, MultiVector& x) {
+    if (preconditioned_) {
+      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
+                             axpby(Scalar(1), *z_, beta, *p_));
+    } else {
+      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
+    }
+  }
+
+  Prediction predictNorm(Scalar alpha) const {
+    const Scalar terms = q_.rr + alpha * alpha * q_.ss, square = terms - 2 * alpha * q_.rs;
+    const Scalar rounding = 500 * std::numeric_limits<Scalar>::epsilon();
+    return {std::sqrt(static_cast<double>(std::max(square, Scalar(0)))), square <= rounding * terms};
+  }
+
+  /// NaN in what A or M made: a sum that is NaN where one of its terms is.
+  bool poisoned() const {
+    return std::isnan(q_.mu) || std::isnan(q_.nu) || std::isnan(q_.delta) || std::isnan(q_.gamma) || std::isnan(q_.rr);
+  }
+
+  /// r = b - A x, and its norm. One reduction, collective.
+  double computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+    system.residual(b, x, *r_);
+    batch_->clear();
+    const auto rr = batch_->norm2(*r_);
+    system.reduce(*batch_);
+    const Scalar square = (*batch_)[rr];
+    return system.norm(*r_, square, *batch_);
+  }
+
+ private:
+  struct Slots {
+    typename ReductionBatch<Types>::Slot mu, nu, rt, sz, gamma, rr, rs, ss, pp;
+  };
+
+  bool preconditioned_ = false;
+  Vector r_, z_, p_, s_, t_, between_;
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+  Slots slots_;
+  Products q_;
+};
+
+}  // namespace capstan
