@@ -31,6 +31,7 @@
 
 #include "belos_ext/convergence/definiteness_watch.hpp"
 #include "belos_ext/convergence/residual_gap.hpp"
+#include "belos_ext/core/rows_first.hpp"
 #include "belos_ext/solvers/cg_vectors.hpp"
 #include "belos_ext/solvers/gmres_fallback.hpp"
 
@@ -77,29 +78,31 @@ class Cg final : public KrylovSolver<Types> {
  private:
   /// The first direction, and all that a solve begins with, in one reduction. False when there is nothing to do.
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    const auto* rows = system.diagonalRows();
-    const Scalar mine = rows != nullptr ? rows->squares(v_.r()) : Scalar(0);
-    clearDiagonalRows(system);
+    rows_.takeOut(system, v_.r());
     v_.preconditionResidual(system);  // z = M^{-1} r
     v_.beginAgain(system);            // p = z
     v_.multiply(system);              // s = A p, t = M^{-1} s
     auto& batch = v_.batch();
     batch.clear();
     v_.enter();
-    const auto bb = batch.norm2(b), xx = batch.norm2(x), unsolved = batch.value(mine);
+    const auto bb = batch.norm2(b), xx = batch.norm2(x);
+    rows_.enter(batch);
     const auto left = system.hasLeft() ? batch.norm2(v_.leftPreconditioned(system)) : bb;
     system.reduce(batch);
     v_.take();
-    const Scalar rhs = batch[bb], size = batch[xx], rest = batch[unsolved], lefts = batch[left];
+    const Scalar rhs = batch[bb], size = batch[xx], rest = rows_.left(batch), lefts = batch[left];
 
     const Scalar rr = v_.products().rr;
     const double norm = rest > Scalar(0) ? root(rr + rest) : system.norm(v_.r(), rr, batch);
     stop.begin({norm, norm}, system.norm(b, rhs, batch), system.hasLeft() ? root(lefts) : norm);
     if (stop.verified({norm, norm}, false)) return false;
     fresh_ = true;
-    constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
-    if (rest > epsilon * epsilon * (rhs + rr)) {  // more than rounding leaves in them
-      solveDiagonalRows(system, b, x, stop);
+    if (rows_.matters(rest, rhs, rr)) {
+      rows_.solve(system, stop.iterations(), b, x, v_.r());
+      v_.preconditionResidual(system);
+      v_.beginAgain(system);
+      v_.multiply(system);
+      v_.measure(system);
       startWatches(system, x, std::max(size, Scalar(1)), root(v_.products().rr));
     } else {
       startWatches(system, x, size, norm);
@@ -123,7 +126,7 @@ class Cg final : public KrylovSolver<Types> {
         overflow(system, b, x, stop);
         break;
       } else {
-        v_.step(system, alpha, beta, x);  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
+        v_.step(system, alpha, beta, x, renewalIsDue());  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
         gap_.stepped(static_cast<double>(alpha), root(q.pp), root(q.ss));
         if (!follow(system, b, x, stop, v_.predictNorm(alpha))) break;
       }
@@ -174,11 +177,22 @@ class Cg final : public KrylovSolver<Types> {
     return !stop.over();
   }
 
+  /// Whether z = M^{-1} r replaces the recurrence: errors in t = M^{-1} s add up in z. Seldom where M is
+  /// linear; where M is indefinite, convergence hangs on it (nasa4704 with RILU(0): 735 iterations never renewed, 525
+  /// renewed every 20, 511 always; Belos' TPETRA CG 534).
+  bool renewalIsDue() {
+    const int interval = v_.strayed() ? renewalStrayed : watch_.seen().empty() ? renewal : renewalIndefinite;
+    if (++sinceRenewal_ < interval) return false;
+    sinceRenewal_ = 0;
+    return true;
+  }
+
   /// r has been computed anew: z = M^{-1} r, and p = z where nothing is to be kept.
   void replaceResidual(LinearSystem<Types>& system, bool newDirection) {
-    clearDiagonalRows(system);
+    rows_.takeOut(system, v_.r());
     gap_.replaced(attained_);
     v_.preconditionResidual(system);
+    sinceRenewal_ = 0;
     if (newDirection) v_.beginAgain(system);
     fresh_ = fresh_ || newDirection;
   }
@@ -265,6 +279,7 @@ class Cg final : public KrylovSolver<Types> {
   /// \param size (x, x)   \param residual || b - A x ||
   void startWatches(LinearSystem<Types>& system, const MultiVector& x, Scalar size, double residual) {
     watch_.begin(residual);
+    sinceRenewal_ = 0;
     gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(size), residual);
     initial_ = attained_ = residual;
     if (size == Scalar(0)) {
@@ -275,22 +290,6 @@ class Cg final : public KrylovSolver<Types> {
       guess_ = Teuchos::rcp(new MultiVector(x.getMap(), 1));
     }
     system.kernels().scale(Scalar(1), x, *guess_);
-  }
-
-  void solveDiagonalRows(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, const StopTest& stop) {
-    system.tell(stop.iterations(), "diagonal rows", "solved first");
-    system.residual(b, x, v_.r());
-    system.diagonalRows()->solve(v_.r(), x);
-    system.residual(b, x, v_.r());
-    clearDiagonalRows(system);
-    v_.preconditionResidual(system);
-    v_.beginAgain(system);
-    v_.multiply(system);
-    v_.measure(system);
-  }
-
-  void clearDiagonalRows(LinearSystem<Types>& system) {
-    if (const auto* rows = system.diagonalRows(); rows != nullptr) rows->clear(v_.r());
   }
 
   bool replacementIsDue(const StopTest& stop) const {
@@ -304,10 +303,15 @@ class Cg final : public KrylovSolver<Types> {
   /// A computed residual larger than the recursive one by this factor belongs to another direction.
   static constexpr double lostFactor = 2;
 
+  /// Iterations between renewals of z.
+  static constexpr int renewal = 100, renewalIndefinite = 20, renewalStrayed = 5;
+
   ResidualReplacement replacement_;
+  int sinceRenewal_ = 0;
   bool fresh_ = true;                  ///< p is z: no direction is kept
   double initial_ = 0, attained_ = 0;  ///< computed residuals: of the guess, and the last one of x
   CgVectors<Types> v_;
+  RowsFirst<Types> rows_;
   DefinitenessWatch watch_;
   ResidualGap gap_;
   GmresFallback<Types> fallback_;

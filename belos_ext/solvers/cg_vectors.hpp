@@ -26,7 +26,7 @@ class CgVectors {
     Scalar gamma = 0;  ///< (s, t)
     Scalar rr = 0, rs = 0, ss = 0;
     Scalar pp = 0;
-    Scalar sz = 0;  ///< (A p, z), which is mu where A is symmetric
+    Scalar rt = 0, sz = 0;  ///< (r, M^{-1} s) and (s, z); the latter is mu where A is symmetric
   };
 
   /// || b - A x || of the next iterate by the recurrence for (r, r).
@@ -92,8 +92,10 @@ class CgVectors {
   void take() {
     const auto& batch = *batch_;
     const Scalar delta = (batch[slots_.rt] + batch[slots_.sz]) / 2;
-    q_ = {batch[slots_.mu], batch[slots_.nu], delta,           batch[slots_.gamma], batch[slots_.rr], batch[slots_.rs],
-          batch[slots_.ss], batch[slots_.pp], batch[slots_.sz]};
+    q_ = {batch[slots_.mu],    batch[slots_.nu], delta,
+          batch[slots_.gamma], batch[slots_.rr], batch[slots_.rs],
+          batch[slots_.ss],    batch[slots_.pp], batch[slots_.rt],
+          batch[slots_.sz]};
   }
   /// The one reduction. Collective.
   void measure(LinearSystem<Types>& system) {
@@ -104,12 +106,17 @@ class CgVectors {
   }
 
   /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p in one pass.
-  void step(LinearSystem<Types>& system, Scalar alpha, Scalar beta, MultiVector& x) {
-    if (preconditioned_) {
+  /// \param renew z = M^{-1} r instead
+  void step(LinearSystem<Types>& system, Scalar alpha, Scalar beta, MultiVector& x, bool renew) {
+    if (!preconditioned_) {
+      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
+    } else if (!renew) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
                              axpby(Scalar(1), *z_, beta, *p_));
     } else {
-      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
+      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_));
+      preconditionResidual(system);
+      system.kernels().axpby(Scalar(1), *z_, beta, *p_);
     }
   }
 
@@ -117,6 +124,12 @@ class CgVectors {
     const Scalar terms = q_.rr + alpha * alpha * q_.ss, square = terms - 2 * alpha * q_.rs;
     const Scalar rounding = 500 * std::numeric_limits<Scalar>::epsilon();
     return {std::sqrt(static_cast<double>(std::max(square, Scalar(0)))), square <= rounding * terms};
+  }
+
+  /// Whether (r, M^{-1} s) and (s, z) differ by more than rounding makes them: z is no longer M^{-1} r, or M is not
+  /// symmetric.
+  bool strayed() const {
+    return preconditioned_ && std::abs(q_.rt - q_.sz) > static_cast<Scalar>(1e-3) * (std::abs(q_.rt) + std::abs(q_.sz));
   }
 
   /// NaN in what A or M made: a sum that is NaN where one of its terms is.

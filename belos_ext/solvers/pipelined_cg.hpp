@@ -34,6 +34,7 @@
 
 #include "belos_ext/basis/spectral_interval.hpp"
 #include "belos_ext/core/agreement.hpp"
+#include "belos_ext/core/rows_first.hpp"
 #include "belos_ext/solvers/cg.hpp"
 #include "belos_ext/solvers/pipelined_cg_cycle.hpp"
 
@@ -89,31 +90,47 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const bool first = restart == Restart::First;
     if (restart == Restart::Replaced) kept_.keep(system, *p_);
     if (restart != Restart::Replaced && restart != Restart::Warm) kept_.forget();
-    if (restart != Restart::Warm) system.residual(b, x, u(0));
+    if (restart != Restart::Warm) computeResidual(system, b, x);
     if (restart == Restart::Replaced) kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
     if (restart != Restart::Warm && preconditioned_) system.precondition(u(0), scratch_.get(), top(0));
     auto& batch = *restart_;
     batch.clear();
     const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
     kept_.enter(batch, *p_, top(0));
-    if (first) agreement_.enter(batch, stamp_);
+    if (first) agreement_.enter(batch, stamp_), rows_.enter(batch);
+    const auto left = first && system.hasLeft() ? batch.norm2(system.hasRight() ? *scratch_ : top(0)) : uu;
     system.reduce(batch);
     if (first && !agreement_.reached(batch)) configure(SolverOptions(options_));
-    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb];
+    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], lefts = batch[left];
+    const Scalar rest = first ? rows_.left(batch) : Scalar(0);
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
-    const double norm = system.norm(u(0), norm2, batch);
+    const double norm =
+        rest > Scalar(0) ? std::sqrt(static_cast<double>(norm2 + rest)) : system.norm(u(0), norm2, batch);
     perNorm_ = norm / static_cast<double>(nu_);
-    if (first) stop.begin({norm, norm}, system.norm(b, rhs, batch));
+    if (first) {
+      stop.begin({norm, norm}, system.norm(b, rhs, batch),
+                 system.hasLeft() ? std::sqrt(static_cast<double>(lefts)) : norm);
+    }
     if (!std::isfinite(square)) {
       stop.stop(StopReason::NonFinite);
     } else if (restart == Restart::First || restart == Restart::Cold) {
       stop.verified({norm, norm}, false);
     }
+    if (!stop.over() && rows_.matters(rest, rhs, norm2)) {
+      rows_.solve(system, stop.iterations(), b, x, u(0));
+      return begin(system, b, x, stop, Restart::Cold);
+    }
     // A square that may have underflowed says nothing about (u_0, M^{-1} u_0).
     const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
     if (!stop.over() && !(square > least)) goClassical(system, b, x, stop, Restart::Cold);
     return !stop.over();
+  }
+
+  /// u_0 = b - A x, zero in the rows that are solved first.
+  void computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+    system.residual(b, x, u(0));
+    rows_.takeOut(system, u(0));
   }
 
   /// The next step of the ladder after a cycle that did not end the solve.
@@ -175,6 +192,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   static constexpr int deepest = 20;  ///< so that a sweep holds all recurrences
 
   int stamp_ = 0;
+  RowsFirst<Types> rows_;
   SpectralInterval<Types> bounds_;
   Agreement<Types> agreement_;
   Cg<Types> classical_;

@@ -71,6 +71,9 @@ System systemWithSolution(const RCP<CrsMatrix>& a, const std::function<Scalar(GO
 System systemWithRightHandSide(const RCP<CrsMatrix>& a, const std::function<Scalar(GO)>& entry = wave,
                                size_t columns = 1);
 
+/// The same system behind an operator whose rows cannot be read, so that none of them is solved by itself.
+System rowsHidden(System system);
+
 /// D A D, with A the five-point Laplacian on an n x n grid and D = diag(scale(i)).
 RCP<CrsMatrix> scaledLaplacian(GO n, const std::function<Scalar(GO)>& scale);
 
