@@ -1,11 +1,8 @@
 #include "belos_ext/core/fiber.hpp"
 
-#include <sys/mman.h>
-#include <ucontext.h>
-#include <unistd.h>
-
-#include <cstdint>
-#include <new>
+#include <boost/context/fiber.hpp>
+#include <boost/context/protected_fixedsize_stack.hpp>
+#include <utility>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define CAPSTAN_ASAN 1
@@ -15,106 +12,127 @@
 #endif
 #endif
 #ifdef CAPSTAN_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
 namespace capstan {
+namespace {
+
+using Context = boost::context::fiber;
+
+#ifdef CAPSTAN_ASAN
+// A throw makes AddressSanitizer clear its marks up to the end of the stack it believes to be on. Boost.Context tells
+// it about switches only where Boost itself was built with sanitizers, which Debian's is not.
+class Stacks {
+ public:
+  void entering() { __sanitizer_start_switch_fiber(&outsideFake_, bottom_, bytes_); }
+  void backOutside() { __sanitizer_finish_switch_fiber(outsideFake_, nullptr, nullptr); }
+  void leaving(bool forGood) {
+    __sanitizer_start_switch_fiber(forGood ? nullptr : &insideFake_, outsideBottom_, outsideBytes_);
+  }
+  void backInside() { __sanitizer_finish_switch_fiber(insideFake_, &outsideBottom_, &outsideBytes_); }
+  void has(const boost::context::stack_context& stack) {
+    bottom_ = static_cast<char*>(stack.sp) - stack.size;
+    bytes_ = stack.size;
+  }
+  // The last frame never returns and so leaves its marks, in memory that others will be given.
+  static void release(const boost::context::stack_context& stack) {
+    __asan_unpoison_memory_region(static_cast<char*>(stack.sp) - stack.size, stack.size);
+  }
+
+ private:
+  void *insideFake_ = nullptr, *outsideFake_ = nullptr;
+  const void *bottom_ = nullptr, *outsideBottom_ = nullptr;
+  std::size_t bytes_ = 0, outsideBytes_ = 0;
+};
+#else
+struct Stacks {
+  void entering() {}
+  void backOutside() {}
+  void leaving(bool) {}
+  void backInside() {}
+  void has(const boost::context::stack_context&) {}
+  static void release(const boost::context::stack_context&) {}
+};
+#endif
+
+/// A stack with a protected page below it.
+class StackAllocator {
+ public:
+  StackAllocator(std::size_t bytes, Stacks& stacks) : allocator_(bytes), stacks_(&stacks) {}
+  boost::context::stack_context allocate() {
+    const auto stack = allocator_.allocate();
+    stacks_->has(stack);
+    return stack;
+  }
+  void deallocate(boost::context::stack_context& stack) {
+    Stacks::release(stack);
+    allocator_.deallocate(stack);
+  }
+
+ private:
+  boost::context::protected_fixedsize_stack allocator_;
+  Stacks* stacks_;
+};
+
+}  // namespace
 
 struct Fiber::State {
   std::function<void()> body;
-  ucontext_t inside{}, outside{};
-  void* memory = nullptr;  // one guard page below the stack
-  std::size_t memoryBytes = 0, guardBytes = 0;
+  std::size_t stackBytes;
+  Context inside, outside;  // whichever of the two is waiting
+  Stacks stacks;
   bool started = false, finished = false, cancelling = false;
   std::exception_ptr error;
-#ifdef CAPSTAN_ASAN
-  void* insideFake = nullptr;
-  void* outsideFake = nullptr;
-  const void* outsideBottom = nullptr;
-  std::size_t outsideBytes = 0;
-#endif
 
-  void* stackBottom() const { return static_cast<char*>(memory) + guardBytes; }
-  std::size_t stackBytes() const { return memoryBytes - guardBytes; }
-
-  void enter() {
-#ifdef CAPSTAN_ASAN
-    __sanitizer_start_switch_fiber(&outsideFake, stackBottom(), stackBytes());
-#endif
-    swapcontext(&outside, &inside);
-#ifdef CAPSTAN_ASAN
-    __sanitizer_finish_switch_fiber(outsideFake, nullptr, nullptr);
-#endif
-  }
-
-  void leave(bool forGood) {
-#ifdef CAPSTAN_ASAN
-    __sanitizer_start_switch_fiber(forGood ? nullptr : &insideFake, outsideBottom, outsideBytes);
-#else
-    static_cast<void>(forGood);
-#endif
-    swapcontext(&inside, &outside);
-    arrived();
-  }
-
-  /// Just after a switch into the fiber.
-  void arrived() {
-#ifdef CAPSTAN_ASAN
-    __sanitizer_finish_switch_fiber(insideFake, &outsideBottom, &outsideBytes);
-#endif
-  }
-
-  // makecontext passes ints only: the pointer travels in two halves.
-  static void main(unsigned high, unsigned low) {
-    auto* self = reinterpret_cast<State*>((static_cast<std::uintptr_t>(high) << 32) | low);
-    self->arrived();
+  Context run(Context&& resumer) {
+    outside = std::move(resumer);
+    stacks.backInside();
     try {
-      self->body();
+      body();
     } catch (const Cancelled&) {
       // asked for by the destructor
     } catch (...) {
-      self->error = std::current_exception();
+      error = std::current_exception();
     }
-    self->finished = true;
-    self->leave(true);
+    finished = true;
+    stacks.leaving(true);
+    return std::move(outside);
+  }
+
+  void enter() {
+    if (!std::exchange(started, true)) {
+      inside = Context(std::allocator_arg, StackAllocator(stackBytes, stacks),
+                       [this](Context&& resumer) { return run(std::move(resumer)); });
+    }
+    stacks.entering();
+    inside = std::move(inside).resume();
+    stacks.backOutside();
+  }
+
+  void leave() {
+    stacks.leaving(false);
+    outside = std::move(outside).resume();
+    stacks.backInside();
   }
 };
 
 Fiber::Fiber(std::function<void()> body, std::size_t stackBytes) : state_(std::make_unique<State>()) {
   state_->body = std::move(body);
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  state_->guardBytes = page;
-  state_->memoryBytes = (stackBytes + page - 1) / page * page + page;
-  state_->memory = mmap(nullptr, state_->memoryBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (state_->memory == MAP_FAILED) {
-    state_->memory = nullptr;
-    throw std::bad_alloc();
-  }
-  mprotect(state_->memory, page, PROT_NONE);
-  getcontext(&state_->inside);
-  state_->inside.uc_stack.ss_sp = state_->stackBottom();
-  state_->inside.uc_stack.ss_size = state_->stackBytes();
-  state_->inside.uc_link = nullptr;
-  const auto self = reinterpret_cast<std::uintptr_t>(state_.get());
-  makecontext(&state_->inside, reinterpret_cast<void (*)()>(&State::main), 2, static_cast<unsigned>(self >> 32),
-              static_cast<unsigned>(self & 0xffffffffU));
+  state_->stackBytes = stackBytes;
 }
 
 Fiber::~Fiber() {
-  if (state_->started && !state_->finished) {
-    state_->cancelling = true;
-    state_->enter();
-  }
-  if (state_->memory != nullptr) munmap(state_->memory, state_->memoryBytes);
-}
-
-void Fiber::resume() {
-  state_->started = true;
+  if (!state_->started || state_->finished) return;
+  state_->cancelling = true;
   state_->enter();
 }
 
+void Fiber::resume() { state_->enter(); }
+
 void Fiber::pause() {
-  state_->leave(false);
+  state_->leave();
   if (state_->cancelling) throw Cancelled();
 }
 

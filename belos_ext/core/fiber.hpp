@@ -3,8 +3,8 @@
 /// A function that can be paused in the middle and resumed: lets several solves, each written as a plain loop, advance
 /// together in one thread.
 ///
-/// Cooperative, on POSIX contexts (glibc); never runs concurrently with its resumer. Leaves floating-point modes and
-/// signal masks as it finds them. Exceptions do not cross a switch: they are kept and rethrown by rethrow().
+/// Cooperative, on Boost.Context; never runs concurrently with its resumer. Leaves floating-point modes and signal
+/// masks as it finds them. Exceptions do not cross a switch: they are kept and rethrown by rethrow().
 
 #include <cstddef>
 #include <exception>
@@ -18,12 +18,14 @@ class Fiber {
   /// Thrown inside a paused function by the destructor, so that its objects are destroyed in order.
   struct Cancelled {};
 
+  /// \param stackBytes of its own stack, below which a page is protected. Nothing is allocated before resume().
   explicit Fiber(std::function<void()> body, std::size_t stackBytes = std::size_t(1) << 20);
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
 
-  /// Runs the function until it pauses or ends. Must not be called after done().
+  /// Runs the function until it pauses or ends. Must not be called after done(). Throws std::bad_alloc where there is
+  /// no memory for the stack.
   void resume();
 
   /// Pauses; called from inside the function only. Throws Cancelled when the fiber is being destroyed.

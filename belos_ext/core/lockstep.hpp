@@ -76,12 +76,15 @@ class Lockstep {
     Lane(Lockstep& o, int c) : owner(o), column(c) {}
 
     void act(Action a, const MultiVector& from, MultiVector& to) override {
+      // A status test that wants the current iterate calls the lane's update while its fiber is paused.
+      if (owner.running_ != this) return perform(owner.operator_, a, from, to);
       action = a;
       in = &from;
       out = &to;
       wait(Request::Act);
     }
     void reduce(ReductionBatch<Types>& b) override {
+      if (owner.running_ != this) return b.reduce();
       batch = &b;
       wait(Request::Reduce);
     }
@@ -122,7 +125,9 @@ class Lockstep {
     for (auto& lane : lanes_) {
       if (lane->fiber->done()) continue;
       if (lane->request == Request::None) {
+        running_ = lane.get();
         lane->fiber->resume();
+        running_ = nullptr;
         lane->fiber->rethrow();
       }
       active = active || !lane->fiber->done();
@@ -183,6 +188,7 @@ class Lockstep {
   Monitor<Types>& monitor_;
   int firstColumn_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  Lane* running_ = nullptr;  ///< the lane whose fiber runs, if one does
   LockstepStorage<Types>& storage_;
 };
 

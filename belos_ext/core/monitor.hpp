@@ -30,7 +30,7 @@ struct ColumnProgress {
   int column = 0;
   int iterations = 0;
   double recursive = 0;                                      ///< unscaled norm
-  std::function<void(typename Types::MultiVector&)> update;  ///< empty where x is updated in place
+  std::function<void(typename Types::MultiVector&)> update;  ///< as in LinearSystem::boundary()
 };
 
 template <class Types>
@@ -87,6 +87,7 @@ class Monitor final
   }
 
   /// Runs the application's tests. Returns false when they stop the solve: a user test that passes, combined by OR.
+  /// Collective where a test asks for the current iterate.
   bool check(const std::vector<ColumnProgress<Types>>& columns) {
     for (const auto& c : columns) {
       residuals_[static_cast<std::size_t>(c.column)] = static_cast<Magnitude>(c.recursive);
@@ -119,6 +120,7 @@ class Monitor final
     }
     return Teuchos::null;
   }
+  /// As Belos has it: getProblem().updateSolution() makes the current iterate of it, applying the right preconditioner.
   Teuchos::RCP<MultiVector> getCurrentUpdate() const override {
     if (current_ == nullptr || current_->empty() || !current_->front().update) return Teuchos::null;
     auto update = Teuchos::rcp(new MultiVector(problem_->getLHS()->getMap(), residuals_.size()));

@@ -121,7 +121,7 @@ class RestartedGmres : public KrylovSolver<Types> {
     const int columns = cycle.columns;
     const auto update = [&, columns](MultiVector& out) {
       combine(system, columns);
-      mapUpdate(system, out);
+      system.kernels().scale(Scalar(1), *u_, out);
     };
     cycle.stopped = !system.boundary(stop.iterations(), stop.recursive(), update);
   }

@@ -183,6 +183,49 @@ TEST(Lockstep, AnExceptionOfTheOperatorUnwindsAllLanes) {
   EXPECT_EQ(unwound, 2);
 }
 
+/// Asks for the update of the solution, and never passes.
+class ReadsUpdate final : public Monitor<Types>::Test {
+ public:
+  Belos::StatusType checkStatus(Belos::Iteration<Scalar, MultiVector, Operator>* iteration) override {
+    update = iteration->getCurrentUpdate();
+    return Belos::Failed;
+  }
+  Belos::StatusType getStatus() const override { return Belos::Failed; }
+  void reset() override {}
+  void print(std::ostream&, int) const override {}
+
+  RCP<MultiVector> update;
+};
+
+TEST(Lockstep, AnUpdateMayActAndReduceWhileItsLaneIsPaused) {
+  const auto test = rcp(new ReadsUpdate);
+  Setting setting(2, test);
+  Lockstep<Types> lockstep(setting.op, setting.monitor, 0, setting.storage);
+  const auto body = [&](int c) {
+    return [&, c](LinearSystem<Types>& system) {
+      const MultiVector v = setting.column(c);
+      system.boundary(1, 1, [&](MultiVector& out) {
+        system.act(Action::Operator, v, out);
+        ReductionBatch<Types> batch(v.getMap()->getComm());
+        const auto square = batch.norm2(out);
+        system.reduce(batch);
+        out.scale(1 / std::sqrt(batch[square]));
+      });
+    };
+  };
+  lockstep.run({body(0), body(1)});
+  ASSERT_FALSE(test->update.is_null());
+  for (int c : {0, 1}) {
+    MultiVector expected(setting.b->getMap(), 1);
+    setting.op.applyA(setting.column(c), expected);
+    std::vector<double> norm(1);
+    expected.norm2(Teuchos::ArrayView<double>(norm));
+    expected.update(-1, *test->update->getVector(static_cast<size_t>(c)), 1 / norm[0]);
+    expected.norm2(Teuchos::ArrayView<double>(norm));
+    EXPECT_LT(norm[0], 1e-14);
+  }
+}
+
 /// Passes once it has been asked `limit` times; sees the whole block's residuals.
 class StopsAfter final : public Monitor<Types>::Test {
  public:

@@ -125,9 +125,7 @@ TEST_P(Watching, DebugTestSeesResidualsAndUpdates) {
     std::vector<double> native;
     iteration.getNativeResiduals(&native);
     EXPECT_EQ(native.size(), 1U);
-    auto x = copyOf(*system.x);
-    const auto update = iteration.getCurrentUpdate();
-    if (!update.is_null()) x->update(1, *update, 1);
+    const auto x = iteration.getProblem().updateSolution(iteration.getCurrentUpdate());
     worst = std::max(worst, std::abs(residualNorms(system, *x)[0] - native[0]));
     return true;  // has no influence
   }));
