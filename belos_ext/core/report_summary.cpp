@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "belos_ext/core/report_io.hpp"
+#include "belos_ext/core/said_once.hpp"
 
 namespace capstan {
 
@@ -86,7 +87,7 @@ void publish(const SolveReport& report, const SolverOptions& options, bool lossO
     if (!options.reportFile.empty()) writeReport(options.reportFile, report);
     if (!options.historyFile.empty()) writeHistory(options.historyFile, report);
   } catch (const std::runtime_error& error) {
-    out << "Capstan warning: " << error.what() << std::endl;
+    if (firstTime(error.what())) out << "Capstan warning: " << error.what() << std::endl;
   }
   if ((options.verbosity & (Belos::OrthoDetails | Belos::Debug)) != 0) {
     for (const ReportEvent& event : report.events) {

@@ -20,7 +20,7 @@ void summarize(const std::vector<StopTest>& stops, const SolverOptions& options,
                SolveReport& report);
 
 /// Writes "Report File" and "History File", and what "Verbosity" asks for to "Output Stream". Call on one rank. A file
-/// that cannot be written becomes a warning there: the solve is done, and the other ranks do not wait.
+/// that cannot be written becomes a warning there, once: the solve is done, and the other ranks do not wait.
 void publish(const SolveReport& report, const SolverOptions& options, bool lossOfAccuracy);
 
 }  // namespace capstan
