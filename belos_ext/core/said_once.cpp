@@ -32,7 +32,9 @@ bool speaksForAll() { return Teuchos::GlobalMPISession::getRank() == 0; }
 void sayOnce(const std::string& message) { sayOnceFor(message, message); }
 
 void sayOnceFor(const std::string& topic, const std::string& message) {
-  if (firstTime("said: " + topic)) std::cerr << "Capstan: " + message + "\n" << std::flush;
+  if (!firstTime("said: " + topic)) return;
+  const bool named = message.rfind("Capstan", 0) == 0;  // as messages of exceptions are
+  std::cerr << (named ? "" : "Capstan: ") + message + "\n" << std::flush;
 }
 
 void forgetWhatWasSaid() {
