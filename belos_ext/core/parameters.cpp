@@ -105,7 +105,11 @@ ParameterState initialState() {
 Teuchos::RCP<const Teuchos::ParameterList> listOf(const ParameterState& state, const SolverName& solver) {
   auto list = Teuchos::rcp(new Teuchos::ParameterList(solver.canonical));
   for (const ParameterRow& row : parameterRows()) {
-    if (row.appliesTo(solver.method)) row.print(state, *list);
+    if (!row.appliesTo(solver.method)) continue;
+    row.print(state, *list);
+    // Marked as defaults, so that the list given back asks for nothing that nobody has asked for.
+    const auto entry = list->getEntryRCP(row.name);
+    if (!entry.is_null() && state.given.count(row.name) == 0) entry->setAnyValue(entry->getAny(false), true);
   }
   return list;
 }

@@ -168,6 +168,17 @@ class BlockKernels {
     return entries;
   }
 
+  /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.
+  bool finite(const MultiVector& v) const {
+    const auto column = readableColumn(v);
+    std::size_t others = 0;
+    Kokkos::parallel_reduce(
+        "capstan entries that are not finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+        KOKKOS_LAMBDA(const std::size_t i, std::size_t& sum) { sum += column(i) - column(i) == Scalar(0) ? 0 : 1; },
+        others);
+    return others == 0;
+  }
+
   ExecutionSpace& execution() { return execution_; }
 
  private:
