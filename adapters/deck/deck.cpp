@@ -5,11 +5,15 @@
 #include <Teuchos_CommHelpers.hpp>
 #include <Teuchos_XMLParameterListCoreHelpers.hpp>
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <set>
 #include <sstream>
 
 #include "adapters/deck/map_reader.hpp"
+#include "adapters/deck/matrix_files.hpp"
 #include "adapters/deck/matrix_market.hpp"
 #include "adapters/deck/overrides.hpp"
 #include "adapters/deck/solver_catalog.hpp"
@@ -98,16 +102,43 @@ void chooseSolver(Deck& deck, const std::string& wanted, Diagnostics& diagnostic
   for (auto& system : deck.systems) system.solvers = indices;
 }
 
+/// write_matrix_files makes file names of the names of systems and solvers.
+void checkFileNames(const Deck& deck, Diagnostics& diagnostics) {
+  constexpr std::size_t longest = 100;  // bytes; two of them, a number and an ending make a name
+  const auto check = [&](const std::string& name, Place place) {
+    const bool usable = name.size() <= longest && std::none_of(name.begin(), name.end(), [](unsigned char c) {
+                          return c == '/' || std::iscntrl(c) != 0;
+                        });
+    if (usable) return;
+    place.path += ".name";
+    diagnostics.error(place, fmt::format("found '{}'; allowed with write_matrix_files: a name that can be part of a "
+                                         "file name, without '/' and of at most {} bytes",
+                                         name, longest));
+  };
+  std::set<std::string> seen;
+  for (const auto& system : deck.systems) {
+    const auto writes = [&](std::size_t index) { return deck.linearSolvers[index].writeMatrixFiles; };
+    if (std::any_of(system.solvers.begin(), system.solvers.end(), writes)) check(system.name, system.place);
+    for (const auto index : system.solvers) {
+      const auto& solver = deck.linearSolvers[index];
+      if (solver.writeMatrixFiles && seen.insert(solver.name).second) check(solver.name, solver.place);
+    }
+  }
+}
+
 /// Reads through one file of vectors; the number of columns, or 0. Rank 0 only.
-long long inspectVector(const std::string& file, const Place& place, long long rows, Diagnostics& diagnostics) {
+long long inspectVector(MatrixFiles& files, const std::string& file, const Place& place, long long rows,
+                        const SystemLimits& limits, Diagnostics& diagnostics) {
   if (file.empty()) return 0;
   try {
-    const auto info = inspectMatrixMarket(readText(file), file);
+    const auto info = files.inspect(file);
     if (info.coordinate) {
       diagnostics.error(
           place, fmt::format("{}: found a sparse matrix; allowed: a dense one (array) with one or more columns", file));
     } else if (rows > 0 && info.rows != rows) {
       diagnostics.error(place, fmt::format("{}: found {} rows; allowed: {}, as the matrix has", file, info.rows, rows));
+    } else if (const auto wrong = vectorSizeProblem(info.rows, info.columns, limits); !wrong.empty()) {
+      diagnostics.error(place, fmt::format("{}: {}", file, wrong));
     }
     return info.columns;
   } catch (const FileError& error) {
@@ -123,7 +154,7 @@ void inspectFiles(const SystemOptions& system, const SystemLimits& limits, Diagn
   if (system.generator) rows = static_cast<long long>(std::min(generatedRows(*system.generator), 9e18));
   if (!system.matrixFile.empty()) {
     try {
-      const auto info = inspectMatrixMarket(readText(system.matrixFile), system.matrixFile);
+      const auto info = system.files->inspect(system.matrixFile);
       rows = info.rows;
       if (!info.coordinate) {
         diagnostics.error(
@@ -141,8 +172,9 @@ void inspectFiles(const SystemOptions& system, const SystemLimits& limits, Diagn
       diagnostics.error(system.matrixPlace, error.what());
     }
   }
-  const long long columns = inspectVector(system.rhsFile, system.rhsPlace, rows, diagnostics);
-  const long long guesses = inspectVector(system.guessFile, system.guessPlace, rows, diagnostics);
+  const long long columns = inspectVector(*system.files, system.rhsFile, system.rhsPlace, rows, limits, diagnostics);
+  const long long guesses =
+      inspectVector(*system.files, system.guessFile, system.guessPlace, rows, limits, diagnostics);
   const long long wanted = system.rhsFile.empty() ? 1 : columns;
   if (guesses > 0 && wanted > 0 && guesses != wanted) {
     diagnostics.error(system.guessPlace, fmt::format("{}: found {} columns; allowed: {}, as the right-hand side has",
@@ -224,7 +256,11 @@ Deck loadDeck(const DeckSource& source, const Teuchos::RCP<const Communicator>& 
   const SystemLimits limits = systemLimits(*comm, machineMemory());
   checkSystemSizes(deck.systems, limits, diagnostics);
 
+  checkFileNames(deck, diagnostics);
+
   // Rank 0 alone looks at files; its findings become everyone's.
+  const auto matrixFiles = std::make_shared<MatrixFiles>(machineMemory() / 8);
+  for (auto& system : deck.systems) system.files = matrixFiles;
   Diagnostics files;
   if (comm->getRank() == 0) {
     for (const auto& system : deck.systems) inspectFiles(system, limits, files);

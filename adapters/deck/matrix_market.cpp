@@ -12,9 +12,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 namespace capstan::deck {
 namespace {
@@ -97,22 +99,38 @@ void readBanner(std::string_view line, const std::string& path, MatrixMarketInfo
     fail(path, 1, fmt::format("found symmetry '{}'; allowed: general, symmetric or skew-symmetric", info.symmetry));
   }
   info.coordinate = format == "coordinate";
+  if (!info.coordinate && info.field == "pattern")
+    fail(path, 1, "found a dense pattern; allowed: dense real or integer");
+  if (!info.coordinate && info.symmetry == "skew-symmetric") {
+    fail(path, 1, "found a dense skew-symmetric matrix; allowed: dense general or symmetric");
+  }
 }
 
 void readSizes(const std::string& line, long long number, const std::string& path, MatrixMarketInfo& info) {
   std::istringstream words(line);
   words >> info.rows >> info.columns;
-  if (info.coordinate) {
-    words >> info.entries;
-  } else {
-    info.entries = info.rows * info.columns;
-  }
+  if (info.coordinate) words >> info.entries;
   std::string rest;
   if (!words || (words >> rest) || info.rows < 1 || info.columns < 1 || info.entries < 0) {
     fail(path, number,
          fmt::format("found sizes '{}'; allowed: {}", line,
                      info.coordinate ? "rows, columns and number of entries" : "rows and columns"));
   }
+  if (info.symmetry != "general" && info.rows != info.columns) {
+    fail(path, number,
+         fmt::format("found a {} matrix with {} rows and {} columns; allowed: a square one", info.symmetry, info.rows,
+                     info.columns));
+  }
+  if (info.coordinate) return;
+  constexpr long long most = std::numeric_limits<long long>::max() - 1;  // so that rows + 1 exists
+  if (info.columns > most / info.rows || info.rows == most) {
+    fail(path, number, fmt::format("found sizes '{}'; allowed: at most {} entries in all", line, most));
+  }
+  // A dense symmetric file holds the lower triangle only.
+  const bool odd = info.rows % 2 == 1;
+  info.entries = info.symmetry == "general" ? info.rows * info.columns
+                 : odd                      ? (info.rows + 1) / 2 * info.rows
+                                            : info.rows / 2 * (info.rows + 1);
 }
 
 }  // namespace
@@ -159,10 +177,7 @@ MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string&
   }
   if (!sized) fail(path, lines.number, "the file ends before the line with the sizes");
 
-  // A dense symmetric file holds the lower triangle only.
-  long long expected = info.entries;
-  if (!info.coordinate && info.symmetry == "symmetric") expected = info.rows * (info.rows + 1) / 2;
-  if (!info.coordinate && info.symmetry == "skew-symmetric") expected = info.rows * (info.rows - 1) / 2;
+  const long long expected = info.entries;
   long long found = 0;
   while (lines.next(line)) {
     if (blank(line) || line.front() == '%') continue;
@@ -185,8 +200,35 @@ MatrixMarketInfo inspectMatrixMarket(const std::string& text, const std::string&
   return info;
 }
 
+namespace {
+
+/// All columns of a dense symmetric matrix, of which the file holds the lower triangle column by column.
+std::string unfolded(const std::string& text, const MatrixMarketInfo& info) {
+  std::vector<std::string_view> lower;
+  Lines lines{text};
+  std::string_view line;
+  lines.next(line);
+  for (bool sized = false; lines.next(line);) {
+    if (blank(line) || line.front() == '%') continue;
+    if (sized) lower.push_back(line);
+    sized = true;
+  }
+  const auto n = static_cast<std::size_t>(info.rows);
+  std::string plain = fmt::format("%%MatrixMarket matrix array real general\n{} {}\n", n, n);
+  for (std::size_t j = 0; j < n; ++j) {
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t row = std::max(i, j), column = std::min(i, j);
+      plain.append(lower[column * n - column * (column + 1) / 2 + row]).append("\n");
+    }
+  }
+  return plain;
+}
+
+}  // namespace
+
 std::string plainMatrixMarket(std::string text, const MatrixMarketInfo& info) {
   text.erase(std::remove(text.begin(), text.end(), '\r'), text.end());
+  if (!info.coordinate && info.symmetry == "symmetric") return unfolded(text, info);
   const bool pattern = info.field == "pattern";
   if (!pattern && info.field != "double") return text;
   std::string plain =

@@ -74,15 +74,19 @@ std::vector<double> residualNorms(const Matrix& A, const MultiVector& x, const M
   return norms(r);
 }
 
-/// The scaling a deck asks for, as the words of SolveRecord::scaledBy.
-std::string scalingOf(const Teuchos::ParameterList& parameters) {
-  std::string scaling;
+/// The scaling a deck asks for, as the words of SolveRecord::scaledBy. Where no explicit one is given, the implicit one
+/// counts, except with a left preconditioner, under which it is that of another residual.
+std::string scalingOf(const Teuchos::ParameterList& parameters, bool left) {
+  std::string both, implicit, explicitly;
   for (const auto& entry : parameters) {
+    if (!entry.second.isType<std::string>()) continue;
     const std::string key = normalizedName(entry.first);
-    if ((key == "residual scaling" || key == "explicit residual scaling") && entry.second.isType<std::string>()) {
-      scaling = normalizedName(Teuchos::getValue<std::string>(entry.second));
-    }
+    const std::string word = normalizedName(Teuchos::getValue<std::string>(entry.second));
+    if (key == "residual scaling") both = word;
+    if (key == "implicit residual scaling") implicit = word;
+    if (key == "explicit residual scaling") explicitly = word;
   }
+  const std::string scaling = !explicitly.empty() ? explicitly : !both.empty() ? both : left ? "" : implicit;
   if (scaling == "none") return "nothing";
   return scaling == "norm of rhs" ? "right-hand side" : "initial residual";
 }
@@ -133,7 +137,7 @@ class Runner {
     record.columns = static_cast<int>(sequence_.b()->getNumVectors());
     const bool last = record.outer + 1 == system_.sequence.outerIterations;
     record.tolerance = last ? solver_.finalTolerance : solver_.tolerance;
-    record.scaledBy = scalingOf(solver_.parameters);
+    record.scaledBy = scalingOf(solver_.parameters, solver_.preconditioner.side == Side::Left);
     return record;
   }
 
@@ -162,7 +166,7 @@ class Runner {
   Teuchos::RCP<Teuchos::ParameterList> parameters() const {
     auto list = Teuchos::rcp(new Teuchos::ParameterList(solver_.parameters));
     if (options_.history && findSolver(solver_.method) != nullptr && !list->isParameter("History File")) {
-      list->set("History File", options_.historyScratch);
+      list->set("History File", "/dev/null");  // Capstan's solvers keep a history when told to write it
     }
     return list;
   }
@@ -184,21 +188,34 @@ class Runner {
       manager_->setProblem(problem);
       const auto* own = dynamic_cast<const ReportingSolver*>(manager_.get());
       if (options_.history && own == nullptr) watch(recorder);
+      const long reductions = options_.reductions ? options_.reductions() : 0;
       const Stopwatch watch;
       record.claimed = manager_->solve() == Belos::Converged;
       record.solveSeconds = watch.seconds();
+      if (options_.reductions) record.reductions = options_.reductions() - reductions;
       record.iterations = manager_->getNumIters();
       if (own != nullptr) record.report = own->report();
+      if (!record.claimed) record.reason = reasonOf(*manager_, record);
     } catch (const std::exception& error) {
       record.failure = error.what();
     }
     record.failure = settlement_.settle(record.failure);
     if (!record.failure.empty()) {
       record.claimed = false;
+      record.reason.clear();
+      record.reductions.reset();
       record.report.reset();
       manager_ = Teuchos::null;
     }
     record.history = record.report ? record.report->history : recorder->points();
+  }
+
+  std::string reasonOf(const Manager& manager, const SolveRecord& record) const {
+    if (record.report) return toString(record.report->reason);
+    if (manager.isLOADetected()) return "loss of accuracy";
+    const char* limit = "Maximum Iterations";
+    const bool limited = solver_.parameters.isType<int>(limit);
+    return limited && record.iterations >= solver_.parameters.get<int>(limit) ? "max iterations" : "";
   }
 
   void watch(const Teuchos::RCP<Recorder>& recorder) {
@@ -254,6 +271,8 @@ std::vector<std::string> methodNames() {
 }
 
 bool isMethod(const std::string& name) {
+  // Of our own names none is asked for that does not exist: the plugin would tell the user, who did not ask either.
+  if (looksLikeOurs(name) && findSolver(name) == nullptr) return false;
   // The factory lists more names than it can create, and creates names that it does not list.
   try {
     return !Factory().create(name, Teuchos::parameterList()).is_null();

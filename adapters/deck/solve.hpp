@@ -25,19 +25,20 @@ struct SolveRecord {
   bool claimed = false;  ///< the solver says that it converged
   /// claimed, and the residual computed here agrees within a factor of ten (the norm a solver tests may differ)
   bool converged = false;
-  double relativeResidual = 0.0;  ///< largest over the columns of |b - A x| over its scale, computed here
-  std::string scaledBy;           ///< "initial residual", "right-hand side" or "nothing"
-  std::string failure;            ///< what was thrown; empty: nothing
-  double setupSeconds = 0.0;      ///< preconditioner
+  double relativeResidual = 0.0;   ///< largest over the columns of |b - A x| over its scale, computed here
+  std::string scaledBy;            ///< "initial residual", "right-hand side" or "nothing"
+  std::string failure;             ///< what was thrown; empty: nothing
+  std::string reason;              ///< why the solver gave up, as far as it says; empty: it did not, or does not say
+  std::optional<long> reductions;  ///< MPI reductions of the solve, the preconditioner's included, where counted
+  double setupSeconds = 0.0;       ///< preconditioner
   double solveSeconds = 0.0;
   std::optional<SolveReport> report;  ///< Capstan's own; absent for other solvers
   std::vector<HistoryPoint> history;  ///< residuals relative to their scale (Capstan) or to the first one (others)
 };
 
 struct RunOptions {
-  bool history = false;        ///< fill SolveRecord::history
-  std::string historyScratch;  ///< with history: Capstan's solvers keep one when told to write it; a file for that,
-                               ///< which the caller removes
+  bool history = false;                            ///< fill SolveRecord::history
+  std::function<long()> reductions;                ///< MPI reductions of this process so far; empty: nobody counts
   std::function<void(const SolveRecord&)> before;  ///< called ahead of a solve, with the names filled in
   std::function<void(const SolveRecord&)> after;
 };

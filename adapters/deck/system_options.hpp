@@ -4,6 +4,7 @@
 
 #include <yaml-cpp/yaml.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct SequenceOptions {
 enum class RhsKind { Ones, Random, MatrixTimesOnes, File };
 enum class GuessKind { Zero, Random, File };
 
+class MatrixFiles;
+
 /// One entry of `systems:`.
 struct SystemOptions {
   std::string name;
@@ -41,6 +44,7 @@ struct SystemOptions {
   Place place;
   Place matrixPlace;  ///< of `matrix` or `generate`
   Place rhsPlace, guessPlace;
+  std::shared_ptr<MatrixFiles> files;  ///< what has been read of the files named here; null: nothing
 };
 
 /// Reads the block. Relative paths are taken from `folder`. `solverNames` are the names in the deck's linear_solvers; a

@@ -93,6 +93,17 @@ std::string fileSizeProblem(double rows, double entries, const SystemLimits& lim
   return "";
 }
 
+std::string vectorSizeProblem(long long rows, long long columns, const SystemLimits& limits) {
+  constexpr int most = std::numeric_limits<int>::max();
+  if (columns > most) return fmt::format("found {} columns; allowed: at most {}", columns, most);
+  const double bytes = static_cast<double>(rows) * static_cast<double>(columns) * vectors * sizeof(double);
+  if (bytes <= limits.bytes) return "";
+  return fmt::format(
+      "found {} rows and {} columns, which take about {} in a solve; allowed: what fits in the {} of the machines it "
+      "runs on",
+      rows, columns, size(bytes), size(limits.bytes));
+}
+
 void checkSystemSizes(const std::vector<SystemOptions>& systems, const SystemLimits& limits, Diagnostics& diagnostics) {
   for (const auto& system : systems) {
     if (!system.generator) continue;

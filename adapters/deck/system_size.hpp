@@ -32,6 +32,9 @@ SystemLimits systemLimits(const Communicator& comm, double memory);
 /// What is wrong with a matrix of that size in a file, or nothing. Local.
 std::string fileSizeProblem(double rows, double entries, const SystemLimits& limits);
 
+/// What is wrong with vectors of that size in a file, or nothing. Local.
+std::string vectorSizeProblem(long long rows, long long columns, const SystemLimits& limits);
+
 /// Records an error for each generated system with more rows than the ranks can number, or that takes more than the
 /// memory of the machines the ranks run on. Local.
 void checkSystemSizes(const std::vector<SystemOptions>& systems, const SystemLimits& limits, Diagnostics& diagnostics);

@@ -7,10 +7,10 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <sstream>
 
-#include "adapters/deck/matrix_market.hpp"
+#include "adapters/deck/matrix_files.hpp"
+#include "belos_ext/core/output_file.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::deck {
@@ -21,29 +21,32 @@ using Reader = Tpetra::MatrixMarket::Reader<Matrix>;
 
 constexpr double pi = 3.14159265358979323846;
 
+/// Rank 0's failure, where there is one, as an error on every rank. Collective.
+void throwShared(std::string failure, const Communicator& comm) {
+  int length = static_cast<int>(failure.size());
+  Teuchos::broadcast(comm, 0, &length);
+  if (length == 0) return;
+  failure.resize(static_cast<std::size_t>(length));
+  Teuchos::broadcast(comm, 0, length, failure.data());
+  throw InputError(failure);
+}
+
 /// Text of a Matrix Market file on rank 0 with its outline everywhere; an error on every rank. Collective.
-std::string openFile(const std::string& path, const Communicator& comm, long long (&sizes)[3]) {
+std::string openFile(const std::string& path, MatrixFiles* files, const Communicator& comm, long long (&sizes)[3]) {
   std::string text;
   std::string failure;
   if (comm.getRank() == 0) {
     try {
-      text = readText(path);
-      const auto info = inspectMatrixMarket(text, path);
-      sizes[0] = info.rows;
-      sizes[1] = info.columns;
-      sizes[2] = info.coordinate ? 1 : 0;
-      text = plainMatrixMarket(std::move(text), info);
+      MatrixFile file = files != nullptr ? files->take(path) : readMatrixFile(path);
+      sizes[0] = file.info.rows;
+      sizes[1] = file.info.columns;
+      sizes[2] = file.info.coordinate ? 1 : 0;
+      text = plainMatrixMarket(std::move(file.text), file.info);
     } catch (const FileError& error) {
       failure = error.what();
     }
   }
-  int length = static_cast<int>(failure.size());
-  Teuchos::broadcast(comm, 0, &length);
-  failure.resize(static_cast<std::size_t>(length));
-  if (length > 0) {
-    Teuchos::broadcast(comm, 0, length, failure.data());
-    throw InputError(failure);
-  }
+  throwShared(failure, comm);
   Teuchos::broadcast(comm, 0, 3, sizes);
   return text;
 }
@@ -75,9 +78,10 @@ Teuchos::RCP<Matrix> buildMatrix(const GeneratorOptions& options, const Teuchos:
   return matrix;
 }
 
-Teuchos::RCP<Matrix> readMatrix(const std::string& path, const Teuchos::RCP<const Communicator>& comm) {
+Teuchos::RCP<Matrix> readMatrix(const std::string& path, const Teuchos::RCP<const Communicator>& comm,
+                                MatrixFiles* files) {
   long long sizes[3] = {0, 0, 0};
-  std::istringstream text(openFile(path, *comm, sizes));
+  std::istringstream text(openFile(path, files, *comm, sizes));
   if (sizes[2] == 0)
     throw InputError(fmt::format("{}: found a dense matrix; allowed: a sparse one (coordinate)", path));
   if (sizes[0] != sizes[1]) {
@@ -91,10 +95,10 @@ Teuchos::RCP<Matrix> readMatrix(const std::string& path, const Teuchos::RCP<cons
   }
 }
 
-Teuchos::RCP<MultiVector> readVectors(const std::string& path, const Teuchos::RCP<const Map>& map) {
+Teuchos::RCP<MultiVector> readVectors(const std::string& path, const Teuchos::RCP<const Map>& map, MatrixFiles* files) {
   const auto comm = map->getComm();
   long long sizes[3] = {0, 0, 0};
-  std::istringstream text(openFile(path, *comm, sizes));
+  std::istringstream text(openFile(path, files, *comm, sizes));
   if (sizes[2] != 0) throw InputError(fmt::format("{}: found a sparse matrix; allowed: a dense one (array)", path));
   const auto rows = static_cast<long long>(map->getGlobalNumElements());
   if (sizes[0] != rows) {
@@ -123,11 +127,12 @@ void fillRandom(MultiVector& x, int seed) {
 
 LinearSystem buildSystem(const SystemOptions& options, const Teuchos::RCP<const Communicator>& comm) {
   LinearSystem system;
-  system.A = options.generator ? buildMatrix(*options.generator, comm) : readMatrix(options.matrixFile, comm);
+  MatrixFiles* const files = options.files.get();
+  system.A = options.generator ? buildMatrix(*options.generator, comm) : readMatrix(options.matrixFile, comm, files);
   system.A->setObjectLabel(options.name);  // what options given by problem label are addressed to
   const auto map = system.A->getRangeMap();
   if (options.rhs == RhsKind::File) {
-    system.b = readVectors(options.rhsFile, map);
+    system.b = readVectors(options.rhsFile, map, files);
   } else {
     system.b = Teuchos::rcp(new MultiVector(map, 1));
     if (options.rhs == RhsKind::Random) {
@@ -141,7 +146,7 @@ LinearSystem buildSystem(const SystemOptions& options, const Teuchos::RCP<const 
     }
   }
   if (options.guess == GuessKind::File) {
-    system.guess = readVectors(options.guessFile, system.A->getDomainMap());
+    system.guess = readVectors(options.guessFile, system.A->getDomainMap(), files);
     if (system.guess->getNumVectors() != system.b->getNumVectors()) {
       throw InputError(fmt::format("{}: found {} columns; allowed: {}, as the right-hand side has",
                                    options.guessPlace.text(), system.guess->getNumVectors(),
@@ -156,15 +161,22 @@ LinearSystem buildSystem(const SystemOptions& options, const Teuchos::RCP<const 
 
 void writeSystem(const Matrix& A, const MultiVector& b, const MultiVector& x, const std::string& prefix) {
   using Writer = Tpetra::MatrixMarket::Writer<Matrix>;
-  const auto publish = [&](const std::string& name) {
-    if (A.getComm()->getRank() == 0) std::filesystem::rename(name + ".tmp", name);
+  const auto publish = [&](const std::string& name, const std::ostringstream& text) {
+    std::string failure;
+    try {
+      if (A.getComm()->getRank() == 0) writeOutput(name, text.str());
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+    throwShared(failure, *A.getComm());
   };
-  Writer::writeSparseFile(prefix + "_A.mtx.tmp", A);
-  publish(prefix + "_A.mtx");
-  Writer::writeDenseFile(prefix + "_b.mtx.tmp", b);
-  publish(prefix + "_b.mtx");
-  Writer::writeDenseFile(prefix + "_x.mtx.tmp", x);
-  publish(prefix + "_x.mtx");
+  std::ostringstream matrix, rightHandSide, solution;
+  Writer::writeSparse(matrix, A);
+  publish(prefix + "_A.mtx", matrix);
+  Writer::writeDense(rightHandSide, b);
+  publish(prefix + "_b.mtx", rightHandSide);
+  Writer::writeDense(solution, x);
+  publish(prefix + "_x.mtx", solution);
 }
 
 SystemSequence::SystemSequence(const SystemOptions& options, const Teuchos::RCP<const Communicator>& comm)

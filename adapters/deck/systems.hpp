@@ -22,12 +22,15 @@ struct LinearSystem {
 Teuchos::RCP<Matrix> buildMatrix(const GeneratorOptions& options, const Teuchos::RCP<const Communicator>& comm);
 
 /// Reads a sparse square Matrix Market file, plain or gzip, on rank 0 and distributes it likewise. Collective.
+/// \param files what has been read already; null: nothing
 /// \throws InputError on every rank when the file is missing, damaged or not square.
-Teuchos::RCP<Matrix> readMatrix(const std::string& path, const Teuchos::RCP<const Communicator>& comm);
+Teuchos::RCP<Matrix> readMatrix(const std::string& path, const Teuchos::RCP<const Communicator>& comm,
+                                MatrixFiles* files = nullptr);
 
 /// Reads a dense Matrix Market file, plain or gzip, with as many rows as `map`. Collective.
 /// \throws InputError on every rank when the file is missing or damaged or has another number of rows.
-Teuchos::RCP<MultiVector> readVectors(const std::string& path, const Teuchos::RCP<const Map>& map);
+Teuchos::RCP<MultiVector> readVectors(const std::string& path, const Teuchos::RCP<const Map>& map,
+                                      MatrixFiles* files = nullptr);
 
 /// Fills x with numbers in [-1, 1] that depend on seed, row and column alone, not on the number of ranks. Local.
 void fillRandom(MultiVector& x, int seed);
@@ -36,8 +39,8 @@ void fillRandom(MultiVector& x, int seed);
 /// rank.
 LinearSystem buildSystem(const SystemOptions& options, const Teuchos::RCP<const Communicator>& comm);
 
-/// Writes A, b and x as Matrix Market files PREFIX_A.mtx, PREFIX_b.mtx, PREFIX_x.mtx, each under a temporary name
-/// first. Collective; rank 0 writes. \throws std::runtime_error on rank 0 when a file cannot be written.
+/// Writes A, b and x as Matrix Market files PREFIX_A.mtx, PREFIX_b.mtx, PREFIX_x.mtx, each as a whole or not at all.
+/// Collective; rank 0 writes. \throws InputError on every rank when a file cannot be written.
 void writeSystem(const Matrix& A, const MultiVector& b, const MultiVector& x, const std::string& prefix);
 
 /// One of a deck's systems and its sequence: A and b change in place, as an application's do.

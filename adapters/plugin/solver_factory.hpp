@@ -11,6 +11,8 @@
 
 #include "adapters/plugin/belos_names.hpp"
 #include "adapters/plugin/options_file.hpp"
+#include "adapters/plugin/redirected_parameters.hpp"
+#include "belos_ext/core/said_once.hpp"
 #include "belos_ext/core/solver_manager.hpp"
 #include "belos_ext/core/solver_names.hpp"
 
@@ -26,6 +28,17 @@ inline std::vector<std::string> namesAndAliases() {
   return names;
 }
 
+/// What `action` returns. What it throws is also said once, by rank 0.
+template <class Action>
+auto saidOnStderr(const Action& action) -> decltype(action()) {
+  try {
+    return action();
+  } catch (const std::invalid_argument& error) {
+    if (speaksForAll()) sayOnce(error.what());
+    throw;
+  }
+}
+
 /// Makes Capstan's solvers for Belos. Local.
 template <class Types>
 class SolverFactory final
@@ -39,17 +52,19 @@ class SolverFactory final
   /// Throws std::invalid_argument for a name that starts with "capstan" and is none of ours, for wrong parameters, and,
   /// whatever the name, while the user's options are wrong. Belos asks factories not to throw for names they do not
   /// know; a misspelt "capstan" name is known to be nobody else's, and Belos' own message would not say what is valid.
+  /// Wrong names and options are also said once on the standard error stream: an application may catch the exception
+  /// and solve by other means without a word.
   Teuchos::RCP<Manager> getSolver(const std::string& name,
                                   const Teuchos::RCP<Teuchos::ParameterList>& parameters) override {
-    const UserOptions options = environmentOptions();
+    const UserOptions options = saidOnStderr([] { return environmentOptions(); });
     const SolverName* redirected = options.redirected(name);
     const SolverName* solver = redirected != nullptr ? redirected : findSolver(name);
     if (solver == nullptr) {
-      if (looksLikeOurs(name)) throwUnknownSolver(name);
+      if (looksLikeOurs(name)) saidOnStderr([&] { throwUnknownSolver(name); });
       return Teuchos::null;
     }
     Teuchos::RCP<Manager> manager = makeSolver<Types>(*solver);
-    manager->setParameters(redirected != nullptr  ? parametersOfAlias(name, parameters)
+    manager->setParameters(redirected != nullptr  ? redirectedParameters(name, *solver, parameters)
                            : parameters.is_null() ? Teuchos::parameterList()
                                                   : parameters);
     return manager;
@@ -72,7 +87,7 @@ class RefusingFactory final : public Belos::CustomSolverFactory<Scalar, MultiVec
   Teuchos::RCP<Belos::SolverManager<Scalar, MultiVector, Operator>> getSolver(
       const std::string& name, const Teuchos::RCP<Teuchos::ParameterList>&) override {
     if (!looksLikeOurs(name)) return Teuchos::null;
-    if (findSolver(name) == nullptr) throwUnknownSolver(name);
+    if (findSolver(name) == nullptr) saidOnStderr([&] { throwUnknownSolver(name); });
     throw std::invalid_argument("Capstan: solver \"" + name + "\" is not available for the scalar type " +
                                 Teuchos::TypeNameTraits<Scalar>::name() +
                                 "; Capstan's solvers take the real scalars float and double");

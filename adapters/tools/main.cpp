@@ -10,15 +10,16 @@
 #include <Tpetra_Core.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "adapters/deck/deck.hpp"
 #include "adapters/deck/solve.hpp"
+#include "adapters/tools/counted_mpi.hpp"
 #include "adapters/tools/output.hpp"
 #include "adapters/tools/program.hpp"
+#include "belos_ext/core/output_file.hpp"
 #include "belos_ext/core/parameter_table.hpp"
 #include "belos_ext/core/solver_names.hpp"
 
@@ -89,7 +90,7 @@ bool outputsWritable(const Arguments& arguments, bool talks) {
   for (const auto& [option, path] :
        {std::pair{"--report", &arguments.report}, std::pair{"--history", &arguments.history}}) {
     if (!talks || path->empty()) continue;
-    const std::string reason = tools::whyNotWritable(*path);
+    const std::string reason = capstan::whyNotWritable(*path);
     if (reason.empty()) continue;
     failed = 1;
     fmt::print(stderr, "{}: '{}' cannot be written: {}\n", option, *path, reason);
@@ -98,28 +99,13 @@ bool outputsWritable(const Arguments& arguments, bool talks) {
   return failed == 0;
 }
 
-std::string historyScratch(const Arguments& arguments) { return arguments.history + ".solves.tmp"; }
-
-/// Removes Capstan's own history file, however the run ends.
-class ScratchRemover {
- public:
-  ScratchRemover(std::string path, bool active) : path_(std::move(path)), active_(active) {}
-  ~ScratchRemover() {
-    std::error_code ignored;
-    if (active_) std::filesystem::remove(path_, ignored);
-  }
-  ScratchRemover(const ScratchRemover&) = delete;
-  ScratchRemover& operator=(const ScratchRemover&) = delete;
-
- private:
-  std::string path_;
-  bool active_;
-};
-
 deck::RunOptions runOptions(const Arguments& arguments, bool progress, int total, int& done) {
   deck::RunOptions options;
   options.history = !arguments.history.empty();
-  options.historyScratch = historyScratch(arguments);
+  options.reductions = [] {
+    const tools::MpiCounts counts = tools::mpiCounts();
+    return counts.blockingReductions + counts.nonblockingReductions;
+  };
   if (!progress) return options;
   options.before = [total, &done](const deck::SolveRecord& record) {
     fmt::print(stderr, "[{}/{}] {} ({} rows), step {}, {} ... ", ++done, total, record.system, record.rows,
@@ -145,15 +131,15 @@ int solveDeck(const Arguments& arguments, bool talks) {
     total += static_cast<int>(system.solvers.size()) * system.sequence.steps * system.sequence.outerIterations;
   }
   int done = 0;
-  const ScratchRemover remover(historyScratch(arguments), talks && !arguments.history.empty());
   const bool progress = talks && !arguments.quiet && tools::progressWanted();
+  tools::countMpi(true);
   const auto records = deck::runDeck(input, comm, runOptions(arguments, progress, total, done));
   if (talks) {
     if (!arguments.quiet) fmt::print("{}", tools::resultTable(records));
     if (!arguments.report.empty()) {
-      tools::writeFile(arguments.report, tools::reportJson(input, comm->getSize(), records));
+      capstan::writeOutput(arguments.report, tools::reportJson(input, comm->getSize(), records));
     }
-    if (!arguments.history.empty()) tools::writeFile(arguments.history, tools::historyCsv(records));
+    if (!arguments.history.empty()) capstan::writeOutput(arguments.history, tools::historyCsv(records));
   }
   const bool converged =
       std::all_of(records.begin(), records.end(), [](const deck::SolveRecord& r) { return r.converged; });

@@ -4,15 +4,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <stdexcept>
 
 #include "belos_ext/core/report_io.hpp"
+#include "belos_ext/core/solver_names.hpp"
 
 namespace capstan::tools {
 namespace {
@@ -31,26 +27,40 @@ std::string stepText(const SolveRecord& record, bool outer) {
 
 std::string outcome(const SolveRecord& record) {
   if (record.converged) return "yes";
-  return record.claimed ? "NO (claims yes)" : "NO";
+  if (record.claimed) return "NO (claims yes)";
+  return record.reason.empty() ? "NO" : "NO: " + record.reason;
+}
+
+/// The method as the deck has it, and the one that solved where CAPSTAN_OPTIONS redirects it.
+std::string method(const SolveRecord& record) {
+  if (!record.report) return record.method;
+  const SolverName* asked = findSolver(record.method);
+  const bool same = asked != nullptr && asked->canonical == record.report->solver;
+  return same ? record.method : record.method + " -> " + record.report->solver;
+}
+
+/// Reductions that MPI has seen, so that all solvers are counted alike; Capstan's own count on one rank, where it sends
+/// none.
+std::string reductionsPerIteration(const SolveRecord& record) {
+  const int iterations = record.report ? record.report->iterationsInTurn : record.iterations;
+  const bool sent = record.reductions && (!record.report || record.report->ranks > 1);
+  const long count = sent ? *record.reductions : record.report ? reductions(*record.report) : 0;
+  if (iterations <= 0 || count == 0) return "-";
+  return fmt::format("{:.2f}", static_cast<double>(count) / iterations);
 }
 
 Row row(const SolveRecord& record, bool outer) {
-  std::string perIteration = "-";
-  if (record.report && record.report->iterationsInTurn > 0) {
-    perIteration =
-        fmt::format("{:.2f}", static_cast<double>(reductions(*record.report)) / record.report->iterationsInTurn);
-  }
   return {record.system,
           stepText(record, outer),
           fmt::format("{}", record.rows),
           record.solver,
-          record.method,
+          method(record),
           record.preconditioner,
           record.failure.empty() ? fmt::format("{}", record.iterations) : "-",
           fmt::format("{:.2e}", record.relativeResidual),
           outcome(record),
           fmt::format("{:.3f}", record.setupSeconds + record.solveSeconds),
-          perIteration};
+          reductionsPerIteration(record)};
 }
 
 /// Numbers stand on the right, words on the left.
@@ -85,6 +95,8 @@ json toJson(const SolveRecord& record) {
               {"scaled_by", record.scaledBy},
               {"claimed_converged", record.claimed},
               {"converged", record.converged},
+              {"reason", record.reason.empty() ? json(nullptr) : json(record.reason)},
+              {"reductions", record.reductions ? json(*record.reductions) : json(nullptr)},
               {"failure", record.failure.empty() ? json(nullptr) : json(record.failure)},
               {"seconds", {{"preconditioner_setup", record.setupSeconds}, {"solve", record.solveSeconds}}}};
   out["capstan"] = record.report ? capstan::toJson(*record.report) : json(nullptr);
@@ -144,34 +156,6 @@ std::string historyCsv(const std::vector<SolveRecord>& records) {
     }
   }
   return text;
-}
-
-std::string whyNotWritable(const std::string& path) {
-  std::error_code ignored;
-  if (path.empty()) return "the name is empty";
-  if (std::filesystem::is_directory(path, ignored)) return "is a folder";
-  const std::string trial = path + ".tmp";
-  errno = 0;
-  const bool writable = std::ofstream(trial).is_open();
-  const std::string reason = std::strerror(errno);
-  std::filesystem::remove(trial, ignored);
-  return writable ? "" : reason;
-}
-
-void writeFile(const std::string& path, const std::string& text) {
-  const std::string temporary = path + ".tmp";
-  std::error_code failed;
-  errno = 0;
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) {
-    const std::string reason = std::strerror(errno);
-    std::filesystem::remove(temporary, failed);
-    throw std::runtime_error(fmt::format("{}: cannot be written: {}", path, reason));
-  }
-  std::filesystem::rename(temporary, path, failed);
-  if (failed) throw std::runtime_error(fmt::format("{}: cannot be written: {}", path, failed.message()));
 }
 
 }  // namespace capstan::tools

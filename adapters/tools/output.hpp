@@ -19,11 +19,4 @@ std::string reportJson(const deck::Deck& deck, int ranks, const std::vector<deck
 /// The residual histories as CSV: solve,system,step,solver,iteration,column,residual; solves are counted from 1.
 std::string historyCsv(const std::vector<deck::SolveRecord>& records);
 
-/// Whether a file can be made at this path; else why not. Leaves nothing behind.
-std::string whyNotWritable(const std::string& path);
-
-/// Writes a file under a temporary name and renames it, so that nobody sees half of it.
-/// \throws std::runtime_error with the path and the system's reason.
-void writeFile(const std::string& path, const std::string& text);
-
 }  // namespace capstan::tools

@@ -33,7 +33,11 @@ class DirectSystem final : public LinearSystem<Types> {
       : operator_(op), monitor_(monitor), column_(column) {}
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
-  void reduce(ReductionBatch<Types>& batch) override { batch.reduce(); }
+  void reduce(ReductionBatch<Types>& batch) override {
+    monitor_.board(batch);
+    batch.reduce();
+    monitor_.alight(batch);
+  }
   bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
     return !monitor_.watches() || monitor_.check({{column_, iterations, recursive, update}});
   }

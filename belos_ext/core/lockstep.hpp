@@ -152,7 +152,9 @@ class Lockstep {
     } else if (const auto reducing = waiting(Request::Reduce); !reducing.empty()) {
       std::vector<ReductionBatch<Types>*> batches;
       for (Lane* lane : reducing) batches.push_back(lane->batch);
+      monitor_.board(*batches.front());
       ReductionBatch<Types>::reduceTogether(batches);
+      monitor_.alight(*batches.front());
       for (Lane* lane : reducing) lane->request = Request::None;
     } else {
       const auto ended = waiting(Request::Boundary);

@@ -16,11 +16,13 @@
 #include <Tpetra_Vector.hpp>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/core/solve_report.hpp"
 #include "belos_ext/core/solver_options.hpp"
+#include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
 
@@ -62,6 +64,25 @@ class Monitor final
     }
   }
 
+  /// Sums these numbers over the ranks in the first reduction of the solve, which is made anyway, and tells the sums.
+  /// Nothing is told where a solve makes none. Local; call it alike on all ranks.
+  void sendAlong(const std::vector<Scalar>& mine, std::function<void(const std::vector<Scalar>&)> tell) {
+    passengers_ = mine;
+    tellPassengers_ = std::move(tell);
+  }
+
+  /// What sendAlong() was given gets into a batch before it is reduced, and out of it afterwards. Local.
+  void board(ReductionBatch<Types>& batch) {
+    seats_.clear();
+    for (const Scalar number : passengers_) seats_.push_back(batch.value(number));
+  }
+  void alight(const ReductionBatch<Types>& batch) {
+    if (seats_.empty()) return;
+    for (std::size_t i = 0; i < seats_.size(); ++i) passengers_[i] = batch[seats_[i]];
+    seats_.clear();
+    tellPassengers_(std::exchange(passengers_, {}));
+  }
+
   /// The divisor of a column's residual in history and output.
   void setScale(int column, double scale) { scales_[static_cast<std::size_t>(column)] = static_cast<Magnitude>(scale); }
 
@@ -76,6 +97,8 @@ class Monitor final
     if (!output_.is_null() && (residuals_.size() == 1 || iteration > iterations_)) {
       iterations_ = iteration;
       scaled_ = true;
+      // Once passed, Belos' test keeps its numbers; here a recursion that claims convergence may have to go on.
+      if (residualTest_->getStatus() == Belos::Passed) residualTest_->reset();
       output_->checkStatus(this);
       scaled_ = false;
     }
@@ -149,6 +172,7 @@ class Monitor final
         Teuchos::rcp(new ResNorm(static_cast<Magnitude>(options.tolerance), -1, options.showMaximumResidualNormOnly));
     residual->defineResForm(ResNorm::Implicit, Belos::TwoNorm);
     residual->defineScaleForm(Belos::None, Belos::TwoNorm);
+    residualTest_ = residual;
     const auto both = Teuchos::rcp(new Combo(Combo::OR, iterations, residual));
     Belos::StatusTestOutputFactory<Scalar, MultiVector, Operator> factory(options.outputStyle);
     output_ = factory.create(printer, both, options.outputFrequency, Belos::Passed + Belos::Failed + Belos::Undefined);
@@ -160,9 +184,13 @@ class Monitor final
   Teuchos::RCP<Test> userTest_;
   typename Combo::ComboType comboType_;
   Teuchos::RCP<Test> debugTest_;
+  Teuchos::RCP<Test> residualTest_;  ///< the one that output_ prints
   Teuchos::RCP<Belos::StatusTestOutput<Scalar, MultiVector, Operator>> output_;
   std::vector<Magnitude> residuals_, scales_;
   const std::vector<ColumnProgress<Types>>* current_ = nullptr;
+  std::vector<Scalar> passengers_;
+  std::vector<typename ReductionBatch<Types>::Slot> seats_;
+  std::function<void(const std::vector<Scalar>&)> tellPassengers_;
   bool keepsHistory_;
   bool scaled_ = false;
   int iterations_ = 0;

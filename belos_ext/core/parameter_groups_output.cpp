@@ -73,8 +73,9 @@ ParameterRow verbosity() {
   for (const auto& word : verbosityWords()) row.words.push_back(word.first);
   row.doc =
       "What is printed. OrthoDetails, Debug: breakdowns and changes of step size, shifts and depth; Warnings: a loss "
-      "of "
-      "accuracy. Errors throw. true: Warnings + FinalSummary + StatusTestDetails.";
+      "of accuracy, a matrix under CG that is not symmetric. Errors throw. true: Warnings + FinalSummary + "
+      "StatusTestDetails. Said once whatever the value: parameters without effect, files that cannot be written; on "
+      "stderr a breakdown or NaN that ends a solve, once for each label.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.verbosity = toVerbosity(entry);
   };

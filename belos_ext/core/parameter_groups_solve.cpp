@@ -131,9 +131,11 @@ std::vector<ParameterRow> stopping() {
               "The most restarts for each set of right-hand sides."),
       residualScaling(),
       scaling("Implicit Residual Scaling", {&SolverOptions::implicitScaling},
-              "What the recursive residual is divided by before it is compared with the tolerance."),
+              "What the recursive residual is divided by before it is compared with the tolerance. As in Belos, the "
+              "computed residual that decides is divided by it too where no explicit scaling is given."),
       scaling("Explicit Residual Scaling", {&SolverOptions::explicitScaling},
-              "What the computed residual b - A x is divided by in the check that decides on convergence."),
+              "What the computed residual b - A x is divided by in the check that decides on convergence. As in Belos, "
+              "only where it is given, or GMRES has a left preconditioner; elsewhere the implicit scaling counts."),
       userScale(),
       residualReplacement(),
       choice("Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, conjugateGradientMethods(),

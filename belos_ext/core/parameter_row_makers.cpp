@@ -1,9 +1,6 @@
 #include "belos_ext/core/parameter_row_makers.hpp"
 
-#include <unistd.h>
-
 #include <cmath>
-#include <filesystem>
 
 namespace capstan::rows {
 
@@ -25,21 +22,6 @@ void printMember(ParameterRow& row, T SolverOptions::*member) {
   row.print = [name = row.name, member](const ParameterState& state, Teuchos::ParameterList& list) {
     list.set(name, state.options.*member);
   };
-}
-
-void requireWritableFile(const std::string& path) {
-  namespace fs = std::filesystem;
-  if (path.empty()) return;
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) throw std::invalid_argument("is a folder, not a file");
-  fs::path folder = fs::path(path).parent_path();
-  if (folder.empty()) folder = ".";
-  if (!fs::is_directory(folder, ignored)) {
-    throw std::invalid_argument("cannot be written: there is no folder \"" + folder.string() + "\"");
-  }
-  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
-    throw std::invalid_argument("cannot be written: no permission to write in \"" + folder.string() + "\"");
-  }
 }
 
 }  // namespace
@@ -90,11 +72,6 @@ ParameterRow text(const std::string& name, std::string SolverOptions::*member, c
 
 ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc) {
   ParameterRow row = text(name, member, "a file in an existing folder; empty: none", {}, doc);
-  row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    const std::string path = toText(entry);
-    requireWritableFile(path);
-    state.options.*member = path;
-  };
   return row;
 }
 

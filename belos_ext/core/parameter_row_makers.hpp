@@ -29,7 +29,7 @@ ParameterRow boolean(const std::string& name, bool SolverOptions::*member, std::
 ParameterRow text(const std::string& name, std::string SolverOptions::*member, const std::string& allowed,
                   std::vector<Method> methods, const std::string& doc);
 
-/// The path of a file that will be written: its folder must exist and be writable when the parameter is set.
+/// The path of a file that will be written. Whether it can be is for the rank that writes it to find out.
 ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc);
 
 /// One of Belos' keys whose value changes nothing here, because Capstan always does `always`. Another value gets the

@@ -91,7 +91,9 @@ class Parameters {
   /// Every key with its default, doc string and validator, as Belos::SolverManager::getValidParameters() returns it.
   Teuchos::RCP<const Teuchos::ParameterList> valid() const;
 
-  /// Every key that has an effect on this solver with its value in force.
+  /// Every key that has an effect on this solver with its value in force; those that nobody has given are marked as
+  /// defaults. Merged into the parameters of a solver of the same method, it makes them equal to these, with "Strict
+  /// Parameters" too.
   Teuchos::RCP<const Teuchos::ParameterList> current() const;
 
  private:

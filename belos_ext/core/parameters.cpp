@@ -1,15 +1,15 @@
-#include <Teuchos_GlobalMPISession.hpp>
 #include <algorithm>
 #include <iostream>
 #include <map>
-#include <mutex>
 #include <set>
 #include <stdexcept>
 
 #include "belos_ext/core/nearest_match.hpp"
+#include "belos_ext/core/output_file.hpp"
 #include "belos_ext/core/parameter_resolution.hpp"
 #include "belos_ext/core/parameter_row_makers.hpp"
 #include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/core/said_once.hpp"
 
 namespace capstan {
 
@@ -18,23 +18,20 @@ namespace {
 /// What lists ask for and do not get, by key; told once a process, because applications make solvers anew.
 using Remarks = std::map<std::string, std::string>;
 
-std::mutex& warningMutex() {
-  static std::mutex mutex;
-  return mutex;
-}
-
-std::set<std::string>& givenWarnings() {
-  static std::set<std::string> given;
-  return given;
-}
-
 void warnOnce(const Remarks& remarks, const SolverName& solver, std::ostream& stream) {
-  const std::lock_guard<std::mutex> lock(warningMutex());
   for (const auto& [key, line] : remarks) {
-    if (givenWarnings().insert(solver.canonical + ": " + key).second && Teuchos::GlobalMPISession::getRank() == 0) {
-      stream << "Capstan warning: " << line << std::endl;
-    }
+    if (firstTime(solver.canonical + ": " + key) && speaksForAll()) stream << "Capstan warning: " << line << std::endl;
   }
+}
+
+/// Whether the files named can be written is a matter of the rank that writes them: no error, which would meet one rank
+/// alone. The solver manager's rank 0 finds out again.
+void remarkOnFile(const char* key, const std::string& path, Remarks& remarks) {
+  if (path.empty() || !speaksForAll()) return;
+  const std::string reason = whyNotWritable(path);
+  if (reason.empty()) return;
+  remarks[std::string(key) + " = " + path] =
+      std::string("\"") + key + "\" = \"" + path + "\" cannot be written, and the solves go on without it: " + reason;
 }
 
 std::string origin(const SolverName& solver, const Teuchos::ParameterList& list) {
@@ -108,7 +105,11 @@ ParameterState initialState() {
 Teuchos::RCP<const Teuchos::ParameterList> listOf(const ParameterState& state, const SolverName& solver) {
   auto list = Teuchos::rcp(new Teuchos::ParameterList(solver.canonical));
   for (const ParameterRow& row : parameterRows()) {
-    if (row.appliesTo(solver.method)) row.print(state, *list);
+    if (!row.appliesTo(solver.method)) continue;
+    row.print(state, *list);
+    // Marked as defaults, so that the list given back asks for nothing that nobody has asked for.
+    const auto entry = list->getEntryRCP(row.name);
+    if (!entry.is_null() && state.given.count(row.name) == 0) entry->setAnyValue(entry->getAny(false), true);
   }
   return list;
 }
@@ -153,14 +154,13 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   effective_ = std::move(effective);
   overlay_ = overlay;
   current_ = current;
+  remarkOnFile("Report File", effective_.options.reportFile, remarks);
+  remarkOnFile("History File", effective_.options.historyFile, remarks);
   warnOnce(remarks, *solver_, warningStream(effective_));
 }
 
 Teuchos::RCP<const Teuchos::ParameterList> Parameters::current() const { return current_; }
 
-void forgetParameterWarnings() {
-  const std::lock_guard<std::mutex> lock(warningMutex());
-  givenWarnings().clear();
-}
+void forgetParameterWarnings() { forgetWhatWasSaid(); }
 
 }  // namespace capstan

@@ -2,16 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+
+#include "belos_ext/core/output_file.hpp"
 
 namespace capstan {
 
@@ -59,20 +59,6 @@ bool writeAll(int fd, const std::string& text, off_t at) {
   return true;
 }
 
-void replaceFile(const std::string& path, const std::string& text) {
-  const std::string temporary = fmt::format("{}.{}.tmp", path, ::getpid());
-  const bool written = [&] {
-    const Descriptor file(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-    return writeAll(file.get(), text, 0);
-  }();
-  if (!written || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int reason = errno;
-    ::unlink(temporary.c_str());
-    errno = reason;
-    fail(path, "write");
-  }
-}
-
 /// Puts `text` in place of the file's last `overlap` bytes, or leaves the file as it was.
 void extendFile(const std::string& path, const std::string& text, const std::string& overlap) {
   const Descriptor file(path, O_RDWR);
@@ -95,16 +81,19 @@ void extendFile(const std::string& path, const std::string& text, const std::str
 }
 
 /// Begins or extends a file. Returns nothing; counts the call only when it succeeded.
-template <class Begin, class Extend>
-void writeSolve(const std::string& path, Begin begin, Extend extend) {
+/// \param append what follows in a target that cannot be read back, such as a terminal
+template <class Begin, class Extend, class Append>
+void writeSolve(const std::string& path, Begin begin, Extend extend, Append append) {
   const std::lock_guard<std::mutex> lock(files().mutex);
+  const OutputTarget target = outputTarget(path);
   const auto known = files().solves.find(path);
   const long solve = known == files().solves.end() ? 1 : known->second + 1;
-  // A file that was removed during the run is begun anew.
-  if (solve == 1 || ::access(path.c_str(), F_OK) != 0) {
-    begin(solve);
+  if (target.kind == OutputTarget::Kind::Stream && solve > 1) {
+    writeOutput(path, append(solve));
+  } else if (solve == 1 || target.kind != OutputTarget::Kind::File) {
+    writeOutput(path, begin(solve));  // a file that was removed during the run is begun anew
   } else {
-    extend(solve);
+    extend(target.path, solve);
   }
   files().solves[path] = solve;
 }
@@ -189,18 +178,16 @@ nlohmann::json toJson(const SolveReport& report) {
 void writeReport(const std::string& path, const SolveReport& report) {
   // Labels come from applications and need not be UTF-8.
   const std::string element = toJson(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto whole = [&](long) { return "[\n" + element + "\n]\n"; };
   writeSolve(
-      path, [&](long) { replaceFile(path, "[\n" + element + "\n]\n"); },
-      [&](long) { extendFile(path, ",\n" + element + "\n]\n", "\n]\n"); });
+      path, whole, [&](const std::string& file, long) { extendFile(file, ",\n" + element + "\n]\n", "\n]\n"); }, whole);
 }
 
 void writeHistory(const std::string& path, const SolveReport& report) {
+  const auto rows = [&](long solve) { return historyRows(report, solve); };
   writeSolve(
-      path,
-      [&](long solve) {
-        replaceFile(path, "solve,solver,label,iteration,column,residual\n" + historyRows(report, solve));
-      },
-      [&](long solve) { extendFile(path, historyRows(report, solve), ""); });
+      path, [&](long solve) { return "solve,solver,label,iteration,column,residual\n" + rows(solve); },
+      [&](const std::string& file, long solve) { extendFile(file, rows(solve), ""); }, rows);
 }
 
 void beginReportFilesAnew() {

@@ -6,6 +6,8 @@
 /// Call on one rank only, the rank 0 of the solve's communicator. The first report a process writes to a path replaces
 /// what an earlier run left there, by way of a temporary file and a rename; later ones are appended with one write, so
 /// that a run with many solves does not write its whole history again each time, and the file is complete after each.
+/// To what is no regular file (/dev/stdout, a FIFO) everything is written in turn: there each JSON report is an array
+/// of its own.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -1,5 +1,7 @@
 #include "belos_ext/core/report_summary.hpp"
 
+#include <fmt/format.h>
+
 #include <BelosTypes.hpp>
 #include <algorithm>
 #include <cmath>
@@ -8,10 +10,13 @@
 #include <utility>
 
 #include "belos_ext/core/report_io.hpp"
+#include "belos_ext/core/said_once.hpp"
 
 namespace capstan {
 
 namespace {
+
+constexpr const char* symmetryEvent = "symmetry";
 
 ColumnReport columnReport(const StopTest& stop) {
   ColumnReport column;
@@ -50,7 +55,49 @@ void printSeconds(std::ostream& out, const SolveReport& report) {
   out << '\n';
 }
 
+void warn(const SolveReport& report, bool lossOfAccuracy, std::ostream& out) {
+  if (lossOfAccuracy) {
+    out << report.solver << ": warning: loss of accuracy: the computed residual stays at " << report.trueResidual
+        << ", above the tolerance " << report.tolerance << '\n';
+  }
+  for (const ReportEvent& event : report.events) {
+    if (event.kind != symmetryEvent || !firstTime(report.solver + ", " + report.label + ": " + event.kind)) continue;
+    out << report.solver << ": warning: " << (report.label.empty() ? "" : "\"" + report.label + "\": ") << event.detail
+        << '\n';
+  }
+}
+
+/// The first column that ended for a reason that no more iterations would mend, or null.
+const ColumnReport* brokenColumn(const SolveReport& report) {
+  for (const ColumnReport& column : report.columns) {
+    if (column.reason == StopReason::Breakdown || column.reason == StopReason::NonFinite) return &column;
+  }
+  return nullptr;
+}
+
+void sayBreakdown(const SolveReport& report) {
+  const ColumnReport* column = brokenColumn(report);
+  if (column == nullptr) return;
+  const std::string label = report.label.empty() ? report.solver : "\"" + report.label + "\", " + report.solver;
+  const std::string what = column->reason == StopReason::Breakdown
+                               ? "breakdown"
+                               : "a number that is not finite in the matrix, the preconditioner or a vector";
+  sayOnceFor(
+      "not converged: " + label,
+      fmt::format("{}: not converged: {}, after {} iterations; true relative residual {:.2e} (said once for this "
+                  "label)",
+                  label, what, column->iterations, column->trueResidual));
+}
+
 }  // namespace
+
+ReportEvent asymmetryEvent(const SymmetryVerdict& verdict) {
+  return {
+      0, -1, symmetryEvent,
+      fmt::format("the matrix is not symmetric: {} of the {} rows compared with their columns differ; CG is made for "
+                  "symmetric matrices, a GMRES method for others",
+                  verdict.rowsThatDiffer, verdict.rowsCompared)};
+}
 
 void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, Method method, bool hasLeft,
                SolveReport& report) {
@@ -86,7 +133,7 @@ void publish(const SolveReport& report, const SolverOptions& options, bool lossO
     if (!options.reportFile.empty()) writeReport(options.reportFile, report);
     if (!options.historyFile.empty()) writeHistory(options.historyFile, report);
   } catch (const std::runtime_error& error) {
-    out << "Capstan warning: " << error.what() << std::endl;
+    if (firstTime(error.what())) out << "Capstan warning: " << error.what() << std::endl;
   }
   if ((options.verbosity & (Belos::OrthoDetails | Belos::Debug)) != 0) {
     for (const ReportEvent& event : report.events) {
@@ -94,10 +141,8 @@ void publish(const SolveReport& report, const SolverOptions& options, bool lossO
           << ": " << event.detail << '\n';
     }
   }
-  if ((options.verbosity & Belos::Warnings) != 0 && lossOfAccuracy) {
-    out << report.solver << ": warning: loss of accuracy: the computed residual stays at " << report.trueResidual
-        << ", above the tolerance " << report.tolerance << '\n';
-  }
+  if ((options.verbosity & Belos::Warnings) != 0) warn(report, lossOfAccuracy, out);
+  sayBreakdown(report);
   if ((options.verbosity & Belos::FinalSummary) != 0) {
     out << report.solver << ": " << toString(report.reason) << " after " << report.iterations
         << " iterations, true relative residual " << report.trueResidual << '\n';

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/convergence/symmetry_verdict.hpp"
 #include "belos_ext/core/solve_report.hpp"
 #include "belos_ext/core/solver_options.hpp"
 
@@ -19,8 +20,14 @@ namespace capstan {
 void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, Method method, bool hasLeft,
                SolveReport& report);
 
+/// What the report tells of a matrix that is not symmetric, and "Verbosity" with Warnings once for each label. Kind:
+/// "symmetry".
+ReportEvent asymmetryEvent(const SymmetryVerdict& verdict);
+
 /// Writes "Report File" and "History File", and what "Verbosity" asks for to "Output Stream". Call on one rank. A file
-/// that cannot be written becomes a warning there: the solve is done, and the other ranks do not wait.
+/// that cannot be written becomes a warning there, once: the solve is done, and the other ranks do not wait. A
+/// breakdown, and what is not finite, is also said once for each label on the standard error stream: applications
+/// ignore what solve() returns.
 void publish(const SolveReport& report, const SolverOptions& options, bool lossOfAccuracy);
 
 }  // namespace capstan

@@ -4,12 +4,16 @@
 #include <Tpetra_RowMatrix.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 
+#include "belos_ext/convergence/symmetry_check.hpp"
 #include "belos_ext/core/column_solvers.hpp"
+#include "belos_ext/core/finite_guess.hpp"
 #include "belos_ext/core/parameter_overlay.hpp"
 #include "belos_ext/core/report_summary.hpp"
+#include "belos_ext/core/said_once.hpp"
 #include "belos_ext/core/solve_progress.hpp"
 #include "belos_ext/core/state_cache.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
@@ -82,6 +86,16 @@ std::string SolverManager<Types>::description() const {
 }
 
 template <class Types>
+void SolverManager<Types>::takeUserOptions() {
+  try {
+    parameters_.setOverlay(parameterOverlay(problemLabel()));
+  } catch (const std::invalid_argument& error) {
+    if (speaksForAll()) sayOnce(error.what());
+    throw;
+  }
+}
+
+template <class Types>
 void SolverManager<Types>::checkProblem() const {
   if (problem_.is_null()) misuse(name_, "solve() before setProblem()");
   if (!problem_->isProblemSet()) misuse(name_, "the linear problem is not ready: call its setProblem() first");
@@ -141,12 +155,47 @@ void SolverManager<Types>::prepareOperator() {
 }
 
 template <class Types>
+void SolverManager<Types>::lookAtSymmetry(Monitor<Types>& monitor) {
+  if (!isConjugateGradient(name_.method)) return;
+  const auto a = problem_->getOperator();
+  const auto tell = [this](const SymmetryVerdict& verdict) {
+    if (verdict.rowsThatDiffer > 0) report_.events.push_back(asymmetryEvent(verdict));
+  };
+  if (const auto known = SymmetryCheck<Types>::known(a)) {
+    tell(*known);
+  } else if (const auto mine = SymmetryCheck<Types>::compareHere(a)) {
+    monitor.sendAlong({static_cast<Scalar>(mine->rowsCompared), static_cast<Scalar>(mine->rowsThatDiffer)},
+                      [a, tell](const std::vector<Scalar>& sums) {
+                        const SymmetryVerdict verdict{std::lround(sums[0]), std::lround(sums[1])};
+                        SymmetryCheck<Types>::remember(a, verdict);
+                        tell(verdict);
+                      });
+  }
+}
+
+template <class Types>
+Belos::ReturnType SolverManager<Types>::nothingToSolve(const SolverOptions& options) {
+  report_ = SolveReport{};
+  report_.solver = name_.canonical;
+  report_.label = problemLabel();
+  report_.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
+  report_.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
+  report_.tolerance = options.tolerance;
+  report_.converged = true;
+  report_.reason = StopReason::Converged;
+  lossOfAccuracy_ = false;
+  if (problem_->getLHS()->getMap()->getComm()->getRank() == 0) publish(report_, options, false);
+  return Belos::Converged;
+}
+
+template <class Types>
 void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Types>& monitor,
                                         std::vector<StopTest>& stops) {
   const StateKey key = stateKey();
   const auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
   columns_->configure(stops.size(), options, known);
-  columns_->solve(*operator_, monitor, *problem_->getRHS(), *problem_->getLHS(), stops,
+  const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
+  columns_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops,
                   columnsTogether(options, name_.method, stops.size()));
   if (options.stateCache) {
     SolverState state = known.value_or(SolverState{});
@@ -158,9 +207,10 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
 
 template <class Types>
 Belos::ReturnType SolverManager<Types>::solve() {
-  parameters_.setOverlay(parameterOverlay(problemLabel()));
+  takeUserOptions();
   checkProblem();
   const SolverOptions options = parameters_.options();
+  if (problem_->getLHS()->getNumVectors() == 0) return nothingToSolve(options);
   Teuchos::TimeMonitor timer(
       *Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + name_.canonical + " total solve time"));
   const double started = now();
@@ -179,6 +229,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   problem_->setLSIndex(indices);
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
+  lookAtSymmetry(monitor);
   const bool isCg = isConjugateGradient(name_.method);
   if (isCg) operator_->findDiagonalRows();
   // CG follows b - A x itself, so by default it is measured against itself, as in Belos' CG.

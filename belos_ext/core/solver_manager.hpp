@@ -81,12 +81,18 @@ class SolverManager final
   std::string description() const override;
 
  private:
+  /// Takes what the user has set outside the application; what is wrong with it is also said on stderr.
+  void takeUserOptions();
   void checkProblem() const;
   /// Names the problem for options, reports and cached state: the solver's label, else the operator's object label.
   /// (Belos::LinearProblem keeps its own label to itself.)
   std::string problemLabel() const;
   StateKey stateKey() const;
   void prepareOperator();
+  /// Tells the report where CG meets a matrix that is not symmetric. Local; the monitor carries what ranks have found.
+  void lookAtSymmetry(Monitor<Types>& monitor);
+  /// The outcome of a problem without right-hand sides.
+  Belos::ReturnType nothingToSolve(const SolverOptions& options);
   void solveColumns(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);
   void fillReport(const std::vector<StopTest>& stops, const SolverOptions& options);
 

@@ -245,7 +245,7 @@ class Cg final : public KrylovSolver<Types> {
     candidate_ = Teuchos::rcp(new MultiVector(x, Teuchos::Copy));
     system.kernels().axpby(alpha, v_.p(), Scalar(1), *candidate_);
     v_.batch().clear();
-    const auto bad = v_.batch().value(system.kernels().nonfinite(*candidate_));
+    const auto bad = v_.batch().value(system.kernels().finite(*candidate_) ? Scalar(0) : Scalar(1));
     system.reduce(v_.batch());
     candidate_ = Teuchos::null;
     return v_.batch()[bad] == Scalar(0);

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "adapters/deck/shared_text.hpp"
-#include "perf/solvers/counted_mpi.hpp"
+#include "adapters/tools/counted_mpi.hpp"
 
 namespace capstan::perf {
 namespace {
@@ -36,15 +36,15 @@ Sample timedSolve(Contestant& contestant, MPI_Comm comm) {
   if (!sample.failure.empty()) return sample;
   Outcome outcome;
   MPI_Barrier(comm);
-  countMpi(true);
+  tools::countMpi(true);
   const auto start = std::chrono::steady_clock::now();
   try {
     outcome = contestant.solve();
   } catch (const std::exception& error) {
     failure = error.what();
   }
-  countMpi(false);
-  const MpiCounts counts = mpiCounts();
+  tools::countMpi(false);
+  const tools::MpiCounts counts = tools::mpiCounts();
   MPI_Barrier(comm);
   sample.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   MPI_Allreduce(MPI_IN_PLACE, &sample.seconds, 1, MPI_DOUBLE, MPI_MAX, comm);

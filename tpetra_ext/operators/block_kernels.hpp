@@ -168,15 +168,15 @@ class BlockKernels {
     return entries;
   }
 
-  /// Entries of this rank's part of a single vector that are Inf or NaN. Waits for the result.
-  Scalar nonfinite(const MultiVector& v) const {
+  /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.
+  bool finite(const MultiVector& v) const {
     const auto column = readableColumn(v);
-    Scalar entries = 0;
+    std::size_t others = 0;
     Kokkos::parallel_reduce(
         "capstan entries that are not finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
-        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += column(i) - column(i) == Scalar(0) ? 0 : 1; },
-        entries);
-    return entries;
+        KOKKOS_LAMBDA(const std::size_t i, std::size_t& sum) { sum += column(i) - column(i) == Scalar(0) ? 0 : 1; },
+        others);
+    return others == 0;
   }
 
   ExecutionSpace& execution() { return execution_; }

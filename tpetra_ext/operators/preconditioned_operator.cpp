@@ -1,9 +1,11 @@
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 
 #include <Teuchos_Time.hpp>
+#include <Teuchos_TimeMonitor.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <Tpetra_Operator.hpp>
 #include <Tpetra_Vector.hpp>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -31,23 +33,18 @@ void requireSameSize(const Map& has, const Map& wanted, const char* which, const
   }
 }
 
-/// Runs a timer, where there is one that does not run already.
+/// Runs a timer, where there is one that does not run already. By way of TimeMonitor, which also tells the
+/// application's Teuchos::StackedTimer.
 class RunningTimer {
  public:
-  explicit RunningTimer(const Teuchos::RCP<Teuchos::Time>& timer)
-      : timer_(!timer.is_null() && !timer->isRunning() ? timer.get() : nullptr) {
-    if (timer_ != nullptr) timer_->start();
-  }
-  ~RunningTimer() {
-    if (timer_ == nullptr) return;
-    timer_->stop();
-    timer_->incrementNumCalls();
+  explicit RunningTimer(const Teuchos::RCP<Teuchos::Time>& timer) {
+    if (!timer.is_null()) monitor_.emplace(*timer);
   }
   RunningTimer(const RunningTimer&) = delete;
   RunningTimer& operator=(const RunningTimer&) = delete;
 
  private:
-  Teuchos::Time* timer_;
+  std::optional<Teuchos::TimeMonitor> monitor_;
 };
 
 void requireDistinct(const void* in, const void* out, const char* function) {

@@ -4,9 +4,12 @@
 
 #include <Teuchos_Array.hpp>
 #include <Tpetra_Core.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_MultiVector.hpp>
 #include <string>
 
 #include "adapters/deck/system_size.hpp"
+#include "adapters/deck/systems.hpp"
 #include "adapters/deck/test/temporary_folder.hpp"
 
 namespace capstan::deck {
@@ -58,7 +61,6 @@ class DeckTest : public testing::Test {
     EXPECT_EQ(message.substr(0, start.size()), start) << message;
   }
 
- private:
   test::TemporaryFolder folder_;
 };
 
@@ -264,6 +266,50 @@ TEST_F(DeckTest, FindsPresetsByName) {
   const std::string missing = complaint(replaced(muelu, "    kspace: 25\n", "    muelu_xml_file_name: no_reduction\n"));
   expectStart(missing, "deck.yaml:8:26: linear_solvers[0].muelu_xml_file_name: found 'no_reduction'; allowed: ");
   EXPECT_NE(missing.find("did you mean \"no_reductions\"?"), std::string::npos) << missing;
+}
+
+TEST_F(DeckTest, FilesAreReadOnce) {
+  const std::string matrix =
+      folder_.file("once.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 3\n2 2 5\n");
+  const std::string vector = folder_.file("once_b.mtx", "%%MatrixMarket matrix array real general\n2 1\n3\n5\n");
+  const std::string system =
+      "systems:\n  - {name: a, matrix: once.mtx, rhs: once_b.mtx, guess: once_b.mtx}\n"
+      "  - {name: b, matrix: once.mtx}\n";
+  const Deck deck = load(replaced(twoSolvers, "systems:\n  - generate: laplace2d\n", system));
+  folder_.file("once.mtx", "read again");  // a second look would fail
+  folder_.file("once_b.mtx", "read again");
+  for (const auto& options : deck.systems) {
+    const auto built = buildSystem(options, Tpetra::getDefaultComm());
+    EXPECT_EQ(built.A->getGlobalNumEntries(), 2U);
+    EXPECT_EQ(built.b->getGlobalLength(), 2U);
+  }
+  EXPECT_THROW(buildSystem(deck.systems[0], Tpetra::getDefaultComm()), InputError);
+}
+
+TEST_F(DeckTest, VectorsTooLargeForTheMachineAreRefused) {
+  const SystemLimits limits{1e9, 1e6, 1};
+  EXPECT_EQ(vectorSizeProblem(100, 10, limits), "");
+  EXPECT_NE(vectorSizeProblem(1000, 1000, limits).find("found 1000 rows and 1000 columns, which take about"),
+            std::string::npos);
+  EXPECT_NE(vectorSizeProblem(1, 3000000000, limits).find("found 3000000000 columns; allowed: at most 2147483647"),
+            std::string::npos);
+}
+
+TEST_F(DeckTest, NamesThatNoFileCanHaveAreRefusedWithMatrixFiles) {
+  for (const char* name : {"../outside", "a/b", "/tmp/x", "\"a\\nb\""}) {
+    const std::string named =
+        replaced(twoSolvers, "  - generate: laplace2d", std::string("  - name: ") + name + "\n    generate: laplace2d");
+    EXPECT_EQ(complaint(named), "") << "a label like any other";
+    const std::string message =
+        complaint(replaced(named, "    kspace: 25\n", "    kspace: 25\n    write_matrix_files: yes\n"));
+    EXPECT_NE(message.find("systems[0].name: found '"), std::string::npos) << message;
+    EXPECT_NE(message.find("allowed with write_matrix_files: a name that can be part of a file name"),
+              std::string::npos)
+        << message;
+  }
+  const std::string solver = replaced(replaced(twoSolvers, "name: solve_scalar", "name: solve/scalar"),
+                                      "    kspace: 25\n", "    kspace: 25\n    write_matrix_files: yes\n");
+  EXPECT_NE(complaint(solver).find("linear_solvers[0].name: found 'solve/scalar'"), std::string::npos);
 }
 
 }  // namespace

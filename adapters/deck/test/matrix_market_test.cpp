@@ -6,6 +6,7 @@
 #include <fstream>
 #include <string>
 
+#include "adapters/deck/matrix_files.hpp"
 #include "adapters/deck/test/temporary_folder.hpp"
 
 namespace capstan::deck {
@@ -39,6 +40,53 @@ TEST(MatrixMarket, ReadsTheOutlineOfASoundFile) {
 TEST(MatrixMarket, CountsTheStoredTriangleOfADenseSymmetricFile) {
   EXPECT_EQ(complaint("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n"), "");
   EXPECT_NE(complaint("%%MatrixMarket matrix array real symmetric\n2 2\n1\n2\n3\n4\n"), "");
+}
+
+TEST(MatrixMarket, RefusesDenseHeadersThatNoFileCanKeep) {
+  const auto header = [](const std::string& symmetry, const std::string& sizes) {
+    return complaint("%%MatrixMarket matrix array real " + symmetry + "\n" + sizes + "\n1\n");
+  };
+  // Products that are 0, 4 and -4 where they overflow.
+  for (const char* sizes : {"4 4611686018427387904", "4611686018427387905 4", "9223372036854775807 4"}) {
+    EXPECT_NE(header("general", sizes).find("a.mtx:2: found sizes '"), std::string::npos) << sizes;
+    EXPECT_NE(header("general", sizes).find("entries in all"), std::string::npos) << sizes;
+  }
+  EXPECT_NE(header("symmetric", "9223372036854775807 9223372036854775807").find("entries in all"), std::string::npos);
+  EXPECT_NE(header("general", "99999999999999999999 1").find("a.mtx:2: found sizes '"), std::string::npos);
+  EXPECT_EQ(header("symmetric", "3000000000 3000000000"),
+            "a.mtx:3: the file is truncated: 1 of 4500000001500000000 entries");
+  EXPECT_EQ(header("symmetric", "2 3"),
+            "a.mtx:2: found a symmetric matrix with 2 rows and 3 columns; allowed: a square one");
+  EXPECT_EQ(header("skew-symmetric", "2 2"),
+            "a.mtx:1: found a dense skew-symmetric matrix; allowed: dense general or symmetric");
+  EXPECT_EQ(complaint("%%MatrixMarket matrix array pattern general\n1 1\n1\n"),
+            "a.mtx:1: found a dense pattern; allowed: dense real or integer");
+}
+
+TEST(MatrixMarket, UnfoldsADenseSymmetricFile) {
+  const std::string text = "%%MatrixMarket matrix array real symmetric\n3 3\n1\n2\n3\n4\n5\n6\n";
+  EXPECT_EQ(plainMatrixMarket(text, inspectMatrixMarket(text, "a.mtx")),
+            "%%MatrixMarket matrix array real general\n3 3\n1\n2\n3\n2\n4\n5\n3\n5\n6\n");
+}
+
+TEST(MatrixFiles, AreReadOnceForEachTimeTheyWereLookedAt) {
+  const test::TemporaryFolder folder;
+  const std::string path = folder.file("a.mtx", sound);
+  MatrixFiles files(1e6);
+  EXPECT_EQ(files.inspect(path).entries, 3);
+  EXPECT_EQ(files.inspect(path).entries, 3);
+  MPI_Barrier(MPI_COMM_WORLD);
+  folder.file("a.mtx", "changed");
+  EXPECT_EQ(files.take(path).text, sound);
+  EXPECT_EQ(files.take(path).text, sound);
+  EXPECT_THROW(files.take(path), FileError) << "what was taken as often as it was looked at is not kept";
+  MatrixFiles none(10);
+  MPI_Barrier(MPI_COMM_WORLD);
+  folder.file("a.mtx", sound);
+  none.inspect(path);
+  MPI_Barrier(MPI_COMM_WORLD);
+  folder.file("a.mtx", "changed");
+  EXPECT_THROW(none.take(path), FileError) << "what does not fit is read again";
 }
 
 TEST(MatrixMarket, AcceptsPatternAndWindowsLineEnds) {

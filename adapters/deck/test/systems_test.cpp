@@ -92,6 +92,18 @@ TEST_F(Systems, FilesGiveTheMatrixWritten) {
   EXPECT_LT(norm(*c), 1e-14);
 }
 
+TEST_F(Systems, FilesThatCannotBeWrittenAreAnErrorOnAllRanks) {
+  const auto A = buildMatrix(problem("laplace2d", {3, 3}), comm_);
+  const MultiVector b(A->getRangeMap(), 1);
+  try {
+    writeSystem(*A, b, b, "/no/such/folder/x");
+    ADD_FAILURE() << "written where there is no folder";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("cannot write \"/no/such/folder/x_A.mtx\""), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST_F(Systems, PatternsAreOnesAndLineEndsAreNothing) {
   const auto A = readMatrix(folder_.file("a.mtx", text("general", {"1 1 1", "2 2 1", "3 1 1", "3 3 1"})), comm_);
   const std::string pattern =

@@ -8,10 +8,13 @@
 #include <algorithm>
 #include <complex>
 #include <cstdlib>
+#include <iostream>
+#include <sstream>
 #include <stdexcept>
 
 #include "adapters/plugin/register.hpp"
 #include "adapters/plugin/solver_factory.hpp"
+#include "belos_ext/core/said_once.hpp"
 #include "belos_ext/core/solve_report.hpp"
 #include "tpetra_ext/types.hpp"
 
@@ -130,6 +133,86 @@ TEST(SolverFactory, WrongOptionsAreAnErrorForEveryName) {
     EXPECT_NE(error.find("CAPSTAN_OPTIONS, line 1: step_size: parameter \"Step Size\" = 1000"), std::string::npos)
         << error;
   }
+}
+
+/// What goes to the standard error stream while it lives.
+class Stderr {
+ public:
+  Stderr() : before_(std::cerr.rdbuf(text_.rdbuf())) { forgetWhatWasSaid(); }
+  ~Stderr() { std::cerr.rdbuf(before_); }
+  Stderr(const Stderr&) = delete;
+  Stderr& operator=(const Stderr&) = delete;
+  int count(const std::string& part) const {
+    const std::string text = text_.str();
+    int found = 0;
+    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+    return found;
+  }
+  std::string text() const { return text_.str(); }
+
+ private:
+  std::ostringstream text_;
+  std::streambuf* before_;
+};
+
+int onRankZero(int expected) { return Tpetra::getDefaultComm()->getRank() == 0 ? expected : 0; }
+
+/// An application that falls back on Belos when Capstan throws, as MueLu's driver does, and says nothing.
+void createOrFallBack(const std::string& name) {
+  try {
+    Factory().create(name, Teuchos::parameterList());
+  } catch (const std::invalid_argument&) {
+  }
+}
+
+TEST(SolverFactory, AMisspeltNameIsSaidOnceAlsoWhereTheApplicationCatchesTheError) {
+  const Stderr captured;
+  for (int i = 0; i < 3; ++i) createOrFallBack("CAPSTAN GMRES SSTEP");
+  EXPECT_EQ(captured.count("there is no solver \"CAPSTAN GMRES SSTEP\""), onRankZero(1)) << captured.text();
+  EXPECT_EQ(captured.count("did you mean \"CAPSTAN GMRES S-STEP\"?"), onRankZero(1)) << captured.text();
+  createOrFallBack("capstan_gc");
+  EXPECT_EQ(captured.count("there is no solver"), onRankZero(2)) << captured.text();
+}
+
+TEST(SolverFactory, WrongOptionsAreSaidOnceAlsoWhereTheApplicationCatchesTheError) {
+  const Options options("step_sise: 5");
+  const Stderr captured;
+  for (const char* name : {"CAPSTAN GMRES", "BLOCK GMRES", "BLOCK GMRES"}) createOrFallBack(name);
+  EXPECT_EQ(captured.count("CAPSTAN_OPTIONS, line 1: step_sise: unknown key"), onRankZero(1)) << captured.text();
+}
+
+TEST(SolverFactory, OptionsThatConflictAreSaidWhenASolveFindsThem) {
+  const Stderr captured;
+  const auto solver = Factory().create("CAPSTAN GMRES S-STEP", Teuchos::parameterList());
+  const Options options("{step_size: 20, num_blocks: 10}");
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(solveDiagonal(*solver), std::invalid_argument);
+  EXPECT_EQ(captured.count("\"Step Size\" = 20 exceeds \"Num Blocks\" = 10"), onRankZero(1)) << captured.text();
+}
+
+TEST(SolverFactory, AWildStepSizeOfARedirectedSolverBecomesAuto) {
+  const Options options("redirect: {TPETRA GMRES S-STEP: CAPSTAN GMRES S-STEP, BLOCK CG: CAPSTAN CG}");
+  for (const int wild : {0, -7, 101, 21925, 51}) {
+    const Stderr captured;
+    auto list = Teuchos::parameterList();
+    list->set("Num Blocks", 50);
+    list->set("Step Size", wild);
+    for (int i = 0; i < 2; ++i) {
+      const auto solver = Factory().create("TPETRA GMRES S-STEP", list);
+      EXPECT_EQ(solver->getCurrentParameters()->get<std::string>("Step Size"), "auto");
+      EXPECT_EQ(solveDiagonal(*solver).solver, "CAPSTAN GMRES S-STEP");
+    }
+    EXPECT_EQ(captured.count("parameter \"Step Size\" = " + std::to_string(wild) + " is no step size"), onRankZero(1))
+        << captured.text();
+    EXPECT_EQ(list->get<int>("Step Size"), wild) << "the application's list was changed";
+    EXPECT_NO_THROW(Factory().create("BLOCK CG", list));
+  }
+  auto list = Teuchos::parameterList();
+  list->set("Step Size", 7);
+  const Stderr captured;
+  EXPECT_EQ(Factory().create("TPETRA GMRES S-STEP", list)->getCurrentParameters()->get<int>("Step Size"), 7);
+  EXPECT_EQ(captured.text(), "");
+  list->set("Step Size", 101);
+  EXPECT_THROW(Factory().create("CAPSTAN GMRES S-STEP", list), std::invalid_argument) << "written for Capstan";
 }
 
 TEST(RefusingFactory, SaysWhyThereIsNoComplexSolver) {

@@ -69,8 +69,45 @@ class Results(SolveCase):
     def test_not_converging_is_status_one(self):
         run = self.solve(DECK, "--set", "max_iterations=2", "--report", "r.json")
         self.assertEqual(run.returncode, 1)
-        self.assertIn("NO", run.stdout)
+        self.assertIn("NO: max iterations", run.stdout)
         self.assertFalse(json.loads((self.folder / "r.json").read_text())["converged"])
+
+    def test_the_table_says_why_a_solve_ended(self):
+        """Capstan's reason, and of Belos' own solvers what they let know."""
+        deck = DECK.replace("block gmres", "capstan_cg").replace(
+            "generate: {problem: laplace2d, cells: 12}", "generate: {problem: diagonal, values: [1, 2, 0]}\n    rhs: ones")
+        run = self.solve(deck.replace("preconditioner: sgs", "preconditioner: none"), "--report", "r.json")
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        solve = json.loads((self.folder / "r.json").read_text())["solves"][0]
+        self.assertNotIn(solve["reason"], (None, "converged"))
+        self.assertEqual(solve["reason"], solve["capstan"]["reason"])
+        self.assertIn(f"NO: {solve['reason']}", run.stdout)
+
+    def test_the_table_shows_a_redirect(self):
+        run = self.solve(DECK, variables={"CAPSTAN_OPTIONS": "redirect: {BLOCK GMRES: CAPSTAN GMRES}"})
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("block gmres -> CAPSTAN GMRES", run.stdout)
+        self.assertNotIn("->", self.solve(DECK.replace("block gmres", "CAPSTAN gmres")).stdout)
+
+    def test_reductions_of_all_solvers_are_counted(self):
+        run = self.solve(DECK + "    solver: all\n", "--report", "r.json", ranks=2)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        gmres, cg = ([float(line.split()[-1])] for line in run.stdout.splitlines()[2:4])
+        self.assertGreater(gmres[0], 2.0, "Gram-Schmidt twice and a norm")
+        self.assertGreater(cg[0], 1.9, "two inner products")
+        own = self.solve(DECK.replace("block gmres", "capstan_gmres"), "--report", "r.json", ranks=2)
+        solve = json.loads((self.folder / "r.json").read_text())["solves"][0]
+        counted = solve["capstan"]["reductions"]
+        self.assertEqual(solve["reductions"], counted["blocking"] + counted["nonblocking"], own.stdout)
+
+    def test_only_the_implicit_scaling_given(self):
+        """Then it also scales the computed residual, so the deck's own check must use it."""
+        deck = DECK.replace("block gmres", "capstan_gmres").replace(
+            "    kspace: 50\n", "    kspace: 50\n    parameters: {Implicit Residual Scaling: Norm of RHS}\n")
+        run = self.solve(deck + "    guess: random\n", "--report", "r.json")
+        solve = json.loads((self.folder / "r.json").read_text())["solves"][0]
+        self.assertEqual((run.returncode, solve["scaled_by"], solve["capstan"]["scaling"]),
+                         (0, "right-hand side", "Norm of RHS"), run.stdout)
 
     def test_same_iterations_on_ranks_without_rows(self):
         deck = DECK.replace("cells: 12", "cells: [2, 1]")

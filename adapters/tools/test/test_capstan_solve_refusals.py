@@ -2,6 +2,7 @@
 """What capstan-solve says about wrong input: where it stands, what is allowed. Arguments: see solve_case.py."""
 
 import gzip
+import json
 
 import solve_case as case
 from solve_case import DECK, MATRIX, VECTOR, SolveCase
@@ -133,8 +134,27 @@ class Refusals(SolveCase):
     def test_outputs_that_cannot_be_written(self):
         run = self.solve(DECK, "--report", "no/such/folder/r.json", ranks=2)
         self.assertEqual(run.returncode, 2)
-        self.assertIn("--report: 'no/such/folder/r.json' cannot be written: No such file or directory", run.stderr)
+        self.assertIn("--report: 'no/such/folder/r.json' cannot be written: there is no folder \"no/such/folder\"", run.stderr)
         self.assertEqual(run.stdout, "")
+
+    def test_outputs_leave_what_is_there_as_it_is(self):
+        """Devices, links and FIFOs stay what they are, and files beside an output stay their owner's."""
+        (self.folder / "null").symlink_to("/dev/null")
+        (self.folder / "link.csv").symlink_to("real.csv")
+        for name in ("r.json.tmp", "h.csv.tmp", "link.csv.solves.tmp", "null.tmp"):
+            self.write(name, "mine")
+        self.assertEqual(self.solve(DECK, "--report", "null", "--history", "link.csv").returncode, 0)
+        self.assertEqual(self.solve(DECK, "--report", "r.json", "--history", "h.csv").returncode, 0)
+        self.assertTrue((self.folder / "null").is_symlink())
+        self.assertTrue((self.folder / "link.csv").is_symlink())
+        self.assertIn("residual", (self.folder / "real.csv").read_text())
+        for name in ("r.json.tmp", "h.csv.tmp", "link.csv.solves.tmp", "null.tmp"):
+            self.assertEqual((self.folder / name).read_text(), "mine", name)
+
+    def test_report_into_the_standard_output(self):
+        run = self.solve(DECK, "--report", "/dev/stdout", "--quiet", ranks=2)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertTrue(json.loads(run.stdout)["converged"])
 
 
 if __name__ == "__main__":

@@ -167,6 +167,17 @@ TEST_F(ParametersTest, AnUnknownKeyIsToldOnceByRank0) {
   EXPECT_EQ(!printed().empty(), onRank0());
 }
 
+TEST_F(ParametersTest, AFileThatCannotBeWrittenIsToldOnceByRank0AndIsNoError) {
+  ParameterList list = listOf("Report File", std::string("/no/such/folder/r.json"));
+  list.set("Strict Parameters", true);  // rank 0 alone knows: an error would meet one rank
+  EXPECT_EQ(errorOf(gmres_, list), "no error");
+  const std::string warning = printed();
+  EXPECT_EQ(contains(warning, "\"Report File\" = \"/no/such/folder/r.json\" cannot be written"), onRank0()) << warning;
+  EXPECT_EQ(contains(warning, "there is no folder \"/no/such/folder\""), onRank0()) << warning;
+  EXPECT_EQ(errorOf(gmres_, list), "no error");
+  EXPECT_EQ(printed(), "");
+}
+
 TEST_F(ParametersTest, AKeyOfAnotherMethodIsToldOnce) {
   cg_.merge(listOf("Step Size", 5));
   EXPECT_EQ(contains(printed(), "parameter \"Step Size\" = 5 has no effect on this solver"), onRank0());

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "belos_ext/core/output_file.hpp"
 #include "belos_ext/core/report_io.hpp"
 #include "belos_ext/core/solve_report.hpp"
 
@@ -137,6 +139,111 @@ TEST_F(ReportFiles, HistoryIsCsvAndCountsSolves) {
             "1,CAPSTAN GMRES S-STEP,\"pressure, \"\"p\"\"\",1,0,0.125\n"
             "2,CAPSTAN GMRES S-STEP,\"pressure, \"\"p\"\"\",0,0,1\n"
             "2,CAPSTAN GMRES S-STEP,\"pressure, \"\"p\"\"\",1,0,0.125\n");
+}
+
+/// Reads what a FIFO holds.
+class FifoReader {
+ public:
+  explicit FifoReader(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_NONBLOCK)) {}
+  ~FifoReader() { close(); }
+  FifoReader(const FifoReader&) = delete;
+  FifoReader& operator=(const FifoReader&) = delete;
+  std::string text() const {
+    std::string buffer(1 << 15, '\0');
+    const ssize_t n = ::read(fd_, buffer.data(), buffer.size());
+    return buffer.substr(0, n > 0 ? static_cast<std::size_t>(n) : 0);
+  }
+  void close() {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+ private:
+  int fd_;
+};
+
+bool isFifo(const std::string& path) {
+  struct stat status {};
+  return ::lstat(path.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+TEST_F(ReportFiles, AFifoIsWrittenThroughAndStays) {
+  const std::string fifo = path("fifo");
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_THROW(writeReport(fifo, sample()), std::runtime_error) << "nobody reads: a solver must not wait for someone";
+  FifoReader reader(fifo);
+  for (int solve = 1; solve <= 2; ++solve) {
+    writeReport(fifo, sample());
+    EXPECT_EQ(nlohmann::json::parse(reader.text()).size(), 1u);
+    EXPECT_TRUE(isFifo(fifo));
+  }
+  writeHistory(fifo, sample());
+  reader.close();
+  EXPECT_THROW(writeReport(fifo, sample()), std::runtime_error) << "and the process must outlive the reader";
+  EXPECT_EQ(filesInFolder(), 1u);
+}
+
+TEST_F(ReportFiles, ADeviceStaysADevice) {
+  std::filesystem::create_symlink("/dev/null", path("null"));  // the device itself would be lost where this fails
+  writeReport(path("null"), sample());
+  writeHistory(path("null"), sample());
+  EXPECT_TRUE(std::filesystem::is_symlink(path("null")));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+  EXPECT_EQ(whyNotWritable("/dev/null"), "");
+  EXPECT_EQ(filesInFolder(), 1u);
+}
+
+TEST_F(ReportFiles, ALinkKeepsLeadingToTheFile) {
+  std::filesystem::create_directories(path("elsewhere"));
+  std::filesystem::create_symlink("elsewhere/r.json", path("link"));
+  std::filesystem::create_symlink("link", path("second"));
+  for (int solve = 1; solve <= 2; ++solve) {
+    writeReport(path("second"), sample());
+    EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+    EXPECT_EQ(nlohmann::json::parse(contents(path("elsewhere/r.json"))).size(), static_cast<std::size_t>(solve));
+  }
+  std::filesystem::create_symlink("loop", path("loop"));
+  EXPECT_THROW(writeReport(path("loop"), sample()), std::runtime_error);
+}
+
+TEST_F(ReportFiles, AnOpenDescriptorIsWrittenWhereItStands) {
+  const int fd = ::open(path("out").c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_EQ(::write(fd, "before\n", 7), 7);
+  writeHistory("/proc/self/fd/" + std::to_string(fd), sample());
+  ASSERT_EQ(::write(fd, "after\n", 6), 6);
+  ::close(fd);
+  const std::string text = contents(path("out"));
+  EXPECT_EQ(text.find("before\nsolve,solver"), 0u) << text;
+  EXPECT_EQ(text.substr(text.size() - 6), "after\n");
+}
+
+TEST_F(ReportFiles, FilesOfTheUserAreNotTouched) {
+  for (const std::string& name : {std::string("r.json.tmp"), "r.json." + std::to_string(::getpid()) + ".tmp"}) {
+    std::ofstream(path(name)) << "mine";
+  }
+  writeReport(path("r.json"), sample());
+  EXPECT_EQ(whyNotWritable(path("r.json")), "");
+  for (const std::string& name : {std::string("r.json.tmp"), "r.json." + std::to_string(::getpid()) + ".tmp"}) {
+    EXPECT_EQ(contents(path(name)), "mine") << name;
+  }
+  EXPECT_EQ(filesInFolder(), 3u);
+}
+
+TEST_F(ReportFiles, AReplacedFileKeepsItsPermissions) {
+  std::ofstream(path("r.json")) << "old";
+  ASSERT_EQ(::chmod(path("r.json").c_str(), 0640), 0);
+  writeReport(path("r.json"), sample());
+  struct stat status {};
+  ASSERT_EQ(::stat(path("r.json").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640u);
+}
+
+TEST_F(ReportFiles, WhatCannotBeWrittenHasAReason) {
+  EXPECT_EQ(whyNotWritable(""), "the name is empty");
+  EXPECT_EQ(whyNotWritable(folder_.string()), "it is a folder, not a file");
+  EXPECT_EQ(whyNotWritable("/no/such/r.json"), "there is no folder \"/no/such\"");
+  EXPECT_EQ(whyNotWritable(path("r.json")), "");
+  EXPECT_EQ(filesInFolder(), 0u) << "asking leaves nothing behind";
 }
 
 }  // namespace

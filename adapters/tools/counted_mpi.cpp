@@ -1,11 +1,11 @@
-#include "perf/solvers/counted_mpi.hpp"
+#include "adapters/tools/counted_mpi.hpp"
 
 #include <mpi.h>
 
 namespace {
 
 bool counting = false;
-capstan::perf::MpiCounts counts;
+capstan::tools::MpiCounts counts;
 
 void count(long& calls) {
   if (counting) ++calls;
@@ -13,7 +13,7 @@ void count(long& calls) {
 
 }  // namespace
 
-namespace capstan::perf {
+namespace capstan::tools {
 
 void countMpi(bool on) {
   if (on) counts = {};
@@ -22,7 +22,7 @@ void countMpi(bool on) {
 
 MpiCounts mpiCounts() { return counts; }
 
-}  // namespace capstan::perf
+}  // namespace capstan::tools
 
 // The program's own definitions come before the MPI library's, also for calls out of Trilinos and PETSc.
 extern "C" {

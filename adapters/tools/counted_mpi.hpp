@@ -1,8 +1,9 @@
 #pragma once
 /// \file
-/// Counts the collectives of this process, whoever calls them, by way of MPI's profiling interface (PMPI).
+/// Counts the collectives of this process, whoever calls them, by way of MPI's profiling interface (PMPI). Compile
+/// counted_mpi.cpp into the program itself: its definitions then come before the MPI library's.
 
-namespace capstan::perf {
+namespace capstan::tools {
 
 struct MpiCounts {
   long blockingReductions = 0;     ///< MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter(_block), MPI_Scan, MPI_Exscan
@@ -16,4 +17,4 @@ void countMpi(bool on);
 /// The calls counted between the last start and its stop. Local.
 MpiCounts mpiCounts();
 
-}  // namespace capstan::perf
+}  // namespace capstan::tools
