@@ -15,7 +15,7 @@ macro(capstan_find package)
     message(
       FATAL_ERROR
         "Capstan needs ${package}${_capstan_find_parts}, which CMake did not find.\n"
-        "  Debian 12: apt-get install ${_capstan_find_DEBIAN}  (or ./capstan setup, which installs all that is missing)\n"
+        "  Debian: apt-get install ${_capstan_find_DEBIAN}  (or ./capstan setup, which installs all that is missing)\n"
         "  Elsewhere: -DCMAKE_PREFIX_PATH=<its installation> or -D${package}_DIR=<folder of ${package}Config.cmake>")
   endif()
   message(STATUS "Found ${package} ${${package}_VERSION}")
@@ -29,6 +29,11 @@ endif()
 # Trilinos' package files may switch this on again.
 set(CMAKE_CXX_EXTENSIONS OFF)
 capstan_find(yaml-cpp DEBIAN libyaml-cpp-dev)
+# Its target has had a namespace since 0.8.
+set(CAPSTAN_YAML_CPP yaml-cpp)
+if(TARGET yaml-cpp::yaml-cpp)
+  set(CAPSTAN_YAML_CPP yaml-cpp::yaml-cpp)
+endif()
 capstan_find(nlohmann_json DEBIAN nlohmann-json3-dev)
 capstan_find(fmt DEBIAN libfmt-dev)
 capstan_find(Boost DEBIAN libboost-context-dev COMPONENTS context)
@@ -48,6 +53,6 @@ if(CAPSTAN_PETSC_PEERS)
   pkg_check_modules(PETSC QUIET IMPORTED_TARGET GLOBAL PETSc)
   if(NOT PETSC_FOUND)
     message(FATAL_ERROR "CAPSTAN_PETSC_PEERS needs PETSc, which pkg-config did not find.\n"
-                        "  Debian 12: apt-get install libpetsc-real-dev\n  Elsewhere: PKG_CONFIG_PATH=<folder of PETSc.pc>")
+                        "  Debian: apt-get install libpetsc-real-dev\n  Elsewhere: PKG_CONFIG_PATH=<folder of PETSc.pc>")
   endif()
 endif()

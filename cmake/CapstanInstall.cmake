@@ -2,7 +2,7 @@
 # capstan_products target. Runs after all rooms have declared their targets.
 include(CMakePackageConfigHelpers)
 
-foreach(target capstan capstanFoam capstan-solve)
+foreach(target IN LISTS CAPSTAN_PRODUCTS)
   if(TARGET ${target})
     add_dependencies(capstan_products ${target})
   endif()

@@ -2,7 +2,7 @@
 include(GNUInstallDirs)
 
 option(CAPSTAN_NATIVE "Use the instruction set of this machine (-march=native)" OFF)
-option(CAPSTAN_WERROR "Treat warnings in Capstan's own code as errors" ON)
+option(CAPSTAN_WERROR "Treat warnings in Capstan's own code as errors" OFF)
 option(CAPSTAN_PCH "Precompile the Trilinos headers" ON)
 option(CAPSTAN_OPENFOAM "Build libcapstanFoam.so for OpenFOAM" OFF)
 option(CAPSTAN_PETSC_PEERS "Build the PETSc peers of the benchmarks" OFF)

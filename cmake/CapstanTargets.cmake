@@ -33,7 +33,7 @@ endforeach()
 target_link_libraries(capstan_trilinos INTERFACE MPI::MPI_CXX)
 target_compile_definitions(capstan_trilinos INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
-# What `./capstan run`, `solve` and `list` need, without tests and benchmarks. Filled in CapstanInstall.
+# What `./capstan run`, `solve` and `list` need and what is installed, without tests and benchmarks. Filled in CapstanInstall.
 add_custom_target(capstan_products)
 
 # What `./capstan bench` builds: perf/ and kernels/ hang their programs under it. The default build has those only that a

@@ -11,11 +11,14 @@ add_custom_target(capstan_unit_tests)
 add_custom_target(capstan_application_tests)
 add_dependencies(capstan_tests capstan_unit_tests capstan_application_tests)
 
-file(STRINGS "${PROJECT_SOURCE_DIR}/cmake/run-environment.txt" CAPSTAN_RUN_ENVIRONMENT REGEX "^[A-Z]")
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/run-environment.txt")
-# Tests may run more ranks than there are cores, and then must not spin.
-set(CAPSTAN_TEST_ENVIRONMENT ${CAPSTAN_RUN_ENVIRONMENT} OMPI_MCA_rmaps_base_oversubscribe=1
-                             OMPI_MCA_mpi_yield_when_idle=1)
+# Tests may run more ranks than there are cores.
+execute_process(
+  COMMAND "${PROJECT_SOURCE_DIR}/cmake/run_environment.sh" --oversubscribed "${MPIEXEC_EXECUTABLE}"
+  OUTPUT_VARIABLE CAPSTAN_TEST_ENVIRONMENT
+  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+string(REPLACE "\n" ";" CAPSTAN_TEST_ENVIRONMENT "${CAPSTAN_TEST_ENVIRONMENT}")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/cmake/run-environment.txt"
+                                       "${PROJECT_SOURCE_DIR}/cmake/run_environment.sh")
 if(CAPSTAN_SANITIZE)
   # Open MPI and Trilinos keep memory until the process ends.
   list(APPEND CAPSTAN_TEST_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1)

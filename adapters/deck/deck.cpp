@@ -1,6 +1,7 @@
 #include "adapters/deck/deck.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <Teuchos_CommHelpers.hpp>
 #include <Teuchos_XMLParameterListCoreHelpers.hpp>

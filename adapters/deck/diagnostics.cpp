@@ -1,6 +1,7 @@
 #include "adapters/deck/diagnostics.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace capstan::deck {
 

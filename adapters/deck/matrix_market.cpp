@@ -150,13 +150,15 @@ std::string readText(const std::string& path) {
   if (!file) fail(path, 0, fmt::format("cannot be opened: {}", std::strerror(errno)));
   std::string text;
   std::array<char, 1 << 16> chunk{};
-  for (int got = 1; got > 0;) {
+  int code = Z_OK;
+  const char* message = "";
+  // A gzip file cut short ends like any other for gzread(), but leaves Z_BUF_ERROR behind; from zlib 1.3.2 on, until
+  // the next call only.
+  for (int got = 1; got > 0 && code == Z_OK;) {
     got = gzread(file.get(), chunk.data(), static_cast<unsigned>(chunk.size()));
     if (got > 0) text.append(chunk.data(), static_cast<std::size_t>(got));
+    message = gzerror(file.get(), &code);
   }
-  int code = Z_OK;
-  const char* message = gzerror(file.get(), &code);
-  // A gzip file cut short ends like any other for gzread(), but leaves Z_BUF_ERROR behind.
   if (code == Z_BUF_ERROR) fail(path, 0, "the gzip file is truncated");
   if (code != Z_OK && code != Z_STREAM_END) fail(path, 0, fmt::format("cannot be read: {}", message));
   return text;

@@ -1,6 +1,7 @@
 #include "adapters/deck/parameter_messages.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>

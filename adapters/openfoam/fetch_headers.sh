@@ -77,15 +77,26 @@ apt-get -q -c "$work/apt.conf" update >"$work/log" 2>&1 || {
   cat "$work/log" >&2
   fail "apt cannot reach these archives (is the network up?): $(tr '\n' ';' <"$work/sources.list")"
 }
-(cd "$work/source" && apt-get -q -c "$work/apt.conf" source --download-only --only-source "openfoam=$version") \
-  >"$work/log" 2>&1 || {
-  cat "$work/log" >&2
-  fail "cannot download the source package openfoam=$version from: $(tr '\n' ';' <"$work/sources.list")"
+# source_package <options of apt-get source>: downloads into $work/source; what apt said is in $work/log.
+source_package() {
+  (cd "$work/source" && apt-get -q -c "$work/apt.conf" source "$@" --only-source "openfoam=$version") >"$work/log" 2>&1
 }
-dpkg-source --no-check -x "$work"/source/openfoam_*.dsc "$work/tree" >"$work/log" 2>&1 || {
-  cat "$work/log" >&2
-  fail "cannot unpack the source package openfoam=$version"
-}
+if source_package --download-only; then
+  dpkg-source --no-check -x "$work"/source/openfoam_*.dsc "$work/tree" >"$work/log" 2>&1 || {
+    cat "$work/log" >&2
+    fail "cannot unpack the source package openfoam=$version"
+  }
+else
+  # Some mirrors lack Debian's part of a source package. Its patches are for building; the headers are upstream's.
+  cp "$work/log" "$work/first.log"
+  if ! source_package --tar-only; then
+    cat "$work/first.log" >&2
+    fail "cannot download the source package openfoam=$version from: $(tr '\n' ';' <"$work/sources.list")"
+  fi
+  echo "the mirror lacks Debian's part of the source package; taking the headers from the upstream part alone"
+  mkdir -p "$work/tree"
+  tar -x -f "$work"/source/openfoam_*.orig.tar.* -C "$work/tree" --strip-components=1 || fail "cannot unpack $(ls "$work/source")"
+fi
 
 # One flat folder a library, as OpenFOAM's own build makes it with wmakeLnInclude. Templates include their .C files.
 flatten() {

@@ -15,7 +15,7 @@ namespace capstan {
 /// Whether the entry holds exactly a T.
 template <class T>
 bool holds(const Teuchos::ParameterEntry& entry) {
-  return !entry.getAny(false).empty() && entry.getAny(false).type() == typeid(T);
+  return entry.getAny(false).type() == typeid(T);
 }
 
 /// Any integer type, an integral floating-point number, or a string that spells an integer.

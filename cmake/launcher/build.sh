@@ -34,9 +34,11 @@ on_or_off() {
   if "$@"; then echo ON; else echo OFF; fi
 }
 
-# The options of ./capstan's own builds follow from what is installed, so that no two commands undo each other's.
+# The options of ./capstan's own builds follow from what is installed, so that no two commands undo each other's. Debian
+# 12's compiler and Trilinos are those Capstan is kept free of warnings with; others find new ones.
 configure_options() {
   local folder=$1
+  printf '%s\n' "-DCAPSTAN_WERROR=$(on_or_off on_debian 12)"
   if [[ $folder == *-sanitize ]]; then
     printf '%s\n' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DCAPSTAN_SANITIZE=address,undefined \
       -DCAPSTAN_PCH=ON -DCAPSTAN_BENCHMARKS=OFF "-DCAPSTAN_OPENFOAM=$(on_or_off have_packages openfoam)"
@@ -47,9 +49,18 @@ configure_options() {
   fi
 }
 
+# ensure_writable <folder>: ends with what hinders where a build folder cannot be made or written to.
+ensure_writable() {
+  local folder=$1 reason hint="Set CAPSTAN_BUILD_DIR to a folder that you may write to."
+  reason=$(mkdir -p -- "$folder" 2>&1) ||
+    fail 1 "the build folder $folder cannot be made: ${reason##*: }" "$hint"
+  reason=$({ true >>"$folder/capstan-lock"; } 2>&1) ||
+    fail 1 "the build folder $folder cannot be written to (by user $(id -un)): ${reason##*: }" "$hint"
+}
+
 # One command at a time configures or builds in a folder; others wait. The lock is the launcher's file descriptor 9.
 lock() {
-  mkdir -p "$1"
+  ensure_writable "$1"
   exec 9>"$1/capstan-lock"
   flock -n 9 && return
   say "another ./capstan is at work in $1; waiting for it"
@@ -72,17 +83,38 @@ kept_options() {
     END { for (i = 1; i <= count; i++) print last[order[i]] }'
 }
 
-# configure <folder> [-D options...]: runs CMake where the options changed since the last time. Ninja itself notices
+# adopt_options <folder>: a folder that was configured by CMake itself, and is new to the launcher, keeps the options that
+# decide how everything is compiled.
+adopt_options() {
+  local folder=$1 cache=$1/CMakeCache.txt
+  [[ -f $cache && ! -e $folder/capstan-user-options && ! -e $folder/capstan-options ]] || return 0
+  grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" || return 0
+  sed -nE 's/^(CMAKE_BUILD_TYPE|CAPSTAN_(NATIVE|PCH|WERROR)):[A-Z]+=(.*)$/-D\1=\3/p' "$cache" >"$folder/capstan-user-options"
+  say "$folder was configured by CMake ($(generator_of "$folder")); its own options stay:" \
+    "$(tr '\n' ' ' <"$folder/capstan-user-options")"
+}
+
+# generator_of <folder>: the one the folder was configured with, else Ninja.
+generator_of() {
+  local found=""
+  [[ ! -f $1/CMakeCache.txt ]] || found=$(sed -n 's/^CMAKE_GENERATOR:INTERNAL=//p' "$1/CMakeCache.txt")
+  echo "${found:-Ninja}"
+}
+
+# configure <folder> [-D options...]: runs CMake where the options changed since the last time. The build itself notices
 # changed CMake files. Options given are kept for later, and win over those that follow from what is installed.
 configure() {
   local folder=$1 options kept stamp
   shift
   lock "$folder"
+  adopt_options "$folder"
+  [[ -e $folder/capstan-user-options ]] || : >"$folder/capstan-user-options"
   mapfile -t kept < <(kept_options "$folder" "$@")
   mapfile -t options < <(configure_options "$folder")
   options+=("${kept[@]}")
   stamp=$(printf '%s\n' "$root" "${options[@]}")
-  if [[ -f $folder/build.ninja && -f $folder/capstan-options && $(<"$folder/capstan-options") == "$stamp" ]]; then
+  if [[ (-f $folder/build.ninja || -f $folder/Makefile) && -f $folder/capstan-options &&
+    $(<"$folder/capstan-options") == "$stamp" ]]; then
     unlock
     return
   fi
@@ -94,11 +126,23 @@ configure() {
     say "the build folder belongs to another source tree; starting it afresh"
     rm -rf -- "$folder/CMakeCache.txt" "$folder/CMakeFiles"
   fi
-  run_logged "$folder/log/configure.log" cmake -G Ninja -S "$root" -B "$folder" "${options[@]}" 9>&- ||
+  run_logged "$folder/log/configure.log" "configuring" \
+    cmake -G "$(generator_of "$folder")" -S "$root" -B "$folder" "${options[@]}" 9>&- ||
     fail 1 "CMake could not configure $folder"
   [[ ${#kept[@]} -eq 0 ]] || printf '%s\n' "${kept[@]}" >"$folder/capstan-user-options"
   printf '%s\n' "$stamp" >"$folder/capstan-options"
   unlock
+}
+
+# up_to_date <folder> <targets...>: true where Ninja has nothing to do. It looks for itself whether CMake must run again,
+# which a dry run alone cannot tell: lists of files that CMake has globbed count as changed there. Under another name the
+# same rules do not begin with that.
+up_to_date() {
+  local folder=$1
+  shift
+  run_quietly "$folder/log/check.log" ninja -C "$folder" build.ninja || fail 1 "CMake could not configure $folder"
+  ln -sf build.ninja "$folder/capstan-dry-run.ninja"
+  [[ $(ninja -C "$folder" -f capstan-dry-run.ninja -n "$@" 2>/dev/null | tail -n 1) == *"no work to do."* ]]
 }
 
 # build_targets <folder> <targets...>
@@ -107,10 +151,14 @@ build_targets() {
   shift
   jobs=$(parallel_jobs)
   lock "$folder"
-  if [[ $(ninja -C "$folder" -n "$@" 2>/dev/null 9>&- | tail -n 1) != *"no work to do."* ]]; then
+  if [[ $(generator_of "$folder") != Ninja ]]; then
+    # Only doing it tells whether there is work.
+    run_logged "$folder/log/build.log" "building ($jobs jobs): $*" \
+      cmake --build "$folder" --parallel "$jobs" --target "$@" 9>&- || fail 1 "the build failed"
+  elif ! up_to_date "$folder" "$@" 9>&-; then
     say "building ($jobs jobs): $*"
     # Ninja draws its own progress on a terminal.
-    run_logged "$folder/log/build.log" ninja -C "$folder" -j "$jobs" "$@" 9>&- || fail 1 "the build failed"
+    run_logged "$folder/log/build.log" "building" ninja -C "$folder" -j "$jobs" "$@" 9>&- || fail 1 "the build failed"
   fi
   unlock
 }
@@ -122,13 +170,13 @@ ensure_built() {
   build_targets "$build_dir" "$@"
 }
 
-# The environment of everything we start: see cmake/run-environment.txt. What the user has set wins.
+# export_run_environment [options of run_environment.sh]: the environment of everything we start; see cmake/run-environment.txt. What the
+# user has set wins.
 export_run_environment() {
   local line
   while IFS= read -r line; do
-    [[ $line == [A-Z]*=* && ! -v ${line%%=*} ]] || continue
-    export "${line?}"
-  done <"$root/cmake/run-environment.txt"
+    [[ -v ${line%%=*} ]] || export "${line?}"
+  done < <("$root/cmake/run_environment.sh" "$@")
   export CAPSTAN_SOURCE_DIR=$root CAPSTAN_BUILD_DIR=$build_dir
   # A program under mpirun cannot tell by itself whether its progress reaches a terminal.
   if [[ ! -v CAPSTAN_PROGRESS ]]; then

@@ -16,8 +16,8 @@ usage: ./capstan <command> [arguments]          ./capstan <command> --help
   bench    measure kernels and solvers
   help     show this
 
-Every command first does whatever set-up is still missing. On Debian 12 it installs packages itself, as root or with
-passwordless sudo; elsewhere it names what is missing.
+Every command first does whatever set-up is still missing. On Debian 12, 13 and unstable it installs packages itself, as
+root or with passwordless sudo; elsewhere it names what is missing.
 
 Environment: CAPSTAN_BUILD_DIR (default: build/), CAPSTAN_JOBS (compiler jobs, default: by cores and memory),
              CAPSTAN_INSTALL=off (never install packages).
@@ -134,7 +134,7 @@ TEXT
 }
 
 command_solve() {
-  local ranks="" arguments=() mpi
+  local ranks="" arguments=() kinds=(--quiet)
   while [[ $# -gt 0 ]]; do
     case $1 in
       --ranks | -n)
@@ -151,14 +151,10 @@ command_solve() {
   ranks=${ranks:-$(($(nproc) < 4 ? $(nproc) : 4))}
   [[ $ranks =~ ^[1-9][0-9]*$ ]] || fail_usage "--ranks wants a whole number from 1 on, got '$ranks'"
   ensure_built capstan_products
-  export_run_environment
-  mpi=(mpirun)
-  if mpirun --version 2>/dev/null | grep -q "Open MPI"; then
-    # Quiet: a failed solve has said why; mpirun's own paragraph about it helps nobody.
-    mpi+=(--quiet)
-    [[ $ranks -le $(nproc) ]] || mpi+=(--oversubscribe --mca mpi_yield_when_idle 1)
-  fi
-  exec "${mpi[@]}" -n "$ranks" "$build_dir/bin/capstan-solve" "${arguments[@]}"
+  # Quiet: a failed solve has said why; mpirun's own paragraph about it helps nobody.
+  [[ $ranks -le $(nproc) ]] || kinds+=(--oversubscribed)
+  export_run_environment "${kinds[@]}"
+  exec mpirun -n "$ranks" "$build_dir/bin/capstan-solve" "${arguments[@]}"
 }
 
 help_list() {
@@ -180,7 +176,7 @@ help_test() {
 usage: ./capstan test [--sanitize] [arguments of ctest]
 
 Builds everything and runs all tests; the results are also in build/test-results.xml (JUnit). The exit status is ctest's.
-Where packages are not installed for it (elsewhere than on Debian 12, or with CAPSTAN_INSTALL=off), tests that lack one are
+Where packages are not installed for it (elsewhere than on Debian, or with CAPSTAN_INSTALL=off), tests that lack one are
 skipped, and named with their reasons at the end.
   --sanitize   the unit tests and those inside other programs (deck, plugin, OpenFOAM) with the address and
                undefined-behaviour sanitizers, in build-sanitize/
@@ -232,7 +228,7 @@ command_bench() {
   local python=python3
   ensure_packages build petsc bench
   # Debian's packages, matplotlib among them, serve Debian's Python.
-  ! on_debian_12 || python=/usr/bin/python3
+  ! on_debian || python=/usr/bin/python3
   # The overlap benchmark compiles its one program itself, for each MPI.
   if [[ ${1:-} != overlap ]]; then
     configure "$build_dir"

@@ -61,20 +61,53 @@ nearest() {
     END { print found }'
 }
 
-# run_logged <log> <command...>: on a terminal the command shows its own output; in a pipe it goes to <log>, and only
-# a failure shows its end.
-run_logged() {
+# Seconds between two reports of a command that takes long.
+report_seconds=${CAPSTAN_REPORT_SECONDS:-60}
+[[ $report_seconds =~ ^[1-9][0-9]*$ ]] ||
+  fail_usage "CAPSTAN_REPORT_SECONDS is '$report_seconds'; it must be a whole number from 1 on"
+
+# report <log> <what>: says every minute how far the command that writes the log has come, until it is ended.
+report() {
+  local log=$1 what=$2 started=$SECONDS never
+  # A pipe to which nobody writes: waiting at it needs no other process, which would be left behind.
+  exec {never}<> <(:)
+  while kill -0 $$ 2>/dev/null; do
+    read -r -t "$report_seconds" -u "$never" || true
+    say "$what, for $(((SECONDS - started + 30) / 60)) min: $(tail -n 1 -- "$log" | cut -c 1-100)"
+  done
+}
+
+# run_quietly <log> <command...>: only a failure shows the end of the log.
+run_quietly() {
   local log=$1 status=0
   shift
-  if on_terminal; then
-    "$@" </dev/null >&2 || status=$?
-    return "$status"
-  fi
   mkdir -p "$(dirname -- "$log")"
   "$@" </dev/null >"$log" 2>&1 || status=$?
   if [[ $status -ne 0 ]]; then
     tail -n 60 -- "$log" >&2
     say "the whole log: $log"
   fi
+  return "$status"
+}
+
+# run_logged <log> <what> <command...>: on a terminal the command shows its own output; in a pipe it goes to <log>, a line
+# every minute tells <what> is done, and a failure shows the log's end.
+run_logged() {
+  local log=$1 what=$2 status=0 reporter
+  shift 2
+  if on_terminal; then
+    "$@" </dev/null >&2 || status=$?
+    return "$status"
+  fi
+  mkdir -p "$(dirname -- "$log")"
+  : >"$log"
+  report "$log" "$what" </dev/null >/dev/null &
+  reporter=$!
+  # shellcheck disable=SC2064 # the number is wanted now
+  trap "kill $reporter 2>/dev/null || true" EXIT
+  run_quietly "$log" "$@" || status=$?
+  kill "$reporter" 2>/dev/null || true
+  wait "$reporter" 2>/dev/null || true
+  trap - EXIT
   return "$status"
 }

@@ -1,8 +1,9 @@
 # What must be installed, and how it gets there. Sourced by the launcher.
 # shellcheck shell=bash
 
-# Debian 12 packages by the reason they are needed. The trilinos -dev packages do not depend on each other: take them all.
-# Nor do they depend on the libraries their CMake files name by path: BLAS, MUMPS, (PT-)Scotch and HDF5 stand here for that.
+# Debian's packages by the reason they are needed; they have the same names in all releases. The trilinos -dev packages do
+# not depend on each other: take them all. Nor do they depend on the libraries their CMake files name by path: BLAS, MUMPS,
+# (PT-)Scotch and HDF5 stand here for that, and hypre from Trilinos 16 on.
 declare -A packages=(
   [build]="g++ cmake ninja-build trilinos-all-dev libopenmpi-dev openmpi-bin libopenblas0-serial libopenblas-serial-dev
            libmumps-dev libscotch-dev libptscotch-dev libhdf5-openmpi-dev libyaml-cpp-dev
@@ -12,28 +13,50 @@ declare -A packages=(
   [bench]="python3-matplotlib mpich libmpich-dev"
   [test]="clang-format shellcheck"
 )
+declare -A packages_of_unstable=([build]="libhypre-dev")
+os_release=/etc/os-release
 
-on_debian_12() {
+# The release of Debian this is, where it is one that Capstan knows: 12, 13 or unstable. Else false.
+debian_release() {
   local ID="" VERSION_ID=""
-  [[ -r /etc/os-release ]] || return 1
-  # shellcheck disable=SC1091
-  . /etc/os-release
-  [[ $ID == debian && $VERSION_ID == 12 ]]
+  [[ -r $os_release ]] || return 1
+  # shellcheck disable=SC1090
+  . "$os_release"
+  case $ID/$VERSION_ID in
+    debian/12 | debian/13) echo "$VERSION_ID" ;;
+    # Unstable and testing have no number.
+    debian/) echo unstable ;;
+    *) return 1 ;;
+  esac
+}
+
+# on_debian [12 | 13 | unstable]: true on that release, or on any of them.
+on_debian() {
+  local release
+  release=$(debian_release) && [[ $# -eq 0 || $release == "$1" ]]
 }
 
 # True where ensure_packages installs what is missing, or fails.
 installs_packages() {
-  [[ ${CAPSTAN_INSTALL:-} != off ]] && on_debian_12
+  [[ ${CAPSTAN_INSTALL:-} != off ]] && on_debian
+}
+
+# packages_of <groups...>: their packages on this machine, one a line.
+packages_of() {
+  local group
+  for group in "$@"; do
+    # Split on blanks on purpose: the tables above hold words.
+    # shellcheck disable=SC2086
+    printf '%s\n' ${packages[$group]}
+    # shellcheck disable=SC2086
+    ! on_debian unstable || printf '%s\n' ${packages_of_unstable[$group]:-}
+  done
 }
 
 # missing_packages <groups...>: the packages of the groups that are not installed, one a line. One dpkg-query, about 20 ms.
 missing_packages() {
-  local group wanted=()
-  for group in "$@"; do
-    # Split on blanks on purpose: the table above holds words.
-    # shellcheck disable=SC2206
-    wanted+=(${packages[$group]})
-  done
+  local wanted
+  mapfile -t wanted < <(packages_of "$@" | grep .)
   {
     dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${wanted[@]}" 2>/dev/null || true
     printf '%s wanted\n' "${wanted[@]}"
@@ -45,23 +68,38 @@ have_packages() {
   command -v dpkg-query >/dev/null && [[ -z $(missing_packages "$1") ]]
 }
 
+# Uses as_root of ensure_packages.
+run_apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 apt-get -q -o DPkg::Lock::Timeout=300 "$@"
+}
+
 apt_install() {
-  local apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300)
-  local install=("${apt[@]}" install -y --no-install-recommends "$@")
+  local install=(run_apt install -y --no-install-recommends "$@")
   local finish=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive dpkg --configure -a)
-  # A fresh image knows no package lists, an old one knows stale ones: both are cured by an update. An installation that
-  # was interrupted has to be finished first.
-  "${install[@]}" || { "${finish[@]}" && "${apt[@]}" update && "${install[@]}"; }
+  # Package lists may be stale, and an installation that was interrupted has to be finished first.
+  "${install[@]}" || { "${finish[@]}" && run_apt update && "${install[@]}"; }
+}
+
+# apt_needs <packages...>: what they take, in apt's words: "1,234 MB to download, 4,567 MB on disk". Fails where apt knows
+# no such packages.
+apt_needs() {
+  local said
+  said=$(run_apt install --assume-no --no-install-recommends "$@" 2>/dev/null || true)
+  awk '/^Need to get / { sub(/^Need to get /, ""); sub(/ of archives.*/, ""); printf "%s to download", $0; known = 1 }
+    /^After this operation, .* will be used/ {
+      sub(/^After this operation, /, ""); sub(/ of additional.*/, ""); printf "%s%s on disk", known ? ", " : "", $0; known = 1 }
+    END { exit !known }' <<<"$said"
 }
 
 # ensure_packages <groups...>: installs what is missing, or says what is missing and ends with status 3.
 ensure_packages() {
+  ensure_writable "$build_dir"
   [[ ${CAPSTAN_INSTALL:-} != off ]] || return 0
-  if ! on_debian_12; then
+  if ! on_debian; then
     ensure_tools
     return
   fi
-  local missing as_root=()
+  local missing needs as_root=()
   mapfile -t missing < <(missing_packages "$@")
   [[ ${#missing[@]} -gt 0 ]] || return 0
   if [[ $(id -u) -ne 0 ]]; then
@@ -72,7 +110,12 @@ ensure_packages() {
     as_root=(sudo -n)
   fi
   say "installing ${#missing[@]} Debian packages (and what they depend on): ${missing[*]}"
-  if ! run_logged "$build_dir/log/packages.log" apt_install "${missing[@]}"; then
+  # A fresh image knows no package lists.
+  needs=$(apt_needs "${missing[@]}") || {
+    run_quietly "$build_dir/log/packages.log" run_apt update && needs=$(apt_needs "${missing[@]}") || needs=""
+  }
+  [[ -z $needs ]] || say "that takes $needs"
+  if ! run_logged "$build_dir/log/packages.log" "installing packages" apt_install "${missing[@]}"; then
     fail 3 "apt-get could not install: ${missing[*]}" "Where there is no network, install them some other way first."
   fi
   mapfile -t missing < <(missing_packages "$@")
@@ -80,7 +123,7 @@ ensure_packages() {
   say "packages installed"
 }
 
-# Not Debian 12: packages have other names. Ask for the tools; CMake names the libraries it misses.
+# Another system: packages have other names. Ask for the tools; CMake names the libraries it misses.
 ensure_tools() {
   local tool missing=()
   for tool in cmake ninja c++ mpicxx mpirun python3; do
@@ -88,7 +131,7 @@ ensure_tools() {
   done
   [[ ${#missing[@]} -gt 0 ]] || return 0
   fail 3 "these tools are missing: ${missing[*]}" \
-    "Packages are installed automatically on Debian 12 only. Here, install them, and Trilinos 13.2 or newer with" \
+    "Packages are installed automatically on Debian 12, 13 and unstable only. Here, install them, and Trilinos 13.2 or newer with" \
     "Tpetra, Belos, Ifpack2 and MueLu, yourself; point CMAKE_PREFIX_PATH at what is not in a standard place."
 }
 

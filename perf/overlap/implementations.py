@@ -18,6 +18,7 @@ TRANSPORTS = ("shm", "tcp")
 
 # What makes an implementation use a transport, as options of its launcher and as variables. Debian's MPICH 4.0 stands on
 # UCX; the OFI variables are for MPICH built on libfabric.
+# Shared memory is "vader" in Open MPI 4, "sm" from 5 on, where the old name still means it.
 OPENMPI_OPTIONS = {"shm": ["--mca", "pml", "ob1", "--mca", "btl", "self,vader"],
                    "tcp": ["--mca", "pml", "ob1", "--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"]}
 MPICH_VARIABLES = {"shm": {}, "tcp": {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "lo", "MPIR_CVAR_NOLOCAL": "1",
@@ -70,8 +71,7 @@ class Implementation:
         words = [self.launcher]
         if self.name == "openmpi":
             words += OPENMPI_OPTIONS[transport]
-            if ranks > len(os.sched_getaffinity(0)):
-                words += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
+            environment.update(word.split("=", 1) for word in processes.mpi_environment(self.launcher, ranks))
         else:
             environment.update(MPICH_VARIABLES[transport])
             environment["MPIR_CVAR_ASYNC_PROGRESS"] = "1" if asynchronous else "0"

@@ -1,11 +1,15 @@
 """Starts the benchmark programs and turns what goes wrong into clear errors."""
 
 import os
+import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
 
 from report import children
+
+RUN_ENVIRONMENT = pathlib.Path(__file__).resolve().parents[2] / "cmake" / "run_environment.sh"
 
 
 class Failure(Exception):
@@ -27,12 +31,19 @@ class NotBuilt(Failure):
     status = 3
 
 
-def set_environment(file):
-    """What every MPI run needs, unless the user (or ./capstan) has set it already. `file`: NAME=VALUE lines."""
-    for line in file.read_text(encoding="utf-8").splitlines():
-        name, equals, value = line.partition("=")
-        if equals and name.isupper():
-            os.environ.setdefault(name, value)
+def mpi_environment(launcher, ranks, *kinds):
+    """Words NAME=VALUE, for `env`: what a run on `ranks` ranks with this launcher needs, but for what the user (or ./capstan)
+    has set already. kinds: "--quiet". See cmake/run-environment.txt."""
+    if ranks > len(os.sched_getaffinity(0)):
+        kinds += ("--oversubscribed",)
+    said = subprocess.run([str(RUN_ENVIRONMENT), *kinds, str(launcher)], capture_output=True, text=True, check=True)
+    return [line for line in said.stdout.splitlines() if line.partition("=")[0] not in os.environ]
+
+
+def set_environment():
+    """What every run needs, unless the user (or ./capstan) has set it already."""
+    for line in mpi_environment("mpirun", 1):
+        os.environ.setdefault(*line.split("=", 1))
     os.environ.setdefault("CAPSTAN_PROGRESS", "1" if sys.stderr.isatty() else "0")
 
 
@@ -117,16 +128,11 @@ class Programs:
 
     def mpi_command(self, ranks, name, *arguments, latency=None):
         """The command line that runs a program on `ranks` ranks, with that emulated latency if any."""
-        words = [self.mpiexec, *self.mpirun_arguments]
-        try:
-            version = subprocess.run([self.mpiexec, "--version"], capture_output=True, text=True, check=False).stdout
-        except OSError as error:
-            raise NotBuilt(f"cannot start {self.mpiexec}: {error.strerror}") from error
-        if "Open MPI" in version or "OpenRTE" in version:
-            words.append("--quiet")  # the program has said what is wrong
-            if ranks > len(os.sched_getaffinity(0)):
-                words += ["--oversubscribe", "--mca", "mpi_yield_when_idle", "1"]
-        return [*words, self.ranks_flag, str(ranks), *self.emulate(latency), str(self.folder / name), *arguments]
+        if shutil.which(self.mpiexec) is None:
+            raise NotBuilt(f"cannot start {self.mpiexec}: it is not there")
+        # Quiet: the program has said what is wrong.
+        return ["env", *mpi_environment(self.mpiexec, ranks, "--quiet"), self.mpiexec, *self.mpirun_arguments,
+                self.ranks_flag, str(ranks), *self.emulate(latency), str(self.folder / name), *arguments]
 
     def command(self, name, *arguments):
         return [str(self.folder / name), *arguments]

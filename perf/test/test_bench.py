@@ -361,7 +361,7 @@ class Measures(Bench):
         programs = processes.Programs(BUILD, 300, [])
         command = programs.mpi_command(1, solvers.PROGRAM, str(PERF / "campaigns" / "quick.yaml"), "--output", str(raw),
                                        "--repeat", "1", "--crashed", "laplace3d 10^3/block gmres")
-        processes.set_environment(PERF.parent / "cmake" / "run-environment.txt")
+        processes.set_environment()
         programs.run(command)
         (system,) = json.loads(raw.read_text(encoding="utf-8"))["systems"]
         failed = [one["name"] for one in system["solvers"] if one["first"]["failure"] == "crashed the program"]

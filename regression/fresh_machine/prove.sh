@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
 # Proves that the two commands of the README do everything on a fresh machine.
 #
-# usage (as root): prove.sh [--cores N] [--keep] [--folder DIR] [command ...]
+# usage (as root): prove.sh [--suite NAME] [--cores N] [--keep] [--folder DIR] [command ...]
 #
-# Makes a bare Debian 12 tree with debootstrap, from the mirror this machine uses, puts a clone of the committed sources
-# into it and runs there, in a chroot on N cores (default 2) without terminal, standard input or environment:
+# Makes a bare tree of that Debian with debootstrap (bookworm, the default: Debian 12; trixie: 13; sid: unstable), from the
+# mirror this machine uses, puts a clone of the committed sources into it and runs there, in a chroot on N cores (default 2)
+# without terminal, standard input or environment:
 #   ./capstan run app-inputs/openfoam/cavity3d
 #   ./capstan test
-# or the commands given, one word each. The log of a run that came to its end, good or bad, goes to last.log beside this
-# script. --keep leaves the tree for a look; --folder makes it in DIR instead of /var/tmp (8 GB are needed). Not part of CI:
-# it downloads about 1 GB. Exit status: 0 proved, 1 not, 2 wrong use.
+# or the commands given, one word each. A summary of a run that came to its end, good or bad, goes to <suite>.log beside this
+# script, the whole log to DIR/capstan-fresh-<suite>.log. --keep leaves the tree for a look; --folder: DIR, where it is made,
+# instead of /var/tmp (8 GB are needed). Not part of CI: it downloads about 1 GB. Exit status: 0 proved, 1 not, 2 wrong use.
 set -euo pipefail
 
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-cores=2 keep=no folder=/var/tmp commands=()
+suite=bookworm cores=2 keep=no folder=/var/tmp commands=()
 
 fail() {
   echo "prove.sh: $2" >&2
@@ -23,6 +24,11 @@ fail() {
 
 while [[ $# -gt 0 ]]; do
   case $1 in
+    --suite)
+      [[ ${2:-} =~ ^(bookworm|trixie|sid)$ ]] || fail 2 "--suite: found '${2:-}'; allowed: bookworm, trixie, sid"
+      suite=$2
+      shift
+      ;;
     --cores)
       [[ ${2:-} =~ ^[1-9][0-9]*$ && $2 -le $(nproc) ]] || fail 2 "--cores: found '${2:-}'; allowed: 1 to $(nproc)"
       cores=$2
@@ -38,7 +44,7 @@ while [[ $# -gt 0 ]]; do
       sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"
       exit 0
       ;;
-    -*) fail 2 "unknown option '$1'; allowed: --cores, --keep, --folder, --help" ;;
+    -*) fail 2 "unknown option '$1'; allowed: --suite, --cores, --keep, --folder, --help" ;;
     *) commands+=("$1") ;;
   esac
   shift
@@ -50,10 +56,10 @@ for tool in debootstrap git taskset; do
   command -v "$tool" >/dev/null || fail 1 "'$tool' is missing: apt-get install debootstrap git util-linux"
 done
 mirror=$(apt-get indextargets --format '$(REPO_URI)|$(CODENAME)|$(COMPONENT)' 'Created-By: Packages' |
-  awk -F '|' '$2 == "bookworm" && $3 == "main" { print $1; exit }')
-[[ -n $mirror ]] || fail 1 "apt on this machine knows no mirror of Debian 12 (bookworm main)"
+  awk -F '|' '$2 ~ /^(bookworm|trixie|forky|sid)$/ && $3 == "main" { print $1; exit }')
+[[ -n $mirror ]] || fail 1 "apt on this machine knows no mirror of Debian"
 
-tree=$(mktemp -d "$folder/capstan-fresh.XXXXXX")
+tree=$(mktemp -d "$folder/capstan-fresh-tree.XXXXXX")
 log=$(mktemp)
 
 # end_all: ends whatever still runs in the tree, after Ctrl-C for instance.
@@ -81,13 +87,15 @@ cleanup() {
 trap cleanup EXIT
 
 make_tree() {
-  debootstrap --variant=minbase bookworm "$tree" "$mirror" >"$log" 2>&1 || {
+  debootstrap --variant=minbase "$suite" "$tree" "$mirror" >"$log" 2>&1 || {
     tail -n 20 "$log" >&2
     fail 1 "debootstrap failed"
   }
   cp /etc/resolv.conf /etc/hosts "$tree/etc/"
   # How to reach the mirror is the network's affair, not the fresh machine's.
   grep -ls '^Acquire::' /etc/apt/apt.conf.d/* | xargs -r cp -t "$tree/etc/apt/apt.conf.d/"
+  # A mirror may hold an older unstable, whose release file has expired.
+  [[ $suite != sid ]] || echo 'Acquire::Check-Valid-Until "false";' >"$tree/etc/apt/apt.conf.d/99old-mirror"
   git clone -q --no-hardlinks "$root" "$tree/root/capstan"
   mount -t proc proc "$tree/proc"
   mount -t sysfs -o ro sysfs "$tree/sys"
@@ -122,9 +130,10 @@ prove() {
   return "$status"
 }
 
-echo "making a bare Debian 12 in $tree from $mirror ..."
+echo "making a bare Debian ($suite) in $tree from $mirror ..."
 make_tree
 status=0
 prove | tee "$log" || status=$?
-cp -- "$log" "$here/last.log"
+cp -- "$log" "$folder/capstan-fresh-$suite.log"
+awk -f "$here/summary.awk" "$log" >"$here/$suite.log"
 exit "$status"

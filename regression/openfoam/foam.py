@@ -26,6 +26,11 @@ def environment(build):
     env = dict(os.environ)
     env.setdefault("WM_PROJECT_DIR", "/usr/share/openfoam")
     env["CAPSTAN_BUILD_DIR"] = str(build)
+    # ctest has set these already.
+    needed = subprocess.run([str(ROOT / "cmake/run_environment.sh"), "--oversubscribed"], capture_output=True, text=True,
+                            check=True).stdout
+    for line in needed.splitlines():
+        env.setdefault(*line.split("=", 1))
     paths = [str(build / "lib"), env.get("LD_LIBRARY_PATH", "")]
     env["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
     runtime = sanitizer_runtime(build / "lib/libcapstanFoam.so")
@@ -72,7 +77,7 @@ def launch(case, ranks, env, command_runner=run_or_raise):
     """Runs icoFoam on a prepared case; returns what command_runner returns."""
     if ranks == 1:
         return command_runner(["icoFoam"], env, case)
-    return command_runner(["mpirun", "--oversubscribe", "-n", ranks, "icoFoam", "-parallel"], env, case)
+    return command_runner(["mpirun", "-n", ranks, "icoFoam", "-parallel"], env, case)
 
 
 def solve(case, ranks, env, command_runner=run_or_raise):

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/kokkos.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/local_products.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
@@ -30,13 +31,14 @@ struct ReductionBatch<Types>::Impl {
         products(storage->allReduce.rank(), storage->allReduce.size()) {}
 
   std::shared_ptr<Storage> storage;
+  ExecutionSpace exec;  // kept: newer releases of Kokkos allocate to make one
   Products products;
   typename Products::Buffer packed;  // message of reduceTogether(), kept by its first batch
   bool evaluated = false;            // reduce() or start() has been called since clear()
 
   void requireCollecting(const char* call) const;
   void requireReduced(const Slot& slot) const;
-  void launch(const ExecutionSpace& exec) { products.launch(exec, storage->message); }
+  void launch(const ExecutionSpace& where) { products.launch(where, storage->message); }
   void collect();
   void evaluate(const char* call);
 };
@@ -45,7 +47,7 @@ namespace {
 
 template <class ExecutionSpace>
 void fence(const ExecutionSpace& exec) {
-  exec.fence();
+  compat::fence(exec);
   ++counters().fences;
 }
 
@@ -82,7 +84,6 @@ template <class Types>
 void ReductionBatch<Types>::Impl::evaluate(const char* call) {
   requireCollecting(call);
   const LocalWork work;
-  const ExecutionSpace exec;
   const bool kernels = products.hasKernels();
   launch(exec);
   if (kernels) fence(exec);
@@ -181,14 +182,13 @@ void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& b
   int total = 0;
   {
     const LocalWork work;
-    const typename Types::ExecutionSpace exec;
     bool kernels = false;
     for (ReductionBatch* batch : batches) {
       total += batch->impl_->products.messageSize();
       kernels = batch->impl_->products.hasKernels() || kernels;
-      batch->impl_->launch(exec);
+      batch->impl_->launch(first.exec);
     }
-    if (kernels) fence(exec);
+    if (kernels) fence(first.exec);
   }
   detail::grow(first.packed, total, "capstan::ReductionBatch::packed");
   Scalar* next = first.packed.data();

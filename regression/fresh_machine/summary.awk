@@ -1,0 +1,18 @@
+# Cuts the log of prove.sh down to what is worth keeping, under 60 lines: the machine, each command with what the launcher
+# said, how the command ended (of ctest its summary, of others the last lines) and the verdict.
+function flush_end(i, first) {
+  first = in_summary ? 1 : (count > 12 ? count - 11 : 1)
+  for (i = first; i <= count; i++) print ending[i]
+  count = in_summary = 0
+}
+{ line = length($0) > 150 ? substr($0, 1, 147) "..." : $0 }
+/^(Fresh machine|Sources): / { print line; next }
+/^\$ / { print ""; print line; count = in_summary = 0; next }
+# What a long command is at, minute by minute.
+/^capstan: .*, for [0-9]+ min: / { next }
+/^capstan: / { if (++said <= 12) print line; next }
+/^\[exit status / { flush_end(); print line; said = 0; next }
+/^(PASSED|FAILED), [0-9]/ { print ""; print line; next }
+/^[0-9]+% tests passed/ { count = 0; in_summary = 1 }
+in_summary && (count >= 24 || $0 == "") { next }
+$0 != "" { ending[++count] = line }
