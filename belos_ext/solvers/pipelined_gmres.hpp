@@ -70,8 +70,14 @@ class PipelinedGmres : public Gmres<Types> {
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (fruitless_ > maxFruitless || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
-    const CycleOutcome cycle = pipelinedCycle(system, beta, stop);
-    const bool whole = cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
+    CycleOutcome cycle = pipelinedCycle(system, beta, stop);
+    if (isBroken(cycle, stop) && continued(system, stop, cycle)) {
+      promised_ = this->relation_.leastSquares().residual(cycle.columns);
+      claimedFrom_ = Scalar(0);
+      fruitless_ = 0;
+      return cycle;
+    }
+    const bool whole = isWhole(cycle, stop);
     promised_ = cycle.columns > 0 ? this->relation_.leastSquares().residual(cycle.columns) : Scalar(0);
     claimedFrom_ = cycle.claimed ? beta : Scalar(0);
     if (whole) {
@@ -85,6 +91,32 @@ class PipelinedGmres : public Gmres<Types> {
   }
 
  private:
+  bool isWhole(const CycleOutcome& cycle, const StopTest& stop) const {
+    return cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
+  }
+
+  /// Whether the pipeline ended before the cycle did, or with a claim that was refuted.
+  bool isBroken(const CycleOutcome& cycle, const StopTest& stop) const {
+    if (cycle.columns == 0 || cycle.stopped || stop.exhausted()) return false;
+    return !isWhole(cycle, stop) || this->isRefuted(cycle);
+  }
+
+  /// Takes a broken cycle to its end classically, in the same Krylov space, from the last column that is exact enough.
+  /// False where there is none.
+  bool continued(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& cycle) {
+    const int kept = this->exactColumns(system, stop, cycle.columns, (depth_ + 1) * t_);
+    if (kept == 0) return false;
+    shrink(system, stop,
+           "broken after " + std::to_string(cycle.columns) + " iterations, of which " + std::to_string(kept) +
+               " are kept: the rest of the cycle is classical",
+           false);
+    this->relation_.truncate(kept);
+    cycle = CycleOutcome();
+    cycle.columns = kept;
+    this->goOn(system, stop, cycle);
+    return true;
+  }
+
   /// Fig. 4, and Fig. 2 with t = 1.
   CycleOutcome pipelinedCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     begin(system, stop, beta);

@@ -11,7 +11,8 @@
 /// | H      | relation_  | (m+1) x m  | projected operator, replicated                                         |
 /// | r, z   | r_, z_     | n x 1      | b - A x and M_L^{-1} r                                                 |
 ///
-/// Cost of a restart: 1 reduction, 1 A, 1 M_L^{-1}, 1 M_R^{-1}, m + 1 vectors read once.
+/// Cost of a restart, and of a claim that is examined: 1 reduction, 1 A, 1 M_L^{-1}, 1 M_R^{-1}, m + 1 vectors read
+/// once. A claim that stands is examined once, not again when x is updated.
 ///
 /// x is never left with a larger ||z|| than an iterate before it had: what an absurd basis or a preconditioner that
 /// changes makes of x is refused.
@@ -24,6 +25,7 @@
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
+#include "belos_ext/solvers/rounding_level.hpp"
 
 namespace capstan {
 
@@ -45,6 +47,8 @@ class RestartedGmres : public KrylovSolver<Types> {
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
     prepare(b);
+    b_ = &b;
+    x_ = &x;
     system.residual(b, x, *r_);
     system.toNative(*r_, *z_);
     batch_->clear();
@@ -63,7 +67,7 @@ class RestartedGmres : public KrylovSolver<Types> {
         stop.stop(cycle.finite ? StopReason::Breakdown : StopReason::NonFinite);
         break;
       }
-      const Update made = update(system, b, x, cycle.columns, norms);
+      const Update made = update(system, x, cycle.columns, norms);
       if (made == Update::Refused) {
         system.tell(stop.iterations(), "refused", "what a cycle found would make the residual larger");
       }
@@ -75,6 +79,7 @@ class RestartedGmres : public KrylovSolver<Types> {
           system.tell(stop.iterations(), "residual replacement",
                       "the computed residual does not meet the tolerance yet");
         }
+        if (cycle.claimed) rounding_.ends(system, x, *r_, stop);
         stop.restarted(cycle.claimed);
       }
     }
@@ -100,6 +105,7 @@ class RestartedGmres : public KrylovSolver<Types> {
 
   /// q_0 = z / beta.
   void start(LinearSystem<Types>& system, Scalar beta) {
+    forgetCandidate(system);
     system.kernels().scale(Scalar(1) / beta, *z_, basis_[0]);
     relation_.begin(restartLength_, beta, flexible_);
   }
@@ -116,7 +122,7 @@ class RestartedGmres : public KrylovSolver<Types> {
       stop.iterated(recursive);
       system.record(stop.iterations(), recursive);
       cycle.columns = c;
-      cycle.claimed = stop.reached(recursive);
+      cycle.claimed = stop.reached(recursive) && !tooEarly(system, stop, c, recursive);
     }
     const int columns = cycle.columns;
     const auto update = [&, columns](MultiVector& out) {
@@ -157,6 +163,23 @@ class RestartedGmres : public KrylovSolver<Types> {
     }
   }
 
+  /// The most columns whose H is exact enough for a cycle to go on from them to the target: tried are `columns` and
+  /// some `step`, 3 `step`, 7 `step` ... less, at least half of them; 0: none. Exact enough: what rounding has added to
+  /// the residual they stand for, || z - Q (beta e_1 - H y) ||, is well below the target. Later columns count less and
+  /// less in it (Simoncini and Szyld 2003). Cost of a trial: that of a restart, and 1 reduction.
+  int exactColumns(LinearSystem<Types>& system, const StopTest& stop, int columns, int step) {
+    for (int k = columns; k > columns / 2; k -= step, step *= 2) {
+      if (drift(system, k) <= exactEnough * stop.target()) return k;
+    }
+    return 0;
+  }
+
+  /// Whether a claim has been examined, and was refuted, since the recursion has lost touch with the residual.
+  bool isRefuted(const CycleOutcome& cycle) const {
+    return cycle.claimed && !cycle.closed && candidateIs_.columns == cycle.columns && candidateIs_.finite &&
+           !StopTest::trusts(candidateIs_.norms, static_cast<double>(relation_.leastSquares().residual(cycle.columns)));
+  }
+
   int stamp_ = 0;  ///< of the recalled state; 0: none
   int restartLength_ = 0;
   bool flexible_ = false;
@@ -168,8 +191,16 @@ class RestartedGmres : public KrylovSolver<Types> {
 
   enum class Update { Made, Refused, NotFinite };
 
+  /// What stands in candidate_, with its residuals in r_ and z_.
+  struct Candidate {
+    int columns = 0;  ///< 0: none
+    bool finite = false;
+    ResidualNorms norms;
+  };
+
   void prepare(const MultiVector& b) {
     const auto map = b.getMap();
+    candidateIs_ = {};
     best_ = std::numeric_limits<double>::infinity();
     basis_.resize(map, restartLength_ + 1);
     if (flexible_) directions_.resize(map, restartLength_);
@@ -198,33 +229,77 @@ class RestartedGmres : public KrylovSolver<Types> {
     }
   }
 
+  /// A claim after `columns` columns that the computed residual does not bear out, though the recursion is right (a
+  /// left preconditioner, or another scaling, makes them differ): the cycle goes on, to a lower target. Where it ends
+  /// anyway the update looks.
+  bool tooEarly(LinearSystem<Types>& system, StopTest& stop, int columns, double recursive) {
+    if (columns == restartLength_ || stop.exhausted()) return false;
+    form(system, columns);
+    return candidateIs_.finite && stop.examined(candidateIs_.norms, recursive) == Claim::TooEarly;
+  }
+
+  /// candidate = x + M_R^{-1} Q y, with its residuals and their norms.
+  void form(LinearSystem<Types>& system, int columns) {
+    combine(system, columns);
+    mapUpdate(system, *candidate_);
+    system.kernels().axpby(Scalar(1), *x_, Scalar(1), *candidate_);
+    system.residual(*b_, *candidate_, *r_);
+    system.toNative(*r_, *z_);
+    batch_->clear();
+    const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), size = batch_->norm2(*candidate_);
+    system.reduce(*batch_);
+    const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], xx = (*batch_)[size];
+    const ResidualNorms norms{system.norm(*z_, zz, *batch_), system.norm(*r_, rr, *batch_)};
+    candidateIs_ = {columns, std::isfinite(norms.native) && std::isfinite(norms.explicit_) && std::isfinite(xx), norms};
+  }
+
+  /// || z - Q (beta e_1 - H y) || for the candidate of `columns` columns; infinity if that is not finite.
+  double drift(LinearSystem<Types>& system, int columns) {
+    if (candidateIs_.columns != columns) form(system, columns);
+    if (!candidateIs_.finite) return std::numeric_limits<double>::infinity();
+    const std::vector<Scalar> y = relation_.leastSquares().solve(columns);
+    Matrix difference(columns + 1, 1);
+    difference(0, 0) = -relation_.beta();
+    for (int j = 0; j < columns; ++j) {
+      for (int i = 0; i <= j + 1; ++i)
+        difference(i, 0) += relation_.hessenberg()(i, j) * y[static_cast<std::size_t>(j)];
+    }
+    system.kernels().scale(Scalar(1), *z_, *u_);
+    system.kernels().accumulate(*basis_.columns(0, columns + 1), difference, *u_);
+    batch_->clear();
+    const auto square = batch_->norm2(*u_);
+    system.reduce(*batch_);
+    const double norm = std::sqrt(static_cast<double>((*batch_)[square]));
+    return std::isfinite(norm) ? norm : std::numeric_limits<double>::infinity();
+  }
+
+  /// Puts the residuals of x back in the place of those of a candidate that was not taken.
+  void forgetCandidate(LinearSystem<Types>& system) {
+    if (candidateIs_.columns == 0) return;
+    candidateIs_ = {};
+    system.residual(*b_, *x_, *r_);
+    system.toNative(*r_, *z_);
+  }
+
   /// x <- x + M_R^{-1} Q y, if it and its residual are finite and the residual is hardly larger than that of x: it
   /// cannot be without an A or M that changes, or a basis that is none. Else the same with fewer columns; in the end x
   /// stays.
-  Update update(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, int columns, ResidualNorms& norms) {
+  Update update(LinearSystem<Types>& system, MultiVector& x, int columns, ResidualNorms& norms) {
     bool finite = false;
     for (; columns > 0; columns /= 2) {
-      combine(system, columns);
-      mapUpdate(system, *candidate_);
-      system.kernels().axpby(Scalar(1), x, Scalar(1), *candidate_);
-      system.residual(b, *candidate_, *r_);
-      system.toNative(*r_, *z_);
-      batch_->clear();
-      const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), size = batch_->norm2(*candidate_);
-      system.reduce(*batch_);
-      const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], xx = (*batch_)[size];
-      const ResidualNorms now{system.norm(*z_, zz, *batch_), system.norm(*r_, rr, *batch_)};
-      if (!std::isfinite(now.native) || !std::isfinite(now.explicit_) || !std::isfinite(xx)) continue;
+      if (candidateIs_.columns != columns) form(system, columns);
+      if (!candidateIs_.finite) continue;
       finite = true;
+      const ResidualNorms& now = candidateIs_.norms;
       if (now.native > tolerated * norms.native) continue;
       if (now.native > norms.native) keep(system, x, norms);
       norms = now;
       system.kernels().scale(Scalar(1), *candidate_, x);
+      candidateIs_ = {};
       return Update::Made;
     }
     if (!finite) return Update::NotFinite;
-    system.residual(b, x, *r_);  // those of the last candidate are in their place
-    system.toNative(*r_, *z_);
+    forgetCandidate(system);
     return Update::Refused;
   }
 
@@ -246,6 +321,8 @@ class RestartedGmres : public KrylovSolver<Types> {
     system.tell(stop.iterations(), "went back", "to an earlier iterate with a smaller residual");
   }
 
+  /// Of the target, for exactColumns().
+  static constexpr double exactEnough = 0.1;
   /// A cycle may make the native residual larger by this factor: rounding at the attainable accuracy.
   static constexpr double tolerated = 2;
 
@@ -253,6 +330,10 @@ class RestartedGmres : public KrylovSolver<Types> {
   ResidualNorms bestNorms_;
   Vector bestX_;  ///< made where a cycle made the residual larger
   Vector r_, z_, u_, candidate_;
+  Candidate candidateIs_;
+  const MultiVector* b_ = nullptr;  ///< those of the solve at work
+  const MultiVector* x_ = nullptr;
+  RoundingLevel<Types> rounding_;
   Agreement<Types> agreement_;
   VectorOrthogonalization<Types> vectorOrthogonalization_;
   std::unique_ptr<ReductionBatch<Types>> batch_;
