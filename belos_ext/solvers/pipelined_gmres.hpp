@@ -105,7 +105,7 @@ class PipelinedGmres : public Gmres<Types> {
   /// False where there is none.
   bool continued(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& cycle) {
     const int kept = this->exactColumns(system, stop, cycle.columns, (depth_ + 1) * t_);
-    if (kept == 0) return false;
+    if (kept == 0 || (cycle.claimed && this->restartsSooner(stop, cycle.columns, kept))) return false;
     shrink(system, stop,
            "broken after " + std::to_string(cycle.columns) + " iterations, of which " + std::to_string(kept) +
                " are kept: the rest of the cycle is classical",
@@ -215,6 +215,7 @@ class PipelinedGmres : public Gmres<Types> {
     plain(1, 0) = 1;
     for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {
       this->relation_.refresh();
+      if (!isExact(stop, a)) return false;
       const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());
       Matrix coefficients(a + 2, 2);
       coefficients(a, 0) = 1;
@@ -223,6 +224,17 @@ class PipelinedGmres : public Gmres<Types> {
     }
     cycle.closed = block.closed;
     return block.columns == count && !block.closed;
+  }
+
+  /// Whether column a of H, and so those after it, can be as exact as this solve still needs: GMRES bears errors that
+  /// grow as its residual falls (Simoncini and Szyld 2003). Where not, the rest of the cycle is better done
+  /// classically.
+  bool isExact(const StopTest& stop, int a) {
+    const Scalar error = columns_.recurrence().relationError(a);
+    const auto& leastSquares = this->relation_.leastSquares();
+    const Scalar limit =
+        leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    return a == 0 || error <= std::max(limit, leastError);
   }
 
   /// An automatic t follows what a cycle without a breakdown was like.
@@ -269,6 +281,8 @@ class PipelinedGmres : public Gmres<Types> {
   }
 
   static constexpr int maxFruitless = 3;
+  /// Errors of H that are borne in any case, relative to || A M^{-1} ||.
+  static constexpr Scalar leastError = 1000 * std::numeric_limits<Scalar>::epsilon();
   /// How many vectors of a cycle may be orthogonalised again: one product ahead, and several. Measured on real
   /// matrices: beyond one of them, a deep pipeline loses more iterations in the vectors that follow than a new cycle
   /// costs.

@@ -164,14 +164,24 @@ class RestartedGmres : public KrylovSolver<Types> {
   }
 
   /// The most columns whose H is exact enough for a cycle to go on from them to the target: tried are `columns` and
-  /// some `step`, 3 `step`, 7 `step` ... less, at least half of them; 0: none. Exact enough: what rounding has added to
-  /// the residual they stand for, || z - Q (beta e_1 - H y) ||, is well below the target. Later columns count less and
-  /// less in it (Simoncini and Szyld 2003). Cost of a trial: that of a restart, and 1 reduction.
+  /// some `step`, 3 `step`, 7 `step` ... less, at least half of them; 0: none. Cost of a trial: 1 A, 1 M^{-1}, 1
+  /// reduction.
   int exactColumns(LinearSystem<Types>& system, const StopTest& stop, int columns, int step) {
+    const auto& leastSquares = relation_.leastSquares();
     for (int k = columns; k > columns / 2; k -= step, step *= 2) {
-      if (drift(system, k) <= exactEnough * stop.target()) return k;
+      const Scalar needed =
+          leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual(k - 1);
+      if (relationError(system, k - 1) <= std::max(exactEnough * needed, leastNeeded)) return k;
     }
     return 0;
+  }
+
+  /// Whether a refuted claim leaves less to do, from the residual it has led to, than doing `columns` - `kept` columns
+  /// again. At the rate of the cycle.
+  bool restartsSooner(const StopTest& stop, int columns, int kept) const {
+    const double now = candidateIs_.norms.native, before = static_cast<double>(relation_.beta());
+    if (!(now < before)) return false;
+    return columns * std::log(now / stop.target()) < (columns - kept) * std::log(before / now);
   }
 
   /// Whether a claim has been examined, and was refuted, since the recursion has lost touch with the residual.
@@ -253,24 +263,24 @@ class RestartedGmres : public KrylovSolver<Types> {
     candidateIs_ = {columns, std::isfinite(norms.native) && std::isfinite(norms.explicit_) && std::isfinite(xx), norms};
   }
 
-  /// || z - Q (beta e_1 - H y) || for the candidate of `columns` columns; infinity if that is not finite.
-  double drift(LinearSystem<Types>& system, int columns) {
-    if (candidateIs_.columns != columns) form(system, columns);
-    if (!candidateIs_.finite) return std::numeric_limits<double>::infinity();
-    const std::vector<Scalar> y = relation_.leastSquares().solve(columns);
-    Matrix difference(columns + 1, 1);
-    difference(0, 0) = -relation_.beta();
-    for (int j = 0; j < columns; ++j) {
-      for (int i = 0; i <= j + 1; ++i)
-        difference(i, 0) += relation_.hessenberg()(i, j) * y[static_cast<std::size_t>(j)];
+  /// || A M^{-1} q_j - Q h_{:,j} || / || H ||, computed.
+  Scalar relationError(LinearSystem<Types>& system, int j) {
+    const auto& h = relation_.hessenberg();
+    Matrix column(j + 2, 1);
+    for (int i = 0; i < j + 2; ++i) column(i, 0) = -h(i, j);
+    Scalar size = 0;
+    for (int c = 0; c <= j; ++c) {
+      Scalar length = 0;
+      for (int i = 0; i < c + 2; ++i) length = std::hypot(length, h(i, c));
+      size = std::max(size, length);
     }
-    system.kernels().scale(Scalar(1), *z_, *u_);
-    system.kernels().accumulate(*basis_.columns(0, columns + 1), difference, *u_);
+    system.apply(basis_[j], *u_);
+    system.kernels().accumulate(*basis_.columns(0, j + 2), column, *u_);
     batch_->clear();
     const auto square = batch_->norm2(*u_);
     system.reduce(*batch_);
-    const double norm = std::sqrt(static_cast<double>((*batch_)[square]));
-    return std::isfinite(norm) ? norm : std::numeric_limits<double>::infinity();
+    const Scalar error = std::sqrt((*batch_)[square]) / size;
+    return std::isfinite(error) ? error : std::numeric_limits<Scalar>::infinity();
   }
 
   /// Puts the residuals of x back in the place of those of a candidate that was not taken.
@@ -321,8 +331,9 @@ class RestartedGmres : public KrylovSolver<Types> {
     system.tell(stop.iterations(), "went back", "to an earlier iterate with a smaller residual");
   }
 
-  /// Of the target, for exactColumns().
-  static constexpr double exactEnough = 0.1;
+  /// Part of what an error of H may be for the residual to meet the target, and what is borne in any case.
+  static constexpr Scalar exactEnough = static_cast<Scalar>(0.1);
+  static constexpr Scalar leastNeeded = 1000 * std::numeric_limits<Scalar>::epsilon();
   /// A cycle may make the native residual larger by this factor: rounding at the attainable accuracy.
   static constexpr double tolerated = 2;
 
