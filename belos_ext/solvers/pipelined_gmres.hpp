@@ -233,7 +233,7 @@ class PipelinedGmres : public Gmres<Types> {
     const Scalar error = columns_.recurrence().relationError(a);
     const auto& leastSquares = this->relation_.leastSquares();
     const Scalar limit =
-        leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
+        safety * leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
     return a == 0 || error <= std::max(limit, leastError);
   }
 
@@ -281,6 +281,8 @@ class PipelinedGmres : public Gmres<Types> {
   }
 
   static constexpr int maxFruitless = 3;
+  /// The condition of H is that of the columns so far.
+  static constexpr Scalar safety = static_cast<Scalar>(0.01);
   /// Errors of H that are borne in any case, relative to || A M^{-1} ||.
   static constexpr Scalar leastError = 1000 * std::numeric_limits<Scalar>::epsilon();
   /// How many vectors of a cycle may be orthogonalised again: one product ahead, and several. Measured on real
