@@ -28,8 +28,7 @@ class Gmres : public RestartedGmres<Types> {
 
   void configure(const SolverOptions& options) override {
     options_ = options;
-    this->restartLength_ = options.numBlocks;
-    this->flexible_ = options.flexible;
+    this->configureCycles(options);
     orthogonalization_.reset();
   }
 

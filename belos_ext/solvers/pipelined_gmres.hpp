@@ -67,6 +67,7 @@ class PipelinedGmres : public Gmres<Types> {
 
  protected:
   void forget() override { configure(SolverOptions(options_)); }
+  std::size_t bases() const override { return 2; }
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (fruitless_ > maxFruitless || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);

@@ -25,6 +25,7 @@
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
+#include "belos_ext/solvers/restart_length.hpp"
 #include "belos_ext/solvers/rounding_level.hpp"
 
 namespace capstan {
@@ -54,8 +55,15 @@ class RestartedGmres : public KrylovSolver<Types> {
     batch_->clear();
     const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), rhs = batch_->norm2(b);
     agreement_.enter(*batch_, stamp_);
+    wantedLength_.enter(*batch_, static_cast<double>(bases() * b.getLocalLength() * sizeof(Scalar)));
     system.reduce(*batch_);
     if (!agreement_.reached(*batch_)) forget();
+    restartLength_ = wantedLength_.agreed(*batch_);
+    if (restartLength_ < wantedLength_.wanted()) {
+      system.tell(0, "restart length", std::to_string(restartLength_) + ": longer bases would take too much memory");
+    }
+    basis_.resize(b.getMap(), restartLength_ + 1);
+    if (flexible_) directions_.resize(b.getMap(), restartLength_);
     const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], bb = (*batch_)[rhs];
     ResidualNorms norms{system.norm(*z_, zz, *batch_), system.norm(*r_, rr, *batch_)};
     stop.begin(norms, system.norm(b, bb, *batch_));
@@ -89,6 +97,16 @@ class RestartedGmres : public KrylovSolver<Types> {
  protected:
   /// Drops what recall() took over: the ranks do not agree on it.
   virtual void forget() {}
+
+  /// Takes the restart length of these options, and whether the preconditioner may change.
+  void configureCycles(const SolverOptions& options) {
+    wantedLength_.configure(options);
+    restartLength_ = options.numBlocks;
+    flexible_ = options.flexible;
+  }
+
+  /// Vectors that each iteration of a cycle adds to what is kept.
+  virtual std::size_t bases() const { return flexible_ ? 2 : 1; }
 
   /// Runs one cycle from z / beta: fills basis_ and relation_, counts iterations, stops at the target. Collective.
   virtual CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) = 0;
@@ -196,8 +214,8 @@ class RestartedGmres : public KrylovSolver<Types> {
            !StopTest::trusts(candidateIs_.norms, static_cast<double>(relation_.leastSquares().residual(cycle.columns)));
   }
 
-  int stamp_ = 0;  ///< of the recalled state; 0: none
-  int restartLength_ = 0;
+  int stamp_ = 0;          ///< of the recalled state; 0: none
+  int restartLength_ = 0;  ///< as the ranks have agreed, from the first reduction of a solve on
   bool flexible_ = false;
   KrylovBasis<Types> basis_, directions_;
   ArnoldiRelation<Scalar> relation_;
@@ -218,8 +236,6 @@ class RestartedGmres : public KrylovSolver<Types> {
     const auto map = b.getMap();
     candidateIs_ = {};
     best_ = std::numeric_limits<double>::infinity();
-    basis_.resize(map, restartLength_ + 1);
-    if (flexible_) directions_.resize(map, restartLength_);
     if (r_.is_null() || r_->getMap().get() != map.get()) {
       for (Vector* v : {&r_, &z_, &u_, &candidate_}) *v = Teuchos::rcp(new MultiVector(map, 1, false));
       bestX_ = Teuchos::null;
@@ -376,6 +392,7 @@ class RestartedGmres : public KrylovSolver<Types> {
   const MultiVector* x_ = nullptr;
   RoundingLevel<Types> rounding_;
   Agreement<Types> agreement_;
+  RestartLength<Types> wantedLength_;
   VectorOrthogonalization<Types> vectorOrthogonalization_;
   std::unique_ptr<ReductionBatch<Types>> batch_;
 };
