@@ -45,7 +45,12 @@ class ArnoldiRelation {
   /// Returns the recursive residual norm || beta e_1 - H y ||.
   Scalar refresh();
 
+  /// Takes columns back: those from `columns` on, or from the start of the panel that holds it.
+  void truncate(int columns);
+
   int columns() const { return columns_; }
+  /// q_0 beta is the residual at the start of the cycle, with q_0 as it is now.
+  Scalar beta() const { return beta_; }
   const SmallMatrix<Scalar>& hessenberg() const { return h_; }
   const HessenbergLeastSquares<Scalar>& leastSquares() const { return leastSquares_; }
 
@@ -111,6 +116,16 @@ void ArnoldiRelation<Scalar>::reexpress(int first, const SmallMatrix<Scalar>& s)
     }
     firstStale_ = std::min(firstStale_, p);
   }
+}
+
+template <class Scalar>
+void ArnoldiRelation<Scalar>::truncate(int columns) {
+  while (!panels_.empty() && panels_.back().first + panels_.back().steps > columns) {
+    columns_ = panels_.back().first;
+    panels_.pop_back();
+  }
+  leastSquares_.truncate(columns_);
+  firstStale_ = std::min(firstStale_, panels_.size());
 }
 
 template <class Scalar>

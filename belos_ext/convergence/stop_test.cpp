@@ -12,6 +12,14 @@ constexpr int fruitlessClaims = 3;
 constexpr int idleRestarts = 5;
 constexpr double progress = 0.9;
 constexpr double unchanged = 1e-10;
+/// A claim that came too early lowers the target by what was missing, but not by more than this at once: the residual
+/// that is tested may fall faster than the one the recursion follows. Later ones ask for a little more each, so that x
+/// is not formed in every iteration.
+constexpr double leastLowering = 0.1;
+constexpr double laterClaims = 0.95;
+constexpr double least = 0.5;
+/// In units of eps (|| b || + || A || || x ||): below it a residual is rounding. Backward stable methods end at 1 to 3.
+constexpr double few = 4;
 
 double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhsNorm, double preconditioned,
                double userScale) {
@@ -40,8 +48,14 @@ double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhs
 void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double preconditioned) {
   if (begun_) return;  // a method that hands over to another one
   begun_ = true;
+<<<<<<< HEAD
   implicitScale_ = scaleOf(criteria_.implicitScaling, initial, rhsNorm, preconditioned, criteria_.userScale);
   explicitScale_ = scaleOf(criteria_.explicitScaling, initial, rhsNorm, preconditioned, criteria_.userScale);
+=======
+  rhsNorm_ = rhsNorm;
+  implicitScale_ = scaleOf(criteria_.implicitScaling, initial, rhsNorm, criteria_.userScale);
+  explicitScale_ = scaleOf(criteria_.explicitScaling, initial, rhsNorm, criteria_.userScale);
+>>>>>>> 672e86483d02b8154462c29c20420899c560ebd5
   target_ = criteria_.tolerance;
   recursive_ = initial.native;
   norms_ = initial;
@@ -75,7 +89,8 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   if (claimed) {
     fruitless_ = now > progress * bestAttained_ ? fruitless_ + 1 : 0;
     // The recursion stopped too early by the factor now / tolerance; ask it for a little more than that.
-    target_ = std::min(target_, norms.native / implicitScale_ * std::min(1.0, criteria_.tolerance / now)) * 0.5;
+    lowerTarget(norms, criteria_.tolerance / now);
+    target_ *= least;
   }
   bestAttained_ = std::min(bestAttained_, now);
   bestNative_ = std::min(bestNative_, norms.native);
@@ -85,6 +100,26 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
     stop(StopReason::MaxIterations);
   }
   return over_;
+}
+
+void StopTest::lowerTarget(const ResidualNorms& norms, double factor) {
+  target_ = std::min(target_, norms.native / implicitScale_ * std::min(1.0, factor));
+}
+
+Claim StopTest::examined(const ResidualNorms& norms, double recursive) {
+  const double now = attained(norms);
+  if (now <= criteria_.tolerance) return Claim::Met;
+  if (!std::isfinite(now) || !trusts(norms, recursive)) return Claim::Wrong;
+  lowerTarget({recursive, 0}, std::max(leastLowering, criteria_.tolerance / now));
+  target_ *= std::max(least, std::pow(laterClaims, tooEarly_++));
+  return Claim::TooEarly;
+}
+
+bool StopTest::endAtRoundingLevel(double operatorNorm, double xNorm, double epsilon) {
+  const double level = few * epsilon * (rhsNorm_ + operatorNorm * xNorm);
+  if (over_ || !std::isfinite(level) || !(norms_.explicit_ <= level)) return false;
+  stop(StopReason::AttainableAccuracy);
+  return true;
 }
 
 void StopTest::restarted(bool claimed) {

@@ -10,7 +10,9 @@
 ///    application asked for that scaling.
 /// A recursion may only claim (reached()); verified() decides from norms of residuals computed from x. A claim that
 /// fails lowers the target of the recursion and the solve goes on from the true residual; claims that fail without
-/// progress end it with a loss of accuracy.
+/// progress end it with a loss of accuracy, and so does one that fails where only rounding is left of b - A x.
+/// A method that can form x without giving up its Krylov space has a claim examined first: as long as the recursion is
+/// right, a claim that is too early costs no restart.
 
 #include <cmath>
 #include <functional>
@@ -35,6 +37,13 @@ struct StopCriteria {
   ResidualScaling explicitScaling = ResidualScaling::NormOfInitRes;
   double userScale = 1;
   bool testExplicit = false;
+};
+
+/// What becomes of a claim that is examined while the Krylov space stands.
+enum class Claim {
+  Met,       ///< x meets the tolerance
+  TooEarly,  ///< it does not, and the recursion is right: go on in the same space, to the lowered target
+  Wrong      ///< it does not, and the recursion has lost touch with the residual
 };
 
 class StopTest {
@@ -70,12 +79,27 @@ class StopTest {
   /// \param claimed the recursion had reached its target
   bool verified(const ResidualNorms& norms, bool claimed);
 
+  /// Judges a claim by norms of the residual of the x it stands for. Lowers the target where that is TooEarly.
+  /// \param recursive what the recursion says of `norms.native`
+  Claim examined(const ResidualNorms& norms, double recursive);
+
+  /// Whether a computed residual bears the recursion out. False for NaN.
+  static bool trusts(const ResidualNorms& norms, double recursive) { return norms.native <= trusted * recursive; }
+
+  /// Whether the last residual verified is larger than the recursion said: only then may rounding be the reason.
+  bool recursionIsWrong() const { return !trusts(norms_, recursive_); }
+
+  /// Ends the solve where nothing but rounding is left of b - A x: || b - A x || <= few eps (|| b || + || A || || x
+  /// ||), so that no method can meet the tolerance. For claims that failed. Returns whether it did. \param operatorNorm
+  /// || A || or less: too small a number ends no solve too early \param epsilon of the arithmetic
+  bool endAtRoundingLevel(double operatorNorm, double xNorm, double epsilon);
+
   /// The solve, over without convergence, returns an earlier iterate; these are the norms of its residuals.
   void wentBack(const ResidualNorms& norms) { norms_ = norms; }
 
-  /// Ends the solve for another reason. Stagnation means a loss of accuracy.
+  /// Ends the solve for another reason. Stagnation and AttainableAccuracy mean a loss of accuracy.
   void stop(StopReason reason) {
-    lossOfAccuracy_ = lossOfAccuracy_ || reason == StopReason::Stagnation;
+    lossOfAccuracy_ = lossOfAccuracy_ || reason == StopReason::Stagnation || reason == StopReason::AttainableAccuracy;
     reason_ = reason;
     over_ = true;
   }
@@ -101,17 +125,21 @@ class StopTest {
 
  private:
   double attained(const ResidualNorms& norms) const;
+  void lowerTarget(const ResidualNorms& norms, double factor);
+
+  /// A recursion is right while the computed residual is at most this much larger.
+  static constexpr double trusted = 2;
 
   StopCriteria criteria_;
   std::function<bool()> approve_;
   std::function<void(double)> scaleListener_;
-  double implicitScale_ = 1, explicitScale_ = 1;
+  double implicitScale_ = 1, explicitScale_ = 1, rhsNorm_ = 0;
   double target_ = 0;
   double recursive_ = 0;
   ResidualNorms norms_;
   double bestAttained_ = std::numeric_limits<double>::infinity();
   double bestNative_ = std::numeric_limits<double>::infinity();
-  int fruitless_ = 0;
+  int fruitless_ = 0, tooEarly_ = 0;
   int idle_ = 0;
   int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;
   bool begun_ = false, unchanged_ = false;

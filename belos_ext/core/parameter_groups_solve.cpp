@@ -163,8 +163,12 @@ ParameterRow blockSizeRow() {
 
 std::vector<ParameterRow> krylovSpace() {
   return {
-      integer("Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", gmresMethods(),
-              "Iterations between restarts. Memory: this many basis vectors and one for each right-hand side."),
+      integer(
+          "Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", gmresMethods(),
+          "Iterations between restarts. Memory: this many basis vectors and one for each right-hand side. Where nobody "
+          "names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would take more than a "
+          "tenth "
+          "of a rank's share of the memory (the report says so)."),
       integer(
           "Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", pipelinedMethods(),
           "Reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step GMRES. Deeper hides "

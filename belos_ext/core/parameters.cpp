@@ -141,6 +141,7 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   const auto given = [&effective](const char* key) { return effective.given.count(key) != 0; };
   effective.options.implicitScalingGiven = given("Implicit Residual Scaling") || given("Residual Scaling");
   effective.options.explicitScalingGiven = given("Explicit Residual Scaling") || given("Residual Scaling");
+  effective.options.numBlocksGiven = given("Num Blocks");
   checkConflicts(effective.options, solver_->method);
   remarkOnUserScale(effective, *solver_, remarks);
   if (effective.options.strictParameters && !remarks.empty()) {

@@ -6,9 +6,10 @@ namespace capstan {
 
 const std::vector<StopReason>& allStopReasons() {
   static const std::vector<StopReason> reasons = {
-      StopReason::NotStarted,  StopReason::Converged,  StopReason::ZeroRightHandSide, StopReason::MaxIterations,
-      StopReason::MaxRestarts, StopReason::Stagnation, StopReason::Breakdown,         StopReason::NonFinite,
-      StopReason::Diverged,    StopReason::UserTest};
+      StopReason::NotStarted,         StopReason::Converged,   StopReason::ZeroRightHandSide,
+      StopReason::MaxIterations,      StopReason::MaxRestarts, StopReason::Stagnation,
+      StopReason::AttainableAccuracy, StopReason::Breakdown,   StopReason::NonFinite,
+      StopReason::Diverged,           StopReason::UserTest};
   return reasons;
 }
 
@@ -26,6 +27,8 @@ std::string toString(StopReason reason) {
       return "max restarts";
     case StopReason::Stagnation:
       return "stagnation";
+    case StopReason::AttainableAccuracy:
+      return "attainable accuracy";
     case StopReason::Breakdown:
       return "breakdown";
     case StopReason::NonFinite:

@@ -16,9 +16,10 @@ enum class StopReason {
   ZeroRightHandSide,  ///< b = 0: x = 0 solves the system exactly
   MaxIterations,
   MaxRestarts,
-  Stagnation,  ///< the computed residual no longer falls: loss of accuracy
-  Breakdown,   ///< the method cannot go on, not even in its classical form
-  NonFinite,   ///< NaN or Inf in the operator, the preconditioner or the right-hand side
+  Stagnation,          ///< the computed residual no longer falls: loss of accuracy
+  AttainableAccuracy,  ///< nothing but rounding is left of b - A x, and the tolerance asks for less: loss of accuracy
+  Breakdown,           ///< the method cannot go on, not even in its classical form
+  NonFinite,           ///< NaN or Inf in the operator, the preconditioner or the right-hand side
   Diverged,
   UserTest  ///< the application's own status test stopped the solve
 };

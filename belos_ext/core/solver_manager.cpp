@@ -11,6 +11,7 @@
 #include "belos_ext/convergence/symmetry_check.hpp"
 #include "belos_ext/core/column_solvers.hpp"
 #include "belos_ext/core/finite_guess.hpp"
+#include "belos_ext/core/memory_share.hpp"
 #include "belos_ext/core/parameter_overlay.hpp"
 #include "belos_ext/core/report_summary.hpp"
 #include "belos_ext/core/said_once.hpp"
@@ -193,7 +194,10 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
                                         std::vector<StopTest>& stops) {
   const StateKey key = stateKey();
   const auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
-  columns_->configure(stops.size(), options, known);
+  SolverOptions own = options;  // every right-hand side has bases of its own
+  own.basisMemory =
+      basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
+  columns_->configure(stops.size(), own, known);
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
   columns_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops,
                   columnsTogether(options, name_.method, stops.size()));

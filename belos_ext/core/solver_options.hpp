@@ -6,6 +6,7 @@
 #include <Teuchos_RCP.hpp>
 #include <complex>
 #include <iosfwd>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -65,10 +66,13 @@ struct SolverOptions {
   Fallback fallback = Fallback::Gmres;
 
   // The Krylov space.
-  int numBlocks = 100;    ///< iterations between restarts; the basis is allocated for this many vectors and one
-  int pipelineDepth = 1;  ///< reductions in flight of a pipelined method
-  double changeOfBasisDropTolerance = 0.0;  ///< tau of pipelined s-step GMRES; 0 keeps every entry
-  int blockSize = 0;                        ///< right-hand sides that advance together; 0: all of them
+  int numBlocks = 300;          ///< iterations between restarts; the basis is allocated for this many vectors and one
+  bool numBlocksGiven = false;  ///< else a solve may take fewer, to stay within `basisMemory`
+  double basisMemory =
+      std::numeric_limits<double>::infinity();  ///< bytes a rank has for the bases of one right-hand side
+  int pipelineDepth = 1;                        ///< reductions in flight of a pipelined method
+  double changeOfBasisDropTolerance = 0.0;      ///< tau of pipelined s-step GMRES; 0 keeps every entry
+  int blockSize = 0;                            ///< right-hand sides that advance together; 0: all of them
   bool flexible = false;
   bool stepSizeAuto = true;
   int stepSize = 5;  ///< the value asked for, or where "auto" starts

@@ -13,7 +13,9 @@
 ///
 /// Replicated on every rank, fed with reduced numbers only; no communication.
 
+#include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "belos_ext/dense/small_matrix.hpp"
 
@@ -42,6 +44,7 @@ class PipelinedRecurrence {
     direct_ = lag == 1;
     for (Matrix* matrix : {&g_, &b_}) matrix->shape(capacity + 1, capacity + 1);
     g_(0, 0) = 1;
+    errors_.clear();
   }
 
   int lag() const { return lag_; }
@@ -74,6 +77,20 @@ class PipelinedRecurrence {
     Scalar norm = 0;
     for (int j = 0; j <= c; ++j) norm = std::hypot(norm, g_(j, c));
     return static_cast<double>(norm / g_(c, c));
+  }
+
+  /// How far rounding has taken column a of A M^{-1} V = V H from the truth, relative to || A M^{-1} ||, estimated. The
+  /// products keep A M^{-1} Z = Z B + F with F their rounding alone, so the error is E = F G^{-1}, and one row of it,
+  /// with random signs in F, stands for all. To be asked for a = 0, 1, ... in turn; column a of G is known.
+  Scalar relationError(int a) {
+    Scalar length = 0, sum = 0;
+    for (int k = 0; k <= a; ++k) length = std::hypot(length, g_(k, a));
+    for (int k = 0; k < a; ++k) sum += errors_[static_cast<std::size_t>(k)] * g_(k, a);
+    const bool negative = ((static_cast<std::uint32_t>(a) + 1) * 2654435761U >> 16 & 1U) != 0;
+    const Scalar rounding = (negative ? -1 : 1) * std::numeric_limits<Scalar>::epsilon() * length;
+    errors_.resize(static_cast<std::size_t>(a) + 1);
+    errors_.back() = (rounding - sum) / g_(a, a);
+    return std::abs(errors_.back());
   }
 
   /// Column i < L of B: z_{i+1} = A M^{-1} z_i - sigma z_i.
@@ -118,6 +135,7 @@ class PipelinedRecurrence {
   int lag_ = 1;
   bool direct_ = true;  ///< z_{j+1} = (A M^{-1} - sigma) v_j holds for every j
   Matrix g_, b_;
+  std::vector<Scalar> errors_;  ///< one row of E / || A M^{-1} ||
 };
 
 }  // namespace capstan

@@ -28,14 +28,21 @@ class Gmres : public RestartedGmres<Types> {
 
   void configure(const SolverOptions& options) override {
     options_ = options;
-    this->restartLength_ = options.numBlocks;
-    this->flexible_ = options.flexible;
+    this->configureCycles(options);
     orthogonalization_.reset();
   }
 
  protected:
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     this->start(system, beta);  // q_0 = z / beta
+    CycleOutcome cycle;
+    goOn(system, stop, cycle);
+    return cycle;
+  }
+
+  /// The rest of a cycle, after the columns it has: q_0 .. q_j, orthonormal up to rounding or worse, and H. With the
+  /// first product all of them are orthonormalised again (single-reduce schemes), and H follows.
+  void goOn(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& cycle) {
     if (!orthogonalization_) {
       orthogonalization_ = makeBlockGramSchmidt<Types>(options_.blockOrthogonalization, options_.intraOrthogonalization,
                                                        this->basis_[0].getMap()->getComm());
@@ -44,7 +51,6 @@ class Gmres : public RestartedGmres<Types> {
     Matrix r, plain(2, 1);
     plain(1, 0) = 1;
 
-    CycleOutcome cycle;
     int panelRank = 2;
     while (cycle.columns < this->restartLength_ && !stop.exhausted() && !cycle.claimed && !cycle.stopped &&
            cycle.finite && panelRank > 0) {
@@ -60,7 +66,6 @@ class Gmres : public RestartedGmres<Types> {
       }
     }
     this->complete(*orthogonalization_, system, stop, cycle);
-    return cycle;
   }
 
  private:

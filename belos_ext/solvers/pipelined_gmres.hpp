@@ -67,11 +67,18 @@ class PipelinedGmres : public Gmres<Types> {
 
  protected:
   void forget() override { configure(SolverOptions(options_)); }
+  std::size_t bases() const override { return 2; }
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (fruitless_ > maxFruitless || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
-    const CycleOutcome cycle = pipelinedCycle(system, beta, stop);
-    const bool whole = cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
+    CycleOutcome cycle = pipelinedCycle(system, beta, stop);
+    if (isBroken(cycle, stop) && continued(system, stop, cycle)) {
+      promised_ = this->relation_.leastSquares().residual(cycle.columns);
+      claimedFrom_ = Scalar(0);
+      fruitless_ = 0;
+      return cycle;
+    }
+    const bool whole = isWhole(cycle, stop);
     promised_ = cycle.columns > 0 ? this->relation_.leastSquares().residual(cycle.columns) : Scalar(0);
     claimedFrom_ = cycle.claimed ? beta : Scalar(0);
     if (whole) {
@@ -85,6 +92,32 @@ class PipelinedGmres : public Gmres<Types> {
   }
 
  private:
+  bool isWhole(const CycleOutcome& cycle, const StopTest& stop) const {
+    return cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
+  }
+
+  /// Whether the pipeline ended before the cycle did, or with a claim that was refuted.
+  bool isBroken(const CycleOutcome& cycle, const StopTest& stop) const {
+    if (cycle.columns == 0 || cycle.stopped || stop.exhausted()) return false;
+    return !isWhole(cycle, stop) || this->isRefuted(cycle);
+  }
+
+  /// Takes a broken cycle to its end classically, in the same Krylov space, from the last column that is exact enough.
+  /// False where there is none.
+  bool continued(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& cycle) {
+    const int kept = this->exactColumns(system, stop, cycle.columns, (depth_ + 1) * t_);
+    if (kept == 0 || (cycle.claimed && this->restartsSooner(stop, cycle.columns, kept))) return false;
+    shrink(system, stop,
+           "broken after " + std::to_string(cycle.columns) + " iterations, of which " + std::to_string(kept) +
+               " are kept: the rest of the cycle is classical",
+           false);
+    this->relation_.truncate(kept);
+    cycle = CycleOutcome();
+    cycle.columns = kept;
+    this->goOn(system, stop, cycle);
+    return true;
+  }
+
   /// Fig. 4, and Fig. 2 with t = 1.
   CycleOutcome pipelinedCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     begin(system, stop, beta);
@@ -183,6 +216,7 @@ class PipelinedGmres : public Gmres<Types> {
     plain(1, 0) = 1;
     for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {
       this->relation_.refresh();
+      if (!isExact(stop, a)) return false;
       const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());
       Matrix coefficients(a + 2, 2);
       coefficients(a, 0) = 1;
@@ -191,6 +225,17 @@ class PipelinedGmres : public Gmres<Types> {
     }
     cycle.closed = block.closed;
     return block.columns == count && !block.closed;
+  }
+
+  /// Whether column a of H, and so those after it, can be as exact as this solve still needs: GMRES bears errors that
+  /// grow as its residual falls (Simoncini and Szyld 2003). Where not, the rest of the cycle is better done
+  /// classically.
+  bool isExact(const StopTest& stop, int a) {
+    const Scalar error = columns_.recurrence().relationError(a);
+    const auto& leastSquares = this->relation_.leastSquares();
+    const Scalar limit =
+        safety * leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    return a == 0 || error <= std::max(limit, leastError);
   }
 
   /// An automatic t follows what a cycle without a breakdown was like.
@@ -237,6 +282,10 @@ class PipelinedGmres : public Gmres<Types> {
   }
 
   static constexpr int maxFruitless = 3;
+  /// The condition of H is that of the columns so far.
+  static constexpr Scalar safety = static_cast<Scalar>(0.01);
+  /// Errors of H that are borne in any case, relative to || A M^{-1} ||.
+  static constexpr Scalar leastError = 1000 * std::numeric_limits<Scalar>::epsilon();
   /// How many vectors of a cycle may be orthogonalised again: one product ahead, and several. Measured on real
   /// matrices: beyond one of them, a deep pipeline loses more iterations in the vectors that follow than a new cycle
   /// costs.

@@ -11,7 +11,8 @@
 /// | H      | relation_  | (m+1) x m  | projected operator, replicated                                         |
 /// | r, z   | r_, z_     | n x 1      | b - A x and M_L^{-1} r                                                 |
 ///
-/// Cost of a restart: 1 reduction, 1 A, 1 M_L^{-1}, 1 M_R^{-1}, m + 1 vectors read once.
+/// Cost of a restart, and of a claim that is examined: 1 reduction, 1 A, 1 M_L^{-1}, 1 M_R^{-1}, m + 1 vectors read
+/// once. A claim that stands is examined once, not again when x is updated.
 ///
 /// x is never left with a larger ||z|| than an iterate before it had: what an absurd basis or a preconditioner that
 /// changes makes of x is refused.
@@ -24,6 +25,8 @@
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
+#include "belos_ext/solvers/restart_length.hpp"
+#include "belos_ext/solvers/rounding_level.hpp"
 
 namespace capstan {
 
@@ -45,13 +48,22 @@ class RestartedGmres : public KrylovSolver<Types> {
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
     prepare(b);
+    b_ = &b;
+    x_ = &x;
     system.residual(b, x, *r_);
     system.toNative(*r_, *z_);
     batch_->clear();
     const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), rhs = batch_->norm2(b);
     agreement_.enter(*batch_, stamp_);
+    wantedLength_.enter(*batch_, static_cast<double>(bases() * b.getLocalLength() * sizeof(Scalar)));
     system.reduce(*batch_);
     if (!agreement_.reached(*batch_)) forget();
+    restartLength_ = wantedLength_.agreed(*batch_);
+    if (restartLength_ < wantedLength_.wanted()) {
+      system.tell(0, "restart length", std::to_string(restartLength_) + ": longer bases would take too much memory");
+    }
+    basis_.resize(b.getMap(), restartLength_ + 1);
+    if (flexible_) directions_.resize(b.getMap(), restartLength_);
     const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], bb = (*batch_)[rhs];
     ResidualNorms norms{system.norm(*z_, zz, *batch_), system.norm(*r_, rr, *batch_)};
     stop.begin(norms, system.norm(b, bb, *batch_));
@@ -63,7 +75,7 @@ class RestartedGmres : public KrylovSolver<Types> {
         stop.stop(cycle.finite ? StopReason::Breakdown : StopReason::NonFinite);
         break;
       }
-      const Update made = update(system, b, x, cycle.columns, norms);
+      const Update made = update(system, x, cycle.columns, norms);
       if (made == Update::Refused) {
         system.tell(stop.iterations(), "refused", "what a cycle found would make the residual larger");
       }
@@ -75,6 +87,7 @@ class RestartedGmres : public KrylovSolver<Types> {
           system.tell(stop.iterations(), "residual replacement",
                       "the computed residual does not meet the tolerance yet");
         }
+        if (cycle.claimed) rounding_.ends(system, x, *r_, stop);
         stop.restarted(cycle.claimed);
       }
     }
@@ -84,6 +97,16 @@ class RestartedGmres : public KrylovSolver<Types> {
  protected:
   /// Drops what recall() took over: the ranks do not agree on it.
   virtual void forget() {}
+
+  /// Takes the restart length of these options, and whether the preconditioner may change.
+  void configureCycles(const SolverOptions& options) {
+    wantedLength_.configure(options);
+    restartLength_ = options.numBlocks;
+    flexible_ = options.flexible;
+  }
+
+  /// Vectors that each iteration of a cycle adds to what is kept.
+  virtual std::size_t bases() const { return flexible_ ? 2 : 1; }
 
   /// Runs one cycle from z / beta: fills basis_ and relation_, counts iterations, stops at the target. Collective.
   virtual CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) = 0;
@@ -100,6 +123,7 @@ class RestartedGmres : public KrylovSolver<Types> {
 
   /// q_0 = z / beta.
   void start(LinearSystem<Types>& system, Scalar beta) {
+    forgetCandidate(system);
     system.kernels().scale(Scalar(1) / beta, *z_, basis_[0]);
     relation_.begin(restartLength_, beta, flexible_);
   }
@@ -116,7 +140,7 @@ class RestartedGmres : public KrylovSolver<Types> {
       stop.iterated(recursive);
       system.record(stop.iterations(), recursive);
       cycle.columns = c;
-      cycle.claimed = stop.reached(recursive);
+      cycle.claimed = stop.reached(recursive) && !tooEarly(system, stop, c, recursive);
     }
     const int columns = cycle.columns;
     const auto update = [&, columns](MultiVector& out) {
@@ -157,8 +181,41 @@ class RestartedGmres : public KrylovSolver<Types> {
     }
   }
 
-  int stamp_ = 0;  ///< of the recalled state; 0: none
-  int restartLength_ = 0;
+  /// The most columns, at least half of `columns`, from which a cycle can go on to the target: their vectors are
+  /// independent, and their H is exact enough; 0: none. Found by bisection, to within `step`. Cost: 1 reduction, n
+  /// columns^2 operations, and for each of a few trials 1 A, 1 M^{-1}, 1 reduction.
+  int exactColumns(LinearSystem<Types>& system, const StopTest& stop, int columns, int step) {
+    const int least = columns / 2;
+    int good = least, bad = std::min(columns, independentColumns(system, columns)) + 1;
+    for (int k = bad - 1, less = step; k > good && bad - good > 1;) {
+      if (isExact(system, stop, k)) {
+        good = k;
+      } else {
+        bad = k;
+      }
+      if (bad - good <= step && good > least) break;
+      k = good > least ? (good + bad) / 2 : bad - less;
+      less *= 2;
+    }
+    return good > least ? good : 0;
+  }
+
+  /// Whether a refuted claim leaves less to do, from the residual it has led to, than doing `columns` - `kept` columns
+  /// again. At the rate of the cycle.
+  bool restartsSooner(const StopTest& stop, int columns, int kept) const {
+    const double now = candidateIs_.norms.native, before = static_cast<double>(relation_.beta());
+    if (!(now < before)) return false;
+    return columns * std::log(now / stop.target()) < (columns - kept) * std::log(before / now);
+  }
+
+  /// Whether a claim has been examined, and was refuted, since the recursion has lost touch with the residual.
+  bool isRefuted(const CycleOutcome& cycle) const {
+    return cycle.claimed && !cycle.closed && candidateIs_.columns == cycle.columns && candidateIs_.finite &&
+           !StopTest::trusts(candidateIs_.norms, static_cast<double>(relation_.leastSquares().residual(cycle.columns)));
+  }
+
+  int stamp_ = 0;          ///< of the recalled state; 0: none
+  int restartLength_ = 0;  ///< as the ranks have agreed, from the first reduction of a solve on
   bool flexible_ = false;
   KrylovBasis<Types> basis_, directions_;
   ArnoldiRelation<Scalar> relation_;
@@ -168,11 +225,17 @@ class RestartedGmres : public KrylovSolver<Types> {
 
   enum class Update { Made, Refused, NotFinite };
 
+  /// What stands in candidate_, with its residuals in r_ and z_.
+  struct Candidate {
+    int columns = 0;  ///< 0: none
+    bool finite = false;
+    ResidualNorms norms;
+  };
+
   void prepare(const MultiVector& b) {
     const auto map = b.getMap();
+    candidateIs_ = {};
     best_ = std::numeric_limits<double>::infinity();
-    basis_.resize(map, restartLength_ + 1);
-    if (flexible_) directions_.resize(map, restartLength_);
     if (r_.is_null() || r_->getMap().get() != map.get()) {
       for (Vector* v : {&r_, &z_, &u_, &candidate_}) *v = Teuchos::rcp(new MultiVector(map, 1, false));
       bestX_ = Teuchos::null;
@@ -198,33 +261,101 @@ class RestartedGmres : public KrylovSolver<Types> {
     }
   }
 
+  /// A claim after `columns` columns that the computed residual does not bear out, though the recursion is right (a
+  /// left preconditioner, or another scaling, makes them differ): the cycle goes on, to a lower target. Where it ends
+  /// anyway the update looks.
+  bool tooEarly(LinearSystem<Types>& system, StopTest& stop, int columns, double recursive) {
+    if (columns == restartLength_ || stop.exhausted()) return false;
+    form(system, columns);
+    return candidateIs_.finite && stop.examined(candidateIs_.norms, recursive) == Claim::TooEarly;
+  }
+
+  /// candidate = x + M_R^{-1} Q y, with its residuals and their norms.
+  void form(LinearSystem<Types>& system, int columns) {
+    combine(system, columns);
+    mapUpdate(system, *candidate_);
+    system.kernels().axpby(Scalar(1), *x_, Scalar(1), *candidate_);
+    system.residual(*b_, *candidate_, *r_);
+    system.toNative(*r_, *z_);
+    batch_->clear();
+    const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), size = batch_->norm2(*candidate_);
+    system.reduce(*batch_);
+    const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], xx = (*batch_)[size];
+    const ResidualNorms norms{system.norm(*z_, zz, *batch_), system.norm(*r_, rr, *batch_)};
+    candidateIs_ = {columns, std::isfinite(norms.native) && std::isfinite(norms.explicit_) && std::isfinite(xx), norms};
+  }
+
+  /// How many columns have vectors, and one after them, that can be orthonormalised again: || Q^T Q - I ||_F < 1/2.
+  int independentColumns(LinearSystem<Types>& system, int columns) {
+    batch_->clear();
+    const auto slot = batch_->trailingGram(*basis_.columns(0, columns + 1), 0);
+    system.reduce(*batch_);
+    const Matrix gram = fetched(*batch_, slot);
+    Scalar square = 0;
+    for (int j = 0; j <= columns; ++j) {
+      for (int i = 0; i < j; ++i) square += 2 * gram(i, j) * gram(i, j);
+      square += (gram(j, j) - 1) * (gram(j, j) - 1);
+      if (!(square < Scalar(0.25))) return j - 1;
+    }
+    return columns;
+  }
+
+  /// Whether the last of `columns` columns of H, the one with the largest error, is exact enough: GMRES bears errors
+  /// that grow as its residual falls (Simoncini and Szyld 2003).
+  bool isExact(LinearSystem<Types>& system, const StopTest& stop, int columns) {
+    const auto& leastSquares = relation_.leastSquares();
+    const Scalar needed =
+        leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual(columns - 1);
+    return relationError(system, columns - 1) <= std::max(exactEnough * needed, leastNeeded);
+  }
+
+  /// || A M^{-1} q_j - Q h_{:,j} || / || H ||, computed.
+  Scalar relationError(LinearSystem<Types>& system, int j) {
+    const auto& h = relation_.hessenberg();
+    Matrix column(j + 2, 1);
+    for (int i = 0; i < j + 2; ++i) column(i, 0) = -h(i, j);
+    Scalar size = 0;
+    for (int c = 0; c <= j; ++c) {
+      Scalar length = 0;
+      for (int i = 0; i < c + 2; ++i) length = std::hypot(length, h(i, c));
+      size = std::max(size, length);
+    }
+    system.apply(basis_[j], *u_);
+    system.kernels().accumulate(*basis_.columns(0, j + 2), column, *u_);
+    batch_->clear();
+    const auto square = batch_->norm2(*u_);
+    system.reduce(*batch_);
+    const Scalar error = std::sqrt((*batch_)[square]) / size;
+    return std::isfinite(error) ? error : std::numeric_limits<Scalar>::infinity();
+  }
+
+  /// Puts the residuals of x back in the place of those of a candidate that was not taken.
+  void forgetCandidate(LinearSystem<Types>& system) {
+    if (candidateIs_.columns == 0) return;
+    candidateIs_ = {};
+    system.residual(*b_, *x_, *r_);
+    system.toNative(*r_, *z_);
+  }
+
   /// x <- x + M_R^{-1} Q y, if it and its residual are finite and the residual is hardly larger than that of x: it
   /// cannot be without an A or M that changes, or a basis that is none. Else the same with fewer columns; in the end x
   /// stays.
-  Update update(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, int columns, ResidualNorms& norms) {
+  Update update(LinearSystem<Types>& system, MultiVector& x, int columns, ResidualNorms& norms) {
     bool finite = false;
     for (; columns > 0; columns /= 2) {
-      combine(system, columns);
-      mapUpdate(system, *candidate_);
-      system.kernels().axpby(Scalar(1), x, Scalar(1), *candidate_);
-      system.residual(b, *candidate_, *r_);
-      system.toNative(*r_, *z_);
-      batch_->clear();
-      const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), size = batch_->norm2(*candidate_);
-      system.reduce(*batch_);
-      const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], xx = (*batch_)[size];
-      const ResidualNorms now{system.norm(*z_, zz, *batch_), system.norm(*r_, rr, *batch_)};
-      if (!std::isfinite(now.native) || !std::isfinite(now.explicit_) || !std::isfinite(xx)) continue;
+      if (candidateIs_.columns != columns) form(system, columns);
+      if (!candidateIs_.finite) continue;
       finite = true;
+      const ResidualNorms& now = candidateIs_.norms;
       if (now.native > tolerated * norms.native) continue;
       if (now.native > norms.native) keep(system, x, norms);
       norms = now;
       system.kernels().scale(Scalar(1), *candidate_, x);
+      candidateIs_ = {};
       return Update::Made;
     }
     if (!finite) return Update::NotFinite;
-    system.residual(b, x, *r_);  // those of the last candidate are in their place
-    system.toNative(*r_, *z_);
+    forgetCandidate(system);
     return Update::Refused;
   }
 
@@ -246,6 +377,9 @@ class RestartedGmres : public KrylovSolver<Types> {
     system.tell(stop.iterations(), "went back", "to an earlier iterate with a smaller residual");
   }
 
+  /// Part of what an error of H may be for the residual to meet the target, and what is borne in any case.
+  static constexpr Scalar exactEnough = static_cast<Scalar>(0.01);
+  static constexpr Scalar leastNeeded = 1000 * std::numeric_limits<Scalar>::epsilon();
   /// A cycle may make the native residual larger by this factor: rounding at the attainable accuracy.
   static constexpr double tolerated = 2;
 
@@ -253,7 +387,12 @@ class RestartedGmres : public KrylovSolver<Types> {
   ResidualNorms bestNorms_;
   Vector bestX_;  ///< made where a cycle made the residual larger
   Vector r_, z_, u_, candidate_;
+  Candidate candidateIs_;
+  const MultiVector* b_ = nullptr;  ///< those of the solve at work
+  const MultiVector* x_ = nullptr;
+  RoundingLevel<Types> rounding_;
   Agreement<Types> agreement_;
+  RestartLength<Types> wantedLength_;
   VectorOrthogonalization<Types> vectorOrthogonalization_;
   std::unique_ptr<ReductionBatch<Types>> batch_;
 };

@@ -35,8 +35,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     options_ = options;
     this->stamp_ = 0;
     recalled_ = false;
-    this->restartLength_ = options.numBlocks;
-    this->flexible_ = options.flexible;
+    this->configureCycles(options);
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
     recurrence_.reset(options.basis);
     if (!options.eigenvalueBoundsAuto)
