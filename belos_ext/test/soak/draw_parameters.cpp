@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <Teuchos_oblackholestream.hpp>
 #include <map>
 #include <stdexcept>
 
@@ -90,8 +91,7 @@ ParameterEntry drawValue(const ParameterRow& row, Random& random, const std::str
   if (row.type == "bool") return ParameterEntry(random.chance(0.5));
   for (int i = 0; i < 10; ++i) {
     const double value = random.oneOf<double>({-1, 0, 1e-8, 0.5, 1, 2, 3, 10});
-    const ParameterEntry entry =
-        row.type == "int" ? ParameterEntry(static_cast<int>(value)) : ParameterEntry(value);
+    const ParameterEntry entry = row.type == "int" ? ParameterEntry(static_cast<int>(value)) : ParameterEntry(value);
     if (accepted(row, entry)) return entry;
   }
   return {};
@@ -110,7 +110,9 @@ Teuchos::ParameterList drawParameters(std::uint64_t seed, Method method, double 
       if (!entry.getAny(false).empty()) list.setEntry(row.name, entry);
     }
     try {
-      Parameters(solverName(method)).merge(list);
+      Teuchos::ParameterList quiet(list);
+      quiet.set("Output Stream", Teuchos::RCP<std::ostream>(Teuchos::rcp(new Teuchos::oblackholestream)));
+      Parameters(solverName(method)).merge(quiet);
       return list;
     } catch (const std::invalid_argument&) {
     }

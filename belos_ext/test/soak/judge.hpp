@@ -25,9 +25,9 @@ struct Observation {
 struct Question {
   Method method = Method::Gmres;
   SolverOptions options;
-  bool watched = false;              ///< an application's test takes part, so that the solve may end early
+  double userTestTolerance = 0;        ///< a user test passes where ||b - A x|| <= this ||b - A x_0||; 0: no such test
   bool testsCountApplications = true;  ///< no status test applies A
-  bool mustConverge = false;         ///< the system is benign and the parameters are sound
+  bool mustConverge = false;           ///< the system is benign and the parameters are sound
 };
 
 struct Failure {

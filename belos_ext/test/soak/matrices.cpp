@@ -85,7 +85,7 @@ Row spread(int i, int n, std::uint64_t) { return {{i, std::pow(10.0, -12.0 * i /
 /// c I plus a matrix of ones: two distinct eigenvalues, dense.
 Row rankOne(int i, int n, std::uint64_t seed) {
   Row row;
-  for (int j = 0; j < std::min(n, 40); ++j) row[j] = i < 40 ? 0.1 : 0;
+  for (int j = 0; j < std::min(n, 20); ++j) row[j] = i < 20 ? 0.1 : 0;
   row[i] += 1 + unit(seed);
   return row;
 }
@@ -109,18 +109,31 @@ const std::vector<Kind>& kinds() {
       {"neumann2d", false, neumann2d},
       {"pinned2d", false, pinned2d},
       {"diagonal rows", false, diagonalRows},
-      {"indefinite2d", false,
-       [](int i, int n, std::uint64_t seed) { return grid(i, n, 4 * unit(seed), -1, -1, -1); }},
-      {"diagonal", true, [](int i, int, std::uint64_t) { return Row{{i, 1 + i % 50}}; }},
+      {"indefinite2d", false, [](int i, int n, std::uint64_t seed) { return grid(i, n, 4 * unit(seed), -1, -1, -1); }},
+      {"diagonal", true,
+       [](int i, int, std::uint64_t) {
+         return Row{{i, 1 + i % 50}};
+       }},
       {"indefinite diagonal", false,
-       [](int i, int, std::uint64_t seed) { return Row{{i, 5 * noise(seed, u(i))}}; }},
+       [](int i, int, std::uint64_t seed) {
+         return Row{{i, 5 * noise(seed, u(i))}};
+       }},
       {"spread diagonal", false, spread},
       {"repeated", true, repeated},
       {"rank one", false, rankOne},
-      {"identity", true, [](int i, int, std::uint64_t) { return Row{{i, 1}}; }},
+      {"identity", true,
+       [](int i, int, std::uint64_t) {
+         return Row{{i, 1}};
+       }},
       {"zero", false, [](int, int, std::uint64_t) { return Row{}; }},
-      {"zero but one", false, [](int i, int, std::uint64_t) { return i == 0 ? Row{{0, 2}} : Row{}; }},
-      {"cyclic shift", false, [](int i, int n, std::uint64_t) { return Row{{(i + n - 1) % n, 1}}; }},
+      {"zero but one", false,
+       [](int i, int, std::uint64_t) {
+         return i == 0 ? Row{{0, 2}} : Row{};
+       }},
+      {"cyclic shift", false,
+       [](int i, int n, std::uint64_t) {
+         return Row{{(i + n - 1) % n, 1}};
+       }},
       {"jordan", false, jordan},
       {"skew", false, skew},
       {"dominant", false, [](int i, int n, std::uint64_t seed) { return randomRow(i, n, seed, 5); }},

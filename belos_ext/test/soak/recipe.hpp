@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// One random problem of the soak: plain data, drawn from a seed before anything runs, so that a failure can be repeated
-/// and made simpler. All functions are local and give the same on every rank.
+/// One random problem of the soak: plain data, drawn from a seed before anything runs, so that a failure can be
+/// repeated and made simpler. All functions are local and give the same on every rank.
 
 #include <Teuchos_ParameterList.hpp>
 #include <cstdint>

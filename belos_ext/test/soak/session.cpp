@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <Teuchos_oblackholestream.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -123,8 +124,9 @@ std::vector<Failure> Session::step(const StepRecipe& recipe) {
 }
 
 void Session::takeSolver(const StepRecipe& recipe) {
-  if (recipe.reuse == "new" || subject_.solver.is_null()) {
+  if (recipe.reuse == "new" || subject_.solver.is_null() || subject_.method != recipe.method) {
     subject_ = {};
+    subject_.method = recipe.method;
     const SolverName& name = solverName(recipe.method);
     subject_.solver = makeSolver<Types>(name);
     subject_.parameters.emplace(name);
@@ -204,6 +206,7 @@ Question Session::ask(const StepRecipe& recipe) const {
   question.options = subject_.parameters->options();
   question.method = recipe.method;
   question.testsCountApplications = !appliesOperator(recipe.userTest) && !appliesOperator(recipe.debugTest);
+  if (appliesOperator(recipe.userTest)) question.userTestTolerance = statusTestTolerance;
   question.mustConverge = isEasy(recipe, question.options) && recipe.reuse != "again";
   return question;
 }

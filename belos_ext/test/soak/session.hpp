@@ -23,8 +23,8 @@ struct Tally {
 
 class Session {
  public:
-  /// \param fault a fault to commit on purpose after every solve, which shows that it would be seen: "converged", "nan",
-  /// "ranks", "throw", "hang", "crash"; empty: none
+  /// \param fault a fault to commit on purpose after every solve, which shows that it would be seen: "converged",
+  /// "nan", "ranks", "throw", "hang", "crash"; empty: none
   Session(RCP<const Comm> world, std::string fault) : world_(std::move(world)), fault_(std::move(fault)) {}
 
   /// The first failure that any rank has seen, the same on all ranks. Starts without state of earlier problems.
@@ -39,6 +39,7 @@ class Session {
 
   /// The solver of the steps so far, and its parameters as a second reader understands them.
   struct Subject {
+    Method method = Method::Gmres;
     RCP<Solver> solver;
     std::optional<Parameters> parameters;
     std::optional<System> system;

@@ -2,8 +2,8 @@
 /// The soak: random problems against what must hold after every solve, for as long as one likes.
 ///
 /// Problem k of a run has the seed "first + k", and nothing else decides what it is. A failure prints its problem, a
-/// simpler one that fails likewise, and the command that repeats it. Exit status: 0 all held, 1 something failed, 2 wrong
-/// use.
+/// simpler one that fails likewise, and the command that repeats it. Exit status: 0 all held, 1 something failed, 2
+/// wrong use.
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -209,11 +209,11 @@ class Run {
     for (const auto& [reason, count] : tally.reasons) {
       reasons += fmt::format("{}{} {}", reasons.empty() ? "" : ", ", count, reason);
     }
-    return fmt::format("soak: {} rank{}, seeds {} to {}, {} solves ({}), {} lists of parameters refused, digest {:016x}: {}",
-                       comm_->getSize(), comm_->getSize() == 1 ? "" : "s", choices_.first,
-                       choices_.first + static_cast<std::uint64_t>(std::max(done, 1L)) - 1, tally.solves, reasons,
-                       tally.refused, tally.digest,
-                       failures_ == 0 ? std::string("all held") : fmt::format("{} FAILED", failures_));
+    return fmt::format(
+        "soak: {} rank{}, seeds {} to {}, {} solves ({}), {} lists of parameters refused, digest {:016x}: {}",
+        comm_->getSize(), comm_->getSize() == 1 ? "" : "s", choices_.first,
+        choices_.first + static_cast<std::uint64_t>(std::max(done, 1L)) - 1, tally.solves, reasons, tally.refused,
+        tally.digest, failures_ == 0 ? std::string("all held") : fmt::format("{} FAILED", failures_));
   }
 
   RCP<const Comm> comm_;

@@ -63,7 +63,7 @@ RCP<StatusTest> makeStatusTest(const std::string& name, std::uint64_t seed) {
   }
   const bool isExplicit = name == "Belos explicit residual";
   if (!isExplicit && name != "Belos implicit residual") throw std::logic_error("soak: no status test '" + name + "'");
-  const auto test = Teuchos::rcp(new ResNorm(1e-3));
+  const auto test = Teuchos::rcp(new ResNorm(statusTestTolerance));
   test->defineResForm(isExplicit ? ResNorm::Explicit : ResNorm::Implicit, Belos::TwoNorm);
   test->defineScaleForm(Belos::NormOfInitRes, Belos::TwoNorm);
   return test;

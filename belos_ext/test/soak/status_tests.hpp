@@ -11,10 +11,13 @@ namespace capstan::soak {
 
 using StatusTest = Belos::StatusTest<Scalar, MultiVector, Operator>;
 
+/// What Belos' residual tests ask for, relative to the initial residual.
+constexpr double statusTestTolerance = 1e-3;
+
 /// The test of that name in a recipe; null for "none". What it decides is the same on all ranks.
 RCP<StatusTest> makeStatusTest(const std::string& name, std::uint64_t seed);
 
-/// Whether the test applies A on its own account.
+/// Whether the test computes b - A x on its own account.
 bool appliesOperator(const std::string& name);
 
 }  // namespace capstan::soak

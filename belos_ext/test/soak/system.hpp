@@ -49,8 +49,8 @@ struct System {
   std::optional<HostMatrix> left;  ///< where the left preconditioner is linear and known
   HostBlock b;
   RCP<CrsMatrix> matrix;
-  RCP<const Operator> op;                              ///< what the solver gets for A
-  RCP<const SoakOperator> counted;                     ///< the same, where it counts
+  RCP<const Operator> op;                               ///< what the solver gets for A
+  RCP<const SoakOperator> counted;                      ///< the same, where it counts
   RCP<const SoakOperator> leftOperator, rightOperator;  ///< null without
   RCP<MultiVector> x, rhs;
 

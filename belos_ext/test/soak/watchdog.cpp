@@ -121,7 +121,8 @@ void Watchdog::announce(std::uint64_t seed, const std::string& what) {
   State& s = state();
   const int next = 1 - s.current;
   std::snprintf(s.lines[next], sizeof s.lines[next], "  seed %llu, %.200s\n  reproduce: %s --seed %llu\n",
-                static_cast<unsigned long long>(seed), what.c_str(), s.reproduce, static_cast<unsigned long long>(seed));
+                static_cast<unsigned long long>(seed), what.c_str(), s.reproduce,
+                static_cast<unsigned long long>(seed));
   s.current = next;
   ++s.beats;
 }

@@ -8,8 +8,8 @@
 
 namespace capstan::soak {
 
-/// Watches from a thread of its own that the driver goes on. When nothing was announced for `seconds`, every rank prints
-/// its state and the process aborts, which ends the others.
+/// Watches from a thread of its own that the driver goes on. When nothing was announced for `seconds`, every rank
+/// prints its state and the process aborts, which ends the others.
 class Watchdog {
  public:
   /// \param reproduce the command that repeats a problem, up to its seed
