@@ -27,6 +27,7 @@ struct Question {
   SolverOptions options;
   double userTestTolerance = 0;        ///< a user test passes where ||b - A x|| <= this ||b - A x_0||; 0: no such test
   bool testsCountApplications = true;  ///< no status test applies A
+  bool operatorFails = false;          ///< from some application on: then no residual can be computed
   bool mustConverge = false;           ///< the system is benign and the parameters are sound
 };
 

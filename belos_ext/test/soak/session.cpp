@@ -207,6 +207,7 @@ Question Session::ask(const StepRecipe& recipe) const {
   question.method = recipe.method;
   question.testsCountApplications = !appliesOperator(recipe.userTest) && !appliesOperator(recipe.debugTest);
   if (appliesOperator(recipe.userTest)) question.userTestTolerance = statusTestTolerance;
+  question.operatorFails = recipe.system.wrapper == "nan later";
   question.mustConverge = isEasy(recipe, question.options) && recipe.reuse != "again";
   return question;
 }
