@@ -48,7 +48,7 @@ Residual residual(const HostMatrix& a, const HostBlock& b, const HostBlock& x, i
   return result;
 }
 
-/// M v, or |M| |v|.
+/// M v, or a bound of |M| |v| that counts underflow.
 Vector applied(const HostMatrix& m, const Vector& v, bool absolute) {
   Vector result;
   for (const auto& row : m.rows) {
@@ -57,6 +57,7 @@ Vector applied(const HostMatrix& m, const Vector& v, bool absolute) {
       const Real term = static_cast<Real>(value) * v[static_cast<std::size_t>(j)];
       sum += absolute ? std::abs(term) : term;
     }
+    if (absolute) sum += static_cast<Real>(row.size()) * std::numeric_limits<double>::denorm_min();
     result.push_back(sum);
   }
   return result;

@@ -40,8 +40,7 @@ std::vector<long long> bitsOf(const std::vector<double>& numbers) {
 }
 
 /// Whether the system and the parameters are such that no method has an excuse.
-bool isEasy(const StepRecipe& recipe, const SolverOptions& o) {
-  const SystemRecipe& s = recipe.system;
+bool isEasy(const SystemRecipe& s, const SolverOptions& o) {
   const auto isOneOf = [](const std::string& word, const std::vector<std::string>& words) {
     return std::find(words.begin(), words.end(), word) != words.end();
   };
@@ -54,7 +53,7 @@ bool isEasy(const StepRecipe& recipe, const SolverOptions& o) {
                        !o.implicitScalingGiven && !o.explicitScalingGiven &&
                        o.residualReplacement.mode != ResidualReplacement::Mode::Off &&
                        o.changeOfBasisDropTolerance <= 1e-8;
-  return sizes && system && options && recipe.userTest == "none";
+  return sizes && system && options;
 }
 
 }  // namespace
@@ -84,30 +83,38 @@ std::vector<Failure> Session::step(const StepRecipe& recipe) {
   takeSolver(recipe);
   takeParameters(recipe.parameters);
   takeProblem(recipe);
-  using Combo = Belos::StatusTestCombo<Scalar, MultiVector, Operator>;
-  const auto combination = recipe.combination == "AND"   ? Combo::AND
-                           : recipe.combination == "SEQ" ? Combo::SEQ
-                                                         : Combo::OR;
-  const auto userTest = makeStatusTest(recipe.userTest, recipe.system.seed);
-  subject_.solver->setUserConvStatusTest(userTest, combination);
-  subject_.solver->setDebugStatusTest(makeStatusTest(recipe.debugTest, recipe.system.seed + 1));
+  takeTests(recipe);
   if (recipe.reset == "problem" || recipe.reset == "both") subject_.solver->reset(Belos::Problem);
   if (recipe.reset == "recycle" || recipe.reset == "both") subject_.solver->reset(Belos::RecycleSubspace);
-
-  System& system = *subject_.system;
-  const HostBlock guess = gathered(*system.x);
-  for (const auto& counted : {system.counted, system.leftOperator, system.rightOperator}) {
-    if (!counted.is_null()) counted->restart();
-  }
   ++tally_.solves;
-  Observation seen;
+  // Asked for after the problem was set.
+  if (subject_.parameters->options().flexible && subject_.system->hasLeft()) return expectRefusal();
   try {
-    seen = observe();
+    return solveAndJudge(recipe);
   } catch (const Belos::StatusTestError&) {  // Belos' own tests throw where they see a NaN
     ++tally_.reasons["status test threw"];
     subject_ = {};
     return {};
   }
+}
+
+std::vector<Failure> Session::expectRefusal() {
+  ++tally_.reasons["refused"];
+  try {
+    subject_.solver->solve();
+  } catch (const std::invalid_argument&) {
+    return {};
+  }
+  return {{"misuse not refused", "\"Flexible Gmres\" with a left preconditioner"}};
+}
+
+std::vector<Failure> Session::solveAndJudge(const StepRecipe& recipe) {
+  System& system = *subject_.system;
+  const HostBlock guess = gathered(*system.x);
+  for (const auto& counted : {system.counted, system.leftOperator, system.rightOperator}) {
+    if (!counted.is_null()) counted->restart();
+  }
+  Observation seen = observe();
   commitFault(seen);
   ++tally_.reasons[toString(seen.report.reason)];
   for (const long long bits : bitsOf(sharedNumbers(seen))) {
@@ -117,10 +124,21 @@ std::vector<Failure> Session::step(const StepRecipe& recipe) {
   for (const Failure& failure : judge(system, guess, gathered(*system.x), ask(recipe), seen)) {
     failures.push_back(failure);
   }
-  if (seen.converged && !userTest.is_null() && combination != Combo::OR && userTest->getStatus() != Belos::Passed) {
+  const auto& test = subject_.userTest;
+  if (seen.converged && !test.is_null() && recipe.combination != "OR" && test->getStatus() != Belos::Passed) {
     failures.push_back({"converged without the user's test", recipe.userTest});
   }
   return failures;
+}
+
+void Session::takeTests(const StepRecipe& recipe) {
+  using Combo = Belos::StatusTestCombo<Scalar, MultiVector, Operator>;
+  const auto combination = recipe.combination == "AND"   ? Combo::AND
+                           : recipe.combination == "SEQ" ? Combo::SEQ
+                                                         : Combo::OR;
+  subject_.userTest = makeStatusTest(recipe.userTest, recipe.system.seed);
+  subject_.solver->setUserConvStatusTest(subject_.userTest, combination);
+  subject_.solver->setDebugStatusTest(makeStatusTest(recipe.debugTest, recipe.system.seed + 1));
 }
 
 void Session::takeSolver(const StepRecipe& recipe) {
@@ -166,6 +184,7 @@ void Session::takeProblem(const StepRecipe& recipe) {
     wanted.matrixExponent += 2 * own;
   }
   subject_.system = makeSystem(wanted, subject_.comm, subject_.parameters->options().flexible);
+  subject_.recipe = wanted;
   const System& system = *subject_.system;
   subject_.problem = Teuchos::rcp(new Problem(system.op, system.x, system.rhs));
   if (system.hasLeft()) subject_.problem->setLeftPrec(system.leftOperator);
@@ -207,8 +226,9 @@ Question Session::ask(const StepRecipe& recipe) const {
   question.method = recipe.method;
   question.testsCountApplications = !appliesOperator(recipe.userTest) && !appliesOperator(recipe.debugTest);
   if (appliesOperator(recipe.userTest)) question.userTestTolerance = statusTestTolerance;
-  question.operatorFails = recipe.system.wrapper == "nan later";
-  question.mustConverge = isEasy(recipe, question.options) && recipe.reuse != "again";
+  question.operatorFails = subject_.recipe.wrapper == "nan later";
+  question.mustConverge =
+      isEasy(subject_.recipe, question.options) && recipe.userTest == "none" && recipe.reuse != "again";
   return question;
 }
 

@@ -42,15 +42,20 @@ class Session {
     Method method = Method::Gmres;
     RCP<Solver> solver;
     std::optional<Parameters> parameters;
+    SystemRecipe recipe;  ///< of the system
     std::optional<System> system;
     RCP<Problem> problem;
     RCP<const Comm> comm;
+    RCP<StatusTest> userTest;
   };
 
   std::vector<Failure> step(const StepRecipe& recipe);
+  std::vector<Failure> solveAndJudge(const StepRecipe& recipe);
+  std::vector<Failure> expectRefusal();
   void takeSolver(const StepRecipe& recipe);
   void takeParameters(Teuchos::ParameterList list);
   void takeProblem(const StepRecipe& recipe);
+  void takeTests(const StepRecipe& recipe);
   Observation observe();
   void commitFault(Observation& seen);
   Question ask(const StepRecipe& recipe) const;
