@@ -47,9 +47,10 @@ class SpectrumEstimate {
   std::optional<EigenvalueBounds> operator()(LinearSystem<Types>& system,
                                              const Teuchos::RCP<const typename Types::Map>& map, const Apply& apply) {
     basis_.resize(map, steps_ + 1);
-    if (!orthogonalization_) {
-      orthogonalization_ = makeBlockGramSchmidt<Types>(BlockOrthogonalization::SingleReduceCgs2,
-                                                       IntraOrthogonalization::CholQr, map->getComm());
+    if (!orthogonalization_ || map->getComm().get() != comm_.get()) {
+      comm_ = map->getComm();
+      orthogonalization_ =
+          makeBlockGramSchmidt<Types>(BlockOrthogonalization::SingleReduceCgs2, IntraOrthogonalization::CholQr, comm_);
     }
     ArnoldiRelation<Scalar> relation;
     relation.begin(steps_, Scalar(1), false);
@@ -114,6 +115,7 @@ class SpectrumEstimate {
   static constexpr int steps_ = 16;
 
   KrylovBasis<Types> basis_;
+  Teuchos::RCP<const Teuchos::Comm<int>> comm_;  ///< of orthogonalization_; a solver may be used again on another one
   std::unique_ptr<BlockGramSchmidt<Types>> orthogonalization_;
 };
 

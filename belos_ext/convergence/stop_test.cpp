@@ -48,14 +48,9 @@ double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhs
 void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double preconditioned) {
   if (begun_) return;  // a method that hands over to another one
   begun_ = true;
-<<<<<<< HEAD
+  rhsNorm_ = rhsNorm;
   implicitScale_ = scaleOf(criteria_.implicitScaling, initial, rhsNorm, preconditioned, criteria_.userScale);
   explicitScale_ = scaleOf(criteria_.explicitScaling, initial, rhsNorm, preconditioned, criteria_.userScale);
-=======
-  rhsNorm_ = rhsNorm;
-  implicitScale_ = scaleOf(criteria_.implicitScaling, initial, rhsNorm, criteria_.userScale);
-  explicitScale_ = scaleOf(criteria_.explicitScaling, initial, rhsNorm, criteria_.userScale);
->>>>>>> 672e86483d02b8154462c29c20420899c560ebd5
   target_ = criteria_.tolerance;
   recursive_ = initial.native;
   norms_ = initial;

@@ -57,11 +57,13 @@ class PipelinedGramSchmidt {
     recurrence_.begin(capacity, (depth + 1) * block - 1);
     correction_.begin(capacity, scheme);
     explicit_.prepare(comm);
+    pending_.clear();
+    if (comm.get() != comm_.get()) batches_.clear();
+    comm_ = comm;
     while (static_cast<int>(batches_.size()) < depth + 1) {
       batches_.push_back(std::make_unique<ReductionBatch<Types>>(comm));
     }
     slots_.resize(batches_.size());
-    pending_.clear();
     pending_.resize(batches_.size());
   }
 
@@ -180,6 +182,7 @@ class PipelinedGramSchmidt {
   PipelinedRecurrence<Scalar> recurrence_;
   PipelinedCorrection<Scalar> correction_;
   VectorOrthogonalization<Types> explicit_;
+  Teuchos::RCP<const Teuchos::Comm<int>> comm_;  ///< of the batches; a solver may be used again on another one
   std::vector<std::unique_ptr<ReductionBatch<Types>>> batches_;
   std::vector<Products> slots_;
   std::vector<PendingReduction<Types>> pending_;

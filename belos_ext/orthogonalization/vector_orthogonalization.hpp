@@ -22,7 +22,9 @@ class VectorOrthogonalization {
   using Matrix = SmallMatrix<Scalar>;
 
   void prepare(const Teuchos::RCP<const Teuchos::Comm<int>>& comm) {
-    if (!batch_) batch_ = std::make_unique<ReductionBatch<Types>>(comm);
+    if (batch_ && comm.get() == comm_.get()) return;
+    comm_ = comm;
+    batch_ = std::make_unique<ReductionBatch<Types>>(comm);
   }
 
   /// Orthonormalises column k against columns [0, k).
@@ -57,6 +59,7 @@ class VectorOrthogonalization {
   }
 
  private:
+  Teuchos::RCP<const Teuchos::Comm<int>> comm_;  ///< of the batch; a solver may be used again on another one
   std::unique_ptr<ReductionBatch<Types>> batch_;
 };
 

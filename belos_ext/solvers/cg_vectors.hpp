@@ -137,14 +137,18 @@ class CgVectors {
     return std::isnan(q_.mu) || std::isnan(q_.nu) || std::isnan(q_.delta) || std::isnan(q_.gamma) || std::isnan(q_.rr);
   }
 
-  /// r = b - A x, and its norm. One reduction, collective.
-  double computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+  struct Norms {
+    double residual, iterate;
+  };
+
+  /// r = b - A x; its norm, and that of x. One reduction, collective.
+  Norms computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
     system.residual(b, x, *r_);
     batch_->clear();
-    const auto rr = batch_->norm2(*r_);
+    const auto rr = batch_->norm2(*r_), xx = batch_->norm2(x);
     system.reduce(*batch_);
-    const Scalar square = (*batch_)[rr];
-    return system.norm(*r_, square, *batch_);
+    const Scalar square = (*batch_)[rr], size = (*batch_)[xx];
+    return {system.norm(*r_, square, *batch_), std::sqrt(static_cast<double>(size))};
   }
 
  private:

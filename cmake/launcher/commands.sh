@@ -174,18 +174,28 @@ command_list() {
 help_test() {
   cat <<'TEXT'
 usage: ./capstan test [--sanitize] [arguments of ctest]
+       ./capstan test --soak MINUTES [--ranks N] [arguments of the soak]
 
 Builds everything and runs all tests; the results are also in build/test-results.xml (JUnit). The exit status is ctest's.
 Where packages are not installed for it (elsewhere than on Debian, or with CAPSTAN_INSTALL=off), tests that lack one are
 skipped, and named with their reasons at the end.
   --sanitize   the unit tests and those inside other programs (deck, plugin, OpenFOAM) with the address and
                undefined-behaviour sanitizers, in build-sanitize/
-Examples: ./capstan test -R gmres      ./capstan test -L unit -j 2
+  --soak       random linear systems against what must hold after every solve, under the same sanitizers: half of the
+               minutes on 1 rank, half on 3, or all on N. A failure shows its problem and the command that repeats it,
+               such as: ./capstan test --soak 1 --ranks 3 --seed 17. Without --first SEED every run has the same seeds
+               in the same order. All arguments: build-sanitize/test/soak --help
+Examples: ./capstan test -R gmres      ./capstan test -L unit -j 2      ./capstan test --soak 10 --first 100000
 TEXT
 }
 
 command_test() {
   local targets=(all) groups=(build openfoam petsc bench test) selection=() progress=() status=0
+  if [[ ${1:-} == --soak ]]; then
+    shift
+    soak "$@"
+    return
+  fi
   if [[ ${1:-} == --sanitize ]]; then
     shift
     build_dir=$build_dir-sanitize targets=(capstan_unit_tests capstan_application_tests) groups=(build openfoam)

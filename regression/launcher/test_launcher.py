@@ -192,6 +192,32 @@ class Launcher(LauncherCase):
         self.assertIn(f"--test-dir {self.root}/build-sanitize", self.called("ctest")[0])
         self.assertIn("-L unit|application", self.called("ctest")[0])
 
+    def soaks(self):
+        return [line for line in self.called("mpirun") if "/test/soak" in line]
+
+    def test_soak_runs_half_on_one_rank_and_half_on_three(self):
+        self.install_everything()
+        status, _, errors = self.capstan("test", "--soak", "5", "--first", "70")
+        self.assertEqual(status, 0, errors)
+        self.assertIn("-DCAPSTAN_SANITIZE=address,undefined", self.called("cmake")[0])
+        self.assertTrue(any(call.endswith(" soak") for call in self.called("ninja")))
+        for call, ranks in zip(self.soaks(), (1, 3), strict=True):
+            self.assertIn(f"-n {ranks} {self.root}/build-sanitize/test/soak --minutes 2.5 --first 70", call)
+        self.assertEqual(self.called("ctest"), [])
+
+    def test_soak_repeats_one_problem_on_the_ranks_asked_for(self):
+        self.install_everything()
+        self.assertEqual(self.capstan("test", "--soak", "1", "--ranks", "2", "--seed", "17")[0], 0)
+        self.assertEqual(len(self.soaks()), 1)
+        self.assertTrue(self.soaks()[0].endswith(f"-n 2 {self.root}/build-sanitize/test/soak --seed 17"), self.soaks())
+
+    def test_soak_goes_on_with_three_ranks_where_one_has_failed_and_fails(self):
+        self.install_everything()
+        (self.work / "bin" / "mpirun").write_text('#!/bin/sh\necho "mpirun $*" >>"$CALLS"\ncase " $* " in *" -n 1 "*) exit 1 ;; esac\n',
+                                                  encoding="utf-8")
+        self.assertEqual(self.capstan("test", "--soak", "0.1")[0], 1)
+        self.assertEqual(len(self.soaks()), 2)
+
     def test_solve_starts_the_ranks_asked_for(self):
         self.install_everything()
         status, output, errors = self.capstan("solve", "deck.yaml", "--ranks", "3", "--quiet")
@@ -205,6 +231,11 @@ class Launcher(LauncherCase):
     def test_bad_values_are_refused_before_any_work(self):
         self.install_everything()
         for arguments, environment, word in ((("solve", "d.yaml", "--ranks", "0"), {}, "--ranks"),
+                                             (("test", "--soak"), {}, "--soak"),
+                                             (("test", "--soak", "0"), {}, "--soak"),
+                                             (("test", "--soak", "1e3"), {}, "--soak"),
+                                             (("test", "--soak", "--seed"), {}, "--soak"),
+                                             (("test", "--soak", "1", "--ranks", "0"), {}, "--ranks"),
                                              (("solve",), {}, "deck"), (("run",), {}, "case folder"),
                                              (("build", "--jobs", "x"), {}, "--jobs"),
                                              (("build", "--fast"), {}, "--fast"),

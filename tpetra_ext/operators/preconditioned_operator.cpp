@@ -118,7 +118,6 @@ void PreconditionedOperator<Types>::precondition(Preconditioner& preconditioner,
   applyInWidth(preconditioner, from, to);
   pollReductions();
   cost_.preconditionerSeconds += Teuchos::Time::wallTime() - begin;
-  ++cost_.preconditionerApplications;
   cost_.preconditionerColumns += static_cast<long>(from.getNumVectors());
   eventLog().record(EventKind::PreconditionerApply, static_cast<long>(from.getNumVectors()));
 }
@@ -129,19 +128,23 @@ void PreconditionedOperator<Types>::applyInWidth(Preconditioner& preconditioner,
   const std::size_t columns = from.getNumVectors();
   if (columns > 1 && preconditioner.width == 0) preconditioner.width = columns;
   const std::size_t width = preconditioner.width;
+  const auto applyOnce = [&](const MultiVector& in, MultiVector& out) {
+    preconditioner.op->apply(in, out);
+    ++cost_.preconditionerApplications;
+  };
   if (columns <= 1 || columns == width) {
-    preconditioner.op->apply(from, to);
+    applyOnce(from, to);
     return;
   }
   if (columns > width || 2 * columns <= width) {
-    for (std::size_t c = 0; c < columns; ++c) preconditioner.op->apply(*from.getVector(c), *to.getVectorNonConst(c));
+    for (std::size_t c = 0; c < columns; ++c) applyOnce(*from.getVector(c), *to.getVectorNonConst(c));
     return;
   }
   MultiVector& in = scratch(paddedFrom_, from.getMap(), width);
   MultiVector& out = scratch(paddedTo_, to.getMap(), width);
   for (std::size_t c = 0; c < columns; ++c) Tpetra::deep_copy(*in.getVectorNonConst(c), *from.getVector(c));
   for (std::size_t c = columns; c < width; ++c) in.getVectorNonConst(c)->putScalar(0);
-  preconditioner.op->apply(in, out);
+  applyOnce(in, out);
   for (std::size_t c = 0; c < columns; ++c) Tpetra::deep_copy(*to.getVectorNonConst(c), *out.getVector(c));
 }
 

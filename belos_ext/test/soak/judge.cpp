@@ -1,0 +1,347 @@
+#include "belos_ext/test/soak/judge.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <limits>
+
+namespace capstan::soak {
+namespace {
+
+using Real = long double;
+static_assert(LDBL_MAX_EXP > 2 * DBL_MAX_EXP, "squares of doubles must not overflow");
+using Vector = std::vector<Real>;
+
+constexpr Real eps = std::numeric_limits<double>::epsilon();
+/// Relative error granted to norms computed in double.
+constexpr Real generous = 1 + 1e-6L;
+/// Below, squares of entries underflow in double and the solvers work with upper bounds of norms; above, they overflow.
+constexpr Real smallest = 1e-140L, largest = 1e140L;
+
+Real norm(const Vector& v) {
+  Real sum = 0;
+  for (const Real entry : v) sum += entry * entry;
+  return std::sqrt(sum);
+}
+
+/// b - A x, and an entrywise bound of what rounding may make of it in double.
+struct Residual {
+  Vector r, rounding;
+};
+
+Residual residual(const HostMatrix& a, const HostBlock& b, const HostBlock& x, int column) {
+  Residual result;
+  for (int i = 0; i < b.rows; ++i) {
+    const auto& row = a.rows[static_cast<std::size_t>(i)];
+    Real sum = b(i, column), size = std::abs(sum);
+    for (const auto& [j, value] : row) {
+      const Real term = static_cast<Real>(value) * static_cast<Real>(x(j, column));
+      sum -= term;
+      size += std::abs(term);
+    }
+    const auto terms = static_cast<Real>(row.size() + 4);
+    result.r.push_back(sum);
+    result.rounding.push_back(terms * (eps * size + std::numeric_limits<double>::denorm_min()));
+  }
+  return result;
+}
+
+/// M v, or a bound of |M| |v| that counts underflow.
+Vector applied(const HostMatrix& m, const Vector& v, bool absolute) {
+  Vector result;
+  for (const auto& row : m.rows) {
+    Real sum = 0;
+    for (const auto& [j, value] : row) {
+      const Real term = static_cast<Real>(value) * v[static_cast<std::size_t>(j)];
+      sum += absolute ? std::abs(term) : term;
+    }
+    if (absolute) sum += static_cast<Real>(row.size()) * std::numeric_limits<double>::denorm_min();
+    result.push_back(sum);
+  }
+  return result;
+}
+
+/// A norm and how far rounding in double may take it off.
+struct Norm {
+  Real value = 0, rounding = 0;
+};
+
+bool isOrdinary(Real value) { return value == 0 || (value > smallest && value < largest); }
+
+class ColumnJudge {
+ public:
+  ColumnJudge(const System& system, const HostBlock& guess, const HostBlock& x, const Question& question, int column)
+      : question_(question), nativeKnown_(!system.hasLeft() || system.left.has_value()) {
+    const Residual before = residual(system.a, system.b, guess, column);
+    const Residual after = residual(system.a, system.b, x, column);
+    plainBefore_ = {norm(before.r), norm(before.rounding)};
+    plainAfter_ = {norm(after.r), norm(after.rounding)};
+    nativeBefore_ = nativeOf(system, before, plainBefore_);
+    nativeAfter_ = nativeOf(system, after, plainAfter_);
+    for (int i = 0; i < system.b.rows; ++i) {
+      rhs_ += static_cast<Real>(system.b(i, column)) * static_cast<Real>(system.b(i, column));
+    }
+    rhs_ = std::sqrt(rhs_);
+    const SolverOptions& o = question.options;
+    // As the README has it: the explicit scaling is that of the computed residual. Where the implicit one alone is
+    // given, either is taken.
+    const bool isGmres = !isConjugateGradient(question.method);
+    if (o.explicitScalingGiven || !o.implicitScalingGiven || (isGmres && system.hasLeft())) {
+      limits_.push_back({plainAfter_, {o.explicitScaling}});
+    } else {
+      limits_.push_back({plainAfter_, {o.explicitScaling, o.implicitScaling}});
+    }
+    if (isGmres && nativeKnown_) limits_.push_back({nativeAfter_, {o.implicitScaling}});
+  }
+
+  /// Empty if the tolerance is met.
+  std::string missed() const {
+    for (const Limit& limit : limits_) {
+      bool met = false;
+      Real scale = 0;
+      for (const ResidualScaling scaling : limit.scalings) {
+        scale = scaleOf(scaling);
+        const Real allowed = question_.options.tolerance * scale * generous + limit.norm.rounding;
+        met = met || limit.norm.value <= allowed;  // false for NaN
+      }
+      if (!met) {
+        return fmt::format("residual norm {:.6e} (b - A x: {:.6e}, rounding {:.1e}) over {:.6e} = {:.6e}, tolerance {}",
+                           static_cast<double>(limit.norm.value), static_cast<double>(plainAfter_.value),
+                           static_cast<double>(limit.norm.rounding), static_cast<double>(scale),
+                           static_cast<double>(limit.norm.value / scale), question_.options.tolerance);
+      }
+    }
+    return {};
+  }
+
+  /// Whether `attained` is a scaled residual of this x, by any scaling.
+  bool describes(double attained) const {
+    if (!nativeKnown_ || !std::isfinite(attained)) return true;
+    for (const Norm* n : {&plainBefore_, &plainAfter_, &nativeBefore_, &nativeAfter_}) {
+      if (!isOrdinary(n->value)) return true;
+    }
+    // A scale that is all rounding.
+    if (plainBefore_.value <= 100 * plainBefore_.rounding || nativeBefore_.value <= 100 * nativeBefore_.rounding) {
+      return true;
+    }
+    for (const ResidualScaling scaling : {question_.options.explicitScaling, question_.options.implicitScaling,
+                                          ResidualScaling::NormOfInitRes, ResidualScaling::NormOfPrecInitRes}) {
+      for (const Norm* n : {&plainAfter_, &nativeAfter_}) {
+        const Real scale = scaleOf(scaling), attainedNorm = attained * scale;
+        if (!isOrdinary(scale)) return true;
+        // The scale is subject to rounding as well.
+        const Real scaleError =
+            plainBefore_.rounding / plainBefore_.value + nativeBefore_.rounding / nativeBefore_.value;
+        const Real allowed = 1e-6L * n->value + 2 * n->rounding + 2 * scaleError * attainedNorm;
+        if (std::abs(attainedNorm - n->value) <= allowed) return true;
+      }
+    }
+    return false;
+  }
+
+  Real plain() const { return plainAfter_.value; }
+
+  /// || b - A x || <= tolerance || b - A x_0 ||.
+  bool fallenBelow(double tolerance) const {
+    return plainAfter_.value <=
+           tolerance * (plainBefore_.value + plainBefore_.rounding) * generous + plainAfter_.rounding;
+  }
+
+ private:
+  struct Limit {
+    Norm norm;
+    std::vector<ResidualScaling> scalings;
+  };
+
+  static Norm nativeOf(const System& system, const Residual& residual, const Norm& plain) {
+    if (!system.left) return plain;
+    return {norm(applied(*system.left, residual.r, false)), norm(applied(*system.left, residual.rounding, true))};
+  }
+
+  /// The largest scale the solver may have computed.
+  Real scaleOf(ResidualScaling scaling) const {
+    const auto initial = [](const Norm& n) {
+      // Rounding alone: the solver may have found 0, and a vanishing scale means an absolute test.
+      return n.value <= 2 * n.rounding ? std::max(Real(1), n.value + n.rounding) : n.value + n.rounding;
+    };
+    Real scale = 1;
+    if (scaling == ResidualScaling::NormOfInitRes) scale = initial(plainBefore_);
+    if (scaling == ResidualScaling::NormOfPrecInitRes) {
+      scale = nativeKnown_ ? initial(nativeBefore_) : std::numeric_limits<Real>::infinity();
+    }
+    if (scaling == ResidualScaling::NormOfRHS) scale = rhs_;
+    if (scaling == ResidualScaling::UserProvided) scale = question_.options.userScale;
+    return scale > 0 ? scale : 1;
+  }
+
+  const Question& question_;
+  bool nativeKnown_;
+  Norm plainBefore_, plainAfter_, nativeBefore_, nativeAfter_;
+  Real rhs_ = 0;
+  std::vector<Limit> limits_;
+};
+
+bool isFinite(const HostBlock& v, int column) {
+  for (int i = 0; i < v.rows; ++i) {
+    if (!std::isfinite(v(i, column))) return false;
+  }
+  return true;
+}
+
+void judgeColumn(const System& system, const HostBlock& guess, const HostBlock& x, const Question& question,
+                 const ColumnReport& report, int c, std::vector<Failure>& failures) {
+  const bool finite = isFinite(x, c);
+  if (!finite && isFinite(guess, c)) {
+    failures.push_back({"x not finite", fmt::format("column {} ended as {}", c, toString(report.reason))});
+  } else if (!finite && report.converged) {
+    failures.push_back({"converged with x not finite", fmt::format("column {}", c)});
+  }
+  if (!finite) return;
+  const ColumnJudge judge(system, guess, x, question, c);
+  if (const std::string missed = judge.missed(); report.converged && !missed.empty()) {
+    failures.push_back({"false converged", fmt::format("column {}, reported {}: {}", c, report.trueResidual, missed)});
+  }
+  if (report.reason == StopReason::UserTest && question.userTestTolerance > 0 &&
+      !judge.fallenBelow(question.userTestTolerance)) {
+    failures.push_back(
+        {"the user's test passed for another x", fmt::format("column {}, reported {}, || b - A x || = {:.6e}", c,
+                                                             report.trueResidual, static_cast<double>(judge.plain()))});
+  }
+  if (!question.operatorFails && !judge.describes(report.trueResidual)) {
+    failures.push_back(
+        {"residual of another x",
+         fmt::format("column {} ({}): reported {} (scale {}), but || b - A x || = {:.6e}", c, toString(report.reason),
+                     report.trueResidual, report.scale, static_cast<double>(judge.plain()))});
+  }
+}
+
+/// Collects what a report must not say.
+class Sanity {
+ public:
+  explicit Sanity(std::vector<Failure>& failures) : failures_(failures) {}
+  template <class A, class B>
+  void equal(const char* what, const A& a, const B& b) {
+    if (!(a == b)) failures_.push_back({fmt::format("report: {}", what), fmt::format("{} and {}", a, b)});
+  }
+  void within(const char* what, double value, double low, double high) {
+    if (!(value >= low && value <= high)) {
+      failures_.push_back({fmt::format("report: {}", what), fmt::format("{} is not in [{}, {}]", value, low, high)});
+    }
+  }
+
+ private:
+  std::vector<Failure>& failures_;
+};
+
+void judgeColumns(const SolveReport& report, const SolverOptions& options, Sanity& sanity) {
+  bool all = true;
+  int most = 0;
+  for (const ColumnReport& column : report.columns) {
+    sanity.within("iterations of a column", column.iterations, 0, options.maxIterations);
+    sanity.within("restarts of a column", column.restarts, 0, std::numeric_limits<int>::max());
+    sanity.equal("reason of a column", column.converged,
+                 column.reason == StopReason::Converged || column.reason == StopReason::ZeroRightHandSide);
+    sanity.equal("a column that never started", column.reason == StopReason::NotStarted, false);
+    sanity.within("scale", column.scale, std::numeric_limits<double>::denorm_min(),
+                  std::numeric_limits<double>::infinity());
+    all = all && column.converged;
+    most = std::max(most, column.iterations);
+  }
+  sanity.equal("converged, and that of the columns", report.converged, all);
+  sanity.equal("iterations, and the most of a column", report.iterations, most);
+}
+
+void judgeReport(const System& system, const Question& question, const Observation& seen, Sanity& sanity) {
+  const SolveReport& report = seen.report;
+  const int columns = system.b.columns;
+  constexpr double many = 1e15;
+  sanity.equal("converged, and what solve() returned", report.converged, seen.converged);
+  sanity.equal("iterations, and getNumIters()", report.iterations, seen.iterations);
+  sanity.equal("columns", report.columns.size(), static_cast<std::size_t>(columns));
+  sanity.equal("rows", report.rows, static_cast<long long>(system.b.rows));
+  sanity.equal("ranks", report.ranks, system.x->getMap()->getComm()->getSize());
+  sanity.within("blocking reductions", static_cast<double>(report.reductionsBlocking), 0, many);
+  sanity.within("nonblocking reductions", static_cast<double>(report.reductionsNonblocking), 0, many);
+  sanity.within("final step size", report.finalStepSize, 0, 100);
+  sanity.within("operator applications", static_cast<double>(report.operatorApplications), 0, many);
+  if (!system.counted.is_null() && question.testsCountApplications) {
+    sanity.equal("operator applications", report.operatorApplications,
+                 static_cast<long>(system.counted->applications()));
+  }
+  long preconditioned = 0;
+  for (const auto& side : {system.leftOperator, system.rightOperator}) {
+    preconditioned += side.is_null() ? 0 : side->applications();
+  }
+  if (question.testsCountApplications) {
+    sanity.equal("preconditioner applications", report.preconditionerApplications, preconditioned);
+  }
+  for (const double seconds : {report.seconds.operatorSeconds, report.seconds.preconditioner,
+                               report.seconds.orthogonalization, report.seconds.reductionWait, report.seconds.total}) {
+    sanity.within("seconds", seconds, 0, 1e6);
+  }
+  if (!std::isnan(report.progress.overlap)) sanity.within("overlap", report.progress.overlap, 0, 1);
+  for (const ReportEvent& event : report.events) {
+    sanity.within("column of an event", event.column, -1, columns - 1);
+    sanity.within("iteration of an event", event.iteration, 0, report.iterations);
+  }
+  for (const HistoryPoint& point : report.history) {
+    sanity.within("column of a history point", point.column, 0, columns - 1);
+    sanity.within("iteration of a history point", point.iteration, 0, report.iterations);
+  }
+  judgeColumns(report, question.options, sanity);
+}
+
+}  // namespace
+
+std::vector<Failure> judge(const System& system, const HostBlock& guess, const HostBlock& x, const Question& question,
+                           const Observation& seen) {
+  std::vector<Failure> failures;
+  Sanity sanity(failures);
+  judgeReport(system, question, seen, sanity);
+  const auto columns = static_cast<std::size_t>(system.b.columns);
+  for (std::size_t c = 0; c < std::min(columns, seen.report.columns.size()); ++c) {
+    judgeColumn(system, guess, x, question, seen.report.columns[c], static_cast<int>(c), failures);
+  }
+  if (question.mustConverge && !seen.converged) {
+    failures.push_back({"an easy system is not solved",
+                        fmt::format("{} after {} iterations, residual {}", toString(seen.report.reason),
+                                    seen.report.iterations, seen.report.trueResidual)});
+  }
+  const HostBlock after = gathered(*system.rhs);
+  for (std::size_t i = 0; i < after.values.size(); ++i) {
+    const double was = system.b.values[i], is = after.values[i];
+    if (was == is || (std::isnan(was) && std::isnan(is))) continue;
+    failures.push_back({"b has changed", fmt::format("entry {}: {} was {}", i, is, was)});
+    break;
+  }
+  return failures;
+}
+
+std::vector<double> sharedNumbers(const Observation& seen) {
+  const SolveReport& r = seen.report;
+  std::vector<double> numbers = {seen.converged ? 1.0 : 0.0,
+                                 static_cast<double>(seen.iterations),
+                                 seen.achieved,
+                                 seen.lossOfAccuracy ? 1.0 : 0.0,
+                                 static_cast<double>(r.reason),
+                                 static_cast<double>(r.iterationsInTurn),
+                                 static_cast<double>(r.restarts),
+                                 r.recursiveResidual,
+                                 r.trueResidual,
+                                 static_cast<double>(r.reductionsBlocking),
+                                 static_cast<double>(r.reductionsNonblocking),
+                                 static_cast<double>(r.operatorApplications),
+                                 static_cast<double>(r.preconditionerApplications),
+                                 static_cast<double>(r.finalStepSize),
+                                 static_cast<double>(r.events.size()),
+                                 static_cast<double>(r.history.size())};
+  for (const ColumnReport& column : r.columns) {
+    numbers.insert(numbers.end(), {static_cast<double>(column.reason), static_cast<double>(column.iterations),
+                                   column.recursiveResidual, column.trueResidual, column.scale});
+  }
+  return numbers;
+}
+
+}  // namespace capstan::soak

@@ -1,0 +1,47 @@
+#pragma once
+/// \file
+/// What must hold after every solve. Residuals are computed anew in long double, whose range holds the square of any
+/// double, from the replicated matrix.
+
+#include <string>
+#include <vector>
+
+#include "belos_ext/core/solve_report.hpp"
+#include "belos_ext/core/solver_options.hpp"
+#include "belos_ext/test/soak/system.hpp"
+
+namespace capstan::soak {
+
+/// What a solver says of its last solve.
+struct Observation {
+  bool converged = false;
+  int iterations = 0;
+  double achieved = 0;
+  bool lossOfAccuracy = false;
+  SolveReport report;
+};
+
+/// What was asked.
+struct Question {
+  Method method = Method::Gmres;
+  SolverOptions options;
+  double userTestTolerance = 0;        ///< a user test passes where ||b - A x|| <= this ||b - A x_0||; 0: no such test
+  bool testsCountApplications = true;  ///< no status test applies A
+  bool operatorFails = false;          ///< from some application on: then no residual can be computed
+  bool mustConverge = false;           ///< the system is benign and the parameters are sound
+};
+
+struct Failure {
+  std::string kind;  ///< a few words; a simpler problem with the same kind is the same failure
+  std::string text;
+};
+
+/// All that is wrong. `guess` and `x` are those before and after the solve. Local; the same on every rank where the
+/// ranks agree.
+std::vector<Failure> judge(const System& system, const HostBlock& guess, const HostBlock& x, const Question& question,
+                           const Observation& seen);
+
+/// The numbers that must be equal on all ranks to the last bit.
+std::vector<double> sharedNumbers(const Observation& seen);
+
+}  // namespace capstan::soak
