@@ -17,6 +17,7 @@
 #include <exception>
 #include <regex>
 
+#include "adapters/deck/negative_definite.hpp"
 #include "belos_ext/core/nearest_match.hpp"
 
 namespace capstan::deck {
@@ -61,6 +62,21 @@ Teuchos::ParameterList ifpack2Parameters(const PreconditionerName& name, const T
   }
   list.setParameters(own);
   return list;
+}
+
+bool usesRowSums(const Teuchos::ParameterList& list) {
+  const char* const scaling = "chebyshev: use rowsumabs diagonal scaling";
+  if (list.isType<bool>(scaling) && list.get<bool>(scaling)) return true;
+  return std::any_of(list.begin(), list.end(), [&list](const auto& entry) {
+    return entry.second.isList() && usesRowSums(list.sublist(entry.first));
+  });
+}
+
+/// Whether a renewed hierarchy would smooth with the row sums of the old values: smoothers that MueLu keeps compute
+/// them once. The bound on the eigenvalues would no longer hold.
+bool keepsRowSums(const Teuchos::ParameterList& list) {
+  const bool keepsSmoothers = list.isType<std::string>("reuse: type") && list.get<std::string>("reuse: type") != "none";
+  return keepsSmoothers && usesRowSums(list);
 }
 
 /// Debian's Tacho ends the process on more than one rank, so it cannot be tried.
@@ -183,7 +199,11 @@ void Preconditioner::update(const Teuchos::RCP<Matrix>& A) {
     if (operator_.is_null() || options_.recompute || builtFor_ != A.get()) {
       build(A);
     } else if (options_.reuse) {
-      renew(A);
+      if (keepsRowSums(options_.parameters)) {
+        build(A);
+      } else {
+        renew(A);
+      }
     }
   } catch (const PreconditionerError&) {
     throw;
@@ -198,7 +218,8 @@ void Preconditioner::build(const Teuchos::RCP<Matrix>& A) {
   builtFor_ = nullptr;
   if (name_->name == "muelu") {
     refuseTacho(options_.parameters, A->getComm()->getSize());
-    Teuchos::ParameterList list = options_.parameters;
+    Teuchos::ParameterList list =
+        negativeTrace(*A) ? forNegativeDefinite(options_.parameters) : Teuchos::ParameterList(options_.parameters);
     operator_ = MueLu::CreateTpetraPreconditioner<Scalar, LocalOrdinal, GlobalOrdinal, Node>(
         Teuchos::rcp_implicit_cast<Operator>(A), list);
     requireSoundCoarseSolve();

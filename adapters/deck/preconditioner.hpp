@@ -41,7 +41,9 @@ struct PreconditionerOptions {
   std::string origin;                 ///< MueLu only: where `parameters` came from, for messages
   Side side = Side::Right;
   bool recompute = true;  ///< build anew for every solve
-  bool reuse = false;     ///< without recompute: keep the structure (aggregates, sparsity), renew the values
+  /// Without recompute: keep the structure (aggregates, sparsity), renew the values. MueLu with "reuse: type" and
+  /// smoothers scaled by row sums (Capstan's presets) is built anew, since those smoothers would keep the old sums.
+  bool reuse = false;
 };
 
 /// The preconditioner cannot be built, or does not do what it should. Thrown alike on all ranks.
