@@ -21,12 +21,19 @@ class SpectralInterval {
     automatic_ = options.eigenvalueBoundsAuto;
     bounds_.reset();
     if (!automatic_) bounds_ = options.eigenvalueBounds;
+    shown_ = 1;
+    fresh_ = compared_ = false;
   }
   void recall(const SolverState& state) {
-    if (automatic_) bounds_ = state.eigenvalueBounds;
+    if (!automatic_) return;
+    bounds_ = state.eigenvalueBounds;
+    shown_ = state.shownOfBounds;
   }
   void remember(SolverState& state) const {
-    if (automatic_ && bounds_ && bounds_->min < bounds_->max) state.eigenvalueBounds = bounds_;
+    if (!automatic_) return;
+    state.eigenvalueBounds.reset();
+    if (bounds_ && bounds_->min < bounds_->max) state.eigenvalueBounds = bounds_;
+    state.shownOfBounds = shown_;
   }
 
   /// The interval; [0, 0] where nothing can be estimated. Collective.
@@ -38,8 +45,34 @@ class SpectralInterval {
       const auto found = SpectrumEstimate<Types>()(system, map, apply);  // a basis of its own, given back at once
       system.tell(iteration, "eigenvalue bounds", found ? toString(*found) : "the estimate broke down");
       bounds_ = found.value_or(EigenvalueBounds{0, 0});
+      fresh_ = true;
+      compared_ = false;
     }
     return *bounds_;
+  }
+
+  /// Drops remembered bounds that do not fit the Ritz values of this solve: the operator is another one. Right-hand
+  /// sides need not show the upper end of the spectrum, so it is compared with what solves have shown of it before.
+  /// Local. \param columns of `hessenberg` that stand
+  void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, int iteration) {
+    const bool many = columns >= static_cast<int>(few);
+    if (compared_ || !automatic_ || !bounds_ || !(bounds_->max > 0) || columns == 0 || (fresh_ && !many)) return;
+    compared_ = true;
+    double largest = -std::numeric_limits<double>::infinity();
+    for (const auto& value : hessenbergEigenvalues(hessenberg, std::min(columns, static_cast<int>(enough)))) {
+      largest = std::max(largest, value.real());
+    }
+    if (!std::isfinite(largest)) return;
+    const double share = largest / bounds_->max;
+    if (fresh_) {
+      shown_ = share;
+    } else if (share > 1.1 * std::max(1.0, shown_) || share < std::min(1.0, shown_) / (many ? 2 : 20)) {
+      system.tell(iteration, "eigenvalue bounds",
+                  "those of an earlier solve, " + toString(*bounds_) + ", do not fit the Ritz value " +
+                      std::to_string(largest) + " of this one");
+      bounds_.reset();
+      shown_ = 1;
+    }
   }
 
   /// Ritz values of the steps just made know the spectrum better than an estimate did. Bounds of the user that leave
@@ -67,6 +100,9 @@ class SpectralInterval {
   static constexpr double margin = 1.01;
 
   bool automatic_ = true;
+  bool fresh_ = false;     ///< the bounds were estimated in this solve
+  bool compared_ = false;  ///< with Ritz values of this solve
+  double shown_ = 1;       ///< largest Ritz value of the solve that estimated them over the upper bound
   std::optional<EigenvalueBounds> bounds_;
 };
 

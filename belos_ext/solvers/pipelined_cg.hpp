@@ -33,7 +33,6 @@
 /// direction.
 
 #include "belos_ext/basis/spectral_interval.hpp"
-#include "belos_ext/core/agreement.hpp"
 #include "belos_ext/solvers/cg.hpp"
 #include "belos_ext/solvers/pipelined_cg_cycle.hpp"
 
@@ -51,10 +50,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     bounds_.configure(options);
     classical_.configure(options);
   }
-  void recall(const SolverState& state) override {
-    bounds_.recall(state);
-    stamp_ = Agreement<Types>::stampOf(state.solves);
-  }
+  void recall(const SolverState& state) override { bounds_.recall(state); }
   void remember(SolverState& state) const override { bounds_.remember(state); }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
@@ -96,9 +92,8 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     batch.clear();
     const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
     kept_.enter(batch, *p_, top(0));
-    if (first) agreement_.enter(batch, stamp_);
     system.reduce(batch);
-    if (first && !agreement_.reached(batch)) configure(SolverOptions(options_));
+    if (first && !system.agreesOnState()) configure(SolverOptions(options_));
     const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb];
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
@@ -174,9 +169,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
 
   static constexpr int deepest = 20;  ///< so that a sweep holds all recurrences
 
-  int stamp_ = 0;
   SpectralInterval<Types> bounds_;
-  Agreement<Types> agreement_;
   Cg<Types> classical_;
 };
 

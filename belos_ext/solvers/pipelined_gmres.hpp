@@ -45,7 +45,6 @@ class PipelinedGmres : public Gmres<Types> {
   void configure(const SolverOptions& options) override {
     Base::configure(options);
     options_ = options;
-    this->stamp_ = 0;
     length_.configure(options.stepSizeAuto, options.stepSize);
     t_ = blocks_ ? options.stepSize : 1;
     depth_ = options.pipelineDepth;
@@ -55,7 +54,6 @@ class PipelinedGmres : public Gmres<Types> {
     promised_ = claimedFrom_ = 0;
   }
   void recall(const SolverState& state) override {
-    this->stamp_ = Agreement<Types>::stampOf(state.solves);
     shifts_.recall(state);
     length_.recall(state.stepSize);
   }
@@ -71,6 +69,7 @@ class PipelinedGmres : public Gmres<Types> {
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (fruitless_ > maxFruitless || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
     const CycleOutcome cycle = pipelinedCycle(system, beta, stop);
+    shifts_.compare(system, this->relation_.hessenberg(), cycle.columns, stop.iterations());
     const bool whole = cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
     promised_ = cycle.columns > 0 ? this->relation_.leastSquares().residual(cycle.columns) : Scalar(0);
     claimedFrom_ = cycle.claimed ? beta : Scalar(0);

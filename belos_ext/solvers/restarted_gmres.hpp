@@ -20,7 +20,6 @@
 
 #include "belos_ext/basis/arnoldi_relation.hpp"
 #include "belos_ext/basis/krylov_basis.hpp"
-#include "belos_ext/core/agreement.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
@@ -44,14 +43,17 @@ class RestartedGmres : public KrylovSolver<Types> {
   using Matrix = SmallMatrix<Scalar>;
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
+    limitCycle(b, stop);
     prepare(b);
     system.residual(b, x, *r_);
     system.toNative(*r_, *z_);
     batch_->clear();
     const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), rhs = batch_->norm2(b);
-    agreement_.enter(*batch_, stamp_);
     system.reduce(*batch_);
-    if (!agreement_.reached(*batch_)) forget();
+    if (!system.agreesOnState()) {
+      forget();
+      limitCycle(b, stop);
+    }
     const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], bb = (*batch_)[rhs];
     ResidualNorms norms{system.norm(*z_, zz, *batch_), system.norm(*r_, rr, *batch_)};
     stop.begin(norms, system.norm(b, bb, *batch_));
@@ -157,7 +159,6 @@ class RestartedGmres : public KrylovSolver<Types> {
     }
   }
 
-  int stamp_ = 0;  ///< of the recalled state; 0: none
   int restartLength_ = 0;
   bool flexible_ = false;
   KrylovBasis<Types> basis_, directions_;
@@ -167,6 +168,12 @@ class RestartedGmres : public KrylovSolver<Types> {
   using Vector = Teuchos::RCP<MultiVector>;
 
   enum class Update { Made, Refused, NotFinite };
+
+  /// No cycle can be longer than the iterations there may be, or than the Krylov space.
+  void limitCycle(const MultiVector& b, const StopTest& stop) {
+    const auto rows = std::min<Tpetra::global_size_t>(b.getGlobalLength(), std::numeric_limits<int>::max());
+    restartLength_ = std::max(1, std::min({restartLength_, stop.criteria().maxIterations, static_cast<int>(rows)}));
+  }
 
   void prepare(const MultiVector& b) {
     const auto map = b.getMap();
@@ -253,7 +260,6 @@ class RestartedGmres : public KrylovSolver<Types> {
   ResidualNorms bestNorms_;
   Vector bestX_;  ///< made where a cycle made the residual larger
   Vector r_, z_, u_, candidate_;
-  Agreement<Types> agreement_;
   VectorOrthogonalization<Types> vectorOrthogonalization_;
   std::unique_ptr<ReductionBatch<Types>> batch_;
 };
