@@ -52,24 +52,22 @@ class SpectralInterval {
   }
 
   /// Drops remembered bounds that do not fit the Ritz values of this solve: the operator is another one. Right-hand
-  /// sides need not show the upper end of the spectrum, so it is compared with what solves have shown of it before.
-  /// Local. \param columns of `hessenberg` that stand
-  void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, int iteration) {
+  /// sides need not show the upper end of the spectrum, so it is compared with what solves have shown of it before, in
+  /// the first columns: wrong shifts leave spurious values near themselves in later ones. Local.
+  /// \param columns of `hessenberg` that stand   \param whole the cycle did not break down: few columns prove nothing
+  void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, bool whole,
+               int iteration) {
     const bool many = columns >= static_cast<int>(few);
-    if (compared_ || !automatic_ || !bounds_ || !(bounds_->max > 0) || columns == 0 || (fresh_ && !many)) return;
+    if (compared_ || !automatic_ || !bounds_ || !(bounds_->max > 0) || columns == 0) return;
+    if (!many && (fresh_ || whole)) return;
     compared_ = true;
-    double largest = -std::numeric_limits<double>::infinity();
-    for (const auto& value : hessenbergEigenvalues(hessenberg, std::min(columns, static_cast<int>(enough)))) {
-      largest = std::max(largest, value.real());
-    }
-    if (!std::isfinite(largest)) return;
-    const double share = largest / bounds_->max;
+    const double first = largestOf(hessenberg, std::clamp(columns / 2, 1, 3)) / bounds_->max;
+    const double all = largestOf(hessenberg, std::min(columns, static_cast<int>(enough))) / bounds_->max;
     if (fresh_) {
-      shown_ = share;
-    } else if (share > 1.1 * std::max(1.0, shown_) || share < std::min(1.0, shown_) / (many ? 2 : 20)) {
+      shown_ = first;
+    } else if (all > largestOvershoot || first < std::min(1.0, shown_) / (many ? 4 : 20)) {
       system.tell(iteration, "eigenvalue bounds",
-                  "those of an earlier solve, " + toString(*bounds_) + ", do not fit the Ritz value " +
-                      std::to_string(largest) + " of this one");
+                  "those of an earlier solve, " + toString(*bounds_) + ", do not fit its Ritz values");
       bounds_.reset();
       shown_ = 1;
     }
@@ -96,13 +94,20 @@ class SpectralInterval {
   }
 
  private:
+  static double largestOf(const SmallMatrix<Scalar>& hessenberg, int columns) {
+    double largest = 0;
+    for (const auto& value : hessenbergEigenvalues(hessenberg, columns)) largest = std::max(largest, value.real());
+    return largest;
+  }
+
+  static constexpr double largestOvershoot = 1.5;     // of a Ritz value over the estimated bound
   static constexpr std::size_t few = 8, enough = 20;  // all eigenvalues of many steps cost more than they tell
   static constexpr double margin = 1.01;
 
   bool automatic_ = true;
   bool fresh_ = false;     ///< the bounds were estimated in this solve
   bool compared_ = false;  ///< with Ritz values of this solve
-  double shown_ = 1;       ///< largest Ritz value of the solve that estimated them over the upper bound
+  double shown_ = 1;       ///< largest early Ritz value of the solve that estimated them over the upper bound
   std::optional<EigenvalueBounds> bounds_;
 };
 

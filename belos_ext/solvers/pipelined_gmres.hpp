@@ -69,8 +69,8 @@ class PipelinedGmres : public Gmres<Types> {
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (fruitless_ > maxFruitless || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
     const CycleOutcome cycle = pipelinedCycle(system, beta, stop);
-    shifts_.compare(system, this->relation_.hessenberg(), cycle.columns, stop.iterations());
     const bool whole = cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
+    shifts_.compare(system, this->relation_.hessenberg(), cycle.columns, whole, stop.iterations());
     promised_ = cycle.columns > 0 ? this->relation_.leastSquares().residual(cycle.columns) : Scalar(0);
     claimedFrom_ = cycle.claimed ? beta : Scalar(0);
     if (whole) {
