@@ -29,7 +29,7 @@ namespace capstan {
 template <class Scalar>
 class ArnoldiRelation {
  public:
-  /// Starts a cycle of at most `capacity` columns with q_0 = r / beta.
+  /// Starts a cycle of at most `capacity` columns with q_0 = r / beta. Storage grows with the columns there are.
   void begin(int capacity, Scalar beta, bool flexible);
 
   /// Adds a panel whose first vector is column `first` of the basis.
@@ -63,7 +63,7 @@ class ArnoldiRelation {
   void recompute(const Panel& panel);
 
   bool flexible_ = false;
-  int columns_ = 0;
+  int capacity_ = 0, columns_ = 0;
   Scalar beta_ = 0;
   std::size_t firstStale_ = 0;
   std::vector<Panel> panels_;
@@ -73,7 +73,7 @@ class ArnoldiRelation {
 
 template <class Scalar>
 void ArnoldiRelation<Scalar>::begin(int capacity, Scalar beta, bool flexible) {
-  if (h_.numCols() < capacity) h_.shape(capacity + 1, capacity);
+  capacity_ = capacity;
   h_.putScalar(0);
   panels_.clear();
   flexible_ = flexible;
@@ -91,6 +91,7 @@ void ArnoldiRelation<Scalar>::addPanel(int first, const SmallMatrix<Scalar>& cha
   panels_.push_back({first, steps, copyOf(changeOfBasis), copyOf(coefficients)});
   firstStale_ = std::min(firstStale_, panels_.size() - 1);
   columns_ = first + steps;
+  growTo(h_, columns_ + 1, capacity_ + 1);
 }
 
 template <class Scalar>

@@ -43,6 +43,12 @@ class PipelineShifts {
     }
   }
 
+  /// After a cycle: whether the interval was this operator's. \see SpectralInterval::compare()
+  void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, bool whole,
+               int iteration) {
+    interval_.compare(system, hessenberg, columns, whole, iteration);
+  }
+
   Scalar operator[](int i) const { return shifts_[static_cast<std::size_t>(i)]; }
 
   /// |lambda|_max as far as it is known, else 0.

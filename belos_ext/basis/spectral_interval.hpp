@@ -21,12 +21,19 @@ class SpectralInterval {
     automatic_ = options.eigenvalueBoundsAuto;
     bounds_.reset();
     if (!automatic_) bounds_ = options.eigenvalueBounds;
+    shown_ = 1;
+    fresh_ = compared_ = false;
   }
   void recall(const SolverState& state) {
-    if (automatic_) bounds_ = state.eigenvalueBounds;
+    if (!automatic_) return;
+    bounds_ = state.eigenvalueBounds;
+    shown_ = state.shownOfBounds;
   }
   void remember(SolverState& state) const {
-    if (automatic_ && bounds_ && bounds_->min < bounds_->max) state.eigenvalueBounds = bounds_;
+    if (!automatic_) return;
+    state.eigenvalueBounds.reset();
+    if (bounds_ && bounds_->min < bounds_->max) state.eigenvalueBounds = bounds_;
+    state.shownOfBounds = shown_;
   }
 
   /// The interval; [0, 0] where nothing can be estimated. Collective.
@@ -38,8 +45,32 @@ class SpectralInterval {
       const auto found = SpectrumEstimate<Types>()(system, map, apply);  // a basis of its own, given back at once
       system.tell(iteration, "eigenvalue bounds", found ? toString(*found) : "the estimate broke down");
       bounds_ = found.value_or(EigenvalueBounds{0, 0});
+      fresh_ = true;
+      compared_ = false;
     }
     return *bounds_;
+  }
+
+  /// Drops remembered bounds that do not fit the Ritz values of this solve: the operator is another one. Right-hand
+  /// sides need not show the upper end of the spectrum, so it is compared with what solves have shown of it before, in
+  /// the first columns: wrong shifts leave spurious values near themselves in later ones. Local.
+  /// \param columns of `hessenberg` that stand   \param whole the cycle did not break down: few columns prove nothing
+  void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, bool whole,
+               int iteration) {
+    const bool many = columns >= static_cast<int>(few);
+    if (compared_ || !automatic_ || !bounds_ || !(bounds_->max > 0) || columns == 0) return;
+    if (!many && (fresh_ || whole)) return;
+    compared_ = true;
+    const double first = largestOf(hessenberg, std::clamp(columns / 2, 1, 3)) / bounds_->max;
+    const double all = largestOf(hessenberg, std::min(columns, static_cast<int>(enough))) / bounds_->max;
+    if (fresh_) {
+      shown_ = first;
+    } else if (all > largestOvershoot || first < std::min(1.0, shown_) / (many ? 4 : 20)) {
+      system.tell(iteration, "eigenvalue bounds",
+                  "those of an earlier solve, " + toString(*bounds_) + ", do not fit its Ritz values");
+      bounds_.reset();
+      shown_ = 1;
+    }
   }
 
   /// Ritz values of the steps just made know the spectrum better than an estimate did. Bounds of the user that leave
@@ -63,10 +94,20 @@ class SpectralInterval {
   }
 
  private:
+  static double largestOf(const SmallMatrix<Scalar>& hessenberg, int columns) {
+    double largest = 0;
+    for (const auto& value : hessenbergEigenvalues(hessenberg, columns)) largest = std::max(largest, value.real());
+    return largest;
+  }
+
+  static constexpr double largestOvershoot = 1.5;     // of a Ritz value over the estimated bound
   static constexpr std::size_t few = 8, enough = 20;  // all eigenvalues of many steps cost more than they tell
   static constexpr double margin = 1.01;
 
   bool automatic_ = true;
+  bool fresh_ = false;     ///< the bounds were estimated in this solve
+  bool compared_ = false;  ///< with Ritz values of this solve
+  double shown_ = 1;       ///< largest early Ritz value of the solve that estimated them over the upper bound
   std::optional<EigenvalueBounds> bounds_;
 };
 

@@ -1,33 +1,92 @@
 #pragma once
 /// \file
-/// Do all ranks have the same cached state? Answered in a message that is sent anyway.
+/// Do all ranks have the same parameters and the same cached state? Answered in a message that is sent anyway.
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
 
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
 
-/// Each rank's stamp s enters a batch as s, s^2 and 1. All stamps are equal if and only if n sum(s^2) = (sum s)^2
-/// (Cauchy-Schwarz); the answer is the same on every rank because it comes from reduced numbers.
+/// Checksums of what this rank brings to a solve.
+struct Brought {
+  std::uint64_t parameters = 0;
+  std::uint64_t state = 0;
+};
+
+/// The ranks of a solve have different parameters. Thrown on all of them alike, for the solver manager to name them.
+struct ParametersDiffer {};
+
+/// The question for right-hand sides that advance together: asked in their first reduction, whose size no parameter
+/// changes.
+///
+/// The checksums travel in pieces s of a few bits, each as s and s^2. All ranks have the same if and only if n sum(s^2)
+/// = (sum s)^2 (Cauchy-Schwarz), the sums being exact; the answer is the same on every rank because it comes from
+/// reduced numbers. 36 bits of each checksum are compared.
 template <class Types>
 class Agreement {
  public:
   using Scalar = typename Types::Scalar;
   using Batch = ReductionBatch<Types>;
 
-  /// 0: this rank has no state. Stamps are small, so that the sums are exact.
-  static int stampOf(long solves) { return 1 + static_cast<int>(solves % 15); }
+  explicit Agreement(const Brought& brought) : brought_(brought) {}
 
-  void enter(Batch& batch, int stamp) {
-    const auto s = static_cast<Scalar>(stamp);
-    sum_ = batch.value(s);
-    squares_ = batch.value(s * s);
+  /// Adds the question to a batch, if it has not been asked yet.
+  void enter(Batch& batch) {
+    if (asked_) return;
+    asked_ = true;
     count_ = batch.value(Scalar(1));
+    parameters_ = pieces(batch, brought_.parameters);
+    state_ = pieces(batch, brought_.state);
   }
 
-  bool reached(const Batch& batch) const { return batch[count_] * batch[squares_] == batch[sum_] * batch[sum_]; }
+  /// Reads the answer once that batch is reduced. Throws ParametersDiffer.
+  void settle(const Batch& batch) {
+    if (settled_) return;
+    settled_ = true;
+    if (!alike(batch, parameters_)) throw ParametersDiffer();
+    onState_ = alike(batch, state_);
+  }
+
+  /// Whether cached state is the same on all ranks. False before it is known.
+  bool onState() const { return onState_; }
 
  private:
-  typename Batch::Slot sum_, squares_, count_;
+  struct Piece {
+    typename Batch::Slot sum, squares;
+  };
+
+  // n s^2 is exact for any number of ranks in double, and up to 74565 in float.
+  static constexpr int bits = std::numeric_limits<Scalar>::digits >= 53 ? 12 : 4;
+  static constexpr int count = 36 / bits;
+
+  static std::vector<Piece> pieces(Batch& batch, std::uint64_t checksum) {
+    std::vector<Piece> all;
+    for (int k = 0; k < count; ++k, checksum >>= bits) {
+      const auto s = static_cast<Scalar>(checksum & ((1U << bits) - 1));
+      const auto sum = batch.value(s);
+      all.push_back({sum, batch.value(s * s)});
+    }
+    return all;
+  }
+
+  bool alike(const Batch& batch, const std::vector<Piece>& all) const {
+    const Scalar n = batch[count_];
+    for (const Piece& piece : all) {
+      const Scalar s = batch[piece.sum], q = batch[piece.squares];
+      // Both products exactly, as a sum of two numbers each: one rank among many changes the last digits alone.
+      if (n * q != s * s || std::fma(n, q, -(n * q)) != std::fma(s, s, -(s * s))) return false;
+    }
+    return true;
+  }
+
+  Brought brought_;
+  bool asked_ = false, settled_ = false, onState_ = false;
+  typename Batch::Slot count_;
+  std::vector<Piece> parameters_, state_;
 };
 
 }  // namespace capstan

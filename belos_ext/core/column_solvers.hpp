@@ -33,10 +33,11 @@ class ColumnSolvers {
     }
   }
 
-  /// Solves A x = b for all columns. Collective.
+  /// Solves A x = b for all columns. Collective. Throws ParametersDiffer.
+  /// \param brought checksums of the parameters and of the state that configure() was given
   /// \param together columns that advance together, at least 1: columnsTogether()
   void solve(PreconditionedOperator<Types>& a, Monitor<Types>& monitor, const MultiVector& b, MultiVector& x,
-             std::vector<StopTest>& stops, std::size_t together) {
+             std::vector<StopTest>& stops, const Brought& brought, std::size_t together) {
     const std::size_t columns = solvers_.size();
     std::vector<Teuchos::RCP<MultiVector>> xs;
     std::vector<Teuchos::RCP<const MultiVector>> bs;
@@ -50,9 +51,11 @@ class ColumnSolvers {
     for (std::size_t begin = 0; begin < columns; begin += together) {
       const std::size_t end = std::min(columns, begin + together);
       monitor.resetNumIters(0);
+      Agreement<Types> agreement(brought);
       if (end - begin == 1) {
-        DirectSystem<Types> system(a, monitor, static_cast<int>(begin));
+        DirectSystem<Types> system(a, monitor, static_cast<int>(begin), &agreement);
         one(begin, system);
+        agreed_ = agreement.onState();
         continue;
       }
       std::vector<typename Lockstep<Types>::Body> bodies;
@@ -60,9 +63,13 @@ class ColumnSolvers {
         bodies.push_back([&, c](LinearSystem<Types>& system) { one(c, system); });
       }
       if (!storage_) storage_ = std::make_unique<LockstepStorage<Types>>();
-      Lockstep<Types>(a, monitor, static_cast<int>(begin), *storage_).run(bodies);
+      Lockstep<Types>(a, monitor, static_cast<int>(begin), *storage_, &agreement).run(bodies);
+      agreed_ = agreement.onState();
     }
   }
+
+  /// Whether the ranks had the same state in the last solve.
+  bool agreedOnState() const { return agreed_; }
 
   /// What the first column has learnt.
   void remember(SolverState& state) const { solvers_.front()->remember(state); }
@@ -82,6 +89,7 @@ class ColumnSolvers {
 
  private:
   Method method_;
+  bool agreed_ = false;
   std::vector<std::unique_ptr<KrylovSolver<Types>>> solvers_;
   std::unique_ptr<LockstepStorage<Types>> storage_;
 };

@@ -2,6 +2,7 @@
 /// \file
 /// The outside world of a single right-hand side: everything happens at once.
 
+#include "belos_ext/core/agreement.hpp"
 #include "belos_ext/core/linear_system.hpp"
 #include "belos_ext/core/monitor.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
@@ -29,15 +30,20 @@ class DirectSystem final : public LinearSystem<Types> {
  public:
   using MultiVector = typename Types::MultiVector;
 
-  DirectSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int column)
-      : operator_(op), monitor_(monitor), column_(column) {}
+  /// \param agreement what the first reduction finds out on the way, or null
+  DirectSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int column,
+               Agreement<Types>* agreement = nullptr)
+      : operator_(op), monitor_(monitor), column_(column), agreement_(agreement) {}
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
   void reduce(ReductionBatch<Types>& batch) override {
     monitor_.board(batch);
+    if (agreement_ != nullptr) agreement_->enter(batch);
     batch.reduce();
+    if (agreement_ != nullptr) agreement_->settle(batch);
     monitor_.alight(batch);
   }
+  bool agreesOnState() const override { return agreement_ == nullptr || agreement_->onState(); }
   bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
     return !monitor_.watches() || monitor_.check({{column_, iterations, recursive, update}});
   }
@@ -53,6 +59,7 @@ class DirectSystem final : public LinearSystem<Types> {
   PreconditionedOperator<Types>& operator_;
   Monitor<Types>& monitor_;
   int column_;
+  Agreement<Types>* agreement_;
 };
 
 }  // namespace capstan

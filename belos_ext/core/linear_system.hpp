@@ -46,6 +46,10 @@ class LinearSystem {
   /// Records something worth telling in the report (kind, detail).
   virtual void tell(int iteration, const std::string& kind, const std::string& detail) = 0;
 
+  /// Whether all ranks hold the same state of earlier solves: known, and the same on all of them, after the first
+  /// reduction. Where they do not, the state is to be forgotten.
+  virtual bool agreesOnState() const { return true; }
+
   virtual bool hasLeft() const = 0;
   virtual bool hasRight() const = 0;
 

@@ -49,8 +49,10 @@ class Lockstep {
   using Body = std::function<void(LinearSystem<Types>&)>;
 
   /// \param firstColumn number of the first of these right-hand sides among all
-  Lockstep(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int firstColumn, LockstepStorage<Types>& storage)
-      : operator_(op), monitor_(monitor), firstColumn_(firstColumn), storage_(storage) {}
+  /// \param agreement what the first reduction finds out on the way, or null
+  Lockstep(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int firstColumn, LockstepStorage<Types>& storage,
+           Agreement<Types>* agreement = nullptr)
+      : operator_(op), monitor_(monitor), firstColumn_(firstColumn), storage_(storage), agreement_(agreement) {}
 
   /// Runs one body per column to its end. Rethrows the first exception of a lane, after unwinding the others.
   void run(const std::vector<Body>& bodies) {
@@ -98,6 +100,7 @@ class Lockstep {
     void tell(int iteration, const std::string& kind, const std::string& detail) override {
       owner.monitor_.tell(column, iteration, kind, detail);
     }
+    bool agreesOnState() const override { return owner.agreement_ == nullptr || owner.agreement_->onState(); }
     bool hasLeft() const override { return owner.operator_.hasLeft(); }
     bool hasRight() const override { return owner.operator_.hasRight(); }
     const DiagonalRows<Types>* diagonalRows() const override { return owner.operator_.diagonalRows(); }
@@ -153,7 +156,9 @@ class Lockstep {
       std::vector<ReductionBatch<Types>*> batches;
       for (Lane* lane : reducing) batches.push_back(lane->batch);
       monitor_.board(*batches.front());
+      if (agreement_ != nullptr) agreement_->enter(*batches.front());
       ReductionBatch<Types>::reduceTogether(batches);
+      if (agreement_ != nullptr) agreement_->settle(*batches.front());
       monitor_.alight(*batches.front());
       for (Lane* lane : reducing) lane->request = Request::None;
     } else {
@@ -192,6 +197,7 @@ class Lockstep {
   std::vector<std::unique_ptr<Lane>> lanes_;
   Lane* running_ = nullptr;  ///< the lane whose fiber runs, if one does
   LockstepStorage<Types>& storage_;
+  Agreement<Types>* agreement_;
 };
 
 }  // namespace capstan

@@ -19,7 +19,12 @@ const std::vector<ParameterRow>& parameterRows() {
     std::vector<ParameterRow> all;
     for (auto group : {rows::stopping, rows::krylovSpace, rows::stepSize, rows::orthogonalization, rows::output,
                        rows::behaviour, rows::acceptedForBelos, rows::otherMethods}) {
-      for (ParameterRow& row : group()) all.push_back(std::move(row));
+      const bool changesNothing =
+          group == rows::output || group == rows::acceptedForBelos || group == rows::otherMethods;
+      for (ParameterRow& row : group()) {
+        row.mayDiffer = changesNothing || row.name == "Strict Parameters" || row.name == "Progress";
+        all.push_back(std::move(row));
+      }
     }
     return all;
   }();

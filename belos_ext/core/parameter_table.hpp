@@ -7,9 +7,11 @@
 #include <Teuchos_ParameterEntry.hpp>
 #include <Teuchos_ParameterList.hpp>
 #include <Teuchos_RCP.hpp>
+#include <cstdint>
 #include <functional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "belos_ext/core/solver_names.hpp"
@@ -46,6 +48,8 @@ struct ParameterRow {
   /// Why a valid value has no effect on this method, or an empty string when it has one (or asks for what Capstan does
   /// anyway). May be unset.
   std::function<std::string(const Teuchos::ParameterEntry&, Method)> remark;
+
+  bool mayDiffer = false;  ///< from rank to rank: what is printed and where, and what changes no iterate and no message
 
   bool appliesTo(Method method) const;
 };
@@ -96,14 +100,24 @@ class Parameters {
   /// Parameters" too.
   Teuchos::RCP<const Teuchos::ParameterList> current() const;
 
+  /// What must be the same on all ranks: the solver's name, then name and value of every row; the value is empty where
+  /// ranks may differ. As many on every rank.
+  const std::vector<std::pair<std::string, std::string>>& alike() const { return alike_; }
+
+  /// Of alike().
+  std::uint64_t checksum() const { return checksum_; }
+
  private:
   void commit(const Teuchos::RCP<const Teuchos::ParameterList>& overlay, const Teuchos::ParameterList* newest);
+  void noteAlike();
 
   const SolverName* solver_;
   ParameterState application_;
   ParameterState effective_;
   Teuchos::RCP<const Teuchos::ParameterList> overlay_;
   Teuchos::RCP<const Teuchos::ParameterList> current_;
+  std::vector<std::pair<std::string, std::string>> alike_;
+  std::uint64_t checksum_ = 0;
 };
 
 /// Forgets which warnings have been given, so that they are given again.

@@ -4,6 +4,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "belos_ext/core/checksum.hpp"
 #include "belos_ext/core/nearest_match.hpp"
 #include "belos_ext/core/output_file.hpp"
 #include "belos_ext/core/parameter_resolution.hpp"
@@ -120,7 +121,9 @@ Parameters::Parameters(const SolverName& solver)
     : solver_(&solverName(solver.method)),
       application_(initialState()),
       effective_(application_),
-      current_(listOf(effective_, *solver_)) {}
+      current_(listOf(effective_, *solver_)) {
+  noteAlike();
+}
 
 void Parameters::merge(const Teuchos::ParameterList& list) { commit(overlay_, &list); }
 
@@ -155,9 +158,28 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   effective_ = std::move(effective);
   overlay_ = overlay;
   current_ = current;
+  noteAlike();
   remarkOnFile("Report File", effective_.options.reportFile, remarks);
   remarkOnFile("History File", effective_.options.historyFile, remarks);
   warnOnce(remarks, *solver_, warningStream(effective_));
+}
+
+void Parameters::noteAlike() {
+  // Of these it matters whether they were given: other defaults follow from that.
+  static const std::set<std::string> asGiven = {"Implicit Residual Scaling", "Explicit Residual Scaling",
+                                                "Residual Scaling", "Block Orthogonalization"};
+  alike_.assign(1, {"", solver_->canonical});
+  for (const ParameterRow& row : parameterRows()) {
+    std::string value;
+    if (!row.mayDiffer && row.appliesTo(solver_->method)) {
+      value = showValue(current_->getEntry(row.name));
+      if (asGiven.count(row.name) != 0 && effective_.given.count(row.name) == 0) value += " (not given)";
+    }
+    alike_.emplace_back(row.name, value);
+  }
+  Checksum checksum;
+  for (const auto& value : alike_) checksum.add(value.second);
+  checksum_ = checksum.value();
 }
 
 Teuchos::RCP<const Teuchos::ParameterList> Parameters::current() const { return current_; }

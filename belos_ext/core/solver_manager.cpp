@@ -12,6 +12,7 @@
 #include "belos_ext/core/column_solvers.hpp"
 #include "belos_ext/core/finite_guess.hpp"
 #include "belos_ext/core/memory_share.hpp"
+#include "belos_ext/core/parameter_agreement.hpp"
 #include "belos_ext/core/parameter_overlay.hpp"
 #include "belos_ext/core/report_summary.hpp"
 #include "belos_ext/core/said_once.hpp"
@@ -62,6 +63,7 @@ const typename SolverManager<Types>::Problem& SolverManager<Types>::getProblem()
 
 template <class Types>
 void SolverManager<Types>::setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) {
+  parametersAreAlike_ = false;
   if (!parameters.is_null()) parameters_.merge(*parameters);
 }
 
@@ -117,6 +119,44 @@ void SolverManager<Types>::checkProblem() const {
     misuse(name_,
            "\"Flexible Gmres\" needs right preconditioning: the problem has a left preconditioner (use setRightPrec)");
   }
+}
+
+template <class Types>
+void SolverManager<Types>::checkMaps() {
+  const Operator& a = *problem_->getOperator();
+  const std::array<Teuchos::RCP<const typename Types::Map>, 4> maps{
+      a.getDomainMap(), a.getRangeMap(), problem_->getLHS()->getMap(), problem_->getRHS()->getMap()};
+  if (maps == knownMaps_) return;
+  const auto expectDomain = [&](const typename Types::Map& map, const std::string& what) {
+    if (&map == maps[0].get() || map.isSameAs(*maps[0])) return;
+    misuse(name_, what + " is on another map than the operator's domain: their " +
+                      std::to_string(map.getGlobalNumElements()) +
+                      " rows are dealt out to the ranks, or ordered there, in different ways");
+  };
+  expectDomain(*maps[1], "the operator's range");
+  expectDomain(*maps[2], "the solution");
+  if (maps[3] != maps[2] && maps[3] != maps[1]) expectDomain(*maps[3], "the right-hand side");
+  knownMaps_ = maps;
+}
+
+template <class Types>
+void SolverManager<Types>::throwDifference() const {
+  misuse(name_, differingParameters(parameters_, *problem_->getLHS()->getMap()->getComm()));
+}
+
+template <class Types>
+void SolverManager<Types>::checkParameters() {
+  const std::string label = problemLabel();
+  if (label != knownLabel_) parametersAreAlike_ = false;  // the user's options may be for some labels
+  knownLabel_ = label;
+  // With several right-hand sides "Block Size" decides on the size of the first messages.
+  const bool inBlocks = problem_->getLHS()->getNumVectors() > 1 && !isPipelined(name_.method);
+  if (parametersAreAlike_ || !inBlocks) return;
+  ReductionBatch<Types> batch(problem_->getLHS()->getMap()->getComm());
+  Agreement<Types> agreement({parameters_.checksum(), 0});
+  agreement.enter(batch);
+  batch.reduce();
+  agreement.settle(batch);
 }
 
 template <class Types>
@@ -199,10 +239,12 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
   columns_->configure(stops.size(), own, known);
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
-  columns_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops,
+  columns_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, {parameters_.checksum(), checksumOf(known)},
                   columnsTogether(options, name_.method, stops.size()));
+  parametersAreAlike_ = true;
   if (options.stateCache) {
-    SolverState state = known.value_or(SolverState{});
+    // What the ranks did not agree on has been forgotten by all of them.
+    SolverState state = columns_->agreedOnState() ? known.value_or(SolverState{}) : SolverState{};
     columns_->remember(state);
     ++state.solves;
     StateCache::instance().store(key, state);
@@ -223,6 +265,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   report_ = SolveReport{};
   report_.solver = name_.canonical;
   prepareOperator();
+  checkMaps();
   const auto timerOf = [&options](const char* what) {
     return Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + what);
   };
@@ -254,7 +297,11 @@ Belos::ReturnType SolverManager<Types>::solve() {
   }
   const SolveProgress progress(options, name_.method, *problem_->getLHS()->getMap()->getComm());
   try {
+    checkParameters();
     solveColumns(options, monitor, stops);
+  } catch (const ParametersDiffer&) {
+    columns_->clear();
+    throwDifference();
   } catch (...) {
     columns_->clear();  // completes what they have in flight, while the other ranks may still be there
     throw;

@@ -15,7 +15,9 @@
 #include <BelosLinearProblem.hpp>
 #include <BelosSolverManager.hpp>
 #include <BelosStatusTestCombo.hpp>
+#include <array>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "belos_ext/core/parameter_table.hpp"
@@ -84,6 +86,12 @@ class SolverManager final
   /// Takes what the user has set outside the application; what is wrong with it is also said on stderr.
   void takeUserOptions();
   void checkProblem() const;
+  /// Throws where the problem's vectors are on other maps than the operator's. Collective where it has not seen the
+  /// maps before and they are different objects.
+  void checkMaps();
+  /// Throws where ranks have different parameters, before a solve whose first messages depend on them. Collective.
+  void checkParameters();
+  [[noreturn]] void throwDifference() const;
   /// Names the problem for options, reports and cached state: the solver's label, else the operator's object label.
   /// (Belos::LinearProblem keeps its own label to itself.)
   std::string problemLabel() const;
@@ -103,6 +111,9 @@ class SolverManager final
   ComboType comboType_;
   SolveReport report_;
   bool lossOfAccuracy_ = false;
+  bool parametersAreAlike_ = false;  ///< on all ranks, as far as is known
+  std::string knownLabel_;
+  std::array<Teuchos::RCP<const typename Types::Map>, 4> knownMaps_;
 
   std::unique_ptr<PreconditionedOperator<Types>> operator_;
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;

@@ -2,7 +2,24 @@
 
 #include <algorithm>
 
+#include "belos_ext/core/checksum.hpp"
+
 namespace capstan {
+
+std::uint64_t checksumOf(const std::optional<SolverState>& state) {
+  Checksum checksum;
+  if (!state) return checksum.value();
+  checksum.add(static_cast<std::uint64_t>(state->shifts.size()));
+  for (const auto& shift : state->shifts) {
+    checksum.add(shift.real());
+    checksum.add(shift.imag());
+  }
+  checksum.add(static_cast<std::uint64_t>(state->eigenvalueBounds ? 1 : 0));
+  const EigenvalueBounds bounds = state->eigenvalueBounds.value_or(EigenvalueBounds{});
+  for (const double value : {bounds.min, bounds.max, state->shownOfBounds}) checksum.add(value);
+  checksum.add(static_cast<std::uint64_t>(state->stepSize));
+  return checksum.value();
+}
 
 StateCache& StateCache::instance() {
   // Never destroyed: a solver may store its state while the process shuts down.

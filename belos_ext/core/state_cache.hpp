@@ -5,6 +5,7 @@
 
 #include <complex>
 #include <cstddef>
+#include <cstdint>
 #include <list>
 #include <mutex>
 #include <optional>
@@ -33,15 +34,20 @@ struct StateKey {
 struct SolverState {
   std::vector<std::complex<double>> shifts;  ///< in the order of use
   std::optional<EigenvalueBounds> eigenvalueBounds;
-  int stepSize = 0;  ///< tuned; 0: none
-  long solves = 0;   ///< how many solves have contributed
+  double shownOfBounds = 1;  ///< largest Ritz value of a solve over the upper bound
+  int stepSize = 0;          ///< tuned; 0: none
+  long solves = 0;           ///< how many solves have contributed
 };
+
+/// Of what a solve would use; another one where there is nothing. The same on all ranks that may use it together.
+/// Local.
+std::uint64_t checksumOf(const std::optional<SolverState>& state);
 
 /// The least recently used entries give way to new ones. Holds plain data only, so it may outlive MPI and Kokkos.
 ///
 /// Local, and thread-safe. A key holds this rank's number of rows, and ranks may have taken part in different solves:
-/// find() may succeed on one rank and fail on another. The ranks of a solve must agree before they use an entry (for
-/// example by the smallest and the largest `solves` in the reduction that computes the initial residual).
+/// find() may succeed on one rank and fail on another. The ranks of a solve must agree before they use an entry: they
+/// compare its checksum in the reduction that computes the initial residual (Agreement).
 class StateCache {
  public:
   static constexpr std::size_t defaultCapacity = 64;

@@ -16,15 +16,10 @@ namespace capstan {
 template <class Scalar>
 class HessenbergLeastSquares {
  public:
-  /// Starts anew with rhs = beta e_1 and room for `capacity` columns.
+  /// Starts anew with rhs = beta e_1, for at most `capacity` columns.
   void reset(int capacity, Scalar beta) {
-    if (r_.numCols() < capacity) {
-      r_.shapeUninitialized(capacity + 1, capacity);
-      cosines_.resize(capacity);
-      sines_.resize(capacity);
-      rhs_.resize(capacity + 1);
-      tail_.resize(capacity + 1);
-    }
+    capacity_ = capacity;
+    makeRoom(1);
     restart(beta);
   }
 
@@ -45,6 +40,7 @@ class HessenbergLeastSquares {
   /// Appends column k = columns() with its k + 2 leading entries h[0..k+1]; returns the new residual norm.
   Scalar append(const Scalar* h) {
     const int k = columns_;
+    makeRoom(k + 2);
     for (int i = 0; i <= k + 1; ++i) r_(i, k) = h[i];
     for (int i = 0; i < k; ++i) rotate(cosines_[i], sines_[i], r_(i, k), r_(i + 1, k));
     const Scalar length = std::hypot(r_(k, k), r_(k + 1, k));
@@ -80,13 +76,19 @@ class HessenbergLeastSquares {
   }
 
  private:
+  void makeRoom(int size) {
+    growTo(r_, size, capacity_ + 1);
+    const auto room = static_cast<std::size_t>(r_.numCols());
+    for (auto* v : {&cosines_, &sines_, &rhs_, &tail_}) v->resize(room);
+  }
+
   static void rotate(Scalar c, Scalar s, Scalar& a, Scalar& b) {
     const Scalar t = c * a + s * b;
     b = -s * a + c * b;
     a = t;
   }
 
-  int columns_ = 0;
+  int capacity_ = 0, columns_ = 0;
   SmallMatrix<Scalar> r_;
   std::vector<Scalar> cosines_, sines_, rhs_, tail_;
   TriangularCondition<Scalar> condition_;

@@ -38,6 +38,15 @@ SmallMatrix<Scalar> identity(int n) {
   return eye;
 }
 
+/// Makes room for `size` rows and columns and keeps what is there; new entries are zero. Grows by doubling, so that the
+/// storage follows what is used, up to `capacity` rows and columns.
+template <class Scalar>
+void growTo(SmallMatrix<Scalar>& a, int size, int capacity) {
+  if (a.numCols() >= size) return;
+  const int room = std::max(size, std::min(std::max(2 * a.numCols(), 32), capacity));
+  a.reshape(room, room);
+}
+
 /// c = alpha op(a) op(b) + beta c.
 template <class Scalar>
 void multiply(Scalar alpha, Teuchos::ETransp opA, const SmallMatrix<Scalar>& a, Teuchos::ETransp opB,

@@ -50,7 +50,8 @@ class PipelinedCorrection {
 
   void begin(int capacity, PipelinedScheme scheme) {
     scheme_ = scheme;
-    t_.shape(capacity + 1, capacity + 1);
+    capacity_ = capacity;
+    t_.putScalar(0);
   }
 
   /// How many of the last columns of [V z] are multiplied with all of it.
@@ -59,6 +60,7 @@ class PipelinedCorrection {
   /// \param products (c+1) x columnsNeeded(): [V z]^T [v_{c-1} z], or [V z]^T z
   Column orthogonalize(int c, const Matrix& products) {
     const int last = products.numCols() - 1;
+    if (scheme_ != PipelinedScheme::Cgs1) growTo(t_, c + 1, capacity_ + 1);
     Column column;
     column.r.shape(c + 1, 1);
     for (int j = 0; j <= c; ++j) column.r(j, 0) = products(j, last);
@@ -100,6 +102,7 @@ class PipelinedCorrection {
   }
 
   PipelinedScheme scheme_ = PipelinedScheme::Cgs1;
+  int capacity_ = 0;
   Matrix t_;
 };
 

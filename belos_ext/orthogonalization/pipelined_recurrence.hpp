@@ -42,7 +42,11 @@ class PipelinedRecurrence {
   void begin(int capacity, int lag) {
     lag_ = lag;
     direct_ = lag == 1;
-    for (Matrix* matrix : {&g_, &b_}) matrix->shape(capacity + 1, capacity + 1);
+    capacity_ = capacity;
+    for (Matrix* matrix : {&g_, &b_}) {
+      matrix->putScalar(0);
+      makeRoom(*matrix, 1);
+    }
     g_(0, 0) = 1;
     errors_.clear();
   }
@@ -54,6 +58,7 @@ class PipelinedRecurrence {
   /// \param withV known entries   \param withZ c - known + 1 entries
   /// \return whether the norm of what is new can be trusted; if not, column c is not usable
   bool orthogonalize(int c, int known, const Scalar* withV, const Scalar* withZ) {
+    makeRoom(g_, c + 1);
     for (int j = 0; j < known; ++j) g_(j, c) = withV[j];
     for (int j = known; j <= c; ++j) {
       Scalar sum = withZ[j - known];
@@ -66,7 +71,10 @@ class PipelinedRecurrence {
   }
 
   /// Column c of G as another orthogonalisation found it: z_c = V(:, 0:c+1) column.
-  void set(int c, const Scalar* column) { std::copy(column, column + c + 1, g_[c]); }
+  void set(int c, const Scalar* column) {
+    makeRoom(g_, c + 1);
+    std::copy(column, column + c + 1, g_[c]);
+  }
 
   /// V(:, first : first + count) = (Z(:, first : first + count) - V(:, 0:first) above) within^{-1}.
   Matrix above(int first, int count) { return block(g_, 0, first, first, count); }
@@ -95,6 +103,7 @@ class PipelinedRecurrence {
 
   /// Column i < L of B: z_{i+1} = A M^{-1} z_i - sigma z_i.
   void shift(int i, Scalar sigma) {
+    makeRoom(b_, i + 2);
     b_(i, i) = sigma;
     b_(i + 1, i) = 1;
   }
@@ -102,6 +111,7 @@ class PipelinedRecurrence {
   /// Column i >= L of B from column i - L of H. Entries smaller than `drop` times the last one are left out.
   Change changeOfBasis(int i, const Matrix& h, Scalar drop) {
     const int a = i - lag_;
+    makeRoom(b_, i + 2);
     Change change{Matrix(a + 1, 1), 1};
     Scalar square = h(a + 1, a) * h(a + 1, a);
     for (int j = 0; j <= a; ++j) {
@@ -132,7 +142,9 @@ class PipelinedRecurrence {
   }
 
  private:
-  int lag_ = 1;
+  void makeRoom(Matrix& matrix, int size) { growTo(matrix, size, capacity_ + 1); }
+
+  int capacity_ = 0, lag_ = 1;
   bool direct_ = true;  ///< z_{j+1} = (A M^{-1} - sigma) v_j holds for every j
   Matrix g_, b_;
   std::vector<Scalar> errors_;  ///< one row of E / || A M^{-1} ||

@@ -38,12 +38,13 @@ class SingleReduceGramSchmidt final : public BlockGramSchmidt<Types> {
 
   void begin(int capacity) override {
     lagStart_ = 0;
-    if (t_.numCols() < capacity + 1) t_.shape(capacity + 1, capacity + 1);
+    capacity_ = capacity;
   }
 
   PanelOutcome orthonormalize(Basis& basis, int first, int steps, LinearSystem<Types>& system, Relation& relation,
                               Matrix& coefficients) override {
     const int count = steps + 1, lagged = first - lagStart_;
+    growTo(t_, first + 1, capacity_ + 1);
     batch_.clear();
     const auto slot = batch_.trailingGram(*basis.columns(0, first + count), lagStart_);
     system.reduce(batch_);
@@ -130,6 +131,7 @@ class SingleReduceGramSchmidt final : public BlockGramSchmidt<Types> {
   }
 
   Correction correction_;
+  int capacity_ = 0;
   int lagStart_ = 0;  ///< columns before it have been normalised twice
   Matrix t_;
   ReductionBatch<Types> batch_;

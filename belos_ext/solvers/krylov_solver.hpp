@@ -40,8 +40,8 @@ class KrylovSolver {
 
   /// Takes over, and gives back, what is worth keeping across solver instances. Called after configure(). Local.
   ///
-  /// Ranks may remember different solves, so what was recalled counts only once they agree: a solver that recalls
-  /// reduces its agreement (below) with its first residual and forgets the state otherwise.
+  /// Ranks may remember different solves, so what was recalled counts only once they agree: a solver that recalls asks
+  /// agreesOnState() of its system after its first reduction, and forgets the state otherwise.
   virtual void recall(const SolverState& state) { static_cast<void>(state); }
   virtual void remember(SolverState& state) const { static_cast<void>(state); }
 

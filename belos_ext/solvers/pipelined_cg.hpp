@@ -33,7 +33,6 @@
 /// direction.
 
 #include "belos_ext/basis/spectral_interval.hpp"
-#include "belos_ext/core/agreement.hpp"
 #include "belos_ext/core/rows_first.hpp"
 #include "belos_ext/solvers/cg.hpp"
 #include "belos_ext/solvers/pipelined_cg_cycle.hpp"
@@ -52,10 +51,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     bounds_.configure(options);
     classical_.configure(options);
   }
-  void recall(const SolverState& state) override {
-    bounds_.recall(state);
-    stamp_ = Agreement<Types>::stampOf(state.solves);
-  }
+  void recall(const SolverState& state) override { bounds_.recall(state); }
   void remember(SolverState& state) const override { bounds_.remember(state); }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
@@ -97,10 +93,10 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     batch.clear();
     const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
     kept_.enter(batch, *p_, top(0));
-    if (first) agreement_.enter(batch, stamp_), rows_.enter(batch);
+    if (first) rows_.enter(batch);
     const auto left = first && system.hasLeft() ? batch.norm2(system.hasRight() ? *scratch_ : top(0)) : uu;
     system.reduce(batch);
-    if (first && !agreement_.reached(batch)) configure(SolverOptions(options_));
+    if (first && !system.agreesOnState()) configure(SolverOptions(options_));
     const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], lefts = batch[left];
     const Scalar rest = first ? rows_.left(batch) : Scalar(0);
     nu_ = std::sqrt(square);
@@ -191,10 +187,8 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
 
   static constexpr int deepest = 20;  ///< so that a sweep holds all recurrences
 
-  int stamp_ = 0;
   RowsFirst<Types> rows_;
   SpectralInterval<Types> bounds_;
-  Agreement<Types> agreement_;
   Cg<Types> classical_;
 };
 

@@ -45,7 +45,6 @@ class PipelinedGmres : public Gmres<Types> {
   void configure(const SolverOptions& options) override {
     Base::configure(options);
     options_ = options;
-    this->stamp_ = 0;
     length_.configure(options.stepSizeAuto, options.stepSize);
     t_ = blocks_ ? options.stepSize : 1;
     depth_ = options.pipelineDepth;
@@ -55,7 +54,6 @@ class PipelinedGmres : public Gmres<Types> {
     promised_ = claimedFrom_ = 0;
   }
   void recall(const SolverState& state) override {
-    this->stamp_ = Agreement<Types>::stampOf(state.solves);
     shifts_.recall(state);
     length_.recall(state.stepSize);
   }
@@ -72,13 +70,14 @@ class PipelinedGmres : public Gmres<Types> {
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (fruitless_ > maxFruitless || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
     CycleOutcome cycle = pipelinedCycle(system, beta, stop);
+    const bool whole = isWhole(cycle, stop);
+    shifts_.compare(system, this->relation_.hessenberg(), cycle.columns, whole, stop.iterations());
     if (isBroken(cycle, stop) && continued(system, stop, cycle)) {
       promised_ = this->relation_.leastSquares().residual(cycle.columns);
       claimedFrom_ = Scalar(0);
       fruitless_ = 0;
       return cycle;
     }
-    const bool whole = isWhole(cycle, stop);
     promised_ = cycle.columns > 0 ? this->relation_.leastSquares().residual(cycle.columns) : Scalar(0);
     claimedFrom_ = cycle.claimed ? beta : Scalar(0);
     if (whole) {

@@ -21,7 +21,6 @@
 
 #include "belos_ext/basis/arnoldi_relation.hpp"
 #include "belos_ext/basis/krylov_basis.hpp"
-#include "belos_ext/core/agreement.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
@@ -54,14 +53,16 @@ class RestartedGmres : public KrylovSolver<Types> {
     system.toNative(*r_, *z_);
     batch_->clear();
     const auto native = batch_->norm2(*z_), explicit_ = batch_->norm2(*r_), rhs = batch_->norm2(b);
-    agreement_.enter(*batch_, stamp_);
     wantedLength_.enter(*batch_, static_cast<double>(bases() * b.getLocalLength() * sizeof(Scalar)));
     system.reduce(*batch_);
-    if (!agreement_.reached(*batch_)) forget();
     restartLength_ = wantedLength_.agreed(*batch_);
     if (restartLength_ < wantedLength_.wanted()) {
       system.tell(0, "restart length", std::to_string(restartLength_) + ": longer bases would take too much memory");
     }
+    const int agreed = restartLength_;
+    if (!system.agreesOnState()) forget();
+    restartLength_ = agreed;
+    limitCycle(b, stop);
     basis_.resize(b.getMap(), restartLength_ + 1);
     if (flexible_) directions_.resize(b.getMap(), restartLength_);
     const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], bb = (*batch_)[rhs];
@@ -214,7 +215,6 @@ class RestartedGmres : public KrylovSolver<Types> {
            !StopTest::trusts(candidateIs_.norms, static_cast<double>(relation_.leastSquares().residual(cycle.columns)));
   }
 
-  int stamp_ = 0;          ///< of the recalled state; 0: none
   int restartLength_ = 0;  ///< as the ranks have agreed, from the first reduction of a solve on
   bool flexible_ = false;
   KrylovBasis<Types> basis_, directions_;
@@ -231,6 +231,11 @@ class RestartedGmres : public KrylovSolver<Types> {
     bool finite = false;
     ResidualNorms norms;
   };
+  /// No cycle can be longer than the iterations there may be, or than the Krylov space.
+  void limitCycle(const MultiVector& b, const StopTest& stop) {
+    const auto rows = std::min<Tpetra::global_size_t>(b.getGlobalLength(), std::numeric_limits<int>::max());
+    restartLength_ = std::max(1, std::min({restartLength_, stop.criteria().maxIterations, static_cast<int>(rows)}));
+  }
 
   void prepare(const MultiVector& b) {
     const auto map = b.getMap();
@@ -391,7 +396,6 @@ class RestartedGmres : public KrylovSolver<Types> {
   const MultiVector* b_ = nullptr;  ///< those of the solve at work
   const MultiVector* x_ = nullptr;
   RoundingLevel<Types> rounding_;
-  Agreement<Types> agreement_;
   RestartLength<Types> wantedLength_;
   VectorOrthogonalization<Types> vectorOrthogonalization_;
   std::unique_ptr<ReductionBatch<Types>> batch_;

@@ -33,7 +33,6 @@ class SStepGmres final : public RestartedGmres<Types> {
 
   void configure(const SolverOptions& options) override {
     options_ = options;
-    this->stamp_ = 0;
     recalled_ = false;
     this->configureCycles(options);
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
@@ -45,7 +44,6 @@ class SStepGmres final : public RestartedGmres<Types> {
   }
 
   void recall(const SolverState& state) override {
-    this->stamp_ = Agreement<Types>::stampOf(state.solves);
     if (options_.shiftsAuto) recurrence_.setShifts(state.shifts);
     recalled_ = options_.shiftsAuto && recurrence_.ready();
     stepSize_.recall(state.stepSize);
