@@ -4,11 +4,9 @@
 #include <Tpetra_RowMatrix.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <sstream>
 #include <stdexcept>
 
-#include "belos_ext/convergence/symmetry_check.hpp"
 #include "belos_ext/core/column_solvers.hpp"
 #include "belos_ext/core/finite_guess.hpp"
 #include "belos_ext/core/memory_share.hpp"
@@ -18,6 +16,7 @@
 #include "belos_ext/core/said_once.hpp"
 #include "belos_ext/core/solve_progress.hpp"
 #include "belos_ext/core/state_cache.hpp"
+#include "belos_ext/core/symmetry_watch.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
@@ -196,25 +195,6 @@ void SolverManager<Types>::prepareOperator() {
 }
 
 template <class Types>
-void SolverManager<Types>::lookAtSymmetry(Monitor<Types>& monitor) {
-  if (!isConjugateGradient(name_.method)) return;
-  const auto a = problem_->getOperator();
-  const auto tell = [this](const SymmetryVerdict& verdict) {
-    if (verdict.rowsThatDiffer > 0) report_.events.push_back(asymmetryEvent(verdict));
-  };
-  if (const auto known = SymmetryCheck<Types>::known(a)) {
-    tell(*known);
-  } else if (const auto mine = SymmetryCheck<Types>::compareHere(a)) {
-    monitor.sendAlong({static_cast<Scalar>(mine->rowsCompared), static_cast<Scalar>(mine->rowsThatDiffer)},
-                      [a, tell](const std::vector<Scalar>& sums) {
-                        const SymmetryVerdict verdict{std::lround(sums[0]), std::lround(sums[1])};
-                        SymmetryCheck<Types>::remember(a, verdict);
-                        tell(verdict);
-                      });
-  }
-}
-
-template <class Types>
 Belos::ReturnType SolverManager<Types>::nothingToSolve(const SolverOptions& options) {
   report_ = SolveReport{};
   report_.solver = name_.canonical;
@@ -276,9 +256,11 @@ Belos::ReturnType SolverManager<Types>::solve() {
   problem_->setLSIndex(indices);
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
-  lookAtSymmetry(monitor);
   const bool isCg = isConjugateGradient(name_.method);
-  if (isCg) operator_->findDiagonalRows();
+  if (isCg) {
+    operator_->findDiagonalRows();
+    watchSymmetry<Types>(problem_->getOperator(), monitor, report_);
+  }
   // CG follows b - A x itself, so by default it is measured against itself, as in Belos' CG.
   const ResidualScaling native =
       isCg && !options.implicitScalingGiven ? ResidualScaling::NormOfInitRes : options.implicitScaling;

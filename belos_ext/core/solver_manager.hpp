@@ -97,8 +97,6 @@ class SolverManager final
   std::string problemLabel() const;
   StateKey stateKey() const;
   void prepareOperator();
-  /// Tells the report where CG meets a matrix that is not symmetric. Local; the monitor carries what ranks have found.
-  void lookAtSymmetry(Monitor<Types>& monitor);
   /// The outcome of a problem without right-hand sides.
   Belos::ReturnType nothingToSolve(const SolverOptions& options);
   void solveColumns(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);

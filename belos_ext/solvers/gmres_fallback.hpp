@@ -21,6 +21,7 @@ class GmresFallback {
     wanted_ = options.fallback == Fallback::Gmres;
     options_ = options;
     options_.numBlocks = restartLength;
+    options_.numBlocksGiven = true;
     options_.flexible = false;
     options_.blockOrthogonalization = SolverOptions().blockOrthogonalization;
     options_.intraOrthogonalization = SolverOptions().intraOrthogonalization;
