@@ -285,11 +285,11 @@ class PipelinedGmres : public Gmres<Types> {
   /// The condition of H is that of the columns so far.
   static constexpr Scalar safety = static_cast<Scalar>(0.01);
   /// Errors of H that are borne in any case, relative to || A M^{-1} ||.
-  static constexpr Scalar leastError = 1000 * std::numeric_limits<Scalar>::epsilon();
+  static constexpr Scalar leastError = 100 * std::numeric_limits<Scalar>::epsilon();
   /// How many vectors of a cycle may be orthogonalised again: one product ahead, and several. Measured on real
   /// matrices: beyond one of them, a deep pipeline loses more iterations in the vectors that follow than a new cycle
   /// costs.
-  static constexpr int maxAgain = 3, maxAgainAhead = 1;
+  static constexpr int maxAgain = 3, maxAgainAhead = 0;
   /// A broken cycle that reduced the residual less than this is not worth a restart.
   static constexpr Scalar progress = static_cast<Scalar>(0.9);
   /// True and recursive residuals may differ by this factor at the end of a cycle.
