@@ -87,7 +87,8 @@ class PipelinedGmres : public Gmres<Types> {
     }
     fruitless_ = cycle.columns > lag() ? 0 : fruitless_ + 1;
     const bool gained = cycle.columns > 0 && promised_ < progress * beta;
-    shrink(system, stop, "the implicit norm of a basis vector cannot be trusted", !gained);
+    shrink(system, stop,
+           inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted", !gained);
     return gained ? cycle : classicalCycle(system, beta, stop);
   }
 
@@ -216,7 +217,8 @@ class PipelinedGmres : public Gmres<Types> {
     plain(1, 0) = 1;
     for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {
       this->relation_.refresh();
-      if (!isExact(stop, a)) return false;
+      inexact_ = !isExact(stop, a);
+      if (inexact_) return false;
       const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());
       Matrix coefficients(a + 2, 2);
       coefficients(a, 0) = 1;
@@ -298,6 +300,7 @@ class PipelinedGmres : public Gmres<Types> {
   bool blocks_;
   SolverOptions options_;
   int t_ = 1, depth_ = 1, again_ = 0, fruitless_ = 0;
+  bool inexact_ = false;  ///< the pipeline was ended by its estimate of the errors of H
   Scalar normalizer_ = 1;
   // Of the last cycle, if that was pipelined.
   Scalar promised_ = 0;     ///< the recursive residual at its end
