@@ -18,8 +18,8 @@ constexpr double unchanged = 1e-10;
 constexpr double leastLowering = 0.1;
 constexpr double laterClaims = 0.95;
 constexpr double least = 0.5;
-/// In units of eps (|| b || + || A || || x ||): below it a residual is rounding. Backward stable methods end at 1 to 3.
-constexpr double few = 4;
+/// In units of eps (|| b || + || |A| |x| ||): a residual below it is rounding. Iterative refinement ends near 1.
+constexpr double few = 2;
 
 double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhsNorm, double preconditioned,
                double userScale) {
@@ -110,9 +110,10 @@ Claim StopTest::examined(const ResidualNorms& norms, double recursive) {
   return Claim::TooEarly;
 }
 
-bool StopTest::endAtRoundingLevel(double operatorNorm, double xNorm, double epsilon) {
-  const double level = few * epsilon * (rhsNorm_ + operatorNorm * xNorm);
-  if (over_ || !std::isfinite(level) || !(norms_.explicit_ <= level)) return false;
+bool StopTest::endAtRoundingLevel(double images, double epsilon) {
+  const double level = epsilon * (rhsNorm_ + images);
+  const double needed = norms_.explicit_ * (criteria_.tolerance / attained());
+  if (over_ || !std::isfinite(level) || !(norms_.explicit_ <= few * level && needed < level)) return false;
   stop(StopReason::AttainableAccuracy);
   return true;
 }

@@ -89,10 +89,11 @@ class StopTest {
   /// Whether the last residual verified is larger than the recursion said: only then may rounding be the reason.
   bool recursionIsWrong() const { return !trusts(norms_, recursive_); }
 
-  /// Ends the solve where nothing but rounding is left of b - A x: || b - A x || <= few eps (|| b || + || A || || x
-  /// ||), so that no method can meet the tolerance. For claims that failed. Returns whether it did. \param operatorNorm
-  /// || A || or less: too small a number ends no solve too early \param epsilon of the arithmetic
-  bool endAtRoundingLevel(double operatorNorm, double xNorm, double epsilon);
+  /// Ends the solve where nothing but rounding is left of b - A x and the tolerance asks for less than that, so that no
+  /// method can meet it: with level = eps (|| b || + images), both || b - A x || <= 2 level and what it would have to
+  /// be < level. For claims that failed. Returns whether it did. \param images the size of |A| |x|: || A (+-x) || with
+  /// random signs, or less, which ends no solve too early \param epsilon of the arithmetic
+  bool endAtRoundingLevel(double images, double epsilon);
 
   /// The solve, over without convergence, returns an earlier iterate; these are the norms of its residuals.
   void wentBack(const ResidualNorms& norms) { norms_ = norms; }

@@ -86,7 +86,8 @@ class PipelinedGmres : public Gmres<Types> {
     }
     fruitless_ = cycle.columns > lag() ? 0 : fruitless_ + 1;
     const bool gained = cycle.columns > 0 && promised_ < progress * beta;
-    shrink(system, stop, "the implicit norm of a basis vector cannot be trusted", !gained);
+    shrink(system, stop,
+           inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted", !gained);
     return gained ? cycle : classicalCycle(system, beta, stop);
   }
 
@@ -215,7 +216,8 @@ class PipelinedGmres : public Gmres<Types> {
     plain(1, 0) = 1;
     for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {
       this->relation_.refresh();
-      if (!isExact(stop, a)) return false;
+      inexact_ = !isExact(stop, a);
+      if (inexact_) return false;
       const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());
       Matrix coefficients(a + 2, 2);
       coefficients(a, 0) = 1;
@@ -284,11 +286,11 @@ class PipelinedGmres : public Gmres<Types> {
   /// The condition of H is that of the columns so far.
   static constexpr Scalar safety = static_cast<Scalar>(0.01);
   /// Errors of H that are borne in any case, relative to || A M^{-1} ||.
-  static constexpr Scalar leastError = 1000 * std::numeric_limits<Scalar>::epsilon();
+  static constexpr Scalar leastError = 100 * std::numeric_limits<Scalar>::epsilon();
   /// How many vectors of a cycle may be orthogonalised again: one product ahead, and several. Measured on real
   /// matrices: beyond one of them, a deep pipeline loses more iterations in the vectors that follow than a new cycle
   /// costs.
-  static constexpr int maxAgain = 3, maxAgainAhead = 1;
+  static constexpr int maxAgain = 3, maxAgainAhead = 0;
   /// A broken cycle that reduced the residual less than this is not worth a restart.
   static constexpr Scalar progress = static_cast<Scalar>(0.9);
   /// True and recursive residuals may differ by this factor at the end of a cycle.
@@ -297,6 +299,7 @@ class PipelinedGmres : public Gmres<Types> {
   bool blocks_;
   SolverOptions options_;
   int t_ = 1, depth_ = 1, again_ = 0, fruitless_ = 0;
+  bool inexact_ = false;  ///< the pipeline was ended by its estimate of the errors of H
   Scalar normalizer_ = 1;
   // Of the last cycle, if that was pipelined.
   Scalar promised_ = 0;     ///< the recursive residual at its end

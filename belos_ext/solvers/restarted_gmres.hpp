@@ -88,7 +88,7 @@ class RestartedGmres : public KrylovSolver<Types> {
           system.tell(stop.iterations(), "residual replacement",
                       "the computed residual does not meet the tolerance yet");
         }
-        if (cycle.claimed) rounding_.ends(system, x, *r_, stop);
+        if (cycle.claimed) rounding_.ends(system, x, stop);
         stop.restarted(cycle.claimed);
       }
     }
@@ -384,7 +384,7 @@ class RestartedGmres : public KrylovSolver<Types> {
 
   /// Part of what an error of H may be for the residual to meet the target, and what is borne in any case.
   static constexpr Scalar exactEnough = static_cast<Scalar>(0.01);
-  static constexpr Scalar leastNeeded = 1000 * std::numeric_limits<Scalar>::epsilon();
+  static constexpr Scalar leastNeeded = 100 * std::numeric_limits<Scalar>::epsilon();
   /// A cycle may make the native residual larger by this factor: rounding at the attainable accuracy.
   static constexpr double tolerated = 2;
 

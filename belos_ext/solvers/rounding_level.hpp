@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 
@@ -21,40 +22,51 @@ class RoundingLevel {
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
 
-  /// Ends the solve with StopReason::AttainableAccuracy where || b - A x || <= few eps (|| b || + || A || || x ||), and
-  /// records an event. To be called after a failed claim: stop.verified() has had the norms of r.
+  /// Ends the solve with StopReason::AttainableAccuracy where nothing but rounding is left of b - A x and the tolerance
+  /// asks for less (StopTest::endAtRoundingLevel()), and records an event. To be called after a failed claim, when
+  /// stop.verified() has had the norms of the residual of x.
   ///
-  /// || A || is estimated by || A r || / || r ||, a lower bound whatever A is: what rounding leaves in r has parts in
-  /// all directions, those of large A among them. Cost, only where the recursion is wrong: 1 A, 1 reduction.
-  /// Collective. \param r b - A x, as computed; n x 1 like x
-  bool ends(LinearSystem<Types>& system, const MultiVector& x, const MultiVector& r, StopTest& stop) {
-    const double residual = stop.norms().explicit_;
-    if (stop.over() || !stop.recursionIsWrong() || !(residual > 0)) return false;
+  /// The last digits of x, relative eps, move b - A x by about eps || A s(x) ||, where s(x) has random signs: nothing
+  /// cancels in it, and rows that are small with large entries of x in them count as what they are. It needs no entries
+  /// of A. Cost, only where the recursion is wrong: 1 A, 1 reduction. Collective.
+  bool ends(LinearSystem<Types>& system, const MultiVector& x, StopTest& stop) {
+    if (stop.over() || !stop.recursionIsWrong()) return false;
     prepare(x);
-    system.kernels().scale(static_cast<Scalar>(1 / residual), r, *unit_);
-    system.act(Action::Operator, *unit_, *image_);
+    changeSigns(x);
+    system.act(Action::Operator, *signed_, *image_);
     batch_->clear();
-    const auto image = batch_->norm2(*image_), size = batch_->norm2(x);
+    const auto square = batch_->norm2(*image_);
     system.reduce(*batch_);
-    const double operatorNorm = std::sqrt(static_cast<double>((*batch_)[image]));
-    const double xNorm = std::sqrt(static_cast<double>((*batch_)[size]));
-    if (!stop.endAtRoundingLevel(operatorNorm, xNorm, std::numeric_limits<Scalar>::epsilon())) return false;
+    const double images = std::sqrt(static_cast<double>((*batch_)[square]));
+    if (!stop.endAtRoundingLevel(images, std::numeric_limits<Scalar>::epsilon())) return false;
     system.tell(stop.iterations(), "attainable accuracy",
-                fmt::format("|| b - A x || = {:.2e} is rounding: || A || is at least {:.2e}, || x || {:.2e}", residual,
-                            operatorNorm, xNorm));
+                fmt::format("|| b - A x || = {:.2e} is rounding: || |A| |x| || is about {:.2e}", stop.norms().explicit_,
+                            images));
     return true;
   }
 
  private:
+  /// Signs depend on the global row alone: the same on any number of ranks.
+  void changeSigns(const MultiVector& x) {
+    const auto map = x.getMap();
+    const auto from = x.getData(0);
+    const auto to = signed_->getDataNonConst(0);
+    for (Teuchos::Ordinal i = 0; i < from.size(); ++i) {
+      const auto row = static_cast<std::uint64_t>(map->getGlobalElement(static_cast<typename Types::LocalOrdinal>(i)));
+      const bool negative = ((row + 1) * 0x9E3779B97F4A7C15ULL >> 40 & 1U) != 0;
+      to[i] = negative ? -from[i] : from[i];
+    }
+  }
+
   void prepare(const MultiVector& x) {
     const auto map = x.getMap();
-    if (!unit_.is_null() && unit_->getMap().get() == map.get()) return;
-    unit_ = Teuchos::rcp(new MultiVector(map, 1, false));
+    if (!signed_.is_null() && signed_->getMap().get() == map.get()) return;
+    signed_ = Teuchos::rcp(new MultiVector(map, 1, false));
     image_ = Teuchos::rcp(new MultiVector(map, 1, false));
     batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
   }
 
-  Teuchos::RCP<MultiVector> unit_, image_;  ///< r / || r ||, and A times that
+  Teuchos::RCP<MultiVector> signed_, image_;  ///< x with other signs, and A times that
   std::unique_ptr<ReductionBatch<Types>> batch_;
 };
 

@@ -222,6 +222,26 @@ TEST(ArnoldiRelation, RefreshEqualsAFreshLeastSquaresProblem) {
   EXPECT_EQ(run.relation.leastSquares().columns(), 10);
 }
 
+TEST(ArnoldiRelation, TruncateTakesWholePanelsBack) {
+  const int n = 30;
+  PanelRun run(n, 9, false, 8), same(n, 9, false, 8);
+  for (PanelRun* r : {&run, &same}) {
+    r->panel(0, 3, false);
+    r->panel(3, 2, false);
+  }
+  run.relation.refresh();
+  run.relation.truncate(4);
+  EXPECT_EQ(run.relation.columns(), 3);
+  EXPECT_EQ(run.relation.leastSquares().columns(), 3);
+  run.panel(3, 2, false);
+  run.relation.refresh();
+  same.relation.refresh();
+  EXPECT_LT(
+      largest(difference(block(run.relation.hessenberg(), 0, 0, 6, 5), block(same.relation.hessenberg(), 0, 0, 6, 5))),
+      1e-13);
+  EXPECT_NEAR(run.relation.leastSquares().residual(), same.relation.leastSquares().residual(), 1e-13);
+}
+
 TEST(ArnoldiRelation, BeginForgetsTheLastCycle) {
   PanelRun run(20, 6, false, 6);
   run.panel(0, 6, true);

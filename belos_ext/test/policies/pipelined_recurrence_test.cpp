@@ -61,6 +61,25 @@ TEST(PipelinedRecurrence, ColumnsFromAnyMixOfProductsAreThoseOfTheFactorization)
   }
 }
 
+/// || row of F G^{-1} || for G of the identity but for one small pivot and what stands above it.
+TEST(PipelinedRecurrence, SmallPivotsMakeTheRelationInexactAndTheErrorIsInherited) {
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  PipelinedRecurrence<double> recurrence;
+  recurrence.begin(4, 1);
+  const double unit[] = {0, 1}, nearly[] = {1, 1, 1e-6}, next[] = {0, 0, 1, 0.5};
+  recurrence.set(1, unit);
+  recurrence.set(2, nearly);
+  recurrence.set(3, next);
+  EXPECT_DOUBLE_EQ(recurrence.relationError(0), eps);
+  EXPECT_DOUBLE_EQ(recurrence.relationError(1), eps);
+  const double large = recurrence.relationError(2);
+  EXPECT_GT(large, 1e5 * eps * (std::sqrt(2.0) - 1));
+  EXPECT_LT(large, 1e7 * eps);
+  EXPECT_NEAR(recurrence.relationError(3), 2 * large, 1e-4 * large);
+  recurrence.begin(4, 1);
+  EXPECT_DOUBLE_EQ(recurrence.relationError(0), eps);
+}
+
 TEST(PipelinedRecurrence, ADependentVectorIsNotTrusted) {
   PipelinedRecurrence<double> recurrence;
   recurrence.begin(3, 1);

@@ -74,10 +74,38 @@ TEST_P(Recursion, EndsBelowTheAttainableAccuracyWithALossOfAccuracy) {
   for (const int steps : {1, 5, 10}) {
     const Solved solved = solve(lowSyncDiagonal(), steps, 1e-18);
     EXPECT_FALSE(solved.stop.converged()) << steps;
-    EXPECT_EQ(solved.stop.reason(), StopReason::Stagnation) << steps;
+    EXPECT_EQ(solved.stop.reason(), StopReason::AttainableAccuracy) << steps;
     EXPECT_TRUE(solved.stop.lossOfAccuracy()) << steps;
     EXPECT_LT(solved.computed, 1e-15) << steps;
     EXPECT_NEAR(solved.stop.attained(), solved.computed, 1e-16) << steps;
+  }
+}
+
+TEST(RestartLength, IsWhatAllRanksHaveRoomForUnlessItIsGiven) {
+  const auto a = lowSyncDiagonal();
+  const auto map = a->getDomainMap();
+  const auto b = vectorFrom(map, wave);
+  const double largest = std::ceil(100.0 / map->getComm()->getSize()) * sizeof(Scalar);
+  for (const Method method : {Method::Gmres, Method::SStepGmres, Method::PipelinedGmres}) {
+    for (const bool given : {false, true}) {
+      SolverOptions options;
+      options.numBlocksGiven = given;
+      const int bases = method == Method::PipelinedGmres ? 2 : 1;
+      options.basisMemory = 25 * bases * largest;  // 20 and the first vector, not 30
+      const auto solver = makeKrylovSolver<Types>(method);
+      solver->configure(options);
+      StopCriteria criteria;
+      criteria.maxIterations = 90;
+      StopTest stop(criteria);
+      PlainSystem system(a);
+      MultiVector x(map, 1);
+      solver->solve(system, *b, x, stop);
+      if (given) {
+        EXPECT_EQ(stop.restarts(), 0);
+      } else {
+        EXPECT_EQ(stop.restarts(), 4) << "90 iterations in cycles of 20";
+      }
+    }
   }
 }
 

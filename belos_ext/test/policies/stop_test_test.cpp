@@ -258,5 +258,60 @@ TEST(StopTest, ApprovalIsAskedOnlyOnceTheToleranceIsMet) {
   EXPECT_TRUE(stop.converged());
 }
 
+TEST(StopTest, AClaimTooEarlyLowersTheTargetByWhatIsMissing) {
+  StopCriteria criteria = criteriaFor(1e-6);
+  criteria.testExplicit = true;
+  StopTest stop(criteria);
+  stop.begin({1, 1}, 1);
+  EXPECT_EQ(stop.examined({9e-7, 3e-6}, 9e-7), Claim::TooEarly);
+  EXPECT_FALSE(stop.reached(3.1e-7));
+  EXPECT_TRUE(stop.reached(2.9e-7));
+  EXPECT_FALSE(stop.over());
+  // By no more than a decade at once, and by a little more each time.
+  StopTest far = stop;
+  EXPECT_EQ(far.examined({2e-7, 1e-2}, 2e-7), Claim::TooEarly);
+  EXPECT_TRUE(far.reached(1.8e-8));
+  EXPECT_FALSE(far.reached(2e-8));
+  EXPECT_EQ(stop.examined({2e-7, 9e-7}, 2e-7), Claim::Met);
+  EXPECT_FALSE(stop.converged()) << "verified() decides";
+}
+
+TEST(StopTest, ARecursionThatHasLostTouchIsWrongAndKeepsItsTarget) {
+  StopTest stop(criteriaFor(1e-6));
+  stop.begin({1, 1}, 1);
+  EXPECT_EQ(stop.examined({3e-6, 3e-6}, 9e-7), Claim::Wrong);
+  EXPECT_EQ(stop.examined({nan, nan}, 9e-7), Claim::Wrong);
+  EXPECT_EQ(stop.examined({inf, inf}, 9e-7), Claim::Wrong);
+  EXPECT_TRUE(stop.reached(1e-6));
+}
+
+TEST(StopTest, EndsAtTheRoundingLevelOnly) {
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  StopTest stop(criteriaFor(1e-8));
+  stop.begin({1e-16, 1e-16}, 1);
+  stop.iterated(1e-25);
+  EXPECT_FALSE(stop.verified({1e-15, 1e-15}, true));
+  EXPECT_TRUE(stop.recursionIsWrong());
+  EXPECT_FALSE(stop.endAtRoundingLevel(0, eps)) << "|| b || alone explains 4e-16";
+  EXPECT_FALSE(stop.endAtRoundingLevel(inf, eps));
+  EXPECT_FALSE(stop.endAtRoundingLevel(nan, eps));
+  EXPECT_FALSE(stop.over());
+  EXPECT_TRUE(stop.endAtRoundingLevel(2, eps));
+  EXPECT_EQ(stop.reason(), StopReason::AttainableAccuracy);
+  EXPECT_TRUE(stop.lossOfAccuracy());
+  EXPECT_FALSE(stop.converged());
+  EXPECT_FALSE(stop.endAtRoundingLevel(2, eps)) << "over already";
+}
+
+TEST(StopTest, ATargetAboveTheRoundingLevelIsPursued) {
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  StopTest stop(criteriaFor(4 * eps));
+  stop.begin({1, 1}, 1);
+  stop.iterated(eps);
+  EXPECT_FALSE(stop.verified({5 * eps, 5 * eps}, true));
+  EXPECT_FALSE(stop.endAtRoundingLevel(2, eps)) << "the level is 3 eps";
+  EXPECT_TRUE(stop.endAtRoundingLevel(4, eps));
+}
+
 }  // namespace
 }  // namespace capstan

@@ -1,0 +1,90 @@
+/// \file
+/// The GMRES methods beside Belos' BLOCK GMRES on the smaller ones of the real matrices beside the repository: where
+/// that converges, they do, in about as many iterations. perf/oracle makes the table of all matrices.
+
+#include <BelosBlockGmresSolMgr.hpp>
+#include <Ifpack2_Factory.hpp>
+#include <iostream>
+
+#include "belos_ext/test/solvers/real_matrices.hpp"
+
+namespace capstan::testing {
+namespace {
+
+/// Bytes of a matrix's file.
+constexpr std::uintmax_t small = 40000;
+constexpr double tolerance = 1e-8;
+
+/// One sweep of Jacobi, or RILUK within a rank; null: none.
+RCP<const Operator> preconditionerOf(const RCP<const CrsMatrix>& a, const std::string& name) {
+  if (name == "none") return Teuchos::null;
+  const RCP<const CrsMatrix::row_matrix_type> rows = a;
+  const auto made = Ifpack2::Factory().create(name == "jacobi" ? "RELAXATION" : "RILUK", rows, 0);
+  Params p;
+  if (name == "jacobi") p.set("relaxation: type", "Jacobi");
+  made->setParameters(p);
+  made->initialize();
+  made->compute();
+  return made;
+}
+
+Params parameters() {
+  Params p;
+  p.set("Convergence Tolerance", tolerance);
+  p.set("Maximum Iterations", 3000);
+  p.set("Maximum Restarts", 100);
+  p.set("Num Blocks", 300);
+  return p;
+}
+
+/// Iterations of BLOCK GMRES; 0 where it does not converge.
+int oracle(const System& system, Side side) {
+  system.x->putScalar(0);
+  Belos::BlockGmresSolMgr<Scalar, MultiVector, Operator> solver(problemOf(system, side), rcp(new Params(parameters())));
+  const bool converged = solver.solve() == Belos::Converged;
+  const bool honest = residualNorms(system, *system.x)[0] <= tolerance * (1 + 1e-3) * norms(*system.b)[0];
+  return converged && honest ? solver.getNumIters() : 0;
+}
+
+int bound(const SolverName& name, int iterations) {
+  const double factor = name.method == Method::Gmres ? 1.02 : 1.08;
+  return static_cast<int>(factor * iterations) + (getsStepSize(name) ? 10 : 1);
+}
+
+TEST(Oracle, GmresMethodsKeepUpWithBlockGmres) {
+  CAPSTAN_NEEDS_REAL_MATRICES();
+  int solved = 0;
+  for (const std::string& name : matrixNames()) {
+    if (fileSize(name) > small) continue;
+    System system = systemFrom(name);
+    const auto a = Teuchos::rcp_dynamic_cast<const CrsMatrix>(system.a);
+    // Numbers without a pattern, the same on any number of ranks.
+    a->apply(*vectorFrom(a->getDomainMap(), [](GO g) { return std::sin(1e4 * static_cast<double>(g * g % 7919 + g)); }),
+             *system.b);
+    for (const std::string preconditioner : {"none", "jacobi", "riluk"}) {
+      system.preconditioner = preconditionerOf(a, preconditioner);
+      const Side side = preconditioner == "none" ? Side::None : Side::Right;
+      const int expected = oracle(system, side);
+      if (expected == 0) continue;
+      ++solved;
+      for (const SolverName& method : solverNames()) {
+        if (!isGmres(method)) continue;
+        SCOPED_TRACE(name + ", " + preconditioner + ", " + method.canonical);
+        Params p = parameters();
+        p.set("State Cache", false);
+        system.x->putScalar(0);
+        const auto guess = copyOf(*system.x);
+        const Outcome outcome = solve(method, p, system, side);
+        EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+        EXPECT_LE(relativeResidual(system, *guess), tolerance * (1 + 1e-6));
+        EXPECT_LE(outcome.iterations, bound(method, expected)) << "BLOCK GMRES " << expected;
+        expectSameOnAllRanks(outcome);
+      }
+    }
+  }
+  if (rank() == 0) std::cout << solved << " systems that BLOCK GMRES solves\n";
+  EXPECT_GT(solved, 10);
+}
+
+}  // namespace
+}  // namespace capstan::testing
