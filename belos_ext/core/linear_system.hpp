@@ -7,6 +7,7 @@
 /// several right-hand sides advance together, their operator applications and reductions merged.
 
 #include <Tpetra_MultiVector.hpp>
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -85,16 +86,21 @@ class LinearSystem {
   /// d = M_R^{-1} u: from the Krylov space to a change of x.
   void toSolution(const MultiVector& u, MultiVector& d) { act(Action::RightPreconditioner, u, d); }
 
-  /// ||v|| from its reduced square. Where squares of entries may have underflowed it is an upper bound, and 0 for
-  /// v = 0 alone, which takes one more reduction: a vanishing sum of squares is no proof of a vanishing residual.
+  /// ||v|| from its reduced square. Where squares of entries may have underflowed they are summed again, scaled, which
+  /// takes one more reduction: a vanishing sum of squares is no proof of a vanishing residual. Never below the smallest
+  /// normal number but for v = 0, so that a vector can be divided by it.
   /// \param batch is cleared in that case. Collective
   double norm(const MultiVector& v, Scalar square, ReductionBatch<Types>& batch) {
-    const Scalar bound = static_cast<Scalar>(v.getGlobalLength()) * std::numeric_limits<Scalar>::min();
+    using Limits = std::numeric_limits<Scalar>;
+    const Scalar bound = static_cast<Scalar>(v.getGlobalLength()) * Limits::min();
     if (!(square < bound)) return std::sqrt(static_cast<double>(square));
+    // Entries are below sqrt(bound): their squares, so scaled, neither overflow nor underflow.
+    const Scalar factor = std::ldexp(Scalar(1), Limits::digits - Limits::min_exponent / 2);
     batch.clear();
-    const auto all = batch.value(kernels_.nonzeros(v));
+    const auto all = batch.value(kernels_.scaledSquares(v, factor));
     reduce(batch);
-    return batch[all] > Scalar(0) ? std::sqrt(static_cast<double>(bound)) : 0;
+    if (!(batch[all] > Scalar(0))) return 0;
+    return static_cast<double>(std::max(std::sqrt(batch[all]) / factor, Limits::min()));
   }
 
   BlockKernels<Types>& kernels() { return kernels_; }

@@ -158,14 +158,14 @@ class BlockKernels {
     sweep(list);
   }
 
-  /// Entries of this rank's part of a single vector that are not zero; NaN counts. Waits for the result.
-  Scalar nonzeros(const MultiVector& v) const {
+  /// The sum of (factor x_i)^2 over this rank's part of a single vector. Waits for the result.
+  Scalar scaledSquares(const MultiVector& v, Scalar factor) const {
     const auto column = readableColumn(v);
-    Scalar entries = 0;
+    Scalar squares = 0;
     Kokkos::parallel_reduce(
-        "capstan nonzero entries", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
-        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += column(i) != Scalar(0) ? 1 : 0; }, entries);
-    return entries;
+        "capstan scaled squares", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += factor * column(i) * (factor * column(i)); }, squares);
+    return squares;
   }
 
   /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.

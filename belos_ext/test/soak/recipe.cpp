@@ -97,8 +97,24 @@ StepRecipe drawStep(Random& random, double odd, const std::string& folder, const
   if (before == nullptr || random.chance(0.5)) {
     step.parameters = drawParameters(random.next(), step.method, before == nullptr ? odd : odd / 2, folder);
   }
+  if (step.system.wrapper == "nested" || step.system.preconditioner == "nested") {  // short: each product is a solve
+    step.system.columns = std::min(step.system.columns, 2);
+    step.parameters.set("Maximum Iterations", random.between(0, 20));
+  }
   drawTests(random, odd, step);
   return step;
+}
+
+/// The same solve in groups of two ranks that change: what ranks remember of other groups must not mislead them.
+void rotate(Recipe& recipe) {
+  StepRecipe step = recipe.steps.front();
+  step.reuse = "new";
+  for (const char* key : {"State Cache", "Solver Name"}) step.parameters.remove(key, false);
+  recipe.steps.clear();
+  for (const char* split : {"last from rest", "first from rest", "even from odd", "world"}) {
+    step.split = split;
+    recipe.steps.push_back(step);
+  }
 }
 
 std::string valueOf(const Teuchos::ParameterList& list, const std::string& name) {
@@ -160,6 +176,7 @@ Recipe draw(std::uint64_t seed, const std::string& folder) {
   for (int i = 0; i < steps; ++i) {
     recipe.steps.push_back(drawStep(random, odd, folder, i == 0 ? nullptr : &recipe.steps.back()));
   }
+  if (random.chance(0.04)) rotate(recipe);
   return recipe;
 }
 

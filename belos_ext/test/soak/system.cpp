@@ -6,6 +6,7 @@
 
 #include "belos_ext/test/soak/nested_solve.hpp"
 #include "belos_ext/test/soak/random.hpp"
+#include "belos_ext/test/soak/watchdog.hpp"
 
 namespace capstan::soak {
 namespace {
@@ -156,6 +157,8 @@ void SoakOperator::apply(const MultiVector& in, MultiVector& out, Teuchos::ETran
     throw std::logic_error("SoakOperator: only out = A in");
   }
   const int number = applications_++;
+  if (number > 100000) throw std::logic_error("soak: a solve does not end");
+  Watchdog::beat();
   matrix_->apply(in, out);
   if (afterwards_) afterwards_(number, in, out);
 }

@@ -32,7 +32,8 @@ class SoakOperator final : public Operator {
       : matrix_(std::move(matrix)), afterwards_(std::move(afterwards)) {}
   RCP<const Map> getDomainMap() const override { return matrix_->getDomainMap(); }
   RCP<const Map> getRangeMap() const override { return matrix_->getRangeMap(); }
-  /// Throws std::logic_error for a transpose, alpha != 1 or beta != 0: the solvers ask for neither.
+  /// Throws std::logic_error for a transpose, alpha != 1 or beta != 0: the solvers ask for neither; and after far more
+  /// applications than "Maximum Iterations" allow: a solve that does not end.
   void apply(const MultiVector& in, MultiVector& out, Teuchos::ETransp mode, Scalar alpha, Scalar beta) const override;
 
   int applications() const { return applications_; }

@@ -127,4 +127,6 @@ void Watchdog::announce(std::uint64_t seed, const std::string& what) {
   ++s.beats;
 }
 
+void Watchdog::beat() { ++state().beats; }
+
 }  // namespace capstan::soak

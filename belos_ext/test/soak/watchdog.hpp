@@ -20,6 +20,9 @@ class Watchdog {
 
   /// What this rank does from now on, at most 200 characters.
   static void announce(std::uint64_t seed, const std::string& what);
+
+  /// The solve goes on.
+  static void beat();
 };
 
 }  // namespace capstan::soak
