@@ -13,6 +13,7 @@
 #include "adapters/plugin/options_file.hpp"
 #include "belos_ext/core/solver_manager.hpp"
 #include "belos_ext/core/solver_names.hpp"
+#include "tpetra_ext/kernels/host/instruction_set.hpp"
 
 namespace capstan {
 
@@ -37,11 +38,13 @@ class SolverFactory final
   /// any other name, so that Belos goes on looking.
   ///
   /// Throws std::invalid_argument for a name that starts with "capstan" and is none of ours, for wrong parameters, and,
-  /// whatever the name, while the user's options are wrong. Belos asks factories not to throw for names they do not
-  /// know; a misspelt "capstan" name is known to be nobody else's, and Belos' own message would not say what is valid.
+  /// whatever the name, while the user's options or CAPSTAN_KERNELS are wrong. Belos asks factories not to throw for
+  /// names they do not know; a misspelt "capstan" name is known to be nobody else's, and Belos' own message would not
+  /// say what is valid.
   Teuchos::RCP<Manager> getSolver(const std::string& name,
                                   const Teuchos::RCP<Teuchos::ParameterList>& parameters) override {
     const UserOptions options = environmentOptions();
+    kernels::instructionSet();  // a wrong CAPSTAN_KERNELS is told now, not in the midst of a solve
     const SolverName* redirected = options.redirected(name);
     const SolverName* solver = redirected != nullptr ? redirected : findSolver(name);
     if (solver == nullptr) {
