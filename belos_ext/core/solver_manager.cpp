@@ -10,6 +10,7 @@
 #include "belos_ext/core/column_solvers.hpp"
 #include "belos_ext/core/parameter_overlay.hpp"
 #include "belos_ext/core/report_summary.hpp"
+#include "belos_ext/core/solve_end.hpp"
 #include "belos_ext/core/solve_progress.hpp"
 #include "belos_ext/core/state_cache.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
@@ -214,7 +215,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   progress.fill(spent, report_);
   fillReport(stops, options);
   if (problem_->getLHS()->getMap()->getComm()->getRank() == 0) publish(report_, options, lossOfAccuracy_);
-  return report_.converged ? Belos::Converged : Belos::Unconverged;
+  return compat::returnType<Belos::ReturnType>(solveEnd(report_, lossOfAccuracy_));
 }
 
 template <class Types>
