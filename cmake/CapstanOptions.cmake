@@ -1,7 +1,7 @@
 # Build options. Everything a user may switch is declared here and nowhere else.
 include(GNUInstallDirs)
 
-option(CAPSTAN_NATIVE "Use the instruction set of this machine (-march=native)" OFF)
+include(CapstanBaseline)
 option(CAPSTAN_WERROR "Treat warnings in Capstan's own code as errors" OFF)
 option(CAPSTAN_PCH "Precompile the Trilinos headers" ON)
 option(CAPSTAN_OPENFOAM "Build libcapstanFoam.so for OpenFOAM" OFF)
@@ -21,6 +21,8 @@ set(CMAKE_CXX_STANDARD 17)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# The shared libraries say what they export (adapters/*.map); inline functions are for each library by itself.
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")

@@ -10,8 +10,8 @@ target_compile_options(capstan_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
 if(CAPSTAN_WERROR)
   target_compile_options(capstan_flags INTERFACE -Werror)
 endif()
-if(CAPSTAN_NATIVE)
-  target_compile_options(capstan_flags INTERFACE -march=native)
+if(CAPSTAN_BASELINE)
+  target_compile_options(capstan_flags INTERFACE -march=${CAPSTAN_BASELINE})
 endif()
 if(CAPSTAN_SANITIZE)
   target_compile_options(capstan_flags INTERFACE -fsanitize=${CAPSTAN_SANITIZE} -fno-sanitize-recover=all

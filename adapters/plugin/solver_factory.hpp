@@ -15,6 +15,7 @@
 #include "belos_ext/core/said_once.hpp"
 #include "belos_ext/core/solver_manager.hpp"
 #include "belos_ext/core/solver_names.hpp"
+#include "tpetra_ext/kernels/host/instruction_set.hpp"
 
 namespace capstan {
 
@@ -50,13 +51,16 @@ class SolverFactory final
   /// any other name, so that Belos goes on looking.
   ///
   /// Throws std::invalid_argument for a name that starts with "capstan" and is none of ours, for wrong parameters, and,
-  /// whatever the name, while the user's options are wrong. Belos asks factories not to throw for names they do not
-  /// know; a misspelt "capstan" name is known to be nobody else's, and Belos' own message would not say what is valid.
-  /// Wrong names and options are also said once on the standard error stream: an application may catch the exception
-  /// and solve by other means without a word.
+  /// whatever the name, while the user's options or CAPSTAN_KERNELS are wrong. Belos asks factories not to throw for
+  /// names they do not know; a misspelt "capstan" name is known to be nobody else's, and Belos' own message would not
+  /// say what is valid. Wrong names and options are also said once on the standard error stream: an application may
+  /// catch the exception and solve by other means without a word.
   Teuchos::RCP<Manager> getSolver(const std::string& name,
                                   const Teuchos::RCP<Teuchos::ParameterList>& parameters) override {
-    const UserOptions options = saidOnStderr([] { return environmentOptions(); });
+    const UserOptions options = saidOnStderr([] {
+      kernels::instructionSet();  // a wrong CAPSTAN_KERNELS is told now, not in the midst of a solve
+      return environmentOptions();
+    });
     const SolverName* redirected = options.redirected(name);
     const SolverName* solver = redirected != nullptr ? redirected : findSolver(name);
     if (solver == nullptr) {

@@ -14,6 +14,7 @@
 #include "belos_ext/core/parameter_overlay.hpp"
 #include "belos_ext/core/report_summary.hpp"
 #include "belos_ext/core/said_once.hpp"
+#include "belos_ext/core/solve_end.hpp"
 #include "belos_ext/core/solve_progress.hpp"
 #include "belos_ext/core/state_cache.hpp"
 #include "belos_ext/core/symmetry_watch.hpp"
@@ -299,7 +300,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   progress.fill(spent, report_);
   fillReport(stops, options);
   if (problem_->getLHS()->getMap()->getComm()->getRank() == 0) publish(report_, options, lossOfAccuracy_);
-  return report_.converged ? Belos::Converged : Belos::Unconverged;
+  return compat::returnType<Belos::ReturnType>(solveEnd(report_, lossOfAccuracy_));
 }
 
 template <class Types>

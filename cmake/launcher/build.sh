@@ -43,7 +43,7 @@ configure_options() {
     printf '%s\n' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DCAPSTAN_SANITIZE=address,undefined \
       -DCAPSTAN_PCH=ON -DCAPSTAN_BENCHMARKS=OFF "-DCAPSTAN_OPENFOAM=$(on_or_off have_packages openfoam)"
   else
-    printf '%s\n' -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_NATIVE=ON -DCAPSTAN_PCH=ON \
+    printf '%s\n' -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_PCH=ON \
       "-DCAPSTAN_OPENFOAM=$(on_or_off have_packages openfoam)" \
       "-DCAPSTAN_PETSC_PEERS=$(on_or_off have_packages petsc)"
   fi

@@ -52,7 +52,7 @@ def describe(root, build):
     cache = processes.cmake_cache(build)
     changes = _git(root, "status", "--porcelain", "--untracked-files=no")
     build_type = cache.get("CMAKE_BUILD_TYPE", "")
-    flags = [cache.get("CMAKE_CXX_FLAGS", ""), "-march=native" if cache.get("CAPSTAN_NATIVE") == "ON" else ""]
+    flags = [cache.get("CMAKE_CXX_FLAGS", ""), f"-march={cache['CAPSTAN_BASELINE']}" if cache.get("CAPSTAN_BASELINE") else ""]
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
         "machine": {

@@ -99,8 +99,8 @@ class Launcher(LauncherCase):
 
     def test_options_are_kept_until_others_are_given(self):
         self.install_everything()
-        for arguments, expected in ((["-DCAPSTAN_NATIVE=OFF", "-DFIRST=1"], ["-DCAPSTAN_NATIVE=OFF", "-DFIRST=1"]), ([], None),
-                                    (["-DFIRST:STRING=2"], ["-DCAPSTAN_NATIVE=OFF", "-DFIRST:STRING=2"]), ([], None)):
+        for arguments, expected in ((["-DCAPSTAN_BASELINE=native", "-DFIRST=1"], ["-DCAPSTAN_BASELINE=native", "-DFIRST=1"]), ([], None),
+                                    (["-DFIRST:STRING=2"], ["-DCAPSTAN_BASELINE=native", "-DFIRST:STRING=2"]), ([], None)):
             self.calls.write_text("", encoding="utf-8")
             self.assertEqual(self.capstan("build", *arguments)[0], 0)
             calls = self.called("cmake")

@@ -19,9 +19,10 @@ namespace detail {
 template <class Exec, class T>
 void updateOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign,
               const MatrixRef<T>& V) {
-  const ChunkPlan plan(exec, V.rows, updateChunkRows(V.cols));
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
+  const ChunkPlan plan(exec, V.rows, updateChunkRows(kernels, V.cols));
   forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    updateChunk<T>(Q.rowRange(first, rows), R, sign, V.rowRange(first, rows));
+    kernels.update(chunk(Q.rowRange(first, rows)), chunk(R), sign, chunk(V.rowRange(first, rows)));
   });
 }
 
@@ -35,11 +36,13 @@ void updateOn(GenericPath, const Exec& exec, const MatrixRef<const T>& Q, const 
 template <class Exec, class T>
 void updateAndGramOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<const T>& R,
                      const MatrixRef<T>& V, const MatrixRef<T>& G) {
-  const ChunkPlan plan(exec, V.rows, updateChunkRows(V.cols));
-  const PartialSums<T> sums(plan.slots, std::ptrdiff_t(V.cols) * V.cols);
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
+  const ChunkPlan plan(exec, V.rows, updateChunkRows(kernels, V.cols));
+  const PartialSums<T> sums(plan.slots, std::ptrdiff_t(V.cols) * V.cols, kernels.lanes);
   forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    updateChunk<T>(Q.rowRange(first, rows), R, T(-1), V.rowRange(first, rows));
-    trailingGramChunk<T>(V.rowRange(first, rows), 0, sums.slot(slot));
+    const MatrixRef<T> v = V.rowRange(first, rows);
+    kernels.update(chunk(Q.rowRange(first, rows)), chunk(R), T(-1), chunk(v));
+    kernels.trailingGram(chunk(MatrixRef<const T>(v)), 0, sums.slot(slot));
   });
   writeTrailingGram(sums, 0, G);
 }
@@ -57,14 +60,15 @@ void orthonormalizeOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, c
                       const MatrixRef<const T>& U) {
   const MatrixRef<const T> rowsOfQ = R.block(0, Q.cols, 0, V.cols);
   const MatrixRef<const T> rowsOfP = R.block(Q.cols, P.cols, 0, V.cols);
-  const ChunkPlan plan(exec, V.rows, updateChunkRows(V.cols));
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
+  const ChunkPlan plan(exec, V.rows, updateChunkRows(kernels, V.cols));
   forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     const MatrixRef<T> p = P.rowRange(first, rows);
     const MatrixRef<T> v = V.rowRange(first, rows);
-    solveChunk<T>(p, S);
-    updateChunk<T>(Q.rowRange(first, rows), rowsOfQ, T(-1), v);
-    updateChunk<T>(p, rowsOfP, T(-1), v);
-    solveChunk<T>(v, U);
+    kernels.solve(chunk(p), chunk(S));
+    kernels.update(chunk(Q.rowRange(first, rows)), chunk(rowsOfQ), T(-1), chunk(v));
+    kernels.update(chunk(MatrixRef<const T>(p)), chunk(rowsOfP), T(-1), chunk(v));
+    kernels.solve(chunk(v), chunk(U));
   });
 }
 

@@ -35,35 +35,14 @@ struct DotTiles {
   KOKKOS_INLINE_FUNCTION void write(int pair, int, T sum) const { result[pair] = sum; }
 };
 
-/// sums[0..3] += the products of one chunk; four chains hide the latency of the additions.
-template <class T>
-void dotChunk(const T* x, const T* y, std::ptrdiff_t rows, Pack<T>* sums) {
-  constexpr int width = Pack<T>::width;
-  constexpr int chains = 4;
-  Pack<T> sum[chains];
-  for (int c = 0; c < chains; ++c) sum[c] = sums[c];
-  std::ptrdiff_t row = 0;
-  for (; row + chains * width <= rows; row += chains * width) {
-    CAPSTAN_UNROLL
-    for (int c = 0; c < chains; ++c) {
-      sum[c].multiplyAdd(Pack<T>::load(x + row + c * width), Pack<T>::load(y + row + c * width));
-    }
-  }
-  for (; row + width <= rows; row += width) sum[0].multiplyAdd(Pack<T>::load(x + row), Pack<T>::load(y + row));
-  if (row < rows) {
-    const int rest = static_cast<int>(rows - row);
-    sum[1].multiplyAdd(Pack<T>::loadPart(x + row, rest), Pack<T>::loadPart(y + row, rest));
-  }
-  for (int c = 0; c < chains; ++c) sums[c] = sum[c];
-}
-
 template <class Exec, class T>
 void dotsOn(HostPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& tiles) {
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
   const ChunkPlan plan(exec, n, dotsChunkRows);
-  const PartialSums<T> sums(plan.slots, 4 * tiles.pairs);
+  const PartialSums<T> sums(plan.slots, 4 * tiles.pairs, kernels.lanes);
   forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
     for (int pair = 0; pair < tiles.pairs; ++pair) {
-      dotChunk<T>(tiles.x[pair] + first, tiles.y[pair] + first, rows, sums.slot(slot) + 4 * pair);
+      kernels.dot(tiles.x[pair] + first, tiles.y[pair] + first, rows, sums.slot(slot) + 4 * pair * kernels.lanes);
     }
   });
   for (int pair = 0; pair < tiles.pairs; ++pair) {

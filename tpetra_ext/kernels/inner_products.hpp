@@ -10,7 +10,6 @@
 #include "tpetra_ext/kernels/execution.hpp"
 #include "tpetra_ext/kernels/generic/gram_tiles.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
-#include "tpetra_ext/kernels/host/gram_chunk.hpp"
 
 namespace capstan::kernels {
 
@@ -22,10 +21,11 @@ constexpr std::ptrdiff_t gramChunkRows = 1024;
 template <class Exec, class T>
 void innerProductsOn(HostPath, const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
                      const MatrixRef<T>& C) {
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
   const ChunkPlan plan(exec, X.rows, gramChunkRows);
-  const PartialSums<T> sums(plan.slots, std::ptrdiff_t(X.cols) * Y.cols);
+  const PartialSums<T> sums(plan.slots, std::ptrdiff_t(X.cols) * Y.cols, kernels.lanes);
   forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    innerProductsChunk<T>(X.rowRange(first, rows), Y.rowRange(first, rows), sums.slot(slot));
+    kernels.innerProducts(chunk(X.rowRange(first, rows)), chunk(Y.rowRange(first, rows)), sums.slot(slot));
   });
   for (int j = 0; j < Y.cols; ++j) {
     for (int i = 0; i < X.cols; ++i) C(i, j) = sums.total(i + std::ptrdiff_t(j) * X.cols);
@@ -38,7 +38,7 @@ void innerProductsOn(GenericPath, const Exec& exec, const MatrixRef<const T>& X,
   gramGeneric(exec, X, Y, C, -1);
 }
 
-/// C from the upper half of the sums of trailingGramChunk.
+/// C from the upper half of the sums of ChunkKernels::trailingGram.
 template <class T>
 void writeTrailingGram(const PartialSums<T>& sums, int first, const MatrixRef<T>& C) {
   const auto cols = static_cast<int>(C.rows);
@@ -53,10 +53,11 @@ void writeTrailingGram(const PartialSums<T>& sums, int first, const MatrixRef<T>
 
 template <class Exec, class T>
 void trailingGramOn(HostPath, const Exec& exec, const MatrixRef<const T>& B, int first, const MatrixRef<T>& C) {
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
   const ChunkPlan plan(exec, B.rows, gramChunkRows);
-  const PartialSums<T> sums(plan.slots, std::ptrdiff_t(B.cols) * C.cols);
+  const PartialSums<T> sums(plan.slots, std::ptrdiff_t(B.cols) * C.cols, kernels.lanes);
   forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t firstRow, std::ptrdiff_t rows) {
-    trailingGramChunk<T>(B.rowRange(firstRow, rows), first, sums.slot(slot));
+    kernels.trailingGram(chunk(B.rowRange(firstRow, rows)), first, sums.slot(slot));
   });
   writeTrailingGram(sums, first, C);
 }

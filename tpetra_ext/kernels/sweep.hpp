@@ -50,26 +50,11 @@ struct CombineRef {
     z[i] = value;
   }
 
-  /// Rows [first, first + count) on the host. Every operand is the output itself or apart from it, so no iteration
-  /// depends on another.
+  /// Rows [first, first + count) on the host. Every operand is the output itself or apart from it.
   void run(std::ptrdiff_t first, std::ptrdiff_t count) const {
-    const T alpha = a, beta = b, delta = c;
-    const T* xs = x + first;
-    T* zs = z + first;
-    if (beta == T(0)) {
-      CAPSTAN_INDEPENDENT
-      for (std::ptrdiff_t i = 0; i < count; ++i) zs[i] = alpha * xs[i];
-      return;
-    }
-    const T* ys = y + first;
-    if (delta == T(0)) {
-      CAPSTAN_INDEPENDENT
-      for (std::ptrdiff_t i = 0; i < count; ++i) zs[i] = alpha * xs[i] + beta * ys[i];
-      return;
-    }
-    const T* ws = w + first;
-    CAPSTAN_INDEPENDENT
-    for (std::ptrdiff_t i = 0; i < count; ++i) zs[i] = alpha * xs[i] + beta * ys[i] + delta * ws[i];
+    const T* const ys = b == T(0) ? nullptr : y + first;
+    const T* const ws = c == T(0) ? nullptr : w + first;
+    chunkKernels<T>().combine(a, x + first, b, ys, c, ws, z + first, count);
   }
 };
 

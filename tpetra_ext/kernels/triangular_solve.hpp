@@ -5,7 +5,6 @@
 #include "tpetra_ext/kernels/execution.hpp"
 #include "tpetra_ext/kernels/generic/row_solve.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
-#include "tpetra_ext/kernels/host/update_chunk.hpp"
 
 namespace capstan::kernels {
 
@@ -13,9 +12,11 @@ namespace detail {
 
 template <class Exec, class T>
 void triangularSolveOn(HostPath, const Exec& exec, const MatrixRef<T>& V, const MatrixRef<const T>& U) {
-  const ChunkPlan plan(exec, V.rows, updateChunkRows(V.cols));
-  forEachChunk(exec, plan,
-               [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) { solveChunk<T>(V.rowRange(first, rows), U); });
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
+  const ChunkPlan plan(exec, V.rows, updateChunkRows(kernels, V.cols));
+  forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+    kernels.solve(chunk(V.rowRange(first, rows)), chunk(U));
+  });
 }
 
 template <class Exec, class T>

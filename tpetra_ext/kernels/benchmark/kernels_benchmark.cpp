@@ -174,6 +174,7 @@ int run(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 2;
   streamBytesPerSecond = bench::streamBandwidth(Exec(), workers);
   benchmark::AddCustomContext("stream_triad_GB/s", std::to_string(streamBytesPerSecond / 1e9));
+  benchmark::AddCustomContext("instruction_set", instructionSet());
   benchmark::AddCustomContext("workers", std::to_string(workers));
   benchmark::AddCustomContext("execution_space", Exec::name());
   team.resize(static_cast<std::size_t>(workers));

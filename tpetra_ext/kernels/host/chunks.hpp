@@ -7,8 +7,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "tpetra_ext/kernels/host/chunk_kernels.hpp"
 #include "tpetra_ext/kernels/host/interlude.hpp"
-#include "tpetra_ext/kernels/host/simd.hpp"
+#include "tpetra_ext/kernels/matrix_ref.hpp"
 
 namespace capstan::kernels::detail {
 
@@ -51,41 +52,66 @@ void forEachChunk(const Exec& exec, const ChunkPlan& plan, const Body& body) {
                        Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>(exec, 0, plan.slots), runSlot);
 }
 
-/// Zeroed partial sums: `count` packs for each slot. The memory belongs to the calling thread and is kept for the next
-/// call, so nothing is allocated once it has grown.
+/// The matrix as the tables of chunk kernels take it.
+template <class T>
+ChunkMatrix<T> chunk(const MatrixRef<T>& matrix) {
+  return {matrix.data, matrix.rows, matrix.cols, matrix.stride};
+}
+
+/// Rows in a chunk of the update kernels: by column groups, a chunk of V takes half of the first-level cache; by row
+/// tiles, V and the columns solved with it stay in the second-level cache.
+template <class T>
+std::ptrdiff_t updateChunkRows(const ChunkKernels<T>& kernels, int cols) {
+  if (cols > kernels.narrow) return 1024;
+  return cols <= 1 ? 2048 : 2560 / cols / 64 * 64;
+}
+
+/// Zeroed partial sums: `count` entries of `lanes` scalars for each slot. The memory belongs to the calling thread and
+/// is kept for the next call, so nothing is allocated once it has grown.
 template <class T>
 class PartialSums {
  public:
-  PartialSums(int slots, std::ptrdiff_t count) : slots_(slots), count_(count), stride_(count + padding) {
+  PartialSums(int slots, std::ptrdiff_t count, int lanes)
+      : slots_(slots), lanes_(lanes), stride_((count * lanes + lineLength - 1) / lineLength * lineLength + padding) {
     auto& memory = storage();
-    const auto needed = static_cast<std::size_t>(stride_ * slots);
+    const auto needed = static_cast<std::size_t>(stride_ / lineLength * slots);
     if (memory.size() < needed) memory.resize(needed);
-    data_ = memory.data();
-    std::fill_n(data_, needed, Pack<T>::fill(T(0)));
+    data_ = memory.data()->values;
+    std::fill_n(data_, stride_ * slots, T(0));
   }
 
-  Pack<T>* slot(int index) const { return data_ + index * stride_; }
+  T* slot(int index) const { return data_ + index * stride_; }
 
   /// The sum of one entry, over slots in order and then over lanes in order.
   T total(std::ptrdiff_t entry) const {
-    Pack<T> sum = data_[entry];
-    for (int i = 1; i < slots_; ++i) sum.add(slot(i)[entry]);
-    return sum.sum();
+    T total = part(entry * lanes_);
+    for (int lane = 1; lane < lanes_; ++lane) total += part(entry * lanes_ + lane);
+    return total;
   }
 
  private:
+  static constexpr std::ptrdiff_t lineLength = 64 / sizeof(T);
   // Two cache lines between slots: no thread writes a line (or its prefetched neighbour) that another one uses.
-  static constexpr std::ptrdiff_t padding = 128 / vectorBytes;
+  static constexpr std::ptrdiff_t padding = 2 * lineLength;
 
-  static std::vector<Pack<T>>& storage() {
-    thread_local std::vector<Pack<T>> memory;
+  struct alignas(64) Line {
+    T values[lineLength];
+  };
+  static std::vector<Line>& storage() {
+    thread_local std::vector<Line> memory;
     return memory;
   }
 
+  T part(std::ptrdiff_t index) const {
+    T sum = data_[index];
+    for (int i = 1; i < slots_; ++i) sum += slot(i)[index];
+    return sum;
+  }
+
   int slots_;
-  std::ptrdiff_t count_;
+  int lanes_;
   std::ptrdiff_t stride_;
-  Pack<T>* data_;
+  T* data_;
 };
 
 }  // namespace capstan::kernels::detail

@@ -5,9 +5,8 @@
 #include <cstddef>
 
 #include "tpetra_ext/kernels/host/simd.hpp"
-#include "tpetra_ext/kernels/matrix_ref.hpp"
 
-namespace capstan::kernels::detail {
+namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA {
 
 /// Widest block of columns of Y in a tile, and columns of X beside a block of width `width`: as many sums as the
 /// registers hold, and never so few that the multiply-add latency shows.
@@ -17,6 +16,8 @@ constexpr int gramTileRows(int width) {
   return width == 1 ? 6 : (width == 2 ? 4 : 3);
 }
 
+/// Sums are kept as registers are: entry k of `total` is the Pack<T>::width scalars from total + k * width on.
+///
 /// sums(i, j) += x_i^T y_j for M columns of X and N of Y; with `Triangle` X = Y and only i <= j is computed.
 template <class T, int M, int N, bool Triangle>
 CAPSTAN_INLINE void gramStep(const Pack<T> (&x)[M], const Pack<T> (&y)[N], Pack<T> (&sums)[N][M]) {
@@ -30,7 +31,7 @@ CAPSTAN_INLINE void gramStep(const Pack<T> (&x)[M], const Pack<T> (&y)[N], Pack<
 }
 
 template <class T, int M, int N, bool Triangle>
-void gramTile(const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, int j0, Pack<T>* total,
+void gramTile(const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, int j0, T* total,
               std::ptrdiff_t totalStride) {
   constexpr int width = Pack<T>::width;
   const T* x[M];
@@ -41,7 +42,7 @@ void gramTile(const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, 
   CAPSTAN_UNROLL
   for (int j = 0; j < N; ++j) {
     CAPSTAN_UNROLL
-    for (int i = 0; i < M; ++i) sums[j][i] = total[j * totalStride + i];
+    for (int i = 0; i < M; ++i) sums[j][i] = Pack<T>::load(total + (j * totalStride + i) * width);
   }
   Pack<T> xp[M];
   Pack<T> yp[N];
@@ -63,15 +64,15 @@ void gramTile(const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, 
   for (int j = 0; j < N; ++j) {
     CAPSTAN_UNROLL
     for (int i = 0; i < M; ++i) {
-      if (!Triangle || i <= j) total[j * totalStride + i] = sums[j][i];
+      if (!Triangle || i <= j) sums[j][i].store(total + (j * totalStride + i) * width);
     }
   }
 }
 
 /// Turns the run-time number of X's columns into the compile-time one of the tile.
 template <class T, int N, int M = gramTileRows(N)>
-void gramTileRowsDispatch(int m, const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, int j0,
-                          Pack<T>* total, std::ptrdiff_t totalStride) {
+void gramTileRowsDispatch(int m, const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, int j0, T* total,
+                          std::ptrdiff_t totalStride) {
   if (m == M) {
     gramTile<T, M, N, false>(X, i0, Y, j0, total, totalStride);
   } else if constexpr (M > 1) {
@@ -82,11 +83,11 @@ void gramTileRowsDispatch(int m, const MatrixRef<const T>& X, int i0, const Matr
 /// One column block of Y of run-time width n against columns [i0, i0 + count) of X.
 template <class T, int N = gramBlockWidth>
 void gramColumnBlock(int n, const MatrixRef<const T>& X, int i0, int count, const MatrixRef<const T>& Y, int j0,
-                     Pack<T>* total, std::ptrdiff_t totalStride) {
+                     T* total, std::ptrdiff_t totalStride) {
   if (n == N) {
     for (int i = 0; i < count; i += gramTileRows(N)) {
       const int m = count - i < gramTileRows(N) ? count - i : gramTileRows(N);
-      gramTileRowsDispatch<T, N>(m, X, i0 + i, Y, j0, total + i0 + i, totalStride);
+      gramTileRowsDispatch<T, N>(m, X, i0 + i, Y, j0, total + (i0 + i) * Pack<T>::width, totalStride);
     }
   } else if constexpr (N > 1) {
     gramColumnBlock<T, N - 1>(n, X, i0, count, Y, j0, total, totalStride);
@@ -94,7 +95,7 @@ void gramColumnBlock(int n, const MatrixRef<const T>& X, int i0, int count, cons
 }
 
 template <class T, int N = gramBlockWidth>
-void gramTriangle(int n, const MatrixRef<const T>& B, int j0, Pack<T>* total, std::ptrdiff_t totalStride) {
+void gramTriangle(int n, const MatrixRef<const T>& B, int j0, T* total, std::ptrdiff_t totalStride) {
   if (n == N) {
     gramTile<T, N, N, true>(B, j0, B, j0, total, totalStride);
   } else if constexpr (N > 1) {
@@ -102,9 +103,9 @@ void gramTriangle(int n, const MatrixRef<const T>& B, int j0, Pack<T>* total, st
   }
 }
 
-/// total += X^T Y of one chunk; entry (i, j) of `total` is total[i + j * X.cols].
+/// total += X^T Y of one chunk; (i, j) is entry i + j * X.cols of `total`.
 template <class T>
-void innerProductsChunk(const MatrixRef<const T>& X, const MatrixRef<const T>& Y, Pack<T>* total) {
+void innerProductsChunk(const MatrixRef<const T>& X, const MatrixRef<const T>& Y, T* total) {
   const ColumnBlocks blocks(Y.cols, gramBlockWidth);
   const int group = blocks.count == 0 ? 1 : gramTileRows(blocks.width(blocks.count - 1));
   // A group of X's columns meets all of Y while it is in the first-level cache.
@@ -112,14 +113,15 @@ void innerProductsChunk(const MatrixRef<const T>& X, const MatrixRef<const T>& Y
     const int count = X.cols - i < group ? X.cols - i : group;
     for (int block = 0; block < blocks.count; ++block) {
       const int j = blocks.begin(block);
-      gramColumnBlock<T>(blocks.width(block), X, i, count, Y, j, total + std::ptrdiff_t(j) * X.cols, X.cols);
+      gramColumnBlock<T>(blocks.width(block), X, i, count, Y, j, total + std::ptrdiff_t(j) * X.cols * Pack<T>::width,
+                         X.cols);
     }
   }
 }
 
 /// total += B^T B(:, first:end) of one chunk; of the trailing square only the upper triangle is computed.
 template <class T>
-void trailingGramChunk(const MatrixRef<const T>& B, int first, Pack<T>* total) {
+void trailingGramChunk(const MatrixRef<const T>& B, int first, T* total) {
   const int trailing = B.cols - first;
   const ColumnBlocks blocks(trailing, gramBlockWidth);
   if (blocks.count == 0) return;
@@ -131,13 +133,15 @@ void trailingGramChunk(const MatrixRef<const T>& B, int first, Pack<T>* total) {
       if (i >= limit) continue;
       const int count = limit - i < group ? limit - i : group;
       const int j = blocks.begin(block);
-      gramColumnBlock<T>(blocks.width(block), B, i, count, B, first + j, total + std::ptrdiff_t(j) * B.cols, B.cols);
+      gramColumnBlock<T>(blocks.width(block), B, i, count, B, first + j,
+                         total + std::ptrdiff_t(j) * B.cols * Pack<T>::width, B.cols);
     }
   }
   for (int block = 0; block < blocks.count; ++block) {
     const int j = blocks.begin(block);
-    gramTriangle<T>(blocks.width(block), B, first + j, total + std::ptrdiff_t(j) * B.cols + first + j, B.cols);
+    gramTriangle<T>(blocks.width(block), B, first + j,
+                    total + (std::ptrdiff_t(j) * B.cols + first + j) * Pack<T>::width, B.cols);
   }
 }
 
-}  // namespace capstan::kernels::detail
+}  // namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA

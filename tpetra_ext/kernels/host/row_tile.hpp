@@ -6,9 +6,8 @@
 #include <cstddef>
 
 #include "tpetra_ext/kernels/host/simd.hpp"
-#include "tpetra_ext/kernels/matrix_ref.hpp"
 
-namespace capstan::kernels::detail {
+namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA {
 
 constexpr int rowTileWidth = vectorRegisters == 32 ? 12 : 6;  // columns of V
 constexpr int rowTilePacks = 2;                               // registers of rows
@@ -84,4 +83,4 @@ std::ptrdiff_t updateByRowTiles(const MatrixRef<const T>& Q, const MatrixRef<con
   return V.rows - V.rows % tileRows;
 }
 
-}  // namespace capstan::kernels::detail
+}  // namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA

@@ -1,8 +1,18 @@
 #pragma once
 /// \file
 /// One SIMD register of scalars, as wide as the instruction set this file is compiled for. No intrinsics.
+///
+/// What this header and those that include it define stands in a namespace named after the instruction set
+/// (CAPSTAN_KERNELS_ISA), and what a function there calls is either there too or forced inline: the linker keeps one
+/// copy of an inline function, and it must not be one that an older processor cannot run. For the same reason nothing
+/// of the standard library or Kokkos is used here.
 
+#include <cstddef>
 #include <cstring>
+
+#ifndef CAPSTAN_KERNELS_ISA
+#error "include tpetra_ext/kernels/host/chunk_kernels.hpp; this header is for the sources in host/ alone"
+#endif
 
 #if defined(__GNUC__)
 #define CAPSTAN_INLINE inline __attribute__((always_inline))
@@ -25,7 +35,7 @@
 #define CAPSTAN_INDEPENDENT
 #endif
 
-namespace capstan::kernels::detail {
+namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA {
 
 #if defined(__AVX512F__)
 constexpr int vectorBytes = 64;
@@ -125,15 +135,42 @@ struct Pack {
   }
 };
 
+/// Column-major matrix that it does not own; element (i, j) is data[i + j * stride].
+template <class T>
+struct MatrixRef {
+  T* data;
+  std::ptrdiff_t rows;
+  int cols;
+  std::ptrdiff_t stride;
+
+  CAPSTAN_INLINE T& operator()(std::ptrdiff_t i, int j) const { return data[i + j * stride]; }
+  CAPSTAN_INLINE T* column(int j) const { return data + j * stride; }
+
+  /// Rows [firstRow, firstRow + rowCount).
+  CAPSTAN_INLINE MatrixRef rowRange(std::ptrdiff_t firstRow, std::ptrdiff_t rowCount) const {
+    return block(firstRow, rowCount, 0, cols);
+  }
+  /// The block of rowCount x colCount at (firstRow, firstCol).
+  CAPSTAN_INLINE MatrixRef block(std::ptrdiff_t firstRow, std::ptrdiff_t rowCount, int firstCol, int colCount) const {
+    const bool empty = rowCount == 0 || colCount == 0;  // then data may be null
+    return {empty ? data : data + firstRow + firstCol * stride, rowCount, colCount, stride};
+  }
+};
+
+template <class T>
+CAPSTAN_INLINE MatrixRef<const T> readOnly(const MatrixRef<T>& matrix) {
+  return {matrix.data, matrix.rows, matrix.cols, matrix.stride};
+}
+
 /// Blocks of columns as equal as possible, none wider than `widest`: 7 columns, widest 6, give 3 + 4; the last is the
 /// widest.
 struct ColumnBlocks {
   int cols;
   int count;
 
-  ColumnBlocks(int columns, int widest) : cols(columns), count((columns + widest - 1) / widest) {}
-  int begin(int block) const { return static_cast<int>(static_cast<long long>(cols) * block / count); }
-  int width(int block) const { return begin(block + 1) - begin(block); }
+  CAPSTAN_INLINE ColumnBlocks(int columns, int widest) : cols(columns), count((columns + widest - 1) / widest) {}
+  CAPSTAN_INLINE int begin(int block) const { return static_cast<int>(static_cast<long long>(cols) * block / count); }
+  CAPSTAN_INLINE int width(int block) const { return begin(block + 1) - begin(block); }
 };
 
-}  // namespace capstan::kernels::detail
+}  // namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA

@@ -6,9 +6,8 @@
 
 #include "tpetra_ext/kernels/host/row_tile.hpp"
 #include "tpetra_ext/kernels/host/simd.hpp"
-#include "tpetra_ext/kernels/matrix_ref.hpp"
 
-namespace capstan::kernels::detail {
+namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA {
 
 /// Widest block of columns of V in a tile, and columns of Q beside a block of width `width`: their coefficients, one
 /// register each, stay in registers over all rows of the chunk.
@@ -94,13 +93,6 @@ void updateByColumnGroups(const MatrixRef<const T>& Q, const MatrixRef<const T>&
   }
 }
 
-/// Rows in a chunk of the update kernels: by column groups, a chunk of V takes half of the first-level cache; by row
-/// tiles, V and the columns solved with it stay in the second-level cache.
-constexpr std::ptrdiff_t updateChunkRows(int cols) {
-  if (cols > updateBlockWidth) return 1024;
-  return cols <= 1 ? 2048 : 2560 / cols / 64 * 64;
-}
-
 /// V += sign Q R on one chunk. Q and V must not overlap.
 template <class T>
 void updateChunk(const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V) {
@@ -167,9 +159,9 @@ void solveChunk(const MatrixRef<T>& V, const MatrixRef<const T>& U) {
   for (int block = 0; block < blocks.count; ++block) {
     const int j = blocks.begin(block);
     const int n = blocks.width(block);
-    updateChunk<T>(V.block(0, V.rows, 0, j), U.block(0, j, j, n), T(-1), V.block(0, V.rows, j, n));
+    updateChunk<T>(readOnly(V.block(0, V.rows, 0, j)), U.block(0, j, j, n), T(-1), V.block(0, V.rows, j, n));
     solveTileDispatch<T>(n, V, U, j);
   }
 }
 
-}  // namespace capstan::kernels::detail
+}  // namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA

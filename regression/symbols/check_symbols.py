@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Checks what a shared library shows to the process that loads it, and which processors can run it.
+
+usage: check_symbols.py exports LIBRARY
+       check_symbols.py instructions LIBRARY BASELINE
+
+exports: every dynamic symbol defined is one that may be seen, and those that must be seen are there.
+instructions: code for AVX and AVX-512 stands only in the kernels made for them, which are there. BASELINE is CAPSTAN_BASELINE.
+
+Exit status: 0 all is well, 1 something is not, 2 wrong use.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+# Thunks, tables and type information of namespace capstan or of OpenFOAM's solver class, by their mangled names.
+OURS = r"_Z(?:T[ISVTC]|Th\w+_|Tv\w+_|Tc\w+_|Z|GV|GVZ)*N?K?{}\w*"
+# One in a process, and therefore one among all libraries.
+SHARED_DATA = (r"_Z(GV)?N5Belos4Impl19SolverFactoryParentI\w+10factories_E\w*",
+               r"_Z(GV)?N7Teuchos22PerformanceMonitorBaseINS_4TimeEE9counters_\w*", r"_ZN7Teuchos7MpiCommIiE11tagCounter_E")
+ALLOWED = {
+    "libcapstan.so": (r"capstan_register_solvers", OURS.format("7capstan")) + SHARED_DATA,
+    "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),) + SHARED_DATA,
+}
+REQUIRED = {
+    "libcapstan.so": (r"capstan_register_solvers", r"_ZN7capstan15registerSolversEv", r"_ZN5Belos\w+10factories_E\w*"),
+    "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",),
+}
+
+
+def output(*words):
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def check_exports(library):
+    """The complaints, a line each."""
+    name = os.path.basename(library)
+    symbols = [line.split()[-1].split("@")[0] for line in output("nm", "-D", "--defined-only", library).splitlines()]
+    allowed = re.compile("|".join(ALLOWED[name]))
+    problems = [f"{name} exports {symbol}" for symbol in symbols if not allowed.fullmatch(symbol)]
+    for pattern in REQUIRED[name]:
+        if not any(re.fullmatch(pattern, symbol) for symbol in symbols):
+            problems.append(f"{name} exports nothing that matches {pattern}")
+    return problems
+
+
+def check_instructions(library, baseline):
+    """The complaints, a line each."""
+    name = os.path.basename(library)
+    avx_everywhere = baseline not in ("x86-64", "x86-64-v2")
+    label = re.compile(r"^[0-9a-f]+ <(.*)>:$")
+    found = {"avx512": 0, "avx2": 0}
+    problems = {}
+    function = ""
+    with subprocess.Popen(["objdump", "-d", "--no-show-raw-insn", library], stdout=subprocess.PIPE, text=True) as objdump:
+        for line in objdump.stdout:
+            match = label.match(line)
+            if match:
+                function = match.group(1)
+                isa = next((isa for isa in found if f"6detail{len(isa)}{isa}" in function), "")
+            elif "%zmm" in line or "%k" in line:
+                if isa == "avx512":
+                    found["avx512"] += 1
+                else:
+                    problems[f"{name}: {function} has AVX-512 code"] = True
+            elif "%ymm" in line or "\tv" in line:
+                if isa:
+                    found["avx2"] += isa == "avx2"
+                elif not avx_everywhere:
+                    problems[f"{name}: {function} has AVX code"] = True
+    if objdump.returncode != 0:
+        return [f"objdump {library} failed"]
+    # The OpenFOAM library leaves the kernels to libcapstan.so.
+    missing = [] if "Foam" in name else [f"{name} holds no {isa} kernels" for isa, count in found.items() if count == 0]
+    return list(problems) + missing
+
+
+def main(words):
+    if len(words) == 2 and words[0] == "exports" and os.path.basename(words[1]) in ALLOWED:
+        problems = check_exports(words[1])
+    elif len(words) == 3 and words[0] == "instructions":
+        problems = check_instructions(words[1], words[2])
+    else:
+        print(__doc__, file=sys.stderr)
+        return 2
+    for problem in problems[:40]:
+        print(problem)
+    if len(problems) > 40:
+        print(f"and {len(problems) - 40} more")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

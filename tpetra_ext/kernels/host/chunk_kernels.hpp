@@ -1,0 +1,49 @@
+#pragma once
+/// \file
+/// The kernels on one chunk of rows, as a table: they are compiled once for each instruction set, and the process
+/// chooses one table when it first needs it.
+
+#include <cstddef>
+
+namespace capstan::kernels::detail {
+
+/// A column-major matrix as the tables take it. No member function: code for different instruction sets shares the
+/// layout alone.
+template <class T>
+struct ChunkMatrix {
+  T* data;
+  std::ptrdiff_t rows;
+  int cols;
+  std::ptrdiff_t stride;
+};
+
+/// Sums over rows are kept in `lanes` parts each, those of entry k from sums + k * lanes on; who adds them up is the
+/// caller. All functions are local, throw nothing and let NaN and Inf through.
+template <class T>
+struct ChunkKernels {
+  const char* name;  ///< as in CAPSTAN_KERNELS
+  int lanes;         ///< scalars in a register
+  int narrow;        ///< widest V that `update` handles by groups of Q's columns: its chunks are higher
+  /// Entry i + j * X.cols += (X^T Y)(i, j).
+  void (*innerProducts)(ChunkMatrix<const T> X, ChunkMatrix<const T> Y, T* sums);
+  /// Entry i + j * B.cols += (B^T B(:, first:end))(i, j), of the trailing square only the upper triangle.
+  void (*trailingGram)(ChunkMatrix<const T> B, int first, T* sums);
+  /// V += sign Q R. Q and V must not overlap.
+  void (*update)(ChunkMatrix<const T> Q, ChunkMatrix<const T> R, T sign, ChunkMatrix<T> V);
+  /// V <- V U^{-1}, U upper triangular.
+  void (*solve)(ChunkMatrix<T> V, ChunkMatrix<const T> U);
+  /// The sum of entries 0 to 3 += x^T y.
+  void (*dot)(const T* x, const T* y, std::ptrdiff_t rows, T* sums);
+  /// z = a x + b y + c w; terms whose factor b or c is zero are not read, c is zero where b is.
+  void (*combine)(T a, const T* x, T b, const T* y, T c, const T* w, T* z, std::ptrdiff_t rows);
+};
+
+/// The table of this process, see instructionSet(). Local. \throws std::invalid_argument as that does.
+template <class T>
+const ChunkKernels<T>& chunkKernels();
+template <>
+const ChunkKernels<float>& chunkKernels<float>();
+template <>
+const ChunkKernels<double>& chunkKernels<double>();
+
+}  // namespace capstan::kernels::detail
