@@ -34,6 +34,7 @@
 #include "belos_ext/core/rows_first.hpp"
 #include "belos_ext/solvers/cg_vectors.hpp"
 #include "belos_ext/solvers/gmres_fallback.hpp"
+#include "belos_ext/solvers/rounding_level.hpp"
 
 namespace capstan {
 
@@ -159,12 +160,11 @@ class Cg final : public KrylovSolver<Types> {
   /// followed another residual, with a new one. True when it goes on.
   bool examine(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, double recursive,
                bool claimed) {
-    const auto norms = v_.computeResidual(system, b, x);
-    attained_ = norms.residual;
+    attained_ = v_.computeResidual(system, b, x);
     const bool diverged = std::isinf(attained_) && fallback_.wanted() && !stop.exhausted();
     if (diverged) return goToGmres(system, b, x, stop, "the residual grows without bound");
     if (stop.verified({attained_, attained_}, claimed)) return false;
-    if (claimed && stop.endAtRoundingLevel(gap_.operatorNorm(), norms.iterate, epsilon)) return false;
+    if (claimed && rounding_.ends(system, x, stop)) return false;
     if (claimed && replacement_.mode == ResidualReplacement::Mode::Off) {
       stop.stop(StopReason::Stagnation);
       return false;
@@ -208,7 +208,7 @@ class Cg final : public KrylovSolver<Types> {
       return false;
     }
     if (!first) {
-      attained_ = v_.computeResidual(system, b, x).residual;
+      attained_ = v_.computeResidual(system, b, x);
       if (stop.verified({attained_, attained_}, false)) return false;
       if (poisoned) {
         stop.stop(StopReason::NonFinite);
@@ -255,7 +255,7 @@ class Cg final : public KrylovSolver<Types> {
 
   void overflow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
     system.tell(stop.iterations(), "overflow", "the next iterate cannot be represented");
-    attained_ = v_.computeResidual(system, b, x).residual;
+    attained_ = v_.computeResidual(system, b, x);
     if (!stop.verified({attained_, attained_}, false)) stop.stop(StopReason::NonFinite);
   }
 
@@ -282,7 +282,7 @@ class Cg final : public KrylovSolver<Types> {
   void startWatches(LinearSystem<Types>& system, const MultiVector& x, Scalar size, double residual) {
     watch_.begin(residual);
     sinceRenewal_ = 0;
-    gap_.begin(epsilon, root(size), residual);
+    gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(size), residual);
     initial_ = attained_ = residual;
     if (size == Scalar(0)) {
       guess_ = Teuchos::null;
@@ -305,7 +305,6 @@ class Cg final : public KrylovSolver<Types> {
   /// A computed residual larger than the recursive one by this factor belongs to another direction.
   static constexpr double lostFactor = 2;
 
-  static constexpr double epsilon = static_cast<double>(std::numeric_limits<Scalar>::epsilon());
   /// Iterations between renewals of z.
   static constexpr int renewal = 100, renewalIndefinite = 20, renewalStrayed = 5;
 
@@ -317,6 +316,7 @@ class Cg final : public KrylovSolver<Types> {
   RowsFirst<Types> rows_;
   DefinitenessWatch watch_;
   ResidualGap gap_;
+  RoundingLevel<Types> rounding_;
   GmresFallback<Types> fallback_;
   Teuchos::RCP<MultiVector> guess_, candidate_;  ///< guess_: null for zero
 };

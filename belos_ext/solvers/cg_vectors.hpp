@@ -137,18 +137,14 @@ class CgVectors {
     return std::isnan(q_.mu) || std::isnan(q_.nu) || std::isnan(q_.delta) || std::isnan(q_.gamma) || std::isnan(q_.rr);
   }
 
-  struct Norms {
-    double residual, iterate;
-  };
-
-  /// r = b - A x; its norm, and that of x. One reduction, collective.
-  Norms computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+  /// r = b - A x, and its norm. One reduction, collective.
+  double computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
     system.residual(b, x, *r_);
     batch_->clear();
-    const auto rr = batch_->norm2(*r_), xx = batch_->norm2(x);
+    const auto rr = batch_->norm2(*r_);
     system.reduce(*batch_);
-    const Scalar square = (*batch_)[rr], size = (*batch_)[xx];
-    return {system.norm(*r_, square, *batch_), std::sqrt(static_cast<double>(size))};
+    const Scalar square = (*batch_)[rr];
+    return system.norm(*r_, square, *batch_);
   }
 
  private:
