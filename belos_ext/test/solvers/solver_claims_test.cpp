@@ -42,7 +42,8 @@ Params parameters() {
 
 /// M^{-1} makes the residual of the rows that are scaled down look small: M^{-1} r meets its target long before r does.
 System misleading() {
-  return systemWithRightHandSide(scaledLaplacian(16, [](GO g) { return std::pow(10.0, std::sin(0.05 * static_cast<double>(g))); }));
+  return systemWithRightHandSide(
+      scaledLaplacian(16, [](GO g) { return std::pow(10.0, std::sin(0.05 * static_cast<double>(g))); }));
 }
 
 TEST_P(Claims, ALeftPreconditionerThatMisleadsCostsNoKrylovSpace) {
