@@ -143,8 +143,9 @@ class ColumnJudge {
 
   Real plain() const { return plainAfter_.value; }
 
-  /// || b - A x || <= tolerance || b - A x_0 ||.
+  /// || b - A x || <= tolerance || b - A x_0 ||, or no program that sums squares can tell.
   bool fallenBelow(double tolerance) const {
+    if (!isOrdinary(plainBefore_.value) || !isOrdinary(plainAfter_.value)) return true;
     return plainAfter_.value <=
            tolerance * (plainBefore_.value + plainBefore_.rounding) * generous + plainAfter_.rounding;
   }

@@ -12,7 +12,7 @@ import unittest
 
 PROGRAM, MPIEXEC, FLAG = sys.argv[1:4]
 # The seeds must be those of problems that hold.
-FEW = ("--first", "1", "--problems", "2")
+FEW = ("--first", "1", "--problems", "1")
 
 
 def soak(*arguments, ranks=2, **environment):
@@ -39,7 +39,8 @@ class Soak(unittest.TestCase):
         self.assertIn("all held", output)
 
     def test_progress_is_shown_where_asked_for(self):
-        self.assertIn("\r", soak("--minutes", "0.05", CAPSTAN_PROGRESS="1")[2])
+        errors = soak("--minutes", "0.05", "--without", "update-tests,no-columns", CAPSTAN_PROGRESS="1")[2]
+        self.assertRegex(errors, r"soak: 2 ranks, \d+ problems, \d+ solves, \d+ failures, \d s of 3")
 
     def test_faults_are_seen_and_can_be_repeated(self):
         for fault, words in (("converged", "false converged"), ("nan", "x not finite"), ("ranks", "ranks differ"),
@@ -59,18 +60,17 @@ class Soak(unittest.TestCase):
     def test_a_failure_is_made_simpler(self):
         _, _, errors = soak("--seed", "3", "--fault", "throw")
         simple = errors[errors.index("fails likewise"):]
-        self.assertIn("laplace2d", simple + "laplace2d")
         self.assertEqual(simple.count("  step "), 1)
         self.assertIn("preconditioner none", simple)
 
     def test_a_hang_and_a_crash_name_the_problem(self):
-        for fault, words in (("hang", "no progress"), ("crash", "segmentation fault")):
+        for fault, words in (("hang", "no progress"), ("crash", "on rank 0")):
             with self.subTest(fault=fault):
                 status, _, errors = soak(*FEW, "--fault", fault, "--stall", "3")
                 self.assertNotEqual(status, 0)
                 self.assertIn("seed 1, step 0", errors)
                 self.assertIn("--seed 1", errors)
-                self.assertIn(words if fault == "hang" else "", errors)
+                self.assertIn(words, errors)
 
     def test_wrong_use_is_refused(self):
         for arguments, word in ((("--minutes", "-1"), "--minutes"), (("--without", "sense"), "sense"),
