@@ -17,8 +17,9 @@ class DefinitenessWatch {
  public:
   void begin(double initialResidual) {
     seen_.clear();
-    best_ = initialResidual;
+    initial_ = best_ = initialResidual;
     bestAt_ = iteration_ = 0;
+    diverged_ = false;
   }
 
   /// Numbers of one iteration of CG: (p, A p), (r, M^{-1} r), and (M^{-1} r, A p), which is (p, A p) where A is
@@ -40,23 +41,27 @@ class DefinitenessWatch {
 
   void iterated(double residual) {
     ++iteration_;
+    diverged_ = residual > divergence * initial_;
+    if (diverged_ && seen_.empty()) seen_ = "the residual has grown beyond what CG makes of definite systems";
     if (residual < progress * best_) {
       best_ = residual;
       bestAt_ = iteration_;
     }
   }
 
-  /// No new minimum for as many iterations as the last one took, and 200 at least.
-  bool hopeless() const { return !seen_.empty() && iteration_ - bestAt_ > std::max(patience, bestAt_); }
+  /// No new minimum for as many iterations as the last one took, and 200 at least; or a residual 1e8 times that of the
+  /// guess.
+  bool hopeless() const { return diverged_ || (!seen_.empty() && iteration_ - bestAt_ > std::max(patience, bestAt_)); }
 
  private:
   static constexpr int patience = 200;
-  static constexpr double progress = 0.99;
+  static constexpr double progress = 0.99, divergence = 1e8;
   /// Rounding in (M^{-1} r, A p) is relative to the norms: only half of the number is taken for a sign.
   static constexpr double asymmetric = 0.5;
 
   std::string seen_;
-  double best_ = std::numeric_limits<double>::infinity();
+  double initial_ = 0, best_ = std::numeric_limits<double>::infinity();
+  bool diverged_ = false;
   int bestAt_ = 0, iteration_ = 0;
 };
 

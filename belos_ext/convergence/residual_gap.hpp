@@ -48,6 +48,9 @@ class ResidualGap {
     return wasSmall_ && gap_ > threshold() * r_ && gap_ > 1.1 * first_ && gap_ > relevant * target;
   }
 
+  /// Whether the recursive residual is still that of x, but for a small part.
+  bool isSmall() const { return gap_ <= small * r_; }
+
   /// A bound of |x|; NaN or Inf where it may have overflowed.
   double iterate() const { return x_; }
   /// The largest |A p| / |p| seen: a lower bound of |A|.
@@ -55,7 +58,7 @@ class ResidualGap {
 
  private:
   double threshold() const { return std::sqrt(epsilon_); }
-  static constexpr double relevant = 0.1;
+  static constexpr double relevant = 0.1, small = 0.01;
 
   double epsilon_ = std::numeric_limits<double>::epsilon();
   double operatorNorm_ = 0, x_ = 0, r_ = 0;

@@ -169,7 +169,7 @@ class Cg final : public KrylovSolver<Types> {
       stop.stop(StopReason::Stagnation);
       return false;
     }
-    const bool lost = !(attained_ <= lostFactor * recursive);
+    const bool lost = !(attained_ <= lostFactor * recursive) || !gap_.isSmall();
     system.tell(stop.iterations(), "residual replacement",
                 claimed ? "the computed residual does not meet the tolerance yet"
                 : lost  ? "restarted from the computed residual"

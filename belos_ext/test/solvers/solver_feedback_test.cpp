@@ -129,7 +129,7 @@ TEST_P(Feedback, PrintedResidualsGoOnAfterAClaimThatFails) {
   p.set("Convergence Tolerance", 1e-30);
   keepHistory(p);
   const Outcome outcome = solve(GetParam(), p, plain());
-  ASSERT_EQ(outcome.report.reason, StopReason::Stagnation) << "no claim has failed";
+  ASSERT_TRUE(outcome.lossOfAccuracy) << "no claim has failed";
   if (rank() != 0) return;
   std::istringstream text(stream->str());
   std::vector<double> shown;
