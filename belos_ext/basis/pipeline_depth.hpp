@@ -52,7 +52,7 @@ class PipelineDepth {
   /// \param asked for; `most` is what the storage of a sweep and the problem allow
   void begin(int asked, int most) {
     current_ = std::max(1, std::min(asked, most));
-    shortCycles_ = idle_ = 0;
+    idle_ = 0;
     best_ = std::numeric_limits<double>::infinity();
   }
 
@@ -64,12 +64,12 @@ class PipelineDepth {
   /// Whether that many steps are worth the l and more that filling a pipeline costs.
   bool pays(int steps) const { return steps >= worthwhile * (current_ + 1); }
 
-  /// A cycle of that many steps ended before the solve did. Two cycles in a row that do not pay, or a breakdown, halve
-  /// the depth. Every restart costs CG a little of its superlinear convergence, so many without progress end
-  /// pipelining.
+  /// A cycle of that many steps ended before the solve did. One that does not pay, or a breakdown, halves the depth:
+  /// the next one would be shorter still, and end with a direction that is spoilt (nos7, p(1): 619 iterations where two
+  /// in a row were allowed, CG 532). Every restart costs CG a little of its superlinear convergence, so many without
+  /// progress end pipelining.
   void setback(int steps, bool brokeDown, double residual) {
     reason_.clear();
-    shortCycles_ = pays(steps) ? 0 : shortCycles_ + 1;
     if (residual < progress * best_) {
       best_ = residual;
       idle_ = 0;
@@ -78,10 +78,9 @@ class PipelineDepth {
       reason_ = "restarts without progress";
       return;
     }
-    if (!brokeDown && shortCycles_ < 2) return;
+    if (!brokeDown && pays(steps)) return;
     reason_ = brokeDown ? "breakdown" : "cycles too short to pay";
     current_ /= 2;
-    shortCycles_ = 0;
   }
 
  private:
@@ -89,7 +88,7 @@ class PipelineDepth {
   static constexpr int idleRestarts = 6;
   static constexpr double progress = 0.1;
 
-  int current_ = 1, shortCycles_ = 0, idle_ = 0;
+  int current_ = 1, idle_ = 0;
   double best_ = std::numeric_limits<double>::infinity();
   std::string reason_;
 };

@@ -82,7 +82,7 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   unchanged_ = now > (1 - unchanged) * bestAttained_ && norms.native > (1 - unchanged) * bestNative_;
   if (!unchanged_) idle_ = 0;
   if (claimed) {
-    fruitless_ = now > progress * bestAttained_ ? fruitless_ + 1 : 0;
+    fruitless_ = now < progress * bestAttained_ ? 0 : fruitless_ + 1;  // also where both are zero, and a test says no
     // The recursion stopped too early by the factor now / tolerance; ask it for a little more than that.
     lowerTarget(norms, criteria_.tolerance / now);
     target_ *= least;
