@@ -63,6 +63,20 @@ int MPI_Iallreduce(const void* send, void* receive, int n, MPI_Datatype type, MP
   return PMPI_Iallreduce(send, receive, n, type, op, comm, request);
 }
 
+#if MPI_VERSION >= 4
+// PETSc reduces through the large-count forms where they are there.
+int MPI_Allreduce_c(const void* send, void* receive, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  count(counts.blockingReductions);
+  return PMPI_Allreduce_c(send, receive, n, type, op, comm);
+}
+
+int MPI_Iallreduce_c(const void* send, void* receive, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                     MPI_Request* request) {
+  count(counts.nonblockingReductions);
+  return PMPI_Iallreduce_c(send, receive, n, type, op, comm, request);
+}
+#endif
+
 int MPI_Ireduce(const void* send, void* receive, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm,
                 MPI_Request* request) {
   count(counts.nonblockingReductions);

@@ -118,7 +118,7 @@ Shared delaysOf(MPI_Comm comm) {
   return *made.release();
 }
 
-double bytesOf(int count, MPI_Datatype type) {
+double bytesOf(MPI_Count count, MPI_Datatype type) {
   int size = 0;
   PMPI_Type_size(type, &size);
   return double(count) * size;

@@ -59,7 +59,7 @@ class CommunicatorDelays {
 std::shared_ptr<CommunicatorDelays> delaysOf(MPI_Comm comm);
 
 /// Bytes of `count` elements of `type`.
-double bytesOf(int count, MPI_Datatype type);
+double bytesOf(MPI_Count count, MPI_Datatype type);
 
 /// Creates and frees what delaysOf needs of MPI.
 void startDelays(const Settings& settings);

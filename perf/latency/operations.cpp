@@ -112,6 +112,18 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
 }
 
 #if MPI_VERSION >= 4
+int MPI_Allreduce_c(const void* send, void* receive, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const double bytes = on() ? bytesOf(n, type) : 0;
+  return blocking(comm, bytes, [=] { return real::Allreduce_c(send, receive, n, type, op, comm); });
+}
+
+int MPI_Iallreduce_c(const void* send, void* receive, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                     MPI_Request* request) {
+  const double bytes = on() ? bytesOf(n, type) : 0;
+  return nonblocking(comm, bytes, request,
+                     [=] { return real::Iallreduce_c(send, receive, n, type, op, comm, request); });
+}
+
 int MPI_Allreduce_init(const void* send, void* receive, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                        MPI_Info info, MPI_Request* request) {
   const int code = real::Allreduce_init(send, receive, n, type, op, comm, info, request);
@@ -184,6 +196,8 @@ CAPSTAN_LATENCY_ALSO_PMPI(Iallreduce)
 CAPSTAN_LATENCY_ALSO_PMPI(Barrier)
 CAPSTAN_LATENCY_ALSO_PMPI(Ibarrier)
 #if MPI_VERSION >= 4
+CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_c)
+CAPSTAN_LATENCY_ALSO_PMPI(Iallreduce_c)
 CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_init)
 #endif
 CAPSTAN_LATENCY_ALSO_PMPI(Recv)

@@ -45,6 +45,8 @@ CAPSTAN_LATENCY_REAL(Cancel)
 CAPSTAN_LATENCY_REAL(Request_free)
 CAPSTAN_LATENCY_REAL(Request_get_status)
 #if MPI_VERSION >= 4
+CAPSTAN_LATENCY_REAL(Allreduce_c)
+CAPSTAN_LATENCY_REAL(Iallreduce_c)
 CAPSTAN_LATENCY_REAL(Allreduce_init)
 #endif
 

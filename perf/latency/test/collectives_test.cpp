@@ -36,6 +36,24 @@ TEST(Collectives, InPlace) {
   EXPECT_EQ(value, expectedSum(2));
 }
 
+#if MPI_VERSION >= 4
+TEST(Collectives, LargeCountFormsAreDelayedOnce) {
+  const Counted before;
+  const double mine = rank() + 1;
+  double sum = 0;
+  const Stopwatch time;
+  MPI_Allreduce_c(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT_GE(time.seconds(), leastLatency(8));
+  EXPECT_EQ(sum, expectedSum(1));
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Iallreduce_c(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  EXPECT_GE(time.seconds(), 2 * leastLatency(8));
+  EXPECT_EQ(before.since().blocking, 1);
+  EXPECT_EQ(before.since().nonblocking, 1);
+}
+#endif
+
 TEST(Collectives, WrappersThatCallTheProfilingNamesAreDelayedOnce) {
   const Counted before;
   const double mine = 1;
