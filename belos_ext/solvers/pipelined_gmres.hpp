@@ -40,7 +40,9 @@ class PipelinedGmres : public Gmres<Types> {
   using typename Base::Scalar;
 
   /// \param blocks false: p(l)-GMRES; true: pipelined CA-GMRES, t = "Step Size"
-  explicit PipelinedGmres(bool blocks) : blocks_(blocks) {}
+  /// \param guarded false: as published, to the breakdown of an implicit norm; true: the pipeline ends before H becomes
+  ///   less exact than the solve needs
+  explicit PipelinedGmres(bool blocks, bool guarded = true) : blocks_(blocks), guarded_(guarded) {}
 
   void configure(const SolverOptions& options) override {
     Base::configure(options);
@@ -236,7 +238,7 @@ class PipelinedGmres : public Gmres<Types> {
     const auto& leastSquares = this->relation_.leastSquares();
     const Scalar limit =
         safety * leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
-    return a == 0 || error <= std::max(limit, leastError);
+    return a == 0 || !guarded_ || error <= std::max(limit, leastError);
   }
 
   /// An automatic t follows what a cycle without a breakdown was like.
@@ -296,7 +298,7 @@ class PipelinedGmres : public Gmres<Types> {
   /// True and recursive residuals may differ by this factor at the end of a cycle.
   static constexpr Scalar astray = 10;
 
-  bool blocks_;
+  bool blocks_, guarded_;
   SolverOptions options_;
   int t_ = 1, depth_ = 1, again_ = 0, fruitless_ = 0;
   bool inexact_ = false;  ///< the pipeline was ended by its estimate of the errors of H
