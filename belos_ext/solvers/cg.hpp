@@ -55,20 +55,27 @@ class Cg final : public KrylovSolver<Types> {
     if (begin(system, b, x, stop)) iterate(system, b, x, stop);
   }
 
-  /// Goes on where another form of CG stands, without a loss of conjugacy: r is its residual of x, p its last search
-  /// direction, of any length. `stop` has begun. Collective.
-  void resume(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const MultiVector& r,
-              const MultiVector& p) {
+  /// Goes on where another form of CG stands, without a loss of conjugacy: p is its last search direction, of any
+  /// length. The residual is computed from x, so that what rounding has made of the other recurrences stays behind.
+  /// `stop` has begun. Collective.
+  void resume(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const MultiVector& p) {
     v_.prepare(system, b);
-    system.kernels().sweep(axpby(Scalar(1), r, Scalar(0), v_.r()), axpby(Scalar(1), p, Scalar(0), v_.p()));
-    v_.preconditionResidual(system);
-    system.act(Action::Operator, v_.p(), v_.s());
     auto& batch = v_.batch();
+    system.residual(b, x, v_.r());
+    rows_.takeOut(system, v_.r());
+    system.kernels().scale(Scalar(1), p, v_.p());
+    system.act(Action::Operator, v_.p(), v_.s());
     batch.clear();
-    const auto sz = batch.dot(v_.s(), v_.z()), sp = batch.dot(v_.s(), v_.p()), xx = batch.norm2(x);
+    const auto pr = batch.dot(v_.p(), v_.r()), sp = batch.dot(v_.s(), v_.p()), xx = batch.norm2(x);
     system.reduce(batch);
-    const Scalar onto = batch[sz] / batch[sp];
-    startWatches(system, x, batch[xx], stop.recursive());
+    const Scalar along = batch[pr] / batch[sp], curvature = batch[sp], size = batch[xx];
+    startWatches(system, x, size, stop.recursive());
+    if (std::isfinite(along)) system.kernels().sweep(axpy(along, v_.p(), x), axpy(-along, v_.s(), v_.r()));
+    v_.preconditionResidual(system);
+    batch.clear();
+    const auto sz = batch.dot(v_.s(), v_.z());
+    system.reduce(batch);
+    const Scalar onto = batch[sz] / curvature;
     system.kernels().axpby(Scalar(1), v_.z(), std::isfinite(onto) ? -onto : Scalar(0), v_.p());  // conjugate to p
     fresh_ = false;
     v_.multiply(system);

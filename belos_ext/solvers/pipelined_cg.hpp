@@ -161,7 +161,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
                     (depth_.reason().empty() ? std::string() : " (" + depth_.reason() + ")") +
                     "; going on with CAPSTAN CG");
     if (restart == Restart::Warm) {
-      classical_.resume(system, b, x, stop, u(0), *p_);
+      classical_.resume(system, b, x, stop, *p_);
     } else {
       classical_.solve(system, b, x, stop);
     }

@@ -125,7 +125,8 @@ std::vector<Failure> Session::solveAndJudge(const StepRecipe& recipe) {
     failures.push_back(failure);
   }
   const auto& test = subject_.userTest;
-  if (seen.converged && !test.is_null() && recipe.combination != "OR" && test->getStatus() != Belos::Passed) {
+  if (seen.converged && !test.is_null() && system.x->getNumVectors() > 0 && recipe.combination != "OR" &&
+      test->getStatus() != Belos::Passed) {
     failures.push_back({"converged without the user's test", recipe.userTest});
   }
   return failures;

@@ -71,6 +71,14 @@ struct Race {
   long iterations = 0, pipelined = 0;     ///< of p(l)-CG; those before a fallback
 };
 
+std::string allTold(const Outcome& outcome) {
+  std::string text;
+  for (const ReportEvent& e : outcome.report.events) {
+    text += std::to_string(e.iteration) + ' ' + e.kind + ": " + e.detail + '\n';
+  }
+  return text;
+}
+
 /// p(l)-CG: at most 1.15 times CG's iterations and 3 l, or it falls back to CG and says so.
 void race(const System& system, Side side, int depth, int expected, Race& race) {
   Params p;
@@ -81,7 +89,7 @@ void race(const System& system, Side side, int depth, int expected, Race& race) 
   system.x->putScalar(0);
   const auto guess = copyOf(*system.x);
   const Outcome outcome = solve(solverName(Method::PipelinedCg), p, system, side);
-  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason) << '\n' << allTold(outcome);
   if (outcome.converged) {
     EXPECT_LE(relativeResidual(system, *guess), 1e-8 * (1 + 1e-6));
   }
