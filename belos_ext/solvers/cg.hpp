@@ -101,7 +101,7 @@ class Cg final : public KrylovSolver<Types> {
     const Scalar rhs = batch[bb], size = batch[xx], rest = rows_.left(batch), lefts = batch[left];
 
     const Scalar rr = v_.products().rr;
-    const double norm = rest > Scalar(0) ? root(rr + rest) : system.norm(v_.r(), rr, batch);
+    const double norm = rest == Scalar(0) ? system.norm(v_.r(), rr, batch) : root(rr + rest);  // NaN stays NaN
     stop.begin({norm, norm}, system.norm(b, rhs, batch), system.hasLeft() ? root(lefts) : norm);
     if (stop.verified({norm, norm}, false)) return false;
     fresh_ = true;
