@@ -38,10 +38,15 @@ class OrthogonalityWatch {
     if (--filling_ == 0) limit_ = std::min(std::max(least_, 16 * largest_), most_);
   }
 
-  /// Whether the latest measurement is beyond rounding; NaN is.
-  bool lost() const { return !(error_ <= limit_); }
+  /// Whether the latest measurement is beyond rounding, and beyond what the solve can bear; NaN is.
+  /// \param left how much the residual still has to fall, target over residual: an error e in the basis is one of e
+  ///   times the residual in the iterates to come. Strong preconditioners end a solve in a few steps whose norms are
+  ///   small beside the shift; errors grow faster there than they matter.
+  bool lost(double left = 0) const { return !(error_ <= std::max(limit_, std::min(bearable * left, mostBearable))); }
 
  private:
+  static constexpr double bearable = 0.01, mostBearable = 1e-2;
+
   double least_ = 0, most_ = 0, limit_ = 0, error_ = 0, largest_ = 0;
   int filling_ = 0;
 };

@@ -55,6 +55,12 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   void remember(SolverState& state) const override { bounds_.remember(state); }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
+    run(system, b, x, stop);
+    if (!stop.converged()) leaveFinite(system, x, stop);
+  }
+
+ private:
+  void run(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     chooseDepth(system, b, stop);
     for (Restart restart = Restart::First; !stop.over();) {
       prepare(system, b);
@@ -70,7 +76,6 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     }
   }
 
- private:
   using Base::a_, Base::bases_, Base::depth_, Base::expected_, Base::kept_, Base::lanczos_, Base::nu_, Base::options_;
   using Base::check_, Base::iterate, Base::l, Base::prepare, Base::top, Base::u;
   using Base::p_, Base::perNorm_, Base::preconditioned_, Base::products_, Base::restart_, Base::scratch_, Base::zeta_;
@@ -92,22 +97,25 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     auto& batch = *restart_;
     batch.clear();
     const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
+    const auto xx = first ? batch.norm2(x) : uu;
     kept_.enter(batch, *p_, top(0));
     if (first) rows_.enter(batch);
     const auto left = first && system.hasLeft() ? batch.norm2(system.hasRight() ? *scratch_ : top(0)) : uu;
     system.reduce(batch);
     if (first && !system.agreesOnState()) configure(SolverOptions(options_));
     const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], lefts = batch[left];
-    const Scalar rest = first ? rows_.left(batch) : Scalar(0);
+    const Scalar rest = first ? rows_.left(batch) : Scalar(0), size = batch[xx];
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
     const double norm =
         rest == Scalar(0) ? system.norm(u(0), norm2, batch) : std::sqrt(static_cast<double>(norm2 + rest));
     perNorm_ = norm / static_cast<double>(nu_);
     if (first) {
+      keepGuess(system, x, size);
       stop.begin({norm, norm}, system.norm(b, rhs, batch),
                  system.hasLeft() ? std::sqrt(static_cast<double>(lefts)) : norm);
     }
+    if (first) initial_ = {norm, norm};
     if (!std::isfinite(square)) {
       stop.stop(StopReason::NonFinite);
     } else if (restart == Restart::First || restart == Restart::Cold) {
@@ -121,6 +129,30 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
     if (!stop.over() && !(square > least)) goClassical(system, b, x, stop, Restart::Cold);
     return !stop.over();
+  }
+
+  void keepGuess(LinearSystem<Types>& system, const MultiVector& x, Scalar size) {
+    kept0_ = size != Scalar(0);
+    if (!kept0_) return;
+    if (guess_.is_null() || guess_->getMap().get() != x.getMap().get()) {
+      guess_ = Teuchos::rcp(new MultiVector(x.getMap(), 1));
+    }
+    system.kernels().scale(Scalar(1), x, *guess_);
+  }
+
+  /// The guess, where steps have overflowed. One reduction, after solves that failed only.
+  void leaveFinite(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
+    restart_->clear();
+    const auto bad = restart_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
+    system.reduce(*restart_);
+    if ((*restart_)[bad] == Scalar(0)) return;
+    if (kept0_) {
+      system.kernels().scale(Scalar(1), *guess_, x);
+    } else {
+      x.putScalar(0);
+    }
+    stop.wentBack(initial_);
+    system.tell(stop.iterations(), "went back", "to the guess: the iterates overflow");
   }
 
   /// u_0 = b - A x, zero in the rows that are solved first.
@@ -191,6 +223,9 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   static constexpr int deepest = 20;  ///< so that a sweep holds all recurrences
 
   RowsFirst<Types> rows_;
+  bool kept0_ = false;  ///< the guess is not zero
+  ResidualNorms initial_;
+  Teuchos::RCP<MultiVector> guess_;
   SpectralInterval<Types> bounds_;
   Cg<Types> classical_;
 };

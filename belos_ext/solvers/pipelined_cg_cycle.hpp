@@ -41,7 +41,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
         eta_ = eta;
         zeta_ = a > 0 ? -lambda * zeta_ : nu_;
         const bool exhausted = std::abs(rest) <= vanishing();
-        if (a > 0 && (watch_.lost() || (!(rest > 0) && !exhausted))) {
+        if (a > 0 &&
+            (watch_.lost(a <= shortSolve ? stop.target() / residualNorm() : 0) || (!(rest > 0) && !exhausted))) {
           system.kernels().sweep(sweep);
           return leave(system, b, x, stop, rest);
         }
@@ -186,6 +187,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
 
  private:
   static constexpr double driftFactor = 2;
+  /// Steps in which what is left to do tells how much error the basis may have: later, few digits may take many steps.
+  static constexpr int shortSolve = 20;
 };
 
 }  // namespace capstan

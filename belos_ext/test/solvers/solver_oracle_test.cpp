@@ -1,8 +1,9 @@
 /// \file
-/// The GMRES methods beside Belos' BLOCK GMRES on the smaller ones of the real matrices beside the repository: where
-/// that converges, they do, in about as many iterations. perf/oracle makes the table of all matrices.
+/// Capstan's methods beside Belos' own, BLOCK GMRES and PSEUDOBLOCK CG, on the smaller ones of the real matrices beside
+/// the repository: where those converge, ours do, in about as many iterations. perf/oracle makes the table of all.
 
 #include <BelosBlockGmresSolMgr.hpp>
+#include <BelosPseudoBlockCGSolMgr.hpp>
 #include <Ifpack2_Factory.hpp>
 #include <iostream>
 
@@ -38,10 +39,11 @@ Params parameters() {
   return p;
 }
 
-/// Iterations of BLOCK GMRES; 0 where it does not converge.
-int oracle(const System& system, Side side) {
+/// Iterations of Belos' solver; 0 where it does not converge.
+template <class Oracle>
+int oracle(const System& system, Side side, const Params& p) {
   system.x->putScalar(0);
-  Belos::BlockGmresSolMgr<Scalar, MultiVector, Operator> solver(problemOf(system, side), rcp(new Params(parameters())));
+  Oracle solver(problemOf(system, side), rcp(new Params(p)));
   try {
     const bool converged = solver.solve() == Belos::Converged;
     const bool honest = residualNorms(system, *system.x)[0] <= tolerance * (1 + 1e-3) * norms(*system.b)[0];
@@ -61,9 +63,8 @@ int bound(const SolverName& name, int iterations) {
   return static_cast<int>(factor * iterations) + (getsStepSize(name) ? 10 : 1);
 }
 
-TEST(Oracle, GmresMethodsKeepUpWithBlockGmres) {
-  CAPSTAN_NEEDS_REAL_MATRICES();
-  int solved = 0;
+/// Calls `judge` for every system with every preconditioner.
+void forEverySystem(const std::function<void(System&, Side)>& judge) {
   for (const std::string& name : matrixNames()) {
     if (fileSize(name) > small) continue;
     System system = systemFrom(name);
@@ -72,28 +73,73 @@ TEST(Oracle, GmresMethodsKeepUpWithBlockGmres) {
     a->apply(*vectorFrom(a->getDomainMap(), [](GO g) { return std::sin(1e4 * static_cast<double>(g * g % 7919 + g)); }),
              *system.b);
     for (const std::string preconditioner : {"none", "jacobi", "riluk"}) {
+      SCOPED_TRACE(name + ", " + preconditioner);
       system.preconditioner = preconditionerOf(a, preconditioner);
-      const Side side = preconditioner == "none" ? Side::None : Side::Right;
-      const int expected = oracle(system, side);
-      if (expected == 0) continue;
-      ++solved;
-      for (const SolverName& method : solverNames()) {
-        if (!isGmres(method)) continue;
-        SCOPED_TRACE(name + ", " + preconditioner + ", " + method.canonical);
-        Params p = parameters();
-        p.set("State Cache", false);
-        system.x->putScalar(0);
-        const auto guess = copyOf(*system.x);
-        const Outcome outcome = solve(method, p, system, side);
-        EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
-        EXPECT_LE(relativeResidual(system, *guess), tolerance * (1 + 1e-6));
-        EXPECT_LE(outcome.iterations, bound(method, expected)) << "BLOCK GMRES " << expected;
-        expectSameOnAllRanks(outcome);
-      }
+      judge(system, preconditioner == "none" ? Side::None : Side::Right);
     }
   }
+}
+
+/// Returns the iterations.
+int keepsUp(const SolverName& method, Params p, const System& system, Side side, int bound, int expected) {
+  SCOPED_TRACE(method.canonical);
+  p.set("State Cache", false);
+  system.x->putScalar(0);
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solve(method, p, system, side);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LE(relativeResidual(system, *guess), tolerance * (1 + 1e-6));
+  EXPECT_LE(outcome.iterations, bound) << "Belos " << expected;
+  expectSameOnAllRanks(outcome);
+  return outcome.iterations;
+}
+
+TEST(Oracle, GmresMethodsKeepUpWithBlockGmres) {
+  CAPSTAN_NEEDS_REAL_MATRICES();
+  int solved = 0;
+  forEverySystem([&](System& system, Side side) {
+    using BlockGmres = Belos::BlockGmresSolMgr<Scalar, MultiVector, Operator>;
+    const int expected = oracle<BlockGmres>(system, side, parameters());
+    if (expected == 0) return;
+    ++solved;
+    for (const SolverName& method : solverNames()) {
+      if (isGmres(method)) keepsUp(method, parameters(), system, side, bound(method, expected), expected);
+    }
+  });
   if (rank() == 0) std::cout << solved << " systems that BLOCK GMRES solves\n";
   EXPECT_GT(solved, 10);
+}
+
+// p(l)-CG: 1.10 x + 5 l is the aim. It still loses convergence on the widest spectra (nos7, 1138_bus without a strong
+// preconditioner), where the direction it hands over is spoilt: no solve beyond 2.2 x, and most within the aim.
+TEST(Oracle, CgMethodsKeepUpWithBelosCg) {
+  CAPSTAN_NEEDS_REAL_MATRICES();
+  int solved = 0, pipelined = 0, missed = 0;
+  Params p;
+  p.set("Convergence Tolerance", tolerance);
+  p.set("Maximum Iterations", 3000);
+  forEverySystem([&](System& system, Side side) {
+    using BelosCg = Belos::PseudoBlockCGSolMgr<Scalar, MultiVector, Operator>;
+    const int expected = oracle<BelosCg>(system, side, p);
+    if (expected == 0) return;
+    ++solved;
+    keepsUp(solverName(Method::Cg), p, system, side, static_cast<int>(1.05 * expected) + 5, expected);
+    for (const int depth : {1, 2, 3}) {
+      SCOPED_TRACE("depth " + std::to_string(depth));
+      Params own = p;
+      own.set("Pipeline Depth", depth);
+      own.set("Maximum Iterations", 4000);
+      const int most = static_cast<int>(2.2 * expected) + 5 * depth;
+      const int took = keepsUp(solverName(Method::PipelinedCg), own, system, side, most, expected);
+      ++pipelined;
+      missed += took > 1.1 * expected + 5 * depth ? 1 : 0;
+    }
+  });
+  if (rank() == 0)
+    std::cout << solved << " systems that PSEUDOBLOCK CG solves; p(l)-CG: " << missed << " of " << pipelined
+              << " beyond 1.1\n";
+  EXPECT_LE(missed, pipelined / 3);
+  EXPECT_GT(solved, 5);
 }
 
 }  // namespace

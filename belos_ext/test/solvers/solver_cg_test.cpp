@@ -1,0 +1,197 @@
+/// \file
+/// CG and p(l)-CG on what CFD codes hand them: a pinned pressure, a preconditioner that is a little indefinite, numbers
+/// at the ends of the range, short solves atop a strong preconditioner.
+
+#include <cmath>
+#include <limits>
+
+#include "belos_ext/test/solvers/solver_suite.hpp"
+
+namespace capstan::testing {
+namespace {
+
+class CgTypes : public EverySolver {
+ protected:
+  void SetUp() override {
+    if (isGmres(GetParam())) GTEST_SKIP() << GetParam().canonical << " needs no symmetry";
+  }
+};
+
+Params strict() {
+  Params p;
+  p.set("State Cache", false);
+  p.set("Maximum Iterations", 3000);
+  return p;
+}
+
+/// All-Neumann pressure on an n x n grid whose first equation pins the pressure: the row is a diagonal, the column is
+/// kept.
+RCP<CrsMatrix> pinned(GO n) {
+  return matrixFrom(evenMap(n * n), [=](GO g) {
+    std::vector<Entry> row;
+    if (g == 0) return std::vector<Entry>{{0, 1}};
+    if (g % n > 0) row.push_back({g - 1, -1});
+    if (g % n + 1 < n) row.push_back({g + 1, -1});
+    if (g / n > 0) row.push_back({g - n, -1});
+    if (g / n + 1 < n) row.push_back({g + n, -1});
+    row.push_back({g, static_cast<Scalar>(row.size())});
+    return row;
+  });
+}
+
+/// Hestenes and Stiefel's CG, written down; the count of iterations to 1e-8.
+int textbook(const System& system) {
+  MultiVector r(*system.b, Teuchos::Copy), p(r, Teuchos::Copy), s(r.getMap(), 1);
+  const auto dot = [](const MultiVector& v, const MultiVector& w) {
+    double result = 0;
+    v.dot(w, Teuchos::ArrayView<double>(&result, 1));
+    return result;
+  };
+  double rr = dot(r, r);
+  const double goal = 1e-16 * rr;
+  for (int k = 1; k < 3000; ++k) {
+    system.a->apply(p, s);
+    const double alpha = rr / dot(p, s), before = rr;
+    r.update(-alpha, s, 1);
+    rr = dot(r, r);
+    if (rr <= goal) return k;
+    p.update(1, r, rr / before);
+  }
+  return 3000;
+}
+
+TEST_P(CgTypes, KeepTheTextbooksIterationsOnAPinnedPressure) {
+  const System system = systemWithSolution(pinned(40));
+  const int expected = textbook(system);
+  const Outcome read = solve(GetParam(), strict(), system);
+  EXPECT_TRUE(read.converged);
+  EXPECT_LE(read.iterations, 1.1 * expected + 5);
+  EXPECT_FALSE(told(read, "diagonal rows").empty());
+  if (GetParam().method == Method::Cg) {  // and where the rows cannot be read
+    system.x->putScalar(0);
+    const Outcome hidden = solve(GetParam(), strict(), rowsHidden(system));
+    EXPECT_TRUE(hidden.converged);
+    EXPECT_LE(hidden.iterations, 1.05 * expected + 5);
+  }
+}
+
+TEST_P(CgTypes, GoOnWhereThePreconditionerIsALittleIndefinite) {
+  System system = systemWithRightHandSide(grid2d(20, 20));
+  const auto map = system.b->getMap();
+  system.preconditioner = rcp(new FunctionOperator(map, [map](const MultiVector& in, MultiVector& out) {
+    out.update(1, in, 0);
+    if (map->isNodeGlobalElement(7)) {  // one eigenvalue is negative
+      const auto local = map->getLocalElement(7);
+      out.replaceLocalValue(local, 0, -0.5 * in.getData(0)[local]);
+    }
+  }));
+  const auto guess = copyOf(*system.x);
+  for (const Side side : {Side::Left, Side::Right}) {
+    system.x->putScalar(0);
+    const Outcome outcome = solve(GetParam(), strict(), system, side);
+    EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+    EXPECT_LE(relativeResidual(system, *guess), 1e-8 * (1 + 1e-6));
+    EXPECT_LE(outcome.iterations, 200);
+    EXPECT_FALSE(told(outcome, "indefinite").empty());
+  }
+}
+
+TEST_P(CgTypes, HandOverToGmresWhereTheyCannotGoOn) {
+  // (p, A p) = 0 in the first step.
+  const auto a = matrixFrom(evenMap(20), [](GO g) { return std::vector<Entry>{{g % 2 == 0 ? g + 1 : g - 1, 1}}; });
+  const System system = systemWithRightHandSide(a, [](GO g) { return g == 0 ? 1.0 : 0.0; });
+  const Outcome outcome = solve(GetParam(), strict(), system);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_TRUE(mentions(told(outcome, "fallback"), "CAPSTAN GMRES, restart 20"));
+  EXPECT_TRUE(mentions(told(outcome, "fallback"), "vectors more"));
+  Params none = strict();
+  none.set("Fallback", "none");
+  system.x->putScalar(0);
+  const Outcome stopped = solve(GetParam(), none, system);
+  EXPECT_FALSE(stopped.converged);
+  EXPECT_EQ(stopped.report.reason, StopReason::Breakdown);
+  EXPECT_TRUE(told(stopped, "fallback").empty());
+}
+
+TEST_P(CgTypes, ScaleByThePreconditionedInitialResidualWhereAsked) {
+  System system = systemWithRightHandSide(grid2d(30, 30));
+  system.preconditioner = rcp(new FunctionOperator(
+      system.b->getMap(), [](const MultiVector& in, MultiVector& out) { out.update(1e-4, in, 0); }));
+  for (const char* key : {"Implicit Residual Scaling", "Explicit Residual Scaling"}) {
+    SCOPED_TRACE(key);
+    Params p = strict();
+    p.set("Convergence Tolerance", 1e-6);
+    p.set(key, "Norm of Preconditioned Initial Residual");
+    system.x->putScalar(0);
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solve(GetParam(), p, system, Side::Left);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_LE(relativeResidual(system, *guess), 1e-4 * 1e-6 * (1 + 1e-6));
+  }
+}
+
+TEST_P(CgTypes, LeaveAFiniteIterateWhereTheSolutionOverflows) {
+  const auto scaledBy = [](Scalar factor) {
+    auto a = grid2d(8, 8);
+    a->resumeFill();
+    a->scale(factor);
+    a->fillComplete();
+    return a;
+  };
+  System tiny = systemWithRightHandSide(scaledBy(1e-300));
+  tiny.b->scale(1e10);
+  System far = systemWithRightHandSide(grid2d(8, 8), [](GO) { return 0.0; });
+  far.x->putScalar(1e306);
+  for (const System& system : {tiny, far, rowsHidden(tiny)}) {
+    const Outcome outcome = solve(GetParam(), strict(), system);
+    EXPECT_TRUE(allFinite(*system.x));
+    expectSameOnAllRanks(outcome);
+    if (outcome.converged) continue;
+    // What is told is told of the x that is there.
+    const double norm = residualNorms(system, *system.x)[0] / outcome.report.columns[0].scale;
+    if (std::isfinite(norm) && std::isfinite(outcome.achieved)) {
+      EXPECT_NEAR(outcome.achieved, norm, 1e-6 * norm);
+    }
+  }
+}
+
+/// Four damped sweeps of Jacobi: symmetric, positive definite, and strong enough for short solves.
+RCP<const Operator> sweeps(const RCP<CrsMatrix>& a, const std::shared_ptr<int>& applications) {
+  return rcp(new FunctionOperator(a->getDomainMap(), [=](const MultiVector& in, MultiVector& out) {
+    ++*applications;
+    out.update(0.24, in, 0);
+    MultiVector r(in.getMap(), 1);
+    for (int k = 1; k < 4; ++k) {
+      a->apply(out, r);
+      r.update(1, in, -1);
+      out.update(0.24, r, 1);
+    }
+  }));
+}
+
+TEST_P(CgTypes, SpendNoPreconditionerInShortSolves) {
+  const auto applications = std::make_shared<int>(0);
+  const auto a = grid2d(40, 40);
+  System system = systemWithRightHandSide(a, [](GO g) { return g % 3 == 0 ? 1.0 : 0.5; });
+  system.preconditioner = sweeps(a, applications);
+  Params p;
+  p.set("Convergence Tolerance", 1e-2);
+  const auto solver = solverOf(GetParam(), p);
+  for (int k = 0; k < 4; ++k) {
+    system.x->putScalar(0);
+    *applications = 0;
+    const Outcome outcome = solve(*solver, system, Side::Right);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_EQ(outcome.report.preconditionerApplications, *applications);
+    const int depth = GetParam().method == Method::PipelinedCg ? 1 : 0;
+    if (k > 0) {
+      EXPECT_LE(*applications, outcome.iterations + 1 + (depth > 0 ? depth + 2 : 0)) << outcome.iterations;
+      EXPECT_TRUE(told(outcome, "restart").empty());
+    }
+  }
+}
+
+CAPSTAN_FOR_EVERY_SOLVER(CgTypes);
+
+}  // namespace
+}  // namespace capstan::testing
