@@ -34,10 +34,22 @@ class RowsFirst {
   /// What all ranks' rows held, after the reduction: a sum of squares.
   Scalar left(const ReductionBatch<Types>& batch) const { return batch[slot_]; }
 
-  /// Whether that is more than rounding of b and of the rest of r leaves.
-  static bool matters(Scalar left, Scalar rhs, Scalar rest) {
+  /// || b - A x || of the residual that has been taken apart. Where squares of it may have underflowed, b - A x is
+  /// computed once more.
+  /// \param rest the square of the norm of r without the rows   \param batch is cleared in that case. Collective
+  double norm(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& r, Scalar left,
+              Scalar rest, ReductionBatch<Types>& batch) {
+    if (!vanishes(r, left + rest)) return std::sqrt(static_cast<double>(left + rest));
+    system.residual(b, x, r);
+    const double whole = system.norm(r, left + rest, batch);
+    takeOut(system, r);
+    return whole;
+  }
+
+  /// Whether that is more than rounding of b and of the rest of r leaves, or too small to tell.
+  static bool matters(const MultiVector& r, Scalar left, Scalar rhs, Scalar rest) {
     constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
-    return left > epsilon * epsilon * (rhs + rest);
+    return left > epsilon * epsilon * (rhs + rest) || vanishes(r, left + rest);
   }
 
   /// Solves the rows: x_i += r_i / a_ii, and r = b - A x without them. 2 A. Collective.
@@ -50,6 +62,11 @@ class RowsFirst {
   }
 
  private:
+  /// Whether squares may have underflowed in this sum of them. False for NaN.
+  static bool vanishes(const MultiVector& r, Scalar square) {
+    return square < static_cast<Scalar>(r.getGlobalLength()) * std::numeric_limits<Scalar>::min();
+  }
+
   Scalar squares_ = 0;
   typename ReductionBatch<Types>::Slot slot_;
 };

@@ -39,7 +39,23 @@ std::optional<SolverState> StateCache::find(const StateKey& key) {
   return found->state;
 }
 
-void StateCache::store(const StateKey& key, const SolverState& state) {
+namespace {
+
+/// So that ranks whose checksums are equal hold equal numbers, to the last bit.
+SolverState rounded(SolverState state) {
+  for (auto& shift : state.shifts) shift = {roundedForRanks(shift.real()), roundedForRanks(shift.imag())};
+  if (state.eigenvalueBounds) {
+    state.eigenvalueBounds = {roundedForRanks(state.eigenvalueBounds->min),
+                              roundedForRanks(state.eigenvalueBounds->max)};
+  }
+  state.shownOfBounds = roundedForRanks(state.shownOfBounds);
+  return state;
+}
+
+}  // namespace
+
+void StateCache::store(const StateKey& key, const SolverState& given) {
+  const SolverState state = rounded(given);
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = locate(key);
   if (found != entries_.end()) {

@@ -88,24 +88,27 @@ class Cg final : public KrylovSolver<Types> {
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     rows_.takeOut(system, v_.r());
     v_.preconditionResidual(system);  // z = M^{-1} r
-    v_.beginAgain(system);            // p = z
-    v_.multiply(system);              // s = A p, t = M^{-1} s
+    const auto& criteria = stop.criteria();
+    const bool scaled = criteria.implicitScaling == ResidualScaling::NormOfPrecInitRes ||
+                        criteria.explicitScaling == ResidualScaling::NormOfPrecInitRes;
+    const double left = scaled && system.hasLeft() ? v_.leftPreconditionedNorm(system) : 0;  // multiply() overwrites it
+    v_.beginAgain(system);                                                                   // p = z
+    v_.multiply(system);                                                                     // s = A p, t = M^{-1} s
     auto& batch = v_.batch();
     batch.clear();
     v_.enter();
     const auto bb = batch.norm2(b), xx = batch.norm2(x);
     rows_.enter(batch);
-    const auto left = system.hasLeft() ? batch.norm2(v_.leftPreconditioned(system)) : bb;
     system.reduce(batch);
     v_.take();
-    const Scalar rhs = batch[bb], size = batch[xx], rest = rows_.left(batch), lefts = batch[left];
+    const Scalar rhs = batch[bb], size = batch[xx], rest = rows_.left(batch);
 
     const Scalar rr = v_.products().rr;
-    const double norm = rest == Scalar(0) ? system.norm(v_.r(), rr, batch) : root(rr + rest);  // NaN stays NaN
-    stop.begin({norm, norm}, system.norm(b, rhs, batch), system.hasLeft() ? root(lefts) : norm);
+    const double norm = rows_.norm(system, b, x, v_.r(), rest, rr, batch);
+    stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled && system.hasLeft() ? left : norm);
     if (stop.verified({norm, norm}, false)) return false;
     fresh_ = true;
-    if (rows_.matters(rest, rhs, rr)) {
+    if (rows_.matters(v_.r(), rest, rhs, rr)) {
       rows_.solve(system, stop.iterations(), b, x, v_.r());
       v_.preconditionResidual(system);
       v_.beginAgain(system);

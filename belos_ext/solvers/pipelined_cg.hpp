@@ -107,8 +107,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const Scalar rest = first ? rows_.left(batch) : Scalar(0), size = batch[xx];
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
-    const double norm =
-        rest == Scalar(0) ? system.norm(u(0), norm2, batch) : std::sqrt(static_cast<double>(norm2 + rest));
+    const double norm = first ? rows_.norm(system, b, x, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
     perNorm_ = norm / static_cast<double>(nu_);
     if (first) {
       keepGuess(system, x, size);
@@ -121,7 +120,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     } else if (restart == Restart::First || restart == Restart::Cold) {
       stop.verified({norm, norm}, false);
     }
-    if (!stop.over() && rows_.matters(rest, rhs, norm2)) {
+    if (!stop.over() && first && rows_.matters(u(0), rest, rhs, norm2)) {
       rows_.solve(system, stop.iterations(), b, x, u(0));
       return begin(system, b, x, stop, Restart::Cold);
     }
