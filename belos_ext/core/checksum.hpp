@@ -12,9 +12,10 @@ namespace capstan {
 /// To six digits or so: 22 bits of the mantissa. What ranks have computed from the same numbers may differ by rounding
 /// where their processors do. Local.
 inline double roundedForRanks(double value) {
-  int exponent = 0;
   if (!std::isfinite(value)) return value;
-  return std::ldexp(static_cast<double>(std::llround(std::frexp(value, &exponent) * 0x1p22)), exponent - 22);
+  int exponent = 0;
+  const double mantissa = std::frexp(value, &exponent);
+  return std::ldexp(static_cast<double>(std::llround(mantissa * 0x1p22)), exponent - 22);
 }
 
 /// FNV-1a over what is added, in order, and a final mix that makes every bit depend on all of it (Steele, Lea and Flood

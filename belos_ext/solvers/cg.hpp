@@ -91,9 +91,10 @@ class Cg final : public KrylovSolver<Types> {
     const auto& criteria = stop.criteria();
     const bool scaled = criteria.implicitScaling == ResidualScaling::NormOfPrecInitRes ||
                         criteria.explicitScaling == ResidualScaling::NormOfPrecInitRes;
-    const double left = scaled && system.hasLeft() ? v_.leftPreconditionedNorm(system) : 0;  // multiply() overwrites it
-    v_.beginAgain(system);                                                                   // p = z
-    v_.multiply(system);                                                                     // s = A p, t = M^{-1} s
+    const double native =
+        scaled && system.hasLeft() ? v_.leftPreconditionedNorm(system) : 0;  // multiply() overwrites it
+    v_.beginAgain(system);                                                   // p = z
+    v_.multiply(system);                                                     // s = A p, t = M^{-1} s
     auto& batch = v_.batch();
     batch.clear();
     v_.enter();
@@ -105,7 +106,7 @@ class Cg final : public KrylovSolver<Types> {
 
     const Scalar rr = v_.products().rr;
     const double norm = rows_.norm(system, b, x, v_.r(), rest, rr, batch);
-    stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled && system.hasLeft() ? left : norm);
+    stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled && system.hasLeft() ? native : norm);
     if (stop.verified({norm, norm}, false)) return false;
     fresh_ = true;
     if (rows_.matters(v_.r(), rest, rhs, rr)) {
@@ -113,8 +114,13 @@ class Cg final : public KrylovSolver<Types> {
       v_.preconditionResidual(system);
       v_.beginAgain(system);
       v_.multiply(system);
-      v_.measure(system);
-      startWatches(system, x, std::max(size, Scalar(1)), root(v_.products().rr));
+      batch.clear();
+      v_.enter();
+      rows_.enter(batch);
+      system.reduce(batch);
+      v_.take();
+      const Scalar others = v_.products().rr, left = rows_.left(batch);
+      startWatches(system, x, std::max(size, Scalar(1)), rows_.norm(system, b, x, v_.r(), left, others, batch));
     } else {
       startWatches(system, x, size, norm);
     }
