@@ -53,8 +53,6 @@ class ResidualGap {
 
   /// A bound of |x|; NaN or Inf where it may have overflowed.
   double iterate() const { return x_; }
-  /// The largest |A p| / |p| seen: a lower bound of |A|.
-  double operatorNorm() const { return operatorNorm_; }
 
  private:
   double threshold() const { return std::sqrt(epsilon_); }

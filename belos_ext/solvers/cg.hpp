@@ -260,12 +260,11 @@ class Cg final : public KrylovSolver<Types> {
     const double least = root(static_cast<Scalar>(x.getGlobalLength()) * std::numeric_limits<Scalar>::min());
     const double step = std::abs(static_cast<double>(alpha)) * std::max(root(v_.products().pp), least);
     if (gap_.iterate() + step < 0.1 * largest) return true;
-    candidate_ = Teuchos::rcp(new MultiVector(x, Teuchos::Copy));
-    system.kernels().axpby(alpha, v_.p(), Scalar(1), *candidate_);
+    MultiVector candidate(x, Teuchos::Copy);
+    system.kernels().axpby(alpha, v_.p(), Scalar(1), candidate);
     v_.batch().clear();
-    const auto bad = v_.batch().value(system.kernels().finite(*candidate_) ? Scalar(0) : Scalar(1));
+    const auto bad = v_.batch().value(system.kernels().finite(candidate) ? Scalar(0) : Scalar(1));
     system.reduce(v_.batch());
-    candidate_ = Teuchos::null;
     return v_.batch()[bad] == Scalar(0);
   }
 
@@ -334,7 +333,7 @@ class Cg final : public KrylovSolver<Types> {
   ResidualGap gap_;
   RoundingLevel<Types> rounding_;
   GmresFallback<Types> fallback_;
-  Teuchos::RCP<MultiVector> guess_, candidate_;  ///< guess_: null for zero
+  Teuchos::RCP<MultiVector> guess_;  ///< guess_: null for zero
 };
 
 }  // namespace capstan

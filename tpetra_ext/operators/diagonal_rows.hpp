@@ -28,12 +28,6 @@ class DiagonalRows {
   /// every row; allocates only where rows are found. Local.
   void find(const Operator& a);
 
-  /// Forgets them. Local.
-  void forget() { count_ = 0; }
-
-  /// How many this rank has. Local.
-  std::size_t count() const { return count_; }
-
   /// Sum of r_i^2 over this rank's diagonal rows. r: n x 1. Local; waits for the result.
   Scalar squares(const MultiVector& r) const;
 
