@@ -38,16 +38,14 @@ class KeptDirection {
   /// Null where none is kept.
   const MultiVector* image() const { return kept_ ? s_.get() : nullptr; }
 
-  /// Whether p is what the recurrences believe, to nearly half the digits; conjugacy to a spoilt direction does harm,
-  /// but less than a new beginning up to there. One blocking reduction.
+  /// Whether p is what the recurrences believe, to a relative error. One blocking reduction.
   /// \param z factor times v
   bool agrees(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& p, const MultiVector& z,
-              Scalar factor, const Numbers& expected) {
+              Scalar factor, const Numbers& expected, Scalar tolerance) {
     batch.clear();
     enter(batch, p, z);
     system.reduce(batch);
     take(batch, factor);
-    const Scalar tolerance = 10 * std::sqrt(std::numeric_limits<Scalar>::epsilon());
     return kept_ && std::abs(curvature_ - expected.curvature) <= tolerance * expected.curvature &&
            std::abs(onto_ - expected.onto) <= tolerance * expected.onto;
   }

@@ -167,8 +167,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     if (ending == Ending::Drift) restart = Restart::Judged;
     if (ending == Ending::Skew) {  // |v_a|^2 is known l steps late: the direction itself tells how good it is now
       bases_.restartFrom(system, a_, zeta_);  // the residual u_a zeta_a
-      kept_.keep(system, *p_);
-      if (kept_.agrees(system, *restart_, *p_, top(0), zeta_, expected_)) restart = Restart::Warm;
+      if (directionIsGood(system, stop.iterations())) restart = Restart::Warm;
     }
     depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted, stop.recursive());
     if (depth_.givenUp()) return restart;
@@ -186,12 +185,23 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     return restart;
   }
 
+  /// Conjugacy to a spoilt direction does harm: a new beginning costs the iterations done at most, an error e in the
+  /// direction the more the larger e is (nos7, 9 iterations done: e = 1e-7 costs 150 of CG's 542, e = 1e-10 costs 18).
+  /// Late, half the digits are enough. One application of A and one blocking reduction.
+  bool directionIsGood(LinearSystem<Types>& system, int iterations) {
+    if (iterations <= fewIterations) return false;
+    const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
+    const Scalar tolerance = iterations <= early ? 5e6 * epsilon : 10 * std::sqrt(epsilon);
+    kept_.keep(system, *p_);
+    return kept_.agrees(system, *restart_, *p_, top(0), zeta_, expected_, tolerance);
+  }
+
   void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
     system.tell(stop.iterations(), "classical",
                 "the pipelined recurrences break down" +
                     (depth_.reason().empty() ? std::string() : " (" + depth_.reason() + ")") +
                     "; going on with CAPSTAN CG");
-    if (restart == Restart::Warm && stop.iterations() > early) {
+    if (restart == Restart::Warm) {
       classical_.resume(system, b, x, stop, *p_);
     } else {
       classical_.solve(system, b, x, stop);
@@ -216,9 +226,8 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     }
   }
 
-  /// Up to here CG begins anew: that costs these iterations at most, while a direction that rounding has touched may
-  /// cost a fifth of all (nos7, p(3): handed over after 16 iterations, 691 with it and 558 without; CG 542).
-  static constexpr int early = 100;
+  /// Iterations done: so few are begun anew; up to `early`, a direction has to be good to 1e-9.
+  static constexpr int fewIterations = 20, early = 100;
   static constexpr int deepest = 20;  ///< so that a sweep holds all recurrences
 
   RowsFirst<Types> rows_;

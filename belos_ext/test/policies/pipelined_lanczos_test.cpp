@@ -160,19 +160,19 @@ TEST(PipelineDepth, HalvesWhereCyclesDoNotPayAndGivesUpBelowOne) {
   PipelineDepth depth;
   depth.begin(5, 20);
   EXPECT_EQ(depth.current(), 5);
-  EXPECT_FALSE(depth.pays(29));
-  EXPECT_TRUE(depth.pays(30));
-  depth.setback(30, false, 1);
+  EXPECT_FALSE(PipelineDepth::pays(99));
+  EXPECT_TRUE(PipelineDepth::pays(100));
+  depth.setback(100, false, 1);
   EXPECT_EQ(depth.current(), 5);
   EXPECT_TRUE(depth.reason().empty());
-  depth.setback(29, false, 1e-2);
+  depth.setback(99, false, 1e-2);
   EXPECT_EQ(depth.current(), 2);
   EXPECT_FALSE(depth.reason().empty());
-  depth.setback(50, true, 1e-4);
+  depth.setback(150, true, 1e-4);
   EXPECT_EQ(depth.current(), 1) << "a breakdown, after any number of steps";
-  depth.setback(50, false, 1e-6);
+  depth.setback(150, false, 1e-6);
   EXPECT_EQ(depth.current(), 1);
-  depth.setback(50, true, 1e-8);
+  depth.setback(150, true, 1e-8);
   EXPECT_TRUE(depth.givenUp());
 }
 

@@ -80,8 +80,7 @@ void forEverySystem(const std::function<void(System&, Side)>& judge) {
   }
 }
 
-/// Returns the iterations.
-int keepsUp(const SolverName& method, Params p, const System& system, Side side, int bound, int expected) {
+void keepsUp(const SolverName& method, Params p, const System& system, Side side, int bound, int expected) {
   SCOPED_TRACE(method.canonical);
   p.set("State Cache", false);
   system.x->putScalar(0);
@@ -91,7 +90,6 @@ int keepsUp(const SolverName& method, Params p, const System& system, Side side,
   EXPECT_LE(relativeResidual(system, *guess), tolerance * (1 + 1e-6));
   EXPECT_LE(outcome.iterations, bound) << "Belos " << expected;
   expectSameOnAllRanks(outcome);
-  return outcome.iterations;
 }
 
 TEST(Oracle, GmresMethodsKeepUpWithBlockGmres) {
@@ -110,11 +108,9 @@ TEST(Oracle, GmresMethodsKeepUpWithBlockGmres) {
   EXPECT_GT(solved, 10);
 }
 
-// p(l)-CG: 1.10 x + 5 l is the aim. It still loses convergence on the widest spectra (nos7, 1138_bus without a strong
-// preconditioner), where the direction it hands over is spoilt: no solve beyond 2.2 x, and most within the aim.
 TEST(Oracle, CgMethodsKeepUpWithBelosCg) {
   CAPSTAN_NEEDS_REAL_MATRICES();
-  int solved = 0, pipelined = 0, missed = 0;
+  int solved = 0;
   Params p;
   p.set("Convergence Tolerance", tolerance);
   p.set("Maximum Iterations", 3000);
@@ -128,17 +124,11 @@ TEST(Oracle, CgMethodsKeepUpWithBelosCg) {
       SCOPED_TRACE("depth " + std::to_string(depth));
       Params own = p;
       own.set("Pipeline Depth", depth);
-      own.set("Maximum Iterations", 4000);
-      const int most = static_cast<int>(2.2 * expected) + 5 * depth;
-      const int took = keepsUp(solverName(Method::PipelinedCg), own, system, side, most, expected);
-      ++pipelined;
-      missed += took > 1.1 * expected + 5 * depth ? 1 : 0;
+      keepsUp(solverName(Method::PipelinedCg), own, system, side, static_cast<int>(1.1 * expected) + 5 * depth,
+              expected);
     }
   });
-  if (rank() == 0)
-    std::cout << solved << " systems that PSEUDOBLOCK CG solves; p(l)-CG: " << missed << " of " << pipelined
-              << " beyond 1.1\n";
-  EXPECT_LE(missed, pipelined / 3);
+  if (rank() == 0) std::cout << solved << " systems that PSEUDOBLOCK CG solves\n";
   EXPECT_GT(solved, 5);
 }
 
