@@ -51,7 +51,7 @@ std::string openFile(const std::string& path, MatrixFiles* files, const Communic
   return text;
 }
 
-/// splitmix64's finaliser: well-mixed bits from consecutive integers (Steele, Lea and Flood 2014).
+/// splitmix64's finaliser: well-mixed bits from consecutive integers ([Steele, Lea and Flood 2014]).
 std::uint64_t mixed(std::uint64_t z) {
   z += 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -3,16 +3,16 @@
 /// Keeps A M^{-1} Q_{1:m} = Q_{1:m+1} H true while panels of basis vectors are generated, orthonormalised, and
 /// orthonormalised again.
 ///
-/// | paper | here          | shape                       | meaning                                                    |
-/// |-------|---------------|-----------------------------|------------------------------------------------------------|
-/// | V     | (not kept)    | n x (s+1)                   | panel as generated: v_0 = q_j, A V(:,0:s) = V B            |
-/// | R     | coefficients  | (j+s+1) x (s+1)             | V = Q_{0:j+s+1} R                                          |
-/// | B     | changeOfBasis | (s+1) x s                   | recurrence of the polynomial basis                         |
-/// | H     | hessenberg()  | (m+1) x m, upper Hessenberg | projected operator                                         |
-/// | Z     | (flexible)    | n x m                       | preconditioned vectors; A Z = Q H with H = R B             |
+/// | paper | here          | shape                       | meaning                                         |
+/// |-------|---------------|-----------------------------|-------------------------------------------------|
+/// | V     | (not kept)    | n x (s+1)                   | panel as generated: v_0 = q_j, A V(:,0:s) = V B |
+/// | R     | coefficients  | (j+s+1) x (s+1)             | V = Q_{0:j+s+1} R                               |
+/// | B     | changeOfBasis | (s+1) x s                   | recurrence of the polynomial basis              |
+/// | H     | hessenberg()  | (m+1) x m, upper Hessenberg | projected operator                              |
+/// | Z     | (flexible)    | n x m                       | preconditioned vectors; A Z = Q H with H = R B  |
 ///
 /// From A V(:,0:s) = Q R B and V(:,0:s) = Q_{0:j} R_top + Q_{j:j+s} R_mid:
-///   H_{:,j:j+s} = (R B - H_{:,0:j} R_top) R_mid^{-1}            (CA-GMRES, line 7 of Fig. 3 of pipelined-and-s-step)
+///   H_{:,j:j+s} = (R B - H_{:,0:j} R_top) R_mid^{-1}            (CA-GMRES, line 7 of Fig. 3 of [pipelined-and-s-step])
 ///
 /// Every later change of the basis has the form Q_old(:,a:b) = Q_new(:,0:b) S (lagged normalisation, reorthogonalised
 /// starting vector, second stage of two-stage Gram-Schmidt) and only changes rows of the kept R: see reexpress().

@@ -4,11 +4,11 @@
 ///
 /// All three bases have this form, so the matrix powers loop and the change-of-basis matrix are written once:
 ///
-/// | basis     | alpha_k       | beta_k                            | gamma_k            | source |
-/// |-----------|---------------|-----------------------------------|--------------------|-------------------------------|
-/// | monomial  | 0             | 0                                 | g                  | Walker 1988 | | Newton    |
-/// Re(theta_k)   | -Im(theta_k)^2 after a pair's 1st | g                  | Bai, Hu and Reichel 1994      | | Chebyshev
-/// | c             | d / 2 (k > 0)                     | d (k = 0), d / 2   | Hoemmen 2010, section 7.3     |
+/// | basis     | alpha_k     | beta_k                            | gamma_k          | source                      |
+/// |-----------|-------------|-----------------------------------|------------------|-----------------------------|
+/// | monomial  | 0           | 0                                 | g                | [Walker 1988]               |
+/// | Newton    | Re(theta_k) | -Im(theta_k)^2 after a pair's 1st | g                | [Bai, Hu and Reichel 1994]  |
+/// | Chebyshev | c           | d / 2 (k > 0)                     | d (k = 0), d / 2 | [Hoemmen 2010], section 7.3 |
 ///
 /// theta: Leja-ordered Ritz values; [c - d, c + d]: the interval of the spectrum's real parts; g: a scale near the
 /// spectral radius of A - theta that keeps the vectors from over- or underflowing (1 when nothing is known).

@@ -3,7 +3,7 @@
 /// The vectors of deep pipelined CG: l + 1 bases z^(0) .. z^(l), each one product ahead of the one before, and
 /// u^(k) = M z^(k).
 ///
-/// Source: deep-pipelined-cg, section 2.2, "numerically stable recurrences". z^(0) = v is the Lanczos basis.
+/// Source: [deep-pipelined-cg], section 2.2, "numerically stable recurrences". z^(0) = v is the Lanczos basis.
 /// Storage: the last max(l, 3) vectors of z^(l) and 2 of each other z^(k), in all 2 l + max(l, 3); with a
 /// preconditioner 3 of u^(l) and 2 of each other u^(k) besides, 2 l + 3. Without one u^(k) is z^(k) itself.
 
@@ -58,9 +58,9 @@ class PipelinedBases {
   }
 
   /// Step a of the recurrences, all bases in the sweep:
-  ///   z^(k)_{a+k+1} = (z^(k+1)_{a+k+1} + (sigma_k - gamma_a) z^(k)_{a+k} - delta_{a-1} z^(k)_{a+k-1}) / delta_a, k <
-  ///   l,
-  /// each in the place of its last term; z^(l)_{a+l+1}, which holds A z^(l)_{a+l} (M^{-1} A), likewise. The same for u.
+  ///   z^(k)_{a+k+1} = (z^(k+1)_{a+k+1} + (sigma_k - gamma_a) z^(k)_{a+k} - delta_{a-1} z^(k)_{a+k-1}) / delta_a
+  /// for k < l, each in the place of its last term; z^(l)_{a+l+1}, which holds A z^(l)_{a+l} (M^{-1} A), likewise. The
+  /// same for u.
   void recur(SweepList<Types>& sweep, int a, const PipelinedLanczos<Scalar>& lanczos) {
     recur(sweep, z_, a, lanczos);
     if (preconditioned_) recur(sweep, u_, a, lanczos);

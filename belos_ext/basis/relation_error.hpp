@@ -11,7 +11,7 @@
 /// the next panel may repair that.
 ///
 /// How far it may: GMRES bears errors in later products that grow as its residual falls, || E_k || <= tol / || r_{k-1}
-/// || relative to the operator (inexact Krylov methods; Bouras and Fraysse 2005, Simoncini and Szyld 2003).
+/// || relative to the operator (inexact Krylov methods; [Bouras and Fraysse 2005], [Simoncini and Szyld 2003]).
 ///
 /// Replicated on every rank; no communication.
 

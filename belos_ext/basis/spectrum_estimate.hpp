@@ -2,8 +2,8 @@
 /// \file
 /// Bounds of the spectrum of M^{-1} A (M = M_L M_R) from a few panels of a Krylov space.
 ///
-/// Source: s-step Arnoldi (low-sync, Fig. 3). Deep pipelines want the large end to within about one per cent: beyond
-/// that the basis P_l(A) v of deep-pipelined-cg, section 2.2, grows ill-conditioned and its square roots break down.
+/// Source: s-step Arnoldi ([low-sync], Fig. 3). Deep pipelines want the large end to within about one per cent: beyond
+/// that the basis P_l(A) v of [deep-pipelined-cg], section 2.2, grows ill-conditioned and its square roots break down.
 /// Cost: 16 A, 16 M^{-1}, 3 reductions, once for each problem where states are cached.
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace capstan {
 
-/// The roots of the Chebyshev polynomial of that degree on the interval (deep-pipelined-cg, section 2.2), in Leja
+/// The roots of the Chebyshev polynomial of that degree on the interval ([deep-pipelined-cg], section 2.2), in Leja
 /// order: in any other the intermediate products of a deep pipeline lose their digits.
 template <class Scalar>
 std::vector<Scalar> chebyshevPoints(const EigenvalueBounds& interval, int count) {
@@ -96,7 +96,7 @@ class SpectrumEstimate {
     }
   }
 
-  /// Ritz values close in on the large end like 1 / k^2 (Kuczynski and Wozniakowski 1992), so those of k / 2 and k
+  /// Ritz values close in on the large end like 1 / k^2 ([Kuczynski and Wozniakowski 1992]), so those of k / 2 and k
   /// steps extrapolate to it; the small end is far from found, and zero is safe there.
   static std::optional<EigenvalueBounds> bounds(const std::vector<std::complex<double>>& half,
                                                 const std::vector<std::complex<double>>& all) {

@@ -2,8 +2,8 @@
 /// \file
 /// How far a recursive residual may have left b - A x, and when it is to be replaced.
 ///
-/// Source: van der Vorst and Ye 2000, section 3 (residual replacement strategies); Cools, Yetkin, Agullo, Giraud and
-/// Vanroose 2018 for the recurrences of pipelined methods. The gap grows by rounding alone: by eps (|A| |x| + |r|) an
+/// Source: [van der Vorst and Ye 2000], section 3 (residual replacement strategies); [Cools, Yetkin, Agullo, Giraud and
+/// Vanroose 2018] for the recurrences of pipelined methods. The gap grows by rounding alone: by eps (|A| |x| + |r|) an
 /// iteration. Replicated: fed with reduced numbers only, so that all ranks replace together.
 
 #include <algorithm>

@@ -5,9 +5,8 @@
 /// Two different things are compared with the tolerance (names as in Belos):
 ///  - the native residual, the one the recursion follows: M_L^{-1}(b - A x) under GMRES, b - A x under CG,
 ///    divided by the implicit scale;
-///  - the explicit residual b - A x divided by the explicit scale, where a left preconditioner makes the two differ or
-///  the
-///    application asked for that scaling.
+///  - the explicit residual b - A x divided by the explicit scale, where a left preconditioner makes the two differ
+///    or the application asked for that scaling.
 /// A recursion may only claim (reached()); verified() decides from norms of residuals computed from x. A claim that
 /// fails lowers the target of the recursion and the solve goes on from the true residual; claims that fail without
 /// progress end it with a loss of accuracy, and so does one that fails where only rounding is left of b - A x.

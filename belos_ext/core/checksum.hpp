@@ -18,8 +18,8 @@ inline double roundedForRanks(double value) {
   return std::ldexp(static_cast<double>(std::llround(mantissa * 0x1p22)), exponent - 22);
 }
 
-/// FNV-1a over what is added, in order, and a final mix that makes every bit depend on all of it (Steele, Lea and Flood
-/// 2014). Local; the same on any machine.
+/// FNV-1a over what is added, in order, and a final mix that makes every bit depend on all of it ([Steele, Lea and
+/// Flood 2014]). Local; the same on any machine.
 class Checksum {
  public:
   void add(std::uint64_t value) {

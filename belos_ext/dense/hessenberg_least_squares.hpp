@@ -3,7 +3,7 @@
 /// min_y || rhs - H y ||_2 for an upper Hessenberg H that grows column by column, by Givens rotations.
 ///
 /// Columns can be taken back (truncate), which s-step methods need when a later pass over the basis refines H.
-/// Source: Saad and Schultz 1986, section 3.2. Local, replicated; cost 11 k flops for column k.
+/// Source: [Saad and Schultz 1986], section 3.2. Local, replicated; cost 11 k flops for column k.
 
 #include <cmath>
 #include <vector>

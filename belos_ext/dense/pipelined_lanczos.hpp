@@ -3,7 +3,7 @@
 /// The scalars of deep pipelined CG: Z^(l) = V G by a Cholesky factorisation that grows column by column, and the
 /// Lanczos matrix T of A V = V T that follows from it.
 ///
-/// Source: deep-pipelined-cg, algorithm 1, lines 9 to 18 (DESIGN, section 5, p(l)-CG), for an orthonormal V.
+/// Source: [deep-pipelined-cg], algorithm 1, lines 9 to 18 (DESIGN, section 5, p(l)-CG), for an orthonormal V.
 /// Replicated, local: every rank feeds the same reduced numbers and gets the same answers.
 
 #include <algorithm>

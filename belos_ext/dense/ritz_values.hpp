@@ -44,7 +44,7 @@ std::vector<double> tridiagonalEigenvalues(std::vector<Scalar> diagonal, std::ve
 
 /// Leja ordering of a set closed under conjugation: the next point maximises the product of its distances to those
 /// before it; a complex number is followed at once by its conjugate (positive imaginary part first), so that the Newton
-/// polynomials stay real. A conjugate that is missing is supplied. Source: Reichel 1990; Bai, Hu and Reichel 1994,
+/// polynomials stay real. A conjugate that is missing is supplied. Source: [Reichel 1990]; [Bai, Hu and Reichel 1994],
 /// section 2.
 std::vector<std::complex<double>> lejaOrder(std::vector<std::complex<double>> points);
 

@@ -2,7 +2,7 @@
 /// \file
 /// The condition of a triangular matrix that grows column by column, estimated.
 ///
-/// Source: Bischof 1990, incremental condition estimation. Where || x^T R || = sigma, || x || = 1, the matrix with a
+/// Source: [Bischof 1990], incremental condition estimation. Where || x^T R || = sigma, || x || = 1, the matrix with a
 /// further column (v; gamma) has among the vectors (s x; c), s^2 + c^2 = 1, one of least length: an eigenvector of a
 /// 2 x 2 matrix. sigma bounds the smallest singular value from above, usually within a small factor; the pivots by
 /// themselves may be wrong by orders of magnitude. Columns can be taken back. Local, replicated; 5 k flops for column

@@ -5,19 +5,20 @@
 ///
 /// The first vector of the panel is the last one of the panel before: it is orthonormalised once more here.
 ///
-// clang-format off
-/// | scheme             | reductions a panel  | loss of orthogonality            | file              | source                                     |
-/// |--------------------|---------------------|----------------------------------|-------------------|--------------------------------------------|
-/// | cgs                | 1 + c               | O(eps kappa^2)                   | multi_reduce.hpp  | low-sync, section 2.1                      |
-/// | cgs2               | 2 (1 + c)           | O(eps)                           | multi_reduce.hpp  | low-sync, section 2.1                      |
-/// | mgs                | first + c           | O(eps kappa)                     | multi_reduce.hpp  | low-sync, section 2.1                      |
-/// | single-reduce cgs  | 1                   | O(eps kappa^2)                   | pythagorean.hpp   | low-sync, Fig. 2                           |
-/// | single-reduce cgs2 | 1                   | O(eps kappa_p), last panel below | single_reduce.hpp | low-sync, Fig. 3                           |
-/// | single-reduce mgs  | 1                   | O(eps kappa), last panel below   | single_reduce.hpp | low-sync, Fig. 3                           |
-/// | pip2               | 2                   | O(eps)                           | pythagorean.hpp   | Carson, Lund, Rozloznik and Thomas 2022    |
-/// | two-stage          | 1, and 1 a cycle    | O(eps) after finish()            | pythagorean.hpp   | Yamazaki, Higgins, Boman and Szyld 2024    |
+/// | scheme             | reductions a panel | loss of orthogonality            | source                                    |
+/// |--------------------|--------------------|----------------------------------|-------------------------------------------|
+/// | cgs                | 1 + c              | O(eps kappa^2)                   | [low-sync], section 2.1                   |
+/// | cgs2               | 2 (1 + c)          | O(eps)                           | [low-sync], section 2.1                   |
+/// | mgs                | first + c          | O(eps kappa)                     | [low-sync], section 2.1                   |
+/// | single-reduce cgs  | 1                  | O(eps kappa^2)                   | [low-sync], Fig. 2                        |
+/// | single-reduce cgs2 | 1                  | O(eps kappa_p), last panel below | [low-sync], Fig. 3                        |
+/// | single-reduce mgs  | 1                  | O(eps kappa), last panel below   | [low-sync], Fig. 3                        |
+/// | pip2               | 2                  | O(eps)                           | [Carson, Lund, Rozloznik and Thomas 2022] |
+/// | two-stage          | 1, and 1 a cycle   | O(eps) after finish()            | [Yamazaki, Higgins, Boman and Szyld 2024] |
 ///
-// clang-format on
+/// cgs, cgs2 and mgs stand in multi_reduce.hpp; single-reduce cgs, pip2 and two-stage in pythagorean.hpp;
+/// single-reduce cgs2 and mgs in single_reduce.hpp.
+///
 /// c: reductions of the intra-panel factorisation (cholqr 1, cholqr2 2, tsqr 0 all-reduces: its tree sends messages);
 /// nothing is projected in the first panel. kappa: condition number of all vectors as generated; kappa_p: of one panel,
 /// the largest ||v|| / ||what projection leaves of v||. A panel factored once by Cholesky adds O(eps kappa_p^2) in

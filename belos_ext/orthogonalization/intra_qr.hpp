@@ -2,11 +2,11 @@
 /// \file
 /// QR factorisation of one tall panel V (n x c): cholqr, cholqr2, tsqr.
 ///
-/// | scheme  | all-reduces | loss of orthogonality | source                                            |
-/// |---------|-------------|-----------------------|---------------------------------------------------|
-/// | cholqr  | 1           | O(eps kappa^2)        | Stathopoulos and Wu 2002                          |
-/// | cholqr2 | 2           | O(eps)                | Yamamoto, Nakatsukasa, Yanagisawa and Fukaya 2015 |
-/// | tsqr    | 0           | O(eps)                | Demmel, Grigori, Hoemmen and Langou 2012          |
+/// | scheme  | all-reduces | loss of orthogonality | source                                              |
+/// |---------|-------------|-----------------------|-----------------------------------------------------|
+/// | cholqr  | 1           | O(eps kappa^2)        | [Stathopoulos and Wu 2002]                          |
+/// | cholqr2 | 2           | O(eps)                | [Yamamoto, Nakatsukasa, Yanagisawa and Fukaya 2015] |
+/// | tsqr    | 0           | O(eps)                | [Demmel, Grigori, Hoemmen and Langou 2012]          |
 ///
 /// tsqr is Trilinos' own (Tpetra::TsqrAdaptor): its reduction tree sends point-to-point messages. It wants at least c
 /// rows on every rank; with fewer, cholqr2 stands in on all ranks.

@@ -2,7 +2,7 @@
 /// \file
 /// Block CGS, CGS2 and MGS with separate reductions: the twins the single-reduce schemes are compared with.
 ///
-/// Source: low-sync, section 2.1, equation (2.1), and Fig. 1(a) for the factorisation of the panel.
+/// Source: [low-sync], section 2.1, equation (2.1), and Fig. 1(a) for the factorisation of the panel.
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/intra_qr.hpp"

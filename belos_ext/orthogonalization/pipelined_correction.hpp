@@ -2,16 +2,17 @@
 /// \file
 /// CGS1, CGS2 and MGS of one vector with one reduction, for a method that is one product ahead of its basis.
 ///
-/// Source: low-sync, section 3: Fig. 3 with panels of one vector, and the last paragraph of the section. CGS1: Ghysels,
-/// Ashby, Meerbergen and Vanroose 2013.
+/// Source: [low-sync], section 3: Fig. 3 with panels of one vector, and the last paragraph of the section. CGS1:
+/// [Ghysels, Ashby, Meerbergen and Vanroose 2013].
 ///
-/// | paper                | here       | shape | meaning |
-/// |----------------------|------------|-------|-----------------------------------------------------------------------|
-/// | Q_{1:j-1}            | V          | n x c | basis; v_{c-1} is normalised again here | | v_j                  | z
-/// | n x 1 | A M^{-1} v_{c-1} - sigma v_{c-1}                                      | | T, L                 | t_ | c x
-/// c | V^T V and its strict lower part                                       | | R bar, R hat, tilde  | r0, r      | c
-/// | V^T z, and corrected: CGS2 (2 I - T) r0, MGS (I + L)^{-1} r0          | | R_{j,j}              | norm       | |
-/// sqrt(z^T z + r^T T r - 2 r0^T r): T = I is not assumed                |
+/// | paper        | here | shape  | meaning                                                |
+/// |--------------|------|--------|--------------------------------------------------------|
+/// | Q_{1:j-1}    | V    | n x c  | basis; v_{c-1} is normalised again here                |
+/// | v_j          | z    | n x 1  | A M^{-1} v_{c-1} - sigma v_{c-1}                       |
+/// | T, L         | t_   | c x c  | V^T V and its strict lower part                        |
+/// | R bar        | r0   | c      | V^T z                                                  |
+/// | R hat, tilde | r    | c      | corrected: CGS2 (2 I - T) r0, MGS (I + L)^{-1} r0      |
+/// | R_{j,j}      | norm | scalar | sqrt(z^T z + r^T T r - 2 r0^T r): T = I is not assumed |
 ///
 /// A new normalisation of v_{c-1} to v_{c-1} / s asks the caller to divide z by s, too: it was made of the old one.
 /// Loss of orthogonality: CGS1 O(eps kappa^2), MGS O(eps kappa), CGS2 O(eps). Replicated; no communication.

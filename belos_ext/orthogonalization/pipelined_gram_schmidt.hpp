@@ -3,8 +3,8 @@
 /// Orthonormalises the auxiliary basis Z of pipelined GMRES into V, a block of t vectors at a time, with nonblocking
 /// reductions that are waited for d blocks later.
 ///
-/// Source: pipelined-and-s-step, Fig. 4, lines 8 to 16 and 19; with t = d = 1 low-sync, section 3. The small matrices
-/// are those of pipelined_recurrence.hpp and pipelined_correction.hpp.
+/// Source: [pipelined-and-s-step], Fig. 4, lines 8 to 16 and 19; with t = d = 1 [low-sync], section 3. The small
+/// matrices are those of pipelined_recurrence.hpp and pipelined_correction.hpp.
 ///
 /// Cost of a block: 1 nonblocking reduction; two passes over the basis (products; Z_block - V G). One product ahead,
 /// z_c waits in V's column c, so that [V z]^T [v_{c-1} z] is one pass. Three blocking reductions more for a vector

@@ -2,14 +2,14 @@
 /// \file
 /// The small matrices of pipelined GMRES: an auxiliary basis Z that runs L products ahead of the orthonormal basis V.
 ///
-/// Source: pipelined-and-s-step, Fig. 2 [Ghysels, Ashby, Meerbergen and Vanroose 2013], Fig. 4 and section III-C.
+/// Source: [pipelined-and-s-step], Fig. 2 [Ghysels, Ashby, Meerbergen and Vanroose 2013], Fig. 4 and section III-C.
 ///
-/// | paper | here          | shape         | meaning                                                               |
-/// |-------|---------------|---------------|-----------------------------------------------------------------------|
-/// | R     | g_            | (m+1) x (m+1) | Z = V G, upper triangular                                             |
-/// | B     | b_            | (m+1) x m     | A M^{-1} Z = Z B: L Newton shifts, then columns of H, L steps late    |
-/// | H     | (the caller's)| (m+1) x m     | A M^{-1} V = V H, H = G B G^{-1}                                      |
-/// | tau   | drop          | scalar        | entries of B under it are left out, the normaliser takes them in      |
+/// | paper | here           | shape         | meaning                                                            |
+/// |-------|----------------|---------------|--------------------------------------------------------------------|
+/// | R     | g_             | (m+1) x (m+1) | Z = V G, upper triangular                                          |
+/// | B     | b_             | (m+1) x m     | A M^{-1} Z = Z B: L Newton shifts, then columns of H, L steps late |
+/// | H     | (the caller's) | (m+1) x m     | A M^{-1} V = V H, H = G B G^{-1}                                   |
+/// | tau   | drop           | scalar        | entries of B under it are left out, the normaliser takes them in   |
 ///
 /// Replicated on every rank, fed with reduced numbers only; no communication.
 

@@ -2,9 +2,9 @@
 /// \file
 /// Block Gram-Schmidt with a Pythagorean inner product: single-reduce cgs, pip2 and two-stage.
 ///
-/// One pass (low-sync, Fig. 2), a single reduction:
-///   [R_top; G_0] = [Q V]^T V;   G = G_0 - R_top^T R_top  (Pythagoras);   R_mid = chol(G);   V <- (V - Q R_top)
-///   R_mid^{-1}
+/// One pass ([low-sync], Fig. 2), a single reduction:
+///   [R_top; G_0] = [Q V]^T V;   G = G_0 - R_top^T R_top  (Pythagoras);   R_mid = chol(G)
+///   V <- (V - Q R_top) R_mid^{-1}
 /// pip2 runs it twice. two-stage runs it once a panel and once more over all vectors of the cycle (finish).
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"

@@ -2,18 +2,18 @@
 /// \file
 /// Single-reduce block CGS2 and MGS with lagged normalisation of the panel before.
 ///
-/// Source: low-sync, Fig. 3; signs of the MGS correction derived here and tested against explicit block MGS.
+/// Source: [low-sync], Fig. 3; signs of the MGS correction derived here and tested against explicit block MGS.
 ///
-/// | paper                    | here      | shape                      | meaning |
-/// |--------------------------|-----------|----------------------------|---------------------------------------------------|
-/// | Q_{1:j-1}                | 0..first  | n x first                  | earlier vectors; those before lagStart_ are
-/// final | | Q_{j-s:j-1}              | P         | n x p, p = first-lagStart_ | panel before, normalised again here |
-/// | V_{j:j+s}                | V         | n x (steps+1)              | this panel | | T                        | t_
-/// | first x first              | Q^T Q                                             | | L                        |
-/// strict lower part of t_ |              | as used by MGS                                    | | R bar (saved) | r0 |
-/// first x (steps+1)          | Q^T V before correction                           | | R hat / R tilde          | r |
-/// first x (steps+1)          | corrected coefficients                            | | R_{j:j+s,j:j+s}          | mid |
-/// (steps+1) x (steps+1)      | Cholesky factor of the panel                      |
+/// | paper           | here      | shape                      | meaning                                           |
+/// |-----------------|-----------|----------------------------|---------------------------------------------------|
+/// | Q_{1:j-1}       | 0..first  | n x first                  | earlier vectors; those before lagStart_ are final |
+/// | Q_{j-s:j-1}     | P         | n x p, p = first-lagStart_ | panel before, normalised again here               |
+/// | V_{j:j+s}       | V         | n x (steps+1)              | this panel                                        |
+/// | T               | t_        | first x first              | Q^T Q                                             |
+/// | L               | lower(t_) | first x first              | strict lower part of T, as used by MGS            |
+/// | R bar (saved)   | r0        | first x (steps+1)          | Q^T V before correction                           |
+/// | R hat / R tilde | r         | first x (steps+1)          | corrected coefficients                            |
+/// | R_{j:j+s,j:j+s} | mid       | (steps+1) x (steps+1)      | Cholesky factor of the panel                      |
 ///
 /// Cost of a panel: 1 reduction of (first+steps+1)(p+steps+1) numbers; about (6 s j + 4 s^2) n flops in two passes over
 /// the basis: products, then P S^{-1}, V - Q R and V mid^{-1} together.

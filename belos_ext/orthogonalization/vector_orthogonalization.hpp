@@ -3,7 +3,7 @@
 /// Classical Gram-Schmidt of one vector, twice, with explicitly computed norms: the rung of the breakdown ladder that
 /// tells a nearly dependent vector from a dependent one.
 ///
-/// Source: Giraud, Langou, Rozloznik and van den Eshof 2005 (twice is enough). Cost: 3 reductions.
+/// Source: [Giraud, Langou, Rozloznik and van den Eshof 2005] (twice is enough). Cost: 3 reductions.
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 

@@ -3,8 +3,8 @@
 /// Preconditioned conjugate gradients with one reduction an iteration and the rounding behaviour of Hestenes and
 /// Stiefel's.
 ///
-/// Source: Chen and Carson 2020, predict-and-recompute CG (PR-CG), preconditioned; Hestenes and Stiefel 1952. Other
-/// forms with one reduction (Chronopoulos and Gear 1989) derive (p, A p) from symmetry, and lose convergence where a
+/// Source: [Chen and Carson 2020], predict-and-recompute CG (PR-CG), preconditioned; [Hestenes and Stiefel 1952]. Other
+/// forms with one reduction ([Chronopoulos and Gear 1989]) derive (p, A p) from symmetry, and lose convergence where a
 /// pressure is pinned by a row whose column is kept.
 ///
 /// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner), 1 A, 1 M^{-1}, all updates in one sweep
@@ -12,15 +12,15 @@
 /// (the first and the last residual among them), n + 1 M^{-1}. Storage: 5 vectors (3 without a preconditioner), 1 more
 /// with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
 ///
-/// | paper    | here   | shape              | meaning                                                      |
-/// |----------|--------|--------------------|--------------------------------------------------------------|
-/// | r        | r      | n x 1, distributed | recursive residual of b - A x                                |
-/// | r tilde  | z      | n x 1, distributed | M^{-1} r by recurrence (r itself without a preconditioner)   |
-/// | p, s     | p, s   | n x 1, distributed | search direction and A p                                     |
-/// | s tilde  | t      | n x 1, distributed | M^{-1} s (s itself without a preconditioner)                 |
-/// | nu, mu   | nu, mu | scalar, replicated | (r, z) and (p, s)                                            |
-/// | delta    | delta  | scalar, replicated | (r, t), and (s, z) where M is not symmetric: their mean      |
-/// | gamma    | gamma  | scalar, replicated | (s, t)                                                       |
+/// | paper   | here   | shape              | meaning                                                    |
+/// |---------|--------|--------------------|------------------------------------------------------------|
+/// | r       | r      | n x 1, distributed | recursive residual of b - A x                              |
+/// | r tilde | z      | n x 1, distributed | M^{-1} r by recurrence (r itself without a preconditioner) |
+/// | p, s    | p, s   | n x 1, distributed | search direction and A p                                   |
+/// | s tilde | t      | n x 1, distributed | M^{-1} s (s itself without a preconditioner)               |
+/// | nu, mu  | nu, mu | scalar, replicated | (r, z) and (p, s)                                          |
+/// | delta   | delta  | scalar, replicated | (r, t), and (s, z) where M is not symmetric: their mean    |
+/// | gamma   | gamma  | scalar, replicated | (s, t)                                                     |
 ///
 /// The norm of the next residual is predicted as nu is, so that a solve ends without a product that nobody needs.
 ///

@@ -2,18 +2,18 @@
 /// \file
 /// Classical restarted GMRES with one reduction an iteration: the oracle of the GMRES family.
 ///
-/// Source: Saad and Schultz 1986, algorithm 4; orthogonalisation: delayed CGS2, which is single-reduce block CGS2 of
-/// low-sync (Fig. 3) for panels of one vector [q_j, A M^{-1} q_j]. Other schemes are chosen by "Block
+/// Source: [Saad and Schultz 1986], algorithm 4; orthogonalisation: delayed CGS2, which is single-reduce block CGS2 of
+/// [low-sync] (Fig. 3) for panels of one vector [q_j, A M^{-1} q_j]. Other schemes are chosen by "Block
 /// Orthogonalization".
 ///
 /// Cost of an iteration: 1 reduction (single-reduce schemes), 1 A, 1 M^{-1}, two passes over the basis.
 /// Storage: m + 5 vectors. Overlap: none.
 ///
-/// | paper        | here           | shape       | meaning                                       |
-/// |--------------|----------------|-------------|-----------------------------------------------|
-/// | q_j, v_{j+1} | basis_ columns | n x 1       | last basis vector and A M^{-1} q_j            |
-/// | r_{:,j+1}    | r              | (j+2) x 2   | [q_j, v_{j+1}] = Q r; q_j is corrected again  |
-/// | H            | relation_      | (m+1) x m   | projected operator                            |
+/// | paper        | here           | shape     | meaning                                      |
+/// |--------------|----------------|-----------|----------------------------------------------|
+/// | q_j, v_{j+1} | basis_ columns | n x 1     | last basis vector and A M^{-1} q_j           |
+/// | r_{:,j+1}    | r              | (j+2) x 2 | [q_j, v_{j+1}] = Q r; q_j is corrected again |
+/// | H            | relation_      | (m+1) x m | projected operator                           |
 
 #include "belos_ext/solvers/restarted_gmres.hpp"
 

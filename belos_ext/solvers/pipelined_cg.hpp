@@ -2,7 +2,7 @@
 /// \file
 /// Deep pipelined conjugate gradients, p(l)-CG, any depth l >= 1.
 ///
-/// Source: deep-pipelined-cg, algorithm 1 (Cornelis, Cools and Vanroose), with the stable multi-basis recurrences.
+/// Source: [deep-pipelined-cg], algorithm 1 (Cornelis, Cools and Vanroose), with the stable multi-basis recurrences.
 ///
 /// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G, and |v|^2; one more with a
 /// preconditioner, the 2-norm of the residual), 1 A, 1 M^{-1}, all recurrences in one sweep over 2 l + 5 vectors (2 l +
@@ -12,16 +12,16 @@
 /// and a right one); 1 more from the first warm restart on; 4 or 5 more once CG takes over; 17 more while bounds of the
 /// spectrum are estimated, with 16 A, 16 M^{-1} and 3 reductions.
 ///
-/// | paper       | here         | shape               | meaning                                                      |
-/// |-------------|--------------|---------------------|--------------------------------------------------------------|
-/// | z^(k)_j     | z(k, j)      | n x 1, distributed  | k-th auxiliary basis; z^(0) = v is M-orthonormal             |
-/// | z^(l)_j     | top(j)       | n x 1, distributed  | the basis that runs l products ahead                         |
-/// | u_j         | u(j)         | n x 1, distributed  | M z^(l)_j (z^(l)_j itself without a preconditioner)          |
-/// | p           | p_           | n x 1, distributed  | search direction of x                                        |
-/// | -           | kept_        | n x 1, distributed  | s = A p of the direction kept over a restart                 |
-/// | g, gamma,   | lanczos_     | band, scalars,      | Z^(l) = V G; diagonal and off-diagonal of the Lanczos matrix |
-/// | delta       |              | replicated          | T                                                            |
-/// | eta, zeta   | eta_, zeta_  | scalars, replicated | LU factors of T, and the M^{-1}-norm of the residual         |
+/// | paper     | here        | shape               | meaning                                                      |
+/// |-----------|-------------|---------------------|--------------------------------------------------------------|
+/// | z^(k)_j   | z(k, j)     | n x 1, distributed  | k-th auxiliary basis; z^(0) = v is M-orthonormal             |
+/// | z^(l)_j   | top(j)      | n x 1, distributed  | the basis that runs l products ahead                         |
+/// | u_j       | u(j)        | n x 1, distributed  | M z^(l)_j (z^(l)_j itself without a preconditioner)          |
+/// | p         | p_          | n x 1, distributed  | search direction of x                                        |
+/// | -         | kept_       | n x 1, distributed  | s = A p of the direction kept over a restart                 |
+/// | g, gamma, | lanczos_    | band, scalars,      | Z^(l) = V G; diagonal and off-diagonal of the Lanczos matrix |
+/// | delta     |             | replicated          | T                                                            |
+/// | eta, zeta | eta_, zeta_ | scalars, replicated | LU factors of T, and the M^{-1}-norm of the residual         |
 ///
 /// Restarts are warm. A cycle that ends early leaves x_a, v_a and p_{a-1}; the next one runs on the space conjugate to
 /// p_{a-1}: algorithm 1 with A - s s^T / (p, s) for A, s = A p_{a-1}, whose Lanczos vectors are those that CG would go

@@ -2,23 +2,23 @@
 /// \file
 /// Pipelined GMRES: p(l)-GMRES, and pipelined CA-GMRES, which does the same with blocks of t vectors.
 ///
-/// Source: pipelined-and-s-step, Fig. 2 [Ghysels, Ashby, Meerbergen and Vanroose 2013] and Fig. 4, section III-C; p(1)
-/// with the orthogonalisations of low-sync, section 3. One loop serves all: blocks of t products, d reductions in
-/// flight, auxiliary basis Z running L = (d + 1) t - 1 products ahead of the orthonormal basis V. p(l)-GMRES is t = 1,
-/// d = l.
+/// Source: [pipelined-and-s-step], Fig. 2 [Ghysels, Ashby, Meerbergen and Vanroose 2013] and Fig. 4, section III-C;
+/// p(1) with the orthogonalisations of [low-sync], section 3. One loop serves all: blocks of t products, d reductions
+/// in flight, auxiliary basis Z running L = (d + 1) t - 1 products ahead of the orthonormal basis V. p(l)-GMRES is t =
+/// 1, d = l.
 ///
 /// Cost of t iterations: 1 nonblocking reduction, t A, t M^{-1}, three passes over the bases (products, change of
 /// basis, orthogonalisation). Storage: 2 m + 7 vectors. Overlap: a block's reduction is waited for d blocks later,
 /// after d t applications of A and M^{-1}. Draining: the last d blocks of a cycle only wait.
 ///
-/// | paper          | here        | shape                | meaning                                                    |
-/// |----------------|-------------|----------------------|------------------------------------------------------------|
-/// | q_j            | V = basis_  | n x (m+1)            | orthonormal basis                                          |
-/// | v_j            | Z = ahead_  | n x (m+1)            | auxiliary basis, A M^{-1} Z = Z B                          |
-/// | R, B           | columns_    | (m+1) x (m+1)        | Z = V G, and B: pipelined_recurrence.hpp                   |
-/// | H              | relation_   | (m+1) x m            | H = G B G^{-1}                                             |
-/// | l, t           | depth_, t_  | scalars              | reductions in flight, vectors a block                      |
-/// | tau            | tau_        | scalar               | entries of B under tau h_{c,a} |lambda|_max are dropped    |
+/// | paper | here       | shape         | meaning                                                    |
+/// |-------|------------|---------------|------------------------------------------------------------|
+/// | q_j   | V = basis_ | n x (m+1)     | orthonormal basis                                          |
+/// | v_j   | Z = ahead_ | n x (m+1)     | auxiliary basis, A M^{-1} Z = Z B                          |
+/// | R, B  | columns_   | (m+1) x (m+1) | Z = V G, and B: pipelined_recurrence.hpp                   |
+/// | H     | relation_  | (m+1) x m     | H = G B G^{-1}                                             |
+/// | l, t  | depth_, t_ | scalars       | reductions in flight, vectors a block                      |
+/// | tau   | tau_       | scalar        | entries of B under tau h_{c,a} max abs(lambda) are dropped |
 ///
 /// Breakdown ladder, for a vector whose implicit norm cannot be trusted: orthogonalise it again with explicit norms (a
 /// few times a cycle); else end the cycle and go on with fewer products ahead; with a classical cycle first where the
@@ -231,7 +231,7 @@ class PipelinedGmres : public Gmres<Types> {
   }
 
   /// Whether column a of H, and so those after it, can be as exact as this solve still needs: GMRES bears errors that
-  /// grow as its residual falls (Simoncini and Szyld 2003). Where not, the rest of the cycle is better done
+  /// grow as its residual falls ([Simoncini and Szyld 2003]). Where not, the rest of the cycle is better done
   /// classically.
   bool isExact(const StopTest& stop, int a) {
     const Scalar error = columns_.recurrence().relationError(a);

@@ -2,14 +2,14 @@
 /// \file
 /// The restart loop all GMRES methods share: true residual, a cycle of the method at hand, solution update, and again.
 ///
-/// Source: Saad and Schultz 1986, algorithm 4; flexible variant Saad 1993.
+/// Source: [Saad and Schultz 1986], algorithm 4; flexible variant [Saad 1993].
 ///
-/// | symbol | here       | shape      | meaning                                                                |
-/// |--------|------------|------------|------------------------------------------------------------------------|
-/// | Q      | basis_     | n x (m+1)  | orthonormal basis of the Krylov space of M_L^{-1} A M_R^{-1} and z     |
-/// | Z      | directions_| n x m      | M_j^{-1} v_j, with flexible preconditioning only                       |
-/// | H      | relation_  | (m+1) x m  | projected operator, replicated                                         |
-/// | r, z   | r_, z_     | n x 1      | b - A x and M_L^{-1} r                                                 |
+/// | symbol | here        | shape     | meaning                                                            |
+/// |--------|-------------|-----------|--------------------------------------------------------------------|
+/// | Q      | basis_      | n x (m+1) | orthonormal basis of the Krylov space of M_L^{-1} A M_R^{-1} and z |
+/// | Z      | directions_ | n x m     | M_j^{-1} v_j, with flexible preconditioning only                   |
+/// | H      | relation_   | (m+1) x m | projected operator, replicated                                     |
+/// | r, z   | r_, z_      | n x 1     | b - A x and M_L^{-1} r                                             |
 ///
 /// Cost of a restart, and of a claim that is examined: 1 reduction, 1 A, 1 M_L^{-1}, 1 M_R^{-1}, m + 1 vectors read
 /// once. A claim that stands is examined once, not again when x is updated.
@@ -306,7 +306,7 @@ class RestartedGmres : public KrylovSolver<Types> {
   }
 
   /// Whether the last of `columns` columns of H, the one with the largest error, is exact enough: GMRES bears errors
-  /// that grow as its residual falls (Simoncini and Szyld 2003).
+  /// that grow as its residual falls ([Simoncini and Szyld 2003]).
   bool isExact(LinearSystem<Types>& system, const StopTest& stop, int columns) {
     const auto& leastSquares = relation_.leastSquares();
     const Scalar needed =

@@ -2,19 +2,20 @@
 /// \file
 /// s-step (communication-avoiding) GMRES.
 ///
-/// Source: low-sync, sections 2.1 and 3; pipelined-and-s-step, Fig. 3 [CA-GMRES]. Basis: Bai, Hu and Reichel 1994.
+/// Source: [low-sync], sections 2.1 and 3; [pipelined-and-s-step], Fig. 3 [CA-GMRES]. Basis: [Bai, Hu and Reichel
+/// 1994].
 ///
 /// Cost of s iterations: 1 reduction (single-reduce schemes; others see block_gram_schmidt.hpp), s A, s M^{-1},
 /// two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached shifts: panels of
 /// 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values.
 ///
-/// | paper        | here           | shape            | meaning                                           |
-/// |--------------|----------------|------------------|---------------------------------------------------|
-/// | s            | steps          | scalar           | vectors generated between reductions              |
-/// | V_{j:j+s}    | basis_ columns | n x (s+1)        | panel: v_0 = q_j, v_{k+1} = p_{k+1}(A M^{-1}) q_j |
-/// | B            | changeOfBasis  | (s+1) x s        | A M^{-1} V(:,0:s) = V B                           |
-/// | R_{:,j:j+s}  | coefficients   | (j+s+1) x (s+1)  | V = Q R                                           |
-/// | theta        | recurrence_    | about s numbers  | Leja-ordered Ritz values                          |
+/// | paper       | here           | shape           | meaning                                           |
+/// |-------------|----------------|-----------------|---------------------------------------------------|
+/// | s           | steps          | scalar          | vectors generated between reductions              |
+/// | V_{j:j+s}   | basis_ columns | n x (s+1)       | panel: v_0 = q_j, v_{k+1} = p_{k+1}(A M^{-1}) q_j |
+/// | B           | changeOfBasis  | (s+1) x s       | A M^{-1} V(:,0:s) = V B                           |
+/// | R_{:,j:j+s} | coefficients   | (j+s+1) x (s+1) | V = Q R                                           |
+/// | theta       | recurrence_    | about s numbers | Leja-ordered Ritz values                          |
 
 #include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/basis/relation_error.hpp"

@@ -7,7 +7,7 @@
 /// columns are legal. Local to the process; asynchronous (small matrices may be changed by the host only after a
 /// fence); deterministic for the same shapes and number of threads; NaN and Inf propagate.
 /// The host path makes one pass; the generic path of updateAndGram reads V a second time.
-/// Source: steps (a), (c) and (e) of single-reduce block Gram-Schmidt (low-synchronisation GMRES, section 3).
+/// Source: steps (a), (c) and (e) of single-reduce block Gram-Schmidt ([low-sync], section 3).
 
 #include "tpetra_ext/kernels/inner_products.hpp"
 #include "tpetra_ext/kernels/triangular_solve.hpp"

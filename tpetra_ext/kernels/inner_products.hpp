@@ -5,7 +5,7 @@
 /// Common to both kernels: matrices are views of rank 2 with contiguous columns and any leading dimension, accessible
 /// from Exec; the result must also be accessible from the host (PinnedSpace<Exec>), where it may be read after a fence.
 /// Local to the process; asynchronous; deterministic for the same shapes and number of threads; NaN and Inf propagate.
-/// Source: the fused block products of single-reduce block Gram-Schmidt (low-synchronisation GMRES, section 3).
+/// Source: the fused block products of single-reduce block Gram-Schmidt ([low-sync], section 3).
 
 #include "tpetra_ext/kernels/execution.hpp"
 #include "tpetra_ext/kernels/generic/gram_tiles.hpp"

@@ -8,7 +8,7 @@
 /// An operation sees what the ones before it wrote. Operands of one operation, and of different ones, may be the same
 /// vector; vectors that overlap without being the same are not supported. A vector read by several operations is read
 /// from memory once. Local to the process; asynchronous; NaN and Inf propagate.
-/// Source: the recurrences of CG and pipelined CG, which every variant of them fuses this way.
+/// Every variant of CG and pipelined CG fuses its recurrences this way ([Chronopoulos and Gear 1989] and later).
 
 #include <cstddef>
 

@@ -3,8 +3,8 @@
 /// \file
 /// Nonblocking inner products: two vectors, one vector against many, block against block.
 ///
-/// Source: low-synchronization orthogonalization paper, section 5.1, except that letting the request fall out of scope
-/// completes the reduction instead of cancelling it, because MPI forbids MPI_Cancel on a collective.
+/// Source: [low-sync], section 5.1, except that letting the request fall out of scope completes the reduction instead
+/// of cancelling it, because MPI forbids MPI_Cancel on a collective.
 ///
 /// Unlike Tpetra::idot, which pairs columns, X^T Y is computed, one local kernel and one all-reduce whatever the
 /// shapes: result(i, j) = X(:,i)^T Y(:,j).

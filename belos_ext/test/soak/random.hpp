@@ -7,7 +7,7 @@
 
 namespace capstan::soak {
 
-/// Source: Steele, Lea and Flood 2014, SplitMix64.
+/// Source: [Steele, Lea and Flood 2014], SplitMix64.
 inline std::uint64_t mixed(std::uint64_t z) {
   z += 0x9e3779b97f4a7c15ULL;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;

@@ -93,7 +93,7 @@ inline RCP<CrsMatrix> diagonal(const std::function<Scalar(GO)>& entry, GO n, RCP
   return matrixFrom(map, [=](GO g) { return std::vector<Entry>{{g, entry(g)}}; });
 }
 
-/// diag(0.001, 1, 2, ..., 99): the ill-conditioned problem of low-sync, section 4.
+/// diag(0.001, 1, 2, ..., 99): the ill-conditioned problem of [low-sync], section 4.
 inline RCP<CrsMatrix> lowSyncDiagonal() {
   return diagonal([](GO g) { return g == 0 ? Scalar(0.001) : static_cast<Scalar>(g); }, 100);
 }

@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""Shows that check_comments.py notices broken tables and citations that lead nowhere."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+CHECK = pathlib.Path(__file__).resolve().parent / "check_comments.py"
+REFERENCES = "| Key | Paper |\n|---|---|\n| [Saad 1993] | Y. Saad |\n| [low-sync] | I. Yamazaki |\n"
+SOURCE = ("/// Source: [Saad 1993], algorithm 1; [low-sync].\n///\n/// | a  | b |\n/// |----|---|\n/// | c  | d |\n///\n"
+          "/// [V_1 V_2] has 1993 rows.\n")
+
+
+class CheckComments(unittest.TestCase):
+    def problems(self, source, references=REFERENCES):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in (("docs/references.md", references), ("belos_ext/a.hpp", source)):
+                (root / name).parent.mkdir()
+                (root / name).write_text(text, encoding="utf-8")
+            run = subprocess.run([sys.executable, str(CHECK), folder, "belos_ext"], capture_output=True, text=True,
+                                 check=False)
+            self.assertEqual(run.returncode == 1, ":" in run.stdout, run.stdout + run.stderr)
+            return run.stdout
+
+    def test_sound_comments_pass(self):
+        self.assertEqual(self.problems(SOURCE), "1 files, 2 references\n")
+
+    def test_joined_rows_are_found(self):
+        self.assertIn("a.hpp:5: a table row with 5 cells; its head has 2",
+                      self.problems(SOURCE.replace("| c  | d |", "| c  | d | | e  | f |")))
+
+    def test_broken_rows_are_found(self):
+        broken = self.problems(SOURCE.replace("| c  | d |", "| c  |\n/// d |"))
+        self.assertIn("a.hpp:5: a table row with 1 cells", broken)
+        self.assertIn("a.hpp:6: text right after a table", broken)
+        self.assertIn("does not end with '|'", self.problems(SOURCE.replace("| c  | d |", "| c  | d")))
+
+    def test_a_missing_rule_and_columns_that_are_not_aligned_are_found(self):
+        self.assertIn("a line of dashes", self.problems(SOURCE.replace("/// |----|---|\n", "")))
+        self.assertIn("not aligned", self.problems(SOURCE.replace("| c  | d |", "| c | d  |")))
+
+    def test_unknown_keys_are_found_also_over_two_lines(self):
+        self.assertIn("a.hpp:1: the key [Saad and Schultz 1986] does not stand",
+                      self.problems("/// By [Saad and\n/// Schultz 1986].\n///\n" + SOURCE))
+
+    def test_citations_without_brackets_are_found(self):
+        self.assertIn("'Saad 1993' is cited without brackets", self.problems(SOURCE + "/// As Saad 1993 says.\n"))
+
+    def test_a_source_without_a_key_is_found(self):
+        self.assertIn("'Source:' without a key", self.problems(SOURCE + "\n/// Source: a good book.\n"))
+
+    def test_references_that_nobody_cites_and_double_ones_are_found(self):
+        self.assertIn("[low-sync] is cited nowhere", self.problems(SOURCE.replace("; [low-sync]", "")))
+        self.assertIn("stands there twice", self.problems(SOURCE, REFERENCES + "| [low-sync] | again |\n"))
+
+    def test_a_tree_without_references_fails(self):
+        self.assertIn("no sources or no references", self.problems("int a;\n", "# References\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
