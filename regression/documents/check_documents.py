@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Checks that nothing in the documents leads nowhere.
+
+usage: check_documents.py <root of the source tree> <folder of the build>
+
+- Links of README.md, CHANGELOG.md, CONTRIBUTING.md, docs/ and every README.md below: the file is there, and the heading.
+- Every file of docs/ can be reached from README.md.
+- Every command in a block ```sh of README.md and docs/ stands in commands.txt beside this script, with a test of this build
+  that runs it or with "elsewhere: reason"; and commands.txt holds no other.
+- Every reason that a solve may end with stands in the table of docs/troubleshooting.md, and no other.
+
+Prints one line a violation and exits with 1 where there is one.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+NOT_SEARCHED = {"build", "build-sanitize", ".git"}
+
+
+def documents(root):
+    names = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+    found = [root / name for name in names if (root / name).is_file()]
+    found += sorted((root / "docs").rglob("*.md"))
+    for folder in sorted(entry for entry in root.iterdir() if entry.is_dir() and entry.name not in NOT_SEARCHED | {"docs"}):
+        found += sorted(folder.rglob("README.md"))
+    return found
+
+
+def without_code(text):
+    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def anchors(path):
+    headings = re.findall(r"^#+ +(.*)$", without_code(path.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def links(path):
+    for target in LINK.findall(without_code(path.read_text(encoding="utf-8"))):
+        if not re.match(r"[a-z]+:", target):
+            yield target
+
+
+def link_problems(root, path):
+    for target in links(path):
+        name, _, anchor = target.partition("#")
+        file = path if not name else (path.parent / name)
+        here = path.relative_to(root)
+        if not file.exists():
+            yield f"{here}: the link '{target}' leads to no file"
+        elif anchor and anchor not in anchors(file):
+            yield f"{here}: the link '{target}' leads to no heading"
+
+
+def unreachable(root):
+    seen, queue = set(), [root / "README.md"]
+    while queue:
+        path = queue.pop()
+        if path in seen or not path.is_file() or path.suffix != ".md":
+            continue
+        seen.add(path)
+        queue += [(path.parent / target.partition("#")[0]).resolve() for target in links(path)]
+    for path in sorted((root / "docs").rglob("*.md")):
+        if path not in seen:
+            yield f"{path.relative_to(root)}: no link leads here from README.md"
+
+
+def shown_commands(root):
+    commands = {}
+    for path in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
+        for block in re.findall(r"^```sh\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+            for line in block.replace("\\\n", " ").splitlines():
+                command = re.sub(r"\s+", " ", re.split(r"(?:^|\s)#", line)[0]).strip()
+                if command:
+                    commands.setdefault(command, path.relative_to(root))
+    return commands
+
+
+def command_problems(root, list_file, tests):
+    known = {}
+    for line in list_file.read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            command, _, runner = line.rpartition(" = ")
+            known[command.strip()] = runner.strip()
+    shown = shown_commands(root)
+    for command, path in shown.items():
+        if command not in known:
+            yield f"{path}: no test is named for the command '{command}' in {list_file.name}"
+    for command, runner in known.items():
+        if command not in shown:
+            yield f"{list_file.name}: no document shows the command '{command}'"
+        if not runner.startswith("elsewhere: ") and not any(test == runner or test.startswith(runner + ".")
+                                                            for test in tests):
+            yield f"{list_file.name}: there is no test '{runner}' for the command '{command}'"
+
+
+def reason_problems(root):
+    source = (root / "belos_ext/core/solve_report.cpp").read_text(encoding="utf-8")
+    reasons = set(re.findall(r'case StopReason::\w+:\s*return "([^"]+)"', source)) - {"not started"}
+    table = (root / "docs/troubleshooting.md").read_text(encoding="utf-8").partition("\n## Questions")[0]
+    shown = set(re.findall(r"^\| ([^|]+?) \|", table, re.MULTILINE)) - {"Reason"}
+    for reason in sorted(reasons - shown):
+        yield f"docs/troubleshooting.md: the reason '{reason}' is missing"
+    for reason in sorted(shown - reasons):
+        yield f"docs/troubleshooting.md: no solve ends with the reason '{reason}'"
+    if not reasons:
+        yield "belos_ext/core/solve_report.cpp: no reasons found"
+
+
+def tests_of(build):
+    run = subprocess.run(["ctest", "-N", "--test-dir", build], capture_output=True, text=True, check=False)
+    return re.findall(r"Test +#\d+: (\S+)", run.stdout)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]).resolve()
+    tests = tests_of(sys.argv[2])
+    found = documents(root)
+    problems = [problem for path in found for problem in link_problems(root, path)]
+    problems += [*unreachable(root), *reason_problems(root)]
+    problems += command_problems(root, pathlib.Path(__file__).resolve().parent / "commands.txt", tests)
+    if not tests:
+        problems.append(f"{sys.argv[2]}: 'ctest -N' lists no tests")
+    print("\n".join(problems) if problems else f"{len(found)} documents, {len(shown_commands(root))} commands")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

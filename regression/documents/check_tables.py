@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+"""Keeps the tables of README.md and docs/parameters.md equal to the tables in the code.
+
+usage: check_tables.py [--update] <root of the source tree> <capstan-solve>
+
+`capstan-solve list --markdown` prints two tables, the solvers and then the parameters. README.md holds the first between
+"<!-- begin generated: solvers -->" and "<!-- end generated: solvers -->", docs/parameters.md the other, with
+"parameters". Without --update, a difference is shown and the exit status is 1; with it, the files are rewritten.
+"""
+
+import difflib
+import pathlib
+import re
+import subprocess
+import sys
+
+PLACES = {"solvers": "README.md", "parameters": "docs/parameters.md"}
+
+
+def tables(markdown):
+    """The tables in a Markdown text: runs of lines that begin with a bar."""
+    found = re.findall(r"(?:^\|.*\n?)+", markdown, re.MULTILINE)
+    if len(found) != len(list(PLACES)) or any(table.count("\n") < 3 for table in found):
+        sys.exit(f"'capstan-solve list --markdown' should print {len(list(PLACES))} tables ({', '.join(list(PLACES))}), each with rows; "
+                 f"it printed:\n{markdown}")
+    return dict(zip(list(PLACES), (table.strip() for table in found)))
+
+
+def filled(text, name, table, place):
+    """The text with what is between the markers of `name` replaced."""
+    pattern = re.compile(rf"(<!-- begin generated: {name} -->\n).*?(<!-- end generated: {name} -->)", re.DOTALL)
+    text, count = pattern.subn(lambda match: f"{match[1]}\n{table}\n\n{match[2]}", text)
+    if count != 1:
+        sys.exit(f"{place} must hold exactly one pair of markers for '{name}'; it holds {count}")
+    return text
+
+
+def main():
+    arguments = [argument for argument in sys.argv[1:] if argument != "--update"]
+    root, program = pathlib.Path(arguments[0]), arguments[1]
+    run = subprocess.run([program, "list", "--markdown"], capture_output=True, text=True, check=False,
+                         stdin=subprocess.DEVNULL)
+    if run.returncode != 0:
+        sys.exit(f"'{program} list --markdown' failed ({run.returncode}):\n{run.stdout}{run.stderr}")
+    stale = []
+    for name, table in tables(run.stdout).items():
+        file = root / PLACES[name]
+        have = file.read_text(encoding="utf-8")
+        want = filled(have, name, table, PLACES[name])
+        if have == want:
+            continue
+        if "--update" in sys.argv:
+            file.write_text(want, encoding="utf-8")
+            print(f"{PLACES[name]} is updated")
+            continue
+        stale.append(PLACES[name])
+        print("".join(difflib.unified_diff(have.splitlines(True), want.splitlines(True), PLACES[name],
+                                           "the code's table")))
+    if stale:
+        sys.exit(f"not current: {', '.join(stale)}; update: python3 regression/documents/check_tables.py --update . "
+                 "build/bin/capstan-solve")
+    print("the tables are current")
+
+
+if __name__ == "__main__":
+    main()

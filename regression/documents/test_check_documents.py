@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Shows that check_documents.py notices links, commands and reasons that lead nowhere."""
+
+import importlib.util
+import pathlib
+import tempfile
+import unittest
+
+SCRIPT = pathlib.Path(__file__).resolve().parent / "check_documents.py"
+spec = importlib.util.spec_from_file_location("check_documents", SCRIPT)
+check = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(check)
+
+FILES = {
+    "README.md": "# T\n[a](docs/a.md) [web](https://example.org)\n```sh\n./capstan  test   # all\n# a comment\n```\n",
+    "docs/a.md": "# A b, c\n[up](../README.md#t) [t](troubleshooting.md) [here](#a-b-c)\n```cpp\nx[0](1);\n```\n",
+    "docs/troubleshooting.md": "| Reason | To do |\n|---|---|\n| converged | |\n\n## Questions\n| other | |\n",
+    "belos_ext/core/solve_report.cpp": 'case StopReason::A:\n return "converged";\ncase StopReason::B:\n return "not started";\n',
+    "commands.txt": "# head\n./capstan test = launcher\n",
+}
+
+
+class CheckDocuments(unittest.TestCase):
+    def problems(self, **changes):
+        """Of FILES with texts replaced; a key is a path with __ for / and no suffix."""
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in FILES.items():
+                (root / name).parent.mkdir(exist_ok=True, parents=True)
+                (root / name).write_text(changes.get(name.rpartition(".")[0].replace("/", "__"), text), encoding="utf-8")
+            found = [problem for path in check.documents(root) for problem in check.link_problems(root, path)]
+            found += [*check.unreachable(root), *check.reason_problems(root)]
+            return found + [*check.command_problems(root, root / "commands.txt", ["launcher", "decks.np2"])]
+
+    def test_sound_documents_pass(self):
+        self.assertEqual(self.problems(), [])
+
+    def test_links_to_no_file_and_no_heading_are_found(self):
+        found = self.problems(docs__a="# A\n[t](troubleshooting.md) [x](b.md) [y](../README.md#u)\n")
+        self.assertEqual(found, ["docs/a.md: the link 'b.md' leads to no file",
+                                 "docs/a.md: the link '../README.md#u' leads to no heading"])
+
+    def test_documents_that_nothing_links_to_are_found(self):
+        self.assertEqual(self.problems(docs__a="# A\n"), ["docs/troubleshooting.md: no link leads here from README.md"])
+
+    def test_commands_without_a_test_are_found(self):
+        self.assertIn("no test is named for the command './capstan test'", "\n".join(self.problems(commands="")))
+        self.assertIn("there is no test 'launch'", "\n".join(self.problems(commands="./capstan test = launch\n")))
+        self.assertEqual(self.problems(commands="./capstan test = decks\n"), [])
+        self.assertEqual(self.problems(commands="./capstan test = elsewhere: why\n"), [])
+        self.assertIn("no document shows the command 'ls'",
+                      "\n".join(self.problems(commands=FILES["commands.txt"] + "ls = launcher\n")))
+
+    def test_reasons_that_are_missing_or_unknown_are_found(self):
+        found = self.problems(docs__troubleshooting=FILES["docs/troubleshooting.md"].replace("converged", "tired"))
+        self.assertEqual(found, ["docs/troubleshooting.md: the reason 'converged' is missing",
+                                 "docs/troubleshooting.md: no solve ends with the reason 'tired'"])
+
+
+if __name__ == "__main__":
+    unittest.main()
