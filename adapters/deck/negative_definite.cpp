@@ -4,15 +4,17 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Vector.hpp>
 #include <cmath>
+#include <string>
 
 namespace capstan::deck {
 namespace {
 
 void adapt(Teuchos::ParameterList& list) {
-  const char* const scaling = "chebyshev: use rowsumabs diagonal scaling";
-  const char* const bound = "chebyshev: max eigenvalue";
-  if (list.isType<bool>(scaling) && list.get<bool>(scaling) && list.isType<double>(bound)) {
-    list.set(bound, -std::abs(list.get<double>(bound)));
+  for (const std::string user : {"chebyshev", "sa"}) {
+    const std::string scaling = user + ": use rowsumabs diagonal scaling", bound = user + ": max eigenvalue";
+    if (list.isType<bool>(scaling) && list.get<bool>(scaling) && list.isType<double>(bound)) {
+      list.set(bound, -std::abs(list.get<double>(bound)));
+    }
   }
   if (list.isParameter("relaxation: use l1")) list.set("relaxation: use l1", false);
   for (const auto& entry : list) {

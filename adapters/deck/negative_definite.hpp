@@ -13,9 +13,9 @@ bool negativeTrace(const Matrix& A);
 
 /// `list`, whose bounds are meant for a positive definite matrix, for its negative. Sublists included.
 ///
-/// With sums of absolute values as diagonal D the eigenvalues of D^-1 A are then in [-1, 0): a bound given with
-/// "chebyshev: use rowsumabs diagonal scaling" changes its sign. The l1 part of a relaxation is left out: Ifpack2 would
-/// add it to a negative diagonal. Local.
+/// With sums of absolute values as diagonal D the eigenvalues of D^-1 A are then in [-1, 0): bounds given with
+/// "chebyshev: use rowsumabs diagonal scaling" and "sa: use rowsumabs diagonal scaling" change their signs. The l1 part
+/// of a relaxation is left out: Ifpack2 would add it to a negative diagonal. Local.
 Teuchos::ParameterList forNegativeDefinite(Teuchos::ParameterList list);
 
 }  // namespace capstan::deck

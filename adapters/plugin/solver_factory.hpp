@@ -11,7 +11,6 @@
 
 #include "adapters/plugin/belos_names.hpp"
 #include "adapters/plugin/options_file.hpp"
-#include "adapters/plugin/redirected_parameters.hpp"
 #include "belos_ext/core/said_once.hpp"
 #include "belos_ext/core/solver_manager.hpp"
 #include "belos_ext/core/solver_names.hpp"
@@ -67,8 +66,9 @@ class SolverFactory final
       if (looksLikeOurs(name)) saidOnStderr([&] { throwUnknownSolver(name); });
       return Teuchos::null;
     }
-    Teuchos::RCP<Manager> manager = makeSolver<Types>(*solver);
-    manager->setParameters(redirected != nullptr  ? redirectedParameters(name, *solver, parameters)
+    const bool forAnother = findSolver(name) == nullptr;
+    Teuchos::RCP<Manager> manager = makeSolver<Types>(*solver, forAnother ? name : "");
+    manager->setParameters(forAnother             ? parametersOfAlias(name, parameters)
                            : parameters.is_null() ? Teuchos::parameterList()
                                                   : parameters);
     return manager;

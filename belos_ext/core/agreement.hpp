@@ -13,11 +13,13 @@ namespace capstan {
 
 /// Checksums of what this rank brings to a solve.
 struct Brought {
-  std::uint64_t parameters = 0;
+  std::uint64_t parameters = 0;  ///< and of why they are refused, where they are
   std::uint64_t state = 0;
+  bool refused = false;  ///< the solve is misuse, as this rank sees it
 };
 
-/// The ranks of a solve have different parameters. Thrown on all of them alike, for the solver manager to name them.
+/// The ranks of a solve have different parameters, or all refuse them. Thrown on all of them alike, for the solver
+/// manager to say what is wrong.
 struct ParametersDiffer {};
 
 /// The question for right-hand sides that advance together: asked in their first reduction, whose size no parameter
@@ -47,7 +49,7 @@ class Agreement {
   void settle(const Batch& batch) {
     if (settled_) return;
     settled_ = true;
-    if (!alike(batch, parameters_)) throw ParametersDiffer();
+    if (!alike(batch, parameters_) || brought_.refused) throw ParametersDiffer();
     onState_ = alike(batch, state_);
   }
 

@@ -65,4 +65,14 @@ std::string differingParameters(const Parameters& parameters, const Teuchos::Com
          "nodes?)";
 }
 
+std::string firstComplaint(const std::string& mine, const Teuchos::Comm<int>& comm) {
+  const int none = comm.getSize();
+  const int own[] = {mine.empty() ? none : comm.getRank(), mine.empty() ? 0 : 1};
+  int least[2];
+  Teuchos::reduceAll<int, int>(comm, Teuchos::REDUCE_MIN, 2, own, least);
+  if (least[0] == none) return "";
+  const std::string text = textOf(least[0], mine, comm);
+  return least[1] == 1 ? text : text + fmt::format(" (on rank {}, not on all ranks)", least[0]);
+}
+
 }  // namespace capstan

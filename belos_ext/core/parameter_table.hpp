@@ -72,7 +72,11 @@ void checkParameter(const ParameterRow& row, const Teuchos::ParameterEntry& entr
 /// The parameters of one solver: defaults, the application's values, and an overlay on top of them.
 class Parameters {
  public:
-  explicit Parameters(const SolverName& solver);
+  /// \param askedAs the name under which the application asked, where that is another library's; else empty. Its lists
+  /// were written for that other solver, and some applications leave "Step Size" uninitialised in them (Nalu-wind
+  /// without krylov_step_size). A value there that is no step size, or exceeds "Num Blocks", becomes "auto", and a
+  /// warning says so once a process. The overlay gets no such grace: the user has written it.
+  explicit Parameters(const SolverName& solver, std::string askedAs = "");
 
   /// Merges a list: what it does not name keeps its value. All or nothing: nothing changes when it throws.
   ///
@@ -110,8 +114,12 @@ class Parameters {
  private:
   void commit(const Teuchos::RCP<const Teuchos::ParameterList>& overlay, const Teuchos::ParameterList* newest);
   void noteAlike();
+  /// Sets a step size longer than a restart cycle to "auto", and `wild` to what it was.
+  void fitStepSize(ParameterState& state, std::string& wild) const;
+  void warnOfStepSize(const std::string& value) const;
 
   const SolverName* solver_;
+  std::string askedAs_;
   ParameterState application_;
   ParameterState effective_;
   Teuchos::RCP<const Teuchos::ParameterList> overlay_;

@@ -53,8 +53,12 @@ void remarkOn(const ParameterRow& row, const Teuchos::ParameterEntry& entry, con
   }
 }
 
+constexpr const char* stepSize = "Step Size";
+
 /// Reads a list into a state, in the order of the table. Throws std::invalid_argument; the state is then half-changed.
-void read(const Teuchos::ParameterList& list, const SolverName& solver, ParameterState& state, Remarks& remarks) {
+/// \param wild where not null, takes a step size that is none, and "auto" is read instead
+void read(const Teuchos::ParameterList& list, const SolverName& solver, ParameterState& state, Remarks& remarks,
+          std::string* wild) {
   const std::string where = origin(solver, list);
   std::map<const ParameterRow*, std::string> keys;
   for (auto item = list.begin(); item != list.end(); ++item) {
@@ -76,7 +80,9 @@ void read(const Teuchos::ParameterList& list, const SolverName& solver, Paramete
     try {
       parseParameter(row, entry, state);
     } catch (const std::invalid_argument& error) {
-      throw std::invalid_argument(where + error.what());
+      if (wild == nullptr || row.name != stepSize) throw std::invalid_argument(where + error.what());
+      *wild = showValue(entry);
+      parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
     }
     if (!entry.isDefault()) state.given.insert(row.name);
     remarkOn(row, entry, solver, where, remarks);
@@ -91,6 +97,15 @@ void remarkOnUserScale(const ParameterState& state, const SolverName& solver, Re
   remarks["User Defined Residual Scaling"] = solver.canonical +
                                              ": parameter \"User Defined Residual Scaling\" has no effect: no residual "
                                              "scaling is \"User Provided\"";
+}
+
+/// Whether a list names the parameter, in any spelling.
+bool names(const Teuchos::ParameterList& list, const char* parameter) {
+  const ParameterRow* row = findParameter(parameter);
+  for (auto item = list.begin(); item != list.end(); ++item) {
+    if (findParameter(list.name(item)) == row) return true;
+  }
+  return false;
 }
 
 std::ostream& warningStream(const ParameterState& state) {
@@ -117,8 +132,9 @@ Teuchos::RCP<const Teuchos::ParameterList> listOf(const ParameterState& state, c
 
 }  // namespace
 
-Parameters::Parameters(const SolverName& solver)
+Parameters::Parameters(const SolverName& solver, std::string askedAs)
     : solver_(&solverName(solver.method)),
+      askedAs_(std::move(askedAs)),
       application_(initialState()),
       effective_(application_),
       current_(listOf(effective_, *solver_)) {
@@ -137,9 +153,15 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
                         const Teuchos::ParameterList* newest) {
   Remarks remarks;
   ParameterState application = application_;
-  if (newest != nullptr) read(*newest, *solver_, application, remarks);
+  std::string wild;
+  if (newest != nullptr) read(*newest, *solver_, application, remarks, askedAs_.empty() ? nullptr : &wild);
   ParameterState effective = application;
-  if (!overlay.is_null()) read(*overlay, *solver_, effective, remarks);
+  if (!overlay.is_null()) read(*overlay, *solver_, effective, remarks, nullptr);
+  if (!overlay.is_null() && names(*overlay, stepSize)) {
+    wild.clear();  // it is not used
+  } else if (!askedAs_.empty()) {
+    fitStepSize(effective, wild);
+  }
   resolve(effective);
   const auto given = [&effective](const char* key) { return effective.given.count(key) != 0; };
   effective.options.implicitScalingGiven = given("Implicit Residual Scaling") || given("Residual Scaling");
@@ -162,12 +184,30 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   remarkOnFile("Report File", effective_.options.reportFile, remarks);
   remarkOnFile("History File", effective_.options.historyFile, remarks);
   warnOnce(remarks, *solver_, warningStream(effective_));
+  if (!wild.empty()) warnOfStepSize(wild);
+}
+
+void Parameters::fitStepSize(ParameterState& state, std::string& wild) const {
+  const ParameterRow& row = *findParameter(stepSize);
+  if (state.options.stepSizeAuto || state.options.stepSize <= state.options.numBlocks) return;
+  if (!row.appliesTo(solver_->method)) return;
+  wild = std::to_string(state.options.stepSize);
+  parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
+}
+
+void Parameters::warnOfStepSize(const std::string& value) const {
+  const ParameterRow& row = *findParameter(stepSize);
+  if (!row.appliesTo(solver_->method) || !speaksForAll() || !firstTime(askedAs_ + ": step size")) return;
+  warningStream(effective_) << "Capstan warning: " << solver_->canonical << ", asked for as \"" << askedAs_
+                            << "\": parameter \"" << stepSize << "\" = " << value
+                            << " is no step size; allowed: " << row.allowed << "; \"auto\" is used instead"
+                            << std::endl;
 }
 
 void Parameters::noteAlike() {
   // Of these it matters whether they were given: other defaults follow from that.
   static const std::set<std::string> asGiven = {"Implicit Residual Scaling", "Explicit Residual Scaling",
-                                                "Residual Scaling", "Block Orthogonalization"};
+                                                "Residual Scaling", "Block Orthogonalization", "Num Blocks"};
   alike_.assign(1, {"", solver_->canonical});
   for (const ParameterRow& row : parameterRows()) {
     std::string value;

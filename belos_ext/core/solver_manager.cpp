@@ -7,6 +7,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "belos_ext/core/checksum.hpp"
 #include "belos_ext/core/column_solvers.hpp"
 #include "belos_ext/core/finite_guess.hpp"
 #include "belos_ext/core/memory_share.hpp"
@@ -20,6 +21,7 @@
 #include "belos_ext/core/symmetry_watch.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
+#include "tpetra_ext/operators/same_maps.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 
 namespace capstan {
@@ -37,9 +39,9 @@ double now() {
 }  // namespace
 
 template <class Types>
-SolverManager<Types>::SolverManager(const SolverName& name)
+SolverManager<Types>::SolverManager(const SolverName& name, const std::string& askedAs)
     : name_(name),
-      parameters_(name_),
+      parameters_(name_, askedAs),
       comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ),
       columns_(std::make_unique<ColumnSolvers<Types>>(name_.method)) {
   report_.solver = name_.canonical;
@@ -89,13 +91,16 @@ std::string SolverManager<Types>::description() const {
 }
 
 template <class Types>
-void SolverManager<Types>::takeUserOptions() {
+std::string SolverManager<Types>::takeUserOptions() {
   try {
     parameters_.setOverlay(parameterOverlay(problemLabel()));
   } catch (const std::invalid_argument& error) {
     if (speaksForAll()) sayOnce(error.what());
-    throw;
+    return error.what();
   }
+  if (!parameters_.options().flexible || problem_->getLeftPrec().is_null()) return "";
+  return name_.canonical +
+         ": \"Flexible Gmres\" needs right preconditioning: the problem has a left preconditioner (use setRightPrec)";
 }
 
 template <class Types>
@@ -115,33 +120,51 @@ void SolverManager<Types>::checkProblem() const {
     text << "the solution has " << x->getGlobalLength() << " rows, the right-hand side " << b->getGlobalLength();
     misuse(name_, text.str());
   }
-  if (parameters_.options().flexible && !problem_->getLeftPrec().is_null()) {
-    misuse(name_,
-           "\"Flexible Gmres\" needs right preconditioning: the problem has a left preconditioner (use setRightPrec)");
-  }
 }
 
 template <class Types>
 void SolverManager<Types>::checkMaps() {
+  using Map = typename Types::Map;
   const Operator& a = *problem_->getOperator();
-  const std::array<Teuchos::RCP<const typename Types::Map>, 4> maps{
-      a.getDomainMap(), a.getRangeMap(), problem_->getLHS()->getMap(), problem_->getRHS()->getMap()};
-  if (maps == knownMaps_) return;
-  const auto expectDomain = [&](const typename Types::Map& map, const std::string& what) {
-    if (&map == maps[0].get() || map.isSameAs(*maps[0])) return;
-    misuse(name_, what + " is on another map than the operator's domain: their " +
-                      std::to_string(map.getGlobalNumElements()) +
-                      " rows are dealt out to the ranks, or ordered there, in different ways");
+  const auto domain = a.getDomainMap();
+  std::vector<ComparedMap<Map>> compared{
+      {a.getRangeMap()}, {problem_->getLHS()->getMap()}, {problem_->getRHS()->getMap()}};
+  std::vector<std::string> names{"the operator's range", "the solution", "the right-hand side"};
+  const auto add = [&](const Teuchos::RCP<const Operator>& preconditioner, const std::string& which) {
+    if (preconditioner.is_null()) return;
+    compared.push_back({preconditioner->getDomainMap(), true});
+    compared.push_back({preconditioner->getRangeMap(), true});
+    names.push_back("the domain of the " + which);
+    names.push_back("the range of the " + which);
   };
-  expectDomain(*maps[1], "the operator's range");
-  expectDomain(*maps[2], "the solution");
-  if (maps[3] != maps[2] && maps[3] != maps[1]) expectDomain(*maps[3], "the right-hand side");
+  add(problem_->getLeftPrec(), "left preconditioner");
+  add(problem_->getRightPrec(), "right preconditioner");
+  std::vector<Teuchos::RCP<const Map>> maps{domain};
+  for (const auto& item : compared) maps.push_back(item.map);
+  if (maps == knownMaps_) return;
+  const std::size_t other = firstOtherMap(compared, *domain);
+  if (other < compared.size()) {
+    misuse(name_, names[other] + " is on another map than the operator's domain: their " +
+                      std::to_string(domain->getGlobalNumElements()) +
+                      " rows are dealt out to the ranks, or ordered there, in different ways");
+  }
   knownMaps_ = maps;
 }
 
 template <class Types>
 void SolverManager<Types>::throwDifference() const {
-  misuse(name_, differingParameters(parameters_, *problem_->getLHS()->getMap()->getComm()));
+  const auto& comm = *problem_->getLHS()->getMap()->getComm();
+  const std::string complaint = firstComplaint(refusal_, comm);
+  if (!complaint.empty()) throw std::invalid_argument(complaint);
+  misuse(name_, differingParameters(parameters_, comm));
+}
+
+template <class Types>
+Brought SolverManager<Types>::brought(std::uint64_t state) const {
+  if (refusal_.empty()) return {parameters_.checksum(), state, false};
+  Checksum checksum;
+  checksum.add(refusal_);
+  return {checksum.value(), state, true};
 }
 
 template <class Types>
@@ -153,7 +176,7 @@ void SolverManager<Types>::checkParameters() {
   const bool inBlocks = problem_->getLHS()->getNumVectors() > 1 && !isPipelined(name_.method);
   if (parametersAreAlike_ || !inBlocks) return;
   ReductionBatch<Types> batch(problem_->getLHS()->getMap()->getComm());
-  Agreement<Types> agreement({parameters_.checksum(), 0});
+  Agreement<Types> agreement(brought(0));
   agreement.enter(batch);
   batch.reduce();
   agreement.settle(batch);
@@ -220,7 +243,7 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
   columns_->configure(stops.size(), own, known);
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
-  columns_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, {parameters_.checksum(), checksumOf(known)},
+  columns_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, brought(checksumOf(known)),
                   columnsTogether(options, name_.method, stops.size()));
   parametersAreAlike_ = true;
   if (options.stateCache) {
@@ -234,10 +257,13 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
 
 template <class Types>
 Belos::ReturnType SolverManager<Types>::solve() {
-  takeUserOptions();
   checkProblem();
+  refusal_ = takeUserOptions();
   const SolverOptions options = parameters_.options();
-  if (problem_->getLHS()->getNumVectors() == 0) return nothingToSolve(options);
+  if (problem_->getLHS()->getNumVectors() == 0) {
+    if (!refusal_.empty()) throw std::invalid_argument(refusal_);
+    return nothingToSolve(options);
+  }
   Teuchos::TimeMonitor timer(
       *Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + name_.canonical + " total solve time"));
   const double started = now();
@@ -320,14 +346,14 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
 
 template <class Types>
 Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
-makeSolver(const SolverName& name) {
-  return Teuchos::rcp(new SolverManager<Types>(name));
+makeSolver(const SolverName& name, const std::string& askedAs) {
+  return Teuchos::rcp(new SolverManager<Types>(name, askedAs));
 }
 
 #define CAPSTAN_SOLVER_MANAGER(S, LO, GO, NO)                                                                    \
   template class SolverManager<TpetraTypes<S, LO, GO, NO>>;                                                      \
   template Teuchos::RCP<SolverManager<TpetraTypes<S, LO, GO, NO>>::Base> makeSolver<TpetraTypes<S, LO, GO, NO>>( \
-      const SolverName&);
+      const SolverName&, const std::string&);
 
 CAPSTAN_INSTANTIATE(CAPSTAN_SOLVER_MANAGER)
 

@@ -15,11 +15,12 @@
 #include <BelosLinearProblem.hpp>
 #include <BelosSolverManager.hpp>
 #include <BelosStatusTestCombo.hpp>
-#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "belos_ext/core/agreement.hpp"
 #include "belos_ext/core/parameter_table.hpp"
 #include "belos_ext/core/solve_report.hpp"
 #include "belos_ext/core/solver_names.hpp"
@@ -50,7 +51,8 @@ class SolverManager final
   using Test = Belos::StatusTest<Scalar, MultiVector, Operator>;
   using ComboType = typename Belos::StatusTestCombo<Scalar, MultiVector, Operator>::ComboType;
 
-  explicit SolverManager(const SolverName& name);
+  /// \param askedAs another library's name under which the application asked for it, or empty; see Parameters
+  explicit SolverManager(const SolverName& name, const std::string& askedAs = "");
   ~SolverManager() override;
 
   /// A solver of the same method with the same parameters and no problem.
@@ -83,15 +85,22 @@ class SolverManager final
   std::string description() const override;
 
  private:
-  /// Takes what the user has set outside the application; what is wrong with it is also said on stderr.
-  void takeUserOptions();
+  /// Takes what the user has set outside the application; what is wrong with it is also said on stderr. Returns why
+  /// this rank refuses to solve, or an empty string. Other ranks may not refuse: they learn of it in the first
+  /// reduction of the solve, and then all throw alike. Local.
+  std::string takeUserOptions();
+  /// Throws where the problem is not set, or its sizes do not fit. Local; the same on all ranks that have set it alike.
   void checkProblem() const;
-  /// Throws where the problem's vectors are on other maps than the operator's. Collective where it has not seen the
-  /// maps before and they are different objects.
+  /// Throws, on all ranks alike, where the problem's vectors or preconditioners are on other maps than the operator's.
+  /// Collective where it has not seen the maps before and they are different objects.
   void checkMaps();
-  /// Throws where ranks have different parameters, before a solve whose first messages depend on them. Collective.
+  /// Throws where ranks have different parameters, or one refuses them, before a solve whose first messages depend on
+  /// them. Collective.
   void checkParameters();
+  /// Says what the ranks have found wrong, or what they differ in. Collective.
   [[noreturn]] void throwDifference() const;
+  /// What this rank brings to a solve. \param state checksum of the cached state
+  Brought brought(std::uint64_t state) const;
   /// Names the problem for options, reports and cached state: the solver's label, else the operator's object label.
   /// (Belos::LinearProblem keeps its own label to itself.)
   std::string problemLabel() const;
@@ -111,16 +120,17 @@ class SolverManager final
   bool lossOfAccuracy_ = false;
   bool parametersAreAlike_ = false;  ///< on all ranks, as far as is known
   std::string knownLabel_;
-  std::array<Teuchos::RCP<const typename Types::Map>, 4> knownMaps_;
+  std::vector<Teuchos::RCP<const typename Types::Map>> knownMaps_;
+  std::string refusal_;  ///< why this rank refuses the solve, or empty
 
   std::unique_ptr<PreconditionedOperator<Types>> operator_;
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;
   std::unique_ptr<ColumnSolvers<Types>> columns_;
 };
 
-/// A solver manager for a row of solverNames().
+/// A solver manager for a row of solverNames(). `askedAs` as in SolverManager.
 template <class Types>
 Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
-makeSolver(const SolverName& name);
+makeSolver(const SolverName& name, const std::string& askedAs = "");
 
 }  // namespace capstan

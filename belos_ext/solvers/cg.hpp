@@ -87,35 +87,25 @@ class Cg final : public KrylovSolver<Types> {
   /// The first direction, and all that a solve begins with, in one reduction. False when there is nothing to do.
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     rows_.takeOut(system, v_.r());
-    v_.preconditionResidual(system);  // z = M^{-1} r
     const auto& criteria = stop.criteria();
     const bool scaled = criteria.implicitScaling == ResidualScaling::NormOfPrecInitRes ||
                         criteria.explicitScaling == ResidualScaling::NormOfPrecInitRes;
-    const double native =
-        scaled && system.hasLeft() ? v_.leftPreconditionedNorm(system) : 0;  // multiply() overwrites it
-    v_.beginAgain(system);                                                   // p = z
-    v_.multiply(system);                                                     // s = A p, t = M^{-1} s
-    auto& batch = v_.batch();
-    batch.clear();
-    v_.enter();
+    auto& batch = v_.begin(system, scaled);  // z = M^{-1} r, p = z, s = A p, t = M^{-1} s
     const auto bb = batch.norm2(b), xx = batch.norm2(x);
     rows_.enter(batch);
     system.reduce(batch);
     v_.take();
-    const Scalar rhs = batch[bb], size = batch[xx], rest = rows_.left(batch);
+    const Scalar rhs = batch[bb], size = batch[xx], lefts = v_.leftSquare(), rest = rows_.left(batch);
 
     const Scalar rr = v_.products().rr;
     const double norm = rows_.norm(system, b, x, v_.r(), rest, rr, batch);
-    stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled && system.hasLeft() ? native : norm);
+    const double native = scaled && system.hasLeft() ? v_.leftPreconditionedNorm(system, lefts) : norm;
+    stop.begin({norm, norm}, system.norm(b, rhs, batch), native);
     if (stop.verified({norm, norm}, false)) return false;
     fresh_ = true;
     if (rows_.matters(v_.r(), rest, rhs, rr)) {
       rows_.solve(system, stop.iterations(), b, x, v_.r());
-      v_.preconditionResidual(system);
-      v_.beginAgain(system);
-      v_.multiply(system);
-      batch.clear();
-      v_.enter();
+      v_.begin(system, false);
       rows_.enter(batch);
       system.reduce(batch);
       v_.take();

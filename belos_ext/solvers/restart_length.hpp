@@ -27,11 +27,12 @@ class RestartLength {
     memory_ = options.basisMemory;
   }
 
+  /// As many numbers whatever the options: where ranks have different ones, this very reduction finds it out.
   /// \param vectorBytes local bytes that each iteration of a cycle adds
   void enter(Batch& batch, double vectorBytes) {
-    if (!open_) return;
     for (std::size_t i = 0; i < shorter.size(); ++i) {
-      tooMuch_[i] = batch.value(vectorBytes * (lengthOf(i) + 1) > memory_ ? Scalar(1) : Scalar(0));
+      const bool tooMuch = open_ && vectorBytes * (lengthOf(i) + 1) > memory_;
+      tooMuch_[i] = batch.value(tooMuch ? Scalar(1) : Scalar(0));
     }
   }
 

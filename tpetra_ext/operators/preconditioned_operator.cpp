@@ -21,11 +21,9 @@ namespace {
 
 template <class Map>
 void requireSameSize(const Map& has, const Map& wanted, const char* which, const char* what) {
-  // A subdomain solver used bare (Ifpack2's RILUK) lives on each rank's own communicator: it sees only local rows.
-  if (has.getComm()->getSize() < wanted.getComm()->getSize() &&
-      compat::localNumElements(has) == compat::localNumElements(wanted)) {
-    return;
-  }
+  // A subdomain solver used bare (Ifpack2's RILUK) lives on each rank's own communicator: it sees only local rows, and
+  // whether they are as many as they should is for all ranks to find out together (firstOtherMap).
+  if (has.getComm()->getSize() < wanted.getComm()->getSize()) return;
   if (has.getGlobalNumElements() != wanted.getGlobalNumElements()) {
     throw std::invalid_argument(std::string("capstan: the ") + which + " has " +
                                 std::to_string(has.getGlobalNumElements()) + " global rows, " + what + " has " +
@@ -61,7 +59,7 @@ PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operato
                                                       Teuchos::RCP<const Operator> right)
     : A_(std::move(A)), left_{std::move(left)}, right_{std::move(right)} {
   if (A_.is_null()) throw std::invalid_argument("capstan: the linear problem has no operator");
-  // Sizes only: comparing whole maps would cost a reduction at every set-up.
+  // Sizes only, which every rank knows: comparing whole maps takes a reduction (firstOtherMap).
   requireSameSize(*A_->getRangeMap(), *A_->getDomainMap(), "range of the operator", "its domain");
   if (hasLeft()) {
     requireSameSize(*left_.op->getDomainMap(), *A_->getRangeMap(), "domain of the left preconditioner",

@@ -42,8 +42,8 @@ class PreconditionedOperator {
   using Operator = typename Types::Operator;
   using MultiVector = typename Types::MultiVector;
 
-  /// `left` and `right` may be null. Throws std::invalid_argument when A is null or not square, or a preconditioner
-  /// does not fit it by its global size. Local.
+  /// `left` and `right` may be null. Throws std::invalid_argument when A is null or not square, or a preconditioner on
+  /// as many ranks does not fit it by its global size. Local; the same on every rank. See firstOtherMap() for the rest.
   PreconditionedOperator(Teuchos::RCP<const Operator> A, Teuchos::RCP<const Operator> left,
                          Teuchos::RCP<const Operator> right);
 

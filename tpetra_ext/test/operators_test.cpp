@@ -8,6 +8,7 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
+#include "tpetra_ext/operators/same_maps.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/test/support/counted_allocations.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
@@ -218,10 +219,35 @@ TEST_F(PreconditionedOperatorTest, TakesAPreconditionerOfLocalMaps) {
   const auto in = v.getLocalViewHost(Tpetra::Access::ReadOnly);
   const auto out = w.getLocalViewHost(Tpetra::Access::ReadOnly);
   for (std::size_t i = 0; i < rows; ++i) EXPECT_EQ(out(i, 0), (1 + static_cast<Scalar>(i % 5)) * in(i, 0));
+}
+
+TEST_F(PreconditionedOperatorTest, OtherMapsAreFoundByAllRanks) {
+  using Compared = std::vector<ComparedMap<Map>>;
+  const bool odd = world()->getRank() == 0;
+  const auto rows = compat::localNumElements(*map);
+  const auto self = Teuchos::rcp(new Teuchos::MpiComm<int>(MPI_COMM_SELF));
+  // One rank alone has a subdomain of another size, or its rows in another order.
+  const auto mine = rows + (odd ? 1 : 0);
+  const MapPtr local = Teuchos::rcp(new Map(static_cast<Tpetra::global_size_t>(rows), rows, 0, self));
+  const MapPtr wrong = Teuchos::rcp(new Map(static_cast<Tpetra::global_size_t>(mine), mine, 0, self));
+  std::vector<Types::GlobalOrdinal> numbers;
+  for (std::size_t i = 0; i < rows; ++i) numbers.push_back(map->getGlobalElement(static_cast<int>(i)));
+  const MapPtr same = Teuchos::rcp(new Map(map->getGlobalNumElements(), numbers, 0, world()));
+  if (odd) std::swap(numbers.front(), numbers.back());
+  const MapPtr swapped = Teuchos::rcp(new Map(map->getGlobalNumElements(), numbers, 0, world()));
+
+  EXPECT_EQ(firstOtherMap(Compared{{map}, {same}, {map, true}}, *map), 3U);
+  EXPECT_EQ(firstOtherMap(Compared{{map}, {swapped}, {same}}, *map), 1U);
+  EXPECT_EQ(firstOtherMap(Compared{{same}, {same}, {swapped, true}}, *map), 2U);
+  EXPECT_EQ(firstOtherMap(Compared{{mapOfLocal(9)}, {map}}, *map), 0U);
   if (world()->getSize() > 1) {
-    const auto wrong = Teuchos::rcp(new Map(static_cast<Tpetra::global_size_t>(rows + 1), rows + 1, 0, self));
-    EXPECT_THROW(Composed(A, Teuchos::null, Teuchos::rcp(new Diagonal(wrong, 1))), std::invalid_argument);
+    EXPECT_EQ(firstOtherMap(Compared{{map}, {local, true}}, *map), 2U);
+    EXPECT_EQ(firstOtherMap(Compared{{map}, {wrong, true}}, *map), 1U);
+    EXPECT_EQ(firstOtherMap(Compared{{map}, {local}}, *map), 1U) << "a vector must be on all ranks";
   }
+  resetMpiCalls();
+  EXPECT_EQ(firstOtherMap(Compared{{map}, {map}}, *map), 2U);
+  EXPECT_EQ(mpiCalls().allreduce, 0);
 }
 
 TEST_F(PreconditionedOperatorTest, MisfitsAreRefused) {

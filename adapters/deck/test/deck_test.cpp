@@ -262,7 +262,7 @@ TEST_F(DeckTest, WeighsGeneratedSystemsAgainstTheMemoryOfTheMachines) {
 TEST_F(DeckTest, FindsPresetsByName) {
   const std::string muelu = replaced(twoSolvers, "preconditioner: sgs", "preconditioner: muelu");
   const auto deck = load(replaced(muelu, "    kspace: 25\n", "    muelu_xml_file_name: no_reductions\n"));
-  EXPECT_EQ(deck.linearSolvers[0].preconditioner.parameters.get<int>("coarse: max size"), 200);
+  EXPECT_EQ(deck.linearSolvers[0].preconditioner.parameters.get<int>("coarse: max size"), 50);
   const std::string missing = complaint(replaced(muelu, "    kspace: 25\n", "    muelu_xml_file_name: no_reduction\n"));
   expectStart(missing, "deck.yaml:8:26: linear_solvers[0].muelu_xml_file_name: found 'no_reduction'; allowed: ");
   EXPECT_NE(missing.find("did you mean \"no_reductions\"?"), std::string::npos) << missing;

@@ -215,6 +215,75 @@ TEST(SolverFactory, AWildStepSizeOfARedirectedSolverBecomesAuto) {
   EXPECT_THROW(Factory().create("CAPSTAN GMRES S-STEP", list), std::invalid_argument) << "written for Capstan";
 }
 
+/// A list with one step size, as an application gives it before a solve.
+Teuchos::RCP<Teuchos::ParameterList> laterList(int stepSize) {
+  auto list = Teuchos::parameterList();
+  list->set("Convergence Tolerance", 1e-9);
+  list->set("Step Size", stepSize);
+  return list;
+}
+
+bool isAuto(const Belos::SolverManager<double, MV, OP>& solver) {
+  const auto current = solver.getCurrentParameters();
+  return current->isType<std::string>("Step Size") && current->get<std::string>("Step Size") == "auto";
+}
+
+TEST(SolverFactory, AWildStepSizeOfARedirectedSolverBecomesAutoInLaterListsToo) {
+  const Options options("redirect: {TPETRA GMRES S-STEP: CAPSTAN GMRES S-STEP, BLOCK CG: CAPSTAN CG}");
+  for (const int wild : {0, -7, 101, 21925, 51}) {
+    const Stderr captured;
+    auto first = laterList(7);
+    first->set("Num Blocks", 50);
+    const auto solver = Factory().create("TPETRA GMRES S-STEP", first);
+    EXPECT_FALSE(isAuto(*solver));
+    for (const auto& later : {solver, solver->clone()}) {
+      ASSERT_NO_THROW(later->setParameters(laterList(wild))) << wild;
+      EXPECT_TRUE(isAuto(*later)) << wild;
+      EXPECT_EQ(later->getCurrentParameters()->get<double>("Convergence Tolerance"), 1e-9);
+      EXPECT_EQ(solveDiagonal(*later).solver, "CAPSTAN GMRES S-STEP");
+      later->setParameters(laterList(9));
+      EXPECT_EQ(later->getCurrentParameters()->get<int>("Step Size"), 9);
+    }
+    EXPECT_EQ(captured.count("parameter \"Step Size\" = " + std::to_string(wild) + " is no step size"), onRankZero(1))
+        << captured.text();
+    const auto cg = Factory().create("BLOCK CG", Teuchos::parameterList());
+    EXPECT_NO_THROW(cg->setParameters(laterList(wild)));
+  }
+}
+
+TEST(SolverFactory, AStepSizeOfARedirectedSolverYieldsToTheCycle) {
+  const char* const redirect = "{redirect: {TPETRA GMRES S-STEP: CAPSTAN GMRES S-STEP}, num_blocks: 30}";
+  const auto solver = [&] {
+    const Options options("redirect: {TPETRA GMRES S-STEP: CAPSTAN GMRES S-STEP}");
+    return Factory().create("TPETRA GMRES S-STEP", laterList(40));
+  }();
+  EXPECT_FALSE(isAuto(*solver));
+  const Stderr captured;
+  {
+    const Options options(redirect);
+    EXPECT_EQ(solveDiagonal(*solver).solver, "CAPSTAN GMRES S-STEP") << "the user's cycle is shorter";
+    EXPECT_TRUE(isAuto(*solver));
+  }
+  auto shorter = Teuchos::parameterList();
+  shorter->set("Num Blocks", 20);
+  EXPECT_NO_THROW(solver->setParameters(shorter));
+  EXPECT_TRUE(isAuto(*solver));
+  shorter->set("Num Blocks", 60);
+  solver->setParameters(shorter);
+  const Options options("step_size: 61");
+  EXPECT_THROW(solveDiagonal(*solver), std::invalid_argument) << "the user has written that one";
+}
+
+TEST(SolverFactory, AWildStepSizeUnderANameOfOursStaysAnError) {
+  const Options options("redirect: {CAPSTAN CG: CAPSTAN GMRES S-STEP}");
+  for (const char* name : {"CAPSTAN GMRES S-STEP", "CAPSTAN CG"}) {
+    EXPECT_THROW(Factory().create(name, laterList(101)), std::invalid_argument) << name;
+    const auto solver = Factory().create(name, laterList(5));
+    EXPECT_THROW(solver->setParameters(laterList(101)), std::invalid_argument) << name;
+    EXPECT_EQ(solver->getCurrentParameters()->get<int>("Step Size"), 5) << name;
+  }
+}
+
 TEST(RefusingFactory, SaysWhyThereIsNoComplexSolver) {
   struct Vectors;
   struct Map;

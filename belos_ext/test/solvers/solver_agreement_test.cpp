@@ -2,6 +2,7 @@
 /// Do the ranks of a solve want the same? Cached state from solves on other communicators, parameters that differ, and
 /// vectors on other maps than the operator's.
 
+#include <functional>
 #include <sstream>
 #include <stdexcept>
 
@@ -82,10 +83,10 @@ class Agreeing : public EverySolver {
   void TearDown() override { setParameterOverlay({}); }
 
   /// The message of the exception a solve ends with on every rank, or nothing.
-  static std::string complaint(Solver& solver, size_t columns = 1) {
+  static std::string complaint(Solver& solver, size_t columns = 1, Side side = Side::None) {
     std::string text;
     try {
-      solve(solver, systemWithRightHandSide(grid2d(12, 12), wave, columns));
+      solve(solver, systemWithRightHandSide(grid2d(12, 12), wave, columns), side);
     } catch (const std::invalid_argument& error) {
       text = error.what();
     }
@@ -97,18 +98,25 @@ class Agreeing : public EverySolver {
 
   /// The last rank has `mine`, the others `theirs`.
   template <class T>
-  static void expectNamed(const std::string& key, const T& mine, const T& theirs, size_t columns = 1) {
+  static void expectNamed(const std::string& key, const T& mine, const T& theirs, size_t columns = 1,
+                          Side side = Side::None) {
     SCOPED_TRACE(key);
     Params p;
     p.set(key, rank() == ranks() - 1 ? mine : theirs);
     const auto solver = solverOf(GetParam(), p);
-    const std::string text = complaint(*solver, columns);
+    const std::string text = complaint(*solver, columns, side);
     EXPECT_NE(text.find('"' + key + '"'), std::string::npos) << text;
     EXPECT_NE(text.find("rank " + std::to_string(ranks() - 1)), std::string::npos) << text;
     EXPECT_EQ(text.find("\"Maximum Restarts\""), std::string::npos) << text;
     p.set(key, theirs);
     change(*solver, p);
-    EXPECT_EQ(complaint(*solver, columns), "") << "the solver stays usable";
+    EXPECT_EQ(complaint(*solver, columns, side), "") << "the solver stays usable";
+  }
+
+  /// Overlays what `mine` makes on the last rank; the others have none.
+  static void overlayLast(const std::function<RCP<const Teuchos::ParameterList>()>& mine) {
+    const bool last = rank() == ranks() - 1;
+    setParameterOverlay([=](const std::string&) { return last ? mine() : Teuchos::null; });
   }
 };
 
@@ -143,6 +151,63 @@ TEST_P(Agreeing, OptionsOfOneRankAloneAreNamed) {
   EXPECT_NE(text.find("77"), std::string::npos) << text;
   setParameterOverlay({});
   EXPECT_EQ(complaint(*solver), "");
+}
+
+TEST_P(Agreeing, ThatOneRankAloneWasGivenADefaultIsNamed) {
+  if (!isGmres(GetParam())) GTEST_SKIP() << GetParam().canonical << " does not restart";
+  Params p;
+  if (rank() == 0) p.set("Num Blocks", 300);  // it would be kept there, and shortened elsewhere
+  const std::string text = complaint(*solverOf(GetParam(), p));
+  EXPECT_NE(text.find("\"Num Blocks\""), std::string::npos) << text;
+}
+
+TEST_P(Agreeing, ScalingsThatDifferAreNamedWithAnyPreconditioner) {
+  for (Side side : {Side::None, Side::Left, Side::Right}) {
+    expectNamed<std::string>("Implicit Residual Scaling", "Norm of Preconditioned Initial Residual", "Norm of RHS", 1,
+                             side);
+  }
+}
+
+TEST_P(Agreeing, AFlexibleSolveThatOneRankAloneAsksForIsMisuseOnAll) {
+  if (!isGmres(GetParam()) || isPipelined(GetParam())) GTEST_SKIP() << "no flexible variant";
+  for (size_t columns : {1, 3}) {
+    Params p;
+    p.set("Flexible Gmres", rank() == ranks() - 1);
+    const auto solver = solverOf(GetParam(), p);
+    const std::string alone = "rank " + std::to_string(ranks() - 1) + ", not on all";
+    std::string text = complaint(*solver, columns, Side::Left);
+    EXPECT_NE(text.find("setRightPrec"), std::string::npos) << text;
+    EXPECT_NE(text.find(alone), std::string::npos) << text;
+    text = complaint(*solver, columns, Side::Right);
+    EXPECT_NE(text.find("\"Flexible Gmres\" differs"), std::string::npos) << text;
+    p.set("Flexible Gmres", true);
+    change(*solver, p);
+    text = complaint(*solver, columns, Side::Left);
+    EXPECT_NE(text.find("setRightPrec"), std::string::npos) << text;
+    EXPECT_EQ(text.find("not on all"), std::string::npos) << text;
+    EXPECT_EQ(complaint(*solver, columns, Side::Right), "");
+  }
+}
+
+TEST_P(Agreeing, OptionsThatOneRankAloneRefusesAreMisuseOnAll) {
+  for (size_t columns : {1, 3}) {
+    const auto solver = solverOf(GetParam());
+    EXPECT_EQ(complaint(*solver, columns), "");
+    overlayLast([]() -> RCP<const Teuchos::ParameterList> { throw std::invalid_argument("options of that rank"); });
+    EXPECT_NE(complaint(*solver, columns).find("options of that rank (on rank "), std::string::npos);
+    setParameterOverlay({});
+    EXPECT_EQ(complaint(*solver, columns), "");
+    if (!getsStepSize(GetParam())) continue;
+    overlayLast([] {
+      auto list = rcp(new Params);
+      list->set("Step Size", 20);
+      list->set("Num Blocks", 10);
+      return RCP<const Teuchos::ParameterList>(list);
+    });
+    EXPECT_NE(complaint(*solver, columns).find("exceeds \"Num Blocks\" = 10"), std::string::npos);
+    setParameterOverlay({});
+    EXPECT_EQ(complaint(*solver, columns), "");
+  }
 }
 
 TEST_P(Agreeing, OutputMayDiffer) {
@@ -188,6 +253,42 @@ TEST_P(Maps, OtherThanTheOperatorsAreMisuseOnAllRanks) {
     EXPECT_NE(on(other, map).find("solution"), std::string::npos);
     EXPECT_NE(on(map, other).find("right-hand side"), std::string::npos);
     EXPECT_NE(on(other, other), "");
+  }
+}
+
+TEST_P(Maps, OfPreconditionersToo) {
+  const auto map = evenMap(48);
+  const auto copy = [](const RCP<const Map>& on) {
+    return rcp(new FunctionOperator(on, [](const MultiVector& in, MultiVector& out) { Tpetra::deep_copy(out, in); }));
+  };
+  const auto with = [&](const RCP<const Map>& preconditioners, Side side) {
+    System system;
+    system.a = copy(map);
+    system.x = rcp(new MultiVector(map, 1));
+    system.b = vectorFrom(map, wave);
+    system.preconditioner = copy(preconditioners);
+    std::string text;
+    try {
+      EXPECT_TRUE(solve(*solverOf(GetParam()), system, side).converged);
+    } catch (const std::invalid_argument& error) {
+      text = error.what();
+    }
+    expectSameOnAllRanks(std::vector<double>{static_cast<double>(text.size())});
+    return text;
+  };
+  for (Side side : {Side::Left, Side::Right}) {
+    const std::string named = "the domain of the " + toString(side) + " preconditioner is on another map";
+    EXPECT_EQ(with(map, side), "");
+    EXPECT_EQ(with(rcp(new Map(48, 0, Tpetra::getDefaultComm())), side), "") << "another object of the same rows";
+    for (const auto& other : {reversed(*map), ranks() > 1 ? lastRankMap(48) : reversed(*map)}) {
+      EXPECT_NE(with(other, side).find(named), std::string::npos) << with(other, side);
+    }
+    // A subdomain solver that sees its rank's rows alone; on the last rank one row too many.
+    const auto self = Tpetra::getDefaultComm()->split(rank(), 0);
+    const size_t rows = compat::localNumElements(*map);
+    EXPECT_EQ(with(rcp(new Map(rows, 0, self)), side), "");
+    if (ranks() == 1) continue;
+    EXPECT_NE(with(rcp(new Map(rows + (rank() + 1 == ranks() ? 1 : 0), 0, self)), side).find(named), std::string::npos);
   }
 }
 
