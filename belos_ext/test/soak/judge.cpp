@@ -144,10 +144,9 @@ class ColumnJudge {
   Real plain() const { return plainAfter_.value; }
 
   /// || b - A x || <= tolerance || b - A x_0 ||, or no program that sums squares can tell.
-  bool fallenBelow(double tolerance) const {
-    if (!isOrdinary(plainBefore_.value) || !isOrdinary(plainAfter_.value)) return true;
-    return plainAfter_.value <=
-           tolerance * (plainBefore_.value + plainBefore_.rounding) * generous + plainAfter_.rounding;
+  bool fallenBelow(double tolerance, const Norm& initial) const {
+    if (!isOrdinary(initial.value) || !isOrdinary(plainAfter_.value)) return true;
+    return plainAfter_.value <= tolerance * (initial.value + initial.rounding) * generous + plainAfter_.rounding;
   }
 
  private:
@@ -184,6 +183,11 @@ class ColumnJudge {
   std::vector<Limit> limits_;
 };
 
+Norm plainNorm(const System& system, const HostBlock& x, int column) {
+  const Residual r = residual(system.a, system.b, x, column);
+  return {norm(r.r), norm(r.rounding)};
+}
+
 bool isFinite(const HostBlock& v, int column) {
   for (int i = 0; i < v.rows; ++i) {
     if (!std::isfinite(v(i, column))) return false;
@@ -205,7 +209,7 @@ void judgeColumn(const System& system, const HostBlock& guess, const HostBlock& 
     failures.push_back({"false converged", fmt::format("column {}, reported {}: {}", c, report.trueResidual, missed)});
   }
   if (report.reason == StopReason::UserTest && question.userTestTolerance > 0 &&
-      !judge.fallenBelow(question.userTestTolerance)) {
+      !judge.fallenBelow(question.userTestTolerance, plainNorm(system, question.problemGuess, c))) {
     failures.push_back(
         {"the user's test passed for another x", fmt::format("column {}, reported {}, || b - A x || = {:.6e}", c,
                                                              report.trueResidual, static_cast<double>(judge.plain()))});

@@ -25,7 +25,9 @@ struct Observation {
 struct Question {
   Method method = Method::Gmres;
   SolverOptions options;
-  double userTestTolerance = 0;        ///< a user test passes where ||b - A x|| <= this ||b - A x_0||; 0: no such test
+  /// A user test passes where ||b - A x|| <= this ||b - A x_0||; 0: no such test.
+  double userTestTolerance = 0;
+  HostBlock problemGuess;  ///< that x_0: x when setProblem() was last called, which a repeated solve leaves behind
   bool testsCountApplications = true;  ///< no status test applies A
   bool operatorFails = false;          ///< from some application on: then no residual can be computed
   bool mustConverge = false;           ///< the system is benign and the parameters are sound

@@ -84,7 +84,10 @@ std::vector<Failure> Session::step(const StepRecipe& recipe) {
   takeParameters(recipe.parameters);
   takeProblem(recipe);
   takeTests(recipe);
-  if (recipe.reset == "problem" || recipe.reset == "both") subject_.solver->reset(Belos::Problem);
+  if (recipe.reset == "problem" || recipe.reset == "both") {
+    subject_.solver->reset(Belos::Problem);
+    subject_.problemGuess = gathered(*subject_.system->x);
+  }
   if (recipe.reset == "recycle" || recipe.reset == "both") subject_.solver->reset(Belos::RecycleSubspace);
   ++tally_.solves;
   // Asked for after the problem was set.
@@ -191,6 +194,7 @@ void Session::takeProblem(const StepRecipe& recipe) {
   if (system.hasLeft()) subject_.problem->setLeftPrec(system.leftOperator);
   if (system.hasRight()) subject_.problem->setRightPrec(system.rightOperator);
   subject_.problem->setProblem();
+  subject_.problemGuess = gathered(*system.x);
   subject_.solver->setProblem(subject_.problem);
 }
 
@@ -227,6 +231,7 @@ Question Session::ask(const StepRecipe& recipe) const {
   question.method = recipe.method;
   question.testsCountApplications = !appliesOperator(recipe.userTest) && !appliesOperator(recipe.debugTest);
   if (appliesOperator(recipe.userTest)) question.userTestTolerance = statusTestTolerance;
+  question.problemGuess = subject_.problemGuess;
   question.operatorFails = subject_.recipe.wrapper == "nan later";
   question.mustConverge =
       isEasy(subject_.recipe, question.options) && recipe.userTest == "none" && recipe.reuse != "again";

@@ -45,6 +45,7 @@ class Session {
     SystemRecipe recipe;  ///< of the system
     std::optional<System> system;
     RCP<Problem> problem;
+    HostBlock problemGuess;  ///< x when the problem was last set
     RCP<const Comm> comm;
     RCP<StatusTest> userTest;
   };
