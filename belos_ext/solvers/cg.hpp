@@ -9,8 +9,9 @@
 ///
 /// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner), 1 A, 1 M^{-1}, all updates in one sweep
 /// (6 vectors read, 4 written; without a preconditioner 4 and 3). A solve of n iterations: n + 1 reductions, n + 2 A
-/// (the first and the last residual among them), n + 1 M^{-1}. Storage: 5 vectors (3 without a preconditioner), 1 more
-/// with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
+/// (the first and the last residual among them), n + 1 M^{-1}; 1 M_L^{-1} and 1 reduction more where residuals are
+/// scaled by the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 1 more with a left and a
+/// right one, 1 more with a guess that is not zero. Overlap: none.
 ///
 /// | paper    | here   | shape              | meaning                                                      |
 /// |----------|--------|--------------------|--------------------------------------------------------------|
@@ -86,15 +87,12 @@ class Cg final : public KrylovSolver<Types> {
  private:
   /// The first direction, and all that a solve begins with, in one reduction. False when there is nothing to do.
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
+    const double native = scaled ? system.nativeNorm(v_.r(), v_.z(), v_.batch()) : 0;  // of all rows
     rows_.takeOut(system, v_.r());
     v_.preconditionResidual(system);  // z = M^{-1} r
-    const auto& criteria = stop.criteria();
-    const bool scaled = criteria.implicitScaling == ResidualScaling::NormOfPrecInitRes ||
-                        criteria.explicitScaling == ResidualScaling::NormOfPrecInitRes;
-    const double native =
-        scaled && system.hasLeft() ? v_.leftPreconditionedNorm(system) : 0;  // multiply() overwrites it
-    v_.beginAgain(system);                                                   // p = z
-    v_.multiply(system);                                                     // s = A p, t = M^{-1} s
+    v_.beginAgain(system);            // p = z
+    v_.multiply(system);              // s = A p, t = M^{-1} s
     auto& batch = v_.batch();
     batch.clear();
     v_.enter();
@@ -106,7 +104,7 @@ class Cg final : public KrylovSolver<Types> {
 
     const Scalar rr = v_.products().rr;
     const double norm = rows_.norm(system, b, x, v_.r(), rest, rr, batch);
-    stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled && system.hasLeft() ? native : norm);
+    stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled ? native : norm);
     if (stop.verified({norm, norm}, false)) return false;
     fresh_ = true;
     if (rows_.matters(v_.r(), rest, rhs, rr)) {

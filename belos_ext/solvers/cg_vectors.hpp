@@ -54,15 +54,6 @@ class CgVectors {
   MultiVector& s() { return *s_; }
   MultiVector& z() { return preconditioned_ ? *z_ : *r_; }
   MultiVector& t() { return preconditioned_ ? *t_ : *s_; }
-  /// || M_L^{-1} r || after preconditionResidual() with a left preconditioner. One reduction, collective.
-  double leftPreconditionedNorm(LinearSystem<Types>& system) {
-    batch_->clear();
-    const MultiVector& native = system.hasRight() ? *between_ : *z_;
-    const auto slot = batch_->norm2(native);
-    system.reduce(*batch_);
-    const Scalar square = (*batch_)[slot];
-    return system.norm(native, square, *batch_);
-  }
   ReductionBatch<Types>& batch() { return *batch_; }
   const Products& products() const { return q_; }
 

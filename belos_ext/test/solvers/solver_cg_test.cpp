@@ -130,6 +130,52 @@ TEST_P(CgTypes, ScaleByThePreconditionedInitialResidualWhereAsked) {
   }
 }
 
+/// M_L^{-1} of the whole residual: that of the rows that are solved first too, and however small it is.
+TEST_P(CgTypes, ScaleByThePreconditionedInitialResidualAsItIs) {
+  for (const double size : {1.0, 1e-200}) {
+    SCOPED_TRACE(size);
+    const auto a = pinned(8);
+    System system = systemWithRightHandSide(a, [=](GO g) { return size * (g == 0 ? 5.0 : wave(g)); });
+    system.preconditioner = grid2d(64, 1);  // spreads what the pinned row holds
+    Params p = strict();
+    p.set("Residual Scaling", "Norm of Preconditioned Initial Residual");
+    MultiVector native(system.b->getMap(), 1);
+    system.preconditioner->apply(*system.b, native);
+    const Outcome outcome = solve(GetParam(), p, system, Side::Left);
+    EXPECT_NEAR(outcome.report.columns[0].scale / norms(native)[0], 1, 1e-10);
+    EXPECT_NEAR(outcome.achieved * outcome.report.columns[0].scale, residualNorms(system, *system.x)[0],
+                1e-6 * residualNorms(system, *system.x)[0]);
+  }
+}
+
+/// A guess that is far larger than the solution leaves nothing of it in x + r / a.
+TEST_P(CgTypes, SolveADiagonalRowToTheLastDigitWhateverTheGuess) {
+  for (const double size : {1e-10, 1e-70}) {
+    SCOPED_TRACE(size);
+    const auto a = diagonal([](GO g) { return g == 0 ? Scalar(2) : Scalar(0); }, 10);
+    const System system = systemWithRightHandSide(a, [=](GO g) { return g == 0 ? size : 0.0; });
+    system.x->putScalar(0.7);
+    Params p = strict();
+    p.set("Convergence Tolerance", 1e-3 * size);
+    const Outcome outcome = solve(GetParam(), p, system);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_EQ(outcome.achieved, 0);
+    EXPECT_EQ(residualNorms(system, *system.x)[0], 0);
+  }
+}
+
+/// What is told is told of b - A x, the rows that are solved first included.
+TEST_P(CgTypes, CountWhatIsLeftOfTheRowsSolvedFirst) {
+  const auto a = diagonal([](GO g) { return static_cast<Scalar>(41 + g % 10); }, 50);
+  const System system = systemWithRightHandSide(a, [](GO) { return 1.0; });
+  system.x->putScalar(0.3);
+  const Outcome outcome = solve(GetParam(), strict(), system);
+  EXPECT_TRUE(outcome.converged);
+  const double norm = residualNorms(system, *system.x)[0];
+  EXPECT_GT(norm, 0);  // 49 (1 / 49) is not 1 in this arithmetic
+  EXPECT_NEAR(outcome.achieved * outcome.report.columns[0].scale, norm, 1e-6 * norm);
+}
+
 TEST_P(CgTypes, LeaveAFiniteIterateWhereTheSolutionOverflows) {
   const auto scaledBy = [](Scalar factor) {
     auto a = grid2d(8, 8);
