@@ -99,7 +99,7 @@ class LinearSystem {
     batch.clear();
     const auto all = batch.value(kernels_.scaledSquares(v, factor));
     reduce(batch);
-    if (!(batch[all] > Scalar(0))) return 0;
+    if (batch[all] == Scalar(0)) return 0;  // not where v, computed anew since, has become NaN
     return static_cast<double>(std::max(std::sqrt(batch[all]) / factor, Limits::min()));
   }
 

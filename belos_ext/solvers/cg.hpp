@@ -118,10 +118,11 @@ class Cg final : public KrylovSolver<Types> {
       system.reduce(batch);
       v_.take();
       const Scalar others = v_.products().rr, left = rows_.left(batch);
-      startWatches(system, x, std::max(size, Scalar(1)), rows_.norm(system, b, x, v_.r(), left, others, batch));
-    } else {
-      startWatches(system, x, size, norm);
+      const double now = rows_.norm(system, b, x, v_.r(), left, others, batch);
+      startWatches(system, x, std::max(size, Scalar(1)), now);
+      return !stop.verified({now, now}, false);
     }
+    startWatches(system, x, size, norm);
     return true;
   }
 

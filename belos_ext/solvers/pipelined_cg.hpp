@@ -117,10 +117,10 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled ? native : norm);
     }
     if (first) initial_ = {norm, norm};
-    if (!std::isfinite(square)) {
+    if (restart != Restart::Warm && restart != Restart::Judged) stop.verified({norm, norm}, false);
+    if (!stop.over() && !std::isfinite(square)) {
+      if (restart == Restart::Warm) return begin(system, b, x, stop, Restart::Cold);
       stop.stop(StopReason::NonFinite);
-    } else if (restart == Restart::First || restart == Restart::Cold) {
-      stop.verified({norm, norm}, false);
     }
     if (!stop.over() && first && rows_.matters(u(0), rest, rhs, norm2)) {
       rows_.solve(system, stop.iterations(), b, x, u(0));

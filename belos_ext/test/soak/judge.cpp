@@ -103,7 +103,8 @@ class ColumnJudge {
       Real scale = 0;
       for (const ResidualScaling scaling : limit.scalings) {
         scale = scaleOf(scaling);
-        const Real allowed = question_.options.tolerance * scale * generous + limit.norm.rounding;
+        const Real tolerance = question_.options.tolerance;  // 0 of a scale that is not known is 0
+        const Real allowed = (tolerance > 0 ? tolerance * scale * generous : 0) + limit.norm.rounding;
         met = met || limit.norm.value <= allowed;  // false for NaN
       }
       if (!met) {

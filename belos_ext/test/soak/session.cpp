@@ -61,6 +61,7 @@ bool isEasy(const SystemRecipe& s, const SolverOptions& o) {
 std::optional<Failure> Session::run(const Recipe& recipe) {
   StateCache::instance().clear();
   subject_ = {};
+  abandoned_ = false;
   for (std::size_t i = 0; i < recipe.steps.size(); ++i) {
     const StepRecipe& next = recipe.steps[i];
     Watchdog::announce(recipe.seed, fmt::format("step {}, {}", i, solverName(next.method).canonical));
@@ -74,9 +75,18 @@ std::optional<Failure> Session::run(const Recipe& recipe) {
       failure->text = fmt::format("step {}: {}", i, failure->text);
       return failure;
     }
+    abandonTogether();
   }
   subject_ = {};
   return std::nullopt;
+}
+
+/// Where a group of ranks had to give up its solver the others begin anew with it: they may meet in one solve again.
+void Session::abandonTogether() {
+  int any = 0;
+  Teuchos::reduceAll(*world_, Teuchos::REDUCE_MAX, abandoned_ ? 1 : 0, Teuchos::outArg(any));
+  if (any == 1) subject_ = {};
+  abandoned_ = false;
 }
 
 std::vector<Failure> Session::step(const StepRecipe& recipe) {
@@ -96,7 +106,7 @@ std::vector<Failure> Session::step(const StepRecipe& recipe) {
     return solveAndJudge(recipe);
   } catch (const Belos::StatusTestError&) {  // Belos' own tests throw where they see a NaN
     ++tally_.reasons["status test threw"];
-    subject_ = {};
+    abandoned_ = true;
     return {};
   }
 }

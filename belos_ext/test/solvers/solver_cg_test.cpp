@@ -176,6 +176,40 @@ TEST_P(CgTypes, CountWhatIsLeftOfTheRowsSolvedFirst) {
   EXPECT_NEAR(outcome.achieved * outcome.report.columns[0].scale, norm, 1e-6 * norm);
 }
 
+/// Fails unless the residual told is that of x.
+void expectToldOfX(const Outcome& outcome, const System& system) {
+  const double norm = residualNorms(system, *system.x)[0];
+  EXPECT_NEAR(outcome.achieved * outcome.report.columns[0].scale, norm, 1e-6 * norm)
+      << toString(outcome.report.reason) << " after " << outcome.iterations;
+}
+
+/// x is another one once the diagonal rows are solved.
+TEST_P(CgTypes, TellTheResidualOfXWhereTheyCannotTakeAStep) {
+  System system = systemWithRightHandSide(pinned(6), [](GO g) { return g == 0 ? 5.0 : wave(g); });
+  system.preconditioner = diagonal([](GO) { return 1e200; }, 36);
+  expectToldOfX(solve(GetParam(), strict(), system, Side::Right), system);
+  Params none = strict();
+  none.set("Fallback", "none");
+  const auto zero = diagonal([](GO g) { return g == 0 ? Scalar(1) : Scalar(0); }, 10);
+  const System singular = systemWithRightHandSide(zero);
+  expectToldOfX(solve(GetParam(), none, singular), singular);
+}
+
+TEST_P(CgTypes, TellTheResidualOfXWhereThePreconditionerFails) {
+  for (int k = 0; k < 60; ++k) {  // beyond those that estimate bounds of the spectrum
+    SCOPED_TRACE(k);
+    System system = systemWithRightHandSide(grid2d(6, 6));
+    const auto seen = std::make_shared<int>(0);
+    system.preconditioner = rcp(new FunctionOperator(system.b->getMap(), [=](const MultiVector& in, MultiVector& out) {
+      out.update((*seen)++ < k ? 1 : std::numeric_limits<double>::quiet_NaN(), in, 0);
+    }));
+    Params p = strict();
+    p.set("Residual Replacement", "every 1");
+    if (GetParam().method == Method::PipelinedCg) p.set("Pipeline Depth", 1 + k % 5);
+    expectToldOfX(solve(GetParam(), p, system, Side::Right), system);
+  }
+}
+
 TEST_P(CgTypes, LeaveAFiniteIterateWhereTheSolutionOverflows) {
   const auto scaledBy = [](Scalar factor) {
     auto a = grid2d(8, 8);
