@@ -167,8 +167,10 @@ class Cg final : public KrylovSolver<Types> {
         std::isfinite(next.norm)) {
       return true;
     }
-    if (examine(system, b, x, stop, next.norm, claimed) && !goOn) stop.stop(StopReason::UserTest);
-    return !stop.over();
+    if (goOn) return examine(system, b, x, stop, next.norm, claimed);
+    attained_ = v_.computeResidual(system, b, x);
+    if (!stop.verified({attained_, attained_}, claimed)) stop.stop(StopReason::UserTest);
+    return false;
   }
 
   /// r = b - A x decides; where the solve is not over it goes on from there: with the direction it has, or, where that

@@ -325,29 +325,4 @@ std::vector<Failure> judge(const System& system, const HostBlock& guess, const H
   return failures;
 }
 
-std::vector<double> sharedNumbers(const Observation& seen) {
-  const SolveReport& r = seen.report;
-  std::vector<double> numbers = {seen.converged ? 1.0 : 0.0,
-                                 static_cast<double>(seen.iterations),
-                                 seen.achieved,
-                                 seen.lossOfAccuracy ? 1.0 : 0.0,
-                                 static_cast<double>(r.reason),
-                                 static_cast<double>(r.iterationsInTurn),
-                                 static_cast<double>(r.restarts),
-                                 r.recursiveResidual,
-                                 r.trueResidual,
-                                 static_cast<double>(r.reductionsBlocking),
-                                 static_cast<double>(r.reductionsNonblocking),
-                                 static_cast<double>(r.operatorApplications),
-                                 static_cast<double>(r.preconditionerApplications),
-                                 static_cast<double>(r.finalStepSize),
-                                 static_cast<double>(r.events.size()),
-                                 static_cast<double>(r.history.size())};
-  for (const ColumnReport& column : r.columns) {
-    numbers.insert(numbers.end(), {static_cast<double>(column.reason), static_cast<double>(column.iterations),
-                                   column.recursiveResidual, column.trueResidual, column.scale});
-  }
-  return numbers;
-}
-
 }  // namespace capstan::soak

@@ -6,20 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "belos_ext/core/solve_report.hpp"
 #include "belos_ext/core/solver_options.hpp"
 #include "belos_ext/test/soak/system.hpp"
+#include "belos_ext/test/support/rank_agreement.hpp"
 
 namespace capstan::soak {
 
-/// What a solver says of its last solve.
-struct Observation {
-  bool converged = false;
-  int iterations = 0;
-  double achieved = 0;
-  bool lossOfAccuracy = false;
-  SolveReport report;
-};
+using Observation = testing::Outcome;
 
 /// What was asked.
 struct Question {
@@ -42,8 +35,5 @@ struct Failure {
 /// ranks agree.
 std::vector<Failure> judge(const System& system, const HostBlock& guess, const HostBlock& x, const Question& question,
                            const Observation& seen);
-
-/// The numbers that must be equal on all ranks to the last bit.
-std::vector<double> sharedNumbers(const Observation& seen);
 
 }  // namespace capstan::soak

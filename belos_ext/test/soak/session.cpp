@@ -7,8 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstring>
-#include <limits>
 #include <stdexcept>
 #include <thread>
 
@@ -26,17 +24,6 @@ int colour(const std::string& split, int rank, int ranks) {
   if (split == "even from odd") return rank % 2;
   if (split == "each alone") return rank;
   throw std::logic_error("soak: no split '" + split + "'");
-}
-
-std::vector<long long> bitsOf(const std::vector<double>& numbers) {
-  std::vector<long long> bits;
-  for (const double number : numbers) {
-    const double canonical = std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number;
-    long long pattern = 0;
-    std::memcpy(&pattern, &canonical, sizeof pattern);
-    bits.push_back(pattern);
-  }
-  return bits;
 }
 
 /// Whether the system and the parameters are such that no method has an excuse.
@@ -130,7 +117,7 @@ std::vector<Failure> Session::solveAndJudge(const StepRecipe& recipe) {
   Observation seen = observe();
   commitFault(seen);
   ++tally_.reasons[toString(seen.report.reason)];
-  for (const long long bits : bitsOf(sharedNumbers(seen))) {
+  for (const long long bits : testing::bitsOf(testing::sharedNumbers(seen))) {
     tally_.digest = mixed(tally_.digest ^ static_cast<std::uint64_t>(bits));
   }
   std::vector<Failure> failures = differences(seen);
@@ -249,22 +236,11 @@ Question Session::ask(const StepRecipe& recipe) const {
 }
 
 std::vector<Failure> Session::differences(const Observation& seen) const {
-  const std::vector<long long> mine = bitsOf(sharedNumbers(seen));
-  const auto extremes = [this](const std::vector<long long>& values) {
-    std::vector<long long> least(values.size()), most(values.size());
-    const int count = static_cast<int>(values.size());
-    Teuchos::reduceAll(*subject_.comm, Teuchos::REDUCE_MIN, count, values.data(), least.data());
-    Teuchos::reduceAll(*subject_.comm, Teuchos::REDUCE_MAX, count, values.data(), most.data());
-    return std::make_pair(least, most);
-  };
-  const auto counts = extremes({static_cast<long long>(mine.size())});
-  if (counts.first != counts.second) return {{"ranks differ", "in the number of columns of their reports"}};
-  const auto [least, most] = extremes(mine);
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    if (least[i] == most[i]) continue;
-    return {{"ranks differ", fmt::format("number {} of sharedNumbers() is {:.17g} here", i, sharedNumbers(seen)[i])}};
-  }
-  return {};
+  const std::vector<double> mine = testing::sharedNumbers(seen);
+  const auto place = testing::firstDifference(mine, *subject_.comm);
+  if (!place) return {};
+  return {{"ranks differ", fmt::format("number {} of sharedNumbers() is {:.17g} here", *place,
+                                       *place < mine.size() ? mine[*place] : 0.0)}};
 }
 
 std::optional<Failure> Session::agreed(const std::vector<Failure>& failures) const {
