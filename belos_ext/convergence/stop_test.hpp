@@ -36,6 +36,12 @@ struct StopCriteria {
   ResidualScaling explicitScaling = ResidualScaling::NormOfInitRes;
   double userScale = 1;
   bool testExplicit = false;
+
+  /// Whether || M_L^{-1} (b - A x) || of the guess is a scale.
+  bool scalesByNative() const {
+    return implicitScaling == ResidualScaling::NormOfPrecInitRes ||
+           explicitScaling == ResidualScaling::NormOfPrecInitRes;
+  }
 };
 
 /// What becomes of a claim that is examined while the Krylov space stands.

@@ -99,8 +99,19 @@ class LinearSystem {
     batch.clear();
     const auto all = batch.value(kernels_.scaledSquares(v, factor));
     reduce(batch);
-    if (!(batch[all] > Scalar(0))) return 0;
+    if (batch[all] == Scalar(0)) return 0;  // not where v, computed anew since, has become NaN
     return static_cast<double>(std::max(std::sqrt(batch[all]) / factor, Limits::min()));
+  }
+
+  /// || M_L^{-1} r ||. 1 application of M_L^{-1}, 1 reduction. Collective.
+  /// \param z gets M_L^{-1} r   \param batch is cleared
+  double nativeNorm(const MultiVector& r, MultiVector& z, ReductionBatch<Types>& batch) {
+    toNative(r, z);
+    batch.clear();
+    const auto slot = batch.norm2(z);
+    reduce(batch);
+    const Scalar square = batch[slot];
+    return norm(z, square, batch);
   }
 
   BlockKernels<Types>& kernels() { return kernels_; }

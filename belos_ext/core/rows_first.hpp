@@ -52,11 +52,11 @@ class RowsFirst {
     return left > epsilon * epsilon * (rhs + rest) || vanishes(r, left + rest);
   }
 
-  /// Solves the rows: x_i += r_i / a_ii, and r = b - A x without them. 2 A. Collective.
+  /// Solves the rows: x_i = b_i / a_ii, to which the guess contributes no rounding, and r = b - A x without them. 1 A.
+  /// Collective.
   void solve(LinearSystem<Types>& system, int iteration, const MultiVector& b, MultiVector& x, MultiVector& r) {
     system.tell(iteration, "diagonal rows", "solved first");
-    system.residual(b, x, r);
-    if (const auto* rows = system.diagonalRows(); rows != nullptr) rows->solve(r, x);
+    if (const auto* rows = system.diagonalRows(); rows != nullptr) rows->solve(b, x);
     system.residual(b, x, r);
     takeOut(system, r);
   }

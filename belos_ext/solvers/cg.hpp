@@ -9,8 +9,9 @@
 ///
 /// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner), 1 A, 1 M^{-1}, all updates in one sweep
 /// (6 vectors read, 4 written; without a preconditioner 4 and 3). A solve of n iterations: n + 1 reductions, n + 2 A
-/// (the first and the last residual among them), n + 1 M^{-1}. Storage: 5 vectors (3 without a preconditioner), 1 more
-/// with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
+/// (the first and the last residual among them), n + 1 M^{-1}; 1 M_L^{-1} and 1 reduction more where residuals are
+/// scaled by the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 1 more with a left and a
+/// right one, 1 more with a guess that is not zero. Overlap: none.
 ///
 /// | paper   | here   | shape              | meaning                                                    |
 /// |---------|--------|--------------------|------------------------------------------------------------|
@@ -86,34 +87,33 @@ class Cg final : public KrylovSolver<Types> {
  private:
   /// The first direction, and all that a solve begins with, in one reduction. False when there is nothing to do.
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
+    const double native = scaled ? system.nativeNorm(v_.r(), v_.z(), v_.batch()) : 0;  // of all rows
     rows_.takeOut(system, v_.r());
-    const auto& criteria = stop.criteria();
-    const bool scaled = criteria.implicitScaling == ResidualScaling::NormOfPrecInitRes ||
-                        criteria.explicitScaling == ResidualScaling::NormOfPrecInitRes;
-    auto& batch = v_.begin(system, scaled);  // z = M^{-1} r, p = z, s = A p, t = M^{-1} s
+    auto& batch = v_.begin(system);  // z = M^{-1} r, p = z, s = A p, t = M^{-1} s
     const auto bb = batch.norm2(b), xx = batch.norm2(x);
     rows_.enter(batch);
     system.reduce(batch);
     v_.take();
-    const Scalar rhs = batch[bb], size = batch[xx], lefts = v_.leftSquare(), rest = rows_.left(batch);
+    const Scalar rhs = batch[bb], size = batch[xx], rest = rows_.left(batch);
 
     const Scalar rr = v_.products().rr;
     const double norm = rows_.norm(system, b, x, v_.r(), rest, rr, batch);
-    const double native = scaled && system.hasLeft() ? v_.leftPreconditionedNorm(system, lefts) : norm;
-    stop.begin({norm, norm}, system.norm(b, rhs, batch), native);
+    stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled ? native : norm);
     if (stop.verified({norm, norm}, false)) return false;
     fresh_ = true;
     if (rows_.matters(v_.r(), rest, rhs, rr)) {
       rows_.solve(system, stop.iterations(), b, x, v_.r());
-      v_.begin(system, false);
+      v_.begin(system);
       rows_.enter(batch);
       system.reduce(batch);
       v_.take();
       const Scalar others = v_.products().rr, left = rows_.left(batch);
-      startWatches(system, x, std::max(size, Scalar(1)), rows_.norm(system, b, x, v_.r(), left, others, batch));
-    } else {
-      startWatches(system, x, size, norm);
+      const double now = rows_.norm(system, b, x, v_.r(), left, others, batch);
+      startWatches(system, x, std::max(size, Scalar(1)), now);
+      return !stop.verified({now, now}, false);
     }
+    startWatches(system, x, size, norm);
     return true;
   }
 
@@ -158,8 +158,10 @@ class Cg final : public KrylovSolver<Types> {
         std::isfinite(next.norm)) {
       return true;
     }
-    if (examine(system, b, x, stop, next.norm, claimed) && !goOn) stop.stop(StopReason::UserTest);
-    return !stop.over();
+    if (goOn) return examine(system, b, x, stop, next.norm, claimed);
+    attained_ = v_.computeResidual(system, b, x);
+    if (!stop.verified({attained_, attained_}, claimed)) stop.stop(StopReason::UserTest);
+    return false;
   }
 
   /// r = b - A x decides; where the solve is not over it goes on from there: with the direction it has, or, where that

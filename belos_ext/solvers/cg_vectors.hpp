@@ -54,15 +54,6 @@ class CgVectors {
   MultiVector& s() { return *s_; }
   MultiVector& z() { return preconditioned_ ? *z_ : *r_; }
   MultiVector& t() { return preconditioned_ ? *t_ : *s_; }
-  /// || M_L^{-1} r || from its reduced square. Where squares of entries may have underflowed, M^{-1} r is computed
-  /// again, since another product may have taken its place: then collective.
-  double leftPreconditionedNorm(LinearSystem<Types>& system, Scalar square) {
-    if (!(square < static_cast<Scalar>(r_->getGlobalLength()) * std::numeric_limits<Scalar>::min())) {
-      return std::sqrt(static_cast<double>(square));
-    }
-    preconditionResidual(system);
-    return system.norm(leftPreconditioned(system), square, *batch_);
-  }
   ReductionBatch<Types>& batch() { return *batch_; }
   const Products& products() const { return q_; }
 
@@ -72,21 +63,14 @@ class CgVectors {
   }
 
   /// z = M^{-1} r, p = z, s = A p, t = M^{-1} s, and the products in the batch returned, before its reduction.
-  /// \param native whether leftSquare() is asked for afterwards. The batch has as many numbers in either case
-  ReductionBatch<Types>& begin(LinearSystem<Types>& system, bool native) {
+  ReductionBatch<Types>& begin(LinearSystem<Types>& system) {
     preconditionResidual(system);
-    // Before multiply() overwrites the vector.
-    const bool wanted = native && system.hasLeft();
-    const Scalar mine = wanted ? system.kernels().scaledSquares(leftPreconditioned(system), Scalar(1)) : Scalar(0);
     beginAgain(system);
     multiply(system);
     batch_->clear();
     enter();
-    leftSquare_ = batch_->value(mine);
     return *batch_;
   }
-  /// || M_L^{-1} r ||^2 of that r, after the reduction; 0 without a left preconditioner.
-  Scalar leftSquare() const { return (*batch_)[leftSquare_]; }
 
   /// p = z.
   void beginAgain(LinearSystem<Types>& system) { system.kernels().scale(Scalar(1), z(), *p_); }
@@ -175,15 +159,10 @@ class CgVectors {
   };
 
   /// M_L^{-1} r, after preconditionResidual().
-  const MultiVector& leftPreconditioned(const LinearSystem<Types>& system) const {
-    return system.hasRight() ? *between_ : *z_;
-  }
-
   bool preconditioned_ = false;
   Vector r_, z_, p_, s_, t_, between_;
   std::unique_ptr<ReductionBatch<Types>> batch_;
   Slots slots_;
-  typename ReductionBatch<Types>::Slot leftSquare_;
   Products q_;
 };
 

@@ -91,7 +91,10 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const bool first = restart == Restart::First;
     if (restart == Restart::Replaced) kept_.keep(system, *p_);
     if (restart != Restart::Replaced && restart != Restart::Warm) kept_.forget();
-    if (restart != Restart::Warm) computeResidual(system, b, x);
+    if (restart != Restart::Warm) system.residual(b, x, u(0));
+    const bool scaled = first && system.hasLeft() && stop.criteria().scalesByNative();
+    const double native = scaled ? system.nativeNorm(u(0), top(0), *restart_) : 0;  // of all rows
+    if (restart != Restart::Warm) rows_.takeOut(system, u(0));
     if (restart == Restart::Replaced) kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
     if (restart != Restart::Warm && preconditioned_) system.precondition(u(0), scratch_.get(), top(0));
     auto& batch = *restart_;
@@ -99,26 +102,25 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
     const auto xx = first ? batch.norm2(x) : uu;
     kept_.enter(batch, *p_, top(0));
-    if (first) rows_.enter(batch);
-    const auto left = first && system.hasLeft() ? batch.norm2(system.hasRight() ? *scratch_ : top(0)) : uu;
+    rows_.enter(batch);
     system.reduce(batch);
     if (first && !system.agreesOnState()) configure(SolverOptions(options_));
-    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], lefts = batch[left];
-    const Scalar rest = first ? rows_.left(batch) : Scalar(0), size = batch[xx];
+    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx];
+    const Scalar rest = restart == Restart::Warm ? Scalar(0) : rows_.left(batch);
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
-    const double norm = first ? rows_.norm(system, b, x, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
-    perNorm_ = norm / static_cast<double>(nu_);
+    const double norm =
+        restart == Restart::Warm ? system.norm(u(0), norm2, batch) : rows_.norm(system, b, x, u(0), rest, norm2, batch);
+    perNorm_ = (rest > 0 ? std::sqrt(static_cast<double>(norm2)) : norm) / static_cast<double>(nu_);
     if (first) {
       keepGuess(system, x, size);
-      stop.begin({norm, norm}, system.norm(b, rhs, batch),
-                 system.hasLeft() ? std::sqrt(static_cast<double>(lefts)) : norm);
+      stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled ? native : norm);
     }
     if (first) initial_ = {norm, norm};
-    if (!std::isfinite(square)) {
+    if (restart != Restart::Warm && restart != Restart::Judged) stop.verified({norm, norm}, false);
+    if (!stop.over() && !std::isfinite(square)) {
+      if (restart == Restart::Warm) return begin(system, b, x, stop, Restart::Cold);
       stop.stop(StopReason::NonFinite);
-    } else if (restart == Restart::First || restart == Restart::Cold) {
-      stop.verified({norm, norm}, false);
     }
     if (!stop.over() && first && rows_.matters(u(0), rest, rhs, norm2)) {
       rows_.solve(system, stop.iterations(), b, x, u(0));
@@ -152,12 +154,6 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     }
     stop.wentBack(initial_);
     system.tell(stop.iterations(), "went back", "to the guess: the iterates overflow");
-  }
-
-  /// u_0 = b - A x, zero in the rows that are solved first.
-  void computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
-    system.residual(b, x, u(0));
-    rows_.takeOut(system, u(0));
   }
 
   /// The next step of the ladder after a cycle that did not end the solve.

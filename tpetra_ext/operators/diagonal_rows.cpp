@@ -86,17 +86,17 @@ auto DiagonalRows<Types>::squares(const MultiVector& r) const -> Scalar {
 }
 
 template <class Types>
-void DiagonalRows<Types>::solve(const MultiVector& r, MultiVector& x) const {
+void DiagonalRows<Types>::solve(const MultiVector& b, MultiVector& x) const {
   if (count_ == 0) return;
-  const auto values = r.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  const auto values = b.getLocalViewDevice(Tpetra::Access::ReadOnly);
   const auto solution = x.getLocalViewDevice(Tpetra::Access::ReadWrite);
   const auto rows = rows_;
   const auto diagonal = diagonal_;
   Kokkos::parallel_for(
       "capstan diagonal rows: solve", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
       KOKKOS_LAMBDA(const std::size_t k) {
-        const Scalar next = solution(rows(k), 0) + values(rows(k), 0) / diagonal(k);
-        if (next - next == Scalar(0)) solution(rows(k), 0) = next;
+        const Scalar entry = values(rows(k), 0) / diagonal(k);
+        if (entry - entry == Scalar(0)) solution(rows(k), 0) = entry;
       });
 }
 

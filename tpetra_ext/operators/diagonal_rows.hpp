@@ -31,8 +31,8 @@ class DiagonalRows {
   /// Sum of r_i^2 over this rank's diagonal rows. r: n x 1. Local; waits for the result.
   Scalar squares(const MultiVector& r) const;
 
-  /// x_i += r_i / a_ii, for the rows where that is finite. r, x: n x 1. Local.
-  void solve(const MultiVector& r, MultiVector& x) const;
+  /// x_i = b_i / a_ii, for the rows where that is finite. b, x: n x 1. Local.
+  void solve(const MultiVector& b, MultiVector& x) const;
 
   /// v_i = 0 in all columns. v: n x k. Local.
   void clear(MultiVector& v) const;

@@ -61,6 +61,8 @@ const std::map<std::string, Drawer>& drawers() {
       {"Verbosity", [](Random& random) { return ParameterEntry(random.between(0, 127)); }},
       {"Output Style", among<int>({0, 1, 2})},
       {"Output Frequency", among<int>({-1, 0, 1, 2, 10})},
+      {"Residual Splitting", among<std::string>({"contiguous", "cyclic"})},
+      {"Communication Strategy", among<std::string>({"standard", "two-step", "three-step", "optimal", "auto"})},
       {"Solver Name", among<std::string>({"", "pressure", "momentum"})},
       {"Timer Label", among<std::string>({"", "soak"})},
       // A thread of its own is slow where ranks outnumber cores.
@@ -105,7 +107,8 @@ Teuchos::ParameterList drawParameters(std::uint64_t seed, Method method, double 
     Teuchos::ParameterList list;
     if (!random.chance(0.2)) list.set("Maximum Iterations", random.oneOf<int>({5, 30, 60, 100, 200}));
     for (const ParameterRow& row : parameterRows()) {
-      if (!row.appliesTo(method) || !random.chance(share)) continue;
+      // What has no effect on the method is taken too, but for "Strict Parameters".
+      if (!random.chance(row.appliesTo(method) ? share : share / 10)) continue;
       const ParameterEntry entry = drawValue(row, random, folder);
       if (!entry.getAny(false).empty()) list.setEntry(row.name, entry);
     }

@@ -103,7 +103,8 @@ class ColumnJudge {
       Real scale = 0;
       for (const ResidualScaling scaling : limit.scalings) {
         scale = scaleOf(scaling);
-        const Real allowed = question_.options.tolerance * scale * generous + limit.norm.rounding;
+        const Real tolerance = question_.options.tolerance;  // 0 of a scale that is not known is 0
+        const Real allowed = (tolerance > 0 ? tolerance * scale * generous : 0) + limit.norm.rounding;
         met = met || limit.norm.value <= allowed;  // false for NaN
       }
       if (!met) {
@@ -144,10 +145,9 @@ class ColumnJudge {
   Real plain() const { return plainAfter_.value; }
 
   /// || b - A x || <= tolerance || b - A x_0 ||, or no program that sums squares can tell.
-  bool fallenBelow(double tolerance) const {
-    if (!isOrdinary(plainBefore_.value) || !isOrdinary(plainAfter_.value)) return true;
-    return plainAfter_.value <=
-           tolerance * (plainBefore_.value + plainBefore_.rounding) * generous + plainAfter_.rounding;
+  bool fallenBelow(double tolerance, const Norm& initial) const {
+    if (!isOrdinary(initial.value) || !isOrdinary(plainAfter_.value)) return true;
+    return plainAfter_.value <= tolerance * (initial.value + initial.rounding) * generous + plainAfter_.rounding;
   }
 
  private:
@@ -184,6 +184,11 @@ class ColumnJudge {
   std::vector<Limit> limits_;
 };
 
+Norm plainNorm(const System& system, const HostBlock& x, int column) {
+  const Residual r = residual(system.a, system.b, x, column);
+  return {norm(r.r), norm(r.rounding)};
+}
+
 bool isFinite(const HostBlock& v, int column) {
   for (int i = 0; i < v.rows; ++i) {
     if (!std::isfinite(v(i, column))) return false;
@@ -205,7 +210,7 @@ void judgeColumn(const System& system, const HostBlock& guess, const HostBlock& 
     failures.push_back({"false converged", fmt::format("column {}, reported {}: {}", c, report.trueResidual, missed)});
   }
   if (report.reason == StopReason::UserTest && question.userTestTolerance > 0 &&
-      !judge.fallenBelow(question.userTestTolerance)) {
+      !judge.fallenBelow(question.userTestTolerance, plainNorm(system, question.problemGuess, c))) {
     failures.push_back(
         {"the user's test passed for another x", fmt::format("column {}, reported {}, || b - A x || = {:.6e}", c,
                                                              report.trueResidual, static_cast<double>(judge.plain()))});
@@ -318,31 +323,6 @@ std::vector<Failure> judge(const System& system, const HostBlock& guess, const H
     break;
   }
   return failures;
-}
-
-std::vector<double> sharedNumbers(const Observation& seen) {
-  const SolveReport& r = seen.report;
-  std::vector<double> numbers = {seen.converged ? 1.0 : 0.0,
-                                 static_cast<double>(seen.iterations),
-                                 seen.achieved,
-                                 seen.lossOfAccuracy ? 1.0 : 0.0,
-                                 static_cast<double>(r.reason),
-                                 static_cast<double>(r.iterationsInTurn),
-                                 static_cast<double>(r.restarts),
-                                 r.recursiveResidual,
-                                 r.trueResidual,
-                                 static_cast<double>(r.reductionsBlocking),
-                                 static_cast<double>(r.reductionsNonblocking),
-                                 static_cast<double>(r.operatorApplications),
-                                 static_cast<double>(r.preconditionerApplications),
-                                 static_cast<double>(r.finalStepSize),
-                                 static_cast<double>(r.events.size()),
-                                 static_cast<double>(r.history.size())};
-  for (const ColumnReport& column : r.columns) {
-    numbers.insert(numbers.end(), {static_cast<double>(column.reason), static_cast<double>(column.iterations),
-                                   column.recursiveResidual, column.trueResidual, column.scale});
-  }
-  return numbers;
 }
 
 }  // namespace capstan::soak

@@ -6,26 +6,21 @@
 #include <string>
 #include <vector>
 
-#include "belos_ext/core/solve_report.hpp"
 #include "belos_ext/core/solver_options.hpp"
 #include "belos_ext/test/soak/system.hpp"
+#include "belos_ext/test/support/rank_agreement.hpp"
 
 namespace capstan::soak {
 
-/// What a solver says of its last solve.
-struct Observation {
-  bool converged = false;
-  int iterations = 0;
-  double achieved = 0;
-  bool lossOfAccuracy = false;
-  SolveReport report;
-};
+using Observation = testing::Outcome;
 
 /// What was asked.
 struct Question {
   Method method = Method::Gmres;
   SolverOptions options;
-  double userTestTolerance = 0;        ///< a user test passes where ||b - A x|| <= this ||b - A x_0||; 0: no such test
+  /// A user test passes where ||b - A x|| <= this ||b - A x_0||; 0: no such test.
+  double userTestTolerance = 0;
+  HostBlock problemGuess;  ///< that x_0: x when setProblem() was last called, which a repeated solve leaves behind
   bool testsCountApplications = true;  ///< no status test applies A
   bool operatorFails = false;          ///< from some application on: then no residual can be computed
   bool mustConverge = false;           ///< the system is benign and the parameters are sound
@@ -40,8 +35,5 @@ struct Failure {
 /// ranks agree.
 std::vector<Failure> judge(const System& system, const HostBlock& guess, const HostBlock& x, const Question& question,
                            const Observation& seen);
-
-/// The numbers that must be equal on all ranks to the last bit.
-std::vector<double> sharedNumbers(const Observation& seen);
 
 }  // namespace capstan::soak

@@ -6,6 +6,7 @@
 #include <Teuchos_ParameterList.hpp>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -64,11 +65,15 @@ const std::vector<Simplification>& simplifications();
 /// Applies the simplifications named, in the order of the table; any other name is a parameter's, which is dropped.
 void simplify(Recipe& recipe, const std::vector<std::string>& names);
 
+/// How often each ingredient occurs in these problems, by a name such as "right-hand sides 7", "map last" or "parameter
+/// Basis": every parameter, and what else at least one problem has.
+std::map<std::string, long> survey(std::uint64_t first, long problems, const std::string& folder);
+
 /// Names of the parameters the recipe sets.
 std::vector<std::string> parameterNames(const Recipe& recipe);
 
-/// Random values for some of the rows of the parameter table that have an effect on the method, all rows in time.
-/// \param share the share of the rows
+/// Random values for some of the rows of the parameter table, all rows in time.
+/// \param share the share of the rows that have an effect on the method; a tenth of it of the others
 Teuchos::ParameterList drawParameters(std::uint64_t seed, Method method, double share, const std::string& folder);
 
 }  // namespace capstan::soak

@@ -7,8 +7,6 @@
 #include <chrono>
 #include <cmath>
 #include <csignal>
-#include <cstring>
-#include <limits>
 #include <stdexcept>
 #include <thread>
 
@@ -26,17 +24,6 @@ int colour(const std::string& split, int rank, int ranks) {
   if (split == "even from odd") return rank % 2;
   if (split == "each alone") return rank;
   throw std::logic_error("soak: no split '" + split + "'");
-}
-
-std::vector<long long> bitsOf(const std::vector<double>& numbers) {
-  std::vector<long long> bits;
-  for (const double number : numbers) {
-    const double canonical = std::isnan(number) ? std::numeric_limits<double>::quiet_NaN() : number;
-    long long pattern = 0;
-    std::memcpy(&pattern, &canonical, sizeof pattern);
-    bits.push_back(pattern);
-  }
-  return bits;
 }
 
 /// Whether the system and the parameters are such that no method has an excuse.
@@ -61,6 +48,7 @@ bool isEasy(const SystemRecipe& s, const SolverOptions& o) {
 std::optional<Failure> Session::run(const Recipe& recipe) {
   StateCache::instance().clear();
   subject_ = {};
+  abandoned_ = false;
   for (std::size_t i = 0; i < recipe.steps.size(); ++i) {
     const StepRecipe& next = recipe.steps[i];
     Watchdog::announce(recipe.seed, fmt::format("step {}, {}", i, solverName(next.method).canonical));
@@ -74,9 +62,18 @@ std::optional<Failure> Session::run(const Recipe& recipe) {
       failure->text = fmt::format("step {}: {}", i, failure->text);
       return failure;
     }
+    abandonTogether();
   }
   subject_ = {};
   return std::nullopt;
+}
+
+/// Where a group of ranks had to give up its solver the others begin anew with it: they may meet in one solve again.
+void Session::abandonTogether() {
+  int any = 0;
+  Teuchos::reduceAll(*world_, Teuchos::REDUCE_MAX, abandoned_ ? 1 : 0, Teuchos::outArg(any));
+  if (any == 1) subject_ = {};
+  abandoned_ = false;
 }
 
 std::vector<Failure> Session::step(const StepRecipe& recipe) {
@@ -84,7 +81,10 @@ std::vector<Failure> Session::step(const StepRecipe& recipe) {
   takeParameters(recipe.parameters);
   takeProblem(recipe);
   takeTests(recipe);
-  if (recipe.reset == "problem" || recipe.reset == "both") subject_.solver->reset(Belos::Problem);
+  if (recipe.reset == "problem" || recipe.reset == "both") {
+    subject_.solver->reset(Belos::Problem);
+    subject_.problemGuess = gathered(*subject_.system->x);
+  }
   if (recipe.reset == "recycle" || recipe.reset == "both") subject_.solver->reset(Belos::RecycleSubspace);
   ++tally_.solves;
   // Asked for after the problem was set.
@@ -93,7 +93,7 @@ std::vector<Failure> Session::step(const StepRecipe& recipe) {
     return solveAndJudge(recipe);
   } catch (const Belos::StatusTestError&) {  // Belos' own tests throw where they see a NaN
     ++tally_.reasons["status test threw"];
-    subject_ = {};
+    abandoned_ = true;
     return {};
   }
 }
@@ -117,7 +117,7 @@ std::vector<Failure> Session::solveAndJudge(const StepRecipe& recipe) {
   Observation seen = observe();
   commitFault(seen);
   ++tally_.reasons[toString(seen.report.reason)];
-  for (const long long bits : bitsOf(sharedNumbers(seen))) {
+  for (const long long bits : testing::bitsOf(testing::sharedNumbers(seen))) {
     tally_.digest = mixed(tally_.digest ^ static_cast<std::uint64_t>(bits));
   }
   std::vector<Failure> failures = differences(seen);
@@ -191,6 +191,7 @@ void Session::takeProblem(const StepRecipe& recipe) {
   if (system.hasLeft()) subject_.problem->setLeftPrec(system.leftOperator);
   if (system.hasRight()) subject_.problem->setRightPrec(system.rightOperator);
   subject_.problem->setProblem();
+  subject_.problemGuess = gathered(*system.x);
   subject_.solver->setProblem(subject_.problem);
 }
 
@@ -227,6 +228,7 @@ Question Session::ask(const StepRecipe& recipe) const {
   question.method = recipe.method;
   question.testsCountApplications = !appliesOperator(recipe.userTest) && !appliesOperator(recipe.debugTest);
   if (appliesOperator(recipe.userTest)) question.userTestTolerance = statusTestTolerance;
+  question.problemGuess = subject_.problemGuess;
   question.operatorFails = subject_.recipe.wrapper == "nan later";
   question.mustConverge =
       isEasy(subject_.recipe, question.options) && recipe.userTest == "none" && recipe.reuse != "again";
@@ -234,22 +236,11 @@ Question Session::ask(const StepRecipe& recipe) const {
 }
 
 std::vector<Failure> Session::differences(const Observation& seen) const {
-  const std::vector<long long> mine = bitsOf(sharedNumbers(seen));
-  const auto extremes = [this](const std::vector<long long>& values) {
-    std::vector<long long> least(values.size()), most(values.size());
-    const int count = static_cast<int>(values.size());
-    Teuchos::reduceAll(*subject_.comm, Teuchos::REDUCE_MIN, count, values.data(), least.data());
-    Teuchos::reduceAll(*subject_.comm, Teuchos::REDUCE_MAX, count, values.data(), most.data());
-    return std::make_pair(least, most);
-  };
-  const auto counts = extremes({static_cast<long long>(mine.size())});
-  if (counts.first != counts.second) return {{"ranks differ", "in the number of columns of their reports"}};
-  const auto [least, most] = extremes(mine);
-  for (std::size_t i = 0; i < mine.size(); ++i) {
-    if (least[i] == most[i]) continue;
-    return {{"ranks differ", fmt::format("number {} of sharedNumbers() is {:.17g} here", i, sharedNumbers(seen)[i])}};
-  }
-  return {};
+  const std::vector<double> mine = testing::sharedNumbers(seen);
+  const auto place = testing::firstDifference(mine, *subject_.comm);
+  if (!place) return {};
+  return {{"ranks differ", fmt::format("number {} of sharedNumbers() is {:.17g} here", *place,
+                                       *place < mine.size() ? mine[*place] : 0.0)}};
 }
 
 std::optional<Failure> Session::agreed(const std::vector<Failure>& failures) const {

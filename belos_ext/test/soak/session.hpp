@@ -45,10 +45,12 @@ class Session {
     SystemRecipe recipe;  ///< of the system
     std::optional<System> system;
     RCP<Problem> problem;
+    HostBlock problemGuess;  ///< x when the problem was last set
     RCP<const Comm> comm;
     RCP<StatusTest> userTest;
   };
 
+  void abandonTogether();
   std::vector<Failure> step(const StepRecipe& recipe);
   std::vector<Failure> solveAndJudge(const StepRecipe& recipe);
   std::vector<Failure> expectRefusal();
@@ -67,6 +69,7 @@ class Session {
   std::string fault_;
   std::map<std::string, RCP<const Comm>> groups_;
   Subject subject_;
+  bool abandoned_ = false;  ///< a solve of this rank's group has thrown as it may
   Tally tally_;
 };
 

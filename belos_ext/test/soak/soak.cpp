@@ -35,7 +35,7 @@ struct Choices {
   double stall = 300;
   int failures = 10;
   std::string fault;
-  bool verbose = false;
+  bool verbose = false, survey = false;
 };
 
 const std::vector<std::string>& faults() {
@@ -58,6 +58,7 @@ std::optional<int> read(int argc, char** argv, bool speaks, Choices& choices) {
   app.add_option("--fault", choices.fault, "a fault to commit on purpose after every solve, which must be seen")
       ->check(CLI::IsMember(faults()));
   app.add_flag("--verbose", choices.verbose, "show every problem before it runs");
+  app.add_flag("--survey", choices.survey, "run nothing, and count what the problems are made of")->excludes(minutes);
   std::string words = "Difficulties for --without (anything else is the name of a parameter):\n";
   for (const Simplification& s : simplifications()) words += fmt::format("  {:<16} {}\n", s.name, s.meaning);
   app.footer(words);
@@ -131,6 +132,13 @@ class Run {
   }
 
   int go() {
+    if (choices_.survey) {
+      const auto counts = survey(choices_.first, choices_.problems, folder_.name());
+      for (const auto& [name, count] : counts) {
+        if (speaks_) fmt::print("{:7} {}\n", count, name);
+      }
+      return 0;
+    }
     long done = 0;
     for (; goesOn(done); ++done) {
       const std::uint64_t seed = choices_.first + static_cast<std::uint64_t>(done);

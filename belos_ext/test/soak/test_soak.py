@@ -72,6 +72,27 @@ class Soak(unittest.TestCase):
                 self.assertIn("--seed 1", errors)
                 self.assertIn(words, errors)
 
+    def test_the_problems_have_every_ingredient(self):
+        _, output, _ = soak("--survey", "--problems", "4000", ranks=1)
+        counts = {line.split(None, 1)[1]: int(line.split()[0]) for line in output.splitlines()}
+        self.assertGreater(sum(name.startswith("parameter ") for name in counts), 40)
+        self.assertEqual([name for name, count in counts.items()
+                          if count == 0 and name != "parameter Output Stream"], [], "every solver gets one")
+        for kind, words in {
+                "right-hand sides": range(8), "A x": ("1e300", "1e-300"), "b x": ("1e300", "1e-300"),
+                "rows x": ("1e+-100", "1e+-10"), "map": ("first", "last", "cyclic", "uneven"),
+                "spoilt": [f"{what} in {where}" for what in ("nan", "inf") for where in ("A", "b", "x0")],
+                "wrapper": ("nested", "nan later", "operator"), "side": ("left", "right", "both"),
+                "preconditioner": ("nested", "nan later", "varying", "indefinite", "jacobi"),
+                "reuse": ("new", "same", "clone", "again"), "reset": ("problem", "recycle", "both"),
+                "split": ("first from rest", "last from rest", "even from odd", "each alone"),
+                "combination": ("OR", "AND", "SEQ"),
+                "user test": ("never passes", "passes later", "reads all", "Belos iterations",
+                              "Belos implicit residual", "Belos explicit residual"),
+                "debug test": ("reads all", "Belos explicit residual")}.items():
+            for word in words:
+                self.assertIn(f"{kind} {word}", counts)
+
     def test_wrong_use_is_refused(self):
         for arguments, word in ((("--minutes", "-1"), "--minutes"), (("--without", "sense"), "sense"),
                                 (("--seed", "1", "--problems", "2"), "--problems"), (("--fault", "none"), "--fault"),

@@ -130,6 +130,86 @@ TEST_P(CgTypes, ScaleByThePreconditionedInitialResidualWhereAsked) {
   }
 }
 
+/// M_L^{-1} of the whole residual: that of the rows that are solved first too, and however small it is.
+TEST_P(CgTypes, ScaleByThePreconditionedInitialResidualAsItIs) {
+  for (const double size : {1.0, 1e-200}) {
+    SCOPED_TRACE(size);
+    const auto a = pinned(8);
+    System system = systemWithRightHandSide(a, [=](GO g) { return size * (g == 0 ? 5.0 : wave(g)); });
+    system.preconditioner = grid2d(64, 1);  // spreads what the pinned row holds
+    Params p = strict();
+    p.set("Residual Scaling", "Norm of Preconditioned Initial Residual");
+    MultiVector native(system.b->getMap(), 1);
+    system.preconditioner->apply(*system.b, native);
+    const Outcome outcome = solve(GetParam(), p, system, Side::Left);
+    EXPECT_NEAR(outcome.report.columns[0].scale / norms(native)[0], 1, 1e-10);
+    EXPECT_NEAR(outcome.achieved * outcome.report.columns[0].scale, residualNorms(system, *system.x)[0],
+                1e-6 * residualNorms(system, *system.x)[0]);
+  }
+}
+
+/// A guess that is far larger than the solution leaves nothing of it in x + r / a.
+TEST_P(CgTypes, SolveADiagonalRowToTheLastDigitWhateverTheGuess) {
+  for (const double size : {1e-10, 1e-70}) {
+    SCOPED_TRACE(size);
+    const auto a = diagonal([](GO g) { return g == 0 ? Scalar(2) : Scalar(0); }, 10);
+    const System system = systemWithRightHandSide(a, [=](GO g) { return g == 0 ? size : 0.0; });
+    system.x->putScalar(0.7);
+    Params p = strict();
+    p.set("Convergence Tolerance", 1e-3 * size);
+    const Outcome outcome = solve(GetParam(), p, system);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_EQ(outcome.achieved, 0);
+    EXPECT_EQ(residualNorms(system, *system.x)[0], 0);
+  }
+}
+
+/// What is told is told of b - A x, the rows that are solved first included.
+TEST_P(CgTypes, CountWhatIsLeftOfTheRowsSolvedFirst) {
+  const auto a = diagonal([](GO g) { return static_cast<Scalar>(41 + g % 10); }, 50);
+  const System system = systemWithRightHandSide(a, [](GO) { return 1.0; });
+  system.x->putScalar(0.3);
+  const Outcome outcome = solve(GetParam(), strict(), system);
+  EXPECT_TRUE(outcome.converged);
+  const double norm = residualNorms(system, *system.x)[0];
+  EXPECT_GT(norm, 0);  // 49 (1 / 49) is not 1 in this arithmetic
+  EXPECT_NEAR(outcome.achieved * outcome.report.columns[0].scale, norm, 1e-6 * norm);
+}
+
+/// Fails unless the residual told is that of x.
+void expectToldOfX(const Outcome& outcome, const System& system) {
+  const double norm = residualNorms(system, *system.x)[0];
+  EXPECT_NEAR(outcome.achieved * outcome.report.columns[0].scale, norm, 1e-6 * norm)
+      << toString(outcome.report.reason) << " after " << outcome.iterations;
+}
+
+/// x is another one once the diagonal rows are solved.
+TEST_P(CgTypes, TellTheResidualOfXWhereTheyCannotTakeAStep) {
+  System system = systemWithRightHandSide(pinned(6), [](GO g) { return g == 0 ? 5.0 : wave(g); });
+  system.preconditioner = diagonal([](GO) { return 1e200; }, 36);
+  expectToldOfX(solve(GetParam(), strict(), system, Side::Right), system);
+  Params none = strict();
+  none.set("Fallback", "none");
+  const auto zero = diagonal([](GO g) { return g == 0 ? Scalar(1) : Scalar(0); }, 10);
+  const System singular = systemWithRightHandSide(zero);
+  expectToldOfX(solve(GetParam(), none, singular), singular);
+}
+
+TEST_P(CgTypes, TellTheResidualOfXWhereThePreconditionerFails) {
+  for (int k = 0; k < 60; ++k) {  // beyond those that estimate bounds of the spectrum
+    SCOPED_TRACE(k);
+    System system = systemWithRightHandSide(grid2d(6, 6));
+    const auto seen = std::make_shared<int>(0);
+    system.preconditioner = rcp(new FunctionOperator(system.b->getMap(), [=](const MultiVector& in, MultiVector& out) {
+      out.update((*seen)++ < k ? 1 : std::numeric_limits<double>::quiet_NaN(), in, 0);
+    }));
+    Params p = strict();
+    p.set("Residual Replacement", "every 1");
+    if (GetParam().method == Method::PipelinedCg) p.set("Pipeline Depth", 1 + k % 5);
+    expectToldOfX(solve(GetParam(), p, system, Side::Right), system);
+  }
+}
+
 TEST_P(CgTypes, LeaveAFiniteIterateWhereTheSolutionOverflows) {
   const auto scaledBy = [](Scalar factor) {
     auto a = grid2d(8, 8);

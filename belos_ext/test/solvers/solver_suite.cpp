@@ -159,40 +159,11 @@ bool identical(const MultiVector& a, const MultiVector& b) {
 }
 
 void expectSameOnAllRanks(const std::vector<double>& values) {
-  const auto comm = Tpetra::getDefaultComm();
-  for (size_t i = 0; i < values.size(); ++i) {
-    const double mine = std::isnan(values[i]) ? -12345.0 : values[i];
-    double least = 0, most = 0;
-    Teuchos::reduceAll(*comm, Teuchos::REDUCE_MIN, mine, Teuchos::outArg(least));
-    Teuchos::reduceAll(*comm, Teuchos::REDUCE_MAX, mine, Teuchos::outArg(most));
-    EXPECT_EQ(least, most) << "number " << i << " differs between ranks";
-  }
+  const auto place = firstDifference(values, *Tpetra::getDefaultComm());
+  EXPECT_FALSE(place) << "number " << place.value_or(0) << " differs between ranks";
 }
 
-void expectSameOnAllRanks(const Outcome& outcome) {
-  const SolveReport& r = outcome.report;
-  std::vector<double> numbers = {static_cast<double>(outcome.converged),
-                                 static_cast<double>(outcome.iterations),
-                                 outcome.achieved,
-                                 static_cast<double>(outcome.lossOfAccuracy),
-                                 static_cast<double>(r.converged),
-                                 static_cast<double>(r.reason),
-                                 static_cast<double>(r.iterations),
-                                 static_cast<double>(r.restarts),
-                                 r.recursiveResidual,
-                                 r.trueResidual,
-                                 static_cast<double>(r.reductionsBlocking),
-                                 static_cast<double>(r.reductionsNonblocking),
-                                 static_cast<double>(r.operatorApplications),
-                                 static_cast<double>(r.preconditionerApplications),
-                                 static_cast<double>(r.finalStepSize),
-                                 static_cast<double>(r.events.size())};
-  for (const ColumnReport& column : r.columns) {
-    numbers.insert(numbers.end(), {static_cast<double>(column.reason), static_cast<double>(column.iterations),
-                                   column.trueResidual, column.scale});
-  }
-  expectSameOnAllRanks(numbers);
-}
+void expectSameOnAllRanks(const Outcome& outcome) { expectSameOnAllRanks(sharedNumbers(outcome)); }
 
 RCP<MultiVector> copyOf(const MultiVector& v) { return rcp(new MultiVector(v, Teuchos::Copy)); }
 int ranks() { return Tpetra::getDefaultComm()->getSize(); }

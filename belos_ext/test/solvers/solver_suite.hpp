@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "belos_ext/core/solve_report.hpp"
 #include "belos_ext/core/solver_names.hpp"
 #include "belos_ext/test/support/problems.hpp"
+#include "belos_ext/test/support/rank_agreement.hpp"
 
 namespace capstan {
 
@@ -37,15 +37,6 @@ struct System {
   RCP<MultiVector> b, x;
   RCP<const Operator> preconditioner;
   std::function<void()> arm = [] {};  ///< called once the problem is set and before the solve
-};
-
-/// What a solve returned, with the report.
-struct Outcome {
-  bool converged = false;
-  SolveReport report;
-  int iterations = 0;
-  double achieved = 0;
-  bool lossOfAccuracy = false;
 };
 
 /// out = f(in), for operators that misbehave on purpose. Refuses alpha, beta and transposes.
@@ -99,7 +90,7 @@ bool allFinite(const MultiVector& v);
 /// Every entry equal, NaN equal to NaN.
 bool identical(const MultiVector& a, const MultiVector& b);
 
-/// Fails unless all ranks hold the same numbers (NaN equal to NaN). Collective.
+/// Fails unless all ranks hold the same numbers to the last bit (NaN equal to NaN). Collective.
 void expectSameOnAllRanks(const std::vector<double>& values);
 /// The same for outcome, counts and residuals of a report.
 void expectSameOnAllRanks(const Outcome& outcome);

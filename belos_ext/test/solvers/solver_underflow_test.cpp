@@ -1,6 +1,8 @@
 /// \file
 /// Systems whose entries are ordinary numbers and whose squares underflow.
 
+#include <limits>
+
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 namespace capstan::testing {
@@ -45,6 +47,23 @@ TEST_P(TinySystems, AreSolvedByGmres) {
       }
       EXPECT_TRUE(allFinite(*system.x));
     }
+  }
+}
+
+/// A norm that is computed once more where squares underflow may be that of a vector with a NaN.
+TEST_P(TinySystems, AreNotSolvedByANaN) {
+  for (int k = 0; k < 6; ++k) {
+    SCOPED_TRACE(k);
+    const auto a = grid2d(8, 8);
+    System system = tiny(1e-200, 1);
+    const auto seen = std::make_shared<int>(0);
+    system.a = rcp(new FunctionOperator(a->getDomainMap(), [=](const MultiVector& in, MultiVector& out) {
+      a->apply(in, out);
+      if ((*seen)++ >= k) out.putScalar(std::numeric_limits<double>::quiet_NaN());
+    }));
+    const Outcome outcome = solve(GetParam(), Params(), system);
+    EXPECT_FALSE(outcome.converged) << "reported " << outcome.achieved;
+    EXPECT_TRUE(allFinite(*system.x));
   }
 }
 

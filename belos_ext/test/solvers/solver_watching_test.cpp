@@ -66,6 +66,22 @@ TEST_P(Watching, UserTestCombinedByOrStopsTheSolve) {
   expectSameOnAllRanks(outcome);
 }
 
+TEST_P(Watching, UserTestEndsCgWithoutAnotherPreconditioner) {
+  if (GetParam().method != Method::Cg) GTEST_SKIP() << "the pipelines hold preconditioned vectors that are ahead";
+  for (const bool lost : {false, true}) {  // whether the residual would be replaced otherwise
+    Params p;
+    if (lost) p.set("Residual Replacement", "every 6");
+    const auto solver = solverOf(GetParam(), p);
+    solver->setUserConvStatusTest(afterIterations(6), Combo::OR);
+    const Outcome outcome = solve(*solver, plain(), Side::Right);
+    EXPECT_EQ(outcome.report.reason, StopReason::UserTest);
+    EXPECT_EQ(outcome.iterations, 6);
+    EXPECT_EQ(outcome.report.preconditionerApplications, 6 + 1);
+    EXPECT_EQ(outcome.report.operatorApplications, 6 + 2);
+    EXPECT_TRUE(told(outcome, "residual replacement").empty());
+  }
+}
+
 TEST_P(Watching, BelosOwnTestsWorkAsUserTests) {
   const auto solver = solverOf(GetParam());
   solver->setUserConvStatusTest(rcp(new Belos::StatusTestMaxIters<Scalar, MultiVector, Operator>(5)), Combo::OR);
