@@ -182,23 +182,15 @@ class RestartedGmres : public KrylovSolver<Types> {
     }
   }
 
-  /// The most columns, at least half of `columns`, from which a cycle can go on to the target: their vectors are
-  /// independent, and their H is exact enough; 0: none. Found by bisection, to within `step`. Cost: 1 reduction, n
-  /// columns^2 operations, and for each of a few trials 1 A, 1 M^{-1}, 1 reduction.
+  /// The most columns from which a cycle can go on to the target: their vectors are independent, and their H is exact
+  /// enough; 0: none, or less than half of `columns`. Found by bisection, to within `step`. An H that is more exact than
+  /// that is worth `step` columns, or a few percent. Cost: 1 reduction, n columns^2 operations, and for each of a few
+  /// trials 1 A, 1 M^{-1}, 1 reduction.
   int exactColumns(LinearSystem<Types>& system, const StopTest& stop, int columns, int step) {
-    const int least = columns / 2;
-    int good = least, bad = std::min(columns, independentColumns(system, columns)) + 1;
-    for (int k = bad - 1, less = step; k > good && bad - good > 1;) {
-      if (isExact(system, stop, k)) {
-        good = k;
-      } else {
-        bad = k;
-      }
-      if (bad - good <= step && good > least) break;
-      k = good > least ? (good + bad) / 2 : bad - less;
-      less *= 2;
-    }
-    return good > least ? good : 0;
+    const int most = std::min(columns, independentColumns(system, columns)), least = columns / 2;
+    const int nearly = std::max(0, most - std::max(step, columns / 20));
+    const int good = exactColumns(system, stop, nearly, most, 1, veryExact);
+    return good > nearly ? good : exactColumns(system, stop, least, most, step, exactEnough);
   }
 
   /// Whether a refuted claim leaves less to do, from the residual it has led to, than doing `columns` - `kept` columns
@@ -305,13 +297,29 @@ class RestartedGmres : public KrylovSolver<Types> {
     return columns;
   }
 
+  /// The most columns in (least, most], to within `step`, of which isExact() holds; 0: none.
+  int exactColumns(LinearSystem<Types>& system, const StopTest& stop, int least, int most, int step, Scalar part) {
+    int good = least, bad = most + 1;
+    for (int k = most, less = step; k > good && bad - good > 1;) {
+      if (isExact(system, stop, k, part)) {
+        good = k;
+      } else {
+        bad = k;
+      }
+      if (bad - good <= step && good > least) break;
+      k = good > least ? (good + bad) / 2 : bad - less;
+      less *= 2;
+    }
+    return good > least ? good : 0;
+  }
+
   /// Whether the last of `columns` columns of H, the one with the largest error, is exact enough: GMRES bears errors
-  /// that grow as its residual falls ([Simoncini and Szyld 2003]).
-  bool isExact(LinearSystem<Types>& system, const StopTest& stop, int columns) {
+  /// that grow as its residual falls ([Simoncini and Szyld 2003]). \param part of the error it bears
+  bool isExact(LinearSystem<Types>& system, const StopTest& stop, int columns, Scalar part) {
     const auto& leastSquares = relation_.leastSquares();
     const Scalar needed =
         leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual(columns - 1);
-    return relationError(system, columns - 1) <= std::max(exactEnough * needed, leastNeeded);
+    return relationError(system, columns - 1) <= std::max(part * needed, leastNeeded);
   }
 
   /// || A M^{-1} q_j - Q h_{:,j} || / || H ||, computed.
@@ -383,7 +391,7 @@ class RestartedGmres : public KrylovSolver<Types> {
   }
 
   /// Part of what an error of H may be for the residual to meet the target, and what is borne in any case.
-  static constexpr Scalar exactEnough = static_cast<Scalar>(0.01);
+  static constexpr Scalar exactEnough = static_cast<Scalar>(0.01), veryExact = static_cast<Scalar>(1e-5);
   static constexpr Scalar leastNeeded = 100 * std::numeric_limits<Scalar>::epsilon();
   /// A cycle may make the native residual larger by this factor: rounding at the attainable accuracy.
   static constexpr double tolerated = 2;

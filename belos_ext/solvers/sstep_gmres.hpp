@@ -176,8 +176,9 @@ class SStepGmres final : public RestartedGmres<Types> {
     }
   }
 
-  /// Many panels add up, and the condition of H is that of the steps so far.
-  static constexpr Scalar safety = static_cast<Scalar>(0.01);
+  /// Many panels add up, H gets worse conditioned as steps come, and products of strong preconditioners are rounded far
+  /// more than by eps.
+  static constexpr Scalar safety = static_cast<Scalar>(1e-5);
   /// Below it rounding of the products themselves decides.
   static constexpr Scalar leastError = 100 * std::numeric_limits<Scalar>::epsilon();
 
