@@ -46,6 +46,7 @@ class Cg final : public KrylovSolver<Types> {
 
   void configure(const SolverOptions& options) override {
     replacement_ = options.residualReplacement;
+    v_.constants().configure(options.nullSpace);
     fallback_.configure(options);
   }
 
@@ -80,6 +81,7 @@ class Cg final : public KrylovSolver<Types> {
     fresh_ = false;
     v_.multiply(system);
     v_.measure(system);
+    judgeConstants(system, stop);
     iterate(system, b, x, stop);
   }
 
@@ -97,7 +99,7 @@ class Cg final : public KrylovSolver<Types> {
     v_.multiply(system);                                                     // s = A p, t = M^{-1} s
     auto& batch = v_.batch();
     batch.clear();
-    v_.enter();
+    v_.enter(system);
     const auto bb = batch.norm2(b), xx = batch.norm2(x);
     rows_.enter(batch);
     system.reduce(batch);
@@ -115,7 +117,7 @@ class Cg final : public KrylovSolver<Types> {
       v_.beginAgain(system);
       v_.multiply(system);
       batch.clear();
-      v_.enter();
+      v_.enter(system);
       rows_.enter(batch);
       system.reduce(batch);
       v_.take();
@@ -124,13 +126,23 @@ class Cg final : public KrylovSolver<Types> {
     } else {
       startWatches(system, x, size, norm);
     }
+    judgeConstants(system, stop);
     return true;
+  }
+
+  /// Decides whether constants may be projected out, and does it where b - A x holds one.
+  void judgeConstants(LinearSystem<Types>& system, const StopTest& stop) {
+    auto& constants = v_.constants();
+    const auto& q = v_.products();
+    if (!constants.judge(system, stop, v_.sums().r, v_.sums().s, q.ss) || !constants.ofResidual()) return;
+    if (constants.matters(v_.sums().r, q.rr)) v_.projectResidual(system);
   }
 
   /// The textbook's loop. p, s = A p, t = M^{-1} s and their products are there.
   void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     while (!stop.over()) {
       const auto& q = v_.products();
+      if (v_.constants().dominates(v_.sums().p, q.pp)) v_.projectDirection(system, stop.iterations());
       const Scalar alpha = q.nu / q.mu;
       const Scalar predicted = q.nu - 2 * alpha * q.delta + alpha * alpha * q.gamma;  // the next nu, not reduced
       const Scalar beta = predicted / q.nu;
@@ -179,13 +191,14 @@ class Cg final : public KrylovSolver<Types> {
     attained_ = v_.computeResidual(system, b, x);
     const bool diverged = std::isinf(attained_) && fallback_.wanted() && !stop.exhausted();
     if (diverged) return goToGmres(system, b, x, stop, "the residual grows without bound");
+    if (claimed && v_.constants().endsInconsistent(system, attained_, v_.rest(), stop)) return false;
     if (stop.verified({attained_, attained_}, claimed)) return false;
     if (claimed && rounding_.ends(system, x, stop)) return false;
     if (claimed && replacement_.mode == ResidualReplacement::Mode::Off) {
       stop.stop(StopReason::Stagnation);
       return false;
     }
-    const bool lost = !(attained_ <= lostFactor * recursive) || !gap_.isSmall();
+    const bool lost = !(v_.rest() <= lostFactor * recursive) || !gap_.isSmall();
     system.tell(stop.iterations(), "residual replacement",
                 claimed ? "the computed residual does not meet the tolerance yet"
                 : lost  ? "restarted from the computed residual"
@@ -208,7 +221,7 @@ class Cg final : public KrylovSolver<Types> {
   /// r has been computed anew: z = M^{-1} r, and p = z where nothing is to be kept.
   void replaceResidual(LinearSystem<Types>& system, bool newDirection) {
     rows_.takeOut(system, v_.r());
-    gap_.replaced(attained_);
+    gap_.replaced(v_.rest());
     v_.preconditionResidual(system);
     sinceRenewal_ = 0;
     if (newDirection) v_.beginAgain(system);
