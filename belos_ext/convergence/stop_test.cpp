@@ -118,6 +118,15 @@ bool StopTest::endAtRoundingLevel(double images, double epsilon) {
   return true;
 }
 
+bool StopTest::endInconsistent(double whole, double part, double rest) {
+  if (over_ || !(attained({part, part}) > criteria_.tolerance) || !(attained({rest, rest}) <= criteria_.tolerance)) {
+    return false;
+  }
+  norms_ = {whole, whole};
+  stop(StopReason::Inconsistent);
+  return true;
+}
+
 void StopTest::restarted(bool claimed) {
   if (over_) return;
   if (claimed) {

@@ -100,6 +100,10 @@ class StopTest {
   /// random signs, or less, which ends no solve too early \param epsilon of the arithmetic
   bool endAtRoundingLevel(double images, double epsilon);
 
+  /// Ends the solve where a part of b - A x that no x changes keeps the whole above the tolerance, and the rest meets
+  /// it. To be asked before verified() judges the whole. Returns whether it did. \param whole || b - A x ||
+  bool endInconsistent(double whole, double part, double rest);
+
   /// The solve, over without convergence, returns an earlier iterate; these are the norms of its residuals.
   void wentBack(const ResidualNorms& norms) { norms_ = norms; }
 

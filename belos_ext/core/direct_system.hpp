@@ -54,6 +54,7 @@ class DirectSystem final : public LinearSystem<Types> {
   bool hasLeft() const override { return operator_.hasLeft(); }
   bool hasRight() const override { return operator_.hasRight(); }
   const DiagonalRows<Types>* diagonalRows() const override { return operator_.diagonalRows(); }
+  bool annihilatesConstants() const override { return monitor_.annihilatesConstants(); }
 
  private:
   PreconditionedOperator<Types>& operator_;

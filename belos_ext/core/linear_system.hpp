@@ -59,6 +59,10 @@ class LinearSystem {
   /// The rows that symmetric methods solve first, and keep at zero from then on; null: none.
   virtual const DiagonalRows<Types>* diagonalRows() const { return nullptr; }
 
+  /// Whether the rows of A have been seen to sum to zero, on all ranks: known after the first reduction, for symmetric
+  /// methods.
+  virtual bool annihilatesConstants() const { return false; }
+
   /// u = M_R^{-1} M_L^{-1} r, for methods that want M^{-1} = M_R^{-1} M_L^{-1} as a whole. `scratch` is used with both,
   /// and then holds M_L^{-1} r. Diagonal rows that are solved already stay zero.
   void precondition(const MultiVector& r, MultiVector* scratch, MultiVector& u) {

@@ -104,6 +104,7 @@ class Lockstep {
     bool hasLeft() const override { return owner.operator_.hasLeft(); }
     bool hasRight() const override { return owner.operator_.hasRight(); }
     const DiagonalRows<Types>* diagonalRows() const override { return owner.operator_.diagonalRows(); }
+    bool annihilatesConstants() const override { return owner.monitor_.annihilatesConstants(); }
 
     void wait(Request r) {
       request = r;

@@ -67,21 +67,26 @@ class Monitor final
   /// Sums these numbers over the ranks in the first reduction of the solve, which is made anyway, and tells the sums.
   /// Nothing is told where a solve makes none. Local; call it alike on all ranks.
   void sendAlong(const std::vector<Scalar>& mine, std::function<void(const std::vector<Scalar>&)> tell) {
-    passengers_ = mine;
-    tellPassengers_ = std::move(tell);
+    passengers_.push_back({mine, {}, std::move(tell)});
   }
 
   /// What sendAlong() was given gets into a batch before it is reduced, and out of it afterwards. Local.
   void board(ReductionBatch<Types>& batch) {
-    seats_.clear();
-    for (const Scalar number : passengers_) seats_.push_back(batch.value(number));
+    for (Passenger& passenger : passengers_) {
+      for (const Scalar number : passenger.numbers) passenger.seats.push_back(batch.value(number));
+    }
   }
   void alight(const ReductionBatch<Types>& batch) {
-    if (seats_.empty()) return;
-    for (std::size_t i = 0; i < seats_.size(); ++i) passengers_[i] = batch[seats_[i]];
-    seats_.clear();
-    tellPassengers_(std::exchange(passengers_, {}));
+    if (passengers_.empty()) return;
+    for (Passenger& passenger : std::exchange(passengers_, {})) {
+      for (std::size_t i = 0; i < passenger.seats.size(); ++i) passenger.numbers[i] = batch[passenger.seats[i]];
+      passenger.tell(passenger.numbers);
+    }
   }
+
+  /// What is known of the rows of A, all ranks' together (row_sum_watch.hpp).
+  bool annihilatesConstants() const { return annihilatesConstants_; }
+  void setAnnihilatesConstants(bool yes) { annihilatesConstants_ = yes; }
 
   /// The divisor of a column's residual in history and output.
   void setScale(int column, double scale) { scales_[static_cast<std::size_t>(column)] = static_cast<Magnitude>(scale); }
@@ -158,6 +163,12 @@ class Monitor final
   bool isInitialized() override { return true; }
 
  private:
+  struct Passenger {
+    std::vector<Scalar> numbers;
+    std::vector<typename ReductionBatch<Types>::Slot> seats;
+    std::function<void(const std::vector<Scalar>&)> tell;
+  };
+
   void prepareOutput(const SolverOptions& options) {
     if (options.outputFrequency <= 0 ||
         (options.verbosity & (Belos::StatusTestDetails | Belos::IterationDetails)) == 0) {
@@ -188,9 +199,8 @@ class Monitor final
   Teuchos::RCP<Belos::StatusTestOutput<Scalar, MultiVector, Operator>> output_;
   std::vector<Magnitude> residuals_, scales_;
   const std::vector<ColumnProgress<Types>>* current_ = nullptr;
-  std::vector<Scalar> passengers_;
-  std::vector<typename ReductionBatch<Types>::Slot> seats_;
-  std::function<void(const std::vector<Scalar>&)> tellPassengers_;
+  std::vector<Passenger> passengers_;
+  bool annihilatesConstants_ = false;
   bool keepsHistory_;
   bool scaled_ = false;
   int iterations_ = 0;

@@ -8,7 +8,7 @@ const std::vector<StopReason>& allStopReasons() {
   static const std::vector<StopReason> reasons = {
       StopReason::NotStarted,         StopReason::Converged,   StopReason::ZeroRightHandSide,
       StopReason::MaxIterations,      StopReason::MaxRestarts, StopReason::Stagnation,
-      StopReason::AttainableAccuracy, StopReason::Breakdown,   StopReason::NonFinite,
+      StopReason::AttainableAccuracy, StopReason::Inconsistent, StopReason::Breakdown, StopReason::NonFinite,
       StopReason::Diverged,           StopReason::UserTest};
   return reasons;
 }
@@ -29,6 +29,8 @@ std::string toString(StopReason reason) {
       return "stagnation";
     case StopReason::AttainableAccuracy:
       return "attainable accuracy";
+    case StopReason::Inconsistent:
+      return "inconsistent";
     case StopReason::Breakdown:
       return "breakdown";
     case StopReason::NonFinite:

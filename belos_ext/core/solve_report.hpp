@@ -18,6 +18,7 @@ enum class StopReason {
   MaxRestarts,
   Stagnation,          ///< the computed residual no longer falls: loss of accuracy
   AttainableAccuracy,  ///< nothing but rounding is left of b - A x, and the tolerance asks for less: loss of accuracy
+  Inconsistent,        ///< b has a constant that no A x has, and the rest of b - A x meets the tolerance ("Null Space")
   Breakdown,           ///< the method cannot go on, not even in its classical form
   NonFinite,           ///< NaN or Inf in the operator, the preconditioner or the right-hand side
   Diverged,

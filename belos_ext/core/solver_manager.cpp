@@ -14,6 +14,7 @@
 #include "belos_ext/core/parameter_agreement.hpp"
 #include "belos_ext/core/parameter_overlay.hpp"
 #include "belos_ext/core/report_summary.hpp"
+#include "belos_ext/core/row_sum_watch.hpp"
 #include "belos_ext/core/said_once.hpp"
 #include "belos_ext/core/solve_end.hpp"
 #include "belos_ext/core/solve_progress.hpp"
@@ -287,6 +288,9 @@ Belos::ReturnType SolverManager<Types>::solve() {
   if (isCg) {
     operator_->findDiagonalRows();
     watchSymmetry<Types>(problem_->getOperator(), monitor, report_);
+    if (options.nullSpace == NullSpace::Auto && (operator_->hasLeft() || operator_->hasRight())) {
+      watchRowSums<Types>(*problem_->getOperator(), monitor);
+    }
   }
   // CG follows b - A x itself, so by default it is measured against itself, as in Belos' CG.
   const ResidualScaling native =

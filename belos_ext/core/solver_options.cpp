@@ -80,6 +80,18 @@ std::string toString(Fallback fallback) {
   throw std::logic_error("Fallback out of range");
 }
 
+std::string toString(NullSpace nullSpace) {
+  switch (nullSpace) {
+    case NullSpace::None:
+      return "none";
+    case NullSpace::Constant:
+      return "constant";
+    case NullSpace::Auto:
+      return "auto";
+  }
+  throw std::logic_error("NullSpace out of range");
+}
+
 std::string toString(const ResidualReplacement& replacement) {
   switch (replacement.mode) {
     case ResidualReplacement::Mode::Auto:

@@ -40,6 +40,9 @@ enum class IntraOrthogonalization { CholQr, CholQr2, Tsqr };
 /// Who goes on where a symmetric method cannot.
 enum class Fallback { Gmres, None };
 
+/// What is done about constants in the null space of A.
+enum class NullSpace { None, Constant, Auto };
+
 struct ResidualReplacement {
   enum class Mode { Auto, Off, Every };
   Mode mode = Mode::Auto;
@@ -64,6 +67,7 @@ struct SolverOptions {
   double userScale = 1.0;  ///< the divisor of ResidualScaling::UserProvided
   ResidualReplacement residualReplacement;
   Fallback fallback = Fallback::Gmres;
+  NullSpace nullSpace = NullSpace::Auto;
 
   // The Krylov space.
   int numBlocks = 300;          ///< iterations between restarts; the basis is allocated for this many vectors and one
@@ -112,6 +116,7 @@ std::string toString(Basis basis);
 std::string toString(BlockOrthogonalization scheme);
 std::string toString(IntraOrthogonalization scheme);
 std::string toString(Fallback fallback);
+std::string toString(NullSpace nullSpace);
 std::string toString(const ResidualReplacement& replacement);
 std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits
 

@@ -47,6 +47,7 @@ class Cg final : public KrylovSolver<Types> {
 
   void configure(const SolverOptions& options) override {
     replacement_ = options.residualReplacement;
+    v_.constants().configure(options.nullSpace);
     fallback_.configure(options);
   }
 
@@ -81,6 +82,7 @@ class Cg final : public KrylovSolver<Types> {
     fresh_ = false;
     v_.multiply(system);
     v_.measure(system);
+    judgeConstants(system, stop);
     iterate(system, b, x, stop);
   }
 
@@ -111,16 +113,27 @@ class Cg final : public KrylovSolver<Types> {
       const Scalar others = v_.products().rr, left = rows_.left(batch);
       const double now = rows_.norm(system, b, x, v_.r(), left, others, batch);
       startWatches(system, x, std::max(size, Scalar(1)), now);
-      return !stop.verified({now, now}, false);
+      if (stop.verified({now, now}, false)) return false;
+    } else {
+      startWatches(system, x, size, norm);
     }
-    startWatches(system, x, size, norm);
+    judgeConstants(system, stop);
     return true;
+  }
+
+  /// Decides whether constants may be projected out, and does it where b - A x holds one.
+  void judgeConstants(LinearSystem<Types>& system, const StopTest& stop) {
+    auto& constants = v_.constants();
+    const auto& q = v_.products();
+    if (!constants.judge(system, stop, v_.sums().r, v_.sums().s, q.ss) || !constants.ofResidual()) return;
+    if (constants.matters(v_.sums().r, q.rr)) v_.projectResidual(system);
   }
 
   /// The textbook's loop. p, s = A p, t = M^{-1} s and their products are there.
   void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     while (!stop.over()) {
       const auto& q = v_.products();
+      if (v_.constants().dominates(v_.sums().p, q.pp)) v_.projectDirection(system, stop.iterations());
       const Scalar alpha = q.nu / q.mu;
       const Scalar predicted = q.nu - 2 * alpha * q.delta + alpha * alpha * q.gamma;  // the next nu, not reduced
       const Scalar beta = predicted / q.nu;
@@ -171,13 +184,14 @@ class Cg final : public KrylovSolver<Types> {
     attained_ = v_.computeResidual(system, b, x);
     const bool diverged = std::isinf(attained_) && fallback_.wanted() && !stop.exhausted();
     if (diverged) return goToGmres(system, b, x, stop, "the residual grows without bound");
+    if (claimed && v_.constants().endsInconsistent(system, attained_, v_.rest(), stop)) return false;
     if (stop.verified({attained_, attained_}, claimed)) return false;
     if (claimed && rounding_.ends(system, x, stop)) return false;
     if (claimed && replacement_.mode == ResidualReplacement::Mode::Off) {
       stop.stop(StopReason::Stagnation);
       return false;
     }
-    const bool lost = !(attained_ <= lostFactor * recursive) || !gap_.isSmall();
+    const bool lost = !(v_.rest() <= lostFactor * recursive) || !gap_.isSmall();
     system.tell(stop.iterations(), "residual replacement",
                 claimed ? "the computed residual does not meet the tolerance yet"
                 : lost  ? "restarted from the computed residual"
@@ -200,7 +214,7 @@ class Cg final : public KrylovSolver<Types> {
   /// r has been computed anew: z = M^{-1} r, and p = z where nothing is to be kept.
   void replaceResidual(LinearSystem<Types>& system, bool newDirection) {
     rows_.takeOut(system, v_.r());
-    gap_.replaced(attained_);
+    gap_.replaced(v_.rest());
     v_.preconditionResidual(system);
     sinceRenewal_ = 0;
     if (newDirection) v_.beginAgain(system);

@@ -3,10 +3,12 @@
 /// The vectors of CG, their inner products, and what an iteration does to them. Symbols as in cg.hpp.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
 
+#include "belos_ext/core/constant_null_space.hpp"
 #include "belos_ext/core/linear_system.hpp"
 
 namespace capstan {
@@ -29,6 +31,11 @@ class CgVectors {
     Scalar rt = 0, sz = 0;  ///< (r, M^{-1} s) and (s, z); the latter is mu where A is symmetric
   };
 
+  /// (e, v), where constants may have to be projected out.
+  struct Sums {
+    Scalar r = 0, p = 0, s = 0, t = 0;
+  };
+
   /// || b - A x || of the next iterate by the recurrence for (r, r).
   struct Prediction {
     double norm;
@@ -47,6 +54,8 @@ class CgVectors {
     if (preconditioned_ && z_.is_null()) z_ = Teuchos::rcp(new MultiVector(map, 1));
     if (preconditioned_ && t_.is_null()) t_ = Teuchos::rcp(new MultiVector(map, 1));
     if (system.hasLeft() && system.hasRight() && between_.is_null()) between_ = Teuchos::rcp(new MultiVector(map, 1));
+    constants_.begin(system, b);
+    sums_ = {};
   }
 
   MultiVector& r() { return *r_; }
@@ -56,10 +65,14 @@ class CgVectors {
   MultiVector& t() { return preconditioned_ ? *t_ : *s_; }
   ReductionBatch<Types>& batch() { return *batch_; }
   const Products& products() const { return q_; }
+  const Sums& sums() const { return sums_; }
+  ConstantNullSpace<Types>& constants() { return constants_; }
 
-  /// z = M^{-1} r.
+  /// z = M^{-1} r; without its constant, in a reduction, where constants are projected out.
   void preconditionResidual(LinearSystem<Types>& system) {
-    if (preconditioned_) system.precondition(*r_, between_.get(), *z_);
+    if (!preconditioned_) return;
+    system.precondition(*r_, between_.get(), *z_);
+    if (constants_.active()) constants_.takeOut(system, *z_, *batch_);
   }
 
   /// z = M^{-1} r, p = z, s = A p, t = M^{-1} s, and the products in the batch returned, before its reduction.
@@ -68,7 +81,7 @@ class CgVectors {
     beginAgain(system);
     multiply(system);
     batch_->clear();
-    enter();
+    enter(system);
     return *batch_;
   }
 
@@ -82,7 +95,7 @@ class CgVectors {
   }
 
   /// Enters the products into the cleared batch.
-  void enter() {
+  void enter(LinearSystem<Types>& system) {
     auto& batch = *batch_;
     slots_ = {};
     slots_.mu = batch.dot(*p_, *s_);
@@ -94,6 +107,7 @@ class CgVectors {
     slots_.rt = preconditioned_ ? batch.dot(*r_, *t_) : slots_.rs;
     slots_.sz = preconditioned_ ? batch.dot(*s_, *z_) : slots_.rs;
     slots_.gamma = preconditioned_ ? batch.dot(*s_, *t_) : slots_.ss;
+    enterSums(system);
   }
   void take() {
     const auto& batch = *batch_;
@@ -102,13 +116,32 @@ class CgVectors {
           batch[slots_.gamma], batch[slots_.rr], batch[slots_.rs],
           batch[slots_.ss],    batch[slots_.pp], batch[slots_.rt],
           batch[slots_.sz]};
+    takeSums();
   }
   /// The one reduction. Collective.
   void measure(LinearSystem<Types>& system) {
     batch_->clear();
-    enter();
+    enter(system);
     system.reduce(*batch_);
     take();
+  }
+
+  /// p once more without its constant, and z. Their products. Two reductions.
+  void projectDirection(LinearSystem<Types>& system, int iteration) {
+    constants_.remove(system, constants_.meanOf(sums_.p), *p_);
+    constants_.project(system, iteration);
+    constants_.takeOut(system, *z_, *batch_);
+    multiply(system);
+    measure(system);
+  }
+
+  /// r without its constant, and all that follows from it. One reduction.
+  void projectResidual(LinearSystem<Types>& system) {
+    constants_.remove(system, constants_.meanOf(sums_.r), *r_);
+    preconditionResidual(system);
+    beginAgain(system);
+    multiply(system);
+    measure(system);
   }
 
   /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p in one pass.
@@ -116,6 +149,10 @@ class CgVectors {
   void step(LinearSystem<Types>& system, Scalar alpha, Scalar beta, MultiVector& x, bool renew) {
     if (!preconditioned_) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
+    } else if (!renew && constants_.active()) {
+      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
+                             axpy(alpha * constants_.meanOf(sums_.t), constants_.ones(*z_), *z_),
+                             axpby(Scalar(1), *z_, beta, *p_));
     } else if (!renew) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
                              axpby(Scalar(1), *z_, beta, *p_));
@@ -143,23 +180,55 @@ class CgVectors {
     return std::isnan(q_.mu) || std::isnan(q_.nu) || std::isnan(q_.delta) || std::isnan(q_.gamma) || std::isnan(q_.rr);
   }
 
-  /// r = b - A x, and its norm. One reduction, collective.
+  /// r = b - A x, and its norm; r is left without its constant where that is projected out. One reduction, collective.
   double computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
     system.residual(b, x, *r_);
     batch_->clear();
     const auto rr = batch_->norm2(*r_);
+    const auto sum = constants_.ofResidual() ? constants_.enter(system, *batch_, *r_) : rr;
     system.reduce(*batch_);
-    const Scalar square = (*batch_)[rr];
-    return system.norm(*r_, square, *batch_);
+    const Scalar square = (*batch_)[rr], constant = (*batch_)[sum];
+    const double norm = system.norm(*r_, square, *batch_);
+    rest_ = norm;
+    if (constants_.ofResidual()) {
+      rest_ = std::sqrt(static_cast<double>(constants_.takeOutOfResidual(system, constant, square, *r_)));
+    }
+    return norm;
   }
+  /// The norm of what it left in r.
+  double rest() const { return rest_; }
 
  private:
   struct Slots {
-    typename ReductionBatch<Types>::Slot mu, nu, rt, sz, gamma, rr, rs, ss, pp;
+    typename ReductionBatch<Types>::Slot mu, nu, rt, sz, gamma, rr, rs, ss, pp, sumR, sumP, sumS, sumT;
   };
 
-  /// M_L^{-1} r, after preconditionResidual().
+  void enterSums(LinearSystem<Types>& system) {
+    auto& batch = *batch_;
+    const bool first = constants_.undecided(), active = constants_.active();
+    if (first || active) slots_.sumR = constants_.enter(system, batch, *r_);
+    if (first || active) slots_.sumS = constants_.enter(system, batch, *s_);
+    if (first || constants_.watching()) slots_.sumP = constants_.enter(system, batch, *p_);
+    if (active) slots_.sumT = constants_.enter(system, batch, *t_);
+    summed_ = {first || active, first || active, first || constants_.watching(), active};
+  }
+  /// With t as if it had no constant: step() takes it out.
+  void takeSums() {
+    const auto read = [this](bool there, const auto& slot) { return there ? (*batch_)[slot] : Scalar(0); };
+    sums_ = {read(summed_[0], slots_.sumR), read(summed_[2], slots_.sumP), read(summed_[1], slots_.sumS),
+             read(summed_[3], slots_.sumT)};
+    if (!constants_.active()) return;
+    const Scalar mean = constants_.meanOf(sums_.t);
+    q_.rt -= mean * sums_.r;
+    q_.gamma -= mean * sums_.s;
+    q_.delta -= mean * sums_.r / 2;
+  }
+
   bool preconditioned_ = false;
+  std::array<bool, 4> summed_ = {};  ///< r, s, p, t
+  double rest_ = 0;
+  ConstantNullSpace<Types> constants_;
+  Sums sums_;
   Vector r_, z_, p_, s_, t_, between_;
   std::unique_ptr<ReductionBatch<Types>> batch_;
   Slots slots_;

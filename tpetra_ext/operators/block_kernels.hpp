@@ -168,6 +168,16 @@ class BlockKernels {
     return squares;
   }
 
+  /// The sum of this rank's part of a single vector. Waits for the result.
+  Scalar sum(const MultiVector& v) const {
+    const auto column = readableColumn(v);
+    Scalar all = 0;
+    Kokkos::parallel_reduce(
+        "capstan sum", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += column(i); }, all);
+    return all;
+  }
+
   /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.
   bool finite(const MultiVector& v) const {
     const auto column = readableColumn(v);

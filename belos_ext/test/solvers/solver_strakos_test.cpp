@@ -1,0 +1,224 @@
+/// \file
+/// Strakos' matrix, where variants of CG part: eigenvalues that crowd at the lower end, so that rounding delays CG by
+/// more iterations than there are unknowns, and differently for every order of the same operations.
+///
+/// Source: Strakos 1991, "On the real convergence rate of the conjugate gradient method". lambda_i = lambda_1 + (i-1) /
+/// (n-1) (lambda_n - lambda_1) rho^(n-i), n = 48, lambda_1 = 0.1, lambda_n = 1000; b has equal parts of all
+/// eigenvectors.
+///
+/// With CAPSTAN_STRAKOS_CSV=<file> the curves are written down; perf/figures/strakos draws them.
+
+#include <BelosSolverFactory.hpp>
+#include <BelosStatusTest.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+
+#include "belos_ext/test/solvers/solver_suite.hpp"
+
+namespace capstan::testing {
+namespace {
+
+constexpr GO order = 48;
+constexpr double rhos[] = {0.8, 0.9};
+constexpr int depths[] = {1, 2, 3};
+
+/// \param turn another order of the unknowns, which changes nothing but the rounding of sums
+System strakos(double rho, GO turn = 0) {
+  const auto eigenvalue = [=](GO row) {
+    const GO i = turn == 0 ? row : (5 * row + turn) % order;
+    const double part = static_cast<double>(i) / (order - 1);
+    return 0.1 + part * (1000 - 0.1) * std::pow(rho, static_cast<double>(order - 1 - i));
+  };
+  return systemWithRightHandSide(diagonal(eigenvalue, order),
+                                 [](GO) { return 1 / std::sqrt(static_cast<double>(order)); });
+}
+
+double relativeNorm(const System& system) { return residualNorms(system, *system.x)[0] / norms(*system.b)[0]; }
+
+/// || b - A x || / || b ||, computed; point k - 1 belongs to iteration k.
+struct Curve {
+  std::string method;
+  double rho;
+  std::vector<double> points;
+
+  double best() const { return *std::min_element(points.begin(), points.end()); }
+  double at(int iteration) const { return points.at(static_cast<std::size_t>(iteration) - 1); }
+};
+
+/// Computes the residual at the end of every iteration.
+class Watch final : public Belos::StatusTest<Scalar, MultiVector, Operator> {
+ public:
+  Watch(const System& system, std::vector<double>& points) : system_(system), points_(points) {}
+  Belos::StatusType checkStatus(Belos::Iteration<Scalar, MultiVector, Operator>* solver) override {
+    points_.resize(static_cast<std::size_t>(solver->getNumIters()), 1);
+    if (!points_.empty()) points_.back() = relativeNorm(system_);
+    return getStatus();
+  }
+  Belos::StatusType getStatus() const override { return Belos::Undefined; }
+  void reset() override {}
+  void print(std::ostream&, int) const override {}
+
+ private:
+  const System& system_;
+  std::vector<double>& points_;
+};
+
+Params parameters(int depth, double tolerance, int iterations) {
+  Params p;
+  p.set("Convergence Tolerance", tolerance);
+  p.set("Maximum Iterations", iterations);
+  p.set("State Cache", false);
+  if (depth > 0) p.set("Pipeline Depth", depth);
+  return p;
+}
+
+const SolverName& methodOf(int depth) { return solverName(depth > 0 ? Method::PipelinedCg : Method::Cg); }
+
+/// CAPSTAN CG, or CAPSTAN CG PIPELINE with a depth. A row of the matrix is a diagonal alone: they are hidden, else they
+/// were solved first.
+Outcome ours(int depth, double rho, GO turn, double tolerance) {
+  return solve(methodOf(depth), parameters(depth, tolerance, 1000), rowsHidden(strakos(rho, turn)));
+}
+
+constexpr int drawn = 200;
+
+Curve oursDrawn(int depth, double rho) {
+  const std::string name = methodOf(depth).canonical + (depth > 0 ? ", l = " + std::to_string(depth) : "");
+  Curve curve{name, rho, {}};
+  const System system = rowsHidden(strakos(rho));
+  const auto solver = solverOf(methodOf(depth), parameters(depth, 1e-15, drawn));
+  solver->setDebugStatusTest(rcp(new Watch(system, curve.points)));
+  solve(*solver, system);
+  return curve;
+}
+
+struct BelosSolve {
+  int iterations;
+  double residual;
+};
+
+BelosSolve belos(const std::string& name, double rho, GO turn, double tolerance, int iterations) {
+  const System system = strakos(rho, turn);
+  const auto p = rcp(new Params);
+  p->set("Convergence Tolerance", tolerance);
+  p->set("Maximum Iterations", iterations);
+  const auto solver = Belos::SolverFactory<Scalar, MultiVector, Operator>().create(name, p);
+  solver->setProblem(problemOf(system));
+  solver->solve();
+  return {solver->getNumIters(), relativeNorm(system)};
+}
+
+/// Iterate by iterate: one solve for each, stopped there.
+Curve belosDrawn(const std::string& name, double rho) {
+  Curve curve{name, rho, {}};
+  for (int k = 1; k <= drawn; ++k) curve.points.push_back(belos(name, rho, 0, 1e-30, k).residual);
+  return curve;
+}
+
+/// Pipelined CG as Ghysels and Vanroose (2014) have it, with no guard against rounding.
+Curve textbookPipelined(double rho) {
+  Curve curve{"pipelined CG, textbook", rho, {}};
+  const System system = strakos(rho);
+  const auto map = system.b->getMap();
+  MultiVector r(*system.b, Teuchos::Copy), w(map, 1), q(map, 1), z(map, 1), s(map, 1), p(map, 1);
+  const auto dot = [](const MultiVector& u, const MultiVector& v) {
+    double product = 0;
+    u.dot(v, Teuchos::ArrayView<double>(&product, 1));
+    return product;
+  };
+  system.a->apply(r, w);
+  double gammaBefore = 0, alpha = 0;
+  for (int k = 0; k < drawn; ++k) {
+    const double gamma = dot(r, r), delta = dot(w, r);
+    system.a->apply(w, q);
+    const double beta = k > 0 ? gamma / gammaBefore : 0;
+    alpha = gamma / (k > 0 ? delta - beta * gamma / alpha : delta);
+    gammaBefore = gamma;
+    z.update(1, q, beta);
+    s.update(1, w, beta);
+    p.update(1, r, beta);
+    system.x->update(alpha, p, 1);
+    r.update(-alpha, s, 1);
+    w.update(-alpha, z, 1);
+    curve.points.push_back(relativeNorm(system));
+  }
+  return curve;
+}
+
+// The bounds that every other matrix has for CG. p(l)-CG breaks down within 30 iterations, each time in a new way, and
+// CAPSTAN CG begins anew: it is that many iterations behind, which is beyond 1.10 x + 5 l for rho = 0.9.
+TEST(Strakos, SolvesAboutAsFastAsBelosCgWhateverTheRounding) {
+  constexpr double tolerance = 1e-8;
+  constexpr GO turns = 8;
+  for (const double rho : rhos) {
+    SCOPED_TRACE(rho);
+    std::vector<double> mean(4);
+    for (GO turn = 0; turn < turns; ++turn) {
+      SCOPED_TRACE(turn);
+      const int expected = belos("TPETRA CG", rho, turn, tolerance, 1000).iterations;
+      EXPECT_NEAR(belos("PSEUDOBLOCK CG", rho, turn, tolerance, 1000).iterations, expected, 0.05 * expected);
+      EXPECT_GT(expected, 3 * order / 2) << "without rounding 48 were enough";
+      for (int depth = 0; depth <= 3; ++depth) {
+        SCOPED_TRACE(depth);
+        const Outcome outcome = ours(depth, rho, turn, tolerance);
+        EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+        EXPECT_LE(outcome.achieved, tolerance);
+        EXPECT_LE(outcome.iterations, depth == 0 ? 1.05 * expected + 5 : 1.3 * expected + 5 * depth);
+        expectSameOnAllRanks(outcome);
+        mean[static_cast<std::size_t>(depth)] += static_cast<double>(outcome.iterations) / expected / turns;
+      }
+    }
+    if (rank() == 0)
+      std::cout << "rho " << rho << ": iterations over TPETRA CG's, CG " << mean[0] << ", p(1..3)-CG " << mean[1] << ' '
+                << mean[2] << ' ' << mean[3] << '\n';
+    EXPECT_LT(mean[0], 1.05);
+  }
+}
+
+// One iterate after the other as in Belos' CG, until rounding has its say.
+TEST(Strakos, BeginsWithTheIteratesOfBelosCg) {
+  for (const double rho : rhos) {
+    const Curve expected = belosDrawn("TPETRA CG", rho), cg = oursDrawn(0, rho);
+    for (int k = 1; k <= 12; ++k) EXPECT_NEAR(cg.at(k), expected.at(k), 1e-6 * expected.at(k)) << k;
+    for (const int depth : depths) {
+      const Curve pipelined = oursDrawn(depth, rho);
+      for (int k = 1; k <= 8; ++k) EXPECT_NEAR(pipelined.at(k), expected.at(k), 1e-4 * expected.at(k)) << k;
+    }
+  }
+}
+
+TEST(Strakos, ReachesTheResidualOfBelosCgWherePipelinedCgOfTheTextbookStagnates) {
+  for (const double rho : rhos) {
+    SCOPED_TRACE(rho);
+    const double expected = belosDrawn("TPETRA CG", rho).best();
+    EXPECT_LT(expected, 1e-13);
+    for (int depth = 0; depth <= 3; ++depth) EXPECT_LE(oursDrawn(depth, rho).best(), 1e-12) << "depth " << depth;
+    EXPECT_GT(textbookPipelined(rho).best(), 1e-11);
+  }
+}
+
+TEST(Strakos, WritesItsCurvesWhereAsked) {
+  const char* path = std::getenv("CAPSTAN_STRAKOS_CSV");
+  if (path == nullptr) GTEST_SKIP() << "CAPSTAN_STRAKOS_CSV is not set";
+  std::ofstream file;
+  if (rank() == 0) file.open(path);
+  file.precision(6);
+  file << "rho;method;iteration;residual\n";
+  for (const double rho : rhos) {
+    std::vector<Curve> curves = {belosDrawn("TPETRA CG", rho), oursDrawn(0, rho)};
+    for (const int depth : depths) curves.push_back(oursDrawn(depth, rho));
+    curves.push_back(textbookPipelined(rho));
+    for (const Curve& curve : curves) {
+      for (std::size_t i = 0; i < curve.points.size(); ++i) {
+        file << curve.rho << ';' << curve.method << ';' << i + 1 << ';' << curve.points[i] << '\n';
+      }
+    }
+  }
+  EXPECT_TRUE(file.good() || rank() > 0) << path;
+}
+
+}  // namespace
+}  // namespace capstan::testing
