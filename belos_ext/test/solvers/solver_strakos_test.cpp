@@ -2,7 +2,7 @@
 /// Strakos' matrix, where variants of CG part: eigenvalues that crowd at the lower end, so that rounding delays CG by
 /// more iterations than there are unknowns, and differently for every order of the same operations.
 ///
-/// Source: Strakos 1991, "On the real convergence rate of the conjugate gradient method". lambda_i = lambda_1 + (i-1) /
+/// Source: [Strakos 1991]. lambda_i = lambda_1 + (i-1) /
 /// (n-1) (lambda_n - lambda_1) rho^(n-i), n = 48, lambda_1 = 0.1, lambda_n = 1000; b has equal parts of all
 /// eigenvectors.
 ///
