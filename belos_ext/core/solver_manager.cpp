@@ -286,7 +286,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   const bool isCg = isConjugateGradient(name_.method);
   if (isCg) {
     operator_->findDiagonalRows();
-    watchSymmetry<Types>(problem_->getOperator(), monitor, report_);
+    watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
   }
   // CG follows b - A x itself, so by default it is measured against itself, as in Belos' CG.
   const ResidualScaling native =
