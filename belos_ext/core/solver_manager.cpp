@@ -287,7 +287,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   const bool isCg = isConjugateGradient(name_.method);
   if (isCg) {
     operator_->findDiagonalRows();
-    watchSymmetry<Types>(problem_->getOperator(), monitor, report_);
+    watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
     if (options.nullSpace == NullSpace::Auto && (operator_->hasLeft() || operator_->hasRight())) {
       watchRowSums<Types>(*problem_->getOperator(), monitor);
     }

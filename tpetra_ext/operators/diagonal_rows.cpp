@@ -1,6 +1,7 @@
 #include "tpetra_ext/operators/diagonal_rows.hpp"
 
 #include <Tpetra_CrsMatrix.hpp>
+#include <algorithm>
 #include <cmath>
 
 #include "tpetra_ext/compat/instantiate.hpp"
@@ -71,6 +72,15 @@ void DiagonalRows<Types>::find(const Operator& a) {
       },
       diagonals);
   count_ = static_cast<std::size_t>(diagonals);
+}
+
+template <class Types>
+auto DiagonalRows<Types>::numbers() const -> std::vector<typename Types::LocalOrdinal> {
+  std::vector<typename Types::LocalOrdinal> all(count_);
+  if (count_ == 0) return all;
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), rows_);
+  std::copy_n(host.data(), count_, all.begin());
+  return all;
 }
 
 template <class Types>

@@ -11,6 +11,7 @@
 #include <Kokkos_Core.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <Tpetra_Operator.hpp>
+#include <vector>
 
 #include "tpetra_ext/types.hpp"
 
@@ -27,6 +28,9 @@ class DiagonalRows {
   /// Tpetra::CrsMatrix, or spreads its vectors differently from its rows. Reads up to two entries that are not zero of
   /// every row; allocates only where rows are found. Local.
   void find(const Operator& a);
+
+  /// Their local numbers, ascending. Copies them to the host. Local.
+  std::vector<typename Types::LocalOrdinal> numbers() const;
 
   /// Sum of r_i^2 over this rank's diagonal rows. r: n x 1. Local; waits for the result.
   Scalar squares(const MultiVector& r) const;

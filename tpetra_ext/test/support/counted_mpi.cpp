@@ -91,37 +91,36 @@ int MPI_Cancel(MPI_Request* request) {
   return PMPI_Cancel(request);
 }
 
-int MPI_Reduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm) {
-  ++mpiCalls().otherCollectives;
-  return PMPI_Reduce(send, receive, count, type, op, root, comm);
-}
+/// A collective that is counted with others of its kind, and passed on.
+#define CAPSTAN_COUNTED(name, parameters, arguments) \
+  int name parameters {                              \
+    ++mpiCalls().otherCollectives;                   \
+    return P##name arguments;                        \
+  }
 
-int MPI_Bcast(void* buffer, int count, MPI_Datatype type, int root, MPI_Comm comm) {
-  ++mpiCalls().otherCollectives;
-  return PMPI_Bcast(buffer, count, type, root, comm);
-}
-
-int MPI_Barrier(MPI_Comm comm) {
-  ++mpiCalls().otherCollectives;
-  return PMPI_Barrier(comm);
-}
-
-int MPI_Gather(const void* send, int sendCount, MPI_Datatype sendType, void* receive, int receiveCount,
-               MPI_Datatype receiveType, int root, MPI_Comm comm) {
-  ++mpiCalls().otherCollectives;
-  return PMPI_Gather(send, sendCount, sendType, receive, receiveCount, receiveType, root, comm);
-}
-
-int MPI_Allgather(const void* send, int sendCount, MPI_Datatype sendType, void* receive, int receiveCount,
-                  MPI_Datatype receiveType, MPI_Comm comm) {
-  ++mpiCalls().otherCollectives;
-  return PMPI_Allgather(send, sendCount, sendType, receive, receiveCount, receiveType, comm);
-}
-
-int MPI_Alltoall(const void* send, int sendCount, MPI_Datatype sendType, void* receive, int receiveCount,
-                 MPI_Datatype receiveType, MPI_Comm comm) {
-  ++mpiCalls().otherCollectives;
-  return PMPI_Alltoall(send, sendCount, sendType, receive, receiveCount, receiveType, comm);
-}
+CAPSTAN_COUNTED(MPI_Barrier, (MPI_Comm comm), (comm))
+CAPSTAN_COUNTED(MPI_Bcast, (void* buffer, int n, MPI_Datatype type, int root, MPI_Comm comm),
+                (buffer, n, type, root, comm))
+CAPSTAN_COUNTED(MPI_Reduce,
+                (const void* send, void* receive, int n, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm),
+                (send, receive, n, type, op, root, comm))
+CAPSTAN_COUNTED(MPI_Gather,
+                (const void* send, int n, MPI_Datatype type, void* receive, int m, MPI_Datatype to, int root,
+                 MPI_Comm comm),
+                (send, n, type, receive, m, to, root, comm))
+CAPSTAN_COUNTED(MPI_Allgather,
+                (const void* send, int n, MPI_Datatype type, void* receive, int m, MPI_Datatype to, MPI_Comm comm),
+                (send, n, type, receive, m, to, comm))
+CAPSTAN_COUNTED(MPI_Allgatherv,
+                (const void* send, int n, MPI_Datatype type, void* receive, const int m[], const int at[],
+                 MPI_Datatype to, MPI_Comm comm),
+                (send, n, type, receive, m, at, to, comm))
+CAPSTAN_COUNTED(MPI_Alltoall,
+                (const void* send, int n, MPI_Datatype type, void* receive, int m, MPI_Datatype to, MPI_Comm comm),
+                (send, n, type, receive, m, to, comm))
+CAPSTAN_COUNTED(MPI_Alltoallv,
+                (const void* send, const int n[], const int from[], MPI_Datatype type, void* receive, const int m[],
+                 const int at[], MPI_Datatype to, MPI_Comm comm),
+                (send, n, from, type, receive, m, at, to, comm))
 
 }  // extern "C"

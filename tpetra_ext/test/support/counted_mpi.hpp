@@ -17,7 +17,7 @@ namespace capstan::test {
 struct MpiCalls {
   long allreduce = 0;
   long iallreduce = 0;
-  long otherCollectives = 0;  ///< reduce, broadcast, barrier, gather, all-gather, all-to-all
+  long otherCollectives = 0;  ///< reduce, broadcast, barrier, gather, all-gather(v), all-to-all(v)
   long waits = 0;             ///< MPI_Wait
   long tests = 0;             ///< MPI_Test
   long cancels = 0;           ///< MPI_Cancel
