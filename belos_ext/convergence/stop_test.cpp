@@ -43,6 +43,12 @@ double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhs
   return scale > 0 ? scale : 1;  // as Belos: a vanishing scale means an absolute test
 }
 
+/// norm / scale, which is 0 for norm = 0 alone: a quotient that underflows meets no tolerance of 0.
+double scaled(double norm, double scale) {
+  const double quotient = norm / scale;
+  return quotient == 0 && norm > 0 ? std::numeric_limits<double>::denorm_min() : quotient;
+}
+
 }  // namespace
 
 void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double preconditioned) {
@@ -58,9 +64,9 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
 }
 
 double StopTest::attained(const ResidualNorms& norms) const {
-  const double native = norms.native / implicitScale_;
+  const double native = scaled(norms.native, implicitScale_);
   if (!criteria_.testExplicit) return native;
-  const double computed = norms.explicit_ / explicitScale_;
+  const double computed = scaled(norms.explicit_, explicitScale_);
   return std::isnan(computed) ? computed : std::max(native, computed);
 }
 

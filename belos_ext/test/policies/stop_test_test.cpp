@@ -19,6 +19,20 @@ StopCriteria criteriaFor(double tolerance = 1e-6) {
   return criteria;
 }
 
+TEST(StopTest, AQuotientThatUnderflowsIsNotZero) {
+  StopCriteria criteria;
+  criteria.tolerance = 0;
+  criteria.implicitScaling = ResidualScaling::UserProvided;
+  criteria.userScale = 1e200;
+  StopTest stop(criteria);
+  stop.begin({1e-133, 1e-133}, 1);
+  EXPECT_FALSE(stop.verified({1e-133, 1e-133}, true));
+  EXPECT_FALSE(stop.converged());
+  EXPECT_GT(stop.attained(), 0);
+  EXPECT_TRUE(stop.verified({0, 0}, true));
+  EXPECT_TRUE(stop.converged());
+}
+
 TEST(StopTest, EveryScaling) {
   const ResidualNorms initial{3, 5};
   const double rhs = 7, user = 11;

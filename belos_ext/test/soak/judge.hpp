@@ -36,4 +36,8 @@ struct Failure {
 std::vector<Failure> judge(const System& system, const HostBlock& guess, const HostBlock& x, const Question& question,
                            const Observation& seen);
 
+/// The part of it that needs no residual: what the report says of itself and of the solve. Local.
+void judgeReport(const System& system, const Question& question, const Observation& seen,
+                 std::vector<Failure>& failures);
+
 }  // namespace capstan::soak
