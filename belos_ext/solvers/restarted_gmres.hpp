@@ -183,9 +183,9 @@ class RestartedGmres : public KrylovSolver<Types> {
   }
 
   /// The most columns from which a cycle can go on to the target: their vectors are independent, and their H is exact
-  /// enough; 0: none, or less than half of `columns`. Found by bisection, to within `step`. An H that is more exact than
-  /// that is worth `step` columns, or a few percent. Cost: 1 reduction, n columns^2 operations, and for each of a few
-  /// trials 1 A, 1 M^{-1}, 1 reduction.
+  /// enough; 0: none, or less than half of `columns`. Found by bisection, to within `step`. An H that is more exact
+  /// than that is worth `step` columns, or a few percent. Cost: 1 reduction, n columns^2 operations, and for each of a
+  /// few trials 1 A, 1 M^{-1}, 1 reduction.
   int exactColumns(LinearSystem<Types>& system, const StopTest& stop, int columns, int step) {
     const int most = std::min(columns, independentColumns(system, columns)), least = columns / 2;
     const int nearly = std::max(0, most - std::max(step, columns / 20));

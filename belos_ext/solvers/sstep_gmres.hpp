@@ -16,6 +16,9 @@
 /// | B           | changeOfBasis  | (s+1) x s       | A M^{-1} V(:,0:s) = V B                           |
 /// | R_{:,j:j+s} | coefficients   | (j+s+1) x (s+1) | V = Q R                                           |
 /// | theta       | recurrence_    | about s numbers | Leja-ordered Ritz values                          |
+///
+/// Breakdown ladder: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
+/// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
 
 #include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/basis/relation_error.hpp"
@@ -60,6 +63,7 @@ class SStepGmres final : public RestartedGmres<Types> {
   void forget() override { configure(SolverOptions(options_)); }
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
+    if (stop.iterations() == 0) careful_ = false;
     begin(system, beta);
     CycleOutcome cycle;
     Matrix r;
@@ -83,6 +87,11 @@ class SStepGmres final : public RestartedGmres<Types> {
       learnShifts(system, stop, cycle.columns, false);
     }
     this->complete(*orthogonalization_, system, stop, cycle);
+    if (!careful_ && this->isRefuted(cycle)) {
+      careful_ = true;
+      system.tell(stop.iterations(), "step size",
+                  "1 from now on: the recursive residual has lost touch with the true one");
+    }
     learnShifts(system, stop, cycle.columns, true);
     return cycle;
   }
@@ -101,6 +110,7 @@ class SStepGmres final : public RestartedGmres<Types> {
 
   /// s, or a short panel while the shifts are not known: an unscaled monomial basis loses a digit or more a step.
   int panelSteps(int first) const {
+    if (careful_) return 1;
     const int s = stepSize_.current();
     if (recurrence_.ready() || options_.basis == Basis::Monomial || !learns()) return s;
     if (!options_.computeRitzValuesOnFly) return 1;  // a classical first cycle
@@ -184,6 +194,7 @@ class SStepGmres final : public RestartedGmres<Types> {
 
   SolverOptions options_;
   bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet
+  bool careful_ = false;   ///< a claim of this solve was refuted: H has to be as exact as it can be
   StepSize stepSize_;
   RelationError<Scalar> error_;
   BasisRecurrence recurrence_;
