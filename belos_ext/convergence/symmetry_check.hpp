@@ -71,7 +71,7 @@ class SymmetryCheck {
   using Indices = typename Matrix::local_inds_host_view_type;
   using Values = typename Matrix::values_host_view_type;
 
-  /// From 0.5 to 1 with either sign, so that no entry of A is hidden by a small factor (Steele, Lea and Flood 2014).
+  /// From 0.5 to 1 with either sign, so that no entry of A is hidden by a small factor ([Steele, Lea and Flood 2014]).
   static double entryOfV(std::uint64_t row) {
     std::uint64_t z = (row + 1) * 0x9E3779B97F4A7C15ULL;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
