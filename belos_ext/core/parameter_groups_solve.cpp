@@ -142,13 +142,14 @@ std::vector<ParameterRow> stopping() {
              "What goes on where CG cannot: A or the preconditioner is not symmetric positive definite, and the "
              "residual no longer falls. gmres: CAPSTAN GMRES with restart 30, from the better of the iterate and the "
              "guess; the report says so."),
-      choice("Null Space", &SolverOptions::nullSpace, {NullSpace::None, NullSpace::Constant, NullSpace::Auto},
-             conjugateGradientMethods(),
-             "What is projected out of what the preconditioner makes, so that rounding does not fill x with it, in the "
-             "reduction that is there anyway. constant: constants, for a symmetric A that annihilates them (all-Neumann "
-             "pressure); out of b - A x too, and where b has a constant that no A x has, the solve ends unconverged "
-             "(\"inconsistent\") when the rest meets the tolerance. auto: constants, where the rows of A sum to zero "
-             "and b has none."),
+      choice(
+          "Null Space", &SolverOptions::nullSpace, {NullSpace::None, NullSpace::Constant, NullSpace::Auto},
+          conjugateGradientMethods(),
+          "What is projected out of what the preconditioner makes, so that rounding does not fill x with it, in the "
+          "reduction that is there anyway. constant: constants, for a symmetric A that annihilates them (all-Neumann "
+          "pressure); out of b - A x too, and where b has a constant that no A x has, the solve ends unconverged "
+          "(\"inconsistent\") when the rest meets the tolerance. auto: constants, where the rows of A sum to zero "
+          "and b has none."),
   };
 }
 

@@ -6,10 +6,9 @@ namespace capstan {
 
 const std::vector<StopReason>& allStopReasons() {
   static const std::vector<StopReason> reasons = {
-      StopReason::NotStarted,         StopReason::Converged,   StopReason::ZeroRightHandSide,
-      StopReason::MaxIterations,      StopReason::MaxRestarts, StopReason::Stagnation,
-      StopReason::AttainableAccuracy, StopReason::Inconsistent, StopReason::Breakdown, StopReason::NonFinite,
-      StopReason::Diverged,           StopReason::UserTest};
+      StopReason::NotStarted,  StopReason::Converged,  StopReason::ZeroRightHandSide,  StopReason::MaxIterations,
+      StopReason::MaxRestarts, StopReason::Stagnation, StopReason::AttainableAccuracy, StopReason::Inconsistent,
+      StopReason::Breakdown,   StopReason::NonFinite,  StopReason::Diverged,           StopReason::UserTest};
   return reasons;
 }
 
