@@ -101,16 +101,18 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
     const auto xx = first ? batch.norm2(x) : uu;
     kept_.enter(batch, *p_, top(0));
-    if (first) rows_.enter(batch);
+    const bool computed = restart == Restart::First || restart == Restart::Cold;
+    if (computed) rows_.enter(batch);
     const auto sum = constants_.askedFor() ? constants_.enter(system, batch, u(0)) : uu;
     const auto left = first && system.hasLeft() ? batch.norm2(system.hasRight() ? *scratch_ : top(0)) : uu;
     system.reduce(batch);
     if (first && !system.agreesOnState()) configure(SolverOptions(options_));
     const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], lefts = batch[left];
-    const Scalar rest = first ? rows_.left(batch) : Scalar(0), size = batch[xx], constant = batch[sum];
+    const Scalar rest = computed ? rows_.left(batch) : Scalar(0), size = batch[xx], constant = batch[sum];
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
-    const double norm = first ? rows_.norm(system, b, x, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
+    // Rows that are solved already may still hold what rounding has left of a large guess.
+    const double norm = computed ? rows_.norm(system, b, x, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
     perNorm_ = norm / static_cast<double>(nu_);
     if (first) {
       keepGuess(system, x, size);
@@ -120,7 +122,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     if (first) initial_ = {norm, norm};
     if (!std::isfinite(square)) {
       stop.stop(StopReason::NonFinite);
-    } else if (restart == Restart::First || restart == Restart::Cold) {
+    } else if (computed) {
       stop.verified({norm, norm}, false);
     }
     if (!stop.over() && first && rows_.matters(u(0), rest, rhs, norm2)) {

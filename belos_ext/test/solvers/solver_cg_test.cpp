@@ -51,6 +51,17 @@ int textbook(const System& system) {
   return 3000;
 }
 
+// x += r / a leaves rounding of the guess in x, which A makes large again.
+TEST_P(CgTypes, DoNotForgetWhatRowsSolvedFirstStillHold) {
+  const System system = systemWithRightHandSide(diagonal([](GO) { return 1e70; }, 1));
+  system.x->putScalar(0.3);
+  Params p = strict();
+  p.set("Explicit Residual Scaling", "Norm of RHS");
+  const Outcome outcome = solve(GetParam(), p, system);
+  const double relative = residualNorms(system, *system.x)[0] / norms(*system.b)[0];
+  EXPECT_EQ(outcome.converged, relative <= 1e-8) << toString(outcome.report.reason) << ", " << relative;
+}
+
 TEST_P(CgTypes, KeepTheTextbooksIterationsOnAPinnedPressure) {
   const System system = systemWithSolution(pinned(40));
   const int expected = textbook(system);
