@@ -23,6 +23,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/core/linear_system.hpp"
@@ -49,6 +50,8 @@ class ConstantNullSpace {
 
   /// Whether the sums of r, p and s are to be entered for judge().
   bool undecided() const { return state_ == State::Undecided; }
+  /// The same for a method that only takes constants out of b - A x.
+  bool askedFor() const { return undecided() && wanted_ == NullSpace::Constant; }
   /// Whether the sum of p is to be entered for dominates().
   bool watching() const { return state_ == State::Watching && preconditioned_; }
   /// Whether constants are taken out of what M makes: the sums of r, s and t are to be entered.
@@ -83,12 +86,20 @@ class ConstantNullSpace {
     remove(system, meanOf(batch[sum]), v);
   }
 
-  /// Takes the constant out of a residual just computed, whose sum and square are known. Returns the square of the norm
-  /// of the rest. Local.
-  Scalar takeOutOfResidual(LinearSystem<Types>& system, Scalar sum, Scalar square, MultiVector& r) {
-    remove(system, meanOf(sum), r);
+  /// Takes the constant out of a residual just computed, whose sum and square are known. Returns the norm of the rest:
+  /// summed anew, in one reduction for which `batch` is cleared, where the difference of squares has cancelled.
+  /// Collective.
+  double takeOutOfResidual(LinearSystem<Types>& system, Scalar sum, Scalar square, MultiVector& r,
+                           ReductionBatch<Types>& batch) {
     part_ = norm(sum);
-    return std::max(square - static_cast<Scalar>(part_ * part_), Scalar(0));
+    remove(system, meanOf(sum), r);
+    const double rest = static_cast<double>(square) - part_ * part_;
+    if (rest > cancelled * static_cast<double>(square)) return std::sqrt(rest);
+    batch.clear();
+    const auto slot = batch.norm2(r);
+    system.reduce(batch);
+    const Scalar anew = batch[slot];
+    return system.norm(r, anew, batch);
   }
   /// || (e, r) e / n || of that residual.
   double part() const { return part_; }
@@ -106,7 +117,7 @@ class ConstantNullSpace {
   }
   /// Whether b - A x holds a constant that is more than rounding.
   bool matters(Scalar sum, Scalar square) const {
-    return norm(sum) > rounding * std::sqrt(static_cast<double>(square));
+    return norm(sum) > rounding() * std::sqrt(static_cast<double>(square));
   }
 
   /// Decides for this solve. Returns whether constants may be projected out. Local; the same on all ranks.
@@ -115,7 +126,7 @@ class ConstantNullSpace {
     if (!undecided()) return false;
     state_ = State::Off;
     if (wanted_ == NullSpace::Auto && !system.annihilatesConstants()) return false;
-    if (norm(sumOfImage) > rounding * std::sqrt(static_cast<double>(image))) {
+    if (norm(sumOfImage) > rounding() * std::sqrt(static_cast<double>(image))) {
       system.tell(stop.iterations(), kind,
                   "constants are not projected out: A does not annihilate them, or is not symmetric, for (1, A p) is "
                   "not zero");
@@ -142,9 +153,11 @@ class ConstantNullSpace {
  private:
   static constexpr const char* kind = "null space";
   /// Relative, and above what rounding makes of a sum of n terms.
-  static constexpr double rounding = 1e-9;
+  static double rounding() { return 0.1 * std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon())); }
   /// A p of which the constant is this many times the rest is all but constant: A p has lost three digits.
   static constexpr double large = 1e3;
+  /// A difference of squares below this part of them has lost too many digits.
+  static constexpr double cancelled = 1e-3;
   /// What of the tolerance a constant that stays in b - A x may take.
   static constexpr double allowed = 0.5;
 

@@ -23,7 +23,7 @@ inline compat::SolveEnd solveEnd(const SolveReport& report, bool lossOfAccuracy)
       return compat::SolveEnd::NaNDetected;
     case StopReason::NotStarted:
       return compat::SolveEnd::InconsistentState;
-    default:  // Belos has no word for divergence and the application's own test
+    default:  // Belos has no word for divergence, an inconsistent system and the application's own test
       return compat::SolveEnd::Undetermined;
   }
 }

@@ -189,10 +189,7 @@ class CgVectors {
     system.reduce(*batch_);
     const Scalar square = (*batch_)[rr], constant = (*batch_)[sum];
     const double norm = system.norm(*r_, square, *batch_);
-    rest_ = norm;
-    if (constants_.ofResidual()) {
-      rest_ = std::sqrt(static_cast<double>(constants_.takeOutOfResidual(system, constant, square, *r_)));
-    }
+    rest_ = constants_.ofResidual() ? constants_.takeOutOfResidual(system, constant, square, *r_, *batch_) : norm;
     return norm;
   }
   /// The norm of what it left in r.

@@ -49,6 +49,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   void configure(const SolverOptions& options) override {
     options_ = options;
     bounds_.configure(options);
+    constants_.configure(options.nullSpace);
     classical_.configure(options);
   }
   void recall(const SolverState& state) override { bounds_.recall(state); }
@@ -62,6 +63,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
  private:
   void run(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     chooseDepth(system, b, stop);
+    constants_.begin(system, b);
     for (Restart restart = Restart::First; !stop.over();) {
       prepare(system, b);
       if (!begin(system, b, x, stop, restart)) return;
@@ -77,7 +79,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   }
 
   using Base::a_, Base::bases_, Base::depth_, Base::expected_, Base::kept_, Base::lanczos_, Base::nu_, Base::options_;
-  using Base::check_, Base::iterate, Base::l, Base::prepare, Base::top, Base::u;
+  using Base::check_, Base::constants_, Base::iterate, Base::l, Base::prepare, Base::top, Base::u;
   using Base::p_, Base::perNorm_, Base::preconditioned_, Base::products_, Base::restart_, Base::scratch_, Base::zeta_;
   using typename Base::Ending;
 
@@ -95,6 +97,9 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const bool scaled = first && system.hasLeft() && stop.criteria().scalesByNative();
     const double native = scaled ? system.nativeNorm(u(0), top(0), *restart_) : 0;  // of all rows
     if (restart != Restart::Warm) rows_.takeOut(system, u(0));
+    // No A x has this constant, so that what is left is no residual to be judged: follow() counts it in.
+    const bool projected = restart != Restart::Warm && constants_.ofResidual();
+    if (projected) constants_.takeOut(system, u(0), *restart_);
     if (restart == Restart::Replaced) kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
     if (restart != Restart::Warm && preconditioned_) system.precondition(u(0), scratch_.get(), top(0));
     auto& batch = *restart_;
@@ -103,9 +108,10 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const auto xx = first ? batch.norm2(x) : uu;
     kept_.enter(batch, *p_, top(0));
     rows_.enter(batch);
+    const auto sum = constants_.askedFor() ? constants_.enter(system, batch, u(0)) : uu;
     system.reduce(batch);
     if (first && !system.agreesOnState()) configure(SolverOptions(options_));
-    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx];
+    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum];
     const Scalar rest = restart == Restart::Warm ? Scalar(0) : rows_.left(batch);
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
@@ -117,7 +123,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled ? native : norm);
     }
     if (first) initial_ = {norm, norm};
-    if (restart != Restart::Warm && restart != Restart::Judged) stop.verified({norm, norm}, false);
+    if (restart != Restart::Warm && restart != Restart::Judged && !projected) stop.verified({norm, norm}, false);
     if (!stop.over() && !std::isfinite(square)) {
       if (restart == Restart::Warm) return begin(system, b, x, stop, Restart::Cold);
       stop.stop(StopReason::NonFinite);
@@ -125,6 +131,9 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     if (!stop.over() && first && rows_.matters(u(0), rest, rhs, norm2)) {
       rows_.solve(system, stop.iterations(), b, x, u(0));
       return begin(system, b, x, stop, Restart::Cold);
+    }
+    if (!stop.over() && first && findConstant(system, stop, constant, norm2)) {
+      return begin(system, b, x, stop, Restart::Judged);
     }
     // A square that may have underflowed says nothing about (u_0, M^{-1} u_0).
     const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
@@ -154,6 +163,19 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     }
     stop.wentBack(initial_);
     system.tell(stop.iterations(), "went back", "to the guess: the iterates overflow");
+  }
+
+  /// Whether u_0 has a constant that is to be taken out, from its sum and its square. 1 A and a reduction where it has
+  /// one. Constants in what M makes are left to CAPSTAN CG, which takes over where they spoil the recurrences: here a
+  /// sum is known l products after the vector has been used.
+  bool findConstant(LinearSystem<Types>& system, const StopTest& stop, Scalar sum, Scalar square) {
+    if (!constants_.askedFor() || !constants_.matters(sum, square)) return false;
+    system.act(Action::Operator, u(0), *check_);
+    auto& batch = *restart_;
+    batch.clear();
+    const auto ofImage = constants_.enter(system, batch, *check_), image = batch.norm2(*check_);
+    system.reduce(batch);
+    return constants_.judge(system, stop, sum, batch[ofImage], batch[image]);
   }
 
   /// The next step of the ladder after a cycle that did not end the solve.

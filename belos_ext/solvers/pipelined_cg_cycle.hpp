@@ -8,6 +8,7 @@
 #include "belos_ext/basis/kept_direction.hpp"
 #include "belos_ext/basis/pipeline_depth.hpp"
 #include "belos_ext/basis/pipelined_products.hpp"
+#include "belos_ext/core/constant_null_space.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
 
 namespace capstan {
@@ -117,15 +118,19 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     auto& batch = *restart_;
     batch.clear();
     const auto rr = batch.norm2(*check_);
+    const auto sum = constants_.ofResidual() ? constants_.enter(system, batch, *check_) : rr;
     system.reduce(batch);
-    const Scalar square = batch[rr];
+    const Scalar square = batch[rr], constant = batch[sum];
     const double norm = system.norm(*check_, square, batch);
+    const double rest =
+        constants_.ofResidual() ? constants_.takeOutOfResidual(system, constant, square, *check_, batch) : norm;
+    if (claimed && constants_.endsInconsistent(system, norm, rest, stop)) return Ending::Over;
     if (stop.verified({norm, norm}, claimed)) return Ending::Over;
     if (!goOn) {
       stop.stop(StopReason::UserTest);
       return Ending::Over;
     }
-    if (!(norm > driftFactor * residualNorm())) return std::nullopt;
+    if (!(rest > driftFactor * residualNorm())) return std::nullopt;
     if (options_.residualReplacement.mode != ResidualReplacement::Mode::Off) return Ending::Drift;
     stop.stop(StopReason::Stagnation);
     return Ending::Over;
@@ -182,6 +187,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   PipelinedBases<Types> bases_;
   PipelinedProducts<Types> products_;
   KeptDirection<Types> kept_;
+  ConstantNullSpace<Types> constants_;
   Teuchos::RCP<MultiVector> p_, check_, scratch_;
   std::unique_ptr<ReductionBatch<Types>> restart_;
 

@@ -28,28 +28,6 @@ struct Case {
   Expect gmres, cg;
 };
 
-RCP<CrsMatrix> neumann1d(GO n) {
-  return matrixFrom(evenMap(n), [=](GO g) {
-    std::vector<Entry> row;
-    if (g > 0) row.push_back({g - 1, -1});
-    if (g + 1 < n) row.push_back({g + 1, -1});
-    row.push_back({g, static_cast<Scalar>(row.size())});
-    return row;
-  });
-}
-
-RCP<CrsMatrix> neumann2d(GO n) {
-  return matrixFrom(evenMap(n * n), [=](GO g) {
-    std::vector<Entry> row;
-    if (g % n > 0) row.push_back({g - 1, -1});
-    if (g % n + 1 < n) row.push_back({g + 1, -1});
-    if (g / n > 0) row.push_back({g - n, -1});
-    if (g / n + 1 < n) row.push_back({g + n, -1});
-    row.push_back({g, static_cast<Scalar>(row.size())});
-    return row;
-  });
-}
-
 /// The five-point Laplacian minus `shift`.
 RCP<CrsMatrix> shiftedLaplacian(GO n, Scalar shift) {
   auto a = grid2d(n, n);
@@ -128,10 +106,10 @@ std::vector<Case> cases() {
       {"Nonsymmetric", [] { return systemWithRightHandSide(grid2d(15, 15, 0.4)); }, E::Converges, E::Honest},
       {"Convective", [] { return systemWithRightHandSide(grid2d(12, 12, 3)); }, E::Converges, E::Honest},
       {"IllConditioned", [] { return systemWithRightHandSide(lowSyncDiagonal()); }, E::Converges, E::Converges},
-      {"Singular1d", [] { return systemWithSolution(neumann1d(60)); }, E::Converges, E::Converges},
-      {"Singular2d", [] { return systemWithSolution(neumann2d(12)); }, E::Converges, E::Converges},
+      {"Singular1d", [] { return systemWithSolution(neumannGrid(60)); }, E::Converges, E::Converges},
+      {"Singular2d", [] { return systemWithSolution(neumannGrid(12, 12)); }, E::Converges, E::Converges},
       {"SingularInconsistent",
-       [] { return systemWithRightHandSide(neumann2d(8), [](GO g) { return g % 3 == 0 ? 2.0 : 1.0; }); },
+       [] { return systemWithRightHandSide(neumannGrid(8, 8), [](GO g) { return g % 3 == 0 ? 2.0 : 1.0; }); },
        E::Unconverged, E::Unconverged},
       {"ZeroMatrix", [] { return systemWithRightHandSide(diagonal([](GO) { return 0.0; }, 20)); }, E::Unconverged,
        E::Unconverged},

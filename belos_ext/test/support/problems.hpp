@@ -88,6 +88,25 @@ inline RCP<CrsMatrix> grid3d(GO n, RCP<const Map> map = Teuchos::null) {
   });
 }
 
+/// Row g of the Laplacian on an nx x ny x nz grid without boundary values (all-Neumann): every row sums to zero.
+inline std::vector<Entry> neumannRow(GO g, GO nx, GO ny, GO nz = 1) {
+  const GO i = g % nx, j = g / nx % ny, k = g / (nx * ny);
+  std::vector<Entry> row;
+  if (i > 0) row.push_back({g - 1, -1});
+  if (i + 1 < nx) row.push_back({g + 1, -1});
+  if (j > 0) row.push_back({g - nx, -1});
+  if (j + 1 < ny) row.push_back({g + nx, -1});
+  if (k > 0) row.push_back({g - nx * ny, -1});
+  if (k + 1 < nz) row.push_back({g + nx * ny, -1});
+  row.push_back({g, static_cast<Scalar>(row.size())});
+  return row;
+}
+
+/// The singular matrix of these rows: constants are its null space.
+inline RCP<CrsMatrix> neumannGrid(GO nx, GO ny = 1, GO nz = 1) {
+  return matrixFrom(evenMap(nx * ny * nz), [=](GO g) { return neumannRow(g, nx, ny, nz); });
+}
+
 inline RCP<CrsMatrix> diagonal(const std::function<Scalar(GO)>& entry, GO n, RCP<const Map> map = Teuchos::null) {
   if (map.is_null()) map = evenMap(n);
   return matrixFrom(map, [=](GO g) { return std::vector<Entry>{{g, entry(g)}}; });
