@@ -46,6 +46,19 @@ class RowsFirst {
     return whole;
   }
 
+  /// || M_L^{-1} (b - A x) || with the rows that r is without. Only some ranks may ask for it, so it comes after the
+  /// first reduction, in which they compare their parameters. 1 M_L^{-1} and 1 reduction, 1 A where the rows held
+  /// something. Collective.
+  /// \param z gets what M_L^{-1} makes   \param batch is cleared
+  double nativeNorm(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& r,
+                    Scalar left, Scalar rest, MultiVector& z, ReductionBatch<Types>& batch) {
+    const bool apart = left != Scalar(0) || vanishes(r, left + rest);
+    if (apart) system.residual(b, x, r);
+    const double whole = system.nativeNorm(r, z, batch);
+    if (apart) takeOut(system, r);
+    return whole;
+  }
+
   /// Whether that is more than rounding of b and of the rest of r leaves, or too small to tell.
   static bool matters(const MultiVector& r, Scalar left, Scalar rhs, Scalar rest) {
     constexpr Scalar epsilon = std::numeric_limits<Scalar>::epsilon();

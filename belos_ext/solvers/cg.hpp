@@ -10,8 +10,8 @@
 /// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner), 1 A, 1 M^{-1}, all updates in one sweep
 /// (6 vectors read, 4 written; without a preconditioner 4 and 3). A solve of n iterations: n + 1 reductions, n + 2 A
 /// (the first and the last residual among them), n + 1 M^{-1}; 1 M_L^{-1} and 1 reduction more where residuals are
-/// scaled by the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 1 more with a left and a
-/// right one, 1 more with a guess that is not zero. Overlap: none.
+/// scaled by the preconditioned initial one (1 A, too, where rows are solved first). Storage: 5 vectors (3 without a
+/// preconditioner), 1 more with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
 ///
 /// | paper   | here   | shape              | meaning                                                    |
 /// |---------|--------|--------------------|------------------------------------------------------------|
@@ -70,9 +70,12 @@ class Cg final : public KrylovSolver<Types> {
     system.act(Action::Operator, v_.p(), v_.s());
     batch.clear();
     const auto pr = batch.dot(v_.p(), v_.r()), sp = batch.dot(v_.s(), v_.p()), xx = batch.norm2(x);
+    const auto rr = batch.norm2(v_.r());
+    rows_.enter(batch);
     system.reduce(batch);
     const Scalar along = batch[pr] / batch[sp], curvature = batch[sp], size = batch[xx];
-    startWatches(system, x, size, stop.recursive());
+    const Scalar square = batch[rr], left = rows_.left(batch);
+    startWatches(system, x, size, rows_.norm(system, b, x, v_.r(), left, square, batch));
     if (std::isfinite(along)) system.kernels().sweep(axpy(along, v_.p(), x), axpy(-along, v_.s(), v_.r()));
     v_.preconditionResidual(system);
     batch.clear();
@@ -90,8 +93,6 @@ class Cg final : public KrylovSolver<Types> {
  private:
   /// The first direction, and all that a solve begins with, in one reduction. False when there is nothing to do.
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
-    const double native = scaled ? system.nativeNorm(v_.r(), v_.z(), v_.batch()) : 0;  // of all rows
     rows_.takeOut(system, v_.r());
     auto& batch = v_.begin(system);  // z = M^{-1} r, p = z, s = A p, t = M^{-1} s
     const auto bb = batch.norm2(b), xx = batch.norm2(x);
@@ -102,7 +103,13 @@ class Cg final : public KrylovSolver<Types> {
 
     const Scalar rr = v_.products().rr;
     const double norm = rows_.norm(system, b, x, v_.r(), rest, rr, batch);
-    stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled ? native : norm);
+    const double whole = system.norm(b, rhs, batch);
+    double native = norm;
+    if (system.hasLeft() && stop.criteria().scalesByNative()) {
+      native = rows_.nativeNorm(system, b, x, v_.r(), rest, rr, v_.z(), batch);
+      system.kernels().scale(Scalar(1), v_.p(), v_.z());  // p = z
+    }
+    stop.begin({norm, norm}, whole, native);
     if (stop.verified({norm, norm}, false)) return false;
     fresh_ = true;
     if (rows_.matters(v_.r(), rest, rhs, rr)) {

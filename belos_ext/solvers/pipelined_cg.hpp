@@ -94,8 +94,6 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     if (restart == Restart::Replaced) kept_.keep(system, *p_);
     if (restart != Restart::Replaced && restart != Restart::Warm) kept_.forget();
     if (restart != Restart::Warm) system.residual(b, x, u(0));
-    const bool scaled = first && system.hasLeft() && stop.criteria().scalesByNative();
-    const double native = scaled ? system.nativeNorm(u(0), top(0), *restart_) : 0;  // of all rows
     if (restart != Restart::Warm) rows_.takeOut(system, u(0));
     // No A x has this constant, so that what is left is no residual to be judged: follow() counts it in.
     const bool projected = restart != Restart::Warm && constants_.ofResidual();
@@ -120,7 +118,10 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     perNorm_ = (rest > 0 ? std::sqrt(static_cast<double>(norm2)) : norm) / static_cast<double>(nu_);
     if (first) {
       keepGuess(system, x, size);
-      stop.begin({norm, norm}, system.norm(b, rhs, batch), scaled ? native : norm);
+      const double whole = system.norm(b, rhs, batch);
+      const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
+      stop.begin({norm, norm}, whole,
+                 scaled ? rows_.nativeNorm(system, b, x, u(0), rest, norm2, *check_, batch) : norm);
     }
     if (first) initial_ = {norm, norm};
     if (restart != Restart::Warm && restart != Restart::Judged && !projected) stop.verified({norm, norm}, false);
@@ -219,7 +220,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
                 "the pipelined recurrences break down" +
                     (depth_.reason().empty() ? std::string() : " (" + depth_.reason() + ")") +
                     "; going on with CAPSTAN CG");
-    if (restart == Restart::Warm) {
+    if (restart == Restart::Warm && !constants_.ofResidual()) {
       classical_.resume(system, b, x, stop, *p_);
     } else {
       classical_.solve(system, b, x, stop);
