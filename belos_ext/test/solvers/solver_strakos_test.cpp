@@ -83,7 +83,7 @@ Outcome ours(int depth, double rho, GO turn, double tolerance) {
   return solve(methodOf(depth), parameters(depth, tolerance, 1000), rowsHidden(strakos(rho, turn)));
 }
 
-constexpr int drawn = 200;
+constexpr int drawn = 240;
 
 Curve oursDrawn(int depth, double rho) {
   const std::string name = methodOf(depth).canonical + (depth > 0 ? ", l = " + std::to_string(depth) : "");
