@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "adapters/deck/matrix_files.hpp"
+#include "belos_ext/core/mixed_bits.hpp"
 #include "belos_ext/core/output_file.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
@@ -49,14 +50,6 @@ std::string openFile(const std::string& path, MatrixFiles* files, const Communic
   throwShared(failure, comm);
   Teuchos::broadcast(comm, 0, 3, sizes);
   return text;
-}
-
-/// splitmix64's finaliser: well-mixed bits from consecutive integers ([Steele, Lea and Flood 2014]).
-std::uint64_t mixed(std::uint64_t z) {
-  z += 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@
 #include <vector>
 
 #include "belos_ext/convergence/symmetry_verdict.hpp"
+#include "belos_ext/core/mixed_bits.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/operators/diagonal_rows.hpp"
 
@@ -71,13 +72,11 @@ class SymmetryCheck {
   using Indices = typename Matrix::local_inds_host_view_type;
   using Values = typename Matrix::values_host_view_type;
 
-  /// From 0.5 to 1 with either sign, so that no entry of A is hidden by a small factor ([Steele, Lea and Flood 2014]).
+  /// From 0.5 to 1 with either sign, so that no entry of A is hidden by a small factor.
   static double entryOfV(std::uint64_t row) {
-    std::uint64_t z = (row + 1) * 0x9E3779B97F4A7C15ULL;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    const double magnitude = 0.5 + static_cast<double>(z >> 12) * 0x1p-53;
-    return (z & 1U) != 0 ? magnitude : -magnitude;
+    const std::uint64_t bits = mixed(row);
+    const double magnitude = 0.5 + static_cast<double>(bits >> 12) * 0x1p-53;
+    return (bits & 1U) != 0 ? magnitude : -magnitude;
   }
 
   /// The local number of the row that belongs to each column; none where it is on another rank or left out.

@@ -6,20 +6,28 @@
 #include <cmath>
 #include <cstdint>
 #include <string>
+#include <utility>
+
+#include "belos_ext/core/mixed_bits.hpp"
 
 namespace capstan {
 
-/// To six digits or so: 22 bits of the mantissa. What ranks have computed from the same numbers may differ by rounding
-/// where their processors do. Local.
-inline double roundedForRanks(double value) {
-  if (!std::isfinite(value)) return value;
+/// A finite number to six digits or so: 22 bits of its mantissa, and its exponent. What ranks have computed from the
+/// same numbers may differ by rounding where their processors do. Local.
+inline std::pair<long long, int> sixDigits(double value) {
   int exponent = 0;
   const double mantissa = std::frexp(value, &exponent);
-  return std::ldexp(static_cast<double>(std::llround(mantissa * 0x1p22)), exponent - 22);
+  return {std::llround(mantissa * 0x1p22), exponent};
 }
 
-/// FNV-1a over what is added, in order, and a final mix that makes every bit depend on all of it ([Steele, Lea and
-/// Flood 2014]). Local; the same on any machine.
+/// value = sixDigits() of it; NaN and Inf stay. Local.
+inline double roundedForRanks(double value) {
+  if (!std::isfinite(value)) return value;
+  const auto [mantissa, exponent] = sixDigits(value);
+  return std::ldexp(static_cast<double>(mantissa), exponent - 22);
+}
+
+/// FNV-1a over what is added, in order, and finalMix(). Local; the same on any machine.
 class Checksum {
  public:
   void add(std::uint64_t value) {
@@ -30,10 +38,10 @@ class Checksum {
 
   /// As rounded by roundedForRanks().
   void add(double value) {
-    int exponent = 0;
-    const double mantissa = std::isfinite(value) ? std::frexp(value, &exponent) : 0;
-    add(static_cast<std::uint64_t>(std::llround(mantissa * 0x1p22)));
-    add(static_cast<std::uint64_t>(std::isfinite(value) ? exponent : 100000 + std::isinf(value)));
+    const auto [mantissa, exponent] =
+        std::isfinite(value) ? sixDigits(value) : std::pair<long long, int>(0, 100000 + std::isinf(value));
+    add(static_cast<std::uint64_t>(mantissa));
+    add(static_cast<std::uint64_t>(exponent));
   }
 
   void add(const std::string& text) {
@@ -41,12 +49,7 @@ class Checksum {
     add(static_cast<std::uint64_t>(text.size()));
   }
 
-  std::uint64_t value() const {
-    std::uint64_t z = hash_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t value() const { return finalMix(hash_); }
 
  private:
   std::uint64_t hash_ = 0xCBF29CE484222325ULL;

@@ -5,15 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-namespace capstan::soak {
+#include "belos_ext/core/mixed_bits.hpp"
 
-/// Source: [Steele, Lea and Flood 2014], SplitMix64.
-inline std::uint64_t mixed(std::uint64_t z) {
-  z += 0x9e3779b97f4a7c15ULL;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return z ^ (z >> 31);
-}
+namespace capstan::soak {
 
 /// A number in [0, 1) from the upper 53 bits.
 inline double unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1.0p-53; }
