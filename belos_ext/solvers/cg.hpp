@@ -33,6 +33,7 @@
 
 #include "belos_ext/convergence/definiteness_watch.hpp"
 #include "belos_ext/convergence/residual_gap.hpp"
+#include "belos_ext/core/kept_iterate.hpp"
 #include "belos_ext/core/rows_first.hpp"
 #include "belos_ext/solvers/cg_vectors.hpp"
 #include "belos_ext/solvers/gmres_fallback.hpp"
@@ -299,11 +300,7 @@ class Cg final : public KrylovSolver<Types> {
   }
 
   void restoreGuess(LinearSystem<Types>& system, MultiVector& x) {
-    if (guess_.is_null()) {
-      x.putScalar(0);
-    } else {
-      system.kernels().scale(Scalar(1), *guess_, x);
-    }
+    guess_.restore(system, x);
     attained_ = initial_;
   }
 
@@ -314,13 +311,10 @@ class Cg final : public KrylovSolver<Types> {
     gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(size), residual);
     initial_ = attained_ = residual;
     if (size == Scalar(0)) {
-      guess_ = Teuchos::null;
-      return;
+      guess_.keepZero();
+    } else {
+      guess_.keep(system, x);
     }
-    if (guess_.is_null() || guess_->getMap().get() != x.getMap().get()) {
-      guess_ = Teuchos::rcp(new MultiVector(x.getMap(), 1));
-    }
-    system.kernels().scale(Scalar(1), x, *guess_);
   }
 
   bool replacementIsDue(const StopTest& stop) const {
@@ -347,7 +341,7 @@ class Cg final : public KrylovSolver<Types> {
   ResidualGap gap_;
   RoundingLevel<Types> rounding_;
   GmresFallback<Types> fallback_;
-  Teuchos::RCP<MultiVector> guess_;  ///< guess_: null for zero
+  KeptIterate<Types> guess_;
 };
 
 }  // namespace capstan

@@ -2,7 +2,7 @@
 /// \file
 /// Deep pipelined conjugate gradients, p(l)-CG, any depth l >= 1.
 ///
-/// Source: [deep-pipelined-cg], algorithm 1 (Cornelis, Cools and Vanroose), with the stable multi-basis recurrences.
+/// Source: [deep-pipelined-cg], algorithm 1, with the stable multi-basis recurrences.
 ///
 /// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G, and |v|^2; one more with a
 /// preconditioner, the 2-norm of the residual), 1 A, 1 M^{-1}, all recurrences in one sweep over 2 l + 5 vectors (2 l +
@@ -33,6 +33,7 @@
 /// direction.
 
 #include "belos_ext/basis/spectral_interval.hpp"
+#include "belos_ext/core/kept_iterate.hpp"
 #include "belos_ext/core/rows_first.hpp"
 #include "belos_ext/solvers/cg.hpp"
 #include "belos_ext/solvers/pipelined_cg_cycle.hpp"
@@ -93,13 +94,14 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const bool first = restart == Restart::First;
     if (restart == Restart::Replaced) kept_.keep(system, *p_);
     if (restart != Restart::Replaced && restart != Restart::Warm) kept_.forget();
-    if (restart != Restart::Warm) system.residual(b, x, u(0));
-    if (restart != Restart::Warm) rows_.takeOut(system, u(0));
+    const bool computed = restart != Restart::Warm;
+    if (computed) system.residual(b, x, u(0));
+    if (computed) rows_.takeOut(system, u(0));
     // No A x has this constant, so that what is left is no residual to be judged: follow() counts it in.
-    const bool projected = restart != Restart::Warm && constants_.ofResidual();
+    const bool projected = computed && constants_.ofResidual();
     if (projected) constants_.takeOut(system, u(0), *restart_);
     if (restart == Restart::Replaced) kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
-    if (restart != Restart::Warm && preconditioned_) system.precondition(u(0), scratch_.get(), top(0));
+    if (computed && preconditioned_) system.precondition(u(0), scratch_.get(), top(0));
     auto& batch = *restart_;
     batch.clear();
     const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
@@ -110,23 +112,26 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     system.reduce(batch);
     if (first && !system.agreesOnState()) configure(SolverOptions(options_));
     const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum];
-    const Scalar rest = restart == Restart::Warm ? Scalar(0) : rows_.left(batch);
+    const Scalar rest = computed ? rows_.left(batch) : Scalar(0);
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
-    const double norm =
-        restart == Restart::Warm ? system.norm(u(0), norm2, batch) : rows_.norm(system, b, x, u(0), rest, norm2, batch);
+    const double norm = computed ? rows_.norm(system, b, x, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
     perNorm_ = (rest > 0 ? std::sqrt(static_cast<double>(norm2)) : norm) / static_cast<double>(nu_);
     if (first) {
-      keepGuess(system, x, size);
+      if (size == Scalar(0)) {
+        guess_.keepZero();
+      } else {
+        guess_.keep(system, x);
+      }
       const double whole = system.norm(b, rhs, batch);
       const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
       stop.begin({norm, norm}, whole,
                  scaled ? rows_.nativeNorm(system, b, x, u(0), rest, norm2, *check_, batch) : norm);
     }
     if (first) initial_ = {norm, norm};
-    if (restart != Restart::Warm && restart != Restart::Judged && !projected) stop.verified({norm, norm}, false);
+    if (computed && restart != Restart::Judged && !projected) stop.verified({norm, norm}, false);
     if (!stop.over() && !std::isfinite(square)) {
-      if (restart == Restart::Warm) return begin(system, b, x, stop, Restart::Cold);
+      if (!computed) return begin(system, b, x, stop, Restart::Cold);
       stop.stop(StopReason::NonFinite);
     }
     if (!stop.over() && first && rows_.matters(u(0), rest, rhs, norm2)) {
@@ -142,26 +147,13 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     return !stop.over();
   }
 
-  void keepGuess(LinearSystem<Types>& system, const MultiVector& x, Scalar size) {
-    kept0_ = size != Scalar(0);
-    if (!kept0_) return;
-    if (guess_.is_null() || guess_->getMap().get() != x.getMap().get()) {
-      guess_ = Teuchos::rcp(new MultiVector(x.getMap(), 1));
-    }
-    system.kernels().scale(Scalar(1), x, *guess_);
-  }
-
   /// The guess, where steps have overflowed. One reduction, after solves that failed only.
   void leaveFinite(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
     restart_->clear();
     const auto bad = restart_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
     system.reduce(*restart_);
     if ((*restart_)[bad] == Scalar(0)) return;
-    if (kept0_) {
-      system.kernels().scale(Scalar(1), *guess_, x);
-    } else {
-      x.putScalar(0);
-    }
+    guess_.restore(system, x);
     stop.wentBack(initial_);
     system.tell(stop.iterations(), "went back", "to the guess: the iterates overflow");
   }
@@ -250,9 +242,8 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   static constexpr int deepest = 20;  ///< so that a sweep holds all recurrences
 
   RowsFirst<Types> rows_;
-  bool kept0_ = false;  ///< the guess is not zero
   ResidualNorms initial_;
-  Teuchos::RCP<MultiVector> guess_;
+  KeptIterate<Types> guess_;
   SpectralInterval<Types> bounds_;
   Cg<Types> classical_;
 };

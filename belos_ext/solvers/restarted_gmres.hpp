@@ -21,8 +21,10 @@
 
 #include "belos_ext/basis/arnoldi_relation.hpp"
 #include "belos_ext/basis/krylov_basis.hpp"
+#include "belos_ext/core/kept_iterate.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
+#include "belos_ext/solvers/exact_columns.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"
 #include "belos_ext/solvers/restart_length.hpp"
 #include "belos_ext/solvers/rounding_level.hpp"
@@ -182,15 +184,9 @@ class RestartedGmres : public KrylovSolver<Types> {
     }
   }
 
-  /// The most columns from which a cycle can go on to the target: their vectors are independent, and their H is exact
-  /// enough; 0: none, or less than half of `columns`. Found by bisection, to within `step`. An H that is more exact
-  /// than that is worth `step` columns, or a few percent. Cost: 1 reduction, n columns^2 operations, and for each of a
-  /// few trials 1 A, 1 M^{-1}, 1 reduction.
+  /// The most columns from which a cycle can go on to the target; exact_columns.hpp has what it costs.
   int exactColumns(LinearSystem<Types>& system, const StopTest& stop, int columns, int step) {
-    const int most = std::min(columns, independentColumns(system, columns)), least = columns / 2;
-    const int nearly = std::max(0, most - std::max(step, columns / 20));
-    const int good = exactColumns(system, stop, nearly, most, 1, veryExact);
-    return good > nearly ? good : exactColumns(system, stop, least, most, step, exactEnough);
+    return ExactColumns<Types>(system, stop, basis_, relation_, *u_, *batch_).most(columns, step);
   }
 
   /// Whether a refuted claim leaves less to do, from the residual it has led to, than doing `columns` - `kept` columns
@@ -235,7 +231,6 @@ class RestartedGmres : public KrylovSolver<Types> {
     best_ = std::numeric_limits<double>::infinity();
     if (r_.is_null() || r_->getMap().get() != map.get()) {
       for (Vector* v : {&r_, &z_, &u_, &candidate_}) *v = Teuchos::rcp(new MultiVector(map, 1, false));
-      bestX_ = Teuchos::null;
       batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
     }
   }
@@ -282,66 +277,6 @@ class RestartedGmres : public KrylovSolver<Types> {
     candidateIs_ = {columns, std::isfinite(norms.native) && std::isfinite(norms.explicit_) && std::isfinite(xx), norms};
   }
 
-  /// How many columns have vectors, and one after them, that can be orthonormalised again: || Q^T Q - I ||_F < 1/2.
-  int independentColumns(LinearSystem<Types>& system, int columns) {
-    batch_->clear();
-    const auto slot = batch_->trailingGram(*basis_.columns(0, columns + 1), 0);
-    system.reduce(*batch_);
-    const Matrix gram = fetched(*batch_, slot);
-    Scalar square = 0;
-    for (int j = 0; j <= columns; ++j) {
-      for (int i = 0; i < j; ++i) square += 2 * gram(i, j) * gram(i, j);
-      square += (gram(j, j) - 1) * (gram(j, j) - 1);
-      if (!(square < Scalar(0.25))) return j - 1;
-    }
-    return columns;
-  }
-
-  /// The most columns in (least, most], to within `step`, of which isExact() holds; 0: none.
-  int exactColumns(LinearSystem<Types>& system, const StopTest& stop, int least, int most, int step, Scalar part) {
-    int good = least, bad = most + 1;
-    for (int k = most, less = step; k > good && bad - good > 1;) {
-      if (isExact(system, stop, k, part)) {
-        good = k;
-      } else {
-        bad = k;
-      }
-      if (bad - good <= step && good > least) break;
-      k = good > least ? (good + bad) / 2 : bad - less;
-      less *= 2;
-    }
-    return good > least ? good : 0;
-  }
-
-  /// Whether the last of `columns` columns of H, the one with the largest error, is exact enough: GMRES bears errors
-  /// that grow as its residual falls ([Simoncini and Szyld 2003]). \param part of the error it bears
-  bool isExact(LinearSystem<Types>& system, const StopTest& stop, int columns, Scalar part) {
-    const auto& leastSquares = relation_.leastSquares();
-    const Scalar needed =
-        leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual(columns - 1);
-    return relationError(system, columns - 1) <= std::max(part * needed, leastNeeded);
-  }
-
-  /// || A M^{-1} q_j - Q h_{:,j} || / || H ||, computed.
-  Scalar relationError(LinearSystem<Types>& system, int j) {
-    const auto& h = relation_.hessenberg();
-    Matrix column(j + 2, 1);
-    for (int i = 0; i < j + 2; ++i) column(i, 0) = -h(i, j);
-    Scalar size = 0;
-    for (int c = 0; c <= j; ++c) {
-      Scalar length = 0;
-      for (int i = 0; i < c + 2; ++i) length = std::hypot(length, h(i, c));
-      size = std::max(size, length);
-    }
-    system.apply(basis_[j], *u_);
-    system.kernels().accumulate(*basis_.columns(0, j + 2), column, *u_);
-    batch_->clear();
-    const auto square = batch_->norm2(*u_);
-    system.reduce(*batch_);
-    const Scalar error = std::sqrt((*batch_)[square]) / size;
-    return std::isfinite(error) ? error : std::numeric_limits<Scalar>::infinity();
-  }
-
   /// Puts the residuals of x back in the place of those of a candidate that was not taken.
   void forgetCandidate(LinearSystem<Types>& system) {
     if (candidateIs_.columns == 0) return;
@@ -375,8 +310,7 @@ class RestartedGmres : public KrylovSolver<Types> {
   /// Remembers x, which the next one will be a little worse than: near the attainable accuracy residuals rise and fall.
   void keep(LinearSystem<Types>& system, const MultiVector& x, const ResidualNorms& norms) {
     if (best_ <= norms.native) return;
-    if (bestX_.is_null()) bestX_ = Teuchos::rcp(new MultiVector(x.getMap(), 1, false));
-    system.kernels().scale(Scalar(1), x, *bestX_);
+    bestX_.keep(system, x);
     best_ = norms.native;
     bestNorms_ = norms;
   }
@@ -385,20 +319,17 @@ class RestartedGmres : public KrylovSolver<Types> {
   /// judged the last one.
   void goBack(LinearSystem<Types>& system, MultiVector& x, const ResidualNorms& norms, StopTest& stop) {
     if (stop.converged() || stop.reason() == StopReason::UserTest || !(best_ < norms.native)) return;
-    system.kernels().scale(Scalar(1), *bestX_, x);
+    bestX_.restore(system, x);
     stop.wentBack(bestNorms_);
     system.tell(stop.iterations(), "went back", "to an earlier iterate with a smaller residual");
   }
 
-  /// Part of what an error of H may be for the residual to meet the target, and what is borne in any case.
-  static constexpr Scalar exactEnough = static_cast<Scalar>(0.01), veryExact = static_cast<Scalar>(1e-5);
-  static constexpr Scalar leastNeeded = 100 * std::numeric_limits<Scalar>::epsilon();
   /// A cycle may make the native residual larger by this factor: rounding at the attainable accuracy.
   static constexpr double tolerated = 2;
 
   double best_ = std::numeric_limits<double>::infinity();  ///< native residual of bestX_
   ResidualNorms bestNorms_;
-  Vector bestX_;  ///< made where a cycle made the residual larger
+  KeptIterate<Types> bestX_;  ///< kept where a cycle makes the residual larger
   Vector r_, z_, u_, candidate_;
   Candidate candidateIs_;
   const MultiVector* b_ = nullptr;  ///< those of the solve at work
