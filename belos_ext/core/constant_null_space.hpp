@@ -101,8 +101,6 @@ class ConstantNullSpace {
     const Scalar anew = batch[slot];
     return system.norm(r, anew, batch);
   }
-  /// || (e, r) e / n || of that residual.
-  double part() const { return part_; }
 
   /// The norm of v's constant from its sum.
   double norm(Scalar sum) const { return std::abs(static_cast<double>(sum)) / std::sqrt(rows_); }
@@ -167,7 +165,8 @@ class ConstantNullSpace {
   NullSpace wanted_ = NullSpace::None;
   State state_ = State::Off;
   bool preconditioned_ = false;
-  double rows_ = 0, part_ = 0;
+  double rows_ = 0;
+  double part_ = 0;  ///< || (e, r) e / n || of the residual that takeOutOfResidual() saw
   Teuchos::RCP<MultiVector> ones_;
 };
 

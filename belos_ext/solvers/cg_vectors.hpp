@@ -3,10 +3,10 @@
 /// The vectors of CG, their inner products, and what an iteration does to them. Symbols as in cg.hpp.
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "belos_ext/core/constant_null_space.hpp"
 #include "belos_ext/core/linear_system.hpp"
@@ -197,7 +197,9 @@ class CgVectors {
 
  private:
   struct Slots {
-    typename ReductionBatch<Types>::Slot mu, nu, rt, sz, gamma, rr, rs, ss, pp, sumR, sumP, sumS, sumT;
+    using Slot = typename ReductionBatch<Types>::Slot;
+    Slot mu, nu, rt, sz, gamma, rr, rs, ss, pp;
+    std::optional<Slot> sumR, sumP, sumS, sumT;  ///< where somebody wants them
   };
 
   void enterSums(LinearSystem<Types>& system) {
@@ -207,13 +209,11 @@ class CgVectors {
     if (first || active) slots_.sumS = constants_.enter(system, batch, *s_);
     if (first || constants_.watching()) slots_.sumP = constants_.enter(system, batch, *p_);
     if (active) slots_.sumT = constants_.enter(system, batch, *t_);
-    summed_ = {first || active, first || active, first || constants_.watching(), active};
   }
   /// With t as if it had no constant: step() takes it out.
   void takeSums() {
-    const auto read = [this](bool there, const auto& slot) { return there ? (*batch_)[slot] : Scalar(0); };
-    sums_ = {read(summed_[0], slots_.sumR), read(summed_[2], slots_.sumP), read(summed_[1], slots_.sumS),
-             read(summed_[3], slots_.sumT)};
+    const auto read = [this](const auto& slot) { return slot ? (*batch_)[*slot] : Scalar(0); };
+    sums_ = {read(slots_.sumR), read(slots_.sumP), read(slots_.sumS), read(slots_.sumT)};
     if (!constants_.active()) return;
     const Scalar mean = constants_.meanOf(sums_.t);
     q_.rt -= mean * sums_.r;
@@ -222,7 +222,6 @@ class CgVectors {
   }
 
   bool preconditioned_ = false;
-  std::array<bool, 4> summed_ = {};  ///< r, s, p, t
   double rest_ = 0;
   ConstantNullSpace<Types> constants_;
   Sums sums_;
