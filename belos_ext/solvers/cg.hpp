@@ -212,7 +212,7 @@ class Cg final : public KrylovSolver<Types> {
 
   /// Whether z = M^{-1} r replaces the recurrence: errors in t = M^{-1} s add up in z. Seldom where M is
   /// linear; where M is indefinite, convergence hangs on it (nasa4704 with RILU(0): 735 iterations never renewed, 525
-  /// renewed every 20, 511 always; Belos' TPETRA CG 534).
+  /// renewed every 20, 522 every 10, 511 always; Belos' TPETRA CG 534).
   bool renewalIsDue() {
     const int interval = v_.strayed() ? renewalStrayed : watch_.seen().empty() ? renewal : renewalIndefinite;
     if (++sinceRenewal_ < interval) return false;
@@ -329,7 +329,7 @@ class Cg final : public KrylovSolver<Types> {
   static constexpr double lostFactor = 2;
 
   /// Iterations between renewals of z.
-  static constexpr int renewal = 100, renewalIndefinite = 20, renewalStrayed = 5;
+  static constexpr int renewal = 100, renewalIndefinite = 10, renewalStrayed = 5;
 
   ResidualReplacement replacement_;
   int sinceRenewal_ = 0;
