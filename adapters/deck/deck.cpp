@@ -18,7 +18,8 @@
 #include "adapters/deck/overrides.hpp"
 #include "adapters/deck/solver_catalog.hpp"
 #include "adapters/deck/system_size.hpp"
-#include "belos_ext/core/nearest_match.hpp"
+#include "adapters/preconditioners/presets.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::deck {
 namespace {
@@ -107,7 +108,7 @@ void loadMueLu(LinearSolver& solver, const std::string& folder, const Communicat
   std::string file;
   try {
     const std::string text = readOnRankZero(comm, [&] {
-      file = findMueLuFile(solver.mueluFile, folder);
+      file = findMueLuFile(solver.mueluFile, resolvePath(solver.mueluFile, folder));
       if (!file.empty()) return file + "\n" + readText(file);
       throw FileError(fmt::format("found '{}'; allowed: an XML file, or a preset: {}{}", solver.mueluFile,
                                   oneOf(mueLuPresets()), didYouMean(solver.mueluFile, mueLuPresets())));

@@ -36,12 +36,4 @@ struct Deck {
 /// Collective: rank 0 reads the files. \throws InputError with every problem found, alike on all ranks.
 Deck loadDeck(const DeckSource& source, const Teuchos::RCP<const Communicator>& comm);
 
-/// The file a muelu_xml_file_name means: taken from the deck's folder, then the working folder, then (also without
-/// ".xml") the presets in CAPSTAN_MUELU_PRESETS, beside the installed program and in the source tree. Empty when there
-/// is none. Local; reads the file system.
-std::string findMueLuFile(const std::string& name, const std::string& deckFolder);
-
-/// The names of the presets found, without ".xml". Local; reads the file system.
-std::vector<std::string> mueLuPresets();
-
 }  // namespace capstan::deck

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "adapters/deck/solver_catalog.hpp"
-#include "belos_ext/core/nearest_match.hpp"
-#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::deck {
 

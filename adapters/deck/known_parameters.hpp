@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "adapters/deck/diagnostics.hpp"
-#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
 
 namespace capstan::deck {
 

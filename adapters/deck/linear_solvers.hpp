@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "adapters/deck/diagnostics.hpp"
-#include "adapters/deck/preconditioner.hpp"
+#include "adapters/deck/types.hpp"
+#include "adapters/preconditioners/preconditioner.hpp"
 
 namespace capstan::deck {
 

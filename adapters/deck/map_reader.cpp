@@ -7,7 +7,7 @@
 #include <limits>
 #include <map>
 
-#include "belos_ext/core/nearest_match.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::deck {
 namespace {

@@ -15,8 +15,8 @@
 #include "adapters/deck/settlement.hpp"
 #include "adapters/deck/solver_catalog.hpp"
 #include "adapters/deck/systems.hpp"
-#include "belos_ext/core/nearest_match.hpp"
-#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::deck {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "adapters/deck/deck.hpp"
-#include "belos_ext/core/solve_report.hpp"
+#include "belos_ext/report/solve_report.hpp"
 
 namespace capstan::deck {
 

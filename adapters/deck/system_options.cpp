@@ -9,7 +9,7 @@
 
 #include "adapters/deck/map_reader.hpp"
 #include "adapters/deck/matrix_market.hpp"
-#include "belos_ext/core/nearest_match.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::deck {
 namespace {

@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "adapters/deck/matrix_files.hpp"
-#include "belos_ext/core/mixed_bits.hpp"
-#include "belos_ext/core/output_file.hpp"
+#include "belos_ext/support/mixed_bits.hpp"
+#include "belos_ext/support/output_file.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::deck {

@@ -1,24 +1,11 @@
 #pragma once
 /// \file
-/// The Tpetra types a deck works in: double, int, and Tpetra's default global ordinal and node.
+/// The Tpetra types a deck works in, and the preconditioners it speaks of, under the deck's own names.
 
-#include <Teuchos_RCP.hpp>
-#include <Tpetra_CrsMatrix_fwd.hpp>
-#include <Tpetra_Map_fwd.hpp>
-#include <Tpetra_MultiVector_fwd.hpp>
-#include <Tpetra_Operator_fwd.hpp>
-
-namespace Teuchos {
-template <class Ordinal>
-class Comm;
-}
+#include "adapters/preconditioners/types.hpp"
 
 namespace capstan::deck {
 
-using Matrix = Tpetra::CrsMatrix<double>;
-using MultiVector = Tpetra::MultiVector<double>;
-using Operator = Tpetra::Operator<double>;
-using Map = Tpetra::Map<>;
-using Communicator = Teuchos::Comm<int>;
+using namespace preconditioning;  // NOLINT(google-build-using-namespace): one vocabulary
 
 }  // namespace capstan::deck

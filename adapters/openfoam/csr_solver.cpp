@@ -16,12 +16,12 @@
 #include <set>
 #include <stdexcept>
 
-#include "adapters/deck/deck.hpp"
-#include "adapters/deck/preconditioner.hpp"
 #include "adapters/openfoam/csr_graph.hpp"
-#include "belos_ext/core/nearest_match.hpp"
-#include "belos_ext/core/solve_report.hpp"
-#include "belos_ext/core/solver_names.hpp"
+#include "adapters/preconditioners/preconditioner.hpp"
+#include "adapters/preconditioners/presets.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/report/solve_report.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::foam {
 namespace {
@@ -65,9 +65,9 @@ void refuseReserved(const Settings& settings) {
 }
 
 Teuchos::ParameterList readMueLuFile(const std::string& name) {
-  const auto file = deck::findMueLuFile(name, ".");
+  const auto file = preconditioning::findMueLuFile(name, name);
   if (file.empty()) {
-    const auto presets = deck::mueLuPresets();
+    const auto presets = preconditioning::mueLuPresets();
     throw std::invalid_argument(
         fmt::format("preconditioner muelu: no file '{}' here and no preset of that name; presets: {}{}", name,
                     fmt::join(presets, ", "), didYouMean(name, presets)));
@@ -106,7 +106,7 @@ struct CsrSolver::Impl {
   Teuchos::RCP<MultiVector> rhs;
   Teuchos::RCP<MultiVector> solution;
   Teuchos::RCP<Problem> problem;
-  std::optional<deck::Preconditioner> preconditioner;
+  std::optional<preconditioning::Preconditioner> preconditioner;
   std::string preconditionerKey;
   std::map<std::string, Teuchos::RCP<Solver>> solvers;
 
@@ -175,7 +175,7 @@ bool CsrSolver::hasPreconditioner(const PreconditionerChoice& choice) const {
 
 std::string CsrSolver::updatePreconditioner(const PreconditionerChoice& choice) {
   if (!hasPreconditioner(choice)) {
-    deck::PreconditionerOptions options;
+    preconditioning::PreconditionerOptions options;
     options.name = choice.name;
     if (choice.name == "muelu") {
       options.origin = choice.file.empty() ? defaultMueLuFile : choice.file;
@@ -225,7 +225,7 @@ CsrSolveResult CsrSolver::solve(const SolverChoice& choice, double tolerance, in
 
 std::vector<std::string> preconditionerNames() {
   std::vector<std::string> names;
-  for (const auto& row : deck::preconditionerNames()) {
+  for (const auto& row : preconditioning::preconditionerNames()) {
     names.push_back(row.name);
   }
   return names;

@@ -34,7 +34,7 @@ class CsrGraph;
 /// \throws std::exception if the pattern is inconsistent.
 std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern);
 
-/// How a system is to be preconditioned: a name the deck also knows (adapters/deck/preconditioner.hpp).
+/// How a system is to be preconditioned: a name the deck also knows (adapters/preconditioners/preconditioner.hpp).
 struct PreconditionerChoice {
   std::string name = "none";
   std::string file;   ///< MueLu only: a preset or an XML file

@@ -6,7 +6,7 @@
 #include <Teuchos_ParameterList.hpp>
 #include <algorithm>
 
-#include "belos_ext/core/nearest_match.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::foam {
 namespace {

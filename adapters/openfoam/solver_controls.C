@@ -6,8 +6,8 @@
 #include "ITstream.H"
 #include "Switch.H"
 #include "adapters/openfoam/solver_controls.H"
-#include "belos_ext/core/nearest_match.hpp"
-#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 #include "dictionaryEntry.H"
 
 namespace capstan::foam {

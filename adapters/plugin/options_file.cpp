@@ -15,8 +15,8 @@
 #include <stdexcept>
 
 #include "adapters/plugin/belos_names.hpp"
-#include "belos_ext/core/nearest_match.hpp"
-#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan {
 

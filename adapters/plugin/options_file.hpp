@@ -19,7 +19,7 @@
 #include <map>
 #include <string>
 
-#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
 
 namespace capstan {
 

@@ -7,7 +7,7 @@
 
 #include "adapters/plugin/dense_matrix_manager.hpp"
 #include "adapters/plugin/solver_factory.hpp"
-#include "belos_ext/core/parameter_overlay.hpp"
+#include "belos_ext/parameters/parameter_overlay.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/types.hpp"
 

@@ -11,9 +11,9 @@
 
 #include "adapters/plugin/belos_names.hpp"
 #include "adapters/plugin/options_file.hpp"
-#include "belos_ext/core/said_once.hpp"
-#include "belos_ext/core/solver_manager.hpp"
-#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/manager/solver_manager.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/support/said_once.hpp"
 #include "tpetra_ext/kernels/host/instruction_set.hpp"
 
 namespace capstan {

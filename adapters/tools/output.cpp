@@ -7,8 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "belos_ext/core/report_io.hpp"
-#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/report/report_io.hpp"
 
 namespace capstan::tools {
 namespace {

@@ -16,8 +16,8 @@
 #include <complex>
 #include <vector>
 
-#include "belos_ext/core/solver_options.hpp"
 #include "belos_ext/dense/small_matrix.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
 
 namespace capstan {
 

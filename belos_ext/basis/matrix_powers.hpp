@@ -6,7 +6,7 @@
 
 #include "belos_ext/basis/basis_recurrence.hpp"
 #include "belos_ext/basis/krylov_basis.hpp"
-#include "belos_ext/core/linear_system.hpp"
+#include "belos_ext/problem/linear_system.hpp"
 
 namespace capstan {
 

@@ -17,8 +17,8 @@
 #include <functional>
 #include <limits>
 
-#include "belos_ext/core/solve_report.hpp"
-#include "belos_ext/core/solver_options.hpp"
+#include "belos_ext/convergence/stop_reason.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
 
 namespace capstan {
 

@@ -27,11 +27,11 @@
 
 #include <memory>
 
-#include "belos_ext/basis/arnoldi_relation.hpp"
 #include "belos_ext/basis/krylov_basis.hpp"
-#include "belos_ext/core/linear_system.hpp"
-#include "belos_ext/core/solver_options.hpp"
+#include "belos_ext/dense/arnoldi_relation.hpp"
 #include "belos_ext/dense/cholesky.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/problem/linear_system.hpp"
 
 namespace capstan {
 

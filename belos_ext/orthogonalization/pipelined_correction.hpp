@@ -17,8 +17,8 @@
 /// A new normalisation of v_{c-1} to v_{c-1} / s asks the caller to divide z by s, too: it was made of the old one.
 /// Loss of orthogonality: CGS1 O(eps kappa^2), MGS O(eps kappa), CGS2 O(eps). Replicated; no communication.
 
-#include "belos_ext/core/solver_options.hpp"
 #include "belos_ext/orthogonalization/pipelined_recurrence.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
 
 namespace capstan {
 

@@ -19,10 +19,10 @@
 #include <filesystem>
 #include <map>
 
-#include "adapters/deck/preconditioner.hpp"
 #include "adapters/deck/systems.hpp"
+#include "adapters/preconditioners/preconditioner.hpp"
 #include "adapters/tools/program.hpp"
-#include "belos_ext/core/solve_report.hpp"
+#include "belos_ext/report/solve_report.hpp"
 
 namespace {
 

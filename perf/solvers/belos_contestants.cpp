@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "adapters/deck/systems.hpp"
-#include "belos_ext/core/report_io.hpp"
-#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/report/report_io.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::perf {

@@ -99,7 +99,7 @@ def command_problems(root, list_file, tests):
 
 
 def reason_problems(root):
-    source = (root / "belos_ext/core/solve_report.cpp").read_text(encoding="utf-8")
+    source = (root / "belos_ext/convergence/stop_reason.cpp").read_text(encoding="utf-8")
     reasons = set(re.findall(r'case StopReason::\w+:\s*return "([^"]+)"', source)) - {"not started"}
     table = (root / "docs/troubleshooting.md").read_text(encoding="utf-8").partition("\n## Questions")[0]
     shown = set(re.findall(r"^\| ([^|]+?) \|", table, re.MULTILINE)) - {"Reason"}
@@ -108,7 +108,7 @@ def reason_problems(root):
     for reason in sorted(shown - reasons):
         yield f"docs/troubleshooting.md: no solve ends with the reason '{reason}'"
     if not reasons:
-        yield "belos_ext/core/solve_report.cpp: no reasons found"
+        yield "belos_ext/convergence/stop_reason.cpp: no reasons found"
 
 
 def tests_of(build):

@@ -15,7 +15,7 @@ FILES = {
     "README.md": "# T\n[a](docs/a.md) [web](https://example.org)\n```sh\n./capstan  test   # all\n# a comment\n```\n",
     "docs/a.md": "# A b, c\n[up](../README.md#t) [t](troubleshooting.md) [here](#a-b-c)\n```cpp\nx[0](1);\n```\n",
     "docs/troubleshooting.md": "| Reason | To do |\n|---|---|\n| converged | |\n\n## Questions\n| other | |\n",
-    "belos_ext/core/solve_report.cpp": 'case StopReason::A:\n return "converged";\ncase StopReason::B:\n return "not started";\n',
+    "belos_ext/convergence/stop_reason.cpp": 'case StopReason::A:\n return "converged";\ncase StopReason::B:\n return "not started";\n',
     "commands.txt": "# head\n./capstan test = launcher\n",
 }
 

@@ -3,8 +3,10 @@
 
 usage: check_layers.py <root of the source tree>
 
-Prints one line a violation, "file:line: what is wrong", and exits with 1 where there is one. The further rules, such as
-what kernels/ may include, stand in RULES below.
+Inside tpetra_ext, belos_ext and adapters, folders include one another without a circle, sub-folders included; tests are
+not asked. The further rules, such as what kernels/ may include, stand in RULES below.
+
+Prints one line a violation, "file:line: what is wrong", and exits with 1 where there is one.
 """
 
 import pathlib
@@ -19,6 +21,9 @@ VERSION_MACRO = re.compile(r"\bTRILINOS_(MAJOR|VERSION|RELEASE)\w*")
 # Members of Tpetra that Trilinos 14 has no more.
 RENAMED_MEMBER = re.compile(r"(->|\.)getNode(Num|Element|MaxNum)\w*\(")
 VERSION_HOME = "tpetra_ext/compat/"
+
+# Rooms whose folders must not include one another in a circle.
+WITHOUT_CIRCLES = ("tpetra_ext", "belos_ext", "adapters")
 
 STANDARD = r"[a-z_0-9]+"  # C++ standard headers have no suffix
 TEST_TOOLS = r"gtest/.*|gmock/.*|benchmark/.*"
@@ -91,9 +96,53 @@ def line_problems(root, path, line):
         yield f"differences between Trilinos versions belong in {VERSION_HOME}"
 
 
+def folder_includes(root, room):
+    """{folder: {folder it includes: "file:line" of one such include}}, tests left out."""
+    graph = {}
+    for file in sorted((root / room).rglob("*")):
+        path = file.relative_to(root).as_posix()
+        if file.suffix not in SUFFIXES or not file.is_file() or is_test(path):
+            continue
+        here = graph.setdefault(path.rpartition("/")[0], {})
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            target = quoted_target(root, path, match.group(2)) if match and match.group(1) == '"' else None
+            there = target.rpartition("/")[0] if target else None
+            if there and there.split("/")[0] == room and there != path.rpartition("/")[0]:
+                here.setdefault(there, f"{path}:{number}")
+    return graph
+
+
+def circles(graph):
+    """Each circle of folders once, as a list that ends where it begins."""
+    done = set()
+
+    def visit(folder, trail):
+        if folder in trail:
+            yield trail[trail.index(folder):] + [folder]
+            return
+        if folder in done:
+            return
+        for there in sorted(graph.get(folder, {})):
+            yield from visit(there, trail + [folder])
+        done.add(folder)
+
+    for folder in sorted(graph):
+        yield from visit(folder, [])
+
+
+def circle_problems(root):
+    for room in WITHOUT_CIRCLES:
+        graph = folder_includes(root, room)
+        for circle in circles(graph):
+            places = ", ".join(graph[here][there] for here, there in zip(circle, circle[1:]))
+            yield f"{graph[circle[-2]][circle[-1]]}: folders in a circle: {' -> '.join(circle)} ({places})"
+
+
 def problems(root):
     """All violations below root, as "file:line: text"."""
     root = root.resolve()
+    yield from circle_problems(root)
     for room in ROOMS:
         for file in sorted((root / room).rglob("*")):
             if file.suffix not in SUFFIXES or not file.is_file():

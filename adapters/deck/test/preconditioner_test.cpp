@@ -1,4 +1,4 @@
-#include "adapters/deck/preconditioner.hpp"
+#include "adapters/preconditioners/preconditioner.hpp"
 
 #include <gtest/gtest.h>
 

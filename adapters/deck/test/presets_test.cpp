@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "adapters/deck/preconditioner.hpp"
 #include "adapters/deck/systems.hpp"
+#include "adapters/preconditioners/preconditioner.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::deck {

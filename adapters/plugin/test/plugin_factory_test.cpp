@@ -14,8 +14,8 @@
 
 #include "adapters/plugin/register.hpp"
 #include "adapters/plugin/solver_factory.hpp"
-#include "belos_ext/core/said_once.hpp"
-#include "belos_ext/core/solve_report.hpp"
+#include "belos_ext/report/solve_report.hpp"
+#include "belos_ext/support/said_once.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace {

@@ -12,7 +12,7 @@
 
 #include "adapters/plugin/dense_matrix_manager.hpp"
 #include "adapters/plugin/solver_factory.hpp"
-#include "belos_ext/core/solve_end.hpp"
+#include "belos_ext/manager/solve_end.hpp"
 #include "tpetra_ext/compat/belos_return.hpp"
 #include "tpetra_ext/types.hpp"
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "adapters/plugin/options_file.hpp"
-#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "belos_ext/core/nearest_match.hpp"
-#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 
 namespace {
 

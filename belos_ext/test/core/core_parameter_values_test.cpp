@@ -8,8 +8,8 @@
 #include <limits>
 #include <stdexcept>
 
-#include "belos_ext/core/parameter_table.hpp"
-#include "belos_ext/core/parameter_value.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_value.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 
 namespace {
 

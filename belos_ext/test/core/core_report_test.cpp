@@ -11,9 +11,9 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "belos_ext/core/output_file.hpp"
-#include "belos_ext/core/report_io.hpp"
-#include "belos_ext/core/solve_report.hpp"
+#include "belos_ext/report/report_io.hpp"
+#include "belos_ext/report/solve_report.hpp"
+#include "belos_ext/support/output_file.hpp"
 
 namespace {
 

@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "belos_ext/core/parameter_overlay.hpp"
-#include "belos_ext/core/state_cache.hpp"
+#include "belos_ext/manager/state_cache.hpp"
+#include "belos_ext/parameters/parameter_overlay.hpp"
 
 namespace {
 

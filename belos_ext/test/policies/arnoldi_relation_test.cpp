@@ -1,12 +1,12 @@
 /// \file
 /// The Arnoldi relation A Q = Q H through panels and changes of the basis, and the estimate of its error.
 
-#include "belos_ext/basis/arnoldi_relation.hpp"
+#include "belos_ext/dense/arnoldi_relation.hpp"
 
 #include <gtest/gtest.h>
 
 #include "belos_ext/basis/basis_recurrence.hpp"
-#include "belos_ext/basis/relation_error.hpp"
+#include "belos_ext/dense/relation_error.hpp"
 #include "belos_ext/test/policies/dense_support.hpp"
 
 namespace capstan {

@@ -1,7 +1,7 @@
 /// \file
 /// Fiber: order of pauses, exceptions, destruction in the middle, many at once.
 
-#include "belos_ext/core/fiber.hpp"
+#include "belos_ext/manager/fiber.hpp"
 
 #include <gtest/gtest.h>
 

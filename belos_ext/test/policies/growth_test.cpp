@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "belos_ext/basis/arnoldi_relation.hpp"
+#include "belos_ext/dense/arnoldi_relation.hpp"
 #include "belos_ext/orthogonalization/pipelined_correction.hpp"
 
 namespace capstan {

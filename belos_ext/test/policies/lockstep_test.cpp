@@ -1,7 +1,7 @@
 /// \file
 /// Lockstep: lanes of different lengths equal separate runs, share messages, and unwind together.
 
-#include "belos_ext/core/lockstep.hpp"
+#include "belos_ext/manager/lockstep.hpp"
 
 #include <gtest/gtest.h>
 

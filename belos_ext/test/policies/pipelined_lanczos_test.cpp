@@ -8,7 +8,7 @@
 #include <cmath>
 #include <limits>
 
-#include "belos_ext/basis/pipeline_depth.hpp"
+#include "belos_ext/solvers/pipelined_cg/pipeline_depth.hpp"
 
 namespace capstan {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <stdexcept>
 
-#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/soak/random.hpp"
 #include "belos_ext/test/soak/recipe.hpp"
 

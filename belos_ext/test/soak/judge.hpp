@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "belos_ext/core/solver_options.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/test/soak/system.hpp"
 #include "belos_ext/test/support/rank_agreement.hpp"
 

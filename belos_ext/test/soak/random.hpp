@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "belos_ext/core/mixed_bits.hpp"
+#include "belos_ext/support/mixed_bits.hpp"
 
 namespace capstan::soak {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/soak/matrices.hpp"
 #include "belos_ext/test/soak/random.hpp"
 

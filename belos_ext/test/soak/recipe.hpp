@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
 
 namespace capstan::soak {
 

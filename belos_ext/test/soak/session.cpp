@@ -10,8 +10,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "belos_ext/core/solver_manager.hpp"
-#include "belos_ext/core/state_cache.hpp"
+#include "belos_ext/manager/solver_manager.hpp"
+#include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/soak/random.hpp"
 #include "belos_ext/test/soak/watchdog.hpp"
 

@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 
-#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/soak/judge.hpp"
 #include "belos_ext/test/soak/status_tests.hpp"
 

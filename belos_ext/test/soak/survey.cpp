@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "belos_ext/core/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/soak/recipe.hpp"
 
 namespace capstan::soak {

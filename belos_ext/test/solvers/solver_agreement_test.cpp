@@ -6,8 +6,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "belos_ext/core/parameter_overlay.hpp"
-#include "belos_ext/core/state_cache.hpp"
+#include "belos_ext/manager/state_cache.hpp"
+#include "belos_ext/parameters/parameter_overlay.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 

@@ -10,7 +10,7 @@
 #include <limits>
 #include <sstream>
 
-#include "belos_ext/core/said_once.hpp"
+#include "belos_ext/support/said_once.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 namespace capstan::testing {

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <random>
 
-#include "belos_ext/solvers/pipelined_gmres.hpp"
+#include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
 #include "belos_ext/test/policies/basis_run.hpp"
 
 namespace capstan::testing {

@@ -1,7 +1,7 @@
 /// \file
 /// A restart length that no solve can use up, and operators that change between solves.
 
-#include "belos_ext/core/state_cache.hpp"
+#include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 namespace capstan::testing {

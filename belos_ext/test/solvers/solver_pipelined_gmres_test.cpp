@@ -2,7 +2,7 @@
 /// What p(1)-GMRES' orthogonalisations, the breakdown ladder and the automatic block length of the pipelined GMRES
 /// methods promise beyond solver_pipeline_test.cpp.
 
-#include "belos_ext/core/state_cache.hpp"
+#include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 namespace capstan::testing {

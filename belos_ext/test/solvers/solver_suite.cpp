@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "belos_ext/core/solver_manager.hpp"
+#include "belos_ext/manager/solver_manager.hpp"
 
 namespace capstan::testing {
 

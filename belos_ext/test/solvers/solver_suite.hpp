@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "belos_ext/core/solver_names.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
 #include "belos_ext/test/support/problems.hpp"
 #include "belos_ext/test/support/rank_agreement.hpp"
 

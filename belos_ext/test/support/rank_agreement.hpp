@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "belos_ext/core/solve_report.hpp"
+#include "belos_ext/report/solve_report.hpp"
 
 namespace capstan::testing {
 

@@ -1,0 +1,97 @@
+#pragma once
+/// \file
+/// The solvers of several right-hand sides, one for each: kept from solve to solve with their storage, and run
+/// together, so that they share reductions, or one after the other.
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "belos_ext/manager/direct_system.hpp"
+#include "belos_ext/manager/lockstep.hpp"
+#include "belos_ext/manager/monitor.hpp"
+#include "belos_ext/manager/state_cache.hpp"
+#include "belos_ext/solvers/common/krylov_solver.hpp"
+
+namespace capstan {
+
+template <class Types>
+class ColumnSolvers {
+ public:
+  using MultiVector = typename Types::MultiVector;
+
+  explicit ColumnSolvers(Method method) : method_(method) {}
+
+  /// One solver for each of the right-hand sides, with these options and what is known of earlier solves. Local.
+  void configure(std::size_t columns, const SolverOptions& options, const std::optional<SolverState>& known) {
+    while (solvers_.size() < columns) solvers_.push_back(makeKrylovSolver<Types>(method_));
+    solvers_.resize(columns);
+    for (auto& solver : solvers_) {
+      solver->configure(options);
+      if (known) solver->recall(*known);
+    }
+  }
+
+  /// Solves A x = b for all columns. Collective. Throws ParametersDiffer.
+  /// \param brought checksums of the parameters and of the state that configure() was given
+  /// \param together columns that advance together, at least 1: columnsTogether()
+  void solve(PreconditionedOperator<Types>& a, Monitor<Types>& monitor, const MultiVector& b, MultiVector& x,
+             std::vector<StopTest>& stops, const Brought& brought, std::size_t together) {
+    const std::size_t columns = solvers_.size();
+    std::vector<Teuchos::RCP<MultiVector>> xs;
+    std::vector<Teuchos::RCP<const MultiVector>> bs;
+    for (std::size_t c = 0; c < columns; ++c) {
+      xs.push_back(x.getVectorNonConst(c));
+      bs.push_back(b.getVector(c));
+    }
+    const auto one = [&](std::size_t c, LinearSystem<Types>& system) {
+      solvers_[c]->solve(system, *bs[c], *xs[c], stops[c]);
+    };
+    for (std::size_t begin = 0; begin < columns; begin += together) {
+      const std::size_t end = std::min(columns, begin + together);
+      monitor.resetNumIters(0);
+      Agreement<Types> agreement(brought);
+      if (end - begin == 1) {
+        DirectSystem<Types> system(a, monitor, static_cast<int>(begin), &agreement);
+        one(begin, system);
+        agreed_ = agreement.onState();
+        continue;
+      }
+      std::vector<typename Lockstep<Types>::Body> bodies;
+      for (std::size_t c = begin; c < end; ++c) {
+        bodies.push_back([&, c](LinearSystem<Types>& system) { one(c, system); });
+      }
+      if (!storage_) storage_ = std::make_unique<LockstepStorage<Types>>();
+      Lockstep<Types>(a, monitor, static_cast<int>(begin), *storage_, &agreement).run(bodies);
+      agreed_ = agreement.onState();
+    }
+  }
+
+  /// Whether the ranks had the same state in the last solve.
+  bool agreedOnState() const { return agreed_; }
+
+  /// What the first column has learnt.
+  void remember(SolverState& state) const { solvers_.front()->remember(state); }
+
+  /// The largest; 0 for methods without.
+  int finalStepSize() const {
+    int steps = 0;
+    for (const auto& solver : solvers_) steps = std::max(steps, solver->finalStepSize());
+    return steps;
+  }
+
+  /// Gives back the storage; completes what is in flight.
+  void clear() {
+    solvers_.clear();
+    storage_.reset();
+  }
+
+ private:
+  Method method_;
+  bool agreed_ = false;
+  std::vector<std::unique_ptr<KrylovSolver<Types>>> solvers_;
+  std::unique_ptr<LockstepStorage<Types>> storage_;
+};
+
+}  // namespace capstan

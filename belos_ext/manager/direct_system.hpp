@@ -1,0 +1,66 @@
+#pragma once
+/// \file
+/// The outside world of a single right-hand side: everything happens at once.
+
+#include "belos_ext/manager/agreement.hpp"
+#include "belos_ext/manager/monitor.hpp"
+#include "belos_ext/problem/linear_system.hpp"
+#include "tpetra_ext/operators/preconditioned_operator.hpp"
+
+namespace capstan {
+
+/// out = action(in), any number of columns. Collective.
+template <class Types>
+void perform(PreconditionedOperator<Types>& op, Action action, const typename Types::MultiVector& in,
+             typename Types::MultiVector& out) {
+  switch (action) {
+    case Action::Preconditioned:
+      return op.apply(in, out);
+    case Action::Operator:
+      return op.applyA(in, out);
+    case Action::LeftPreconditioner:
+      return op.applyLeft(in, out);
+    case Action::RightPreconditioner:
+      return op.applyRight(in, out);
+  }
+}
+
+template <class Types>
+class DirectSystem final : public LinearSystem<Types> {
+ public:
+  using MultiVector = typename Types::MultiVector;
+
+  /// \param agreement what the first reduction finds out on the way, or null
+  DirectSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int column,
+               Agreement<Types>* agreement = nullptr)
+      : operator_(op), monitor_(monitor), column_(column), agreement_(agreement) {}
+
+  void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
+  void reduce(ReductionBatch<Types>& batch) override {
+    monitor_.board(batch);
+    if (agreement_ != nullptr) agreement_->enter(batch);
+    batch.reduce();
+    if (agreement_ != nullptr) agreement_->settle(batch);
+    monitor_.alight(batch);
+  }
+  bool agreesOnState() const override { return agreement_ == nullptr || agreement_->onState(); }
+  bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
+    return !monitor_.watches() || monitor_.check({{column_, iterations, recursive, update}});
+  }
+  void record(int iteration, double recursive) override { monitor_.record(column_, iteration, recursive); }
+  void tell(int iteration, const std::string& kind, const std::string& detail) override {
+    monitor_.tell(column_, iteration, kind, detail);
+  }
+  bool hasLeft() const override { return operator_.hasLeft(); }
+  bool hasRight() const override { return operator_.hasRight(); }
+  const DiagonalRows<Types>* diagonalRows() const override { return operator_.diagonalRows(); }
+  bool annihilatesConstants() const override { return monitor_.annihilatesConstants(); }
+
+ private:
+  PreconditionedOperator<Types>& operator_;
+  Monitor<Types>& monitor_;
+  int column_;
+  Agreement<Types>* agreement_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,204 @@
+#pragma once
+/// \file
+/// Lets the columns of several right-hand sides advance together: operator applications become block applications and
+/// reductions one message, while each column runs its method's plain loop and stops on its own.
+///
+/// Every column is a lane with its own fiber. A lane that wants something from outside states its request and pauses.
+/// When all lanes wait, requests are served in this order: operator and preconditioner applications (one block per
+/// kind), else all reductions in one message, else, when every lane is at the end of a block, the status tests. What
+/// lanes ask depends on reduced numbers only, so all ranks serve the same requests in the same order. Collective.
+
+#include <memory>
+#include <vector>
+
+#include "belos_ext/manager/direct_system.hpp"
+#include "belos_ext/manager/fiber.hpp"
+#include "belos_ext/manager/monitor.hpp"
+#include "tpetra_ext/operators/preconditioned_operator.hpp"
+
+namespace capstan {
+
+/// Copies of the columns that act together, by their number. Kept by the solver manager: no allocation after the first
+/// solve of a shape.
+template <class Types>
+struct LockstepStorage {
+  using MultiVector = typename Types::MultiVector;
+  struct Block {
+    Teuchos::RCP<MultiVector> in, out;
+  };
+
+  /// n x width blocks over `map`; collective where it allocates.
+  Block& blocks(const Teuchos::RCP<const typename Types::Map>& map, std::size_t width) {
+    if (byWidth_.size() <= width) byWidth_.resize(width + 1);
+    Block& block = byWidth_[width];
+    if (block.in.is_null() || block.in->getMap().get() != map.get()) {
+      block.in = Teuchos::rcp(new MultiVector(map, width, false));
+      block.out = Teuchos::rcp(new MultiVector(map, width, false));
+    }
+    return block;
+  }
+
+ private:
+  std::vector<Block> byWidth_;
+};
+
+template <class Types>
+class Lockstep {
+ public:
+  using MultiVector = typename Types::MultiVector;
+  using Body = std::function<void(LinearSystem<Types>&)>;
+
+  /// \param firstColumn number of the first of these right-hand sides among all
+  /// \param agreement what the first reduction finds out on the way, or null
+  Lockstep(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int firstColumn, LockstepStorage<Types>& storage,
+           Agreement<Types>* agreement = nullptr)
+      : operator_(op), monitor_(monitor), firstColumn_(firstColumn), storage_(storage), agreement_(agreement) {}
+
+  /// Runs one body per column to its end. Rethrows the first exception of a lane, after unwinding the others.
+  void run(const std::vector<Body>& bodies) {
+    lanes_.clear();
+    for (std::size_t c = 0; c < bodies.size(); ++c) {
+      lanes_.push_back(std::make_unique<Lane>(*this, firstColumn_ + static_cast<int>(c)));
+      Lane& lane = *lanes_.back();
+      lane.fiber = std::make_unique<Fiber>([&lane, body = bodies[c]] { body(lane); });
+    }
+    try {
+      while (advance()) serve();
+    } catch (...) {
+      lanes_.clear();
+      throw;
+    }
+    lanes_.clear();
+  }
+
+ private:
+  enum class Request { None, Act, Reduce, Boundary };
+
+  struct Lane final : LinearSystem<Types> {
+    Lane(Lockstep& o, int c) : owner(o), column(c) {}
+
+    void act(Action a, const MultiVector& from, MultiVector& to) override {
+      // A status test that wants the current iterate calls the lane's update while its fiber is paused.
+      if (owner.running_ != this) return perform(owner.operator_, a, from, to);
+      action = a;
+      in = &from;
+      out = &to;
+      wait(Request::Act);
+    }
+    void reduce(ReductionBatch<Types>& b) override {
+      if (owner.running_ != this) return b.reduce();
+      batch = &b;
+      wait(Request::Reduce);
+    }
+    bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& u) override {
+      if (!owner.monitor_.watches()) return true;
+      progress = {column, iterations, recursive, u};
+      wait(Request::Boundary);
+      return goOn;
+    }
+    void record(int iteration, double recursive) override { owner.monitor_.record(column, iteration, recursive); }
+    void tell(int iteration, const std::string& kind, const std::string& detail) override {
+      owner.monitor_.tell(column, iteration, kind, detail);
+    }
+    bool agreesOnState() const override { return owner.agreement_ == nullptr || owner.agreement_->onState(); }
+    bool hasLeft() const override { return owner.operator_.hasLeft(); }
+    bool hasRight() const override { return owner.operator_.hasRight(); }
+    const DiagonalRows<Types>* diagonalRows() const override { return owner.operator_.diagonalRows(); }
+    bool annihilatesConstants() const override { return owner.monitor_.annihilatesConstants(); }
+
+    void wait(Request r) {
+      request = r;
+      fiber->pause();
+    }
+
+    Lockstep& owner;
+    int column;
+    std::unique_ptr<Fiber> fiber;
+    Request request = Request::None;
+    Action action = Action::Operator;
+    const MultiVector* in = nullptr;
+    MultiVector* out = nullptr;
+    ReductionBatch<Types>* batch = nullptr;
+    ColumnProgress<Types> progress;
+    bool goOn = true;
+  };
+
+  /// Runs every lane up to its next request. False when all have ended.
+  bool advance() {
+    bool active = false;
+    for (auto& lane : lanes_) {
+      if (lane->fiber->done()) continue;
+      if (lane->request == Request::None) {
+        running_ = lane.get();
+        lane->fiber->resume();
+        running_ = nullptr;
+        lane->fiber->rethrow();
+      }
+      active = active || !lane->fiber->done();
+    }
+    return active;
+  }
+
+  std::vector<Lane*> waiting(Request request) {
+    std::vector<Lane*> found;
+    for (auto& lane : lanes_) {
+      if (!lane->fiber->done() && lane->request == request) found.push_back(lane.get());
+    }
+    return found;
+  }
+
+  void serve() {
+    if (const auto acting = waiting(Request::Act); !acting.empty()) {
+      for (Action action :
+           {Action::Preconditioned, Action::Operator, Action::LeftPreconditioner, Action::RightPreconditioner}) {
+        serveActions(action, acting);
+      }
+    } else if (const auto reducing = waiting(Request::Reduce); !reducing.empty()) {
+      std::vector<ReductionBatch<Types>*> batches;
+      for (Lane* lane : reducing) batches.push_back(lane->batch);
+      monitor_.board(*batches.front());
+      if (agreement_ != nullptr) agreement_->enter(*batches.front());
+      ReductionBatch<Types>::reduceTogether(batches);
+      if (agreement_ != nullptr) agreement_->settle(*batches.front());
+      monitor_.alight(*batches.front());
+      for (Lane* lane : reducing) lane->request = Request::None;
+    } else {
+      const auto ended = waiting(Request::Boundary);
+      std::vector<ColumnProgress<Types>> progress;
+      for (Lane* lane : ended) progress.push_back(lane->progress);
+      const bool goOn = monitor_.check(progress);
+      for (Lane* lane : ended) {
+        lane->goOn = goOn;
+        lane->request = Request::None;
+      }
+    }
+  }
+
+  void serveActions(Action action, const std::vector<Lane*>& acting) {
+    std::vector<Lane*> group;
+    for (Lane* lane : acting) {
+      if (lane->action == action) group.push_back(lane);
+    }
+    if (group.empty()) return;
+    const std::size_t width = group.size();
+    if (width == 1) {
+      perform(operator_, action, *group[0]->in, *group[0]->out);
+    } else {
+      const auto& block = storage_.blocks(group[0]->in->getMap(), width);
+      for (std::size_t i = 0; i < width; ++i) Tpetra::deep_copy(*block.in->getVectorNonConst(i), *group[i]->in);
+      perform(operator_, action, *block.in, *block.out);
+      for (std::size_t i = 0; i < width; ++i) Tpetra::deep_copy(*group[i]->out, *block.out->getVector(i));
+    }
+    for (Lane* lane : group) lane->request = Request::None;
+  }
+
+  PreconditionedOperator<Types>& operator_;
+  Monitor<Types>& monitor_;
+  int firstColumn_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  Lane* running_ = nullptr;  ///< the lane whose fiber runs, if one does
+  LockstepStorage<Types>& storage_;
+  Agreement<Types>* agreement_;
+};
+
+}  // namespace capstan

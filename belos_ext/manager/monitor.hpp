@@ -1,0 +1,209 @@
+#pragma once
+/// \file
+/// What watches a solve: history, events, Belos' output styles, and the application's status tests.
+///
+/// Status tests see a Belos::Iteration whose native residuals are the recursion's, at the end of every iteration of a
+/// classical method and every block of an s-step or pipelined one.
+
+#include <BelosIteration.hpp>
+#include <BelosLinearProblem.hpp>
+#include <BelosStatusTest.hpp>
+#include <BelosStatusTestCombo.hpp>
+#include <BelosStatusTestGenResNorm.hpp>
+#include <BelosStatusTestMaxIters.hpp>
+#include <BelosStatusTestOutputFactory.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <Tpetra_Vector.hpp>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/report/solve_report.hpp"
+#include "tpetra_ext/reductions/reduction_batch.hpp"
+
+namespace capstan {
+
+/// Where one right-hand side stands at the end of a block.
+template <class Types>
+struct ColumnProgress {
+  int column = 0;
+  int iterations = 0;
+  double recursive = 0;                                      ///< unscaled norm
+  std::function<void(typename Types::MultiVector&)> update;  ///< as in LinearSystem::boundary()
+};
+
+template <class Types>
+class Monitor final
+    : public Belos::Iteration<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator> {
+ public:
+  using Scalar = typename Types::Scalar;
+  using Magnitude = typename Types::Magnitude;
+  using MultiVector = typename Types::MultiVector;
+  using Operator = typename Types::Operator;
+  using Problem = Belos::LinearProblem<Scalar, MultiVector, Operator>;
+  using Test = Belos::StatusTest<Scalar, MultiVector, Operator>;
+  using Combo = Belos::StatusTestCombo<Scalar, MultiVector, Operator>;
+
+  Monitor(const Teuchos::RCP<Problem>& problem, const SolverOptions& options, SolveReport& report,
+          const Teuchos::RCP<Test>& userTest, typename Combo::ComboType comboType, const Teuchos::RCP<Test>& debugTest)
+      : problem_(problem),
+        report_(report),
+        userTest_(userTest),
+        comboType_(comboType),
+        debugTest_(debugTest),
+        keepsHistory_(!options.historyFile.empty()) {
+    const auto columns = problem->getLHS()->getNumVectors();
+    residuals_.assign(columns, Magnitude(0));
+    scales_.assign(columns, Magnitude(1));
+    prepareOutput(options);
+    for (const auto& test : {userTest_, debugTest_}) {
+      if (!test.is_null()) test->reset();
+    }
+  }
+
+  /// Sums these numbers over the ranks in the first reduction of the solve, which is made anyway, and tells the sums.
+  /// Nothing is told where a solve makes none. Local; call it alike on all ranks.
+  void sendAlong(const std::vector<Scalar>& mine, std::function<void(const std::vector<Scalar>&)> tell) {
+    passengers_.push_back({mine, {}, std::move(tell)});
+  }
+
+  /// What sendAlong() was given gets into a batch before it is reduced, and out of it afterwards. Local.
+  void board(ReductionBatch<Types>& batch) {
+    for (Passenger& passenger : passengers_) {
+      for (const Scalar number : passenger.numbers) passenger.seats.push_back(batch.value(number));
+    }
+  }
+  void alight(const ReductionBatch<Types>& batch) {
+    if (passengers_.empty()) return;
+    for (Passenger& passenger : std::exchange(passengers_, {})) {
+      for (std::size_t i = 0; i < passenger.seats.size(); ++i) passenger.numbers[i] = batch[passenger.seats[i]];
+      passenger.tell(passenger.numbers);
+    }
+  }
+
+  /// What is known of the rows of A, all ranks' together (row_sum_watch.hpp).
+  bool annihilatesConstants() const { return annihilatesConstants_; }
+  void setAnnihilatesConstants(bool yes) { annihilatesConstants_ = yes; }
+
+  /// The divisor of a column's residual in history and output.
+  void setScale(int column, double scale) { scales_[static_cast<std::size_t>(column)] = static_cast<Magnitude>(scale); }
+
+  /// Whether boundaries have to be announced at all.
+  bool watches() const { return !userTest_.is_null() || !debugTest_.is_null(); }
+
+  /// One iteration of one column: history and residual lines. Local.
+  void record(int column, int iteration, double recursive) {
+    const auto c = static_cast<std::size_t>(column);
+    residuals_[c] = static_cast<Magnitude>(recursive);
+    if (keepsHistory_) report_.history.push_back({iteration, column, recursive / static_cast<double>(scales_[c])});
+    if (!output_.is_null() && (residuals_.size() == 1 || iteration > iterations_)) {
+      iterations_ = iteration;
+      scaled_ = true;
+      // Once passed, Belos' test keeps its numbers; here a recursion that claims convergence may have to go on.
+      if (residualTest_->getStatus() == Belos::Passed) residualTest_->reset();
+      output_->checkStatus(this);
+      scaled_ = false;
+    }
+    iterations_ = std::max(iterations_, iteration);
+  }
+
+  void tell(int column, int iteration, const std::string& kind, const std::string& detail) {
+    report_.events.push_back({iteration, column, kind, detail});
+  }
+
+  /// Runs the application's tests. Returns false when they stop the solve: a user test that passes, combined by OR.
+  /// Collective where a test asks for the current iterate.
+  bool check(const std::vector<ColumnProgress<Types>>& columns) {
+    for (const auto& c : columns) {
+      residuals_[static_cast<std::size_t>(c.column)] = static_cast<Magnitude>(c.recursive);
+      iterations_ = std::max(iterations_, c.iterations);
+    }
+    current_ = &columns;
+    if (!debugTest_.is_null()) debugTest_->checkStatus(this);
+    bool goOn = true;
+    if (!userTest_.is_null() && comboType_ == Combo::OR) goOn = userTest_->checkStatus(this) != Belos::Passed;
+    current_ = nullptr;
+    return goOn;
+  }
+
+  /// Whether the application's test lets a verified residual count as convergence (combined by AND or SEQ).
+  bool approves() {
+    return userTest_.is_null() || comboType_ == Combo::OR || userTest_->checkStatus(this) == Belos::Passed;
+  }
+
+  // Belos::Iteration
+  void iterate() override {}
+  void initialize() override {}
+  int getNumIters() const override { return iterations_; }
+  void resetNumIters(int iterations = 0) override { iterations_ = iterations; }
+  Teuchos::RCP<const MultiVector> getNativeResiduals(std::vector<Magnitude>* norms) const override {
+    if (norms != nullptr) {
+      *norms = residuals_;
+      if (scaled_) {
+        for (std::size_t c = 0; c < norms->size(); ++c) (*norms)[c] /= scales_[c];
+      }
+    }
+    return Teuchos::null;
+  }
+  /// As Belos has it: getProblem().updateSolution() makes the current iterate of it, applying the right preconditioner.
+  Teuchos::RCP<MultiVector> getCurrentUpdate() const override {
+    if (current_ == nullptr || current_->empty() || !current_->front().update) return Teuchos::null;
+    auto update = Teuchos::rcp(new MultiVector(problem_->getLHS()->getMap(), residuals_.size()));
+    for (const auto& c : *current_) {
+      if (c.update) c.update(*update->getVectorNonConst(static_cast<std::size_t>(c.column)));
+    }
+    return update;
+  }
+  const Problem& getProblem() const override { return *problem_; }
+  int getBlockSize() const override { return static_cast<int>(residuals_.size()); }
+  void setBlockSize(int) override {}
+  bool isInitialized() override { return true; }
+
+ private:
+  struct Passenger {
+    std::vector<Scalar> numbers;
+    std::vector<typename ReductionBatch<Types>::Slot> seats;
+    std::function<void(const std::vector<Scalar>&)> tell;
+  };
+
+  void prepareOutput(const SolverOptions& options) {
+    if (options.outputFrequency <= 0 ||
+        (options.verbosity & (Belos::StatusTestDetails | Belos::IterationDetails)) == 0) {
+      return;
+    }
+    const auto printer = Teuchos::rcp(
+        new Belos::OutputManager<Scalar>(options.verbosity | Belos::StatusTestDetails, options.outputStream));
+    const auto iterations =
+        Teuchos::rcp(new Belos::StatusTestMaxIters<Scalar, MultiVector, Operator>(options.maxIterations));
+    using ResNorm = Belos::StatusTestGenResNorm<Scalar, MultiVector, Operator>;
+    const auto residual =
+        Teuchos::rcp(new ResNorm(static_cast<Magnitude>(options.tolerance), -1, options.showMaximumResidualNormOnly));
+    residual->defineResForm(ResNorm::Implicit, Belos::TwoNorm);
+    residual->defineScaleForm(Belos::None, Belos::TwoNorm);
+    residualTest_ = residual;
+    const auto both = Teuchos::rcp(new Combo(Combo::OR, iterations, residual));
+    Belos::StatusTestOutputFactory<Scalar, MultiVector, Operator> factory(options.outputStyle);
+    output_ = factory.create(printer, both, options.outputFrequency, Belos::Passed + Belos::Failed + Belos::Undefined);
+    output_->setSolverDesc(" " + report_.solver + " ");
+  }
+
+  Teuchos::RCP<Problem> problem_;
+  SolveReport& report_;
+  Teuchos::RCP<Test> userTest_;
+  typename Combo::ComboType comboType_;
+  Teuchos::RCP<Test> debugTest_;
+  Teuchos::RCP<Test> residualTest_;  ///< the one that output_ prints
+  Teuchos::RCP<Belos::StatusTestOutput<Scalar, MultiVector, Operator>> output_;
+  std::vector<Magnitude> residuals_, scales_;
+  const std::vector<ColumnProgress<Types>>* current_ = nullptr;
+  std::vector<Passenger> passengers_;
+  bool annihilatesConstants_ = false;
+  bool keepsHistory_;
+  bool scaled_ = false;
+  int iterations_ = 0;
+};
+
+}  // namespace capstan

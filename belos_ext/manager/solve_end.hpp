@@ -1,0 +1,31 @@
+#pragma once
+/// \file
+/// What a solve's outcome is called when it is returned to the application.
+
+#include "belos_ext/report/solve_report.hpp"
+#include "tpetra_ext/compat/belos_return.hpp"
+
+namespace capstan {
+
+/// Local. `lossOfAccuracy`: what isLOADetected() says; it wins over the limit that ended the solve.
+inline compat::SolveEnd solveEnd(const SolveReport& report, bool lossOfAccuracy) {
+  if (report.converged) return compat::SolveEnd::Converged;
+  switch (report.reason) {
+    case StopReason::MaxIterations:
+      return lossOfAccuracy ? compat::SolveEnd::LossOfAccuracyDetected : compat::SolveEnd::MaxItersReached;
+    case StopReason::MaxRestarts:
+      return lossOfAccuracy ? compat::SolveEnd::LossOfAccuracyDetected : compat::SolveEnd::MaxRestartsReached;
+    case StopReason::Stagnation:
+      return compat::SolveEnd::LossOfAccuracyDetected;
+    case StopReason::Breakdown:
+      return compat::SolveEnd::BreakdownDetected;
+    case StopReason::NonFinite:
+      return compat::SolveEnd::NaNDetected;
+    case StopReason::NotStarted:
+      return compat::SolveEnd::InconsistentState;
+    default:  // Belos has no word for divergence, an inconsistent system and the application's own test
+      return compat::SolveEnd::Undetermined;
+  }
+}
+
+}  // namespace capstan

@@ -1,0 +1,364 @@
+#include "belos_ext/manager/solver_manager.hpp"
+
+#include <Teuchos_TimeMonitor.hpp>
+#include <Tpetra_RowMatrix.hpp>
+#include <algorithm>
+#include <chrono>
+#include <sstream>
+#include <stdexcept>
+
+#include "belos_ext/manager/column_solvers.hpp"
+#include "belos_ext/manager/row_sum_watch.hpp"
+#include "belos_ext/manager/solve_end.hpp"
+#include "belos_ext/manager/state_cache.hpp"
+#include "belos_ext/manager/symmetry_watch.hpp"
+#include "belos_ext/parameters/parameter_agreement.hpp"
+#include "belos_ext/parameters/parameter_overlay.hpp"
+#include "belos_ext/problem/finite_guess.hpp"
+#include "belos_ext/report/report_summary.hpp"
+#include "belos_ext/report/solve_progress.hpp"
+#include "belos_ext/support/checksum.hpp"
+#include "belos_ext/support/memory_share.hpp"
+#include "belos_ext/support/said_once.hpp"
+#include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/operators/preconditioned_operator.hpp"
+#include "tpetra_ext/operators/same_maps.hpp"
+#include "tpetra_ext/reductions/counters.hpp"
+
+namespace capstan {
+namespace {
+
+double now() {
+  using Clock = std::chrono::steady_clock;
+  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+}
+
+[[noreturn]] void misuse(const SolverName& name, const std::string& what) {
+  throw std::invalid_argument(name.canonical + ": " + what);
+}
+
+}  // namespace
+
+template <class Types>
+SolverManager<Types>::SolverManager(const SolverName& name, const std::string& askedAs)
+    : name_(name),
+      parameters_(name_, askedAs),
+      comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ),
+      columns_(std::make_unique<ColumnSolvers<Types>>(name_.method)) {
+  report_.solver = name_.canonical;
+}
+
+template <class Types>
+SolverManager<Types>::~SolverManager() = default;
+
+template <class Types>
+Teuchos::RCP<typename SolverManager<Types>::Base> SolverManager<Types>::clone() const {
+  auto copy = Teuchos::rcp(new SolverManager(name_));
+  copy->parameters_ = parameters_;
+  return copy;
+}
+
+template <class Types>
+const typename SolverManager<Types>::Problem& SolverManager<Types>::getProblem() const {
+  if (problem_.is_null()) misuse(name_, "getProblem() before setProblem()");
+  return *problem_;
+}
+
+template <class Types>
+void SolverManager<Types>::setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) {
+  parametersAreAlike_ = false;
+  if (!parameters.is_null()) parameters_.merge(*parameters);
+}
+
+template <class Types>
+void SolverManager<Types>::setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) {
+  userTest_ = test;
+  comboType_ = comboType;
+}
+
+template <class Types>
+void SolverManager<Types>::reset(Belos::ResetType type) {
+  if ((type & Belos::Problem) != 0 && !problem_.is_null()) problem_->setProblem();
+  if ((type & Belos::RecycleSubspace) != 0) {
+    columns_->clear();
+    if (operator_ && !problem_.is_null()) StateCache::instance().erase(stateKey());
+    operator_.reset();
+  }
+}
+
+template <class Types>
+std::string SolverManager<Types>::description() const {
+  return "Capstan::SolverManager (" + name_.canonical + ")";
+}
+
+template <class Types>
+std::string SolverManager<Types>::takeUserOptions() {
+  try {
+    parameters_.setOverlay(parameterOverlay(problemLabel()));
+  } catch (const std::invalid_argument& error) {
+    if (speaksForAll()) sayOnce(error.what());
+    return error.what();
+  }
+  if (!parameters_.options().flexible || problem_->getLeftPrec().is_null()) return "";
+  return name_.canonical +
+         ": \"Flexible Gmres\" needs right preconditioning: the problem has a left preconditioner (use setRightPrec)";
+}
+
+template <class Types>
+void SolverManager<Types>::checkProblem() const {
+  if (problem_.is_null()) misuse(name_, "solve() before setProblem()");
+  if (!problem_->isProblemSet()) misuse(name_, "the linear problem is not ready: call its setProblem() first");
+  const auto x = problem_->getLHS();
+  const auto b = problem_->getRHS();
+  if (x.is_null() || b.is_null()) misuse(name_, "the linear problem has no solution or no right-hand side vector");
+  if (x->getNumVectors() != b->getNumVectors()) {
+    std::ostringstream text;
+    text << "the solution has " << x->getNumVectors() << " columns, the right-hand side " << b->getNumVectors();
+    misuse(name_, text.str());
+  }
+  if (x->getGlobalLength() != b->getGlobalLength()) {
+    std::ostringstream text;
+    text << "the solution has " << x->getGlobalLength() << " rows, the right-hand side " << b->getGlobalLength();
+    misuse(name_, text.str());
+  }
+}
+
+template <class Types>
+void SolverManager<Types>::checkMaps() {
+  using Map = typename Types::Map;
+  const Operator& a = *problem_->getOperator();
+  const auto domain = a.getDomainMap();
+  std::vector<ComparedMap<Map>> compared{
+      {a.getRangeMap()}, {problem_->getLHS()->getMap()}, {problem_->getRHS()->getMap()}};
+  std::vector<std::string> names{"the operator's range", "the solution", "the right-hand side"};
+  const auto add = [&](const Teuchos::RCP<const Operator>& preconditioner, const std::string& which) {
+    if (preconditioner.is_null()) return;
+    compared.push_back({preconditioner->getDomainMap(), true});
+    compared.push_back({preconditioner->getRangeMap(), true});
+    names.push_back("the domain of the " + which);
+    names.push_back("the range of the " + which);
+  };
+  add(problem_->getLeftPrec(), "left preconditioner");
+  add(problem_->getRightPrec(), "right preconditioner");
+  std::vector<Teuchos::RCP<const Map>> maps{domain};
+  for (const auto& item : compared) maps.push_back(item.map);
+  if (maps == knownMaps_) return;
+  const std::size_t other = firstOtherMap(compared, *domain);
+  if (other < compared.size()) {
+    misuse(name_, names[other] + " is on another map than the operator's domain: their " +
+                      std::to_string(domain->getGlobalNumElements()) +
+                      " rows are dealt out to the ranks, or ordered there, in different ways");
+  }
+  knownMaps_ = maps;
+}
+
+template <class Types>
+void SolverManager<Types>::throwDifference() const {
+  const auto& comm = *problem_->getLHS()->getMap()->getComm();
+  const std::string complaint = firstComplaint(refusal_, comm);
+  if (!complaint.empty()) throw std::invalid_argument(complaint);
+  misuse(name_, differingParameters(parameters_, comm));
+}
+
+template <class Types>
+Brought SolverManager<Types>::brought(std::uint64_t state) const {
+  if (refusal_.empty()) return {parameters_.checksum(), state, false};
+  Checksum checksum;
+  checksum.add(refusal_);
+  return {checksum.value(), state, true};
+}
+
+template <class Types>
+void SolverManager<Types>::checkParameters() {
+  const std::string label = problemLabel();
+  if (label != knownLabel_) parametersAreAlike_ = false;  // the user's options may be for some labels
+  knownLabel_ = label;
+  // With several right-hand sides "Block Size" decides on the size of the first messages.
+  const bool inBlocks = problem_->getLHS()->getNumVectors() > 1 && !isPipelined(name_.method);
+  if (parametersAreAlike_ || !inBlocks) return;
+  ReductionBatch<Types> batch(problem_->getLHS()->getMap()->getComm());
+  Agreement<Types> agreement(brought(0));
+  agreement.enter(batch);
+  batch.reduce();
+  agreement.settle(batch);
+}
+
+template <class Types>
+std::string SolverManager<Types>::problemLabel() const {
+  const std::string& own = parameters_.options().solverLabel;
+  if (!own.empty() || problem_.is_null() || problem_->getOperator().is_null()) return own;
+  return problem_->getOperator()->getObjectLabel();
+}
+
+template <class Types>
+StateKey SolverManager<Types>::stateKey() const {
+  // Local row counts stay out of the key, so that ranks find the same entries.
+  std::ostringstream variant;
+  variant << name_.canonical << (operator_->hasLeft() ? ", left" : "") << (operator_->hasRight() ? ", right" : "");
+  using RowMatrix =
+      Tpetra::RowMatrix<Scalar, typename Types::LocalOrdinal, typename Types::GlobalOrdinal, typename Types::Node>;
+  if (const auto matrix = Teuchos::rcp_dynamic_cast<const RowMatrix>(problem_->getOperator()); !matrix.is_null()) {
+    variant << ", " << matrix->getGlobalNumEntries() << " entries";
+  }
+  return {problemLabel(), variant.str(), static_cast<long long>(problem_->getLHS()->getGlobalLength()), 0,
+          problem_->getLHS()->getMap()->getComm()->getSize()};
+}
+
+template <class Types>
+void SolverManager<Types>::prepareOperator() {
+  const auto a = problem_->getOperator();
+  const auto left = problem_->getLeftPrec();
+  const auto right = problem_->getRightPrec();
+  if (operator_ && a == knownOperator_ && left == knownLeft_ && right == knownRight_) {
+    operator_->resetCost();
+    return;
+  }
+  operator_ = std::make_unique<PreconditionedOperator<Types>>(a, left, right);
+  knownOperator_ = a;
+  knownLeft_ = left;
+  knownRight_ = right;
+}
+
+template <class Types>
+Belos::ReturnType SolverManager<Types>::nothingToSolve(const SolverOptions& options) {
+  report_ = SolveReport{};
+  report_.solver = name_.canonical;
+  report_.label = problemLabel();
+  report_.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
+  report_.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
+  report_.tolerance = options.tolerance;
+  report_.converged = true;
+  report_.reason = StopReason::Converged;
+  lossOfAccuracy_ = false;
+  if (problem_->getLHS()->getMap()->getComm()->getRank() == 0) publish(report_, options, false);
+  return Belos::Converged;
+}
+
+template <class Types>
+void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Types>& monitor,
+                                        std::vector<StopTest>& stops) {
+  const StateKey key = stateKey();
+  const auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
+  SolverOptions own = options;  // every right-hand side has bases of its own
+  own.basisMemory =
+      basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
+  columns_->configure(stops.size(), own, known);
+  const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
+  columns_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, brought(checksumOf(known)),
+                  columnsTogether(options, name_.method, stops.size()));
+  parametersAreAlike_ = true;
+  if (options.stateCache) {
+    // What the ranks did not agree on has been forgotten by all of them.
+    SolverState state = columns_->agreedOnState() ? known.value_or(SolverState{}) : SolverState{};
+    columns_->remember(state);
+    ++state.solves;
+    StateCache::instance().store(key, state);
+  }
+}
+
+template <class Types>
+Belos::ReturnType SolverManager<Types>::solve() {
+  checkProblem();
+  refusal_ = takeUserOptions();
+  const SolverOptions options = parameters_.options();
+  if (problem_->getLHS()->getNumVectors() == 0) {
+    if (!refusal_.empty()) throw std::invalid_argument(refusal_);
+    return nothingToSolve(options);
+  }
+  Teuchos::TimeMonitor timer(
+      *Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + name_.canonical + " total solve time"));
+  const double started = now();
+  const ReductionCounters before = counters();
+
+  report_ = SolveReport{};
+  report_.solver = name_.canonical;
+  prepareOperator();
+  checkMaps();
+  const auto timerOf = [&options](const char* what) {
+    return Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + what);
+  };
+  operator_->setTimers(timerOf("Operation Op*x"), timerOf("Operation Prec*x"));
+  const std::size_t columns = problem_->getLHS()->getNumVectors();
+  std::vector<int> indices(columns);
+  for (std::size_t c = 0; c < columns; ++c) indices[c] = static_cast<int>(c);
+  problem_->setLSIndex(indices);
+
+  Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
+  const bool isCg = isConjugateGradient(name_.method);
+  if (isCg) {
+    operator_->findDiagonalRows();
+    watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
+    if (options.nullSpace == NullSpace::Auto && (operator_->hasLeft() || operator_->hasRight())) {
+      watchRowSums<Types>(*problem_->getOperator(), monitor);
+    }
+  }
+  // CG follows b - A x itself, so by default it is measured against itself, as in Belos' CG.
+  const ResidualScaling native =
+      isCg && !options.implicitScalingGiven ? ResidualScaling::NormOfInitRes : options.implicitScaling;
+  StopCriteria criteria{options.tolerance,
+                        options.maxIterations,
+                        options.maxRestarts,
+                        native,
+                        options.explicitScaling,
+                        options.userScale,
+                        options.explicitScalingGiven || (!isCg && operator_->hasLeft())};
+  std::vector<StopTest> stops;
+  for (std::size_t c = 0; c < columns; ++c) {
+    stops.emplace_back(criteria);
+    stops.back().setApproval([&monitor] { return monitor.approves(); });
+    stops.back().setScaleListener([&monitor, c](double scale) { monitor.setScale(static_cast<int>(c), scale); });
+  }
+  const SolveProgress progress(options, name_.method, *problem_->getLHS()->getMap()->getComm());
+  try {
+    checkParameters();
+    solveColumns(options, monitor, stops);
+  } catch (const ParametersDiffer&) {
+    columns_->clear();
+    throwDifference();
+  } catch (...) {
+    columns_->clear();  // completes what they have in flight, while the other ranks may still be there
+    throw;
+  }
+  problem_->setCurrLS();
+
+  const ReductionCounters spent = counters() - before;
+  report_.reductionsBlocking = spent.blocking;
+  report_.reductionsNonblocking = spent.nonblocking;
+  report_.seconds.reductionWait = spent.waitSeconds;
+  report_.seconds.orthogonalization = spent.kernelSeconds;
+  report_.seconds.total = now() - started;
+  progress.fill(spent, report_);
+  fillReport(stops, options);
+  if (problem_->getLHS()->getMap()->getComm()->getRank() == 0) publish(report_, options, lossOfAccuracy_);
+  return compat::returnType<Belos::ReturnType>(solveEnd(report_, lossOfAccuracy_));
+}
+
+template <class Types>
+void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const SolverOptions& options) {
+  report_.label = problemLabel();
+  report_.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
+  report_.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
+  report_.finalStepSize = columns_->finalStepSize();
+  const OperatorCost& cost = operator_->cost();
+  report_.operatorApplications = cost.operatorApplications;
+  report_.preconditionerApplications = cost.preconditionerApplications;
+  report_.seconds.operatorSeconds = cost.operatorSeconds;
+  report_.seconds.preconditioner = cost.preconditionerSeconds;
+  summarize(stops, options, name_.method, operator_->hasLeft(), report_);
+  lossOfAccuracy_ = std::any_of(stops.begin(), stops.end(), [](const StopTest& stop) { return stop.lossOfAccuracy(); });
+}
+
+template <class Types>
+Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
+makeSolver(const SolverName& name, const std::string& askedAs) {
+  return Teuchos::rcp(new SolverManager<Types>(name, askedAs));
+}
+
+#define CAPSTAN_SOLVER_MANAGER(S, LO, GO, NO)                                                                    \
+  template class SolverManager<TpetraTypes<S, LO, GO, NO>>;                                                      \
+  template Teuchos::RCP<SolverManager<TpetraTypes<S, LO, GO, NO>>::Base> makeSolver<TpetraTypes<S, LO, GO, NO>>( \
+      const SolverName&, const std::string&);
+
+CAPSTAN_INSTANTIATE(CAPSTAN_SOLVER_MANAGER)
+
+}  // namespace capstan

@@ -1,0 +1,136 @@
+#pragma once
+/// \file
+/// The one Belos::SolverManager: takes a Belos::LinearProblem and a method, and keeps the promise of what "Converged"
+/// means for every method alike.
+///
+/// - solve() returns Belos::Converged only if the explicitly computed residual of every right-hand side meets the
+///   tolerance in the norm and scaling asked for.
+/// - Nothing but misuse throws: a missing or inconsistent problem, invalid parameters, exceptions of the application's
+///   own operators. NaN, breakdown, stagnation and divergence are outcomes, equal on all ranks; the solution is left at
+///   its last finite iterate.
+/// - setParameters() merges: what a list does not name keeps its value.
+///
+/// Every function that communicates says so; the others are local.
+
+#include <BelosLinearProblem.hpp>
+#include <BelosSolverManager.hpp>
+#include <BelosStatusTestCombo.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "belos_ext/manager/agreement.hpp"
+#include "belos_ext/manager/state_cache.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/report/solve_report.hpp"
+#include "tpetra_ext/types.hpp"
+
+namespace capstan {
+
+template <class Types>
+class ColumnSolvers;
+template <class Types>
+class PreconditionedOperator;
+template <class Types>
+class Monitor;
+class StopTest;
+
+template <class Types>
+class SolverManager final
+    : public Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>,
+      public ReportingSolver {
+ public:
+  using Scalar = typename Types::Scalar;
+  using Magnitude = typename Types::Magnitude;
+  using MultiVector = typename Types::MultiVector;
+  using Operator = typename Types::Operator;
+  using Base = Belos::SolverManager<Scalar, MultiVector, Operator>;
+  using Problem = Belos::LinearProblem<Scalar, MultiVector, Operator>;
+  using Test = Belos::StatusTest<Scalar, MultiVector, Operator>;
+  using ComboType = typename Belos::StatusTestCombo<Scalar, MultiVector, Operator>::ComboType;
+
+  /// \param askedAs another library's name under which the application asked for it, or empty; see Parameters
+  explicit SolverManager(const SolverName& name, const std::string& askedAs = "");
+  ~SolverManager() override;
+
+  /// A solver of the same method with the same parameters and no problem.
+  Teuchos::RCP<Base> clone() const override;
+
+  const Problem& getProblem() const override;
+  Teuchos::RCP<const Teuchos::ParameterList> getValidParameters() const override { return parameters_.valid(); }
+  Teuchos::RCP<const Teuchos::ParameterList> getCurrentParameters() const override { return parameters_.current(); }
+  /// The largest scaled true residual over the right-hand sides of the last solve.
+  Magnitude achievedTol() const override { return static_cast<Magnitude>(report_.trueResidual); }
+  int getNumIters() const override { return report_.iterations; }
+  bool isLOADetected() const override { return lossOfAccuracy_; }
+  const SolveReport& report() const override { return report_; }
+
+  void setProblem(const Teuchos::RCP<Problem>& problem) override { problem_ = problem; }
+  void setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) override;
+  /// OR: a test that passes stops the solve (reason "user test"; Converged only if the residual test is met too).
+  /// AND, SEQ: a verified residual counts as converged only once the test passes as well.
+  void setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) override;
+  /// Evaluated at every boundary for what it prints or records; its status has no influence.
+  void setDebugStatusTest(const Teuchos::RCP<Test>& test) override { debugTest_ = test; }
+
+  /// Belos::Problem: recomputes the problem's initial residual. Belos::RecycleSubspace: forgets cached state and
+  /// storage.
+  void reset(Belos::ResetType type) override;
+
+  /// Solves for all right-hand sides. Collective.
+  Belos::ReturnType solve() override;
+
+  std::string description() const override;
+
+ private:
+  /// Takes what the user has set outside the application; what is wrong with it is also said on stderr. Returns why
+  /// this rank refuses to solve, or an empty string. Other ranks may not refuse: they learn of it in the first
+  /// reduction of the solve, and then all throw alike. Local.
+  std::string takeUserOptions();
+  /// Throws where the problem is not set, or its sizes do not fit. Local; the same on all ranks that have set it alike.
+  void checkProblem() const;
+  /// Throws, on all ranks alike, where the problem's vectors or preconditioners are on other maps than the operator's.
+  /// Collective where it has not seen the maps before and they are different objects.
+  void checkMaps();
+  /// Throws where ranks have different parameters, or one refuses them, before a solve whose first messages depend on
+  /// them. Collective.
+  void checkParameters();
+  /// Says what the ranks have found wrong, or what they differ in. Collective.
+  [[noreturn]] void throwDifference() const;
+  /// What this rank brings to a solve. \param state checksum of the cached state
+  Brought brought(std::uint64_t state) const;
+  /// Names the problem for options, reports and cached state: the solver's label, else the operator's object label.
+  /// (Belos::LinearProblem keeps its own label to itself.)
+  std::string problemLabel() const;
+  StateKey stateKey() const;
+  void prepareOperator();
+  /// The outcome of a problem without right-hand sides.
+  Belos::ReturnType nothingToSolve(const SolverOptions& options);
+  void solveColumns(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);
+  void fillReport(const std::vector<StopTest>& stops, const SolverOptions& options);
+
+  SolverName name_;
+  Parameters parameters_;
+  Teuchos::RCP<Problem> problem_;
+  Teuchos::RCP<Test> userTest_, debugTest_;
+  ComboType comboType_;
+  SolveReport report_;
+  bool lossOfAccuracy_ = false;
+  bool parametersAreAlike_ = false;  ///< on all ranks, as far as is known
+  std::string knownLabel_;
+  std::vector<Teuchos::RCP<const typename Types::Map>> knownMaps_;
+  std::string refusal_;  ///< why this rank refuses the solve, or empty
+
+  std::unique_ptr<PreconditionedOperator<Types>> operator_;
+  Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;
+  std::unique_ptr<ColumnSolvers<Types>> columns_;
+};
+
+/// A solver manager for a row of solverNames(). `askedAs` as in SolverManager.
+template <class Types>
+Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
+makeSolver(const SolverName& name, const std::string& askedAs = "");
+
+}  // namespace capstan

@@ -1,0 +1,54 @@
+#include "belos_ext/manager/state_cache.hpp"
+
+#include <algorithm>
+
+namespace capstan {
+
+StateCache& StateCache::instance() {
+  // Never destroyed: a solver may store its state while the process shuts down.
+  static StateCache* const cache = new StateCache;
+  return *cache;
+}
+
+std::list<StateCache::Entry>::iterator StateCache::locate(const StateKey& key) {
+  return std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+}
+
+std::optional<SolverState> StateCache::find(const StateKey& key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = locate(key);
+  if (found == entries_.end()) return std::nullopt;
+  entries_.splice(entries_.begin(), entries_, found);
+  return found->state;
+}
+
+void StateCache::store(const StateKey& key, const SolverState& given) {
+  const SolverState state = rounded(given);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = locate(key);
+  if (found != entries_.end()) {
+    found->state = state;
+    entries_.splice(entries_.begin(), entries_, found);
+    return;
+  }
+  entries_.push_front({key, state});
+  if (entries_.size() > capacity_) entries_.pop_back();
+}
+
+void StateCache::erase(const StateKey& key) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto found = locate(key);
+  if (found != entries_.end()) entries_.erase(found);
+}
+
+void StateCache::clear() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  entries_.clear();
+}
+
+std::size_t StateCache::size() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return entries_.size();
+}
+
+}  // namespace capstan

@@ -1,0 +1,68 @@
+#pragma once
+
+/// \file
+/// What is worth keeping from one solve to the next although the application destroys its solver in between.
+
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "belos_ext/problem/solver_state.hpp"
+
+namespace capstan {
+
+/// Which solves share their state: same problem label, same distribution of the same number of rows.
+struct StateKey {
+  std::string label;    ///< of the linear problem
+  std::string variant;  ///< whatever else must agree, for example the preconditioner's side
+  long long globalRows = 0;
+  long long localRows = 0;
+  int ranks = 1;
+
+  bool operator==(const StateKey& other) const {
+    return label == other.label && variant == other.variant && globalRows == other.globalRows &&
+           localRows == other.localRows && ranks == other.ranks;
+  }
+};
+
+/// The least recently used entries give way to new ones. Holds plain data only, so it may outlive MPI and Kokkos.
+///
+/// Local, and thread-safe. A key holds this rank's number of rows, and ranks may have taken part in different solves:
+/// find() may succeed on one rank and fail on another. The ranks of a solve must agree before they use an entry: they
+/// compare its checksum in the reduction that computes the initial residual (Agreement).
+class StateCache {
+ public:
+  static constexpr std::size_t defaultCapacity = 64;
+
+  explicit StateCache(std::size_t capacity = defaultCapacity) : capacity_(capacity) {}
+
+  /// The cache of the process.
+  static StateCache& instance();
+
+  /// The entry, which becomes the most recently used one, or nothing.
+  std::optional<SolverState> find(const StateKey& key);
+
+  /// Stores or replaces an entry; it becomes the most recently used one.
+  void store(const StateKey& key, const SolverState& state);
+
+  void erase(const StateKey& key);
+  void clear();
+  std::size_t size() const;
+  std::size_t capacity() const { return capacity_; }
+
+ private:
+  struct Entry {
+    StateKey key;
+    SolverState state;
+  };
+
+  std::list<Entry>::iterator locate(const StateKey& key);
+
+  mutable std::mutex mutex_;
+  std::list<Entry> entries_;  ///< most recently used first; a few dozen at most, so searched in order
+  std::size_t capacity_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,144 @@
+// Parameters of the polynomial basis: how many vectors at a time, which polynomials, their shifts and interval.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "belos_ext/parameters/parameter_groups.hpp"
+#include "belos_ext/parameters/parameter_row_makers.hpp"
+
+namespace capstan::rows {
+
+namespace {
+
+constexpr int largestStepSize = 100;
+
+ParameterRow stepSizeRow() {
+  ParameterRow row;
+  row.name = "Step Size";
+  row.type = "int or string";
+  row.allowed = fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize);
+  row.words = {"auto"};
+  row.methods = {Method::SStepGmres, Method::PipelinedSStepGmres};
+  row.doc =
+      "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the blocks; a "
+      "number is kept, and halved where a block breaks down. Pipelined: auto starts with 5, grows by one after a cycle "
+      "that went well, is halved by one that broke down, and stays short where solves are.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    if (isWord(entry, "auto")) {
+      state.options.stepSizeAuto = true;
+      state.options.stepSize = SolverOptions().stepSize;
+      return;
+    }
+    const int value = toInt(entry);
+    if (value < 1 || value > largestStepSize) throw std::invalid_argument("is out of range");
+    state.options.stepSizeAuto = false;
+    state.options.stepSize = value;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    if (state.options.stepSizeAuto) {
+      list.set("Step Size", std::string("auto"));
+    } else {
+      list.set("Step Size", state.options.stepSize);
+    }
+  };
+  return row;
+}
+
+void requireConjugatePairs(const std::vector<std::complex<double>>& shifts) {
+  if (shifts.empty()) throw std::invalid_argument("is an empty list");
+  for (const auto& shift : shifts) {
+    if (!std::isfinite(shift.real()) || !std::isfinite(shift.imag())) throw std::invalid_argument("is not finite");
+    const auto count = [&](const std::complex<double>& value) {
+      return std::count(shifts.begin(), shifts.end(), value);
+    };
+    if (count(shift) != count(std::conj(shift))) {
+      throw std::invalid_argument("has " + showComplex(shift) + " without its complex conjugate");
+    }
+  }
+}
+
+ParameterRow shiftsRow() {
+  ParameterRow row;
+  row.name = "Shifts";
+  row.type = "string or list of numbers";
+  row.allowed = "auto, or finite numbers closed under complex conjugation, such as [1, 2+3i, 2-3i]";
+  row.words = {"auto"};
+  row.methods = {Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres};
+  row.doc =
+      "Shifts of the Newton basis. auto takes Leja-ordered Ritz values; fewer shifts than steps are used in turn. "
+      "Pipelined methods take the real parts; their auto is Chebyshev points of \"Eigenvalue Bounds\".";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    std::vector<std::complex<double>> shifts;
+    const bool automatic = isWord(entry, "auto");
+    if (!automatic) {
+      shifts = toComplexList(entry);
+      requireConjugatePairs(shifts);
+    }
+    state.options.shiftsAuto = automatic;
+    state.options.shifts = shifts;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    std::string text;
+    for (const auto& shift : state.options.shifts) text += (text.empty() ? "" : ", ") + showComplex(shift);
+    list.set("Shifts", state.options.shiftsAuto ? std::string("auto") : "[" + text + "]");
+  };
+  return row;
+}
+
+ParameterRow eigenvalueBoundsRow() {
+  ParameterRow row;
+  row.name = "Eigenvalue Bounds";
+  row.type = "string or list of two numbers";
+  row.allowed = "auto, or [min, max] with min < max";
+  row.words = {"auto"};
+  row.methods = {Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres, Method::PipelinedCg};
+  row.doc =
+      "The interval of the Chebyshev basis, and of the Chebyshev shifts of pipelined methods. auto takes it from Ritz "
+      "values. In p(l)-CG, bounds that leave out the upper end of the spectrum are replaced by estimated ones, and the "
+      "report says so.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    EigenvalueBounds bounds;
+    const bool automatic = isWord(entry, "auto");
+    if (!automatic) {
+      const auto values = toComplexList(entry);
+      if (values.size() != 2) throw std::invalid_argument("is not a list of two numbers");
+      bounds = {values[0].real(), values[1].real()};
+      const bool isReal = values[0].imag() == 0.0 && values[1].imag() == 0.0;
+      if (!isReal || !std::isfinite(bounds.min) || !std::isfinite(bounds.max) || !(bounds.min < bounds.max)) {
+        throw std::invalid_argument("is not an interval");
+      }
+    }
+    state.options.eigenvalueBoundsAuto = automatic;
+    state.options.eigenvalueBounds = bounds;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    const EigenvalueBounds& bounds = state.options.eigenvalueBounds;
+    list.set("Eigenvalue Bounds", state.options.eigenvalueBoundsAuto
+                                      ? std::string("auto")
+                                      : "[" + showReal(bounds.min) + ", " + showReal(bounds.max) + "]");
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<ParameterRow> stepSize() {
+  return {
+      stepSizeRow(),
+      choice<Basis>(
+          "Basis", &SolverOptions::basis, {Basis::Monomial, Basis::Newton, Basis::Chebyshev}, {Method::SStepGmres},
+          "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
+          "Values\" is false."),
+      shiftsRow(),
+      eigenvalueBoundsRow(),
+      boolean("Compute Ritz Values", &SolverOptions::computeRitzValues, {Method::SStepGmres},
+              "Whether Ritz values are computed for the shifts or the bounds of the basis."),
+      boolean(
+          "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly, {Method::SStepGmres},
+          "true: Ritz values from about s classical steps at the start; false: from a whole classical restart cycle."),
+  };
+}
+
+}  // namespace capstan::rows

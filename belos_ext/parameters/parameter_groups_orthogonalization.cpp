@@ -1,0 +1,152 @@
+// Keys that choose how the basis is kept orthogonal: Capstan's own, and those of Belos and of its Tpetra solvers. How
+// they combine stands in resolveOrthogonalization().
+
+#include <algorithm>
+
+#include "belos_ext/parameters/parameter_groups.hpp"
+#include "belos_ext/parameters/parameter_resolution.hpp"
+#include "belos_ext/parameters/parameter_row_makers.hpp"
+
+namespace capstan {
+
+namespace {
+
+const std::vector<std::string>& belosSchemes() {
+  static const std::vector<std::string> names = {"ICGS", "IMGS", "DGKS", "TSQR", "CGS", "CGS2", "MGS"};
+  return names;
+}
+
+std::string belosScheme(const Teuchos::ParameterEntry& entry) {
+  const std::string word = normalizedName(toText(entry));
+  for (const std::string& name : belosSchemes()) {
+    if (normalizedName(name) == word) return name;
+  }
+  throw std::invalid_argument("is not one of the allowed words");
+}
+
+BlockOrthogonalization schemeOf(const std::string& belosName, bool oneReduction) {
+  if (belosName == "IMGS" || belosName == "MGS") {
+    return oneReduction ? BlockOrthogonalization::SingleReduceMgs : BlockOrthogonalization::Mgs;
+  }
+  if (belosName == "CGS") return oneReduction ? BlockOrthogonalization::SingleReduceCgs : BlockOrthogonalization::Cgs;
+  return oneReduction ? BlockOrthogonalization::SingleReduceCgs2 : BlockOrthogonalization::Cgs2;
+}
+
+BlockOrthogonalization withSecondPass(BlockOrthogonalization scheme) {
+  switch (scheme) {
+    case BlockOrthogonalization::Cgs:
+    case BlockOrthogonalization::Mgs:
+      return BlockOrthogonalization::Cgs2;
+    case BlockOrthogonalization::SingleReduceCgs:
+    case BlockOrthogonalization::SingleReduceMgs:
+      return BlockOrthogonalization::SingleReduceCgs2;
+    default:
+      return scheme;
+  }
+}
+
+void resolveOrthogonalization(ParameterState& state) {
+  SolverOptions& options = state.options;
+  if (state.given.count("Intra Orthogonalization") == 0) {
+    const bool tsqr = state.orthogonalization == "TSQR" || (!state.choleskyQr && !state.choleskyQr2);
+    options.intraOrthogonalization = tsqr                ? IntraOrthogonalization::Tsqr
+                                     : state.choleskyQr2 ? IntraOrthogonalization::CholQr2
+                                                         : IntraOrthogonalization::CholQr;
+  }
+  if (state.given.count("Block Orthogonalization") == 0) {
+    const bool oneReduction = options.intraOrthogonalization == IntraOrthogonalization::CholQr;
+    options.blockOrthogonalization = schemeOf(state.orthogonalization, oneReduction);
+  }
+  options.blockOrthogonalizationGiven = state.given.count("Block Orthogonalization") != 0;
+  if (state.reorthogonalizeBlocks) {
+    options.blockOrthogonalization = withSecondPass(options.blockOrthogonalization);
+  }
+}
+
+}  // namespace
+
+void resolve(ParameterState& state) {
+  resolveOrthogonalization(state);
+  SolverOptions& options = state.options;
+  const bool given = state.given.count("Basis") != 0 || !options.shiftsAuto || !options.eigenvalueBoundsAuto;
+  if (!given && !options.computeRitzValues) options.basis = Basis::Monomial;
+}
+
+namespace rows {
+
+namespace {
+
+ParameterRow belosOrthogonalization() {
+  ParameterRow row;
+  row.name = "Orthogonalization";
+  row.type = "string";
+  row.allowed = "ICGS, IMGS, DGKS, TSQR, CGS, CGS2, MGS";
+  row.words = belosSchemes();
+  row.methods = {Method::Gmres, Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres};
+  row.doc =
+      "Belos' names. Where \"Block Orthogonalization\" is not given they choose it: ICGS, DGKS, CGS2: single-reduce "
+      "cgs2; "
+      "IMGS, MGS: single-reduce mgs; CGS: single-reduce cgs; TSQR: cgs2 with tsqr.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    state.orthogonalization = belosScheme(entry);
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set("Orthogonalization", state.orthogonalization);
+  };
+  row.remark = [](const Teuchos::ParameterEntry& entry, Method method) -> std::string {
+    if (method == Method::PipelinedSStepGmres) return "its blocks have classical Gram-Schmidt with implicit norms";
+    const bool tsqr = method == Method::PipelinedGmres && belosScheme(entry) == "TSQR";
+    return tsqr ? "pipelined methods have no tsqr; it is single-reduce cgs2" : "";
+  };
+  return row;
+}
+
+ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*member, const std::string& doc) {
+  ParameterRow row;
+  row.name = name;
+  row.type = "bool";
+  row.allowed = "true, false";
+  row.methods = {Method::SStepGmres};
+  row.doc = doc;
+  row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) { state.*member = toBool(entry); };
+  row.print = [name, member](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set(name, state.*member);
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<ParameterRow> orthogonalization() {
+  using Block = BlockOrthogonalization;
+  using Intra = IntraOrthogonalization;
+  const std::vector<Method> blockwise = {Method::Gmres, Method::SStepGmres};
+  return {
+      choice<Block>(
+          "Block Orthogonalization", &SolverOptions::blockOrthogonalization,
+          {Block::Cgs, Block::Cgs2, Block::Mgs, Block::SingleReduceCgs, Block::SingleReduceCgs2, Block::SingleReduceMgs,
+           Block::Pip2, Block::TwoStage},
+          {Method::Gmres, Method::SStepGmres, Method::PipelinedGmres},
+          "How a block is orthogonalised against the basis. The single-reduce schemes, pip2 and two-stage need "
+          "cholqr within blocks. Pipelined, depth 1: single-reduce cgs2, cgs or mgs (cgs2, cgs and mgs mean the same); "
+          "deeper: single-reduce cgs."),
+      choice<Intra>("Intra Orthogonalization", &SolverOptions::intraOrthogonalization,
+                    {Intra::CholQr, Intra::CholQr2, Intra::Tsqr}, blockwise,
+                    "How the vectors of a block are orthonormalised among themselves."),
+      belosOrthogonalization(),
+      upstreamSwitch(
+          "CholeskyQR", &ParameterState::choleskyQr,
+          "Key of Belos' TPETRA GMRES S-STEP: false chooses tsqr where \"Intra Orthogonalization\" is not given."),
+      upstreamSwitch("CholeskyQR2", &ParameterState::choleskyQr2,
+                     "Key of Belos' TPETRA GMRES S-STEP: true chooses cholqr2 where \"Intra Orthogonalization\" is not "
+                     "given."),
+      upstreamSwitch(
+          "Reorthogonalize Blocks", &ParameterState::reorthogonalizeBlocks,
+          "Key of Belos' TPETRA GMRES S-STEP: true makes cgs2 of cgs and mgs, and single-reduce cgs2 of their "
+          "single-reduce forms."),
+  };
+}
+
+}  // namespace rows
+
+}  // namespace capstan

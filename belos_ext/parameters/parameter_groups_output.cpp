@@ -1,0 +1,263 @@
+// Parameters that do not change the iterates: output, behaviour, and keys accepted for the sake of others.
+
+#include <BelosTypes.hpp>
+#include <Teuchos_FancyOStream.hpp>
+#include <cmath>
+#include <iostream>
+#include <limits>
+#include <ostream>
+
+#include "belos_ext/parameters/parameter_groups.hpp"
+#include "belos_ext/parameters/parameter_row_makers.hpp"
+
+namespace capstan::rows {
+
+namespace {
+
+const std::vector<std::pair<std::string, int>>& verbosityWords() {
+  static const std::vector<std::pair<std::string, int>> words = {
+      {"Errors", Belos::Errors},
+      {"Warnings", Belos::Warnings},
+      {"IterationDetails", Belos::IterationDetails},
+      {"OrthoDetails", Belos::OrthoDetails},
+      {"FinalSummary", Belos::FinalSummary},
+      {"TimingDetails", Belos::TimingDetails},
+      {"StatusTestDetails", Belos::StatusTestDetails},
+      {"Debug", Belos::Debug},
+  };
+  return words;
+}
+
+int verbosityOfWords(const std::string& text) {
+  int bits = 0;
+  std::string word;
+  for (const char c : text + "+") {
+    if (c != '+' && c != '|' && c != ',' && c != ' ') {
+      word += c;
+    } else if (!word.empty()) {
+      const std::string wanted = normalizedName(word);
+      const auto& words = verbosityWords();
+      const auto found = std::find_if(words.begin(), words.end(),
+                                      [&](const auto& known) { return normalizedName(known.first) == wanted; });
+      if (found == words.end()) throw std::invalid_argument("has \"" + word + "\", which is no kind of message");
+      bits |= found->second;
+      word.clear();
+    }
+  }
+  return bits;
+}
+
+int toVerbosity(const Teuchos::ParameterEntry& entry) {
+  constexpr int all = 0x7f;
+  if (holds<Belos::MsgType>(entry)) return Teuchos::getValue<Belos::MsgType>(entry);
+  if (holds<bool>(entry)) return toBool(entry) ? Belos::Warnings | Belos::FinalSummary | Belos::StatusTestDetails : 0;
+  int bits = 0;
+  try {
+    bits = toInt(entry);
+  } catch (const std::invalid_argument&) {
+    if (!holds<std::string>(entry) && !holds<const char*>(entry)) throw;
+    return verbosityOfWords(toText(entry));
+  }
+  if (bits < 0 || bits > all) throw std::invalid_argument("is out of range");
+  return bits;
+}
+
+ParameterRow verbosity() {
+  ParameterRow row;
+  row.name = "Verbosity";
+  row.type = "int, bool or string";
+  row.allowed =
+      "a sum of Belos::MsgType (0 to 127), a bool, or words joined by +: Errors, Warnings, IterationDetails, "
+      "OrthoDetails, "
+      "FinalSummary, TimingDetails, StatusTestDetails, Debug";
+  for (const auto& word : verbosityWords()) row.words.push_back(word.first);
+  row.doc =
+      "What is printed. OrthoDetails, Debug: breakdowns and changes of step size, shifts and depth; Warnings: a loss "
+      "of accuracy, a matrix under CG that is not symmetric. Errors throw. true: Warnings + FinalSummary + "
+      "StatusTestDetails. Said once whatever the value: parameters without effect, files that cannot be written; on "
+      "stderr a breakdown or NaN that ends a solve, once for each label.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    state.options.verbosity = toVerbosity(entry);
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set("Verbosity", state.options.verbosity);
+  };
+  return row;
+}
+
+int toOutputStyle(const Teuchos::ParameterEntry& entry) {
+  if (holds<Belos::OutputType>(entry)) return Teuchos::getValue<Belos::OutputType>(entry);
+  if (isWord(entry, "General")) return Belos::General;
+  if (isWord(entry, "Brief")) return Belos::Brief;
+  if (isWord(entry, "User")) return Belos::User;
+  const int style = toInt(entry);
+  if (style < Belos::General || style > Belos::User) throw std::invalid_argument("is out of range");
+  return style;
+}
+
+ParameterRow outputStyle() {
+  ParameterRow row;
+  row.name = "Output Style";
+  row.type = "int or string";
+  row.allowed = "0 or General, 1 or Brief, 2 or User (Belos::OutputType)";
+  row.words = {"General", "Brief", "User"};
+  row.doc = "How status tests are printed.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    state.options.outputStyle = toOutputStyle(entry);
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set("Output Style", state.options.outputStyle);
+  };
+  return row;
+}
+
+ParameterRow outputStream() {
+  ParameterRow row;
+  row.name = "Output Stream";
+  row.type = "Teuchos::RCP<std::ostream>";
+  row.allowed = "a stream that is not null";
+  row.doc = "Where everything is printed. Cannot be given in YAML. Default: std::cout.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    Teuchos::RCP<std::ostream> stream;
+    if (holds<Teuchos::RCP<std::ostream>>(entry)) {
+      stream = Teuchos::getValue<Teuchos::RCP<std::ostream>>(entry);
+    } else if (holds<Teuchos::RCP<Teuchos::FancyOStream>>(entry)) {
+      stream = Teuchos::getValue<Teuchos::RCP<Teuchos::FancyOStream>>(entry);
+    } else {
+      throw std::invalid_argument("is not a stream");
+    }
+    if (stream.is_null()) throw std::invalid_argument("is a null stream");
+    state.options.outputStream = stream;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    const auto& stream = state.options.outputStream;
+    list.set("Output Stream", stream.is_null() ? Teuchos::rcpFromRef(static_cast<std::ostream&>(std::cout)) : stream);
+  };
+  return row;
+}
+
+/// An int key whose values up to `harmless` ask for nothing that Capstan would not do.
+ParameterRow fixedNumber(const std::string& name, double value, double harmless, const std::string& instead,
+                         const std::string& doc) {
+  ParameterRow row;
+  row.name = name;
+  row.type = "double";
+  row.allowed = "a number";
+  row.doc = doc;
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) { toReal(entry); };
+  row.print = [name, value](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, value); };
+  row.remark = [harmless, instead](const Teuchos::ParameterEntry& entry, Method) {
+    return toReal(entry) <= harmless ? std::string() : instead;
+  };
+  return row;
+}
+
+ParameterRow residualNorm() {
+  ParameterRow row;
+  row.name = "Residual Norm";
+  row.type = "string";
+  row.allowed = "TwoNorm";
+  row.words = {"TwoNorm"};
+  row.doc = "The norm of the stop tests. Other norms would need reductions of their own.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) {
+    if (!isWord(entry, "TwoNorm")) throw std::invalid_argument("is not supported");
+  };
+  row.print = [](const ParameterState&, Teuchos::ParameterList& list) {
+    list.set("Residual Norm", std::string("TwoNorm"));
+  };
+  return row;
+}
+
+std::function<void(const Teuchos::ParameterEntry&)> oneOf(const std::vector<std::string>& words) {
+  return [words](const Teuchos::ParameterEntry& entry) {
+    const bool known = std::any_of(words.begin(), words.end(), [&](const auto& word) { return isWord(entry, word); });
+    if (!known) throw std::invalid_argument("is not one of the allowed words");
+  };
+}
+
+std::function<void(const Teuchos::ParameterEntry&)> intAtLeast(int low) {
+  return [low](const Teuchos::ParameterEntry& entry) {
+    if (toInt(entry) < low) throw std::invalid_argument("is out of range");
+  };
+}
+
+}  // namespace
+
+std::vector<ParameterRow> output() {
+  return {
+      verbosity(),
+      outputStyle(),
+      integer("Output Frequency", &SolverOptions::outputFrequency, -1, std::numeric_limits<int>::max(), ">= -1", {},
+              "Iterations between printed residuals; -1 and 0: none."),
+      outputStream(),
+      boolean("Show Maximum Residual Norm Only", &SolverOptions::showMaximumResidualNormOnly, {},
+              "With several right-hand sides, print the largest residual norm alone."),
+      text("Timer Label", &SolverOptions::timerLabel, "any", {}, "Prefix of the names of Teuchos timers."),
+      text("Solver Name", &SolverOptions::solverLabel, "any", {},
+           "This solver's name in output and reports. Default: the canonical name."),
+      outputFile("Report File", &SolverOptions::reportFile,
+                 "JSON file of solve reports, written by rank 0 after every solve."),
+      outputFile("History File", &SolverOptions::historyFile,
+                 "CSV file of residual norms by iteration, written by rank 0 after every solve."),
+  };
+}
+
+std::vector<ParameterRow> behaviour() {
+  return {
+      boolean("Strict Parameters", &SolverOptions::strictParameters, {},
+              "Whether a key that is unknown, or has no effect, is an error instead of a warning."),
+      boolean(
+          "State Cache", &SolverOptions::stateCache, {},
+          "Whether shifts, bounds and the step size are kept for later solvers with the same problem label and map."),
+      choice<ProgressMode>("Progress", &SolverOptions::progress,
+                           {ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread}, pipelinedMethods(),
+                           "Who lets MPI advance hidden reductions during local work: nobody, the solver between and "
+                           "within its kernels, "
+                           "or a thread. A thread wants a core to itself and MPI_THREAD_MULTIPLE; without that it "
+                           "polls, with a warning."),
+      boolean(
+          "Measure Overlap", &SolverOptions::measureOverlap, pipelinedMethods(),
+          "Whether the report tells how much of the hidden reductions' time was hidden, on the average of the ranks. "
+          "Takes one all-reduce at the end of a solve, and 7 once for each communicator and message size. Must be "
+          "alike on all ranks."),
+  };
+}
+
+std::vector<ParameterRow> acceptedForBelos() {
+  return {
+      fixed("Explicit Residual Test", true, "the computed residual always decides on convergence",
+            "The computed residual always decides on convergence, in every solver."),
+      fixed("Adaptive Block Size", true, "each right-hand side always leaves the block when it has converged",
+            "A converged right-hand side always leaves the block."),
+      fixedNumber("Deflation Quorum", 1.0, 1.0, "each right-hand side always stops on its own",
+                  "Each right-hand side always stops on its own."),
+      fixed("Fold Convergence Detection Into Allreduce", true, "the convergence check never has a reduction of its own",
+            "Always so."),
+      fixed("Use Single Reduction", true, "an iteration never takes more than one reduction", "Always so."),
+      fixed("Assert Positive Definiteness", true,
+            "an operator that is not positive definite always ends CG as a breakdown",
+            "Always so; the breakdown is an outcome, not an exception."),
+      fixed("Estimate Condition Number", false, "condition numbers are not estimated", "Not done."),
+      fixedNumber("Orthogonalization Constant", -1.0, 0.0, "reorthogonalisation does not depend on a threshold",
+                  "There is no threshold: a scheme reorthogonalises always or never."),
+      fixedNumber("Max Orthogonalization Passes", 2.0, 2.0, "the scheme fixes the number of passes",
+                  "The scheme fixes the number of passes."),
+      residualNorm(),
+  };
+}
+
+std::vector<ParameterRow> otherMethods() {
+  const std::vector<std::string> strategies = {"standard", "two-step", "three-step", "optimal", "auto"};
+  return {
+      checkedOnly("Enlarging Factor", 2, "int", ">= 1", {Method::EnlargedCg}, "Search directions an iteration.",
+                  intAtLeast(1)),
+      checkedOnly("Residual Splitting", std::string("contiguous"), "string", "any", {Method::EnlargedCg},
+                  "How the residual is split among the search directions.",
+                  [](const Teuchos::ParameterEntry& entry) { toText(entry); }),
+      checkedOnly("Communication Strategy", std::string("standard"), "string",
+                  "standard, two-step, three-step, optimal, auto", {Method::EnlargedCg, Method::EmbeddedCg},
+                  "How halo messages are routed.", oneOf(strategies)),
+  };
+}
+
+}  // namespace capstan::rows

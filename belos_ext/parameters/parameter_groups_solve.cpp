@@ -1,0 +1,196 @@
+// Parameters that steer the iteration: when it stops, and the size of the Krylov space.
+
+#include <cmath>
+#include <limits>
+
+#include "belos_ext/parameters/parameter_groups.hpp"
+#include "belos_ext/parameters/parameter_row_makers.hpp"
+
+namespace capstan::rows {
+
+namespace {
+
+constexpr int unbounded = std::numeric_limits<int>::max();
+
+std::vector<Method> gmresMethods() {
+  return {Method::Gmres, Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres};
+}
+
+/// Belos' names, and its other names for the same norms; a subvector's norm is the full one where there are no
+/// subvectors.
+const std::vector<std::pair<std::string, ResidualScaling>>& scalingWords() {
+  static const std::vector<std::pair<std::string, ResidualScaling>> words = {
+      {"Norm of Initial Residual", ResidualScaling::NormOfInitRes},
+      {"Norm of Preconditioned Initial Residual", ResidualScaling::NormOfPrecInitRes},
+      {"Norm of RHS", ResidualScaling::NormOfRHS},
+      {"Norm of Right-Hand Side", ResidualScaling::NormOfRHS},
+      {"None", ResidualScaling::None},
+      {"User Provided", ResidualScaling::UserProvided},
+      {"Norm of Full Initial Residual", ResidualScaling::NormOfInitRes},
+      {"Norm of Full Preconditioned Initial Residual", ResidualScaling::NormOfPrecInitRes},
+      {"Norm of Full Scaled Initial Residual", ResidualScaling::NormOfInitRes},
+      {"Norm of Full Scaled Preconditioned Initial Residual", ResidualScaling::NormOfPrecInitRes},
+  };
+  return words;
+}
+
+ResidualScaling toScaling(const Teuchos::ParameterEntry& entry) {
+  const std::string word = normalizedName(toText(entry));
+  for (const auto& [name, scaling] : scalingWords()) {
+    if (normalizedName(name) == word) return scaling;
+  }
+  throw std::invalid_argument("is not one of the allowed words");
+}
+
+ParameterRow scaling(const std::string& name, std::vector<ResidualScaling SolverOptions::*> members,
+                     const std::string& doc) {
+  ParameterRow row;
+  row.name = name;
+  row.type = "string";
+  row.allowed = "Norm of Initial Residual, Norm of Preconditioned Initial Residual, Norm of RHS, None, User Provided";
+  row.doc = doc;
+  for (const auto& word : scalingWords()) row.words.push_back(word.first);
+  row.parse = [members](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    const ResidualScaling value = toScaling(entry);
+    for (const auto member : members) state.options.*member = value;
+  };
+  row.print = [name, members](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set(name, toString(state.options.*members.front()));
+  };
+  return row;
+}
+
+ParameterRow residualScaling() {
+  ParameterRow row = scaling("Residual Scaling", {&SolverOptions::implicitScaling, &SolverOptions::explicitScaling},
+                             "Sets \"Implicit Residual Scaling\" and \"Explicit Residual Scaling\" at once; those two "
+                             "win where they stand in the same list. Default: leaves the two as they are.");
+  const auto parseScaling = row.parse;
+  row.words.insert(row.words.begin(), "as the two");
+  row.allowed = "as for \"Implicit Residual Scaling\", or as the two";
+  row.parse = [parseScaling](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    if (!isWord(entry, "as the two")) parseScaling(entry, state);
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    const bool same = state.options.implicitScaling == state.options.explicitScaling;
+    list.set("Residual Scaling", same ? toString(state.options.implicitScaling) : std::string("as the two"));
+  };
+  return row;
+}
+
+ParameterRow userScale() {
+  ParameterRow row = real("User Defined Residual Scaling", &SolverOptions::userScale, 0.0, "a number > 0", {},
+                          "What residual norms are divided by where a scaling is \"User Provided\".");
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    const double value = toReal(entry);
+    if (!std::isfinite(value) || value <= 0.0) throw std::invalid_argument("is out of range");
+    state.options.userScale = value;
+  };
+  return row;
+}
+
+ParameterRow residualReplacement() {
+  ParameterRow row;
+  row.name = "Residual Replacement";
+  row.type = "string or int";
+  row.allowed = "auto, off, every N (N >= 1), or N itself";
+  row.words = {"auto", "off", "every 10"};
+  row.methods = conjugateGradientMethods();
+  row.doc =
+      "When the recursive residual is replaced by b - A x, beyond the check that ends every solve: when rounding may "
+      "have "
+      "separated the two, never, or every N iterations.";
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    using Mode = ResidualReplacement::Mode;
+    ResidualReplacement value;
+    // A YAML loader may have made a bool of "off".
+    if (isWord(entry, "off") || (holds<bool>(entry) && !toBool(entry))) {
+      value.mode = Mode::Off;
+    } else if (!isWord(entry, "auto")) {
+      value.mode = Mode::Every;
+      const std::string word = holds<std::string>(entry) ? normalizedName(toText(entry)) : std::string();
+      value.every = word.rfind("every ", 0) == 0 ? toInt(Teuchos::ParameterEntry(word.substr(6))) : toInt(entry);
+      if (value.every < 1) throw std::invalid_argument("is out of range");
+    }
+    state.options.residualReplacement = value;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set("Residual Replacement", toString(state.options.residualReplacement));
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<ParameterRow> stopping() {
+  return {
+      real("Convergence Tolerance", &SolverOptions::tolerance, 0.0, "a number >= 0", {},
+           "The scaled residual norm at which a column has converged; 0 iterates to a limit below."),
+      integer("Maximum Iterations", &SolverOptions::maxIterations, 0, unbounded, ">= 0", {},
+              "The most iterations for each set of right-hand sides. An s-step block counts s iterations."),
+      integer("Maximum Restarts", &SolverOptions::maxRestarts, 0, unbounded, ">= 0", gmresMethods(),
+              "The most restarts for each set of right-hand sides."),
+      residualScaling(),
+      scaling("Implicit Residual Scaling", {&SolverOptions::implicitScaling},
+              "What the recursive residual is divided by before it is compared with the tolerance. As in Belos, the "
+              "computed residual that decides is divided by it too where no explicit scaling is given."),
+      scaling("Explicit Residual Scaling", {&SolverOptions::explicitScaling},
+              "What the computed residual b - A x is divided by in the check that decides on convergence. As in Belos, "
+              "only where it is given, or GMRES has a left preconditioner; elsewhere the implicit scaling counts."),
+      userScale(),
+      residualReplacement(),
+      choice("Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, conjugateGradientMethods(),
+             "What goes on where CG cannot: A or the preconditioner is not symmetric positive definite, and the "
+             "residual no longer falls. gmres: CAPSTAN GMRES with restart 30, from the better of the iterate and the "
+             "guess; the report says so."),
+      choice(
+          "Null Space", &SolverOptions::nullSpace, {NullSpace::None, NullSpace::Constant, NullSpace::Auto},
+          conjugateGradientMethods(),
+          "What is projected out of what the preconditioner makes, so that rounding does not fill x with it, in the "
+          "reduction that is there anyway. constant: constants, for a symmetric A that annihilates them (all-Neumann "
+          "pressure); out of b - A x too, and where b has a constant that no A x has, the solve ends unconverged "
+          "(\"inconsistent\") when the rest meets the tolerance. auto: constants, where the rows of A sum to zero "
+          "and b has none."),
+  };
+}
+
+namespace {
+
+ParameterRow blockSizeRow() {
+  ParameterRow row =
+      integer("Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0", {},
+              "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own "
+              "Krylov space and stops on its own. Pipelined methods solve one after the other.");
+  row.remark = [](const Teuchos::ParameterEntry& entry, Method method) -> std::string {
+    return isPipelined(method) && toInt(entry) > 1 ? "pipelined methods solve right-hand sides one after the other"
+                                                   : "";
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<ParameterRow> krylovSpace() {
+  return {
+      integer(
+          "Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", gmresMethods(),
+          "Iterations between restarts. Memory: this many basis vectors and one for each right-hand side. Where nobody "
+          "names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would take more than a "
+          "tenth "
+          "of a rank's share of the memory (the report says so)."),
+      integer(
+          "Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", pipelinedMethods(),
+          "Reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step GMRES. Deeper hides "
+          "slower networks and is less stable; it is reduced where a solve breaks down."),
+      real(
+          "Change of Basis Drop Tolerance", &SolverOptions::changeOfBasisDropTolerance, 0.0, "a number >= 0",
+          {Method::PipelinedSStepGmres},
+          "tau: entries of the change of basis under tau times the norm of the next vector and the spectral radius are "
+          "dropped. 0 keeps all."),
+      blockSizeRow(),
+      boolean("Flexible Gmres", &SolverOptions::flexible, {},
+              "Whether the right preconditioner may change from one application to the next. Costs a second basis. An "
+              "error with CG and with pipelined methods."),
+  };
+}
+
+}  // namespace capstan::rows

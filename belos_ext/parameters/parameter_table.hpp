@@ -1,0 +1,138 @@
+#pragma once
+
+/// \file
+/// The parameters of Capstan's solvers, declared once. Validation, defaults, help text and the README table derive from
+/// the rows of parameterRows(); a new parameter is one row there.
+
+#include <Teuchos_ParameterEntry.hpp>
+#include <Teuchos_ParameterList.hpp>
+#include <Teuchos_RCP.hpp>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
+
+namespace capstan {
+
+/// What the rows of the table read and write: the typed options, and choices that several keys make together.
+struct ParameterState {
+  SolverOptions options;
+  std::string orthogonalization = "ICGS";  ///< as spelt by Belos
+  bool choleskyQr = true;
+  bool choleskyQr2 = false;
+  bool reorthogonalizeBlocks = false;
+  std::set<std::string> given;  ///< names of the rows set so far; a default yields to a related key that was given
+};
+
+/// One parameter.
+struct ParameterRow {
+  std::string name;                ///< the key of a parameter list
+  std::string type;                ///< for people, for example "int or string"
+  std::string allowed;             ///< for people, for example "1 to 100, or auto"
+  std::string doc;                 ///< one or two sentences
+  std::vector<Method> methods;     ///< the methods it concerns; empty: all of them
+  std::vector<std::string> words;  ///< the words it takes, where it takes words, for nearest-match messages
+
+  /// Stores the entry's value. Throws std::invalid_argument, saying only what is wrong with the value ("is not an
+  /// integer"): the caller adds key, value and what is allowed. Changes nothing when it throws.
+  std::function<void(const Teuchos::ParameterEntry&, ParameterState&)> parse;
+
+  /// Puts the current value into a list under the row's name.
+  std::function<void(const ParameterState&, Teuchos::ParameterList&)> print;
+
+  /// Why a valid value has no effect on this method, or an empty string when it has one (or asks for what Capstan does
+  /// anyway). May be unset.
+  std::function<std::string(const Teuchos::ParameterEntry&, Method)> remark;
+
+  bool mayDiffer = false;  ///< from rank to rank: what is printed and where, and what changes no iterate and no message
+
+  bool appliesTo(Method method) const;
+};
+
+/// All rows, in the order in which they are parsed and listed. Local.
+const std::vector<ParameterRow>& parameterRows();
+
+/// The row of a key, or nullptr. Case, '_', '-' and blanks do not matter: "step_size" finds "Step Size". Local.
+const ParameterRow* findParameter(const std::string& key);
+
+/// The nearest known key to an unknown one, or an empty string.
+std::string nearestParameter(const std::string& key);
+
+/// Stores one value through its row. Throws std::invalid_argument naming key, value, what is allowed, nearest word.
+void parseParameter(const ParameterRow& row, const Teuchos::ParameterEntry& entry, ParameterState& state);
+
+/// Checks one value against its row. Throws as parseParameter() does.
+void checkParameter(const ParameterRow& row, const Teuchos::ParameterEntry& entry);
+
+/// The parameters of one solver: defaults, the application's values, and an overlay on top of them.
+class Parameters {
+ public:
+  /// \param askedAs the name under which the application asked, where that is another library's; else empty. Its lists
+  /// were written for that other solver, and some applications leave "Step Size" uninitialised in them (Nalu-wind
+  /// without krylov_step_size). A value there that is no step size, or exceeds "Num Blocks", becomes "auto", and a
+  /// warning says so once a process. The overlay gets no such grace: the user has written it.
+  explicit Parameters(const SolverName& solver, std::string askedAs = "");
+
+  /// Merges a list: what it does not name keeps its value. All or nothing: nothing changes when it throws.
+  ///
+  /// Keys are those of parameterRows(). Integers may come as any integer type or an integral floating-point number,
+  /// reals as any number, words in any case, Belos' enumerations as themselves or as int. A key that Capstan does not
+  /// know, or that has no effect on this solver, is told once a process, by rank 0, on the "Output Stream" (std::cerr
+  /// when the list or an earlier one gave none), unless "Strict Parameters" is true.
+  /// Local; the same on every rank for the same lists.
+  /// Throws std::invalid_argument for a value of the wrong type or out of range, a key given twice in two spellings,
+  /// options that conflict (checkConflicts), and with "Strict Parameters" for a key that is unknown or has no effect.
+  void merge(const Teuchos::ParameterList& list);
+
+  /// Replaces the overlay: values that win over the application's, whatever merge() brings later. Null removes it.
+  /// Same checks and same guarantee as merge().
+  void setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay);
+
+  /// The values in force.
+  const SolverOptions& options() const { return effective_.options; }
+
+  /// Every key with its default, doc string and validator, as Belos::SolverManager::getValidParameters() returns it.
+  Teuchos::RCP<const Teuchos::ParameterList> valid() const;
+
+  /// Every key that has an effect on this solver with its value in force; those that nobody has given are marked as
+  /// defaults. Merged into the parameters of a solver of the same method, it makes them equal to these, with "Strict
+  /// Parameters" too.
+  Teuchos::RCP<const Teuchos::ParameterList> current() const;
+
+  /// What must be the same on all ranks: the solver's name, then name and value of every row; the value is empty where
+  /// ranks may differ. As many on every rank.
+  const std::vector<std::pair<std::string, std::string>>& alike() const { return alike_; }
+
+  /// Of alike().
+  std::uint64_t checksum() const { return checksum_; }
+
+ private:
+  void commit(const Teuchos::RCP<const Teuchos::ParameterList>& overlay, const Teuchos::ParameterList* newest);
+  void noteAlike();
+  /// Sets a step size longer than a restart cycle to "auto", and `wild` to what it was.
+  void fitStepSize(ParameterState& state, std::string& wild) const;
+  void warnOfStepSize(const std::string& value) const;
+
+  const SolverName* solver_;
+  std::string askedAs_;
+  ParameterState application_;
+  ParameterState effective_;
+  Teuchos::RCP<const Teuchos::ParameterList> overlay_;
+  Teuchos::RCP<const Teuchos::ParameterList> current_;
+  std::vector<std::pair<std::string, std::string>> alike_;
+  std::uint64_t checksum_ = 0;
+};
+
+/// Forgets which warnings have been given, so that they are given again.
+void forgetParameterWarnings();
+
+/// The parameters that have an effect on a solver of this version: Markdown (for the README) and plain text.
+std::string parameterTableMarkdown();
+std::string parameterTableText();
+
+}  // namespace capstan

@@ -1,0 +1,229 @@
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "belos_ext/parameters/parameter_resolution.hpp"
+#include "belos_ext/parameters/parameter_row_makers.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/support/checksum.hpp"
+#include "belos_ext/support/nearest_match.hpp"
+#include "belos_ext/support/output_file.hpp"
+#include "belos_ext/support/said_once.hpp"
+
+namespace capstan {
+
+namespace {
+
+/// What lists ask for and do not get, by key; told once a process, because applications make solvers anew.
+using Remarks = std::map<std::string, std::string>;
+
+void warnOnce(const Remarks& remarks, const SolverName& solver, std::ostream& stream) {
+  for (const auto& [key, line] : remarks) {
+    if (firstTime(solver.canonical + ": " + key) && speaksForAll()) stream << "Capstan warning: " << line << std::endl;
+  }
+}
+
+/// Whether the files named can be written is a matter of the rank that writes them: no error, which would meet one rank
+/// alone. The solver manager's rank 0 finds out again.
+void remarkOnFile(const char* key, const std::string& path, Remarks& remarks) {
+  if (path.empty() || !speaksForAll()) return;
+  const std::string reason = whyNotWritable(path);
+  if (reason.empty()) return;
+  remarks[std::string(key) + " = " + path] =
+      std::string("\"") + key + "\" = \"" + path + "\" cannot be written, and the solves go on without it: " + reason;
+}
+
+std::string origin(const SolverName& solver, const Teuchos::ParameterList& list) {
+  const bool named = !list.name().empty() && list.name() != "ANONYMOUS";
+  return solver.canonical + (named ? ", list \"" + list.name() + "\": " : ": ");
+}
+
+void remarkOn(const ParameterRow& row, const Teuchos::ParameterEntry& entry, const SolverName& solver,
+              const std::string& where, Remarks& remarks) {
+  // Defaults that a library filled in are nobody's wish.
+  if (entry.isDefault()) return;
+  const std::string what = where + "parameter \"" + row.name + "\" = " + showValue(entry) + " has no effect";
+  if (!row.appliesTo(solver.method)) {
+    remarks[row.name] = what + " on this solver";
+  } else if (row.remark) {
+    const std::string why = row.remark(entry, solver.method);
+    if (!why.empty()) remarks[row.name] = what + ": " + why;
+  }
+}
+
+constexpr const char* stepSize = "Step Size";
+
+/// Reads a list into a state, in the order of the table. Throws std::invalid_argument; the state is then half-changed.
+/// \param wild where not null, takes a step size that is none, and "auto" is read instead
+void read(const Teuchos::ParameterList& list, const SolverName& solver, ParameterState& state, Remarks& remarks,
+          std::string* wild) {
+  const std::string where = origin(solver, list);
+  std::map<const ParameterRow*, std::string> keys;
+  for (auto item = list.begin(); item != list.end(); ++item) {
+    const std::string& key = list.name(item);
+    const ParameterRow* row = findParameter(key);
+    if (row == nullptr) {
+      const std::string nearest = nearestParameter(key);
+      remarks[key] = where + "unknown parameter \"" + key + "\" has no effect" +
+                     (nearest.empty() ? "" : "; did you mean \"" + nearest + "\"?");
+    } else if (!keys.emplace(row, key).second) {
+      throw std::invalid_argument(where + "parameter \"" + row->name + "\" is given twice, as \"" + keys.at(row) +
+                                  "\" and as \"" + key + "\"");
+    }
+  }
+  for (const ParameterRow& row : parameterRows()) {
+    const auto key = keys.find(&row);
+    if (key == keys.end()) continue;
+    const Teuchos::ParameterEntry& entry = list.getEntry(key->second);
+    try {
+      parseParameter(row, entry, state);
+    } catch (const std::invalid_argument& error) {
+      if (wild == nullptr || row.name != stepSize) throw std::invalid_argument(where + error.what());
+      *wild = showValue(entry);
+      parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
+    }
+    if (!entry.isDefault()) state.given.insert(row.name);
+    remarkOn(row, entry, solver, where, remarks);
+  }
+}
+
+void remarkOnUserScale(const ParameterState& state, const SolverName& solver, Remarks& remarks) {
+  const SolverOptions& options = state.options;
+  const bool used = options.implicitScaling == ResidualScaling::UserProvided ||
+                    options.explicitScaling == ResidualScaling::UserProvided;
+  if (used || options.userScale == SolverOptions().userScale) return;
+  remarks["User Defined Residual Scaling"] = solver.canonical +
+                                             ": parameter \"User Defined Residual Scaling\" has no effect: no residual "
+                                             "scaling is \"User Provided\"";
+}
+
+/// Whether a list names the parameter, in any spelling.
+bool names(const Teuchos::ParameterList& list, const char* parameter) {
+  const ParameterRow* row = findParameter(parameter);
+  for (auto item = list.begin(); item != list.end(); ++item) {
+    if (findParameter(list.name(item)) == row) return true;
+  }
+  return false;
+}
+
+std::ostream& warningStream(const ParameterState& state) {
+  return state.given.count("Output Stream") != 0 ? *state.options.outputStream : std::cerr;
+}
+
+ParameterState initialState() {
+  ParameterState state;
+  state.options.outputStream = Teuchos::rcpFromRef(static_cast<std::ostream&>(std::cout));
+  return state;
+}
+
+Teuchos::RCP<const Teuchos::ParameterList> listOf(const ParameterState& state, const SolverName& solver) {
+  auto list = Teuchos::rcp(new Teuchos::ParameterList(solver.canonical));
+  for (const ParameterRow& row : parameterRows()) {
+    if (!row.appliesTo(solver.method)) continue;
+    row.print(state, *list);
+    // Marked as defaults, so that the list given back asks for nothing that nobody has asked for.
+    const auto entry = list->getEntryRCP(row.name);
+    if (!entry.is_null() && state.given.count(row.name) == 0) entry->setAnyValue(entry->getAny(false), true);
+  }
+  return list;
+}
+
+}  // namespace
+
+Parameters::Parameters(const SolverName& solver, std::string askedAs)
+    : solver_(&solverName(solver.method)),
+      askedAs_(std::move(askedAs)),
+      application_(initialState()),
+      effective_(application_),
+      current_(listOf(effective_, *solver_)) {
+  noteAlike();
+}
+
+void Parameters::merge(const Teuchos::ParameterList& list) { commit(overlay_, &list); }
+
+void Parameters::setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay) {
+  // The usual case, before every solve.
+  if (overlay.is_null() && overlay_.is_null()) return;
+  commit(overlay, nullptr);
+}
+
+void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overlay,
+                        const Teuchos::ParameterList* newest) {
+  Remarks remarks;
+  ParameterState application = application_;
+  std::string wild;
+  if (newest != nullptr) read(*newest, *solver_, application, remarks, askedAs_.empty() ? nullptr : &wild);
+  ParameterState effective = application;
+  if (!overlay.is_null()) read(*overlay, *solver_, effective, remarks, nullptr);
+  if (!overlay.is_null() && names(*overlay, stepSize)) {
+    wild.clear();  // it is not used
+  } else if (!askedAs_.empty()) {
+    fitStepSize(effective, wild);
+  }
+  resolve(effective);
+  const auto given = [&effective](const char* key) { return effective.given.count(key) != 0; };
+  effective.options.implicitScalingGiven = given("Implicit Residual Scaling") || given("Residual Scaling");
+  effective.options.explicitScalingGiven = given("Explicit Residual Scaling") || given("Residual Scaling");
+  effective.options.numBlocksGiven = given("Num Blocks");
+  checkConflicts(effective.options, solver_->method);
+  remarkOnUserScale(effective, *solver_, remarks);
+  if (effective.options.strictParameters && !remarks.empty()) {
+    std::string all;
+    for (const auto& remark : remarks) all += (all.empty() ? "" : "\n") + remark.second;
+    throw std::invalid_argument(all + " (an error because \"Strict Parameters\" is true)");
+  }
+  auto current = listOf(effective, *solver_);
+
+  application_ = std::move(application);
+  effective_ = std::move(effective);
+  overlay_ = overlay;
+  current_ = current;
+  noteAlike();
+  remarkOnFile("Report File", effective_.options.reportFile, remarks);
+  remarkOnFile("History File", effective_.options.historyFile, remarks);
+  warnOnce(remarks, *solver_, warningStream(effective_));
+  if (!wild.empty()) warnOfStepSize(wild);
+}
+
+void Parameters::fitStepSize(ParameterState& state, std::string& wild) const {
+  const ParameterRow& row = *findParameter(stepSize);
+  if (state.options.stepSizeAuto || state.options.stepSize <= state.options.numBlocks) return;
+  if (!row.appliesTo(solver_->method)) return;
+  wild = std::to_string(state.options.stepSize);
+  parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
+}
+
+void Parameters::warnOfStepSize(const std::string& value) const {
+  const ParameterRow& row = *findParameter(stepSize);
+  if (!row.appliesTo(solver_->method) || !speaksForAll() || !firstTime(askedAs_ + ": step size")) return;
+  warningStream(effective_) << "Capstan warning: " << solver_->canonical << ", asked for as \"" << askedAs_
+                            << "\": parameter \"" << stepSize << "\" = " << value
+                            << " is no step size; allowed: " << row.allowed << "; \"auto\" is used instead"
+                            << std::endl;
+}
+
+void Parameters::noteAlike() {
+  // Of these it matters whether they were given: other defaults follow from that.
+  static const std::set<std::string> asGiven = {"Implicit Residual Scaling", "Explicit Residual Scaling",
+                                                "Residual Scaling", "Block Orthogonalization", "Num Blocks"};
+  alike_.assign(1, {"", solver_->canonical});
+  for (const ParameterRow& row : parameterRows()) {
+    std::string value;
+    if (!row.mayDiffer && row.appliesTo(solver_->method)) {
+      value = showValue(current_->getEntry(row.name));
+      if (asGiven.count(row.name) != 0 && effective_.given.count(row.name) == 0) value += " (not given)";
+    }
+    alike_.emplace_back(row.name, value);
+  }
+  Checksum checksum;
+  for (const auto& value : alike_) checksum.add(value.second);
+  checksum_ = checksum.value();
+}
+
+Teuchos::RCP<const Teuchos::ParameterList> Parameters::current() const { return current_; }
+
+void forgetParameterWarnings() { forgetWhatWasSaid(); }
+
+}  // namespace capstan

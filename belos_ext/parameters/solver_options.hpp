@@ -1,0 +1,139 @@
+#pragma once
+
+/// \file
+/// What a solve is asked to do, as typed values. Keys, ranges, defaults and meaning stand in parameter_table.cpp.
+
+#include <Teuchos_RCP.hpp>
+#include <complex>
+#include <iosfwd>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "belos_ext/parameters/solver_names.hpp"
+#include "tpetra_ext/reductions/progress.hpp"
+
+namespace capstan {
+
+/// What a residual norm is divided by before it is compared with the tolerance (Belos::ScaleType).
+enum class ResidualScaling { NormOfInitRes, NormOfPrecInitRes, NormOfRHS, None, UserProvided };
+
+/// The polynomials that generate the s basis vectors of a block.
+enum class Basis { Monomial, Newton, Chebyshev };
+
+/// How a block of new basis vectors is orthogonalised against the earlier ones.
+enum class BlockOrthogonalization {
+  Cgs,
+  Cgs2,
+  Mgs,
+  SingleReduceCgs,
+  SingleReduceCgs2,
+  SingleReduceMgs,
+  Pip2,
+  TwoStage
+};
+
+/// How the vectors of a block are orthonormalised among themselves.
+enum class IntraOrthogonalization { CholQr, CholQr2, Tsqr };
+
+/// When the recursive residual is replaced by the computed one, beyond the final check that always takes place.
+/// Who goes on where a symmetric method cannot.
+enum class Fallback { Gmres, None };
+
+/// What is done about constants in the null space of A.
+enum class NullSpace { None, Constant, Auto };
+
+struct ResidualReplacement {
+  enum class Mode { Auto, Off, Every };
+  Mode mode = Mode::Auto;
+  int every = 0;  ///< iterations between replacements; only for Mode::Every
+};
+
+/// An interval that holds the spectrum, as far as it is known.
+struct EigenvalueBounds {
+  double min = 0.0;
+  double max = 0.0;
+};
+
+struct SolverOptions {
+  // Stopping.
+  double tolerance = 1e-8;
+  int maxIterations = 1000;
+  int maxRestarts = 1000;
+  ResidualScaling implicitScaling = ResidualScaling::NormOfPrecInitRes;
+  ResidualScaling explicitScaling = ResidualScaling::NormOfInitRes;
+  bool implicitScalingGiven = false;  ///< asked for by the application or the user, not a default
+  bool explicitScalingGiven = false;
+  double userScale = 1.0;  ///< the divisor of ResidualScaling::UserProvided
+  ResidualReplacement residualReplacement;
+  Fallback fallback = Fallback::Gmres;
+  NullSpace nullSpace = NullSpace::Auto;
+
+  // The Krylov space.
+  int numBlocks = 300;          ///< iterations between restarts; the basis is allocated for this many vectors and one
+  bool numBlocksGiven = false;  ///< else a solve may take fewer, to stay within `basisMemory`
+  double basisMemory =
+      std::numeric_limits<double>::infinity();  ///< bytes a rank has for the bases of one right-hand side
+  int pipelineDepth = 1;                        ///< reductions in flight of a pipelined method
+  double changeOfBasisDropTolerance = 0.0;      ///< tau of pipelined s-step GMRES; 0 keeps every entry
+  int blockSize = 0;                            ///< right-hand sides that advance together; 0: all of them
+  bool flexible = false;
+  bool stepSizeAuto = true;
+  int stepSize = 5;  ///< the value asked for, or where "auto" starts
+  Basis basis = Basis::Newton;
+  BlockOrthogonalization blockOrthogonalization = BlockOrthogonalization::SingleReduceCgs2;
+  bool blockOrthogonalizationGiven = false;  ///< by its own key, not a default or one of Belos' names
+  IntraOrthogonalization intraOrthogonalization = IntraOrthogonalization::CholQr;
+  bool shiftsAuto = true;
+  std::vector<std::complex<double>> shifts;  ///< closed under conjugation; empty when automatic
+  bool eigenvalueBoundsAuto = true;
+  EigenvalueBounds eigenvalueBounds;
+  bool computeRitzValues = true;  ///< false with automatic shifts: no Ritz values, hence the monomial basis
+  bool computeRitzValuesOnFly =
+      true;  ///< shifts from about s classical steps; false: from a whole classical restart cycle
+
+  // Output.
+  int verbosity = 0;                        ///< bits of Belos::MsgType
+  int outputStyle = 0;                      ///< Belos::OutputType
+  int outputFrequency = -1;                 ///< iterations between residual lines; -1 and 0: none
+  Teuchos::RCP<std::ostream> outputStream;  ///< never null in Parameters::options()
+  bool showMaximumResidualNormOnly = false;
+  std::string timerLabel = "Capstan";
+  std::string solverLabel;  ///< name of this solver in reports; empty: the canonical name
+  std::string reportFile;   ///< JSON report; empty: none
+  std::string historyFile;  ///< CSV residual history; empty: none
+
+  // Behaviour.
+  bool strictParameters = false;
+  bool stateCache = true;
+  ProgressMode progress = ProgressMode::Poll;  ///< of nonblocking reductions
+  bool measureOverlap = false;
+};
+
+/// The spelling of a value in parameter lists.
+std::string toString(ResidualScaling scaling);
+std::string toString(Basis basis);
+std::string toString(BlockOrthogonalization scheme);
+std::string toString(IntraOrthogonalization scheme);
+std::string toString(Fallback fallback);
+std::string toString(NullSpace nullSpace);
+std::string toString(const ResidualReplacement& replacement);
+std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits
+
+/// Throws std::invalid_argument when options that are valid one by one exclude each other for `method`, naming both
+/// keys, both values and what to change. Local; the same on every rank for the same options.
+///
+/// - A scheme that counts on one reduction a block (single-reduce, pip2, two-stage) needs "cholqr": the other two
+///   intra-block schemes need reductions of their own.
+/// - An explicit "Step Size" cannot exceed "Num Blocks".
+/// - CG and pipelined GMRES have no flexible variant here.
+/// - A basis that does not use "Shifts", "Eigenvalue Bounds" or Ritz values cannot be combined with them.
+/// - Pipelined GMRES has single-reduce CGS, CGS2 and MGS at depth 1, and CGS beyond.
+/// - Pipelined GMRES takes "Shifts" or "Eigenvalue Bounds"; both only where the drop tolerance uses the bounds.
+void checkConflicts(const SolverOptions& options, Method method);
+
+/// How many of `columns` right-hand sides advance together: "Block Size", or all; the reductions of pipelined methods
+/// are hidden, not shared, and their columns are solved one after the other.
+std::size_t columnsTogether(const SolverOptions& options, Method method, std::size_t columns);
+
+}  // namespace capstan

@@ -1,0 +1,173 @@
+#pragma once
+/// \file
+/// What conjugate gradients do about constants that A annihilates: A e = 0, e = (1, ..., 1), an all-Neumann pressure.
+///
+/// In exact arithmetic they need nothing. Where b is in the range of A, so are r and s = A p, both are orthogonal to e,
+/// and no inner product of CG sees what z = M^{-1} r and p hold of e. In floating point A p is off by eps |A| |c| for
+/// p = c e + p'. With Jacobi or incomplete factors c is a hundredth of p' (measured on all-Neumann grids and
+/// Nalu-wind's cavity), and there is nothing to mend. Where M^{-1} is singular itself, as with a factorised coarse
+/// grid, c is rounding over rounding: it stays while p' falls, until A p is noise.
+///
+/// So the sum of p travels with its other products, and where p is all but constant (1000 times p') the constants are
+/// taken out of what M makes, from there on. That takes two reductions and one step of A and M^{-1} where it begins,
+/// one where z = M^{-1} r is formed anew, and none in other iterations: z is followed by z -= alpha t, t = M^{-1} s,
+/// and the sum of t travels with its products. With m its mean, z -= alpha (t - m e) keeps the sum of z at zero, hence
+/// that of p and the constant in x, and (s, t - m e) = (s, t) - m (s, e), likewise (r, t), both sums known.
+///
+/// "Null Space" = auto: where the rows of A are seen to sum to zero, and b - A x holds no more of e than half the
+/// tolerance allows. Nothing is lost then by directions without e, even where A is only close to singular: the rest of
+/// b - A x can meet the tolerance, and the computed residual decides as ever. constant: whatever the rows, unless
+/// (e, A p) is not zero; and also out of r, which finds the x that leaves nothing of b - A x but a constant where b has
+/// one that no A x has.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/problem/linear_system.hpp"
+
+namespace capstan {
+
+template <class Types>
+class ConstantNullSpace {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Slot = typename ReductionBatch<Types>::Slot;
+
+  void configure(NullSpace wanted) { wanted_ = wanted; }
+
+  /// A solve begins: nothing is known yet. Local.
+  void begin(LinearSystem<Types>& system, const MultiVector& like) {
+    preconditioned_ = system.preconditioned();
+    const bool possible = wanted_ == NullSpace::Constant || (wanted_ == NullSpace::Auto && preconditioned_);
+    state_ = possible ? State::Undecided : State::Off;
+    rows_ = static_cast<double>(like.getGlobalLength());
+    part_ = 0;
+  }
+
+  /// Whether the sums of r, p and s are to be entered for judge().
+  bool undecided() const { return state_ == State::Undecided; }
+  /// The same for a method that only takes constants out of b - A x.
+  bool askedFor() const { return undecided() && wanted_ == NullSpace::Constant; }
+  /// Whether the sum of p is to be entered for dominates().
+  bool watching() const { return state_ == State::Watching && preconditioned_; }
+  /// Whether constants are taken out of what M makes: the sums of r, s and t are to be entered.
+  bool active() const { return state_ == State::Active; }
+  /// Whether constants are taken out of b - A x.
+  bool ofResidual() const {
+    return wanted_ == NullSpace::Constant && (state_ == State::Watching || state_ == State::Active);
+  }
+
+  /// (e, v), to be read with meanOf(). Collective where e is not there yet.
+  Slot enter(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& v) {
+    return active() ? batch.dot(ones(v), v) : batch.value(system.kernels().sum(v));
+  }
+  Scalar meanOf(Scalar sum) const { return sum / static_cast<Scalar>(rows_); }
+  const MultiVector& ones(const MultiVector& like) {
+    if (ones_.is_null() || ones_->getMap().get() != like.getMap().get()) {
+      ones_ = Teuchos::rcp(new MultiVector(like.getMap(), 1, false));
+      ones_->putScalar(1);
+    }
+    return *ones_;
+  }
+
+  /// v -= mean e. Local.
+  void remove(LinearSystem<Types>& system, Scalar mean, MultiVector& v) {
+    system.kernels().axpby(-mean, ones(v), Scalar(1), v);
+  }
+  /// The same with its mean, in one reduction. `batch` is cleared. Collective.
+  void takeOut(LinearSystem<Types>& system, MultiVector& v, ReductionBatch<Types>& batch) {
+    batch.clear();
+    const auto sum = enter(system, batch, v);
+    system.reduce(batch);
+    remove(system, meanOf(batch[sum]), v);
+  }
+
+  /// Takes the constant out of a residual just computed, whose sum and square are known. Returns the norm of the rest:
+  /// summed anew, in one reduction for which `batch` is cleared, where the difference of squares has cancelled.
+  /// Collective.
+  double takeOutOfResidual(LinearSystem<Types>& system, Scalar sum, Scalar square, MultiVector& r,
+                           ReductionBatch<Types>& batch) {
+    part_ = norm(sum);
+    remove(system, meanOf(sum), r);
+    const double rest = static_cast<double>(square) - part_ * part_;
+    if (rest > cancelled * static_cast<double>(square)) return std::sqrt(rest);
+    batch.clear();
+    const auto slot = batch.norm2(r);
+    system.reduce(batch);
+    const Scalar anew = batch[slot];
+    return system.norm(r, anew, batch);
+  }
+
+  /// The norm of v's constant from its sum.
+  double norm(Scalar sum) const { return std::abs(static_cast<double>(sum)) / std::sqrt(rows_); }
+  /// Whether p is all but constant, from its sum and its square.
+  bool dominates(Scalar sum, Scalar square) const {
+    const double constant = norm(sum) * norm(sum);
+    return watching() && static_cast<double>(square) - constant <= constant / (large * large);
+  }
+  void project(LinearSystem<Types>& system, int iteration) {
+    state_ = State::Active;
+    system.tell(iteration, kind, "constants are projected out: the preconditioner makes little else");
+  }
+  /// Whether b - A x holds a constant that is more than rounding.
+  bool matters(Scalar sum, Scalar square) const {
+    return norm(sum) > rounding() * std::sqrt(static_cast<double>(square));
+  }
+
+  /// Decides for this solve. Returns whether constants may be projected out. Local; the same on all ranks.
+  /// \param sum (e, b - A x)   \param sumOfImage (e, A p)   \param image (A p, A p)
+  bool judge(LinearSystem<Types>& system, const StopTest& stop, Scalar sum, Scalar sumOfImage, Scalar image) {
+    if (!undecided()) return false;
+    state_ = State::Off;
+    if (wanted_ == NullSpace::Auto && !system.annihilatesConstants()) return false;
+    if (norm(sumOfImage) > rounding() * std::sqrt(static_cast<double>(image))) {
+      system.tell(stop.iterations(), kind,
+                  "constants are not projected out: A does not annihilate them, or is not symmetric, for (1, A p) is "
+                  "not zero");
+    } else if (wanted_ == NullSpace::Auto && norm(sum) > allowed * stop.target()) {
+      system.tell(stop.iterations(), kind,
+                  fmt::format("constants are not projected out: b has one of norm {:.2e}", norm(sum)));
+    } else {
+      state_ = State::Watching;
+    }
+    return state_ == State::Watching;
+  }
+
+  /// Ends a solve whose b has a constant that no A x has, where the rest of b - A x meets the tolerance. Local.
+  /// \param whole || b - A x ||   \param rest that without its constant
+  bool endsInconsistent(LinearSystem<Types>& system, double whole, double rest, StopTest& stop) const {
+    if (!ofResidual() || !stop.endInconsistent(whole, part_, rest)) return false;
+    system.tell(stop.iterations(), kind,
+                fmt::format("b has a constant of norm {:.2e}, which no A x has; the rest of b - A x, {:.2e}, meets the "
+                            "tolerance",
+                            part_, rest));
+    return true;
+  }
+
+ private:
+  static constexpr const char* kind = "null space";
+  /// Relative, and above what rounding makes of a sum of n terms.
+  static double rounding() { return 0.1 * std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon())); }
+  /// A p of which the constant is this many times the rest is all but constant: A p has lost three digits.
+  static constexpr double large = 1e3;
+  /// A difference of squares below this part of them has lost too many digits.
+  static constexpr double cancelled = 1e-3;
+  /// What of the tolerance a constant that stays in b - A x may take.
+  static constexpr double allowed = 0.5;
+
+  /// Undecided until the first reduction. Watching: constants may be projected out, once p is all but constant.
+  enum class State { Off, Undecided, Watching, Active };
+
+  NullSpace wanted_ = NullSpace::None;
+  State state_ = State::Off;
+  bool preconditioned_ = false;
+  double rows_ = 0;
+  double part_ = 0;  ///< || (e, r) e / n || of the residual that takeOutOfResidual() saw
+  Teuchos::RCP<MultiVector> ones_;
+};
+
+}  // namespace capstan

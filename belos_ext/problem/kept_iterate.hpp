@@ -1,0 +1,43 @@
+#pragma once
+/// \file
+/// An iterate that a solve may have to return to: the guess, or the best one.
+
+#include <Teuchos_RCP.hpp>
+
+#include "belos_ext/problem/linear_system.hpp"
+
+namespace capstan {
+
+/// Storage: one vector, made with the first iterate that is not zero, and kept for later solves on the same map.
+template <class Types>
+class KeptIterate {
+ public:
+  using MultiVector = typename Types::MultiVector;
+
+  /// Keeps a copy of x, n x 1. Local, but collective where it allocates.
+  void keep(LinearSystem<Types>& system, const MultiVector& x) {
+    if (x_.is_null() || x_->getMap().get() != x.getMap().get()) {
+      x_ = Teuchos::rcp(new MultiVector(x.getMap(), 1, false));
+    }
+    system.kernels().scale(typename Types::Scalar(1), x, *x_);
+    zero_ = false;
+  }
+
+  /// Keeps x = 0, which needs no vector.
+  void keepZero() { zero_ = true; }
+
+  /// x = what was kept last; 0 where nothing was. Local.
+  void restore(LinearSystem<Types>& system, MultiVector& x) const {
+    if (zero_) {
+      x.putScalar(0);
+    } else {
+      system.kernels().scale(typename Types::Scalar(1), *x_, x);
+    }
+  }
+
+ private:
+  bool zero_ = true;
+  Teuchos::RCP<MultiVector> x_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,50 @@
+#pragma once
+/// \file
+/// A system whose preconditioner acts on the right as a whole, M^{-1} = M_R^{-1} M_L^{-1}: for a method that follows
+/// b - A x itself and takes over from one that does.
+
+#include "belos_ext/problem/linear_system.hpp"
+
+namespace capstan {
+
+template <class Types>
+class RightPreconditionedSystem final : public LinearSystem<Types> {
+ public:
+  using MultiVector = typename Types::MultiVector;
+
+  /// \param scratch n x 1 vectors of its own, the second one used only with two preconditioners; may be null without
+  RightPreconditionedSystem(LinearSystem<Types>& system, MultiVector* scratch, MultiVector* between)
+      : system_(system), scratch_(scratch), between_(between) {}
+
+  void act(Action action, const MultiVector& in, MultiVector& out) override {
+    switch (action) {
+      case Action::Operator:
+        return system_.act(action, in, out);
+      case Action::Preconditioned:
+        if (!system_.preconditioned()) return system_.act(Action::Operator, in, out);
+        system_.precondition(in, between_, *scratch_);
+        return system_.act(Action::Operator, *scratch_, out);
+      case Action::LeftPreconditioner:
+        return this->kernels().scale(typename Types::Scalar(1), in, out);
+      case Action::RightPreconditioner:
+        if (!system_.preconditioned()) return this->kernels().scale(typename Types::Scalar(1), in, out);
+        return system_.precondition(in, between_, out);
+    }
+  }
+  void reduce(ReductionBatch<Types>& batch) override { system_.reduce(batch); }
+  bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
+    return system_.boundary(iterations, recursive, update);
+  }
+  void record(int iteration, double recursive) override { system_.record(iteration, recursive); }
+  void tell(int iteration, const std::string& kind, const std::string& detail) override {
+    system_.tell(iteration, kind, detail);
+  }
+  bool hasLeft() const override { return false; }
+  bool hasRight() const override { return system_.preconditioned(); }
+
+ private:
+  LinearSystem<Types>& system_;
+  MultiVector *scratch_, *between_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,32 @@
+#include "belos_ext/problem/solver_state.hpp"
+
+#include "belos_ext/support/checksum.hpp"
+
+namespace capstan {
+
+std::uint64_t checksumOf(const std::optional<SolverState>& state) {
+  Checksum checksum;
+  if (!state) return checksum.value();
+  checksum.add(static_cast<std::uint64_t>(state->shifts.size()));
+  for (const auto& shift : state->shifts) {
+    checksum.add(shift.real());
+    checksum.add(shift.imag());
+  }
+  checksum.add(static_cast<std::uint64_t>(state->eigenvalueBounds ? 1 : 0));
+  const EigenvalueBounds bounds = state->eigenvalueBounds.value_or(EigenvalueBounds{});
+  for (const double value : {bounds.min, bounds.max, state->shownOfBounds}) checksum.add(value);
+  checksum.add(static_cast<std::uint64_t>(state->stepSize));
+  return checksum.value();
+}
+
+SolverState rounded(SolverState state) {
+  for (auto& shift : state.shifts) shift = {roundedForRanks(shift.real()), roundedForRanks(shift.imag())};
+  if (state.eigenvalueBounds) {
+    state.eigenvalueBounds = {roundedForRanks(state.eigenvalueBounds->min),
+                              roundedForRanks(state.eigenvalueBounds->max)};
+  }
+  state.shownOfBounds = roundedForRanks(state.shownOfBounds);
+  return state;
+}
+
+}  // namespace capstan

@@ -1,0 +1,198 @@
+#include "belos_ext/report/report_io.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+#include "belos_ext/support/output_file.hpp"
+
+namespace capstan {
+
+namespace {
+
+/// What the process knows of the files it writes.
+struct Files {
+  std::mutex mutex;
+  std::map<std::string, long> solves;  ///< calls by path
+};
+
+/// Never destroyed: a solver may outlive the statics of this library.
+Files& files() {
+  static Files* const instance = new Files;
+  return *instance;
+}
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw std::runtime_error("Capstan: cannot " + what + " \"" + path + "\": " + std::strerror(errno));
+}
+
+/// An open file that closes itself.
+class Descriptor {
+ public:
+  Descriptor(const std::string& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+    if (fd_ < 0) fail(path, "open");
+  }
+  ~Descriptor() { ::close(fd_); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+bool writeAll(int fd, const std::string& text, off_t at) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = ::pwrite(fd, text.data() + done, text.size() - done, at + static_cast<off_t>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+/// Puts `text` in place of the file's last `overlap` bytes, or leaves the file as it was.
+void extendFile(const std::string& path, const std::string& text, const std::string& overlap) {
+  const Descriptor file(path, O_RDWR);
+  const off_t size = ::lseek(file.get(), 0, SEEK_END);
+  const off_t at = size - static_cast<off_t>(overlap.size());
+  std::string tail(overlap.size(), '\0');
+  if (at < 0 || ::pread(file.get(), tail.data(), tail.size(), at) != static_cast<ssize_t>(tail.size()) ||
+      tail != overlap) {
+    throw std::runtime_error("Capstan: cannot append to \"" + path + "\": another program has changed it");
+  }
+  if (!writeAll(file.get(), text, at)) {
+    const int reason = errno;
+    if (!writeAll(file.get(), overlap, at) || ::ftruncate(file.get(), size) != 0) {
+      errno = reason;
+      fail(path, "restore after a failed write");
+    }
+    errno = reason;
+    fail(path, "write");
+  }
+}
+
+/// Begins or extends a file. Returns nothing; counts the call only when it succeeded.
+/// \param append what follows in a target that cannot be read back, such as a terminal
+template <class Begin, class Extend, class Append>
+void writeSolve(const std::string& path, Begin begin, Extend extend, Append append) {
+  const std::lock_guard<std::mutex> lock(files().mutex);
+  const OutputTarget target = outputTarget(path);
+  const auto known = files().solves.find(path);
+  const long solve = known == files().solves.end() ? 1 : known->second + 1;
+  if (target.kind == OutputTarget::Kind::Stream && solve > 1) {
+    writeOutput(path, append(solve));
+  } else if (solve == 1 || target.kind != OutputTarget::Kind::File) {
+    writeOutput(path, begin(solve));  // a file that was removed during the run is begun anew
+  } else {
+    extend(target.path, solve);
+  }
+  files().solves[path] = solve;
+}
+
+nlohmann::json columnJson(const ColumnReport& column) {
+  return {{"converged", column.converged},
+          {"reason", toString(column.reason)},
+          {"iterations", column.iterations},
+          {"restarts", column.restarts},
+          {"recursive_residual", column.recursiveResidual},
+          {"true_residual", column.trueResidual},
+          {"scale", column.scale}};
+}
+
+nlohmann::json secondsJson(const PhaseSeconds& seconds) {
+  return {{"total", seconds.total},
+          {"operator", seconds.operatorSeconds},
+          {"preconditioner", seconds.preconditioner},
+          {"orthogonalization", seconds.orthogonalization},
+          {"reduction_wait", seconds.reductionWait},
+          {"rest", seconds.rest}};
+}
+
+nlohmann::json progressJson(const ProgressReport& progress) {  // NaN becomes null
+  return {{"mode", progress.mode},
+          {"polls", progress.polls},
+          {"wait_seconds", progress.waitSeconds},
+          {"alone_seconds", progress.aloneSeconds},
+          {"overlap", progress.overlap}};
+}
+
+std::string historyRows(const SolveReport& report, long solve) {
+  const std::string front = fmt::format("{},{},{},", solve, csvField(report.solver), csvField(report.label));
+  std::string rows;
+  for (const HistoryPoint& point : report.history) {
+    rows += front + fmt::format("{},{},{}\n", point.iteration, point.column, point.residual);
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::string csvField(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+nlohmann::json toJson(const SolveReport& report) {
+  nlohmann::json columns = nlohmann::json::array();
+  for (const ColumnReport& column : report.columns) columns.push_back(columnJson(column));
+  nlohmann::json events = nlohmann::json::array();
+  for (const ReportEvent& event : report.events) {
+    events.push_back(
+        {{"iteration", event.iteration}, {"column", event.column}, {"kind", event.kind}, {"detail", event.detail}});
+  }
+  return {{"solver", report.solver},
+          {"label", report.label},
+          {"ranks", report.ranks},
+          {"rows", report.rows},
+          {"converged", report.converged},
+          {"reason", toString(report.reason)},
+          {"iterations", report.iterations},
+          {"iterations_in_turn", report.iterationsInTurn},
+          {"restarts", report.restarts},
+          {"tolerance", report.tolerance},
+          {"norm", report.norm},
+          {"scaling", report.scaling},
+          {"recursive_residual", report.recursiveResidual},
+          {"true_residual", report.trueResidual},
+          {"columns", columns},
+          {"reductions", {{"blocking", report.reductionsBlocking}, {"nonblocking", report.reductionsNonblocking}}},
+          {"operator_applications", report.operatorApplications},
+          {"preconditioner_applications", report.preconditionerApplications},
+          {"final_step_size", report.finalStepSize},
+          {"seconds", secondsJson(report.seconds)},
+          {"progress", progressJson(report.progress)},
+          {"events", events}};
+}
+
+void writeReport(const std::string& path, const SolveReport& report) {
+  // Labels come from applications and need not be UTF-8.
+  const std::string element = toJson(report).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const auto whole = [&](long) { return "[\n" + element + "\n]\n"; };
+  writeSolve(
+      path, whole, [&](const std::string& file, long) { extendFile(file, ",\n" + element + "\n]\n", "\n]\n"); }, whole);
+}
+
+void writeHistory(const std::string& path, const SolveReport& report) {
+  const auto rows = [&](long solve) { return historyRows(report, solve); };
+  writeSolve(
+      path, [&](long solve) { return "solve,solver,label,iteration,column,residual\n" + rows(solve); },
+      [&](const std::string& file, long solve) { extendFile(file, rows(solve), ""); }, rows);
+}
+
+void beginReportFilesAnew() {
+  const std::lock_guard<std::mutex> lock(files().mutex);
+  files().solves.clear();
+}
+
+}  // namespace capstan

@@ -1,0 +1,33 @@
+#pragma once
+
+/// \file
+/// From the outcomes of the columns to the report of a solve, and from the report to files and the output stream.
+
+#include <vector>
+
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/problem/symmetry_verdict.hpp"
+#include "belos_ext/report/solve_report.hpp"
+
+namespace capstan {
+
+/// Fills in the columns, the outcome of the whole, norms and scaling, the seconds that no phase accounts for, and puts
+/// the events in the order of their iterations. Operator counts and the seconds of the phases are there already. Local.
+///
+/// \param stops one per right-hand side, at least one
+/// \param hasLeft whether a left preconditioner makes the native residual differ from b - A x
+void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, Method method, bool hasLeft,
+               SolveReport& report);
+
+/// What the report tells of a matrix that is not symmetric, and "Verbosity" with Warnings once for each label. Kind:
+/// "symmetry".
+ReportEvent asymmetryEvent(const SymmetryVerdict& verdict);
+
+/// Writes "Report File" and "History File", and what "Verbosity" asks for to "Output Stream". Call on one rank. A file
+/// that cannot be written becomes a warning there, once: the solve is done, and the other ranks do not wait. A
+/// breakdown, and what is not finite, is also said once for each label on the standard error stream: applications
+/// ignore what solve() returns.
+void publish(const SolveReport& report, const SolverOptions& options, bool lossOfAccuracy);
+
+}  // namespace capstan

@@ -1,0 +1,103 @@
+#pragma once
+
+/// \file
+/// What happened in a solve: outcome, cost and history. Plain data, filled by the solver manager on every rank.
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "belos_ext/convergence/stop_reason.hpp"
+
+namespace capstan {
+
+/// Something worth telling in the course of a solve: a changed step size, a breakdown and what was done about it.
+struct ReportEvent {
+  int iteration = 0;
+  int column = 0;      ///< right-hand side, from 0; -1: all of them
+  std::string kind;    ///< for example "step size", "reorthogonalise", "restart", "classical"
+  std::string detail;  ///< for people
+};
+
+/// One right-hand side's outcome. Residuals are scaled, as they are compared with the tolerance.
+struct ColumnReport {
+  bool converged = false;
+  StopReason reason = StopReason::NotStarted;
+  int iterations = 0;
+  int restarts = 0;
+  double recursiveResidual = 0.0;  ///< the method's own estimate at the end
+  double trueResidual = 0.0;       ///< computed from b - A x; this one decides
+  double scale = 1.0;              ///< what the residual norm was divided by
+};
+
+/// Wall-clock seconds of one solve on this rank.
+struct PhaseSeconds {
+  double operatorSeconds = 0.0;
+  double preconditioner = 0.0;
+  double orthogonalization = 0.0;  ///< local kernels: inner products, orthogonalisation, vector updates
+  double reductionWait = 0.0;
+  double rest = 0.0;
+  double total = 0.0;
+};
+
+/// How the nonblocking reductions of a solve made progress: on this rank, and with "Measure Overlap" seconds as means
+/// over the ranks.
+struct ProgressReport {
+  std::string mode = "none";  ///< none, poll or thread: the one really in use
+  long polls = 0;             ///< MPI calls made only to let reductions advance
+  double waitSeconds = 0.0;   ///< spent waiting for nonblocking reductions; part of PhaseSeconds::reductionWait
+  /// What they would have taken one by one, each waited for at once; NaN unless measured ("Measure Overlap").
+  double aloneSeconds = std::numeric_limits<double>::quiet_NaN();
+  /// The part of aloneSeconds that was hidden: 1 - waitSeconds / aloneSeconds within [0, 1]; NaN unless measured.
+  double overlap = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// One point of the residual history: the scaled recursive residual after an iteration.
+struct HistoryPoint {
+  int iteration = 0;
+  int column = 0;
+  double residual = 0.0;
+};
+
+struct SolveReport {
+  std::string solver;  ///< canonical name
+  std::string label;   ///< the solver's own label, else the problem's
+  bool converged = false;
+  StopReason reason = StopReason::NotStarted;  ///< of the first column that did not converge, else Converged
+  int iterations = 0;                          ///< the most any column took
+  int iterationsInTurn = 0;  ///< summed over the sets of right-hand sides that are solved one after the other
+  int restarts = 0;
+  std::string norm;     ///< which residual is measured, for example "2-norm of b - A x"
+  std::string scaling;  ///< what it is divided by, as in "Explicit Residual Scaling"
+  double tolerance = 0.0;
+  double recursiveResidual = 0.0;  ///< the largest over the columns
+  double trueResidual = 0.0;       ///< the largest over the columns
+  std::vector<ColumnReport> columns;
+  long reductionsBlocking = 0;
+  long reductionsNonblocking = 0;
+  long operatorApplications = 0;
+  long preconditionerApplications = 0;
+  int finalStepSize = 0;  ///< s at the end of an s-step solve; 0 elsewhere
+  PhaseSeconds seconds;
+  ProgressReport progress;
+  std::vector<ReportEvent> events;
+  std::vector<HistoryPoint> history;
+  int ranks = 1;
+  long long rows = 0;  ///< global number of rows
+};
+
+/// A solver that can tell how its last solve went. Tools find it by dynamic_cast from Belos::SolverManager.
+class ReportingSolver {
+ public:
+  virtual ~ReportingSolver() = default;
+
+  /// The report of the last solve(); before the first one, an empty report with StopReason::NotStarted. Local.
+  virtual const SolveReport& report() const = 0;
+
+ protected:
+  ReportingSolver() = default;
+  ReportingSolver(const ReportingSolver&) = default;
+  ReportingSolver& operator=(const ReportingSolver&) = default;
+};
+
+}  // namespace capstan

@@ -1,0 +1,234 @@
+#pragma once
+/// \file
+/// The vectors of CG, their inner products, and what an iteration does to them. Symbols as in cg.hpp.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "belos_ext/problem/constant_null_space.hpp"
+#include "belos_ext/problem/linear_system.hpp"
+
+namespace capstan {
+
+template <class Types>
+class CgVectors {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Vector = Teuchos::RCP<MultiVector>;
+
+  /// What one reduction brings: all of it for the current r and p.
+  struct Products {
+    Scalar mu = 0;     ///< (p, s)
+    Scalar nu = 0;     ///< (r, z)
+    Scalar delta = 0;  ///< ((r, t) + (s, z)) / 2, which is (r, t) where M is symmetric
+    Scalar gamma = 0;  ///< (s, t)
+    Scalar rr = 0, rs = 0, ss = 0;
+    Scalar pp = 0;
+    Scalar rt = 0, sz = 0;  ///< (r, M^{-1} s) and (s, z); the latter is mu where A is symmetric
+  };
+
+  /// (e, v), where constants may have to be projected out.
+  struct Sums {
+    Scalar r = 0, p = 0, s = 0, t = 0;
+  };
+
+  /// || b - A x || of the next iterate by the recurrence for (r, r).
+  struct Prediction {
+    double norm;
+    bool cancelled;  ///< nothing but rounding is left of it
+  };
+
+  /// Makes what is missing for vectors like b. Collective where it allocates.
+  void prepare(LinearSystem<Types>& system, const MultiVector& b) {
+    const auto map = b.getMap();
+    if (r_.is_null() || r_->getMap().get() != map.get()) {
+      for (Vector* v : {&r_, &p_, &s_}) *v = Teuchos::rcp(new MultiVector(map, 1));
+      z_ = t_ = between_ = Teuchos::null;
+      batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
+    }
+    preconditioned_ = system.preconditioned();
+    if (preconditioned_ && z_.is_null()) z_ = Teuchos::rcp(new MultiVector(map, 1));
+    if (preconditioned_ && t_.is_null()) t_ = Teuchos::rcp(new MultiVector(map, 1));
+    if (system.hasLeft() && system.hasRight() && between_.is_null()) between_ = Teuchos::rcp(new MultiVector(map, 1));
+    constants_.begin(system, b);
+    sums_ = {};
+  }
+
+  MultiVector& r() { return *r_; }
+  MultiVector& p() { return *p_; }
+  MultiVector& s() { return *s_; }
+  MultiVector& z() { return preconditioned_ ? *z_ : *r_; }
+  MultiVector& t() { return preconditioned_ ? *t_ : *s_; }
+  ReductionBatch<Types>& batch() { return *batch_; }
+  const Products& products() const { return q_; }
+  const Sums& sums() const { return sums_; }
+  ConstantNullSpace<Types>& constants() { return constants_; }
+
+  /// z = M^{-1} r; without its constant, in a reduction, where constants are projected out.
+  void preconditionResidual(LinearSystem<Types>& system) {
+    if (!preconditioned_) return;
+    system.precondition(*r_, between_.get(), *z_);
+    if (constants_.active()) constants_.takeOut(system, *z_, *batch_);
+  }
+
+  /// z = M^{-1} r, p = z, s = A p, t = M^{-1} s, and the products in the batch returned, before its reduction.
+  ReductionBatch<Types>& begin(LinearSystem<Types>& system) {
+    preconditionResidual(system);
+    beginAgain(system);
+    multiply(system);
+    batch_->clear();
+    enter(system);
+    return *batch_;
+  }
+
+  /// p = z.
+  void beginAgain(LinearSystem<Types>& system) { system.kernels().scale(Scalar(1), z(), *p_); }
+
+  /// s = A p, t = M^{-1} s.
+  void multiply(LinearSystem<Types>& system) {
+    system.act(Action::Operator, *p_, *s_);
+    if (preconditioned_) system.precondition(*s_, between_.get(), *t_);
+  }
+
+  /// Enters the products into the cleared batch.
+  void enter(LinearSystem<Types>& system) {
+    auto& batch = *batch_;
+    slots_ = {};
+    slots_.mu = batch.dot(*p_, *s_);
+    slots_.rr = batch.norm2(*r_);
+    slots_.rs = batch.dot(*r_, *s_);
+    slots_.ss = batch.norm2(*s_);
+    slots_.pp = batch.norm2(*p_);
+    slots_.nu = preconditioned_ ? batch.dot(*r_, *z_) : slots_.rr;
+    slots_.rt = preconditioned_ ? batch.dot(*r_, *t_) : slots_.rs;
+    slots_.sz = preconditioned_ ? batch.dot(*s_, *z_) : slots_.rs;
+    slots_.gamma = preconditioned_ ? batch.dot(*s_, *t_) : slots_.ss;
+    enterSums(system);
+  }
+  void take() {
+    const auto& batch = *batch_;
+    const Scalar delta = (batch[slots_.rt] + batch[slots_.sz]) / 2;
+    q_ = {batch[slots_.mu],    batch[slots_.nu], delta,
+          batch[slots_.gamma], batch[slots_.rr], batch[slots_.rs],
+          batch[slots_.ss],    batch[slots_.pp], batch[slots_.rt],
+          batch[slots_.sz]};
+    takeSums();
+  }
+  /// The one reduction. Collective.
+  void measure(LinearSystem<Types>& system) {
+    batch_->clear();
+    enter(system);
+    system.reduce(*batch_);
+    take();
+  }
+
+  /// p once more without its constant, and z. Their products. Two reductions.
+  void projectDirection(LinearSystem<Types>& system, int iteration) {
+    constants_.remove(system, constants_.meanOf(sums_.p), *p_);
+    constants_.project(system, iteration);
+    constants_.takeOut(system, *z_, *batch_);
+    multiply(system);
+    measure(system);
+  }
+
+  /// r without its constant, and all that follows from it. One reduction.
+  void projectResidual(LinearSystem<Types>& system) {
+    constants_.remove(system, constants_.meanOf(sums_.r), *r_);
+    preconditionResidual(system);
+    beginAgain(system);
+    multiply(system);
+    measure(system);
+  }
+
+  /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p in one pass.
+  /// \param renew z = M^{-1} r instead
+  void step(LinearSystem<Types>& system, Scalar alpha, Scalar beta, MultiVector& x, bool renew) {
+    if (!preconditioned_) {
+      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
+    } else if (!renew && constants_.active()) {
+      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
+                             axpy(alpha * constants_.meanOf(sums_.t), constants_.ones(*z_), *z_),
+                             axpby(Scalar(1), *z_, beta, *p_));
+    } else if (!renew) {
+      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
+                             axpby(Scalar(1), *z_, beta, *p_));
+    } else {
+      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_));
+      preconditionResidual(system);
+      system.kernels().axpby(Scalar(1), *z_, beta, *p_);
+    }
+  }
+
+  Prediction predictNorm(Scalar alpha) const {
+    const Scalar terms = q_.rr + alpha * alpha * q_.ss, square = terms - 2 * alpha * q_.rs;
+    const Scalar rounding = 500 * std::numeric_limits<Scalar>::epsilon();
+    return {std::sqrt(static_cast<double>(std::max(square, Scalar(0)))), square <= rounding * terms};
+  }
+
+  /// Whether (r, M^{-1} s) and (s, z) differ by more than rounding makes them: z is no longer M^{-1} r, or M is not
+  /// symmetric.
+  bool strayed() const {
+    return preconditioned_ && std::abs(q_.rt - q_.sz) > static_cast<Scalar>(1e-3) * (std::abs(q_.rt) + std::abs(q_.sz));
+  }
+
+  /// NaN in what A or M made: a sum that is NaN where one of its terms is.
+  bool poisoned() const {
+    return std::isnan(q_.mu) || std::isnan(q_.nu) || std::isnan(q_.delta) || std::isnan(q_.gamma) || std::isnan(q_.rr);
+  }
+
+  /// r = b - A x, and its norm; r is left without its constant where that is projected out. One reduction, collective.
+  double computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+    system.residual(b, x, *r_);
+    batch_->clear();
+    const auto rr = batch_->norm2(*r_);
+    const auto sum = constants_.ofResidual() ? constants_.enter(system, *batch_, *r_) : rr;
+    system.reduce(*batch_);
+    const Scalar square = (*batch_)[rr], constant = (*batch_)[sum];
+    const double norm = system.norm(*r_, square, *batch_);
+    rest_ = constants_.ofResidual() ? constants_.takeOutOfResidual(system, constant, square, *r_, *batch_) : norm;
+    return norm;
+  }
+  /// The norm of what it left in r.
+  double rest() const { return rest_; }
+
+ private:
+  struct Slots {
+    using Slot = typename ReductionBatch<Types>::Slot;
+    Slot mu, nu, rt, sz, gamma, rr, rs, ss, pp;
+    std::optional<Slot> sumR, sumP, sumS, sumT;  ///< where somebody wants them
+  };
+
+  void enterSums(LinearSystem<Types>& system) {
+    auto& batch = *batch_;
+    const bool first = constants_.undecided(), active = constants_.active();
+    if (first || active) slots_.sumR = constants_.enter(system, batch, *r_);
+    if (first || active) slots_.sumS = constants_.enter(system, batch, *s_);
+    if (first || constants_.watching()) slots_.sumP = constants_.enter(system, batch, *p_);
+    if (active) slots_.sumT = constants_.enter(system, batch, *t_);
+  }
+  /// With t as if it had no constant: step() takes it out.
+  void takeSums() {
+    const auto read = [this](const auto& slot) { return slot ? (*batch_)[*slot] : Scalar(0); };
+    sums_ = {read(slots_.sumR), read(slots_.sumP), read(slots_.sumS), read(slots_.sumT)};
+    if (!constants_.active()) return;
+    const Scalar mean = constants_.meanOf(sums_.t);
+    q_.rt -= mean * sums_.r;
+    q_.gamma -= mean * sums_.s;
+    q_.delta -= mean * sums_.r / 2;
+  }
+
+  bool preconditioned_ = false;
+  double rest_ = 0;
+  ConstantNullSpace<Types> constants_;
+  Sums sums_;
+  Vector r_, z_, p_, s_, t_, between_;
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+  Slots slots_;
+  Products q_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,56 @@
+#pragma once
+/// \file
+/// The interface every method implements, and what it may keep between solves.
+
+#include <complex>
+#include <memory>
+#include <vector>
+
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/problem/solver_state.hpp"
+
+namespace capstan {
+
+/// Cost of one iteration in steady state: what the tests count and the tables print.
+struct Cost {
+  double reductions;       ///< all-reduces; a method that needs 1 every s iterations says 1.0 / s
+  double operators;        ///< applications of A
+  double preconditioners;  ///< applications of M^{-1}
+  int vectors;             ///< n-vectors of storage beyond b and x; 0: depends on "Num Blocks"
+};
+
+/// One method, for one right-hand side. Keeps its vectors between solves of the same shape.
+template <class Types>
+class KrylovSolver {
+ public:
+  using MultiVector = typename Types::MultiVector;
+  using Map = typename Types::Map;
+
+  virtual ~KrylovSolver() = default;
+
+  /// Takes new options; called before every solve. Local.
+  virtual void configure(const SolverOptions& options) = 0;
+
+  /// Solves A x = b from the guess in x until `stop` is over. x is written only with finite, verified-as-computed
+  /// iterates. b, x: n x 1 on the same map. Collective.
+  virtual void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) = 0;
+
+  /// Takes over, and gives back, what is worth keeping across solver instances. Called after configure(). Local.
+  ///
+  /// Ranks may remember different solves, so what was recalled counts only once they agree: a solver that recalls asks
+  /// agreesOnState() of its system after its first reduction, and forgets the state otherwise.
+  virtual void recall(const SolverState& state) { static_cast<void>(state); }
+  virtual void remember(SolverState& state) const { static_cast<void>(state); }
+
+  /// Step size at the end of an s-step solve; 0 elsewhere.
+  virtual int finalStepSize() const { return 0; }
+};
+
+/// Makes the method of that name. Defined once, in solvers/make_solver.cpp.
+template <class Types>
+std::unique_ptr<KrylovSolver<Types>> makeKrylovSolver(Method method);
+
+}  // namespace capstan

@@ -1,0 +1,73 @@
+#pragma once
+/// \file
+/// Whether a residual is nothing but rounding: asked after a claim of convergence has failed, so that a tolerance that
+/// cannot be met ends a solve at once and not after many restarts.
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/problem/linear_system.hpp"
+
+namespace capstan {
+
+/// Its vectors are made where a claim first fails in this way, and kept.
+template <class Types>
+class RoundingLevel {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+
+  /// Ends the solve with StopReason::AttainableAccuracy where nothing but rounding is left of b - A x and the tolerance
+  /// asks for less (StopTest::endAtRoundingLevel()), and records an event. To be called after a failed claim, when
+  /// stop.verified() has had the norms of the residual of x.
+  ///
+  /// The last digits of x, relative eps, move b - A x by about eps || A s(x) ||, where s(x) has random signs: nothing
+  /// cancels in it, and rows that are small with large entries of x in them count as what they are. It needs no entries
+  /// of A. Cost, only where the recursion is wrong: 1 A, 1 reduction. Collective.
+  bool ends(LinearSystem<Types>& system, const MultiVector& x, StopTest& stop) {
+    if (stop.over() || !stop.recursionIsWrong()) return false;
+    prepare(x);
+    changeSigns(x);
+    system.act(Action::Operator, *signed_, *image_);
+    batch_->clear();
+    const auto square = batch_->norm2(*image_);
+    system.reduce(*batch_);
+    const double images = std::sqrt(static_cast<double>((*batch_)[square]));
+    if (!stop.endAtRoundingLevel(images, std::numeric_limits<Scalar>::epsilon())) return false;
+    system.tell(stop.iterations(), "attainable accuracy",
+                fmt::format("|| b - A x || = {:.2e} is rounding: || |A| |x| || is about {:.2e}", stop.norms().explicit_,
+                            images));
+    return true;
+  }
+
+ private:
+  /// Signs depend on the global row alone: the same on any number of ranks.
+  void changeSigns(const MultiVector& x) {
+    const auto map = x.getMap();
+    const auto from = x.getData(0);
+    const auto to = signed_->getDataNonConst(0);
+    for (Teuchos::Ordinal i = 0; i < from.size(); ++i) {
+      const auto row = static_cast<std::uint64_t>(map->getGlobalElement(static_cast<typename Types::LocalOrdinal>(i)));
+      const bool negative = ((row + 1) * 0x9E3779B97F4A7C15ULL >> 40 & 1U) != 0;
+      to[i] = negative ? -from[i] : from[i];
+    }
+  }
+
+  void prepare(const MultiVector& x) {
+    const auto map = x.getMap();
+    if (!signed_.is_null() && signed_->getMap().get() == map.get()) return;
+    signed_ = Teuchos::rcp(new MultiVector(map, 1, false));
+    image_ = Teuchos::rcp(new MultiVector(map, 1, false));
+    batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
+  }
+
+  Teuchos::RCP<MultiVector> signed_, image_;  ///< x with other signs, and A times that
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+};
+
+}  // namespace capstan

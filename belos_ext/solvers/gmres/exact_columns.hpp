@@ -1,0 +1,114 @@
+#pragma once
+/// \file
+/// How much of a Krylov space that rounding has damaged a cycle can keep, and go on from.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "belos_ext/basis/krylov_basis.hpp"
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/dense/arnoldi_relation.hpp"
+#include "belos_ext/problem/linear_system.hpp"
+
+namespace capstan {
+
+/// For a cycle in which A M^{-1} Q = Q H has lost digits, towards its end more than at its beginning. Made for one
+/// look.
+template <class Types>
+class ExactColumns {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Matrix = SmallMatrix<Scalar>;
+
+  /// \param basis Q, n x (m+1)   \param relation H   \param work n x 1, is overwritten   \param batch is cleared
+  ExactColumns(LinearSystem<Types>& system, const StopTest& stop, KrylovBasis<Types>& basis,
+               const ArnoldiRelation<Scalar>& relation, MultiVector& work, ReductionBatch<Types>& batch)
+      : system_(system), stop_(stop), basis_(basis), relation_(relation), work_(work), batch_(batch) {}
+
+  /// The most columns from which a cycle can go on to the target: their vectors are independent, and their H is exact
+  /// enough; 0: none, or less than half of `columns`. Found by bisection, to within `step`. An H that is more exact
+  /// than that is worth `step` columns, or a few percent. Cost: 1 reduction, n columns^2 operations, and for each of a
+  /// few trials 1 A, 1 M^{-1}, 1 reduction. Collective.
+  int most(int columns, int step) {
+    const int last = std::min(columns, independent(columns)), least = columns / 2;
+    const int nearly = std::max(0, last - std::max(step, columns / 20));
+    const int good = search(nearly, last, 1, veryExact);
+    return good > nearly ? good : search(least, last, step, exactEnough);
+  }
+
+ private:
+  /// How many columns have vectors, and one after them, that can be orthonormalised again: || Q^T Q - I ||_F < 1/2.
+  int independent(int columns) {
+    batch_.clear();
+    const auto slot = batch_.trailingGram(*basis_.columns(0, columns + 1), 0);
+    system_.reduce(batch_);
+    const Matrix gram = fetched(batch_, slot);
+    Scalar square = 0;
+    for (int j = 0; j <= columns; ++j) {
+      for (int i = 0; i < j; ++i) square += 2 * gram(i, j) * gram(i, j);
+      square += (gram(j, j) - 1) * (gram(j, j) - 1);
+      if (!(square < Scalar(0.25))) return j - 1;
+    }
+    return columns;
+  }
+
+  /// The most columns in (least, most], to within `step`, of which isExact() holds; 0: none.
+  int search(int least, int most, int step, Scalar part) {
+    int good = least, bad = most + 1;
+    for (int k = most, less = step; k > good && bad - good > 1;) {
+      if (isExact(k, part)) {
+        good = k;
+      } else {
+        bad = k;
+      }
+      if (bad - good <= step && good > least) break;
+      k = good > least ? (good + bad) / 2 : bad - less;
+      less *= 2;
+    }
+    return good > least ? good : 0;
+  }
+
+  /// Whether the last of `columns` columns of H, the one with the largest error, is exact enough: GMRES bears errors
+  /// that grow as its residual falls ([Simoncini and Szyld 2003]). \param part of the error it bears
+  bool isExact(int columns, Scalar part) {
+    const auto& leastSquares = relation_.leastSquares();
+    const Scalar needed =
+        leastSquares.reciprocalCondition() * static_cast<Scalar>(stop_.target()) / leastSquares.residual(columns - 1);
+    return error(columns - 1) <= std::max(part * needed, leastNeeded);
+  }
+
+  /// || A M^{-1} q_j - Q h_{:,j} || / || H ||, computed.
+  Scalar error(int j) {
+    const auto& h = relation_.hessenberg();
+    Matrix column(j + 2, 1);
+    for (int i = 0; i < j + 2; ++i) column(i, 0) = -h(i, j);
+    Scalar size = 0;
+    for (int c = 0; c <= j; ++c) {
+      Scalar length = 0;
+      for (int i = 0; i < c + 2; ++i) length = std::hypot(length, h(i, c));
+      size = std::max(size, length);
+    }
+    system_.apply(basis_[j], work_);
+    system_.kernels().accumulate(*basis_.columns(0, j + 2), column, work_);
+    batch_.clear();
+    const auto square = batch_.norm2(work_);
+    system_.reduce(batch_);
+    const Scalar relative = std::sqrt(batch_[square]) / size;
+    return std::isfinite(relative) ? relative : std::numeric_limits<Scalar>::infinity();
+  }
+
+  /// Part of what an error of H may be for the residual to meet the target, and what is borne in any case.
+  static constexpr Scalar exactEnough = static_cast<Scalar>(0.01), veryExact = static_cast<Scalar>(1e-5);
+  static constexpr Scalar leastNeeded = 100 * std::numeric_limits<Scalar>::epsilon();
+
+  LinearSystem<Types>& system_;
+  const StopTest& stop_;
+  KrylovBasis<Types>& basis_;
+  const ArnoldiRelation<Scalar>& relation_;
+  MultiVector& work_;
+  ReductionBatch<Types>& batch_;
+};
+
+}  // namespace capstan

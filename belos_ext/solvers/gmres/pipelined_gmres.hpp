@@ -1,0 +1,319 @@
+#pragma once
+/// \file
+/// Pipelined GMRES: p(l)-GMRES, and pipelined CA-GMRES, which does the same with blocks of t vectors.
+///
+/// Source: [pipelined-and-s-step], Fig. 2 [Ghysels, Ashby, Meerbergen and Vanroose 2013] and Fig. 4, section III-C;
+/// p(1) with the orthogonalisations of [low-sync], section 3. One loop serves all: blocks of t products, d reductions
+/// in flight, auxiliary basis Z running L = (d + 1) t - 1 products ahead of the orthonormal basis V. p(l)-GMRES is t =
+/// 1, d = l.
+///
+/// Cost of t iterations: 1 nonblocking reduction, t A, t M^{-1}, three passes over the bases (products, change of
+/// basis, orthogonalisation). Storage: 2 m + 7 vectors. Overlap: a block's reduction is waited for d blocks later,
+/// after d t applications of A and M^{-1}. Draining: the last d blocks of a cycle only wait.
+///
+/// | paper | here       | shape         | meaning                                                    |
+/// |-------|------------|---------------|------------------------------------------------------------|
+/// | q_j   | V = basis_ | n x (m+1)     | orthonormal basis                                          |
+/// | v_j   | Z = ahead_ | n x (m+1)     | auxiliary basis, A M^{-1} Z = Z B                          |
+/// | R, B  | columns_   | (m+1) x (m+1) | Z = V G, and B: pipelined_recurrence.hpp                   |
+/// | H     | relation_  | (m+1) x m     | H = G B G^{-1}                                             |
+/// | l, t  | depth_, t_ | scalars       | reductions in flight, vectors a block                      |
+/// | tau   | tau_       | scalar        | entries of B under tau h_{c,a} max abs(lambda) are dropped |
+///
+/// Breakdown ladder, for a vector whose implicit norm cannot be trusted: orthogonalise it again with explicit norms (a
+/// few times a cycle); else end the cycle and go on with fewer products ahead; with a classical cycle first where the
+/// broken one gained little; for good where that repeats itself.
+
+#include "belos_ext/orthogonalization/pipelined_gram_schmidt.hpp"
+#include "belos_ext/solvers/gmres/block_length.hpp"
+#include "belos_ext/solvers/gmres/gmres.hpp"
+#include "belos_ext/spectrum/pipeline_shifts.hpp"
+
+namespace capstan {
+
+template <class Types>
+class PipelinedGmres : public Gmres<Types> {
+ public:
+  using Base = Gmres<Types>;
+  using typename Base::Matrix;
+  using typename Base::MultiVector;
+  using typename Base::Scalar;
+
+  /// \param blocks false: p(l)-GMRES; true: pipelined CA-GMRES, t = "Step Size"
+  /// \param guarded false: as published, to the breakdown of an implicit norm; true: the pipeline ends before H becomes
+  ///   less exact than the solve needs
+  explicit PipelinedGmres(bool blocks, bool guarded = true) : blocks_(blocks), guarded_(guarded) {}
+
+  void configure(const SolverOptions& options) override {
+    Base::configure(options);
+    options_ = options;
+    length_.configure(options.stepSizeAuto, options.stepSize);
+    t_ = blocks_ ? options.stepSize : 1;
+    depth_ = options.pipelineDepth;
+    tau_ = options.changeOfBasisDropTolerance;
+    shifts_.configure(options, tau_ > 0);
+    fruitless_ = 0;
+    promised_ = claimedFrom_ = 0;
+  }
+  void recall(const SolverState& state) override {
+    shifts_.recall(state);
+    length_.recall(state.stepSize);
+  }
+  void remember(SolverState& state) const override {
+    shifts_.remember(state);
+    if (blocks_ && length_.automatic()) state.stepSize = length_.current();
+  }
+  int finalStepSize() const override { return blocks_ ? t_ : 0; }
+
+ protected:
+  void forget() override { configure(SolverOptions(options_)); }
+  std::size_t bases() const override { return 2; }
+
+  CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
+    if (fruitless_ > maxFruitless || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
+    CycleOutcome cycle = pipelinedCycle(system, beta, stop);
+    const bool whole = isWhole(cycle, stop);
+    shifts_.compare(system, this->relation_.hessenberg(), cycle.columns, whole, stop.iterations());
+    if (isBroken(cycle, stop) && continued(system, stop, cycle)) {
+      promised_ = this->relation_.leastSquares().residual(cycle.columns);
+      claimedFrom_ = Scalar(0);
+      fruitless_ = 0;
+      return cycle;
+    }
+    promised_ = cycle.columns > 0 ? this->relation_.leastSquares().residual(cycle.columns) : Scalar(0);
+    claimedFrom_ = cycle.claimed ? beta : Scalar(0);
+    if (whole) {
+      tune(system, stop, cycle);
+      return cycle;
+    }
+    fruitless_ = cycle.columns > lag() ? 0 : fruitless_ + 1;
+    const bool gained = cycle.columns > 0 && promised_ < progress * beta;
+    shrink(system, stop,
+           inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted", !gained);
+    return gained ? cycle : classicalCycle(system, beta, stop);
+  }
+
+ private:
+  bool isWhole(const CycleOutcome& cycle, const StopTest& stop) const {
+    return cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
+  }
+
+  /// Whether the pipeline ended before the cycle did, or with a claim that was refuted.
+  bool isBroken(const CycleOutcome& cycle, const StopTest& stop) const {
+    if (cycle.columns == 0 || cycle.stopped || stop.exhausted()) return false;
+    return !isWhole(cycle, stop) || this->isRefuted(cycle);
+  }
+
+  /// Takes a broken cycle to its end classically, in the same Krylov space, from the last column that is exact enough.
+  /// False where there is none.
+  bool continued(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& cycle) {
+    const int kept = this->exactColumns(system, stop, cycle.columns, (depth_ + 1) * t_);
+    if (kept == 0 || (cycle.claimed && this->restartsSooner(stop, cycle.columns, kept))) return false;
+    shrink(system, stop,
+           "broken after " + std::to_string(cycle.columns) + " iterations, of which " + std::to_string(kept) +
+               " are kept: the rest of the cycle is classical",
+           false);
+    this->relation_.truncate(kept);
+    cycle = CycleOutcome();
+    cycle.columns = kept;
+    this->goOn(system, stop, cycle);
+    return true;
+  }
+
+  /// Fig. 4, and Fig. 2 with t = 1.
+  CycleOutcome pipelinedCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
+    begin(system, stop, beta);
+    const int m = std::min(this->restartLength_, stop.remaining());
+    CycleOutcome cycle;
+    for (int first = 0; cycle.columns < m && !cycle.claimed && !cycle.stopped; first += t_) {
+      const int ready = first - depth_ * t_;                  // first product of the block to be completed
+      generateBlock(system, first, std::min(t_, m - first));  // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
+      if (ready >= 0) {
+        // Its reduction was started d blocks ago.
+        if (!completeBlock(system, stop, ready, std::min(t_, m - ready), cycle)) break;
+        correctLast(system, first, m);  // z_{first+t} by the first column of H just found
+      }
+      if (first < m) columns_.start(system, this->basis_, ahead_, first, std::min(t_, m - first));  // [V Z]^T Z_block
+    }
+    columns_.drain();
+    return cycle;
+  }
+
+  int lag() const { return (depth_ + 1) * t_ - 1; }
+
+  void begin(LinearSystem<Types>& system, StopTest& stop, Scalar beta) {
+    const int m = this->restartLength_;
+    this->start(system, beta);
+    const auto map = this->basis_[0].getMap();
+    ahead_.resize(map, m + 1);
+    fitDepth(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)));
+    columns_.begin(map->getComm(), m, t_, depth_, scheme());
+    again_ = lag() > 1 ? maxAgainAhead : maxAgain;
+    normalizer_ = 1;
+    shifts_.choose(system, map, lag(), stop.iterations());
+    system.kernels().scale(Scalar(1), this->basis_[0], ahead_[0]);
+  }
+
+  /// A pipeline longer than the restart cycle, or than the space itself, would never fill.
+  void fitDepth(LinearSystem<Types>& system, StopTest& stop, int m) {
+    if (blocks_) t_ = length_.current();
+    depth_ = std::min(depth_, std::max(m, 1));  // more is told below, and might overflow
+    if (blocks_ && length_.automatic()) t_ = std::min(t_, std::max(1, m / (2 * (depth_ + 1))));
+    if (lag() < m) return;
+    t_ = std::min(t_, std::max(1, m / 2));
+    depth_ = std::max(1, std::min(depth_, m / t_ - 1));
+    system.tell(stop.iterations(), "pipeline depth",
+                "reduced to " + std::to_string(depth_) + " with blocks of " + std::to_string(t_) +
+                    " to fit the restart length, or the number of equations, " + std::to_string(m));
+  }
+
+  /// What CGS2 and MGS correct is known one product ahead only, and without dropping.
+  PipelinedScheme scheme() const {
+    return lag() > 1 || tau_ > 0 ? PipelinedScheme::Cgs1 : pipelinedScheme(options_.blockOrthogonalization);
+  }
+
+  /// Products first .. first + count - 1. The last vector of a full block waits for correctLast().
+  void generateBlock(LinearSystem<Types>& system, int first, int count) {
+    for (int i = first; i < first + count; ++i) {
+      system.apply(ahead_[i], ahead_[i + 1]);
+      if (i < lag()) {
+        const Scalar sigma = shifts_[i];
+        columns_.recurrence().shift(i, sigma);
+        if (sigma != Scalar(0)) system.kernels().axpby(-sigma, ahead_[i], Scalar(1), ahead_[i + 1]);
+      } else if (i - lag() < this->relation_.columns()) {
+        correct(system, i);
+      }
+    }
+  }
+
+  void correctLast(LinearSystem<Types>& system, int first, int m) {
+    const int i = first + t_ - 1;
+    if (i >= lag() && i < m) correct(system, i);
+  }
+
+  /// z_{i+1} = (A z_i - sum_j b_{j,i} z_j) / b_{i+1,i}. One product ahead, z_i and A z_i are first divided by the new
+  /// normaliser of the vector they were made of.
+  void correct(LinearSystem<Types>& system, int i) {
+    const Scalar drop = static_cast<Scalar>(tau_ * shifts_.radius());
+    const auto change = columns_.recurrence().changeOfBasis(i, this->relation_.hessenberg(), drop);
+    normalizeAndSubtract(system, ahead_, lag(), lag() + change.r.numRows(), normalizer_, ahead_[i + 1],
+                         copyOf(change.r), change.norm);
+    normalizer_ = 1;
+  }
+
+  /// The block's vectors of V and columns of H, and their residuals. False when the cycle can go no further.
+  bool completeBlock(LinearSystem<Types>& system, StopTest& stop, int first, int count, CycleOutcome& cycle) {
+    const PipelinedBlock block = columns_.complete(system, this->basis_, ahead_, first, count, again_);
+    again_ -= block.reorthogonalized;
+    if (block.reorthogonalized > 0) {
+      system.tell(stop.iterations(), "reorthogonalise", "classical Gram-Schmidt with explicit norms");
+    }
+    normalizer_ = static_cast<Scalar>(block.normalizer);
+    if (normalizer_ != Scalar(1)) {
+      Matrix s(first + 1, 1);
+      s(first, 0) = normalizer_;
+      this->relation_.reexpress(first, s);
+    }
+    Matrix plain(2, 1);
+    plain(1, 0) = 1;
+    for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {
+      this->relation_.refresh();
+      inexact_ = !isExact(stop, a);
+      if (inexact_) return false;
+      const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());
+      Matrix coefficients(a + 2, 2);
+      coefficients(a, 0) = 1;
+      for (int j = 0; j <= a + 1; ++j) coefficients(j, 1) = h(j, 0);
+      this->extend(system, stop, a, 1, plain, coefficients, cycle);
+    }
+    cycle.closed = block.closed;
+    return block.columns == count && !block.closed;
+  }
+
+  /// Whether column a of H, and so those after it, can be as exact as this solve still needs: GMRES bears errors that
+  /// grow as its residual falls ([Simoncini and Szyld 2003]). Where not, the rest of the cycle is better done
+  /// classically.
+  bool isExact(const StopTest& stop, int a) {
+    const Scalar error = columns_.recurrence().relationError(a);
+    const auto& leastSquares = this->relation_.leastSquares();
+    const Scalar limit =
+        safety * leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    return a == 0 || !guarded_ || error <= std::max(std::min(limit, mostError), leastError);
+  }
+
+  /// An automatic t follows what a cycle without a breakdown was like.
+  void tune(LinearSystem<Types>& system, StopTest& stop, const CycleOutcome& cycle) {
+    if (!blocks_ || length_.current() != t_) return;  // it did not fit
+    length_.succeeded(cycle.columns, columns_.condition(), depth_, cycle.claimed && stop.restarts() == 0);
+    if (length_.current() != t_) {
+      system.tell(stop.iterations(), "step size", "t = " + std::to_string(length_.current()));
+    }
+  }
+
+  CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
+    promised_ = claimedFrom_ = 0;
+    return Base::iterate(system, beta, stop);
+  }
+
+  /// Whether the next cycle is a classical one, since rounding has separated Z from the products it stands for: the
+  /// recursion of the last cycle promised a far smaller residual than beta, the true one, and nothing shorter is left
+  /// to try; or it claimed to have met the target and gained nothing.
+  bool wentAstray(LinearSystem<Types>& system, StopTest& stop, Scalar beta) {
+    const bool inVain = claimedFrom_ > 0 && beta > progress * claimedFrom_;
+    if (!inVain && !(promised_ > 0 && beta > astray * promised_)) return false;
+    const bool classical = inVain || lag() == 1;
+    ++fruitless_;
+    shrink(system, stop, "the recursive residual has lost touch with the true one", classical);
+    return classical;
+  }
+
+  /// The later rungs of the ladder: fewer products ahead, first where the user fixed nothing, and the classical method
+  /// when that does not help.
+  void shrink(LinearSystem<Types>& system, StopTest& stop, const std::string& why, bool classical) {
+    if (t_ > 1 && (depth_ == 1 || length_.automatic())) {
+      length_.limit(t_);
+      length_.failed();
+      t_ = length_.current();
+    } else if (depth_ > 1) {
+      depth_ = depth_ / 2;
+    }
+    system.tell(stop.iterations(), "restart",
+                why + "; going on with depth " + std::to_string(depth_) + ", blocks of " + std::to_string(t_) +
+                    (fruitless_ > maxFruitless ? ", classically from now on"
+                     : classical               ? ", first with a classical cycle"
+                                               : ""));
+  }
+
+  static constexpr int maxFruitless = 3;
+  /// H gets worse conditioned as columns come, and products of strong preconditioners are rounded far more than by eps.
+  static constexpr Scalar safety = static_cast<Scalar>(1e-5);
+  /// Errors of H that may delay convergence, though the residual may still be met: superlinear convergence of a
+  /// nonnormal operator (BentPipe2D100) comes 4 iterations later with errors of 1e-9, and then misses its cycle.
+  static constexpr Scalar mostError = static_cast<Scalar>(1e-10);
+  /// Errors of H that are borne in any case, relative to || A M^{-1} ||.
+  static constexpr Scalar leastError = 100 * std::numeric_limits<Scalar>::epsilon();
+  /// How many vectors of a cycle may be orthogonalised again: one product ahead, and several. Measured on real
+  /// matrices: beyond one of them, a deep pipeline loses more iterations in the vectors that follow than a new cycle
+  /// costs.
+  static constexpr int maxAgain = 3, maxAgainAhead = 0;
+  /// A broken cycle that reduced the residual less than this is not worth a restart.
+  static constexpr Scalar progress = static_cast<Scalar>(0.9);
+  /// True and recursive residuals may differ by this factor at the end of a cycle.
+  static constexpr Scalar astray = 10;
+
+  bool blocks_, guarded_;
+  SolverOptions options_;
+  int t_ = 1, depth_ = 1, again_ = 0, fruitless_ = 0;
+  bool inexact_ = false;  ///< the pipeline was ended by its estimate of the errors of H
+  Scalar normalizer_ = 1;
+  // Of the last cycle, if that was pipelined.
+  Scalar promised_ = 0;     ///< the recursive residual at its end
+  Scalar claimedFrom_ = 0;  ///< the true one at its beginning, if it claimed to have met the target
+  double tau_ = 0;
+  BlockLength length_;
+  PipelineShifts<Types> shifts_;
+  KrylovBasis<Types> ahead_;
+  PipelinedGramSchmidt<Types> columns_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,61 @@
+#pragma once
+/// \file
+/// The restart length where neither the application nor the user names one: Belos' default, so that a changed name of
+/// the solver alone costs no iterations, or less where the basis would take too much memory on some rank.
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "belos_ext/parameters/solver_options.hpp"
+#include "tpetra_ext/reductions/reduction_batch.hpp"
+
+namespace capstan {
+
+/// Ranks may have room for different numbers of vectors, and restart alike: each says in a reduction that is there
+/// anyway which of a few lengths are too much for it.
+template <class Types>
+class RestartLength {
+ public:
+  using Batch = ReductionBatch<Types>;
+  using Scalar = typename Types::Scalar;
+
+  /// Takes the options of a solve. Local.
+  void configure(const SolverOptions& options) {
+    wanted_ = options.numBlocks;
+    open_ = !options.numBlocksGiven;
+    memory_ = options.basisMemory;
+  }
+
+  /// As many numbers whatever the options: where ranks have different ones, this very reduction finds it out.
+  /// \param vectorBytes local bytes that each iteration of a cycle adds
+  void enter(Batch& batch, double vectorBytes) {
+    for (std::size_t i = 0; i < shorter.size(); ++i) {
+      const bool tooMuch = open_ && vectorBytes * (lengthOf(i) + 1) > memory_;
+      tooMuch_[i] = batch.value(tooMuch ? Scalar(1) : Scalar(0));
+    }
+  }
+
+  /// The length all ranks have room for. After the reduction of the batch.
+  int agreed(const Batch& batch) const {
+    if (!open_) return wanted_;
+    std::size_t i = 0;
+    while (i + 1 < shorter.size() && batch[tooMuch_[i]] > Scalar(0)) ++i;
+    return lengthOf(i);
+  }
+
+  int wanted() const { return wanted_; }
+
+ private:
+  int lengthOf(std::size_t i) const { return std::min(wanted_, i == 0 ? wanted_ : shorter[i]); }
+
+  /// The first stands for the one wanted.
+  static constexpr std::array<int, 8> shorter = {0, 200, 150, 100, 70, 50, 30, 20};
+
+  int wanted_ = 0;
+  bool open_ = false;
+  double memory_ = 0;
+  std::array<typename Batch::Slot, 8> tooMuch_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,204 @@
+#pragma once
+/// \file
+/// s-step (communication-avoiding) GMRES.
+///
+/// Source: [low-sync], sections 2.1 and 3; [pipelined-and-s-step], Fig. 3 [CA-GMRES]. Basis: [Bai, Hu and Reichel
+/// 1994].
+///
+/// Cost of s iterations: 1 reduction (single-reduce schemes; others see block_gram_schmidt.hpp), s A, s M^{-1},
+/// two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached shifts: panels of
+/// 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values.
+///
+/// | paper       | here           | shape           | meaning                                           |
+/// |-------------|----------------|-----------------|---------------------------------------------------|
+/// | s           | steps          | scalar          | vectors generated between reductions              |
+/// | V_{j:j+s}   | basis_ columns | n x (s+1)       | panel: v_0 = q_j, v_{k+1} = p_{k+1}(A M^{-1}) q_j |
+/// | B           | changeOfBasis  | (s+1) x s       | A M^{-1} V(:,0:s) = V B                           |
+/// | R_{:,j:j+s} | coefficients   | (j+s+1) x (s+1) | V = Q R                                           |
+/// | theta       | recurrence_    | about s numbers | Leja-ordered Ritz values                          |
+///
+/// Breakdown ladder: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
+/// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
+
+#include "belos_ext/basis/matrix_powers.hpp"
+#include "belos_ext/dense/relation_error.hpp"
+#include "belos_ext/dense/ritz_values.hpp"
+#include "belos_ext/solvers/gmres/restarted_gmres.hpp"
+#include "belos_ext/solvers/gmres/step_size.hpp"
+
+namespace capstan {
+
+template <class Types>
+class SStepGmres final : public RestartedGmres<Types> {
+ public:
+  using Base = RestartedGmres<Types>;
+  using typename Base::Matrix;
+  using typename Base::Scalar;
+
+  void configure(const SolverOptions& options) override {
+    options_ = options;
+    recalled_ = false;
+    this->configureCycles(options);
+    stepSize_.configure(options.stepSizeAuto, options.stepSize);
+    recurrence_.reset(options.basis);
+    if (!options.eigenvalueBoundsAuto)
+      recurrence_.setInterval(options.eigenvalueBounds.min, options.eigenvalueBounds.max);
+    if (!options.shiftsAuto) recurrence_.setShifts(options.shifts);
+    orthogonalization_.reset();
+  }
+
+  void recall(const SolverState& state) override {
+    if (options_.shiftsAuto) recurrence_.setShifts(state.shifts);
+    recalled_ = options_.shiftsAuto && recurrence_.ready();
+    stepSize_.recall(state.stepSize);
+  }
+  void remember(SolverState& state) const override {
+    // What the user fixed is not something learnt.
+    if (options_.shiftsAuto) state.shifts = recurrence_.shifts();
+    if (options_.stepSizeAuto) state.stepSize = stepSize_.conditioned();
+  }
+  int finalStepSize() const override { return stepSize_.current(); }
+
+ protected:
+  void forget() override { configure(SolverOptions(options_)); }
+
+  CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
+    if (stop.iterations() == 0) careful_ = false;
+    begin(system, beta);
+    CycleOutcome cycle;
+    Matrix r;
+    while (cycle.columns < this->restartLength_ && !stop.exhausted() && !cycle.claimed && !cycle.stopped) {
+      const int first = cycle.columns;
+      const int steps = std::min({panelSteps(first), this->restartLength_ - first, stop.remaining()});
+
+      const Matrix changeOfBasis = generatePanel(system, first, steps);  // V = [q_j, p_1(A) q_j, ...]
+      const PanelOutcome panel =
+          orthogonalization_->orthonormalize(this->basis_, first, steps, system, this->relation_, r);  // V = Q R
+      cycle.finite = panel.finite;
+      revalidate(system, stop, steps, panel);
+      if (panel.rank == steps + 1) {
+        stepSize_.succeeded(steps, panel.condition);
+      } else if (!shrink(system, stop, first, steps, panel, r, cycle)) {
+        if (!cycle.finite || (steps == 1 && cycle.columns == first)) break;
+        continue;
+      }
+      const int gained = reliableSteps(system, stop, first, panel.rank - 1, changeOfBasis, r);
+      this->extend(system, stop, first, gained, changeOfBasis, r, cycle);  // H = (R B - H R_top) R_mid^{-1}
+      learnShifts(system, stop, cycle.columns, false);
+    }
+    this->complete(*orthogonalization_, system, stop, cycle);
+    if (!careful_ && this->isRefuted(cycle)) {
+      careful_ = true;
+      system.tell(stop.iterations(), "step size",
+                  "1 from now on: the recursive residual has lost touch with the true one");
+    }
+    learnShifts(system, stop, cycle.columns, true);
+    return cycle;
+  }
+
+ private:
+  void begin(LinearSystem<Types>& system, Scalar beta) {
+    this->start(system, beta);
+    if (!orthogonalization_) {
+      orthogonalization_ = makeBlockGramSchmidt<Types>(options_.blockOrthogonalization, options_.intraOrthogonalization,
+                                                       this->basis_[0].getMap()->getComm());
+    }
+    orthogonalization_->begin(this->restartLength_);
+    stepSize_.beginCycle();
+    error_.begin();
+  }
+
+  /// s, or a short panel while the shifts are not known: an unscaled monomial basis loses a digit or more a step.
+  int panelSteps(int first) const {
+    if (careful_) return 1;
+    const int s = stepSize_.current();
+    if (recurrence_.ready() || options_.basis == Basis::Monomial || !learns()) return s;
+    if (!options_.computeRitzValuesOnFly) return 1;  // a classical first cycle
+    return std::min(s, first == 0 ? 2 : first <= 2 ? 3 : 5);
+  }
+
+  bool learns() const { return options_.shiftsAuto && options_.computeRitzValues && !this->flexible_; }
+
+  /// v_{k+1} = (A M^{-1} v_k - alpha_k v_k - beta_k v_{k-1}) / gamma_k, k = 0..s-1. Returns B.
+  Matrix generatePanel(LinearSystem<Types>& system, int first, int steps) {
+    for (int k = 0; k < steps; ++k) {
+      this->applyTo(system, first + k);
+      advanceBasis(system, recurrence_, this->basis_, first, k);
+    }
+    return recurrence_.template changeOfBasis<Scalar>(steps);
+  }
+
+  /// How many of `found` steps H can take before A Q = Q H loses digits that this solve still needs.
+  int reliableSteps(LinearSystem<Types>& system, StopTest& stop, int first, int found, const Matrix& changeOfBasis,
+                    const Matrix& r) {
+    if (this->flexible_) return found;  // H = R B inherits nothing
+    const auto& leastSquares = this->relation_.leastSquares();
+    const Scalar limit =
+        safety * leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    const auto leading = [&](int count) { return block(r, 0, 0, first + count + 1, count + 1); };
+    const bool byCholesky = options_.intraOrthogonalization == IntraOrthogonalization::CholQr;
+    const int known = byCholesky ? RelationError<Scalar>::knownSteps(first, leading(found)) : found;
+    const int steps =
+        error_.add(first, block(changeOfBasis, 0, 0, known + 1, known), leading(known), std::max(limit, leastError));
+    if (steps < found) {
+      stepSize_.unreliable(steps);
+      system.tell(stop.iterations(), "step size",
+                  std::to_string(steps) + " of " + std::to_string(found) + " steps keep A Q = Q H exact enough");
+    }
+    return steps;
+  }
+
+  /// Shifts from another solve are dropped when they make an ill-conditioned panel: the operator is another one.
+  void revalidate(LinearSystem<Types>& system, StopTest& stop, int steps, const PanelOutcome& panel) {
+    if (!recalled_) return;
+    if (panel.rank < steps + 1 || StepSize::isStrained(panel.condition)) {
+      recurrence_.reset(options_.basis);
+      system.tell(stop.iterations(), "shifts", "those of an earlier solve do not fit");
+    }
+    recalled_ = false;
+  }
+
+  /// The breakdown ladder for a panel that lost rank: halve s and keep the vectors that are good; with s = 1 go on
+  /// classically. Returns true when the panel's good vectors include a new one, false when the loop is to look again.
+  bool shrink(LinearSystem<Types>& system, StopTest& stop, int first, int steps, const PanelOutcome& panel,
+              const Matrix& r, CycleOutcome& cycle) {
+    if (steps == 1) {
+      if (panel.rank == 1 && panel.finite) this->classicalStep(system, stop, first, r, cycle);
+      return false;
+    }
+    stepSize_.failed(steps);
+    system.tell(stop.iterations(), "step size",
+                std::to_string(panel.rank) + " of " + std::to_string(steps + 1) +
+                    " vectors of a panel are independent; s = " + std::to_string(stepSize_.current()));
+    cycle.finite = true;  // a smaller s may still avoid the overflow
+    if (panel.rank == 1) this->relation_.reexpress(first, block(r, 0, 0, first + 1, 1));
+    return panel.rank > 1;
+  }
+
+  /// Shifts from the first panels, once there are about s Ritz values, or from the whole first cycle.
+  void learnShifts(LinearSystem<Types>& system, StopTest& stop, int columns, bool cycleEnds) {
+    if (recurrence_.ready() || !learns() || columns == 0) return;
+    const int enough = std::min(stepSize_.current(), this->restartLength_);
+    if (options_.computeRitzValuesOnFly ? cycleEnds || columns < enough : !cycleEnds) return;
+    recurrence_.setShifts(hessenbergEigenvalues(this->relation_.hessenberg(), columns));
+    if (recurrence_.ready()) {
+      system.tell(stop.iterations(), "shifts", std::to_string(recurrence_.shifts().size()) + " Ritz values");
+    }
+  }
+
+  /// Many panels add up, H gets worse conditioned as steps come, and products of strong preconditioners are rounded far
+  /// more than by eps.
+  static constexpr Scalar safety = static_cast<Scalar>(1e-5);
+  /// Below it rounding of the products themselves decides.
+  static constexpr Scalar leastError = 100 * std::numeric_limits<Scalar>::epsilon();
+
+  SolverOptions options_;
+  bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet
+  bool careful_ = false;   ///< a claim of this solve was refuted: H has to be as exact as it can be
+  StepSize stepSize_;
+  RelationError<Scalar> error_;
+  BasisRecurrence recurrence_;
+  std::unique_ptr<BlockGramSchmidt<Types>> orthogonalization_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,87 @@
+#pragma once
+/// \file
+/// The step size of an s-step method: fixed, or led by the conditioning of the Gram matrices.
+
+#include <algorithm>
+#include <limits>
+
+namespace capstan {
+
+/// Controls s. Replicated: fed with reduced numbers only, so it decides alike on all ranks.
+///
+/// A panel of condition kappa loses about kappa^2 eps of orthogonality in its Cholesky factorisation, so kappa is kept
+/// well under 1 / sqrt(eps) ~ 7e7. A failed factorisation halves s whether it was given or not; a given s comes back
+/// with the next cycle, an automatic one grows again by one after each comfortable panel. Apart from that, a panel of
+/// which A Q = Q H could use only some steps (relation_error.hpp) holds the next ones to as many, and one more after a
+/// panel used in full, after 2 at the second such panel, 4 at the third, until the cycle ends.
+class StepSize {
+ public:
+  void configure(bool automatic, int asked) {
+    automatic_ = automatic;
+    asked_ = asked;
+    current_ = asked;
+    ceiling_ = largest;
+    reliable_ = unlimited;
+  }
+  void recall(int steps) {
+    if (automatic_ && steps > 0) current_ = std::min(steps, largest);
+  }
+  void beginCycle() {
+    if (!automatic_) current_ = asked_;
+    reliable_ = unlimited;
+    usedInFull_ = 0;
+    patience_ = 0;
+  }
+
+  /// The steps of the next panel.
+  int current() const { return std::min(current_, reliable_); }
+  /// What is worth remembering: the steps that the conditioning of the panels allows.
+  int conditioned() const { return current_; }
+
+  /// The panel was factored completely, with this condition.
+  void succeeded(int steps, double condition) {
+    if (steps >= reliable_ && reliable_ < unlimited && ++usedInFull_ >= patience_) {
+      ++reliable_;
+      usedInFull_ = 0;
+    }
+    if (!automatic_ || steps < current_) return;
+    if (condition < comfortable) {
+      current_ = std::min(current_ + 1, ceiling_);
+    } else if (condition > strained) {
+      current_ = std::max(current_ - 1, 1);
+    }
+  }
+
+  /// A panel of that many steps lost rank. An automatic s does not grow back to where it failed.
+  void failed(int steps) {
+    current_ = std::max(1, std::min(current_, steps) / 2);
+    ceiling_ = std::max(1, std::min(ceiling_, steps - 1));
+  }
+
+  /// Only that many steps of the latest panel could be used, conditioning apart.
+  void unreliable(int steps) {
+    reliable_ = std::max(1, steps);
+    usedInFull_ = 0;
+    patience_ = std::min(std::max(1, 2 * patience_), longestPatience);
+  }
+
+  /// Whether a panel of this condition has lost most of its digits.
+  static bool isStrained(double condition) { return condition > strained; }
+
+ private:
+  static constexpr int largest = 16;
+  static constexpr int longestPatience = 1024;
+  static constexpr int unlimited = std::numeric_limits<int>::max();
+  static constexpr double comfortable = 1e4;
+  static constexpr double strained = 1e6;
+
+  bool automatic_ = true;
+  int asked_ = 5;
+  int ceiling_ = largest;
+  int current_ = 5;
+  int reliable_ = unlimited;
+  int usedInFull_ = 0;  ///< panels in a row of which all steps could be used
+  int patience_ = 0;    ///< panels used in full before a longer one is tried
+};
+
+}  // namespace capstan

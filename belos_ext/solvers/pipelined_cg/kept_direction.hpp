@@ -1,0 +1,95 @@
+#pragma once
+/// \file
+/// The last search direction of CG, kept over a restart so that conjugacy is not lost.
+///
+/// With s = A p, CG's next Lanczos vectors are those of A - s s^T / (p, s), the operator on the space conjugate to p,
+/// started with the residual: its Krylov space is CG's own, and only products with vectors that A does not already keep
+/// conjugate to p differ.
+
+#include <cmath>
+#include <limits>
+
+#include "belos_ext/problem/linear_system.hpp"
+
+namespace capstan {
+
+template <class Types>
+class KeptDirection {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Slot = typename ReductionBatch<Types>::Slot;
+
+  /// What the recurrences of CG say about p and the next Lanczos vector v.
+  struct Numbers {
+    Scalar curvature = 0;  ///< (p, A p)
+    Scalar onto = 0;       ///< (A p, v) / (p, A p)
+  };
+
+  void forget() { kept_ = false; }
+
+  /// s = A p. Allocates s on first use. Collective.
+  void keep(LinearSystem<Types>& system, const MultiVector& p) {
+    if (s_.is_null() || s_->getMap().get() != p.getMap().get()) s_ = Teuchos::rcp(new MultiVector(p.getMap(), 1));
+    system.act(Action::Operator, p, *s_);
+    kept_ = true;
+  }
+
+  /// Null where none is kept.
+  const MultiVector* image() const { return kept_ ? s_.get() : nullptr; }
+
+  /// Whether p is what the recurrences believe, to a relative error. One blocking reduction.
+  /// \param z factor times v
+  bool agrees(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& p, const MultiVector& z,
+              Scalar factor, const Numbers& expected, Scalar tolerance) {
+    batch.clear();
+    enter(batch, p, z);
+    system.reduce(batch);
+    take(batch, factor);
+    return kept_ && std::abs(curvature_ - expected.curvature) <= tolerance * expected.curvature &&
+           std::abs(onto_ - expected.onto) <= tolerance * expected.onto;
+  }
+
+  /// x += t p, r -= t s with the best t: a residual computed anew is not quite orthogonal to p, and nothing later would
+  /// make it so. One blocking reduction.
+  void minimizeAlong(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& p, MultiVector& x,
+                     MultiVector& r) {
+    batch.clear();
+    const auto ps = batch.dot(p, *s_), pr = batch.dot(p, r);
+    system.reduce(batch);
+    const Scalar step = batch[pr] / batch[ps];
+    if (std::isfinite(step)) system.kernels().sweep(axpy(step, p, x), axpy(-step, *s_, r));
+  }
+
+  /// Enters (p, s) and (s, z) into a batch, where one is kept.
+  void enter(ReductionBatch<Types>& batch, const MultiVector& p, const MultiVector& z) {
+    if (!kept_) return;
+    ps_ = batch.dot(p, *s_);
+    sz_ = batch.dot(*s_, z);
+  }
+  /// Takes them from it; z has been divided by nu since. Forgets a direction without a positive (p, A p).
+  void take(const ReductionBatch<Types>& batch, Scalar nu) {
+    onto_ = 0;
+    if (!kept_) return;
+    curvature_ = batch[ps_];
+    kept_ = curvature_ > 0 && std::isfinite(batch[sz_] / curvature_);
+    if (kept_) onto_ = batch[sz_] / nu / curvature_;
+  }
+
+  /// (s, z) / (p, s) of the vector entered; 0 where none is kept.
+  Scalar onto() const { return onto_; }
+
+  /// w -= s (s, z) / (p, s) with w = A z: conjugate to p again.
+  void remove(LinearSystem<Types>& system, Scalar sz, MultiVector& w) {
+    system.kernels().axpby(-sz / curvature_, *s_, Scalar(1), w);
+  }
+  void remove(LinearSystem<Types>& system, MultiVector& w) { remove(system, onto_ * curvature_, w); }
+
+ private:
+  bool kept_ = false;
+  Scalar curvature_ = 1, onto_ = 0;
+  Slot ps_, sz_;
+  Teuchos::RCP<MultiVector> s_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,251 @@
+#pragma once
+/// \file
+/// Deep pipelined conjugate gradients, p(l)-CG, any depth l >= 1.
+///
+/// Source: [deep-pipelined-cg], algorithm 1, with the stable multi-basis recurrences.
+///
+/// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G, and |v|^2; one more with a
+/// preconditioner, the 2-norm of the residual), 1 A, 1 M^{-1}, all recurrences in one sweep over 2 l + 5 vectors (2 l +
+/// 3 more with a preconditioner). Overlap: the reduction started at the end of iteration i - l is waited for in
+/// iteration i, after l applications of A and M^{-1} and l - 1 sweeps. Storage: 2 l + max(l, 3) + 2 vectors beyond x
+/// and b, which is max(4 l + 1, 7) for l <= 2 and less beyond; 2 l + 3 more with a preconditioner (2 l + 4 with a left
+/// and a right one); 1 more from the first warm restart on; 4 or 5 more once CG takes over; 17 more while bounds of the
+/// spectrum are estimated, with 16 A, 16 M^{-1} and 3 reductions.
+///
+/// | paper     | here        | shape               | meaning                                                      |
+/// |-----------|-------------|---------------------|--------------------------------------------------------------|
+/// | z^(k)_j   | z(k, j)     | n x 1, distributed  | k-th auxiliary basis; z^(0) = v is M-orthonormal             |
+/// | z^(l)_j   | top(j)      | n x 1, distributed  | the basis that runs l products ahead                         |
+/// | u_j       | u(j)        | n x 1, distributed  | M z^(l)_j (z^(l)_j itself without a preconditioner)          |
+/// | p         | p_          | n x 1, distributed  | search direction of x                                        |
+/// | -         | kept_       | n x 1, distributed  | s = A p of the direction kept over a restart                 |
+/// | g, gamma, | lanczos_    | band, scalars,      | Z^(l) = V G; diagonal and off-diagonal of the Lanczos matrix |
+/// | delta     |             | replicated          | T                                                            |
+/// | eta, zeta | eta_, zeta_ | scalars, replicated | LU factors of T, and the M^{-1}-norm of the residual         |
+///
+/// Restarts are warm. A cycle that ends early leaves x_a, v_a and p_{a-1}; the next one runs on the space conjugate to
+/// p_{a-1}: algorithm 1 with A - s s^T / (p, s) for A, s = A p_{a-1}, whose Lanczos vectors are those that CG would go
+/// on with. It differs from A on z_0 .. z_{2l} alone, and (s, z_i) travels with the products of z_i, waited for early.
+/// Cost of a restart: 2 blocking reductions, 1 A (2 A and 1 M^{-1} where the residual is computed anew), l A to fill.
+///
+/// Breakdown ladder, each step in the report: restart, warm where the direction still has the products it should have,
+/// from the computed residual where not -> half the depth -> CAPSTAN CG, which goes on from the same residual and
+/// direction.
+
+#include "belos_ext/problem/kept_iterate.hpp"
+#include "belos_ext/problem/rows_first.hpp"
+#include "belos_ext/solvers/cg/cg.hpp"
+#include "belos_ext/solvers/pipelined_cg/pipelined_cg_cycle.hpp"
+#include "belos_ext/spectrum/spectral_interval.hpp"
+
+namespace capstan {
+
+template <class Types>
+class PipelinedCg final : public PipelinedCgCycle<Types> {
+ public:
+  using Base = PipelinedCgCycle<Types>;
+  using typename Base::MultiVector;
+  using typename Base::Scalar;
+
+  void configure(const SolverOptions& options) override {
+    options_ = options;
+    bounds_.configure(options);
+    constants_.configure(options.nullSpace);
+    classical_.configure(options);
+  }
+  void recall(const SolverState& state) override { bounds_.recall(state); }
+  void remember(SolverState& state) const override { bounds_.remember(state); }
+
+  void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
+    run(system, b, x, stop);
+    if (!stop.converged()) leaveFinite(system, x, stop);
+  }
+
+ private:
+  void run(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    chooseDepth(system, b, stop);
+    constants_.begin(system, b);
+    for (Restart restart = Restart::First; !stop.over();) {
+      prepare(system, b);
+      if (!begin(system, b, x, stop, restart)) return;
+      lanczos_.reset(chebyshevPoints<Scalar>(bounds(system, stop), l()));
+      const Ending ending = iterate(system, b, x, stop);
+      products_.drain();  // completes what is still in flight
+      bounds_.learn(lanczos_, system, stop.iterations());
+      if (stop.over()) return;
+      restart = recover(system, stop, ending);
+      if (depth_.givenUp()) return goClassical(system, b, x, stop, restart);
+      stop.restarted(true);
+    }
+  }
+
+  using Base::a_, Base::bases_, Base::depth_, Base::expected_, Base::kept_, Base::lanczos_, Base::nu_, Base::options_;
+  using Base::check_, Base::constants_, Base::iterate, Base::l, Base::prepare, Base::top, Base::u;
+  using Base::p_, Base::perNorm_, Base::preconditioned_, Base::products_, Base::restart_, Base::scratch_, Base::zeta_;
+  using typename Base::Ending;
+
+  /// Where a cycle begins. First, Cold, Judged: with the residual computed from x, judged already or not. Replaced:
+  /// with that and the last direction. Warm: with the residual of the recurrences and the last direction.
+  enum class Restart { First, Cold, Judged, Replaced, Warm };
+
+  /// u_0 and z_0 = M^{-1} u_0 of the next cycle, nu^2 = (u_0, z_0), s = A p. A residual computed from x is judged here.
+  /// False when the solve is over.
+  bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
+    const bool first = restart == Restart::First;
+    if (restart == Restart::Replaced) kept_.keep(system, *p_);
+    if (restart != Restart::Replaced && restart != Restart::Warm) kept_.forget();
+    const bool computed = restart != Restart::Warm;
+    if (computed) system.residual(b, x, u(0));
+    if (computed) rows_.takeOut(system, u(0));
+    // No A x has this constant, so that what is left is no residual to be judged: follow() counts it in.
+    const bool projected = computed && constants_.ofResidual();
+    if (projected) constants_.takeOut(system, u(0), *restart_);
+    if (restart == Restart::Replaced) kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
+    if (computed && preconditioned_) system.precondition(u(0), scratch_.get(), top(0));
+    auto& batch = *restart_;
+    batch.clear();
+    const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
+    const auto xx = first ? batch.norm2(x) : uu;
+    kept_.enter(batch, *p_, top(0));
+    rows_.enter(batch);
+    const auto sum = constants_.askedFor() ? constants_.enter(system, batch, u(0)) : uu;
+    system.reduce(batch);
+    if (first && !system.agreesOnState()) configure(SolverOptions(options_));
+    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum];
+    const Scalar rest = computed ? rows_.left(batch) : Scalar(0);
+    nu_ = std::sqrt(square);
+    kept_.take(batch, nu_);
+    const double norm = computed ? rows_.norm(system, b, x, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
+    perNorm_ = (rest > 0 ? std::sqrt(static_cast<double>(norm2)) : norm) / static_cast<double>(nu_);
+    if (first) {
+      if (size == Scalar(0)) {
+        guess_.keepZero();
+      } else {
+        guess_.keep(system, x);
+      }
+      const double whole = system.norm(b, rhs, batch);
+      const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
+      stop.begin({norm, norm}, whole,
+                 scaled ? rows_.nativeNorm(system, b, x, u(0), rest, norm2, *check_, batch) : norm);
+    }
+    if (first) initial_ = {norm, norm};
+    if (computed && restart != Restart::Judged && !projected) stop.verified({norm, norm}, false);
+    if (!stop.over() && !std::isfinite(square)) {
+      if (!computed) return begin(system, b, x, stop, Restart::Cold);
+      stop.stop(StopReason::NonFinite);
+    }
+    if (!stop.over() && first && rows_.matters(u(0), rest, rhs, norm2)) {
+      rows_.solve(system, stop.iterations(), b, x, u(0));
+      return begin(system, b, x, stop, Restart::Cold);
+    }
+    if (!stop.over() && first && findConstant(system, stop, constant, norm2)) {
+      return begin(system, b, x, stop, Restart::Judged);
+    }
+    // A square that may have underflowed says nothing about (u_0, M^{-1} u_0).
+    const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
+    if (!stop.over() && !(square > least)) goClassical(system, b, x, stop, Restart::Cold);
+    return !stop.over();
+  }
+
+  /// The guess, where steps have overflowed. One reduction, after solves that failed only.
+  void leaveFinite(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
+    restart_->clear();
+    const auto bad = restart_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
+    system.reduce(*restart_);
+    if ((*restart_)[bad] == Scalar(0)) return;
+    guess_.restore(system, x);
+    stop.wentBack(initial_);
+    system.tell(stop.iterations(), "went back", "to the guess: the iterates overflow");
+  }
+
+  /// Whether u_0 has a constant that is to be taken out, from its sum and its square. 1 A and a reduction where it has
+  /// one. Constants in what M makes are left to CAPSTAN CG, which takes over where they spoil the recurrences: here a
+  /// sum is known l products after the vector has been used.
+  bool findConstant(LinearSystem<Types>& system, const StopTest& stop, Scalar sum, Scalar square) {
+    if (!constants_.askedFor() || !constants_.matters(sum, square)) return false;
+    system.act(Action::Operator, u(0), *check_);
+    auto& batch = *restart_;
+    batch.clear();
+    const auto ofImage = constants_.enter(system, batch, *check_), image = batch.norm2(*check_);
+    system.reduce(batch);
+    return constants_.judge(system, stop, sum, batch[ofImage], batch[image]);
+  }
+
+  /// The next step of the ladder after a cycle that did not end the solve.
+  Restart recover(LinearSystem<Types>& system, StopTest& stop, Ending ending) {
+    if (ending == Ending::Replacement) return Restart::Replaced;
+    Restart restart = Restart::Cold;
+    if (ending == Ending::Drift) restart = Restart::Judged;
+    if (ending == Ending::Skew) {  // |v_a|^2 is known l steps late: the direction itself tells how good it is now
+      bases_.restartFrom(system, a_, zeta_);  // the residual u_a zeta_a
+      if (directionIsGood(system, stop.iterations())) restart = Restart::Warm;
+    }
+    depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted, stop.recursive());
+    if (depth_.givenUp()) return restart;
+    const std::string next =
+        "; going on with depth " + std::to_string(l()) +
+        (restart == Restart::Warm ? " from the last residual and direction" : " from the computed residual");
+    if (ending == Ending::Drift) {
+      system.tell(stop.iterations(), "residual replacement", "the recursion has left the computed residual behind");
+    } else {
+      const char* what = ending == Ending::Skew        ? "loss of orthogonality"
+                         : ending == Ending::Breakdown ? "square-root breakdown"
+                                                       : "the Krylov space is exhausted";
+      system.tell(stop.iterations(), "restart", what + next);
+    }
+    return restart;
+  }
+
+  /// Conjugacy to a spoilt direction does harm: a new beginning costs the iterations done at most, an error e in the
+  /// direction the more the larger e is (nos7, 9 iterations done: e = 1e-7 costs 150 of CG's 542, e = 1e-10 costs 18).
+  /// Late, half the digits are enough. One application of A and one blocking reduction.
+  bool directionIsGood(LinearSystem<Types>& system, int iterations) {
+    if (iterations <= fewIterations) return false;
+    const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
+    const Scalar tolerance = iterations <= early ? 5e6 * epsilon : 10 * std::sqrt(epsilon);
+    kept_.keep(system, *p_);
+    return kept_.agrees(system, *restart_, *p_, top(0), zeta_, expected_, tolerance);
+  }
+
+  void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
+    system.tell(stop.iterations(), "classical",
+                "the pipelined recurrences break down" +
+                    (depth_.reason().empty() ? std::string() : " (" + depth_.reason() + ")") +
+                    "; going on with CAPSTAN CG");
+    if (restart == Restart::Warm && !constants_.ofResidual()) {
+      classical_.resume(system, b, x, stop, *p_);
+    } else {
+      classical_.solve(system, b, x, stop);
+    }
+  }
+
+  EigenvalueBounds bounds(LinearSystem<Types>& system, StopTest& stop) {
+    return bounds_.get(system, p_->getMap(), stop.iterations(), [&](const MultiVector& v, MultiVector& w) {
+      system.act(Action::Operator, v, preconditioned_ ? *check_ : w);
+      if (preconditioned_) system.precondition(*check_, scratch_.get(), w);
+    });
+  }
+
+  void chooseDepth(LinearSystem<Types>& system, const MultiVector& b, StopTest& stop) {
+    const auto rows = b.getGlobalLength();
+    const int most =
+        static_cast<int>(std::min<Tpetra::global_size_t>(std::max<Tpetra::global_size_t>(rows, 1), deepest));
+    depth_.begin(options_.pipelineDepth, most);
+    if (options_.pipelineDepth > most) {
+      system.tell(stop.iterations(), "pipeline depth",
+                  std::to_string(options_.pipelineDepth) + " reduced to " + std::to_string(most));
+    }
+  }
+
+  /// Iterations done: so few are begun anew; up to `early`, a direction has to be good to 1e-9.
+  static constexpr int fewIterations = 20, early = 100;
+  static constexpr int deepest = 20;  ///< so that a sweep holds all recurrences
+
+  RowsFirst<Types> rows_;
+  ResidualNorms initial_;
+  KeptIterate<Types> guess_;
+  SpectralInterval<Types> bounds_;
+  Cg<Types> classical_;
+};
+
+}  // namespace capstan

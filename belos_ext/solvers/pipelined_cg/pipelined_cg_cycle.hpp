@@ -1,0 +1,200 @@
+#pragma once
+/// \file
+/// One cycle of p(l)-CG: the loop of algorithm 1, from a normalised residual to convergence or to where the recurrences
+/// can no longer be trusted. Symbols and costs as in pipelined_cg.hpp.
+
+#include <optional>
+
+#include "belos_ext/problem/constant_null_space.hpp"
+#include "belos_ext/solvers/common/krylov_solver.hpp"
+#include "belos_ext/solvers/pipelined_cg/kept_direction.hpp"
+#include "belos_ext/solvers/pipelined_cg/pipeline_depth.hpp"
+#include "belos_ext/solvers/pipelined_cg/pipelined_products.hpp"
+
+namespace capstan {
+
+template <class Types>
+class PipelinedCgCycle : public KrylovSolver<Types> {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+
+ protected:
+  /// Replacement: an intended residual replacement. Drift: the computed residual is not the recursion's. Skew: V is no
+  /// longer orthonormal. Exhausted: as is the Krylov space.
+  enum class Ending { Over, Replacement, Drift, Skew, Breakdown, Exhausted };
+
+  /// The loop of algorithm 1; x is the iterate x_a, p_ the direction p_{a-1} that led to it, when it ends early.
+  Ending iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    watch_.begin(std::numeric_limits<Scalar>::epsilon(), l());
+    bases_.begin(system, 1 / nu_);  // z^(k)_0 = M^{-1} u_0 / nu, u_0 = u_0 / nu
+    for (int i = 0;; ++i) {
+      expand(system, i);  // u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}
+      const int a = a_ = i - l();
+      if (a >= 0) {
+        const Scalar rest = finishColumn(a + 1);  // its reduction was started l iterations ago
+        const Scalar before = a > 0 ? lanczos_.delta(a - 1) : Scalar(0), lambda = a > 0 ? before / eta_ : Scalar(0);
+        const Scalar eta = lanczos_.gamma(a) - lambda * before;
+        if (!(eta > 0) || !std::isfinite(eta) || !std::isfinite(rest)) return Ending::Breakdown;
+        SweepList<Types> sweep(x.getLocalLength());
+        if (a > 0) sweep.axpy(zeta_, *p_, x);                // x_a = x_{a-1} + zeta p
+        expected_ = {a > 0 ? 1 / eta_ : Scalar(0), before};  // (p, A p) and (A p, v_a) / (p, A p) of p_{a-1}
+        eta_ = eta;
+        zeta_ = a > 0 ? -lambda * zeta_ : nu_;
+        const bool exhausted = std::abs(rest) <= vanishing();
+        if (a > 0 &&
+            (watch_.lost(a <= shortSolve ? stop.target() / residualNorm() : 0) || (!(rest > 0) && !exhausted))) {
+          system.kernels().sweep(sweep);
+          return leave(system, b, x, stop, rest);
+        }
+        sweep.axpby(1 / eta, z(0, a), -(a > 0 ? before : kept_.onto()) / eta, *p_);  // p_a
+        if (!(rest > 0)) return lastStep(system, sweep, x, stop);
+        bases_.recur(sweep, a, lanczos_);  // z^(k)_{a+k+1}, u_{i+1}
+        system.kernels().sweep(sweep);
+      }
+      products_.start(i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr);
+      if (a > 0) {
+        stop.iterated(residualNorm());
+        if (const auto end = follow(system, b, x, stop)) return *end;
+        if (replacementIsDue(stop)) return replaceResidual(system, x, stop);
+      }
+    }
+  }
+
+  /// One product further. The first 2 l + 1 of a warm restart stay conjugate to the direction kept.
+  void expand(LinearSystem<Types>& system, int i) {
+    system.act(Action::Operator, top(i), u(i + 1));
+    if (i == 0 && kept_.image() != nullptr) kept_.remove(system, u(1));
+    if (i > 0 && i <= 2 * l() && kept_.image() != nullptr) {
+      products_.wait(i);
+      kept_.remove(system, products_.along(i), u(i + 1));
+    }
+    if (i < l()) system.kernels().axpby(-lanczos_.shift(i), u(i), Scalar(1), u(i + 1));
+    if (preconditioned_) system.precondition(u(i + 1), scratch_.get(), top(i + 1));
+    if (i + 1 < l()) bases_.copyDown(system, i + 1);
+  }
+
+  /// Column c of G and column c - 1 of T. Returns what is left of |z_c|^2; see PipelinedLanczos::complete().
+  Scalar finishColumn(int c) {
+    products_.wait(c);
+    if (c >= l()) {
+      watch_.observe(static_cast<double>(products_.square(c)));
+      if (preconditioned_) perNorm_ = std::sqrt(static_cast<double>(products_.residual(c)));
+    }
+    return lanczos_.complete(c, products_.products(c));
+  }
+
+  /// || b - A x_a || by the recurrences; with a preconditioner the ratio of the norms is that of x_{a-l+1}.
+  double residualNorm() const { return std::abs(static_cast<double>(zeta_)) * perNorm_; }
+
+  /// Column a + 1 cannot be used: x_a is the last iterate, and p_{a-1} the last direction.
+  Ending leave(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, Scalar rest) {
+    stop.iterated(residualNorm());
+    return follow(system, b, x, stop).value_or(rest > 0 ? Ending::Skew : Ending::Breakdown);
+  }
+
+  /// The Krylov space is exhausted: the step along p_a is the last, and good.
+  Ending lastStep(LinearSystem<Types>& system, SweepList<Types>& sweep, MultiVector& x, StopTest& stop) {
+    if (a_ > 0) stop.iterated(residualNorm());
+    if (!stop.exhausted()) {
+      sweep.axpy(zeta_, *p_, x);
+      stop.iterated(stop.recursive());
+      system.record(stop.iterations(), stop.recursive());
+    }
+    system.kernels().sweep(sweep);
+    return Ending::Exhausted;
+  }
+
+  /// History, status tests, limits; a claim is checked on the true residual without leaving the pipeline, and only
+  /// drift between recursion and residual ends it.
+  std::optional<Ending> follow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x,
+                               StopTest& stop) {
+    system.record(stop.iterations(), stop.recursive());
+    const bool goOn = system.boundary(stop.iterations(), stop.recursive(), {});
+    const bool claimed = stop.reached(stop.recursive());
+    if (!claimed && goOn && !stop.exhausted()) return std::nullopt;
+
+    system.residual(b, x, *check_);
+    auto& batch = *restart_;
+    batch.clear();
+    const auto rr = batch.norm2(*check_);
+    const auto sum = constants_.ofResidual() ? constants_.enter(system, batch, *check_) : rr;
+    system.reduce(batch);
+    const Scalar square = batch[rr], constant = batch[sum];
+    const double norm = system.norm(*check_, square, batch);
+    const double rest =
+        constants_.ofResidual() ? constants_.takeOutOfResidual(system, constant, square, *check_, batch) : norm;
+    if (claimed && constants_.endsInconsistent(system, norm, rest, stop)) return Ending::Over;
+    if (stop.verified({norm, norm}, claimed)) return Ending::Over;
+    if (!goOn) {
+      stop.stop(StopReason::UserTest);
+      return Ending::Over;
+    }
+    if (!(rest > driftFactor * residualNorm())) return std::nullopt;
+    if (options_.residualReplacement.mode != ResidualReplacement::Mode::Off) return Ending::Drift;
+    stop.stop(StopReason::Stagnation);
+    return Ending::Over;
+  }
+
+  bool replacementIsDue(const StopTest& stop) const {
+    const auto& replacement = options_.residualReplacement;
+    return replacement.mode == ResidualReplacement::Mode::Every && stop.iterations() % replacement.every == 0 &&
+           stop.remaining() > 1;
+  }
+
+  /// Takes the step along p_a, so that it is the last direction of the cycle.
+  Ending replaceResidual(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
+    system.kernels().axpby(zeta_, *p_, Scalar(1), x);
+    stop.iterated(stop.recursive());
+    return Ending::Replacement;
+  }
+
+  void prepare(LinearSystem<Types>& system, const MultiVector& b) {
+    const auto map = b.getMap();
+    preconditioned_ = system.preconditioned();
+    bases_.resize(map, l(), preconditioned_);
+    if (p_.is_null() || p_->getMap().get() != map.get()) {
+      p_ = check_ = scratch_ = Teuchos::null;
+      restart_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
+    }
+    made(p_, b);
+    made(check_, b);
+    if (system.hasLeft() && system.hasRight()) made(scratch_, b);
+    products_.begin(map->getComm(), l(), preconditioned_);
+  }
+
+  /// A vector like b, made where it is missing.
+  MultiVector& made(Teuchos::RCP<MultiVector>& v, const MultiVector& b) {
+    if (v.is_null()) v = Teuchos::rcp(new MultiVector(b.getMap(), 1));
+    return *v;
+  }
+
+  int l() const { return depth_.current(); }
+  MultiVector& z(int k, int j) { return bases_.z(k, j); }
+  MultiVector& top(int j) { return bases_.top(j); }
+  MultiVector& u(int j) { return bases_.u(j); }
+  static Scalar vanishing() { return std::sqrt(std::numeric_limits<Scalar>::epsilon()); }
+
+  SolverOptions options_;
+  PipelineDepth depth_;
+  OrthogonalityWatch watch_;
+  int a_ = 0;  ///< of the last iterate x_a
+  bool preconditioned_ = false;
+  Scalar nu_ = 0, eta_ = 0, zeta_ = 0;
+  typename KeptDirection<Types>::Numbers expected_;
+  double perNorm_ = 1;  ///< || b - A x || over its M^{-1}-norm
+  PipelinedLanczos<Scalar> lanczos_;
+  PipelinedBases<Types> bases_;
+  PipelinedProducts<Types> products_;
+  KeptDirection<Types> kept_;
+  ConstantNullSpace<Types> constants_;
+  Teuchos::RCP<MultiVector> p_, check_, scratch_;
+  std::unique_ptr<ReductionBatch<Types>> restart_;
+
+ private:
+  static constexpr double driftFactor = 2;
+  /// Steps in which what is left to do tells how much error the basis may have: later, few digits may take many steps.
+  static constexpr int shortSolve = 20;
+};
+
+}  // namespace capstan

@@ -1,0 +1,88 @@
+#pragma once
+/// \file
+/// The inner products of p(l)-CG on their way: one nonblocking reduction a column of G, l of them in flight.
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "belos_ext/solvers/pipelined_cg/pipelined_bases.hpp"
+#include "tpetra_ext/reductions/pending_reduction.hpp"
+
+namespace capstan {
+
+/// Column c: (u_c, v_{c-l}), (u_c, z^(l)_j) for j = c-l+1 .. c, |v_{c-l}|^2 in the M-norm, with a preconditioner
+/// |M v_{c-l}|^2 in the 2-norm, and (s, z^(l)_c) where a direction s is given. Buffers are kept.
+template <class Types>
+class PipelinedProducts {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+
+  /// Collective where something is in flight, which is completed.
+  void begin(const Teuchos::RCP<const Teuchos::Comm<int>>& comm, int depth, bool preconditioned) {
+    drain();
+    if (comm.get() != comm_.get()) columns_.clear();
+    comm_ = comm;
+    depth_ = depth;
+    preconditioned_ = preconditioned;
+    while (static_cast<int>(columns_.size()) < depth + 1) columns_.push_back(std::make_unique<Column>(comm));
+  }
+
+  /// Completes what is in flight. Collective.
+  void drain() {
+    for (const auto& column : columns_) column->pending = PendingReduction<Types>();
+  }
+
+  /// Starts the reduction of column c >= 1; u_c and z^(l)_c are there. Collective.
+  /// \param direction s; null: none
+  void start(int c, PipelinedBases<Types>& bases, const MultiVector* direction) {
+    Column& column = at(c);
+    auto& batch = column.batch;
+    batch.clear();
+    column.slots.clear();
+    const int j = c - depth_;
+    if (j >= 0) column.slots.push_back(batch.dot(bases.u(c), bases.z(0, j)));
+    for (int k = std::max(0, j + 1); k <= c; ++k) column.slots.push_back(batch.dot(bases.u(c), bases.top(k)));
+    if (j >= 0) column.square = batch.dot(bases.u(0, j), bases.z(0, j));
+    if (j >= 0 && preconditioned_) column.residual = batch.norm2(bases.u(0, j));
+    if (direction != nullptr) column.along = batch.dot(*direction, bases.top(c));
+    column.pending = batch.start();
+  }
+
+  /// Waits for column c. Collective; idempotent.
+  void wait(int c) { at(c).pending.wait(); }
+
+  /// Results of column c after wait(). The products, in the order above; valid until the next call.
+  const std::vector<Scalar>& products(int c) {
+    values_.clear();
+    for (const auto& slot : at(c).slots) values_.push_back(at(c).batch[slot]);
+    return values_;
+  }
+  /// |v_{c-l}|^2, for c >= l.
+  Scalar square(int c) { return at(c).batch[at(c).square]; }
+  /// |M v_{c-l}|^2 in the 2-norm, for c >= l.
+  Scalar residual(int c) { return at(c).batch[preconditioned_ ? at(c).residual : at(c).square]; }
+  /// (s, z^(l)_c)
+  Scalar along(int c) { return at(c).batch[at(c).along]; }
+
+ private:
+  struct Column {
+    using Slot = typename ReductionBatch<Types>::Slot;
+    explicit Column(const Teuchos::RCP<const Teuchos::Comm<int>>& comm) : batch(comm) {}
+    ReductionBatch<Types> batch;
+    std::vector<Slot> slots;
+    Slot square, residual, along;
+    PendingReduction<Types> pending;
+  };
+
+  Column& at(int c) { return *columns_[static_cast<std::size_t>(c % (depth_ + 1))]; }
+
+  Teuchos::RCP<const Teuchos::Comm<int>> comm_;
+  int depth_ = 1;
+  bool preconditioned_ = false;
+  std::vector<std::unique_ptr<Column>> columns_;
+  std::vector<Scalar> values_;
+};
+
+}  // namespace capstan

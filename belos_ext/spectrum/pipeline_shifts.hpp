@@ -1,0 +1,65 @@
+#pragma once
+/// \file
+/// The shifts of the first products of a pipelined GMRES cycle, which run ahead of the orthogonalisation.
+///
+/// The user's ("Shifts", real parts, in turn), else Chebyshev points of an interval that holds the spectrum: the
+/// user's ("Eigenvalue Bounds") or an estimate, made once where nothing is remembered.
+
+#include "belos_ext/spectrum/spectral_interval.hpp"
+
+namespace capstan {
+
+template <class Types>
+class PipelineShifts {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+
+  /// \param needsRadius whether radius() will be asked for
+  void configure(const SolverOptions& options, bool needsRadius) {
+    automatic_ = options.shiftsAuto;
+    needsRadius_ = needsRadius;
+    given_ = options.shifts;
+    interval_.configure(options);
+  }
+  void recall(const SolverState& state) { interval_.recall(state); }
+  void remember(SolverState& state) const { interval_.remember(state); }
+
+  /// Chooses `count` shifts. Collective.
+  /// \param iteration of the solve, for its report
+  void choose(LinearSystem<Types>& system, const Teuchos::RCP<const typename Types::Map>& map, int count,
+              int iteration) {
+    if (automatic_ || needsRadius_) {
+      bounds_ =
+          interval_.get(system, map, iteration, [&](const MultiVector& v, MultiVector& w) { system.apply(v, w); });
+    }
+    if (automatic_) {
+      shifts_ = chebyshevPoints<Scalar>(bounds_, count);
+      return;
+    }
+    shifts_.resize(static_cast<std::size_t>(count));
+    for (std::size_t k = 0; k < shifts_.size(); ++k) {
+      shifts_[k] = static_cast<Scalar>(given_[k % given_.size()].real());
+    }
+  }
+
+  /// After a cycle: whether the interval was this operator's. \see SpectralInterval::compare()
+  void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, bool whole,
+               int iteration) {
+    interval_.compare(system, hessenberg, columns, whole, iteration);
+  }
+
+  Scalar operator[](int i) const { return shifts_[static_cast<std::size_t>(i)]; }
+
+  /// |lambda|_max as far as it is known, else 0.
+  double radius() const { return std::max(std::abs(bounds_.min), std::abs(bounds_.max)); }
+
+ private:
+  bool automatic_ = true, needsRadius_ = false;
+  std::vector<std::complex<double>> given_;
+  SpectralInterval<Types> interval_;
+  EigenvalueBounds bounds_;
+  std::vector<Scalar> shifts_;
+};
+
+}  // namespace capstan

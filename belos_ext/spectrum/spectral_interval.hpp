@@ -1,0 +1,114 @@
+#pragma once
+/// \file
+/// The interval that pipelined methods take their shifts from: given by the user, remembered, or estimated once; in
+/// p(l)-CG corrected by what the Lanczos matrix of the solve itself tells.
+
+#include <algorithm>
+#include <string>
+
+#include "belos_ext/dense/pipelined_lanczos.hpp"
+#include "belos_ext/problem/solver_state.hpp"
+#include "belos_ext/spectrum/spectrum_estimate.hpp"
+
+namespace capstan {
+
+template <class Types>
+class SpectralInterval {
+ public:
+  using Scalar = typename Types::Scalar;
+
+  void configure(const SolverOptions& options) {
+    automatic_ = options.eigenvalueBoundsAuto;
+    bounds_.reset();
+    if (!automatic_) bounds_ = options.eigenvalueBounds;
+    shown_ = 1;
+    fresh_ = compared_ = false;
+  }
+  void recall(const SolverState& state) {
+    if (!automatic_) return;
+    bounds_ = state.eigenvalueBounds;
+    shown_ = state.shownOfBounds;
+  }
+  void remember(SolverState& state) const {
+    if (!automatic_) return;
+    state.eigenvalueBounds.reset();
+    if (bounds_ && bounds_->min < bounds_->max) state.eigenvalueBounds = bounds_;
+    state.shownOfBounds = shown_;
+  }
+
+  /// The interval; [0, 0] where nothing can be estimated. Collective.
+  /// \param iteration of the solve, for its report   \param apply w = (operator) v
+  template <class Apply>
+  EigenvalueBounds get(LinearSystem<Types>& system, const Teuchos::RCP<const typename Types::Map>& map, int iteration,
+                       const Apply& apply) {
+    if (!bounds_) {
+      const auto found = SpectrumEstimate<Types>()(system, map, apply);  // a basis of its own, given back at once
+      system.tell(iteration, "eigenvalue bounds", found ? toString(*found) : "the estimate broke down");
+      bounds_ = found.value_or(EigenvalueBounds{0, 0});
+      fresh_ = true;
+      compared_ = false;
+    }
+    return *bounds_;
+  }
+
+  /// Drops remembered bounds that do not fit the Ritz values of this solve: the operator is another one. Right-hand
+  /// sides need not show the upper end of the spectrum, so it is compared with what solves have shown of it before, in
+  /// the first columns: wrong shifts leave spurious values near themselves in later ones. Local.
+  /// \param columns of `hessenberg` that stand   \param whole the cycle did not break down: few columns prove nothing
+  void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, bool whole,
+               int iteration) {
+    const bool many = columns >= static_cast<int>(few);
+    if (compared_ || !automatic_ || !bounds_ || !(bounds_->max > 0) || columns == 0) return;
+    if (!many && (fresh_ || whole)) return;
+    compared_ = true;
+    const double first = largestOf(hessenberg, std::clamp(columns / 2, 1, 3)) / bounds_->max;
+    const double all = largestOf(hessenberg, std::min(columns, static_cast<int>(enough))) / bounds_->max;
+    if (fresh_) {
+      shown_ = first;
+    } else if (all > largestOvershoot || first < std::min(1.0, shown_) / (many ? 4 : 20)) {
+      system.tell(iteration, "eigenvalue bounds",
+                  "those of an earlier solve, " + toString(*bounds_) + ", do not fit its Ritz values");
+      bounds_.reset();
+      shown_ = 1;
+    }
+  }
+
+  /// Ritz values of the steps just made know the spectrum better than an estimate did. Bounds of the user that leave
+  /// the largest of them out are told, and replaced. Local.
+  void learn(const PipelinedLanczos<Scalar>& lanczos, LinearSystem<Types>& system, int iteration) {
+    const std::size_t steps = std::min(lanczos.gammas().size(), enough);
+    if (!bounds_ || (automatic_ && steps < few)) return;
+    const auto from = [&](const std::vector<Scalar>& v) { return std::vector<Scalar>(v.begin(), v.begin() + steps); };
+    const auto ritz = tridiagonalEigenvalues(from(lanczos.gammas()), from(lanczos.deltas()));
+    if (ritz.empty() || !std::isfinite(ritz.back())) return;
+    const double slack = 0.05 * (bounds_->max - bounds_->min);
+    if (automatic_) {
+      bounds_->max = std::max(bounds_->max, margin * ritz.back());
+    } else if (ritz.back() > bounds_->max + slack || ritz.back() < bounds_->min - slack) {
+      const EigenvalueBounds better{0, margin * ritz.back()};
+      system.tell(iteration, "eigenvalue bounds",
+                  toString(*bounds_) + ", as given, leave out the Ritz value " + std::to_string(ritz.back()) +
+                      "; replaced by " + toString(better));
+      bounds_ = better;
+    }
+  }
+
+ private:
+  static double largestOf(const SmallMatrix<Scalar>& hessenberg, int columns) {
+    double largest = 0;
+    for (const auto& value : hessenbergEigenvalues(hessenberg, columns)) largest = std::max(largest, value.real());
+    return largest;
+  }
+
+  static constexpr double largestOvershoot = 1.5;     // of a Ritz value over the estimated bound
+  static constexpr std::size_t few = 8, enough = 20;  // all eigenvalues of many steps cost more than they tell
+  static constexpr double margin = 1.01;
+
+  bool automatic_ = true;
+  bool fresh_ = false;     ///< the bounds were estimated in this solve
+  bool compared_ = false;  ///< with Ritz values of this solve
+  double shown_ = 1;       ///< largest early Ritz value of the solve that estimated them over the upper bound
+  std::optional<EigenvalueBounds> bounds_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,122 @@
+#pragma once
+/// \file
+/// Bounds of the spectrum of M^{-1} A (M = M_L M_R) from a few panels of a Krylov space.
+///
+/// Source: s-step Arnoldi ([low-sync], Fig. 3). Deep pipelines want the large end to within about one per cent: beyond
+/// that the basis P_l(A) v of [deep-pipelined-cg], section 2.2, grows ill-conditioned and its square roots break down.
+/// Cost: 16 A, 16 M^{-1}, 3 reductions, once for each problem where states are cached.
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "belos_ext/basis/matrix_powers.hpp"
+#include "belos_ext/dense/arnoldi_relation.hpp"
+#include "belos_ext/dense/ritz_values.hpp"
+#include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
+
+namespace capstan {
+
+/// The roots of the Chebyshev polynomial of that degree on the interval ([deep-pipelined-cg], section 2.2), in Leja
+/// order: in any other the intermediate products of a deep pipeline lose their digits.
+template <class Scalar>
+std::vector<Scalar> chebyshevPoints(const EigenvalueBounds& interval, int count) {
+  constexpr double pi = 3.14159265358979323846;
+  std::vector<std::complex<double>> points;
+  for (int k = 0; k < count; ++k) {
+    const double cosine = std::cos((2 * k + 1) * pi / (2 * count));
+    points.emplace_back((interval.max + interval.min) / 2 + (interval.max - interval.min) / 2 * cosine);
+  }
+  std::vector<Scalar> ordered;
+  for (const auto& point : lejaOrder(points)) ordered.push_back(static_cast<Scalar>(point.real()));
+  return ordered;
+}
+
+template <class Types>
+class SpectrumEstimate {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Matrix = SmallMatrix<Scalar>;
+
+  /// Bounds from the Krylov space of a fixed pseudo-random vector, which has every eigenvector in it; nothing when it
+  /// breaks down at once. The same on any number of ranks, to rounding. Collective.
+  /// \param apply w = (operator) v
+  template <class Apply>
+  std::optional<EigenvalueBounds> operator()(LinearSystem<Types>& system,
+                                             const Teuchos::RCP<const typename Types::Map>& map, const Apply& apply) {
+    basis_.resize(map, steps_ + 1);
+    if (!orthogonalization_ || map->getComm().get() != comm_.get()) {
+      comm_ = map->getComm();
+      orthogonalization_ =
+          makeBlockGramSchmidt<Types>(BlockOrthogonalization::SingleReduceCgs2, IntraOrthogonalization::CholQr, comm_);
+    }
+    ArnoldiRelation<Scalar> relation;
+    relation.begin(steps_, Scalar(1), false);
+    orthogonalization_->begin(steps_);
+    scatter(*map, basis_[0]);
+    BasisRecurrence recurrence;
+    recurrence.reset(Basis::Newton);
+    int columns = 0;
+    std::vector<std::complex<double>> half, ritz;
+    for (const int panelSteps : {3, 5, 8}) {
+      for (int k = 0; k < panelSteps; ++k) {
+        apply(basis_[columns + k], basis_[columns + k + 1]);
+        advanceBasis(system, recurrence, basis_, columns, k);
+      }
+      Matrix r;
+      const PanelOutcome panel = orthogonalization_->orthonormalize(basis_, columns, panelSteps, system, relation, r);
+      const int gained = panel.rank - 1;
+      if (gained < 1) break;
+      relation.addPanel(columns, block(recurrence.template changeOfBasis<Scalar>(panelSteps), 0, 0, gained + 1, gained),
+                        block(r, 0, 0, columns + gained + 1, gained + 1));
+      relation.refresh();
+      columns += gained;
+      ritz = hessenbergEigenvalues(relation.hessenberg(), columns);
+      if (gained < panelSteps) break;
+      if (columns == steps_ / 2) {
+        half = ritz;
+        recurrence.setShifts(ritz);
+      }
+    }
+    return bounds(half, ritz);
+  }
+
+ private:
+  /// Entries in (-1, 1) that depend on the global row only (a multiplicative hash: Knuth, vol. 3, section 6.4).
+  static void scatter(const typename Types::Map& map, MultiVector& v) {
+    const auto view = v.getLocalViewHost(Tpetra::Access::OverwriteAll);
+    for (std::size_t i = 0; i < view.extent(0); ++i) {
+      auto bits = static_cast<std::uint64_t>(map.getGlobalElement(static_cast<typename Types::LocalOrdinal>(i))) + 1;
+      bits *= 0x9E3779B97F4A7C15ULL;
+      bits ^= bits >> 29;
+      bits *= 0xBF58476D1CE4E5B9ULL;
+      view(i, 0) = static_cast<Scalar>(static_cast<double>(bits >> 11) * 0x1.0p-52 - 1.0);
+    }
+  }
+
+  /// Ritz values close in on the large end like 1 / k^2 ([Kuczynski and Wozniakowski 1992]), so those of k / 2 and k
+  /// steps extrapolate to it; the small end is far from found, and zero is safe there.
+  static std::optional<EigenvalueBounds> bounds(const std::vector<std::complex<double>>& half,
+                                                const std::vector<std::complex<double>>& all) {
+    const auto largest = [](const std::vector<std::complex<double>>& values) {
+      double high = values.front().real();
+      for (const auto& value : values) high = std::max(high, value.real());
+      return high;
+    };
+    if (all.empty()) return std::nullopt;
+    double high = largest(all);
+    if (!half.empty()) high += std::max(0.0, (high - largest(half)) / 3);
+    if (!(high > 0) || !std::isfinite(high)) return std::nullopt;
+    return EigenvalueBounds{0, high};
+  }
+
+  static constexpr int steps_ = 16;
+
+  KrylovBasis<Types> basis_;
+  Teuchos::RCP<const Teuchos::Comm<int>> comm_;  ///< of orthogonalization_; a solver may be used again on another one
+  std::unique_ptr<BlockGramSchmidt<Types>> orthogonalization_;
+};
+
+}  // namespace capstan
