@@ -10,14 +10,14 @@
 
 namespace capstan::deck {
 
-KnownParameters::KnownParameters(const std::string& method) : own_(findSolver(method)) {
+KnownParameters::KnownParameters(const std::string& method) : own_(findMethod(method)) {
   if (own_ == nullptr) belos_ = methodParameters(method);
 }
 
 bool KnownParameters::has(const std::string& key) const {
   if (own_ == nullptr) return belos_->isParameter(key);
   const auto* row = findParameter(key);
-  return row != nullptr && row->appliesTo(own_->method);
+  return row != nullptr && row->appliesTo(*own_);
 }
 
 std::vector<std::string> KnownParameters::names() const {
@@ -27,7 +27,7 @@ std::vector<std::string> KnownParameters::names() const {
     return all;
   }
   for (const auto& row : parameterRows()) {
-    if (row.appliesTo(own_->method)) all.push_back(row.name);
+    if (row.appliesTo(*own_)) all.push_back(row.name);
   }
   return all;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "adapters/deck/diagnostics.hpp"
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 
 namespace capstan::deck {
 
@@ -30,7 +30,7 @@ class KnownParameters {
   void checkBelos(const std::string& key, const Place& place, Teuchos::ParameterList& list,
                   Diagnostics& diagnostics) const;
 
-  const SolverName* own_;
+  const MethodTraits* own_;
   Teuchos::RCP<const Teuchos::ParameterList> belos_;
 };
 

@@ -15,7 +15,7 @@
 #include "adapters/deck/settlement.hpp"
 #include "adapters/deck/solver_catalog.hpp"
 #include "adapters/deck/systems.hpp"
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::deck {
@@ -165,7 +165,7 @@ class Runner {
 
   Teuchos::RCP<Teuchos::ParameterList> parameters() const {
     auto list = Teuchos::rcp(new Teuchos::ParameterList(solver_.parameters));
-    if (options_.history && findSolver(solver_.method) != nullptr && !list->isParameter("History File")) {
+    if (options_.history && findMethod(solver_.method) != nullptr && !list->isParameter("History File")) {
       list->set("History File", "/dev/null");  // Capstan's solvers keep a history when told to write it
     }
     return list;
@@ -272,7 +272,7 @@ std::vector<std::string> methodNames() {
 
 bool isMethod(const std::string& name) {
   // Of our own names none is asked for that does not exist: the plugin would tell the user, who did not ask either.
-  if (looksLikeOurs(name) && findSolver(name) == nullptr) return false;
+  if (looksLikeOurs(name) && findMethod(name) == nullptr) return false;
   // The factory lists more names than it can create, and creates names that it does not list.
   try {
     return !Factory().create(name, Teuchos::parameterList()).is_null();

@@ -19,7 +19,7 @@
 #include "adapters/openfoam/csr_graph.hpp"
 #include "adapters/preconditioners/preconditioner.hpp"
 #include "adapters/preconditioners/presets.hpp"
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 

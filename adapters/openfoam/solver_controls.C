@@ -6,7 +6,7 @@
 #include "ITstream.H"
 #include "Switch.H"
 #include "adapters/openfoam/solver_controls.H"
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "dictionaryEntry.H"
 
@@ -176,8 +176,8 @@ UpdatePolicy readPolicy(const dictionary& caching, const char* what, bool allowA
 
 // As OpenFOAM does with its own PCG.
 void requireFit(const dictionary& dict, const std::string& method, bool symmetric) {
-  const SolverName* solver = findSolver(method);
-  if (solver != nullptr && isConjugateGradient(solver->method) && !symmetric) {
+  const MethodTraits* solver = findMethod(method);
+  if (solver != nullptr && solver->needsSymmetric && !symmetric) {
     fail(dict, "method: found '" + method + "', but the matrix is asymmetric; take a method for any matrix, such as " +
                    "capstan_sstep_gmres");
   }

@@ -143,10 +143,10 @@ class OptionsReader {
       const std::string from = keyOf(item.first, "redirect");
       const std::string path = "redirect." + from;
       if (!item.second.IsScalar()) fail(item.second, path, "is not a solver's name");
-      const SolverName* to = findSolver(item.second.Scalar());
+      const MethodTraits* to = findMethod(item.second.Scalar());
       if (to == nullptr) fail(item.second, path, unknownSolverMessage(item.second.Scalar()));
       checkRedirected(item.first, from, path);
-      const SolverName* ours = findSolver(from);
+      const MethodTraits* ours = findMethod(from);
       const std::string canonical = ours != nullptr ? ours->canonical : canonicalBelosName(from);
       if (!options_.redirects_.emplace(canonical, to).second) {
         fail(item.first, path, "solver \"" + canonical + "\" is redirected twice");
@@ -156,7 +156,7 @@ class OptionsReader {
 
   /// A name nobody knows may belong to an application's own factory, unless it looks like a slip.
   void checkRedirected(const YAML::Node& node, const std::string& from, const std::string& path) const {
-    if (findSolver(from) != nullptr) return;
+    if (findMethod(from) != nullptr) return;
     if (looksLikeOurs(from)) fail(node, path, unknownSolverMessage(from));
     const std::vector<std::string> known = belosNames();
     for (const std::string& name : known) {
@@ -208,9 +208,9 @@ Teuchos::RCP<const Teuchos::ParameterList> UserOptions::forLabel(const std::stri
   return merged;
 }
 
-const SolverName* UserOptions::redirected(const std::string& name) const {
+const MethodTraits* UserOptions::redirected(const std::string& name) const {
   if (redirects_.empty()) return nullptr;
-  const SolverName* ours = findSolver(name);
+  const MethodTraits* ours = findMethod(name);
   const auto found = redirects_.find(ours != nullptr ? ours->canonical : canonicalBelosName(name));
   return found == redirects_.end() ? nullptr : found->second;
 }

@@ -19,7 +19,7 @@
 #include <map>
 #include <string>
 
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 
 namespace capstan {
 
@@ -45,7 +45,7 @@ class UserOptions {
 
   /// The solver that a name is redirected to, or nullptr. Belos' aliases stand for the same solver: a redirect of
   /// "PSEUDOBLOCK GMRES" also holds for who asks for "Pseudo Block GMRES".
-  const SolverName* redirected(const std::string& name) const;
+  const MethodTraits* redirected(const std::string& name) const;
 
   bool empty() const { return parameters_.empty() && redirects_.empty(); }
 
@@ -59,8 +59,8 @@ class UserOptions {
     Teuchos::ParameterList list;
   };
 
-  std::vector<Layer> parameters_;                       ///< weakest first
-  std::map<std::string, const SolverName*> redirects_;  ///< by canonical name
+  std::vector<Layer> parameters_;                         ///< weakest first
+  std::map<std::string, const MethodTraits*> redirects_;  ///< by canonical name
 };
 
 /// What CAPSTAN_OPTIONS_FILE and CAPSTAN_OPTIONS say now, the latter over the former. Read when first asked for and

@@ -29,7 +29,7 @@ void registerFor() {
   if constexpr (std::is_same_v<S, float> || std::is_same_v<S, double>) {
     // Asked each time rather than remembered, because a program that initialises the list of factories after this
     // library has run loses what was in it.
-    if (registry.isSupported(solverNames().front().canonical)) return;
+    if (registry.isSupported(methods().front().canonical)) return;
     registry.addFactory(Teuchos::rcp(new SolverFactory<TpetraTypes<S, LO, GO, NO>>));
     registerForDenseMatrix<S, MV, OP, typename DeviceDenseMatrix<MV>::Type, SolverFactory<TpetraTypes<S, LO, GO, NO>>,
                            Belos::Impl::SolverFactoryParent, Belos::SolverManager, Belos::CustomSolverFactory,

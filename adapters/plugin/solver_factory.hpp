@@ -12,7 +12,7 @@
 #include "adapters/plugin/belos_names.hpp"
 #include "adapters/plugin/options_file.hpp"
 #include "belos_ext/manager/solver_manager.hpp"
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/support/said_once.hpp"
 #include "tpetra_ext/kernels/host/instruction_set.hpp"
 
@@ -21,7 +21,7 @@ namespace capstan {
 /// Canonical names and aliases of all solvers.
 inline std::vector<std::string> namesAndAliases() {
   std::vector<std::string> names;
-  for (const SolverName& row : solverNames()) {
+  for (const MethodTraits& row : methods()) {
     names.push_back(row.canonical);
     names.push_back(row.alias);
   }
@@ -60,13 +60,13 @@ class SolverFactory final
       kernels::instructionSet();  // a wrong CAPSTAN_KERNELS is told now, not in the midst of a solve
       return environmentOptions();
     });
-    const SolverName* redirected = options.redirected(name);
-    const SolverName* solver = redirected != nullptr ? redirected : findSolver(name);
+    const MethodTraits* redirected = options.redirected(name);
+    const MethodTraits* solver = redirected != nullptr ? redirected : findMethod(name);
     if (solver == nullptr) {
       if (looksLikeOurs(name)) saidOnStderr([&] { throwUnknownSolver(name); });
       return Teuchos::null;
     }
-    const bool forAnother = findSolver(name) == nullptr;
+    const bool forAnother = findMethod(name) == nullptr;
     Teuchos::RCP<Manager> manager = makeSolver<Types>(*solver, forAnother ? name : "");
     manager->setParameters(forAnother             ? parametersOfAlias(name, parameters)
                            : parameters.is_null() ? Teuchos::parameterList()
@@ -74,12 +74,12 @@ class SolverFactory final
     return manager;
   }
 
-  int numSupportedSolvers() const override { return static_cast<int>(solverNames().size()); }
+  int numSupportedSolvers() const override { return static_cast<int>(methods().size()); }
 
   /// Canonical names and aliases; redirected names are still Belos'.
   std::vector<std::string> supportedSolverNames() const override { return namesAndAliases(); }
 
-  bool isSupported(const std::string& name) const override { return findSolver(name) != nullptr; }
+  bool isSupported(const std::string& name) const override { return findMethod(name) != nullptr; }
 };
 
 /// Stands in for SolverFactory where the scalar is not a real one: says so instead of letting Belos call the name
@@ -91,7 +91,7 @@ class RefusingFactory final : public Belos::CustomSolverFactory<Scalar, MultiVec
   Teuchos::RCP<Belos::SolverManager<Scalar, MultiVector, Operator>> getSolver(
       const std::string& name, const Teuchos::RCP<Teuchos::ParameterList>&) override {
     if (!looksLikeOurs(name)) return Teuchos::null;
-    if (findSolver(name) == nullptr) saidOnStderr([&] { throwUnknownSolver(name); });
+    if (findMethod(name) == nullptr) saidOnStderr([&] { throwUnknownSolver(name); });
     throw std::invalid_argument("Capstan: solver \"" + name + "\" is not available for the scalar type " +
                                 Teuchos::TypeNameTraits<Scalar>::name() +
                                 "; Capstan's solvers take the real scalars float and double");

@@ -19,8 +19,8 @@
 #include "adapters/tools/counted_mpi.hpp"
 #include "adapters/tools/output.hpp"
 #include "adapters/tools/program.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
-#include "belos_ext/parameters/solver_names.hpp"
 #include "belos_ext/support/output_file.hpp"
 
 namespace {

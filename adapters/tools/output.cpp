@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/report/report_io.hpp"
 
 namespace capstan::tools {
@@ -34,7 +34,7 @@ std::string outcome(const SolveRecord& record) {
 /// The method as the deck has it, and the one that solved where CAPSTAN_OPTIONS redirects it.
 std::string method(const SolveRecord& record) {
   if (!record.report) return record.method;
-  const SolverName* asked = findSolver(record.method);
+  const MethodTraits* asked = findMethod(record.method);
   const bool same = asked != nullptr && asked->canonical == record.report->solver;
   return same ? record.method : record.method + " -> " + record.report->solver;
 }

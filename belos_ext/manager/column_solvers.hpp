@@ -21,7 +21,7 @@ class ColumnSolvers {
  public:
   using MultiVector = typename Types::MultiVector;
 
-  explicit ColumnSolvers(Method method) : method_(method) {}
+  explicit ColumnSolvers(const MethodTraits& method) : method_(method) {}
 
   /// One solver for each of the right-hand sides, with these options and what is known of earlier solves. Local.
   void configure(std::size_t columns, const SolverOptions& options, const std::optional<SolverState>& known) {
@@ -88,7 +88,7 @@ class ColumnSolvers {
   }
 
  private:
-  Method method_;
+  const MethodTraits& method_;
   bool agreed_ = false;
   std::vector<std::unique_ptr<KrylovSolver<Types>>> solvers_;
   std::unique_ptr<LockstepStorage<Types>> storage_;

@@ -12,6 +12,7 @@
 #include "belos_ext/manager/solve_end.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/manager/symmetry_watch.hpp"
+#include "belos_ext/parameters/conflicts.hpp"
 #include "belos_ext/parameters/parameter_agreement.hpp"
 #include "belos_ext/parameters/parameter_overlay.hpp"
 #include "belos_ext/problem/finite_guess.hpp"
@@ -33,19 +34,19 @@ double now() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
-[[noreturn]] void misuse(const SolverName& name, const std::string& what) {
-  throw std::invalid_argument(name.canonical + ": " + what);
+[[noreturn]] void misuse(const MethodTraits& method, const std::string& what) {
+  throw std::invalid_argument(method.canonical + ": " + what);
 }
 
 }  // namespace
 
 template <class Types>
-SolverManager<Types>::SolverManager(const SolverName& name, const std::string& askedAs)
-    : name_(name),
-      parameters_(name_, askedAs),
+SolverManager<Types>::SolverManager(const MethodTraits& method, const std::string& askedAs)
+    : method_(methodOf(method.canonical)),
+      parameters_(method_, askedAs),
       comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ),
-      columns_(std::make_unique<ColumnSolvers<Types>>(name_.method)) {
-  report_.solver = name_.canonical;
+      columns_(std::make_unique<ColumnSolvers<Types>>(method_)) {
+  report_.solver = method_.canonical;
 }
 
 template <class Types>
@@ -53,14 +54,14 @@ SolverManager<Types>::~SolverManager() = default;
 
 template <class Types>
 Teuchos::RCP<typename SolverManager<Types>::Base> SolverManager<Types>::clone() const {
-  auto copy = Teuchos::rcp(new SolverManager(name_));
+  auto copy = Teuchos::rcp(new SolverManager(method_));
   copy->parameters_ = parameters_;
   return copy;
 }
 
 template <class Types>
 const typename SolverManager<Types>::Problem& SolverManager<Types>::getProblem() const {
-  if (problem_.is_null()) misuse(name_, "getProblem() before setProblem()");
+  if (problem_.is_null()) misuse(method_, "getProblem() before setProblem()");
   return *problem_;
 }
 
@@ -88,7 +89,7 @@ void SolverManager<Types>::reset(Belos::ResetType type) {
 
 template <class Types>
 std::string SolverManager<Types>::description() const {
-  return "Capstan::SolverManager (" + name_.canonical + ")";
+  return "Capstan::SolverManager (" + method_.canonical + ")";
 }
 
 template <class Types>
@@ -100,26 +101,26 @@ std::string SolverManager<Types>::takeUserOptions() {
     return error.what();
   }
   if (!parameters_.options().flexible || problem_->getLeftPrec().is_null()) return "";
-  return name_.canonical +
+  return method_.canonical +
          ": \"Flexible Gmres\" needs right preconditioning: the problem has a left preconditioner (use setRightPrec)";
 }
 
 template <class Types>
 void SolverManager<Types>::checkProblem() const {
-  if (problem_.is_null()) misuse(name_, "solve() before setProblem()");
-  if (!problem_->isProblemSet()) misuse(name_, "the linear problem is not ready: call its setProblem() first");
+  if (problem_.is_null()) misuse(method_, "solve() before setProblem()");
+  if (!problem_->isProblemSet()) misuse(method_, "the linear problem is not ready: call its setProblem() first");
   const auto x = problem_->getLHS();
   const auto b = problem_->getRHS();
-  if (x.is_null() || b.is_null()) misuse(name_, "the linear problem has no solution or no right-hand side vector");
+  if (x.is_null() || b.is_null()) misuse(method_, "the linear problem has no solution or no right-hand side vector");
   if (x->getNumVectors() != b->getNumVectors()) {
     std::ostringstream text;
     text << "the solution has " << x->getNumVectors() << " columns, the right-hand side " << b->getNumVectors();
-    misuse(name_, text.str());
+    misuse(method_, text.str());
   }
   if (x->getGlobalLength() != b->getGlobalLength()) {
     std::ostringstream text;
     text << "the solution has " << x->getGlobalLength() << " rows, the right-hand side " << b->getGlobalLength();
-    misuse(name_, text.str());
+    misuse(method_, text.str());
   }
 }
 
@@ -145,9 +146,9 @@ void SolverManager<Types>::checkMaps() {
   if (maps == knownMaps_) return;
   const std::size_t other = firstOtherMap(compared, *domain);
   if (other < compared.size()) {
-    misuse(name_, names[other] + " is on another map than the operator's domain: their " +
-                      std::to_string(domain->getGlobalNumElements()) +
-                      " rows are dealt out to the ranks, or ordered there, in different ways");
+    misuse(method_, names[other] + " is on another map than the operator's domain: their " +
+                        std::to_string(domain->getGlobalNumElements()) +
+                        " rows are dealt out to the ranks, or ordered there, in different ways");
   }
   knownMaps_ = maps;
 }
@@ -157,7 +158,7 @@ void SolverManager<Types>::throwDifference() const {
   const auto& comm = *problem_->getLHS()->getMap()->getComm();
   const std::string complaint = firstComplaint(refusal_, comm);
   if (!complaint.empty()) throw std::invalid_argument(complaint);
-  misuse(name_, differingParameters(parameters_, comm));
+  misuse(method_, differingParameters(parameters_, comm));
 }
 
 template <class Types>
@@ -174,7 +175,7 @@ void SolverManager<Types>::checkParameters() {
   if (label != knownLabel_) parametersAreAlike_ = false;  // the user's options may be for some labels
   knownLabel_ = label;
   // With several right-hand sides "Block Size" decides on the size of the first messages.
-  const bool inBlocks = problem_->getLHS()->getNumVectors() > 1 && !isPipelined(name_.method);
+  const bool inBlocks = problem_->getLHS()->getNumVectors() > 1 && !method_.pipelined;
   if (parametersAreAlike_ || !inBlocks) return;
   ReductionBatch<Types> batch(problem_->getLHS()->getMap()->getComm());
   Agreement<Types> agreement(brought(0));
@@ -194,7 +195,7 @@ template <class Types>
 StateKey SolverManager<Types>::stateKey() const {
   // Local row counts stay out of the key, so that ranks find the same entries.
   std::ostringstream variant;
-  variant << name_.canonical << (operator_->hasLeft() ? ", left" : "") << (operator_->hasRight() ? ", right" : "");
+  variant << method_.canonical << (operator_->hasLeft() ? ", left" : "") << (operator_->hasRight() ? ", right" : "");
   using RowMatrix =
       Tpetra::RowMatrix<Scalar, typename Types::LocalOrdinal, typename Types::GlobalOrdinal, typename Types::Node>;
   if (const auto matrix = Teuchos::rcp_dynamic_cast<const RowMatrix>(problem_->getOperator()); !matrix.is_null()) {
@@ -222,7 +223,7 @@ void SolverManager<Types>::prepareOperator() {
 template <class Types>
 Belos::ReturnType SolverManager<Types>::nothingToSolve(const SolverOptions& options) {
   report_ = SolveReport{};
-  report_.solver = name_.canonical;
+  report_.solver = method_.canonical;
   report_.label = problemLabel();
   report_.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
   report_.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
@@ -245,7 +246,7 @@ void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Ty
   columns_->configure(stops.size(), own, known);
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
   columns_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, brought(checksumOf(known)),
-                  columnsTogether(options, name_.method, stops.size()));
+                  columnsTogether(options, method_, stops.size()));
   parametersAreAlike_ = true;
   if (options.stateCache) {
     // What the ranks did not agree on has been forgotten by all of them.
@@ -266,12 +267,12 @@ Belos::ReturnType SolverManager<Types>::solve() {
     return nothingToSolve(options);
   }
   Teuchos::TimeMonitor timer(
-      *Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + name_.canonical + " total solve time"));
+      *Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + method_.canonical + " total solve time"));
   const double started = now();
   const ReductionCounters before = counters();
 
   report_ = SolveReport{};
-  report_.solver = name_.canonical;
+  report_.solver = method_.canonical;
   prepareOperator();
   checkMaps();
   const auto timerOf = [&options](const char* what) {
@@ -284,31 +285,31 @@ Belos::ReturnType SolverManager<Types>::solve() {
   problem_->setLSIndex(indices);
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
-  const bool isCg = isConjugateGradient(name_.method);
-  if (isCg) {
+  if (method_.needsSymmetric) {
     operator_->findDiagonalRows();
     watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
     if (options.nullSpace == NullSpace::Auto && (operator_->hasLeft() || operator_->hasRight())) {
       watchRowSums<Types>(*problem_->getOperator(), monitor);
     }
   }
-  // CG follows b - A x itself, so by default it is measured against itself, as in Belos' CG.
-  const ResidualScaling native =
-      isCg && !options.implicitScalingGiven ? ResidualScaling::NormOfInitRes : options.implicitScaling;
+  // A recursion of b - A x is by default measured against itself, as in Belos' CG.
+  const bool native = method_.norm == RecursiveNorm::Native;
+  const ResidualScaling implicitScaling =
+      native || options.implicitScalingGiven ? options.implicitScaling : ResidualScaling::NormOfInitRes;
   StopCriteria criteria{options.tolerance,
                         options.maxIterations,
                         options.maxRestarts,
-                        native,
+                        implicitScaling,
                         options.explicitScaling,
                         options.userScale,
-                        options.explicitScalingGiven || (!isCg && operator_->hasLeft())};
+                        options.explicitScalingGiven || (native && operator_->hasLeft())};
   std::vector<StopTest> stops;
   for (std::size_t c = 0; c < columns; ++c) {
     stops.emplace_back(criteria);
     stops.back().setApproval([&monitor] { return monitor.approves(); });
     stops.back().setScaleListener([&monitor, c](double scale) { monitor.setScale(static_cast<int>(c), scale); });
   }
-  const SolveProgress progress(options, name_.method, *problem_->getLHS()->getMap()->getComm());
+  const SolveProgress progress(options, method_, *problem_->getLHS()->getMap()->getComm());
   try {
     checkParameters();
     solveColumns(options, monitor, stops);
@@ -344,20 +345,20 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   report_.preconditionerApplications = cost.preconditionerApplications;
   report_.seconds.operatorSeconds = cost.operatorSeconds;
   report_.seconds.preconditioner = cost.preconditionerSeconds;
-  summarize(stops, options, name_.method, operator_->hasLeft(), report_);
+  summarize(stops, options, method_, operator_->hasLeft(), report_);
   lossOfAccuracy_ = std::any_of(stops.begin(), stops.end(), [](const StopTest& stop) { return stop.lossOfAccuracy(); });
 }
 
 template <class Types>
 Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
-makeSolver(const SolverName& name, const std::string& askedAs) {
-  return Teuchos::rcp(new SolverManager<Types>(name, askedAs));
+makeSolver(const MethodTraits& method, const std::string& askedAs) {
+  return Teuchos::rcp(new SolverManager<Types>(method, askedAs));
 }
 
 #define CAPSTAN_SOLVER_MANAGER(S, LO, GO, NO)                                                                    \
   template class SolverManager<TpetraTypes<S, LO, GO, NO>>;                                                      \
   template Teuchos::RCP<SolverManager<TpetraTypes<S, LO, GO, NO>>::Base> makeSolver<TpetraTypes<S, LO, GO, NO>>( \
-      const SolverName&, const std::string&);
+      const MethodTraits&, const std::string&);
 
 CAPSTAN_INSTANTIATE(CAPSTAN_SOLVER_MANAGER)
 

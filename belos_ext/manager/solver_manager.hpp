@@ -22,8 +22,8 @@
 
 #include "belos_ext/manager/agreement.hpp"
 #include "belos_ext/manager/state_cache.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
-#include "belos_ext/parameters/solver_names.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "tpetra_ext/types.hpp"
 
@@ -52,7 +52,7 @@ class SolverManager final
   using ComboType = typename Belos::StatusTestCombo<Scalar, MultiVector, Operator>::ComboType;
 
   /// \param askedAs another library's name under which the application asked for it, or empty; see Parameters
-  explicit SolverManager(const SolverName& name, const std::string& askedAs = "");
+  explicit SolverManager(const MethodTraits& method, const std::string& askedAs = "");
   ~SolverManager() override;
 
   /// A solver of the same method with the same parameters and no problem.
@@ -111,7 +111,7 @@ class SolverManager final
   void solveColumns(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);
   void fillReport(const std::vector<StopTest>& stops, const SolverOptions& options);
 
-  SolverName name_;
+  const MethodTraits& method_;
   Parameters parameters_;
   Teuchos::RCP<Problem> problem_;
   Teuchos::RCP<Test> userTest_, debugTest_;
@@ -128,9 +128,9 @@ class SolverManager final
   std::unique_ptr<ColumnSolvers<Types>> columns_;
 };
 
-/// A solver manager for a row of solverNames(). `askedAs` as in SolverManager.
+/// A solver manager for a row of methods(). `askedAs` as in SolverManager.
 template <class Types>
 Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
-makeSolver(const SolverName& name, const std::string& askedAs = "");
+makeSolver(const MethodTraits& method, const std::string& askedAs = "");
 
 }  // namespace capstan

@@ -56,10 +56,10 @@ std::string defaultText(const ParameterRow& row) {
   return showValue(list.getEntry(row.name));
 }
 
-std::vector<const SolverName*> implementedFor(const ParameterRow& row) {
-  std::vector<const SolverName*> solvers;
-  for (const SolverName& solver : solverNames()) {
-    if (row.appliesTo(solver.method)) solvers.push_back(&solver);
+std::vector<const MethodTraits*> implementedFor(const ParameterRow& row) {
+  std::vector<const MethodTraits*> solvers;
+  for (const MethodTraits& solver : methods()) {
+    if (row.appliesTo(solver)) solvers.push_back(&solver);
   }
   return solvers;
 }
@@ -67,9 +67,9 @@ std::vector<const SolverName*> implementedFor(const ParameterRow& row) {
 /// "all", or the solvers without the prefix they share.
 std::string appliesTo(const ParameterRow& row) {
   const auto solvers = implementedFor(row);
-  if (solvers.size() == solverNames().size()) return "all";
+  if (solvers.size() == methods().size()) return "all";
   std::string text;
-  for (const SolverName* solver : solvers) {
+  for (const MethodTraits* solver : solvers) {
     text += (text.empty() ? "" : ", ") + solver->canonical.substr(std::string("CAPSTAN ").size());
   }
   return text;

@@ -20,7 +20,7 @@ ParameterRow stepSizeRow() {
   row.type = "int or string";
   row.allowed = fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize);
   row.words = {"auto"};
-  row.methods = {Method::SStepGmres, Method::PipelinedSStepGmres};
+  row.general = false;
   row.doc =
       "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the blocks; a "
       "number is kept, and halved where a block breaks down. Pipelined: auto starts with 5, grows by one after a cycle "
@@ -65,7 +65,7 @@ ParameterRow shiftsRow() {
   row.type = "string or list of numbers";
   row.allowed = "auto, or finite numbers closed under complex conjugation, such as [1, 2+3i, 2-3i]";
   row.words = {"auto"};
-  row.methods = {Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres};
+  row.general = false;
   row.doc =
       "Shifts of the Newton basis. auto takes Leja-ordered Ritz values; fewer shifts than steps are used in turn. "
       "Pipelined methods take the real parts; their auto is Chebyshev points of \"Eigenvalue Bounds\".";
@@ -93,7 +93,7 @@ ParameterRow eigenvalueBoundsRow() {
   row.type = "string or list of two numbers";
   row.allowed = "auto, or [min, max] with min < max";
   row.words = {"auto"};
-  row.methods = {Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres, Method::PipelinedCg};
+  row.general = false;
   row.doc =
       "The interval of the Chebyshev basis, and of the Chebyshev shifts of pipelined methods. auto takes it from Ritz "
       "values. In p(l)-CG, bounds that leave out the upper end of the spectrum are replaced by estimated ones, and the "
@@ -128,15 +128,15 @@ std::vector<ParameterRow> stepSize() {
   return {
       stepSizeRow(),
       choice<Basis>(
-          "Basis", &SolverOptions::basis, {Basis::Monomial, Basis::Newton, Basis::Chebyshev}, {Method::SStepGmres},
+          "Basis", &SolverOptions::basis, {Basis::Monomial, Basis::Newton, Basis::Chebyshev}, Takers::SomeMethods,
           "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
           "Values\" is false."),
       shiftsRow(),
       eigenvalueBoundsRow(),
-      boolean("Compute Ritz Values", &SolverOptions::computeRitzValues, {Method::SStepGmres},
+      boolean("Compute Ritz Values", &SolverOptions::computeRitzValues, Takers::SomeMethods,
               "Whether Ritz values are computed for the shifts or the bounds of the basis."),
       boolean(
-          "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly, {Method::SStepGmres},
+          "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly, Takers::SomeMethods,
           "true: Ritz values from about s classical steps at the start; false: from a whole classical restart cycle."),
   };
 }

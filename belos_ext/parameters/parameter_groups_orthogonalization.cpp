@@ -82,7 +82,7 @@ ParameterRow belosOrthogonalization() {
   row.type = "string";
   row.allowed = "ICGS, IMGS, DGKS, TSQR, CGS, CGS2, MGS";
   row.words = belosSchemes();
-  row.methods = {Method::Gmres, Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres};
+  row.general = false;
   row.doc =
       "Belos' names. Where \"Block Orthogonalization\" is not given they choose it: ICGS, DGKS, CGS2: single-reduce "
       "cgs2; "
@@ -93,9 +93,10 @@ ParameterRow belosOrthogonalization() {
   row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
     list.set("Orthogonalization", state.orthogonalization);
   };
-  row.remark = [](const Teuchos::ParameterEntry& entry, Method method) -> std::string {
-    if (method == Method::PipelinedSStepGmres) return "its blocks have classical Gram-Schmidt with implicit norms";
-    const bool tsqr = method == Method::PipelinedGmres && belosScheme(entry) == "TSQR";
+  row.remark = [](const Teuchos::ParameterEntry& entry, const MethodTraits& method) -> std::string {
+    if (method.pipelined && method.takes("Step Size"))
+      return "its blocks have classical Gram-Schmidt with implicit norms";
+    const bool tsqr = method.pipelined && belosScheme(entry) == "TSQR";
     return tsqr ? "pipelined methods have no tsqr; it is single-reduce cgs2" : "";
   };
   return row;
@@ -106,7 +107,7 @@ ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*membe
   row.name = name;
   row.type = "bool";
   row.allowed = "true, false";
-  row.methods = {Method::SStepGmres};
+  row.general = false;
   row.doc = doc;
   row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) { state.*member = toBool(entry); };
   row.print = [name, member](const ParameterState& state, Teuchos::ParameterList& list) {
@@ -120,18 +121,17 @@ ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*membe
 std::vector<ParameterRow> orthogonalization() {
   using Block = BlockOrthogonalization;
   using Intra = IntraOrthogonalization;
-  const std::vector<Method> blockwise = {Method::Gmres, Method::SStepGmres};
   return {
       choice<Block>(
           "Block Orthogonalization", &SolverOptions::blockOrthogonalization,
           {Block::Cgs, Block::Cgs2, Block::Mgs, Block::SingleReduceCgs, Block::SingleReduceCgs2, Block::SingleReduceMgs,
            Block::Pip2, Block::TwoStage},
-          {Method::Gmres, Method::SStepGmres, Method::PipelinedGmres},
+          Takers::SomeMethods,
           "How a block is orthogonalised against the basis. The single-reduce schemes, pip2 and two-stage need "
           "cholqr within blocks. Pipelined, depth 1: single-reduce cgs2, cgs or mgs (cgs2, cgs and mgs mean the same); "
           "deeper: single-reduce cgs."),
       choice<Intra>("Intra Orthogonalization", &SolverOptions::intraOrthogonalization,
-                    {Intra::CholQr, Intra::CholQr2, Intra::Tsqr}, blockwise,
+                    {Intra::CholQr, Intra::CholQr2, Intra::Tsqr}, Takers::SomeMethods,
                     "How the vectors of a block are orthonormalised among themselves."),
       belosOrthogonalization(),
       upstreamSwitch(

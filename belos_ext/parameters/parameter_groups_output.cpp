@@ -146,7 +146,7 @@ ParameterRow fixedNumber(const std::string& name, double value, double harmless,
   row.doc = doc;
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) { toReal(entry); };
   row.print = [name, value](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, value); };
-  row.remark = [harmless, instead](const Teuchos::ParameterEntry& entry, Method) {
+  row.remark = [harmless, instead](const Teuchos::ParameterEntry& entry, const MethodTraits&) {
     return toReal(entry) <= harmless ? std::string() : instead;
   };
   return row;
@@ -187,13 +187,14 @@ std::vector<ParameterRow> output() {
   return {
       verbosity(),
       outputStyle(),
-      integer("Output Frequency", &SolverOptions::outputFrequency, -1, std::numeric_limits<int>::max(), ">= -1", {},
-              "Iterations between printed residuals; -1 and 0: none."),
+      integer("Output Frequency", &SolverOptions::outputFrequency, -1, std::numeric_limits<int>::max(), ">= -1",
+              Takers::EveryMethod, "Iterations between printed residuals; -1 and 0: none."),
       outputStream(),
-      boolean("Show Maximum Residual Norm Only", &SolverOptions::showMaximumResidualNormOnly, {},
+      boolean("Show Maximum Residual Norm Only", &SolverOptions::showMaximumResidualNormOnly, Takers::EveryMethod,
               "With several right-hand sides, print the largest residual norm alone."),
-      text("Timer Label", &SolverOptions::timerLabel, "any", {}, "Prefix of the names of Teuchos timers."),
-      text("Solver Name", &SolverOptions::solverLabel, "any", {},
+      text("Timer Label", &SolverOptions::timerLabel, "any", Takers::EveryMethod,
+           "Prefix of the names of Teuchos timers."),
+      text("Solver Name", &SolverOptions::solverLabel, "any", Takers::EveryMethod,
            "This solver's name in output and reports. Default: the canonical name."),
       outputFile("Report File", &SolverOptions::reportFile,
                  "JSON file of solve reports, written by rank 0 after every solve."),
@@ -204,19 +205,19 @@ std::vector<ParameterRow> output() {
 
 std::vector<ParameterRow> behaviour() {
   return {
-      boolean("Strict Parameters", &SolverOptions::strictParameters, {},
+      boolean("Strict Parameters", &SolverOptions::strictParameters, Takers::EveryMethod,
               "Whether a key that is unknown, or has no effect, is an error instead of a warning."),
       boolean(
-          "State Cache", &SolverOptions::stateCache, {},
+          "State Cache", &SolverOptions::stateCache, Takers::EveryMethod,
           "Whether shifts, bounds and the step size are kept for later solvers with the same problem label and map."),
       choice<ProgressMode>("Progress", &SolverOptions::progress,
-                           {ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread}, pipelinedMethods(),
+                           {ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread}, Takers::SomeMethods,
                            "Who lets MPI advance hidden reductions during local work: nobody, the solver between and "
                            "within its kernels, "
                            "or a thread. A thread wants a core to itself and MPI_THREAD_MULTIPLE; without that it "
                            "polls, with a warning."),
       boolean(
-          "Measure Overlap", &SolverOptions::measureOverlap, pipelinedMethods(),
+          "Measure Overlap", &SolverOptions::measureOverlap, Takers::SomeMethods,
           "Whether the report tells how much of the hidden reductions' time was hidden, on the average of the ranks. "
           "Takes one all-reduce at the end of a solve, and 7 once for each communicator and message size. Must be "
           "alike on all ranks."),
@@ -249,14 +250,12 @@ std::vector<ParameterRow> acceptedForBelos() {
 std::vector<ParameterRow> otherMethods() {
   const std::vector<std::string> strategies = {"standard", "two-step", "three-step", "optimal", "auto"};
   return {
-      checkedOnly("Enlarging Factor", 2, "int", ">= 1", {Method::EnlargedCg}, "Search directions an iteration.",
-                  intAtLeast(1)),
-      checkedOnly("Residual Splitting", std::string("contiguous"), "string", "any", {Method::EnlargedCg},
+      checkedOnly("Enlarging Factor", 2, "int", ">= 1", "Search directions an iteration.", intAtLeast(1)),
+      checkedOnly("Residual Splitting", std::string("contiguous"), "string", "any",
                   "How the residual is split among the search directions.",
                   [](const Teuchos::ParameterEntry& entry) { toText(entry); }),
       checkedOnly("Communication Strategy", std::string("standard"), "string",
-                  "standard, two-step, three-step, optimal, auto", {Method::EnlargedCg, Method::EmbeddedCg},
-                  "How halo messages are routed.", oneOf(strategies)),
+                  "standard, two-step, three-step, optimal, auto", "How halo messages are routed.", oneOf(strategies)),
   };
 }
 

@@ -12,10 +12,6 @@ namespace {
 
 constexpr int unbounded = std::numeric_limits<int>::max();
 
-std::vector<Method> gmresMethods() {
-  return {Method::Gmres, Method::SStepGmres, Method::PipelinedGmres, Method::PipelinedSStepGmres};
-}
-
 /// Belos' names, and its other names for the same norms; a subvector's norm is the full one where there are no
 /// subvectors.
 const std::vector<std::pair<std::string, ResidualScaling>>& scalingWords() {
@@ -78,8 +74,9 @@ ParameterRow residualScaling() {
 }
 
 ParameterRow userScale() {
-  ParameterRow row = real("User Defined Residual Scaling", &SolverOptions::userScale, 0.0, "a number > 0", {},
-                          "What residual norms are divided by where a scaling is \"User Provided\".");
+  ParameterRow row =
+      real("User Defined Residual Scaling", &SolverOptions::userScale, 0.0, "a number > 0", Takers::EveryMethod,
+           "What residual norms are divided by where a scaling is \"User Provided\".");
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     const double value = toReal(entry);
     if (!std::isfinite(value) || value <= 0.0) throw std::invalid_argument("is out of range");
@@ -94,7 +91,7 @@ ParameterRow residualReplacement() {
   row.type = "string or int";
   row.allowed = "auto, off, every N (N >= 1), or N itself";
   row.words = {"auto", "off", "every 10"};
-  row.methods = conjugateGradientMethods();
+  row.general = false;
   row.doc =
       "When the recursive residual is replaced by b - A x, beyond the check that ends every solve: when rounding may "
       "have "
@@ -123,11 +120,11 @@ ParameterRow residualReplacement() {
 
 std::vector<ParameterRow> stopping() {
   return {
-      real("Convergence Tolerance", &SolverOptions::tolerance, 0.0, "a number >= 0", {},
+      real("Convergence Tolerance", &SolverOptions::tolerance, 0.0, "a number >= 0", Takers::EveryMethod,
            "The scaled residual norm at which a column has converged; 0 iterates to a limit below."),
-      integer("Maximum Iterations", &SolverOptions::maxIterations, 0, unbounded, ">= 0", {},
+      integer("Maximum Iterations", &SolverOptions::maxIterations, 0, unbounded, ">= 0", Takers::EveryMethod,
               "The most iterations for each set of right-hand sides. An s-step block counts s iterations."),
-      integer("Maximum Restarts", &SolverOptions::maxRestarts, 0, unbounded, ">= 0", gmresMethods(),
+      integer("Maximum Restarts", &SolverOptions::maxRestarts, 0, unbounded, ">= 0", Takers::SomeMethods,
               "The most restarts for each set of right-hand sides."),
       residualScaling(),
       scaling("Implicit Residual Scaling", {&SolverOptions::implicitScaling},
@@ -138,13 +135,13 @@ std::vector<ParameterRow> stopping() {
               "only where it is given, or GMRES has a left preconditioner; elsewhere the implicit scaling counts."),
       userScale(),
       residualReplacement(),
-      choice("Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, conjugateGradientMethods(),
+      choice("Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,
              "What goes on where CG cannot: A or the preconditioner is not symmetric positive definite, and the "
              "residual no longer falls. gmres: CAPSTAN GMRES with restart 30, from the better of the iterate and the "
              "guess; the report says so."),
       choice(
           "Null Space", &SolverOptions::nullSpace, {NullSpace::None, NullSpace::Constant, NullSpace::Auto},
-          conjugateGradientMethods(),
+          Takers::SomeMethods,
           "What is projected out of what the preconditioner makes, so that rounding does not fill x with it, in the "
           "reduction that is there anyway. constant: constants, for a symmetric A that annihilates them (all-Neumann "
           "pressure); out of b - A x too, and where b has a constant that no A x has, the solve ends unconverged "
@@ -157,12 +154,11 @@ namespace {
 
 ParameterRow blockSizeRow() {
   ParameterRow row =
-      integer("Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0", {},
+      integer("Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0", Takers::EveryMethod,
               "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own "
               "Krylov space and stops on its own. Pipelined methods solve one after the other.");
-  row.remark = [](const Teuchos::ParameterEntry& entry, Method method) -> std::string {
-    return isPipelined(method) && toInt(entry) > 1 ? "pipelined methods solve right-hand sides one after the other"
-                                                   : "";
+  row.remark = [](const Teuchos::ParameterEntry& entry, const MethodTraits& method) -> std::string {
+    return method.pipelined && toInt(entry) > 1 ? "pipelined methods solve right-hand sides one after the other" : "";
   };
   return row;
 }
@@ -172,22 +168,22 @@ ParameterRow blockSizeRow() {
 std::vector<ParameterRow> krylovSpace() {
   return {
       integer(
-          "Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", gmresMethods(),
+          "Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", Takers::SomeMethods,
           "Iterations between restarts. Memory: this many basis vectors and one for each right-hand side. Where nobody "
           "names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would take more than a "
           "tenth "
           "of a rank's share of the memory (the report says so)."),
       integer(
-          "Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", pipelinedMethods(),
+          "Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", Takers::SomeMethods,
           "Reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step GMRES. Deeper hides "
           "slower networks and is less stable; it is reduced where a solve breaks down."),
       real(
           "Change of Basis Drop Tolerance", &SolverOptions::changeOfBasisDropTolerance, 0.0, "a number >= 0",
-          {Method::PipelinedSStepGmres},
+          Takers::SomeMethods,
           "tau: entries of the change of basis under tau times the norm of the next vector and the spectral radius are "
           "dropped. 0 keeps all."),
       blockSizeRow(),
-      boolean("Flexible Gmres", &SolverOptions::flexible, {},
+      boolean("Flexible Gmres", &SolverOptions::flexible, Takers::EveryMethod,
               "Whether the right preconditioner may change from one application to the next. Costs a second basis. An "
               "error with CG and with pipelined methods."),
   };

@@ -6,13 +6,13 @@ namespace capstan::rows {
 
 namespace {
 
-ParameterRow plain(const std::string& name, const std::string& type, const std::string& allowed,
-                   std::vector<Method> methods, const std::string& doc) {
+ParameterRow plain(const std::string& name, const std::string& type, const std::string& allowed, Takers takers,
+                   const std::string& doc) {
   ParameterRow row;
   row.name = name;
   row.type = type;
   row.allowed = allowed;
-  row.methods = std::move(methods);
+  row.general = takers == Takers::EveryMethod;
   row.doc = doc;
   return row;
 }
@@ -27,8 +27,8 @@ void printMember(ParameterRow& row, T SolverOptions::*member) {
 }  // namespace
 
 ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& allowed,
-                     std::vector<Method> methods, const std::string& doc) {
-  ParameterRow row = plain(name, "int", allowed, std::move(methods), doc);
+                     Takers takers, const std::string& doc) {
+  ParameterRow row = plain(name, "int", allowed, takers, doc);
   row.parse = [member, low, high](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     const int value = toInt(entry);
     if (value < low || value > high) throw std::invalid_argument("is out of range");
@@ -39,8 +39,8 @@ ParameterRow integer(const std::string& name, int SolverOptions::*member, int lo
 }
 
 ParameterRow real(const std::string& name, double SolverOptions::*member, double low, const std::string& allowed,
-                  std::vector<Method> methods, const std::string& doc) {
-  ParameterRow row = plain(name, "double", allowed, std::move(methods), doc);
+                  Takers takers, const std::string& doc) {
+  ParameterRow row = plain(name, "double", allowed, takers, doc);
   row.parse = [member, low](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     const double value = toReal(entry);
     if (!std::isfinite(value) || value < low) throw std::invalid_argument("is out of range");
@@ -50,9 +50,8 @@ ParameterRow real(const std::string& name, double SolverOptions::*member, double
   return row;
 }
 
-ParameterRow boolean(const std::string& name, bool SolverOptions::*member, std::vector<Method> methods,
-                     const std::string& doc) {
-  ParameterRow row = plain(name, "bool", "true, false", std::move(methods), doc);
+ParameterRow boolean(const std::string& name, bool SolverOptions::*member, Takers takers, const std::string& doc) {
+  ParameterRow row = plain(name, "bool", "true, false", takers, doc);
   row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.*member = toBool(entry);
   };
@@ -61,8 +60,8 @@ ParameterRow boolean(const std::string& name, bool SolverOptions::*member, std::
 }
 
 ParameterRow text(const std::string& name, std::string SolverOptions::*member, const std::string& allowed,
-                  std::vector<Method> methods, const std::string& doc) {
-  ParameterRow row = plain(name, "string", allowed, std::move(methods), doc);
+                  Takers takers, const std::string& doc) {
+  ParameterRow row = plain(name, "string", allowed, takers, doc);
   row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.*member = toText(entry);
   };
@@ -71,15 +70,15 @@ ParameterRow text(const std::string& name, std::string SolverOptions::*member, c
 }
 
 ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc) {
-  ParameterRow row = text(name, member, "a file in an existing folder; empty: none", {}, doc);
+  ParameterRow row = text(name, member, "a file in an existing folder; empty: none", Takers::EveryMethod, doc);
   return row;
 }
 
 ParameterRow fixed(const std::string& name, bool always, const std::string& instead, const std::string& doc) {
-  ParameterRow row = plain(name, "bool", "true, false", {}, doc);
+  ParameterRow row = plain(name, "bool", "true, false", Takers::EveryMethod, doc);
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) { toBool(entry); };
   row.print = [name, always](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, always); };
-  row.remark = [always, instead](const Teuchos::ParameterEntry& entry, Method) {
+  row.remark = [always, instead](const Teuchos::ParameterEntry& entry, const MethodTraits&) {
     return toBool(entry) == always ? std::string() : instead;
   };
   return row;

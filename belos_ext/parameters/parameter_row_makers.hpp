@@ -15,19 +15,21 @@
 
 namespace capstan::rows {
 
+/// Whether every method takes a parameter, or those whose rows in methods() name it.
+enum class Takers { EveryMethod, SomeMethods };
+
 /// An int from `low` to `high`.
 ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& allowed,
-                     std::vector<Method> methods, const std::string& doc);
+                     Takers takers, const std::string& doc);
 
 /// A finite real number that is at least `low`.
 ParameterRow real(const std::string& name, double SolverOptions::*member, double low, const std::string& allowed,
-                  std::vector<Method> methods, const std::string& doc);
+                  Takers takers, const std::string& doc);
 
-ParameterRow boolean(const std::string& name, bool SolverOptions::*member, std::vector<Method> methods,
-                     const std::string& doc);
+ParameterRow boolean(const std::string& name, bool SolverOptions::*member, Takers takers, const std::string& doc);
 
 ParameterRow text(const std::string& name, std::string SolverOptions::*member, const std::string& allowed,
-                  std::vector<Method> methods, const std::string& doc);
+                  Takers takers, const std::string& doc);
 
 /// The path of a file that will be written. Whether it can be is for the rank that writes it to find out.
 ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc);
@@ -39,13 +41,12 @@ ParameterRow fixed(const std::string& name, bool always, const std::string& inst
 /// A key of a method that this version does not have: its value is checked, and has no effect on the methods it has.
 template <class T>
 ParameterRow checkedOnly(const std::string& name, const T& value, const std::string& type, const std::string& allowed,
-                         std::vector<Method> methods, const std::string& doc,
-                         const std::function<void(const Teuchos::ParameterEntry&)>& check) {
+                         const std::string& doc, const std::function<void(const Teuchos::ParameterEntry&)>& check) {
   ParameterRow row;
   row.name = name;
   row.type = type;
   row.allowed = allowed;
-  row.methods = std::move(methods);
+  row.general = false;
   row.doc = doc;
   row.parse = [check](const Teuchos::ParameterEntry& entry, ParameterState&) { check(entry); };
   row.print = [name, value](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, value); };
@@ -54,12 +55,12 @@ ParameterRow checkedOnly(const std::string& name, const T& value, const std::str
 
 /// One of a few words, in any case.
 template <class Enum>
-ParameterRow choice(const std::string& name, Enum SolverOptions::*member, std::vector<Enum> values,
-                    std::vector<Method> methods, const std::string& doc) {
+ParameterRow choice(const std::string& name, Enum SolverOptions::*member, std::vector<Enum> values, Takers takers,
+                    const std::string& doc) {
   ParameterRow row;
   row.name = name;
   row.type = "string";
-  row.methods = std::move(methods);
+  row.general = takers == Takers::EveryMethod;
   row.doc = doc;
   for (const Enum value : values) {
     row.words.push_back(toString(value));

@@ -10,10 +10,6 @@
 
 namespace capstan {
 
-bool ParameterRow::appliesTo(Method method) const {
-  return methods.empty() || std::find(methods.begin(), methods.end(), method) != methods.end();
-}
-
 const std::vector<ParameterRow>& parameterRows() {
   static const std::vector<ParameterRow> rows = [] {
     std::vector<ParameterRow> all;

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 
 namespace capstan {
@@ -35,7 +35,7 @@ struct ParameterRow {
   std::string type;                ///< for people, for example "int or string"
   std::string allowed;             ///< for people, for example "1 to 100, or auto"
   std::string doc;                 ///< one or two sentences
-  std::vector<Method> methods;     ///< the methods it concerns; empty: all of them
+  bool general = true;             ///< every method takes it; else those whose row in methods() names it
   std::vector<std::string> words;  ///< the words it takes, where it takes words, for nearest-match messages
 
   /// Stores the entry's value. Throws std::invalid_argument, saying only what is wrong with the value ("is not an
@@ -47,11 +47,11 @@ struct ParameterRow {
 
   /// Why a valid value has no effect on this method, or an empty string when it has one (or asks for what Capstan does
   /// anyway). May be unset.
-  std::function<std::string(const Teuchos::ParameterEntry&, Method)> remark;
+  std::function<std::string(const Teuchos::ParameterEntry&, const MethodTraits&)> remark;
 
   bool mayDiffer = false;  ///< from rank to rank: what is printed and where, and what changes no iterate and no message
 
-  bool appliesTo(Method method) const;
+  bool appliesTo(const MethodTraits& method) const { return general || method.takes(name); }
 };
 
 /// All rows, in the order in which they are parsed and listed. Local.
@@ -76,7 +76,7 @@ class Parameters {
   /// were written for that other solver, and some applications leave "Step Size" uninitialised in them (Nalu-wind
   /// without krylov_step_size). A value there that is no step size, or exceeds "Num Blocks", becomes "auto", and a
   /// warning says so once a process. The overlay gets no such grace: the user has written it.
-  explicit Parameters(const SolverName& solver, std::string askedAs = "");
+  explicit Parameters(const MethodTraits& solver, std::string askedAs = "");
 
   /// Merges a list: what it does not name keeps its value. All or nothing: nothing changes when it throws.
   ///
@@ -118,7 +118,7 @@ class Parameters {
   void fitStepSize(ParameterState& state, std::string& wild) const;
   void warnOfStepSize(const std::string& value) const;
 
-  const SolverName* solver_;
+  const MethodTraits* solver_;
   std::string askedAs_;
   ParameterState application_;
   ParameterState effective_;

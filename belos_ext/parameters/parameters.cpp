@@ -4,6 +4,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "belos_ext/parameters/conflicts.hpp"
 #include "belos_ext/parameters/parameter_resolution.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
@@ -19,7 +20,7 @@ namespace {
 /// What lists ask for and do not get, by key; told once a process, because applications make solvers anew.
 using Remarks = std::map<std::string, std::string>;
 
-void warnOnce(const Remarks& remarks, const SolverName& solver, std::ostream& stream) {
+void warnOnce(const Remarks& remarks, const MethodTraits& solver, std::ostream& stream) {
   for (const auto& [key, line] : remarks) {
     if (firstTime(solver.canonical + ": " + key) && speaksForAll()) stream << "Capstan warning: " << line << std::endl;
   }
@@ -35,20 +36,20 @@ void remarkOnFile(const char* key, const std::string& path, Remarks& remarks) {
       std::string("\"") + key + "\" = \"" + path + "\" cannot be written, and the solves go on without it: " + reason;
 }
 
-std::string origin(const SolverName& solver, const Teuchos::ParameterList& list) {
+std::string origin(const MethodTraits& solver, const Teuchos::ParameterList& list) {
   const bool named = !list.name().empty() && list.name() != "ANONYMOUS";
   return solver.canonical + (named ? ", list \"" + list.name() + "\": " : ": ");
 }
 
-void remarkOn(const ParameterRow& row, const Teuchos::ParameterEntry& entry, const SolverName& solver,
+void remarkOn(const ParameterRow& row, const Teuchos::ParameterEntry& entry, const MethodTraits& solver,
               const std::string& where, Remarks& remarks) {
   // Defaults that a library filled in are nobody's wish.
   if (entry.isDefault()) return;
   const std::string what = where + "parameter \"" + row.name + "\" = " + showValue(entry) + " has no effect";
-  if (!row.appliesTo(solver.method)) {
+  if (!row.appliesTo(solver)) {
     remarks[row.name] = what + " on this solver";
   } else if (row.remark) {
-    const std::string why = row.remark(entry, solver.method);
+    const std::string why = row.remark(entry, solver);
     if (!why.empty()) remarks[row.name] = what + ": " + why;
   }
 }
@@ -57,7 +58,7 @@ constexpr const char* stepSize = "Step Size";
 
 /// Reads a list into a state, in the order of the table. Throws std::invalid_argument; the state is then half-changed.
 /// \param wild where not null, takes a step size that is none, and "auto" is read instead
-void read(const Teuchos::ParameterList& list, const SolverName& solver, ParameterState& state, Remarks& remarks,
+void read(const Teuchos::ParameterList& list, const MethodTraits& solver, ParameterState& state, Remarks& remarks,
           std::string* wild) {
   const std::string where = origin(solver, list);
   std::map<const ParameterRow*, std::string> keys;
@@ -89,7 +90,7 @@ void read(const Teuchos::ParameterList& list, const SolverName& solver, Paramete
   }
 }
 
-void remarkOnUserScale(const ParameterState& state, const SolverName& solver, Remarks& remarks) {
+void remarkOnUserScale(const ParameterState& state, const MethodTraits& solver, Remarks& remarks) {
   const SolverOptions& options = state.options;
   const bool used = options.implicitScaling == ResidualScaling::UserProvided ||
                     options.explicitScaling == ResidualScaling::UserProvided;
@@ -118,10 +119,10 @@ ParameterState initialState() {
   return state;
 }
 
-Teuchos::RCP<const Teuchos::ParameterList> listOf(const ParameterState& state, const SolverName& solver) {
+Teuchos::RCP<const Teuchos::ParameterList> listOf(const ParameterState& state, const MethodTraits& solver) {
   auto list = Teuchos::rcp(new Teuchos::ParameterList(solver.canonical));
   for (const ParameterRow& row : parameterRows()) {
-    if (!row.appliesTo(solver.method)) continue;
+    if (!row.appliesTo(solver)) continue;
     row.print(state, *list);
     // Marked as defaults, so that the list given back asks for nothing that nobody has asked for.
     const auto entry = list->getEntryRCP(row.name);
@@ -132,8 +133,8 @@ Teuchos::RCP<const Teuchos::ParameterList> listOf(const ParameterState& state, c
 
 }  // namespace
 
-Parameters::Parameters(const SolverName& solver, std::string askedAs)
-    : solver_(&solverName(solver.method)),
+Parameters::Parameters(const MethodTraits& solver, std::string askedAs)
+    : solver_(&methodOf(solver.canonical)),
       askedAs_(std::move(askedAs)),
       application_(initialState()),
       effective_(application_),
@@ -167,7 +168,7 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   effective.options.implicitScalingGiven = given("Implicit Residual Scaling") || given("Residual Scaling");
   effective.options.explicitScalingGiven = given("Explicit Residual Scaling") || given("Residual Scaling");
   effective.options.numBlocksGiven = given("Num Blocks");
-  checkConflicts(effective.options, solver_->method);
+  checkConflicts(effective.options, *solver_);
   remarkOnUserScale(effective, *solver_, remarks);
   if (effective.options.strictParameters && !remarks.empty()) {
     std::string all;
@@ -190,14 +191,14 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
 void Parameters::fitStepSize(ParameterState& state, std::string& wild) const {
   const ParameterRow& row = *findParameter(stepSize);
   if (state.options.stepSizeAuto || state.options.stepSize <= state.options.numBlocks) return;
-  if (!row.appliesTo(solver_->method)) return;
+  if (!row.appliesTo(*solver_)) return;
   wild = std::to_string(state.options.stepSize);
   parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
 }
 
 void Parameters::warnOfStepSize(const std::string& value) const {
   const ParameterRow& row = *findParameter(stepSize);
-  if (!row.appliesTo(solver_->method) || !speaksForAll() || !firstTime(askedAs_ + ": step size")) return;
+  if (!row.appliesTo(*solver_) || !speaksForAll() || !firstTime(askedAs_ + ": step size")) return;
   warningStream(effective_) << "Capstan warning: " << solver_->canonical << ", asked for as \"" << askedAs_
                             << "\": parameter \"" << stepSize << "\" = " << value
                             << " is no step size; allowed: " << row.allowed << "; \"auto\" is used instead"
@@ -211,7 +212,7 @@ void Parameters::noteAlike() {
   alike_.assign(1, {"", solver_->canonical});
   for (const ParameterRow& row : parameterRows()) {
     std::string value;
-    if (!row.mayDiffer && row.appliesTo(solver_->method)) {
+    if (!row.mayDiffer && row.appliesTo(*solver_)) {
       value = showValue(current_->getEntry(row.name));
       if (asGiven.count(row.name) != 0 && effective_.given.count(row.name) == 0) value += " (not given)";
     }

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "belos_ext/parameters/solver_names.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 
 namespace capstan {
@@ -119,21 +118,5 @@ std::string toString(Fallback fallback);
 std::string toString(NullSpace nullSpace);
 std::string toString(const ResidualReplacement& replacement);
 std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits
-
-/// Throws std::invalid_argument when options that are valid one by one exclude each other for `method`, naming both
-/// keys, both values and what to change. Local; the same on every rank for the same options.
-///
-/// - A scheme that counts on one reduction a block (single-reduce, pip2, two-stage) needs "cholqr": the other two
-///   intra-block schemes need reductions of their own.
-/// - An explicit "Step Size" cannot exceed "Num Blocks".
-/// - CG and pipelined GMRES have no flexible variant here.
-/// - A basis that does not use "Shifts", "Eigenvalue Bounds" or Ritz values cannot be combined with them.
-/// - Pipelined GMRES has single-reduce CGS, CGS2 and MGS at depth 1, and CGS beyond.
-/// - Pipelined GMRES takes "Shifts" or "Eigenvalue Bounds"; both only where the drop tolerance uses the bounds.
-void checkConflicts(const SolverOptions& options, Method method);
-
-/// How many of `columns` right-hand sides advance together: "Block Size", or all; the reductions of pipelined methods
-/// are hidden, not shared, and their columns are solved one after the other.
-std::size_t columnsTogether(const SolverOptions& options, Method method, std::size_t columns);
 
 }  // namespace capstan

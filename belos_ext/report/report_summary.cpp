@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "belos_ext/parameters/conflicts.hpp"
 #include "belos_ext/report/report_io.hpp"
 #include "belos_ext/support/said_once.hpp"
 
@@ -99,8 +100,8 @@ ReportEvent asymmetryEvent(const SymmetryVerdict& verdict) {
                   verdict.rowsThatDiffer, verdict.rowsCompared)};
 }
 
-void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, Method method, bool hasLeft,
-               SolveReport& report) {
+void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, const MethodTraits& method,
+               bool hasLeft, SolveReport& report) {
   const StopCriteria& criteria = stops.front().criteria();
   report.tolerance = options.tolerance;
   report.norm = hasLeft && criteria.testExplicit ? "2-norm of M^-1 (b - A x), and of b - A x" : "2-norm of b - A x";

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/problem/symmetry_verdict.hpp"
 #include "belos_ext/report/solve_report.hpp"
@@ -17,8 +18,8 @@ namespace capstan {
 ///
 /// \param stops one per right-hand side, at least one
 /// \param hasLeft whether a left preconditioner makes the native residual differ from b - A x
-void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, Method method, bool hasLeft,
-               SolveReport& report);
+void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, const MethodTraits& method,
+               bool hasLeft, SolveReport& report);
 
 /// What the report tells of a matrix that is not symmetric, and "Verbosity" with Warnings once for each label. Kind:
 /// "symmetry".

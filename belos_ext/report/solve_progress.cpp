@@ -9,10 +9,10 @@
 
 namespace capstan {
 
-SolveProgress::SolveProgress(const SolverOptions& options, Method method, const Teuchos::Comm<int>& comm)
+SolveProgress::SolveProgress(const SolverOptions& options, const MethodTraits& method, const Teuchos::Comm<int>& comm)
     : comm_(comm),
-      wanted_(isPipelined(method) ? options.progress : ProgressMode::None),
-      measure_(options.measureOverlap && isPipelined(method)),
+      wanted_(method.pipelined ? options.progress : ProgressMode::None),
+      measure_(options.measureOverlap && method.pipelined),
       pollsBefore_(progressPolls()),
       scope_(wanted_) {
   static std::atomic<bool> warned{false};

@@ -3,6 +3,7 @@
 /// \file
 /// How the reductions of one solve make progress while it computes, and what that hid.
 
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
@@ -18,7 +19,7 @@ namespace capstan {
 class SolveProgress {
  public:
   /// Warns once a process where a progress thread was asked for and cannot be had.
-  SolveProgress(const SolverOptions& options, Method method, const Teuchos::Comm<int>& comm);
+  SolveProgress(const SolverOptions& options, const MethodTraits& method, const Teuchos::Comm<int>& comm);
 
   /// Fills report.progress, and adds an event where the mode is not the one asked for. Collective with "Measure
   /// Overlap" (see measureOverlap()), else local.

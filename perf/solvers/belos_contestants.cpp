@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "adapters/deck/systems.hpp"
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/report/report_io.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
@@ -59,7 +59,7 @@ class BelosContestant final : public Contestant {
       : shared_(std::move(shared)), preconditioner_(preconditioner), side_(solver.preconditioner.side) {
     description_.name = solver.name;
     description_.method = solver.method;
-    description_.library = findSolver(solver.method) != nullptr ? "capstan" : "belos";
+    description_.library = findMethod(solver.method) != nullptr ? "capstan" : "belos";
     description_.group = groupOf(solver.method);
     description_.preconditioner = solver.preconditioner.name;
     if (!solver.mueluFile.empty()) description_.preconditioner += " (" + solver.mueluFile + ")";

@@ -65,7 +65,7 @@ SolveReport solveDiagonal(Belos::SolverManager<double, MV, OP>& solver) {
 
 TEST(SolverFactory, MakesEverySolverByBothNamesInAnyCase) {
   Factory factory;
-  for (const SolverName& row : solverNames()) {
+  for (const MethodTraits& row : methods()) {
     std::string lower = row.canonical;
     std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return std::tolower(c); });
     for (const std::string& name : {row.canonical, row.alias, lower}) {

@@ -9,6 +9,7 @@
 
 #include "adapters/plugin/options_file.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/test/support/methods.hpp"
 
 namespace {
 
@@ -77,7 +78,7 @@ TEST(UserOptions, ValuesOfEveryShapeReachTheParameters) {
       "verbosity: Warnings + FinalSummary\n"
       "block_size: \"2\"\n",
       "o.yaml");
-  Parameters parameters(solverName(Method::SStepGmres));
+  Parameters parameters(methodOf(id::SStepGmres));
   parameters.setOverlay(options.forLabel(""));
   const SolverOptions& result = parameters.options();
   EXPECT_TRUE(result.stepSizeAuto);
@@ -139,10 +140,10 @@ TEST(UserOptions, RedirectsFollowBelosAliases) {
       "o.yaml");
   for (const char* name : {"PSEUDOBLOCK GMRES", "pseudo block gmres", "GMRES"}) {
     ASSERT_NE(options.redirected(name), nullptr) << name;
-    EXPECT_EQ(options.redirected(name)->method, Method::SStepGmres) << name;
+    EXPECT_EQ(options.redirected(name)->canonical, id::SStepGmres) << name;
   }
-  EXPECT_EQ(options.redirected("Tpetra Gmres")->method, Method::Gmres);
-  EXPECT_EQ(options.redirected("Capstan CG")->method, Method::Gmres);
+  EXPECT_EQ(options.redirected("Tpetra Gmres")->canonical, id::Gmres);
+  EXPECT_EQ(options.redirected("Capstan CG")->canonical, id::Gmres);
   EXPECT_EQ(options.redirected("BLOCK GMRES"), nullptr);
 }
 

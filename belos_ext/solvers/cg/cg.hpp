@@ -47,6 +47,11 @@ class Cg final : public KrylovSolver<Types> {
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
 
+  static Cost cost(const SolverOptions&, bool preconditioned) {
+    if (preconditioned) return {1, 1, 1, 5, 26, 8 * (6 + 4 + 5)};
+    return {1, 1, 1, 3, 16, 8 * (4 + 3 + 3)};
+  }
+
   void configure(const SolverOptions& options) override {
     replacement_ = options.residualReplacement;
     v_.constants().configure(options.nullSpace);

@@ -7,20 +7,12 @@
 #include <vector>
 
 #include "belos_ext/convergence/stop_test.hpp"
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/problem/solver_state.hpp"
 
 namespace capstan {
-
-/// Cost of one iteration in steady state: what the tests count and the tables print.
-struct Cost {
-  double reductions;       ///< all-reduces; a method that needs 1 every s iterations says 1.0 / s
-  double operators;        ///< applications of A
-  double preconditioners;  ///< applications of M^{-1}
-  int vectors;             ///< n-vectors of storage beyond b and x; 0: depends on "Num Blocks"
-};
 
 /// One method, for one right-hand side. Keeps its vectors between solves of the same shape.
 template <class Types>
@@ -49,8 +41,8 @@ class KrylovSolver {
   virtual int finalStepSize() const { return 0; }
 };
 
-/// Makes the method of that name. Defined once, in solvers/make_solver.cpp.
+/// Makes a method. Defined once, in belos_ext/registry/methods.cpp.
 template <class Types>
-std::unique_ptr<KrylovSolver<Types>> makeKrylovSolver(Method method);
+std::unique_ptr<KrylovSolver<Types>> makeKrylovSolver(const MethodTraits& method);
 
 }  // namespace capstan

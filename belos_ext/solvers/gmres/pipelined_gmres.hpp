@@ -39,6 +39,17 @@ class PipelinedGmres : public Gmres<Types> {
   using typename Base::MultiVector;
   using typename Base::Scalar;
 
+  /// Products with j = m / 2 vectors on the average, then updates of v_c by V and of z_{i+1} by Z.
+  static Cost cost(const SolverOptions& options, bool) {
+    const double m = options.numBlocks, j = m / 2;
+    return {1, 1, 1, 2 * m + 7, 6 * j + 9, 8 * (3 * j + 8)};
+  }
+  /// The same in blocks of t.
+  static Cost costOfBlocks(const SolverOptions& options, bool) {
+    const double m = options.numBlocks, j = m / 2, t = options.stepSize;
+    return {1 / t, 1, 1, 2 * m + 7, 6 * j + 4 * t + 9, 8 * (3 * j / t + 10)};
+  }
+
   /// \param blocks false: p(l)-GMRES; true: pipelined CA-GMRES, t = "Step Size"
   /// \param guarded false: as published, to the breakdown of an implicit norm; true: the pipeline ends before H becomes
   ///   less exact than the solve needs

@@ -35,6 +35,12 @@ class SStepGmres final : public RestartedGmres<Types> {
   using typename Base::Matrix;
   using typename Base::Scalar;
 
+  /// A panel reads [Q V] twice, j = m / 2 vectors on the average, and writes 2 s; its products are scaled and shifted.
+  static Cost cost(const SolverOptions& options, bool) {
+    const double m = options.numBlocks, j = m / 2, s = options.stepSize;
+    return {1 / s, 1, 1, m + 5, 6 * j + 4 * s + 5, 8 * (2 * (j + 2 * s) / s + 2 + 4)};
+  }
+
   void configure(const SolverOptions& options) override {
     options_ = options;
     recalled_ = false;

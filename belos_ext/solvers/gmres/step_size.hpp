@@ -12,8 +12,8 @@ namespace capstan {
 /// A panel of condition kappa loses about kappa^2 eps of orthogonality in its Cholesky factorisation, so kappa is kept
 /// well under 1 / sqrt(eps) ~ 7e7. A failed factorisation halves s whether it was given or not; a given s comes back
 /// with the next cycle, an automatic one grows again by one after each comfortable panel. Apart from that, a panel of
-/// which A Q = Q H could use only some steps (relation_error.hpp) holds the next ones to as many, and one more after a
-/// panel used in full, after 2 at the second such panel, 4 at the third, until the cycle ends.
+/// which A Q = Q H could use only some steps (relation_error.hpp) holds the next ones to as many, and one more after
+/// each panel used in full, until the cycle ends.
 class StepSize {
  public:
   void configure(bool automatic, int asked) {
@@ -29,8 +29,6 @@ class StepSize {
   void beginCycle() {
     if (!automatic_) current_ = asked_;
     reliable_ = unlimited;
-    usedInFull_ = 0;
-    patience_ = 0;
   }
 
   /// The steps of the next panel.
@@ -40,10 +38,7 @@ class StepSize {
 
   /// The panel was factored completely, with this condition.
   void succeeded(int steps, double condition) {
-    if (steps >= reliable_ && reliable_ < unlimited && ++usedInFull_ >= patience_) {
-      ++reliable_;
-      usedInFull_ = 0;
-    }
+    if (steps >= reliable_ && reliable_ < unlimited) ++reliable_;
     if (!automatic_ || steps < current_) return;
     if (condition < comfortable) {
       current_ = std::min(current_ + 1, ceiling_);
@@ -59,18 +54,13 @@ class StepSize {
   }
 
   /// Only that many steps of the latest panel could be used, conditioning apart.
-  void unreliable(int steps) {
-    reliable_ = std::max(1, steps);
-    usedInFull_ = 0;
-    patience_ = std::min(std::max(1, 2 * patience_), longestPatience);
-  }
+  void unreliable(int steps) { reliable_ = std::max(1, steps); }
 
   /// Whether a panel of this condition has lost most of its digits.
   static bool isStrained(double condition) { return condition > strained; }
 
  private:
   static constexpr int largest = 16;
-  static constexpr int longestPatience = 1024;
   static constexpr int unlimited = std::numeric_limits<int>::max();
   static constexpr double comfortable = 1e4;
   static constexpr double strained = 1e6;
@@ -80,8 +70,6 @@ class StepSize {
   int ceiling_ = largest;
   int current_ = 5;
   int reliable_ = unlimited;
-  int usedInFull_ = 0;  ///< panels in a row of which all steps could be used
-  int patience_ = 0;    ///< panels used in full before a longer one is tried
 };
 
 }  // namespace capstan

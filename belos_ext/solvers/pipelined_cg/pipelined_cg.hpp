@@ -47,6 +47,14 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   using typename Base::MultiVector;
   using typename Base::Scalar;
 
+  /// A sweep makes l + 1 three-term recurrences (l + 2 with a preconditioner), p and x; then come l + 2 products.
+  static Cost cost(const SolverOptions& options, bool preconditioned) {
+    const double l = options.pipelineDepth, more = preconditioned ? 1 : 0;
+    const double vectors = 2 * l + std::max(l, 3.0) + 2 + more * (2 * l + 3);
+    const double recurrences = l + 1 + more, read = 2 * l + 5 + more * (2 * l + 3);
+    return {1, 1, 1, vectors, 5 * recurrences + 5 + 2 * (l + 2 + more), 8 * (read + recurrences + 2 + l + 3)};
+  }
+
   void configure(const SolverOptions& options) override {
     options_ = options;
     bounds_.configure(options);

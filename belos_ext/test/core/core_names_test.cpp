@@ -1,10 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/support/nearest_match.hpp"
+#include "belos_ext/test/support/methods.hpp"
 
 namespace {
 
@@ -35,26 +38,65 @@ TEST(NearestMatch, ComparesNormalizedSpelling) {
 
 TEST(SolverNames, AreUniqueAndOurs) {
   std::set<std::string> seen;
-  ASSERT_FALSE(solverNames().empty());
-  for (const SolverName& row : solverNames()) {
+  ASSERT_FALSE(methods().empty());
+  for (const MethodTraits& row : methods()) {
     EXPECT_TRUE(seen.insert(row.canonical).second) << row.canonical;
     EXPECT_TRUE(seen.insert(row.alias).second) << row.alias;
     EXPECT_TRUE(looksLikeOurs(row.canonical));
     EXPECT_TRUE(looksLikeOurs(row.alias));
     EXPECT_EQ(row.alias.find(' '), std::string::npos);
-    EXPECT_EQ(&solverName(row.method), &row);
+    EXPECT_EQ(&methodOf(row.canonical), &row);
   }
 }
 
 TEST(SolverNames, AreFoundInAnyCaseAndByAlias) {
-  const SolverName* row = findSolver("Capstan Gmres S-Step");
+  const MethodTraits* row = findMethod("Capstan Gmres S-Step");
   ASSERT_NE(row, nullptr);
-  EXPECT_EQ(row->method, Method::SStepGmres);
-  EXPECT_EQ(findSolver("CAPSTAN_SSTEP_GMRES"), row);
-  ASSERT_NE(findSolver("capstan gmres"), nullptr);
-  EXPECT_EQ(findSolver("capstan gmres")->method, Method::Gmres);
-  EXPECT_EQ(findSolver("BLOCK GMRES"), nullptr);
-  EXPECT_EQ(findSolver(""), nullptr);
+  EXPECT_EQ(row->canonical, id::SStepGmres);
+  EXPECT_EQ(findMethod("CAPSTAN_SSTEP_GMRES"), row);
+  ASSERT_NE(findMethod("capstan gmres"), nullptr);
+  EXPECT_EQ(findMethod("capstan gmres")->canonical, id::Gmres);
+  EXPECT_EQ(findMethod("BLOCK GMRES"), nullptr);
+  EXPECT_EQ(findMethod(""), nullptr);
+}
+
+TEST(MethodTraits, NameParametersThatNotEveryMethodTakes) {
+  for (const MethodTraits& method : methods()) {
+    for (const std::string& name : method.parameters) {
+      const ParameterRow* row = findParameter(name);
+      ASSERT_NE(row, nullptr) << method.canonical << ": " << name;
+      EXPECT_EQ(row->name, name);
+      EXPECT_FALSE(row->general) << method.canonical << ": " << name;
+    }
+  }
+}
+
+TEST(MethodTraits, LeaveNoParameterWithoutAMethod) {
+  // Those of methods that this version does not have: their values are checked.
+  const std::set<std::string> ofOthers = {"Enlarging Factor", "Residual Splitting", "Communication Strategy"};
+  for (const ParameterRow& row : parameterRows()) {
+    const bool taken = std::any_of(methods().begin(), methods().end(),
+                                   [&row](const MethodTraits& method) { return row.appliesTo(method); });
+    EXPECT_NE(taken, ofOthers.count(row.name) != 0) << row.name;
+  }
+}
+
+TEST(MethodTraits, CostsAreThoseOfOneIteration) {
+  SolverOptions options;
+  options.numBlocks = 30;
+  for (const MethodTraits& method : methods()) {
+    for (const bool preconditioned : {false, true}) {
+      const Cost cost = method.cost(options, preconditioned);
+      EXPECT_GT(cost.reductions, 0) << method.canonical;
+      EXPECT_LE(cost.reductions, 1 + (method.family == Family::BiCgStab ? 1 : 0)) << method.canonical;
+      EXPECT_GE(cost.operators, 1) << method.canonical;
+      EXPECT_EQ(cost.preconditioners, cost.operators) << method.canonical;
+      EXPECT_GE(cost.bytes, 8 * 2 * cost.operators) << method.canonical;
+      if (method.family == Family::Gmres) EXPECT_GE(cost.vectors, 30) << method.canonical;
+    }
+    EXPECT_NE(costTableText().find(method.canonical), std::string::npos);
+    EXPECT_NE(costTableMarkdown().find("| `" + method.canonical + "` |"), std::string::npos);
+  }
 }
 
 TEST(SolverNames, AMisspeltOneListsTheValidOnesAndTheNearest) {
@@ -67,7 +109,7 @@ TEST(SolverNames, AMisspeltOneListsTheValidOnesAndTheNearest) {
     const std::string message = error.what();
     EXPECT_NE(message.find("\"capstan_sstep_gmers\""), std::string::npos);
     EXPECT_NE(message.find("did you mean \"capstan_sstep_gmres\"?"), std::string::npos);
-    for (const SolverName& row : solverNames()) {
+    for (const MethodTraits& row : methods()) {
       EXPECT_NE(message.find('"' + row.canonical + '"'), std::string::npos) << message;
       EXPECT_NE(message.find('(' + row.alias + ')'), std::string::npos) << message;
     }
@@ -75,7 +117,7 @@ TEST(SolverNames, AMisspeltOneListsTheValidOnesAndTheNearest) {
 }
 
 TEST(SolverNames, TablesHaveARowForEach) {
-  for (const SolverName& row : solverNames()) {
+  for (const MethodTraits& row : methods()) {
     EXPECT_NE(solverTableMarkdown().find("| `" + row.canonical + "` | `" + row.alias + "` |"), std::string::npos);
     EXPECT_NE(solverTableText().find(row.summary), std::string::npos);
   }

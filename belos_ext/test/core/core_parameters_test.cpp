@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/test/support/methods.hpp"
 
 namespace {
 
@@ -49,9 +50,9 @@ class ParametersTest : public testing::Test {
   static bool onRank0() { return Teuchos::GlobalMPISession::getRank() == 0; }
 
   Teuchos::RCP<std::ostringstream> printed_ = Teuchos::rcp(new std::ostringstream);
-  Parameters gmres_{solverName(Method::Gmres)};
-  Parameters sStep_{solverName(Method::SStepGmres)};
-  Parameters cg_{solverName(Method::Cg)};
+  Parameters gmres_{methodOf(id::Gmres)};
+  Parameters sStep_{methodOf(id::SStepGmres)};
+  Parameters cg_{methodOf(id::Cg)};
 };
 
 TEST_F(ParametersTest, MergingATinyListKeepsTheRest) {
@@ -98,7 +99,7 @@ TEST_F(ParametersTest, PipelinedMethodsSayWhatTheyCannotCombine) {
   ParameterList list = listOf("Shifts", "[1, 2]");
   list.set("Output Stream", Teuchos::rcp_implicit_cast<std::ostream>(printed_));
   list.set("Eigenvalue Bounds", "[1, 8]");
-  Parameters blocks(solverName(Method::PipelinedSStepGmres));
+  Parameters blocks(methodOf(id::PipelinedSStepGmres));
   EXPECT_TRUE(contains(errorOf(blocks, list), "\"Shifts\" and \"Eigenvalue Bounds\" are both given"));
   list.set("Change of Basis Drop Tolerance", 1e-3);
   EXPECT_EQ(errorOf(blocks, list), "no error") << "the bounds serve the drop tolerance";
@@ -110,7 +111,7 @@ TEST_F(ParametersTest, PipelinedMethodsSayWhatTheyCannotCombine) {
 }
 
 TEST_F(ParametersTest, PipelinedGmresRefusesOrthogonalizationsItDoesNotHave) {
-  Parameters pipelined(solverName(Method::PipelinedGmres));
+  Parameters pipelined(methodOf(id::PipelinedGmres));
   for (const char* word : {"pip2", "two-stage"}) {
     const std::string error = errorOf(pipelined, listOf("Block Orthogonalization", word));
     EXPECT_TRUE(contains(error, word)) << error;
@@ -123,7 +124,7 @@ TEST_F(ParametersTest, PipelinedGmresRefusesOrthogonalizationsItDoesNotHave) {
     const std::string error = errorOf(pipelined, list);
     EXPECT_TRUE(contains(error, "needs \"Pipeline Depth\" = 1, and it is 2")) << error;
   }
-  Parameters deep(solverName(Method::PipelinedGmres));
+  Parameters deep(methodOf(id::PipelinedGmres));
   ParameterList list = listOf("Pipeline Depth", 3);
   list.set("Orthogonalization", "IMGS");
   EXPECT_EQ(errorOf(deep, list), "no error") << "Belos' names are no more than a wish";
@@ -286,7 +287,7 @@ TEST_F(ParametersTest, BasisShiftsAndBoundsMustGoTogether) {
 
 TEST_F(ParametersTest, BelosAndUpstreamKeysChooseTheSchemes) {
   const auto schemes = [](const ParameterList& list) {
-    Parameters parameters(solverName(Method::SStepGmres));
+    Parameters parameters(methodOf(id::SStepGmres));
     parameters.merge(list);
     const SolverOptions& options = parameters.options();
     return toString(options.blockOrthogonalization) + " / " + toString(options.intraOrthogonalization);
@@ -394,7 +395,7 @@ TEST_F(ParametersTest, CurrentParametersCanBeGivenBack) {
   list.set("Residual Scaling", "Norm of RHS");
   sStep_.merge(list);
   const ParameterList given = *sStep_.current();
-  Parameters other(solverName(Method::SStepGmres));
+  Parameters other(methodOf(id::SStepGmres));
   other.merge(given);
   EXPECT_EQ(printed(), "");
   ParameterList again = *other.current();

@@ -8,6 +8,7 @@
 #include "belos_ext/test/policies/basis_run.hpp"
 #include "belos_ext/test/policies/matrix_file.hpp"
 #include "belos_ext/test/policies/schemes.hpp"
+#include "belos_ext/test/support/methods.hpp"
 
 namespace capstan::testing {
 namespace {
@@ -28,7 +29,7 @@ class Recursion : public ::testing::TestWithParam<Scheme> {
     options.numBlocks = 100;
     options.stepSizeAuto = false;
     options.stepSize = steps;
-    const auto solver = makeKrylovSolver<Types>(steps == 1 ? Method::Gmres : Method::SStepGmres);
+    const auto solver = makeKrylovSolver<Types>(methodOf(steps == 1 ? id::Gmres : id::SStepGmres));
     solver->configure(options);
     StopCriteria criteria;
     criteria.tolerance = tolerance;
@@ -86,13 +87,13 @@ TEST(RestartLength, IsWhatAllRanksHaveRoomForUnlessItIsGiven) {
   const auto map = a->getDomainMap();
   const auto b = vectorFrom(map, wave);
   const double largest = std::ceil(100.0 / map->getComm()->getSize()) * sizeof(Scalar);
-  for (const Method method : {Method::Gmres, Method::SStepGmres, Method::PipelinedGmres}) {
+  for (const std::string& method : {id::Gmres, id::SStepGmres, id::PipelinedGmres}) {
     for (const bool given : {false, true}) {
       SolverOptions options;
       options.numBlocksGiven = given;
-      const int bases = method == Method::PipelinedGmres ? 2 : 1;
+      const int bases = method == id::PipelinedGmres ? 2 : 1;
       options.basisMemory = 25 * bases * largest;  // 20 and the first vector, not 30
-      const auto solver = makeKrylovSolver<Types>(method);
+      const auto solver = makeKrylovSolver<Types>(methodOf(method));
       solver->configure(options);
       StopCriteria criteria;
       criteria.maxIterations = 90;

@@ -87,21 +87,5 @@ TEST(StepSize, UnreliableStepsHoldTheNextPanelsBackUntilTheCycleEnds) {
   }
 }
 
-// A longer panel whose last steps cannot be used costs their products: cryg2500 with RILU(0) on 4 ranks took 1 of 2
-// steps again and again.
-TEST(StepSize, TriesLongerPanelsMoreSeldomEachTimeTheyWereOfNoUse) {
-  StepSize s;
-  s.configure(true, 5);
-  int tried = 0;
-  for (int panel = 0; panel < 100; ++panel) {
-    const int steps = s.current();
-    s.succeeded(steps, 1e5);
-    if (steps == 1) continue;
-    ++tried;
-    s.unreliable(1);
-  }
-  EXPECT_EQ(tried, 7) << "the first one, and after 1, 2, 4, 8, 16 and 32 panels of one step";
-}
-
 }  // namespace
 }  // namespace capstan

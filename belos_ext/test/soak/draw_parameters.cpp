@@ -101,21 +101,22 @@ ParameterEntry drawValue(const ParameterRow& row, Random& random, const std::str
 
 }  // namespace
 
-Teuchos::ParameterList drawParameters(std::uint64_t seed, Method method, double share, const std::string& folder) {
+Teuchos::ParameterList drawParameters(std::uint64_t seed, const std::string& method, double share,
+                                      const std::string& folder) {
   Random random(seed);
   for (int attempt = 0; attempt < 8; ++attempt) {  // options that are valid one by one may exclude each other
     Teuchos::ParameterList list;
     if (!random.chance(0.2)) list.set("Maximum Iterations", random.oneOf<int>({5, 30, 60, 100, 200}));
     for (const ParameterRow& row : parameterRows()) {
       // What has no effect on the method is taken too, but for "Strict Parameters".
-      if (!random.chance(row.appliesTo(method) ? share : share / 10)) continue;
+      if (!random.chance(row.appliesTo(methodOf(method)) ? share : share / 10)) continue;
       const ParameterEntry entry = drawValue(row, random, folder);
       if (!entry.getAny(false).empty()) list.setEntry(row.name, entry);
     }
     try {
       Teuchos::ParameterList quiet(list);
       quiet.set("Output Stream", Teuchos::RCP<std::ostream>(Teuchos::rcp(new Teuchos::oblackholestream)));
-      Parameters(solverName(method)).merge(quiet);
+      Parameters(methodOf(method)).merge(quiet);
       return list;
     } catch (const std::invalid_argument&) {
     }

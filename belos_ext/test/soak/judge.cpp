@@ -87,7 +87,7 @@ class ColumnJudge {
     const SolverOptions& o = question.options;
     // As the README has it: the explicit scaling is that of the computed residual. Where the implicit one alone is
     // given, either is taken.
-    const bool isGmres = !isConjugateGradient(question.method);
+    const bool isGmres = methodOf(question.method).family == Family::Gmres;
     if (o.explicitScalingGiven || !o.implicitScalingGiven || (isGmres && system.hasLeft())) {
       limits_.push_back({plainAfter_, {o.explicitScaling}});
     } else {

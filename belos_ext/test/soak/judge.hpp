@@ -8,6 +8,7 @@
 
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/test/soak/system.hpp"
+#include "belos_ext/test/support/methods.hpp"
 #include "belos_ext/test/support/rank_agreement.hpp"
 
 namespace capstan::soak {
@@ -16,7 +17,7 @@ using Observation = testing::Outcome;
 
 /// What was asked.
 struct Question {
-  Method method = Method::Gmres;
+  std::string method = id::Gmres;
   SolverOptions options;
   /// A user test passes where ||b - A x|| <= this ||b - A x_0||; 0: no such test.
   double userTestTolerance = 0;

@@ -20,7 +20,7 @@ NestedSolve::NestedSolve(const RCP<const Comm>& comm, std::uint64_t seed)
     : seed_(seed), a_(testing::grid2d(rows / 3, 3, 0, testing::evenMap(rows, comm))), solver_(make()) {}
 
 RCP<NestedSolve::Solver> NestedSolve::make() const {
-  const auto& names = solverNames();
+  const auto& names = methods();
   auto solver = makeSolver<Types>(names[static_cast<std::size_t>(mixed(seed_) % names.size())]);
   auto list = Teuchos::parameterList();
   list->set("Convergence Tolerance", tolerance);

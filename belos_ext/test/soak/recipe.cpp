@@ -73,9 +73,9 @@ void drawTests(Random& random, double odd, StepRecipe& step) {
 
 StepRecipe drawStep(Random& random, double odd, const std::string& folder, const StepRecipe* before) {
   StepRecipe step;
-  std::vector<Method> methods;
-  for (const SolverName& name : solverNames()) methods.push_back(name.method);
-  step.method = random.oneOf(methods);
+  std::vector<std::string> names;
+  for (const MethodTraits& method : methods()) names.push_back(method.canonical);
+  step.method = random.oneOf(names);
   if (before != nullptr) {
     step.reuse = random.oneOf<std::string>({"new", "same", "same", "clone", "again"});
     if (random.chance(odd)) step.reset = random.oneOf<std::string>({"problem", "recycle", "both"});
@@ -189,7 +189,7 @@ std::string describe(const Recipe& recipe) {
         "  step {}: {}, {} solver, reset {}, ranks: {}\n    system {}: {} of {} rows as {}, map {}, {} right-hand "
         "sides "
         "({}), guess {}, spoilt: {}\n    A x 1e{}, b x 1e{}, rows x 1e+-{}{}, preconditioner {} ({})\n",
-        i, solverName(step.method).canonical, step.reuse, step.reset, step.split, s.seed, s.matrix, s.rows, s.wrapper,
+        i, methodOf(step.method).canonical, step.reuse, step.reset, step.split, s.seed, s.matrix, s.rows, s.wrapper,
         s.map, s.columns, s.rhs, s.guess, s.spoil, s.matrixExponent, s.rhsExponent, s.scatter,
         s.scatterColumns ? " and columns" : "", s.preconditioner, s.side);
     if (step.userTest != "none") text += fmt::format("    user test {} ({})\n", step.userTest, step.combination);

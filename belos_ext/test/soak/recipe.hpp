@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/test/support/methods.hpp"
 
 namespace capstan::soak {
 
@@ -35,7 +36,7 @@ struct SystemRecipe {
 
 /// One solve.
 struct StepRecipe {
-  Method method = Method::Gmres;
+  std::string method = id::Gmres;
   std::string reuse = "new";    ///< where the solver comes from
   std::string reset = "none";   ///< what is reset before
   std::string split = "world";  ///< which ranks solve together; groups solve systems of their own
@@ -74,6 +75,7 @@ std::vector<std::string> parameterNames(const Recipe& recipe);
 
 /// Random values for some of the rows of the parameter table, all rows in time.
 /// \param share the share of the rows that have an effect on the method; a tenth of it of the others
-Teuchos::ParameterList drawParameters(std::uint64_t seed, Method method, double share, const std::string& folder);
+Teuchos::ParameterList drawParameters(std::uint64_t seed, const std::string& method, double share,
+                                      const std::string& folder);
 
 }  // namespace capstan::soak

@@ -51,7 +51,7 @@ std::optional<Failure> Session::run(const Recipe& recipe) {
   abandoned_ = false;
   for (std::size_t i = 0; i < recipe.steps.size(); ++i) {
     const StepRecipe& next = recipe.steps[i];
-    Watchdog::announce(recipe.seed, fmt::format("step {}, {}", i, solverName(next.method).canonical));
+    Watchdog::announce(recipe.seed, fmt::format("step {}, {}", i, methodOf(next.method).canonical));
     std::vector<Failure> failures;
     try {
       failures = step(next);
@@ -146,7 +146,7 @@ void Session::takeSolver(const StepRecipe& recipe) {
   if (recipe.reuse == "new" || subject_.solver.is_null() || subject_.method != recipe.method) {
     subject_ = {};
     subject_.method = recipe.method;
-    const SolverName& name = solverName(recipe.method);
+    const MethodTraits& name = methodOf(recipe.method);
     subject_.solver = makeSolver<Types>(name);
     subject_.parameters.emplace(name);
     Teuchos::ParameterList output;

@@ -11,6 +11,7 @@
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/soak/judge.hpp"
 #include "belos_ext/test/soak/status_tests.hpp"
+#include "belos_ext/test/support/methods.hpp"
 
 namespace capstan::soak {
 
@@ -39,7 +40,7 @@ class Session {
 
   /// The solver of the steps so far, and its parameters as a second reader understands them.
   struct Subject {
-    Method method = Method::Gmres;
+    std::string method = id::Gmres;
     RCP<Solver> solver;
     std::optional<Parameters> parameters;
     SystemRecipe recipe;  ///< of the system

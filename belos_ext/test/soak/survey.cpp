@@ -10,7 +10,7 @@ namespace {
 
 std::vector<std::string> ingredients(const StepRecipe& step) {
   const SystemRecipe& s = step.system;
-  std::vector<std::string> names = {"solver " + solverName(step.method).canonical,
+  std::vector<std::string> names = {"solver " + methodOf(step.method).canonical,
                                     "reuse " + step.reuse,
                                     "reset " + step.reset,
                                     "split " + step.split,

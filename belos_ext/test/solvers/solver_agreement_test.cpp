@@ -14,7 +14,7 @@
 namespace capstan::testing {
 namespace {
 
-bool keepsState(const SolverName& name) { return isPipelined(name) || getsStepSize(name); }
+bool keepsState(const MethodTraits& name) { return isPipelined(name) || getsStepSize(name); }
 
 /// What a solve had to find out about the operator.
 size_t learnt(const Outcome& outcome) {

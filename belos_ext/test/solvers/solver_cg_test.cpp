@@ -69,7 +69,7 @@ TEST_P(CgTypes, KeepTheTextbooksIterationsOnAPinnedPressure) {
   EXPECT_TRUE(read.converged);
   EXPECT_LE(read.iterations, 1.1 * expected + 5);
   EXPECT_FALSE(told(read, "diagonal rows").empty());
-  if (GetParam().method == Method::Cg) {  // and where the rows cannot be read
+  if (GetParam().canonical == id::Cg) {  // and where the rows cannot be read
     system.x->putScalar(0);
     const Outcome hidden = solve(GetParam(), strict(), rowsHidden(system));
     EXPECT_TRUE(hidden.converged);
@@ -207,7 +207,7 @@ TEST_P(CgTypes, TellTheResidualOfXWhereThePreconditionerFails) {
     }));
     Params p = strict();
     p.set("Residual Replacement", "every 1");
-    if (GetParam().method == Method::PipelinedCg) p.set("Pipeline Depth", 1 + k % 5);
+    if (GetParam().canonical == id::PipelinedCg) p.set("Pipeline Depth", 1 + k % 5);
     expectToldOfX(solve(GetParam(), p, system, Side::Right), system);
   }
 }
@@ -265,7 +265,7 @@ TEST_P(CgTypes, SpendNoPreconditionerInShortSolves) {
     const Outcome outcome = solve(*solver, system, Side::Right);
     EXPECT_TRUE(outcome.converged);
     EXPECT_EQ(outcome.report.preconditionerApplications, *applications);
-    const int depth = GetParam().method == Method::PipelinedCg ? 1 : 0;
+    const int depth = GetParam().canonical == id::PipelinedCg ? 1 : 0;
     if (k > 0) {
       EXPECT_LE(*applications, outcome.iterations + 1 + (depth > 0 ? depth + 2 : 0)) << outcome.iterations;
       EXPECT_TRUE(told(outcome, "restart").empty());

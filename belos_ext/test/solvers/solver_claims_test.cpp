@@ -22,15 +22,15 @@ Reference blockGmres(const System& system, const Params& parameters, Side side) 
   return {converged, solver.getNumIters()};
 }
 
-std::vector<SolverName> gmresNames() {
-  std::vector<SolverName> names;
-  for (const SolverName& name : solverNames()) {
+std::vector<MethodTraits> gmresNames() {
+  std::vector<MethodTraits> names;
+  for (const MethodTraits& name : methods()) {
     if (isGmres(name)) names.push_back(name);
   }
   return names;
 }
 
-class Claims : public ::testing::TestWithParam<SolverName> {};
+class Claims : public ::testing::TestWithParam<MethodTraits> {};
 INSTANTIATE_TEST_SUITE_P(Solvers, Claims, ::testing::ValuesIn(gmresNames()), solverIdentifier);
 
 Params parameters() {

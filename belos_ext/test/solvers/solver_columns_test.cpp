@@ -16,7 +16,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 class Columns : public EverySolver {};
 
-RCP<CrsMatrix> matrixFor(const SolverName& name) { return grid2d(16, 16, isGmres(name) ? 0.3 : 0.0); }
+RCP<CrsMatrix> matrixFor(const MethodTraits& name) { return grid2d(16, 16, isGmres(name) ? 0.3 : 0.0); }
 
 System column(const System& all, size_t c) {
   System one = all;
@@ -210,7 +210,7 @@ TEST_P(Distribution, AScaledIdentityOnAnySideLeavesTheIterates) {
 
 class Flexible : public EverySolver {};
 
-bool hasFlexibleVariant(const SolverName& name) { return isGmres(name) && !isPipelined(name); }
+bool hasFlexibleVariant(const MethodTraits& name) { return isGmres(name) && !isPipelined(name); }
 
 /// Damped by another factor, and through another relaxation, at every application.
 System changingPreconditioner(const RCP<CrsMatrix>& a) {

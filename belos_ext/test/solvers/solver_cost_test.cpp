@@ -39,7 +39,7 @@ Counted countedSolve(Solver& solver, System system, Side side = Side::None) {
 }
 
 /// 2D Laplace 100^2, restart 60, tolerance 1e-6, s = 10.
-Params laplaceParameters(const SolverName& name) {
+Params laplaceParameters(const MethodTraits& name) {
   Params p;
   if (isGmres(name)) p.set("Num Blocks", 60);
   p.set("Convergence Tolerance", 1e-6);
@@ -58,9 +58,9 @@ System laplace(bool random) {
 }
 
 Counted laplaceSolve(const std::string& name, bool random) {
-  Params p = laplaceParameters(*findSolver(name));
-  if (findSolver(name)->method == Method::SStepGmres) p.set("Step Size", 10);
-  const Counted counted = countedSolve(*solverOf(*findSolver(name), p), laplace(random));
+  Params p = laplaceParameters(*findMethod(name));
+  if (findMethod(name)->canonical == id::SStepGmres) p.set("Step Size", 10);
+  const Counted counted = countedSolve(*solverOf(*findMethod(name), p), laplace(random));
   EXPECT_TRUE(counted.outcome.converged);
   if (rank() == 0) {
     const SolveReport& r = counted.outcome.report;

@@ -54,7 +54,7 @@ TEST_P(Feedback, CurrentParametersGivenBackMakeTheSameSolver) {
   p.set("Convergence Tolerance", 1e-5);
   p.set("Strict Parameters", true);
   p.set("State Cache", false);
-  if (GetParam().method == Method::SStepGmres) p.set("Compute Ritz Values", false);
+  if (GetParam().canonical == id::SStepGmres) p.set("Compute Ritz Values", false);
   const auto first = solverOf(GetParam(), p), second = solverOf(GetParam());
   ASSERT_NO_THROW(change(*second, *first->getCurrentParameters()));
   for (Side side : {Side::None, Side::Left}) {

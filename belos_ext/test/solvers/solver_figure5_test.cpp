@@ -14,6 +14,7 @@
 
 #include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
 #include "belos_ext/test/policies/basis_run.hpp"
+#include "belos_ext/test/support/methods.hpp"
 
 namespace capstan::testing {
 namespace {

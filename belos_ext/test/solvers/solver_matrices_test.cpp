@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "belos_ext/test/solvers/real_matrices.hpp"
+#include "belos_ext/test/support/methods.hpp"
 
 namespace capstan::testing {
 namespace {
@@ -16,7 +17,7 @@ struct Tally {
 
 /// Few iterations: it is honesty that is tested here, not how fast a matrix without its preconditioner can be solved.
 void solveEveryWay(const System& system, Tally& tally) {
-  for (const SolverName& name : solverNames()) {
+  for (const MethodTraits& name : methods()) {
     for (Side side : {Side::None, Side::Left, Side::Right}) {
       SCOPED_TRACE(name.canonical + ", " + toString(side));
       Params p;
@@ -88,7 +89,7 @@ void race(const System& system, Side side, int depth, int expected, Race& race) 
   p.set("Pipeline Depth", depth);
   system.x->putScalar(0);
   const auto guess = copyOf(*system.x);
-  const Outcome outcome = solve(solverName(Method::PipelinedCg), p, system, side);
+  const Outcome outcome = solve(methodOf(id::PipelinedCg), p, system, side);
   EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason) << '\n' << allTold(outcome);
   if (outcome.converged) {
     EXPECT_LE(relativeResidual(system, *guess), 1e-8 * (1 + 1e-6));
@@ -121,7 +122,7 @@ TEST(RealMatrices, PipelinedCgKeepsUpWithCg) {
       p.set("Maximum Iterations", ranks() > 1 ? 2500 : 12000);
       p.set("State Cache", false);
       system.x->putScalar(0);
-      const Outcome classical = solve(solverName(Method::Cg), p, system, side);
+      const Outcome classical = solve(methodOf(id::Cg), p, system, side);
       if (!classical.converged) continue;
       // Every depth where that is quick; where it is not, one of them in turn.
       const double work = static_cast<double>(classical.iterations) * static_cast<double>(system.b->getGlobalLength());

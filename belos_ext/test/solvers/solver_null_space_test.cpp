@@ -81,7 +81,7 @@ TEST(NullSpaceCost, IsTwoReductionsAndOneStepWhereItBegins) {
   const System system = withSingularPreconditioner(systemWithSolution(neumannGrid(24, 24)));
   Params p = parameters("auto", 1e-8);
   p.set("Residual Replacement", "off");
-  const Outcome outcome = solve(solverName(Method::Cg), p, system, Side::Right);
+  const Outcome outcome = solve(methodOf(id::Cg), p, system, Side::Right);
   ASSERT_TRUE(outcome.converged);
   ASSERT_LT(outcome.iterations, 100) << "z is formed anew every 100";
   ASSERT_EQ(told(outcome, "null space").size(), 1U);
@@ -165,7 +165,7 @@ TEST_P(NullSpaceTypes, DoesNotTouchARegularSystemWhoseRowsSumToZeroButForRoundin
     system.preconditioner = rcp(
         new FunctionOperator(a->getRowMap(), [](const MultiVector& in, MultiVector& out) { out.update(0.25, in, 0); }));
     outcomes.push_back(solve(GetParam(), parameters(nullSpace), system, Side::Right));
-    if (GetParam().method == Method::Cg) {
+    if (GetParam().canonical == id::Cg) {
       EXPECT_TRUE(outcomes.back().converged) << toString(outcomes.back().report.reason);
       EXPECT_LE(residualNorms(system, *system.x)[0], 1e-8 * (1 + 1e-6) * norms(*system.b)[0]);
     }
@@ -226,7 +226,7 @@ TEST_P(NullSpaceTypes, KeepsTheConstantOfXBoundedOverManySolves) {
 }
 
 TEST(NullSpace, IsOneOfThreeWordsAndForConjugateGradients) {
-  for (const SolverName& name : solverNames()) {
+  for (const MethodTraits& name : methods()) {
     Params strict;
     strict.set("Strict Parameters", true);
     strict.set("Null Space", "constant");

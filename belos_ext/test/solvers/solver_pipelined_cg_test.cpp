@@ -23,7 +23,7 @@ Params deep(int depth) {
 }
 
 Outcome solveDeep(const Params& p, const System& system, Side side = Side::None) {
-  return solve(solverName(Method::PipelinedCg), p, system, side);
+  return solve(methodOf(id::PipelinedCg), p, system, side);
 }
 
 /// diag with a wide spectrum and large outliers: p(l)-CG cannot hold its basis orthonormal here for long.
@@ -110,7 +110,7 @@ void countBytes(Kokkos::Profiling::SpaceHandle, const char*, const void*, std::u
 }
 
 /// Vectors that a solver's first solve allocates; `arm` is called right before it.
-double vectorsOf(const SolverName& name, const Params& p, Side side) {
+double vectorsOf(const MethodTraits& name, const Params& p, Side side) {
   System system = systemWithRightHandSide(grid2d(160, 160));
   Kokkos::Tools::Experimental::set_allocate_data_callback(countBytes);
   bytes = Bytes{};
@@ -127,11 +127,11 @@ TEST_P(PipelinedCgCosts, StorageIsAsStated) {
   Params p;
   p.set("State Cache", false);
   p.set("Maximum Iterations", 3);
-  const double common = vectorsOf(solverName(Method::Cg), p, side()) - (side() == Side::None ? 3 : 5);
+  const double common = vectorsOf(methodOf(id::Cg), p, side()) - (side() == Side::None ? 3 : 5);
   Params own = deep(depth());
   own.set("Eigenvalue Bounds", side() == Side::None ? "[0, 8]" : "[0, 2]");
   own.set("Maximum Iterations", 3);
-  const double vectors = vectorsOf(solverName(Method::PipelinedCg), own, side()) - common;
+  const double vectors = vectorsOf(methodOf(id::PipelinedCg), own, side()) - common;
   const int l = depth(), plain = 2 * l + std::max(l, 3) + 2;
   EXPECT_NEAR(vectors, plain + (side() == Side::None ? 0 : 2 * l + 3), 0.5);
   EXPECT_LE(plain, std::max(4 * l + 1, 7)) << "the paper's count, without a preconditioner";
@@ -148,7 +148,7 @@ TEST_P(PipelinedCgLadder, IsReportedAndCostsLessThanAnotherCg) {
   const System system = rowsHidden(systemWithRightHandSide(wide(2000)));
   Params p;
   p.set("State Cache", false);
-  const Outcome expected = solve(solverName(Method::Cg), p, system);
+  const Outcome expected = solve(methodOf(id::Cg), p, system);
   ASSERT_TRUE(expected.converged);
   system.x->putScalar(0);
   const auto guess = copyOf(*system.x);
@@ -178,7 +178,7 @@ TEST(PipelinedCg, StaysPipelinedOnTheLaplacian) {
   Params p;
   p.set("State Cache", false);
   p.set("Convergence Tolerance", 1e-6);
-  const Outcome expected = solve(solverName(Method::Cg), p, systemWithRightHandSide(a));
+  const Outcome expected = solve(methodOf(id::Cg), p, systemWithRightHandSide(a));
   for (const int depth : {1, 2, 3, 5}) {
     SCOPED_TRACE(depth);
     p.set("Pipeline Depth", depth);
@@ -201,7 +201,7 @@ TEST(PipelinedCg, DeepPipelinesKeepUpOnLaplacians) {
     Params p;
     p.set("State Cache", false);
     p.set("Convergence Tolerance", 1e-6);
-    const Outcome expected = solve(solverName(Method::Cg), p, smooth(a));
+    const Outcome expected = solve(methodOf(id::Cg), p, smooth(a));
     for (const int depth : {6, 8, 10}) {
       SCOPED_TRACE(depth);
       p.set("Pipeline Depth", depth);
@@ -270,7 +270,7 @@ TEST(PipelinedCg, PreconditionedResidualsAreThoseOfCg) {
   Params p;
   p.set("State Cache", false);
   keepHistory(p);
-  const Outcome expected = solve(solverName(Method::Cg), p, systemWithRightHandSide(a), Side::Right);
+  const Outcome expected = solve(methodOf(id::Cg), p, systemWithRightHandSide(a), Side::Right);
   for (const int depth : {1, 2, 3, 5}) {
     SCOPED_TRACE(depth);
     p.set("Pipeline Depth", depth);

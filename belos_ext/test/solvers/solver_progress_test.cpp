@@ -53,7 +53,7 @@ TEST(Progress, AThreadThatCannotBeHadIsWarnedOfOnceAndReported) {
     const auto stream = rcp(new std::ostringstream);
     Params p = with(ProgressMode::Thread);
     p.set("Output Stream", Teuchos::rcp_implicit_cast<std::ostream>(stream));
-    const Outcome outcome = solve(solverName(Method::PipelinedCg), p, systemWithRightHandSide(grid2d(10, 10)));
+    const Outcome outcome = solve(methodOf(id::PipelinedCg), p, systemWithRightHandSide(grid2d(10, 10)));
     printed += stream->str();
     const auto& events = outcome.report.events;
     const auto told = std::count_if(events.begin(), events.end(), [](const auto& event) {
@@ -73,7 +73,7 @@ TEST(Progress, AThreadThatCannotBeHadIsWarnedOfOnceAndReported) {
 
 TEST(Progress, IsAMatterOfPipelinedMethods) {
   const std::string thread = toString(ProgressMode::Thread);
-  for (const SolverName& name : solverNames()) {
+  for (const MethodTraits& name : methods()) {
     Params p;
     p.set("Progress", thread);
     p.set("Strict Parameters", true);
@@ -86,10 +86,10 @@ TEST(Progress, IsAMatterOfPipelinedMethods) {
   }
   Params wrong;
   wrong.set("Progress", "threads");
-  EXPECT_THROW(solverOf(solverName(Method::PipelinedCg), wrong), std::invalid_argument);
+  EXPECT_THROW(solverOf(methodOf(id::PipelinedCg), wrong), std::invalid_argument);
 }
 
-class Pipelined : public ::testing::TestWithParam<SolverName> {};
+class Pipelined : public ::testing::TestWithParam<MethodTraits> {};
 
 TEST_P(Pipelined, EveryModeGivesTheSameIteratesWithTheSameMessages) {
   const auto a = grid2d(30, 30);
@@ -161,7 +161,7 @@ TEST_P(Pipelined, OverlapIsMeasuredOnRequestOnceForEverySize) {
 
 /// Solves until something goes wrong, the same on all ranks; then solves again with the same solver.
 template <class Error, class Arm>
-void expectRecovery(const SolverName& name, ProgressMode mode, System system, const Arm& arm) {
+void expectRecovery(const MethodTraits& name, ProgressMode mode, System system, const Arm& arm) {
   const auto solver = solverOf(name, with(mode));
   system.arm = arm;
   EXPECT_THROW(solve(*solver, system), Error);
@@ -210,9 +210,9 @@ TEST_P(Pipelined, AnExceptionOfTheOperatorMidFlightLeavesNothingBehind) {
   }
 }
 
-std::vector<SolverName> pipelinedSolvers() {
-  std::vector<SolverName> found;
-  for (const SolverName& name : solverNames()) {
+std::vector<MethodTraits> pipelinedSolvers() {
+  std::vector<MethodTraits> found;
+  for (const MethodTraits& name : methods()) {
     if (isPipelined(name)) found.push_back(name);
   }
   return found;
@@ -225,7 +225,7 @@ TEST(Progress, TimingDetailsTellIt) {
   p.set("Output Stream", Teuchos::rcp_implicit_cast<std::ostream>(stream));
   p.set("Verbosity", static_cast<int>(Belos::TimingDetails));
   p.set("Measure Overlap", true);
-  solve(solverName(Method::PipelinedCg), p, systemWithRightHandSide(grid2d(20, 20)));
+  solve(methodOf(id::PipelinedCg), p, systemWithRightHandSide(grid2d(20, 20)));
   const bool has = stream->str().find("progress: poll, ") != std::string::npos;
   EXPECT_EQ(has, rank() == 0) << stream->str();
   EXPECT_EQ(stream->str().find("overlap ") != std::string::npos, rank() == 0 && ranks() > 1) << stream->str();

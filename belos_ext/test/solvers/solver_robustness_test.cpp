@@ -146,7 +146,7 @@ std::vector<Case> cases() {
   };
 }
 
-using Parameter = std::tuple<SolverName, Case, Side>;
+using Parameter = std::tuple<MethodTraits, Case, Side>;
 
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
@@ -195,7 +195,7 @@ std::string parameterName(const ::testing::TestParamInfo<Parameter>& info) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Robustness,
-                         ::testing::Combine(::testing::ValuesIn(solverNames()), ::testing::ValuesIn(cases()),
+                         ::testing::Combine(::testing::ValuesIn(methods()), ::testing::ValuesIn(cases()),
                                             ::testing::Values(Side::None, Side::Left, Side::Right)),
                          parameterName);
 

@@ -33,7 +33,7 @@ std::vector<Kind> kinds() {
           {"zero matrix", [] { return systemWithRightHandSide(diagonal([](GO) { return 0.0; }, 40)); }, false}};
 }
 
-void solveAll(const SolverName& name, const Params& parameters) {
+void solveAll(const MethodTraits& name, const Params& parameters) {
   for (const Kind& kind : kinds()) {
     for (Side side : {Side::None, Side::Right}) {
       SCOPED_TRACE(std::string(kind.name) + ", " + toString(side));

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "belos_ext/test/solvers/real_matrices.hpp"
+#include "belos_ext/test/support/methods.hpp"
 
 namespace capstan::testing {
 namespace {
@@ -14,15 +15,16 @@ constexpr int few = 300;
 /// An ill-conditioned panel that gets through costs a restart, and the last bits of a sum decide which one does.
 constexpr double factor = 1.35;
 
-Outcome run(Method method, const std::string& stepSize, int maxIterations, const System& system, Side side) {
+Outcome run(const std::string& method, const std::string& stepSize, int maxIterations, const System& system,
+            Side side) {
   Params p;
   p.set("Convergence Tolerance", 1e-8);
   p.set("Maximum Iterations", maxIterations);
   p.set("Num Blocks", 100);
   p.set("State Cache", false);
-  if (method == Method::SStepGmres) p.set("Step Size", stepSize);
+  if (method == id::SStepGmres) p.set("Step Size", stepSize);
   system.x->putScalar(0);
-  return solve(solverName(method), p, system, side);
+  return solve(methodOf(method), p, system, side);
 }
 
 TEST(RealMatrices, SStepGmresKeepsUpWithGmres) {
@@ -35,13 +37,13 @@ TEST(RealMatrices, SStepGmresKeepsUpWithGmres) {
     for (const Side side : {Side::None, Side::Right}) {
       SCOPED_TRACE(name + ", " + toString(side));
       const int classical = [&] {
-        const Outcome outcome = run(Method::Gmres, "", few, system, side);
+        const Outcome outcome = run(id::Gmres, "", few, system, side);
         return outcome.converged ? outcome.iterations : 0;
       }();
       if (classical == 0) continue;
       std::string line = name + ", " + toString(side) + ": " + std::to_string(classical) + " iterations; s-step";
       for (const std::string stepSize : {"5", "10", "auto"}) {
-        const Outcome outcome = run(Method::SStepGmres, stepSize, 3 * few, system, side);
+        const Outcome outcome = run(id::SStepGmres, stepSize, 3 * few, system, side);
         EXPECT_TRUE(outcome.converged) << "Step Size " << stepSize << ": " << toString(outcome.report.reason);
         EXPECT_LE(outcome.iterations, factor * classical) << "Step Size " << stepSize;
         ++solves;

@@ -75,21 +75,21 @@ Params parameters(int depth, double tolerance, int iterations) {
   return p;
 }
 
-const SolverName& methodOf(int depth) { return solverName(depth > 0 ? Method::PipelinedCg : Method::Cg); }
+const MethodTraits& cgOf(int depth) { return methodOf(depth > 0 ? id::PipelinedCg : id::Cg); }
 
 /// CAPSTAN CG, or CAPSTAN CG PIPELINE with a depth. A row of the matrix is a diagonal alone: they are hidden, else they
 /// were solved first.
 Outcome ours(int depth, double rho, GO turn, double tolerance) {
-  return solve(methodOf(depth), parameters(depth, tolerance, 1000), rowsHidden(strakos(rho, turn)));
+  return solve(cgOf(depth), parameters(depth, tolerance, 1000), rowsHidden(strakos(rho, turn)));
 }
 
 constexpr int drawn = 240;
 
 Curve oursDrawn(int depth, double rho) {
-  const std::string name = methodOf(depth).canonical + (depth > 0 ? ", l = " + std::to_string(depth) : "");
+  const std::string name = cgOf(depth).canonical + (depth > 0 ? ", l = " + std::to_string(depth) : "");
   Curve curve{name, rho, {}};
   const System system = rowsHidden(strakos(rho));
-  const auto solver = solverOf(methodOf(depth), parameters(depth, 1e-15, drawn));
+  const auto solver = solverOf(cgOf(depth), parameters(depth, 1e-15, drawn));
   solver->setDebugStatusTest(rcp(new Watch(system, curve.points)));
   solve(*solver, system);
   return curve;

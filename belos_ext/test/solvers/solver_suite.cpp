@@ -76,7 +76,7 @@ RCP<Problem> problemOf(const System& system, Side side) {
   return problem;
 }
 
-RCP<Solver> solverOf(const SolverName& name, const Params& parameters) {
+RCP<Solver> solverOf(const MethodTraits& name, const Params& parameters) {
   auto solver = makeSolver<Types>(name);
   change(*solver, parameters);
   return solver;
@@ -98,7 +98,7 @@ Outcome solve(Solver& solver, const System& system, Side side) {
   return outcome;
 }
 
-Outcome solve(const SolverName& name, const Params& parameters, const System& system, Side side) {
+Outcome solve(const MethodTraits& name, const Params& parameters, const System& system, Side side) {
   return solve(*solverOf(name, parameters), system, side);
 }
 
@@ -190,16 +190,14 @@ std::string temporaryFile(const std::string& ending) {
 
 void keepHistory(Params& parameters) { parameters.set("History File", temporaryFile("_history.csv")); }
 
-bool isGmres(const SolverName& name) { return !isConjugateGradient(name.method); }
+bool isGmres(const MethodTraits& name) { return name.family == Family::Gmres; }
 
-bool isPipelined(const SolverName& name) { return capstan::isPipelined(name.method); }
+bool isPipelined(const MethodTraits& name) { return name.pipelined; }
 
-bool getsStepSize(const SolverName& name) {
-  return name.method == Method::SStepGmres || name.method == Method::PipelinedSStepGmres;
-}
+bool getsStepSize(const MethodTraits& name) { return name.takes("Step Size"); }
 
-bool takesOrthogonalization(const SolverName& name, const std::string& scheme) {
-  return name.method != Method::PipelinedGmres || (scheme != "pip2" && scheme != "two-stage");
+bool takesOrthogonalization(const MethodTraits& name, const std::string& scheme) {
+  return name.canonical != id::PipelinedGmres || (scheme != "pip2" && scheme != "two-stage");
 }
 
 std::string identifier(std::string text) {
@@ -209,7 +207,7 @@ std::string identifier(std::string text) {
   return text;
 }
 
-std::string solverIdentifier(const ::testing::TestParamInfo<SolverName>& info) {
+std::string solverIdentifier(const ::testing::TestParamInfo<MethodTraits>& info) {
   return identifier(info.param.canonical);
 }
 

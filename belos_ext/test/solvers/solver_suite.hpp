@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// One way to set up, solve and judge a linear system with any row of solverNames().
+/// One way to set up, solve and judge a linear system with any row of methods().
 
 #include <gtest/gtest.h>
 
@@ -11,13 +11,14 @@
 #include <string>
 #include <vector>
 
-#include "belos_ext/parameters/solver_names.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/test/support/methods.hpp"
 #include "belos_ext/test/support/problems.hpp"
 #include "belos_ext/test/support/rank_agreement.hpp"
 
 namespace capstan {
 
-inline void PrintTo(const SolverName& name, std::ostream* out) { *out << name.canonical; }
+inline void PrintTo(const MethodTraits& name, std::ostream* out) { *out << name.canonical; }
 
 }  // namespace capstan
 
@@ -69,7 +70,7 @@ System rowsHidden(System system);
 RCP<CrsMatrix> scaledLaplacian(GO n, const std::function<Scalar(GO)>& scale);
 
 RCP<Problem> problemOf(const System& system, Side side = Side::None);
-RCP<Solver> solverOf(const SolverName& name, const Params& parameters = Params());
+RCP<Solver> solverOf(const MethodTraits& name, const Params& parameters = Params());
 const SolveReport& reportOf(const Solver& solver);
 
 /// Takes new parameters into an existing solver.
@@ -77,7 +78,7 @@ void change(Solver& solver, const Params& parameters);
 
 /// Sets the problem and solves.
 Outcome solve(Solver& solver, const System& system, Side side = Side::None);
-Outcome solve(const SolverName& name, const Params& parameters, const System& system, Side side = Side::None);
+Outcome solve(const MethodTraits& name, const Params& parameters, const System& system, Side side = Side::None);
 
 /// || b - A x || per column, computed here without overflow or underflow of squares.
 std::vector<double> residualNorms(const System& system, const MultiVector& x);
@@ -110,22 +111,22 @@ std::string temporaryFile(const std::string& ending);
 void keepHistory(Params& parameters);
 
 /// Whether its reductions are hidden behind work instead of being shared by several right-hand sides.
-bool isPipelined(const SolverName& name);
+bool isPipelined(const MethodTraits& name);
 
 /// Methods that minimise the residual over any Krylov space, and those that want A and M positive definite.
-bool isGmres(const SolverName& name);
+bool isGmres(const MethodTraits& name);
 /// Methods with "Step Size", "Basis" and "Shifts".
-bool getsStepSize(const SolverName& name);
+bool getsStepSize(const MethodTraits& name);
 /// Whether "Block Orthogonalization" of that value is no error.
-bool takesOrthogonalization(const SolverName& name, const std::string& scheme);
+bool takesOrthogonalization(const MethodTraits& name, const std::string& scheme);
 
 /// A parameter's name from a solver's: letters, digits and underscores.
 std::string identifier(std::string text);
-std::string solverIdentifier(const ::testing::TestParamInfo<SolverName>& info);
+std::string solverIdentifier(const ::testing::TestParamInfo<MethodTraits>& info);
 
 /// A suite run for every solver.
-class EverySolver : public ::testing::TestWithParam<SolverName> {};
+class EverySolver : public ::testing::TestWithParam<MethodTraits> {};
 #define CAPSTAN_FOR_EVERY_SOLVER(Suite) \
-  INSTANTIATE_TEST_SUITE_P(Solvers, Suite, ::testing::ValuesIn(solverNames()), solverIdentifier)
+  INSTANTIATE_TEST_SUITE_P(Solvers, Suite, ::testing::ValuesIn(methods()), solverIdentifier)
 
 }  // namespace capstan::testing

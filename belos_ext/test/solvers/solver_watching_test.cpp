@@ -49,7 +49,7 @@ class Watching : public EverySolver {};
 
 System plain() { return systemWithRightHandSide(grid2d(14, 14)); }
 
-int solvedIn(const SolverName& name) { return solve(name, Params(), plain()).iterations; }
+int solvedIn(const MethodTraits& name) { return solve(name, Params(), plain()).iterations; }
 
 TEST_P(Watching, UserTestCombinedByOrStopsTheSolve) {
   const auto solver = solverOf(GetParam());
@@ -67,7 +67,7 @@ TEST_P(Watching, UserTestCombinedByOrStopsTheSolve) {
 }
 
 TEST_P(Watching, UserTestEndsCgWithoutAnotherPreconditioner) {
-  if (GetParam().method != Method::Cg) GTEST_SKIP() << "the pipelines hold preconditioned vectors that are ahead";
+  if (GetParam().canonical != id::Cg) GTEST_SKIP() << "the pipelines hold preconditioned vectors that are ahead";
   for (const bool lost : {false, true}) {  // whether the residual would be replaced otherwise
     Params p;
     if (lost) p.set("Residual Replacement", "every 6");
@@ -153,11 +153,11 @@ TEST_P(Watching, DebugTestSeesResidualsAndUpdates) {
   EXPECT_EQ(last, outcome.iterations);
   // Implicit norms lose digits with the orthogonality of the basis: pipelined methods in the course of a cycle, s-step
   // methods in their latest panel, until the next one comes.
-  const bool explicitNorms = GetParam().method == Method::Gmres || GetParam().method == Method::Cg;
+  const bool explicitNorms = GetParam().canonical == id::Gmres || GetParam().canonical == id::Cg;
   EXPECT_LT(worst, (explicitNorms ? 1e-8 : 1e-6) * residualNorms(system, *guess)[0]);
 }
 
-std::string printed(const SolverName& name, int style, int verbosity, int frequency) {
+std::string printed(const MethodTraits& name, int style, int verbosity, int frequency) {
   const auto stream = rcp(new std::ostringstream);
   Params p;
   p.set("Output Stream", Teuchos::rcp_implicit_cast<std::ostream>(stream));

@@ -46,7 +46,7 @@ TEST_P(Worsening, IsRefusedWhereThePreconditionerChanges) {
 }
 
 /// Runs that differ in the number of restarts alone, beyond what the arithmetic can attain.
-void expectResidualsToFall(const SolverName& name, Params p, const std::function<System()>& make) {
+void expectResidualsToFall(const MethodTraits& name, Params p, const std::function<System()>& make) {
   p.set("Convergence Tolerance", 0.0);
   p.set("Maximum Iterations", 300);
   p.set("State Cache", false);
@@ -73,20 +73,20 @@ TEST_P(Worsening, IsUndoneBeyondTheAttainableAccuracy) {
 }
 
 TEST_P(Worsening, IsRefusedWhereShiftsAreAbsurd) {
-  if (GetParam().method == Method::Gmres) GTEST_SKIP() << "no shifts";
+  if (GetParam().canonical == id::Gmres) GTEST_SKIP() << "no shifts";
   for (const char* shifts : {"[1e-30]", "[1]", "[1e8]", "[1e30]", "[-3, 1e4]"}) {
     SCOPED_TRACE(shifts);
     Params p;
     p.set("Num Blocks", 30);
     p.set("Shifts", shifts);
-    if (GetParam().method == Method::PipelinedGmres) p.set("Pipeline Depth", 8);
+    if (GetParam().canonical == id::PipelinedGmres) p.set("Pipeline Depth", 8);
     expectResidualsToFall(GetParam(), p, [] { return systemWithRightHandSide(grid2d(12, 12, 0.9)); });
   }
 }
 
-std::vector<SolverName> gmresMethods() {
-  std::vector<SolverName> names;  // residuals of conjugate gradients rise and fall
-  for (const auto& name : solverNames()) {
+std::vector<MethodTraits> gmresMethods() {
+  std::vector<MethodTraits> names;  // residuals of conjugate gradients rise and fall
+  for (const auto& name : methods()) {
     if (isGmres(name)) names.push_back(name);
   }
   return names;

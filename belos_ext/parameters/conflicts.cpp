@@ -1,0 +1,106 @@
+#include "belos_ext/parameters/conflicts.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace capstan {
+
+namespace {
+
+[[noreturn]] void conflict(const MethodTraits& method, const std::string& why) {
+  throw std::invalid_argument(method.canonical + ": conflicting parameters: " + why);
+}
+
+bool needsCholQr(BlockOrthogonalization scheme) {
+  return scheme != BlockOrthogonalization::Cgs && scheme != BlockOrthogonalization::Cgs2 &&
+         scheme != BlockOrthogonalization::Mgs;
+}
+
+void checkBasis(const SolverOptions& options, const MethodTraits& method) {
+  const std::string basis = toString(options.basis);
+  if (!options.shiftsAuto && options.basis != Basis::Newton) {
+    conflict(method,
+             fmt::format("\"Shifts\" is given, but \"Basis\" = \"{}\" uses none; set \"Basis\" to \"newton\" or "
+                         "\"Shifts\" to \"auto\"",
+                         basis));
+  }
+  if (!options.eigenvalueBoundsAuto && options.basis != Basis::Chebyshev) {
+    conflict(method, fmt::format("\"Eigenvalue Bounds\" is given, but \"Basis\" = \"{}\" uses none; set \"Basis\" to "
+                                 "\"chebyshev\" or \"Eigenvalue Bounds\" to \"auto\"",
+                                 basis));
+  }
+  const bool needsRitz = (options.basis == Basis::Newton && options.shiftsAuto) ||
+                         (options.basis == Basis::Chebyshev && options.eigenvalueBoundsAuto);
+  if (needsRitz && !options.computeRitzValues) {
+    conflict(method,
+             fmt::format("\"Basis\" = \"{}\" needs Ritz values, but \"Compute Ritz Values\" = false; give {}, or "
+                         "set \"Basis\" to \"monomial\"",
+                         basis, options.basis == Basis::Newton ? "\"Shifts\"" : "\"Eigenvalue Bounds\""));
+  }
+}
+
+/// The correction by V^T V is for a method that is one product ahead of its basis.
+void checkPipelinedOrthogonalization(const SolverOptions& options, const MethodTraits& method) {
+  const BlockOrthogonalization scheme = options.blockOrthogonalization;
+  if (scheme == BlockOrthogonalization::Pip2 || scheme == BlockOrthogonalization::TwoStage) {
+    conflict(method, fmt::format("\"Block Orthogonalization\" = \"{}\" is for blocks; use \"single-reduce cgs2\", "
+                                 "\"single-reduce mgs\" or \"single-reduce cgs\"",
+                                 toString(scheme)));
+  }
+  const bool plain = scheme == BlockOrthogonalization::Cgs || scheme == BlockOrthogonalization::SingleReduceCgs;
+  if (options.pipelineDepth > 1 && !plain) {
+    conflict(method, fmt::format("\"Block Orthogonalization\" = \"{}\" needs \"Pipeline Depth\" = 1, and it is {}; "
+                                 "use \"single-reduce cgs\", or depth 1",
+                                 toString(scheme), options.pipelineDepth));
+  }
+}
+
+}  // namespace
+
+void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
+  if (method.family != Family::Gmres && options.flexible) {
+    conflict(method,
+             fmt::format("\"Flexible Gmres\" = true, but {} has no flexible variant here; use \"CAPSTAN GMRES\" "
+                         "for a preconditioner that changes from one application to the next",
+                         toString(method.family)));
+  }
+  const bool isPipelinedGmres = method.pipelined && method.family == Family::Gmres;
+  if (isPipelinedGmres && options.flexible) {
+    conflict(method,
+             "\"Flexible Gmres\" = true, but pipelined methods have no flexible variant; use \"CAPSTAN GMRES\" or "
+             "\"CAPSTAN GMRES S-STEP\" for a preconditioner that changes from one application to the next");
+  }
+  if (isPipelinedGmres && !options.shiftsAuto && !options.eigenvalueBoundsAuto &&
+      options.changeOfBasisDropTolerance == 0.0) {
+    conflict(
+        method,
+        "\"Shifts\" and \"Eigenvalue Bounds\" are both given, and the bounds serve to choose shifts; set one of them "
+        "to \"auto\"");
+  }
+  const bool hasSteps = method.takes("Step Size");
+  if (hasSteps && !options.stepSizeAuto && options.stepSize > options.numBlocks) {
+    conflict(method, fmt::format("\"Step Size\" = {} exceeds \"Num Blocks\" = {}, the length of a restart cycle",
+                                 options.stepSize, options.numBlocks));
+  }
+  if ((hasSteps || method.takes("Intra Orthogonalization")) && needsCholQr(options.blockOrthogonalization) &&
+      options.intraOrthogonalization != IntraOrthogonalization::CholQr) {
+    conflict(method,
+             fmt::format("\"Intra Orthogonalization\" = \"{}\" needs reductions of its own, and \"Block "
+                         "Orthogonalization\" = \"{}\" counts on having none; use \"cholqr\" with it, or \"cgs\", "
+                         "\"cgs2\" or \"mgs\" for the blocks",
+                         toString(options.intraOrthogonalization), toString(options.blockOrthogonalization)));
+  }
+  if (method.takes("Basis")) checkBasis(options, method);
+  if (method.pipelined && method.takes("Block Orthogonalization") && options.blockOrthogonalizationGiven) {
+    checkPipelinedOrthogonalization(options, method);
+  }
+}
+
+std::size_t columnsTogether(const SolverOptions& options, const MethodTraits& method, std::size_t columns) {
+  if (method.pipelined) return 1;
+  return options.blockSize > 0 ? static_cast<std::size_t>(options.blockSize) : columns;
+}
+
+}  // namespace capstan

@@ -1,0 +1,78 @@
+#pragma once
+
+/// \file
+/// What is known of each method without running it: names, family, needs, parameters, cost. Registry, tables,
+/// parameters, adapters, tests and documents read it from here.
+
+#include <string>
+#include <vector>
+
+namespace capstan {
+
+struct SolverOptions;
+
+enum class Family { Gmres, ConjugateGradients, BiCgStab };
+
+/// "GMRES", "CG", "BiCGStab".
+std::string toString(Family family);
+
+/// Which residual a method's recursion follows.
+enum class RecursiveNorm {
+  Native,  ///< M_L^{-1} (b - A x), which is what GMRES minimises
+  Residual
+};
+
+/// The cost of one iteration in steady state. Declared beside each solver; tests count what can be counted.
+struct Cost {
+  double reductions;       ///< all-reduces; a method that needs 1 every s iterations says 1.0 / s
+  double operators;        ///< applications of A
+  double preconditioners;  ///< applications of M^{-1}
+  double vectors;          ///< n-vectors of storage beyond b and x
+  double flops;            ///< for each row, without those of A and M; restarted methods: on the average of a cycle
+  double bytes;            ///< read and written for each row, in double precision, without those of A and M
+};
+
+/// One method: a row of methods().
+struct MethodTraits {
+  std::string canonical;  ///< its name, as in Belos, for example "CAPSTAN GMRES S-STEP"
+  std::string alias;      ///< one word, for decks that cannot hold blanks, for example "capstan_sstep_gmres"
+  std::string summary;    ///< one line for tables
+  std::string source;     ///< the publications it is taken from, for people
+  Family family;
+  bool needsSymmetric;  ///< A and M symmetric; rows that hold a diagonal alone are solved first
+  bool pipelined;       ///< reductions in flight while products are computed: right-hand sides come one after the other
+  RecursiveNorm norm;
+  std::vector<std::string> parameters;                              ///< those that not every method takes
+  Cost (*cost)(const SolverOptions& options, bool preconditioned);  ///< with a preconditioner on one side, or without
+
+  bool takes(const std::string& parameter) const;
+};
+
+/// The methods that can be created, in the order in which tables list them. Defined in belos_ext/registry, which alone
+/// knows the solvers. Local.
+const std::vector<MethodTraits>& methods();
+
+/// The method of a canonical name or alias in any case, or nullptr when there is none. Local.
+const MethodTraits* findMethod(const std::string& name);
+
+/// As findMethod(). Throws std::invalid_argument when there is none.
+const MethodTraits& methodOf(const std::string& name);
+
+/// Whether a name claims to be Capstan's, that is, starts with "capstan" in any case; it need not be valid.
+bool looksLikeOurs(const std::string& name);
+
+/// What to tell the user about a name that findMethod() does not know: the name, every valid name, the nearest one.
+std::string unknownSolverMessage(const std::string& name);
+
+/// Throws std::invalid_argument with unknownSolverMessage(name).
+[[noreturn]] void throwUnknownSolver(const std::string& name);
+
+/// The table of solvers in Markdown (for the README) and as plain text (for a terminal).
+std::string solverTableMarkdown();
+std::string solverTableText();
+
+/// What an iteration costs with the default parameters, in Markdown (for docs/methods.md) and as plain text.
+std::string costTableMarkdown();
+std::string costTableText();
+
+}  // namespace capstan

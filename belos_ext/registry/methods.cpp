@@ -1,0 +1,110 @@
+/// \file
+/// The methods: one row each. A new method is a file in belos_ext/solvers, a row here, and its paper in
+/// docs/references.md.
+
+#include <stdexcept>
+
+#include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/solvers/cg/cg.hpp"
+#include "belos_ext/solvers/gmres/gmres.hpp"
+#include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
+#include "belos_ext/solvers/gmres/sstep_gmres.hpp"
+#include "belos_ext/solvers/pipelined_cg/pipelined_cg.hpp"
+#include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/types.hpp"
+
+namespace capstan {
+namespace {
+
+using Names = std::vector<std::string>;
+
+Names operator+(Names names, const Names& more) {
+  names.insert(names.end(), more.begin(), more.end());
+  return names;
+}
+
+const Names restarted = {"Num Blocks", "Maximum Restarts", "Orthogonalization"};
+const Names pipeline = {"Pipeline Depth", "Progress", "Measure Overlap"};
+const Names symmetric = {"Residual Replacement", "Null Space", "Fallback"};
+
+template <class Types>
+struct Row {
+  MethodTraits traits;
+  std::unique_ptr<KrylovSolver<Types>> (*make)();
+};
+
+template <class Types, class Solver, bool... arguments>
+std::unique_ptr<KrylovSolver<Types>> make() {
+  return std::make_unique<Solver>(arguments...);
+}
+
+template <class Types>
+std::vector<Row<Types>> rows() {
+  constexpr bool blocks = true;
+  return {
+      {{"CAPSTAN GMRES", "capstan_gmres",
+        "restarted GMRES, one reduction an iteration (delayed classical Gram-Schmidt, twice)",
+        "Yamazaki, Thomas, Hoemmen, Boman, Swirydowicz, Elliott 2020", Family::Gmres, false, false,
+        RecursiveNorm::Native, restarted + Names{"Block Orthogonalization", "Intra Orthogonalization"},
+        Gmres<Types>::cost},
+       make<Types, Gmres<Types>>},
+      {{"CAPSTAN GMRES S-STEP", "capstan_sstep_gmres",
+        "s-step (communication-avoiding) GMRES, one reduction for s iterations",
+        "Hoemmen 2010; Yamazaki, Thomas, Hoemmen, Boman, Swirydowicz, Elliott 2020", Family::Gmres, false, false,
+        RecursiveNorm::Native,
+        restarted + Names{"Block Orthogonalization", "Intra Orthogonalization", "Step Size", "Basis", "Shifts",
+                          "Eigenvalue Bounds", "Compute Ritz Values", "Compute Ritz Values on Fly", "CholeskyQR",
+                          "CholeskyQR2", "Reorthogonalize Blocks"},
+        SStepGmres<Types>::cost},
+       make<Types, SStepGmres<Types>>},
+      {{"CAPSTAN GMRES PIPELINE", "capstan_pipelined_gmres",
+        "p(l)-GMRES: each reduction hidden behind the next l iterations", "Ghysels, Ashby, Meerbergen, Vanroose 2013",
+        Family::Gmres, false, true, RecursiveNorm::Native,
+        restarted + pipeline + Names{"Block Orthogonalization", "Shifts", "Eigenvalue Bounds"},
+        PipelinedGmres<Types>::cost},
+       make<Types, PipelinedGmres<Types>, !blocks>},
+      {{"CAPSTAN GMRES S-STEP PIPELINE", "capstan_pipelined_sstep_gmres",
+        "pipelined CA-GMRES: one hidden reduction for a block of t iterations",
+        "Yamazaki, Hoemmen, Luszczek, Dongarra 2017", Family::Gmres, false, true, RecursiveNorm::Native,
+        restarted + pipeline + Names{"Step Size", "Shifts", "Eigenvalue Bounds", "Change of Basis Drop Tolerance"},
+        PipelinedGmres<Types>::costOfBlocks},
+       make<Types, PipelinedGmres<Types>, blocks>},
+      {{"CAPSTAN CG", "capstan_cg",
+        "conjugate gradients, one reduction an iteration, Hestenes and Stiefel's behaviour in rounding",
+        "Hestenes and Stiefel 1952; Chen and Carson 2020", Family::ConjugateGradients, true, false,
+        RecursiveNorm::Residual, symmetric, Cg<Types>::cost},
+       make<Types, Cg<Types>>},
+      {{"CAPSTAN CG PIPELINE", "capstan_pipelined_cg", "p(l)-CG: each reduction hidden behind the next l iterations",
+        "Cools, Cornelis, Ghysels, Vanroose 2019", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
+        symmetric + pipeline + Names{"Eigenvalue Bounds"}, PipelinedCg<Types>::cost},
+       make<Types, PipelinedCg<Types>>},
+  };
+}
+
+}  // namespace
+
+const std::vector<MethodTraits>& methods() {
+  static const std::vector<MethodTraits> all = [] {
+    std::vector<MethodTraits> traits;
+    for (const auto& row : rows<DefaultTypes>()) traits.push_back(row.traits);
+    return traits;
+  }();
+  return all;
+}
+
+template <class Types>
+std::unique_ptr<KrylovSolver<Types>> makeKrylovSolver(const MethodTraits& method) {
+  static const std::vector<Row<Types>> all = rows<Types>();
+  for (const auto& row : all) {
+    if (row.traits.canonical == method.canonical) return row.make();
+  }
+  throw std::logic_error("Capstan: " + method.canonical + " is not among the methods");
+}
+
+#define CAPSTAN_MAKE_SOLVER(S, LO, GO, NO)                                                                         \
+  template std::unique_ptr<KrylovSolver<TpetraTypes<S, LO, GO, NO>>> makeKrylovSolver<TpetraTypes<S, LO, GO, NO>>( \
+      const MethodTraits&);
+
+CAPSTAN_INSTANTIATE(CAPSTAN_MAKE_SOLVER)
+
+}  // namespace capstan
