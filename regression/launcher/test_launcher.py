@@ -20,7 +20,7 @@ class Launcher(LauncherCase):
     def test_help_names_every_command_and_each_has_its_own(self):
         status, output, _ = self.capstan("help")
         self.assertEqual(status, 0)
-        for command in ("setup", "build", "run", "solve", "list", "test", "bench", "help"):
+        for command in ("setup", "build", "run", "solve", "list", "test", "bench", "docs", "help"):
             self.assertRegex(output, rf"(?m)^  {command} ")
             status, own, _ = self.capstan(command, "--help")
             self.assertEqual(status, 0)
@@ -31,7 +31,7 @@ class Launcher(LauncherCase):
         status, _, errors = self.capstan("slove")
         self.assertEqual(status, 2)
         self.assertIn("Did you mean 'solve'?", errors)
-        self.assertIn("setup build run solve list test bench help", errors)
+        self.assertIn("setup build run solve list test bench docs help", errors)
 
     def test_unknown_case_names_the_nearest(self):
         self.install_everything()
@@ -173,7 +173,7 @@ class Launcher(LauncherCase):
     def test_test_installs_what_single_tests_need(self):
         status, _, errors = self.capstan("test")
         self.assertEqual(status, 0, errors)
-        for package in ("python3-matplotlib", "shellcheck", "clang-format", "mpich", "libpetsc-real-dev", "openfoam"):
+        for package in ("python3-matplotlib", "shellcheck", "clang-format", "doxygen", "mpich", "libpetsc-real-dev", "openfoam"):
             self.assertIn(f" {package}", errors)
         self.assertTrue(all("--no-install-recommends" in call for call in self.called("apt-get") if " install " in call))
         self.assertNotIn("is skipped", errors)
@@ -228,6 +228,20 @@ class Launcher(LauncherCase):
         self.assertIn("-n 2 ", output)
         self.assertNotIn("oversubscribe", output)
 
+    def test_docs_installs_doxygen_alone_and_builds_nothing(self):
+        (self.root / "perf" / "results").mkdir(parents=True)
+        (self.root / "perf" / "results" / "a.png").touch()
+        status, output, errors = self.capstan("docs")
+        self.assertEqual((status, output), (0, ""), errors)
+        self.assertIn("installing 1 Debian packages (and what they depend on): doxygen\n", errors)
+        self.assertTrue(errors.endswith(f"open {self.root}/build/docs/html/index.html\n"), errors)
+        self.assertEqual(len(self.called("doxygen")), 1)
+        self.assertEqual(self.called("cmake") + self.called("ninja"), [])
+        (self.work / "warning").touch()
+        status, _, errors = self.capstan("docs")
+        self.assertEqual(status, 1)
+        self.assertIn("docs/a.md:1: error: wrong", errors)
+
     def test_bad_values_are_refused_before_any_work(self):
         self.install_everything()
         for arguments, environment, word in ((("solve", "d.yaml", "--ranks", "0"), {}, "--ranks"),
@@ -236,6 +250,7 @@ class Launcher(LauncherCase):
                                              (("test", "--soak", "1e3"), {}, "--soak"),
                                              (("test", "--soak", "--seed"), {}, "--soak"),
                                              (("test", "--soak", "1", "--ranks", "0"), {}, "--ranks"),
+                                             (("docs", "html"), {}, "html"),
                                              (("solve",), {}, "deck"), (("run",), {}, "case folder"),
                                              (("build", "--jobs", "x"), {}, "--jobs"),
                                              (("build", "--fast"), {}, "--fast"),
