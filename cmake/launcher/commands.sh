@@ -15,6 +15,7 @@ usage: ./capstan <command> [arguments]          ./capstan <command> --help
   test     build and run all tests
   bench    measure kernels and solvers
   docs     write the documents and the API as HTML
+  version  show the version, as --version does
   help     show this
 
 Every command first does whatever set-up is still missing. On Debian 12, 13 and unstable it installs packages itself, as
@@ -22,6 +23,7 @@ root or with passwordless sudo; elsewhere it names what is missing.
 
 Environment: CAPSTAN_BUILD_DIR (default: build/), CAPSTAN_JOBS (compiler jobs, default: by cores and memory),
              CAPSTAN_INSTALL=off (never install packages).
+Completion in bash: source cmake/launcher/completion.bash
 TEXT
 }
 
@@ -266,4 +268,17 @@ command_docs() {
     fail 1 "the documents have mistakes, or could not be written"
   unlock
   say "open $build_dir/docs/html/index.html"
+}
+
+help_version() {
+  cat <<'TEXT'
+usage: ./capstan version
+
+Shows the version of this source tree.
+TEXT
+}
+
+command_version() {
+  [[ $# -eq 0 ]] || fail_usage "version takes no arguments, got: $*"
+  echo "capstan $(version_of "$root")"
 }

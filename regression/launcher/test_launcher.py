@@ -4,6 +4,7 @@
 See launcher_copy.py: nothing is installed or built. First steps on new machines: test_first_steps.py.
 """
 
+import re
 import subprocess
 import unittest
 
@@ -20,7 +21,7 @@ class Launcher(LauncherCase):
     def test_help_names_every_command_and_each_has_its_own(self):
         status, output, _ = self.capstan("help")
         self.assertEqual(status, 0)
-        for command in ("setup", "build", "run", "solve", "list", "test", "bench", "docs", "help"):
+        for command in ("setup", "build", "run", "solve", "list", "test", "bench", "docs", "version", "help"):
             self.assertRegex(output, rf"(?m)^  {command} ")
             status, own, _ = self.capstan(command, "--help")
             self.assertEqual(status, 0)
@@ -31,7 +32,14 @@ class Launcher(LauncherCase):
         status, _, errors = self.capstan("slove")
         self.assertEqual(status, 2)
         self.assertIn("Did you mean 'solve'?", errors)
-        self.assertIn("setup build run solve list test bench docs help", errors)
+        self.assertIn("setup build run solve list test bench docs version help", errors)
+
+    def test_version_is_that_of_the_project(self):
+        file = self.root / "CMakeLists.txt"
+        text = file.read_text(encoding="utf-8")
+        for number, words in ((re.search(r"project\(\s*Capstan\s+VERSION (\S+)", text)[1], "--version"), ("12.3.4", "version")):
+            file.write_text(re.sub(r"(?m)^  VERSION .*", f"  VERSION {number}", text), encoding="utf-8")
+            self.assertEqual(self.capstan(words), (0, f"capstan {number}\n", ""))
 
     def test_unknown_case_names_the_nearest(self):
         self.install_everything()
@@ -250,7 +258,7 @@ class Launcher(LauncherCase):
                                              (("test", "--soak", "1e3"), {}, "--soak"),
                                              (("test", "--soak", "--seed"), {}, "--soak"),
                                              (("test", "--soak", "1", "--ranks", "0"), {}, "--ranks"),
-                                             (("docs", "html"), {}, "html"),
+                                             (("docs", "html"), {}, "html"), (("version", "all"), {}, "all"),
                                              (("solve",), {}, "deck"), (("run",), {}, "case folder"),
                                              (("build", "--jobs", "x"), {}, "--jobs"),
                                              (("build", "--fast"), {}, "--fast"),
