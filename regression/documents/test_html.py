@@ -79,7 +79,7 @@ class Mistakes(unittest.TestCase):
 
     HEADER = "#pragma once\n/// Adds one.\n/// \\param x what to add to\nint added(int x);\n"
 
-    def pages(self, header=HEADER, document="# One\nSee [the readme](../README.md).\n"):
+    def pages(self, header=HEADER, document="# One\nSee [the readme](../README.md) and [its end](../README.md#end).\n"):
         folder = tempfile.TemporaryDirectory(prefix="capstan docs ")
         self.addCleanup(folder.cleanup)
         root = pathlib.Path(folder.name) / "test" / "tree"
@@ -88,7 +88,7 @@ class Mistakes(unittest.TestCase):
         for name in ("docs/Doxyfile", "docs/build_html", "cmake/launcher/version.sh", "CMakeLists.txt", "LICENSE"):
             (root / name).write_bytes((ROOT / name).read_bytes())
         (root / "docs/build_html").chmod(0o755)
-        for name, content in (("README.md", "# Capstan\n[One](docs/one.md)\n"), ("CHANGELOG.md", "# Changelog\n"),
+        for name, content in (("README.md", "# Capstan\n[One](docs/one.md)\n## End\n"), ("CHANGELOG.md", "# Changelog\n"),
                               ("CONTRIBUTING.md", "# Contributing\n"), ("docs/one.md", document), ("belos_ext/added.hpp", header),
                               ("belos_ext/test/left_out.hpp", "/// \\param y wrong\nint leftOut(int x);\n"),
                               ("perf/results/a.png", "")):
