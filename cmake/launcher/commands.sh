@@ -261,12 +261,14 @@ TEXT
 }
 
 command_docs() {
+  local status=0
   [[ $# -eq 0 ]] || fail_usage "docs takes no arguments, got: $*"
   ensure_packages docs
   lock "$build_dir"
-  run_logged "$build_dir/log/docs.log" "writing the documents" "$root/docs/build_html" "$build_dir/docs" 9>&- ||
-    fail 1 "the documents have mistakes, or could not be written"
+  run_logged "$build_dir/log/docs.log" "writing the documents" "$root/docs/build_html" "$build_dir/docs" 9>&- || status=$?
   unlock
+  [[ $status -ne 3 ]] || fail 3 "Doxygen is missing"
+  [[ $status -eq 0 ]] || fail 1 "the documents have mistakes, or could not be written"
   say "open $build_dir/docs/html/index.html"
 }
 

@@ -250,6 +250,13 @@ class Launcher(LauncherCase):
         self.assertEqual(status, 1)
         self.assertIn("docs/a.md:1: error: wrong", errors)
 
+    def test_docs_without_doxygen_is_status_three(self):
+        (self.root / "docs" / "build_html").write_text("#!/bin/sh\necho 'doxygen is not installed' >&2\nexit 3\n", encoding="utf-8")
+        status, _, errors = self.capstan("docs", CAPSTAN_INSTALL="off")
+        self.assertEqual(status, 3)
+        self.assertIn("doxygen is not installed", errors)
+        self.assertEqual(self.called("apt-get"), [])
+
     def test_bad_values_are_refused_before_any_work(self):
         self.install_everything()
         for arguments, environment, word in ((("solve", "d.yaml", "--ranks", "0"), {}, "--ranks"),
