@@ -77,6 +77,12 @@ foreach(target capstan-solve capstanFoam)
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
 endforeach()
+foreach(program capstan capstan-solve)
+  install(
+    FILES cmake/launcher/completion.bash
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+    RENAME ${program})
+endforeach()
 install(DIRECTORY app-inputs/decks app-inputs/muelu DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan/app-inputs)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png")

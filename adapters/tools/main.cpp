@@ -48,6 +48,7 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   app.footer(
       "Exit status: 0 everything converged, 1 something did not, 2 wrong input, 3 another failure.\n"
       "Progress is shown on a terminal; CAPSTAN_PROGRESS=1 shows it under mpirun, which hides the terminal.");
+  app.set_version_flag("--version", "capstan-solve " CAPSTAN_VERSION, "show the version and exit");
   app.add_option("deck", arguments.source.file, "the deck, a YAML file with linear_solvers and systems");
   app.add_option("--solver", arguments.source.solver, "use this entry of linear_solvers, or 'all', for every system");
   app.add_option("--set", arguments.source.overrides,

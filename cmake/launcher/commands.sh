@@ -14,6 +14,8 @@ usage: ./capstan <command> [arguments]          ./capstan <command> --help
   list     show the solvers and their parameters
   test     build and run all tests
   bench    measure kernels and solvers
+  docs     write the documents and the API as HTML
+  version  show the version, as --version does
   help     show this
 
 Every command first does whatever set-up is still missing. On Debian 12, 13 and unstable it installs packages itself, as
@@ -21,6 +23,7 @@ root or with passwordless sudo; elsewhere it names what is missing.
 
 Environment: CAPSTAN_BUILD_DIR (default: build/), CAPSTAN_JOBS (compiler jobs, default: by cores and memory),
              CAPSTAN_INSTALL=off (never install packages).
+Completion in bash: source cmake/launcher/completion.bash
 TEXT
 }
 
@@ -39,7 +42,7 @@ help_setup() {
 usage: ./capstan setup
 
 Installs what all commands need (compiler, CMake, Trilinos, Open MPI, OpenBLAS, yaml-cpp, GoogleTest, OpenFOAM; PETSc and
-matplotlib for the benchmarks; MPICH, clang-format and shellcheck for the tests) and configures the build. The other
+matplotlib for the benchmarks; MPICH, clang-format, shellcheck and Doxygen for the tests) and configures the build. The other
 commands do the part they need by themselves.
 TEXT
 }
@@ -246,4 +249,38 @@ command_bench() {
   fi
   export_run_environment
   exec "$python" "$root/perf/bench" "$@"
+}
+
+help_docs() {
+  cat <<'TEXT'
+usage: ./capstan docs
+
+Writes the documents (README.md, docs/) and the API of all headers as HTML to build/docs/html, with Doxygen. It needs no build.
+Exit status: 1 where Doxygen warns of something.
+TEXT
+}
+
+command_docs() {
+  local status=0
+  [[ $# -eq 0 ]] || fail_usage "docs takes no arguments, got: $*"
+  ensure_packages docs
+  lock "$build_dir"
+  run_logged "$build_dir/log/docs.log" "writing the documents" "$root/docs/build_html" "$build_dir/docs" 9>&- || status=$?
+  unlock
+  [[ $status -ne 3 ]] || fail 3 "Doxygen is missing"
+  [[ $status -eq 0 ]] || fail 1 "the documents have mistakes, or could not be written"
+  say "open $build_dir/docs/html/index.html"
+}
+
+help_version() {
+  cat <<'TEXT'
+usage: ./capstan version
+
+Shows the version of this source tree.
+TEXT
+}
+
+command_version() {
+  [[ $# -eq 0 ]] || fail_usage "version takes no arguments, got: $*"
+  echo "capstan $(version_of "$root")"
 }

@@ -11,9 +11,12 @@ declare -A packages=(
   [openfoam]="openfoam openfoam-examples dpkg-dev"
   [petsc]="libpetsc-real-dev pkg-config"
   [bench]="python3-matplotlib mpich libmpich-dev"
-  [test]="clang-format shellcheck"
+  [docs]="doxygen"
+  [test]="clang-format shellcheck doxygen"
 )
 declare -A packages_of_unstable=([build]="libhypre-dev")
+# Programs that other systems must have, by the same reasons.
+declare -A tools=([build]="cmake ninja c++ mpicxx mpirun python3" [docs]="doxygen")
 os_release=/etc/os-release
 
 # The release of Debian this is, where it is one that Capstan knows: 12, 13 or unstable. Else false.
@@ -96,7 +99,7 @@ ensure_packages() {
   ensure_writable "$build_dir"
   [[ ${CAPSTAN_INSTALL:-} != off ]] || return 0
   if ! on_debian; then
-    ensure_tools
+    ensure_tools "$@"
     return
   fi
   local missing needs as_root=()
@@ -123,16 +126,20 @@ ensure_packages() {
   say "packages installed"
 }
 
-# Another system: packages have other names. Ask for the tools; CMake names the libraries it misses.
+# ensure_tools <groups...>: another system, where packages have other names. Asks for the tools; CMake names the libraries it
+# misses.
 ensure_tools() {
-  local tool missing=()
-  for tool in cmake ninja c++ mpicxx mpirun python3; do
-    command -v "$tool" >/dev/null || missing+=("$tool")
+  local group tool missing=()
+  for group in "$@"; do
+    for tool in ${tools[$group]:-}; do
+      command -v "$tool" >/dev/null || missing+=("$tool")
+    done
   done
   [[ ${#missing[@]} -gt 0 ]] || return 0
-  fail 3 "these tools are missing: ${missing[*]}" \
-    "Packages are installed automatically on Debian 12, 13 and unstable only. Here, install them, and Trilinos 13.2 or newer with" \
-    "Tpetra, Belos, Ifpack2 and MueLu, yourself; point CMAKE_PREFIX_PATH at what is not in a standard place."
+  local advice=("Packages are installed automatically on Debian 12, 13 and unstable only. Here, install them yourself.")
+  ! contains build "$@" || advice+=("So, too, Trilinos 13.2 or newer with Tpetra, Belos, Ifpack2 and MueLu;"
+    "point CMAKE_PREFIX_PATH at what is not in a standard place.")
+  fail 3 "these tools are missing: ${missing[*]}" "${advice[@]}"
 }
 
 # Debian's reference BLAS makes dense kernels several times slower. Where it is the one in use, prefer OpenBLAS for our

@@ -13,6 +13,12 @@ endfunction()
 file(REMOVE_RECURSE "${WORK}")
 step("install" "${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${WORK}/prefix")
 
+foreach(program capstan capstan-solve)
+  if(NOT EXISTS "${WORK}/prefix/share/bash-completion/completions/${program}")
+    message(FATAL_ERROR "the installation holds no bash completion of ${program}")
+  endif()
+endforeach()
+
 # Nothing installed may point back into the source or build tree.
 file(GLOB_RECURSE package "${WORK}/prefix/*Capstan*.cmake")
 if(NOT package)

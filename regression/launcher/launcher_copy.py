@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-FILES = ["capstan", "cmake/run-environment.txt", "cmake/run_environment.sh"]
+FILES = ["capstan", "CMakeLists.txt", "cmake/run-environment.txt", "cmake/run_environment.sh", "docs/Doxyfile", "docs/build_html"]
 SIZES = "Need to get 123 MB of archives.\\nAfter this operation, 456 MB of additional disk space will be used.\\n"
 
 # Stand-ins append their command line to $CALLS. Installed packages are the words in $INSTALLED.
@@ -27,6 +27,7 @@ STAND_INS = {
              '[ ! -p "$WORK/go-on" ] || cat "$WORK/go-on"',
     "ctest": 'echo "100% tests passed"; [ -z "$CAPSTAN_SKIPPED_TESTS" ] || echo "drawn is skipped" >>"$CAPSTAN_SKIPPED_TESTS"; exit "${FAKE_CTEST:-0}"',
     "mpirun": '[ "$1" = --version ] && { echo "mpirun (Open MPI) ${FAKE_OPEN_MPI:-4.1.4}"; exit 0; }; echo "mpirun $*"; env | grep -E "^(OMPI|PRTE)_"',
+    "doxygen": '[ ! -e "$WORK/warning" ] || { echo "docs/a.md:1: error: wrong" >&2; exit 1; }',
     "id": 'echo "${FAKE_UID:-0}"',
     "sudo": "exit 1",
     "nproc": "echo 2",
@@ -40,8 +41,8 @@ class LauncherCase(unittest.TestCase):
         self.work = pathlib.Path(tempfile.mkdtemp(prefix="capstan launcher "))
         self.addCleanup(shutil.rmtree, self.work)
         self.root = self.work / "source tree"
-        (self.root / "cmake").mkdir(parents=True)
         for file in FILES:
+            (self.root / file).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(SOURCE / file, self.root / file)
         shutil.copytree(SOURCE / "cmake" / "launcher", self.root / "cmake" / "launcher")
         tools = self.work / "bin"

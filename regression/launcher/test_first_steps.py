@@ -34,6 +34,7 @@ class Machines(LauncherCase):
                                      env={**self.environment, "PATH": str(self.work / "bin")}, timeout=60)
                 self.assertEqual(run.returncode, 3, run.stderr)
                 self.assertIn("c++ mpicxx", run.stderr)
+                self.assertNotIn("doxygen", run.stderr)
                 self.assertEqual(self.called("apt-get"), [])
 
     def test_what_packages_take_is_said_first(self):

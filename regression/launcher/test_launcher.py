@@ -4,6 +4,7 @@
 See launcher_copy.py: nothing is installed or built. First steps on new machines: test_first_steps.py.
 """
 
+import re
 import subprocess
 import unittest
 
@@ -20,7 +21,7 @@ class Launcher(LauncherCase):
     def test_help_names_every_command_and_each_has_its_own(self):
         status, output, _ = self.capstan("help")
         self.assertEqual(status, 0)
-        for command in ("setup", "build", "run", "solve", "list", "test", "bench", "help"):
+        for command in ("setup", "build", "run", "solve", "list", "test", "bench", "docs", "version", "help"):
             self.assertRegex(output, rf"(?m)^  {command} ")
             status, own, _ = self.capstan(command, "--help")
             self.assertEqual(status, 0)
@@ -31,7 +32,14 @@ class Launcher(LauncherCase):
         status, _, errors = self.capstan("slove")
         self.assertEqual(status, 2)
         self.assertIn("Did you mean 'solve'?", errors)
-        self.assertIn("setup build run solve list test bench help", errors)
+        self.assertIn("setup build run solve list test bench docs version help", errors)
+
+    def test_version_is_that_of_the_project(self):
+        file = self.root / "CMakeLists.txt"
+        text = file.read_text(encoding="utf-8")
+        for number, words in ((re.search(r"project\(\s*Capstan\s+VERSION (\S+)", text)[1], "--version"), ("12.3.4", "version")):
+            file.write_text(re.sub(r"(?m)^  VERSION .*", f"  VERSION {number}", text), encoding="utf-8")
+            self.assertEqual(self.capstan(words), (0, f"capstan {number}\n", ""))
 
     def test_unknown_case_names_the_nearest(self):
         self.install_everything()
@@ -173,7 +181,7 @@ class Launcher(LauncherCase):
     def test_test_installs_what_single_tests_need(self):
         status, _, errors = self.capstan("test")
         self.assertEqual(status, 0, errors)
-        for package in ("python3-matplotlib", "shellcheck", "clang-format", "mpich", "libpetsc-real-dev", "openfoam"):
+        for package in ("python3-matplotlib", "shellcheck", "clang-format", "doxygen", "mpich", "libpetsc-real-dev", "openfoam"):
             self.assertIn(f" {package}", errors)
         self.assertTrue(all("--no-install-recommends" in call for call in self.called("apt-get") if " install " in call))
         self.assertNotIn("is skipped", errors)
@@ -228,6 +236,27 @@ class Launcher(LauncherCase):
         self.assertIn("-n 2 ", output)
         self.assertNotIn("oversubscribe", output)
 
+    def test_docs_installs_doxygen_alone_and_builds_nothing(self):
+        (self.root / "perf" / "results").mkdir(parents=True)
+        (self.root / "perf" / "results" / "a.png").touch()
+        status, output, errors = self.capstan("docs")
+        self.assertEqual((status, output), (0, ""), errors)
+        self.assertIn("installing 1 Debian packages (and what they depend on): doxygen\n", errors)
+        self.assertTrue(errors.endswith(f"open {self.root}/build/docs/html/index.html\n"), errors)
+        self.assertEqual(len(self.called("doxygen")), 1)
+        self.assertEqual(self.called("cmake") + self.called("ninja"), [])
+        (self.work / "warning").touch()
+        status, _, errors = self.capstan("docs")
+        self.assertEqual(status, 1)
+        self.assertIn("docs/a.md:1: error: wrong", errors)
+
+    def test_docs_without_doxygen_is_status_three(self):
+        (self.root / "docs" / "build_html").write_text("#!/bin/sh\necho 'doxygen is not installed' >&2\nexit 3\n", encoding="utf-8")
+        status, _, errors = self.capstan("docs", CAPSTAN_INSTALL="off")
+        self.assertEqual(status, 3)
+        self.assertIn("doxygen is not installed", errors)
+        self.assertEqual(self.called("apt-get"), [])
+
     def test_bad_values_are_refused_before_any_work(self):
         self.install_everything()
         for arguments, environment, word in ((("solve", "d.yaml", "--ranks", "0"), {}, "--ranks"),
@@ -236,6 +265,7 @@ class Launcher(LauncherCase):
                                              (("test", "--soak", "1e3"), {}, "--soak"),
                                              (("test", "--soak", "--seed"), {}, "--soak"),
                                              (("test", "--soak", "1", "--ranks", "0"), {}, "--ranks"),
+                                             (("docs", "html"), {}, "html"), (("version", "all"), {}, "all"),
                                              (("solve",), {}, "deck"), (("run",), {}, "case folder"),
                                              (("build", "--jobs", "x"), {}, "--jobs"),
                                              (("build", "--fast"), {}, "--fast"),

@@ -4,6 +4,8 @@
 import csv
 import gzip
 import json
+import pathlib
+import re
 
 import solve_case as case
 from solve_case import DECK, MATRIX, VECTOR, SolveCase
@@ -154,6 +156,12 @@ class Results(SolveCase):
             self.assertTrue(run.stdout.startswith("Solves the linear systems of a deck"), run.stdout[:200])
             self.assertEqual(run.stdout.count("--report"), 1, run.stdout)
             self.assertNotIn("Kokkos", run.stdout)
+
+    def test_version_is_that_of_the_project(self):
+        run = self.run_solve("--version", ranks=2)
+        text = (pathlib.Path(__file__).resolve().parents[3] / "CMakeLists.txt").read_text(encoding="utf-8")
+        version = re.search(r"project\(\s*Capstan\s+VERSION (\S+)", text)[1]
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, f"capstan-solve {version}\n", ""))
 
     def test_wrong_coarse_solver_is_not_used(self):
         """A coarse solver either solves or is named; it never spoils the iteration quietly."""

@@ -16,7 +16,6 @@ class GmresFallback {
  public:
   using MultiVector = typename Types::MultiVector;
 
-  /// \param wanted "Fallback"
   void configure(const SolverOptions& options) {
     wanted_ = options.fallback == Fallback::Gmres;
     options_ = options;

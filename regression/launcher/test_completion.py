@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+"""What bash offers after ./capstan and capstan-solve. Argument: capstan-solve."""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+SCRIPT = SOURCE / "cmake" / "launcher" / "completion.bash"
+LAUNCHER = SOURCE / "capstan"
+SOLVE = "capstan-solve"
+# Calls the function that bash has for the program (for its name without folders, as bash itself does).
+COMPLETE = """source "$1"; shift
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+specification=$(complete -p "${1##*/}") || exit 1
+function=${specification#*-F }
+"${function%% *}"
+[[ ${#COMPREPLY[@]} -eq 0 ]] || printf '%s\\n' "${COMPREPLY[@]}"
+"""
+DECK = """# name: not_this
+linear_solvers:
+  - name: first_one   # the first
+    method: capstan_cg
+  - {name: "second", method: capstan_gmres}
+systems:
+  - name: laplace
+"""
+
+
+def offered(*words, folder=SOURCE):
+    run = subprocess.run(["bash", "-c", COMPLETE, "bash", str(SCRIPT), *map(str, words)], capture_output=True, text=True,
+                         check=False, cwd=folder)
+    if run.returncode != 0 or run.stderr:
+        raise AssertionError(f"{words}: {run.returncode}\n{run.stderr}")
+    return run.stdout.splitlines()
+
+
+def output(*words):
+    return subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL).stdout
+
+
+class OfTheLauncher(unittest.TestCase):
+    def test_every_command_is_offered(self):
+        declared = re.search(r"^commands=\((.*)\)$", LAUNCHER.read_text(encoding="utf-8"), re.MULTILINE)[1].split()
+        self.assertEqual(sorted(offered(LAUNCHER, "")), sorted([*declared, "--help", "--version"]))
+        self.assertEqual(sorted(offered("./capstan", "help", "")), sorted(declared))
+        self.assertEqual(offered("./capstan", "so"), ["solve"])
+
+    def test_every_option_that_the_launcher_reads_is_offered(self):
+        text = "".join(path.read_text(encoding="utf-8") for path in sorted((SOURCE / "cmake" / "launcher").glob("*.sh")))
+        found = 0
+        for command in ("build", "solve", "test"):
+            body = re.search(rf"^command_{command}\(\) {{\n(.*?)^}}", text, re.MULTILINE | re.DOTALL)[1]
+            read = set(re.findall(r"(?m)^\s+(--[a-z-]+)(?: \| \S+)?\)|== (--[a-z-]+)", body))
+            for option in filter(None, (option for options in read for option in options)):
+                found += 1
+                self.assertIn(option, offered(LAUNCHER, command, "--"), command)
+        self.assertGreater(found, 4)
+        self.assertEqual(set(offered(LAUNCHER, "list", "")), {"--help", "--markdown"})
+        self.assertEqual(offered(LAUNCHER, "bench", "--lat"), ["--latency"])
+
+    def test_what_commands_work_on_is_offered(self):
+        self.assertEqual(offered("./capstan", "run", "app-inputs/openfoam/c"), ["app-inputs/openfoam/cavity3d"])
+        self.assertEqual(offered("./capstan", "run", "app-inputs/openfoam/cavity3d/ca"), ["app-inputs/openfoam/cavity3d/case"])
+        self.assertEqual(offered("./capstan", "solve", "app-inputs/decks/lap"), ["app-inputs/decks/laplace3d.yaml"])
+        self.assertNotIn("README.md", offered("./capstan", "solve", ""))
+        self.assertIn("laplace2d", offered("./capstan", "bench", "la"))
+        self.assertEqual(offered("./capstan", "build", "-DCAPSTAN_B"), ["-DCAPSTAN_BENCHMARKS=", "-DCAPSTAN_BASELINE="])
+        self.assertEqual(offered("./capstan", "solve", "deck.yaml", "--ranks", ""), [])
+
+    def test_a_launcher_that_is_not_there_offers_nothing(self):
+        self.assertEqual(offered("./nowhere/capstan", ""), [])
+
+
+class OfCapstanSolve(unittest.TestCase):
+    def test_its_own_help_names_the_same(self):
+        for words in ([], ["list"]):
+            said = output(sys.argv[1], *words, "--help")
+            self.assertEqual(set(offered(SOLVE, *words, "--")), set(re.findall(r"(?m)^  (?:-\w,)?(--[a-z-]+)", said)))
+        self.assertEqual(re.findall(r"(?m)^  (\w+)", said := output(sys.argv[1], "--help").partition("Subcommands:")[2]),
+                         [word for word in offered(SOLVE, "") if word == "list"], said)
+
+    def test_the_launcher_offers_what_it_hands_on(self):
+        self.assertLessEqual(set(offered(SOLVE, "--")), set(offered(LAUNCHER, "solve", "--")))
+
+    def test_solvers_of_the_deck_are_offered(self):
+        with tempfile.TemporaryDirectory(prefix="capstan completion ") as folder:
+            deck = pathlib.Path(folder) / "a deck.yaml"
+            deck.write_text(DECK, encoding="utf-8")
+            for words in ((SOLVE,), (LAUNCHER, "solve")):
+                self.assertEqual(offered(*words, deck, "--solver", ""), ["first_one", "second", "all"])
+                self.assertEqual(offered(*words, deck, "--solver", "=", "s"), ["second"])
+                self.assertEqual(offered(*words, deck, "--solver", "="), ["first_one", "second", "all"])
+            self.assertEqual(offered(SOLVE, "a", folder=folder), ["a deck.yaml"])
+            (pathlib.Path(folder) / "report.json").touch()
+            self.assertEqual(offered(SOLVE, deck, "--report", "", folder=folder), ["report.json"])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
