@@ -39,6 +39,7 @@ struct Arguments {
   bool quiet = false;
   bool list = false;
   bool markdown = false;
+  bool costs = false;
 };
 
 /// Reads the command line. True when the program should go on; else `status` is the exit status.
@@ -63,6 +64,7 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   app.add_flag("--mpi-threads", "start MPI for several threads, as the parameter Progress: thread needs it");
   auto* list = app.add_subcommand("list", "show the solvers and the parameters, with ranges and defaults");
   list->add_flag("--markdown", arguments.markdown, "as Markdown tables");
+  list->add_flag("--costs", arguments.costs, "only what an iteration of each solver costs, with default parameters");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -77,9 +79,12 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   return false;
 }
 
+void printCosts(bool markdown) { fmt::print("{}", markdown ? capstan::costTableMarkdown() : capstan::costTableText()); }
+
 void printTables(bool markdown) {
   if (markdown) {
-    fmt::print("{}\n{}", capstan::solverTableMarkdown(), capstan::parameterTableMarkdown());
+    fmt::print("{}\n{}\n{}", capstan::solverTableMarkdown(), capstan::parameterTableMarkdown(),
+               capstan::costTableMarkdown());
   } else {
     fmt::print("Solvers\n\n{}\nParameters\n\n{}", capstan::solverTableText(), capstan::parameterTableText());
   }
@@ -152,7 +157,8 @@ int run(int argc, char** argv, bool talks) {
   int status = exitConverged;
   if (!parse(argc, argv, talks, arguments, status)) return status;
   if (!arguments.list) return solveDeck(arguments, talks);
-  if (talks) printTables(arguments.markdown);
+  if (talks && arguments.costs) printCosts(arguments.markdown);
+  if (talks && !arguments.costs) printTables(arguments.markdown);
   return exitConverged;
 }
 

@@ -74,8 +74,8 @@ std::string solverTableText() {
 
 namespace {
 
-/// "1", "0.2", "123": what differs from a whole number keeps three digits.
-std::string shortNumber(double value) { return fmt::format("{:.3g}", value); }
+/// "1", "0.2", "123": what differs from a whole number keeps four digits.
+std::string shortNumber(double value) { return fmt::format("{:.4g}", value); }
 
 /// "3", or "3 (5 with M)" where a preconditioner makes a difference.
 std::string withM(const MethodTraits& method, double Cost::*member) {

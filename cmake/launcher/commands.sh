@@ -162,9 +162,10 @@ command_solve() {
 
 help_list() {
   cat <<'TEXT'
-usage: ./capstan list [--markdown]
+usage: ./capstan list [--markdown] [--costs]
 
 Shows all solvers, their names in a deck, and all parameters with type, range, default and meaning.
+--costs shows what an iteration of each solver costs instead.
 TEXT
 }
 

@@ -6,7 +6,7 @@
 # shellcheck shell=bash
 _capstan_solve_options="--help --version --solver --set --report --history --quiet --mpi-threads"
 _capstan_solve_commands="list"
-_capstan_solve_list_options="--help --markdown"
+_capstan_solve_list_options="--costs --help --markdown"
 
 # The word that is being completed, and the one before. Bash makes three words of --option=value.
 _capstan_words() {

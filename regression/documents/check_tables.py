@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Keeps the tables of README.md and docs/parameters.md equal to the tables in the code.
+"""Keeps the tables of README.md, docs/parameters.md and docs/methods.md equal to the tables in the code.
 
 usage: check_tables.py [--update] <root of the source tree> <capstan-solve>
 
-`capstan-solve list --markdown` prints two tables, the solvers and then the parameters. README.md holds the first between
-"<!-- begin generated: solvers -->" and "<!-- end generated: solvers -->", docs/parameters.md the other, with
-"parameters". Without --update, a difference is shown and the exit status is 1; with it, the files are rewritten.
+`capstan-solve list --markdown` prints three tables: the solvers, the parameters, the costs. README.md holds the first between
+"<!-- begin generated: solvers -->" and "<!-- end generated: solvers -->", docs/parameters.md and docs/methods.md
+the others, with "parameters" and "costs". Without --update, a difference is shown and the exit status is 1; with it, the files are rewritten.
 """
 
 import difflib
@@ -14,16 +14,16 @@ import re
 import subprocess
 import sys
 
-PLACES = {"solvers": "README.md", "parameters": "docs/parameters.md"}
+PLACES = {"solvers": "README.md", "parameters": "docs/parameters.md", "costs": "docs/methods.md"}
 
 
 def tables(markdown):
     """The tables in a Markdown text: runs of lines that begin with a bar."""
     found = re.findall(r"(?:^\|.*\n?)+", markdown, re.MULTILINE)
-    if len(found) != len(list(PLACES)) or any(table.count("\n") < 3 for table in found):
-        sys.exit(f"'capstan-solve list --markdown' should print {len(list(PLACES))} tables ({', '.join(list(PLACES))}), each with rows; "
+    if len(found) != len(PLACES) or any(table.count("\n") < 3 for table in found):
+        sys.exit(f"'capstan-solve list --markdown' should print {len(PLACES)} tables ({', '.join(PLACES)}), each with rows; "
                  f"it printed:\n{markdown}")
-    return dict(zip(list(PLACES), (table.strip() for table in found)))
+    return dict(zip(PLACES, (table.strip() for table in found)))
 
 
 def filled(text, name, table, place):

@@ -8,17 +8,18 @@ import tempfile
 import unittest
 
 CHECK = pathlib.Path(__file__).resolve().parent / "check_tables.py"
-LISTING = "Solvers\n\n| name |\n|---|\n| A |\n\nParameters\n\n| key | type |\n|---|---|\n| k | int |\n"
+LISTING = "Solvers\n\n| name |\n|---|\n| A |\n\nParameters\n\n| key | type |\n|---|---|\n| k | int |\n\nCosts\n\n| A | M |\n|---|---|\n| 1 | 1 |\n"
 README = "# T\n<!-- begin generated: solvers -->\n\n| name |\n|---|\n| A |\n\n<!-- end generated: solvers -->\ntext\n"
 PARAMETERS = ("# P\n<!-- begin generated: parameters -->\n\n| key | type |\n|---|---|\n| k | int |\n\n"
               "<!-- end generated: parameters -->\n")
+METHODS = "<!-- begin generated: costs -->\n\n| A | M |\n|---|---|\n| 1 | 1 |\n\n<!-- end generated: costs -->\n"
 
 
 class CheckTables(unittest.TestCase):
     def run_check(self, readme=README, parameters=PARAMETERS, listing=LISTING, update=False, status=0):
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            files = {"README.md": readme, "docs/parameters.md": parameters}
+            files = {"README.md": readme, "docs/parameters.md": parameters, "docs/methods.md": METHODS}
             (root / "docs").mkdir()
             for name, text in files.items():
                 (root / name).write_text(text, encoding="utf-8")
@@ -39,18 +40,18 @@ class CheckTables(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertIn("+| k | int |", output)
         self.assertIn("not current: docs/parameters.md;", output)
-        self.assertEqual(after, [README, stale])
+        self.assertEqual(after, [README, stale, METHODS])
 
     def test_update_writes_the_tables(self):
         status, _, after = self.run_check(README.replace("| A |", "| B |\n| C |"), update=True)
         self.assertEqual(status, 0)
-        self.assertEqual(after, [README, PARAMETERS])
+        self.assertEqual(after, [README, PARAMETERS, METHODS])
 
     def test_missing_marker_fails(self):
         self.assertNotEqual(self.run_check(README.replace("begin generated: solvers", ""))[0], 0)
 
     def test_listing_without_rows_fails(self):
-        self.assertNotEqual(self.run_check(listing="| name |\n|---|\n\n| key |\n|---|\n")[0], 0)
+        self.assertNotEqual(self.run_check(listing="| name |\n|---|\n\n| key |\n|---|\n\n| A |\n|---|\n")[0], 0)
 
     def test_failing_program_fails(self):
         self.assertNotEqual(self.run_check(status=1)[0], 0)

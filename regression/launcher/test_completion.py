@@ -59,7 +59,7 @@ class OfTheLauncher(unittest.TestCase):
                 found += 1
                 self.assertIn(option, offered(LAUNCHER, command, "--"), command)
         self.assertGreater(found, 4)
-        self.assertEqual(set(offered(LAUNCHER, "list", "")), {"--help", "--markdown"})
+        self.assertEqual(set(offered(LAUNCHER, "list", "")), {"--costs", "--help", "--markdown"})
         self.assertEqual(offered(LAUNCHER, "bench", "--lat"), ["--latency"])
 
     def test_what_commands_work_on_is_offered(self):

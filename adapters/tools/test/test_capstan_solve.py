@@ -148,6 +148,10 @@ class Results(SolveCase):
         markdown = self.run_solve("list", "--markdown")
         self.assertEqual(markdown.returncode, 0)
         self.assertTrue(markdown.stdout.startswith("|"), markdown.stdout[:100])
+        costs = self.run_solve("list", "--costs")
+        self.assertEqual(costs.returncode, 0)
+        row = next(line for line in costs.stdout.splitlines() if line.startswith("CAPSTAN GMRES S-STEP "))
+        self.assertEqual(row.split()[3:7], ["0.2", "no", "1", "1"])
 
     def test_help_is_its_own_and_appears_once(self):
         for option, ranks in (("--help", 1), ("-h", 1), ("--help", 2)):
