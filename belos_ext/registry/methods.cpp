@@ -5,6 +5,8 @@
 #include <stdexcept>
 
 #include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/solvers/bicgstab/bicgstab.hpp"
+#include "belos_ext/solvers/bicgstab/pipelined_bicgstab.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
 #include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
@@ -78,6 +80,22 @@ std::vector<Row<Types>> rows() {
         "Cools, Cornelis, Ghysels, Vanroose 2019", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
         symmetric + pipeline + Names{"Eigenvalue Bounds"}, PipelinedCg<Types>::cost},
        make<Types, PipelinedCg<Types>>},
+      {{"CAPSTAN BICGSTAB",
+        "capstan_bicgstab",
+        "BiCGStab, two reductions an iteration",
+        "van der Vorst 1992",
+        Family::BiCgStab,
+        false,
+        false,
+        RecursiveNorm::Residual,
+        {"Fallback"},
+        BiCgStab<Types>::cost},
+       make<Types, BiCgStab<Types>>},
+      {{"CAPSTAN BICGSTAB PIPELINE", "capstan_pipelined_bicgstab",
+        "pipelined BiCGStab: both reductions of an iteration hidden behind A and M", "Cools and Vanroose 2017",
+        Family::BiCgStab, false, true, RecursiveNorm::Residual, Names{"Fallback", "Progress", "Measure Overlap"},
+        PipelinedBiCgStab<Types>::cost},
+       make<Types, PipelinedBiCgStab<Types>>},
   };
 }
 

@@ -38,7 +38,7 @@ class Reader final : public StatusTest {
 class CurrentIterate : public EverySolver {
  protected:
   static System system(size_t columns) {
-    return systemWithRightHandSide(grid2d(14, 14, isGmres(GetParam()) ? 0.2 : 0.0), wave, columns);
+    return systemWithRightHandSide(grid2d(14, 14, isCg(GetParam()) ? 0.0 : 0.2), wave, columns);
   }
 };
 

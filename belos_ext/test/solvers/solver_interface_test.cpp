@@ -203,7 +203,7 @@ TEST_P(Interface, AnUnreachableToleranceEndsAsLossOfAccuracy) {
     Params p;
     p.set("Convergence Tolerance", 1e-30);
     p.set("Maximum Iterations", 5000);
-    const System system = systemWithRightHandSide(grid2d(14, 14, isGmres(GetParam()) ? 0.3 : 0.0));
+    const System system = systemWithRightHandSide(grid2d(14, 14, isCg(GetParam()) ? 0.0 : 0.3));
     const auto guess = copyOf(*system.x);
     const Outcome outcome = solve(GetParam(), p, system, side);
     EXPECT_FALSE(outcome.converged);
@@ -272,7 +272,7 @@ TEST_P(Interface, TimerHasTheLabel) {
 }
 
 TEST_P(Interface, ResidualReplacementStillConverges) {
-  if (isGmres(GetParam())) GTEST_SKIP() << GetParam().canonical << " computes the residual at every restart";
+  if (!isCg(GetParam())) GTEST_SKIP() << GetParam().canonical << " does not take it";
   std::map<std::string, long> products;
   for (const char* policy : {"auto", "off", "every 7"}) {
     Params p;

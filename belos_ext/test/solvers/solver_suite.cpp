@@ -192,6 +192,8 @@ void keepHistory(Params& parameters) { parameters.set("History File", temporaryF
 
 bool isGmres(const MethodTraits& name) { return name.family == Family::Gmres; }
 
+bool isCg(const MethodTraits& name) { return name.family == Family::ConjugateGradients; }
+
 bool isPipelined(const MethodTraits& name) { return name.pipelined; }
 
 bool getsStepSize(const MethodTraits& name) { return name.takes("Step Size"); }

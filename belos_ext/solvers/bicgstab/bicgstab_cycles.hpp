@@ -1,0 +1,181 @@
+#pragma once
+/// \file
+/// What both forms of BiCGStab share: cycles from a computed residual with a shadow residual of their own, claims, and
+/// the ladder.
+///
+/// Cost beyond the iterations: 1 A and 1 reduction for the first residual, for each claim and for each restart.
+///
+/// Ladder, each step in the report: (r*, A M^{-1} p), omega or (r*, r) is nothing but rounding, or the residual has not
+/// fallen for long: restart from the computed residual, which is the new shadow residual -> CAPSTAN GMRES, where two
+/// restarts in a row gained nothing ("Fallback"). A cycle that left a larger residual than it began with is undone.
+
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "belos_ext/problem/kept_iterate.hpp"
+#include "belos_ext/solvers/common/krylov_solver.hpp"
+#include "belos_ext/solvers/common/rounding_level.hpp"
+#include "belos_ext/solvers/gmres/gmres_fallback.hpp"
+
+namespace capstan {
+
+template <class Types>
+class BiCgStabCycles : public KrylovSolver<Types> {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Vector = Teuchos::RCP<MultiVector>;
+
+  void configure(const SolverOptions& options) override { fallback_.configure(options); }
+
+  void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
+    begin(system, b, x, stop);
+    while (!stop.over()) {
+      before_.keep(system, x);
+      steps_ = 0;
+      best_ = std::numeric_limits<double>::infinity();
+      // A square that may have underflowed is no product to divide by.
+      const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
+      const Ending ending = square_ > least ? cycle(system, x, stop) : Ending::Breakdown;
+      judge(system, b, x, stop, ending);
+    }
+  }
+
+ protected:
+  enum class Ending { Claimed, Limit, UserTest, Breakdown, Stagnant, NotFinite };
+
+  /// Iterates from r_, which is b - A x with (r, r) = square_, until something ends the cycle; x is finite where alpha
+  /// and omega were. Collective.
+  virtual Ending cycle(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) = 0;
+
+  /// Makes what is missing for vectors like b. Collective where it allocates.
+  virtual void prepare(LinearSystem<Types>& system, const MultiVector& b) = 0;
+
+  /// Counts the iteration that led to a residual of this norm, and asks whoever has a say. Nothing: go on.
+  std::optional<Ending> follow(LinearSystem<Types>& system, StopTest& stop, double norm) {
+    ++steps_;
+    stop.iterated(norm);
+    system.record(stop.iterations(), norm);
+    const bool goOn = system.boundary(stop.iterations(), norm, {});
+    if (!std::isfinite(norm)) return Ending::NotFinite;
+    if (stop.reached(norm)) return Ending::Claimed;
+    if (!goOn) return Ending::UserTest;
+    if (stop.exhausted()) return Ending::Limit;
+    if (norm < best_) {
+      best_ = norm;
+      bestStep_ = steps_;
+    }
+    // A recursion that has fallen by nearly all digits there are, and falls no more, says nothing about b - A x.
+    const int idle = steps_ - bestStep_;
+    if (idle >= fewIdle && best_ <= 1e3 * std::numeric_limits<Scalar>::epsilon() * attained_) return Ending::Claimed;
+    return idle >= patience ? std::optional(Ending::Stagnant) : std::nullopt;
+  }
+
+  /// Whether a product of two vectors of these lengths is nothing but rounding. True for NaN.
+  static bool isRounding(Scalar product, Scalar lengths) {
+    return !(std::abs(product) > std::numeric_limits<Scalar>::epsilon() * lengths);
+  }
+
+  /// || s - omega t || by its products. Nothing where the sum cancels to rounding.
+  static std::optional<double> predictedNorm(Scalar ss, Scalar ts, Scalar tt, Scalar omega) {
+    const Scalar terms = ss + omega * omega * tt, square = terms - 2 * omega * ts;
+    if (!(square > 500 * std::numeric_limits<Scalar>::epsilon() * terms)) return std::nullopt;
+    return std::sqrt(static_cast<double>(square));
+  }
+
+  /// A vector like b, made where it is missing.
+  static void make(Vector& v, const MultiVector& b) {
+    if (v.is_null() || v->getMap().get() != b.getMap().get()) v = Teuchos::rcp(new MultiVector(b.getMap(), 1));
+  }
+
+  Vector r_, shadow_;  ///< r and r*
+  Scalar square_ = 0;  ///< (r, r) as a cycle begins
+
+ private:
+  void begin(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
+    make(r_, b);
+    make(shadow_, b);
+    prepare(system, b);
+    batch_ = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
+    system.residual(b, x, *r_);
+    const auto rr = batch_->norm2(*r_), bb = batch_->norm2(b);
+    system.reduce(*batch_);
+    square_ = (*batch_)[rr];
+    const Scalar rhs = (*batch_)[bb];
+    attained_ = system.norm(*r_, square_, *batch_);
+    const double whole = system.norm(b, rhs, *batch_);
+    const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
+    stop.begin({attained_, attained_}, whole, scaled ? system.nativeNorm(*r_, *shadow_, *batch_) : attained_);
+    stop.verified({attained_, attained_}, false);
+    fruitless_ = 0;
+  }
+
+  /// b - A x decides. Where the solve is not over, the next cycle has been chosen.
+  void judge(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Ending ending) {
+    const double before = attained_;
+    const bool finite = computeResidual(system, b, x);
+    const bool claimed = ending == Ending::Claimed;
+    if (!finite || !(attained_ <= before)) {
+      before_.restore(system, x);
+      system.tell(stop.iterations(), "went back", "to the iterate of the last restart, whose residual is smaller");
+      computeResidual(system, b, x);
+    }
+    if (stop.verified({attained_, attained_}, claimed)) return;
+    if (ending == Ending::UserTest) return stop.stop(StopReason::UserTest);
+    if (ending == Ending::NotFinite && steps_ == 0) return stop.stop(StopReason::NonFinite);
+    if (rounding_.ends(system, x, stop)) return;
+    stop.restarted(claimed);
+    if (stop.over()) return;
+    fruitless_ = attained_ < progress * before ? 0 : fruitless_ + 1;
+    if (fruitless_ < mostFruitless) {
+      return system.tell(stop.iterations(), claimed ? "residual replacement" : "restart",
+                         std::string(reason(ending)) + "; a new shadow residual");
+    }
+    if (!fallback_.wanted()) {
+      return stop.stop(ending == Ending::Breakdown ? StopReason::Breakdown : StopReason::Stagnation);
+    }
+    fallback_.goOn(system, b, x, stop, reason(ending));
+  }
+
+  /// r = b - A x, its square and its norm. False where x or the norm is not finite. One reduction.
+  bool computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+    system.residual(b, x, *r_);
+    batch_->clear();
+    const auto rr = batch_->norm2(*r_);
+    const auto bad = batch_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
+    system.reduce(*batch_);
+    square_ = (*batch_)[rr];
+    const bool finite = (*batch_)[bad] == Scalar(0);
+    attained_ = system.norm(*r_, square_, *batch_);
+    return finite && std::isfinite(attained_);
+  }
+
+  static const char* reason(Ending ending) {
+    switch (ending) {
+      case Ending::Claimed:
+        return "the computed residual does not meet the tolerance yet";
+      case Ending::Stagnant:
+        return "the residual no longer falls";
+      case Ending::NotFinite:
+        return "the recurrences overflow";
+      default:
+        return "breakdown";
+    }
+  }
+
+  /// Iterations without a smaller residual that end a cycle: residuals of BiCGStab rise and fall.
+  static constexpr int patience = 300, fewIdle = 10;
+  /// A cycle that left more than this part of the residual gained nothing; so many in a row end BiCGStab.
+  static constexpr double progress = 0.5;
+  static constexpr int mostFruitless = 2;
+
+  double attained_ = 0, best_ = 0;  ///< computed residual as a cycle begins; smallest recursive one in it
+  int steps_ = 0, bestStep_ = 0, fruitless_ = 0;
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+  KeptIterate<Types> before_;
+  RoundingLevel<Types> rounding_;
+  GmresFallback<Types> fallback_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,179 @@
+#pragma once
+/// \file
+/// Pipelined BiCGStab: each of the two reductions of an iteration is hidden behind an application of A and M^{-1}.
+///
+/// Source: [Cools and Vanroose 2017], preconditioned p-BiCGStab. Products with A and
+/// M^{-1} are taken of w and z, and the vectors BiCGStab needs follow by recurrence; a hat marks M^{-1} times a vector.
+///
+/// Cost of an iteration: 2 nonblocking reductions of 3 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (q, y), (y, y)
+/// behind M^{-1} z and A; (r*, r) and its like behind M^{-1} w and A. Start of a cycle: 2 A, 2 M^{-1} and a blocking
+/// reduction. Storage: 9 vectors (13 with a preconditioner, 14 with a left and a right one).
+///
+/// | paper         | here               | shape               | meaning                                         |
+/// |---------------|--------------------|---------------------|-------------------------------------------------|
+/// | r_i, q_i      | r                  | n x 1, distributed  | residual; q = r - alpha s in its place          |
+/// | w_i, y_i      | w_                 | n x 1, distributed  | A r^; y = w - alpha z in its place              |
+/// | t_i           | t_                 | n x 1, distributed  | A w^                                            |
+/// | p^_i          | p_                 | n x 1, distributed  | search direction of x: M^{-1} p                 |
+/// | s_i, z_i, v_i | s_, z_, v_         | n x 1, distributed  | A p^, A s^, A z^                                |
+/// | r^, w^, s^,   | hat(r), hat(w),    | n x 1, distributed  | M^{-1} r, ...; the vectors themselves without a |
+/// | z^            | hat(s), hat(z)     |                     | preconditioner; q^ in the place of r^           |
+/// | r_0           | shadow             | n x 1, distributed  | shadow residual r*                              |
+/// | alpha, beta,  | alpha, beta, omega | scalars, replicated | coefficients of p, of the next p, and of q      |
+/// | omega         |                    |                     |                                                 |
+///
+/// The recurrences let rounding grow: a claim that the computed residual does not bear out starts a new cycle from it.
+
+#include "belos_ext/solvers/bicgstab/bicgstab_cycles.hpp"
+#include "tpetra_ext/reductions/pending_reduction.hpp"
+
+namespace capstan {
+
+template <class Types>
+class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
+ public:
+  using Base = BiCgStabCycles<Types>;
+  using typename Base::MultiVector;
+  using typename Base::Scalar;
+  using typename Base::Vector;
+
+  static Cost cost(const SolverOptions&, bool preconditioned) {
+    if (preconditioned) return {2, 2, 2, 13, 52, 8 * (10 + 7 + 2 + 12 + 4 + 5)};
+    return {2, 2, 2, 9, 38, 8 * (7 + 6 + 2 + 9 + 3 + 5)};
+  }
+
+ private:
+  using typename Base::Ending;
+
+  Ending cycle(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) override {
+    auto& kernels = system.kernels();
+    MultiVector &r = *this->r_, &shadow = *this->shadow_;
+    kernels.axpby(Scalar(1), r, Scalar(0), shadow);  // r* = r
+    hatOf(system, r, rHat_);
+    system.act(Action::Operator, hat(r, rHat_), *w_);
+    advance(system);  // w^ = M^{-1} w, t = A w^
+    begin_->clear();
+    const auto first = begin_->dot(shadow, *w_), ww = begin_->norm2(*w_);
+    system.reduce(*begin_);
+    const Scalar length = std::sqrt(this->square_), image = (*begin_)[first];
+    if (!std::isfinite(image)) return Ending::NotFinite;
+    if (this->isRounding(image, length * std::sqrt((*begin_)[ww]))) return Ending::Breakdown;
+
+    Scalar rho = this->square_, alpha = rho / image, beta = 0, omega = 0;
+    for (;;) {
+      if (!std::isfinite(alpha)) return Ending::NotFinite;
+      directions(system, alpha, beta, omega);  // p^, s, s^, z; q, q^, y
+      PendingReduction<Types> qy = startOfQ();
+      hatOf(system, *z_, zHat_);
+      system.act(Action::Operator, hat(*z_, zHat_), *v_);  // v = A M^{-1} z
+      qy.wait();
+      const auto& q = *ofQ_;
+      if (!std::isfinite(q[qySlot_])) return Ending::NotFinite;
+      omega = q[yySlot_] > 0 ? q[qySlot_] / q[yySlot_] : Scalar(0);
+      const bool last = this->isRounding(q[qySlot_], std::sqrt(q[qqSlot_] * q[yySlot_]));
+      const auto predicted = this->predictedNorm(q[qqSlot_], q[qySlot_], q[yySlot_], omega);
+      step(system, alpha, omega, x);  // x; r, r^, w
+      if (predicted) {
+        if (const auto ending = this->follow(system, stop, *predicted)) return *ending;
+      }
+
+      PendingReduction<Types> products = startOfR();
+      advance(system);  // w^ = M^{-1} w, t = A w^
+      products.wait();
+      const auto& p = *ofR_;
+      const Scalar next = p[rSlot_], rr = p[rrSlot_];
+      if (!predicted) {
+        const double norm = system.norm(r, rr, *begin_);
+        if (const auto ending = this->follow(system, stop, norm)) return *ending;
+      }
+      if (last || this->isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
+      beta = (next / rho) * (alpha / omega);
+      alpha = next / (p[wSlot_] + beta * p[sSlot_] - beta * omega * p[zSlot_]);
+      rho = next;
+    }
+  }
+
+  /// w^ = M^{-1} w, t = A w^.
+  void advance(LinearSystem<Types>& system) {
+    hatOf(system, *w_, wHat_);
+    system.act(Action::Operator, hat(*w_, wHat_), *t_);
+  }
+
+  /// p^ = r^ + beta (p^ - omega s^), s = w + beta (s - omega z), s^ = w^ + beta (s^ - omega z^), z = t + beta (z -
+  /// omega v); then q = r - alpha s, q^ = r^ - alpha s^, y = w - alpha z in the places of r, r^ and w. One sweep.
+  void directions(LinearSystem<Types>& system, Scalar alpha, Scalar beta, Scalar omega) {
+    MultiVector& r = *this->r_;
+    SweepList<Types> sweep(r.getLocalLength());
+    const auto turn = [&](const MultiVector& onto, const MultiVector& away, MultiVector& direction) {
+      if (beta != Scalar(0)) sweep.axpy(-omega, away, direction);
+      sweep.axpby(Scalar(1), onto, beta, direction);
+    };
+    turn(hat(r, rHat_), hat(*s_, sHat_), *p_);
+    if (preconditioned_) turn(*wHat_, *zHat_, *sHat_);
+    turn(*w_, *z_, *s_);
+    turn(*t_, *v_, *z_);
+    sweep.axpy(-alpha, *s_, r);
+    if (preconditioned_) sweep.axpy(-alpha, *sHat_, *rHat_);
+    sweep.axpy(-alpha, *z_, *w_);
+    system.kernels().sweep(sweep);
+  }
+
+  /// x += alpha p^ + omega q^, r = q - omega y, r^ = q^ - omega (w^ - alpha z^), w = y - omega (t - alpha v). One
+  /// sweep.
+  void step(LinearSystem<Types>& system, Scalar alpha, Scalar omega, MultiVector& x) {
+    MultiVector& r = *this->r_;
+    SweepList<Types> sweep(r.getLocalLength());
+    sweep.axpy(alpha, *p_, x);
+    sweep.axpy(omega, hat(r, rHat_), x);
+    sweep.axpy(-omega, *w_, r);
+    if (preconditioned_) {
+      sweep.axpy(-omega, *wHat_, *rHat_);
+      sweep.axpy(alpha * omega, *zHat_, *rHat_);
+    }
+    sweep.axpy(-omega, *t_, *w_);
+    sweep.axpy(alpha * omega, *v_, *w_);
+    system.kernels().sweep(sweep);
+  }
+
+  PendingReduction<Types> startOfQ() {
+    ofQ_->clear();
+    qySlot_ = ofQ_->dot(*this->r_, *w_);
+    yySlot_ = ofQ_->norm2(*w_);
+    qqSlot_ = ofQ_->norm2(*this->r_);
+    return ofQ_->start();
+  }
+  PendingReduction<Types> startOfR() {
+    const MultiVector& shadow = *this->shadow_;
+    ofR_->clear();
+    rSlot_ = ofR_->dot(shadow, *this->r_);
+    wSlot_ = ofR_->dot(shadow, *w_);
+    sSlot_ = ofR_->dot(shadow, *s_);
+    zSlot_ = ofR_->dot(shadow, *z_);
+    rrSlot_ = ofR_->norm2(*this->r_);
+    return ofR_->start();
+  }
+
+  void hatOf(LinearSystem<Types>& system, const MultiVector& v, const Vector& vHat) {
+    if (preconditioned_) system.precondition(v, between_.get(), *vHat);
+  }
+  MultiVector& hat(MultiVector& v, const Vector& vHat) { return preconditioned_ ? *vHat : v; }
+
+  void prepare(LinearSystem<Types>& system, const MultiVector& b) override {
+    preconditioned_ = system.preconditioned();
+    for (Vector* v : {&p_, &w_, &s_, &z_, &v_, &t_}) this->make(*v, b);
+    for (Vector* v : {&rHat_, &wHat_, &sHat_, &zHat_}) {
+      if (preconditioned_) this->make(*v, b);
+    }
+    if (system.hasLeft() && system.hasRight()) this->make(between_, b);
+    for (auto* batch : {&begin_, &ofQ_, &ofR_}) {
+      *batch = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
+    }
+  }
+
+  bool preconditioned_ = false;
+  Vector p_, w_, s_, z_, v_, t_, rHat_, wHat_, sHat_, zHat_, between_;
+  std::unique_ptr<ReductionBatch<Types>> begin_, ofQ_, ofR_;
+  typename ReductionBatch<Types>::Slot qySlot_, yySlot_, qqSlot_, rSlot_, wSlot_, sSlot_, zSlot_, rrSlot_;
+};
+
+}  // namespace capstan
