@@ -1,0 +1,127 @@
+/// \file
+/// BiCGStab and its pipelined form: the textbook's residuals, and where its scalars break down.
+
+#include "belos_ext/test/solvers/solver_suite.hpp"
+
+namespace capstan::testing {
+namespace {
+
+/// A dense matrix, row by row, on any number of ranks.
+RCP<CrsMatrix> dense(const std::vector<std::vector<Scalar>>& rows) {
+  const auto n = static_cast<Tpetra::global_size_t>(rows.size());
+  const auto map = rcp(new Map(n, 0, Tpetra::getDefaultComm()));
+  const auto a = rcp(new CrsMatrix(map, rows.size()));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<GO>(i);
+    if (!map->isNodeGlobalElement(row)) continue;
+    for (size_t j = 0; j < rows.size(); ++j) {
+      const auto column = static_cast<GO>(j);
+      if (rows[i][j] != 0) a->insertGlobalValues(row, 1, &rows[i][j], &column);
+    }
+  }
+  a->fillComplete();
+  return a;
+}
+
+/// || r_i || of the textbook's BiCGStab without a preconditioner, x_0 = 0, for a matrix on one rank or more.
+std::vector<double> textbook(const CrsMatrix& a, const MultiVector& b, int iterations) {
+  const auto dot = [](const MultiVector& x, const MultiVector& y) {
+    std::vector<Scalar> result(1);
+    x.dot(y, Teuchos::arrayViewFromVector(result));
+    return result[0];
+  };
+  MultiVector r(b, Teuchos::Copy), shadow(b, Teuchos::Copy), p(b, Teuchos::Copy), v(b, Teuchos::Copy),
+      t(b, Teuchos::Copy);
+  Scalar rho = dot(shadow, r);
+  std::vector<double> norms;
+  for (int i = 0; i < iterations; ++i) {
+    a.apply(p, v);
+    const Scalar alpha = rho / dot(shadow, v);
+    r.update(-alpha, v, 1);
+    a.apply(r, t);
+    const Scalar omega = dot(t, r) / dot(t, t);
+    r.update(-omega, t, 1);
+    norms.push_back(std::sqrt(dot(r, r)));
+    const Scalar next = dot(shadow, r), beta = next / rho * alpha / omega;
+    p.update(-omega, v, 1);
+    p.update(1, r, beta);
+    rho = next;
+  }
+  return norms;
+}
+
+class BiCgStabTypes : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(BiCgStabTypes, FollowTheTextbooksResiduals) {
+  const auto a = grid2d(20, 20, 0.3);
+  const System system = systemWithRightHandSide(a);
+  const int iterations = 20;
+  Params p;
+  p.set("Convergence Tolerance", 1e-30);
+  p.set("Maximum Iterations", iterations);
+  keepHistory(p);
+  const Outcome outcome = solve(methodOf(GetParam()), p, system);
+  const auto expected = textbook(*a, *system.b, iterations);
+  ASSERT_EQ(outcome.report.history.size(), expected.size() + (outcome.report.history.front().iteration == 0 ? 1 : 0));
+  const double scale = norms(*system.b)[0];
+  size_t compared = 0;
+  for (const auto& entry : outcome.report.history) {
+    if (entry.iteration == 0) continue;
+    const double wanted = expected[static_cast<size_t>(entry.iteration) - 1] / scale;
+    EXPECT_NEAR(entry.residual, wanted, 1e-6 * wanted) << entry.iteration;
+    ++compared;
+  }
+  EXPECT_EQ(compared, expected.size());
+}
+
+// A p is orthogonal to the shadow residual in the first step.
+TEST_P(BiCgStabTypes, HandOverWhereTheFirstStepBreaksDown) {
+  const System system = systemWithRightHandSide(dense({{0, 1}, {1, 0}}), [](GO g) { return g == 0 ? 1 : 0; });
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solve(methodOf(GetParam()), Params(), system);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  EXPECT_EQ(told(outcome, "restart").size(), 1U);
+  EXPECT_EQ(told(outcome, "fallback").size(), 1U);
+  expectSameOnAllRanks(outcome);
+}
+
+// (t, s) = 0 for every s.
+TEST_P(BiCgStabTypes, HandOverOnASkewSymmetricMatrix) {
+  const auto a = dense({{0, 1, 0, 2}, {-1, 0, 3, 0}, {0, -3, 0, 1}, {-2, 0, -1, 0}});
+  const System system = systemWithRightHandSide(a);
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solve(methodOf(GetParam()), Params(), system);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  EXPECT_EQ(told(outcome, "fallback").size(), 1U);
+}
+
+TEST_P(BiCgStabTypes, EndInABreakdownWithoutAFallback) {
+  const System system = systemWithRightHandSide(dense({{0, 1}, {1, 0}}), [](GO g) { return g == 0 ? 1 : 0; });
+  Params p;
+  p.set("Fallback", "none");
+  const Outcome outcome = solve(methodOf(GetParam()), p, system);
+  EXPECT_FALSE(outcome.converged);
+  EXPECT_EQ(outcome.report.reason, StopReason::Breakdown);
+  EXPECT_TRUE(allFinite(*system.x));
+  EXPECT_EQ(outcome.achieved, 1);
+}
+
+// The smallest tolerance that rounding can meet: more digits than the recurrences keep, so that claims fail and new
+// cycles go on.
+TEST_P(BiCgStabTypes, GoOnFromTheComputedResidualWhereTheRecursionHasDrifted) {
+  const System system = systemWithRightHandSide(grid2d(40, 40, 0.3));
+  const auto guess = copyOf(*system.x);
+  Params p;
+  p.set("Convergence Tolerance", 1e-14);
+  const Outcome outcome = solve(methodOf(GetParam()), p, system);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-14 * (1 + 1e-6));
+}
+
+INSTANTIATE_TEST_SUITE_P(Solvers, BiCgStabTypes, ::testing::Values(id::BiCgStab, id::PipelinedBiCgStab),
+                         [](const auto& method) { return identifier(method.param); });
+
+}  // namespace
+}  // namespace capstan::testing
