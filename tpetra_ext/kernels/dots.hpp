@@ -87,7 +87,7 @@ void dots(const Exec& exec, const Pairs& pairs, const ViewResult& result) {
     ++tiles.pairs;
     if (tiles.pairs == detail::dotsPerPass || done + tiles.pairs == count) {
       tiles.result = to + done;
-      detail::dotsOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, n, tiles);
+      detail::onPath<Path, Exec>([&](auto path) { detail::dotsOn(path, exec, n, tiles); });
       done += tiles.pairs;
       tiles.pairs = 0;
     }

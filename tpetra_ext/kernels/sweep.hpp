@@ -99,8 +99,7 @@ void sweepOn(HostPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
 
 template <class Exec, class Ops>
 void sweepOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
-  Kokkos::parallel_for("capstan::kernels::sweep",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, n), ops);
+  Kokkos::parallel_for("capstan sweep", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, n), ops);
 }
 
 }  // namespace detail
@@ -138,7 +137,7 @@ template <class Path = AutoPath, class Exec, class... Ops>
 void sweep(const Exec& exec, std::ptrdiff_t n, const Ops&... ops) {
   const detail::OpList<decltype(detail::combineRef<Exec>(ops, n))...> list(detail::combineRef<Exec>(ops, n)...);
   if (n <= 0) return;
-  detail::sweepOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, n, list);
+  detail::onPath<Path, Exec>([&](auto path) { detail::sweepOn(path, exec, n, list); });
 }
 
 }  // namespace capstan::kernels

@@ -62,7 +62,7 @@ class SweepList {
 template <class Path = AutoPath, class Exec, class T>
 void sweep(const Exec& exec, std::ptrdiff_t n, const SweepList<T>& list) {
   if (n <= 0 || list.size() == 0) return;
-  detail::sweepOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, n, list);
+  detail::onPath<Path, Exec>([&](auto path) { detail::sweepOn(path, exec, n, list); });
 }
 
 }  // namespace capstan::kernels

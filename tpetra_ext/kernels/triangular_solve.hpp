@@ -43,7 +43,7 @@ void triangularSolve(const Exec& exec, const ViewV& V, const ViewU& U) {
   const detail::MatrixRef<const T> u = detail::matrixRef<Exec>(U, "triangularSolve", "U");
   detail::requireShape(u, v.cols, v.cols, "triangularSolve", "U");
   if (v.cols == 0) return;
-  detail::triangularSolveOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, v, u);
+  detail::onPath<Path, Exec>([&](auto path) { detail::triangularSolveOn(path, exec, v, u); });
 }
 
 }  // namespace capstan::kernels

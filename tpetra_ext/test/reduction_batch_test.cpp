@@ -43,6 +43,9 @@ TEST_F(ReductionBatchTest, MixOfEverythingIsOneMessage) {
   const MultiVector Q = filled(map, 4, 1), V = filled(map, 3, 2);
   const auto q0 = Q.getVector(0), v1 = V.getVector(1);
   Batch batch(comm);
+  batch.trailingGram(Q, 0);
+  batch.reduce();  // what the kernels keep for all batches is there
+  batch.clear();
   const auto dot = batch.dot(*q0, *v1);
   const auto block = batch.innerProducts(Q, V);
   const auto norm = batch.norm2(*v1);

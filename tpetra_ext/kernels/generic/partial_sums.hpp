@@ -118,9 +118,9 @@ void sumOverRows(const Exec& exec, std::ptrdiff_t n, const Tiles& tiles) {
   const int entries = tiles.count() * Tiles::size;
   T* partial = workspace<Exec, T>(static_cast<std::size_t>(entries) * static_cast<std::size_t>(plan.league));
   const int lanes = std::min(32, static_cast<int>(Policy::vector_length_max()));
-  Kokkos::parallel_for("capstan::kernels::TeamSums", Policy(exec, plan.league, Kokkos::AUTO, lanes),
+  Kokkos::parallel_for("capstan sums", Policy(exec, plan.league, Kokkos::AUTO, lanes),
                        TeamSums<Exec, T, Tiles>{tiles, plan, partial});
-  Kokkos::parallel_for("capstan::kernels::FinishSums", Policy(exec, entries, Kokkos::AUTO),
+  Kokkos::parallel_for("capstan totals", Policy(exec, entries, Kokkos::AUTO),
                        FinishSums<Exec, T, Tiles>{tiles, plan.league, partial});
 }
 

@@ -98,8 +98,8 @@ void rowSolveWidth(const Exec& exec, const MatrixRef<const T>& Q, const MatrixRe
                        {copy.matrix[1].to, copy.matrix[1].paddedCols},
                        S != nullptr,
                        U != nullptr};
-  Kokkos::parallel_for("capstan::kernels::RowSolve",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows), solve);
+  Kokkos::parallel_for("capstan rows", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows),
+                       solve);
 }
 
 /// P <- P S^{-1} (S null: P as it is); V <- (V + sign [Q P] R) U^{-1} (U null: no solve). Asynchronous.

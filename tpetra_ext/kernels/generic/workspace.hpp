@@ -77,7 +77,7 @@ struct CopyMatrices {
       to += copy.size();
     }
     Kokkos::parallel_for(
-        "capstan::kernels::CopyMatrices",
+        "capstan copy",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, static_cast<std::ptrdiff_t>(total)),
         *this);
   }

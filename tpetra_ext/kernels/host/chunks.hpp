@@ -48,7 +48,7 @@ void forEachChunk(const Exec& exec, const ChunkPlan& plan, const Body& body) {
     runSlot(0);
     return;
   }
-  Kokkos::parallel_for("capstan::kernels",
+  Kokkos::parallel_for("capstan chunks",
                        Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>(exec, 0, plan.slots), runSlot);
 }
 
