@@ -6,8 +6,8 @@
 /// [low-sync] (Fig. 3) for panels of one vector [q_j, A M^{-1} q_j]. Other schemes are chosen by "Block
 /// Orthogonalization".
 ///
-/// Cost of an iteration: 1 reduction (single-reduce schemes), 1 A, 1 M^{-1}, two passes over the basis.
-/// Storage: m + 5 vectors. Overlap: none.
+/// Cost of an iteration: 1 reduction (single-reduce schemes) and 1 fence for each, 1 A, 1 M^{-1}, two passes over the
+/// basis. Storage: m + 5 vectors. Overlap: none.
 ///
 /// | paper        | here           | shape     | meaning                                      |
 /// |--------------|----------------|-----------|----------------------------------------------|

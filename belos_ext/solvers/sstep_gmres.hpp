@@ -5,9 +5,9 @@
 /// Source: [low-sync], sections 2.1 and 3; [pipelined-and-s-step], Fig. 3 [CA-GMRES]. Basis: [Bai, Hu and Reichel
 /// 1994].
 ///
-/// Cost of s iterations: 1 reduction (single-reduce schemes; others see block_gram_schmidt.hpp), s A, s M^{-1},
-/// two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached shifts: panels of
-/// 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values.
+/// Cost of s iterations: 1 reduction (single-reduce schemes; others see block_gram_schmidt.hpp) and 1 fence for each,
+/// s A, s M^{-1}, two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached
+/// shifts: panels of 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values.
 ///
 /// | paper       | here           | shape           | meaning                                           |
 /// |-------------|----------------|-----------------|---------------------------------------------------|

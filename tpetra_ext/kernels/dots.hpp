@@ -35,6 +35,12 @@ struct DotTiles {
   KOKKOS_INLINE_FUNCTION void write(int pair, int, T sum) const { result[pair] = sum; }
 };
 
+template <class View>
+struct SumOf {
+  View x;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::size_t i, ScalarOf<View>& total) const { total += x(i); }
+};
+
 template <class Exec, class T>
 void dotsOn(HostPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& tiles) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
@@ -98,6 +104,16 @@ void dots(const Exec& exec, const Pairs& pairs, const ViewResult& result) {
 template <class Path = AutoPath, class Exec, class ViewX, class ViewY, class ViewResult>
 void dots(const Exec& exec, std::initializer_list<std::pair<ViewX, ViewY>> pairs, const ViewResult& result) {
   dots<Path, Exec, std::initializer_list<std::pair<ViewX, ViewY>>, ViewResult>(exec, pairs, result);
+}
+
+/// result() = the sum of the entries of x. Local to the process; asynchronous; NaN and Inf propagate.
+///
+/// \param x rank 1
+/// \param result rank 0, in PinnedSpace<Exec>; read it after a fence
+template <class Exec, class ViewX, class ViewResult>
+void sum(const Exec& exec, const ViewX& x, const ViewResult& result) {
+  Kokkos::parallel_reduce("capstan sum", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), detail::SumOf<ViewX>{x},
+                          result);
 }
 
 }  // namespace capstan::kernels

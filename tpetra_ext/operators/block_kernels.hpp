@@ -4,19 +4,20 @@
 /// host.
 ///
 /// All functions are local. Coefficients are copied into memory the execution space can read before the launch, so the
-/// caller may change them at once. Their time is added to counters().kernelSeconds (on a GPU: until the launch). Each
-/// looks at pending reductions when it ends, on CPUs also between chunks of rows if it takes long (see progress.hpp).
-/// Distributed operands need constant stride and equal local lengths.
+/// caller may change them at once; no function waits for the kernel, unless it says so. Their time is added to
+/// counters().kernelSeconds (on a GPU: until the launch). Each looks at pending reductions when it ends, on CPUs also
+/// between chunks of rows if it takes long (see progress.hpp). Distributed operands need constant stride and equal
+/// local lengths.
 
 #include <Teuchos_SerialDenseMatrix.hpp>
 #include <Tpetra_MultiVector.hpp>
-#include <algorithm>
-#include <type_traits>
 
 #include "tpetra_ext/kernels/block_update.hpp"
+#include "tpetra_ext/kernels/fence.hpp"
 #include "tpetra_ext/kernels/sweep.hpp"
 #include "tpetra_ext/kernels/sweep_list.hpp"
 #include "tpetra_ext/kernels/triangular_solve.hpp"
+#include "tpetra_ext/operators/coefficient_staging.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 
 namespace capstan {
@@ -105,19 +106,19 @@ class BlockKernels {
   /// V -= Q R. Q: n x k, R: k x s, V: n x s.
   void update(const MultiVector& q, const HostMatrix& r, MultiVector& v) {
     const LocalWork work;
-    kernels::update(execution_, readable(q), staged(0, r), writable(v));
+    kernels::update(execution_, readable(q), staged(r), writable(v));
   }
 
   /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
   void accumulate(const MultiVector& q, const HostMatrix& y, MultiVector& x) {
     const LocalWork work;
-    kernels::accumulate(execution_, readable(q), staged(0, y), writable(x));
+    kernels::accumulate(execution_, readable(q), staged(y), writable(x));
   }
 
   /// V <- V U^{-1}, U upper triangular s x s.
   void triangularSolve(MultiVector& v, const HostMatrix& u) {
     const LocalWork work;
-    kernels::triangularSolve(execution_, writable(v), staged(0, u));
+    kernels::triangularSolve(execution_, writable(v), staged(u));
   }
 
   /// One pass: P <- P S^{-1}; V <- (V - [Q P] R) U^{-1}. Q or P may be null (no columns).
@@ -126,11 +127,11 @@ class BlockKernels {
     auto vView = writable(v);
     using Tall = decltype(vView);
     using ConstTall = typename Tall::const_type;
-    const Tall none("none", vView.extent(0), 0);
+    const Tall none(static_cast<Scalar*>(nullptr), vView.extent(0), 0);
     const ConstTall qView = q != nullptr ? ConstTall(readable(*q)) : ConstTall(none);
     const Tall pView = p != nullptr ? writable(*p) : none;
     const LocalWork work;
-    kernels::orthonormalize(execution_, qView, pView, staged(0, s), vView, staged(1, r), staged(2, u));
+    kernels::orthonormalize(execution_, qView, pView, staged(s), vView, staged(r), staged(u));
   }
 
   /// Several updates of single vectors of one length in one pass over memory, in order.
@@ -162,28 +163,18 @@ class BlockKernels {
   Scalar scaledSquares(const MultiVector& v, Scalar factor) const {
     const auto column = readableColumn(v);
     Scalar squares = 0;
-    Kokkos::parallel_reduce(
-        "capstan scaled squares", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+    kernels::reduceAndWait(
+        "capstan squares", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
         KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += factor * column(i) * (factor * column(i)); }, squares);
     return squares;
-  }
-
-  /// The sum of this rank's part of a single vector. Waits for the result.
-  Scalar sum(const MultiVector& v) const {
-    const auto column = readableColumn(v);
-    Scalar all = 0;
-    Kokkos::parallel_reduce(
-        "capstan sum", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
-        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += column(i); }, all);
-    return all;
   }
 
   /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.
   bool finite(const MultiVector& v) const {
     const auto column = readableColumn(v);
     std::size_t others = 0;
-    Kokkos::parallel_reduce(
-        "capstan entries that are not finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+    kernels::reduceAndWait(
+        "capstan finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
         KOKKOS_LAMBDA(const std::size_t i, std::size_t& sum) { sum += column(i) - column(i) == Scalar(0) ? 0 : 1; },
         others);
     return others == 0;
@@ -192,28 +183,15 @@ class BlockKernels {
   ExecutionSpace& execution() { return execution_; }
 
  private:
-  using Staging = Kokkos::View<Scalar**, Kokkos::LayoutLeft, kernels::PinnedSpace<ExecutionSpace>>;
-
   static auto lowered(const VectorUpdate<MultiVector>& op) {
     return kernels::axpby(op.a, readableColumn(op.x), op.b, writableColumn(op.y));
   }
 
-  /// Copies a host matrix to where the kernel reads it. Waits for kernels that may still read the last one.
-  auto staged(int slot, const HostMatrix& a) {
-    Staging& buffer = staging_[slot];
-    const auto rows = static_cast<size_t>(a.numRows()), columns = static_cast<size_t>(a.numCols());
-    if (!std::is_same<ExecutionSpace, Kokkos::DefaultHostExecutionSpace>::value) execution_.fence();
-    if (buffer.extent(0) < rows || buffer.extent(1) < columns) {
-      buffer = Staging("capstan coefficients", std::max(rows, buffer.extent(0)), std::max(columns, buffer.extent(1)));
-    }
-    for (size_t j = 0; j < columns; ++j) {
-      for (size_t i = 0; i < rows; ++i) buffer(i, j) = a(static_cast<int>(i), static_cast<int>(j));
-    }
-    return Kokkos::subview(buffer, Kokkos::make_pair(size_t(0), rows), Kokkos::make_pair(size_t(0), columns));
-  }
+  /// A copy of a host matrix where the kernel reads it.
+  auto staged(const HostMatrix& a) { return staging_.copy(execution_, a); }
 
   ExecutionSpace execution_;
-  Staging staging_[3];
+  CoefficientStaging<ExecutionSpace, Scalar> staging_;
 };
 
 }  // namespace capstan

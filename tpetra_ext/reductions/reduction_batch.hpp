@@ -55,6 +55,9 @@ class ReductionBatch {
   /// Squared 2-norm of each column of x: cols(x) x 1.
   Slot norm2(const MultiVector& x);
 
+  /// The sum of the entries of a single vector: 1 x 1.
+  Slot sum(const MultiVector& x);
+
   /// X^T Y: cols(X) x cols(Y).
   Slot innerProducts(const MultiVector& X, const MultiVector& Y);
 

@@ -86,6 +86,21 @@ TEST_F(ReductionBatchTest, DotsOfSeveralColumnsArePairedColumnByColumn) {
   }
 }
 
+TEST_F(ReductionBatchTest, SumsTravelWithProducts) {
+  const MultiVector x = filled(map, 1, 1), ones = [this] {
+    MultiVector all(map, 1);
+    all.putScalar(1);
+    return all;
+  }();
+  Batch batch(comm);
+  const auto square = batch.norm2(x), sum = batch.sum(x);
+  batch.reduce();
+  EXPECT_EQ(batch[sum], reference(x, 0, ones, 0));
+  EXPECT_EQ(batch[square], reference(x, 0, x, 0));
+  batch.clear();
+  EXPECT_THROW(batch.sum(filled(map, 2, 1)), std::invalid_argument);
+}
+
 TEST_F(ReductionBatchTest, ColumnViewsAndScatteredColumnsWork) {
   const MultiVector all = filled(map, 6, 1);
   const auto middle = all.subView(Teuchos::Range1D(2, 4));

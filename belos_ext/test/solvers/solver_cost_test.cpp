@@ -136,6 +136,55 @@ TEST_P(Cost, ReportCountsApplications) {
   }
 }
 
+/// A solve that ends after so many iterations, all in one cycle.
+SolveReport reportAfter(int iterations, const SolverName& name, Side side, const System& system, Params p = {}) {
+  p.set("Maximum Iterations", iterations);
+  p.set("Convergence Tolerance", 1e-14);
+  p.set("State Cache", false);
+  if (isGmres(name)) p.set("Num Blocks", 60);
+  if (name.method == Method::SStepGmres || name.method == Method::PipelinedSStepGmres) p.set("Step Size", 4);
+  system.x->putScalar(0);
+  const Outcome outcome = solve(*solverOf(name, p), system, side);
+  EXPECT_EQ(outcome.iterations, iterations);
+  return outcome.report;
+}
+
+// The set-up and the end cost the same, whatever lies between them. CONTRIBUTING: fences are counted as reductions are.
+TEST_P(Cost, AReductionIsTheOnlyThingAnIterationWaitsFor) {
+  const System system = systemWithRightHandSide(grid2d(40, 40));
+  for (Side side : {Side::None, Side::Left, Side::Right}) {
+    SCOPED_TRACE(toString(side));
+    const SolveReport few = reportAfter(16, GetParam(), side, system);
+    const SolveReport more = reportAfter(32, GetParam(), side, system);
+    const long reductions =
+        more.reductionsBlocking + more.reductionsNonblocking - few.reductionsBlocking - few.reductionsNonblocking;
+    EXPECT_GT(reductions, 0);
+    EXPECT_EQ(more.fences - few.fences, reductions);
+    if (GetParam().method == Method::Cg || GetParam().method == Method::Gmres) {
+      EXPECT_EQ(reductions, 16);
+    }
+    if (GetParam().method == Method::SStepGmres) {
+      EXPECT_EQ(reductions, 4);
+    }
+  }
+}
+
+TEST_P(Cost, AReductionIsTheOnlyThingEveryOrthogonalizationWaitsFor) {
+  if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
+  const System system = systemWithRightHandSide(grid2d(40, 40));
+  for (const char* scheme :
+       {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs", "pip2", "two-stage"}) {
+    if (!takesOrthogonalization(GetParam(), scheme)) continue;
+    SCOPED_TRACE(scheme);
+    Params p;
+    p.set("Block Orthogonalization", scheme);
+    const SolveReport few = reportAfter(16, GetParam(), Side::None, system, p);
+    const SolveReport more = reportAfter(32, GetParam(), Side::None, system, p);
+    EXPECT_EQ(more.fences - few.fences, more.reductionsBlocking + more.reductionsNonblocking - few.reductionsBlocking -
+                                            few.reductionsNonblocking);
+  }
+}
+
 // Kokkos keeps one callback for the process, so what it counts is here.
 struct Allocations {
   bool counting = false;

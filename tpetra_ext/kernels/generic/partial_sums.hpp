@@ -116,7 +116,7 @@ void sumOverRows(const Exec& exec, std::ptrdiff_t n, const Tiles& tiles) {
   using Policy = Kokkos::TeamPolicy<Exec>;
   const TeamPlan plan(n);
   const int entries = tiles.count() * Tiles::size;
-  T* partial = workspace<Exec, T>(static_cast<std::size_t>(entries) * static_cast<std::size_t>(plan.league));
+  T* partial = workspace<Exec, T>(exec, static_cast<std::size_t>(entries) * static_cast<std::size_t>(plan.league));
   const int lanes = std::min(32, static_cast<int>(Policy::vector_length_max()));
   Kokkos::parallel_for("capstan sums", Policy(exec, plan.league, Kokkos::AUTO, lanes),
                        TeamSums<Exec, T, Tiles>{tiles, plan, partial});
