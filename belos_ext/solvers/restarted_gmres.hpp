@@ -22,7 +22,7 @@
 #include "belos_ext/basis/arnoldi_relation.hpp"
 #include "belos_ext/basis/krylov_basis.hpp"
 #include "belos_ext/core/kept_iterate.hpp"
-#include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
+#include "belos_ext/orthogonalization/kept_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
 #include "belos_ext/solvers/exact_columns.hpp"
 #include "belos_ext/solvers/krylov_solver.hpp"

@@ -44,7 +44,6 @@ class SStepGmres final : public RestartedGmres<Types> {
     if (!options.eigenvalueBoundsAuto)
       recurrence_.setInterval(options.eigenvalueBounds.min, options.eigenvalueBounds.max);
     if (!options.shiftsAuto) recurrence_.setShifts(options.shifts);
-    orthogonalization_.reset();
   }
 
   void recall(const SolverState& state) override {
@@ -99,11 +98,7 @@ class SStepGmres final : public RestartedGmres<Types> {
  private:
   void begin(LinearSystem<Types>& system, Scalar beta) {
     this->start(system, beta);
-    if (!orthogonalization_) {
-      orthogonalization_ = makeBlockGramSchmidt<Types>(options_.blockOrthogonalization, options_.intraOrthogonalization,
-                                                       this->basis_[0].getMap()->getComm());
-    }
-    orthogonalization_->begin(this->restartLength_);
+    orthogonalization_.get(options_, this->basis_[0].getMap()->getComm()).begin(this->restartLength_);
     stepSize_.beginCycle();
     error_.begin();
   }
@@ -198,7 +193,7 @@ class SStepGmres final : public RestartedGmres<Types> {
   StepSize stepSize_;
   RelationError<Scalar> error_;
   BasisRecurrence recurrence_;
-  std::unique_ptr<BlockGramSchmidt<Types>> orthogonalization_;
+  KeptGramSchmidt<Types> orthogonalization_;
 };
 
 }  // namespace capstan

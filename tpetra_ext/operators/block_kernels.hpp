@@ -95,6 +95,7 @@ class SweepList {
   kernels::SweepList<Scalar> list_;
 };
 
+/// Keeps its staging memory: let it live as long as the solver, not as long as a solve.
 template <class Types>
 class BlockKernels {
  public:
