@@ -10,7 +10,9 @@
 /// local lengths.
 
 #include <Teuchos_SerialDenseMatrix.hpp>
+#include <Tpetra_Map.hpp>
 #include <Tpetra_MultiVector.hpp>
+#include <cstdint>
 
 #include "tpetra_ext/kernels/block_update.hpp"
 #include "tpetra_ext/kernels/fence.hpp"
@@ -160,6 +162,38 @@ class BlockKernels {
     sweep(list);
   }
 
+  /// v = entries in (-1, 1) that depend on the global row alone, the same on any number of ranks (a multiplicative
+  /// hash: Knuth, vol. 3, section 6.4). A single vector.
+  void scatter(MultiVector& v) const {
+    const LocalWork work;
+    const auto rows = v.getMap()->getLocalMap();
+    const auto column = Kokkos::subview(v.getLocalViewDevice(Tpetra::Access::OverwriteAll), Kokkos::ALL(), 0);
+    Kokkos::parallel_for(
+        "capstan scatter", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+        KOKKOS_LAMBDA(const std::size_t i) {
+          auto bits = globalRow(rows, i) + 1;
+          bits *= 0x9E3779B97F4A7C15ULL;
+          bits ^= bits >> 29;
+          bits *= 0xBF58476D1CE4E5B9ULL;
+          column(i) = static_cast<Scalar>(static_cast<double>(bits >> 11) * 0x1.0p-52 - 1.0);
+        });
+  }
+
+  /// y = x with pseudo-random signs, which depend on the global row alone: the same on any number of ranks. Single
+  /// vectors.
+  void changeSigns(const MultiVector& x, MultiVector& y) const {
+    const LocalWork work;
+    const auto rows = x.getMap()->getLocalMap();
+    const auto from = readableColumn(x);
+    const auto to = Kokkos::subview(y.getLocalViewDevice(Tpetra::Access::OverwriteAll), Kokkos::ALL(), 0);
+    Kokkos::parallel_for(
+        "capstan signs", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, from.extent(0)),
+        KOKKOS_LAMBDA(const std::size_t i) {
+          const bool negative = ((globalRow(rows, i) + 1) * 0x9E3779B97F4A7C15ULL >> 40 & 1U) != 0;
+          to(i) = negative ? -from(i) : from(i);
+        });
+  }
+
   /// The sum of (factor x_i)^2 over this rank's part of a single vector. Waits for the result.
   Scalar scaledSquares(const MultiVector& v, Scalar factor) const {
     const auto column = readableColumn(v);
@@ -184,6 +218,12 @@ class BlockKernels {
   ExecutionSpace& execution() { return execution_; }
 
  private:
+  /// The global number of a local row. LocalMap: Tpetra::Map::getLocalMap().
+  template <class LocalMap>
+  KOKKOS_INLINE_FUNCTION static std::uint64_t globalRow(const LocalMap& rows, std::size_t row) {
+    return static_cast<std::uint64_t>(rows.getGlobalElement(static_cast<typename Types::LocalOrdinal>(row)));
+  }
+
   static auto lowered(const VectorUpdate<MultiVector>& op) {
     return kernels::axpby(op.a, readableColumn(op.x), op.b, writableColumn(op.y));
   }
