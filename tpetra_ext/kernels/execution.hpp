@@ -3,6 +3,7 @@
 /// Where a kernel runs (its path) and where its small matrices live (PinnedSpace).
 
 #include <Kokkos_Core.hpp>
+#include <cstddef>
 #include <type_traits>
 
 #include "tpetra_ext/kernels/host/instruction_set.hpp"
@@ -35,6 +36,11 @@ struct IsHostBackend<Kokkos::OpenMP> : std::true_type {};
 template <>
 struct IsHostBackend<Kokkos::Threads> : std::true_type {};
 #endif
+
+/// Bytes of a functor, its policy beside it, that Kokkos hands to CUDA as kernel arguments, and that CUDA takes.
+/// Between the two Kokkos copies it through constant memory, unless told that it is light, and waits for the kernel
+/// that used that before.
+constexpr std::size_t smallArguments = 440, largeArguments = 4000;
 
 /// Calls run(HostPath()) or run(GenericPath()), as Path says. \throws std::invalid_argument when AutoPath looks at a
 /// CAPSTAN_KERNELS that is wrong.

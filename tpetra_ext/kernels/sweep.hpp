@@ -97,9 +97,14 @@ void sweepOn(HostPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
   forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) { ops.run(first, rows); });
 }
 
+/// Light weight: operations travel in the arguments of the kernel as far as CUDA takes them, not through constant
+/// memory, for which Kokkos waits.
 template <class Exec, class Ops>
 void sweepOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
-  Kokkos::parallel_for("capstan sweep", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, n), ops);
+  using Rows = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>;
+  Kokkos::parallel_for(
+      "capstan sweep",
+      Kokkos::Experimental::require(Rows(exec, 0, n), Kokkos::Experimental::WorkItemProperty::HintLightWeight), ops);
 }
 
 }  // namespace detail

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "tpetra_ext/kernels/execution.hpp"
 #include "tpetra_ext/kernels/generic/workspace.hpp"
 
 namespace capstan::kernels::detail {
@@ -114,6 +115,8 @@ template <class Exec, class T, class Tiles>
 void sumOverRows(const Exec& exec, std::ptrdiff_t n, const Tiles& tiles) {
   if (tiles.count() == 0) return;
   using Policy = Kokkos::TeamPolicy<Exec>;
+  static_assert(sizeof(TeamSums<Exec, T, Tiles>) <= smallArguments,
+                "the arguments would travel through constant memory");
   const TeamPlan plan(n);
   const int entries = tiles.count() * Tiles::size;
   T* partial = workspace<Exec, T>(exec, static_cast<std::size_t>(entries) * static_cast<std::size_t>(plan.league));

@@ -2,6 +2,7 @@
 /// \file
 /// One row per thread: V <- (V + Q R + P S) U^{-1} for the generic path.
 
+#include "tpetra_ext/kernels/execution.hpp"
 #include "tpetra_ext/kernels/generic/workspace.hpp"
 #include "tpetra_ext/kernels/matrix_ref.hpp"
 
@@ -98,6 +99,7 @@ void rowSolveWidth(const Exec& exec, const MatrixRef<const T>& Q, const MatrixRe
                        {copy.matrix[1].to, copy.matrix[1].paddedCols},
                        S != nullptr,
                        U != nullptr};
+  static_assert(sizeof(solve) <= smallArguments, "the arguments would travel through constant memory");
   Kokkos::parallel_for("capstan rows", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows),
                        solve);
 }
