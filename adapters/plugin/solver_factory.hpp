@@ -14,7 +14,7 @@
 #include "belos_ext/manager/solver_manager.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/support/said_once.hpp"
-#include "tpetra_ext/kernels/host/instruction_set.hpp"
+#include "tpetra_ext/kernels/base/instruction_set.hpp"
 
 namespace capstan {
 

@@ -53,7 +53,7 @@ class ColumnSolvers {
       monitor.resetNumIters(0);
       Agreement<Types> agreement(brought);
       if (end - begin == 1) {
-        DirectSystem<Types> system(a, monitor, static_cast<int>(begin), &agreement);
+        DirectSystem<Types> system(a, monitor, kernels_, static_cast<int>(begin), &agreement);
         one(begin, system);
         agreed_ = agreement.onState();
         continue;
@@ -85,6 +85,7 @@ class ColumnSolvers {
   void clear() {
     solvers_.clear();
     storage_.reset();
+    kernels_ = {};
   }
 
  private:
@@ -92,6 +93,7 @@ class ColumnSolvers {
   bool agreed_ = false;
   std::vector<std::unique_ptr<KrylovSolver<Types>>> solvers_;
   std::unique_ptr<LockstepStorage<Types>> storage_;
+  BlockKernels<Types> kernels_;
 };
 
 }  // namespace capstan

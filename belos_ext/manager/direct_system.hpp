@@ -30,10 +30,11 @@ class DirectSystem final : public LinearSystem<Types> {
  public:
   using MultiVector = typename Types::MultiVector;
 
+  /// \param kernels outlive the system
   /// \param agreement what the first reduction finds out on the way, or null
-  DirectSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int column,
+  DirectSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, BlockKernels<Types>& kernels, int column,
                Agreement<Types>* agreement = nullptr)
-      : operator_(op), monitor_(monitor), column_(column), agreement_(agreement) {}
+      : LinearSystem<Types>(kernels), operator_(op), monitor_(monitor), column_(column), agreement_(agreement) {}
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
   void reduce(ReductionBatch<Types>& batch) override {

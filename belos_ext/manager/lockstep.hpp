@@ -18,14 +18,16 @@
 
 namespace capstan {
 
-/// Copies of the columns that act together, by their number. Kept by the solver manager: no allocation after the first
-/// solve of a shape.
+/// Copies of the columns that act together, by their number, and the kernels of all lanes. Kept by the solver manager:
+/// no allocation after the first solve of a shape.
 template <class Types>
 struct LockstepStorage {
   using MultiVector = typename Types::MultiVector;
   struct Block {
     Teuchos::RCP<MultiVector> in, out;
   };
+
+  BlockKernels<Types> kernels;
 
   /// n x width blocks over `map`; collective where it allocates.
   Block& blocks(const Teuchos::RCP<const typename Types::Map>& map, std::size_t width) {
@@ -75,7 +77,7 @@ class Lockstep {
   enum class Request { None, Act, Reduce, Boundary };
 
   struct Lane final : LinearSystem<Types> {
-    Lane(Lockstep& o, int c) : owner(o), column(c) {}
+    Lane(Lockstep& o, int c) : LinearSystem<Types>(o.storage_.kernels), owner(o), column(c) {}
 
     void act(Action a, const MultiVector& from, MultiVector& to) override {
       // A status test that wants the current iterate calls the lane's update while its fiber is paused.

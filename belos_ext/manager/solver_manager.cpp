@@ -325,6 +325,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   const ReductionCounters spent = counters() - before;
   report_.reductionsBlocking = spent.blocking;
   report_.reductionsNonblocking = spent.nonblocking;
+  report_.fences = spent.fences;
   report_.seconds.reductionWait = spent.waitSeconds;
   report_.seconds.orthogonalization = spent.kernelSeconds;
   report_.seconds.total = now() - started;

@@ -62,8 +62,8 @@ class ConstantNullSpace {
   }
 
   /// (e, v), to be read with meanOf(). Collective where e is not there yet.
-  Slot enter(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& v) {
-    return active() ? batch.dot(ones(v), v) : batch.value(system.kernels().sum(v));
+  Slot enter(ReductionBatch<Types>& batch, const MultiVector& v) {
+    return active() ? batch.dot(ones(v), v) : batch.sum(v);
   }
   Scalar meanOf(Scalar sum) const { return sum / static_cast<Scalar>(rows_); }
   const MultiVector& ones(const MultiVector& like) {
@@ -81,7 +81,7 @@ class ConstantNullSpace {
   /// The same with its mean, in one reduction. `batch` is cleared. Collective.
   void takeOut(LinearSystem<Types>& system, MultiVector& v, ReductionBatch<Types>& batch) {
     batch.clear();
-    const auto sum = enter(system, batch, v);
+    const auto sum = enter(batch, v);
     system.reduce(batch);
     remove(system, meanOf(batch[sum]), v);
   }

@@ -27,6 +27,8 @@ class LinearSystem {
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
 
+  /// \param kernels keep their memory from solve to solve; they outlive the system
+  explicit LinearSystem(BlockKernels<Types>& kernels) : kernels_(kernels) {}
   virtual ~LinearSystem() = default;
 
   /// out = action(in); both n x 1 on the system's map. Collective.
@@ -121,7 +123,7 @@ class LinearSystem {
   BlockKernels<Types>& kernels() { return kernels_; }
 
  private:
-  BlockKernels<Types> kernels_;
+  BlockKernels<Types>& kernels_;
 };
 
 }  // namespace capstan

@@ -14,7 +14,7 @@ class RightPreconditionedSystem final : public LinearSystem<Types> {
 
   /// \param scratch n x 1 vectors of its own, the second one used only with two preconditioners; may be null without
   RightPreconditionedSystem(LinearSystem<Types>& system, MultiVector* scratch, MultiVector* between)
-      : system_(system), scratch_(scratch), between_(between) {}
+      : LinearSystem<Types>(system.kernels()), system_(system), scratch_(scratch), between_(between) {}
 
   void act(Action action, const MultiVector& in, MultiVector& out) override {
     switch (action) {

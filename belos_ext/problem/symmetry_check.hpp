@@ -14,7 +14,7 @@
 /// both, for two applications of A, but would take a pinned row for asymmetry. So "symmetric" is no proof.
 ///
 /// The ranks' findings travel in the first reduction of the solve that meets a matrix first; the verdict then stays
-/// with the matrix. A change of its values in place is not noticed.
+/// with the matrix. A change of its values in place is not noticed. Rows are read on the host, once a matrix.
 
 #include <Teuchos_RCP.hpp>
 #include <Tpetra_Map.hpp>
@@ -28,6 +28,7 @@
 
 #include "belos_ext/problem/symmetry_verdict.hpp"
 #include "belos_ext/support/mixed_bits.hpp"
+#include "tpetra_ext/compat/host_rows.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/operators/diagonal_rows.hpp"
 
@@ -53,7 +54,7 @@ class SymmetryCheck {
   static std::optional<SymmetryVerdict> compareHere(const Teuchos::RCP<const Operator>& a,
                                                     const DiagonalRows<Types>& leftOut) {
     const auto matrix = Teuchos::rcp_dynamic_cast<const Matrix>(a);
-    if (matrix.is_null() || !matrix->supportsRowViews() || !matrix->isFillComplete() || !matrix->hasColMap()) {
+    if (matrix.is_null() || !Rows::readable(*matrix) || !matrix->hasColMap()) {
       return std::nullopt;
     }
     return compare(*matrix, leftOut.numbers());
@@ -69,8 +70,7 @@ class SymmetryCheck {
   /// Differences that rounding in an assembly may leave, relative to the row's sum of absolute values.
   static constexpr double tolerance = std::max(1e-10, 100.0 * std::numeric_limits<Scalar>::epsilon());
 
-  using Indices = typename Matrix::local_inds_host_view_type;
-  using Values = typename Matrix::values_host_view_type;
+  using Rows = compat::HostRows<Matrix>;
 
   /// From 0.5 to 1 with either sign, so that no entry of A is hidden by a small factor.
   static double entryOfV(std::uint64_t row) {
@@ -98,17 +98,16 @@ class SymmetryCheck {
     const std::size_t count = compat::localNumRows(a);
     const std::vector<Ordinal> rowOf = rowsOfColumns(a, leftOut);
     std::vector<double> difference(count, 0.0), size(count, 0.0);  // (A v - A^T v)_i, and what it may be rounded by
-    Indices indices;
-    Values values;
+    Rows rows(a);
     for (std::size_t i = 0; i < count; ++i) {
       const auto row = static_cast<Ordinal>(i);
       if (std::binary_search(leftOut.begin(), leftOut.end(), row)) continue;
-      a.getLocalRowView(row, indices, values);
+      rows.read(i);
       const double vi = entryOfV(i);
-      for (std::size_t k = 0; k < indices.extent(0); ++k) {
-        const auto value = static_cast<double>(values(k));
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        const auto value = static_cast<double>(rows.value(k));
         size[i] += std::abs(value);  // the whole row: what rounding has left of a zero is no asymmetry
-        const Ordinal other = rowOf[static_cast<std::size_t>(indices(k))];
+        const Ordinal other = rowOf[static_cast<std::size_t>(rows.column(k))];
         if (other == none() || other == row) continue;
         const auto j = static_cast<std::size_t>(other);
         difference[i] += value * entryOfV(j);

@@ -167,6 +167,7 @@ nlohmann::json toJson(const SolveReport& report) {
           {"true_residual", report.trueResidual},
           {"columns", columns},
           {"reductions", {{"blocking", report.reductionsBlocking}, {"nonblocking", report.reductionsNonblocking}}},
+          {"fences", report.fences},
           {"operator_applications", report.operatorApplications},
           {"preconditioner_applications", report.preconditionerApplications},
           {"final_step_size", report.finalStepSize},

@@ -75,6 +75,7 @@ struct SolveReport {
   std::vector<ColumnReport> columns;
   long reductionsBlocking = 0;
   long reductionsNonblocking = 0;
+  long fences = 0;  ///< times this rank waited for kernels: ReductionCounters::fences
   long operatorApplications = 0;
   long preconditionerApplications = 0;
   int finalStepSize = 0;  ///< s at the end of an s-step solve; 0 elsewhere

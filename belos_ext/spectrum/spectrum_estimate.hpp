@@ -7,7 +7,6 @@
 /// Cost: 16 A, 16 M^{-1}, 3 reductions, once for each problem where states are cached.
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 
 #include "belos_ext/basis/matrix_powers.hpp"
@@ -55,7 +54,7 @@ class SpectrumEstimate {
     ArnoldiRelation<Scalar> relation;
     relation.begin(steps_, Scalar(1), false);
     orthogonalization_->begin(steps_);
-    scatter(*map, basis_[0]);
+    system.kernels().scatter(basis_[0]);
     BasisRecurrence recurrence;
     recurrence.reset(Basis::Newton);
     int columns = 0;
@@ -84,18 +83,6 @@ class SpectrumEstimate {
   }
 
  private:
-  /// Entries in (-1, 1) that depend on the global row only (a multiplicative hash: Knuth, vol. 3, section 6.4).
-  static void scatter(const typename Types::Map& map, MultiVector& v) {
-    const auto view = v.getLocalViewHost(Tpetra::Access::OverwriteAll);
-    for (std::size_t i = 0; i < view.extent(0); ++i) {
-      auto bits = static_cast<std::uint64_t>(map.getGlobalElement(static_cast<typename Types::LocalOrdinal>(i))) + 1;
-      bits *= 0x9E3779B97F4A7C15ULL;
-      bits ^= bits >> 29;
-      bits *= 0xBF58476D1CE4E5B9ULL;
-      view(i, 0) = static_cast<Scalar>(static_cast<double>(bits >> 11) * 0x1.0p-52 - 1.0);
-    }
-  }
-
   /// Ritz values close in on the large end like 1 / k^2 ([Kuczynski and Wozniakowski 1992]), so those of k / 2 and k
   /// steps extrapolate to it; the small end is far from found, and zero is safe there.
   static std::optional<EigenvalueBounds> bounds(const std::vector<std::complex<double>>& half,

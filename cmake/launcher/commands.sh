@@ -178,6 +178,7 @@ command_list() {
 help_test() {
   cat <<'TEXT'
 usage: ./capstan test [--sanitize] [arguments of ctest]
+       ./capstan test --openmp [arguments of ctest]
        ./capstan test --soak MINUTES [--ranks N] [arguments of the soak]
 
 Builds everything and runs all tests; the results are also in build/test-results.xml (JUnit). The exit status is ctest's.
@@ -185,6 +186,9 @@ Where packages are not installed for it (elsewhere than on Debian, or with CAPST
 skipped, and named with their reasons at the end.
   --sanitize   the unit tests and those inside other programs (deck, plugin, OpenFOAM) with the address and
                undefined-behaviour sanitizers, in build-sanitize/
+  --openmp     the kernel tests on two threads, for CPUs and with the portable code for devices. Debian's Trilinos has no
+               OpenMP: Kokkos is built in build-openmp/ from Debian's Trilinos source package (170 MB to download, once),
+               or from the folder that CAPSTAN_KOKKOS_SOURCE names
   --soak       random linear systems against what must hold after every solve, under the same sanitizers: half of the
                minutes on 1 rank, half on 3, or all on N. A failure shows its problem and the command that repeats it,
                such as: ./capstan test --soak 1 --ranks 3 --seed 17. Without --first SEED every run has the same seeds
@@ -198,6 +202,11 @@ command_test() {
   if [[ ${1:-} == --soak ]]; then
     shift
     soak "$@"
+    return
+  fi
+  if [[ ${1:-} == --openmp ]]; then
+    shift
+    openmp "$@"
     return
   fi
   if [[ ${1:-} == --sanitize ]]; then

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
-NOT_SEARCHED = {"build", "build-sanitize", ".git"}
+NOT_SEARCHED = {"build", "build-sanitize", "build-openmp", "build-cuda", ".git"}
 
 
 def documents(root):

@@ -9,18 +9,20 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-FILES = ["capstan", "CMakeLists.txt", "cmake/run-environment.txt", "cmake/run_environment.sh", "docs/Doxyfile", "docs/build_html"]
+FILES = ["capstan", "CMakeLists.txt", "cmake/run-environment.txt", "cmake/run_environment.sh", "docs/Doxyfile", "docs/build_html",
+         "tpetra_ext/kernels/kokkos/source.sh", "tpetra_ext/kernels/openmp/build_and_test.sh"]
 SIZES = "Need to get 123 MB of archives.\\nAfter this operation, 456 MB of additional disk space will be used.\\n"
 
 # Stand-ins append their command line to $CALLS. Installed packages are the words in $INSTALLED.
 STAND_INS = {
     "dpkg-query": 'for p in "$@"; do grep -qxF "$p" "$INSTALLED" && echo "$p installed"; done; exit 1',
-    "apt-get": 'case " $* " in *" install "*) [ -e "$WORK/lists" ] || { echo "Unable to locate package"; exit 100; } ;; esac\n'
+    "apt-get": 'case " $* " in *" source "*) exit "${FAKE_APT_SOURCE:-0}" ;; esac\n'
+               'case " $* " in *" install "*) [ -e "$WORK/lists" ] || { echo "Unable to locate package"; exit 100; } ;; esac\n'
                f'case " $* " in *" --assume-no "*) printf "{SIZES}"; exit 1 ;;\n'
                '*" install "*) [ -e "$WORK/broken" ] || printf "%s\\n" "$@" >>"$INSTALLED" ;;\n'
                '*" update "*) : >"$WORK/lists" ;; esac',
     "dpkg": "exit 0",
-    "cmake": '[ ! -e "$WORK/cmake-error" ] || exit 1; while [ $# -gt 0 ]; do [ "$1" = -B ] && touch "$2/build.ninja"; shift; done',
+    "cmake": '[ ! -e "$WORK/cmake-error" ] || exit 1; while [ $# -gt 0 ]; do [ "$1" = -B ] && mkdir -p "$2" && touch "$2/build.ninja"; shift; done',
     "ninja": 'case " $* " in *" -n "*) [ -e "$WORK/built" ] && echo "ninja: no work to do."; exit 0 ;;\n'
              '*" build.ninja "*) exit 0 ;; esac\n'
              'echo "[1/1] noise"; [ ! -e "$WORK/compile-error" ] || { echo "x.cpp:1: error: broken"; exit 1; }\n'

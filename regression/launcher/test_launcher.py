@@ -200,6 +200,32 @@ class Launcher(LauncherCase):
         self.assertIn(f"--test-dir {self.root}/build-sanitize", self.called("ctest")[0])
         self.assertIn("-L unit|application", self.called("ctest")[0])
 
+    def test_openmp_builds_kokkos_apart_and_tests_on_two_threads(self):
+        self.install_everything()
+        kokkos = self.work / "kokkos"
+        status, _, errors = self.capstan("test", "--openmp", CAPSTAN_KOKKOS_SOURCE=str(kokkos))
+        self.assertEqual(status, 1)
+        self.assertIn(f"CAPSTAN_KOKKOS_SOURCE is {kokkos}, which holds no core/src/Kokkos_Core.hpp", errors)
+        (kokkos / "core/src").mkdir(parents=True)
+        (kokkos / "core/src/Kokkos_Core.hpp").touch()
+        self.calls.write_text("", encoding="utf-8")
+        status, _, errors = self.capstan("test", "--openmp", "-R", "generic", CAPSTAN_KOKKOS_SOURCE=str(kokkos))
+        self.assertEqual(status, 0, errors)
+        self.assertIn("on 2 threads", errors)
+        configured = [call for call in self.called("cmake") if " -S " in call]
+        self.assertIn(f"-S {kokkos} -B {self.root}/build-openmp/build-kokkos", configured[0])
+        self.assertIn("-DKokkos_ENABLE_OPENMP=ON", configured[0])
+        self.assertIn(f"-DKokkos_ROOT={self.root}/build-openmp/kokkos", configured[1])
+        self.assertTrue(self.called("ctest")[0].endswith("-R generic"))
+
+    def test_openmp_says_when_the_source_cannot_be_fetched(self):
+        self.install_everything()
+        status, _, errors = self.capstan("test", "--openmp", FAKE_APT_SOURCE="100")
+        self.assertEqual(status, 1)
+        self.assertIn("cannot be fetched", errors)
+        self.assertIn("With a copy of Kokkos at hand: CAPSTAN_KOKKOS_SOURCE=", errors)
+        self.assertEqual(self.called("ctest"), [])
+
     def soaks(self):
         return [line for line in self.called("mpirun") if "/test/soak" in line]
 

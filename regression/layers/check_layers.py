@@ -20,6 +20,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 VERSION_MACRO = re.compile(r"\bTRILINOS_(MAJOR|VERSION|RELEASE)\w*")
 # Members of Tpetra that Trilinos 14 has no more.
 RENAMED_MEMBER = re.compile(r"(->|\.)getNode(Num|Element|MaxNum)\w*\(")
+# Entries of vectors and matrices read or written on the host, of which Tpetra makes a copy where they live on a device.
+HOST_ACCESS = re.compile(r"\b(getLocalViewHost|getData|getDataNonConst|get[12]dView\w*|getLocalRow(View|Copy)|randomize)\(")
 VERSION_HOME = "tpetra_ext/compat/"
 
 # Rooms whose folders must not include one another in a circle.
@@ -94,6 +96,9 @@ def line_problems(root, path, line):
         yield from rule_problems(path, included)
     elif (VERSION_MACRO.search(line) or RENAMED_MEMBER.search(line)) and not path.startswith(VERSION_HOME):
         yield f"differences between Trilinos versions belong in {VERSION_HOME}"
+    elif (HOST_ACCESS.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path)
+          and not path.startswith(VERSION_HOME)):
+        yield f"host access to vectors and matrices belongs in {VERSION_HOME}: write a kernel"
 
 
 def folder_includes(root, room):

@@ -90,7 +90,7 @@ void checkedUpdate(const Exec& exec, const ViewQ& Q, const ViewR& R, ScalarOf<Vi
   requireShape(r, q.cols, v.cols, kernel, coefficients);
   if (q.cols == 0 || v.cols == 0) return;
   requireShape(q, v.rows, q.cols, kernel, "Q");
-  updateOn(typename ResolvePath<Path, Exec>::Type(), exec, q, r, sign, v);
+  onPath<Path, Exec>([&](auto path) { updateOn(path, exec, q, r, sign, v); });
 }
 
 }  // namespace detail
@@ -135,7 +135,7 @@ void updateAndGram(const Exec& exec, const ViewQ& Q, const ViewR& R, const ViewV
   detail::requireShape(r, q.cols, v.cols, "updateAndGram", "R");
   detail::requireShape(g, v.cols, v.cols, "updateAndGram", "G");
   if (v.cols == 0) return;
-  detail::updateAndGramOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, q, r, v, g);
+  detail::onPath<Path, Exec>([&](auto path) { detail::updateAndGramOn(path, exec, q, r, v, g); });
 }
 
 /// P <- P S^{-1}, then V <- (V - [Q P] R) U^{-1}, in one pass: lagged normalisation of the previous block, projection
@@ -167,7 +167,7 @@ void orthonormalize(const Exec& exec, const ViewQ& Q, const ViewP& P, const View
   detail::requireShape(r, q.cols + p.cols, v.cols, kernel, "R");
   detail::requireShape(u, v.cols, v.cols, kernel, "U");
   const detail::MatrixRef<T> target{v.data, rows, v.cols, v.stride};
-  detail::orthonormalizeOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, q, p, s, target, r, u);
+  detail::onPath<Path, Exec>([&](auto path) { detail::orthonormalizeOn(path, exec, q, p, s, target, r, u); });
 }
 
 }  // namespace capstan::kernels

@@ -6,10 +6,10 @@
 #include <initializer_list>
 #include <utility>
 
-#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
+#include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/generic/partial_sums.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
-#include "tpetra_ext/kernels/matrix_ref.hpp"
 
 namespace capstan::kernels {
 
@@ -33,6 +33,12 @@ struct DotTiles {
     sums[0] += x[pair][row] * y[pair][row];
   }
   KOKKOS_INLINE_FUNCTION void write(int pair, int, T sum) const { result[pair] = sum; }
+};
+
+template <class View>
+struct SumOf {
+  View x;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::size_t i, ScalarOf<View>& total) const { total += x(i); }
 };
 
 template <class Exec, class T>
@@ -87,7 +93,7 @@ void dots(const Exec& exec, const Pairs& pairs, const ViewResult& result) {
     ++tiles.pairs;
     if (tiles.pairs == detail::dotsPerPass || done + tiles.pairs == count) {
       tiles.result = to + done;
-      detail::dotsOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, n, tiles);
+      detail::onPath<Path, Exec>([&](auto path) { detail::dotsOn(path, exec, n, tiles); });
       done += tiles.pairs;
       tiles.pairs = 0;
     }
@@ -98,6 +104,16 @@ void dots(const Exec& exec, const Pairs& pairs, const ViewResult& result) {
 template <class Path = AutoPath, class Exec, class ViewX, class ViewY, class ViewResult>
 void dots(const Exec& exec, std::initializer_list<std::pair<ViewX, ViewY>> pairs, const ViewResult& result) {
   dots<Path, Exec, std::initializer_list<std::pair<ViewX, ViewY>>, ViewResult>(exec, pairs, result);
+}
+
+/// result() = the sum of the entries of x. Local to the process; asynchronous; NaN and Inf propagate.
+///
+/// \param x rank 1
+/// \param result rank 0, in PinnedSpace<Exec>; read it after a fence
+template <class Exec, class ViewX, class ViewResult>
+void sum(const Exec& exec, const ViewX& x, const ViewResult& result) {
+  Kokkos::parallel_reduce("capstan sum", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), detail::SumOf<ViewX>{x},
+                          result);
 }
 
 }  // namespace capstan::kernels

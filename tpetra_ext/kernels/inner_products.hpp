@@ -7,7 +7,7 @@
 /// Local to the process; asynchronous; deterministic for the same shapes and number of threads; NaN and Inf propagate.
 /// Source: the fused block products of single-reduce block Gram-Schmidt ([low-sync], section 3).
 
-#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/generic/gram_tiles.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
 
@@ -84,7 +84,7 @@ void innerProducts(const Exec& exec, const ViewX& X, const ViewY& Y, const ViewC
   detail::requireShape(c, x.cols, y.cols, "innerProducts", "C");
   if (x.cols == 0 || y.cols == 0) return;
   detail::requireShape(y, x.rows, y.cols, "innerProducts", "Y");
-  detail::innerProductsOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, x, y, c);
+  detail::onPath<Path, Exec>([&](auto path) { detail::innerProductsOn(path, exec, x, y, c); });
 }
 
 /// C = B^T B(:, first:end) in one pass over B; each symmetric pair of the trailing square is computed once.
@@ -104,7 +104,7 @@ void trailingGram(const Exec& exec, const ViewB& B, int first, const ViewC& C) {
   }
   detail::requireShape(c, b.cols, b.cols - first, "trailingGram", "C");
   if (c.cols == 0) return;
-  detail::trailingGramOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, b, first, c);
+  detail::onPath<Path, Exec>([&](auto path) { detail::trailingGramOn(path, exec, b, first, c); });
 }
 
 }  // namespace capstan::kernels

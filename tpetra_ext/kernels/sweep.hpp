@@ -12,9 +12,9 @@
 
 #include <cstddef>
 
-#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
+#include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
-#include "tpetra_ext/kernels/matrix_ref.hpp"
 
 namespace capstan::kernels {
 
@@ -97,10 +97,14 @@ void sweepOn(HostPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
   forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) { ops.run(first, rows); });
 }
 
+/// Light weight: operations travel in the arguments of the kernel as far as CUDA takes them, not through constant
+/// memory, for which Kokkos waits.
 template <class Exec, class Ops>
 void sweepOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
-  Kokkos::parallel_for("capstan::kernels::sweep",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, n), ops);
+  using Rows = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>;
+  Kokkos::parallel_for(
+      "capstan sweep",
+      Kokkos::Experimental::require(Rows(exec, 0, n), Kokkos::Experimental::WorkItemProperty::HintLightWeight), ops);
 }
 
 }  // namespace detail
@@ -138,7 +142,7 @@ template <class Path = AutoPath, class Exec, class... Ops>
 void sweep(const Exec& exec, std::ptrdiff_t n, const Ops&... ops) {
   const detail::OpList<decltype(detail::combineRef<Exec>(ops, n))...> list(detail::combineRef<Exec>(ops, n)...);
   if (n <= 0) return;
-  detail::sweepOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, n, list);
+  detail::onPath<Path, Exec>([&](auto path) { detail::sweepOn(path, exec, n, list); });
 }
 
 }  // namespace capstan::kernels

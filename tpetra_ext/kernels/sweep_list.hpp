@@ -3,9 +3,11 @@
 /// A fused pass over a list of recurrences whose length is known only at run time: pipelined methods of depth l update
 /// 3 l + 4 vectors an iteration.
 ///
-/// Same meaning as sweep(): operations act in order on every row, memory is read once. Local, asynchronous.
+/// Same meaning as sweep(): operations act in order on every row, memory is read once. Local, asynchronous. To a device
+/// a list travels in the smallest of three sizes that holds it: short ones, a three-term recurrence or the pipeline of
+/// depth 1, are as small as the arguments of sweep().
 
-#include <array>
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -13,11 +15,40 @@
 
 namespace capstan::kernels {
 
+namespace detail {
+
+/// A list of at most `Most` operations as it travels to a device.
+template <class T, int Most>
+struct SweepArguments {
+  int count;
+  CombineRef<T> operations[Most];
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::ptrdiff_t i) const {
+    for (int k = 0; k < count; ++k) operations[k](i);
+  }
+};
+
+/// Operations that travel as cheaply as the arguments of any kernel; that CUDA takes as arguments when told to; any.
+constexpr int shortSweep = 7, longSweep = 64, longestSweep = 96;
+static_assert(sizeof(SweepArguments<double, shortSweep>) <= smallArguments,
+              "short sweeps would travel through constant memory");
+static_assert(sizeof(SweepArguments<double, longSweep>) <= largeArguments, "CUDA takes no such arguments");
+
+template <int Most, class Exec, class T>
+void sweepAtMost(const Exec& exec, std::ptrdiff_t n, const CombineRef<T>* operations, int count) {
+  SweepArguments<T, Most> arguments;
+  arguments.count = count;
+  std::copy_n(operations, count, arguments.operations);
+  sweepOn(GenericPath(), exec, n, arguments);
+}
+
+}  // namespace detail
+
 /// Up to `capacity` operations z = a x + b y + c w on vectors of one length.
 template <class T>
 class SweepList {
  public:
-  static constexpr int capacity = 96;
+  static constexpr int capacity = detail::longestSweep;
 
   /// z = a x + b y; with b == 0, y is not read.
   template <class Exec, class ViewX, class ViewY, class ViewZ>
@@ -39,9 +70,7 @@ class SweepList {
   void clear() { count_ = 0; }
   int size() const { return count_; }
 
-  KOKKOS_INLINE_FUNCTION void operator()(std::ptrdiff_t i) const {
-    for (int k = 0; k < count_; ++k) operations_[k](i);
-  }
+  const detail::CombineRef<T>* begin() const { return operations_; }
   void run(std::ptrdiff_t first, std::ptrdiff_t rows) const {
     for (int k = 0; k < count_; ++k) operations_[k].run(first, rows);
   }
@@ -58,11 +87,31 @@ class SweepList {
   detail::CombineRef<T> operations_[capacity];
 };
 
+namespace detail {
+
+template <class Exec, class T>
+void sweepListOn(HostPath, const Exec& exec, std::ptrdiff_t n, const SweepList<T>& list) {
+  sweepOn(HostPath(), exec, n, list);
+}
+
+template <class Exec, class T>
+void sweepListOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const SweepList<T>& list) {
+  if (list.size() <= shortSweep) {
+    sweepAtMost<shortSweep>(exec, n, list.begin(), list.size());
+  } else if (list.size() <= longSweep) {
+    sweepAtMost<longSweep>(exec, n, list.begin(), list.size());
+  } else {
+    sweepAtMost<longestSweep>(exec, n, list.begin(), list.size());
+  }
+}
+
+}  // namespace detail
+
 /// Executes the list on rows [0, n) in one pass.
 template <class Path = AutoPath, class Exec, class T>
 void sweep(const Exec& exec, std::ptrdiff_t n, const SweepList<T>& list) {
   if (n <= 0 || list.size() == 0) return;
-  detail::sweepOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, n, list);
+  detail::onPath<Path, Exec>([&](auto path) { detail::sweepListOn(path, exec, n, list); });
 }
 
 }  // namespace capstan::kernels

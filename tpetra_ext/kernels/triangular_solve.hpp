@@ -2,7 +2,7 @@
 /// \file
 /// Tall-skinny right triangular solve.
 
-#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/generic/row_solve.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
 
@@ -43,7 +43,7 @@ void triangularSolve(const Exec& exec, const ViewV& V, const ViewU& U) {
   const detail::MatrixRef<const T> u = detail::matrixRef<Exec>(U, "triangularSolve", "U");
   detail::requireShape(u, v.cols, v.cols, "triangularSolve", "U");
   if (v.cols == 0) return;
-  detail::triangularSolveOn(typename detail::ResolvePath<Path, Exec>::Type(), exec, v, u);
+  detail::onPath<Path, Exec>([&](auto path) { detail::triangularSolveOn(path, exec, v, u); });
 }
 
 }  // namespace capstan::kernels

@@ -4,19 +4,22 @@
 /// host.
 ///
 /// All functions are local. Coefficients are copied into memory the execution space can read before the launch, so the
-/// caller may change them at once. Their time is added to counters().kernelSeconds (on a GPU: until the launch). Each
-/// looks at pending reductions when it ends, on CPUs also between chunks of rows if it takes long (see progress.hpp).
-/// Distributed operands need constant stride and equal local lengths.
+/// caller may change them at once; no function waits for the kernel, unless it says so. Their time is added to
+/// counters().kernelSeconds (on a GPU: until the launch). Each looks at pending reductions when it ends, on CPUs also
+/// between chunks of rows if it takes long (see progress.hpp). Distributed operands need constant stride and equal
+/// local lengths.
 
 #include <Teuchos_SerialDenseMatrix.hpp>
+#include <Tpetra_Map.hpp>
 #include <Tpetra_MultiVector.hpp>
-#include <algorithm>
-#include <type_traits>
+#include <cstdint>
 
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/block_update.hpp"
 #include "tpetra_ext/kernels/sweep.hpp"
 #include "tpetra_ext/kernels/sweep_list.hpp"
 #include "tpetra_ext/kernels/triangular_solve.hpp"
+#include "tpetra_ext/operators/coefficient_staging.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 
 namespace capstan {
@@ -94,6 +97,7 @@ class SweepList {
   kernels::SweepList<Scalar> list_;
 };
 
+/// Keeps its staging memory: let it live as long as the solver, not as long as a solve.
 template <class Types>
 class BlockKernels {
  public:
@@ -105,19 +109,19 @@ class BlockKernels {
   /// V -= Q R. Q: n x k, R: k x s, V: n x s.
   void update(const MultiVector& q, const HostMatrix& r, MultiVector& v) {
     const LocalWork work;
-    kernels::update(execution_, readable(q), staged(0, r), writable(v));
+    kernels::update(execution_, readable(q), staged(r), writable(v));
   }
 
   /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
   void accumulate(const MultiVector& q, const HostMatrix& y, MultiVector& x) {
     const LocalWork work;
-    kernels::accumulate(execution_, readable(q), staged(0, y), writable(x));
+    kernels::accumulate(execution_, readable(q), staged(y), writable(x));
   }
 
   /// V <- V U^{-1}, U upper triangular s x s.
   void triangularSolve(MultiVector& v, const HostMatrix& u) {
     const LocalWork work;
-    kernels::triangularSolve(execution_, writable(v), staged(0, u));
+    kernels::triangularSolve(execution_, writable(v), staged(u));
   }
 
   /// One pass: P <- P S^{-1}; V <- (V - [Q P] R) U^{-1}. Q or P may be null (no columns).
@@ -126,11 +130,11 @@ class BlockKernels {
     auto vView = writable(v);
     using Tall = decltype(vView);
     using ConstTall = typename Tall::const_type;
-    const Tall none("none", vView.extent(0), 0);
+    const Tall none(static_cast<Scalar*>(nullptr), vView.extent(0), 0);
     const ConstTall qView = q != nullptr ? ConstTall(readable(*q)) : ConstTall(none);
     const Tall pView = p != nullptr ? writable(*p) : none;
     const LocalWork work;
-    kernels::orthonormalize(execution_, qView, pView, staged(0, s), vView, staged(1, r), staged(2, u));
+    kernels::orthonormalize(execution_, qView, pView, staged(s), vView, staged(r), staged(u));
   }
 
   /// Several updates of single vectors of one length in one pass over memory, in order.
@@ -158,32 +162,54 @@ class BlockKernels {
     sweep(list);
   }
 
+  /// v = entries in (-1, 1) that depend on the global row alone, the same on any number of ranks (a multiplicative
+  /// hash: Knuth, vol. 3, section 6.4). A single vector.
+  void scatter(MultiVector& v) const {
+    const LocalWork work;
+    const auto rows = v.getMap()->getLocalMap();
+    const auto column = Kokkos::subview(v.getLocalViewDevice(Tpetra::Access::OverwriteAll), Kokkos::ALL(), 0);
+    Kokkos::parallel_for(
+        "capstan scatter", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+        KOKKOS_LAMBDA(const std::size_t i) {
+          auto bits = globalRow(rows, i) + 1;
+          bits *= 0x9E3779B97F4A7C15ULL;
+          bits ^= bits >> 29;
+          bits *= 0xBF58476D1CE4E5B9ULL;
+          column(i) = static_cast<Scalar>(static_cast<double>(bits >> 11) * 0x1.0p-52 - 1.0);
+        });
+  }
+
+  /// y = x with pseudo-random signs, which depend on the global row alone: the same on any number of ranks. Single
+  /// vectors.
+  void changeSigns(const MultiVector& x, MultiVector& y) const {
+    const LocalWork work;
+    const auto rows = x.getMap()->getLocalMap();
+    const auto from = readableColumn(x);
+    const auto to = Kokkos::subview(y.getLocalViewDevice(Tpetra::Access::OverwriteAll), Kokkos::ALL(), 0);
+    Kokkos::parallel_for(
+        "capstan signs", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, from.extent(0)),
+        KOKKOS_LAMBDA(const std::size_t i) {
+          const bool negative = ((globalRow(rows, i) + 1) * 0x9E3779B97F4A7C15ULL >> 40 & 1U) != 0;
+          to(i) = negative ? -from(i) : from(i);
+        });
+  }
+
   /// The sum of (factor x_i)^2 over this rank's part of a single vector. Waits for the result.
   Scalar scaledSquares(const MultiVector& v, Scalar factor) const {
     const auto column = readableColumn(v);
     Scalar squares = 0;
-    Kokkos::parallel_reduce(
-        "capstan scaled squares", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+    kernels::reduceAndWait(
+        "capstan squares", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
         KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += factor * column(i) * (factor * column(i)); }, squares);
     return squares;
-  }
-
-  /// The sum of this rank's part of a single vector. Waits for the result.
-  Scalar sum(const MultiVector& v) const {
-    const auto column = readableColumn(v);
-    Scalar all = 0;
-    Kokkos::parallel_reduce(
-        "capstan sum", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
-        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += column(i); }, all);
-    return all;
   }
 
   /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.
   bool finite(const MultiVector& v) const {
     const auto column = readableColumn(v);
     std::size_t others = 0;
-    Kokkos::parallel_reduce(
-        "capstan entries that are not finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+    kernels::reduceAndWait(
+        "capstan finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
         KOKKOS_LAMBDA(const std::size_t i, std::size_t& sum) { sum += column(i) - column(i) == Scalar(0) ? 0 : 1; },
         others);
     return others == 0;
@@ -192,28 +218,21 @@ class BlockKernels {
   ExecutionSpace& execution() { return execution_; }
 
  private:
-  using Staging = Kokkos::View<Scalar**, Kokkos::LayoutLeft, kernels::PinnedSpace<ExecutionSpace>>;
+  /// The global number of a local row. LocalMap: Tpetra::Map::getLocalMap().
+  template <class LocalMap>
+  KOKKOS_INLINE_FUNCTION static std::uint64_t globalRow(const LocalMap& rows, std::size_t row) {
+    return static_cast<std::uint64_t>(rows.getGlobalElement(static_cast<typename Types::LocalOrdinal>(row)));
+  }
 
   static auto lowered(const VectorUpdate<MultiVector>& op) {
     return kernels::axpby(op.a, readableColumn(op.x), op.b, writableColumn(op.y));
   }
 
-  /// Copies a host matrix to where the kernel reads it. Waits for kernels that may still read the last one.
-  auto staged(int slot, const HostMatrix& a) {
-    Staging& buffer = staging_[slot];
-    const auto rows = static_cast<size_t>(a.numRows()), columns = static_cast<size_t>(a.numCols());
-    if (!std::is_same<ExecutionSpace, Kokkos::DefaultHostExecutionSpace>::value) execution_.fence();
-    if (buffer.extent(0) < rows || buffer.extent(1) < columns) {
-      buffer = Staging("capstan coefficients", std::max(rows, buffer.extent(0)), std::max(columns, buffer.extent(1)));
-    }
-    for (size_t j = 0; j < columns; ++j) {
-      for (size_t i = 0; i < rows; ++i) buffer(i, j) = a(static_cast<int>(i), static_cast<int>(j));
-    }
-    return Kokkos::subview(buffer, Kokkos::make_pair(size_t(0), rows), Kokkos::make_pair(size_t(0), columns));
-  }
+  /// A copy of a host matrix where the kernel reads it.
+  auto staged(const HostMatrix& a) { return staging_.copy(execution_, a); }
 
   ExecutionSpace execution_;
-  Staging staging_[3];
+  CoefficientStaging<ExecutionSpace, Scalar> staging_;
 };
 
 }  // namespace capstan

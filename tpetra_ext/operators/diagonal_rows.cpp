@@ -6,6 +6,7 @@
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 
 namespace capstan {
 namespace {
@@ -42,7 +43,7 @@ void DiagonalRows<Types>::find(const Operator& a) {
   const auto local = matrix->getLocalMatrixDevice();
   const auto rows = static_cast<std::ptrdiff_t>(compat::localNumRows(*matrix));
   int candidates = 0;
-  Kokkos::parallel_reduce(
+  kernels::reduceAndWait(
       "capstan diagonal rows: count", Range(0, rows),
       KOKKOS_LAMBDA(std::ptrdiff_t i, int& sum) { sum += onlyEntry(local, i) >= 0 ? 1 : 0; }, candidates);
   if (candidates == 0) return;
@@ -56,7 +57,7 @@ void DiagonalRows<Types>::find(const Operator& a) {
   const auto found = rows_;
   const auto diagonal = diagonal_;
   std::ptrdiff_t diagonals = 0;
-  Kokkos::parallel_scan(
+  kernels::scanAndWait(
       "capstan diagonal rows: list", Range(0, rows),
       KOKKOS_LAMBDA(std::ptrdiff_t i, std::ptrdiff_t & place, bool last) {
         const std::ptrdiff_t k = onlyEntry(local, i);
@@ -89,7 +90,7 @@ auto DiagonalRows<Types>::squares(const MultiVector& r) const -> Scalar {
   if (count_ == 0) return sum;
   const auto values = r.getLocalViewDevice(Tpetra::Access::ReadOnly);
   const auto rows = rows_;
-  Kokkos::parallel_reduce(
+  kernels::reduceAndWait(
       "capstan diagonal rows: squares", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
       KOKKOS_LAMBDA(const std::size_t k, Scalar& part) { part += values(rows(k), 0) * values(rows(k), 0); }, sum);
   return sum;

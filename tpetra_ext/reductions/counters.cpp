@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "tpetra_ext/kernels/base/fence.hpp"
+
 namespace capstan {
 
 ReductionCounters operator-(const ReductionCounters& later, const ReductionCounters& earlier) {
@@ -28,6 +30,7 @@ int sizeClass(long bytes) {
 
 ReductionCounters& counters() {
   static ReductionCounters total;
+  total.fences = kernels::fences();
   return total;
 }
 

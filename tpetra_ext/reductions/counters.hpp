@@ -18,7 +18,7 @@ struct ReductionCounters {
   long nonblocking = 0;               ///< nonblocking all-reduces started, counted likewise
   long messages = 0;                  ///< MPI collectives really called: fewer than the above on one rank
   long bytes = 0;                     ///< bytes handed to those collectives by this rank
-  long fences = 0;                    ///< times the host waited for the execution space to finish local products
+  long fences = 0;                    ///< times the host waited for kernels, see kernels/base/fence.hpp
   double waitSeconds = 0;             ///< seconds spent inside blocking all-reduces and in waits for nonblocking ones
   double nonblockingWaitSeconds = 0;  ///< the second part of waitSeconds
   double kernelSeconds = 0;  ///< seconds in local kernels: products of batches, with their fence, and vector updates

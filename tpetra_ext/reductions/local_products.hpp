@@ -65,6 +65,7 @@ class LocalProducts {
   LocalProducts(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
 
   Slot addDots(const char* call, const MultiVector& x, const MultiVector& y);
+  Slot addSum(const MultiVector& x);
   Slot addInnerProducts(const MultiVector& X, const MultiVector& Y);
   Slot addTrailingGram(const MultiVector& B, int first);
   Slot addValue(Scalar value);
@@ -73,7 +74,7 @@ class LocalProducts {
   int size() const { return size_; }
   /// Numbers to be summed over the ranks: none when every rank has all results already.
   int messageSize() const { return replicatedSize_ == size_ ? 0 : size_; }
-  bool hasKernels() const { return !blocks_.empty() || !dots_.empty(); }
+  bool hasKernels() const { return !blocks_.empty() || !dots_.empty() || !sums_.empty(); }
 
   /// Starts the kernels that write into `message`, which it makes large enough.
   void launch(const ExecutionSpace& exec, Buffer& message);
@@ -91,6 +92,10 @@ class LocalProducts {
     int first;  // noGram: X^T Y; else X^T X(:, first:end)
     Slot slot;
   };
+  struct Sum {
+    ConstColumn x;
+    int offset;
+  };
   struct Value {
     Scalar value;
     int offset;
@@ -100,6 +105,7 @@ class LocalProducts {
   Slot addSlot(std::size_t rows, std::size_t cols, bool distributed);
   void dropOperands();
   void launchDots(const ExecutionSpace& exec);
+  void launchSums(const ExecutionSpace& exec, Buffer& message);
 
   int rank_, ranks_;
   int size_ = 0;
@@ -107,6 +113,7 @@ class LocalProducts {
   std::vector<Block> blocks_;
   std::vector<std::pair<ConstColumn, ConstColumn>> dots_;
   std::vector<int> dotOffsets_;
+  std::vector<Sum> sums_;
   std::vector<Value> values_;
   std::vector<Slot> replicated_;  // results that every rank has already: rank 0 alone contributes
   Buffer dotResults_;
@@ -169,6 +176,19 @@ auto LocalProducts<Types>::addDots(const char* call, const MultiVector& x, const
 }
 
 template <class Types>
+auto LocalProducts<Types>::addSum(const MultiVector& x) -> Slot {
+  requireOperands("sum", x, x);
+  if (x.getNumVectors() != 1) {
+    throw operandError("sum", "the operand has " + std::to_string(x.getNumVectors()) + " columns, must have one");
+  }
+  const Slot slot = addSlot(1, 1, x.isDistributed());
+  const ConstBlock X = localBlock(x);
+  // Views of no rows do not always know their columns.
+  sums_.push_back({X.extent(0) == 0 ? ConstColumn() : ConstColumn(Kokkos::subview(X, Kokkos::ALL(), 0)), slot.offset});
+  return slot;
+}
+
+template <class Types>
 auto LocalProducts<Types>::addInnerProducts(const MultiVector& X, const MultiVector& Y) -> Slot {
   requireOperands("innerProducts", X, Y);
   const Slot slot = addSlot(X.getNumVectors(), Y.getNumVectors(), X.isDistributed());
@@ -217,6 +237,15 @@ void LocalProducts<Types>::launch(const ExecutionSpace& exec, Buffer& message) {
     }
   }
   launchDots(exec);
+  launchSums(exec, message);
+}
+
+template <class Types>
+void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, Buffer& message) {
+  for (const Sum& sum : sums_) {
+    // Into a view: the host does not wait.
+    kernels::sum(exec, sum.x, Kokkos::subview(message, sum.offset));
+  }
 }
 
 /// One pass over all of them, unless the batch mixes vectors of different lengths.
@@ -249,6 +278,7 @@ void LocalProducts<Types>::dropOperands() {
   blocks_.clear();
   dots_.clear();
   dotOffsets_.clear();
+  sums_.clear();
   values_.clear();
 }
 

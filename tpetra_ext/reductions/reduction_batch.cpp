@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
-#include "tpetra_ext/compat/kokkos.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/local_products.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
@@ -43,16 +43,6 @@ struct ReductionBatch<Types>::Impl {
   void evaluate(const char* call);
 };
 
-namespace {
-
-template <class ExecutionSpace>
-void fence(const ExecutionSpace& exec) {
-  compat::fence(exec);
-  ++counters().fences;
-}
-
-}  // namespace
-
 template <class Types>
 void ReductionBatch<Types>::Impl::requireCollecting(const char* call) const {
   if (!evaluated) return;
@@ -84,9 +74,9 @@ template <class Types>
 void ReductionBatch<Types>::Impl::evaluate(const char* call) {
   requireCollecting(call);
   const LocalWork work;
-  const bool kernels = products.hasKernels();
+  const bool launched = products.hasKernels();
   launch(exec);
-  if (kernels) fence(exec);
+  if (launched) kernels::fence(exec);
   collect();
 }
 
@@ -111,6 +101,12 @@ template <class Types>
 auto ReductionBatch<Types>::norm2(const MultiVector& x) -> Slot {
   impl_->requireCollecting("norm2");
   return impl_->products.addDots("norm2", x, x);
+}
+
+template <class Types>
+auto ReductionBatch<Types>::sum(const MultiVector& x) -> Slot {
+  impl_->requireCollecting("sum");
+  return impl_->products.addSum(x);
 }
 
 template <class Types>
@@ -182,13 +178,13 @@ void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& b
   int total = 0;
   {
     const LocalWork work;
-    bool kernels = false;
+    bool launched = false;
     for (ReductionBatch* batch : batches) {
       total += batch->impl_->products.messageSize();
-      kernels = batch->impl_->products.hasKernels() || kernels;
+      launched = batch->impl_->products.hasKernels() || launched;
       batch->impl_->launch(first.exec);
     }
-    if (kernels) fence(first.exec);
+    if (launched) kernels::fence(first.exec);
   }
   detail::grow(first.packed, total, "capstan::ReductionBatch::packed");
   Scalar* next = first.packed.data();

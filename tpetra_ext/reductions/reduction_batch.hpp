@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/reductions/pending_reduction.hpp"
 #include "tpetra_ext/types.hpp"
 
@@ -54,6 +54,9 @@ class ReductionBatch {
 
   /// Squared 2-norm of each column of x: cols(x) x 1.
   Slot norm2(const MultiVector& x);
+
+  /// The sum of the entries of a single vector: 1 x 1.
+  Slot sum(const MultiVector& x);
 
   /// X^T Y: cols(X) x cols(Y).
   Slot innerProducts(const MultiVector& X, const MultiVector& Y);

@@ -43,6 +43,9 @@ TEST_F(ReductionBatchTest, MixOfEverythingIsOneMessage) {
   const MultiVector Q = filled(map, 4, 1), V = filled(map, 3, 2);
   const auto q0 = Q.getVector(0), v1 = V.getVector(1);
   Batch batch(comm);
+  batch.trailingGram(Q, 0);
+  batch.reduce();  // what the kernels keep for all batches is there
+  batch.clear();
   const auto dot = batch.dot(*q0, *v1);
   const auto block = batch.innerProducts(Q, V);
   const auto norm = batch.norm2(*v1);
@@ -81,6 +84,21 @@ TEST_F(ReductionBatchTest, DotsOfSeveralColumnsArePairedColumnByColumn) {
     const auto column = static_cast<std::size_t>(j);
     EXPECT_EQ(batch.view(dots)(column, 0), reference(X, column, Y, column)) << j;
   }
+}
+
+TEST_F(ReductionBatchTest, SumsTravelWithProducts) {
+  const MultiVector x = filled(map, 1, 1), ones = [this] {
+    MultiVector all(map, 1);
+    all.putScalar(1);
+    return all;
+  }();
+  Batch batch(comm);
+  const auto square = batch.norm2(x), sum = batch.sum(x);
+  batch.reduce();
+  EXPECT_EQ(batch[sum], reference(x, 0, ones, 0));
+  EXPECT_EQ(batch[square], reference(x, 0, x, 0));
+  batch.clear();
+  EXPECT_THROW(batch.sum(filled(map, 2, 1)), std::invalid_argument);
 }
 
 TEST_F(ReductionBatchTest, ColumnViewsAndScatteredColumnsWork) {

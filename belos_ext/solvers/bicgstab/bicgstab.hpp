@@ -95,7 +95,7 @@ class BiCgStab final : public BiCgStabCycles<Types> {
     if (preconditioned_) this->make(y_, b);
     if (preconditioned_) this->make(z_, b);
     if (system.hasLeft() && system.hasRight()) this->make(between_, b);
-    batch_ = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
+    this->make(batch_, b);
   }
 
   MultiVector& y() { return preconditioned_ ? *y_ : *p_; }

@@ -89,16 +89,23 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     if (v.is_null() || v->getMap().get() != b.getMap().get()) v = Teuchos::rcp(new MultiVector(b.getMap(), 1));
   }
 
+  /// A batch over the ranks of b, made where it is missing or the map is another one.
+  void make(std::unique_ptr<ReductionBatch<Types>>& batch, const MultiVector& b) const {
+    if (!batch || otherMap_) batch = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
+  }
+
   Vector r_, shadow_;  ///< r and r*
   Scalar square_ = 0;  ///< (r, r) as a cycle begins
 
  private:
   void begin(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
+    otherMap_ = r_.is_null() || r_->getMap().get() != b.getMap().get();
     make(r_, b);
     make(shadow_, b);
+    make(batch_, b);
     prepare(system, b);
-    batch_ = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
     system.residual(b, x, *r_);
+    batch_->clear();
     const auto rr = batch_->norm2(*r_), bb = batch_->norm2(b);
     system.reduce(*batch_);
     square_ = (*batch_)[rr];
@@ -170,6 +177,7 @@ class BiCgStabCycles : public KrylovSolver<Types> {
   static constexpr double progress = 0.5;
   static constexpr int mostFruitless = 2;
 
+  bool otherMap_ = true;            ///< than the solve before
   double attained_ = 0, best_ = 0;  ///< computed residual as a cycle begins; smallest recursive one in it
   int steps_ = 0, bestStep_ = 0, fruitless_ = 0;
   std::unique_ptr<ReductionBatch<Types>> batch_;

@@ -165,9 +165,7 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
       if (preconditioned_) this->make(*v, b);
     }
     if (system.hasLeft() && system.hasRight()) this->make(between_, b);
-    for (auto* batch : {&begin_, &ofQ_, &ofR_}) {
-      *batch = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
-    }
+    for (auto* batch : {&begin_, &ofQ_, &ofR_}) this->make(*batch, b);
   }
 
   bool preconditioned_ = false;

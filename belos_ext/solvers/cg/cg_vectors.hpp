@@ -81,7 +81,7 @@ class CgVectors {
     beginAgain(system);
     multiply(system);
     batch_->clear();
-    enter(system);
+    enter();
     return *batch_;
   }
 
@@ -95,7 +95,7 @@ class CgVectors {
   }
 
   /// Enters the products into the cleared batch.
-  void enter(LinearSystem<Types>& system) {
+  void enter() {
     auto& batch = *batch_;
     slots_ = {};
     slots_.mu = batch.dot(*p_, *s_);
@@ -107,7 +107,7 @@ class CgVectors {
     slots_.rt = preconditioned_ ? batch.dot(*r_, *t_) : slots_.rs;
     slots_.sz = preconditioned_ ? batch.dot(*s_, *z_) : slots_.rs;
     slots_.gamma = preconditioned_ ? batch.dot(*s_, *t_) : slots_.ss;
-    enterSums(system);
+    enterSums();
   }
   void take() {
     const auto& batch = *batch_;
@@ -121,7 +121,7 @@ class CgVectors {
   /// The one reduction. Collective.
   void measure(LinearSystem<Types>& system) {
     batch_->clear();
-    enter(system);
+    enter();
     system.reduce(*batch_);
     take();
   }
@@ -185,7 +185,7 @@ class CgVectors {
     system.residual(b, x, *r_);
     batch_->clear();
     const auto rr = batch_->norm2(*r_);
-    const auto sum = constants_.ofResidual() ? constants_.enter(system, *batch_, *r_) : rr;
+    const auto sum = constants_.ofResidual() ? constants_.enter(*batch_, *r_) : rr;
     system.reduce(*batch_);
     const Scalar square = (*batch_)[rr], constant = (*batch_)[sum];
     const double norm = system.norm(*r_, square, *batch_);
@@ -202,13 +202,13 @@ class CgVectors {
     std::optional<Slot> sumR, sumP, sumS, sumT;  ///< where somebody wants them
   };
 
-  void enterSums(LinearSystem<Types>& system) {
+  void enterSums() {
     auto& batch = *batch_;
     const bool first = constants_.undecided(), active = constants_.active();
-    if (first || active) slots_.sumR = constants_.enter(system, batch, *r_);
-    if (first || active) slots_.sumS = constants_.enter(system, batch, *s_);
-    if (first || constants_.watching()) slots_.sumP = constants_.enter(system, batch, *p_);
-    if (active) slots_.sumT = constants_.enter(system, batch, *t_);
+    if (first || active) slots_.sumR = constants_.enter(batch, *r_);
+    if (first || active) slots_.sumS = constants_.enter(batch, *s_);
+    if (first || constants_.watching()) slots_.sumP = constants_.enter(batch, *p_);
+    if (active) slots_.sumT = constants_.enter(batch, *t_);
   }
   /// With t as if it had no constant: step() takes it out.
   void takeSums() {

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <memory>
 
@@ -32,7 +31,7 @@ class RoundingLevel {
   bool ends(LinearSystem<Types>& system, const MultiVector& x, StopTest& stop) {
     if (stop.over() || !stop.recursionIsWrong()) return false;
     prepare(x);
-    changeSigns(x);
+    system.kernels().changeSigns(x, *signed_);
     system.act(Action::Operator, *signed_, *image_);
     batch_->clear();
     const auto square = batch_->norm2(*image_);
@@ -46,18 +45,6 @@ class RoundingLevel {
   }
 
  private:
-  /// Signs depend on the global row alone: the same on any number of ranks.
-  void changeSigns(const MultiVector& x) {
-    const auto map = x.getMap();
-    const auto from = x.getData(0);
-    const auto to = signed_->getDataNonConst(0);
-    for (Teuchos::Ordinal i = 0; i < from.size(); ++i) {
-      const auto row = static_cast<std::uint64_t>(map->getGlobalElement(static_cast<typename Types::LocalOrdinal>(i)));
-      const bool negative = ((row + 1) * 0x9E3779B97F4A7C15ULL >> 40 & 1U) != 0;
-      to[i] = negative ? -from[i] : from[i];
-    }
-  }
-
   void prepare(const MultiVector& x) {
     const auto map = x.getMap();
     if (!signed_.is_null() && signed_->getMap().get() == map.get()) return;

@@ -6,8 +6,8 @@
 /// [low-sync] (Fig. 3) for panels of one vector [q_j, A M^{-1} q_j]. Other schemes are chosen by "Block
 /// Orthogonalization".
 ///
-/// Cost of an iteration: 1 reduction (single-reduce schemes), 1 A, 1 M^{-1}, two passes over the basis.
-/// Storage: m + 5 vectors. Overlap: none.
+/// Cost of an iteration: 1 reduction (single-reduce schemes) and 1 fence for each, 1 A, 1 M^{-1}, two passes over the
+/// basis. Storage: m + 5 vectors. Overlap: none.
 ///
 /// | paper        | here           | shape     | meaning                                      |
 /// |--------------|----------------|-----------|----------------------------------------------|
@@ -35,7 +35,6 @@ class Gmres : public RestartedGmres<Types> {
   void configure(const SolverOptions& options) override {
     options_ = options;
     this->configureCycles(options);
-    orthogonalization_.reset();
   }
 
  protected:
@@ -49,11 +48,7 @@ class Gmres : public RestartedGmres<Types> {
   /// The rest of a cycle, after the columns it has: q_0 .. q_j, orthonormal up to rounding or worse, and H. With the
   /// first product all of them are orthonormalised again (single-reduce schemes), and H follows.
   void goOn(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& cycle) {
-    if (!orthogonalization_) {
-      orthogonalization_ = makeBlockGramSchmidt<Types>(options_.blockOrthogonalization, options_.intraOrthogonalization,
-                                                       this->basis_[0].getMap()->getComm());
-    }
-    orthogonalization_->begin(this->restartLength_);
+    orthogonalization_.get(options_, this->basis_[0].getMap()->getComm()).begin(this->restartLength_);
     Matrix r, plain(2, 1);
     plain(1, 0) = 1;
 
@@ -76,7 +71,7 @@ class Gmres : public RestartedGmres<Types> {
 
  private:
   SolverOptions options_;
-  std::unique_ptr<BlockGramSchmidt<Types>> orthogonalization_;
+  KeptGramSchmidt<Types> orthogonalization_;
 };
 
 }  // namespace capstan

@@ -7,9 +7,9 @@
 /// in flight, auxiliary basis Z running L = (d + 1) t - 1 products ahead of the orthonormal basis V. p(l)-GMRES is t =
 /// 1, d = l.
 ///
-/// Cost of t iterations: 1 nonblocking reduction, t A, t M^{-1}, three passes over the bases (products, change of
-/// basis, orthogonalisation). Storage: 2 m + 7 vectors. Overlap: a block's reduction is waited for d blocks later,
-/// after d t applications of A and M^{-1}. Draining: the last d blocks of a cycle only wait.
+/// Cost of t iterations: 1 nonblocking reduction, 1 fence (where it starts), t A, t M^{-1}, three passes over the bases
+/// (products, change of basis, orthogonalisation). Storage: 2 m + 7 vectors. Overlap: a block's reduction is waited for
+/// d blocks later, after d t applications of A and M^{-1}. Draining: the last d blocks of a cycle only wait.
 ///
 /// | paper | here       | shape         | meaning                                                    |
 /// |-------|------------|---------------|------------------------------------------------------------|

@@ -21,7 +21,7 @@
 
 #include "belos_ext/basis/krylov_basis.hpp"
 #include "belos_ext/dense/arnoldi_relation.hpp"
-#include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
+#include "belos_ext/orthogonalization/kept_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/solvers/common/krylov_solver.hpp"

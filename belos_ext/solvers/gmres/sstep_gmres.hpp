@@ -5,9 +5,9 @@
 /// Source: [low-sync], sections 2.1 and 3; [pipelined-and-s-step], Fig. 3 [CA-GMRES]. Basis: [Bai, Hu and Reichel
 /// 1994].
 ///
-/// Cost of s iterations: 1 reduction (single-reduce schemes; others see block_gram_schmidt.hpp), s A, s M^{-1},
-/// two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached shifts: panels of
-/// 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values.
+/// Cost of s iterations: 1 reduction (single-reduce schemes; others see block_gram_schmidt.hpp) and 1 fence for each,
+/// s A, s M^{-1}, two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached
+/// shifts: panels of 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values.
 ///
 /// | paper       | here           | shape           | meaning                                           |
 /// |-------------|----------------|-----------------|---------------------------------------------------|
@@ -50,7 +50,6 @@ class SStepGmres final : public RestartedGmres<Types> {
     if (!options.eigenvalueBoundsAuto)
       recurrence_.setInterval(options.eigenvalueBounds.min, options.eigenvalueBounds.max);
     if (!options.shiftsAuto) recurrence_.setShifts(options.shifts);
-    orthogonalization_.reset();
   }
 
   void recall(const SolverState& state) override {
@@ -105,11 +104,7 @@ class SStepGmres final : public RestartedGmres<Types> {
  private:
   void begin(LinearSystem<Types>& system, Scalar beta) {
     this->start(system, beta);
-    if (!orthogonalization_) {
-      orthogonalization_ = makeBlockGramSchmidt<Types>(options_.blockOrthogonalization, options_.intraOrthogonalization,
-                                                       this->basis_[0].getMap()->getComm());
-    }
-    orthogonalization_->begin(this->restartLength_);
+    orthogonalization_.get(options_, this->basis_[0].getMap()->getComm()).begin(this->restartLength_);
     stepSize_.beginCycle();
     error_.begin();
   }
@@ -204,7 +199,7 @@ class SStepGmres final : public RestartedGmres<Types> {
   StepSize stepSize_;
   RelationError<Scalar> error_;
   BasisRecurrence recurrence_;
-  std::unique_ptr<BlockGramSchmidt<Types>> orthogonalization_;
+  KeptGramSchmidt<Types> orthogonalization_;
 };
 
 }  // namespace capstan

@@ -5,12 +5,12 @@
 /// Source: [deep-pipelined-cg], algorithm 1, with the stable multi-basis recurrences.
 ///
 /// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G, and |v|^2; one more with a
-/// preconditioner, the 2-norm of the residual), 1 A, 1 M^{-1}, all recurrences in one sweep over 2 l + 5 vectors (2 l +
-/// 3 more with a preconditioner). Overlap: the reduction started at the end of iteration i - l is waited for in
-/// iteration i, after l applications of A and M^{-1} and l - 1 sweeps. Storage: 2 l + max(l, 3) + 2 vectors beyond x
-/// and b, which is max(4 l + 1, 7) for l <= 2 and less beyond; 2 l + 3 more with a preconditioner (2 l + 4 with a left
-/// and a right one); 1 more from the first warm restart on; 4 or 5 more once CG takes over; 17 more while bounds of the
-/// spectrum are estimated, with 16 A, 16 M^{-1} and 3 reductions.
+/// preconditioner, the 2-norm of the residual), 1 fence (where it starts), 1 A, 1 M^{-1}, all recurrences in one sweep
+/// over 2 l + 5 vectors (2 l + 3 more with a preconditioner). Overlap: the reduction started at the end of iteration i
+/// - l is waited for in iteration i, after l applications of A and M^{-1} and l - 1 sweeps. Storage: 2 l + max(l, 3) +
+/// 2 vectors beyond x and b, which is max(4 l + 1, 7) for l <= 2 and less beyond; 2 l + 3 more with a preconditioner (2
+/// l + 4 with a left and a right one); 1 more from the first warm restart on; 4 or 5 more once CG takes over; 17 more
+/// while bounds of the spectrum are estimated, with 16 A, 16 M^{-1} and 3 reductions.
 ///
 /// | paper     | here        | shape               | meaning                                                      |
 /// |-----------|-------------|---------------------|--------------------------------------------------------------|
@@ -116,7 +116,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const auto xx = first ? batch.norm2(x) : uu;
     kept_.enter(batch, *p_, top(0));
     rows_.enter(batch);
-    const auto sum = constants_.askedFor() ? constants_.enter(system, batch, u(0)) : uu;
+    const auto sum = constants_.askedFor() ? constants_.enter(batch, u(0)) : uu;
     system.reduce(batch);
     if (first && !system.agreesOnState()) configure(SolverOptions(options_));
     const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum];
@@ -174,7 +174,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     system.act(Action::Operator, u(0), *check_);
     auto& batch = *restart_;
     batch.clear();
-    const auto ofImage = constants_.enter(system, batch, *check_), image = batch.norm2(*check_);
+    const auto ofImage = constants_.enter(batch, *check_), image = batch.norm2(*check_);
     system.reduce(batch);
     return constants_.judge(system, stop, sum, batch[ofImage], batch[image]);
   }

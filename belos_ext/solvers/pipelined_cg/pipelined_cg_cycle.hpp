@@ -118,7 +118,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     auto& batch = *restart_;
     batch.clear();
     const auto rr = batch.norm2(*check_);
-    const auto sum = constants_.ofResidual() ? constants_.enter(system, batch, *check_) : rr;
+    const auto sum = constants_.ofResidual() ? constants_.enter(batch, *check_) : rr;
     system.reduce(batch);
     const Scalar square = batch[rr], constant = batch[sum];
     const double norm = system.norm(*check_, square, batch);

@@ -32,6 +32,7 @@ SolveReport sample() {
   report.columns = {{true, StopReason::Converged, 42, 1, 9e-7, 9.5e-7, 3.0}};
   report.reductionsBlocking = 11;
   report.reductionsNonblocking = 2;
+  report.fences = 14;
   report.seconds.reductionWait = 0.25;
   report.events = {{10, 0, "step size", "10 to 5"}};
   report.history = {{0, 0, 1.0}, {1, 0, 0.125}};
@@ -79,6 +80,7 @@ TEST(SolveReport, JsonHoldsEverything) {
   EXPECT_EQ(json.at("rows"), 5'000'000'000);
   EXPECT_EQ(json.at("reductions").at("blocking"), 11);
   EXPECT_EQ(json.at("reductions").at("nonblocking"), 2);
+  EXPECT_EQ(json.at("fences"), 14);
   EXPECT_EQ(json.at("seconds").at("reduction_wait"), 0.25);
   EXPECT_EQ(json.at("columns").at(0).at("true_residual"), 9.5e-7);
   EXPECT_EQ(json.at("events").at(0).at("detail"), "10 to 5");

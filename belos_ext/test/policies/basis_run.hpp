@@ -14,10 +14,15 @@ namespace capstan::testing {
 
 using Matrix = SmallMatrix<Scalar>;
 
+/// Made before the system that refers to them.
+struct OwnKernels {
+  BlockKernels<Types> own;
+};
+
 /// An operator without a preconditioner, acting at once. Keeps what it is told.
-class PlainSystem : public LinearSystem<Types> {
+class PlainSystem : private OwnKernels, public LinearSystem<Types> {
  public:
-  explicit PlainSystem(RCP<const Operator> a) : a_(std::move(a)) {}
+  explicit PlainSystem(RCP<const Operator> a) : LinearSystem<Types>(own), a_(std::move(a)) {}
   void act(Action action, const MultiVector& in, MultiVector& out) override {
     if (action == Action::Preconditioned || action == Action::Operator) {
       a_->apply(in, out);

@@ -59,7 +59,7 @@ TEST(Lockstep, LanesOfDifferentLengthsEqualSeparateRuns) {
 
   std::vector<std::vector<double>> alone, joint(steps.size());
   for (int c = 0; c < columns; ++c) {
-    DirectSystem<Types> system(separate.op, separate.monitor, c);
+    DirectSystem<Types> system(separate.op, separate.monitor, separate.storage.kernels, c);
     alone.push_back(powerIteration(system, separate.column(c), steps[static_cast<std::size_t>(c)]));
   }
   const auto before = counters();

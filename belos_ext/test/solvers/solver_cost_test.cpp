@@ -137,10 +137,61 @@ TEST_P(Cost, ReportCountsApplications) {
   }
 }
 
+/// A solve that ends after so many iterations, all in one cycle.
+SolveReport reportAfter(int iterations, const MethodTraits& name, Side side, const System& system, Params p = {}) {
+  p.set("Maximum Iterations", iterations);
+  p.set("Convergence Tolerance", 1e-14);
+  p.set("State Cache", false);
+  if (isGmres(name)) p.set("Num Blocks", 60);
+  if (getsStepSize(name)) p.set("Step Size", 4);
+  system.x->putScalar(0);
+  const Outcome outcome = solve(*solverOf(name, p), system, side);
+  EXPECT_EQ(outcome.iterations, iterations);
+  return outcome.report;
+}
+
+// The set-up and the end cost the same, whatever lies between them. CONTRIBUTING: fences are counted as reductions are.
+TEST_P(Cost, AReductionIsTheOnlyThingAnIterationWaitsFor) {
+  const System system = systemWithRightHandSide(grid2d(40, 40));
+  for (Side side : {Side::None, Side::Left, Side::Right}) {
+    SCOPED_TRACE(toString(side));
+    const SolveReport few = reportAfter(16, GetParam(), side, system);
+    const SolveReport more = reportAfter(32, GetParam(), side, system);
+    const long reductions =
+        more.reductionsBlocking + more.reductionsNonblocking - few.reductionsBlocking - few.reductionsNonblocking;
+    EXPECT_GT(reductions, 0);
+    EXPECT_EQ(more.fences - few.fences, reductions);
+    if (GetParam().canonical == id::Cg || GetParam().canonical == id::Gmres) {
+      EXPECT_EQ(reductions, 16);
+    }
+    if (GetParam().canonical == id::SStepGmres) {
+      EXPECT_EQ(reductions, 4);
+    }
+  }
+}
+
+TEST_P(Cost, AReductionIsTheOnlyThingEveryOrthogonalizationWaitsFor) {
+  if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
+  const System system = systemWithRightHandSide(grid2d(40, 40));
+  for (const char* scheme :
+       {"cgs", "cgs2", "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs", "pip2", "two-stage"}) {
+    if (!takesOrthogonalization(GetParam(), scheme)) continue;
+    SCOPED_TRACE(scheme);
+    Params p;
+    p.set("Block Orthogonalization", scheme);
+    const SolveReport few = reportAfter(16, GetParam(), Side::None, system, p);
+    const SolveReport more = reportAfter(32, GetParam(), Side::None, system, p);
+    EXPECT_EQ(more.fences - few.fences, more.reductionsBlocking + more.reductionsNonblocking - few.reductionsBlocking -
+                                            few.reductionsNonblocking);
+  }
+}
+
 // Kokkos keeps one callback for the process, so what it counts is here.
 struct Allocations {
   bool counting = false;
   std::uint64_t least = 0;
+  std::string label;   // counts those whose label begins so
+  std::string except;  // but for this one
   long large = 0;
   std::uint64_t bytes = 0;  ///< of those
   std::string what;
@@ -148,21 +199,51 @@ struct Allocations {
 
 void countAllocation(Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t bytes) {
   if (!allocations.counting || bytes < allocations.least) return;
+  if (std::string(label).rfind(allocations.label, 0) != 0 || label == allocations.except) return;
   ++allocations.large;
   allocations.bytes += bytes;
   allocations.what += std::string(label) + ", " + std::to_string(bytes) + " bytes\n";
 }
 
-/// Kokkos allocations in solve() that could hold a vector of this rank's rows.
-long vectorAllocations(Solver& solver, System system, Side side) {
+/// Kokkos allocations in solve() of so many bytes at least, whose label begins like this.
+long allocationsOf(Solver& solver, System system, Side side, std::uint64_t least, const std::string& label,
+                   const std::string& except = "") {
   Kokkos::Tools::Experimental::set_allocate_data_callback(countAllocation);
   allocations = Allocations{};
-  allocations.least = system.b->getLocalLength() * sizeof(Scalar);
+  allocations.least = least;
+  allocations.label = label;
+  allocations.except = except;
   system.arm = [] { allocations.counting = true; };
   solve(solver, system, side);
   allocations.counting = false;
   Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
   return allocations.large;
+}
+
+/// Those that could hold a vector of this rank's rows. What the portable kernels keep for partial sums is none; it
+/// grows with the panels, which are wider once shifts are known.
+long vectorAllocations(Solver& solver, const System& system, Side side) {
+  return allocationsOf(solver, system, side, system.b->getLocalLength() * sizeof(Scalar), "",
+                       "capstan::kernels workspace");
+}
+
+// Messages, pinned coefficients of kernels, their partial sums: all that bears Capstan's name.
+TEST_P(Cost, SecondSolveAllocatesNothingForKernels) {
+  const auto a = grid2d(30, 30);
+  for (size_t columns : {size_t(1), size_t(3)}) {
+    for (Side side : {Side::None, Side::Left, Side::Right}) {
+      SCOPED_TRACE(toString(side) + ", columns: " + std::to_string(columns));
+      Params p;
+      if (isGmres(GetParam())) p.set("Num Blocks", 20);
+      p.set("Maximum Iterations", 25);
+      if (!isPipelined(GetParam())) p.set("State Cache", false);  // else bounds of the spectrum are sought only once
+      const auto solver = solverOf(GetParam(), p);
+      const System system = systemWithRightHandSide(a, wave, columns);
+      EXPECT_GT(allocationsOf(*solver, system, side, 0, "capstan"), 0) << "the hook must see the first solve's";
+      system.x->putScalar(0);
+      EXPECT_EQ(allocationsOf(*solver, system, side, 0, "capstan"), 0) << allocations.what;
+    }
+  }
 }
 
 TEST_P(Cost, SecondSolveAllocatesNoVectors) {

@@ -21,9 +21,9 @@
 #include <vector>
 
 #include "stream.hpp"
+#include "tpetra_ext/kernels/base/instruction_set.hpp"
 #include "tpetra_ext/kernels/block_update.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
-#include "tpetra_ext/kernels/host/instruction_set.hpp"
 #include "tpetra_ext/kernels/sweep.hpp"
 #include "worker.hpp"
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 
 namespace capstan::kernels::bench {
 

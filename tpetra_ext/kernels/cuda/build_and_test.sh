@@ -21,22 +21,13 @@ die() {
   exit 1
 }
 
-# apt-get with package lists and sources of our own.
-private_apt() {
-  apt-get -q -o Dir::Etc::SourceList="$work/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null \
-    -o Dir::State::Lists="$work/apt/lists" -o Dir::Cache="$work/apt/cache" -o APT::Sandbox::User=root "$@"
-}
+# shellcheck source=tpetra_ext/kernels/kokkos/source.sh
+source "$room/kokkos/source.sh"
 
-prepare_apt() {
-  [[ ! -e $work/apt/ready ]] || return 0
-  command -v apt-get dpkg-deb >/dev/null || die "needs Debian 12's apt-get and dpkg-deb; or install nvcc 11.8 and g++-11"
-  mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
-  local key=/usr/share/keyrings/debian-archive-keyring.gpg mirror=http://deb.debian.org/debian
-  printf '%s\n' "deb [signed-by=$key] $mirror bookworm main contrib non-free" \
-    "deb-src [signed-by=$key] $mirror bookworm main" >"$work/apt/sources.list"
-  say "reading Debian's package lists (privately)"
-  private_apt update
-  touch "$work/apt/ready"
+# The lists of Debian 12, whose CUDA fits its g++-11 and its Kokkos.
+debian_packages() {
+  command -v dpkg-deb >/dev/null || die "needs Debian 12's apt-get and dpkg-deb; or install nvcc 11.8 and g++-11"
+  prepare_apt bookworm main contrib non-free
 }
 
 # unpack <package>... into $work/root
@@ -55,7 +46,7 @@ prepare_compiler() {
   fi
   host_compiler=$work/root/usr/bin/g++-11
   [[ ! -e $work/root/compiler-ready ]] || return 0
-  prepare_apt
+  debian_packages
   say "unpacking g++-11 into $work/root"
   unpack g++-11 gcc-11 cpp-11 gcc-11-base libgcc-11-dev libstdc++-11-dev libasan6 libtsan0
   # The compiler looks for the run-time libraries, which the system has, beside its own folder.
@@ -74,7 +65,7 @@ prepare_cuda() {
   fi
   cuda=$work/cuda
   if [[ ! -e $work/root/cuda-ready ]]; then
-    prepare_apt
+    debian_packages
     say "unpacking CUDA 11.8 into $work/root (about 900 MB to download)"
     unpack nvidia-cuda-toolkit nvidia-cuda-dev libcudart11.0 libnvvm4 libcu++-dev
     lay_out_cuda "$work/root/usr"
@@ -103,12 +94,8 @@ PROFILE
 build_kokkos() {
   kokkos=$work/kokkos-$arch
   [[ ! -e $kokkos/ready ]] || return 0
-  prepare_apt
-  say "fetching Kokkos (Debian's Trilinos source package, 166 MB)"
-  (cd "$work" && private_apt source --download-only --only-source trilinos)
-  rm -rf "$work/kokkos-source" && mkdir -p "$work/kokkos-source"
-  tar -xzf "$work"/trilinos_*.orig.tar.gz -C "$work/kokkos-source" --strip-components=3 --wildcards '*/packages/kokkos/*'
-  rm -f "$work"/trilinos_*
+  debian_packages
+  fetch_kokkos "$work/kokkos-source"
   say "building Kokkos for $arch"
   cmake -S "$work/kokkos-source" -B "$work/build-kokkos" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$kokkos" \
     -DCMAKE_CXX_COMPILER="$work/kokkos-source/bin/nvcc_wrapper" -DCMAKE_CXX_STANDARD=17 -DCMAKE_CXX_EXTENSIONS=OFF \

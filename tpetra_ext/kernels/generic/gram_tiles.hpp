@@ -2,8 +2,8 @@
 /// \file
 /// The register tiles of X^T Y and of B^T B(:, first:end) for the generic path.
 
+#include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/generic/partial_sums.hpp"
-#include "tpetra_ext/kernels/matrix_ref.hpp"
 
 namespace capstan::kernels::detail {
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/generic/workspace.hpp"
 
 namespace capstan::kernels::detail {
@@ -114,13 +115,15 @@ template <class Exec, class T, class Tiles>
 void sumOverRows(const Exec& exec, std::ptrdiff_t n, const Tiles& tiles) {
   if (tiles.count() == 0) return;
   using Policy = Kokkos::TeamPolicy<Exec>;
+  static_assert(sizeof(TeamSums<Exec, T, Tiles>) <= smallArguments,
+                "the arguments would travel through constant memory");
   const TeamPlan plan(n);
   const int entries = tiles.count() * Tiles::size;
-  T* partial = workspace<Exec, T>(static_cast<std::size_t>(entries) * static_cast<std::size_t>(plan.league));
+  T* partial = workspace<Exec, T>(exec, static_cast<std::size_t>(entries) * static_cast<std::size_t>(plan.league));
   const int lanes = std::min(32, static_cast<int>(Policy::vector_length_max()));
-  Kokkos::parallel_for("capstan::kernels::TeamSums", Policy(exec, plan.league, Kokkos::AUTO, lanes),
+  Kokkos::parallel_for("capstan sums", Policy(exec, plan.league, Kokkos::AUTO, lanes),
                        TeamSums<Exec, T, Tiles>{tiles, plan, partial});
-  Kokkos::parallel_for("capstan::kernels::FinishSums", Policy(exec, entries, Kokkos::AUTO),
+  Kokkos::parallel_for("capstan totals", Policy(exec, entries, Kokkos::AUTO),
                        FinishSums<Exec, T, Tiles>{tiles, plan.league, partial});
 }
 

@@ -2,8 +2,9 @@
 /// \file
 /// One row per thread: V <- (V + Q R + P S) U^{-1} for the generic path.
 
+#include "tpetra_ext/kernels/base/execution.hpp"
+#include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/generic/workspace.hpp"
-#include "tpetra_ext/kernels/matrix_ref.hpp"
 
 namespace capstan::kernels::detail {
 
@@ -98,8 +99,9 @@ void rowSolveWidth(const Exec& exec, const MatrixRef<const T>& Q, const MatrixRe
                        {copy.matrix[1].to, copy.matrix[1].paddedCols},
                        S != nullptr,
                        U != nullptr};
-  Kokkos::parallel_for("capstan::kernels::RowSolve",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows), solve);
+  static_assert(sizeof(solve) <= smallArguments, "the arguments would travel through constant memory");
+  Kokkos::parallel_for("capstan rows", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows),
+                       solve);
 }
 
 /// P <- P S^{-1} (S null: P as it is); V <- (V + sign [Q P] R) U^{-1} (U null: no solve). Asynchronous.

@@ -3,18 +3,21 @@
 /// Device memory that the generic kernels keep between calls.
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <cstddef>
 
-#include "tpetra_ext/kernels/matrix_ref.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/kernels/base/matrix_ref.hpp"
 
 namespace capstan::kernels::detail {
 
-/// At least `count` scalars of Exec's memory, kept until Kokkos::finalize and reused by the next call.
+/// At least `count` scalars of Exec's memory, kept until Kokkos::finalize and reused by the next call. Where it has to
+/// grow, it waits, and at least doubles: a basis that gains a column at a time makes it grow a few times only.
 ///
 /// Kernels enqueued on one instance of Exec run in order, so they may share it. Kernels of two instances must not be in
 /// flight at once, and only one host thread may enqueue them.
 template <class Exec, class T>
-T* workspace(std::size_t count) {
+T* workspace(const Exec& exec, std::size_t count) {
   using Buffer = Kokkos::View<T*, typename Exec::memory_space>;
   static Buffer* buffer = nullptr;
   if (buffer == nullptr) {
@@ -25,9 +28,10 @@ T* workspace(std::size_t count) {
     });
   }
   if (buffer->extent(0) < count) {
-    Kokkos::fence();  // kernels in flight may use the old memory
+    fence(exec);  // kernels in flight may use the old memory
+    const std::size_t size = std::max(count, 2 * buffer->extent(0));
     *buffer = Buffer();
-    *buffer = Buffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, "capstan::kernels workspace"), count);
+    *buffer = Buffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, "capstan::kernels workspace"), size);
   }
   return buffer->data();
 }
@@ -71,13 +75,13 @@ struct CopyMatrices {
   void launch(const Exec& exec) {
     std::size_t total = 0;
     for (const auto& copy : matrix) total += copy.size();
-    T* to = workspace<Exec, T>(total);
+    T* to = workspace<Exec, T>(exec, total);
     for (auto& copy : matrix) {
       copy.to = to;
       to += copy.size();
     }
     Kokkos::parallel_for(
-        "capstan::kernels::CopyMatrices",
+        "capstan copy",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, static_cast<std::ptrdiff_t>(total)),
         *this);
   }

@@ -7,9 +7,9 @@
 #include <cstddef>
 #include <vector>
 
+#include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/host/chunk_kernels.hpp"
 #include "tpetra_ext/kernels/host/interlude.hpp"
-#include "tpetra_ext/kernels/matrix_ref.hpp"
 
 namespace capstan::kernels::detail {
 
@@ -48,7 +48,7 @@ void forEachChunk(const Exec& exec, const ChunkPlan& plan, const Body& body) {
     runSlot(0);
     return;
   }
-  Kokkos::parallel_for("capstan::kernels",
+  Kokkos::parallel_for("capstan chunks",
                        Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>(exec, 0, plan.slots), runSlot);
 }
 

@@ -1,4 +1,4 @@
-#include "tpetra_ext/kernels/host/instruction_set.hpp"
+#include "tpetra_ext/kernels/base/instruction_set.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -26,22 +26,25 @@ extern const ChunkKernels<double> doubleTable;
 
 namespace {
 
+constexpr const char* genericName = "generic";
+
 struct Tables {
   const ChunkKernels<float>* single;
   const ChunkKernels<double>* real;
-  bool runs;  ///< on this processor
+  bool runs;             ///< on this processor
+  bool generic = false;  ///< asked for the generic path: the tables are for whoever names the host path
 };
 
 /// All that are built, the simplest first.
 std::vector<Tables> builtTables() {
-  std::vector<Tables> tables = {{&baseline::floatTable, &baseline::doubleTable, true}};
+  std::vector<Tables> tables = {{&baseline::floatTable, &baseline::doubleTable, true, false}};
 #ifdef CAPSTAN_KERNELS_X86
   __builtin_cpu_init();
   const bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const bool hasAvx512 = hasAvx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                          __builtin_cpu_supports("avx512dq");
-  tables.push_back({&avx2::floatTable, &avx2::doubleTable, hasAvx2});
-  tables.push_back({&avx512::floatTable, &avx512::doubleTable, hasAvx512});
+  tables.push_back({&avx2::floatTable, &avx2::doubleTable, hasAvx2, false});
+  tables.push_back({&avx512::floatTable, &avx512::doubleTable, hasAvx512, false});
 #endif
   return tables;
 }
@@ -57,13 +60,17 @@ Tables chooseTables() {
   const auto runs = [](const Tables& table) { return table.runs; };
   const char* const asked = std::getenv("CAPSTAN_KERNELS");
   const std::string name = asked == nullptr || *asked == 0 ? "auto" : asked;
-  if (name == "auto") return *std::find_if(tables.rbegin(), tables.rend(), runs);
+  if (name == "auto" || name == genericName) {
+    Tables best = *std::find_if(tables.rbegin(), tables.rend(), runs);
+    best.generic = name == genericName;
+    return best;
+  }
   const auto found =
       std::find_if(tables.begin(), tables.end(), [&name](const Tables& table) { return name == table.real->name; });
   if (found != tables.end() && found->runs) return *found;
   throw std::invalid_argument("CAPSTAN_KERNELS (environment): found '" + name + "'" +
                               (found != tables.end() ? ", which this processor does not have" : "") +
-                              "; allowed here: auto" + joined(instructionSets()));
+                              "; allowed here: auto" + joined(instructionSets()) + ", " + genericName);
 }
 
 const Tables& chosenTables() {
@@ -92,6 +99,8 @@ std::vector<std::string> instructionSets() {
   return names;
 }
 
-std::string instructionSet() { return detail::chunkKernels<double>().name; }
+std::string instructionSet() { return genericPathForced() ? detail::genericName : detail::chunkKernels<double>().name; }
+
+bool genericPathForced() { return detail::chosenTables().generic; }
 
 }  // namespace capstan::kernels

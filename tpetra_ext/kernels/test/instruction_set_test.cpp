@@ -1,7 +1,8 @@
-#include "tpetra_ext/kernels/host/instruction_set.hpp"
+#include "tpetra_ext/kernels/base/instruction_set.hpp"
 
 #include <gtest/gtest.h>
 
+#include <Kokkos_Core.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -18,7 +19,11 @@ TEST(InstructionSet, IsTheOneAskedForOrTheLastThatRuns) {
   EXPECT_EQ(instructionSets().front(), "baseline");
   const std::string name = asked != nullptr ? asked : "auto";
   EXPECT_EQ(instructionSet(), name != "auto" ? name : instructionSets().back());
-  EXPECT_EQ(instructionSet(), detail::chunkKernels<float>().name);
+  EXPECT_EQ(genericPathForced(), name == "generic");
+  EXPECT_EQ(detail::chunkKernels<double>().name, std::string(detail::chunkKernels<float>().name));
+  if (!genericPathForced()) {
+    EXPECT_EQ(instructionSet(), detail::chunkKernels<float>().name);
+  }
 }
 
 TEST(InstructionSet, WidensRegisters) {
@@ -35,6 +40,12 @@ TEST(InstructionSet, WidensRegisters) {
   }
 }
 
+TEST(Backend, HasTheThreadsThatTheRunIsFor) {
+  const char* const asked = std::getenv("CAPSTAN_TEST_CONCURRENCY");
+  if (asked == nullptr) GTEST_SKIP() << "set by ./capstan test --openmp";
+  EXPECT_EQ(static_cast<int>(Kokkos::DefaultExecutionSpace().concurrency()), std::atoi(asked));
+}
+
 /// In a process of its own, since the choice is made once.
 TEST(InstructionSetDeathTest, UnknownOnesAreRefused) {
   ::testing::FLAGS_gtest_death_test_style = "threadsafe";
@@ -49,7 +60,7 @@ TEST(InstructionSetDeathTest, UnknownOnesAreRefused) {
     std::exit(0);
   };
   EXPECT_EXIT(ask("sse9"), testing::ExitedWithCode(3),
-              "CAPSTAN_KERNELS \\(environment\\): found 'sse9'; allowed here: auto, baseline");
+              "CAPSTAN_KERNELS \\(environment\\): found 'sse9'; allowed here: auto, baseline.*, generic");
   EXPECT_EXIT(ask("auto"), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(ask(""), testing::ExitedWithCode(0), "");
 }

@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "tpetra_ext/kernels/host/instruction_set.hpp"
+#include "tpetra_ext/kernels/base/instruction_set.hpp"
 
 /// The run is for the instruction set that CAPSTAN_KERNELS names; where the processor lacks it, there is nothing to
 /// test.

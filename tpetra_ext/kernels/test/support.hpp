@@ -10,7 +10,7 @@
 #include <random>
 #include <vector>
 
-#include "tpetra_ext/kernels/execution.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 
 namespace capstan::kernels::test {
 

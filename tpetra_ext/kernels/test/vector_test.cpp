@@ -136,6 +136,44 @@ TYPED_TEST(VectorTest, ListsRefuseShortVectorsAndWhatTheyCannotHold) {
   EXPECT_THROW(list.add(Exec(), 5, T(1), v.column(0), T(1), v.column(1), v.column(0)), std::length_error);
 }
 
+/// Every size in which a list may travel, and the sizes' limits.
+TYPED_TEST(VectorTest, ListsOfAnyLengthActInOrder) {
+  using T = typename TypeParam::Scalar;
+  for (const int count : {1, detail::shortSweep, detail::shortSweep + 1, detail::longSweep, detail::longSweep + 1,
+                          SweepList<T>::capacity}) {
+    const int n = 600;
+    TestMatrix<T> v(n, 2);
+    for (int i = 0; i < n; ++i) {
+      v(i, 0) = T(i % 5);
+      v(i, 1) = T(0);
+    }
+    v.push();
+    SweepList<T> list;
+    // y = x + (+-1) y: the order matters, and small integers stay exact.
+    for (int k = 0; k < count; ++k) {
+      list.add(Exec(), n, T(1), v.column(0), k % 3 == 0 ? T(-1) : T(1), v.column(1), v.column(1));
+    }
+    sweep<typename TypeParam::Path>(Exec(), n, list);
+    v.pull();
+    for (int i = 0; i < n; ++i) {
+      T expected = T(0);
+      for (int k = 0; k < count; ++k) expected = T(i % 5) + (k % 3 == 0 ? -expected : expected);
+      ASSERT_EQ(v(i, 1), expected) << count << " operations, row " << i;
+    }
+    EXPECT_TRUE(v.paddingIntact());
+  }
+}
+
+TYPED_TEST(VectorTest, ArgumentsOfShortListsAreSmall) {
+  using T = typename TypeParam::Scalar;
+  // CUDA's launch: up to 512 bytes without a copy, up to 4 kB of arguments; the policy takes some of it.
+  constexpr std::size_t policy = sizeof(Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>);
+  EXPECT_LE(sizeof(detail::SweepArguments<T, detail::shortSweep>) + policy, 512u);
+  EXPECT_LE(sizeof(detail::SweepArguments<T, detail::longSweep>) + policy, 4096u);
+  EXPECT_GE(detail::shortSweep, 7) << "the pipeline of depth 1 updates 3 + 4 vectors";
+  EXPECT_GE(SweepList<T>::capacity, 3 * 20 + 4);
+}
+
 TYPED_TEST(VectorTest, DotsAgreeWithLongDouble) {
   using T = typename TypeParam::Scalar;
   for (const int n : rowCounts()) {

@@ -3,7 +3,10 @@
 /// Where a kernel runs (its path) and where its small matrices live (PinnedSpace).
 
 #include <Kokkos_Core.hpp>
+#include <cstddef>
 #include <type_traits>
+
+#include "tpetra_ext/kernels/base/instruction_set.hpp"
 
 namespace capstan::kernels {
 
@@ -13,7 +16,8 @@ struct HostPath {};
 /// Portable Kokkos code (teams and ranges) for any backend. It also runs on CPUs, so that it is tested everywhere.
 struct GenericPath {};
 
-/// Chooses HostPath or GenericPath from the execution space.
+/// HostPath where the execution space is a CPU's, unless the environment says CAPSTAN_KERNELS=generic; else
+/// GenericPath.
 struct AutoPath {};
 
 namespace detail {
@@ -33,14 +37,25 @@ template <>
 struct IsHostBackend<Kokkos::Threads> : std::true_type {};
 #endif
 
-template <class Path, class Exec>
-struct ResolvePath {
-  using Type = Path;
-};
-template <class Exec>
-struct ResolvePath<AutoPath, Exec> {
-  using Type = std::conditional_t<IsHostBackend<Exec>::value, HostPath, GenericPath>;
-};
+/// Bytes of a functor, its policy beside it, that Kokkos hands to CUDA as kernel arguments, and that CUDA takes.
+/// Between the two Kokkos copies it through constant memory, unless told that it is light, and waits for the kernel
+/// that used that before.
+constexpr std::size_t smallArguments = 440, largeArguments = 4000;
+
+/// Calls run(HostPath()) or run(GenericPath()), as Path says. \throws std::invalid_argument when AutoPath looks at a
+/// CAPSTAN_KERNELS that is wrong.
+template <class Path, class Exec, class Run>
+void onPath(const Run& run) {
+  if constexpr (!std::is_same<Path, AutoPath>::value) {
+    run(Path());
+  } else if constexpr (!IsHostBackend<Exec>::value) {
+    run(GenericPath());
+  } else if (genericPathForced()) {
+    run(GenericPath());
+  } else {
+    run(HostPath());
+  }
+}
 
 template <class Exec>
 struct PinnedSpaceOf {

@@ -1,0 +1,80 @@
+#include "tpetra_ext/operators/row_sums.hpp"
+
+#include <Tpetra_CrsMatrix.hpp>
+#include <algorithm>
+#include <limits>
+
+#include "tpetra_ext/compat/host_rows.hpp"
+#include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
+
+namespace capstan {
+namespace {
+
+/// A row's sum, and whether it is rounding.
+template <class Scalar>
+struct RowSum {
+  /// Of the sum of magnitudes: what rounding in an assembly leaves.
+  static constexpr Scalar tolerance = 16 * std::numeric_limits<Scalar>::epsilon();
+
+  Scalar sum = 0, magnitude = 0;
+
+  KOKKOS_INLINE_FUNCTION void add(Scalar value) {
+    sum += value;
+    magnitude += value < Scalar(0) ? -value : value;
+  }
+  /// False for NaN.
+  KOKKOS_INLINE_FUNCTION bool isZero() const { return (sum < Scalar(0) ? -sum : sum) <= tolerance * magnitude; }
+};
+
+/// Rows 0, stride, 2 stride, ... of a matrix on the device that do not sum to zero.
+template <class Matrix>
+struct OtherRows {
+  Matrix matrix;
+  std::size_t stride;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i, long& others) const {
+    const std::size_t row = i * stride;
+    RowSum<typename Matrix::value_type> sum;
+    for (auto k = matrix.graph.row_map(row); k < matrix.graph.row_map(row + 1); ++k) sum.add(matrix.values(k));
+    if (!sum.isZero()) ++others;
+  }
+};
+
+}  // namespace
+
+template <class Types>
+RowSums rowSums(const typename Types::Operator& a) {
+  using Scalar = typename Types::Scalar;
+  using RowMatrix =
+      Tpetra::RowMatrix<Scalar, typename Types::LocalOrdinal, typename Types::GlobalOrdinal, typename Types::Node>;
+  using Rows = compat::HostRows<RowMatrix>;
+  RowSums found;
+  const auto* matrix = dynamic_cast<const RowMatrix*>(&a);
+  if (matrix == nullptr || !Rows::readable(*matrix)) return found;
+  const std::size_t count = compat::localNumRows(*matrix);
+  const std::size_t stride = std::max<std::size_t>(1, (count + mostRowsSummed - 1) / mostRowsSummed);
+  if (const auto* stored = dynamic_cast<const typename Types::CrsMatrix*>(matrix); stored != nullptr) {
+    const auto local = stored->getLocalMatrixDevice();
+    const std::size_t read = (count + stride - 1) / stride;
+    kernels::reduceAndWait("capstan rowsums", Kokkos::RangePolicy<typename Types::ExecutionSpace>(0, read),
+                           OtherRows<std::decay_t<decltype(local)>>{local, stride}, found.others);
+    found.zero = static_cast<long>(read) - found.others;
+    return found;
+  }
+  Rows rows(*matrix);
+  for (std::size_t row = 0; row < count && found.others == 0; row += stride) {
+    rows.read(row);
+    RowSum<Scalar> sum;
+    for (std::size_t k = 0; k < rows.size(); ++k) sum.add(rows.value(k));
+    ++(sum.isZero() ? found.zero : found.others);
+  }
+  return found;
+}
+
+#define CAPSTAN_ROW_SUMS(S, LO, GO, NO) \
+  template RowSums rowSums<TpetraTypes<S, LO, GO, NO>>(const TpetraTypes<S, LO, GO, NO>::Operator&);
+CAPSTAN_INSTANTIATE(CAPSTAN_ROW_SUMS)
+
+}  // namespace capstan

@@ -1,0 +1,25 @@
+#pragma once
+/// \file
+/// Whether the rows of a matrix sum to zero.
+
+#include <cstddef>
+
+#include "tpetra_ext/types.hpp"
+
+namespace capstan {
+
+/// Rows of this rank that sum to zero, and others, among those that were read.
+struct RowSums {
+  long zero = 0, others = 0;
+};
+
+/// Rows of a rank that rowSums() reads at most.
+constexpr std::size_t mostRowsSummed = 1000;
+
+/// Adds up mostRowsSummed rows of this rank, evenly spread, or all where there are fewer. Nothing where rows cannot be
+/// read. A Tpetra::CrsMatrix is read where it lives, which takes one fence; other matrices on the host, up to the first
+/// row that does not sum to zero. Local.
+template <class Types>
+RowSums rowSums(const typename Types::Operator& a);
+
+}  // namespace capstan

@@ -1,0 +1,145 @@
+#include "tpetra_ext/operators/block_kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Tpetra_CrsMatrix.hpp>
+#include <cstdint>
+#include <limits>
+#include <set>
+
+#include "tpetra_ext/operators/row_sums.hpp"
+#include "tpetra_ext/reductions/counters.hpp"
+#include "tpetra_ext/test/support/counted_allocations.hpp"
+#include "tpetra_ext/test/support/vectors.hpp"
+
+namespace capstan::test {
+namespace {
+
+using Kernels = BlockKernels<Types>;
+using Execution = Types::ExecutionSpace;
+using Staging = CoefficientStaging<Execution, Scalar>;
+using HostMatrix = Staging::HostMatrix;
+
+HostMatrix numbered(int rows, int columns, int from) {
+  HostMatrix matrix(rows, columns);
+  for (int j = 0; j < columns; ++j) {
+    for (int i = 0; i < rows; ++i) matrix(i, j) = static_cast<Scalar>(from + i + rows * j);
+  }
+  return matrix;
+}
+
+TEST(CoefficientStaging, KeepsACopyUntilTheHostHasWaited) {
+  Staging staging;
+  const Execution exec;
+  kernels::fence(exec);
+  const auto first = staging.copy(exec, numbered(2, 3, 0)), second = staging.copy(exec, numbered(4, 1, 100));
+  EXPECT_EQ(first.extent(0), 2u);
+  EXPECT_EQ(first.extent(1), 3u);
+  EXPECT_EQ(first(1, 2), Scalar(5));
+  EXPECT_EQ(second(3, 0), Scalar(103));
+  EXPECT_NE(first.data(), second.data());
+  kernels::fence(exec);
+  EXPECT_EQ(staging.copy(exec, numbered(1, 1, 7)).data(), first.data());
+}
+
+TEST(CoefficientStaging, WaitsForOneMoreThanItsBuffersOnly) {
+  Staging staging;
+  const Execution exec;
+  kernels::fence(exec);
+  std::set<const Scalar*> where;
+  const long before = counters().fences;
+  for (std::size_t k = 0; k < Staging::most; ++k) where.insert(staging.copy(exec, numbered(3, 3, 0)).data());
+  EXPECT_EQ(where.size(), Staging::most);
+  EXPECT_EQ(counters().fences, before);
+  EXPECT_EQ(where.count(staging.copy(exec, numbered(3, 3, 0)).data()), 1u);
+  EXPECT_EQ(counters().fences, before + 1);
+}
+
+TEST(BlockKernels, AllocateNothingForShapesTheyHaveSeen) {
+  const MapPtr map = mapOfLocal(20);
+  const MultiVector q = filled(map, 4, 1);
+  MultiVector p = filled(map, 2, 2), v = filled(map, 2, 3);
+  Kernels kernels;
+  HostMatrix unit = numbered(2, 2, 1);
+  unit(1, 0) = 0;
+  const HostMatrix r = numbered(6, 2, 0), s = numbered(4, 2, 0);
+  const auto use = [&] {
+    capstan::kernels::fence(kernels.execution());
+    kernels.update(q, s, v);
+    kernels.triangularSolve(v, unit);
+    kernels.orthonormalize(&q, &p, unit, v, r, unit);
+    kernels.orthonormalize(&q, nullptr, HostMatrix(), v, s, unit);
+  };
+  use();
+  const long fences = counters().fences;
+  use();
+  EXPECT_EQ(counters().fences, fences + 1) << "a launch must not wait for the coefficients of the one before";
+  const long before = allocations();
+  use();
+  EXPECT_EQ(allocations(), before);
+}
+
+TEST(BlockKernels, PseudoRandomEntriesDependOnTheGlobalRowAlone) {
+  const MapPtr map = mapOfLocal(50);
+  const MultiVector x = filled(map, 1, 1);
+  MultiVector entries(map, 1), signs(map, 1);
+  Kernels kernels;
+  kernels.scatter(entries);
+  kernels.changeSigns(x, signs);
+  capstan::kernels::fence(kernels.execution());
+  const auto entry = entries.getLocalViewHost(Tpetra::Access::ReadOnly);
+  const auto sign = signs.getLocalViewHost(Tpetra::Access::ReadOnly),
+             from = x.getLocalViewHost(Tpetra::Access::ReadOnly);
+  int negative = 0;
+  for (std::size_t i = 0; i < entry.extent(0); ++i) {
+    const auto row = static_cast<std::uint64_t>(map->getGlobalElement(static_cast<Map::local_ordinal_type>(i)));
+    std::uint64_t bits = (row + 1) * 0x9E3779B97F4A7C15ULL;
+    const bool changes = (bits >> 40 & 1U) != 0;
+    bits ^= bits >> 29;
+    bits *= 0xBF58476D1CE4E5B9ULL;
+    EXPECT_EQ(entry(i, 0), static_cast<Scalar>(static_cast<double>(bits >> 11) * 0x1.0p-52 - 1.0));
+    EXPECT_EQ(sign(i, 0), changes ? -from(i, 0) : from(i, 0));
+    negative += changes ? 1 : 0;
+  }
+  EXPECT_GT(negative, 10);
+  EXPECT_LT(negative, 40);
+}
+
+/// 1D Laplace without boundary conditions, whose rows sum to zero; the last row of this rank more by `excess`.
+Teuchos::RCP<Types::CrsMatrix> neumann(const MapPtr& map, Scalar excess) {
+  const auto matrix = Teuchos::rcp(new Types::CrsMatrix(map, 3));
+  const auto rows = static_cast<Types::GlobalOrdinal>(map->getGlobalNumElements());
+  const auto last = map->getMaxGlobalIndex();
+  for (Types::GlobalOrdinal row = map->getMinGlobalIndex(); row <= last; ++row) {
+    Scalar diagonal = row == last ? excess : Scalar(0);
+    for (const Types::GlobalOrdinal other : {row - 1, row + 1}) {
+      if (other < 0 || other >= rows) continue;
+      matrix->insertGlobalValues(row, Teuchos::tuple(other), Teuchos::tuple(Scalar(-1)));
+      diagonal += 1;
+    }
+    matrix->insertGlobalValues(row, Teuchos::tuple(row), Teuchos::tuple(diagonal));
+  }
+  matrix->fillComplete();
+  return matrix;
+}
+
+TEST(RowSums, SeeRowsThatDoNotSumToZero) {
+  const MapPtr map = mapOfLocal(30);
+  const RowSums all = rowSums<Types>(*neumann(map, 0));
+  EXPECT_EQ(all.zero, 30);
+  EXPECT_EQ(all.others, 0);
+  const RowSums one = rowSums<Types>(*neumann(map, Scalar(0.5)));
+  EXPECT_EQ(one.zero, 29);
+  EXPECT_EQ(one.others, 1);
+  const RowSums nan = rowSums<Types>(*neumann(map, std::numeric_limits<Scalar>::quiet_NaN()));
+  EXPECT_EQ(nan.others, 1);
+}
+
+TEST(RowSums, ReadAFewOfManyRows) {
+  const RowSums some = rowSums<Types>(*neumann(mapOfLocal(2500), 0));
+  EXPECT_EQ(some.zero, 834) << "each third row";
+  EXPECT_EQ(some.others, 0);
+}
+
+}  // namespace
+}  // namespace capstan::test
