@@ -37,7 +37,7 @@ class BiCgStab final : public BiCgStabCycles<Types> {
  private:
   using typename Base::Ending;
 
-  Ending cycle(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) override {
+  Ending cycle(LinearSystem<Types>& system, const MultiVector&, MultiVector& x, StopTest& stop) override {
     auto& kernels = system.kernels();
     auto& batch = *batch_;
     MultiVector &r = *this->r_, &shadow = *this->shadow_, &p = *p_, &v = *v_, &t = *t_;

@@ -37,7 +37,7 @@ class BiCgStabCycles : public KrylovSolver<Types> {
       best_ = std::numeric_limits<double>::infinity();
       // A square that may have underflowed is no product to divide by.
       const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
-      const Ending ending = square_ > least ? cycle(system, x, stop) : Ending::Breakdown;
+      const Ending ending = square_ > least ? cycle(system, b, x, stop) : Ending::Breakdown;
       judge(system, b, x, stop, ending);
     }
   }
@@ -47,7 +47,7 @@ class BiCgStabCycles : public KrylovSolver<Types> {
 
   /// Iterates from r_, which is b - A x with (r, r) = square_, until something ends the cycle; x is finite where alpha
   /// and omega were. Collective.
-  virtual Ending cycle(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) = 0;
+  virtual Ending cycle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) = 0;
 
   /// Makes what is missing for vectors like b. Collective where it allocates.
   virtual void prepare(LinearSystem<Types>& system, const MultiVector& b) = 0;
@@ -62,7 +62,7 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     if (stop.reached(norm)) return Ending::Claimed;
     if (!goOn) return Ending::UserTest;
     if (stop.exhausted()) return Ending::Limit;
-    if (norm < best_) {
+    if (norm < smaller * best_) {
       best_ = norm;
       bestStep_ = steps_;
     }
@@ -173,6 +173,7 @@ class BiCgStabCycles : public KrylovSolver<Types> {
 
   /// Iterations without a smaller residual that end a cycle: residuals of BiCGStab rise and fall.
   static constexpr int patience = 300, fewIdle = 10;
+  static constexpr double smaller = 0.9;  ///< a residual is smaller than the best by at least this factor
   /// A cycle that left more than this part of the residual gained nothing; so many in a row end BiCGStab.
   static constexpr double progress = 0.5;
   static constexpr int mostFruitless = 2;

@@ -22,7 +22,8 @@
 /// | alpha, beta,  | alpha, beta, omega | scalars, replicated | coefficients of p, of the next p, and of q      |
 /// | omega         |                    |                     |                                                 |
 ///
-/// The recurrences let rounding grow: a claim that the computed residual does not bear out starts a new cycle from it.
+/// The recurrences let rounding grow: each time the residual has fallen by eight digits all vectors but p^ are computed
+/// anew (6 A, 4 M^{-1}); a claim that the computed residual does not bear out starts a new cycle from it.
 
 #include "belos_ext/solvers/bicgstab/bicgstab_cycles.hpp"
 #include "tpetra_ext/reductions/pending_reduction.hpp"
@@ -45,7 +46,7 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
  private:
   using typename Base::Ending;
 
-  Ending cycle(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) override {
+  Ending cycle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     auto& kernels = system.kernels();
     MultiVector &r = *this->r_, &shadow = *this->shadow_;
     kernels.axpby(Scalar(1), r, Scalar(0), shadow);  // r* = r
@@ -60,6 +61,7 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
     if (this->isRounding(image, length * std::sqrt((*begin_)[ww]))) return Ending::Breakdown;
 
     Scalar rho = this->square_, alpha = rho / image, beta = 0, omega = 0;
+    peak_ = static_cast<double>(length);
     for (;;) {
       if (!std::isfinite(alpha)) return Ending::NotFinite;
       directions(system, alpha, beta, omega);  // p^, s, s^, z; q, q^, y
@@ -77,6 +79,7 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
         if (const auto ending = this->follow(system, stop, *predicted)) return *ending;
       }
 
+      if (predicted && replacementIsDue(*predicted)) replace(system, b, x, stop);
       PendingReduction<Types> products = startOfR();
       advance(system);  // w^ = M^{-1} w, t = A w^
       products.wait();
@@ -91,6 +94,29 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
       alpha = next / (p[wSlot_] + beta * p[sSlot_] - beta * omega * p[zSlot_]);
       rho = next;
     }
+  }
+
+  /// Whether the residual has fallen so far that the recurrences have lost half their digits.
+  bool replacementIsDue(double norm) {
+    peak_ = std::max(peak_, norm);
+    if (norm > std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon())) * peak_) return false;
+    peak_ = norm;
+    return true;
+  }
+
+  /// r, r^, w from x, and s, s^, z, z^, v from p^: what recurrences have made of them is forgotten, the direction is
+  /// not. 6 A, 4 M^{-1}.
+  void replace(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
+    system.tell(stop.iterations(), "residual replacement", "before rounding separates the recurrences from b - A x");
+    MultiVector& r = *this->r_;
+    system.residual(b, x, r);
+    hatOf(system, r, rHat_);
+    system.act(Action::Operator, hat(r, rHat_), *w_);
+    system.act(Action::Operator, *p_, *s_);
+    hatOf(system, *s_, sHat_);
+    system.act(Action::Operator, hat(*s_, sHat_), *z_);
+    hatOf(system, *z_, zHat_);
+    system.act(Action::Operator, hat(*z_, zHat_), *v_);
   }
 
   /// w^ = M^{-1} w, t = A w^.
@@ -169,6 +195,7 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
   }
 
   bool preconditioned_ = false;
+  double peak_ = 0;  ///< the largest residual since the recurrences began, or were replaced
   Vector p_, w_, s_, z_, v_, t_, rHat_, wHat_, sHat_, zHat_, between_;
   std::unique_ptr<ReductionBatch<Types>> begin_, ofQ_, ofR_;
   typename ReductionBatch<Types>::Slot qySlot_, yySlot_, qqSlot_, rSlot_, wSlot_, sSlot_, zSlot_, rrSlot_;
