@@ -80,8 +80,9 @@ class Lockstep {
     Lane(Lockstep& o, int c) : LinearSystem<Types>(o.storage_.kernels), owner(o), column(c) {}
 
     void act(Action a, const MultiVector& from, MultiVector& to) override {
-      // A status test that wants the current iterate calls the lane's update while its fiber is paused.
-      if (owner.running_ != this) return perform(owner.operator_, a, from, to);
+      // A status test that wants the current iterate calls the lane's update while its fiber is paused. A block of
+      // columns is no part of a larger one: preconditioners keep to the number of columns they first saw.
+      if (owner.running_ != this || from.getNumVectors() != 1) return perform(owner.operator_, a, from, to);
       action = a;
       in = &from;
       out = &to;

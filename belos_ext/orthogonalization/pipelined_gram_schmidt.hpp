@@ -86,7 +86,7 @@ class PipelinedGramSchmidt {
       products.withV = batch.innerProducts(*basis.columns(0, known_), *ahead.columns(first + 1, first + count + 1));
       products.withZ = batch.trailingGram(*ahead.columns(known_, first + count + 1), first + 1 - known_);
     }
-    pending_[slot(first)] = batch.start();
+    pending_[slot(first)] = system.start(batch);
   }
 
   /// Waits for the reduction of the block that starts with product `first`, and completes its columns of G and vectors

@@ -31,11 +31,23 @@ class LinearSystem {
   explicit LinearSystem(BlockKernels<Types>& kernels) : kernels_(kernels) {}
   virtual ~LinearSystem() = default;
 
-  /// out = action(in); both n x 1 on the system's map. Collective.
+  /// out = action(in); both n x t on the system's map: t = 1, or t columns that belong to this one right-hand side
+  /// (enlarged methods). Collective.
   virtual void act(Action action, const MultiVector& in, MultiVector& out) = 0;
 
   /// One blocking all-reduce of everything in the batch. Collective.
   virtual void reduce(ReductionBatch<Types>& batch) = 0;
+
+  /// The same without waiting; the results are there after wait() of the handle. Not before the first reduce() of a
+  /// solve, in which the ranks compare what they bring. Collective.
+  virtual PendingReduction<Types> start(ReductionBatch<Types>& batch) { return batch.start(); }
+
+  /// out = A in, then the reduction: in one call, so that a system that can carries the messages of the product inside
+  /// those of the reduction. The batch may hold products with `out`. Collective.
+  virtual void applyAndReduce(const MultiVector& in, MultiVector& out, ReductionBatch<Types>& batch) {
+    act(Action::Operator, in, out);
+    reduce(batch);
+  }
 
   /// The end of an iteration or block: status tests and output see the recursive residual norm and, on demand, the
   /// update of the solution. Returns false when the application's own test asks to stop. Collective.

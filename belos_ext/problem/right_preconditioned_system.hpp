@@ -32,6 +32,10 @@ class RightPreconditionedSystem final : public LinearSystem<Types> {
     }
   }
   void reduce(ReductionBatch<Types>& batch) override { system_.reduce(batch); }
+  PendingReduction<Types> start(ReductionBatch<Types>& batch) override { return system_.start(batch); }
+  void applyAndReduce(const MultiVector& in, MultiVector& out, ReductionBatch<Types>& batch) override {
+    system_.applyAndReduce(in, out, batch);
+  }
   bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
     return system_.boundary(iterations, recursive, update);
   }

@@ -45,21 +45,19 @@ class BiCgStab final : public BiCgStabCycles<Types> {
     const Scalar length = std::sqrt(this->square_);
     for (Scalar rho = this->square_;;) {
       precondition(system, p, y());
-      system.act(Action::Operator, y(), v);  // v = A M^{-1} p
       batch.clear();
       const auto sigma = batch.dot(shadow, v), vv = batch.norm2(v);
-      system.reduce(batch);
+      system.applyAndReduce(y(), v, batch);  // v = A M^{-1} p
       if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
       if (this->isRounding(batch[sigma], length * std::sqrt(batch[vv]))) return Ending::Breakdown;
       const Scalar alpha = rho / batch[sigma];
       kernels.axpby(-alpha, v, Scalar(1), r);  // s = r - alpha v
 
       precondition(system, r, z());
-      system.act(Action::Operator, z(), t);  // t = A M^{-1} s
       batch.clear();
       const auto ts = batch.dot(t, r), tt = batch.norm2(t), ss = batch.norm2(r);
       const auto shadowS = batch.dot(shadow, r), shadowT = batch.dot(shadow, t);
-      system.reduce(batch);
+      system.applyAndReduce(z(), t, batch);  // t = A M^{-1} s
       const Scalar omega = batch[tt] > 0 ? batch[ts] / batch[tt] : Scalar(0);
       if (!std::isfinite(omega) || !std::isfinite(alpha)) return Ending::NotFinite;
       const Scalar next = batch[shadowS] - omega * batch[shadowT];  // (r*, r), not reduced

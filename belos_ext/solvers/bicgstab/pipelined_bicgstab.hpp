@@ -65,7 +65,7 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
     for (;;) {
       if (!std::isfinite(alpha)) return Ending::NotFinite;
       directions(system, alpha, beta, omega);  // p^, s, s^, z; q, q^, y
-      PendingReduction<Types> qy = startOfQ();
+      PendingReduction<Types> qy = startOfQ(system);
       hatOf(system, *z_, zHat_);
       system.act(Action::Operator, hat(*z_, zHat_), *v_);  // v = A M^{-1} z
       qy.wait();
@@ -80,7 +80,7 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
       }
 
       if (predicted && replacementIsDue(*predicted)) replace(system, b, x, stop);
-      PendingReduction<Types> products = startOfR();
+      PendingReduction<Types> products = startOfR(system);
       advance(system);  // w^ = M^{-1} w, t = A w^
       products.wait();
       const auto& p = *ofR_;
@@ -161,14 +161,14 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
     system.kernels().sweep(sweep);
   }
 
-  PendingReduction<Types> startOfQ() {
+  PendingReduction<Types> startOfQ(LinearSystem<Types>& system) {
     ofQ_->clear();
     qySlot_ = ofQ_->dot(*this->r_, *w_);
     yySlot_ = ofQ_->norm2(*w_);
     qqSlot_ = ofQ_->norm2(*this->r_);
-    return ofQ_->start();
+    return system.start(*ofQ_);
   }
-  PendingReduction<Types> startOfR() {
+  PendingReduction<Types> startOfR(LinearSystem<Types>& system) {
     const MultiVector& shadow = *this->shadow_;
     ofR_->clear();
     rSlot_ = ofR_->dot(shadow, *this->r_);
@@ -176,7 +176,7 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
     sSlot_ = ofR_->dot(shadow, *s_);
     zSlot_ = ofR_->dot(shadow, *z_);
     rrSlot_ = ofR_->norm2(*this->r_);
-    return ofR_->start();
+    return system.start(*ofR_);
   }
 
   void hatOf(LinearSystem<Types>& system, const MultiVector& v, const Vector& vHat) {

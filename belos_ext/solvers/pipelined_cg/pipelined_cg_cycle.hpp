@@ -52,7 +52,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
         bases_.recur(sweep, a, lanczos_);  // z^(k)_{a+k+1}, u_{i+1}
         system.kernels().sweep(sweep);
       }
-      products_.start(i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr);
+      products_.start(system, i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr);
       if (a > 0) {
         stop.iterated(residualNorm());
         if (const auto end = follow(system, b, x, stop)) return *end;

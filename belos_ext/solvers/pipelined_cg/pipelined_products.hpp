@@ -36,7 +36,7 @@ class PipelinedProducts {
 
   /// Starts the reduction of column c >= 1; u_c and z^(l)_c are there. Collective.
   /// \param direction s; null: none
-  void start(int c, PipelinedBases<Types>& bases, const MultiVector* direction) {
+  void start(LinearSystem<Types>& system, int c, PipelinedBases<Types>& bases, const MultiVector* direction) {
     Column& column = at(c);
     auto& batch = column.batch;
     batch.clear();
@@ -47,7 +47,7 @@ class PipelinedProducts {
     if (j >= 0) column.square = batch.dot(bases.u(0, j), bases.z(0, j));
     if (j >= 0 && preconditioned_) column.residual = batch.norm2(bases.u(0, j));
     if (direction != nullptr) column.along = batch.dot(*direction, bases.top(c));
-    column.pending = batch.start();
+    column.pending = system.start(batch);
   }
 
   /// Waits for column c. Collective; idempotent.

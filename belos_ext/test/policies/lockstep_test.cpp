@@ -52,6 +52,34 @@ std::vector<double> powerIteration(LinearSystem<Types>& system, MultiVector v, i
   return norms;
 }
 
+// A block of one right-hand side, as enlarged methods have it.
+TEST(Lockstep, ABlockOfALaneIsMultipliedColumnByColumn) {
+  const int columns = 2, width = 3;
+  Setting setting(columns);
+  const auto in = vectorFrom(setting.a->getDomainMap(), wave, width);
+  MultiVector expected(in->getMap(), width);
+  setting.a->apply(*in, expected);
+  std::vector<double> differences;
+  const auto body = [&](LinearSystem<Types>& system) {
+    MultiVector out(in->getMap(), width), product(in->getMap(), 1);
+    ReductionBatch<Types> batch(in->getMap()->getComm());
+    system.act(Action::Operator, *in, out);
+    out.update(-1, expected, 1);
+    const auto square = batch.innerProducts(out, out), with = batch.norm2(product);
+    system.applyAndReduce(*in->getVector(0), product, batch);
+    for (int j = 0; j < width; ++j) differences.push_back(batch.view(square)(j, j));
+    EXPECT_GT(batch[with], 0) << "the product is there when the batch is evaluated";
+    batch.clear();
+    const auto again = batch.norm2(product);
+    auto pending = system.start(batch);
+    pending.wait();
+    EXPECT_GT(batch[again], 0);
+  };
+  Lockstep<Types>(setting.op, setting.monitor, 0, setting.storage).run({body, body});
+  ASSERT_EQ(differences.size(), static_cast<size_t>(columns * width));
+  for (const double difference : differences) EXPECT_EQ(difference, 0);
+}
+
 TEST(Lockstep, LanesOfDifferentLengthsEqualSeparateRuns) {
   const std::vector<int> steps{5, 1, 9, 0, 9, 3};
   const int columns = static_cast<int>(steps.size());
