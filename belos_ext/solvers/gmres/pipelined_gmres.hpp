@@ -25,6 +25,7 @@
 /// broken one gained little; for good where that repeats itself.
 
 #include "belos_ext/orthogonalization/pipelined_gram_schmidt.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/gmres/block_length.hpp"
 #include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/spectrum/pipeline_shifts.hpp"
@@ -81,7 +82,7 @@ class PipelinedGmres : public Gmres<Types> {
   std::size_t bases() const override { return 2; }
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
-    if (fruitless_ > maxFruitless || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
+    if (givenUp() || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
     CycleOutcome cycle = pipelinedCycle(system, beta, stop);
     const bool whole = isWhole(cycle, stop);
     shifts_.compare(system, this->relation_.hessenberg(), cycle.columns, whole, stop.iterations());
@@ -98,7 +99,7 @@ class PipelinedGmres : public Gmres<Types> {
       return cycle;
     }
     fruitless_ = cycle.columns > lag() ? 0 : fruitless_ + 1;
-    const bool gained = cycle.columns > 0 && promised_ < progress * beta;
+    const bool gained = cycle.columns > 0 && promised_ < static_cast<Scalar>(tuning::pipelined_gmres::progress) * beta;
     shrink(system, stop,
            inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted", !gained);
     return gained ? cycle : classicalCycle(system, beta, stop);
@@ -159,7 +160,7 @@ class PipelinedGmres : public Gmres<Types> {
     ahead_.resize(map, m + 1);
     fitDepth(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)));
     columns_.begin(map->getComm(), m, t_, depth_, scheme());
-    again_ = lag() > 1 ? maxAgainAhead : maxAgain;
+    again_ = lag() > 1 ? tuning::pipelined_gmres::maxAgainAhead : tuning::pipelined_gmres::maxAgain;
     normalizer_ = 1;
     shifts_.choose(system, map, lag(), stop.iterations());
     system.kernels().scale(Scalar(1), this->basis_[0], ahead_[0]);
@@ -247,9 +248,11 @@ class PipelinedGmres : public Gmres<Types> {
   bool isExact(const StopTest& stop, int a) {
     const Scalar error = columns_.recurrence().relationError(a);
     const auto& leastSquares = this->relation_.leastSquares();
-    const Scalar limit =
-        safety * leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
-    return a == 0 || !guarded_ || error <= std::max(std::min(limit, mostError), leastError);
+    const Scalar limit = static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() *
+                         static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    const auto most = static_cast<Scalar>(tuning::pipelined_gmres::mostError);
+    const Scalar least = tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon();
+    return a == 0 || !guarded_ || error <= std::max(std::min(limit, most), least);
   }
 
   /// An automatic t follows what a cycle without a breakdown was like.
@@ -261,6 +264,9 @@ class PipelinedGmres : public Gmres<Types> {
     }
   }
 
+  /// Whether all cycles are classical from now on.
+  bool givenUp() const { return fruitless_ > tuning::pipelined_gmres::maxFruitless; }
+
   CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     promised_ = claimedFrom_ = 0;
     return Base::iterate(system, beta, stop);
@@ -270,8 +276,9 @@ class PipelinedGmres : public Gmres<Types> {
   /// recursion of the last cycle promised a far smaller residual than beta, the true one, and nothing shorter is left
   /// to try; or it claimed to have met the target and gained nothing.
   bool wentAstray(LinearSystem<Types>& system, StopTest& stop, Scalar beta) {
-    const bool inVain = claimedFrom_ > 0 && beta > progress * claimedFrom_;
-    if (!inVain && !(promised_ > 0 && beta > astray * promised_)) return false;
+    const bool inVain =
+        claimedFrom_ > 0 && beta > static_cast<Scalar>(tuning::pipelined_gmres::progress) * claimedFrom_;
+    if (!inVain && !(promised_ > 0 && beta > tuning::pipelined_gmres::astray * promised_)) return false;
     const bool classical = inVain || lag() == 1;
     ++fruitless_;
     shrink(system, stop, "the recursive residual has lost touch with the true one", classical);
@@ -290,27 +297,10 @@ class PipelinedGmres : public Gmres<Types> {
     }
     system.tell(stop.iterations(), "restart",
                 why + "; going on with depth " + std::to_string(depth_) + ", blocks of " + std::to_string(t_) +
-                    (fruitless_ > maxFruitless ? ", classically from now on"
-                     : classical               ? ", first with a classical cycle"
-                                               : ""));
+                    (givenUp()   ? ", classically from now on"
+                     : classical ? ", first with a classical cycle"
+                                 : ""));
   }
-
-  static constexpr int maxFruitless = 3;
-  /// H gets worse conditioned as columns come, and products of strong preconditioners are rounded far more than by eps.
-  static constexpr Scalar safety = static_cast<Scalar>(1e-5);
-  /// Errors of H that may delay convergence, though the residual may still be met: superlinear convergence of a
-  /// nonnormal operator (BentPipe2D100) comes 4 iterations later with errors of 1e-9, and then misses its cycle.
-  static constexpr Scalar mostError = static_cast<Scalar>(1e-10);
-  /// Errors of H that are borne in any case, relative to || A M^{-1} ||.
-  static constexpr Scalar leastError = 100 * std::numeric_limits<Scalar>::epsilon();
-  /// How many vectors of a cycle may be orthogonalised again: one product ahead, and several. Measured on real
-  /// matrices: beyond one of them, a deep pipeline loses more iterations in the vectors that follow than a new cycle
-  /// costs.
-  static constexpr int maxAgain = 3, maxAgainAhead = 0;
-  /// A broken cycle that reduced the residual less than this is not worth a restart.
-  static constexpr Scalar progress = static_cast<Scalar>(0.9);
-  /// True and recursive residuals may differ by this factor at the end of a cycle.
-  static constexpr Scalar astray = 10;
 
   bool blocks_, guarded_;
   SolverOptions options_;

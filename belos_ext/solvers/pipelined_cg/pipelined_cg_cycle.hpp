@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/solvers/common/krylov_solver.hpp"
 #include "belos_ext/solvers/pipelined_cg/kept_direction.hpp"
@@ -42,8 +43,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
         eta_ = eta;
         zeta_ = a > 0 ? -lambda * zeta_ : nu_;
         const bool exhausted = std::abs(rest) <= vanishing();
-        if (a > 0 &&
-            (watch_.lost(a <= shortSolve ? stop.target() / residualNorm() : 0) || (!(rest > 0) && !exhausted))) {
+        if (a > 0 && (watch_.lost(a <= tuning::pipelined_cg::shortSolve ? stop.target() / residualNorm() : 0) ||
+                      (!(rest > 0) && !exhausted))) {
           system.kernels().sweep(sweep);
           return leave(system, b, x, stop, rest);
         }
@@ -130,7 +131,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
       stop.stop(StopReason::UserTest);
       return Ending::Over;
     }
-    if (!(rest > driftFactor * residualNorm())) return std::nullopt;
+    if (!(rest > tuning::pipelined_cg::driftFactor * residualNorm())) return std::nullopt;
     if (options_.residualReplacement.mode != ResidualReplacement::Mode::Off) return Ending::Drift;
     stop.stop(StopReason::Stagnation);
     return Ending::Over;
@@ -190,11 +191,6 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   ConstantNullSpace<Types> constants_;
   Teuchos::RCP<MultiVector> p_, check_, scratch_;
   std::unique_ptr<ReductionBatch<Types>> restart_;
-
- private:
-  static constexpr double driftFactor = 2;
-  /// Steps in which what is left to do tells how much error the basis may have: later, few digits may take many steps.
-  static constexpr int shortSolve = 20;
 };
 
 }  // namespace capstan
