@@ -5,7 +5,7 @@
 /// Source: [pipelined-and-s-step], Fig. 2 [Ghysels, Ashby, Meerbergen and Vanroose 2013] and Fig. 4, section III-C;
 /// p(1) with the orthogonalisations of [low-sync], section 3. One loop serves all: blocks of t products, d reductions
 /// in flight, auxiliary basis Z running L = (d + 1) t - 1 products ahead of the orthonormal basis V. p(l)-GMRES is t =
-/// 1, d = l.
+/// 1, d = l. `line k (j)` beside a statement means line k of Fig. 4, and line j of Fig. 2.
 ///
 /// Cost of t iterations: 1 nonblocking reduction, 1 fence (where it starts), t A, t M^{-1}, three passes over the bases
 /// (products, change of basis, orthogonalisation). Storage: 2 m + 7 vectors. Overlap: a block's reduction is waited for
@@ -138,14 +138,16 @@ class PipelinedGmres : public Gmres<Types> {
     const int m = std::min(this->restartLength_, stop.remaining());
     CycleOutcome cycle;
     for (int first = 0; cycle.columns < m && !cycle.claimed && !cycle.stopped; first += t_) {
-      const int ready = first - depth_ * t_;                  // first product of the block to be completed
-      generateBlock(system, first, std::min(t_, m - first));  // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
-      if (ready >= 0) {
+      const int ready = first - depth_ * t_;  // line 7 (3): first product of the block to be completed
+      // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
+      generateBlock(system, first, std::min(t_, m - first));  // lines 1 to 6 (1, 2)
+      if (ready >= 0) {                                       // line 8 (4)
         // Its reduction was started d blocks ago.
-        if (!completeBlock(system, stop, ready, std::min(t_, m - ready), cycle)) break;
-        correctLast(system, first, m);  // z_{first+t} by the first column of H just found
+        if (!completeBlock(system, stop, ready, std::min(t_, m - ready), cycle)) break;  // lines 9 to 16 (5 to 8)
+        correctLast(system, first, m);  // line 17 (9): z_{first+t} by the first column of H just found
       }
-      if (first < m) columns_.start(system, this->basis_, ahead_, first, std::min(t_, m - first));  // [V Z]^T Z_block
+      // [V Z]^T Z_block
+      if (first < m) columns_.start(system, this->basis_, ahead_, first, std::min(t_, m - first));  // line 19 (11)
     }
     columns_.drain();
     return cycle;
@@ -186,21 +188,21 @@ class PipelinedGmres : public Gmres<Types> {
 
   /// Products first .. first + count - 1. The last vector of a full block waits for correctLast().
   void generateBlock(LinearSystem<Types>& system, int first, int count) {
-    for (int i = first; i < first + count; ++i) {
-      system.apply(ahead_[i], ahead_[i + 1]);
+    for (int i = first; i < first + count; ++i) {  // line 1
+      system.apply(ahead_[i], ahead_[i + 1]);      // lines 3, 4 (1, 2)
       if (i < lag()) {
         const Scalar sigma = shifts_[i];
         columns_.recurrence().shift(i, sigma);
         if (sigma != Scalar(0)) system.kernels().axpby(-sigma, ahead_[i], Scalar(1), ahead_[i + 1]);
       } else if (i - lag() < this->relation_.columns()) {
-        correct(system, i);
+        correct(system, i);  // line 5
       }
     }
   }
 
   void correctLast(LinearSystem<Types>& system, int first, int m) {
     const int i = first + t_ - 1;
-    if (i >= lag() && i < m) correct(system, i);
+    if (i >= lag() && i < m) correct(system, i);  // line 17 (9)
   }
 
   /// z_{i+1} = (A z_i - sum_j b_{j,i} z_j) / b_{i+1,i}. One product ahead, z_i and A z_i are first divided by the new
@@ -215,6 +217,7 @@ class PipelinedGmres : public Gmres<Types> {
 
   /// The block's vectors of V and columns of H, and their residuals. False when the cycle can go no further.
   bool completeBlock(LinearSystem<Types>& system, StopTest& stop, int first, int count, CycleOutcome& cycle) {
+    // Lines 9, 11, 15, 16 (5, 6, 8).
     const PipelinedBlock block = columns_.complete(system, this->basis_, ahead_, first, count, again_);
     again_ -= block.reorthogonalized;
     if (block.reorthogonalized > 0) {
@@ -228,11 +231,11 @@ class PipelinedGmres : public Gmres<Types> {
     }
     Matrix plain(2, 1);
     plain(1, 0) = 1;
-    for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {
+    for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {  // line 10
       this->relation_.refresh();
       inexact_ = !isExact(stop, a);
       if (inexact_) return false;
-      const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());
+      const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());  // line 12 (7)
       Matrix coefficients(a + 2, 2);
       coefficients(a, 0) = 1;
       for (int j = 0; j <= a + 1; ++j) coefficients(j, 1) = h(j, 0);
