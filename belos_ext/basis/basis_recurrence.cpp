@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "belos_ext/dense/ritz_values.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -32,7 +33,7 @@ void BasisRecurrence::setShifts(const std::vector<std::complex<double>>& shifts)
   if (!intervalGiven_) {
     centre_ = (lower + upper) / 2;
     // Ritz values lie inside the spectrum; widen a little, and never to nothing.
-    halfWidth_ = std::max(1.05 * (upper - lower) / 2, 1e-3 * radius);
+    halfWidth_ = std::max(tuning::basis::widened * (upper - lower) / 2, tuning::basis::leastWidth * radius);
   }
   if (kind_ == Basis::Monomial) {
     scale_ = radius;
@@ -43,7 +44,7 @@ void BasisRecurrence::setShifts(const std::vector<std::complex<double>>& shifts)
     for (const auto& s : shifts_) {
       for (const auto& t : shifts_) diameter = std::max(diameter, std::abs(s - t));
     }
-    scale_ = std::max(diameter / 2, 1e-3 * radius);
+    scale_ = std::max(diameter / 2, tuning::basis::leastWidth * radius);
   }
   if (!(scale_ > 0) || !std::isfinite(scale_)) scale_ = 1;
   if (!(halfWidth_ > 0) || !std::isfinite(halfWidth_)) halfWidth_ = 1;

@@ -11,6 +11,8 @@
 #include <limits>
 #include <string>
 
+#include "belos_ext/parameters/tuning.hpp"
+
 namespace capstan {
 
 class DefinitenessWatch {
@@ -30,7 +32,7 @@ class DefinitenessWatch {
       seen_ = "(p, A p) < 0: the operator is not positive definite";
     } else if (rMr < 0) {
       seen_ = "(r, M^-1 r) < 0: the preconditioner is not positive definite";
-    } else if (std::abs(zAp - pAp) > asymmetric * (std::abs(zAp) + std::abs(pAp))) {
+    } else if (std::abs(zAp - pAp) > tuning::definiteness::asymmetric * (std::abs(zAp) + std::abs(pAp))) {
       seen_ = "(M^-1 r, A p) is far from (p, A p): the operator or the preconditioner is not symmetric";
     }
     return !seen_.empty();
@@ -41,9 +43,9 @@ class DefinitenessWatch {
 
   void iterated(double residual) {
     ++iteration_;
-    diverged_ = residual > divergence * initial_;
+    diverged_ = residual > tuning::definiteness::divergence * initial_;
     if (diverged_ && seen_.empty()) seen_ = "the residual has grown beyond what CG makes of definite systems";
-    if (residual < progress * best_) {
+    if (residual < tuning::definiteness::progress * best_) {
       best_ = residual;
       bestAt_ = iteration_;
     }
@@ -51,14 +53,11 @@ class DefinitenessWatch {
 
   /// No new minimum for as many iterations as the last one took, and 200 at least; or a residual 1e8 times that of the
   /// guess.
-  bool hopeless() const { return diverged_ || (!seen_.empty() && iteration_ - bestAt_ > std::max(patience, bestAt_)); }
+  bool hopeless() const {
+    return diverged_ || (!seen_.empty() && iteration_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_));
+  }
 
  private:
-  static constexpr int patience = 200;
-  static constexpr double progress = 0.99, divergence = 1e8;
-  /// Rounding in (M^{-1} r, A p) is relative to the norms: only half of the number is taken for a sign.
-  static constexpr double asymmetric = 0.5;
-
   std::string seen_;
   double initial_ = 0, best_ = std::numeric_limits<double>::infinity();
   bool diverged_ = false;

@@ -10,6 +10,8 @@
 #include <cmath>
 #include <limits>
 
+#include "belos_ext/parameters/tuning.hpp"
+
 namespace capstan {
 
 class ResidualGap {
@@ -45,18 +47,18 @@ class ResidualGap {
 
   /// Whether the gap has just become so large that the recursion would soon follow it, and matters for the target.
   bool due(double target) const {
-    return wasSmall_ && gap_ > threshold() * r_ && gap_ > 1.1 * first_ && gap_ > relevant * target;
+    return wasSmall_ && gap_ > threshold() * r_ && gap_ > tuning::residual_gap::grown * first_ &&
+           gap_ > tuning::residual_gap::relevant * target;
   }
 
   /// Whether the recursive residual is still that of x, but for a small part.
-  bool isSmall() const { return gap_ <= small * r_; }
+  bool isSmall() const { return gap_ <= tuning::residual_gap::small * r_; }
 
   /// A bound of |x|; NaN or Inf where it may have overflowed.
   double iterate() const { return x_; }
 
  private:
   double threshold() const { return std::sqrt(epsilon_); }
-  static constexpr double relevant = 0.1, small = 0.01;
 
   double epsilon_ = std::numeric_limits<double>::epsilon();
   double operatorNorm_ = 0, x_ = 0, r_ = 0;

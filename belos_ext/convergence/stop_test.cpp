@@ -2,24 +2,12 @@
 
 #include <algorithm>
 
+#include "belos_ext/parameters/tuning.hpp"
+
 namespace capstan {
 namespace {
 
-/// Failed claims without progress before a loss of accuracy is declared.
-constexpr int fruitlessClaims = 3;
-/// Full cycles that leave the residual unchanged before the solve is called stagnant: a restarted method that makes no
-/// progress in one whole cycle makes none in the next. Residuals of CG rise before they fall.
-constexpr int idleRestarts = 5;
-constexpr double progress = 0.9;
-constexpr double unchanged = 1e-10;
-/// A claim that came too early lowers the target by what was missing, but not by more than this at once: the residual
-/// that is tested may fall faster than the one the recursion follows. Later ones ask for a little more each, so that x
-/// is not formed in every iteration.
-constexpr double leastLowering = 0.1;
-constexpr double laterClaims = 0.95;
-constexpr double least = 0.5;
-/// In units of eps (|| b || + || |A| |x| ||): a residual below it is rounding. Iterative refinement ends near 1.
-constexpr double few = 2;
+namespace tuned = tuning::stop_test;
 
 double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhsNorm, double preconditioned,
                double userScale) {
@@ -85,17 +73,18 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
     return true;
   }
   // With a left preconditioner b - A x may grow for many cycles while what GMRES minimises falls.
-  unchanged_ = now > (1 - unchanged) * bestAttained_ && norms.native > (1 - unchanged) * bestNative_;
+  unchanged_ = now > (1 - tuned::unchanged) * bestAttained_ && norms.native > (1 - tuned::unchanged) * bestNative_;
   if (!unchanged_) idle_ = 0;
   if (claimed) {
-    fruitless_ = now < progress * bestAttained_ ? 0 : fruitless_ + 1;  // also where both are zero, and a test says no
+    // Fruitless also where both are zero, and a test says no.
+    fruitless_ = now < tuned::progress * bestAttained_ ? 0 : fruitless_ + 1;
     // The recursion stopped too early by the factor now / tolerance; ask it for a little more than that.
     lowerTarget(norms, criteria_.tolerance / now);
-    target_ *= least;
+    target_ *= tuned::leastPart;
   }
   bestAttained_ = std::min(bestAttained_, now);
   bestNative_ = std::min(bestNative_, norms.native);
-  if (fruitless_ >= fruitlessClaims) {
+  if (fruitless_ >= tuned::fruitlessClaims) {
     stop(StopReason::Stagnation);
   } else if (exhausted()) {
     stop(StopReason::MaxIterations);
@@ -111,15 +100,16 @@ Claim StopTest::examined(const ResidualNorms& norms, double recursive) {
   const double now = attained(norms);
   if (now <= criteria_.tolerance) return Claim::Met;
   if (!std::isfinite(now) || !trusts(norms, recursive)) return Claim::Wrong;
-  lowerTarget({recursive, 0}, std::max(leastLowering, criteria_.tolerance / now));
-  target_ *= std::max(least, std::pow(laterClaims, tooEarly_++));
+  lowerTarget({recursive, 0}, std::max(tuned::leastLowering, criteria_.tolerance / now));
+  target_ *= std::max(tuned::leastPart, std::pow(tuned::laterClaims, tooEarly_++));
   return Claim::TooEarly;
 }
 
 bool StopTest::endAtRoundingLevel(double images, double epsilon) {
   const double level = epsilon * (rhsNorm_ + images);
   const double needed = norms_.explicit_ * (criteria_.tolerance / attained());
-  if (over_ || !std::isfinite(level) || !(norms_.explicit_ <= few * level && needed < level)) return false;
+  const bool rounding = norms_.explicit_ <= tuned::roundingLevel * level && needed < level;
+  if (over_ || !std::isfinite(level) || !rounding) return false;
   stop(StopReason::AttainableAccuracy);
   return true;
 }
@@ -137,7 +127,7 @@ void StopTest::restarted(bool claimed) {
   if (over_) return;
   if (claimed) {
     ++restarts_;
-  } else if (unchanged_ && ++idle_ >= idleRestarts) {
+  } else if (unchanged_ && ++idle_ >= tuned::idleRestarts) {
     stop(StopReason::Stagnation);
   } else if (fullCycles_ >= criteria_.maxRestarts) {
     stop(StopReason::MaxRestarts);

@@ -19,6 +19,7 @@
 
 #include "belos_ext/convergence/stop_reason.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -89,7 +90,9 @@ class StopTest {
   Claim examined(const ResidualNorms& norms, double recursive);
 
   /// Whether a computed residual bears the recursion out. False for NaN.
-  static bool trusts(const ResidualNorms& norms, double recursive) { return norms.native <= trusted * recursive; }
+  static bool trusts(const ResidualNorms& norms, double recursive) {
+    return norms.native <= tuning::stop_test::trusted * recursive;
+  }
 
   /// Whether the last residual verified is larger than the recursion said: only then may rounding be the reason.
   bool recursionIsWrong() const { return !trusts(norms_, recursive_); }
@@ -136,9 +139,6 @@ class StopTest {
  private:
   double attained(const ResidualNorms& norms) const;
   void lowerTarget(const ResidualNorms& norms, double factor);
-
-  /// A recursion is right while the computed residual is at most this much larger.
-  static constexpr double trusted = 2;
 
   StopCriteria criteria_;
   std::function<bool()> approve_;

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "belos_ext/dense/small_matrix.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -28,7 +29,7 @@ struct CholeskyResult {
 /// \param factor A pivot below factor * machine epsilon * scale is taken as zero.
 template <class Scalar>
 CholeskyResult cholesky(const SmallMatrix<Scalar>& g, SmallMatrix<Scalar>& u, const Scalar* scale = nullptr,
-                        Scalar factor = 50) {
+                        Scalar factor = tuning::orthogonalization::rounding) {
   const int order = g.numRows();
   u.putScalar(0);
   CholeskyResult result;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "belos_ext/dense/banded_window.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -81,7 +82,7 @@ class PipelinedLanczos {
     }
   }
 
-  static constexpr Scalar rounding = 10 * std::numeric_limits<Scalar>::epsilon();
+  static constexpr Scalar rounding = tuning::pipelined_lanczos::rounding * std::numeric_limits<Scalar>::epsilon();
 
   std::vector<Scalar> shifts_, gamma_, delta_;
   BandedWindow<Scalar> g_;

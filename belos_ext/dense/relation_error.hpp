@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "belos_ext/dense/small_matrix.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -46,6 +47,7 @@ class RelationError {
     solveRight(mid, inverse);
     std::vector<Scalar> lengths;
     for (int i = 0; i < mid.numCols(); ++i) lengths.push_back(length(coefficients, i));
+    const auto mostLost = static_cast<Scalar>(tuning::relation_error::mostLost);
     for (int k = 2; k < mid.numCols(); ++k) {
       Scalar sum = 0;
       for (int i = 0; i <= k; ++i) sum += lengths[static_cast<std::size_t>(i)] * std::abs(inverse(i, k));
@@ -108,9 +110,6 @@ class RelationError {
     solveRight(block(coefficients, first, 0, steps, steps), errors);
     return errors;
   }
-
-  /// Of the orthonormality of a panel, before the next one normalises it again.
-  static constexpr Scalar mostLost = static_cast<Scalar>(1e-3);
 
   std::vector<Scalar> row_;  ///< one row of E, estimated
   Scalar norm_ = 0;          ///< of A M^{-1} on the space, estimated

@@ -15,6 +15,7 @@
 #include <Tpetra_TsqrAdaptor.hpp>
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -70,12 +71,13 @@ class IntraQr {
     adaptor_.factorExplicit(*factored_, *v, u, true);
     PanelOutcome outcome;
     const double infinite = std::numeric_limits<double>::infinity();
+    const Scalar rounding = tuning::orthogonalization::rounding * std::numeric_limits<Scalar>::epsilon();
     Scalar smallest = 1;
     for (int k = 0; k < count; ++k) {
       Scalar norm = 0;
       for (int i = 0; i <= k; ++i) norm = std::hypot(norm, u(i, k));
       outcome.finite = outcome.finite && std::isfinite(norm);
-      if (!outcome.finite || !(u(k, k) > 50 * std::numeric_limits<Scalar>::epsilon() * norm)) break;
+      if (!outcome.finite || !(u(k, k) > rounding * norm)) break;
       smallest = std::min(smallest, u(k, k) / norm);
       outcome.rank = k + 1;
     }

@@ -6,6 +6,7 @@
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/intra_qr.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -17,7 +18,7 @@ namespace capstan {
 /// \param top first x count: what the projection took away   \param u count x count, as factored
 template <class Scalar>
 PanelOutcome judged(PanelOutcome outcome, const SmallMatrix<Scalar>& top, const SmallMatrix<Scalar>& u) {
-  const Scalar rounding = 50 * std::numeric_limits<Scalar>::epsilon();
+  const Scalar rounding = tuning::orthogonalization::rounding * std::numeric_limits<Scalar>::epsilon();
   const int factored = outcome.rank;
   for (int k = 0; k < factored; ++k) {
     Scalar before = 0;

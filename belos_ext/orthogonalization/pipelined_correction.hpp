@@ -19,6 +19,7 @@
 
 #include "belos_ext/orthogonalization/pipelined_recurrence.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -82,7 +83,9 @@ class PipelinedCorrection {
   /// Column c - 1 of T, and s = ||v_{c-1}||; products with v_{c-1} / s and z / s take the place of those given.
   Scalar normalize(int c, const Matrix& products, Matrix& r) {
     const Scalar square = products(c - 1, 0);
-    const Scalar s = square > Scalar(0.25) && square < Scalar(4) ? std::sqrt(square) : Scalar(1);
+    const bool near = square > static_cast<Scalar>(tuning::orthogonalization::leastNorm2) &&
+                      square < static_cast<Scalar>(tuning::orthogonalization::mostNorm2);
+    const Scalar s = near ? std::sqrt(square) : Scalar(1);
     for (int j = 0; j < c; ++j) t_(j, c - 1) = t_(c - 1, j) = products(j, 0) / s;
     t_(c - 1, c - 1) = square / (s * s);
     for (int j = 0; j <= c; ++j) r(j, 0) /= s;

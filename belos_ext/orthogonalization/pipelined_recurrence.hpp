@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "belos_ext/dense/small_matrix.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -35,7 +36,8 @@ class PipelinedRecurrence {
   /// Whether the square of a norm found by subtraction can be trusted: it stands above the rounding error of what it
   /// was subtracted from. Below, the vector has to be orthogonalised again, with explicit norms. False for NaN.
   static bool trusted(Scalar square, Scalar before) {
-    return square > 10 * std::numeric_limits<Scalar>::epsilon() * before && std::isfinite(before);
+    return square > tuning::orthogonalization::trustedSquare * std::numeric_limits<Scalar>::epsilon() * before &&
+           std::isfinite(before);
   }
 
   /// Starts a cycle of at most `capacity` columns of H, with Z running `lag` products ahead.

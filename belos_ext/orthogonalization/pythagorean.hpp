@@ -8,6 +8,7 @@
 /// pip2 runs it twice. two-stage runs it once a panel and once more over all vectors of the cycle (finish).
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -47,7 +48,7 @@ class PythagoreanGramSchmidt final : public BlockGramSchmidt<Types> {
       Matrix r;
       const PanelOutcome outcome = pass(basis, 0, usable, system, r);
       usable = outcome.rank;
-      wellConditioned = outcome.condition < 10;
+      wellConditioned = outcome.condition < tuning::orthogonalization::wellConditioned;
       if (usable > 0) relation.reexpress(0, block(r, 0, 0, usable, usable));
     }
     return usable;

@@ -6,6 +6,7 @@
 /// Source: [Giraud, Langou, Rozloznik and van den Eshof 2005] (twice is enough). Cost: 3 reductions.
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -52,7 +53,8 @@ class VectorOrthogonalization {
     system.reduce(*batch_);
     const Scalar norm = std::sqrt((*batch_)[square]);
     if (!std::isfinite(norm)) return {false, false};
-    if (!(norm > 50 * std::numeric_limits<Scalar>::epsilon() * original)) return {false, true};
+    const Scalar rounding = tuning::orthogonalization::rounding * std::numeric_limits<Scalar>::epsilon();
+    if (!(norm > rounding * original)) return {false, true};
     coefficients(k, 1) = norm;
     system.kernels().scale(1 / norm, basis[k], basis[k]);
     return {true, true};

@@ -26,6 +26,7 @@
 #include <limits>
 
 #include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 
 namespace capstan {
@@ -94,7 +95,7 @@ class ConstantNullSpace {
     part_ = norm(sum);
     remove(system, meanOf(sum), r);
     const double rest = static_cast<double>(square) - part_ * part_;
-    if (rest > cancelled * static_cast<double>(square)) return std::sqrt(rest);
+    if (rest > tuning::null_space::cancelled * static_cast<double>(square)) return std::sqrt(rest);
     batch.clear();
     const auto slot = batch.norm2(r);
     system.reduce(batch);
@@ -107,7 +108,8 @@ class ConstantNullSpace {
   /// Whether p is all but constant, from its sum and its square.
   bool dominates(Scalar sum, Scalar square) const {
     const double constant = norm(sum) * norm(sum);
-    return watching() && static_cast<double>(square) - constant <= constant / (large * large);
+    return watching() &&
+           static_cast<double>(square) - constant <= constant / (tuning::null_space::large * tuning::null_space::large);
   }
   void project(LinearSystem<Types>& system, int iteration) {
     state_ = State::Active;
@@ -128,7 +130,7 @@ class ConstantNullSpace {
       system.tell(stop.iterations(), kind,
                   "constants are not projected out: A does not annihilate them, or is not symmetric, for (1, A p) is "
                   "not zero");
-    } else if (wanted_ == NullSpace::Auto && norm(sum) > allowed * stop.target()) {
+    } else if (wanted_ == NullSpace::Auto && norm(sum) > tuning::null_space::allowed * stop.target()) {
       system.tell(stop.iterations(), kind,
                   fmt::format("constants are not projected out: b has one of norm {:.2e}", norm(sum)));
     } else {
@@ -151,13 +153,9 @@ class ConstantNullSpace {
  private:
   static constexpr const char* kind = "null space";
   /// Relative, and above what rounding makes of a sum of n terms.
-  static double rounding() { return 0.1 * std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon())); }
-  /// A p of which the constant is this many times the rest is all but constant: A p has lost three digits.
-  static constexpr double large = 1e3;
-  /// A difference of squares below this part of them has lost too many digits.
-  static constexpr double cancelled = 1e-3;
-  /// What of the tolerance a constant that stays in b - A x may take.
-  static constexpr double allowed = 0.5;
+  static double rounding() {
+    return tuning::null_space::rounding * std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon()));
+  }
 
   /// Undecided until the first reduction. Watching: constants may be projected out, once p is all but constant.
   enum class State { Off, Undecided, Watching, Active };

@@ -26,6 +26,7 @@
 #include <optional>
 #include <vector>
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/symmetry_verdict.hpp"
 #include "belos_ext/support/mixed_bits.hpp"
 #include "tpetra_ext/compat/host_rows.hpp"
@@ -67,8 +68,8 @@ class SymmetryCheck {
 
  private:
   static constexpr const char* extraDataName = "Capstan: symmetry";
-  /// Differences that rounding in an assembly may leave, relative to the row's sum of absolute values.
-  static constexpr double tolerance = std::max(1e-10, 100.0 * std::numeric_limits<Scalar>::epsilon());
+  static constexpr double tolerance =
+      std::max(tuning::symmetry::tolerance, std::numeric_limits<Scalar>::epsilon() * tuning::symmetry::toleranceInEps);
 
   using Rows = compat::HostRows<Matrix>;
 

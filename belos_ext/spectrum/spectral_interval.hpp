@@ -7,6 +7,7 @@
 #include <string>
 
 #include "belos_ext/dense/pipelined_lanczos.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/solver_state.hpp"
 #include "belos_ext/spectrum/spectrum_estimate.hpp"
 
@@ -57,15 +58,16 @@ class SpectralInterval {
   /// \param columns of `hessenberg` that stand   \param whole the cycle did not break down: few columns prove nothing
   void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, bool whole,
                int iteration) {
-    const bool many = columns >= static_cast<int>(few);
+    const bool many = columns >= tuning::spectrum::few;
     if (compared_ || !automatic_ || !bounds_ || !(bounds_->max > 0) || columns == 0) return;
     if (!many && (fresh_ || whole)) return;
     compared_ = true;
-    const double first = largestOf(hessenberg, std::clamp(columns / 2, 1, 3)) / bounds_->max;
-    const double all = largestOf(hessenberg, std::min(columns, static_cast<int>(enough))) / bounds_->max;
+    const double first = largestOf(hessenberg, std::clamp(columns / 2, 1, tuning::spectrum::first)) / bounds_->max;
+    const double all = largestOf(hessenberg, std::min(columns, tuning::spectrum::enough)) / bounds_->max;
     if (fresh_) {
       shown_ = first;
-    } else if (all > largestOvershoot || first < std::min(1.0, shown_) / (many ? 4 : 20)) {
+    } else if (all > tuning::spectrum::largestOvershoot ||
+               first < std::min(1.0, shown_) / (many ? tuning::spectrum::shrunk : tuning::spectrum::shrunkOfFew)) {
       system.tell(iteration, "eigenvalue bounds",
                   "those of an earlier solve, " + toString(*bounds_) + ", do not fit its Ritz values");
       bounds_.reset();
@@ -76,16 +78,16 @@ class SpectralInterval {
   /// Ritz values of the steps just made know the spectrum better than an estimate did. Bounds of the user that leave
   /// the largest of them out are told, and replaced. Local.
   void learn(const PipelinedLanczos<Scalar>& lanczos, LinearSystem<Types>& system, int iteration) {
-    const std::size_t steps = std::min(lanczos.gammas().size(), enough);
-    if (!bounds_ || (automatic_ && steps < few)) return;
+    const std::size_t steps = std::min(lanczos.gammas().size(), std::size_t{tuning::spectrum::enough});
+    if (!bounds_ || (automatic_ && steps < std::size_t{tuning::spectrum::few})) return;
     const auto from = [&](const std::vector<Scalar>& v) { return std::vector<Scalar>(v.begin(), v.begin() + steps); };
     const auto ritz = tridiagonalEigenvalues(from(lanczos.gammas()), from(lanczos.deltas()));
     if (ritz.empty() || !std::isfinite(ritz.back())) return;
-    const double slack = 0.05 * (bounds_->max - bounds_->min);
+    const double slack = tuning::spectrum::slack * (bounds_->max - bounds_->min);
     if (automatic_) {
-      bounds_->max = std::max(bounds_->max, margin * ritz.back());
+      bounds_->max = std::max(bounds_->max, tuning::spectrum::margin * ritz.back());
     } else if (ritz.back() > bounds_->max + slack || ritz.back() < bounds_->min - slack) {
-      const EigenvalueBounds better{0, margin * ritz.back()};
+      const EigenvalueBounds better{0, tuning::spectrum::margin * ritz.back()};
       system.tell(iteration, "eigenvalue bounds",
                   toString(*bounds_) + ", as given, leave out the Ritz value " + std::to_string(ritz.back()) +
                       "; replaced by " + toString(better));
@@ -99,10 +101,6 @@ class SpectralInterval {
     for (const auto& value : hessenbergEigenvalues(hessenberg, columns)) largest = std::max(largest, value.real());
     return largest;
   }
-
-  static constexpr double largestOvershoot = 1.5;     // of a Ritz value over the estimated bound
-  static constexpr std::size_t few = 8, enough = 20;  // all eigenvalues of many steps cost more than they tell
-  static constexpr double margin = 1.01;
 
   bool automatic_ = true;
   bool fresh_ = false;     ///< the bounds were estimated in this solve

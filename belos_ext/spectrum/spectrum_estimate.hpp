@@ -14,6 +14,7 @@
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 
@@ -45,21 +46,21 @@ class SpectrumEstimate {
   template <class Apply>
   std::optional<EigenvalueBounds> operator()(LinearSystem<Types>& system,
                                              const Teuchos::RCP<const typename Types::Map>& map, const Apply& apply) {
-    basis_.resize(map, steps_ + 1);
+    basis_.resize(map, tuning::spectrum::steps + 1);
     if (!orthogonalization_ || map->getComm().get() != comm_.get()) {
       comm_ = map->getComm();
       orthogonalization_ =
           makeBlockGramSchmidt<Types>(BlockOrthogonalization::SingleReduceCgs2, IntraOrthogonalization::CholQr, comm_);
     }
     ArnoldiRelation<Scalar> relation;
-    relation.begin(steps_, Scalar(1), false);
-    orthogonalization_->begin(steps_);
+    relation.begin(tuning::spectrum::steps, Scalar(1), false);
+    orthogonalization_->begin(tuning::spectrum::steps);
     system.kernels().scatter(basis_[0]);
     BasisRecurrence recurrence;
     recurrence.reset(Basis::Newton);
     int columns = 0;
     std::vector<std::complex<double>> half, ritz;
-    for (const int panelSteps : {3, 5, 8}) {
+    for (const int panelSteps : tuning::spectrum::panels) {
       for (int k = 0; k < panelSteps; ++k) {
         apply(basis_[columns + k], basis_[columns + k + 1]);
         advanceBasis(system, recurrence, basis_, columns, k);
@@ -74,7 +75,7 @@ class SpectrumEstimate {
       columns += gained;
       ritz = hessenbergEigenvalues(relation.hessenberg(), columns);
       if (gained < panelSteps) break;
-      if (columns == steps_ / 2) {
+      if (columns == tuning::spectrum::steps / 2) {
         half = ritz;
         recurrence.setShifts(ritz);
       }
@@ -94,12 +95,10 @@ class SpectrumEstimate {
     };
     if (all.empty()) return std::nullopt;
     double high = largest(all);
-    if (!half.empty()) high += std::max(0.0, (high - largest(half)) / 3);
+    if (!half.empty()) high += std::max(0.0, (high - largest(half)) / tuning::spectrum::extrapolation);
     if (!(high > 0) || !std::isfinite(high)) return std::nullopt;
     return EigenvalueBounds{0, high};
   }
-
-  static constexpr int steps_ = 16;
 
   KrylovBasis<Types> basis_;
   Teuchos::RCP<const Teuchos::Comm<int>> comm_;  ///< of orthogonalization_; a solver may be used again on another one

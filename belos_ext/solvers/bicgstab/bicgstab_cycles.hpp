@@ -13,6 +13,7 @@
 #include <limits>
 #include <memory>
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/solvers/common/krylov_solver.hpp"
 #include "belos_ext/solvers/common/rounding_level.hpp"
@@ -62,14 +63,15 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     if (stop.reached(norm)) return Ending::Claimed;
     if (!goOn) return Ending::UserTest;
     if (stop.exhausted()) return Ending::Limit;
-    if (norm < smaller * best_) {
+    if (norm < tuning::bicgstab::smaller * best_) {
       best_ = norm;
       bestStep_ = steps_;
     }
     // A recursion that has fallen by nearly all digits there are, and falls no more, says nothing about b - A x.
     const int idle = steps_ - bestStep_;
-    if (idle >= fewIdle && best_ <= 1e3 * std::numeric_limits<Scalar>::epsilon() * attained_) return Ending::Claimed;
-    return idle >= patience ? std::optional(Ending::Stagnant) : std::nullopt;
+    const bool fallen = best_ <= tuning::bicgstab::allDigits * std::numeric_limits<Scalar>::epsilon() * attained_;
+    if (idle >= tuning::bicgstab::fewIdle && fallen) return Ending::Claimed;
+    return idle >= tuning::bicgstab::patience ? std::optional(Ending::Stagnant) : std::nullopt;
   }
 
   /// Whether a product of two vectors of these lengths is nothing but rounding. True for NaN.
@@ -80,7 +82,7 @@ class BiCgStabCycles : public KrylovSolver<Types> {
   /// || s - omega t || by its products. Nothing where the sum cancels to rounding.
   static std::optional<double> predictedNorm(Scalar ss, Scalar ts, Scalar tt, Scalar omega) {
     const Scalar terms = ss + omega * omega * tt, square = terms - 2 * omega * ts;
-    if (!(square > 500 * std::numeric_limits<Scalar>::epsilon() * terms)) return std::nullopt;
+    if (!(square > tuning::bicgstab::cancelled * std::numeric_limits<Scalar>::epsilon() * terms)) return std::nullopt;
     return std::sqrt(static_cast<double>(square));
   }
 
@@ -134,8 +136,8 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     if (rounding_.ends(system, x, stop)) return;
     stop.restarted(claimed);
     if (stop.over()) return;
-    fruitless_ = attained_ < progress * before ? 0 : fruitless_ + 1;
-    if (fruitless_ < mostFruitless) {
+    fruitless_ = attained_ < tuning::bicgstab::progress * before ? 0 : fruitless_ + 1;
+    if (fruitless_ < tuning::bicgstab::mostFruitless) {
       return system.tell(stop.iterations(), claimed ? "residual replacement" : "restart",
                          std::string(reason(ending)) + "; a new shadow residual");
     }
@@ -170,14 +172,6 @@ class BiCgStabCycles : public KrylovSolver<Types> {
         return "breakdown";
     }
   }
-
-  /// Iterations without a smaller residual that end a cycle: residuals of BiCGStab rise and fall (cryg2500 with RILU(0)
-  /// on 2 ranks: 1972 iterations with 1000, none of use with 300).
-  static constexpr int patience = 1000, fewIdle = 10;
-  static constexpr double smaller = 0.9;  ///< a residual is smaller than the best by at least this factor
-  /// A cycle that left more than this part of the residual gained nothing; so many in a row end BiCGStab.
-  static constexpr double progress = 0.5;
-  static constexpr int mostFruitless = 2;
 
   bool otherMap_ = true;            ///< than the solve before
   double attained_ = 0, best_ = 0;  ///< computed residual as a cycle begins; smallest recursive one in it

@@ -26,6 +26,7 @@
 /// vectors but p^ are computed anew (6 A, 4 M^{-1}); a claim that the computed residual does not bear out starts a new
 /// cycle from it.
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/bicgstab/bicgstab_cycles.hpp"
 #include "tpetra_ext/reductions/pending_reduction.hpp"
 
@@ -102,7 +103,7 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
   bool replacementIsDue(double norm) {
     peak_ = std::max(peak_, norm);
     const bool fallen = norm <= std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon())) * peak_;
-    if (!fallen && ++sinceReplacement_ < mostSteps) return false;
+    if (!fallen && ++sinceReplacement_ < tuning::bicgstab::mostSteps) return false;
     sinceReplacement_ = 0;
     peak_ = norm;
     return true;
@@ -197,10 +198,6 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
     if (system.hasLeft() && system.hasRight()) this->make(between_, b);
     for (auto* batch : {&begin_, &ofQ_, &ofR_}) this->make(*batch, b);
   }
-
-  /// Iterations after which rounding has spoilt the recurrences of slow solves (cryg2500 with RILU(0), 1 rank: 1821
-  /// iterations with 50, 2348 without; Belos' BICGSTAB 521).
-  static constexpr int mostSteps = 50;
 
   bool preconditioned_ = false;
   int sinceReplacement_ = 0;  ///< iterations

@@ -33,6 +33,7 @@
 
 #include "belos_ext/convergence/definiteness_watch.hpp"
 #include "belos_ext/convergence/residual_gap.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/problem/rows_first.hpp"
 #include "belos_ext/solvers/cg/cg_vectors.hpp"
@@ -205,7 +206,7 @@ class Cg final : public KrylovSolver<Types> {
       stop.stop(StopReason::Stagnation);
       return false;
     }
-    const bool lost = !(v_.rest() <= lostFactor * recursive) || !gap_.isSmall();
+    const bool lost = !(v_.rest() <= tuning::cg::lostFactor * recursive) || !gap_.isSmall();
     system.tell(stop.iterations(), "residual replacement",
                 claimed ? "the computed residual does not meet the tolerance yet"
                 : lost  ? "restarted from the computed residual"
@@ -216,10 +217,11 @@ class Cg final : public KrylovSolver<Types> {
   }
 
   /// Whether z = M^{-1} r replaces the recurrence: errors in t = M^{-1} s add up in z. Seldom where M is
-  /// linear; where M is indefinite, convergence hangs on it (nasa4704 with RILU(0): 735 iterations never renewed, 525
-  /// renewed every 20, 522 every 10, 511 always; Belos' TPETRA CG 534).
+  /// linear; where M is indefinite, convergence hangs on it.
   bool renewalIsDue() {
-    const int interval = v_.strayed() ? renewalStrayed : watch_.seen().empty() ? renewal : renewalIndefinite;
+    const int interval = v_.strayed()            ? tuning::cg::renewalStrayed
+                         : watch_.seen().empty() ? tuning::cg::renewal
+                                                 : tuning::cg::renewalIndefinite;
     if (++sinceRenewal_ < interval) return false;
     sinceRenewal_ = 0;
     return true;
@@ -279,7 +281,7 @@ class Cg final : public KrylovSolver<Types> {
     constexpr double largest = static_cast<double>(std::numeric_limits<Scalar>::max());
     const double least = root(static_cast<Scalar>(x.getGlobalLength()) * std::numeric_limits<Scalar>::min());
     const double step = std::abs(static_cast<double>(alpha)) * std::max(root(v_.products().pp), least);
-    if (gap_.iterate() + step < 0.1 * largest) return true;
+    if (gap_.iterate() + step < tuning::cg::farFromOverflow * largest) return true;
     MultiVector candidate(x, Teuchos::Copy);
     system.kernels().axpby(alpha, v_.p(), Scalar(1), candidate);
     v_.batch().clear();
@@ -329,12 +331,6 @@ class Cg final : public KrylovSolver<Types> {
   }
 
   static double root(Scalar square) { return std::sqrt(static_cast<double>(square)); }
-
-  /// A computed residual larger than the recursive one by this factor belongs to another direction.
-  static constexpr double lostFactor = 2;
-
-  /// Iterations between renewals of z.
-  static constexpr int renewal = 100, renewalIndefinite = 10, renewalStrayed = 5;
 
   ResidualReplacement replacement_;
   int sinceRenewal_ = 0;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 
@@ -165,14 +166,15 @@ class CgVectors {
 
   Prediction predictNorm(Scalar alpha) const {
     const Scalar terms = q_.rr + alpha * alpha * q_.ss, square = terms - 2 * alpha * q_.rs;
-    const Scalar rounding = 500 * std::numeric_limits<Scalar>::epsilon();
+    const Scalar rounding = tuning::cg::cancelled * std::numeric_limits<Scalar>::epsilon();
     return {std::sqrt(static_cast<double>(std::max(square, Scalar(0)))), square <= rounding * terms};
   }
 
   /// Whether (r, M^{-1} s) and (s, z) differ by more than rounding makes them: z is no longer M^{-1} r, or M is not
   /// symmetric.
   bool strayed() const {
-    return preconditioned_ && std::abs(q_.rt - q_.sz) > static_cast<Scalar>(1e-3) * (std::abs(q_.rt) + std::abs(q_.sz));
+    return preconditioned_ &&
+           std::abs(q_.rt - q_.sz) > static_cast<Scalar>(tuning::cg::strayed) * (std::abs(q_.rt) + std::abs(q_.sz));
   }
 
   /// NaN in what A or M made: a sum that is NaN where one of its terms is.

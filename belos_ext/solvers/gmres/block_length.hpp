@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "belos_ext/parameters/tuning.hpp"
+
 namespace capstan {
 
 /// Controls t. Replicated: fed with reduced numbers only, so it decides alike on all ranks.
@@ -17,10 +19,10 @@ class BlockLength {
   void configure(bool automatic, int asked) {
     automatic_ = automatic;
     current_ = asked;
-    ceiling_ = largest;
+    ceiling_ = tuning::block_length::largest;
   }
   void recall(int length) {
-    if (automatic_ && length > 0) current_ = std::min(length, largest);
+    if (automatic_ && length > 0) current_ = std::min(length, tuning::block_length::largest);
   }
 
   bool automatic() const { return automatic_; }
@@ -35,9 +37,9 @@ class BlockLength {
   void succeeded(int columns, double condition, int depth, bool whole) {
     if (!automatic_) return;
     const int ahead = (depth + 1) * current_ - 1, next = ahead + depth + 1;
-    if (condition > strained || (whole && columns < 2 * ahead)) {
+    if (condition > tuning::block_length::strained || (whole && columns < tuning::block_length::shortCycle * ahead)) {
       current_ = std::max(1, current_ - 1);
-    } else if (condition < comfortable && columns >= 3 * next) {
+    } else if (condition < tuning::block_length::comfortable && columns >= tuning::block_length::longCycle * next) {
       current_ = std::min(current_ + 1, ceiling_);
     }
   }
@@ -49,12 +51,8 @@ class BlockLength {
   }
 
  private:
-  static constexpr int largest = 10;
-  static constexpr double comfortable = 30;
-  static constexpr double strained = 1e5;
-
   bool automatic_ = true;
-  int current_ = 5, ceiling_ = largest;
+  int current_ = 5, ceiling_ = tuning::block_length::largest;
 };
 
 }  // namespace capstan

@@ -9,6 +9,7 @@
 #include "belos_ext/basis/krylov_basis.hpp"
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/dense/arnoldi_relation.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 
 namespace capstan {
@@ -33,9 +34,9 @@ class ExactColumns {
   /// few trials 1 A, 1 M^{-1}, 1 reduction. Collective.
   int most(int columns, int step) {
     const int last = std::min(columns, independent(columns)), least = columns / 2;
-    const int nearly = std::max(0, last - std::max(step, columns / 20));
-    const int good = search(nearly, last, 1, veryExact);
-    return good > nearly ? good : search(least, last, step, exactEnough);
+    const int nearly = std::max(0, last - std::max(step, columns / tuning::exact_columns::fewOf));
+    const int good = search(nearly, last, 1, static_cast<Scalar>(tuning::exact_columns::veryExact));
+    return good > nearly ? good : search(least, last, step, static_cast<Scalar>(tuning::exact_columns::exactEnough));
   }
 
  private:
@@ -49,7 +50,7 @@ class ExactColumns {
     for (int j = 0; j <= columns; ++j) {
       for (int i = 0; i < j; ++i) square += 2 * gram(i, j) * gram(i, j);
       square += (gram(j, j) - 1) * (gram(j, j) - 1);
-      if (!(square < Scalar(0.25))) return j - 1;
+      if (!(square < static_cast<Scalar>(tuning::exact_columns::independent))) return j - 1;
     }
     return columns;
   }
@@ -76,7 +77,8 @@ class ExactColumns {
     const auto& leastSquares = relation_.leastSquares();
     const Scalar needed =
         leastSquares.reciprocalCondition() * static_cast<Scalar>(stop_.target()) / leastSquares.residual(columns - 1);
-    return error(columns - 1) <= std::max(part * needed, leastNeeded);
+    return error(columns - 1) <=
+           std::max(part * needed, tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon());
   }
 
   /// || A M^{-1} q_j - Q h_{:,j} || / || H ||, computed.
@@ -98,10 +100,6 @@ class ExactColumns {
     const Scalar relative = std::sqrt(batch_[square]) / size;
     return std::isfinite(relative) ? relative : std::numeric_limits<Scalar>::infinity();
   }
-
-  /// Part of what an error of H may be for the residual to meet the target, and what is borne in any case.
-  static constexpr Scalar exactEnough = static_cast<Scalar>(0.01), veryExact = static_cast<Scalar>(1e-5);
-  static constexpr Scalar leastNeeded = 100 * std::numeric_limits<Scalar>::epsilon();
 
   LinearSystem<Types>& system_;
   const StopTest& stop_;

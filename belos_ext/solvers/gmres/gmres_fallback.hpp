@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/right_preconditioned_system.hpp"
 #include "belos_ext/solvers/gmres/gmres.hpp"
 
@@ -19,7 +20,7 @@ class GmresFallback {
   void configure(const SolverOptions& options) {
     wanted_ = options.fallback == Fallback::Gmres;
     options_ = options;
-    options_.numBlocks = restartLength;
+    options_.numBlocks = tuning::gmres::fallbackRestart;
     options_.numBlocksGiven = true;
     options_.flexible = false;
     options_.blockOrthogonalization = SolverOptions().blockOrthogonalization;
@@ -33,8 +34,9 @@ class GmresFallback {
   /// \param why the symmetric method cannot go on
   void goOn(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const std::string& why) {
     const auto map = b.getMap();
-    const int m = static_cast<int>(std::min<Tpetra::global_size_t>(
-        static_cast<Tpetra::global_size_t>(restartLength), std::max<Tpetra::global_size_t>(b.getGlobalLength(), 1)));
+    const int m = static_cast<int>(
+        std::min<Tpetra::global_size_t>(static_cast<Tpetra::global_size_t>(tuning::gmres::fallbackRestart),
+                                        std::max<Tpetra::global_size_t>(b.getGlobalLength(), 1)));
     const double megabytes = 1e-6 * (m + 6) * static_cast<double>(b.getGlobalLength()) * sizeof(typename Types::Scalar);
     system.tell(stop.iterations(), "fallback",
                 fmt::format("{}; going on with CAPSTAN GMRES, restart {}, {} vectors more ({:.3g} MB on all ranks)",
@@ -51,8 +53,6 @@ class GmresFallback {
   }
 
  private:
-  static constexpr int restartLength = 30;
-
   bool wanted_ = true;
   SolverOptions options_;
   Gmres<Types> gmres_;

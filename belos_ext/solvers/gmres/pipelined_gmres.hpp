@@ -5,7 +5,7 @@
 /// Source: [pipelined-and-s-step], Fig. 2 [Ghysels, Ashby, Meerbergen and Vanroose 2013] and Fig. 4, section III-C;
 /// p(1) with the orthogonalisations of [low-sync], section 3. One loop serves all: blocks of t products, d reductions
 /// in flight, auxiliary basis Z running L = (d + 1) t - 1 products ahead of the orthonormal basis V. p(l)-GMRES is t =
-/// 1, d = l.
+/// 1, d = l. `line k (j)` beside a statement means line k of Fig. 4, and line j of Fig. 2.
 ///
 /// Cost of t iterations: 1 nonblocking reduction, 1 fence (where it starts), t A, t M^{-1}, three passes over the bases
 /// (products, change of basis, orthogonalisation). Storage: 2 m + 7 vectors. Overlap: a block's reduction is waited for
@@ -25,6 +25,7 @@
 /// broken one gained little; for good where that repeats itself.
 
 #include "belos_ext/orthogonalization/pipelined_gram_schmidt.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/gmres/block_length.hpp"
 #include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/spectrum/pipeline_shifts.hpp"
@@ -81,7 +82,7 @@ class PipelinedGmres : public Gmres<Types> {
   std::size_t bases() const override { return 2; }
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
-    if (fruitless_ > maxFruitless || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
+    if (givenUp() || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
     CycleOutcome cycle = pipelinedCycle(system, beta, stop);
     const bool whole = isWhole(cycle, stop);
     shifts_.compare(system, this->relation_.hessenberg(), cycle.columns, whole, stop.iterations());
@@ -98,7 +99,7 @@ class PipelinedGmres : public Gmres<Types> {
       return cycle;
     }
     fruitless_ = cycle.columns > lag() ? 0 : fruitless_ + 1;
-    const bool gained = cycle.columns > 0 && promised_ < progress * beta;
+    const bool gained = cycle.columns > 0 && promised_ < static_cast<Scalar>(tuning::pipelined_gmres::progress) * beta;
     shrink(system, stop,
            inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted", !gained);
     return gained ? cycle : classicalCycle(system, beta, stop);
@@ -137,14 +138,16 @@ class PipelinedGmres : public Gmres<Types> {
     const int m = std::min(this->restartLength_, stop.remaining());
     CycleOutcome cycle;
     for (int first = 0; cycle.columns < m && !cycle.claimed && !cycle.stopped; first += t_) {
-      const int ready = first - depth_ * t_;                  // first product of the block to be completed
-      generateBlock(system, first, std::min(t_, m - first));  // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
-      if (ready >= 0) {
+      const int ready = first - depth_ * t_;  // line 7 (3): first product of the block to be completed
+      // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
+      generateBlock(system, first, std::min(t_, m - first));  // lines 1 to 6 (1, 2)
+      if (ready >= 0) {                                       // line 8 (4)
         // Its reduction was started d blocks ago.
-        if (!completeBlock(system, stop, ready, std::min(t_, m - ready), cycle)) break;
-        correctLast(system, first, m);  // z_{first+t} by the first column of H just found
+        if (!completeBlock(system, stop, ready, std::min(t_, m - ready), cycle)) break;  // lines 9 to 16 (5 to 8)
+        correctLast(system, first, m);  // line 17 (9): z_{first+t} by the first column of H just found
       }
-      if (first < m) columns_.start(system, this->basis_, ahead_, first, std::min(t_, m - first));  // [V Z]^T Z_block
+      // [V Z]^T Z_block
+      if (first < m) columns_.start(system, this->basis_, ahead_, first, std::min(t_, m - first));  // line 19 (11)
     }
     columns_.drain();
     return cycle;
@@ -159,7 +162,7 @@ class PipelinedGmres : public Gmres<Types> {
     ahead_.resize(map, m + 1);
     fitDepth(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)));
     columns_.begin(map->getComm(), m, t_, depth_, scheme());
-    again_ = lag() > 1 ? maxAgainAhead : maxAgain;
+    again_ = lag() > 1 ? tuning::pipelined_gmres::maxAgainAhead : tuning::pipelined_gmres::maxAgain;
     normalizer_ = 1;
     shifts_.choose(system, map, lag(), stop.iterations());
     system.kernels().scale(Scalar(1), this->basis_[0], ahead_[0]);
@@ -185,21 +188,21 @@ class PipelinedGmres : public Gmres<Types> {
 
   /// Products first .. first + count - 1. The last vector of a full block waits for correctLast().
   void generateBlock(LinearSystem<Types>& system, int first, int count) {
-    for (int i = first; i < first + count; ++i) {
-      system.apply(ahead_[i], ahead_[i + 1]);
+    for (int i = first; i < first + count; ++i) {  // line 1
+      system.apply(ahead_[i], ahead_[i + 1]);      // lines 3, 4 (1, 2)
       if (i < lag()) {
         const Scalar sigma = shifts_[i];
         columns_.recurrence().shift(i, sigma);
         if (sigma != Scalar(0)) system.kernels().axpby(-sigma, ahead_[i], Scalar(1), ahead_[i + 1]);
       } else if (i - lag() < this->relation_.columns()) {
-        correct(system, i);
+        correct(system, i);  // line 5
       }
     }
   }
 
   void correctLast(LinearSystem<Types>& system, int first, int m) {
     const int i = first + t_ - 1;
-    if (i >= lag() && i < m) correct(system, i);
+    if (i >= lag() && i < m) correct(system, i);  // line 17 (9)
   }
 
   /// z_{i+1} = (A z_i - sum_j b_{j,i} z_j) / b_{i+1,i}. One product ahead, z_i and A z_i are first divided by the new
@@ -214,6 +217,7 @@ class PipelinedGmres : public Gmres<Types> {
 
   /// The block's vectors of V and columns of H, and their residuals. False when the cycle can go no further.
   bool completeBlock(LinearSystem<Types>& system, StopTest& stop, int first, int count, CycleOutcome& cycle) {
+    // Lines 9, 11, 15, 16 (5, 6, 8).
     const PipelinedBlock block = columns_.complete(system, this->basis_, ahead_, first, count, again_);
     again_ -= block.reorthogonalized;
     if (block.reorthogonalized > 0) {
@@ -227,11 +231,11 @@ class PipelinedGmres : public Gmres<Types> {
     }
     Matrix plain(2, 1);
     plain(1, 0) = 1;
-    for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {
+    for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {  // line 10
       this->relation_.refresh();
       inexact_ = !isExact(stop, a);
       if (inexact_) return false;
-      const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());
+      const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());  // line 12 (7)
       Matrix coefficients(a + 2, 2);
       coefficients(a, 0) = 1;
       for (int j = 0; j <= a + 1; ++j) coefficients(j, 1) = h(j, 0);
@@ -247,9 +251,11 @@ class PipelinedGmres : public Gmres<Types> {
   bool isExact(const StopTest& stop, int a) {
     const Scalar error = columns_.recurrence().relationError(a);
     const auto& leastSquares = this->relation_.leastSquares();
-    const Scalar limit =
-        safety * leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
-    return a == 0 || !guarded_ || error <= std::max(std::min(limit, mostError), leastError);
+    const Scalar limit = static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() *
+                         static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    const auto most = static_cast<Scalar>(tuning::pipelined_gmres::mostError);
+    const Scalar least = tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon();
+    return a == 0 || !guarded_ || error <= std::max(std::min(limit, most), least);
   }
 
   /// An automatic t follows what a cycle without a breakdown was like.
@@ -261,6 +267,9 @@ class PipelinedGmres : public Gmres<Types> {
     }
   }
 
+  /// Whether all cycles are classical from now on.
+  bool givenUp() const { return fruitless_ > tuning::pipelined_gmres::maxFruitless; }
+
   CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     promised_ = claimedFrom_ = 0;
     return Base::iterate(system, beta, stop);
@@ -270,8 +279,9 @@ class PipelinedGmres : public Gmres<Types> {
   /// recursion of the last cycle promised a far smaller residual than beta, the true one, and nothing shorter is left
   /// to try; or it claimed to have met the target and gained nothing.
   bool wentAstray(LinearSystem<Types>& system, StopTest& stop, Scalar beta) {
-    const bool inVain = claimedFrom_ > 0 && beta > progress * claimedFrom_;
-    if (!inVain && !(promised_ > 0 && beta > astray * promised_)) return false;
+    const bool inVain =
+        claimedFrom_ > 0 && beta > static_cast<Scalar>(tuning::pipelined_gmres::progress) * claimedFrom_;
+    if (!inVain && !(promised_ > 0 && beta > tuning::pipelined_gmres::astray * promised_)) return false;
     const bool classical = inVain || lag() == 1;
     ++fruitless_;
     shrink(system, stop, "the recursive residual has lost touch with the true one", classical);
@@ -290,27 +300,10 @@ class PipelinedGmres : public Gmres<Types> {
     }
     system.tell(stop.iterations(), "restart",
                 why + "; going on with depth " + std::to_string(depth_) + ", blocks of " + std::to_string(t_) +
-                    (fruitless_ > maxFruitless ? ", classically from now on"
-                     : classical               ? ", first with a classical cycle"
-                                               : ""));
+                    (givenUp()   ? ", classically from now on"
+                     : classical ? ", first with a classical cycle"
+                                 : ""));
   }
-
-  static constexpr int maxFruitless = 3;
-  /// H gets worse conditioned as columns come, and products of strong preconditioners are rounded far more than by eps.
-  static constexpr Scalar safety = static_cast<Scalar>(1e-5);
-  /// Errors of H that may delay convergence, though the residual may still be met: superlinear convergence of a
-  /// nonnormal operator (BentPipe2D100) comes 4 iterations later with errors of 1e-9, and then misses its cycle.
-  static constexpr Scalar mostError = static_cast<Scalar>(1e-10);
-  /// Errors of H that are borne in any case, relative to || A M^{-1} ||.
-  static constexpr Scalar leastError = 100 * std::numeric_limits<Scalar>::epsilon();
-  /// How many vectors of a cycle may be orthogonalised again: one product ahead, and several. Measured on real
-  /// matrices: beyond one of them, a deep pipeline loses more iterations in the vectors that follow than a new cycle
-  /// costs.
-  static constexpr int maxAgain = 3, maxAgainAhead = 0;
-  /// A broken cycle that reduced the residual less than this is not worth a restart.
-  static constexpr Scalar progress = static_cast<Scalar>(0.9);
-  /// True and recursive residuals may differ by this factor at the end of a cycle.
-  static constexpr Scalar astray = 10;
 
   bool blocks_, guarded_;
   SolverOptions options_;

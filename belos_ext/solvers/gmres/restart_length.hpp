@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -50,12 +51,12 @@ class RestartLength {
   int lengthOf(std::size_t i) const { return std::min(wanted_, i == 0 ? wanted_ : shorter[i]); }
 
   /// The first stands for the one wanted.
-  static constexpr std::array<int, 8> shorter = {0, 200, 150, 100, 70, 50, 30, 20};
+  static constexpr auto& shorter = tuning::gmres::shorterRestarts;
 
   int wanted_ = 0;
   bool open_ = false;
   double memory_ = 0;
-  std::array<typename Batch::Slot, 8> tooMuch_;
+  std::array<typename Batch::Slot, shorter.size()> tooMuch_;
 };
 
 }  // namespace capstan

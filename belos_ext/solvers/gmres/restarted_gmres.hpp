@@ -23,6 +23,7 @@
 #include "belos_ext/dense/arnoldi_relation.hpp"
 #include "belos_ext/orthogonalization/kept_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/solvers/common/krylov_solver.hpp"
 #include "belos_ext/solvers/common/rounding_level.hpp"
@@ -295,7 +296,7 @@ class RestartedGmres : public KrylovSolver<Types> {
       if (!candidateIs_.finite) continue;
       finite = true;
       const ResidualNorms& now = candidateIs_.norms;
-      if (now.native > tolerated * norms.native) continue;
+      if (now.native > tuning::gmres::tolerated * norms.native) continue;
       if (now.native > norms.native) keep(system, x, norms);
       norms = now;
       system.kernels().scale(Scalar(1), *candidate_, x);
@@ -323,9 +324,6 @@ class RestartedGmres : public KrylovSolver<Types> {
     stop.wentBack(bestNorms_);
     system.tell(stop.iterations(), "went back", "to an earlier iterate with a smaller residual");
   }
-
-  /// A cycle may make the native residual larger by this factor: rounding at the attainable accuracy.
-  static constexpr double tolerated = 2;
 
   double best_ = std::numeric_limits<double>::infinity();  ///< native residual of bestX_
   ResidualNorms bestNorms_;

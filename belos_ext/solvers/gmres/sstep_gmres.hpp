@@ -23,6 +23,7 @@
 #include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/dense/relation_error.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/gmres/restarted_gmres.hpp"
 #include "belos_ext/solvers/gmres/step_size.hpp"
 
@@ -134,13 +135,13 @@ class SStepGmres final : public RestartedGmres<Types> {
                     const Matrix& r) {
     if (this->flexible_) return found;  // H = R B inherits nothing
     const auto& leastSquares = this->relation_.leastSquares();
-    const Scalar limit =
-        safety * leastSquares.reciprocalCondition() * static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    const Scalar limit = static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() *
+                         static_cast<Scalar>(stop.target()) / leastSquares.residual();
     const auto leading = [&](int count) { return block(r, 0, 0, first + count + 1, count + 1); };
     const bool byCholesky = options_.intraOrthogonalization == IntraOrthogonalization::CholQr;
     const int known = byCholesky ? RelationError<Scalar>::knownSteps(first, leading(found)) : found;
-    const int steps =
-        error_.add(first, block(changeOfBasis, 0, 0, known + 1, known), leading(known), std::max(limit, leastError));
+    const int steps = error_.add(first, block(changeOfBasis, 0, 0, known + 1, known), leading(known),
+                                 std::max(limit, tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon()));
     if (steps < found) {
       stepSize_.unreliable(steps);
       system.tell(stop.iterations(), "step size",
@@ -186,12 +187,6 @@ class SStepGmres final : public RestartedGmres<Types> {
       system.tell(stop.iterations(), "shifts", std::to_string(recurrence_.shifts().size()) + " Ritz values");
     }
   }
-
-  /// Many panels add up, H gets worse conditioned as steps come, and products of strong preconditioners are rounded far
-  /// more than by eps.
-  static constexpr Scalar safety = static_cast<Scalar>(1e-5);
-  /// Below it rounding of the products themselves decides.
-  static constexpr Scalar leastError = 100 * std::numeric_limits<Scalar>::epsilon();
 
   SolverOptions options_;
   bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "belos_ext/parameters/tuning.hpp"
+
 namespace capstan {
 
 /// Controls s. Replicated: fed with reduced numbers only, so it decides alike on all ranks.
@@ -20,11 +22,11 @@ class StepSize {
     automatic_ = automatic;
     asked_ = asked;
     current_ = asked;
-    ceiling_ = largest;
+    ceiling_ = tuning::step_size::largest;
     reliable_ = unlimited;
   }
   void recall(int steps) {
-    if (automatic_ && steps > 0) current_ = std::min(steps, largest);
+    if (automatic_ && steps > 0) current_ = std::min(steps, tuning::step_size::largest);
   }
   void beginCycle() {
     if (!automatic_) current_ = asked_;
@@ -40,9 +42,9 @@ class StepSize {
   void succeeded(int steps, double condition) {
     if (steps >= reliable_ && reliable_ < unlimited) ++reliable_;
     if (!automatic_ || steps < current_) return;
-    if (condition < comfortable) {
+    if (condition < tuning::step_size::comfortable) {
       current_ = std::min(current_ + 1, ceiling_);
-    } else if (condition > strained) {
+    } else if (condition > tuning::step_size::strained) {
       current_ = std::max(current_ - 1, 1);
     }
   }
@@ -57,17 +59,14 @@ class StepSize {
   void unreliable(int steps) { reliable_ = std::max(1, steps); }
 
   /// Whether a panel of this condition has lost most of its digits.
-  static bool isStrained(double condition) { return condition > strained; }
+  static bool isStrained(double condition) { return condition > tuning::step_size::strained; }
 
  private:
-  static constexpr int largest = 16;
   static constexpr int unlimited = std::numeric_limits<int>::max();
-  static constexpr double comfortable = 1e4;
-  static constexpr double strained = 1e6;
 
   bool automatic_ = true;
   int asked_ = 5;
-  int ceiling_ = largest;
+  int ceiling_ = tuning::step_size::largest;
   int current_ = 5;
   int reliable_ = unlimited;
 };

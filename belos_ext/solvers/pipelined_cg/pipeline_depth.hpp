@@ -7,6 +7,8 @@
 #include <limits>
 #include <string>
 
+#include "belos_ext/parameters/tuning.hpp"
+
 namespace capstan {
 
 /// Watches how far the basis V of p(l)-CG has left orthonormality. Replicated: fed with reduced numbers only.
@@ -15,27 +17,28 @@ namespace capstan {
 /// geometrically where the spectrum is wide, unseen until a square root fails long after CG's convergence is lost. So
 /// |v_j|^2 is measured, l steps late, and the pipeline is restarted while what it leaves is still good.
 ///
-/// Growth tells, not size: a deep pipeline begins with an error that a harmless problem keeps. The limit is 16 times
-/// the largest error seen while the pipeline fills, and the band of G after it (3 l steps); 1e5 eps at least, and 3e7
-/// eps at most, beyond which restarts, l steps late, find a spoilt direction. Measured numbers: see the tests
-/// RealMatrices.PipelinedCgKeepsUpWithCg and PipelinedCg.DeepPipelinesKeepUpOnLaplacians.
+/// Growth tells, not size: a deep pipeline begins with an error that a harmless problem keeps. The limit is a multiple
+/// of the largest error seen while the pipeline fills, and the band of G after it, between bounds of its own; see
+/// tuning::pipelined_cg::orthogonality.
 class OrthogonalityWatch {
  public:
   /// \param epsilon of the scalars that V is made of   \param depth l
   void begin(double epsilon, int depth) {
-    least_ = 1e5 * epsilon;
-    most_ = std::min(3e7 * epsilon, 0.05);
+    namespace tuned = tuning::pipelined_cg::orthogonality;
+    least_ = tuned::least * epsilon;
+    most_ = std::min(tuned::most * epsilon, tuned::mostAtAll);
     limit_ = most_;
-    filling_ = 3 * depth;
+    filling_ = tuned::filling * depth;
     error_ = largest_ = 0;
   }
 
   /// |v_j|^2, j in order.
   void observe(double square) {
+    namespace tuned = tuning::pipelined_cg::orthogonality;
     error_ = std::abs(square - 1);
     if (filling_ == 0) return;
     largest_ = std::max(largest_, error_);
-    if (--filling_ == 0) limit_ = std::min(std::max(least_, 16 * largest_), most_);
+    if (--filling_ == 0) limit_ = std::min(std::max(least_, tuned::growth * largest_), most_);
   }
 
   /// Whether the latest measurement is beyond rounding, and beyond what the solve can bear; NaN is.
@@ -43,14 +46,12 @@ class OrthogonalityWatch {
   ///   times the residual in the iterates to come. Strong preconditioners end a solve in a few steps whose norms are
   ///   small beside the shift; errors grow faster there than they matter.
   bool lost(double left = 0) const {
-    const double more = left > lastDigits ? std::min(bearable * left, mostBearable) : 0;
+    namespace tuned = tuning::pipelined_cg::orthogonality;
+    const double more = left > tuned::lastDigits ? std::min(tuned::bearable * left, tuned::mostBearable) : 0;
     return !(error_ <= std::max(limit_, more));
   }
 
  private:
-  /// Only the last three digits may be left: before, an error costs convergence (bcsstk16: 427 iterations for 265).
-  static constexpr double bearable = 0.01, mostBearable = 1e-2, lastDigits = 1e-3;
-
   double least_ = 0, most_ = 0, limit_ = 0, error_ = 0, largest_ = 0;
   int filling_ = 0;
 };
@@ -72,17 +73,16 @@ class PipelineDepth {
 
   /// Whether that many steps are worth what a restart costs: l products and more to fill the pipeline, and about ten
   /// iterations of CG's superlinear convergence where a spectrum is wide.
-  static bool pays(int steps) { return steps >= worthwhile; }
+  static bool pays(int steps) { return steps >= tuning::pipelined_cg::depth::worthwhile; }
 
   /// A cycle of that many steps ended before the solve did. One that does not pay, or a breakdown, halves the depth:
-  /// the next one would be shorter still. Measured, 1138_bus with Jacobi on 2 ranks, p(3): 1060 iterations where cycles
-  /// of 20 steps were allowed, 917 with 100, CG 909. Many restarts without progress end pipelining.
+  /// the next one would be shorter still. Many restarts without progress end pipelining.
   void setback(int steps, bool brokeDown, double residual) {
     reason_.clear();
-    if (residual < progress * best_) {
+    if (residual < tuning::pipelined_cg::depth::progress * best_) {
       best_ = residual;
       idle_ = 0;
-    } else if (++idle_ >= idleRestarts) {
+    } else if (++idle_ >= tuning::pipelined_cg::depth::idleRestarts) {
       current_ = 0;
       reason_ = "restarts without progress";
       return;
@@ -93,10 +93,6 @@ class PipelineDepth {
   }
 
  private:
-  static constexpr int worthwhile = 100;
-  static constexpr int idleRestarts = 6;
-  static constexpr double progress = 0.1;
-
   int current_ = 1, idle_ = 0;
   double best_ = std::numeric_limits<double>::infinity();
   std::string reason_;

@@ -32,6 +32,7 @@
 /// from the computed residual where not -> half the depth -> CAPSTAN CG, which goes on from the same residual and
 /// direction.
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/problem/rows_first.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
@@ -205,12 +206,14 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   }
 
   /// Conjugacy to a spoilt direction does harm: a new beginning costs the iterations done at most, an error e in the
-  /// direction the more the larger e is (nos7, 9 iterations done: e = 1e-7 costs 150 of CG's 542, e = 1e-10 costs 18).
-  /// Late, half the digits are enough. One application of A and one blocking reduction.
+  /// direction the more the larger e is. Late, half the digits are enough. One application of A and one blocking
+  /// reduction.
   bool directionIsGood(LinearSystem<Types>& system, int iterations) {
-    if (iterations <= fewIterations) return false;
+    if (iterations <= tuning::pipelined_cg::fewIterations) return false;
     const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
-    const Scalar tolerance = iterations <= early ? 5e6 * epsilon : 10 * std::sqrt(epsilon);
+    const Scalar tolerance = iterations <= tuning::pipelined_cg::early
+                                 ? tuning::pipelined_cg::goodDirection * epsilon
+                                 : tuning::pipelined_cg::lateDirection * std::sqrt(epsilon);
     kept_.keep(system, *p_);
     return kept_.agrees(system, *restart_, *p_, top(0), zeta_, expected_, tolerance);
   }
@@ -236,18 +239,14 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
 
   void chooseDepth(LinearSystem<Types>& system, const MultiVector& b, StopTest& stop) {
     const auto rows = b.getGlobalLength();
-    const int most =
-        static_cast<int>(std::min<Tpetra::global_size_t>(std::max<Tpetra::global_size_t>(rows, 1), deepest));
+    const int most = static_cast<int>(
+        std::min<Tpetra::global_size_t>(std::max<Tpetra::global_size_t>(rows, 1), tuning::pipelined_cg::deepest));
     depth_.begin(options_.pipelineDepth, most);
     if (options_.pipelineDepth > most) {
       system.tell(stop.iterations(), "pipeline depth",
                   std::to_string(options_.pipelineDepth) + " reduced to " + std::to_string(most));
     }
   }
-
-  /// Iterations done: so few are begun anew; up to `early`, a direction has to be good to 1e-9.
-  static constexpr int fewIterations = 20, early = 100;
-  static constexpr int deepest = 20;  ///< so that a sweep holds all recurrences
 
   RowsFirst<Types> rows_;
   ResidualNorms initial_;

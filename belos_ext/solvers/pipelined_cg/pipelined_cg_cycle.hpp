@@ -2,9 +2,12 @@
 /// \file
 /// One cycle of p(l)-CG: the loop of algorithm 1, from a normalised residual to convergence or to where the recurrences
 /// can no longer be trusted. Symbols and costs as in pipelined_cg.hpp.
+///
+/// `line k` at the end of a statement is line k of algorithm 1 in [deep-pipelined-cg].
 
 #include <optional>
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/solvers/common/krylov_solver.hpp"
 #include "belos_ext/solvers/pipelined_cg/kept_direction.hpp"
@@ -27,35 +30,36 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   /// The loop of algorithm 1; x is the iterate x_a, p_ the direction p_{a-1} that led to it, when it ends early.
   Ending iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     watch_.begin(std::numeric_limits<Scalar>::epsilon(), l());
-    bases_.begin(system, 1 / nu_);  // z^(k)_0 = M^{-1} u_0 / nu, u_0 = u_0 / nu
-    for (int i = 0;; ++i) {
-      expand(system, i);  // u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}
+    bases_.begin(system, 1 / nu_);  // line 1: z^(k)_0 = M^{-1} u_0 / nu; here u_0 = u_0 / nu, too
+    for (int i = 0;; ++i) {         // line 2
+      expand(system, i);            // lines 3 to 7: u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}
       const int a = a_ = i - l();
-      if (a >= 0) {
-        const Scalar rest = finishColumn(a + 1);  // its reduction was started l iterations ago
-        const Scalar before = a > 0 ? lanczos_.delta(a - 1) : Scalar(0), lambda = a > 0 ? before / eta_ : Scalar(0);
-        const Scalar eta = lanczos_.gamma(a) - lambda * before;
+      if (a >= 0) {                               // line 8
+        const Scalar rest = finishColumn(a + 1);  // lines 9 to 18; its reduction was started l iterations ago
+        const Scalar before = a > 0 ? lanczos_.delta(a - 1) : Scalar(0);
+        const Scalar lambda = a > 0 ? before / eta_ : Scalar(0);  // line 27
+        const Scalar eta = lanczos_.gamma(a) - lambda * before;   // lines 25, 28
         if (!(eta > 0) || !std::isfinite(eta) || !std::isfinite(rest)) return Ending::Breakdown;
         SweepList<Types> sweep(x.getLocalLength());
-        if (a > 0) sweep.axpy(zeta_, *p_, x);                // x_a = x_{a-1} + zeta p
+        if (a > 0) sweep.axpy(zeta_, *p_, x);                // line 31: x_a = x_{a-1} + zeta p
         expected_ = {a > 0 ? 1 / eta_ : Scalar(0), before};  // (p, A p) and (A p, v_a) / (p, A p) of p_{a-1}
         eta_ = eta;
-        zeta_ = a > 0 ? -lambda * zeta_ : nu_;
+        zeta_ = a > 0 ? -lambda * zeta_ : nu_;  // lines 29, 25
         const bool exhausted = std::abs(rest) <= vanishing();
-        if (a > 0 &&
-            (watch_.lost(a <= shortSolve ? stop.target() / residualNorm() : 0) || (!(rest > 0) && !exhausted))) {
+        if (a > 0 && (watch_.lost(a <= tuning::pipelined_cg::shortSolve ? stop.target() / residualNorm() : 0) ||
+                      (!(rest > 0) && !exhausted))) {
           system.kernels().sweep(sweep);
-          return leave(system, b, x, stop, rest);
+          return leave(system, b, x, stop, rest);  // line 11
         }
-        sweep.axpby(1 / eta, z(0, a), -(a > 0 ? before : kept_.onto()) / eta, *p_);  // p_a
-        if (!(rest > 0)) return lastStep(system, sweep, x, stop);
-        bases_.recur(sweep, a, lanczos_);  // z^(k)_{a+k+1}, u_{i+1}
+        sweep.axpby(1 / eta, z(0, a), -(a > 0 ? before : kept_.onto()) / eta, *p_);  // lines 30, 25: p_a
+        if (!(rest > 0)) return lastStep(system, sweep, x, stop);                    // line 11
+        bases_.recur(sweep, a, lanczos_);  // lines 19 to 21: z^(k)_{a+k+1}, u_{i+1}
         system.kernels().sweep(sweep);
       }
-      products_.start(system, i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr);
+      products_.start(system, i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr);  // line 23
       if (a > 0) {
         stop.iterated(residualNorm());
-        if (const auto end = follow(system, b, x, stop)) return *end;
+        if (const auto end = follow(system, b, x, stop)) return *end;  // line 32
         if (replacementIsDue(stop)) return replaceResidual(system, x, stop);
       }
     }
@@ -63,25 +67,25 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
 
   /// One product further. The first 2 l + 1 of a warm restart stay conjugate to the direction kept.
   void expand(LinearSystem<Types>& system, int i) {
-    system.act(Action::Operator, top(i), u(i + 1));
+    system.act(Action::Operator, top(i), u(i + 1));  // line 3
     if (i == 0 && kept_.image() != nullptr) kept_.remove(system, u(1));
     if (i > 0 && i <= 2 * l() && kept_.image() != nullptr) {
       products_.wait(i);
       kept_.remove(system, products_.along(i), u(i + 1));
     }
-    if (i < l()) system.kernels().axpby(-lanczos_.shift(i), u(i), Scalar(1), u(i + 1));
-    if (preconditioned_) system.precondition(u(i + 1), scratch_.get(), top(i + 1));
-    if (i + 1 < l()) bases_.copyDown(system, i + 1);
+    if (i < l()) system.kernels().axpby(-lanczos_.shift(i), u(i), Scalar(1), u(i + 1));  // line 3
+    if (preconditioned_) system.precondition(u(i + 1), scratch_.get(), top(i + 1));      // line 4
+    if (i + 1 < l()) bases_.copyDown(system, i + 1);                                     // lines 5 to 7
   }
 
   /// Column c of G and column c - 1 of T. Returns what is left of |z_c|^2; see PipelinedLanczos::complete().
   Scalar finishColumn(int c) {
-    products_.wait(c);
+    products_.wait(c);  // those of line 23, l iterations ago
     if (c >= l()) {
       watch_.observe(static_cast<double>(products_.square(c)));
       if (preconditioned_) perNorm_ = std::sqrt(static_cast<double>(products_.residual(c)));
     }
-    return lanczos_.complete(c, products_.products(c));
+    return lanczos_.complete(c, products_.products(c));  // lines 9, 10, 12 to 18
   }
 
   /// || b - A x_a || by the recurrences; with a preconditioner the ratio of the norms is that of x_{a-l+1}.
@@ -130,7 +134,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
       stop.stop(StopReason::UserTest);
       return Ending::Over;
     }
-    if (!(rest > driftFactor * residualNorm())) return std::nullopt;
+    if (!(rest > tuning::pipelined_cg::driftFactor * residualNorm())) return std::nullopt;
     if (options_.residualReplacement.mode != ResidualReplacement::Mode::Off) return Ending::Drift;
     stop.stop(StopReason::Stagnation);
     return Ending::Over;
@@ -190,11 +194,6 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   ConstantNullSpace<Types> constants_;
   Teuchos::RCP<MultiVector> p_, check_, scratch_;
   std::unique_ptr<ReductionBatch<Types>> restart_;
-
- private:
-  static constexpr double driftFactor = 2;
-  /// Steps in which what is left to do tells how much error the basis may have: later, few digits may take many steps.
-  static constexpr int shortSolve = 20;
 };
 
 }  // namespace capstan

@@ -1,0 +1,315 @@
+#pragma once
+/// \file
+/// The numbers that methods and policies decide by: thresholds, factors and counts that no user sets.
+///
+/// Each says what it means and where it comes from: a paper by its key; a derivation; "Measured", with the numbers or
+/// the test that shows them; "Chosen" where a round number does and nothing was measured. Whoever changes a measured
+/// one runs that test again. "eps" is the machine epsilon of the scalars; an int "in eps" is multiplied by it where it
+/// is used. What users may set stands in the parameter table; numbers fixed by a layout of data stand where that is.
+
+#include <array>
+
+namespace capstan::tuning {
+
+/// convergence/stop_test
+namespace stop_test {
+/// A recursion is right while the computed residual is at most this much larger. Chosen.
+inline constexpr double trusted = 2;
+/// Failed claims without progress before a loss of accuracy is declared. Chosen.
+inline constexpr int fruitlessClaims = 3;
+/// A failed claim that left more than this part of the residual made no progress. Chosen.
+inline constexpr double progress = 0.9;
+/// Full cycles that leave the residual unchanged before the solve is called stagnant: a restarted method that makes no
+/// progress in one whole cycle makes none in the next. Residuals of CG rise before they fall. Chosen.
+inline constexpr int idleRestarts = 5;
+/// A residual that fell by less than this part is unchanged. Chosen: well above rounding, well below any progress.
+inline constexpr double unchanged = 1e-10;
+/// A claim that came too early lowers the target by what was missing, but not by more than this at once: the residual
+/// that is tested may fall faster than the one the recursion follows. Chosen.
+inline constexpr double leastLowering = 0.1;
+/// Each claim after it asks for this part more, so that x is not formed in every iteration. Chosen.
+inline constexpr double laterClaims = 0.95;
+/// A failed claim lowers the target by this factor beyond what was missing, one that came too early by no more. Chosen.
+inline constexpr double leastPart = 0.5;
+/// A residual below this many eps (|| b || + || |A| |x| ||) is rounding. Measured: iterative refinement ends near 1.
+inline constexpr double roundingLevel = 2;
+}  // namespace stop_test
+
+/// convergence/residual_gap
+namespace residual_gap {
+/// A gap below this part of the target does no harm. Chosen.
+inline constexpr double relevant = 0.1;
+/// The recursive residual is still that of x while the gap is below this part of it. Chosen.
+inline constexpr double small = 0.01;
+/// The gap has to grow by this factor before the next replacement. Source: [van der Vorst and Ye 2000], section 3.
+inline constexpr double grown = 1.1;
+}  // namespace residual_gap
+
+/// convergence/definiteness_watch
+namespace definiteness {
+/// Iterations without a new minimum, after A or M were seen not to be definite, that make CG hopeless. Chosen.
+inline constexpr int patience = 200;
+/// A minimum is new below this part of the last one. Chosen.
+inline constexpr double progress = 0.99;
+/// A residual this many times that of the guess has diverged. Chosen: CG of definite systems stays far below.
+inline constexpr double divergence = 1e8;
+/// How far (M^{-1} r, A p) may be from (p, A p), relative to both. Derived: rounding in it is relative to the norms, so
+/// that only half of the number is taken for a sign.
+inline constexpr double asymmetric = 0.5;
+}  // namespace definiteness
+
+/// solvers/cg
+namespace cg {
+/// A computed residual larger than the recursive one by this factor belongs to another direction. Chosen.
+inline constexpr double lostFactor = 2;
+/// Iterations between renewals of z = M^{-1} r; they cost an M^{-1} each, and M is linear and definite. Chosen.
+inline constexpr int renewal = 100;
+/// The same where M is indefinite. Measured: nasa4704 with RILU(0) takes 735 iterations never renewed, 525 renewed
+/// every 20, 522 every 10, 511 always; Belos' TPETRA CG 534.
+inline constexpr int renewalIndefinite = 10;
+/// The same where z is no longer M^{-1} r. Chosen: half of that.
+inline constexpr int renewalStrayed = 5;
+/// (r, M^{-1} s) and (s, z) differ by more than rounding beyond this part of both. Chosen.
+inline constexpr double strayed = 1e-3;
+/// A norm predicted from products, in eps of their sum, below which they have cancelled. Chosen: two digits of the
+/// square are left then.
+inline constexpr int cancelled = 500;
+/// Iterates below this part of the largest number are finite without a look at their entries. Chosen.
+inline constexpr double farFromOverflow = 0.1;
+}  // namespace cg
+
+/// solvers/bicgstab
+namespace bicgstab {
+/// Iterations without a smaller residual that end a cycle: residuals of BiCGStab rise and fall. Measured: cryg2500 with
+/// RILU(0) on 2 ranks takes 1972 with 1000, and is not solved with 300.
+inline constexpr int patience = 1000;
+/// A residual is smaller than the best one by at least this factor. Chosen.
+inline constexpr double smaller = 0.9;
+/// The same where the recursion has fallen by all digits there are. Chosen.
+inline constexpr int fewIdle = 10;
+/// It has where it is below so many eps of the residual that the cycle began with. Chosen.
+inline constexpr int allDigits = 1000;
+/// A cycle that left more than this part of the residual gained nothing. Chosen.
+inline constexpr double progress = 0.5;
+/// So many of these in a row end BiCGStab. Chosen.
+inline constexpr int mostFruitless = 2;
+/// A norm predicted from products, in eps of their sum. Chosen, as in CG.
+inline constexpr int cancelled = cg::cancelled;
+/// Iterations after which the pipelined recurrences are begun anew from x and p^. Measured: cryg2500 with RILU(0) takes
+/// 1821 iterations with 50, 2348 without; on 217 systems 3 in a hundred more on the average, and 4 more are solved.
+inline constexpr int mostSteps = 50;
+}  // namespace bicgstab
+
+/// solvers/pipelined_cg
+namespace pipelined_cg {
+/// Iterations done that a new beginning throws away rather than go on with a doubtful direction. Measured: a new
+/// beginning costs them at most; see goodDirection.
+inline constexpr int fewIterations = 20;
+/// Up to so many iterations a direction has to be good to goodDirection, later to lateDirection. Chosen.
+inline constexpr int early = 100;
+/// Error of a direction, in eps, with which a cycle may begin warm; 1e-9 in double precision. Measured: nos7, 9
+/// iterations done: an error of 1e-7 costs 150 of CG's 542 iterations, one of 1e-10 costs 18.
+inline constexpr double goodDirection = 5e6;
+/// The same late in a solve, in sqrt(eps). Derived: half the digits are enough for what is left to do.
+inline constexpr int lateDirection = 10;
+/// The deepest pipeline. Derived: a sweep holds all recurrences.
+inline constexpr int deepest = 20;
+/// A computed residual larger than the recursive one by this factor has drifted. Chosen.
+inline constexpr double driftFactor = 2;
+/// Steps in which what is left to do tells how much error the basis may have. Chosen: later, few digits may take many
+/// steps.
+inline constexpr int shortSolve = 20;
+
+/// The limit of | |v_j|^2 - 1 |, OrthogonalityWatch. Measured: RealMatrices.PipelinedCgKeepsUpWithCg and
+/// PipelinedCg.DeepPipelinesKeepUpOnLaplacians; limits that do not follow the first errors cost p(8)-CG and p(10)-CG
+/// half as many iterations again on the 2D Laplacian.
+namespace orthogonality {
+/// The limit in terms of the largest error seen while the pipeline fills, and the band of G after it.
+inline constexpr double growth = 16;
+/// That lasts so many times l steps. Derived: l to fill the pipeline, 2 l superdiagonals of G.
+inline constexpr int filling = 3;
+/// The limit is at least so many eps,
+inline constexpr double least = 1e5;
+/// and at most so many: beyond, restarts, l steps late, find a spoilt direction.
+inline constexpr double most = 3e7;
+/// The same where eps is large, as a number.
+inline constexpr double mostAtAll = 0.05;
+/// Part of what the residual still has to fall that an error may be instead. Derived: an error e in the basis is one of
+/// e times the residual in the iterates to come.
+inline constexpr double bearable = 0.01;
+/// Such an error is at most this.
+inline constexpr double mostBearable = 1e-2;
+/// It is borne only where no more than these digits are left. Measured: before, an error costs convergence (bcsstk16:
+/// 427 iterations for 265).
+inline constexpr double lastDigits = 1e-3;
+}  // namespace orthogonality
+
+/// PipelineDepth
+namespace depth {
+/// Steps of a cycle that are worth a restart. Measured: 1138_bus with Jacobi on 2 ranks, p(3): 1060 iterations where
+/// cycles of 20 steps were allowed, 917 with 100, CG 909.
+inline constexpr int worthwhile = 100;
+/// Restarts without progress that end pipelining. Chosen.
+inline constexpr int idleRestarts = 6;
+/// Progress is a residual below this part of the best one. Chosen.
+inline constexpr double progress = 0.1;
+}  // namespace depth
+}  // namespace pipelined_cg
+
+/// dense/pipelined_lanczos
+namespace pipelined_lanczos {
+/// What orthogonalisation leaves of (z_c, z_c), in eps of it, that is nothing but rounding. Chosen.
+inline constexpr int rounding = 10;
+}  // namespace pipelined_lanczos
+
+/// solvers/gmres: all forms
+namespace gmres {
+/// A cycle may make the native residual larger by this factor. Chosen: rounding at the attainable accuracy.
+inline constexpr double tolerated = 2;
+/// The restart length where GMRES goes on for a symmetric method or for BiCGStab. Chosen: storage they did not ask for.
+inline constexpr int fallbackRestart = 30;
+/// The restart lengths tried where Belos' default needs too much memory; the first stands for the one wanted. Chosen.
+inline constexpr std::array<int, 8> shorterRestarts = {0, 200, 150, 100, 70, 50, 30, 20};
+/// Part of the error that H may have by [Simoncini and Szyld 2003] that is let in before a cycle is cut. Derived: many
+/// panels add up, H gets worse conditioned as columns come, and products of strong preconditioners are rounded far more
+/// than by eps. Measured: RealMatrices.SStepGmresKeepsUpWithGmres.
+inline constexpr double safety = 1e-5;
+/// Errors of H, in eps, that are borne in any case. Chosen: below, rounding of the products themselves decides.
+inline constexpr int leastError = 100;
+}  // namespace gmres
+
+/// solvers/gmres/exact_columns
+namespace exact_columns {
+/// Part of what an error of H may be for the residual to meet the target. Chosen.
+inline constexpr double exactEnough = 0.01;
+/// An H as exact as this is worth a few columns. Chosen, as gmres::safety.
+inline constexpr double veryExact = 1e-5;
+/// They are one in so many. Chosen.
+inline constexpr int fewOf = 20;
+/// || Q^T Q - I ||_F^2 below which vectors can be orthonormalised again. Derived: a norm below 1/2 leaves || Q^T Q ||
+/// and its inverse below 2.
+inline constexpr double independent = 0.25;
+}  // namespace exact_columns
+
+/// solvers/gmres/step_size, the steps s of s-step GMRES
+namespace step_size {
+/// The largest s that is chosen automatically. Chosen.
+inline constexpr int largest = 16;
+/// s grows after panels of a condition below this. Derived: a panel of condition kappa loses kappa^2 eps of
+/// orthogonality, so that kappa is kept well under 1 / sqrt(eps) ~ 7e7.
+inline constexpr double comfortable = 1e4;
+/// s shrinks after panels of a condition above this. Derived likewise.
+inline constexpr double strained = 1e6;
+}  // namespace step_size
+
+/// solvers/gmres/block_length, the vectors t of a block of pipelined CA-GMRES
+namespace block_length {
+/// The largest t that is chosen automatically. Chosen.
+inline constexpr int largest = 10;
+/// t grows after cycles of a condition below this. Measured on real matrices: cycles broke down at conditions from 10
+/// to 1e7, so that none foretells it.
+inline constexpr double comfortable = 30;
+/// t shrinks after cycles of a condition above this. Measured likewise.
+inline constexpr double strained = 1e5;
+/// t grows where a cycle was so many times as long as the pipeline would be. Chosen: what runs ahead is lost at the
+/// end.
+inline constexpr int longCycle = 3;
+/// t shrinks where the only cycle was less than so many times as long as the pipeline. Chosen, likewise.
+inline constexpr int shortCycle = 2;
+}  // namespace block_length
+
+/// solvers/gmres/pipelined_gmres
+namespace pipelined_gmres {
+/// Fruitless cycles after which all are classical. Chosen.
+inline constexpr int maxFruitless = 3;
+/// Errors of H that may delay convergence, though the residual may still be met. Measured: superlinear convergence of a
+/// nonnormal operator (BentPipe2D100) comes 4 iterations later with errors of 1e-9, and then misses its cycle.
+inline constexpr double mostError = 1e-10;
+/// How many vectors of a cycle may be orthogonalised again, one product ahead. Measured on real matrices.
+inline constexpr int maxAgain = 3;
+/// The same several products ahead: none. Measured on real matrices: a deep pipeline loses more iterations in the
+/// vectors that follow than a new cycle costs.
+inline constexpr int maxAgainAhead = 0;
+/// A broken cycle that left more than this part of the residual is not worth a restart. Chosen.
+inline constexpr double progress = 0.9;
+/// True and recursive residuals may differ by this factor at the end of a cycle. Chosen.
+inline constexpr int astray = 10;
+}  // namespace pipelined_gmres
+
+/// orthogonalization
+namespace orthogonalization {
+/// What a projection leaves of a vector, in eps of it, that is nothing but rounding: the vector depends on the others.
+/// In a Cholesky factorisation of the pivot, a square, likewise. Chosen.
+inline constexpr int rounding = 50;
+/// A square found by subtraction, in eps of what it was subtracted from, is trusted above this. Chosen.
+inline constexpr int trustedSquare = 10;
+/// A basis of this condition needs no second pass of the second stage. Chosen: a pass
+/// leaves errors of kappa^2 eps.
+inline constexpr double wellConditioned = 10;
+/// Squares of a norm that should be 1, between which a vector is normalised by it; beyond, it is none. Chosen.
+inline constexpr double leastNorm2 = 0.25;
+inline constexpr double mostNorm2 = 4;
+}  // namespace orthogonalization
+
+/// dense/relation_error
+namespace relation_error {
+/// What a panel may lose of orthonormality before the next one normalises it again. Chosen.
+inline constexpr double mostLost = 1e-3;
+}  // namespace relation_error
+
+/// basis/basis_recurrence
+namespace basis {
+/// How much wider than the Ritz values the interval of Chebyshev polynomials is. Derived: they lie inside the spectrum.
+inline constexpr double widened = 1.05;
+/// The least width, and scale, as part of the largest Ritz value. Chosen: not nothing.
+inline constexpr double leastWidth = 1e-3;
+}  // namespace basis
+
+/// spectrum
+namespace spectrum {
+/// Steps of the estimate, and their panels: monomial steps first, Newton's with the Ritz values of half of them then.
+/// Measured: with bounds from 16 steps p(5)-CG follows CG.
+inline constexpr int steps = 16;
+inline constexpr std::array<int, 3> panels = {3, 5, 8};
+/// The largest Ritz values of k / 2 and of k steps differ by so many times what the latter lacks. Derived from the rate
+/// 1 / k^2 of [Kuczynski and Wozniakowski 1992].
+inline constexpr int extrapolation = 3;
+/// Ritz values may exceed remembered bounds of the spectrum by this factor. Chosen.
+inline constexpr double largestOvershoot = 1.5;
+/// Columns from which Ritz values tell something, and beyond which all eigenvalues cost more than they tell. Chosen.
+inline constexpr int few = 8;
+inline constexpr int enough = 20;
+/// First columns whose largest Ritz value is compared between solves: later ones may be spurious. Chosen.
+inline constexpr int first = 3;
+/// Remembered bounds are dropped where that value is so many times smaller than before; where columns are few, so many.
+/// Chosen.
+inline constexpr int shrunk = 4;
+inline constexpr int shrunkOfFew = 20;
+/// How far Ritz values may leave the bounds of the user, as part of their length. Chosen.
+inline constexpr double slack = 0.05;
+/// How much larger than the largest Ritz value a bound is made. Chosen: Ritz values lie inside the spectrum.
+inline constexpr double margin = 1.01;
+}  // namespace spectrum
+
+/// problem/symmetry_check
+namespace symmetry {
+/// Differences that rounding in an assembly may leave, relative to the row's sum of absolute values. Chosen.
+inline constexpr double tolerance = 1e-10;
+/// The same in eps, where eps is large. Chosen.
+inline constexpr double toleranceInEps = 100;
+}  // namespace symmetry
+
+/// problem/constant_null_space
+namespace null_space {
+/// A constant in a vector below this part of sqrt(eps) of it is rounding. Derived: above what a sum of n terms has.
+inline constexpr double rounding = 0.1;
+/// A p of which the constant is this many times the rest is all but constant. Derived: A p has lost three digits.
+/// Measured: projecting earlier, without a preconditioner, with Jacobi or RILUK, made 318 iterations of 64.
+inline constexpr double large = 1e3;
+/// A difference of squares below this part of them has lost too many digits. Chosen.
+inline constexpr double cancelled = 1e-3;
+/// What of the tolerance a constant that stays in b - A x may take. Chosen: half for the rest.
+inline constexpr double allowed = 0.5;
+}  // namespace null_space
+
+}  // namespace capstan::tuning
