@@ -201,7 +201,7 @@ StateKey SolverManager<Types>::stateKey() const {
   if (const auto matrix = Teuchos::rcp_dynamic_cast<const RowMatrix>(problem_->getOperator()); !matrix.is_null()) {
     variant << ", " << matrix->getGlobalNumEntries() << " entries";
   }
-  return {problemLabel(), variant.str(), static_cast<long long>(problem_->getLHS()->getGlobalLength()), 0,
+  return {problemLabel(), variant.str(), static_cast<long long>(problem_->getLHS()->getGlobalLength()),
           problem_->getLHS()->getMap()->getComm()->getSize()};
 }
 
