@@ -21,6 +21,7 @@
 #include "belos_ext/support/checksum.hpp"
 #include "belos_ext/support/memory_share.hpp"
 #include "belos_ext/support/said_once.hpp"
+#include "belos_ext/support/shared_text.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/operators/same_maps.hpp"
