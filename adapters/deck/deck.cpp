@@ -20,18 +20,10 @@
 #include "adapters/deck/system_size.hpp"
 #include "adapters/preconditioners/presets.hpp"
 #include "belos_ext/support/nearest_match.hpp"
+#include "belos_ext/support/shared_text.hpp"
 
 namespace capstan::deck {
 namespace {
-
-/// Rank 0's text on every rank. Collective.
-std::string shared(const std::string& text, const Communicator& comm) {
-  long long size = static_cast<long long>(text.size());
-  Teuchos::broadcast(comm, 0, &size);
-  std::string copy = comm.getRank() == 0 ? text : std::string(static_cast<std::size_t>(size), '\0');
-  if (size > 0) Teuchos::broadcast(comm, 0, static_cast<int>(size), copy.data());
-  return copy;
-}
 
 /// Runs `read` on rank 0 and gives every rank its text, or throws its error on every rank. Collective.
 std::string readOnRankZero(const Communicator& comm, const std::function<std::string()>& read) {
@@ -44,9 +36,9 @@ std::string readOnRankZero(const Communicator& comm, const std::function<std::st
       failure = error.what();
     }
   }
-  failure = shared(failure, comm);
+  failure = sharedText(failure, 0, comm);
   if (!failure.empty()) throw FileError(failure);
-  return shared(text, comm);
+  return sharedText(text, 0, comm);
 }
 
 YAML::Node parseYaml(const std::string& text, const std::string& file) {
@@ -186,7 +178,7 @@ Deck loadDeck(const DeckSource& source, const Teuchos::RCP<const Communicator>& 
   if (comm->getRank() == 0) {
     for (const auto& system : deck.systems) inspectFiles(system, limits, files);
   }
-  std::istringstream findings(shared(fmt::format("{}", fmt::join(files.errors(), "\n")), *comm));
+  std::istringstream findings(sharedText(fmt::format("{}", fmt::join(files.errors(), "\n")), 0, *comm));
   for (std::string line; std::getline(findings, line);) diagnostics.append({line});
   checkSolvers(deck, folder, comm, diagnostics);
   diagnostics.throwIfFailed();

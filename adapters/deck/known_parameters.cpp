@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "adapters/deck/solver_catalog.hpp"
+#include "adapters/values/typed_values.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
@@ -55,7 +56,7 @@ void KnownParameters::check(const std::string& key, const Place& place, Teuchos:
 void KnownParameters::checkBelos(const std::string& key, const Place& place, Teuchos::ParameterList& list,
                                  Diagnostics& diagnostics) const {
   const auto& wanted = belos_->getEntry(key).getAny();
-  if (wanted.type() == typeid(double) && list.isType<int>(key)) list.set(key, static_cast<double>(list.get<int>(key)));
+  list.setEntry(key, matchingNumber(list.getEntry(key), belos_->getEntry(key)));
   const auto& found = list.getEntry(key).getAny();
   if (wanted.type() == found.type()) return;
   const std::string allowed = wanted.type() == typeid(int)           ? "a whole number"

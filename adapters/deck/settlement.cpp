@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "adapters/deck/shared_text.hpp"
+#include "belos_ext/support/shared_text.hpp"
 
 namespace capstan::deck {
 namespace {
@@ -53,7 +53,7 @@ std::string Settlement::settle(const std::string& failure, double patience) {
   }
   const auto [teller, all] = *pair;
   if (teller == ranks_) return "";
-  const std::string text = sharedText(failure, teller, comm_);
+  const std::string text = sharedText(failure, teller, Teuchos::MpiComm<int>(comm_));
   return all == 1 ? text : fmt::format("rank {}, not all ranks: {}", teller, text);
 }
 

@@ -12,6 +12,7 @@
 #include "adapters/deck/matrix_files.hpp"
 #include "belos_ext/support/mixed_bits.hpp"
 #include "belos_ext/support/output_file.hpp"
+#include "belos_ext/support/shared_text.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::deck {
@@ -23,13 +24,9 @@ using Reader = Tpetra::MatrixMarket::Reader<Matrix>;
 constexpr double pi = 3.14159265358979323846;
 
 /// Rank 0's failure, where there is one, as an error on every rank. Collective.
-void throwShared(std::string failure, const Communicator& comm) {
-  int length = static_cast<int>(failure.size());
-  Teuchos::broadcast(comm, 0, &length);
-  if (length == 0) return;
-  failure.resize(static_cast<std::size_t>(length));
-  Teuchos::broadcast(comm, 0, length, failure.data());
-  throw InputError(failure);
+void throwShared(const std::string& failure, const Communicator& comm) {
+  const std::string shared = sharedText(failure, 0, comm);
+  if (!shared.empty()) throw InputError(shared);
 }
 
 /// Text of a Matrix Market file on rank 0 with its outline everywhere; an error on every rank. Collective.

@@ -6,6 +6,7 @@
 #include <Teuchos_ParameterList.hpp>
 #include <algorithm>
 
+#include "adapters/values/typed_values.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::foam {
@@ -15,12 +16,11 @@ void setConverted(const Setting& setting, const std::string& name, const Teuchos
                   Teuchos::ParameterList& list) {
   const bool known = valid != nullptr && valid->isParameter(name);
   if (const auto* integer = std::get_if<int>(&setting.value)) {
-    if (known && valid->isType<double>(name)) {
-      list.set(name, static_cast<double>(*integer));
-    } else if (known && valid->isType<bool>(name) && (*integer == 0 || *integer == 1)) {
+    if (known && valid->isType<bool>(name) && (*integer == 0 || *integer == 1)) {
       list.set(name, *integer == 1);
     } else {
-      list.set(name, *integer);
+      const Teuchos::ParameterEntry value(*integer);
+      list.setEntry(name, known ? matchingNumber(value, valid->getEntry(name)) : value);
     }
     return;
   }

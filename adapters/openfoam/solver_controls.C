@@ -6,6 +6,7 @@
 #include "ITstream.H"
 #include "Switch.H"
 #include "adapters/openfoam/solver_controls.H"
+#include "adapters/values/truth_words.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "dictionaryEntry.H"
@@ -60,6 +61,8 @@ std::string streamText(const Foam::ITstream& stream) {
 
 std::string textOf(const dictionary& dict, const char* key) { return streamText(dict.lookup(key)); }
 
+const TruthWords truthWords{{"true", "yes"}, {"false", "no"}};
+
 Setting toSetting(const Foam::entry& item) {
   Setting setting;
   setting.name = item.keyword();
@@ -69,10 +72,9 @@ Setting toSetting(const Foam::entry& item) {
     setting.value = static_cast<int>(only->labelToken());
   } else if (only != nullptr && only->isNumber()) {
     setting.value = static_cast<double>(only->number());
-  } else if (only != nullptr && only->isWord() && (only->wordToken() == "true" || only->wordToken() == "yes")) {
-    setting.value = true;
-  } else if (only != nullptr && only->isWord() && (only->wordToken() == "false" || only->wordToken() == "no")) {
-    setting.value = false;
+  } else if (const auto truth =
+                 only != nullptr && only->isWord() ? truthWords.valueOf(only->wordToken()) : std::nullopt) {
+    setting.value = *truth;
   } else {
     setting.value = streamText(stream);
   }

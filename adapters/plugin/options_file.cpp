@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include <Teuchos_Array.hpp>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include <stdexcept>
 
 #include "adapters/plugin/belos_names.hpp"
+#include "adapters/values/typed_values.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
@@ -22,28 +22,13 @@ namespace capstan {
 
 namespace {
 
+/// "yes" and "no" stay words here; parameters that are truth values read them (parameter_value.hpp).
+const TruthWords truthWords{{"true", "True", "TRUE"}, {"false", "False", "FALSE"}};
+
 /// The value of a parameter as it would stand in a list the application made.
 Teuchos::ParameterEntry entryOf(const YAML::Node& node, const ParameterRow& row) {
-  if (node.IsSequence()) {
-    Teuchos::Array<double> numbers;
-    Teuchos::Array<std::string> words;
-    for (const YAML::Node& item : node) {
-      double number = 0.0;
-      words.push_back(item.IsScalar() ? item.Scalar() : std::string("a nested value"));
-      if (item.IsScalar() && YAML::convert<double>::decode(item, number)) numbers.push_back(number);
-    }
-    return numbers.size() == words.size() ? Teuchos::ParameterEntry(numbers) : Teuchos::ParameterEntry(words);
-  }
-  const std::string& text = node.Scalar();
-  const bool quoted = node.Tag() == "!";
-  int integer = 0;
-  double number = 0.0;
-  if (quoted || row.type == "string") return Teuchos::ParameterEntry(text);
-  if (text == "true" || text == "True" || text == "TRUE") return Teuchos::ParameterEntry(true);
-  if (text == "false" || text == "False" || text == "FALSE") return Teuchos::ParameterEntry(false);
-  if (YAML::convert<int>::decode(node, integer)) return Teuchos::ParameterEntry(integer);
-  if (YAML::convert<double>::decode(node, number)) return Teuchos::ParameterEntry(number);
-  return Teuchos::ParameterEntry(text);
+  if (node.IsSequence()) return typedSequence(node);
+  return row.type == "string" ? Teuchos::ParameterEntry(node.Scalar()) : typedScalar(node, truthWords);
 }
 
 }  // namespace

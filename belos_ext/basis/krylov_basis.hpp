@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Storage of a Krylov basis: one column-major block of vectors, and views of its columns made once.
+/// Storage of a Krylov basis: one column-major block of vectors. The view of each column is made once.
 
 #include <Teuchos_Range1D.hpp>
 #include <Tpetra_MultiVector.hpp>
@@ -8,7 +8,7 @@
 
 namespace capstan {
 
-/// n x columns, distributed by rows over `map`, constant stride; column(j) and columns(a, b) are views, not copies.
+/// n x columns, distributed by rows over `map`, constant stride. [j] and columns(a, b) are views, not copies.
 template <class Types>
 class KrylovBasis {
  public:

@@ -6,9 +6,10 @@ namespace capstan {
 
 const std::vector<StopReason>& allStopReasons() {
   static const std::vector<StopReason> reasons = {
-      StopReason::NotStarted,  StopReason::Converged,  StopReason::ZeroRightHandSide,  StopReason::MaxIterations,
-      StopReason::MaxRestarts, StopReason::Stagnation, StopReason::AttainableAccuracy, StopReason::Inconsistent,
-      StopReason::Breakdown,   StopReason::NonFinite,  StopReason::Diverged,           StopReason::UserTest};
+      StopReason::NotStarted,         StopReason::Converged,    StopReason::ZeroRightHandSide,
+      StopReason::MaxIterations,      StopReason::MaxRestarts,  StopReason::Stagnation,
+      StopReason::AttainableAccuracy, StopReason::Inconsistent, StopReason::Breakdown,
+      StopReason::NonFinite,          StopReason::UserTest};
   return reasons;
 }
 
@@ -34,8 +35,6 @@ std::string toString(StopReason reason) {
       return "breakdown";
     case StopReason::NonFinite:
       return "not finite";
-    case StopReason::Diverged:
-      return "diverged";
     case StopReason::UserTest:
       return "user test";
   }

@@ -20,8 +20,7 @@ enum class StopReason {
   Inconsistent,        ///< b has a constant that no A x has, and the rest of b - A x meets the tolerance ("Null Space")
   Breakdown,           ///< the method cannot go on, not even in its classical form
   NonFinite,           ///< NaN or Inf in the operator, the preconditioner or the right-hand side
-  Diverged,
-  UserTest  ///< the application's own status test stopped the solve
+  UserTest             ///< the application's own status test stopped the solve
 };
 
 /// Every reason once, in the order of the enumeration.

@@ -21,6 +21,7 @@
 #include "belos_ext/support/checksum.hpp"
 #include "belos_ext/support/memory_share.hpp"
 #include "belos_ext/support/said_once.hpp"
+#include "belos_ext/support/shared_text.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/operators/same_maps.hpp"
@@ -201,7 +202,7 @@ StateKey SolverManager<Types>::stateKey() const {
   if (const auto matrix = Teuchos::rcp_dynamic_cast<const RowMatrix>(problem_->getOperator()); !matrix.is_null()) {
     variant << ", " << matrix->getGlobalNumEntries() << " entries";
   }
-  return {problemLabel(), variant.str(), static_cast<long long>(problem_->getLHS()->getGlobalLength()), 0,
+  return {problemLabel(), variant.str(), static_cast<long long>(problem_->getLHS()->getGlobalLength()),
           problem_->getLHS()->getMap()->getComm()->getSize()};
 }
 

@@ -13,24 +13,22 @@
 
 namespace capstan {
 
-/// Which solves share their state: same problem label, same distribution of the same number of rows.
+/// Which solves share their state: same problem label, same variant, same number of rows, same number of ranks.
 struct StateKey {
   std::string label;    ///< of the linear problem
   std::string variant;  ///< whatever else must agree, for example the preconditioner's side
   long long globalRows = 0;
-  long long localRows = 0;
   int ranks = 1;
 
   bool operator==(const StateKey& other) const {
-    return label == other.label && variant == other.variant && globalRows == other.globalRows &&
-           localRows == other.localRows && ranks == other.ranks;
+    return label == other.label && variant == other.variant && globalRows == other.globalRows && ranks == other.ranks;
   }
 };
 
 /// The least recently used entries give way to new ones. Holds plain data only, so it may outlive MPI and Kokkos.
 ///
-/// Local, and thread-safe. A key holds this rank's number of rows, and ranks may have taken part in different solves:
-/// find() may succeed on one rank and fail on another. The ranks of a solve must agree before they use an entry: they
+/// Local, and thread-safe. Ranks may have taken part in different solves, so find() may succeed on one rank and fail on
+/// another. The ranks of a solve must agree before they use an entry: they
 /// compare its checksum in the reduction that computes the initial residual (Agreement).
 class StateCache {
  public:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "belos_ext/support/checksum.hpp"
+#include "belos_ext/support/shared_text.hpp"
 
 namespace capstan {
 
@@ -20,23 +21,13 @@ long long shortened(const std::string& text) {
   return static_cast<long long>(checksum.value() >> 2);
 }
 
-/// The text of rank `root`, on every rank.
-std::string textOf(int root, const std::string& mine, const Teuchos::Comm<int>& comm) {
-  int length = static_cast<int>(mine.size());
-  Teuchos::broadcast<int, int>(comm, root, 1, &length);
-  std::string text = mine;
-  text.resize(static_cast<std::size_t>(length));
-  if (length > 0) Teuchos::broadcast<int, char>(comm, root, length, &text[0]);
-  return text;
-}
-
 /// Rank 0's text, and that of the first rank that has another.
 std::string compared(const std::string& mine, const Teuchos::Comm<int>& comm) {
-  const std::string first = textOf(0, mine, comm);
+  const std::string first = sharedText(mine, 0, comm);
   const int own = mine == first ? comm.getSize() - 1 : comm.getRank();
   int other = 0;
   Teuchos::reduceAll<int, int>(comm, Teuchos::REDUCE_MIN, 1, &own, &other);
-  return fmt::format("{} on rank 0, {} on rank {}", first, textOf(other, mine, comm), other);
+  return fmt::format("{} on rank 0, {} on rank {}", first, sharedText(mine, other, comm), other);
 }
 
 }  // namespace
@@ -63,16 +54,6 @@ std::string differingParameters(const Parameters& parameters, const Teuchos::Com
   return text +
          ". All ranks must have the same (is CAPSTAN_OPTIONS set on all "
          "nodes?)";
-}
-
-std::string firstComplaint(const std::string& mine, const Teuchos::Comm<int>& comm) {
-  const int none = comm.getSize();
-  const int own[] = {mine.empty() ? none : comm.getRank(), mine.empty() ? 0 : 1};
-  int least[2];
-  Teuchos::reduceAll<int, int>(comm, Teuchos::REDUCE_MIN, 2, own, least);
-  if (least[0] == none) return "";
-  const std::string text = textOf(least[0], mine, comm);
-  return least[1] == 1 ? text : text + fmt::format(" (on rank {}, not on all ranks)", least[0]);
 }
 
 }  // namespace capstan

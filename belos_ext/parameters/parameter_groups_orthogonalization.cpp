@@ -84,9 +84,9 @@ ParameterRow belosOrthogonalization() {
   row.words = belosSchemes();
   row.general = false;
   row.doc =
-      "Belos' names. Where \"Block Orthogonalization\" is not given they choose it: ICGS, DGKS, CGS2: single-reduce "
-      "cgs2; "
-      "IMGS, MGS: single-reduce mgs; CGS: single-reduce cgs; TSQR: cgs2 with tsqr.";
+      "Belos' names. They choose \"Block Orthogonalization\" where it is not given. ICGS, DGKS and CGS2 mean "
+      "single-reduce cgs2; IMGS and MGS mean single-reduce mgs; CGS means single-reduce cgs; TSQR means cgs2 with "
+      "tsqr.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.orthogonalization = belosScheme(entry);
   };

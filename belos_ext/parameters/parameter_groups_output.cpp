@@ -72,10 +72,11 @@ ParameterRow verbosity() {
       "FinalSummary, TimingDetails, StatusTestDetails, Debug";
   for (const auto& word : verbosityWords()) row.words.push_back(word.first);
   row.doc =
-      "What is printed. OrthoDetails, Debug: breakdowns and changes of step size, shifts and depth; Warnings: a loss "
-      "of accuracy, a matrix under CG that is not symmetric. Errors throw. true: Warnings + FinalSummary + "
-      "StatusTestDetails. Said once whatever the value: parameters without effect, files that cannot be written; on "
-      "stderr a breakdown or NaN that ends a solve, once for each label.";
+      "Chooses what is printed. OrthoDetails and Debug print breakdowns and changes of step size, shifts and depth. "
+      "Warnings prints a loss of accuracy, and a matrix under CG that is not symmetric. Errors throw. true means "
+      "Warnings + FinalSummary + StatusTestDetails. Parameters without effect and files that cannot be written are "
+      "reported once whatever the value. A breakdown or NaN that ends a solve is reported on stderr, once for each "
+      "label.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.verbosity = toVerbosity(entry);
   };
@@ -101,7 +102,7 @@ ParameterRow outputStyle() {
   row.type = "int or string";
   row.allowed = "0 or General, 1 or Brief, 2 or User (Belos::OutputType)";
   row.words = {"General", "Brief", "User"};
-  row.doc = "How status tests are printed.";
+  row.doc = "Chooses how status tests are printed.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.outputStyle = toOutputStyle(entry);
   };
@@ -116,7 +117,7 @@ ParameterRow outputStream() {
   row.name = "Output Stream";
   row.type = "Teuchos::RCP<std::ostream>";
   row.allowed = "a stream that is not null";
-  row.doc = "Where everything is printed. Cannot be given in YAML. Default: std::cout.";
+  row.doc = "The stream on which everything is printed. It cannot be given in YAML. Default: std::cout.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     Teuchos::RCP<std::ostream> stream;
     if (holds<Teuchos::RCP<std::ostream>>(entry)) {
@@ -191,15 +192,15 @@ std::vector<ParameterRow> output() {
               Takers::EveryMethod, "Iterations between printed residuals; -1 and 0: none."),
       outputStream(),
       boolean("Show Maximum Residual Norm Only", &SolverOptions::showMaximumResidualNormOnly, Takers::EveryMethod,
-              "With several right-hand sides, print the largest residual norm alone."),
+              "With several right-hand sides, only the largest residual norm is printed."),
       text("Timer Label", &SolverOptions::timerLabel, "any", Takers::EveryMethod,
            "Prefix of the names of Teuchos timers."),
       text("Solver Name", &SolverOptions::solverLabel, "any", Takers::EveryMethod,
            "This solver's name in output and reports. Default: the canonical name."),
       outputFile("Report File", &SolverOptions::reportFile,
-                 "JSON file of solve reports, written by rank 0 after every solve."),
+                 "The JSON file of solve reports. Rank 0 writes it after every solve."),
       outputFile("History File", &SolverOptions::historyFile,
-                 "CSV file of residual norms by iteration, written by rank 0 after every solve."),
+                 "The CSV file of residual norms by iteration. Rank 0 writes it after every solve."),
   };
 }
 
@@ -210,39 +211,43 @@ std::vector<ParameterRow> behaviour() {
       boolean(
           "State Cache", &SolverOptions::stateCache, Takers::EveryMethod,
           "Whether shifts, bounds and the step size are kept for later solvers with the same problem label and map."),
-      choice<ProgressMode>("Progress", &SolverOptions::progress,
-                           {ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread}, Takers::SomeMethods,
-                           "Who lets MPI advance hidden reductions during local work: nobody, the solver between and "
-                           "within its kernels, "
-                           "or a thread. A thread wants a core to itself and MPI_THREAD_MULTIPLE; without that it "
-                           "polls, with a warning."),
+      choice<ProgressMode>(
+          "Progress", &SolverOptions::progress, {ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread},
+          Takers::SomeMethods,
+          "Who lets MPI advance hidden reductions during local work. none: nobody. poll: the solver, between and "
+          "within its kernels. thread: a thread, which needs a core of its own and "
+          "MPI_THREAD_MULTIPLE; without that the solver polls, with a warning."),
       boolean(
           "Measure Overlap", &SolverOptions::measureOverlap, Takers::SomeMethods,
           "Whether the report tells how much of the hidden reductions' time was hidden, on the average of the ranks. "
-          "Takes one all-reduce at the end of a solve, and 7 once for each communicator and message size. Must be "
-          "alike on all ranks."),
+          "It takes one all-reduce at the end of a solve, and 7 once for each communicator and message size. The value "
+          "must be the same on all ranks."),
   };
 }
 
 std::vector<ParameterRow> acceptedForBelos() {
   return {
       fixed("Explicit Residual Test", true, "the computed residual always decides on convergence",
-            "The computed residual always decides on convergence, in every solver."),
+            "Accepted for compatibility; no effect. The computed residual decides on convergence in every solver."),
       fixed("Adaptive Block Size", true, "each right-hand side always leaves the block when it has converged",
-            "A converged right-hand side always leaves the block."),
+            "Accepted for compatibility; no effect. A right-hand side leaves the block when it has converged."),
       fixedNumber("Deflation Quorum", 1.0, 1.0, "each right-hand side always stops on its own",
-                  "Each right-hand side always stops on its own."),
+                  "Accepted for compatibility; no effect. Each right-hand side stops on its own."),
       fixed("Fold Convergence Detection Into Allreduce", true, "the convergence check never has a reduction of its own",
-            "Always so."),
-      fixed("Use Single Reduction", true, "an iteration never takes more than one reduction", "Always so."),
-      fixed("Assert Positive Definiteness", true,
-            "an operator that is not positive definite always ends CG as a breakdown",
-            "Always so; the breakdown is an outcome, not an exception."),
-      fixed("Estimate Condition Number", false, "condition numbers are not estimated", "Not done."),
-      fixedNumber("Orthogonalization Constant", -1.0, 0.0, "reorthogonalisation does not depend on a threshold",
-                  "There is no threshold: a scheme reorthogonalises always or never."),
+            "Accepted for compatibility; no effect. The convergence check never has a reduction of its own."),
+      fixed("Use Single Reduction", true, "each method has a fixed number of reductions an iteration",
+            "Accepted for compatibility; no effect. Each method has a fixed number of reductions an iteration."),
+      fixed(
+          "Assert Positive Definiteness", true, "CG goes on where Hestenes and Stiefel's goes on, and throws nothing",
+          "Accepted for compatibility; no effect. CG goes on where an operator is not positive definite; a solve that "
+          "fails is an outcome and not an exception."),
+      fixed("Estimate Condition Number", false, "condition numbers are not estimated",
+            "Accepted for compatibility; no effect. Condition numbers are not estimated."),
+      fixedNumber(
+          "Orthogonalization Constant", -1.0, 0.0, "reorthogonalisation does not depend on a threshold",
+          "Accepted for compatibility; no effect. There is no threshold: a scheme reorthogonalises always or never."),
       fixedNumber("Max Orthogonalization Passes", 2.0, 2.0, "the scheme fixes the number of passes",
-                  "The scheme fixes the number of passes."),
+                  "Accepted for compatibility; no effect. The scheme fixes the number of passes."),
       residualNorm(),
   };
 }

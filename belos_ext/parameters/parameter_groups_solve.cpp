@@ -59,7 +59,7 @@ ParameterRow scaling(const std::string& name, std::vector<ResidualScaling Solver
 ParameterRow residualScaling() {
   ParameterRow row = scaling("Residual Scaling", {&SolverOptions::implicitScaling, &SolverOptions::explicitScaling},
                              "Sets \"Implicit Residual Scaling\" and \"Explicit Residual Scaling\" at once; those two "
-                             "win where they stand in the same list. Default: leaves the two as they are.");
+                             "win where they stand in the same list. The default leaves the two as they are.");
   const auto parseScaling = row.parse;
   row.words.insert(row.words.begin(), "as the two");
   row.allowed = "as for \"Implicit Residual Scaling\", or as the two";
@@ -93,9 +93,8 @@ ParameterRow residualReplacement() {
   row.words = {"auto", "off", "every 10"};
   row.general = false;
   row.doc =
-      "When the recursive residual is replaced by b - A x, beyond the check that ends every solve: when rounding may "
-      "have "
-      "separated the two, never, or every N iterations.";
+      "When the recursive residual is replaced by b - A x, beyond the check that ends every solve. auto: when rounding "
+      "may have separated the two. off: never. every N: every N iterations.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     using Mode = ResidualReplacement::Mode;
     ResidualReplacement value;
@@ -135,18 +134,21 @@ std::vector<ParameterRow> stopping() {
               "only where it is given, or GMRES has a left preconditioner; elsewhere the implicit scaling counts."),
       userScale(),
       residualReplacement(),
-      choice("Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,
-             "What goes on where CG cannot: A or the preconditioner is not symmetric positive definite, and the "
-             "residual no longer falls. gmres: CAPSTAN GMRES with restart 30, from the better of the iterate and the "
-             "guess; the report says so."),
+      choice(
+          "Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,
+          "What goes on where CG or BiCGStab cannot, and the residual no longer falls: under CG, where A or the "
+          "preconditioner is not symmetric positive definite; under BiCGStab, where its restarts gain nothing. gmres: "
+          "CAPSTAN "
+          "GMRES with restart 30 goes on from the better of the iterate and the guess, and the report says so. none: "
+          "the solve ends."),
       choice(
           "Null Space", &SolverOptions::nullSpace, {NullSpace::None, NullSpace::Constant, NullSpace::Auto},
           Takers::SomeMethods,
-          "What is projected out of what the preconditioner makes, so that rounding does not fill x with it, in the "
-          "reduction that is there anyway. constant: constants, for a symmetric A that annihilates them (all-Neumann "
-          "pressure); out of b - A x too, and where b has a constant that no A x has, the solve ends unconverged "
-          "(\"inconsistent\") when the rest meets the tolerance. auto: constants, where the rows of A sum to zero "
-          "and b has none."),
+          "What is projected out of what the preconditioner makes, so that rounding does not fill x with it. The "
+          "projection uses the reduction that is there anyway. constant: constants, for a symmetric A that annihilates "
+          "them (all-Neumann pressure). They are projected out of b - A x too. Where b has a constant that no A x has, "
+          "the solve ends unconverged (\"inconsistent\") when the rest meets the tolerance. auto: constants are "
+          "projected out where the rows of A sum to zero and b has none."),
   };
 }
 
@@ -169,23 +171,24 @@ std::vector<ParameterRow> krylovSpace() {
   return {
       integer(
           "Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", Takers::SomeMethods,
-          "Iterations between restarts. Memory: this many basis vectors and one for each right-hand side. Where nobody "
-          "names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would take more than a "
-          "tenth "
-          "of a rank's share of the memory (the report says so)."),
-      integer(
-          "Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", Takers::SomeMethods,
-          "Reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step GMRES. Deeper hides "
-          "slower networks and is less stable; it is reduced where a solve breaks down."),
+          "Iterations between restarts. The memory holds this many basis vectors and one for each right-hand side. "
+          "Where "
+          "nobody names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would take more "
+          "than a tenth of a rank's share of the memory (the report says so)."),
+      integer("Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", Takers::SomeMethods,
+              "The number of reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step "
+              "GMRES. A "
+              "larger depth hides slower networks and is less stable; it is reduced where a solve breaks down."),
       real(
           "Change of Basis Drop Tolerance", &SolverOptions::changeOfBasisDropTolerance, 0.0, "a number >= 0",
           Takers::SomeMethods,
           "tau: entries of the change of basis under tau times the norm of the next vector and the spectral radius are "
           "dropped. 0 keeps all."),
       blockSizeRow(),
-      boolean("Flexible Gmres", &SolverOptions::flexible, Takers::EveryMethod,
-              "Whether the right preconditioner may change from one application to the next. Costs a second basis. An "
-              "error with CG and with pipelined methods."),
+      boolean(
+          "Flexible Gmres", &SolverOptions::flexible, Takers::EveryMethod,
+          "Whether the right preconditioner may change from one application to the next. This costs a second basis. It "
+          "is an error with CG and with pipelined methods."),
   };
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
 /// \file
-/// What a solve is asked to do, as typed values. Keys, ranges, defaults and meaning stand in parameter_table.cpp.
+/// What a solve is asked to do, as typed values with their defaults. Keys, ranges and meaning stand in
+/// parameter_groups_*.cpp.
 
 #include <Teuchos_RCP.hpp>
 #include <complex>

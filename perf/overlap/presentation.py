@@ -16,7 +16,7 @@ def text(results):
     if results["quick"]:
         lines.append("--quick: these are not measurements.")
     for run in results["runs"]:
-        lines += ["", run["name"] + (f" ({run['samples'][0]['mpi']})" if run["samples"] else "")]
+        lines += ["", run["name"] + (f" ({run['samples'][0]['mpi']})" if run.get("samples") else "")]
         rows = [[str(line["bytes"]), *(f"{line[key]['median']:.2f}" for key in measurement.TIMES)] for line in run["overlap"]]
         if rows:
             lines += columns.aligned(["bytes", "t_pure", "t_CPU", "alone", "t_ovrl", "t_wait", "overlap %", "IMB %"], rows)

@@ -1,5 +1,6 @@
 #include "perf/solvers/contest.hpp"
 
+#include <Teuchos_DefaultMpiComm.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -7,8 +8,8 @@
 #include <numeric>
 #include <random>
 
-#include "adapters/deck/shared_text.hpp"
 #include "adapters/tools/counted_mpi.hpp"
+#include "belos_ext/support/shared_text.hpp"
 
 namespace capstan::perf {
 namespace {
@@ -21,7 +22,7 @@ std::string sharedFailure(const std::string& failure, MPI_Comm comm) {
   MPI_Comm_size(comm, &ranks);
   int from = failure.empty() ? ranks : rank;
   MPI_Allreduce(MPI_IN_PLACE, &from, 1, MPI_INT, MPI_MIN, comm);
-  return from == ranks ? "" : deck::sharedText(failure, from, comm);
+  return from == ranks ? "" : sharedText(failure, from, Teuchos::MpiComm<int>(comm));
 }
 
 Sample timedSolve(Contestant& contestant, MPI_Comm comm) {

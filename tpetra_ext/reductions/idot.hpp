@@ -3,6 +3,9 @@
 /// \file
 /// Nonblocking inner products: two vectors, one vector against many, block against block.
 ///
+/// This is a part of the public API, for solvers that applications write themselves. Capstan's own solvers use
+/// ReductionBatch, which also sends products of different kinds in one message.
+///
 /// Source: [low-sync], section 5.1, except that letting the request fall out of scope completes the reduction instead
 /// of cancelling it, because MPI forbids MPI_Cancel on a collective.
 ///

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The last step of the ladder of symmetric methods: GMRES with a short restart, which needs no symmetry.
+/// What goes on where CG or BiCGStab cannot: GMRES with a short restart, which needs no symmetry.
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ class GmresFallback {
   bool wanted() const { return wanted_; }
 
   /// Goes on from x, with M^{-1} on the right, so that b - A x is what GMRES minimises. `stop` has begun. Collective.
-  /// \param why the symmetric method cannot go on
+  /// \param why the other method cannot go on
   void goOn(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const std::string& why) {
     const auto map = b.getMap();
     const int m = static_cast<int>(
