@@ -12,6 +12,8 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
