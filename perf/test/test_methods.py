@@ -37,7 +37,8 @@ class Methods(unittest.TestCase):
                     told = dict(told)  # With a preconditioner p(l)-CG estimates it.
                     self.assertGreater(len(told), picture.system.iterations / 2, line.label)
                     for iteration, residual in true:
-                        if residual > 1e-8:
+                        # BiCGStab returns the guess where its residual is smaller.
+                        if 1e-8 < residual < 0.9:
                             self.assertTrue(0.7 < told[iteration] / residual < 1.4, f"{line.label}, {iteration}")
 
     def test_a_picture_is_drawn_and_small(self):

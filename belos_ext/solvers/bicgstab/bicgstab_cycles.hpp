@@ -135,13 +135,13 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     if (stop.verified({attained_, attained_}, claimed)) return;
     if (ending == Ending::UserTest) return stop.stop(StopReason::UserTest);
     if (ending == Ending::NotFinite && steps_ == 0) return stop.stop(StopReason::NonFinite);
+    if (claimed) system.tell(stop.iterations(), "residual replacement", reason(ending));
     if (rounding_.ends(system, x, stop)) return;
     stop.restarted(claimed);
     if (stop.over()) return;
     fruitless_ = attained_ < tuning::bicgstab::progress * before ? 0 : fruitless_ + 1;
     if (fruitless_ < tuning::bicgstab::mostFruitless) {
-      return system.tell(stop.iterations(), claimed ? "residual replacement" : "restart",
-                         std::string(reason(ending)) + "; a new shadow residual");
+      return system.tell(stop.iterations(), "restart", std::string(reason(ending)) + "; a new shadow residual");
     }
     if (!fallback_.wanted()) {
       return stop.stop(ending == Ending::Breakdown ? StopReason::Breakdown : StopReason::Stagnation);
