@@ -23,8 +23,13 @@ class KeptIterate {
     zero_ = false;
   }
 
-  /// Keeps x = 0, which needs no vector.
-  void keepZero() { zero_ = true; }
+  /// Keeps a guess. Most are zero, which needs no vector. As keep().
+  /// \param square (x, x), which may underflow   \param sum of the entries of x, which does not
+  void keepGuess(LinearSystem<Types>& system, const MultiVector& x, typename Types::Scalar square,
+                 typename Types::Scalar sum) {
+    zero_ = square == 0 && sum == 0;
+    if (!zero_) keep(system, x);
+  }
 
   /// x = what was kept last; 0 where nothing was. Local.
   void restore(LinearSystem<Types>& system, MultiVector& x) const {

@@ -77,12 +77,13 @@ class Cg final : public KrylovSolver<Types> {
     system.act(Action::Operator, v_.p(), v_.s());
     batch.clear();
     const auto pr = batch.dot(v_.p(), v_.r()), sp = batch.dot(v_.s(), v_.p()), xx = batch.norm2(x);
-    const auto rr = batch.norm2(v_.r());
+    const auto rr = batch.norm2(v_.r()), sum = batch.sum(x);
     rows_.enter(batch);
     system.reduce(batch);
     const Scalar along = batch[pr] / batch[sp], curvature = batch[sp], size = batch[xx];
     const Scalar square = batch[rr], left = rows_.left(batch);
-    startWatches(system, x, size, rows_.norm(system, b, x, v_.r(), left, square, batch));
+    guess_.keepGuess(system, x, size, batch[sum]);
+    startWatches(size, rows_.norm(system, b, x, v_.r(), left, square, batch));
     if (std::isfinite(along)) system.kernels().sweep(axpy(along, v_.p(), x), axpy(-along, v_.s(), v_.r()));
     v_.preconditionResidual(system);
     batch.clear();
@@ -102,11 +103,12 @@ class Cg final : public KrylovSolver<Types> {
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     rows_.takeOut(system, v_.r());
     auto& batch = v_.begin(system);  // z = M^{-1} r, p = z, s = A p, t = M^{-1} s
-    const auto bb = batch.norm2(b), xx = batch.norm2(x);
+    const auto bb = batch.norm2(b), xx = batch.norm2(x), sum = batch.sum(x);
     rows_.enter(batch);
     system.reduce(batch);
     v_.take();
     const Scalar rhs = batch[bb], size = batch[xx], rest = rows_.left(batch);
+    guess_.keepGuess(system, x, size, batch[sum]);
 
     const Scalar rr = v_.products().rr;
     const double norm = rows_.norm(system, b, x, v_.r(), rest, rr, batch);
@@ -127,10 +129,11 @@ class Cg final : public KrylovSolver<Types> {
       v_.take();
       const Scalar others = v_.products().rr, left = rows_.left(batch);
       const double now = rows_.norm(system, b, x, v_.r(), left, others, batch);
-      startWatches(system, x, std::max(size, Scalar(1)), now);
+      guess_.keep(system, x);
+      startWatches(std::max(size, Scalar(1)), now);
       if (stop.verified({now, now}, false)) return false;
     } else {
-      startWatches(system, x, size, norm);
+      startWatches(size, norm);
     }
     judgeConstants(system, stop);
     return true;
@@ -312,16 +315,11 @@ class Cg final : public KrylovSolver<Types> {
   }
 
   /// \param size (x, x)   \param residual || b - A x ||
-  void startWatches(LinearSystem<Types>& system, const MultiVector& x, Scalar size, double residual) {
+  void startWatches(Scalar size, double residual) {
     watch_.begin(residual);
     sinceRenewal_ = 0;
     gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(size), residual);
     initial_ = attained_ = residual;
-    if (size == Scalar(0)) {
-      guess_.keepZero();
-    } else {
-      guess_.keep(system, x);
-    }
   }
 
   bool replacementIsDue(const StopTest& stop) const {

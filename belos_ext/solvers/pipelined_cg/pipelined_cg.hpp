@@ -114,24 +114,21 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     auto& batch = *restart_;
     batch.clear();
     const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
-    const auto xx = first ? batch.norm2(x) : uu;
+    const auto xx = first ? batch.norm2(x) : uu, sumX = first ? batch.sum(x) : uu;
     kept_.enter(batch, *p_, top(0));
     rows_.enter(batch);
     const auto sum = constants_.askedFor() ? constants_.enter(batch, u(0)) : uu;
     system.reduce(batch);
     if (first && !system.agreesOnState()) configure(SolverOptions(options_));
-    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum];
+    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum],
+                 entries = batch[sumX];
     const Scalar rest = computed ? rows_.left(batch) : Scalar(0);
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
     const double norm = computed ? rows_.norm(system, b, x, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
     perNorm_ = (rest > 0 ? std::sqrt(static_cast<double>(norm2)) : norm) / static_cast<double>(nu_);
     if (first) {
-      if (size == Scalar(0)) {
-        guess_.keepZero();
-      } else {
-        guess_.keep(system, x);
-      }
+      guess_.keepGuess(system, x, size, entries);
       const double whole = system.norm(b, rhs, batch);
       const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
       stop.begin({norm, norm}, whole,

@@ -7,6 +7,7 @@
 
 #include <stdexcept>
 
+#include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/test/support/problems.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 
@@ -296,6 +297,26 @@ TEST(Lockstep, StatusTestsSeeAllLanesAtTheSameBoundary) {
   for (int k = 0; k < 3; ++k) {
     EXPECT_EQ(test->seen[static_cast<std::size_t>(k)], (std::vector<double>{1.0 + k, 11.0 + k}));
   }
+}
+
+// The square of a guess of 1e-200 is zero: it was taken for x = 0, and a solve that failed returned that.
+TEST(KeptIterate, KeepsAGuessWhoseSquareUnderflows) {
+  Setting setting(1);
+  Lockstep<Types>(setting.op, setting.monitor, 0, setting.storage).run({[&](LinearSystem<Types>& system) {
+    for (const double size : {1e-200, 0.0}) {
+      MultiVector x(setting.a->getDomainMap(), 1);
+      x.putScalar(size);
+      ReductionBatch<Types> batch(x.getMap()->getComm());
+      const auto square = batch.norm2(x), sum = batch.sum(x);
+      system.reduce(batch);
+      EXPECT_EQ(batch[square], 0);
+      KeptIterate<Types> guess;
+      guess.keepGuess(system, x, batch[square], batch[sum]);
+      x.putScalar(7);
+      guess.restore(system, x);
+      EXPECT_EQ(x.getVector(0)->normInf(), size);
+    }
+  }});
 }
 
 }  // namespace
