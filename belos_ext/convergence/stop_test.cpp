@@ -1,6 +1,8 @@
 #include "belos_ext/convergence/stop_test.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "belos_ext/parameters/tuning.hpp"
 
@@ -31,8 +33,10 @@ double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhs
   return scale > 0 ? scale : 1;  // as Belos: a vanishing scale means an absolute test
 }
 
-/// norm / scale, which is 0 for norm = 0 alone: a quotient that underflows meets no tolerance of 0.
+/// norm / scale, which is 0 for norm = 0 alone: a quotient that underflows meets no tolerance of 0, and a scale whose
+/// square has overflowed is none.
 double scaled(double norm, double scale) {
+  if (std::isinf(scale) && norm > 0) return std::numeric_limits<double>::infinity();
   const double quotient = norm / scale;
   return quotient == 0 && norm > 0 ? std::numeric_limits<double>::denorm_min() : quotient;
 }

@@ -327,5 +327,16 @@ TEST(StopTest, ATargetAboveTheRoundingLevelIsPursued) {
   EXPECT_TRUE(stop.endAtRoundingLevel(4, eps));
 }
 
+// || b ||^2 overflows for entries beyond 1e154: no residual is small beside such a scale.
+TEST(StopTest, AScaleThatHasOverflowedIsNone) {
+  StopCriteria criteria;
+  criteria.implicitScaling = ResidualScaling::NormOfRHS;
+  StopTest stop(criteria);
+  stop.begin({1e147, 1e147}, std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(stop.verified({1e147, 1e147}, false));
+  EXPECT_FALSE(stop.converged());
+  EXPECT_EQ(stop.reason(), StopReason::NonFinite);
+}
+
 }  // namespace
 }  // namespace capstan
