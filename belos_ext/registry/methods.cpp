@@ -25,10 +25,6 @@ Names operator+(Names names, const Names& more) {
   return names;
 }
 
-const Names restarted = {"Num Blocks", "Maximum Restarts", "Orthogonalization"};
-const Names pipeline = {"Pipeline Depth", "Progress", "Measure Overlap"};
-const Names symmetric = {"Residual Replacement", "Null Space", "Fallback"};
-
 template <class Types>
 struct Row {
   MethodTraits traits;
@@ -42,6 +38,10 @@ std::unique_ptr<KrylovSolver<Types>> make() {
 
 template <class Types>
 std::vector<Row<Types>> rows() {
+  // Made here, since libraries register the solvers while statics are still being made.
+  const Names restarted = {"Num Blocks", "Maximum Restarts", "Orthogonalization"};
+  const Names pipeline = {"Pipeline Depth", "Progress", "Measure Overlap"};
+  const Names symmetric = {"Residual Replacement", "Null Space", "Fallback"};
   constexpr bool blocks = true;
   return {
       {{"CAPSTAN GMRES", "capstan_gmres",
