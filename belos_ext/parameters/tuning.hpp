@@ -58,6 +58,13 @@ inline constexpr double divergence = 1e8;
 inline constexpr double asymmetric = 0.5;
 }  // namespace definiteness
 
+/// convergence/predicted_norm
+namespace predicted_norm {
+/// A norm predicted from products, in eps of their sum, below which they have cancelled. Chosen: two digits of the
+/// square are left then.
+inline constexpr int cancelled = 500;
+}  // namespace predicted_norm
+
 /// solvers/cg
 namespace cg {
 /// A computed residual larger than the recursive one by this factor belongs to another direction. Chosen.
@@ -71,9 +78,6 @@ inline constexpr int renewalIndefinite = 10;
 inline constexpr int renewalStrayed = 5;
 /// (r, M^{-1} s) and (s, z) differ by more than rounding beyond this part of both. Chosen.
 inline constexpr double strayed = 1e-3;
-/// A norm predicted from products, in eps of their sum, below which they have cancelled. Chosen: two digits of the
-/// square are left then.
-inline constexpr int cancelled = 500;
 /// Iterates below this part of the largest number are finite without a look at their entries. Chosen.
 inline constexpr double farFromOverflow = 0.1;
 }  // namespace cg
@@ -93,8 +97,6 @@ inline constexpr int allDigits = 1000;
 inline constexpr double progress = 0.5;
 /// So many of these in a row end BiCGStab. Chosen.
 inline constexpr int mostFruitless = 2;
-/// A norm predicted from products, in eps of their sum. Chosen, as in CG.
-inline constexpr int cancelled = cg::cancelled;
 /// Iterations after which the pipelined recurrences are begun anew from x and p^. Measured: cryg2500 with RILU(0) takes
 /// 1821 iterations with 50, 2348 without; on 217 systems 3 in a hundred more on the average, and 4 more are solved.
 inline constexpr int mostSteps = 50;

@@ -75,7 +75,7 @@ class BiCgStab final : public BiCgStabCycles<Types> {
 
   /// || r ||, from the products of s and t; where those cancel, in one more reduction.
   double residualNorm(LinearSystem<Types>& system, Scalar ss, Scalar ts, Scalar tt, Scalar omega) {
-    if (const auto predicted = this->predictedNorm(ss, ts, tt, omega)) return *predicted;
+    if (const auto predicted = predictNorm(ss, ts, tt, omega); !predicted.cancelled) return predicted.norm;
     batch_->clear();
     const auto rr = batch_->norm2(*this->r_);
     system.reduce(*batch_);

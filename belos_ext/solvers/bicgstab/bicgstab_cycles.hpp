@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/solvers/common/krylov_solver.hpp"
@@ -79,13 +80,6 @@ class BiCgStabCycles : public KrylovSolver<Types> {
   /// Whether a product of two vectors of these lengths is nothing but rounding. True for NaN.
   static bool isRounding(Scalar product, Scalar lengths) {
     return !(std::abs(product) > std::numeric_limits<Scalar>::epsilon() * lengths);
-  }
-
-  /// || s - omega t || by its products. Nothing where the sum cancels to rounding.
-  static std::optional<double> predictedNorm(Scalar ss, Scalar ts, Scalar tt, Scalar omega) {
-    const Scalar terms = ss + omega * omega * tt, square = terms - 2 * omega * ts;
-    if (!(square > tuning::bicgstab::cancelled * std::numeric_limits<Scalar>::epsilon() * terms)) return std::nullopt;
-    return std::sqrt(static_cast<double>(square));
   }
 
   /// A vector like b, made where it is missing.

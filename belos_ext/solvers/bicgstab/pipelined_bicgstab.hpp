@@ -76,19 +76,19 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
       if (!std::isfinite(q[qySlot_])) return Ending::NotFinite;
       omega = q[yySlot_] > 0 ? q[qySlot_] / q[yySlot_] : Scalar(0);
       const bool last = this->isRounding(q[qySlot_], std::sqrt(q[qqSlot_] * q[yySlot_]));
-      const auto predicted = this->predictedNorm(q[qqSlot_], q[qySlot_], q[yySlot_], omega);
+      const auto predicted = predictNorm(q[qqSlot_], q[qySlot_], q[yySlot_], omega);
       step(system, alpha, omega, x);  // x; r, r^, w
-      if (predicted) {
-        if (const auto ending = this->follow(system, stop, *predicted)) return *ending;
+      if (!predicted.cancelled) {
+        if (const auto ending = this->follow(system, stop, predicted.norm)) return *ending;
       }
 
-      if (predicted && replacementIsDue(*predicted)) replace(system, b, x, stop);
+      if (!predicted.cancelled && replacementIsDue(predicted.norm)) replace(system, b, x, stop);
       PendingReduction<Types> products = startOfR(system);
       advance(system);  // w^ = M^{-1} w, t = A w^
       products.wait();
       const auto& p = *ofR_;
       const Scalar next = p[rSlot_], rr = p[rrSlot_];
-      if (!predicted) {
+      if (predicted.cancelled) {
         const double norm = system.norm(r, rr, *begin_);
         if (const auto ending = this->follow(system, stop, norm)) return *ending;
       }

@@ -166,7 +166,7 @@ class Cg final : public KrylovSolver<Types> {
       } else {
         v_.step(system, alpha, beta, x, renewalIsDue());  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
         gap_.stepped(static_cast<double>(alpha), root(q.pp), root(q.ss));
-        if (!follow(system, b, x, stop, v_.predictNorm(alpha))) break;
+        if (!follow(system, b, x, stop, v_.nextNorm(alpha))) break;
       }
       v_.multiply(system);  // s = A p, t = M^{-1} s
       v_.measure(system);   // (p, s), (r, t), (s, t), (r, z) recomputed, (r, r)
@@ -177,7 +177,7 @@ class Cg final : public KrylovSolver<Types> {
   /// Counts the iteration that led to this residual, and computes b - A x where something asks for it. False when the
   /// solve is over.
   bool follow(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
-              const typename CgVectors<Types>::Prediction& next) {
+              const PredictedNorm& next) {
     fresh_ = false;
     stop.iterated(next.norm);
     system.record(stop.iterations(), next.norm);

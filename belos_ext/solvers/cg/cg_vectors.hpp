@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 
+#include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/problem/linear_system.hpp"
@@ -35,12 +36,6 @@ class CgVectors {
   /// (e, v), where constants may have to be projected out.
   struct Sums {
     Scalar r = 0, p = 0, s = 0, t = 0;
-  };
-
-  /// || b - A x || of the next iterate by the recurrence for (r, r).
-  struct Prediction {
-    double norm;
-    bool cancelled;  ///< nothing but rounding is left of it
   };
 
   /// Makes what is missing for vectors like b. Collective where it allocates.
@@ -164,11 +159,8 @@ class CgVectors {
     }
   }
 
-  Prediction predictNorm(Scalar alpha) const {
-    const Scalar terms = q_.rr + alpha * alpha * q_.ss, square = terms - 2 * alpha * q_.rs;
-    const Scalar rounding = tuning::cg::cancelled * std::numeric_limits<Scalar>::epsilon();
-    return {std::sqrt(static_cast<double>(std::max(square, Scalar(0)))), square <= rounding * terms};
-  }
+  /// || b - A x || of the next iterate by the recurrence for (r, r).
+  PredictedNorm nextNorm(Scalar alpha) const { return predictNorm(q_.rr, q_.rs, q_.ss, alpha); }
 
   /// Whether (r, M^{-1} s) and (s, z) differ by more than rounding makes them: z is no longer M^{-1} r, or M is not
   /// symmetric.
