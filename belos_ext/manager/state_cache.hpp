@@ -28,8 +28,8 @@ struct StateKey {
 /// The least recently used entries give way to new ones. Holds plain data only, so it may outlive MPI and Kokkos.
 ///
 /// Local, and thread-safe. Ranks may have taken part in different solves, so find() may succeed on one rank and fail on
-/// another. The ranks of a solve must agree before they use an entry: they
-/// compare its checksum in the reduction that computes the initial residual (Agreement).
+/// another. The ranks of a solve must agree before they use an entry: they compare its checksum in the reduction that
+/// computes the initial residual (Agreement).
 class StateCache {
  public:
   static constexpr std::size_t defaultCapacity = 64;

@@ -16,7 +16,7 @@ namespace capstan {
 /// - A scheme that counts on one reduction a block (single-reduce, pip2, two-stage) needs "cholqr": the other two
 ///   intra-block schemes need reductions of their own.
 /// - An explicit "Step Size" cannot exceed "Num Blocks".
-/// - CG and pipelined GMRES have no flexible variant here.
+/// - CG, BiCGStab and pipelined GMRES have no flexible variant here.
 /// - A basis that does not use "Shifts", "Eigenvalue Bounds" or Ritz values cannot be combined with them.
 /// - Pipelined GMRES has single-reduce CGS, CGS2 and MGS at depth 1, and CGS beyond.
 /// - Pipelined GMRES takes "Shifts" or "Eigenvalue Bounds"; both only where the drop tolerance uses the bounds.

@@ -15,16 +15,13 @@ namespace {
 constexpr int largestStepSize = 100;
 
 ParameterRow stepSizeRow() {
-  ParameterRow row;
-  row.name = "Step Size";
-  row.type = "int or string";
-  row.allowed = fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize);
-  row.words = {"auto"};
-  row.general = false;
-  row.doc =
+  ParameterRow row = described(
+      "Step Size", "int or string", fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize),
+      Takers::SomeMethods,
       "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the blocks; a "
       "number is kept, and halved where a block breaks down. Pipelined: auto starts with 5, grows by one after a cycle "
-      "that went well, is halved by one that broke down, and stays short where solves are.";
+      "that went well, is halved by one that broke down, and stays short where solves are.");
+  row.words = {"auto"};
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     if (isWord(entry, "auto")) {
       state.options.stepSizeAuto = true;
@@ -60,15 +57,12 @@ void requireConjugatePairs(const std::vector<std::complex<double>>& shifts) {
 }
 
 ParameterRow shiftsRow() {
-  ParameterRow row;
-  row.name = "Shifts";
-  row.type = "string or list of numbers";
-  row.allowed = "auto, or finite numbers closed under complex conjugation, such as [1, 2+3i, 2-3i]";
-  row.words = {"auto"};
-  row.general = false;
-  row.doc =
+  ParameterRow row = described(
+      "Shifts", "string or list of numbers",
+      "auto, or finite numbers closed under complex conjugation, such as [1, 2+3i, 2-3i]", Takers::SomeMethods,
       "Shifts of the Newton basis. auto takes Leja-ordered Ritz values; fewer shifts than steps are used in turn. "
-      "Pipelined methods take the real parts; their auto is Chebyshev points of \"Eigenvalue Bounds\".";
+      "Pipelined methods take the real parts; their auto is Chebyshev points of \"Eigenvalue Bounds\".");
+  row.words = {"auto"};
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     std::vector<std::complex<double>> shifts;
     const bool automatic = isWord(entry, "auto");
@@ -88,16 +82,12 @@ ParameterRow shiftsRow() {
 }
 
 ParameterRow eigenvalueBoundsRow() {
-  ParameterRow row;
-  row.name = "Eigenvalue Bounds";
-  row.type = "string or list of two numbers";
-  row.allowed = "auto, or [min, max] with min < max";
-  row.words = {"auto"};
-  row.general = false;
-  row.doc =
+  ParameterRow row = described(
+      "Eigenvalue Bounds", "string or list of two numbers", "auto, or [min, max] with min < max", Takers::SomeMethods,
       "The interval of the Chebyshev basis, and of the Chebyshev shifts of pipelined methods. auto takes it from Ritz "
       "values. In p(l)-CG, bounds that leave out the upper end of the spectrum are replaced by estimated ones, and the "
-      "report says so.";
+      "report says so.");
+  row.words = {"auto"};
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     EigenvalueBounds bounds;
     const bool automatic = isWord(entry, "auto");

@@ -77,16 +77,12 @@ namespace rows {
 namespace {
 
 ParameterRow belosOrthogonalization() {
-  ParameterRow row;
-  row.name = "Orthogonalization";
-  row.type = "string";
-  row.allowed = "ICGS, IMGS, DGKS, TSQR, CGS, CGS2, MGS";
-  row.words = belosSchemes();
-  row.general = false;
-  row.doc =
+  ParameterRow row = described(
+      "Orthogonalization", "string", "ICGS, IMGS, DGKS, TSQR, CGS, CGS2, MGS", Takers::SomeMethods,
       "Belos' names. They choose \"Block Orthogonalization\" where it is not given. ICGS, DGKS and CGS2 mean "
       "single-reduce cgs2; IMGS and MGS mean single-reduce mgs; CGS means single-reduce cgs; TSQR means cgs2 with "
-      "tsqr.";
+      "tsqr.");
+  row.words = belosSchemes();
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.orthogonalization = belosScheme(entry);
   };
@@ -103,12 +99,7 @@ ParameterRow belosOrthogonalization() {
 }
 
 ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*member, const std::string& doc) {
-  ParameterRow row;
-  row.name = name;
-  row.type = "bool";
-  row.allowed = "true, false";
-  row.general = false;
-  row.doc = doc;
+  ParameterRow row = described(name, "bool", "true, false", Takers::SomeMethods, doc);
   row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) { state.*member = toBool(entry); };
   row.print = [name, member](const ParameterState& state, Teuchos::ParameterList& list) {
     list.set(name, state.*member);

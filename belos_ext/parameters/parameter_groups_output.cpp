@@ -63,20 +63,17 @@ int toVerbosity(const Teuchos::ParameterEntry& entry) {
 }
 
 ParameterRow verbosity() {
-  ParameterRow row;
-  row.name = "Verbosity";
-  row.type = "int, bool or string";
-  row.allowed =
+  ParameterRow row = described(
+      "Verbosity", "int, bool or string",
       "a sum of Belos::MsgType (0 to 127), a bool, or words joined by +: Errors, Warnings, IterationDetails, "
-      "OrthoDetails, "
-      "FinalSummary, TimingDetails, StatusTestDetails, Debug";
-  for (const auto& word : verbosityWords()) row.words.push_back(word.first);
-  row.doc =
+      "OrthoDetails, FinalSummary, TimingDetails, StatusTestDetails, Debug",
+      Takers::EveryMethod,
       "Chooses what is printed. OrthoDetails and Debug print breakdowns and changes of step size, shifts and depth. "
       "Warnings prints a loss of accuracy, and a matrix under CG that is not symmetric. Errors throw. true means "
       "Warnings + FinalSummary + StatusTestDetails. Parameters without effect and files that cannot be written are "
       "reported once whatever the value. A breakdown or NaN that ends a solve is reported on stderr, once for each "
-      "label.";
+      "label.");
+  for (const auto& word : verbosityWords()) row.words.push_back(word.first);
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.verbosity = toVerbosity(entry);
   };
@@ -97,12 +94,10 @@ int toOutputStyle(const Teuchos::ParameterEntry& entry) {
 }
 
 ParameterRow outputStyle() {
-  ParameterRow row;
-  row.name = "Output Style";
-  row.type = "int or string";
-  row.allowed = "0 or General, 1 or Brief, 2 or User (Belos::OutputType)";
+  ParameterRow row =
+      described("Output Style", "int or string", "0 or General, 1 or Brief, 2 or User (Belos::OutputType)",
+                Takers::EveryMethod, "Chooses how status tests are printed.");
   row.words = {"General", "Brief", "User"};
-  row.doc = "Chooses how status tests are printed.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.outputStyle = toOutputStyle(entry);
   };
@@ -113,11 +108,9 @@ ParameterRow outputStyle() {
 }
 
 ParameterRow outputStream() {
-  ParameterRow row;
-  row.name = "Output Stream";
-  row.type = "Teuchos::RCP<std::ostream>";
-  row.allowed = "a stream that is not null";
-  row.doc = "The stream on which everything is printed. It cannot be given in YAML. Default: std::cout.";
+  ParameterRow row =
+      described("Output Stream", "Teuchos::RCP<std::ostream>", "a stream that is not null", Takers::EveryMethod,
+                "The stream on which everything is printed. It cannot be given in YAML. Default: std::cout.");
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     Teuchos::RCP<std::ostream> stream;
     if (holds<Teuchos::RCP<std::ostream>>(entry)) {
@@ -137,14 +130,10 @@ ParameterRow outputStream() {
   return row;
 }
 
-/// An int key whose values up to `harmless` ask for nothing that Capstan would not do.
+/// A number whose values up to `harmless` ask for nothing that Capstan would not do.
 ParameterRow fixedNumber(const std::string& name, double value, double harmless, const std::string& instead,
                          const std::string& doc) {
-  ParameterRow row;
-  row.name = name;
-  row.type = "double";
-  row.allowed = "a number";
-  row.doc = doc;
+  ParameterRow row = described(name, "double", "a number", Takers::EveryMethod, noEffect + doc);
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) { toReal(entry); };
   row.print = [name, value](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, value); };
   row.remark = [harmless, instead](const Teuchos::ParameterEntry& entry, const MethodTraits&) {
@@ -154,12 +143,9 @@ ParameterRow fixedNumber(const std::string& name, double value, double harmless,
 }
 
 ParameterRow residualNorm() {
-  ParameterRow row;
-  row.name = "Residual Norm";
-  row.type = "string";
-  row.allowed = "TwoNorm";
+  ParameterRow row = described("Residual Norm", "string", "TwoNorm", Takers::EveryMethod,
+                               "The norm of the stop tests. Other norms would need reductions of their own.");
   row.words = {"TwoNorm"};
-  row.doc = "The norm of the stop tests. Other norms would need reductions of their own.";
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) {
     if (!isWord(entry, "TwoNorm")) throw std::invalid_argument("is not supported");
   };
@@ -228,26 +214,24 @@ std::vector<ParameterRow> behaviour() {
 std::vector<ParameterRow> acceptedForBelos() {
   return {
       fixed("Explicit Residual Test", true, "the computed residual always decides on convergence",
-            "Accepted for compatibility; no effect. The computed residual decides on convergence in every solver."),
+            "The computed residual decides on convergence in every solver."),
       fixed("Adaptive Block Size", true, "each right-hand side always leaves the block when it has converged",
-            "Accepted for compatibility; no effect. A right-hand side leaves the block when it has converged."),
+            "A right-hand side leaves the block when it has converged."),
       fixedNumber("Deflation Quorum", 1.0, 1.0, "each right-hand side always stops on its own",
-                  "Accepted for compatibility; no effect. Each right-hand side stops on its own."),
+                  "Each right-hand side stops on its own."),
       fixed("Fold Convergence Detection Into Allreduce", true, "the convergence check never has a reduction of its own",
-            "Accepted for compatibility; no effect. The convergence check never has a reduction of its own."),
+            "The convergence check never has a reduction of its own."),
       fixed("Use Single Reduction", true, "each method has a fixed number of reductions an iteration",
-            "Accepted for compatibility; no effect. Each method has a fixed number of reductions an iteration."),
-      fixed(
-          "Assert Positive Definiteness", true, "CG goes on where Hestenes and Stiefel's goes on, and throws nothing",
-          "Accepted for compatibility; no effect. CG goes on where an operator is not positive definite; a solve that "
-          "fails is an outcome and not an exception."),
+            "Each method has a fixed number of reductions an iteration."),
+      fixed("Assert Positive Definiteness", true, "CG goes on where Hestenes and Stiefel's goes on, and throws nothing",
+            "CG goes on where an operator is not positive definite; a solve that "
+            "fails is an outcome and not an exception."),
       fixed("Estimate Condition Number", false, "condition numbers are not estimated",
-            "Accepted for compatibility; no effect. Condition numbers are not estimated."),
-      fixedNumber(
-          "Orthogonalization Constant", -1.0, 0.0, "reorthogonalisation does not depend on a threshold",
-          "Accepted for compatibility; no effect. There is no threshold: a scheme reorthogonalises always or never."),
+            "Condition numbers are not estimated."),
+      fixedNumber("Orthogonalization Constant", -1.0, 0.0, "reorthogonalisation does not depend on a threshold",
+                  "There is no threshold: a scheme reorthogonalises always or never."),
       fixedNumber("Max Orthogonalization Passes", 2.0, 2.0, "the scheme fixes the number of passes",
-                  "Accepted for compatibility; no effect. The scheme fixes the number of passes."),
+                  "The scheme fixes the number of passes."),
       residualNorm(),
   };
 }

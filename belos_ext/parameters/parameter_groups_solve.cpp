@@ -40,11 +40,10 @@ ResidualScaling toScaling(const Teuchos::ParameterEntry& entry) {
 
 ParameterRow scaling(const std::string& name, std::vector<ResidualScaling SolverOptions::*> members,
                      const std::string& doc) {
-  ParameterRow row;
-  row.name = name;
-  row.type = "string";
-  row.allowed = "Norm of Initial Residual, Norm of Preconditioned Initial Residual, Norm of RHS, None, User Provided";
-  row.doc = doc;
+  ParameterRow row =
+      described(name, "string",
+                "Norm of Initial Residual, Norm of Preconditioned Initial Residual, Norm of RHS, None, User Provided",
+                Takers::EveryMethod, doc);
   for (const auto& word : scalingWords()) row.words.push_back(word.first);
   row.parse = [members](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     const ResidualScaling value = toScaling(entry);
@@ -86,15 +85,11 @@ ParameterRow userScale() {
 }
 
 ParameterRow residualReplacement() {
-  ParameterRow row;
-  row.name = "Residual Replacement";
-  row.type = "string or int";
-  row.allowed = "auto, off, every N (N >= 1), or N itself";
-  row.words = {"auto", "off", "every 10"};
-  row.general = false;
-  row.doc =
+  ParameterRow row = described(
+      "Residual Replacement", "string or int", "auto, off, every N (N >= 1), or N itself", Takers::SomeMethods,
       "When the recursive residual is replaced by b - A x, beyond the check that ends every solve. auto: when rounding "
-      "may have separated the two. off: never. every N: every N iterations.";
+      "may have separated the two. off: never. every N: every N iterations.");
+  row.words = {"auto", "off", "every 10"};
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     using Mode = ResidualReplacement::Mode;
     ResidualReplacement value;
@@ -138,8 +133,8 @@ std::vector<ParameterRow> stopping() {
           "Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,
           "What goes on where CG or BiCGStab cannot, and the residual no longer falls: under CG, where A or the "
           "preconditioner is not symmetric positive definite; under BiCGStab, where its restarts gain nothing. gmres: "
-          "CAPSTAN "
-          "GMRES with restart 30 goes on from the better of the iterate and the guess, and the report says so. none: "
+          "CAPSTAN GMRES with restart 30 goes on from the better of the iterate and the guess, and the report says so. "
+          "none: "
           "the solve ends."),
       choice(
           "Null Space", &SolverOptions::nullSpace, {NullSpace::None, NullSpace::Constant, NullSpace::Auto},
@@ -169,16 +164,15 @@ ParameterRow blockSizeRow() {
 
 std::vector<ParameterRow> krylovSpace() {
   return {
+      integer("Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", Takers::SomeMethods,
+              "Iterations between restarts. The memory holds this many basis vectors and one for each right-hand side. "
+              "Where nobody names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would "
+              "take more "
+              "than a tenth of a rank's share of the memory (the report says so)."),
       integer(
-          "Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", Takers::SomeMethods,
-          "Iterations between restarts. The memory holds this many basis vectors and one for each right-hand side. "
-          "Where "
-          "nobody names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would take more "
-          "than a tenth of a rank's share of the memory (the report says so)."),
-      integer("Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", Takers::SomeMethods,
-              "The number of reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step "
-              "GMRES. A "
-              "larger depth hides slower networks and is less stable; it is reduced where a solve breaks down."),
+          "Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", Takers::SomeMethods,
+          "The number of reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step "
+          "GMRES. A larger depth hides slower networks and is less stable; it is reduced where a solve breaks down."),
       real(
           "Change of Basis Drop Tolerance", &SolverOptions::changeOfBasisDropTolerance, 0.0, "a number >= 0",
           Takers::SomeMethods,

@@ -18,6 +18,13 @@ namespace capstan::rows {
 /// Whether every method takes a parameter, or those whose rows in methods() name it.
 enum class Takers { EveryMethod, SomeMethods };
 
+/// A row without parse and print.
+ParameterRow described(const std::string& name, const std::string& type, const std::string& allowed, Takers takers,
+                       const std::string& doc);
+
+/// What the doc of a key begins with that Belos has and whose value changes nothing here.
+constexpr const char* noEffect = "Accepted for compatibility; no effect. ";
+
 /// An int from `low` to `high`.
 ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& allowed,
                      Takers takers, const std::string& doc);
@@ -42,12 +49,7 @@ ParameterRow fixed(const std::string& name, bool always, const std::string& inst
 template <class T>
 ParameterRow checkedOnly(const std::string& name, const T& value, const std::string& type, const std::string& allowed,
                          const std::string& doc, const std::function<void(const Teuchos::ParameterEntry&)>& check) {
-  ParameterRow row;
-  row.name = name;
-  row.type = type;
-  row.allowed = allowed;
-  row.general = false;
-  row.doc = doc;
+  ParameterRow row = described(name, type, allowed, Takers::SomeMethods, doc);
   row.parse = [check](const Teuchos::ParameterEntry& entry, ParameterState&) { check(entry); };
   row.print = [name, value](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, value); };
   return row;
@@ -57,11 +59,7 @@ ParameterRow checkedOnly(const std::string& name, const T& value, const std::str
 template <class Enum>
 ParameterRow choice(const std::string& name, Enum SolverOptions::*member, std::vector<Enum> values, Takers takers,
                     const std::string& doc) {
-  ParameterRow row;
-  row.name = name;
-  row.type = "string";
-  row.general = takers == Takers::EveryMethod;
-  row.doc = doc;
+  ParameterRow row = described(name, "string", "", takers, doc);
   for (const Enum value : values) {
     row.words.push_back(toString(value));
     row.allowed += (row.allowed.empty() ? "" : ", ") + toString(value);
