@@ -56,28 +56,9 @@ AllReduce::~AllReduce() { finish(state_->ticket); }
 
 bool AllReduce::finish(long ticket) noexcept {
   if (ticket != state_->ticket || !state_->inFlight) return true;
-  state_->inFlight = false;
-#ifdef CAPSTAN_HAVE_MPI
-  detail::unwatch(*state_);
-  int finalized = 0;
-  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return true;  // nothing may be asked of MPI any more
-  try {
-    eventLog().record(EventKind::ReductionWait, ticket);
-    if (!detail::mpiIsSuspect()) {
-      state_->complete();
-    } else if (std::exchange(state_->deferredData, nullptr) != nullptr) {
-      state_->error = "not sent after an error of MPI";
-    } else if (state_->settles()) {
-      state_->complete();
-    } else {
-      state_->abandoned = true;
-      state_->error = "given up after an error of MPI";
-      return false;
-    }
-  } catch (...) {  // out of memory while writing a text: a destructor has nobody to tell
-  }
-#endif
-  return true;
+  state_->completeOrGiveUp(ticket);
+  state_->end();
+  return !state_->abandoned;
 }
 
 void AllReduce::abandon(std::shared_ptr<AllReduce> reduction) noexcept {
@@ -103,11 +84,15 @@ void AllReduce::runRaw(void* data, int count, Type type, int bytes) {
 #endif
 }
 
-long AllReduce::startRaw(void* data, int count, Type type, int bytes) {
+long AllReduce::startRaw(void* data, int count, Type type, int bytes, ReductionListener* listener) {
   state_->requireFree();
   state_->error.clear();
   state_->ticket = nextTicket();
-  if (count == 0) return state_->ticket;
+  state_->listener = listener;
+  if (count == 0) {
+    state_->end();
+    return state_->ticket;
+  }
   ++counters().nonblocking;
   eventLog().record(EventKind::ReductionStart, state_->ticket);
   state_->inFlight = true;
@@ -142,16 +127,14 @@ void AllReduce::wait(long ticket) {
   if (ticket != state_->ticket) return;  // an older one: complete, or the next could not have been started
   if (state_->inFlight) {
     eventLog().record(EventKind::ReductionWait, ticket);
-    state_->inFlight = false;
 #ifdef CAPSTAN_HAVE_MPI
-    int finalized = 0;
-    MPI_Finalized(&finalized);
-    if (finalized != 0 && state_->size > 1) {
+    if (state_->size > 1 && State::outlivesMpi()) {
       state_->error = "MPI was finalized before the reduction was waited for";
     } else {
       state_->complete();
     }
 #endif
+    state_->end();
   }
   if (!state_->error.empty()) state_->throwError();
 }
@@ -176,7 +159,7 @@ bool AllReduce::test(long ticket) {
   }
 #endif
   eventLog().record(EventKind::ReductionWait, ticket);
-  state_->inFlight = false;
+  state_->end();
   return true;
 }
 
@@ -208,13 +191,13 @@ void AllReduce::run(Scalar* data, int count) {
 }
 
 template <class Scalar>
-long AllReduce::start(Scalar* data, int count) {
-  return startRaw(data, count, typeOf<Scalar>(), static_cast<int>(sizeof(Scalar)) * count);
+long AllReduce::start(Scalar* data, int count, ReductionListener* listener) {
+  return startRaw(data, count, typeOf<Scalar>(), static_cast<int>(sizeof(Scalar)) * count, listener);
 }
 
 template void AllReduce::run(float*, int);
 template void AllReduce::run(double*, int);
-template long AllReduce::start(float*, int);
-template long AllReduce::start(double*, int);
+template long AllReduce::start(float*, int, ReductionListener*);
+template long AllReduce::start(double*, int, ReductionListener*);
 
 }  // namespace capstan

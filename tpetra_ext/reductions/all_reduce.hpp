@@ -28,6 +28,15 @@ NonblockingMode nonblockingMode();
 /// std::invalid_argument.
 void setNonblockingMode(NonblockingMode mode);
 
+/// Is told, once, when a reduction is over: its data are there, or it failed.
+class ReductionListener {
+ public:
+  virtual void reductionEnded(bool failed) noexcept = 0;
+
+ protected:
+  ~ReductionListener() = default;
+};
+
 /// One all-reduce at a time over one communicator; reusable. Collective calls: run(), start() followed by wait().
 ///
 /// Scalars: float and double. The data stay where they are and must live until the reduction is complete; an
@@ -49,8 +58,10 @@ class AllReduce {
   void run(Scalar* data, int count);
 
   /// Begins the same sum. Returns its ticket, by which wait() and test() know it. Errors of MPI are thrown by wait().
+  /// \param listener lives as long as the data, and is told from within wait(), test(), finish() or the destructor; for
+  ///   count == 0 at once. Null: nobody.
   template <class Scalar>
-  long start(Scalar* data, int count);
+  long start(Scalar* data, int count, ReductionListener* listener = nullptr);
 
   /// Completes the reduction with this ticket; returns at once when it is complete. Throws std::runtime_error when MPI
   /// reported an error, each time it is asked for that ticket until the next start().
@@ -83,7 +94,7 @@ class AllReduce {
   template <class Scalar>
   static Type typeOf();
   void runRaw(void* data, int count, Type type, int bytes);
-  long startRaw(void* data, int count, Type type, int bytes);
+  long startRaw(void* data, int count, Type type, int bytes, ReductionListener* listener);
 
   struct State;
   std::unique_ptr<State> state_;

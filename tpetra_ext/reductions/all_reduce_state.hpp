@@ -66,6 +66,7 @@ struct AllReduce::State final : detail::Watched {
   bool inFlight = false;
   bool abandoned = false;
   std::string error;  // of the reduction started last
+  ReductionListener* listener = nullptr;
 
   /// Throws where a new reduction cannot begin.
   void requireFree() const {
@@ -73,6 +74,11 @@ struct AllReduce::State final : detail::Watched {
     if (abandoned) {
       throw std::runtime_error("capstan: a reduction over this batch was given up after an error of MPI; use another");
     }
+  }
+  /// The reduction in flight is over.
+  void end() noexcept {
+    inFlight = false;
+    if (auto* told = std::exchange(listener, nullptr); told != nullptr) told->reductionEnded(!error.empty());
   }
   [[noreturn]] void throwError() const {
     throw std::runtime_error("capstan: reduction over " + std::to_string(size) + " ranks: " + error);
@@ -117,6 +123,35 @@ struct AllReduce::State final : detail::Watched {
     return true;
   }
 
+  /// Whether nothing may be asked of MPI any more.
+  static bool outlivesMpi() noexcept {
+    int finalized = 0;
+    return MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0;
+  }
+
+  /// complete() for destructors: after MPI_Finalize, or where a suspect MPI does not settle, there is no result.
+  void completeOrGiveUp(long number) noexcept {
+    detail::unwatch(*this);
+    try {
+      if (outlivesMpi()) {
+        error = "MPI was finalized before the reduction was waited for";
+        return;
+      }
+      eventLog().record(EventKind::ReductionWait, number);
+      if (!detail::mpiIsSuspect()) {
+        complete();
+      } else if (std::exchange(deferredData, nullptr) != nullptr) {
+        error = "not sent after an error of MPI";
+      } else if (settles()) {
+        complete();
+      } else {
+        abandoned = true;
+        error = "given up after an error of MPI";
+      }
+    } catch (...) {  // out of memory while writing a text: a destructor has nobody to tell
+    }
+  }
+
   /// Blocks until MPI is done with the buffer; keeps the error for wait().
   void complete() {
     const CounterTimer timer(counters().nonblockingWaitSeconds);
@@ -131,6 +166,7 @@ struct AllReduce::State final : detail::Watched {
     }
   }
 #else
+  void completeOrGiveUp(long) noexcept {}
   bool look() noexcept override { return true; }
 #endif
 };

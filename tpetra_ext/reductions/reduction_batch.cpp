@@ -19,11 +19,24 @@ struct ReductionBatch<Types>::Impl {
   using ExecutionSpace = typename Types::ExecutionSpace;
   using Products = detail::LocalProducts<Types>;
 
-  /// What has to outlive the batch while a reduction is in flight.
-  struct Storage {
+  /// What has to outlive the batch while a reduction is in flight. Several batches that are reduced together pack their
+  /// messages into the buffer of the first, whose AllReduce carries it.
+  struct Storage final : ReductionListener {
     explicit Storage(Teuchos::RCP<const Teuchos::Comm<int>> comm) : allReduce(std::move(comm)) {}
+
+    bool inFlight() const { return passenger ? onTheWay : allReduce.inFlight(); }
+    bool failed() const { return passenger ? lost : allReduce.failed(); }
+    /// Hands the sums in `packed` out to the batches they belong to.
+    void reductionEnded(bool failed) noexcept override;
+
     typename Products::Buffer message;
-    AllReduce allReduce;  // after the message: destroyed first, and its destructor completes the reduction
+    int size = 0;                      // numbers of the message that travel
+    bool passenger = false;            // another batch carries, or carried, the latest reduction of this one
+    bool onTheWay = false;             // such a reduction is in flight
+    bool lost = false;                 // such a reduction failed
+    typename Products::Buffer packed;  // where this one carries others: its message and theirs
+    std::vector<std::shared_ptr<Storage>> carried;  // those others, while they are on the way
+    AllReduce allReduce;  // after the buffers: destroyed first, and its destructor completes the reduction
   };
 
   explicit Impl(Teuchos::RCP<const Teuchos::Comm<int>> comm)
@@ -33,30 +46,44 @@ struct ReductionBatch<Types>::Impl {
   std::shared_ptr<Storage> storage;
   ExecutionSpace exec;  // kept: newer releases of Kokkos allocate to make one
   Products products;
-  typename Products::Buffer packed;  // message of reduceTogether(), kept by its first batch
-  bool evaluated = false;            // reduce() or start() has been called since clear()
+  bool evaluated = false;  // reduce() or start() has been called since clear()
 
   void requireCollecting(const char* call) const;
   void requireReduced(const Slot& slot) const;
   void launch(const ExecutionSpace& where) { products.launch(where, storage->message); }
   void collect();
   void evaluate(const char* call);
+  static int pack(const std::vector<ReductionBatch*>& batches, const char* call);
+  static void unpackNothing(const std::vector<ReductionBatch*>& batches);
 };
+
+template <class Types>
+void ReductionBatch<Types>::Impl::Storage::reductionEnded(bool failed) noexcept {
+  if (!failed) std::copy_n(packed.data(), size, message.data());
+  const Scalar* sums = packed.data() + size;
+  for (const auto& other : carried) {
+    other->onTheWay = false;
+    other->lost = failed;
+    if (!failed) std::copy_n(sums, other->size, other->message.data());
+    sums += other->size;
+  }
+  carried.clear();
+}
 
 template <class Types>
 void ReductionBatch<Types>::Impl::requireCollecting(const char* call) const {
   if (!evaluated) return;
   throw std::logic_error(std::string("capstan::ReductionBatch::") + call +
-                         (storage->allReduce.inFlight() ? ": a reduction of this batch is in flight; wait for it first"
-                                                        : ": call clear() before using the batch again"));
+                         (storage->inFlight() ? ": a reduction of this batch is in flight; wait for it first"
+                                              : ": call clear() before using the batch again"));
 }
 
 template <class Types>
 void ReductionBatch<Types>::Impl::requireReduced(const Slot& slot) const {
-  if (!evaluated || storage->allReduce.inFlight()) {
+  if (!evaluated || storage->inFlight()) {
     throw std::logic_error("capstan::ReductionBatch: results are there only after reduce(), or start() and wait()");
   }
-  if (storage->allReduce.failed()) {
+  if (storage->failed()) {
     throw std::logic_error("capstan::ReductionBatch: there are no results, because MPI reported an error");
   }
   if (slot.offset < 0 || slot.offset + slot.rows * slot.cols > products.size()) {
@@ -67,6 +94,8 @@ void ReductionBatch<Types>::Impl::requireReduced(const Slot& slot) const {
 template <class Types>
 void ReductionBatch<Types>::Impl::collect() {
   products.collect(storage->message);
+  storage->size = products.messageSize();
+  storage->passenger = false;
   evaluated = true;
 }
 
@@ -130,14 +159,14 @@ auto ReductionBatch<Types>::value(Scalar localContribution) -> Slot {
 template <class Types>
 void ReductionBatch<Types>::reduce() {
   impl_->evaluate("reduce");
-  impl_->storage->allReduce.run(impl_->storage->message.data(), impl_->products.messageSize());
+  impl_->storage->allReduce.run(impl_->storage->message.data(), impl_->storage->size);
 }
 
 template <class Types>
 PendingReduction<Types> ReductionBatch<Types>::start() {
   impl_->evaluate("start");
   const auto& storage = impl_->storage;
-  const long ticket = storage->allReduce.start(storage->message.data(), impl_->products.messageSize());
+  const long ticket = storage->allReduce.start(storage->message.data(), storage->size);
   return {std::shared_ptr<AllReduce>(storage, &storage->allReduce), ticket};
 }
 
@@ -160,50 +189,88 @@ auto ReductionBatch<Types>::view(const Slot& slot) const -> SmallView {
 
 template <class Types>
 void ReductionBatch<Types>::clear() {
-  if (impl_->storage->allReduce.inFlight()) impl_->requireCollecting("clear");
+  if (impl_->storage->inFlight()) impl_->requireCollecting("clear");
   impl_->products.reset();
   impl_->evaluated = false;
 }
 
+/// Evaluates the batches with one fence, and packs their messages into the first one's buffer. Returns its size.
 template <class Types>
-void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& batches) {
-  if (batches.empty()) return;
+int ReductionBatch<Types>::Impl::pack(const std::vector<ReductionBatch*>& batches, const char* call) {
   Impl& first = *batches.front()->impl_;
   for (const ReductionBatch* batch : batches) {
-    batch->impl_->requireCollecting("reduceTogether");
+    batch->impl_->requireCollecting(call);
     if (!batch->impl_->storage->allReduce.sameCommunicator(first.storage->allReduce)) {
-      throw std::invalid_argument("capstan::ReductionBatch::reduceTogether: the batches have different communicators");
+      throw std::invalid_argument(std::string("capstan::ReductionBatch::") + call +
+                                  ": the batches have different communicators");
     }
   }
-  int total = 0;
   {
     const LocalWork work;
     bool launched = false;
     for (ReductionBatch* batch : batches) {
-      total += batch->impl_->products.messageSize();
       launched = batch->impl_->products.hasKernels() || launched;
       batch->impl_->launch(first.exec);
     }
     if (launched) kernels::fence(first.exec);
   }
-  detail::grow(first.packed, total, "capstan::ReductionBatch::packed");
-  Scalar* next = first.packed.data();
+  int total = 0;
   for (ReductionBatch* batch : batches) {
     batch->impl_->collect();
-    next = std::copy_n(batch->impl_->storage->message.data(), batch->impl_->products.messageSize(), next);
+    total += batch->impl_->storage->size;
   }
+  Storage& carrier = *first.storage;
+  detail::grow(carrier.packed, total, "capstan::ReductionBatch::packed");
+  Scalar* next = carrier.packed.data();
+  for (ReductionBatch* batch : batches) {
+    const auto& storage = batch->impl_->storage;
+    next = std::copy_n(storage->message.data(), storage->size, next);
+    if (storage == first.storage) continue;
+    storage->passenger = storage->onTheWay = true;
+    carrier.carried.push_back(storage);
+  }
+  return total;
+}
+
+/// Where the packed message could not be sent.
+template <class Types>
+void ReductionBatch<Types>::Impl::unpackNothing(const std::vector<ReductionBatch*>& batches) {
+  batches.front()->impl_->storage->reductionEnded(true);
+  for (ReductionBatch* batch : batches) batch->clear();
+}
+
+template <class Types>
+void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& batches) {
+  if (batches.empty()) return;
+  const int total = Impl::pack(batches, "reduceTogether");
+  auto& carrier = *batches.front()->impl_->storage;
   try {
-    first.storage->allReduce.run(first.packed.data(), total);
+    carrier.allReduce.run(carrier.packed.data(), total);
   } catch (...) {
-    for (ReductionBatch* batch : batches) batch->clear();
+    Impl::unpackNothing(batches);
     throw;
   }
-  const Scalar* sums = first.packed.data();
-  for (ReductionBatch* batch : batches) {
-    const int count = batch->impl_->products.messageSize();
-    std::copy_n(sums, count, batch->impl_->storage->message.data());
-    sums += count;
+  carrier.reductionEnded(false);
+}
+
+template <class Types>
+std::vector<PendingReduction<Types>> ReductionBatch<Types>::startTogether(const std::vector<ReductionBatch*>& batches) {
+  std::vector<PendingReduction<Types>> handles;
+  if (batches.empty()) return handles;
+  handles.reserve(batches.size());
+  const int total = Impl::pack(batches, "startTogether");
+  const auto& carrier = batches.front()->impl_->storage;
+  long ticket = 0;
+  try {
+    ticket = carrier->allReduce.start(carrier->packed.data(), total, carrier.get());
+  } catch (...) {
+    Impl::unpackNothing(batches);
+    throw;
   }
+  while (handles.size() < batches.size()) {
+    handles.emplace_back(std::shared_ptr<AllReduce>(carrier, &carrier->allReduce), ticket);
+  }
+  return handles;
 }
 
 #define CAPSTAN_REDUCTION_BATCH(S, LO, GO, NO) template class ReductionBatch<TpetraTypes<S, LO, GO, NO>>;

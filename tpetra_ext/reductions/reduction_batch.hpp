@@ -19,7 +19,8 @@ namespace capstan {
 /// Use: add products, each of which returns the Slot of its result; reduce(), or start() and later wait(); read the
 /// slots; clear(); again. Products are evaluated at reduce() or start(), with the values the vectors have then, and the
 /// batch lets go of the vectors there. Buffers are kept, so after the first use with the same shapes nothing is
-/// allocated. All calls are made alike on all ranks; only reduce(), start()..wait() and reduceTogether() communicate.
+/// allocated. All calls are made alike on all ranks; only reduce(), start()..wait(), reduceTogether() and
+/// startTogether()..wait() communicate.
 ///
 /// Column views of a larger MultiVector, MultiVectors without constant stride (copied, hence an allocation) and ranks
 /// without rows are fine. For locally replicated MultiVectors the result is the local one, of rank 0, not a sum over
@@ -87,6 +88,10 @@ class ReductionBatch {
 
   /// Reduces several batches over the same communicator in one message, with one fence. Collective.
   static void reduceTogether(const std::vector<ReductionBatch*>& batches);
+
+  /// The same without waiting: one handle for each batch, in their order. The first wait() completes all of them.
+  /// Collective.
+  static std::vector<PendingReduction<Types>> startTogether(const std::vector<ReductionBatch*>& batches);
 
  private:
   struct Impl;

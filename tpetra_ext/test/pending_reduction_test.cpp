@@ -116,6 +116,72 @@ TEST_F(PendingReductionTest, SeveralInFlightFinishInAnyOrder) {
   EXPECT_EQ(batch->view(slot)(1, 0), expected);
 }
 
+// As right-hand sides that advance together share their messages.
+TEST_F(PendingReductionTest, SeveralStartedTogetherAreOneMessage) {
+  Batch second(comm), third(comm);
+  const auto ranks = second.value(1), empty = third.norm2(x);
+  const ReductionCounters before = counters();
+  auto pending = Batch::startTogether({batch.get(), &second, &third});
+  ASSERT_EQ(pending.size(), 3U);
+  EXPECT_EQ(mpiCalls().iallreduce, oneMessage());
+  for (Batch* each : {batch.get(), &second, &third}) EXPECT_THROW(each->clear(), std::logic_error) << "in flight";
+  EXPECT_THROW(second[ranks], std::logic_error);
+  pending[1].wait();  // brings all of them
+  EXPECT_EQ(batch->view(slot)(1, 0), expected);
+  EXPECT_EQ(second[ranks], static_cast<Scalar>(size));
+  EXPECT_EQ(third.view(empty)(1, 0), expected);
+  EXPECT_TRUE(pending[0].test());
+
+  // The one whose buffer carried them goes on before another one has looked.
+  batch->clear();
+  slot = batch->value(3);
+  auto alone = batch->start();
+  EXPECT_EQ(second[ranks], static_cast<Scalar>(size));
+  pending[2].wait();
+  alone.wait();
+  EXPECT_EQ((*batch)[slot], static_cast<Scalar>(3 * size));
+  const ReductionCounters done = counters() - before;
+  EXPECT_EQ(done.nonblocking, 2);
+  EXPECT_EQ(done.blocking, 0);
+  EXPECT_EQ(done.fences, 1) << "the second message is a number alone";
+  EXPECT_TRUE(Batch::startTogether({}).empty());
+}
+
+TEST_F(PendingReductionTest, SeveralStartedTogetherOutliveTheOneThatCarriesThem) {
+  auto second = std::make_unique<Batch>(comm);
+  const auto ranks = second->value(1);
+  auto pending = Batch::startTogether({batch.get(), second.get()});
+  batch.reset();
+  pending.erase(pending.begin());  // waits
+  EXPECT_EQ((*second)[ranks], static_cast<Scalar>(size));
+  second->clear();
+  second->value(2);
+  pending = Batch::startTogether({second.get()});
+  second.reset();
+  pending.clear();
+  EXPECT_EQ(mpiCalls().waits, 2 * oneMessage());
+}
+
+TEST_F(PendingReductionTest, AnErrorReachesAllThatWereStartedTogether) {
+  if (size == 1) GTEST_SKIP() << "no message, no error";
+  Batch second(comm);
+  auto ranks = second.value(1);
+  mpiFaults().iallreduce = MPI_ERR_COUNT;
+  auto pending = Batch::startTogether({batch.get(), &second});
+  EXPECT_THROW(pending[1].wait(), std::runtime_error);
+  EXPECT_THROW(pending[0].wait(), std::runtime_error);
+  EXPECT_THROW(second[ranks], std::logic_error) << "no results";
+  EXPECT_THROW(batch->view(slot), std::logic_error) << "no results";
+
+  batch->clear();
+  second.clear();
+  batch->value(5);
+  ranks = second.value(1);
+  pending = Batch::startTogether({batch.get(), &second});
+  pending[0].wait();
+  EXPECT_EQ(second[ranks], static_cast<Scalar>(size)) << "they recover";
+}
+
 TEST_F(PendingReductionTest, DeferredModeSendsAtTheWait) {
   setNonblockingMode(NonblockingMode::Deferred);
   EXPECT_EQ(nonblockingMode(), NonblockingMode::Deferred);
