@@ -152,7 +152,7 @@ std::string historyCsv(const std::vector<SolveRecord>& records) {
     const auto& record = records[i];
     for (const auto& point : record.history) {
       text += fmt::format("{},{},{},{},{},{},{:.9g}\n", i + 1, csvField(record.system), stepText(record, outer),
-                          csvField(record.solver), point.iteration, point.column, point.residual);
+                          csvField(record.solver), point.iteration, point.rightHandSide, point.residual);
     }
   }
   return text;

@@ -8,7 +8,8 @@
 
 namespace capstan {
 
-/// Why a solve, or one of its columns, ended. Anything but Converged and ZeroRightHandSide means Belos::Unconverged.
+/// Why a solve, for one of its right-hand sides, ended. Anything but Converged and ZeroRightHandSide means
+/// Belos::Unconverged.
 enum class StopReason {
   NotStarted,
   Converged,          ///< the computed residual meets the tolerance

@@ -32,9 +32,13 @@ class DirectSystem final : public LinearSystem<Types> {
 
   /// \param kernels outlive the system
   /// \param agreement what the first reduction finds out on the way, or null
-  DirectSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, BlockKernels<Types>& kernels, int column,
-               Agreement<Types>* agreement = nullptr)
-      : LinearSystem<Types>(kernels), operator_(op), monitor_(monitor), column_(column), agreement_(agreement) {}
+  DirectSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, BlockKernels<Types>& kernels,
+               int rightHandSide, Agreement<Types>* agreement = nullptr)
+      : LinearSystem<Types>(kernels),
+        operator_(op),
+        monitor_(monitor),
+        rightHandSide_(rightHandSide),
+        agreement_(agreement) {}
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
   void reduce(ReductionBatch<Types>& batch) override {
@@ -46,11 +50,11 @@ class DirectSystem final : public LinearSystem<Types> {
   }
   bool agreesOnState() const override { return agreement_ == nullptr || agreement_->onState(); }
   bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
-    return !monitor_.watches() || monitor_.check({{column_, iterations, recursive, update}});
+    return !monitor_.watches() || monitor_.check({{rightHandSide_, iterations, recursive, update}});
   }
-  void record(int iteration, double recursive) override { monitor_.record(column_, iteration, recursive); }
+  void record(int iteration, double recursive) override { monitor_.record(rightHandSide_, iteration, recursive); }
   void tell(int iteration, const std::string& kind, const std::string& detail) override {
-    monitor_.tell(column_, iteration, kind, detail);
+    monitor_.tell(rightHandSide_, iteration, kind, detail);
   }
   bool hasLeft() const override { return operator_.hasLeft(); }
   bool hasRight() const override { return operator_.hasRight(); }
@@ -60,7 +64,7 @@ class DirectSystem final : public LinearSystem<Types> {
  private:
   PreconditionedOperator<Types>& operator_;
   Monitor<Types>& monitor_;
-  int column_;
+  int rightHandSide_;
   Agreement<Types>* agreement_;
 };
 

@@ -1,12 +1,13 @@
 #pragma once
 /// \file
-/// Lets the columns of several right-hand sides advance together: operator applications become block applications and
-/// reductions one message, while each column runs its method's plain loop and stops on its own.
+/// Lets several right-hand sides advance together: operator applications become block applications and
+/// reductions one message, while each runs its method's plain loop and stops on its own.
 ///
-/// Every column is a lane with its own fiber. A lane that wants something from outside states its request and pauses.
-/// When all lanes wait, requests are served in this order: operator and preconditioner applications (one block per
-/// kind), else all reductions in one message, else, when every lane is at the end of a block, the status tests. What
-/// lanes ask depends on reduced numbers only, so all ranks serve the same requests in the same order. Collective.
+/// Every right-hand side is a lane with its own fiber. A lane that wants something from outside states its request and
+/// pauses. When all lanes wait, requests are served in this order: operator and preconditioner applications (one block
+/// per kind), else all reductions (those started in one message, and those waited for in another), else, when every
+/// lane is at the end of a block, the status tests. What lanes ask depends on reduced numbers only, so all ranks serve
+/// the same requests in the same order. Collective.
 
 #include <memory>
 #include <vector>
@@ -18,7 +19,7 @@
 
 namespace capstan {
 
-/// Copies of the columns that act together, by their number, and the kernels of all lanes. Kept by the solver manager:
+/// Copies of the vectors that act together, by their number, and the kernels of all lanes. Kept by the solver manager:
 /// no allocation after the first solve of a shape.
 template <class Types>
 struct LockstepStorage {
@@ -50,17 +51,18 @@ class Lockstep {
   using MultiVector = typename Types::MultiVector;
   using Body = std::function<void(LinearSystem<Types>&)>;
 
-  /// \param firstColumn number of the first of these right-hand sides among all
+  /// \param first number of the first of these right-hand sides among all
   /// \param agreement what the first reduction finds out on the way, or null
-  Lockstep(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int firstColumn, LockstepStorage<Types>& storage,
+  Lockstep(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int first, LockstepStorage<Types>& storage,
            Agreement<Types>* agreement = nullptr)
-      : operator_(op), monitor_(monitor), firstColumn_(firstColumn), storage_(storage), agreement_(agreement) {}
+      : operator_(op), monitor_(monitor), first_(first), storage_(storage), agreement_(agreement) {}
 
-  /// Runs one body per column to its end. Rethrows the first exception of a lane, after unwinding the others.
+  /// Runs one body for each right-hand side to its end. Rethrows the first exception of a lane, after unwinding the
+  /// others.
   void run(const std::vector<Body>& bodies) {
     lanes_.clear();
     for (std::size_t c = 0; c < bodies.size(); ++c) {
-      lanes_.push_back(std::make_unique<Lane>(*this, firstColumn_ + static_cast<int>(c)));
+      lanes_.push_back(std::make_unique<Lane>(*this, first_ + static_cast<int>(c)));
       Lane& lane = *lanes_.back();
       lane.fiber = std::make_unique<Fiber>([&lane, body = bodies[c]] { body(lane); });
     }
@@ -74,10 +76,10 @@ class Lockstep {
   }
 
  private:
-  enum class Request { None, Act, Reduce, Boundary };
+  enum class Request { None, Act, Start, Reduce, Boundary };
 
   struct Lane final : LinearSystem<Types> {
-    Lane(Lockstep& o, int c) : LinearSystem<Types>(o.storage_.kernels), owner(o), column(c) {}
+    Lane(Lockstep& o, int number) : LinearSystem<Types>(o.storage_.kernels), owner(o), rightHandSide(number) {}
 
     void act(Action a, const MultiVector& from, MultiVector& to) override {
       // A status test that wants the current iterate calls the lane's update while its fiber is paused. A block of
@@ -93,15 +95,22 @@ class Lockstep {
       batch = &b;
       wait(Request::Reduce);
     }
+    PendingReduction<Types> start(ReductionBatch<Types>& b) override {
+      batch = &b;
+      wait(Request::Start);
+      return std::move(pending);
+    }
     bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& u) override {
       if (!owner.monitor_.watches()) return true;
-      progress = {column, iterations, recursive, u};
+      progress = {rightHandSide, iterations, recursive, u};
       wait(Request::Boundary);
       return goOn;
     }
-    void record(int iteration, double recursive) override { owner.monitor_.record(column, iteration, recursive); }
+    void record(int iteration, double recursive) override {
+      owner.monitor_.record(rightHandSide, iteration, recursive);
+    }
     void tell(int iteration, const std::string& kind, const std::string& detail) override {
-      owner.monitor_.tell(column, iteration, kind, detail);
+      owner.monitor_.tell(rightHandSide, iteration, kind, detail);
     }
     bool agreesOnState() const override { return owner.agreement_ == nullptr || owner.agreement_->onState(); }
     bool hasLeft() const override { return owner.operator_.hasLeft(); }
@@ -115,14 +124,15 @@ class Lockstep {
     }
 
     Lockstep& owner;
-    int column;
+    int rightHandSide;
     std::unique_ptr<Fiber> fiber;
     Request request = Request::None;
     Action action = Action::Operator;
     const MultiVector* in = nullptr;
     MultiVector* out = nullptr;
     ReductionBatch<Types>* batch = nullptr;
-    ColumnProgress<Types> progress;
+    PendingReduction<Types> pending;
+    RightHandSideProgress<Types> progress;
     bool goOn = true;
   };
 
@@ -156,18 +166,13 @@ class Lockstep {
            {Action::Preconditioned, Action::Operator, Action::LeftPreconditioner, Action::RightPreconditioner}) {
         serveActions(action, acting);
       }
-    } else if (const auto reducing = waiting(Request::Reduce); !reducing.empty()) {
-      std::vector<ReductionBatch<Types>*> batches;
-      for (Lane* lane : reducing) batches.push_back(lane->batch);
-      monitor_.board(*batches.front());
-      if (agreement_ != nullptr) agreement_->enter(*batches.front());
-      ReductionBatch<Types>::reduceTogether(batches);
-      if (agreement_ != nullptr) agreement_->settle(*batches.front());
-      monitor_.alight(*batches.front());
-      for (Lane* lane : reducing) lane->request = Request::None;
+    } else if (const auto starting = waiting(Request::Start), reducing = waiting(Request::Reduce);
+               !starting.empty() || !reducing.empty()) {
+      startFor(starting);  // first, so that it overlaps the other
+      reduceFor(reducing);
     } else {
       const auto ended = waiting(Request::Boundary);
-      std::vector<ColumnProgress<Types>> progress;
+      std::vector<RightHandSideProgress<Types>> progress;
       for (Lane* lane : ended) progress.push_back(lane->progress);
       const bool goOn = monitor_.check(progress);
       for (Lane* lane : ended) {
@@ -175,6 +180,31 @@ class Lockstep {
         lane->request = Request::None;
       }
     }
+  }
+
+  static std::vector<ReductionBatch<Types>*> batchesOf(const std::vector<Lane*>& lanes) {
+    std::vector<ReductionBatch<Types>*> batches;
+    for (Lane* lane : lanes) batches.push_back(lane->batch);
+    return batches;
+  }
+
+  void startFor(const std::vector<Lane*>& lanes) {
+    auto handles = ReductionBatch<Types>::startTogether(batchesOf(lanes));
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+      lanes[i]->pending = std::move(handles[i]);
+      lanes[i]->request = Request::None;
+    }
+  }
+
+  void reduceFor(const std::vector<Lane*>& lanes) {
+    if (lanes.empty()) return;
+    const auto batches = batchesOf(lanes);
+    monitor_.board(*batches.front());
+    if (agreement_ != nullptr) agreement_->enter(*batches.front());
+    ReductionBatch<Types>::reduceTogether(batches);
+    if (agreement_ != nullptr) agreement_->settle(*batches.front());
+    monitor_.alight(*batches.front());
+    for (Lane* lane : lanes) lane->request = Request::None;
   }
 
   void serveActions(Action action, const std::vector<Lane*>& acting) {
@@ -197,7 +227,7 @@ class Lockstep {
 
   PreconditionedOperator<Types>& operator_;
   Monitor<Types>& monitor_;
-  int firstColumn_;
+  int first_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   Lane* running_ = nullptr;  ///< the lane whose fiber runs, if one does
   LockstepStorage<Types>& storage_;

@@ -28,8 +28,8 @@ namespace capstan {
 
 /// Where one right-hand side stands at the end of a block.
 template <class Types>
-struct ColumnProgress {
-  int column = 0;
+struct RightHandSideProgress {
+  int rightHandSide = 0;
   int iterations = 0;
   double recursive = 0;                                      ///< unscaled norm
   std::function<void(typename Types::MultiVector&)> update;  ///< as in LinearSystem::boundary()
@@ -55,9 +55,9 @@ class Monitor final
         comboType_(comboType),
         debugTest_(debugTest),
         keepsHistory_(!options.historyFile.empty()) {
-    const auto columns = problem->getLHS()->getNumVectors();
-    residuals_.assign(columns, Magnitude(0));
-    scales_.assign(columns, Magnitude(1));
+    const auto rightHandSides = problem->getLHS()->getNumVectors();
+    residuals_.assign(rightHandSides, Magnitude(0));
+    scales_.assign(rightHandSides, Magnitude(1));
     prepareOutput(options);
     for (const auto& test : {userTest_, debugTest_}) {
       if (!test.is_null()) test->reset();
@@ -88,17 +88,20 @@ class Monitor final
   bool annihilatesConstants() const { return annihilatesConstants_; }
   void setAnnihilatesConstants(bool yes) { annihilatesConstants_ = yes; }
 
-  /// The divisor of a column's residual in history and output.
-  void setScale(int column, double scale) { scales_[static_cast<std::size_t>(column)] = static_cast<Magnitude>(scale); }
+  /// The divisor of a right-hand side's residual in history and output.
+  void setScale(int rightHandSide, double scale) {
+    scales_[static_cast<std::size_t>(rightHandSide)] = static_cast<Magnitude>(scale);
+  }
 
   /// Whether boundaries have to be announced at all.
   bool watches() const { return !userTest_.is_null() || !debugTest_.is_null(); }
 
-  /// One iteration of one column: history and residual lines. Local.
-  void record(int column, int iteration, double recursive) {
-    const auto c = static_cast<std::size_t>(column);
+  /// One iteration for one right-hand side: history and residual lines. Local.
+  void record(int rightHandSide, int iteration, double recursive) {
+    const auto c = static_cast<std::size_t>(rightHandSide);
     residuals_[c] = static_cast<Magnitude>(recursive);
-    if (keepsHistory_) report_.history.push_back({iteration, column, recursive / static_cast<double>(scales_[c])});
+    if (keepsHistory_)
+      report_.history.push_back({iteration, rightHandSide, recursive / static_cast<double>(scales_[c])});
     if (!output_.is_null() && (residuals_.size() == 1 || iteration > iterations_)) {
       iterations_ = iteration;
       scaled_ = true;
@@ -110,18 +113,18 @@ class Monitor final
     iterations_ = std::max(iterations_, iteration);
   }
 
-  void tell(int column, int iteration, const std::string& kind, const std::string& detail) {
-    report_.events.push_back({iteration, column, kind, detail});
+  void tell(int rightHandSide, int iteration, const std::string& kind, const std::string& detail) {
+    report_.events.push_back({iteration, rightHandSide, kind, detail});
   }
 
   /// Runs the application's tests. Returns false when they stop the solve: a user test that passes, combined by OR.
   /// Collective where a test asks for the current iterate.
-  bool check(const std::vector<ColumnProgress<Types>>& columns) {
-    for (const auto& c : columns) {
-      residuals_[static_cast<std::size_t>(c.column)] = static_cast<Magnitude>(c.recursive);
-      iterations_ = std::max(iterations_, c.iterations);
+  bool check(const std::vector<RightHandSideProgress<Types>>& those) {
+    for (const auto& one : those) {
+      residuals_[static_cast<std::size_t>(one.rightHandSide)] = static_cast<Magnitude>(one.recursive);
+      iterations_ = std::max(iterations_, one.iterations);
     }
-    current_ = &columns;
+    current_ = &those;
     if (!debugTest_.is_null()) debugTest_->checkStatus(this);
     bool goOn = true;
     if (!userTest_.is_null() && comboType_ == Combo::OR) goOn = userTest_->checkStatus(this) != Belos::Passed;
@@ -153,7 +156,7 @@ class Monitor final
     if (current_ == nullptr || current_->empty() || !current_->front().update) return Teuchos::null;
     auto update = Teuchos::rcp(new MultiVector(problem_->getLHS()->getMap(), residuals_.size()));
     for (const auto& c : *current_) {
-      if (c.update) c.update(*update->getVectorNonConst(static_cast<std::size_t>(c.column)));
+      if (c.update) c.update(*update->getVectorNonConst(static_cast<std::size_t>(c.rightHandSide)));
     }
     return update;
   }
@@ -198,7 +201,7 @@ class Monitor final
   Teuchos::RCP<Test> residualTest_;  ///< the one that output_ prints
   Teuchos::RCP<Belos::StatusTestOutput<Scalar, MultiVector, Operator>> output_;
   std::vector<Magnitude> residuals_, scales_;
-  const std::vector<ColumnProgress<Types>>* current_ = nullptr;
+  const std::vector<RightHandSideProgress<Types>>* current_ = nullptr;
   std::vector<Passenger> passengers_;
   bool annihilatesConstants_ = false;
   bool keepsHistory_;

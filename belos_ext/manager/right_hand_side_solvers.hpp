@@ -17,39 +17,39 @@
 namespace capstan {
 
 template <class Types>
-class ColumnSolvers {
+class RightHandSideSolvers {
  public:
   using MultiVector = typename Types::MultiVector;
 
-  explicit ColumnSolvers(const MethodTraits& method) : method_(method) {}
+  explicit RightHandSideSolvers(const MethodTraits& method) : method_(method) {}
 
   /// One solver for each of the right-hand sides, with these options and what is known of earlier solves. Local.
-  void configure(std::size_t columns, const SolverOptions& options, const std::optional<SolverState>& known) {
-    while (solvers_.size() < columns) solvers_.push_back(makeKrylovSolver<Types>(method_));
-    solvers_.resize(columns);
+  void configure(std::size_t count, const SolverOptions& options, const std::optional<SolverState>& known) {
+    while (solvers_.size() < count) solvers_.push_back(makeKrylovSolver<Types>(method_));
+    solvers_.resize(count);
     for (auto& solver : solvers_) {
       solver->configure(options);
       if (known) solver->recall(*known);
     }
   }
 
-  /// Solves A x = b for all columns. Collective. Throws ParametersDiffer.
+  /// Solves A x = b for all of them. Collective. Throws ParametersDiffer.
   /// \param brought checksums of the parameters and of the state that configure() was given
-  /// \param together columns that advance together, at least 1: columnsTogether()
+  /// \param together how many advance together, at least 1: rightHandSidesTogether()
   void solve(PreconditionedOperator<Types>& a, Monitor<Types>& monitor, const MultiVector& b, MultiVector& x,
              std::vector<StopTest>& stops, const Brought& brought, std::size_t together) {
-    const std::size_t columns = solvers_.size();
+    const std::size_t count = solvers_.size();
     std::vector<Teuchos::RCP<MultiVector>> xs;
     std::vector<Teuchos::RCP<const MultiVector>> bs;
-    for (std::size_t c = 0; c < columns; ++c) {
+    for (std::size_t c = 0; c < count; ++c) {
       xs.push_back(x.getVectorNonConst(c));
       bs.push_back(b.getVector(c));
     }
     const auto one = [&](std::size_t c, LinearSystem<Types>& system) {
       solvers_[c]->solve(system, *bs[c], *xs[c], stops[c]);
     };
-    for (std::size_t begin = 0; begin < columns; begin += together) {
-      const std::size_t end = std::min(columns, begin + together);
+    for (std::size_t begin = 0; begin < count; begin += together) {
+      const std::size_t end = std::min(count, begin + together);
       monitor.resetNumIters(0);
       Agreement<Types> agreement(brought);
       if (end - begin == 1) {
@@ -71,7 +71,7 @@ class ColumnSolvers {
   /// Whether the ranks had the same state in the last solve.
   bool agreedOnState() const { return agreed_; }
 
-  /// What the first column has learnt.
+  /// What the first one has learnt.
   void remember(SolverState& state) const { solvers_.front()->remember(state); }
 
   /// The largest; 0 for methods without.

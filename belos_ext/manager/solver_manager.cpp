@@ -4,10 +4,11 @@
 #include <Tpetra_RowMatrix.hpp>
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 
-#include "belos_ext/manager/column_solvers.hpp"
+#include "belos_ext/manager/right_hand_side_solvers.hpp"
 #include "belos_ext/manager/row_sum_watch.hpp"
 #include "belos_ext/manager/solve_end.hpp"
 #include "belos_ext/manager/state_cache.hpp"
@@ -46,7 +47,7 @@ SolverManager<Types>::SolverManager(const MethodTraits& method, const std::strin
     : method_(methodOf(method.canonical)),
       parameters_(method_, askedAs),
       comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ),
-      columns_(std::make_unique<ColumnSolvers<Types>>(method_)) {
+      solvers_(std::make_unique<RightHandSideSolvers<Types>>(method_)) {
   report_.solver = method_.canonical;
 }
 
@@ -82,7 +83,7 @@ template <class Types>
 void SolverManager<Types>::reset(Belos::ResetType type) {
   if ((type & Belos::Problem) != 0 && !problem_.is_null()) problem_->setProblem();
   if ((type & Belos::RecycleSubspace) != 0) {
-    columns_->clear();
+    solvers_->clear();
     if (operator_ && !problem_.is_null()) StateCache::instance().erase(stateKey());
     operator_.reset();
   }
@@ -176,8 +177,7 @@ void SolverManager<Types>::checkParameters() {
   if (label != knownLabel_) parametersAreAlike_ = false;  // the user's options may be for some labels
   knownLabel_ = label;
   // With several right-hand sides "Block Size" decides on the size of the first messages.
-  const bool inBlocks = problem_->getLHS()->getNumVectors() > 1 && !method_.pipelined;
-  if (parametersAreAlike_ || !inBlocks) return;
+  if (parametersAreAlike_ || problem_->getLHS()->getNumVectors() == 1) return;
   ReductionBatch<Types> batch(problem_->getLHS()->getMap()->getComm());
   Agreement<Types> agreement(brought(0));
   agreement.enter(batch);
@@ -237,22 +237,22 @@ Belos::ReturnType SolverManager<Types>::nothingToSolve(const SolverOptions& opti
 }
 
 template <class Types>
-void SolverManager<Types>::solveColumns(const SolverOptions& options, Monitor<Types>& monitor,
-                                        std::vector<StopTest>& stops) {
+void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Monitor<Types>& monitor,
+                                               std::vector<StopTest>& stops) {
   const StateKey key = stateKey();
   const auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
   SolverOptions own = options;  // every right-hand side has bases of its own
   own.basisMemory =
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
-  columns_->configure(stops.size(), own, known);
+  solvers_->configure(stops.size(), own, known);
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
-  columns_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, brought(checksumOf(known)),
-                  columnsTogether(options, method_, stops.size()));
+  solvers_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, brought(checksumOf(known)),
+                  rightHandSidesTogether(options, stops.size()));
   parametersAreAlike_ = true;
   if (options.stateCache) {
     // What the ranks did not agree on has been forgotten by all of them.
-    SolverState state = columns_->agreedOnState() ? known.value_or(SolverState{}) : SolverState{};
-    columns_->remember(state);
+    SolverState state = solvers_->agreedOnState() ? known.value_or(SolverState{}) : SolverState{};
+    solvers_->remember(state);
     ++state.solves;
     StateCache::instance().store(key, state);
   }
@@ -280,9 +280,9 @@ Belos::ReturnType SolverManager<Types>::solve() {
     return Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + what);
   };
   operator_->setTimers(timerOf("Operation Op*x"), timerOf("Operation Prec*x"));
-  const std::size_t columns = problem_->getLHS()->getNumVectors();
-  std::vector<int> indices(columns);
-  for (std::size_t c = 0; c < columns; ++c) indices[c] = static_cast<int>(c);
+  const std::size_t rightHandSides = problem_->getLHS()->getNumVectors();
+  std::vector<int> indices(rightHandSides);
+  std::iota(indices.begin(), indices.end(), 0);
   problem_->setLSIndex(indices);
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
@@ -305,20 +305,20 @@ Belos::ReturnType SolverManager<Types>::solve() {
                         options.userScale,
                         options.explicitScalingGiven || (native && operator_->hasLeft())};
   std::vector<StopTest> stops;
-  for (std::size_t c = 0; c < columns; ++c) {
+  for (int c : indices) {
     stops.emplace_back(criteria);
     stops.back().setApproval([&monitor] { return monitor.approves(); });
-    stops.back().setScaleListener([&monitor, c](double scale) { monitor.setScale(static_cast<int>(c), scale); });
+    stops.back().setScaleListener([&monitor, c](double scale) { monitor.setScale(c, scale); });
   }
   const SolveProgress progress(options, method_, *problem_->getLHS()->getMap()->getComm());
   try {
     checkParameters();
-    solveColumns(options, monitor, stops);
+    solveRightHandSides(options, monitor, stops);
   } catch (const ParametersDiffer&) {
-    columns_->clear();
+    solvers_->clear();
     throwDifference();
   } catch (...) {
-    columns_->clear();  // completes what they have in flight, while the other ranks may still be there
+    solvers_->clear();  // completes what they have in flight, while the other ranks may still be there
     throw;
   }
   problem_->setCurrLS();
@@ -341,13 +341,13 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   report_.label = problemLabel();
   report_.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
   report_.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
-  report_.finalStepSize = columns_->finalStepSize();
+  report_.finalStepSize = solvers_->finalStepSize();
   const OperatorCost& cost = operator_->cost();
   report_.operatorApplications = cost.operatorApplications;
   report_.preconditionerApplications = cost.preconditionerApplications;
   report_.seconds.operatorSeconds = cost.operatorSeconds;
   report_.seconds.preconditioner = cost.preconditionerSeconds;
-  summarize(stops, options, method_, operator_->hasLeft(), report_);
+  summarize(stops, options, operator_->hasLeft(), report_);
   lossOfAccuracy_ = std::any_of(stops.begin(), stops.end(), [](const StopTest& stop) { return stop.lossOfAccuracy(); });
 }
 

@@ -30,7 +30,7 @@
 namespace capstan {
 
 template <class Types>
-class ColumnSolvers;
+class RightHandSideSolvers;
 template <class Types>
 class PreconditionedOperator;
 template <class Types>
@@ -108,7 +108,7 @@ class SolverManager final
   void prepareOperator();
   /// The outcome of a problem without right-hand sides.
   Belos::ReturnType nothingToSolve(const SolverOptions& options);
-  void solveColumns(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);
+  void solveRightHandSides(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);
   void fillReport(const std::vector<StopTest>& stops, const SolverOptions& options);
 
   const MethodTraits& method_;
@@ -125,7 +125,7 @@ class SolverManager final
 
   std::unique_ptr<PreconditionedOperator<Types>> operator_;
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;
-  std::unique_ptr<ColumnSolvers<Types>> columns_;
+  std::unique_ptr<RightHandSideSolvers<Types>> solvers_;
 };
 
 /// A solver manager for a row of methods(). `askedAs` as in SolverManager.

@@ -98,9 +98,8 @@ void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
   }
 }
 
-std::size_t columnsTogether(const SolverOptions& options, const MethodTraits& method, std::size_t columns) {
-  if (method.pipelined) return 1;
-  return options.blockSize > 0 ? static_cast<std::size_t>(options.blockSize) : columns;
+std::size_t rightHandSidesTogether(const SolverOptions& options, std::size_t count) {
+  return options.blockSize > 0 ? static_cast<std::size_t>(options.blockSize) : count;
 }
 
 }  // namespace capstan

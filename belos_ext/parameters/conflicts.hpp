@@ -22,8 +22,7 @@ namespace capstan {
 /// - Pipelined GMRES takes "Shifts" or "Eigenvalue Bounds"; both only where the drop tolerance uses the bounds.
 void checkConflicts(const SolverOptions& options, const MethodTraits& method);
 
-/// How many of `columns` right-hand sides advance together: "Block Size", or all; the reductions of pipelined methods
-/// are hidden, not shared, and their columns are solved one after the other.
-std::size_t columnsTogether(const SolverOptions& options, const MethodTraits& method, std::size_t columns);
+/// How many of `count` right-hand sides advance together: "Block Size", or all.
+std::size_t rightHandSidesTogether(const SolverOptions& options, std::size_t count);
 
 }  // namespace capstan

@@ -40,7 +40,7 @@ struct MethodTraits {
   std::string source;     ///< the publications it is taken from, for people
   Family family;
   bool needsSymmetric;  ///< A and M symmetric; rows that hold a diagonal alone are solved first
-  bool pipelined;       ///< reductions in flight while products are computed: right-hand sides come one after the other
+  bool pipelined;       ///< reductions in flight while products are computed
   RecursiveNorm norm;
   std::vector<std::string> parameters;                              ///< those that not every method takes
   Cost (*cost)(const SolverOptions& options, bool preconditioned);  ///< with a preconditioner on one side, or without

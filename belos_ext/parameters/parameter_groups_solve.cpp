@@ -115,7 +115,7 @@ ParameterRow residualReplacement() {
 std::vector<ParameterRow> stopping() {
   return {
       real("Convergence Tolerance", &SolverOptions::tolerance, 0.0, "a number >= 0", Takers::EveryMethod,
-           "The scaled residual norm at which a column has converged; 0 iterates to a limit below."),
+           "The scaled residual norm at which a right-hand side has converged; 0 iterates to a limit below."),
       integer("Maximum Iterations", &SolverOptions::maxIterations, 0, unbounded, ">= 0", Takers::EveryMethod,
               "The most iterations for each set of right-hand sides. An s-step block counts s iterations."),
       integer("Maximum Restarts", &SolverOptions::maxRestarts, 0, unbounded, ">= 0", Takers::SomeMethods,
@@ -147,21 +147,6 @@ std::vector<ParameterRow> stopping() {
   };
 }
 
-namespace {
-
-ParameterRow blockSizeRow() {
-  ParameterRow row =
-      integer("Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0", Takers::EveryMethod,
-              "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own "
-              "Krylov space and stops on its own. Pipelined methods solve one after the other.");
-  row.remark = [](const Teuchos::ParameterEntry& entry, const MethodTraits& method) -> std::string {
-    return method.pipelined && toInt(entry) > 1 ? "pipelined methods solve right-hand sides one after the other" : "";
-  };
-  return row;
-}
-
-}  // namespace
-
 std::vector<ParameterRow> krylovSpace() {
   return {
       integer("Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", Takers::SomeMethods,
@@ -178,7 +163,9 @@ std::vector<ParameterRow> krylovSpace() {
           Takers::SomeMethods,
           "tau: entries of the change of basis under tau times the norm of the next vector and the spectral radius are "
           "dropped. 0 keeps all."),
-      blockSizeRow(),
+      integer("Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0", Takers::EveryMethod,
+              "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own "
+              "Krylov space and stops on its own."),
       boolean(
           "Flexible Gmres", &SolverOptions::flexible, Takers::EveryMethod,
           "Whether the right preconditioner may change from one application to the next. This costs a second basis. It "

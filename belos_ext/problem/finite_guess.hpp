@@ -4,7 +4,7 @@
 ///
 /// An unknown in no row of A leaves the residual finite whatever its value, so that a solve would end "converged" with
 /// the NaN still in x. No rank can refuse alone, and a reduction to agree would be one more in every solve. A rank that
-/// finds such an entry instead makes the right-hand side of that column not finite, in a copy: the first reduction of
+/// finds such an entry instead makes the right-hand side it belongs to not finite, in a copy: the first reduction of
 /// the solve tells all ranks, and the outcome is that of a right-hand side with a NaN.
 
 #include <Teuchos_RCP.hpp>

@@ -3,8 +3,8 @@
 /// What a Krylov method sees of the outside world, for one right-hand side: the operator, the preconditioner on its
 /// side, reductions, and the end of an iteration or block. No method touches MPI, Belos or a preconditioner directly.
 ///
-/// Two kinds exist: DirectSystem acts at once (one right-hand side); the lanes of a Lockstep make the columns of
-/// several right-hand sides advance together, their operator applications and reductions merged.
+/// Two kinds exist: DirectSystem acts at once (one right-hand side); the lanes of a Lockstep make several
+/// right-hand sides advance together, their operator applications and reductions merged.
 
 #include <Tpetra_MultiVector.hpp>
 #include <algorithm>

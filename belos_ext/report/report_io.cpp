@@ -98,14 +98,14 @@ void writeSolve(const std::string& path, Begin begin, Extend extend, Append appe
   files().solves[path] = solve;
 }
 
-nlohmann::json columnJson(const ColumnReport& column) {
-  return {{"converged", column.converged},
-          {"reason", toString(column.reason)},
-          {"iterations", column.iterations},
-          {"restarts", column.restarts},
-          {"recursive_residual", column.recursiveResidual},
-          {"true_residual", column.trueResidual},
-          {"scale", column.scale}};
+nlohmann::json rightHandSideJson(const RightHandSideReport& one) {
+  return {{"converged", one.converged},
+          {"reason", toString(one.reason)},
+          {"iterations", one.iterations},
+          {"restarts", one.restarts},
+          {"recursive_residual", one.recursiveResidual},
+          {"true_residual", one.trueResidual},
+          {"scale", one.scale}};
 }
 
 nlohmann::json secondsJson(const PhaseSeconds& seconds) {
@@ -129,7 +129,7 @@ std::string historyRows(const SolveReport& report, long solve) {
   const std::string front = fmt::format("{},{},{},", solve, csvField(report.solver), csvField(report.label));
   std::string rows;
   for (const HistoryPoint& point : report.history) {
-    rows += front + fmt::format("{},{},{}\n", point.iteration, point.column, point.residual);
+    rows += front + fmt::format("{},{},{}\n", point.iteration, point.rightHandSide, point.residual);
   }
   return rows;
 }
@@ -144,12 +144,14 @@ std::string csvField(const std::string& text) {
 }
 
 nlohmann::json toJson(const SolveReport& report) {
-  nlohmann::json columns = nlohmann::json::array();
-  for (const ColumnReport& column : report.columns) columns.push_back(columnJson(column));
+  nlohmann::json rightHandSides = nlohmann::json::array();
+  for (const RightHandSideReport& one : report.rightHandSides) rightHandSides.push_back(rightHandSideJson(one));
   nlohmann::json events = nlohmann::json::array();
   for (const ReportEvent& event : report.events) {
-    events.push_back(
-        {{"iteration", event.iteration}, {"column", event.column}, {"kind", event.kind}, {"detail", event.detail}});
+    events.push_back({{"iteration", event.iteration},
+                      {"column", event.rightHandSide},
+                      {"kind", event.kind},
+                      {"detail", event.detail}});
   }
   return {{"solver", report.solver},
           {"label", report.label},
@@ -165,7 +167,7 @@ nlohmann::json toJson(const SolveReport& report) {
           {"scaling", report.scaling},
           {"recursive_residual", report.recursiveResidual},
           {"true_residual", report.trueResidual},
-          {"columns", columns},
+          {"columns", rightHandSides},
           {"reductions", {{"blocking", report.reductionsBlocking}, {"nonblocking", report.reductionsNonblocking}}},
           {"fences", report.fences},
           {"operator_applications", report.operatorApplications},

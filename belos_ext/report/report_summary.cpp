@@ -19,16 +19,16 @@ namespace {
 
 constexpr const char* symmetryEvent = "symmetry";
 
-ColumnReport columnReport(const StopTest& stop) {
-  ColumnReport column;
-  column.converged = stop.converged();
-  column.reason = stop.reason();
-  column.iterations = stop.iterations();
-  column.restarts = stop.restarts();
-  column.scale = stop.implicitScale();
-  column.recursiveResidual = stop.recursive() / stop.implicitScale();
-  column.trueResidual = stop.attained();
-  return column;
+RightHandSideReport rightHandSideReport(const StopTest& stop) {
+  RightHandSideReport one;
+  one.converged = stop.converged();
+  one.reason = stop.reason();
+  one.iterations = stop.iterations();
+  one.restarts = stop.restarts();
+  one.scale = stop.implicitScale();
+  one.recursiveResidual = stop.recursive() / stop.implicitScale();
+  one.trueResidual = stop.attained();
+  return one;
 }
 
 /// What the sets of right-hand sides took, one after the other: those of a set advance together.
@@ -68,26 +68,26 @@ void warn(const SolveReport& report, bool lossOfAccuracy, std::ostream& out) {
   }
 }
 
-/// The first column that ended for a reason that no more iterations would mend, or null.
-const ColumnReport* brokenColumn(const SolveReport& report) {
-  for (const ColumnReport& column : report.columns) {
-    if (column.reason == StopReason::Breakdown || column.reason == StopReason::NonFinite) return &column;
+/// The first right-hand side that ended for a reason that no more iterations would mend, or null.
+const RightHandSideReport* brokenSolve(const SolveReport& report) {
+  for (const RightHandSideReport& one : report.rightHandSides) {
+    if (one.reason == StopReason::Breakdown || one.reason == StopReason::NonFinite) return &one;
   }
   return nullptr;
 }
 
 void sayBreakdown(const SolveReport& report) {
-  const ColumnReport* column = brokenColumn(report);
-  if (column == nullptr) return;
+  const RightHandSideReport* one = brokenSolve(report);
+  if (one == nullptr) return;
   const std::string label = report.label.empty() ? report.solver : "\"" + report.label + "\", " + report.solver;
-  const std::string what = column->reason == StopReason::Breakdown
+  const std::string what = one->reason == StopReason::Breakdown
                                ? "breakdown"
                                : "a number that is not finite in the matrix, the preconditioner or a vector";
   sayOnceFor(
       "not converged: " + label,
       fmt::format("{}: not converged: {}, after {} iterations; true relative residual {:.2e} (said once for this "
                   "label)",
-                  label, what, column->iterations, column->trueResidual));
+                  label, what, one->iterations, one->trueResidual));
 }
 
 }  // namespace
@@ -100,8 +100,7 @@ ReportEvent asymmetryEvent(const SymmetryVerdict& verdict) {
                   verdict.rowsThatDiffer, verdict.rowsCompared)};
 }
 
-void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, const MethodTraits& method,
-               bool hasLeft, SolveReport& report) {
+void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, bool hasLeft, SolveReport& report) {
   const StopCriteria& criteria = stops.front().criteria();
   report.tolerance = options.tolerance;
   report.norm = hasLeft && criteria.testExplicit ? "2-norm of M^-1 (b - A x), and of b - A x" : "2-norm of b - A x";
@@ -109,19 +108,19 @@ void summarize(const std::vector<StopTest>& stops, const SolverOptions& options,
   report.converged = true;
   report.reason = StopReason::Converged;
   for (const StopTest& stop : stops) {
-    const ColumnReport column = columnReport(stop);
-    if (!column.converged && report.converged) {
+    const RightHandSideReport one = rightHandSideReport(stop);
+    if (!one.converged && report.converged) {
       report.converged = false;
-      report.reason = column.reason;
+      report.reason = one.reason;
     }
-    report.iterations = std::max(report.iterations, column.iterations);
-    report.restarts = std::max(report.restarts, column.restarts);
-    report.recursiveResidual = std::max(report.recursiveResidual, column.recursiveResidual);
+    report.iterations = std::max(report.iterations, one.iterations);
+    report.restarts = std::max(report.restarts, one.restarts);
+    report.recursiveResidual = std::max(report.recursiveResidual, one.recursiveResidual);
     report.trueResidual =
-        std::isnan(column.trueResidual) ? column.trueResidual : std::max(report.trueResidual, column.trueResidual);
-    report.columns.push_back(column);
+        std::isnan(one.trueResidual) ? one.trueResidual : std::max(report.trueResidual, one.trueResidual);
+    report.rightHandSides.push_back(one);
   }
-  report.iterationsInTurn = iterationsInTurn(stops, columnsTogether(options, method, stops.size()));
+  report.iterationsInTurn = iterationsInTurn(stops, rightHandSidesTogether(options, stops.size()));
   PhaseSeconds& s = report.seconds;
   s.rest = s.total - s.operatorSeconds - s.preconditioner - s.orthogonalization - s.reductionWait;
   std::stable_sort(report.events.begin(), report.events.end(),
@@ -138,8 +137,8 @@ void publish(const SolveReport& report, const SolverOptions& options, bool lossO
   }
   if ((options.verbosity & (Belos::OrthoDetails | Belos::Debug)) != 0) {
     for (const ReportEvent& event : report.events) {
-      out << report.solver << ": iteration " << event.iteration << ", column " << event.column << ": " << event.kind
-          << ": " << event.detail << '\n';
+      out << report.solver << ": iteration " << event.iteration << ", right-hand side " << event.rightHandSide << ": "
+          << event.kind << ": " << event.detail << '\n';
     }
   }
   if ((options.verbosity & Belos::Warnings) != 0) warn(report, lossOfAccuracy, out);

@@ -1,25 +1,25 @@
 #pragma once
 
 /// \file
-/// From the outcomes of the columns to the report of a solve, and from the report to files and the output stream.
+/// From the outcomes of the right-hand sides to the report of a solve, and from the report to files and the output
+/// stream.
 
 #include <vector>
 
 #include "belos_ext/convergence/stop_test.hpp"
-#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/problem/symmetry_verdict.hpp"
 #include "belos_ext/report/solve_report.hpp"
 
 namespace capstan {
 
-/// Fills in the columns, the outcome of the whole, norms and scaling, the seconds that no phase accounts for, and puts
-/// the events in the order of their iterations. Operator counts and the seconds of the phases are there already. Local.
+/// Fills in the right-hand sides, the outcome of the whole, norms and scaling, the seconds that no phase accounts for,
+/// and puts the events in the order of their iterations. Operator counts and the seconds of the phases are there
+/// already. Local.
 ///
 /// \param stops one per right-hand side, at least one
 /// \param hasLeft whether a left preconditioner makes the native residual differ from b - A x
-void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, const MethodTraits& method,
-               bool hasLeft, SolveReport& report);
+void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, bool hasLeft, SolveReport& report);
 
 /// What the report tells of a matrix that is not symmetric, and "Verbosity" with Warnings once for each label. Kind:
 /// "symmetry".

@@ -14,13 +14,13 @@ namespace capstan {
 /// Something worth telling in the course of a solve: a changed step size, a breakdown and what was done about it.
 struct ReportEvent {
   int iteration = 0;
-  int column = 0;      ///< right-hand side, from 0; -1: all of them
-  std::string kind;    ///< for example "step size", "reorthogonalise", "restart", "classical"
-  std::string detail;  ///< for people
+  int rightHandSide = 0;  ///< from 0; -1: all of them
+  std::string kind;       ///< for example "step size", "reorthogonalise", "restart", "classical"
+  std::string detail;     ///< for people
 };
 
 /// One right-hand side's outcome. Residuals are scaled, as they are compared with the tolerance.
-struct ColumnReport {
+struct RightHandSideReport {
   bool converged = false;
   StopReason reason = StopReason::NotStarted;
   int iterations = 0;
@@ -55,7 +55,7 @@ struct ProgressReport {
 /// One point of the residual history: the scaled recursive residual after an iteration.
 struct HistoryPoint {
   int iteration = 0;
-  int column = 0;
+  int rightHandSide = 0;
   double residual = 0.0;
 };
 
@@ -63,16 +63,16 @@ struct SolveReport {
   std::string solver;  ///< canonical name
   std::string label;   ///< the solver's own label, else the problem's
   bool converged = false;
-  StopReason reason = StopReason::NotStarted;  ///< of the first column that did not converge, else Converged
-  int iterations = 0;                          ///< the most any column took
+  StopReason reason = StopReason::NotStarted;  ///< of the first right-hand side that did not converge, else Converged
+  int iterations = 0;                          ///< the most any right-hand side took
   int iterationsInTurn = 0;  ///< summed over the sets of right-hand sides that are solved one after the other
   int restarts = 0;
   std::string norm;     ///< which residual is measured, for example "2-norm of b - A x"
   std::string scaling;  ///< what it is divided by, as in "Explicit Residual Scaling"
   double tolerance = 0.0;
-  double recursiveResidual = 0.0;  ///< the largest over the columns
-  double trueResidual = 0.0;       ///< the largest over the columns
-  std::vector<ColumnReport> columns;
+  double recursiveResidual = 0.0;  ///< the largest over the right-hand sides
+  double trueResidual = 0.0;       ///< the largest over the right-hand sides
+  std::vector<RightHandSideReport> rightHandSides;
   long reductionsBlocking = 0;
   long reductionsNonblocking = 0;
   long fences = 0;  ///< times this rank waited for kernels: ReductionCounters::fences

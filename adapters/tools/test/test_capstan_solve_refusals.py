@@ -86,11 +86,11 @@ class Refusals(SolveCase):
 
     def test_what_has_no_effect_says_how_to_go_on(self):
         deck = DECK.replace("block gmres", "capstan_pipelined_gmres")
-        self.refused(deck.replace("    kspace: 50\n", "    parameters: {Block Size: 2}\n"),
-                     '"Block Size" = 2 has no effect', "parameters: {Strict Parameters: no} makes this a warning")
-        run = self.solve(deck.replace("    kspace: 50\n", "    parameters: {Block Size: 2, Strict Parameters: no}\n"))
+        self.refused(deck.replace("    kspace: 50\n", "    parameters: {Estimate Condition Number: yes}\n"),
+                     '"Estimate Condition Number" = true has no effect', "parameters: {Strict Parameters: no} makes this a warning")
+        run = self.solve(deck.replace("    kspace: 50\n", "    parameters: {Estimate Condition Number: yes, Strict Parameters: no}\n"))
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn('"Block Size" = 2 has no effect', run.stderr + run.stdout)
+        self.assertIn('"Estimate Condition Number" = true has no effect', run.stderr + run.stdout)
 
     def test_a_rank_that_fails_alone_ends_all(self):
         """Debian's two-stage Gauss-Seidel throws on a rank without rows; the others wait for it."""

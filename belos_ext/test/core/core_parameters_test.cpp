@@ -104,10 +104,8 @@ TEST_F(ParametersTest, PipelinedMethodsSayWhatTheyCannotCombine) {
   list.set("Change of Basis Drop Tolerance", 1e-3);
   EXPECT_EQ(errorOf(blocks, list), "no error") << "the bounds serve the drop tolerance";
   EXPECT_EQ(printed(), "");
-  blocks.merge(listOf("Block Size", 1));
-  EXPECT_EQ(printed(), "");
   blocks.merge(listOf("Block Size", 4));
-  EXPECT_EQ(contains(printed(), "one after the other"), onRank0());
+  EXPECT_EQ(printed(), "");
 }
 
 TEST_F(ParametersTest, PipelinedGmresRefusesOrthogonalizationsItDoesNotHave) {

@@ -29,7 +29,7 @@ SolveReport sample() {
   report.tolerance = 1e-6;
   report.trueResidual = 9.5e-7;
   report.recursiveResidual = std::numeric_limits<double>::quiet_NaN();
-  report.columns = {{true, StopReason::Converged, 42, 1, 9e-7, 9.5e-7, 3.0}};
+  report.rightHandSides = {{true, StopReason::Converged, 42, 1, 9e-7, 9.5e-7, 3.0}};
   report.reductionsBlocking = 11;
   report.reductionsNonblocking = 2;
   report.fences = 14;

@@ -148,6 +148,48 @@ TEST(Lockstep, LanesOutOfStepStillShareReductions) {
   EXPECT_EQ(sums[1], 64.0 * ranks);
 }
 
+TEST(Lockstep, LanesShareTheReductionsTheyStart) {
+  const std::vector<int> depths{1, 3, 2};  // how many reductions a lane has in flight
+  Setting setting(static_cast<int>(depths.size()));
+  Lockstep<Types> lockstep(setting.op, setting.monitor, 0, setting.storage);
+  const int steps = 6, ranks = setting.b->getMap()->getComm()->getSize();
+  std::vector<double> sums(depths.size());
+  std::vector<Lockstep<Types>::Body> bodies;
+  for (int c = 0; c < 3; ++c) {
+    bodies.push_back([&, c](LinearSystem<Types>& system) {
+      const int depth = depths[static_cast<std::size_t>(c)];
+      MultiVector v = setting.column(c), w(v.getMap(), 1);
+      struct Flight {
+        explicit Flight(const RCP<const Teuchos::Comm<int>>& comm) : batch(comm) {}
+        ReductionBatch<Types> batch;
+        ReductionBatch<Types>::Slot slot;
+        PendingReduction<Types> pending;
+      };
+      std::vector<std::unique_ptr<Flight>> flights;
+      for (int k = 0; k < depth; ++k) flights.push_back(std::make_unique<Flight>(v.getMap()->getComm()));
+      for (int k = 0; k < steps + depth; ++k) {
+        if (k < steps) system.act(Action::Operator, v, w);
+        Flight& flight = *flights[static_cast<std::size_t>(k % depth)];
+        if (k >= depth) {
+          flight.pending.wait();
+          sums[static_cast<std::size_t>(c)] += flight.batch[flight.slot];
+          flight.batch.clear();
+        }
+        if (k >= steps) continue;
+        flight.slot = flight.batch.value((c + 1) * k);
+        flight.pending = system.start(flight.batch);
+      }
+    });
+  }
+  const auto before = counters();
+  lockstep.run(bodies);
+  const auto spent = counters() - before;
+  EXPECT_EQ(spent.nonblocking, steps);
+  EXPECT_EQ(spent.blocking, 0);
+  EXPECT_EQ(setting.op.cost().operatorApplications, steps);
+  for (int c = 0; c < 3; ++c) EXPECT_EQ(sums[static_cast<std::size_t>(c)], (c + 1) * 15.0 * ranks);
+}
+
 struct Unwound {
   explicit Unwound(int& c) : count(c) {}
   ~Unwound() { ++count; }

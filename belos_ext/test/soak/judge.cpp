@@ -197,8 +197,8 @@ bool isFinite(const HostBlock& v, int column) {
   return true;
 }
 
-void judgeColumn(const System& system, const HostBlock& guess, const HostBlock& x, const Question& question,
-                 const ColumnReport& report, int c, std::vector<Failure>& failures) {
+void judgeRightHandSide(const System& system, const HostBlock& guess, const HostBlock& x, const Question& question,
+                        const RightHandSideReport& report, int c, std::vector<Failure>& failures) {
   const bool finite = isFinite(x, c);
   if (!finite && isFinite(guess, c)) {
     failures.push_back({"x not finite", fmt::format("column {} ended as {}", c, toString(report.reason))});
@@ -231,8 +231,8 @@ std::vector<Failure> judge(const System& system, const HostBlock& guess, const H
   std::vector<Failure> failures;
   judgeReport(system, question, seen, failures);
   const auto columns = static_cast<std::size_t>(system.b.columns);
-  for (std::size_t c = 0; c < std::min(columns, seen.report.columns.size()); ++c) {
-    judgeColumn(system, guess, x, question, seen.report.columns[c], static_cast<int>(c), failures);
+  for (std::size_t c = 0; c < std::min(columns, seen.report.rightHandSides.size()); ++c) {
+    judgeRightHandSide(system, guess, x, question, seen.report.rightHandSides[c], static_cast<int>(c), failures);
   }
   if (question.mustConverge && !seen.converged) {
     failures.push_back({"an easy system is not solved",

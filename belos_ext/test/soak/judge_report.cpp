@@ -32,7 +32,7 @@ class Sanity {
 void judgeColumns(const SolveReport& report, const SolverOptions& options, Sanity& sanity) {
   bool all = true;
   int most = 0;
-  for (const ColumnReport& column : report.columns) {
+  for (const RightHandSideReport& column : report.rightHandSides) {
     sanity.within("iterations of a column", column.iterations, 0, options.maxIterations);
     sanity.within("restarts of a column", column.restarts, 0, std::numeric_limits<int>::max());
     sanity.equal("reason of a column", column.converged,
@@ -57,7 +57,7 @@ void judgeReport(const System& system, const Question& question, const Observati
   constexpr double many = 1e15;
   sanity.equal("converged, and what solve() returned", report.converged, seen.converged);
   sanity.equal("iterations, and getNumIters()", report.iterations, seen.iterations);
-  sanity.equal("columns", report.columns.size(), static_cast<std::size_t>(columns));
+  sanity.equal("columns", report.rightHandSides.size(), static_cast<std::size_t>(columns));
   sanity.equal("rows", report.rows, static_cast<long long>(system.b.rows));
   sanity.equal("ranks", report.ranks, system.x->getMap()->getComm()->getSize());
   sanity.within("blocking reductions", static_cast<double>(report.reductionsBlocking), 0, many);
@@ -81,11 +81,11 @@ void judgeReport(const System& system, const Question& question, const Observati
   }
   if (!std::isnan(report.progress.overlap)) sanity.within("overlap", report.progress.overlap, 0, 1);
   for (const ReportEvent& event : report.events) {
-    sanity.within("column of an event", event.column, -1, columns - 1);
+    sanity.within("column of an event", event.rightHandSide, -1, columns - 1);
     sanity.within("iteration of an event", event.iteration, 0, report.iterations);
   }
   for (const HistoryPoint& point : report.history) {
-    sanity.within("column of a history point", point.column, 0, columns - 1);
+    sanity.within("column of a history point", point.rightHandSide, 0, columns - 1);
     sanity.within("iteration of a history point", point.iteration, 0, report.iterations);
   }
   judgeColumns(report, question.options, sanity);

@@ -215,7 +215,7 @@ void Session::commitFault(Observation& seen) {
   if (fault_ == "converged") {
     x.randomize();
     seen.converged = seen.report.converged = true;
-    for (ColumnReport& column : seen.report.columns) {
+    for (RightHandSideReport& column : seen.report.rightHandSides) {
       column.converged = true;
       column.reason = StopReason::Converged;
     }

@@ -144,8 +144,8 @@ TEST_P(CgTypes, ScaleByThePreconditionedInitialResidualAsItIs) {
     MultiVector native(system.b->getMap(), 1);
     system.preconditioner->apply(*system.b, native);
     const Outcome outcome = solve(GetParam(), p, system, Side::Left);
-    EXPECT_NEAR(outcome.report.columns[0].scale / norms(native)[0], 1, 1e-10);
-    EXPECT_NEAR(outcome.achieved * outcome.report.columns[0].scale, residualNorms(system, *system.x)[0],
+    EXPECT_NEAR(outcome.report.rightHandSides[0].scale / norms(native)[0], 1, 1e-10);
+    EXPECT_NEAR(outcome.achieved * outcome.report.rightHandSides[0].scale, residualNorms(system, *system.x)[0],
                 1e-6 * residualNorms(system, *system.x)[0]);
   }
 }
@@ -175,13 +175,13 @@ TEST_P(CgTypes, CountWhatIsLeftOfTheRowsSolvedFirst) {
   EXPECT_TRUE(outcome.converged);
   const double norm = residualNorms(system, *system.x)[0];
   EXPECT_GT(norm, 0);  // 49 (1 / 49) is not 1 in this arithmetic
-  EXPECT_NEAR(outcome.achieved * outcome.report.columns[0].scale, norm, 1e-6 * norm);
+  EXPECT_NEAR(outcome.achieved * outcome.report.rightHandSides[0].scale, norm, 1e-6 * norm);
 }
 
 /// Fails unless the residual told is that of x.
 void expectToldOfX(const Outcome& outcome, const System& system) {
   const double norm = residualNorms(system, *system.x)[0];
-  EXPECT_NEAR(outcome.achieved * outcome.report.columns[0].scale, norm, 1e-6 * norm)
+  EXPECT_NEAR(outcome.achieved * outcome.report.rightHandSides[0].scale, norm, 1e-6 * norm)
       << toString(outcome.report.reason) << " after " << outcome.iterations;
 }
 
@@ -230,7 +230,7 @@ TEST_P(CgTypes, LeaveAFiniteIterateWhereTheSolutionOverflows) {
     expectSameOnAllRanks(outcome);
     if (outcome.converged) continue;
     // What is told is told of the x that is there.
-    const double norm = residualNorms(system, *system.x)[0] / outcome.report.columns[0].scale;
+    const double norm = residualNorms(system, *system.x)[0] / outcome.report.rightHandSides[0].scale;
     if (std::isfinite(norm) && std::isfinite(outcome.achieved)) {
       EXPECT_NEAR(outcome.achieved, norm, 1e-6 * norm);
     }

@@ -100,9 +100,9 @@ TEST_P(Feedback, ANanInOneGuessLeavesTheOtherColumnsAlone) {
   if (system.x->getMap()->isNodeGlobalElement(29)) system.x->replaceGlobalValue(29, 1, nan);
   const Outcome outcome = solve(GetParam(), Params(), system);
   EXPECT_FALSE(outcome.converged);
-  ASSERT_EQ(outcome.report.columns.size(), 2U);
-  EXPECT_TRUE(outcome.report.columns[0].converged);
-  EXPECT_EQ(outcome.report.columns[1].reason, StopReason::NonFinite);
+  ASSERT_EQ(outcome.report.rightHandSides.size(), 2U);
+  EXPECT_TRUE(outcome.report.rightHandSides[0].converged);
+  EXPECT_EQ(outcome.report.rightHandSides[1].reason, StopReason::NonFinite);
   EXPECT_TRUE(identical(*system.b, *rightHandSide)) << "the right-hand side is the application's";
 }
 
@@ -117,7 +117,7 @@ TEST_P(Feedback, WithoutRightHandSidesNothingIsDoneAndAllIsConverged) {
   EXPECT_EQ(solver->solve(), Belos::Converged);
   EXPECT_EQ(solver->getNumIters(), 0);
   EXPECT_EQ(reportOf(*solver).operatorApplications, 0);
-  EXPECT_TRUE(reportOf(*solver).columns.empty());
+  EXPECT_TRUE(reportOf(*solver).rightHandSides.empty());
   EXPECT_TRUE(solve(*solver, plain()).converged) << "and the next solve is a usual one";
 }
 

@@ -44,18 +44,19 @@ inline std::vector<double> sharedNumbers(const Outcome& outcome) {
                                  static_cast<double>(r.operatorApplications),
                                  static_cast<double>(r.preconditionerApplications),
                                  static_cast<double>(r.finalStepSize)};
-  for (const ColumnReport& column : r.columns) {
+  for (const RightHandSideReport& column : r.rightHandSides) {
     numbers.insert(numbers.end(),
                    {static_cast<double>(column.reason), static_cast<double>(column.iterations),
                     static_cast<double>(column.restarts), column.recursiveResidual, column.trueResidual, column.scale});
   }
   for (const ReportEvent& event : r.events) {
     const double kind = static_cast<double>(std::hash<std::string>{}(event.kind) >> 16);
-    numbers.insert(numbers.end(), {static_cast<double>(event.iteration), static_cast<double>(event.column), kind});
+    numbers.insert(numbers.end(),
+                   {static_cast<double>(event.iteration), static_cast<double>(event.rightHandSide), kind});
   }
   for (const HistoryPoint& point : r.history) {
     numbers.insert(numbers.end(),
-                   {static_cast<double>(point.iteration), static_cast<double>(point.column), point.residual});
+                   {static_cast<double>(point.iteration), static_cast<double>(point.rightHandSide), point.residual});
   }
   return numbers;
 }
