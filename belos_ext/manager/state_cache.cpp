@@ -1,6 +1,7 @@
 #include "belos_ext/manager/state_cache.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace capstan {
 
@@ -23,16 +24,23 @@ std::optional<SolverState> StateCache::find(const StateKey& key) {
 }
 
 void StateCache::store(const StateKey& key, const SolverState& given) {
-  const SolverState state = rounded(given);
+  SolverState state = rounded(given);
+  if (bytesOf(state) > bytes_) state.objects.clear();
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = locate(key);
-  if (found != entries_.end()) {
-    found->state = state;
-    entries_.splice(entries_.begin(), entries_, found);
-    return;
+  if (found != entries_.end()) entries_.erase(found);
+  entries_.push_front({key, std::move(state)});
+  makeRoom();
+}
+
+/// Takes the least recently used entries out. The newest fits.
+void StateCache::makeRoom() {
+  std::size_t bytes = 0;
+  for (const Entry& entry : entries_) bytes += bytesOf(entry.state);
+  while (entries_.size() > capacity_ || bytes > bytes_) {
+    bytes -= bytesOf(entries_.back().state);
+    entries_.pop_back();
   }
-  entries_.push_front({key, state});
-  if (entries_.size() > capacity_) entries_.pop_back();
 }
 
 void StateCache::erase(const StateKey& key) {

@@ -25,7 +25,8 @@ struct StateKey {
   }
 };
 
-/// The least recently used entries give way to new ones. Holds plain data only, so it may outlive MPI and Kokkos.
+/// The least recently used entries give way to new ones, where they are too many or their objects take too much memory;
+/// objects that are too large alone are not kept. Holds plain data only, so it may outlive MPI and Kokkos.
 ///
 /// Local, and thread-safe. Ranks may have taken part in different solves, so find() may succeed on one rank and fail on
 /// another. The ranks of a solve must agree before they use an entry: they compare its checksum in the reduction that
@@ -33,8 +34,11 @@ struct StateKey {
 class StateCache {
  public:
   static constexpr std::size_t defaultCapacity = 64;
+  static constexpr std::size_t defaultBytes = std::size_t{1} << 26U;
 
-  explicit StateCache(std::size_t capacity = defaultCapacity) : capacity_(capacity) {}
+  /// \param capacity entries   \param bytes of all objects
+  explicit StateCache(std::size_t capacity = defaultCapacity, std::size_t bytes = defaultBytes)
+      : capacity_(capacity), bytes_(bytes) {}
 
   /// The cache of the process.
   static StateCache& instance();
@@ -57,10 +61,11 @@ class StateCache {
   };
 
   std::list<Entry>::iterator locate(const StateKey& key);
+  void makeRoom();
 
   mutable std::mutex mutex_;
   std::list<Entry> entries_;  ///< most recently used first; a few dozen at most, so searched in order
-  std::size_t capacity_;
+  std::size_t capacity_, bytes_;
 };
 
 }  // namespace capstan

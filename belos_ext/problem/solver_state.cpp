@@ -16,7 +16,17 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
   const EigenvalueBounds bounds = state->eigenvalueBounds.value_or(EigenvalueBounds{});
   for (const double value : {bounds.min, bounds.max, state->shownOfBounds}) checksum.add(value);
   checksum.add(static_cast<std::uint64_t>(state->stepSize));
+  for (const auto& [name, object] : state->objects) {
+    checksum.add(name);
+    checksum.add(object->checksum());
+  }
   return checksum.value();
+}
+
+std::size_t bytesOf(const SolverState& state) {
+  std::size_t bytes = 0;
+  for (const auto& [name, object] : state.objects) bytes += object->bytes();
+  return bytes;
 }
 
 SolverState rounded(SolverState state) {

@@ -4,22 +4,49 @@
 /// What a method has learnt from a solve, and what the next one may use.
 
 #include <complex>
+#include <cstddef>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "belos_ext/parameters/solver_options.hpp"
 
 namespace capstan {
 
-/// What a solve leaves for the next one. Replicated: every rank of the solve stores the same.
+/// Something that took work to make and that later solves may use: a communication plan, for instance. Every rank holds
+/// its own part. Plain data, as it may outlive MPI and Kokkos; it never changes, as several solvers may hold it.
+/// Whoever takes it out checks that it fits the operator at hand.
+class KeptObject {
+ public:
+  virtual ~KeptObject() = default;
+  /// Of what the object was made from, so that parts which belong together have the same on all ranks. Local.
+  virtual std::uint64_t checksum() const = 0;
+  /// Of memory, on this rank. Local.
+  virtual std::size_t bytes() const = 0;
+};
+
+/// What a solve leaves for the next one. Replicated, but for the objects: every rank of the solve stores the same.
 struct SolverState {
   std::vector<std::complex<double>> shifts;  ///< in the order of use
   std::optional<EigenvalueBounds> eigenvalueBounds;
   double shownOfBounds = 1;  ///< largest Ritz value of a solve over the upper bound
   int stepSize = 0;          ///< tuned; 0: none
   long solves = 0;           ///< how many solves have contributed
+  std::map<std::string, std::shared_ptr<const KeptObject>> objects;  ///< by their names; none is null
+
+  /// The object of that name and type, or null. Local.
+  template <class Object>
+  std::shared_ptr<const Object> object(const std::string& name) const {
+    const auto found = objects.find(name);
+    return found == objects.end() ? nullptr : std::dynamic_pointer_cast<const Object>(found->second);
+  }
 };
+
+/// Of the objects of a state. Local.
+std::size_t bytesOf(const SolverState& state);
 
 /// Of what a solve would use; another one where there is nothing. The same on all ranks that may use it together.
 /// Local.

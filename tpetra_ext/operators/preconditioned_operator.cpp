@@ -57,7 +57,7 @@ void requireDistinct(const void* in, const void* out, const char* function) {
 template <class Types>
 PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operator> A, Teuchos::RCP<const Operator> left,
                                                       Teuchos::RCP<const Operator> right)
-    : A_(std::move(A)), left_{std::move(left)}, right_{std::move(right)} {
+    : A_(std::move(A)), product_(A_), left_{std::move(left)}, right_{std::move(right)} {
   if (A_.is_null()) throw std::invalid_argument("capstan: the linear problem has no operator");
   // Sizes only, which every rank knows: comparing whole maps takes a reduction (firstOtherMap).
   requireSameSize(*A_->getRangeMap(), *A_->getDomainMap(), "range of the operator", "its domain");
@@ -76,6 +76,17 @@ PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operato
 }
 
 template <class Types>
+void PreconditionedOperator<Types>::exchangeProduct(Teuchos::RCP<const Operator> product) {
+  if (product.is_null()) {
+    product_ = A_;
+    return;
+  }
+  requireSameSize(*product->getDomainMap(), *A_->getDomainMap(), "domain of the product", "the operator's domain");
+  requireSameSize(*product->getRangeMap(), *A_->getRangeMap(), "range of the product", "the operator's range");
+  product_ = std::move(product);
+}
+
+template <class Types>
 void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) {
   const std::size_t columns = v.getNumVectors();
   const MultiVector* toMultiply = &v;
@@ -88,7 +99,7 @@ void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) 
     applyA(*toMultiply, w);
     return;
   }
-  MultiVector& product = scratch(product_, A_->getRangeMap(), columns);
+  MultiVector& product = scratch(multiplied_, A_->getRangeMap(), columns);
   applyA(*toMultiply, product);
   precondition(left_, product, w);
 }
@@ -99,7 +110,7 @@ void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w)
   const RunningTimer timer(operatorTimer_);
   const double begin = Teuchos::Time::wallTime();
   pollReductions();
-  A_->apply(v, w);
+  product_->apply(v, w);
   pollReductions();
   cost_.operatorSeconds += Teuchos::Time::wallTime() - begin;
   ++cost_.operatorApplications;

@@ -47,6 +47,11 @@ class PreconditionedOperator {
   PreconditionedOperator(Teuchos::RCP<const Operator> A, Teuchos::RCP<const Operator> left,
                          Teuchos::RCP<const Operator> right);
 
+  /// Computes A v by `product` from now on, another implementation of the same operator: one that sends its messages
+  /// in another way, for instance. A stays what is looked at for its rows and maps. Null: A does it itself. Counted and
+  /// timed as before. Throws std::invalid_argument where the sizes differ. Local; call it alike on every rank.
+  void exchangeProduct(Teuchos::RCP<const Operator> product);
+
   /// w = L^-1 A R^-1 v. v and w are different vectors.
   void apply(const MultiVector& v, MultiVector& w);
 
@@ -95,11 +100,12 @@ class PreconditionedOperator {
   void applyInWidth(Preconditioner& preconditioner, const MultiVector& from, MultiVector& to);
 
   Teuchos::RCP<const Operator> A_;
+  Teuchos::RCP<const Operator> product_;  // A_, or what stands in for it
   DiagonalRows<Types> diagonalRows_;
   bool diagonalRowsWanted_ = false;
   Preconditioner left_, right_;
   std::vector<Teuchos::RCP<MultiVector>> preconditioned_;  // R^-1 v, by number of columns
-  std::vector<Teuchos::RCP<MultiVector>> product_;         // A R^-1 v, by number of columns
+  std::vector<Teuchos::RCP<MultiVector>> multiplied_;      // A R^-1 v, by number of columns
   std::vector<Teuchos::RCP<MultiVector>> paddedFrom_, paddedTo_;
   Teuchos::RCP<Teuchos::Time> operatorTimer_, preconditionerTimer_;
   OperatorCost cost_;

@@ -120,6 +120,52 @@ TEST_F(PreconditionedOperatorTest, ResidualNeedsNoAlphaAndBetaOfTheOperator) {
 }
 
 /// D, for one column and for as many as it first saw of several: as Ifpack2's Chebyshev.
+/// A as (4 A) / 4, which is exact; counts its uses.
+class Detour final : public Operator {
+ public:
+  explicit Detour(OperatorPtr a) : a_(std::move(a)) {}
+  MapPtr getDomainMap() const override { return a_->getDomainMap(); }
+  MapPtr getRangeMap() const override { return a_->getRangeMap(); }
+  void apply(const MultiVector& X, MultiVector& Y, Teuchos::ETransp, Scalar, Scalar) const override {
+    ++uses;
+    MultiVector four(X, Teuchos::Copy);
+    four.scale(4);
+    a_->apply(four, Y);
+    Y.scale(Scalar(0.25));
+  }
+
+  mutable int uses = 0;
+
+ private:
+  OperatorPtr a_;
+};
+
+TEST_F(PreconditionedOperatorTest, ItsProductIsExchangeable) {
+  const MultiVector v = filled(map, 2, 1), b = filled(map, 2, 2);
+  Composed plain(A, L, R), other(A, L, R);
+  const auto detour = Teuchos::rcp(new Detour(A));
+  other.exchangeProduct(detour);
+  const auto compare = [&] {
+    MultiVector w(map, 2), expected(map, 2);
+    for (auto each : {&Composed::apply, &Composed::applyA}) {
+      (plain.*each)(v, expected);
+      (other.*each)(v, w);
+      expectSame(w, expected);
+    }
+    plain.residual(b, v, expected);
+    other.residual(b, v, w);
+    expectSame(w, expected);
+  };
+  compare();
+  EXPECT_EQ(detour->uses, 3);
+  EXPECT_EQ(other.cost().operatorApplications, 3);
+  EXPECT_EQ(&other.A(), A.get()) << "the rows are still A's";
+  EXPECT_THROW(other.exchangeProduct(tridiagonal(mapOfLocal(7))), std::invalid_argument);
+  other.exchangeProduct(Teuchos::null);
+  compare();
+  EXPECT_EQ(detour->uses, 3);
+}
+
 class FixedWidth final : public Operator {
  public:
   explicit FixedWidth(Teuchos::RCP<const Diagonal> diagonal) : diagonal_(std::move(diagonal)) {}

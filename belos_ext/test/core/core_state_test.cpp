@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <stdexcept>
 
 #include "belos_ext/manager/state_cache.hpp"
@@ -67,6 +68,69 @@ TEST(StateCache, ErasesOneAndAll) {
   EXPECT_TRUE(cache.find(key("b")));
   cache.clear();
   EXPECT_EQ(cache.size(), 0u);
+}
+
+/// A plan as communication plans will be kept: its content differs between ranks, its checksum does not.
+class Plan final : public KeptObject {
+ public:
+  Plan(std::uint64_t made, std::size_t size) : made_(made), size_(size) {}
+  std::uint64_t checksum() const override { return made_; }
+  std::size_t bytes() const override { return size_; }
+
+ private:
+  std::uint64_t made_;
+  std::size_t size_;
+};
+
+class OtherPlan final : public KeptObject {
+ public:
+  std::uint64_t checksum() const override { return 0; }
+  std::size_t bytes() const override { return 0; }
+};
+
+SolverState withPlan(std::uint64_t made, std::size_t size) {
+  SolverState result = state(3);
+  result.objects["plan"] = std::make_shared<Plan>(made, size);
+  return result;
+}
+
+TEST(StateCache, KeepsObjects) {
+  StateCache cache;
+  cache.store(key("p"), withPlan(5, 10));
+  const auto plan = cache.find(key("p"))->object<Plan>("plan");
+  ASSERT_NE(plan, nullptr);
+  EXPECT_EQ(plan->checksum(), 5U);
+  EXPECT_EQ(cache.find(key("p"))->object<OtherPlan>("plan"), nullptr) << "of another type";
+  EXPECT_EQ(cache.find(key("p"))->object<Plan>("mapping"), nullptr) << "of another name";
+  cache.clear();
+  EXPECT_EQ(plan->bytes(), 10U) << "whoever took it out holds it";
+}
+
+TEST(StateCache, BoundsTheMemoryOfObjects) {
+  StateCache cache(8, 100);
+  cache.store(key("a"), withPlan(1, 60));
+  cache.store(key("b"), withPlan(2, 40));
+  EXPECT_EQ(cache.size(), 2U);
+  cache.find(key("a"));
+  cache.store(key("c"), withPlan(3, 1));
+  EXPECT_FALSE(cache.find(key("b"))) << "the least recently used";
+  EXPECT_TRUE(cache.find(key("a")));
+  cache.store(key("a"), withPlan(1, 99));
+  EXPECT_TRUE(cache.find(key("c"))) << "what was replaced does not count";
+  cache.store(key("d"), withPlan(4, 101));
+  ASSERT_TRUE(cache.find(key("d"))) << "numbers are kept";
+  EXPECT_EQ(cache.find(key("d"))->object<Plan>("plan"), nullptr) << "too large alone";
+  EXPECT_TRUE(cache.find(key("a"))->object<Plan>("plan"));
+}
+
+TEST(StateCache, RanksCompareObjectsByTheirChecksums) {
+  const std::uint64_t of = checksumOf(withPlan(5, 10));
+  EXPECT_EQ(of, checksumOf(withPlan(5, 70))) << "each rank has its part";
+  EXPECT_NE(of, checksumOf(withPlan(6, 10)));
+  EXPECT_NE(of, checksumOf(state(3)));
+  SolverState renamed = state(3);
+  renamed.objects["mapping"] = withPlan(5, 10).objects["plan"];
+  EXPECT_NE(of, checksumOf(renamed));
 }
 
 TEST(StateCache, OneForTheProcessAndBounded) {
