@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 
 #include "belos_ext/parameters/solver_options.hpp"
@@ -85,6 +86,21 @@ std::string withM(const MethodTraits& method, double Cost::*member) {
   return fmt::format("{} ({} with M)", shortNumber(plain), shortNumber(preconditioned));
 }
 
+using CostCells = std::array<std::string, 8>;
+
+/// Solver, all-reduces, hidden, A, M, vectors, flops, bytes.
+CostCells costCells(const MethodTraits& row) {
+  const Cost cost = row.cost(SolverOptions(), true);
+  return {row.canonical,
+          shortNumber(cost.reductions),
+          row.pipelined ? "yes" : "no",
+          shortNumber(cost.operators),
+          shortNumber(cost.preconditioners),
+          withM(row, &Cost::vectors),
+          withM(row, &Cost::flops),
+          withM(row, &Cost::bytes)};
+}
+
 }  // namespace
 
 std::string costTableMarkdown() {
@@ -92,10 +108,9 @@ std::string costTableMarkdown() {
       "| Solver | All-reduces | Hidden | A | M | Vectors beyond x and b | Flops a row | Bytes a row |\n"
       "|---|---|---|---|---|---|---|---|\n";
   for (const MethodTraits& row : methods()) {
-    const Cost cost = row.cost(SolverOptions(), true);
-    table += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", row.canonical, shortNumber(cost.reductions),
-                         row.pipelined ? "yes" : "no", shortNumber(cost.operators), shortNumber(cost.preconditioners),
-                         withM(row, &Cost::vectors), withM(row, &Cost::flops), withM(row, &Cost::bytes));
+    const auto [solver, reductions, hidden, a, m, vectors, flops, bytes] = costCells(row);
+    table += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", solver, reductions, hidden, a, m, vectors,
+                         flops, bytes);
   }
   return table;
 }
@@ -104,11 +119,9 @@ std::string costTableText() {
   std::string table = fmt::format("{:<30} {:>11} {:>6} {:>3} {:>3} {:>17} {:>17} {:>19}\n", "an iteration of",
                                   "all-reduces", "hidden", "A", "M", "vectors", "flops a row", "bytes a row");
   for (const MethodTraits& row : methods()) {
-    const Cost cost = row.cost(SolverOptions(), true);
-    table += fmt::format("{:<30} {:>11} {:>6} {:>3} {:>3} {:>17} {:>17} {:>19}\n", row.canonical,
-                         shortNumber(cost.reductions), row.pipelined ? "yes" : "no", shortNumber(cost.operators),
-                         shortNumber(cost.preconditioners), withM(row, &Cost::vectors), withM(row, &Cost::flops),
-                         withM(row, &Cost::bytes));
+    const auto [solver, reductions, hidden, a, m, vectors, flops, bytes] = costCells(row);
+    table += fmt::format("{:<30} {:>11} {:>6} {:>3} {:>3} {:>17} {:>17} {:>19}\n", solver, reductions, hidden, a, m,
+                         vectors, flops, bytes);
   }
   return table;
 }

@@ -5,6 +5,7 @@
 #include <Teuchos_RCP.hpp>
 
 #include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/problem/vector_like.hpp"
 
 namespace capstan {
 
@@ -16,10 +17,7 @@ class KeptIterate {
 
   /// Keeps a copy of x, n x 1. Local, but collective where it allocates.
   void keep(LinearSystem<Types>& system, const MultiVector& x) {
-    if (x_.is_null() || x_->getMap().get() != x.getMap().get()) {
-      x_ = Teuchos::rcp(new MultiVector(x.getMap(), 1, false));
-    }
-    system.kernels().scale(typename Types::Scalar(1), x, *x_);
+    system.kernels().scale(typename Types::Scalar(1), x, vectorLike(x, x_));
     zero_ = false;
   }
 

@@ -6,7 +6,8 @@
 /// products of s and t, which are reduced together.
 ///
 /// Cost of an iteration: 2 reductions of 2 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps (s; then x, r and p: 6 vectors read,
-/// 3 written). Storage: 6 vectors (8 with a preconditioner, 9 with a left and a right one). Overlap: none.
+/// 3 written). Storage: 5 vectors (7 with a preconditioner, 8 with a left and a right one), one more where the guess is
+/// not zero or after a restart. Overlap: none.
 ///
 /// | paper      | here                | shape               | meaning                                           |
 /// |------------|---------------------|---------------------|---------------------------------------------------|
@@ -31,7 +32,7 @@ class BiCgStab final : public BiCgStabCycles<Types> {
   using typename Base::Vector;
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
-    return {2, 2, 2, preconditioned ? 8.0 : 6.0, 26, 8 * (2 + 3 + 3 + 6 + 3)};
+    return {2, 2, 2, preconditioned ? 7.0 : 5.0, 26, 8 * (2 + 3 + 3 + 6 + 3)};
   }
 
  private:
@@ -88,11 +89,11 @@ class BiCgStab final : public BiCgStabCycles<Types> {
   }
 
   void prepare(LinearSystem<Types>& system, const MultiVector& b) override {
-    for (Vector* v : {&p_, &v_, &t_}) this->make(*v, b);
+    for (Vector* v : {&p_, &v_, &t_}) vectorLike(b, *v);
     preconditioned_ = system.preconditioned();
-    if (preconditioned_) this->make(y_, b);
-    if (preconditioned_) this->make(z_, b);
-    if (system.hasLeft() && system.hasRight()) this->make(between_, b);
+    if (preconditioned_) vectorLike(b, y_);
+    if (preconditioned_) vectorLike(b, z_);
+    if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
     this->make(batch_, b);
   }
 

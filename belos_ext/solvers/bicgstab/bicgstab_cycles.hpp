@@ -18,6 +18,7 @@
 #include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
+#include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/solvers/common/krylov_solver.hpp"
 #include "belos_ext/solvers/common/rounding_level.hpp"
 #include "belos_ext/solvers/gmres/gmres_fallback.hpp"
@@ -35,8 +36,8 @@ class BiCgStabCycles : public KrylovSolver<Types> {
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
     begin(system, b, x, stop);
-    while (!stop.over()) {
-      before_.keep(system, x);
+    for (bool first = true; !stop.over(); first = false) {
+      if (!first) before_.keep(system, x);
       steps_ = 0;
       best_ = std::numeric_limits<double>::infinity();
       // A square that may have underflowed is no product to divide by.
@@ -82,11 +83,6 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     return !(std::abs(product) > std::numeric_limits<Scalar>::epsilon() * lengths);
   }
 
-  /// A vector like b, made where it is missing.
-  static void make(Vector& v, const MultiVector& b) {
-    if (v.is_null() || v->getMap().get() != b.getMap().get()) v = Teuchos::rcp(new MultiVector(b.getMap(), 1));
-  }
-
   /// A batch over the ranks of b, made where it is missing or the map is another one.
   void make(std::unique_ptr<ReductionBatch<Types>>& batch, const MultiVector& b) const {
     if (!batch || otherMap_) batch = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
@@ -98,16 +94,17 @@ class BiCgStabCycles : public KrylovSolver<Types> {
  private:
   void begin(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
     otherMap_ = r_.is_null() || r_->getMap().get() != b.getMap().get();
-    make(r_, b);
-    make(shadow_, b);
+    vectorLike(b, r_);
+    vectorLike(b, shadow_);
     make(batch_, b);
     prepare(system, b);
     system.residual(b, x, *r_);
     batch_->clear();
-    const auto rr = batch_->norm2(*r_), bb = batch_->norm2(b);
+    const auto rr = batch_->norm2(*r_), bb = batch_->norm2(b), xx = batch_->norm2(x), sum = batch_->sum(x);
     system.reduce(*batch_);
     square_ = (*batch_)[rr];
     const Scalar rhs = (*batch_)[bb];
+    before_.keepGuess(system, x, (*batch_)[xx], (*batch_)[sum]);
     attained_ = system.norm(*r_, square_, *batch_);
     const double whole = system.norm(b, rhs, *batch_);
     const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();

@@ -7,7 +7,8 @@
 ///
 /// Cost of an iteration: 2 nonblocking reductions of 3 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (q, y), (y, y)
 /// behind M^{-1} z and A; (r*, r) and its like behind M^{-1} w and A. Start of a cycle: 2 A, 2 M^{-1} and a blocking
-/// reduction. Storage: 9 vectors (13 with a preconditioner, 14 with a left and a right one).
+/// reduction. Storage: 8 vectors (12 with a preconditioner, 13 with a left and a right one), one more where the guess
+/// is not zero or after a restart.
 ///
 /// | paper         | here               | shape               | meaning                                         |
 /// |---------------|--------------------|---------------------|-------------------------------------------------|
@@ -41,8 +42,8 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
   using typename Base::Vector;
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
-    if (preconditioned) return {2, 2, 2, 13, 52, 8 * (10 + 7 + 2 + 12 + 4 + 5)};
-    return {2, 2, 2, 9, 38, 8 * (7 + 6 + 2 + 9 + 3 + 5)};
+    if (preconditioned) return {2, 2, 2, 12, 52, 8 * (10 + 7 + 2 + 12 + 4 + 5)};
+    return {2, 2, 2, 8, 38, 8 * (7 + 6 + 2 + 9 + 3 + 5)};
   }
 
  private:
@@ -191,11 +192,11 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
 
   void prepare(LinearSystem<Types>& system, const MultiVector& b) override {
     preconditioned_ = system.preconditioned();
-    for (Vector* v : {&p_, &w_, &s_, &z_, &v_, &t_}) this->make(*v, b);
+    for (Vector* v : {&p_, &w_, &s_, &z_, &v_, &t_}) vectorLike(b, *v);
     for (Vector* v : {&rHat_, &wHat_, &sHat_, &zHat_}) {
-      if (preconditioned_) this->make(*v, b);
+      if (preconditioned_) vectorLike(b, *v);
     }
-    if (system.hasLeft() && system.hasRight()) this->make(between_, b);
+    if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
     for (auto* batch : {&begin_, &ofQ_, &ofR_}) this->make(*batch, b);
   }
 

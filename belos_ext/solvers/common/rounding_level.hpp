@@ -11,6 +11,7 @@
 
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/problem/vector_like.hpp"
 
 namespace capstan {
 
@@ -46,11 +47,10 @@ class RoundingLevel {
 
  private:
   void prepare(const MultiVector& x) {
-    const auto map = x.getMap();
-    if (!signed_.is_null() && signed_->getMap().get() == map.get()) return;
-    signed_ = Teuchos::rcp(new MultiVector(map, 1, false));
-    image_ = Teuchos::rcp(new MultiVector(map, 1, false));
-    batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
+    const auto known = signed_;
+    if (&vectorLike(x, signed_) == known.get()) return;
+    vectorLike(x, image_);
+    batch_ = std::make_unique<ReductionBatch<Types>>(x.getMap()->getComm());
   }
 
   Teuchos::RCP<MultiVector> signed_, image_;  ///< x with other signs, and A times that

@@ -8,6 +8,7 @@
 
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/right_preconditioned_system.hpp"
+#include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/solvers/gmres/gmres.hpp"
 
 namespace capstan {
@@ -33,7 +34,6 @@ class GmresFallback {
   /// Goes on from x, with M^{-1} on the right, so that b - A x is what GMRES minimises. `stop` has begun. Collective.
   /// \param why the other method cannot go on
   void goOn(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const std::string& why) {
-    const auto map = b.getMap();
     const int m = static_cast<int>(
         std::min<Tpetra::global_size_t>(static_cast<Tpetra::global_size_t>(tuning::gmres::fallbackRestart),
                                         std::max<Tpetra::global_size_t>(b.getGlobalLength(), 1)));
@@ -41,11 +41,8 @@ class GmresFallback {
     system.tell(stop.iterations(), "fallback",
                 fmt::format("{}; going on with CAPSTAN GMRES, restart {}, {} vectors more ({:.3g} MB on all ranks)",
                             why, m, m + 6, megabytes));
-    if (scratch_.is_null() || scratch_->getMap().get() != map.get()) {
-      scratch_ = between_ = Teuchos::null;
-      if (system.preconditioned()) scratch_ = Teuchos::rcp(new MultiVector(map, 1));
-      if (system.hasLeft() && system.hasRight()) between_ = Teuchos::rcp(new MultiVector(map, 1));
-    }
+    if (system.preconditioned()) vectorLike(b, scratch_);
+    if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
     options_.numBlocks = m;
     gmres_.configure(options_);
     RightPreconditionedSystem<Types> right(system, scratch_.get(), between_.get());

@@ -115,6 +115,22 @@ TEST_P(CgTypes, HandOverToGmresWhereTheyCannotGoOn) {
   EXPECT_TRUE(told(stopped, "fallback").empty());
 }
 
+// The second solve brings a left preconditioner too: the scratch between the two was missing.
+TEST_P(CgTypes, HandOverAgainWithOneMorePreconditioner) {
+  const auto a = matrixFrom(evenMap(20), [](GO g) { return std::vector<Entry>{{g % 2 == 0 ? g + 1 : g - 1, 1}}; });
+  const System system = systemWithRightHandSide(a, [](GO g) { return g == 0 ? 1.0 : 0.0; });
+  const auto solver = solverOf(GetParam());
+  EXPECT_FALSE(told(solve(*solver, system, Side::Right), "fallback").empty());
+  const auto problem = problemOf(system, Side::Right);
+  problem->setLeftPrec(system.preconditioner);
+  system.x->putScalar(0);
+  problem->setProblem();
+  solver->setProblem(problem);
+  EXPECT_EQ(solver->solve(), Belos::Converged);
+  const auto& events = reportOf(*solver).events;
+  EXPECT_TRUE(std::any_of(events.begin(), events.end(), [](const auto& event) { return event.kind == "fallback"; }));
+}
+
 TEST_P(CgTypes, ScaleByThePreconditionedInitialResidualWhereAsked) {
   System system = systemWithRightHandSide(grid2d(30, 30));
   system.preconditioner = rcp(new FunctionOperator(

@@ -57,9 +57,6 @@ TEST_P(CurrentIterate, IsReadByBelosExplicitResidualTest) {
       const Outcome outcome = solve(*solver, all, side);
       EXPECT_LE(relativeResidual(all, *guess), 1e-3 * (1 + 1e-6));
       expectSameOnAllRanks(outcome);
-      if (columns > 1 && isPipelined(GetParam())) {
-        continue;  // one after the other: the test cannot pass before the last
-      }
       EXPECT_EQ(outcome.report.reason, StopReason::UserTest);
     }
   }
@@ -80,7 +77,13 @@ TEST_P(CurrentIterate, MayBeReadWithoutChangingTheSolve) {
       const Outcome outcome = solve(*solver, read, side);
       EXPECT_TRUE(outcome.converged);
       EXPECT_EQ(outcome.iterations, expected.iterations);
-      EXPECT_TRUE(identical(*read.x, *unread.x));
+      if (ranks() <= 2) {
+        EXPECT_TRUE(identical(*read.x, *unread.x));
+      } else {  // lanes wait for each other where tests look: MPI may sum their messages in another order
+        MultiVector change(*read.x, Teuchos::Copy);
+        change.update(-1, *unread.x, 1);
+        for (size_t c = 0; c < 5; ++c) EXPECT_LE(norms(change)[c], 1e-12 * norms(*unread.x)[c]);
+      }
       EXPECT_GT(reader->checks, 0);
       EXPECT_EQ(reader->largest > 0, isGmres(GetParam())) << "GMRES changes x at the end of a cycle";
     }
