@@ -11,14 +11,14 @@
 /// (products, change of basis, orthogonalisation). Storage: 2 m + 7 vectors. Overlap: a block's reduction is waited for
 /// d blocks later, after d t applications of A and M^{-1}. Draining: the last d blocks of a cycle only wait.
 ///
-/// | paper | here       | shape         | meaning                                                    |
-/// |-------|------------|---------------|------------------------------------------------------------|
-/// | q_j   | V = basis_ | n x (m+1)     | orthonormal basis                                          |
-/// | v_j   | Z = ahead_ | n x (m+1)     | auxiliary basis, A M^{-1} Z = Z B                          |
-/// | R, B  | columns_   | (m+1) x (m+1) | Z = V G, and B: pipelined_recurrence.hpp                   |
-/// | H     | relation_  | (m+1) x m     | H = G B G^{-1}                                             |
-/// | l, t  | depth_, t_ | scalars       | reductions in flight, vectors a block                      |
-/// | tau   | tau_       | scalar        | entries of B under tau h_{c,a} max abs(lambda) are dropped |
+/// | paper | here               | shape         | meaning                                                    |
+/// |-------|--------------------|---------------|------------------------------------------------------------|
+/// | q_j   | V = cycle_.basis() | n x (m+1)     | orthonormal basis                                          |
+/// | v_j   | Z = ahead_         | n x (m+1)     | auxiliary basis, A M^{-1} Z = Z B                          |
+/// | R, B  | columns_           | (m+1) x (m+1) | Z = V G, and B: pipelined_recurrence.hpp                   |
+/// | H     | cycle_.relation()  | (m+1) x m     | H = G B G^{-1}                                             |
+/// | l, t  | depth_, t_         | scalars       | reductions in flight, vectors a block                      |
+/// | tau   | tau_               | scalar        | entries of B under tau h_{c,a} max abs(lambda) are dropped |
 ///
 /// Breakdown ladder, for a vector whose implicit norm cannot be trusted: orthogonalise it again with explicit norms (a
 /// few times a cycle); else end the cycle and go on with fewer products ahead; with a classical cycle first where the
@@ -27,15 +27,16 @@
 #include "belos_ext/orthogonalization/pipelined_gram_schmidt.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/gmres/block_length.hpp"
-#include "belos_ext/solvers/gmres/gmres.hpp"
+#include "belos_ext/solvers/gmres/classical_cycle.hpp"
+#include "belos_ext/solvers/gmres/restarted_gmres.hpp"
 #include "belos_ext/spectrum/pipeline_shifts.hpp"
 
 namespace capstan {
 
 template <class Types>
-class PipelinedGmres : public Gmres<Types> {
+class PipelinedGmres : public RestartedGmres<Types> {
  public:
-  using Base = Gmres<Types>;
+  using Base = RestartedGmres<Types>;
   using typename Base::Matrix;
   using typename Base::MultiVector;
   using typename Base::Scalar;
@@ -57,8 +58,9 @@ class PipelinedGmres : public Gmres<Types> {
   explicit PipelinedGmres(bool blocks, bool guarded = true) : blocks_(blocks), guarded_(guarded) {}
 
   void configure(const SolverOptions& options) override {
-    Base::configure(options);
     options_ = options;
+    this->configureCycles(options);
+    classical_.configure(options);
     length_.configure(options.stepSizeAuto, options.stepSize);
     t_ = blocks_ ? options.stepSize : 1;
     depth_ = options.pipelineDepth;
@@ -78,94 +80,97 @@ class PipelinedGmres : public Gmres<Types> {
   int finalStepSize() const override { return blocks_ ? t_ : 0; }
 
  protected:
+  using Base::cycle_;
+
   void forget() override { configure(SolverOptions(options_)); }
   std::size_t bases() const override { return 2; }
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (givenUp() || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
-    CycleOutcome cycle = pipelinedCycle(system, beta, stop);
-    const bool whole = isWhole(cycle, stop);
-    shifts_.compare(system, this->relation_.hessenberg(), cycle.columns, whole, stop.iterations());
-    if (isBroken(cycle, stop) && continued(system, stop, cycle)) {
-      promised_ = this->relation_.leastSquares().residual(cycle.columns);
+    CycleOutcome outcome = pipelinedCycle(system, beta, stop);
+    const bool whole = isWhole(outcome, stop);
+    shifts_.compare(system, cycle_.relation().hessenberg(), outcome.columns, whole, stop.iterations());
+    if (isBroken(outcome, stop) && continued(system, stop, outcome)) {
+      promised_ = cycle_.relation().leastSquares().residual(outcome.columns);
       claimedFrom_ = Scalar(0);
       fruitless_ = 0;
-      return cycle;
+      return outcome;
     }
-    promised_ = cycle.columns > 0 ? this->relation_.leastSquares().residual(cycle.columns) : Scalar(0);
-    claimedFrom_ = cycle.claimed ? beta : Scalar(0);
+    promised_ = outcome.columns > 0 ? cycle_.relation().leastSquares().residual(outcome.columns) : Scalar(0);
+    claimedFrom_ = outcome.claimed ? beta : Scalar(0);
     if (whole) {
-      tune(system, stop, cycle);
-      return cycle;
+      tune(system, stop, outcome);
+      return outcome;
     }
-    fruitless_ = cycle.columns > lag() ? 0 : fruitless_ + 1;
-    const bool gained = cycle.columns > 0 && promised_ < static_cast<Scalar>(tuning::pipelined_gmres::progress) * beta;
+    fruitless_ = outcome.columns > lag() ? 0 : fruitless_ + 1;
+    const bool gained =
+        outcome.columns > 0 && promised_ < static_cast<Scalar>(tuning::pipelined_gmres::progress) * beta;
     shrink(system, stop,
            inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted", !gained);
-    return gained ? cycle : classicalCycle(system, beta, stop);
+    return gained ? outcome : classicalCycle(system, beta, stop);
   }
 
  private:
-  bool isWhole(const CycleOutcome& cycle, const StopTest& stop) const {
-    return cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
+  bool isWhole(const CycleOutcome& outcome, const StopTest& stop) const {
+    return outcome.columns == cycle_.length() || outcome.claimed || outcome.stopped || stop.exhausted();
   }
 
   /// Whether the pipeline ended before the cycle did, or with a claim that was refuted.
-  bool isBroken(const CycleOutcome& cycle, const StopTest& stop) const {
-    if (cycle.columns == 0 || cycle.stopped || stop.exhausted()) return false;
-    return !isWhole(cycle, stop) || this->isRefuted(cycle);
+  bool isBroken(const CycleOutcome& outcome, const StopTest& stop) const {
+    if (outcome.columns == 0 || outcome.stopped || stop.exhausted()) return false;
+    return !isWhole(outcome, stop) || cycle_.isRefuted(outcome);
   }
 
   /// Takes a broken cycle to its end classically, in the same Krylov space, from the last column that is exact enough.
   /// False where there is none.
-  bool continued(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& cycle) {
-    const int kept = this->exactColumns(system, stop, cycle.columns, (depth_ + 1) * t_);
-    if (kept == 0 || (cycle.claimed && this->restartsSooner(stop, cycle.columns, kept))) return false;
+  bool continued(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& outcome) {
+    const int kept = cycle_.exactColumns(system, stop, outcome.columns, (depth_ + 1) * t_);
+    if (kept == 0 || (outcome.claimed && cycle_.restartsSooner(stop, outcome.columns, kept))) return false;
     shrink(system, stop,
-           "broken after " + std::to_string(cycle.columns) + " iterations, of which " + std::to_string(kept) +
+           "broken after " + std::to_string(outcome.columns) + " iterations, of which " + std::to_string(kept) +
                " are kept: the rest of the cycle is classical",
            false);
-    this->relation_.truncate(kept);
-    cycle = CycleOutcome();
-    cycle.columns = kept;
-    this->goOn(system, stop, cycle);
+    cycle_.relation().truncate(kept);
+    outcome = CycleOutcome();
+    outcome.columns = kept;
+    classical_.goOn(cycle_, system, stop, outcome);
     return true;
   }
 
   /// Fig. 4, and Fig. 2 with t = 1.
   CycleOutcome pipelinedCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     begin(system, stop, beta);
-    const int m = std::min(this->restartLength_, stop.remaining());
-    CycleOutcome cycle;
-    for (int first = 0; cycle.columns < m && !cycle.claimed && !cycle.stopped; first += t_) {
+    const int m = std::min(cycle_.length(), stop.remaining());
+    CycleOutcome outcome;
+    for (int first = 0; outcome.columns < m && !outcome.claimed && !outcome.stopped; first += t_) {
       const int ready = first - depth_ * t_;  // line 7 (3): first product of the block to be completed
       // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
       generateBlock(system, first, std::min(t_, m - first));  // lines 1 to 6 (1, 2)
       if (ready >= 0) {                                       // line 8 (4)
         // Its reduction was started d blocks ago.
-        if (!completeBlock(system, stop, ready, std::min(t_, m - ready), cycle)) break;  // lines 9 to 16 (5 to 8)
+        if (!completeBlock(system, stop, ready, std::min(t_, m - ready), outcome)) break;  // lines 9 to 16 (5 to 8)
         correctLast(system, first, m);  // line 17 (9): z_{first+t} by the first column of H just found
       }
       // [V Z]^T Z_block
-      if (first < m) columns_.start(system, this->basis_, ahead_, first, std::min(t_, m - first));  // line 19 (11)
+      if (first < m) columns_.start(system, cycle_.basis(), ahead_, first, std::min(t_, m - first));  // line 19 (11)
     }
     columns_.drain();
-    return cycle;
+    return outcome;
   }
 
   int lag() const { return (depth_ + 1) * t_ - 1; }
 
   void begin(LinearSystem<Types>& system, StopTest& stop, Scalar beta) {
-    const int m = this->restartLength_;
-    this->start(system, beta);
-    const auto map = this->basis_[0].getMap();
+    const int m = cycle_.length();
+    cycle_.begin(system, beta);
+    const auto map = cycle_.basis()[0].getMap();
     ahead_.resize(map, m + 1);
     fitDepth(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)));
     columns_.begin(map->getComm(), m, t_, depth_, scheme());
     again_ = lag() > 1 ? tuning::pipelined_gmres::maxAgainAhead : tuning::pipelined_gmres::maxAgain;
     normalizer_ = 1;
     shifts_.choose(system, map, lag(), stop.iterations());
-    system.kernels().scale(Scalar(1), this->basis_[0], ahead_[0]);
+    system.kernels().scale(Scalar(1), cycle_.basis()[0], ahead_[0]);
   }
 
   /// A pipeline longer than the restart cycle, or than the space itself, would never fill.
@@ -194,7 +199,7 @@ class PipelinedGmres : public Gmres<Types> {
         const Scalar sigma = shifts_[i];
         columns_.recurrence().shift(i, sigma);
         if (sigma != Scalar(0)) system.kernels().axpby(-sigma, ahead_[i], Scalar(1), ahead_[i + 1]);
-      } else if (i - lag() < this->relation_.columns()) {
+      } else if (i - lag() < cycle_.relation().columns()) {
         correct(system, i);  // line 5
       }
     }
@@ -209,16 +214,16 @@ class PipelinedGmres : public Gmres<Types> {
   /// normaliser of the vector they were made of.
   void correct(LinearSystem<Types>& system, int i) {
     const Scalar drop = static_cast<Scalar>(tau_ * shifts_.radius());
-    const auto change = columns_.recurrence().changeOfBasis(i, this->relation_.hessenberg(), drop);
+    const auto change = columns_.recurrence().changeOfBasis(i, cycle_.relation().hessenberg(), drop);
     normalizeAndSubtract(system, ahead_, lag(), lag() + change.r.numRows(), normalizer_, ahead_[i + 1],
                          copyOf(change.r), change.norm);
     normalizer_ = 1;
   }
 
   /// The block's vectors of V and columns of H, and their residuals. False when the cycle can go no further.
-  bool completeBlock(LinearSystem<Types>& system, StopTest& stop, int first, int count, CycleOutcome& cycle) {
+  bool completeBlock(LinearSystem<Types>& system, StopTest& stop, int first, int count, CycleOutcome& outcome) {
     // Lines 9, 11, 15, 16 (5, 6, 8).
-    const PipelinedBlock block = columns_.complete(system, this->basis_, ahead_, first, count, again_);
+    const PipelinedBlock block = columns_.complete(system, cycle_.basis(), ahead_, first, count, again_);
     again_ -= block.reorthogonalized;
     if (block.reorthogonalized > 0) {
       system.tell(stop.iterations(), "reorthogonalise", "classical Gram-Schmidt with explicit norms");
@@ -227,21 +232,21 @@ class PipelinedGmres : public Gmres<Types> {
     if (normalizer_ != Scalar(1)) {
       Matrix s(first + 1, 1);
       s(first, 0) = normalizer_;
-      this->relation_.reexpress(first, s);
+      cycle_.relation().reexpress(first, s);
     }
     Matrix plain(2, 1);
     plain(1, 0) = 1;
-    for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {  // line 10
-      this->relation_.refresh();
+    for (int a = first; a < first + block.columns && !outcome.claimed; ++a) {  // line 10
+      cycle_.relation().refresh();
       inexact_ = !isExact(stop, a);
       if (inexact_) return false;
-      const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());  // line 12 (7)
+      const Matrix h = columns_.recurrence().hessenbergColumn(a, cycle_.relation().hessenberg());  // line 12 (7)
       Matrix coefficients(a + 2, 2);
       coefficients(a, 0) = 1;
       for (int j = 0; j <= a + 1; ++j) coefficients(j, 1) = h(j, 0);
-      this->extend(system, stop, a, 1, plain, coefficients, cycle);
+      cycle_.extend(system, stop, a, 1, plain, coefficients, outcome);
     }
-    cycle.closed = block.closed;
+    outcome.closed = block.closed;
     return block.columns == count && !block.closed;
   }
 
@@ -250,18 +255,16 @@ class PipelinedGmres : public Gmres<Types> {
   /// classically.
   bool isExact(const StopTest& stop, int a) {
     const Scalar error = columns_.recurrence().relationError(a);
-    const auto& leastSquares = this->relation_.leastSquares();
-    const Scalar limit = static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() *
-                         static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    const Scalar limit = cycle_.bearableError(stop);
     const auto most = static_cast<Scalar>(tuning::pipelined_gmres::mostError);
     const Scalar least = tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon();
     return a == 0 || !guarded_ || error <= std::max(std::min(limit, most), least);
   }
 
   /// An automatic t follows what a cycle without a breakdown was like.
-  void tune(LinearSystem<Types>& system, StopTest& stop, const CycleOutcome& cycle) {
+  void tune(LinearSystem<Types>& system, StopTest& stop, const CycleOutcome& outcome) {
     if (!blocks_ || length_.current() != t_) return;  // it did not fit
-    length_.succeeded(cycle.columns, columns_.condition(), depth_, cycle.claimed && stop.restarts() == 0);
+    length_.succeeded(outcome.columns, columns_.condition(), depth_, outcome.claimed && stop.restarts() == 0);
     if (length_.current() != t_) {
       system.tell(stop.iterations(), "step size", "t = " + std::to_string(length_.current()));
     }
@@ -272,7 +275,7 @@ class PipelinedGmres : public Gmres<Types> {
 
   CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     promised_ = claimedFrom_ = 0;
-    return Base::iterate(system, beta, stop);
+    return classical_.run(cycle_, system, beta, stop);
   }
 
   /// Whether the next cycle is a classical one, since rounding has separated Z from the products it stands for: the
@@ -307,6 +310,7 @@ class PipelinedGmres : public Gmres<Types> {
 
   bool blocks_, guarded_;
   SolverOptions options_;
+  ClassicalCycle<Types> classical_;
   int t_ = 1, depth_ = 1, again_ = 0, fruitless_ = 0;
   bool inexact_ = false;  ///< the pipeline was ended by its estimate of the errors of H
   Scalar normalizer_ = 1;

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <random>
 
+#include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
 #include "belos_ext/test/policies/basis_run.hpp"
 #include "belos_ext/test/support/methods.hpp"
@@ -83,7 +84,7 @@ class Watched final : public PlainSystem {
 template <class Method>
 struct Open final : Method {
   using Method::Method;
-  double loss() { return orthogonalityLoss(*this->basis_.columns(0, this->relation_.columns())); }
+  double loss() { return orthogonalityLoss(*this->cycle_.basis().columns(0, this->cycle_.relation().columns())); }
 };
 
 /// \param shifts of p(1)-GMRES; empty: automatic
