@@ -9,13 +9,13 @@
 /// s A, s M^{-1}, two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached
 /// shifts: panels of 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values.
 ///
-/// | paper       | here           | shape           | meaning                                           |
-/// |-------------|----------------|-----------------|---------------------------------------------------|
-/// | s           | steps          | scalar          | vectors generated between reductions              |
-/// | V_{j:j+s}   | basis_ columns | n x (s+1)       | panel: v_0 = q_j, v_{k+1} = p_{k+1}(A M^{-1}) q_j |
-/// | B           | changeOfBasis  | (s+1) x s       | A M^{-1} V(:,0:s) = V B                           |
-/// | R_{:,j:j+s} | coefficients   | (j+s+1) x (s+1) | V = Q R                                           |
-/// | theta       | recurrence_    | about s numbers | Leja-ordered Ritz values                          |
+/// | paper       | here          | shape           | meaning                                           |
+/// |-------------|---------------|-----------------|---------------------------------------------------|
+/// | s           | steps         | scalar          | vectors generated between reductions              |
+/// | V_{j:j+s}   | columns of Q  | n x (s+1)       | panel: v_0 = q_j, v_{k+1} = p_{k+1}(A M^{-1}) q_j |
+/// | B           | changeOfBasis | (s+1) x s       | A M^{-1} V(:,0:s) = V B                           |
+/// | R_{:,j:j+s} | coefficients  | (j+s+1) x (s+1) | V = Q R                                           |
+/// | theta       | recurrence_   | about s numbers | Leja-ordered Ritz values                          |
 ///
 /// Breakdown ladder: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
 /// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
