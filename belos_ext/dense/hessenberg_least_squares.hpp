@@ -79,7 +79,7 @@ class HessenbergLeastSquares {
   void makeRoom(int size) {
     growTo(r_, size, capacity_ + 1);
     const auto room = static_cast<std::size_t>(r_.numCols());
-    for (auto* v : {&cosines_, &sines_, &rhs_, &tail_}) v->resize(room);
+    for (auto* numbers : {&cosines_, &sines_, &rhs_, &tail_}) numbers->resize(room);
   }
 
   static void rotate(Scalar c, Scalar s, Scalar& a, Scalar& b) {

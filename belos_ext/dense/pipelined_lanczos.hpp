@@ -1,9 +1,17 @@
 #pragma once
 /// \file
-/// The scalars of deep pipelined CG: Z^(l) = V G by a Cholesky factorisation that grows column by column, and the
-/// Lanczos matrix T of A V = V T that follows from it.
+/// The scalars of deep pipelined CG: Z^(l) = Q G by a Cholesky factorisation that grows column by column, and the
+/// Lanczos matrix T of A Q = Q T that follows from it.
 ///
-/// Source: [deep-pipelined-cg], algorithm 1, lines 9 to 18 (DESIGN, section 5, p(l)-CG), for an orthonormal V.
+/// Source: [deep-pipelined-cg], algorithm 1, lines 9 to 18 (DESIGN, section 5, p(l)-CG), for an orthonormal Q.
+///
+/// | paper         | here               | shape   | meaning                                |
+/// |---------------|--------------------|---------|----------------------------------------|
+/// | v_j = z^(0)_j | q_j (the caller's) | n x 1   | Lanczos vectors                        |
+/// | z^(l)_j       | z_j (the caller's) | n x 1   | auxiliary basis, l products ahead of Q |
+/// | g_{j,c}       | g_                 | band    | Z^(l) = Q G                            |
+/// | gamma, delta  | gamma_, delta_     | scalars | diagonal and off-diagonal of T         |
+///
 /// Replicated, local: every rank feeds the same reduced numbers and gets the same answers.
 
 #include <algorithm>
@@ -21,7 +29,7 @@ namespace capstan {
 template <class Scalar>
 class PipelinedLanczos {
  public:
-  /// Begins with z_0 = v_0. The number of shifts is the depth l >= 1.
+  /// Begins with z_0 = q_0. The number of shifts is the depth l >= 1.
   void reset(const std::vector<Scalar>& shifts) {
     shifts_ = shifts;
     g_.reset(2 * depth(), 3 * depth() + 2);
@@ -33,7 +41,7 @@ class PipelinedLanczos {
   int depth() const { return static_cast<int>(shifts_.size()); }
   Scalar shift(int k) const { return shifts_[static_cast<std::size_t>(k)]; }
 
-  /// Column c takes the products of z_c with v_{c-l} (where c >= l), z_{c-l+1}, ..., z_c, in that order.
+  /// Column c takes the products of z_c with q_{c-l} (where c >= l), z_{c-l+1}, ..., z_c, in that order.
   int products(int c) const { return std::min(c, depth()) + 1; }
 
   /// Completes column c >= 1 of G, then column c - 1 of T. Columns come in order.

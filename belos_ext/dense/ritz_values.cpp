@@ -6,11 +6,11 @@
 namespace capstan {
 namespace {
 
-/// log of the product of the distances from z to the points chosen so far; logs do not overflow.
-double logDistance(std::complex<double> z, const std::vector<std::complex<double>>& chosen) {
+/// log of the product of the distances from a point to the points chosen so far; logs do not overflow.
+double logDistance(std::complex<double> point, const std::vector<std::complex<double>>& chosen) {
   double sum = 0;
   for (const auto& c : chosen) {
-    const double d = std::abs(z - c);
+    const double d = std::abs(point - c);
     if (d == 0) return -std::numeric_limits<double>::infinity();
     sum += std::log(d);
   }

@@ -3,7 +3,7 @@
 /// The condition of a triangular matrix that grows column by column, estimated.
 ///
 /// Source: [Bischof 1990], incremental condition estimation. Where || x^T R || = sigma, || x || = 1, the matrix with a
-/// further column (v; gamma) has among the vectors (s x; c), s^2 + c^2 = 1, one of least length: an eigenvector of a
+/// further column (w; gamma) has among the vectors (s x; c), s^2 + c^2 = 1, one of least length: an eigenvector of a
 /// 2 x 2 matrix. sigma bounds the smallest singular value from above, usually within a small factor; the pivots by
 /// themselves may be wrong by orders of magnitude. Columns can be taken back. Local, replicated; 5 k flops for column
 /// k.
@@ -23,7 +23,7 @@ class TriangularCondition {
   /// Appends the next column, k, with its entries 0..k.
   void append(const Scalar* column) {
     const std::size_t k = steps_.size();
-    Scalar alpha = 0, tail = 1, entry = std::abs(column[k]);  // alpha = x^T v, x_i = c_i s_{i+1} ... s_{k-1}
+    Scalar alpha = 0, tail = 1, entry = std::abs(column[k]);  // alpha = x^T w, x_i = c_i s_{i+1} ... s_{k-1}
     for (std::size_t i = k; i-- > 0;) {
       alpha += tail * steps_[i].c * column[i];
       tail *= steps_[i].s;

@@ -7,14 +7,14 @@
 ///
 /// | paper        | here | shape  | meaning                                                |
 /// |--------------|------|--------|--------------------------------------------------------|
-/// | Q_{1:j-1}    | V    | n x c  | basis; v_{c-1} is normalised again here                |
-/// | v_j          | z    | n x 1  | A M^{-1} v_{c-1} - sigma v_{c-1}                       |
-/// | T, L         | t_   | c x c  | V^T V and its strict lower part                        |
-/// | R bar        | r0   | c      | V^T z                                                  |
+/// | Q_{1:j-1}    | Q    | n x c  | basis; q_{c-1} is normalised again here                |
+/// | v_j          | z    | n x 1  | A M^{-1} q_{c-1} - sigma q_{c-1}                       |
+/// | T, L         | t_   | c x c  | Q^T Q and its strict lower part                        |
+/// | R bar        | r0   | c      | Q^T z                                                  |
 /// | R hat, tilde | r    | c      | corrected: CGS2 (2 I - T) r0, MGS (I + L)^{-1} r0      |
 /// | R_{j,j}      | norm | scalar | sqrt(z^T z + r^T T r - 2 r0^T r): T = I is not assumed |
 ///
-/// A new normalisation of v_{c-1} to v_{c-1} / s asks the caller to divide z by s, too: it was made of the old one.
+/// A new normalisation of q_{c-1} to q_{c-1} / s asks the caller to divide z by s, too: it was made of the old one.
 /// Loss of orthogonality: CGS1 O(eps kappa^2), MGS O(eps kappa), CGS2 O(eps). Replicated; no communication.
 
 #include "belos_ext/orthogonalization/pipelined_recurrence.hpp"
@@ -46,8 +46,8 @@ class PipelinedCorrection {
 
   struct Column {
     bool usable = false;    ///< false: the norm of what is new cannot be trusted; the normaliser holds all the same
-    Scalar normalizer = 1;  ///< s: v_{c-1} and z are to be divided by it
-    Matrix r;               ///< (c+1) x 1: z / s = [V v_c] r
+    Scalar normalizer = 1;  ///< s: q_{c-1} and z are to be divided by it
+    Matrix r;               ///< (c+1) x 1: z / s = [Q q_c] r
   };
 
   void begin(int capacity, PipelinedScheme scheme) {
@@ -56,10 +56,10 @@ class PipelinedCorrection {
     t_.putScalar(0);
   }
 
-  /// How many of the last columns of [V z] are multiplied with all of it.
+  /// How many of the last columns of [Q z] are multiplied with all of it.
   int columnsNeeded() const { return scheme_ == PipelinedScheme::Cgs1 ? 1 : 2; }
 
-  /// \param products (c+1) x columnsNeeded(): [V z]^T [v_{c-1} z], or [V z]^T z
+  /// \param products (c+1) x columnsNeeded(): [Q z]^T [q_{c-1} z], or [Q z]^T z
   Column orthogonalize(int c, const Matrix& products) {
     const int last = products.numCols() - 1;
     if (scheme_ != PipelinedScheme::Cgs1) growTo(t_, c + 1, capacity_ + 1);
@@ -80,7 +80,7 @@ class PipelinedCorrection {
   }
 
  private:
-  /// Column c - 1 of T, and s = ||v_{c-1}||; products with v_{c-1} / s and z / s take the place of those given.
+  /// Column c - 1 of T, and s = ||q_{c-1}||; products with q_{c-1} / s and z / s take the place of those given.
   Scalar normalize(int c, const Matrix& products, Matrix& r) {
     const Scalar square = products(c - 1, 0);
     const bool near = square > static_cast<Scalar>(tuning::orthogonalization::leastNorm2) &&

@@ -1,13 +1,19 @@
 #pragma once
 /// \file
-/// Orthonormalises the auxiliary basis Z of pipelined GMRES into V, a block of t vectors at a time, with nonblocking
+/// Orthonormalises the auxiliary basis Z of pipelined GMRES into Q, a block of t vectors at a time, with nonblocking
 /// reductions that are waited for d blocks later.
 ///
 /// Source: [pipelined-and-s-step], Fig. 4, lines 8 to 16 and 19; with t = d = 1 [low-sync], section 3. The small
 /// matrices are those of pipelined_recurrence.hpp and pipelined_correction.hpp.
 ///
-/// Cost of a block: 1 nonblocking reduction; two passes over the basis (products; Z_block - V G). One product ahead,
-/// z_c waits in V's column c, so that [V z]^T [v_{c-1} z] is one pass. Three blocking reductions more for a vector
+/// | paper | here       | shape         | meaning                                         |
+/// |-------|------------|---------------|-------------------------------------------------|
+/// | q_j   | Q: `basis` | n x (m+1)     | orthonormal basis                               |
+/// | v_j   | Z: `ahead` | n x (m+1)     | generated L = (d + 1) t - 1 products ahead of Q |
+/// | R     | G          | (m+1) x (m+1) | Z = Q G, in pipelined_recurrence.hpp            |
+///
+/// Cost of a block: 1 nonblocking reduction; two passes over the basis (products; Z_block - Q G). One product ahead,
+/// z_c waits in Q's column c, so that [Q z]^T [q_{c-1} z] is one pass. Three blocking reductions more for a vector
 /// whose implicit norm cannot be trusted.
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
@@ -24,8 +30,8 @@ struct PipelinedBlock {
   double normalizer = 1;     ///< the last vector before the block was divided by it, and so must be what was made of it
 };
 
-/// v <- (v / s - B(:, first : end) r) / norm, where column end - 1 of the basis B is divided by s, too, all in one
-/// pass.
+/// v <- (v / s - W r) / norm for a generated vector v, with W the columns [first, end) of Q or of Z, where column
+/// end - 1 is divided by s, too, all in one pass.
 template <class Types, class Scalar>
 void normalizeAndSubtract(LinearSystem<Types>& system, KrylovBasis<Types>& basis, int first, int end, Scalar s,
                           typename Types::MultiVector& v, SmallMatrix<Scalar> r, Scalar norm) {
@@ -35,8 +41,8 @@ void normalizeAndSubtract(LinearSystem<Types>& system, KrylovBasis<Types>& basis
   r *= s;
   if (normalizes) last(0, 0) = s;
   const int final = normalizes ? end - 1 : end;
-  const auto q = final > first ? basis.columns(first, final) : Teuchos::null;
-  system.kernels().orthonormalize(q.get(), normalizes ? &basis[end - 1] : nullptr, last, v, r, u);
+  const auto others = final > first ? basis.columns(first, final) : Teuchos::null;
+  system.kernels().orthonormalize(others.get(), normalizes ? &basis[end - 1] : nullptr, last, v, r, u);
 }
 
 template <class Types>
@@ -46,7 +52,7 @@ class PipelinedGramSchmidt {
   using Matrix = SmallMatrix<Scalar>;
   using Basis = KrylovBasis<Types>;
 
-  /// Starts a cycle of at most `capacity` columns with v_0 = z_0.
+  /// Starts a cycle of at most `capacity` columns with q_0 = z_0.
   /// \param block t   \param depth d   \param scheme for t = d = 1; deeper pipelines have CGS1
   void begin(const Teuchos::RCP<const Teuchos::Comm<int>>& comm, int capacity, int block, int depth,
              PipelinedScheme scheme) {
@@ -72,7 +78,7 @@ class PipelinedGramSchmidt {
   /// The worst condition of a vector in this cycle: how much longer z_c was than what was new in it.
   double condition() const { return condition_; }
 
-  /// Starts the products of columns first + 1 .. first + count of Z with every v known and the other z.
+  /// Starts the products of columns first + 1 .. first + count of Z with every q known and the other z.
   void start(LinearSystem<Types>& system, Basis& basis, Basis& ahead, int first, int count) {
     auto& batch = *batches_[slot(first)];
     Products& products = slots_[slot(first)];
@@ -81,16 +87,16 @@ class PipelinedGramSchmidt {
     if (oneAhead()) {
       const int c = first + 1;
       system.kernels().scale(Scalar(1), ahead[c], basis[c]);
-      products.withV = batch.trailingGram(*basis.columns(0, c + 1), c + 1 - correction_.columnsNeeded());
+      products.withQ = batch.trailingGram(*basis.columns(0, c + 1), c + 1 - correction_.columnsNeeded());
     } else {
-      products.withV = batch.innerProducts(*basis.columns(0, known_), *ahead.columns(first + 1, first + count + 1));
+      products.withQ = batch.innerProducts(*basis.columns(0, known_), *ahead.columns(first + 1, first + count + 1));
       products.withZ = batch.trailingGram(*ahead.columns(known_, first + count + 1), first + 1 - known_);
     }
     pending_[slot(first)] = system.start(batch);
   }
 
   /// Waits for the reduction of the block that starts with product `first`, and completes its columns of G and vectors
-  /// of V. Fewer than `count` where a vector breaks down for good; those before it stand. Collective.
+  /// of Q. Fewer than `count` where a vector breaks down for good; those before it stand. Collective.
   /// \param again how many vectors may be orthogonalised again, with explicit norms
   PipelinedBlock complete(LinearSystem<Types>& system, Basis& basis, Basis& ahead, int first, int count, int again) {
     pending_[slot(first)].wait();
@@ -111,16 +117,16 @@ class PipelinedGramSchmidt {
 
  private:
   struct Products {
-    int known = 0;  ///< vectors of V that were known
-    typename ReductionBatch<Types>::Slot withV, withZ;
+    int known = 0;  ///< vectors of Q that were known
+    typename ReductionBatch<Types>::Slot withQ, withZ;
   };
 
   bool oneAhead() const { return recurrence_.lag() == 1; }
   std::size_t slot(int first) const { return static_cast<std::size_t>((first / block_) % (depth_ + 1)); }
 
-  /// One vector, one product ahead; z_c stands in V's column c.
+  /// One vector, one product ahead; z_c stands in Q's column c.
   void completeOne(LinearSystem<Types>& system, Basis& basis, int c, int again, PipelinedBlock& outcome) {
-    const auto column = correction_.orthogonalize(c, fetched(*batches_[slot(c - 1)], slots_[slot(c - 1)].withV));
+    const auto column = correction_.orthogonalize(c, fetched(*batches_[slot(c - 1)], slots_[slot(c - 1)].withQ));
     const Scalar s = column.normalizer;
     outcome.normalizer = static_cast<double>(s);
     if (!column.usable) {
@@ -136,12 +142,12 @@ class PipelinedGramSchmidt {
   void completeBlock(LinearSystem<Types>& system, Basis& basis, Basis& ahead, int first, int count, int again,
                      PipelinedBlock& outcome) {
     const Products& products = slots_[slot(first)];
-    const Matrix withV = fetched(*batches_[slot(first)], products.withV);
+    const Matrix withQ = fetched(*batches_[slot(first)], products.withQ);
     const Matrix withZ = fetched(*batches_[slot(first)], products.withZ);
     while (outcome.columns < count && !outcome.closed) {
       const int begin = outcome.columns;
       int end = begin;
-      while (end < count && recurrence_.orthogonalize(first + 1 + end, products.known, withV[end], withZ[end])) ++end;
+      while (end < count && recurrence_.orthogonalize(first + 1 + end, products.known, withQ[end], withZ[end])) ++end;
       if (end > begin) {
         orthonormalize(system, basis, ahead, first + 1 + begin, end - begin);
         outcome.columns = end;
@@ -153,15 +159,15 @@ class PipelinedGramSchmidt {
     }
   }
 
-  /// Vectors first .. first + count - 1 of V from those of Z, at once.
+  /// Vectors first .. first + count - 1 of Q from those of Z, at once.
   void orthonormalize(LinearSystem<Types>& system, Basis& basis, Basis& ahead, int first, int count) {
-    const auto v = basis.columns(first, first + count);
-    Tpetra::deep_copy(*v, *ahead.columns(first, first + count));
-    system.kernels().orthonormalize(basis.columns(0, first).get(), nullptr, Matrix(), *v,
+    const auto panel = basis.columns(first, first + count);
+    Tpetra::deep_copy(*panel, *ahead.columns(first, first + count));
+    system.kernels().orthonormalize(basis.columns(0, first).get(), nullptr, Matrix(), *panel,
                                     recurrence_.above(first, count), recurrence_.within(first, count));
   }
 
-  /// The first rung of the breakdown ladder for z_c, which stands in V's column c. False when it may not be taken, or
+  /// The first rung of the breakdown ladder for z_c, which stands in Q's column c. False when it may not be taken, or
   /// leads nowhere: NaN, or several products ahead so little is new in z_c that its column of H would be rounding.
   bool reorthogonalize(LinearSystem<Types>& system, Basis& basis, int c, int again, PipelinedBlock& outcome) {
     if (outcome.reorthogonalized == again) return false;

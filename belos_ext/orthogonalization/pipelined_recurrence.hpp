@@ -1,15 +1,17 @@
 #pragma once
 /// \file
-/// The small matrices of pipelined GMRES: an auxiliary basis Z that runs L products ahead of the orthonormal basis V.
+/// The small matrices of pipelined GMRES: an auxiliary basis Z that runs L products ahead of the orthonormal basis Q.
 ///
 /// Source: [pipelined-and-s-step], Fig. 2 [Ghysels, Ashby, Meerbergen and Vanroose 2013], Fig. 4 and section III-C.
 ///
-/// | paper | here           | shape         | meaning                                                            |
-/// |-------|----------------|---------------|--------------------------------------------------------------------|
-/// | R     | g_             | (m+1) x (m+1) | Z = V G, upper triangular                                          |
-/// | B     | b_             | (m+1) x m     | A M^{-1} Z = Z B: L Newton shifts, then columns of H, L steps late |
-/// | H     | (the caller's) | (m+1) x m     | A M^{-1} V = V H, H = G B G^{-1}                                   |
-/// | tau   | drop           | scalar        | entries of B under it are left out, the normaliser takes them in   |
+/// | paper | here             | shape         | meaning                                                            |
+/// |-------|------------------|---------------|--------------------------------------------------------------------|
+/// | q_j   | Q (the caller's) | n x (m+1)     | orthonormal basis                                                  |
+/// | v_j   | Z (the caller's) | n x (m+1)     | auxiliary basis, generated ahead of Q                              |
+/// | R     | g_               | (m+1) x (m+1) | Z = Q G, upper triangular                                          |
+/// | B     | b_               | (m+1) x m     | A M^{-1} Z = Z B: L Newton shifts, then columns of H, L steps late |
+/// | H     | (the caller's)   | (m+1) x m     | A M^{-1} Q = Q H, H = G B G^{-1}                                   |
+/// | tau   | drop             | scalar        | entries of B under it are left out, the normaliser takes them in   |
 ///
 /// Replicated on every rank, fed with reduced numbers only; no communication.
 
@@ -55,13 +57,13 @@ class PipelinedRecurrence {
 
   int lag() const { return lag_; }
 
-  /// Column c of G from columns of products: with v_0 .. v_{known-1}, then with z_known .. z_c. Theirs follow from
-  /// z_j = V g_{:,j}: g_{j,c} = (z_j^T z_c - sum_{k<j} g_{k,j} g_{k,c}) / g_{j,j}, and the norm from Pythagoras.
-  /// \param withV known entries   \param withZ c - known + 1 entries
+  /// Column c of G from columns of products: with q_0 .. q_{known-1}, then with z_known .. z_c. Theirs follow from
+  /// z_j = Q g_{:,j}: g_{j,c} = (z_j^T z_c - sum_{k<j} g_{k,j} g_{k,c}) / g_{j,j}, and the norm from Pythagoras.
+  /// \param withQ known entries   \param withZ c - known + 1 entries
   /// \return whether the norm of what is new can be trusted; if not, column c is not usable
-  bool orthogonalize(int c, int known, const Scalar* withV, const Scalar* withZ) {
+  bool orthogonalize(int c, int known, const Scalar* withQ, const Scalar* withZ) {
     makeRoom(g_, c + 1);
-    for (int j = 0; j < known; ++j) g_(j, c) = withV[j];
+    for (int j = 0; j < known; ++j) g_(j, c) = withQ[j];
     for (int j = known; j <= c; ++j) {
       Scalar sum = withZ[j - known];
       for (int k = 0; k < j; ++k) sum -= g_(k, j) * g_(k, c);
@@ -72,13 +74,13 @@ class PipelinedRecurrence {
     return good;
   }
 
-  /// Column c of G as another orthogonalisation found it: z_c = V(:, 0:c+1) column.
+  /// Column c of G as another orthogonalisation found it: z_c = Q(:, 0:c+1) column.
   void set(int c, const Scalar* column) {
     makeRoom(g_, c + 1);
     std::copy(column, column + c + 1, g_[c]);
   }
 
-  /// V(:, first : first + count) = (Z(:, first : first + count) - V(:, 0:first) above) within^{-1}.
+  /// Q(:, first : first + count) = (Z(:, first : first + count) - Q(:, 0:first) above) within^{-1}.
   Matrix above(int first, int count) { return block(g_, 0, first, first, count); }
   Matrix within(int first, int count) { return block(g_, first, first, count, count); }
 
@@ -89,7 +91,7 @@ class PipelinedRecurrence {
     return static_cast<double>(norm / g_(c, c));
   }
 
-  /// How far rounding has taken column a of A M^{-1} V = V H from the truth, relative to || A M^{-1} ||, estimated. The
+  /// How far rounding has taken column a of A M^{-1} Q = Q H from the truth, relative to || A M^{-1} ||, estimated. The
   /// products keep A M^{-1} Z = Z B + F with F their rounding alone, so the error is E = F G^{-1}, and one row of it,
   /// with random signs in F, stands for all. To be asked for a = 0, 1, ... in turn; column a of G is known.
   Scalar relationError(int a) {
@@ -127,7 +129,7 @@ class PipelinedRecurrence {
   }
 
   /// Column a of H, a + 2 entries, from the columns before it: h_{:,a} = (G b_{:,a} - H_{:,0:a} g_{0:a,a}) / g_{a,a}.
-  /// One product ahead, z_{a+1} = (A M^{-1} - sigma) v_a, so h_{:,a} = g_{:,a+1} + sigma e_a, with nothing to cancel.
+  /// One product ahead, z_{a+1} = (A M^{-1} - sigma) q_a, so h_{:,a} = g_{:,a+1} + sigma e_a, with nothing to cancel.
   Matrix hessenbergColumn(int a, const Matrix& h) const {
     Matrix column(a + 2, 1);
     for (int j = 0; j <= a + 1; ++j) {
@@ -147,7 +149,7 @@ class PipelinedRecurrence {
   void makeRoom(Matrix& matrix, int size) { growTo(matrix, size, capacity_ + 1); }
 
   int capacity_ = 0, lag_ = 1;
-  bool direct_ = true;  ///< z_{j+1} = (A M^{-1} - sigma) v_j holds for every j
+  bool direct_ = true;  ///< z_{j+1} = (A M^{-1} - sigma) q_j holds for every j
   Matrix g_, b_;
   std::vector<Scalar> errors_;  ///< one row of E / || A M^{-1} ||
 };

@@ -6,11 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "belos_ext/basis/krylov_basis.hpp"
 #include "belos_ext/convergence/stop_test.hpp"
-#include "belos_ext/dense/arnoldi_relation.hpp"
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/solvers/gmres/krylov_space.hpp"
 
 namespace capstan {
 
@@ -23,10 +21,15 @@ class ExactColumns {
   using MultiVector = typename Types::MultiVector;
   using Matrix = SmallMatrix<Scalar>;
 
-  /// \param basis Q, n x (m+1)   \param relation H   \param work n x 1, is overwritten   \param batch is cleared
-  ExactColumns(LinearSystem<Types>& system, const StopTest& stop, KrylovBasis<Types>& basis,
-               const ArnoldiRelation<Scalar>& relation, MultiVector& work, ReductionBatch<Types>& batch)
-      : system_(system), stop_(stop), basis_(basis), relation_(relation), work_(work), batch_(batch) {}
+  /// \param space Q and H; its scratch vector is overwritten   \param batch is cleared
+  ExactColumns(LinearSystem<Types>& system, const StopTest& stop, KrylovSpace<Types>& space,
+               ReductionBatch<Types>& batch)
+      : system_(system),
+        stop_(stop),
+        basis_(space.basis()),
+        relation_(space.relation()),
+        work_(space.scratch()),
+        batch_(batch) {}
 
   /// The most columns from which a cycle can go on to the target: their vectors are independent, and their H is exact
   /// enough; 0: none, or less than half of `columns`. Found by bisection, to within `step`. An H that is more exact

@@ -4,43 +4,44 @@
 ///
 /// Source: [pipelined-and-s-step], Fig. 2 [Ghysels, Ashby, Meerbergen and Vanroose 2013] and Fig. 4, section III-C;
 /// p(1) with the orthogonalisations of [low-sync], section 3. One loop serves all: blocks of t products, d reductions
-/// in flight, auxiliary basis Z running L = (d + 1) t - 1 products ahead of the orthonormal basis V. p(l)-GMRES is t =
+/// in flight, auxiliary basis Z running L = (d + 1) t - 1 products ahead of the orthonormal basis Q. p(l)-GMRES is t =
 /// 1, d = l. `line k (j)` beside a statement means line k of Fig. 4, and line j of Fig. 2.
 ///
 /// Cost of t iterations: 1 nonblocking reduction, 1 fence (where it starts), t A, t M^{-1}, three passes over the bases
 /// (products, change of basis, orthogonalisation). Storage: 2 m + 7 vectors. Overlap: a block's reduction is waited for
 /// d blocks later, after d t applications of A and M^{-1}. Draining: the last d blocks of a cycle only wait.
 ///
-/// | paper | here       | shape         | meaning                                                    |
-/// |-------|------------|---------------|------------------------------------------------------------|
-/// | q_j   | V = basis_ | n x (m+1)     | orthonormal basis                                          |
-/// | v_j   | Z = ahead_ | n x (m+1)     | auxiliary basis, A M^{-1} Z = Z B                          |
-/// | R, B  | columns_   | (m+1) x (m+1) | Z = V G, and B: pipelined_recurrence.hpp                   |
-/// | H     | relation_  | (m+1) x m     | H = G B G^{-1}                                             |
-/// | l, t  | depth_, t_ | scalars       | reductions in flight, vectors a block                      |
-/// | tau   | tau_       | scalar        | entries of B under tau h_{c,a} max abs(lambda) are dropped |
+/// | paper | here              | shape         | meaning                                                    |
+/// |-------|-------------------|---------------|------------------------------------------------------------|
+/// | q_j   | Q: cycle_.basis() | n x (m+1)     | orthonormal basis                                          |
+/// | v_j   | Z: ahead_         | n x (m+1)     | auxiliary basis, A M^{-1} Z = Z B                          |
+/// | R, B  | gramSchmidt_      | (m+1) x (m+1) | Z = Q G, and B: pipelined_recurrence.hpp                   |
+/// | H     | cycle_.relation() | (m+1) x m     | H = G B G^{-1}                                             |
+/// | l, t  | ladder_           | scalars       | reductions in flight, vectors a block                      |
+/// | tau   | tau_              | scalar        | entries of B under tau h_{c,a} max abs(lambda) are dropped |
 ///
 /// Breakdown ladder, for a vector whose implicit norm cannot be trusted: orthogonalise it again with explicit norms (a
-/// few times a cycle); else end the cycle and go on with fewer products ahead; with a classical cycle first where the
-/// broken one gained little; for good where that repeats itself.
+/// few times a cycle); else end the cycle, take it to its end classically where enough of it is exact, and go on as
+/// pipeline_ladder.hpp says.
 
 #include "belos_ext/orthogonalization/pipelined_gram_schmidt.hpp"
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/solvers/gmres/block_length.hpp"
-#include "belos_ext/solvers/gmres/gmres.hpp"
+#include "belos_ext/solvers/gmres/classical_cycle.hpp"
+#include "belos_ext/solvers/gmres/pipeline_ladder.hpp"
+#include "belos_ext/solvers/gmres/restarted_gmres.hpp"
 #include "belos_ext/spectrum/pipeline_shifts.hpp"
 
 namespace capstan {
 
 template <class Types>
-class PipelinedGmres : public Gmres<Types> {
+class PipelinedGmres : public RestartedGmres<Types> {
  public:
-  using Base = Gmres<Types>;
+  using Base = RestartedGmres<Types>;
   using typename Base::Matrix;
   using typename Base::MultiVector;
   using typename Base::Scalar;
 
-  /// Products with j = m / 2 vectors on the average, then updates of v_c by V and of z_{i+1} by Z.
+  /// Products with j = m / 2 vectors on the average, then updates of q_c by Q and of z_{i+1} by Z.
   static Cost cost(const SolverOptions& options, bool) {
     const double m = options.numBlocks, j = m / 2;
     return {1, 1, 1, 2 * m + 7, 6 * j + 9, 8 * (3 * j + 8)};
@@ -54,131 +55,121 @@ class PipelinedGmres : public Gmres<Types> {
   /// \param blocks false: p(l)-GMRES; true: pipelined CA-GMRES, t = "Step Size"
   /// \param guarded false: as published, to the breakdown of an implicit norm; true: the pipeline ends before H becomes
   ///   less exact than the solve needs
-  explicit PipelinedGmres(bool blocks, bool guarded = true) : blocks_(blocks), guarded_(guarded) {}
+  explicit PipelinedGmres(bool blocks, bool guarded = true) : guarded_(guarded), ladder_(blocks) {}
 
   void configure(const SolverOptions& options) override {
-    Base::configure(options);
     options_ = options;
-    length_.configure(options.stepSizeAuto, options.stepSize);
-    t_ = blocks_ ? options.stepSize : 1;
-    depth_ = options.pipelineDepth;
+    this->configureCycles(options);
+    classical_.configure(options);
+    ladder_.configure(options);
     tau_ = options.changeOfBasisDropTolerance;
     shifts_.configure(options, tau_ > 0);
-    fruitless_ = 0;
-    promised_ = claimedFrom_ = 0;
   }
   void recall(const SolverState& state) override {
     shifts_.recall(state);
-    length_.recall(state.stepSize);
+    ladder_.recall(state);
   }
   void remember(SolverState& state) const override {
     shifts_.remember(state);
-    if (blocks_ && length_.automatic()) state.stepSize = length_.current();
+    ladder_.remember(state);
   }
-  int finalStepSize() const override { return blocks_ ? t_ : 0; }
+  int finalStepSize() const override { return ladder_.stepSize(); }
 
  protected:
+  using Base::cycle_;
+
   void forget() override { configure(SolverOptions(options_)); }
   std::size_t bases() const override { return 2; }
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
-    if (givenUp() || wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
-    CycleOutcome cycle = pipelinedCycle(system, beta, stop);
-    const bool whole = isWhole(cycle, stop);
-    shifts_.compare(system, this->relation_.hessenberg(), cycle.columns, whole, stop.iterations());
-    if (isBroken(cycle, stop) && continued(system, stop, cycle)) {
-      promised_ = this->relation_.leastSquares().residual(cycle.columns);
-      claimedFrom_ = Scalar(0);
-      fruitless_ = 0;
-      return cycle;
+    if (ladder_.givenUp() || ladder_.wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
+    CycleOutcome outcome = pipelinedCycle(system, beta, stop);
+    const auto& relation = cycle_.relation();
+    const bool whole = isWhole(outcome, stop);
+    shifts_.compare(system, relation.hessenberg(), outcome.columns, whole, stop.iterations());
+    if (isBroken(outcome, stop) && continued(system, stop, outcome)) {
+      ladder_.recovered();
+      ladder_.ended(relation.leastSquares().residual(outcome.columns), Scalar(0));
+      return outcome;
     }
-    promised_ = cycle.columns > 0 ? this->relation_.leastSquares().residual(cycle.columns) : Scalar(0);
-    claimedFrom_ = cycle.claimed ? beta : Scalar(0);
+    const Scalar promised = outcome.columns > 0 ? relation.leastSquares().residual(outcome.columns) : Scalar(0);
+    ladder_.ended(promised, outcome.claimed ? beta : Scalar(0));
     if (whole) {
-      tune(system, stop, cycle);
-      return cycle;
+      ladder_.succeeded(system, stop, outcome.columns, gramSchmidt_.condition(),
+                        outcome.claimed && stop.restarts() == 0);
+      return outcome;
     }
-    fruitless_ = cycle.columns > lag() ? 0 : fruitless_ + 1;
-    const bool gained = cycle.columns > 0 && promised_ < static_cast<Scalar>(tuning::pipelined_gmres::progress) * beta;
-    shrink(system, stop,
-           inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted", !gained);
-    return gained ? cycle : classicalCycle(system, beta, stop);
+    ladder_.brokeAfter(outcome.columns);
+    const bool gained = outcome.columns > 0 && promised < static_cast<Scalar>(tuning::pipelined_gmres::progress) * beta;
+    ladder_.shrink(system, stop,
+                   inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted",
+                   !gained);
+    return gained ? outcome : classicalCycle(system, beta, stop);
   }
 
  private:
-  bool isWhole(const CycleOutcome& cycle, const StopTest& stop) const {
-    return cycle.columns == this->restartLength_ || cycle.claimed || cycle.stopped || stop.exhausted();
+  bool isWhole(const CycleOutcome& outcome, const StopTest& stop) const {
+    return outcome.columns == cycle_.length() || outcome.claimed || outcome.stopped || stop.exhausted();
   }
 
   /// Whether the pipeline ended before the cycle did, or with a claim that was refuted.
-  bool isBroken(const CycleOutcome& cycle, const StopTest& stop) const {
-    if (cycle.columns == 0 || cycle.stopped || stop.exhausted()) return false;
-    return !isWhole(cycle, stop) || this->isRefuted(cycle);
+  bool isBroken(const CycleOutcome& outcome, const StopTest& stop) const {
+    if (outcome.columns == 0 || outcome.stopped || stop.exhausted()) return false;
+    return !isWhole(outcome, stop) || cycle_.isRefuted(outcome);
   }
 
   /// Takes a broken cycle to its end classically, in the same Krylov space, from the last column that is exact enough.
   /// False where there is none.
-  bool continued(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& cycle) {
-    const int kept = this->exactColumns(system, stop, cycle.columns, (depth_ + 1) * t_);
-    if (kept == 0 || (cycle.claimed && this->restartsSooner(stop, cycle.columns, kept))) return false;
-    shrink(system, stop,
-           "broken after " + std::to_string(cycle.columns) + " iterations, of which " + std::to_string(kept) +
-               " are kept: the rest of the cycle is classical",
-           false);
-    this->relation_.truncate(kept);
-    cycle = CycleOutcome();
-    cycle.columns = kept;
-    this->goOn(system, stop, cycle);
+  bool continued(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& outcome) {
+    const int kept = cycle_.exactColumns(system, stop, outcome.columns, (ladder_.depth() + 1) * t());
+    if (kept == 0 || (outcome.claimed && cycle_.restartsSooner(stop, outcome.columns, kept))) return false;
+    ladder_.shrink(system, stop,
+                   "broken after " + std::to_string(outcome.columns) + " iterations, of which " + std::to_string(kept) +
+                       " are kept: the rest of the cycle is classical",
+                   false);
+    cycle_.relation().truncate(kept);
+    outcome = CycleOutcome();
+    outcome.columns = kept;
+    classical_.goOn(cycle_, system, stop, outcome);
     return true;
   }
 
   /// Fig. 4, and Fig. 2 with t = 1.
   CycleOutcome pipelinedCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     begin(system, stop, beta);
-    const int m = std::min(this->restartLength_, stop.remaining());
-    CycleOutcome cycle;
-    for (int first = 0; cycle.columns < m && !cycle.claimed && !cycle.stopped; first += t_) {
-      const int ready = first - depth_ * t_;  // line 7 (3): first product of the block to be completed
+    const int m = std::min(cycle_.length(), stop.remaining());
+    CycleOutcome outcome;
+    for (int first = 0; outcome.columns < m && !outcome.claimed && !outcome.stopped; first += t()) {
+      const int count = std::min(t(), m - first);
+      const int ready = first - ladder_.depth() * t();  // line 7 (3): first product of the block to be completed
       // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
-      generateBlock(system, first, std::min(t_, m - first));  // lines 1 to 6 (1, 2)
-      if (ready >= 0) {                                       // line 8 (4)
+      generateBlock(system, first, count);  // lines 1 to 6 (1, 2)
+      if (ready >= 0) {                     // line 8 (4)
         // Its reduction was started d blocks ago.
-        if (!completeBlock(system, stop, ready, std::min(t_, m - ready), cycle)) break;  // lines 9 to 16 (5 to 8)
+        if (!completeBlock(system, stop, ready, std::min(t(), m - ready), outcome)) break;  // lines 9 to 16 (5 to 8)
         correctLast(system, first, m);  // line 17 (9): z_{first+t} by the first column of H just found
       }
-      // [V Z]^T Z_block
-      if (first < m) columns_.start(system, this->basis_, ahead_, first, std::min(t_, m - first));  // line 19 (11)
+      // [Q Z]^T Z_block
+      if (first < m) gramSchmidt_.start(system, cycle_.basis(), ahead_, first, count);  // line 19 (11)
     }
-    columns_.drain();
-    return cycle;
+    gramSchmidt_.drain();
+    return outcome;
   }
 
-  int lag() const { return (depth_ + 1) * t_ - 1; }
+  int t() const { return ladder_.t(); }
+  int lag() const { return ladder_.lag(); }
 
   void begin(LinearSystem<Types>& system, StopTest& stop, Scalar beta) {
-    const int m = this->restartLength_;
-    this->start(system, beta);
-    const auto map = this->basis_[0].getMap();
+    const int m = cycle_.length();
+    cycle_.begin(system, beta);
+    const auto map = cycle_.basis()[0].getMap();
     ahead_.resize(map, m + 1);
-    fitDepth(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)));
-    columns_.begin(map->getComm(), m, t_, depth_, scheme());
+    ladder_.fit(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)));
+    gramSchmidt_.begin(map->getComm(), m, t(), ladder_.depth(), scheme());
     again_ = lag() > 1 ? tuning::pipelined_gmres::maxAgainAhead : tuning::pipelined_gmres::maxAgain;
     normalizer_ = 1;
     shifts_.choose(system, map, lag(), stop.iterations());
-    system.kernels().scale(Scalar(1), this->basis_[0], ahead_[0]);
-  }
-
-  /// A pipeline longer than the restart cycle, or than the space itself, would never fill.
-  void fitDepth(LinearSystem<Types>& system, StopTest& stop, int m) {
-    if (blocks_) t_ = length_.current();
-    depth_ = std::min(depth_, std::max(m, 1));  // more is told below, and might overflow
-    if (blocks_ && length_.automatic()) t_ = std::min(t_, std::max(1, m / (2 * (depth_ + 1))));
-    if (lag() < m) return;
-    t_ = std::min(t_, std::max(1, m / 2));
-    depth_ = std::max(1, std::min(depth_, m / t_ - 1));
-    system.tell(stop.iterations(), "pipeline depth",
-                "reduced to " + std::to_string(depth_) + " with blocks of " + std::to_string(t_) +
-                    " to fit the restart length, or the number of equations, " + std::to_string(m));
+    system.kernels().scale(Scalar(1), cycle_.basis()[0], ahead_[0]);
   }
 
   /// What CGS2 and MGS correct is known one product ahead only, and without dropping.
@@ -192,16 +183,16 @@ class PipelinedGmres : public Gmres<Types> {
       system.apply(ahead_[i], ahead_[i + 1]);      // lines 3, 4 (1, 2)
       if (i < lag()) {
         const Scalar sigma = shifts_[i];
-        columns_.recurrence().shift(i, sigma);
+        gramSchmidt_.recurrence().shift(i, sigma);
         if (sigma != Scalar(0)) system.kernels().axpby(-sigma, ahead_[i], Scalar(1), ahead_[i + 1]);
-      } else if (i - lag() < this->relation_.columns()) {
+      } else if (i - lag() < cycle_.relation().columns()) {
         correct(system, i);  // line 5
       }
     }
   }
 
   void correctLast(LinearSystem<Types>& system, int first, int m) {
-    const int i = first + t_ - 1;
+    const int i = first + t() - 1;
     if (i >= lag() && i < m) correct(system, i);  // line 17 (9)
   }
 
@@ -209,16 +200,16 @@ class PipelinedGmres : public Gmres<Types> {
   /// normaliser of the vector they were made of.
   void correct(LinearSystem<Types>& system, int i) {
     const Scalar drop = static_cast<Scalar>(tau_ * shifts_.radius());
-    const auto change = columns_.recurrence().changeOfBasis(i, this->relation_.hessenberg(), drop);
+    const auto change = gramSchmidt_.recurrence().changeOfBasis(i, cycle_.relation().hessenberg(), drop);
     normalizeAndSubtract(system, ahead_, lag(), lag() + change.r.numRows(), normalizer_, ahead_[i + 1],
                          copyOf(change.r), change.norm);
     normalizer_ = 1;
   }
 
-  /// The block's vectors of V and columns of H, and their residuals. False when the cycle can go no further.
-  bool completeBlock(LinearSystem<Types>& system, StopTest& stop, int first, int count, CycleOutcome& cycle) {
+  /// The block's vectors of Q and columns of H, and their residuals. False when the cycle can go no further.
+  bool completeBlock(LinearSystem<Types>& system, StopTest& stop, int first, int count, CycleOutcome& outcome) {
     // Lines 9, 11, 15, 16 (5, 6, 8).
-    const PipelinedBlock block = columns_.complete(system, this->basis_, ahead_, first, count, again_);
+    const PipelinedBlock block = gramSchmidt_.complete(system, cycle_.basis(), ahead_, first, count, again_);
     again_ -= block.reorthogonalized;
     if (block.reorthogonalized > 0) {
       system.tell(stop.iterations(), "reorthogonalise", "classical Gram-Schmidt with explicit norms");
@@ -227,21 +218,21 @@ class PipelinedGmres : public Gmres<Types> {
     if (normalizer_ != Scalar(1)) {
       Matrix s(first + 1, 1);
       s(first, 0) = normalizer_;
-      this->relation_.reexpress(first, s);
+      cycle_.relation().reexpress(first, s);
     }
     Matrix plain(2, 1);
     plain(1, 0) = 1;
-    for (int a = first; a < first + block.columns && !cycle.claimed; ++a) {  // line 10
-      this->relation_.refresh();
+    for (int a = first; a < first + block.columns && !outcome.claimed; ++a) {  // line 10
+      cycle_.relation().refresh();
       inexact_ = !isExact(stop, a);
       if (inexact_) return false;
-      const Matrix h = columns_.recurrence().hessenbergColumn(a, this->relation_.hessenberg());  // line 12 (7)
+      const Matrix h = gramSchmidt_.recurrence().hessenbergColumn(a, cycle_.relation().hessenberg());  // line 12 (7)
       Matrix coefficients(a + 2, 2);
       coefficients(a, 0) = 1;
       for (int j = 0; j <= a + 1; ++j) coefficients(j, 1) = h(j, 0);
-      this->extend(system, stop, a, 1, plain, coefficients, cycle);
+      cycle_.extend(system, stop, a, 1, plain, coefficients, outcome);
     }
-    cycle.closed = block.closed;
+    outcome.closed = block.closed;
     return block.columns == count && !block.closed;
   }
 
@@ -249,75 +240,29 @@ class PipelinedGmres : public Gmres<Types> {
   /// grow as its residual falls ([Simoncini and Szyld 2003]). Where not, the rest of the cycle is better done
   /// classically.
   bool isExact(const StopTest& stop, int a) {
-    const Scalar error = columns_.recurrence().relationError(a);
-    const auto& leastSquares = this->relation_.leastSquares();
-    const Scalar limit = static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() *
-                         static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    const Scalar error = gramSchmidt_.recurrence().relationError(a);
+    const Scalar limit = cycle_.bearableError(stop);
     const auto most = static_cast<Scalar>(tuning::pipelined_gmres::mostError);
     const Scalar least = tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon();
     return a == 0 || !guarded_ || error <= std::max(std::min(limit, most), least);
   }
 
-  /// An automatic t follows what a cycle without a breakdown was like.
-  void tune(LinearSystem<Types>& system, StopTest& stop, const CycleOutcome& cycle) {
-    if (!blocks_ || length_.current() != t_) return;  // it did not fit
-    length_.succeeded(cycle.columns, columns_.condition(), depth_, cycle.claimed && stop.restarts() == 0);
-    if (length_.current() != t_) {
-      system.tell(stop.iterations(), "step size", "t = " + std::to_string(length_.current()));
-    }
-  }
-
-  /// Whether all cycles are classical from now on.
-  bool givenUp() const { return fruitless_ > tuning::pipelined_gmres::maxFruitless; }
-
   CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
-    promised_ = claimedFrom_ = 0;
-    return Base::iterate(system, beta, stop);
+    ladder_.ended(Scalar(0), Scalar(0));
+    return classical_.run(cycle_, system, beta, stop);
   }
 
-  /// Whether the next cycle is a classical one, since rounding has separated Z from the products it stands for: the
-  /// recursion of the last cycle promised a far smaller residual than beta, the true one, and nothing shorter is left
-  /// to try; or it claimed to have met the target and gained nothing.
-  bool wentAstray(LinearSystem<Types>& system, StopTest& stop, Scalar beta) {
-    const bool inVain =
-        claimedFrom_ > 0 && beta > static_cast<Scalar>(tuning::pipelined_gmres::progress) * claimedFrom_;
-    if (!inVain && !(promised_ > 0 && beta > tuning::pipelined_gmres::astray * promised_)) return false;
-    const bool classical = inVain || lag() == 1;
-    ++fruitless_;
-    shrink(system, stop, "the recursive residual has lost touch with the true one", classical);
-    return classical;
-  }
-
-  /// The later rungs of the ladder: fewer products ahead, first where the user fixed nothing, and the classical method
-  /// when that does not help.
-  void shrink(LinearSystem<Types>& system, StopTest& stop, const std::string& why, bool classical) {
-    if (t_ > 1 && (depth_ == 1 || length_.automatic())) {
-      length_.limit(t_);
-      length_.failed();
-      t_ = length_.current();
-    } else if (depth_ > 1) {
-      depth_ = depth_ / 2;
-    }
-    system.tell(stop.iterations(), "restart",
-                why + "; going on with depth " + std::to_string(depth_) + ", blocks of " + std::to_string(t_) +
-                    (givenUp()   ? ", classically from now on"
-                     : classical ? ", first with a classical cycle"
-                                 : ""));
-  }
-
-  bool blocks_, guarded_;
+  bool guarded_;
   SolverOptions options_;
-  int t_ = 1, depth_ = 1, again_ = 0, fruitless_ = 0;
+  PipelineLadder<Types> ladder_;
+  ClassicalCycle<Types> classical_;
+  int again_ = 0;         ///< vectors of the cycle that may still be orthogonalised again
   bool inexact_ = false;  ///< the pipeline was ended by its estimate of the errors of H
   Scalar normalizer_ = 1;
-  // Of the last cycle, if that was pipelined.
-  Scalar promised_ = 0;     ///< the recursive residual at its end
-  Scalar claimedFrom_ = 0;  ///< the true one at its beginning, if it claimed to have met the target
   double tau_ = 0;
-  BlockLength length_;
   PipelineShifts<Types> shifts_;
   KrylovBasis<Types> ahead_;
-  PipelinedGramSchmidt<Types> columns_;
+  PipelinedGramSchmidt<Types> gramSchmidt_;
 };
 
 }  // namespace capstan

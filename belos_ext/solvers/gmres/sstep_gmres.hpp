@@ -9,13 +9,13 @@
 /// s A, s M^{-1}, two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached
 /// shifts: panels of 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values.
 ///
-/// | paper       | here           | shape           | meaning                                           |
-/// |-------------|----------------|-----------------|---------------------------------------------------|
-/// | s           | steps          | scalar          | vectors generated between reductions              |
-/// | V_{j:j+s}   | basis_ columns | n x (s+1)       | panel: v_0 = q_j, v_{k+1} = p_{k+1}(A M^{-1}) q_j |
-/// | B           | changeOfBasis  | (s+1) x s       | A M^{-1} V(:,0:s) = V B                           |
-/// | R_{:,j:j+s} | coefficients   | (j+s+1) x (s+1) | V = Q R                                           |
-/// | theta       | recurrence_    | about s numbers | Leja-ordered Ritz values                          |
+/// | paper       | here          | shape           | meaning                                           |
+/// |-------------|---------------|-----------------|---------------------------------------------------|
+/// | s           | steps         | scalar          | vectors generated between reductions              |
+/// | V_{j:j+s}   | columns of Q  | n x (s+1)       | panel: v_0 = q_j, v_{k+1} = p_{k+1}(A M^{-1}) q_j |
+/// | B           | changeOfBasis | (s+1) x s       | A M^{-1} V(:,0:s) = V B                           |
+/// | R_{:,j:j+s} | coefficients  | (j+s+1) x (s+1) | V = Q R                                           |
+/// | theta       | recurrence_   | about s numbers | Leja-ordered Ritz values                          |
 ///
 /// Breakdown ladder: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
 /// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
@@ -71,41 +71,43 @@ class SStepGmres final : public RestartedGmres<Types> {
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (stop.iterations() == 0) careful_ = false;
     begin(system, beta);
-    CycleOutcome cycle;
+    CycleOutcome outcome;
     Matrix r;
-    while (cycle.columns < this->restartLength_ && !stop.exhausted() && !cycle.claimed && !cycle.stopped) {
-      const int first = cycle.columns;
-      const int steps = std::min({panelSteps(first), this->restartLength_ - first, stop.remaining()});
+    while (outcome.columns < cycle_.length() && !stop.exhausted() && !outcome.claimed && !outcome.stopped) {
+      const int first = outcome.columns;
+      const int steps = std::min({panelSteps(first), cycle_.length() - first, stop.remaining()});
 
       const Matrix changeOfBasis = generatePanel(system, first, steps);  // V = [q_j, p_1(A) q_j, ...]
       const PanelOutcome panel =
-          orthogonalization_->orthonormalize(this->basis_, first, steps, system, this->relation_, r);  // V = Q R
-      cycle.finite = panel.finite;
+          orthogonalization_->orthonormalize(cycle_.basis(), first, steps, system, cycle_.relation(), r);  // V = Q R
+      outcome.finite = panel.finite;
       revalidate(system, stop, steps, panel);
       if (panel.rank == steps + 1) {
         stepSize_.succeeded(steps, panel.condition);
-      } else if (!shrink(system, stop, first, steps, panel, r, cycle)) {
-        if (!cycle.finite || (steps == 1 && cycle.columns == first)) break;
+      } else if (!shrink(system, stop, first, steps, panel, r, outcome)) {
+        if (!outcome.finite || (steps == 1 && outcome.columns == first)) break;
         continue;
       }
       const int gained = reliableSteps(system, stop, first, panel.rank - 1, changeOfBasis, r);
-      this->extend(system, stop, first, gained, changeOfBasis, r, cycle);  // H = (R B - H R_top) R_mid^{-1}
-      learnShifts(system, stop, cycle.columns, false);
+      cycle_.extend(system, stop, first, gained, changeOfBasis, r, outcome);  // H = (R B - H R_top) R_mid^{-1}
+      learnShifts(system, stop, outcome.columns, false);
     }
-    this->complete(*orthogonalization_, system, stop, cycle);
-    if (!careful_ && this->isRefuted(cycle)) {
+    cycle_.complete(*orthogonalization_, system, stop, outcome);
+    if (!careful_ && cycle_.isRefuted(outcome)) {
       careful_ = true;
       system.tell(stop.iterations(), "step size",
                   "1 from now on: the recursive residual has lost touch with the true one");
     }
-    learnShifts(system, stop, cycle.columns, true);
-    return cycle;
+    learnShifts(system, stop, outcome.columns, true);
+    return outcome;
   }
 
  private:
+  using Base::cycle_, Base::flexible_;
+
   void begin(LinearSystem<Types>& system, Scalar beta) {
-    this->start(system, beta);
-    orthogonalization_.get(options_, this->basis_[0].getMap()->getComm()).begin(this->restartLength_);
+    cycle_.begin(system, beta);
+    orthogonalization_.get(options_, cycle_.basis()[0].getMap()->getComm()).begin(cycle_.length());
     stepSize_.beginCycle();
     error_.begin();
   }
@@ -119,13 +121,13 @@ class SStepGmres final : public RestartedGmres<Types> {
     return std::min(s, first == 0 ? 2 : first <= 2 ? 3 : 5);
   }
 
-  bool learns() const { return options_.shiftsAuto && options_.computeRitzValues && !this->flexible_; }
+  bool learns() const { return options_.shiftsAuto && options_.computeRitzValues && !flexible_; }
 
   /// v_{k+1} = (A M^{-1} v_k - alpha_k v_k - beta_k v_{k-1}) / gamma_k, k = 0..s-1. Returns B.
   Matrix generatePanel(LinearSystem<Types>& system, int first, int steps) {
     for (int k = 0; k < steps; ++k) {
-      this->applyTo(system, first + k);
-      advanceBasis(system, recurrence_, this->basis_, first, k);
+      cycle_.apply(system, first + k);
+      advanceBasis(system, recurrence_, cycle_.basis(), first, k);
     }
     return recurrence_.template changeOfBasis<Scalar>(steps);
   }
@@ -133,10 +135,8 @@ class SStepGmres final : public RestartedGmres<Types> {
   /// How many of `found` steps H can take before A Q = Q H loses digits that this solve still needs.
   int reliableSteps(LinearSystem<Types>& system, StopTest& stop, int first, int found, const Matrix& changeOfBasis,
                     const Matrix& r) {
-    if (this->flexible_) return found;  // H = R B inherits nothing
-    const auto& leastSquares = this->relation_.leastSquares();
-    const Scalar limit = static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() *
-                         static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    if (flexible_) return found;  // H = R B inherits nothing
+    const Scalar limit = cycle_.bearableError(stop);
     const auto leading = [&](int count) { return block(r, 0, 0, first + count + 1, count + 1); };
     const bool byCholesky = options_.intraOrthogonalization == IntraOrthogonalization::CholQr;
     const int known = byCholesky ? RelationError<Scalar>::knownSteps(first, leading(found)) : found;
@@ -163,26 +163,26 @@ class SStepGmres final : public RestartedGmres<Types> {
   /// The breakdown ladder for a panel that lost rank: halve s and keep the vectors that are good; with s = 1 go on
   /// classically. Returns true when the panel's good vectors include a new one, false when the loop is to look again.
   bool shrink(LinearSystem<Types>& system, StopTest& stop, int first, int steps, const PanelOutcome& panel,
-              const Matrix& r, CycleOutcome& cycle) {
+              const Matrix& r, CycleOutcome& outcome) {
     if (steps == 1) {
-      if (panel.rank == 1 && panel.finite) this->classicalStep(system, stop, first, r, cycle);
+      if (panel.rank == 1 && panel.finite) cycle_.classicalStep(system, stop, first, r, outcome);
       return false;
     }
     stepSize_.failed(steps);
     system.tell(stop.iterations(), "step size",
                 std::to_string(panel.rank) + " of " + std::to_string(steps + 1) +
                     " vectors of a panel are independent; s = " + std::to_string(stepSize_.current()));
-    cycle.finite = true;  // a smaller s may still avoid the overflow
-    if (panel.rank == 1) this->relation_.reexpress(first, block(r, 0, 0, first + 1, 1));
+    outcome.finite = true;  // a smaller s may still avoid the overflow
+    if (panel.rank == 1) cycle_.relation().reexpress(first, block(r, 0, 0, first + 1, 1));
     return panel.rank > 1;
   }
 
   /// Shifts from the first panels, once there are about s Ritz values, or from the whole first cycle.
   void learnShifts(LinearSystem<Types>& system, StopTest& stop, int columns, bool cycleEnds) {
     if (recurrence_.ready() || !learns() || columns == 0) return;
-    const int enough = std::min(stepSize_.current(), this->restartLength_);
+    const int enough = std::min(stepSize_.current(), cycle_.length());
     if (options_.computeRitzValuesOnFly ? cycleEnds || columns < enough : !cycleEnds) return;
-    recurrence_.setShifts(hessenbergEigenvalues(this->relation_.hessenberg(), columns));
+    recurrence_.setShifts(hessenbergEigenvalues(cycle_.relation().hessenberg(), columns));
     if (recurrence_.ready()) {
       system.tell(stop.iterations(), "shifts", std::to_string(recurrence_.shifts().size()) + " Ritz values");
     }

@@ -20,10 +20,10 @@ class KeptDirection {
   using MultiVector = typename Types::MultiVector;
   using Slot = typename ReductionBatch<Types>::Slot;
 
-  /// What the recurrences of CG say about p and the next Lanczos vector v.
+  /// What the recurrences of CG say about p and the next Lanczos vector q.
   struct Numbers {
     Scalar curvature = 0;  ///< (p, A p)
-    Scalar onto = 0;       ///< (A p, v) / (p, A p)
+    Scalar onto = 0;       ///< (A p, q) / (p, A p)
   };
 
   void forget() { kept_ = false; }
@@ -39,7 +39,7 @@ class KeptDirection {
   const MultiVector* image() const { return kept_ ? s_.get() : nullptr; }
 
   /// Whether p is what the recurrences believe, to a relative error. One blocking reduction.
-  /// \param z factor times v
+  /// \param z factor times q
   bool agrees(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& p, const MultiVector& z,
               Scalar factor, const Numbers& expected, Scalar tolerance) {
     batch.clear();

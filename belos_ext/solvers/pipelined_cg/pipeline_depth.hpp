@@ -11,18 +11,18 @@
 
 namespace capstan {
 
-/// Watches how far the basis V of p(l)-CG has left orthonormality. Replicated: fed with reduced numbers only.
+/// Watches how far the basis Q of p(l)-CG has left orthonormality. Replicated: fed with reduced numbers only.
 ///
-/// The recurrences of V and of Z^(l) obey T to rounding, but |v_j|^2 is inferred, never measured, by G; its error grows
+/// The recurrences of Q and of Z^(l) obey T to rounding, but |q_j|^2 is inferred, never measured, by G; its error grows
 /// geometrically where the spectrum is wide, unseen until a square root fails long after CG's convergence is lost. So
-/// |v_j|^2 is measured, l steps late, and the pipeline is restarted while what it leaves is still good.
+/// |q_j|^2 is measured, l steps late, and the pipeline is restarted while what it leaves is still good.
 ///
 /// Growth tells, not size: a deep pipeline begins with an error that a harmless problem keeps. The limit is a multiple
 /// of the largest error seen while the pipeline fills, and the band of G after it, between bounds of its own; see
 /// tuning::pipelined_cg::orthogonality.
 class OrthogonalityWatch {
  public:
-  /// \param epsilon of the scalars that V is made of   \param depth l
+  /// \param epsilon of the scalars that Q is made of   \param depth l
   void begin(double epsilon, int depth) {
     namespace tuned = tuning::pipelined_cg::orthogonality;
     least_ = tuned::least * epsilon;
@@ -32,7 +32,7 @@ class OrthogonalityWatch {
     error_ = largest_ = 0;
   }
 
-  /// |v_j|^2, j in order.
+  /// |q_j|^2, j in order.
   void observe(double square) {
     namespace tuned = tuning::pipelined_cg::orthogonality;
     error_ = std::abs(square - 1);

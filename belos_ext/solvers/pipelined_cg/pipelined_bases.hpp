@@ -3,7 +3,7 @@
 /// The vectors of deep pipelined CG: l + 1 bases z^(0) .. z^(l), each one product ahead of the one before, and
 /// u^(k) = M z^(k).
 ///
-/// Source: [deep-pipelined-cg], section 2.2, "numerically stable recurrences". z^(0) = v is the Lanczos basis.
+/// Source: [deep-pipelined-cg], section 2.2, "numerically stable recurrences". z^(0) = Q is the Lanczos basis, v there.
 /// Storage: the last max(l, 3) vectors of z^(l) and 2 of each other z^(k), in all 2 l + max(l, 3); with a
 /// preconditioner 3 of u^(l) and 2 of each other u^(k) besides, 2 l + 3. Without one u^(k) is z^(k) itself.
 
@@ -50,7 +50,7 @@ class PipelinedBases {
     if (preconditioned_) system.kernels().scale(Scalar(1), u(k), u(k, k));
   }
 
-  /// z^(l)_0 = factor v_j and u^(l)_0 likewise: the residual of an iterate, where a new pipeline of any depth can
+  /// z^(l)_0 = factor q_j and u^(l)_0 likewise: the residual of an iterate, where a new pipeline of any depth can
   /// begin.
   void restartFrom(LinearSystem<Types>& system, int j, Scalar factor) {
     system.kernels().scale(factor, z(0, j), top(0));

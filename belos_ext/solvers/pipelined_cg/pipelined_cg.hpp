@@ -4,7 +4,7 @@
 ///
 /// Source: [deep-pipelined-cg], algorithm 1, with the stable multi-basis recurrences.
 ///
-/// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G, and |v|^2; one more with a
+/// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G, and |q|^2; one more with a
 /// preconditioner, the 2-norm of the residual), 1 fence (where it starts), 1 A, 1 M^{-1}, all recurrences in one sweep
 /// over 2 l + 5 vectors (2 l + 3 more with a preconditioner). Overlap: the reduction started at the end of iteration i
 /// - l is waited for in iteration i, after l applications of A and M^{-1} and l - 1 sweeps. Storage: 2 l + max(l, 3) +
@@ -12,18 +12,19 @@
 /// l + 4 with a left and a right one); 1 more from the first warm restart on; 4 or 5 more once CG takes over; 17 more
 /// while bounds of the spectrum are estimated, with 16 A, 16 M^{-1} and 3 reductions.
 ///
-/// | paper     | here        | shape               | meaning                                                      |
-/// |-----------|-------------|---------------------|--------------------------------------------------------------|
-/// | z^(k)_j   | z(k, j)     | n x 1, distributed  | k-th auxiliary basis; z^(0) = v is M-orthonormal             |
-/// | z^(l)_j   | top(j)      | n x 1, distributed  | the basis that runs l products ahead                         |
-/// | u_j       | u(j)        | n x 1, distributed  | M z^(l)_j (z^(l)_j itself without a preconditioner)          |
-/// | p         | p_          | n x 1, distributed  | search direction of x                                        |
-/// | -         | kept_       | n x 1, distributed  | s = A p of the direction kept over a restart                 |
-/// | g, gamma, | lanczos_    | band, scalars,      | Z^(l) = V G; diagonal and off-diagonal of the Lanczos matrix |
-/// | delta     |             | replicated          | T                                                            |
-/// | eta, zeta | eta_, zeta_ | scalars, replicated | LU factors of T, and the M^{-1}-norm of the residual         |
+/// | paper         | here         | shape               | meaning                                                      |
+/// |---------------|--------------|---------------------|--------------------------------------------------------------|
+/// | v_j = z^(0)_j | q_j: z(0, j) | n x 1, distributed  | Lanczos vectors, M-orthonormal                               |
+/// | z^(k)_j       | z(k, j)      | n x 1, distributed  | k-th auxiliary basis                                         |
+/// | z^(l)_j       | top(j)       | n x 1, distributed  | the basis that runs l products ahead                         |
+/// | u_j           | u(j)         | n x 1, distributed  | M z^(l)_j (z^(l)_j itself without a preconditioner)          |
+/// | p             | p_           | n x 1, distributed  | search direction of x                                        |
+/// | -             | kept_        | n x 1, distributed  | s = A p of the direction kept over a restart                 |
+/// | g, gamma,     | lanczos_     | band, scalars,      | Z^(l) = Q G; diagonal and off-diagonal of the Lanczos matrix |
+/// | delta         |              | replicated          | T                                                            |
+/// | eta, zeta     | eta_, zeta_  | scalars, replicated | LU factors of T, and the M^{-1}-norm of the residual         |
 ///
-/// Restarts are warm. A cycle that ends early leaves x_a, v_a and p_{a-1}; the next one runs on the space conjugate to
+/// Restarts are warm. A cycle that ends early leaves x_a, q_a and p_{a-1}; the next one runs on the space conjugate to
 /// p_{a-1}: algorithm 1 with A - s s^T / (p, s) for A, s = A p_{a-1}, whose Lanczos vectors are those that CG would go
 /// on with. It differs from A on z_0 .. z_{2l} alone, and (s, z_i) travels with the products of z_i, waited for early.
 /// Cost of a restart: 2 blocking reductions, 1 A (2 A and 1 M^{-1} where the residual is computed anew), l A to fill.
@@ -182,7 +183,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     if (ending == Ending::Replacement) return Restart::Replaced;
     Restart restart = Restart::Cold;
     if (ending == Ending::Drift) restart = Restart::Judged;
-    if (ending == Ending::Skew) {  // |v_a|^2 is known l steps late: the direction itself tells how good it is now
+    if (ending == Ending::Skew) {  // |q_a|^2 is known l steps late: the direction itself tells how good it is now
       bases_.restartFrom(system, a_, zeta_);  // the residual u_a zeta_a
       if (directionIsGood(system, stop.iterations())) restart = Restart::Warm;
     }
@@ -228,9 +229,9 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   }
 
   EigenvalueBounds bounds(LinearSystem<Types>& system, StopTest& stop) {
-    return bounds_.get(system, p_->getMap(), stop.iterations(), [&](const MultiVector& v, MultiVector& w) {
-      system.act(Action::Operator, v, preconditioned_ ? *check_ : w);
-      if (preconditioned_) system.precondition(*check_, scratch_.get(), w);
+    return bounds_.get(system, p_->getMap(), stop.iterations(), [&](const MultiVector& in, MultiVector& out) {
+      system.act(Action::Operator, in, preconditioned_ ? *check_ : out);
+      if (preconditioned_) system.precondition(*check_, scratch_.get(), out);
     });
   }
 

@@ -23,7 +23,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   using MultiVector = typename Types::MultiVector;
 
  protected:
-  /// Replacement: an intended residual replacement. Drift: the computed residual is not the recursion's. Skew: V is no
+  /// Replacement: an intended residual replacement. Drift: the computed residual is not the recursion's. Skew: Q is no
   /// longer orthonormal. Exhausted: as is the Krylov space.
   enum class Ending { Over, Replacement, Drift, Skew, Breakdown, Exhausted };
 
@@ -42,7 +42,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
         if (!(eta > 0) || !std::isfinite(eta) || !std::isfinite(rest)) return Ending::Breakdown;
         SweepList<Types> sweep(x.getLocalLength());
         if (a > 0) sweep.axpy(zeta_, *p_, x);                // line 31: x_a = x_{a-1} + zeta p
-        expected_ = {a > 0 ? 1 / eta_ : Scalar(0), before};  // (p, A p) and (A p, v_a) / (p, A p) of p_{a-1}
+        expected_ = {a > 0 ? 1 / eta_ : Scalar(0), before};  // (p, A p) and (A p, q_a) / (p, A p) of p_{a-1}
         eta_ = eta;
         zeta_ = a > 0 ? -lambda * zeta_ : nu_;  // lines 29, 25
         const bool exhausted = std::abs(rest) <= vanishing();
@@ -168,9 +168,9 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   }
 
   /// A vector like b, made where it is missing.
-  MultiVector& made(Teuchos::RCP<MultiVector>& v, const MultiVector& b) {
-    if (v.is_null()) v = Teuchos::rcp(new MultiVector(b.getMap(), 1));
-    return *v;
+  MultiVector& made(Teuchos::RCP<MultiVector>& vector, const MultiVector& b) {
+    if (vector.is_null()) vector = Teuchos::rcp(new MultiVector(b.getMap(), 1));
+    return *vector;
   }
 
   int l() const { return depth_.current(); }

@@ -11,8 +11,8 @@
 
 namespace capstan {
 
-/// Column c: (u_c, v_{c-l}), (u_c, z^(l)_j) for j = c-l+1 .. c, |v_{c-l}|^2 in the M-norm, with a preconditioner
-/// |M v_{c-l}|^2 in the 2-norm, and (s, z^(l)_c) where a direction s is given. Buffers are kept.
+/// Column c: (u_c, q_{c-l}), (u_c, z^(l)_j) for j = c-l+1 .. c, |q_{c-l}|^2 in the M-norm, with a preconditioner
+/// |M q_{c-l}|^2 in the 2-norm, and (s, z^(l)_c) where a direction s is given. Buffers are kept.
 template <class Types>
 class PipelinedProducts {
  public:
@@ -59,9 +59,9 @@ class PipelinedProducts {
     for (const auto& slot : at(c).slots) values_.push_back(at(c).batch[slot]);
     return values_;
   }
-  /// |v_{c-l}|^2, for c >= l.
+  /// |q_{c-l}|^2, for c >= l.
   Scalar square(int c) { return at(c).batch[at(c).square]; }
-  /// |M v_{c-l}|^2 in the 2-norm, for c >= l.
+  /// |M q_{c-l}|^2 in the 2-norm, for c >= l.
   Scalar residual(int c) { return at(c).batch[preconditioned_ ? at(c).residual : at(c).square]; }
   /// (s, z^(l)_c)
   Scalar along(int c) { return at(c).batch[at(c).along]; }

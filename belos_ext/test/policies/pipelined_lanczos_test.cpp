@@ -82,7 +82,7 @@ TEST(PipelinedLanczos, RecoversTheLanczosMatrixFromProductsOfTheAuxiliaryBasis) 
       ASSERT_EQ(static_cast<int>(products.size()), lanczos.products(c));
       const double rest = lanczos.complete(c, products);
       const auto column = static_cast<std::size_t>(c);
-      // Z = V G with the unit vectors for V: the column of G is z_c, all of it in the band.
+      // Z = Q G with the unit vectors for Q: the column of G is z_c, all of it in the band.
       const double square = dot(z[column], z[column]);
       EXPECT_NEAR(rest, z[column][column] * z[column][column] / square, 1e-12);
       for (int j = std::max(0, c - 2 * l); j <= c; ++j) {
@@ -106,12 +106,12 @@ TEST(PipelinedLanczos, TakesLPlusOneProductsAColumn) {
 TEST(PipelinedLanczos, TellsAnExhaustedSpaceFromABreakdown) {
   PipelinedLanczos<double> lanczos;
   lanczos.reset({1});
-  // z_1 = (A - 1) v_0 = 2 v_0: nothing is left, and gamma_0 = 3 stands.
+  // z_1 = (A - 1) q_0 = 2 q_0: nothing is left, and gamma_0 = 3 stands.
   EXPECT_EQ(lanczos.complete(1, {2, 4}), 0);
   EXPECT_EQ(lanczos.gamma(0), 3);
   EXPECT_EQ(lanczos.delta(0), 0);
   lanczos.reset({3});
-  EXPECT_EQ(lanczos.complete(1, {0, 0}), 0) << "A v_0 = 3 v_0: z_1 = 0";
+  EXPECT_EQ(lanczos.complete(1, {0, 0}), 0) << "A q_0 = 3 q_0: z_1 = 0";
   EXPECT_EQ(lanczos.gamma(0), 3);
   lanczos.reset({1});
   EXPECT_LT(lanczos.complete(1, {2, 3}), -0.3) << "products that no vectors have";

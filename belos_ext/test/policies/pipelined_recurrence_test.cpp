@@ -20,39 +20,39 @@ Matrix columns(const Matrix& a, int first, int count) { return copyOf(block(a, 0
 
 double norm(const Matrix& v) { return std::sqrt(transposedTimes(v, v)(0, 0)); }
 
-/// V R = a with V orthonormal: Gram-Schmidt twice.
-void factor(const Matrix& a, Matrix& v, Matrix& r) {
-  v = copyOf(a);
+/// Q R = a with Q orthonormal: Gram-Schmidt twice.
+void factor(const Matrix& a, Matrix& q, Matrix& r) {
+  q = copyOf(a);
   r.shape(a.numCols(), a.numCols());
   for (int c = 0; c < a.numCols(); ++c) {
     for (int pass = 0; pass < 2; ++pass) {
       for (int j = 0; j < c; ++j) {
-        const double h = transposedTimes(columns(v, j, 1), columns(v, c, 1))(0, 0);
+        const double h = transposedTimes(columns(q, j, 1), columns(q, c, 1))(0, 0);
         r(j, c) += h;
-        for (int i = 0; i < a.numRows(); ++i) v(i, c) -= h * v(i, j);
+        for (int i = 0; i < a.numRows(); ++i) q(i, c) -= h * q(i, j);
       }
     }
-    r(c, c) = norm(columns(v, c, 1));
-    for (int i = 0; i < a.numRows(); ++i) v(i, c) /= r(c, c);
+    r(c, c) = norm(columns(q, c, 1));
+    for (int i = 0; i < a.numRows(); ++i) q(i, c) /= r(c, c);
   }
 }
 
 TEST(PipelinedRecurrence, ColumnsFromAnyMixOfProductsAreThoseOfTheFactorization) {
   const int count = 8;
   const Matrix z = Uniform(3).matrix(rows, count);
-  Matrix v, r;
-  factor(z, v, r);
-  // z_0 = v_0 is a unit vector for the recurrence.
+  Matrix q, r;
+  factor(z, q, r);
+  // z_0 = q_0 is a unit vector for the recurrence.
   Matrix scaled = copyOf(z);
   for (int i = 0; i < rows; ++i) scaled(i, 0) /= r(0, 0);
   r(0, 0) = 1;
-  const Matrix withV = transposedTimes(v, scaled), withZ = transposedTimes(scaled, scaled);
+  const Matrix withQ = transposedTimes(q, scaled), withZ = transposedTimes(scaled, scaled);
   for (int behind = 0; behind < 5; ++behind) {
     PipelinedRecurrence<double> recurrence;
     recurrence.begin(count, 3);
     for (int c = 1; c < count; ++c) {
       const int known = std::max(1, c - behind);
-      ASSERT_TRUE(recurrence.orthogonalize(c, known, withV[c], withZ[c] + known));
+      ASSERT_TRUE(recurrence.orthogonalize(c, known, withQ[c], withZ[c] + known));
       const Matrix above = recurrence.above(c, 1), within = recurrence.within(c, 1);
       EXPECT_LT(largest(difference(above, block(r, 0, c, c, 1))), 1e-11) << c << ", known " << known;
       EXPECT_NEAR(within(0, 0), r(c, c), 1e-11);
@@ -83,22 +83,22 @@ TEST(PipelinedRecurrence, SmallPivotsMakeTheRelationInexactAndTheErrorIsInherite
 TEST(PipelinedRecurrence, ADependentVectorIsNotTrusted) {
   PipelinedRecurrence<double> recurrence;
   recurrence.begin(3, 1);
-  const double withV[] = {2}, square[] = {4}, larger[] = {4 + 1e-10}, nan[] = {std::nan("")};
-  EXPECT_FALSE(recurrence.orthogonalize(1, 1, withV, square));
-  EXPECT_FALSE(recurrence.orthogonalize(1, 1, withV, nan));
-  EXPECT_TRUE(recurrence.orthogonalize(1, 1, withV, larger));
+  const double withQ[] = {2}, square[] = {4}, larger[] = {4 + 1e-10}, nan[] = {std::nan("")};
+  EXPECT_FALSE(recurrence.orthogonalize(1, 1, withQ, square));
+  EXPECT_FALSE(recurrence.orthogonalize(1, 1, withQ, nan));
+  EXPECT_TRUE(recurrence.orthogonalize(1, 1, withQ, larger));
 }
 
 /// p(L)-GMRES with tall matrices in the open, its products taken as the solver takes them.
 struct SmallGmres {
   static constexpr int steps = 14;
-  Matrix v{rows, steps + 1}, h{steps + 1, steps};
+  Matrix q{rows, steps + 1}, h{steps + 1, steps};
 
   SmallGmres(const Matrix& a, int lag, double drop) {
     PipelinedRecurrence<double> recurrence;
     recurrence.begin(steps + lag, lag);
     Matrix z(rows, steps + lag + 1);
-    for (int i = 0; i < rows; ++i) z(i, 0) = v(i, 0) = 1 / std::sqrt(rows);
+    for (int i = 0; i < rows; ++i) z(i, 0) = q(i, 0) = 1 / std::sqrt(rows);
     for (int i = 0; i < steps + lag; ++i) {
       Matrix next = block(z, 0, i + 1, rows, 1);
       next.assign(product(a, columns(z, i, 1)));
@@ -118,13 +118,13 @@ struct SmallGmres {
  private:
   void column(PipelinedRecurrence<double>& recurrence, const Matrix& z, int c, int known) {
     const Matrix zc = columns(z, c, 1);
-    const Matrix withV = transposedTimes(columns(v, 0, known), zc);
+    const Matrix withQ = transposedTimes(columns(q, 0, known), zc);
     const Matrix withZ = transposedTimes(columns(z, known, c - known + 1), zc);
-    ASSERT_TRUE(recurrence.orthogonalize(c, known, withV.values(), withZ.values())) << c;
-    Matrix vc = block(v, 0, c, rows, 1);
-    vc.assign(zc);
-    vc -= product(columns(v, 0, c), copyOf(recurrence.above(c, 1)));
-    vc.scale(1 / recurrence.within(c, 1)(0, 0));
+    ASSERT_TRUE(recurrence.orthogonalize(c, known, withQ.values(), withZ.values())) << c;
+    Matrix qc = block(q, 0, c, rows, 1);
+    qc.assign(zc);
+    qc -= product(columns(q, 0, c), copyOf(recurrence.above(c, 1)));
+    qc.scale(1 / recurrence.within(c, 1)(0, 0));
     const Matrix entries = recurrence.hessenbergColumn(c - 1, h);
     for (int j = 0; j <= c; ++j) h(j, c - 1) = entries(j, 0);
   }
@@ -137,9 +137,9 @@ TEST(PipelinedRecurrence, FollowsTheArnoldiRelationAtEveryLag) {
     for (double drop : {0.0, 0.05}) {
       SCOPED_TRACE("lag " + std::to_string(lag) + ", drop " + std::to_string(drop));
       const SmallGmres run(a, lag, drop);
-      const Matrix residual = difference(product(a, columns(run.v, 0, SmallGmres::steps)), product(run.v, run.h));
+      const Matrix residual = difference(product(a, columns(run.q, 0, SmallGmres::steps)), product(run.q, run.h));
       EXPECT_LT(largest(residual), 1e-9);
-      EXPECT_LT(largest(difference(transposedTimes(run.v, run.v), identity<double>(SmallGmres::steps + 1))), 1e-5)
+      EXPECT_LT(largest(difference(transposedTimes(run.q, run.q), identity<double>(SmallGmres::steps + 1))), 1e-5)
           << "rounding grows with the lag";
     }
   }
@@ -147,33 +147,33 @@ TEST(PipelinedRecurrence, FollowsTheArnoldiRelationAtEveryLag) {
 
 /// Nearly orthonormal columns, and one more vector.
 struct Nearly {
-  Matrix v, z;
+  Matrix q, z;
 
   explicit Nearly(int count) {
     Uniform uniform(5);
     Matrix r;
-    factor(uniform.matrix(rows, count), v, r);
+    factor(uniform.matrix(rows, count), q, r);
     Matrix noise = uniform.matrix(rows, count);
     noise.scale(1e-3);
-    v += noise;
+    q += noise;
     z = uniform.matrix(rows, 1);
   }
 };
 
-/// Feeds column after column of V, so that T is known, and returns what becomes of z.
-PipelinedCorrection<double>::Column orthogonalized(PipelinedScheme scheme, Matrix& v, Matrix& z) {
+/// Feeds column after column of Q, so that T is known, and returns what becomes of z.
+PipelinedCorrection<double>::Column orthogonalized(PipelinedScheme scheme, Matrix& q, Matrix& z) {
   PipelinedCorrection<double> correction;
-  const int count = v.numCols();
+  const int count = q.numCols();
   correction.begin(count, scheme);
   PipelinedCorrection<double>::Column column;
   for (int c = 1; c <= count; ++c) {
     Matrix all(rows, c + 1);
     Matrix left = block(all, 0, 0, rows, c), right = block(all, 0, c, rows, 1);
-    left.assign(block(v, 0, 0, rows, c));
+    left.assign(block(q, 0, 0, rows, c));
     right.assign(z);
     const int needed = correction.columnsNeeded();
     column = correction.orthogonalize(c, transposedTimes(all, columns(all, c + 1 - needed, needed)));
-    for (int i = 0; i < rows; ++i) v(i, c - 1) /= column.normalizer;
+    for (int i = 0; i < rows; ++i) q(i, c - 1) /= column.normalizer;
     if (c == count) z.scale(1 / column.normalizer);
   }
   return column;
@@ -181,14 +181,14 @@ PipelinedCorrection<double>::Column orthogonalized(PipelinedScheme scheme, Matri
 
 TEST(PipelinedCorrection, Cgs2IsTwoPassesOfClassicalGramSchmidt) {
   Nearly at(7);
-  const auto column = orthogonalized(PipelinedScheme::Cgs2, at.v, at.z);
+  const auto column = orthogonalized(PipelinedScheme::Cgs2, at.q, at.z);
   EXPECT_NE(column.normalizer, 1);
-  for (int j = 0; j < 7; ++j) EXPECT_NEAR(norm(columns(at.v, j, 1)), 1, 1e-14) << "normalised one vector later";
+  for (int j = 0; j < 7; ++j) EXPECT_NEAR(norm(columns(at.q, j, 1)), 1, 1e-14) << "normalised one vector later";
   Matrix w = copyOf(at.z), r(7, 1);
   for (int pass = 0; pass < 2; ++pass) {
-    const Matrix h = transposedTimes(at.v, w);
+    const Matrix h = transposedTimes(at.q, w);
     r += h;
-    w -= product(at.v, h);
+    w -= product(at.q, h);
   }
   EXPECT_LT(largest(difference(block(column.r, 0, 0, 7, 1), r)), 1e-14);
   EXPECT_NEAR(column.r(7, 0), norm(w), 1e-13) << "T = I is not assumed";
@@ -196,11 +196,11 @@ TEST(PipelinedCorrection, Cgs2IsTwoPassesOfClassicalGramSchmidt) {
 
 TEST(PipelinedCorrection, MgsIsModifiedGramSchmidt) {
   Nearly at(7);
-  const auto column = orthogonalized(PipelinedScheme::Mgs, at.v, at.z);
+  const auto column = orthogonalized(PipelinedScheme::Mgs, at.q, at.z);
   Matrix w = copyOf(at.z), r(7, 1);
   for (int j = 0; j < 7; ++j) {
-    r(j, 0) = transposedTimes(columns(at.v, j, 1), w)(0, 0);
-    Matrix step = columns(at.v, j, 1);
+    r(j, 0) = transposedTimes(columns(at.q, j, 1), w)(0, 0);
+    Matrix step = columns(at.q, j, 1);
     step.scale(r(j, 0));
     w -= step;
   }
@@ -210,8 +210,8 @@ TEST(PipelinedCorrection, MgsIsModifiedGramSchmidt) {
 
 TEST(PipelinedCorrection, Cgs1IsOnePassWithThePythagoreanNorm) {
   Nearly at(7);
-  const Matrix before = copyOf(at.v);
-  const auto column = orthogonalized(PipelinedScheme::Cgs1, at.v, at.z);
+  const Matrix before = copyOf(at.q);
+  const auto column = orthogonalized(PipelinedScheme::Cgs1, at.q, at.z);
   EXPECT_EQ(column.normalizer, 1);
   const Matrix r = transposedTimes(before, at.z);
   EXPECT_LT(largest(difference(block(column.r, 0, 0, 7, 1), r)), 1e-15);

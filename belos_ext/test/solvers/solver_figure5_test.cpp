@@ -12,6 +12,7 @@
 #include <fstream>
 #include <random>
 
+#include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
 #include "belos_ext/test/policies/basis_run.hpp"
 #include "belos_ext/test/support/methods.hpp"
@@ -23,7 +24,7 @@ constexpr int order = 100, iterations = 99;
 
 struct Point {
   double residual;  ///< || b - A x || / || b ||, computed
-  double loss;      ///< || I - V^T V ||_F
+  double loss;      ///< || I - Q^T Q ||_F
 };
 
 /// Point j - 1 belongs to iteration j.
@@ -83,7 +84,7 @@ class Watched final : public PlainSystem {
 template <class Method>
 struct Open final : Method {
   using Method::Method;
-  double loss() { return orthogonalityLoss(*this->basis_.columns(0, this->relation_.columns())); }
+  double loss() { return orthogonalityLoss(*this->cycle_.basis().columns(0, this->cycle_.relation().columns())); }
 };
 
 /// \param shifts of p(1)-GMRES; empty: automatic
@@ -116,30 +117,30 @@ Curve standard(const std::string& scheme) {
   Curve curve{"GMRES", scheme, {}, 0};
   const auto a = lowSyncDiagonal();
   const auto b = rightHandSide(a->getRowMap(), drawn);
-  KrylovBasis<Types> v;
-  v.resize(a->getRowMap(), iterations + 1);
+  KrylovBasis<Types> q;
+  q.resize(a->getRowMap(), iterations + 1);
   HessenbergLeastSquares<double> leastSquares;
   leastSquares.reset(iterations, length(*b));
-  v[0].update(1 / length(*b), *b, 0);
+  q[0].update(1 / length(*b), *b, 0);
   for (int j = 0; j < iterations; ++j) {
     std::vector<double> h(static_cast<std::size_t>(j) + 2);
-    a->apply(v[j], v[j + 1]);
+    a->apply(q[j], q[j + 1]);
     for (int pass = 0; pass < (scheme == "cgs2" ? 2 : 1); ++pass) {
-      const MultiVector before(v[j + 1], Teuchos::Copy);
+      const MultiVector before(q[j + 1], Teuchos::Copy);
       for (int k = 0; k <= j; ++k) {
-        const double product = inner(v[k], scheme == "mgs" ? v[j + 1] : before)(0, 0);
+        const double product = inner(q[k], scheme == "mgs" ? q[j + 1] : before)(0, 0);
         h[static_cast<std::size_t>(k)] += product;
-        v[j + 1].update(-product, v[k], 1);
+        q[j + 1].update(-product, q[k], 1);
       }
     }
-    h.back() = length(v[j + 1]);
-    v[j + 1].scale(1 / h.back());
+    h.back() = length(q[j + 1]);
+    q[j + 1].scale(1 / h.back());
     leastSquares.append(h.data());
     const std::vector<double> y = leastSquares.solve(j + 1);
     MultiVector x(b->getMap(), 1), r(*b, Teuchos::Copy);
-    for (int k = 0; k <= j; ++k) x.update(y[static_cast<std::size_t>(k)], v[k], 1);
+    for (int k = 0; k <= j; ++k) x.update(y[static_cast<std::size_t>(k)], q[k], 1);
     a->apply(x, r, Teuchos::NO_TRANS, -1, 1);
-    curve.points.push_back({length(r) / length(*b), orthogonalityLoss(*v.columns(0, j + 1))});
+    curve.points.push_back({length(r) / length(*b), orthogonalityLoss(*q.columns(0, j + 1))});
   }
   return curve;
 }
@@ -224,7 +225,7 @@ TEST(Figure5, TheGuardEndsThePipelineBeforeTheBasisIsLost) {
   }
 }
 
-// Not in the paper: z = A v - sigma v with sigma in the middle of the spectrum, Capstan's default.
+// Not in the paper: z = A q - sigma q with sigma in the middle of the spectrum, Capstan's default.
 TEST(Figure5, AShiftMakesPipelinedGmresAsAccurateAsStandardGmres) {
   for (const auto scheme : {cgs1, cgs2, mgs}) {
     const Curve curve = shifted(scheme);

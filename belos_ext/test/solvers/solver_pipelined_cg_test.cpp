@@ -197,7 +197,7 @@ TEST(PipelinedCg, StaysPipelinedOnTheLaplacian) {
   }
 }
 
-// Depths at which V leaves orthonormality sooner or later: restarts are warm, and cost reductions, not convergence.
+// Depths at which Q leaves orthonormality sooner or later: restarts are warm, and cost reductions, not convergence.
 TEST(PipelinedCg, DeepPipelinesKeepUpOnLaplacians) {
   const auto smooth = [](const RCP<CrsMatrix>& a) { return systemWithSolution(a, [](GO) { return 1.0; }); };
   for (const auto& a : {grid2d(200, 200), grid3d(25)}) {

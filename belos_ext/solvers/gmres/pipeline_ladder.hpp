@@ -1,0 +1,130 @@
+#pragma once
+/// \file
+/// How far a pipelined GMRES runs ahead: blocks of t vectors, d reductions in flight, and the breakdown ladder that
+/// makes both fewer.
+///
+/// Rungs, for cycles that broke down or whose recursion has lost touch with the residual: fewer products ahead, t first
+/// where the user fixed nothing; with a classical cycle first where the broken one gained little; classical cycles for
+/// good where that repeats itself. Replicated: fed with reduced numbers only, so it decides alike on all ranks.
+
+#include <algorithm>
+#include <string>
+
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/problem/solver_state.hpp"
+#include "belos_ext/solvers/gmres/block_length.hpp"
+
+namespace capstan {
+
+/// All is local but for what it tells the report, which is alike on all ranks.
+template <class Types>
+class PipelineLadder {
+ public:
+  using Scalar = typename Types::Scalar;
+
+  /// \param blocks whether t is "Step Size"; else it is 1
+  explicit PipelineLadder(bool blocks) : blocks_(blocks) {}
+
+  /// Stands at the foot of the ladder, with the t and d of these options.
+  void configure(const SolverOptions& options) {
+    length_.configure(options.stepSizeAuto, options.stepSize);
+    t_ = blocks_ ? options.stepSize : 1;
+    depth_ = options.pipelineDepth;
+    fruitless_ = 0;
+    promised_ = claimedFrom_ = 0;
+  }
+  void recall(const SolverState& state) { length_.recall(state.stepSize); }
+  void remember(SolverState& state) const {
+    if (blocks_ && length_.automatic()) state.stepSize = length_.current();
+  }
+
+  int t() const { return t_; }
+  int depth() const { return depth_; }
+  /// L, the products that Z runs ahead of Q.
+  int lag() const { return (depth_ + 1) * t_ - 1; }
+  /// t where it is "Step Size", else 0.
+  int stepSize() const { return blocks_ ? t_ : 0; }
+
+  /// Begins a cycle of at most m columns. A pipeline longer than the cycle, or than the space itself, would never fill.
+  void fit(LinearSystem<Types>& system, const StopTest& stop, int m) {
+    if (blocks_) t_ = length_.current();
+    depth_ = std::min(depth_, std::max(m, 1));  // more is told below, and might overflow
+    if (blocks_ && length_.automatic()) t_ = std::min(t_, std::max(1, m / (2 * (depth_ + 1))));
+    if (lag() < m) return;
+    t_ = std::min(t_, std::max(1, m / 2));
+    depth_ = std::max(1, std::min(depth_, m / t_ - 1));
+    system.tell(stop.iterations(), "pipeline depth",
+                "reduced to " + std::to_string(depth_) + " with blocks of " + std::to_string(t_) +
+                    " to fit the restart length, or the number of equations, " + std::to_string(m));
+  }
+
+  /// Whether all cycles are classical from now on.
+  bool givenUp() const { return fruitless_ > tuning::pipelined_gmres::maxFruitless; }
+
+  /// Whether the next cycle is a classical one, since rounding has separated Z from the products it stands for: the
+  /// recursion of the last cycle promised a far smaller residual than beta, the true one, and nothing shorter is left
+  /// to try; or it claimed to have met the target and gained nothing. Goes on to the next rung in both cases.
+  bool wentAstray(LinearSystem<Types>& system, const StopTest& stop, Scalar beta) {
+    const bool inVain =
+        claimedFrom_ > 0 && beta > static_cast<Scalar>(tuning::pipelined_gmres::progress) * claimedFrom_;
+    if (!inVain && !(promised_ > 0 && beta > tuning::pipelined_gmres::astray * promised_)) return false;
+    const bool classical = inVain || lag() == 1;
+    ++fruitless_;
+    shrink(system, stop, "the recursive residual has lost touch with the true one", classical);
+    return classical;
+  }
+
+  /// Fewer products ahead: shorter blocks first where the user fixed nothing.
+  /// \param why for the report   \param classical whether the next cycle is a classical one
+  void shrink(LinearSystem<Types>& system, const StopTest& stop, const std::string& why, bool classical) {
+    if (t_ > 1 && (depth_ == 1 || length_.automatic())) {
+      length_.limit(t_);
+      length_.failed();
+      t_ = length_.current();
+    } else if (depth_ > 1) {
+      depth_ = depth_ / 2;
+    }
+    system.tell(stop.iterations(), "restart",
+                why + "; going on with depth " + std::to_string(depth_) + ", blocks of " + std::to_string(t_) +
+                    (givenUp()   ? ", classically from now on"
+                     : classical ? ", first with a classical cycle"
+                                 : ""));
+  }
+
+  /// A cycle has ended, for wentAstray(); both 0 where it was a classical one.
+  /// \param promised the residual of the recursion at its end
+  /// \param claimedFrom the true one at its beginning, if it claimed to have met the target, else 0
+  void ended(Scalar promised, Scalar claimedFrom) {
+    promised_ = promised;
+    claimedFrom_ = claimedFrom;
+  }
+
+  /// The cycle gained that many columns before it broke down for good: as good as none where the pipeline was hardly
+  /// filled.
+  void brokeAfter(int columns) { fruitless_ = columns > lag() ? 0 : fruitless_ + 1; }
+
+  /// The broken cycle could be taken to its end.
+  void recovered() { fruitless_ = 0; }
+
+  /// A cycle of that many columns went well: an automatic t follows what it was like.
+  /// \param condition the worst of its vectors   \param whole the solve ended with it and had no other
+  void succeeded(LinearSystem<Types>& system, const StopTest& stop, int columns, double condition, bool whole) {
+    if (!blocks_ || length_.current() != t_) return;  // it did not fit
+    length_.succeeded(columns, condition, depth_, whole);
+    if (length_.current() != t_) {
+      system.tell(stop.iterations(), "step size", "t = " + std::to_string(length_.current()));
+    }
+  }
+
+ private:
+  bool blocks_;
+  int t_ = 1, depth_ = 1;
+  int fruitless_ = 0;                      ///< cycles in a row
+  Scalar promised_ = 0, claimedFrom_ = 0;  ///< of the last cycle, if that was pipelined
+  BlockLength length_;
+};
+
+}  // namespace capstan
