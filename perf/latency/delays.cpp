@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "perf/latency/visible_mpi.hpp"
 
@@ -31,29 +30,6 @@ int sizeOf(MPI_Comm comm) {
     size += remote;
   }
   return size;
-}
-
-/// Ranks in MPI_COMM_WORLD of those that `comm` can receive from, MPI_UNDEFINED for processes outside it.
-std::vector<int> worldRanksOf(MPI_Comm comm) {
-  MPI_Group members = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
-  int between = 0;
-  PMPI_Comm_test_inter(comm, &between);
-  if (between != 0) {
-    PMPI_Comm_remote_group(comm, &members);
-  } else {
-    PMPI_Comm_group(comm, &members);
-  }
-  PMPI_Comm_group(MPI_COMM_WORLD, &world);
-  int size = 0;
-  PMPI_Group_size(members, &size);
-  std::vector<int> ranks(static_cast<std::size_t>(size));
-  std::vector<int> worldRanks(ranks.size());
-  std::iota(ranks.begin(), ranks.end(), 0);
-  PMPI_Group_translate_ranks(members, size, ranks.data(), world, worldRanks.data());
-  PMPI_Group_free(&members);
-  PMPI_Group_free(&world);
-  return worldRanks;
 }
 
 /// Virtual processes of a communicator: as large a part of P as the communicator is of MPI_COMM_WORLD.
@@ -87,24 +63,14 @@ CommunicatorDelays::CommunicatorDelays(const Settings& settings, MPI_Comm comm)
     : settings_(settings), noise_(settings.collectives.noise, settings.collectives.seed) {
   int worldSize = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &worldSize);
-  PMPI_Comm_rank(MPI_COMM_WORLD, &me_);
   const int size = sizeOf(comm);
   collectives_ = settings.collectives.on && (size > 1 || worldSize == 1);
   latency_ = latencyOf(settings.collectives, size, worldSize);
-  if (settings.messages.shape != MessageSettings::Shape::Off) worldRanks_ = worldRanksOf(comm);
 }
 
 Duration CommunicatorDelays::collective(double bytes) {
   const std::lock_guard<std::mutex> lock(mutex_);
   return toDuration(latency_ + bytes * settings_.collectives.secondsPerByte + noise_.draw());
-}
-
-Duration CommunicatorDelays::message(int source, double bytes) const {
-  if (source < 0 || source >= static_cast<int>(worldRanks_.size())) return Duration::zero();  // MPI_PROC_NULL
-  const int from = worldRanks_[static_cast<std::size_t>(source)];
-  if (from == me_ || from == MPI_UNDEFINED) return Duration::zero();
-  const MessageSettings& model = settings_.messages;
-  return toDuration(model.base + hops(model, from, me_) * model.hop + bytes * model.secondsPerByte);
 }
 
 Shared delaysOf(MPI_Comm comm) {

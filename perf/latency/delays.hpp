@@ -7,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <random>
-#include <vector>
 
 #include "perf/latency/settings.hpp"
 #include "perf/latency/visible_mpi.hpp"
@@ -42,15 +41,10 @@ class CommunicatorDelays {
   /// Delay of the next collective of `bytes` bytes. Thread-safe; call it once for each collective.
   Duration collective(double bytes);
 
-  /// Delay of a message of `bytes` bytes from rank `source` of the communicator. Zero from the rank itself.
-  Duration message(int source, double bytes) const;
-
  private:
   const Settings& settings_;
   bool collectives_;
   double latency_;  // seconds, without bytes and noise
-  std::vector<int> worldRanks_;
-  int me_;
   std::mutex mutex_;
   NoiseSource noise_;
 };

@@ -88,18 +88,6 @@ void readSettingsOrExit() {
 
 void start() {
   if (!asked.on()) return;
-  int ranks = 0;
-  int rank = 0;
-  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  try {
-    checkPlaces(asked, ranks);
-  } catch (const std::invalid_argument& error) {
-    if (rank == 0) std::fprintf(stderr, "capstan latency layer: %s\n", error.what());
-    real::Barrier(MPI_COMM_WORLD);  // let the message out before rank 0 can be killed
-    PMPI_Abort(MPI_COMM_WORLD, 2);
-    _exit(2);  // MPICH 5 was seen to come back before the launcher ends the process
-  }
   PMPI_Comm_dup(MPI_COMM_SELF, &quiet);
   startDelays(asked);
   running = true;

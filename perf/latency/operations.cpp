@@ -1,7 +1,6 @@
 /// \file
-/// MPI functions that start operations, replaced: initialisation, collectives and receives.
+/// MPI functions that start operations, replaced: initialisation and collectives.
 
-#include <algorithm>
 #include <utility>
 
 #include "perf/latency/layer.hpp"
@@ -18,12 +17,6 @@ std::shared_ptr<CommunicatorDelays> collectiveDelays(MPI_Comm comm) {
   if (!on() || !settings().collectives.on || comm == MPI_COMM_NULL) return nullptr;
   auto delays = delaysOf(comm);
   return delays->delaysCollectives() ? delays : nullptr;
-}
-
-/// The delays of `comm` where a receive from `source` is delayed, else null.
-std::shared_ptr<CommunicatorDelays> messageDelays(MPI_Comm comm, int source) {
-  const bool asked = on() && settings().messages.shape != MessageSettings::Shape::Off;
-  return asked && comm != MPI_COMM_NULL && source != MPI_PROC_NULL ? delaysOf(comm) : nullptr;
 }
 
 /// Calls a blocking collective and returns no sooner than its delay after the call.
@@ -48,22 +41,6 @@ int nonblocking(MPI_Comm comm, double bytes, MPI_Request* request, Call call) {
   restart(held, Clock::now());
   const int code = call();
   if (code == MPI_SUCCESS) hold(request, std::move(held));
-  return code;
-}
-
-/// Calls a blocking receive with a status, and returns no sooner than the message's delay after the call.
-template <class Call>
-int receiving(MPI_Comm comm, int source, MPI_Status* status, Call call) {
-  const auto delays = messageDelays(comm, source);
-  if (!delays) return call(status);
-  const auto started = Clock::now();
-  MPI_Status own;
-  MPI_Status* filled = status == MPI_STATUS_IGNORE ? &own : status;
-  const int code = call(filled);
-  if (code != MPI_SUCCESS) return code;
-  int bytes = 0;
-  PMPI_Get_count(filled, MPI_BYTE, &bytes);
-  holdUntil(started + count(counters().messages, delays->message(filled->MPI_SOURCE, std::max(bytes, 0))));
   return code;
 }
 
@@ -137,37 +114,6 @@ int MPI_Allreduce_init(const void* send, void* receive, int n, MPI_Datatype type
 }
 #endif
 
-int MPI_Recv(void* buffer, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return receiving(comm, source, status,
-                   [=](MPI_Status* filled) { return real::Recv(buffer, n, type, source, tag, comm, filled); });
-}
-
-int MPI_Sendrecv(const void* send, int n, MPI_Datatype type, int target, int sendTag, void* receive, int m,
-                 MPI_Datatype into, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return receiving(comm, source, status, [=](MPI_Status* filled) {
-    return real::Sendrecv(send, n, type, target, sendTag, receive, m, into, source, tag, comm, filled);
-  });
-}
-
-int MPI_Irecv(void* buffer, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  HeldRequest held;
-  held.kind = HeldRequest::Kind::Receive;
-  held.delays = messageDelays(comm, source);
-  if (held.delays) restart(held, Clock::now());
-  const int code = real::Irecv(buffer, n, type, source, tag, comm, request);
-  if (code == MPI_SUCCESS && held.delays) hold(request, std::move(held));
-  return code;
-}
-
-int MPI_Recv_init(void* buffer, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  const int code = real::Recv_init(buffer, n, type, source, tag, comm, request);
-  HeldRequest held;
-  held.kind = HeldRequest::Kind::Receive;
-  held.delays = messageDelays(comm, source);
-  if (code == MPI_SUCCESS && held.delays) holdPersistent(*request, std::move(held));
-  return code;
-}
-
 int MPI_Start(MPI_Request* request) {
   const auto now = Clock::now();
   const int code = real::Start(request);
@@ -200,9 +146,5 @@ CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_c)
 CAPSTAN_LATENCY_ALSO_PMPI(Iallreduce_c)
 CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_init)
 #endif
-CAPSTAN_LATENCY_ALSO_PMPI(Recv)
-CAPSTAN_LATENCY_ALSO_PMPI(Sendrecv)
-CAPSTAN_LATENCY_ALSO_PMPI(Irecv)
-CAPSTAN_LATENCY_ALSO_PMPI(Recv_init)
 CAPSTAN_LATENCY_ALSO_PMPI(Start)
 CAPSTAN_LATENCY_ALSO_PMPI(Startall)

@@ -18,15 +18,13 @@ namespace capstan::latency {
 
 /// One operation. Used by one thread at a time, as MPI demands of requests.
 struct HeldRequest {
-  enum class Kind { Collective, Receive } kind = Kind::Collective;
   MPI_Request real = MPI_REQUEST_NULL;
   std::shared_ptr<CommunicatorDelays> delays;
-  double bytes = 0;  ///< of a collective
+  double bytes = 0;
   bool persistent = false;
   bool active = true;    ///< false for a persistent request that is not started
   bool arrived = false;  ///< the real operation is complete
-  Clock::time_point started;
-  Clock::time_point deadline;  ///< of a receive: known only when it has arrived
+  Clock::time_point deadline;
 };
 
 /// Registers a started nonblocking operation and replaces `*request`, the real one, by the handle for the user.

@@ -17,7 +17,6 @@ namespace {
 
 const char* const fixedName = "CAPSTAN_LATENCY_US";
 const char* const modelName = "CAPSTAN_LATENCY_MODEL";
-const char* const messagesName = "CAPSTAN_LATENCY_P2P";
 const char* const operationsName = "CAPSTAN_LATENCY_OPERATIONS";
 const char* const waitName = "CAPSTAN_LATENCY_WAIT";
 const char* const reportName = "CAPSTAN_LATENCY_REPORT";
@@ -105,19 +104,6 @@ Noise noise(const Item& item) {
   return {kind == "uniform" ? Noise::Kind::Uniform : Noise::Kind::Exponential, seconds(scale)};
 }
 
-std::array<int, 3> torus(const Item& item) {
-  std::array<int, 3> size{};
-  std::istringstream text(item.value);
-  std::string part;
-  std::size_t count = 0;
-  while (std::getline(text, part, 'x')) {
-    if (count == size.size()) item.fail("three sizes, for example 8x8x4");
-    size[count++] = whole<int>({item.variable, item.key, part}, 1, 1 << 20);
-  }
-  if (count != size.size() || item.value.back() == 'x') item.fail("three sizes, for example 8x8x4");
-  return size;
-}
-
 using Readers = std::map<std::string, std::function<void(const Item&)>>;
 
 /// Hands every "key=value" of a comma-separated list to its reader. Returns the keys seen.
@@ -167,36 +153,6 @@ CollectiveSettings readModel(const std::string& value) {
   return model;
 }
 
-MessageSettings readMessages(const std::string& value) {
-  MessageSettings messages;
-  double between = 0;
-  const auto seen = readList(messagesName, value,
-                             {{"torus", [&](const Item& item) { messages.torus = torus(item); }},
-                              {"hop", [&](const Item& item) { messages.hop = seconds(item); }},
-                              {"base", [&](const Item& item) { messages.base = seconds(item); }},
-                              {"node", [&](const Item& item) { messages.nodeSize = whole<int>(item, 1, 1 << 20); }},
-                              {"inside", [&](const Item& item) { messages.base = seconds(item); }},
-                              {"between", [&](const Item& item) { between = seconds(item); }},
-                              {"beta", [&](const Item& item) { messages.secondsPerByte = secondsPerByte(item); }}});
-  const bool onTorus = contains(seen, "torus");
-  const std::vector<std::string> wrong =
-      onTorus ? std::vector<std::string>{"node", "inside", "between"} : std::vector<std::string>{"hop", "base"};
-  const bool mixed =
-      std::any_of(wrong.begin(), wrong.end(), [&](const std::string& key) { return contains(seen, key); });
-  if (onTorus == contains(seen, "node") || mixed) {
-    Item{messagesName, "", value}.fail(
-        "torus=<nx>x<ny>x<nz>,hop=<time>[,base=<time>][,beta=<rate>] or "
-        "node=<ranks>,between=<time>[,inside=<time>][,beta=<rate>]");
-  }
-  need(messagesName, value, seen, onTorus ? "hop" : "between");
-  messages.shape = onTorus ? MessageSettings::Shape::Torus : MessageSettings::Shape::Nodes;
-  if (!onTorus) {
-    if (between < messages.base) Item{messagesName, "", value}.fail("between no smaller than inside");
-    messages.hop = between - messages.base;
-  }
-  return messages;
-}
-
 CollectiveSettings readFixed(const std::string& value) {
   const Item item = {fixedName, "", value};
   const std::string allowed = "a number of microseconds from 0 to 1e7, without a unit";
@@ -234,7 +190,6 @@ Settings parseSettings(const std::map<std::string, std::string>& variables) {
   const std::map<std::string, std::function<void(const std::string&)>> readers = {
       {fixedName, [&](const std::string& value) { settings.collectives = readFixed(value); }},
       {modelName, [&](const std::string& value) { settings.collectives = readModel(value); }},
-      {messagesName, [&](const std::string& value) { settings.messages = readMessages(value); }},
       {operationsName,
        [&](const std::string& value) {
          settings.barriers = choose(operationsName, value, "allreduce", "allreduce,barrier");
@@ -259,16 +214,6 @@ Settings parseSettings(const std::map<std::string, std::string>& variables) {
                                                                 modelName);
   }
   return settings;
-}
-
-void checkPlaces(const Settings& settings, int ranks) {
-  if (settings.messages.shape != MessageSettings::Shape::Torus) return;
-  const auto& size = settings.messages.torus;
-  const double places = double(size[0]) * size[1] * size[2];
-  if (places < ranks) {
-    const std::string shape = std::to_string(size[0]) + "x" + std::to_string(size[1]) + "x" + std::to_string(size[2]);
-    Item{messagesName, "torus", shape}.fail("at least " + std::to_string(ranks) + " places, one for each rank");
-  }
 }
 
 }  // namespace capstan::latency

@@ -2,7 +2,6 @@
 /// What the latency layer is asked to emulate, read from environment variables. No MPI here.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -26,27 +25,13 @@ struct CollectiveSettings {
   std::uint64_t seed = 1;
 };
 
-/// Latency of a message: base + hops * hop + bytes * secondsPerByte.
-///
-/// Torus: rank r sits at (r mod nx, (r / nx) mod ny, r / (nx ny)); hops are counted the short way round in each
-/// direction. Nodes: `nodeSize` consecutive ranks share a node; no hop inside a node, one between any two.
-struct MessageSettings {
-  enum class Shape { Off, Torus, Nodes } shape = Shape::Off;
-  std::array<int, 3> torus = {1, 1, 1};
-  int nodeSize = 1;
-  double base = 0;  ///< seconds
-  double hop = 0;   ///< seconds
-  double secondsPerByte = 0;
-};
-
 struct Settings {
   CollectiveSettings collectives;
-  MessageSettings messages;
   bool barriers = false;  ///< delay MPI_Barrier and MPI_Ibarrier as all-reduces of 0 bytes, too
   bool yield = false;     ///< give the processor away while waiting
   std::string report;     ///< "", "stderr" or the name of a file
 
-  bool on() const { return collectives.on || messages.shape != MessageSettings::Shape::Off; }
+  bool on() const { return collectives.on; }
 };
 
 /// The variables of this process whose names begin with CAPSTAN_LATENCY.
@@ -58,12 +43,6 @@ std::map<std::string, std::string> latencyVariables();
 /// unit,
 ///   number out of range, CAPSTAN_LATENCY_US together with CAPSTAN_LATENCY_MODEL.
 Settings parseSettings(const std::map<std::string, std::string>& variables);
-
-/// Throws std::invalid_argument where a virtual torus has too few places for the ranks. Local.
-void checkPlaces(const Settings& settings, int ranks);
-
-/// Number of hops between two ranks of MPI_COMM_WORLD. Local.
-int hops(const MessageSettings& settings, int from, int to);
 
 /// One line: what is emulated, beginning with "emulated".
 std::string describe(const Settings& settings);

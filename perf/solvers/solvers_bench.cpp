@@ -105,7 +105,7 @@ nlohmann::json emulation() {
   bool loaded = false;
   while (std::getline(maps, line)) loaded = loaded || line.find("/libcapstan_latency.so") != std::string::npos;
   auto settings = nlohmann::json::object();
-  for (const char* name : {"CAPSTAN_LATENCY_US", "CAPSTAN_LATENCY_MODEL", "CAPSTAN_LATENCY_P2P"}) {
+  for (const char* name : {"CAPSTAN_LATENCY_US", "CAPSTAN_LATENCY_MODEL"}) {
     if (const char* value = std::getenv(name); value != nullptr) settings[name] = value;
   }
   return loaded && !settings.empty() ? settings : nlohmann::json(nullptr);

@@ -1,5 +1,5 @@
 /// \file
-/// Reading the settings, their error messages, distances on the virtual machine, and the noise.
+/// Reading the settings, their error messages, and the noise.
 
 #include "perf/latency/settings.hpp"
 
@@ -87,13 +87,6 @@ TEST(Settings, ErrorsNameVariableValueAndWhatIsAllowed) {
   expectError("CAPSTAN_LATENCY_WAIT", "sleep", "spin or yield");
   expectError("CAPSTAN_LATENCY_OPERATIONS", "bcast", "allreduce or allreduce,barrier");
   expectError("CAPSTAN_LATENCY_OPERATIONS", "allreduce,barrier", "barrier only with");
-  expectError("CAPSTAN_LATENCY_P2P", "torus=4x4,hop=1us", "three sizes");
-  expectError("CAPSTAN_LATENCY_P2P", "torus=4x4x0,hop=1us", "from 1");
-  expectError("CAPSTAN_LATENCY_P2P", "torus=4x4x4x4,hop=1us", "three sizes");
-  expectError("CAPSTAN_LATENCY_P2P", "torus=4x4x4", "the key hop");
-  expectError("CAPSTAN_LATENCY_P2P", "torus=4x4x4,hop=1us,inside=1us", "torus=<nx>x<ny>x<nz>");
-  expectError("CAPSTAN_LATENCY_P2P", "hop=1us", "torus=<nx>x<ny>x<nz>");
-  expectError("CAPSTAN_LATENCY_P2P", "node=2,between=1us,inside=2us", "no smaller than inside");
   expectError("CAPSTAN_LATENCY", "200", "unknown variable; known: CAPSTAN_LATENCY_MODEL");
   EXPECT_NE(errorOf({{"CAPSTAN_LATENCY_US", "1"}, {"CAPSTAN_LATENCY_MODEL", "alpha=1us"}}).find("only without"),
             std::string::npos);
@@ -104,36 +97,6 @@ TEST(Settings, VariablesOfTheProcess) {
   EXPECT_EQ(latencyVariables().at("CAPSTAN_LATENCY_US"), "5=5");
   unsetenv("CAPSTAN_LATENCY_US");
   EXPECT_EQ(latencyVariables().count("CAPSTAN_LATENCY_US"), 0U);
-}
-
-TEST(Settings, HopsOnATorusGoTheShortWayRound) {
-  const auto torus = parseSettings({{"CAPSTAN_LATENCY_P2P", "torus=4x3x2,hop=1us,base=2us"}}).messages;
-  EXPECT_EQ(hops(torus, 0, 0), 0);
-  EXPECT_EQ(hops(torus, 0, 1), 1);
-  EXPECT_EQ(hops(torus, 0, 3), 1);  // round the first ring
-  EXPECT_EQ(hops(torus, 0, 2), 2);
-  EXPECT_EQ(hops(torus, 0, 4), 1);   // next row
-  EXPECT_EQ(hops(torus, 0, 8), 1);   // last row, round the second ring
-  EXPECT_EQ(hops(torus, 0, 12), 1);  // next plane
-  EXPECT_EQ(hops(torus, 2, 23), 1 + 1 + 1);
-  for (int a = 0; a < 24; ++a) {
-    for (int b = 0; b < 24; ++b) EXPECT_EQ(hops(torus, a, b), hops(torus, b, a));
-  }
-}
-
-TEST(Settings, HopsBetweenNodes) {
-  const Settings read = parseSettings({{"CAPSTAN_LATENCY_P2P", "node=2,inside=1us,between=5us"}});
-  EXPECT_EQ(hops(read.messages, 0, 1), 0);
-  EXPECT_EQ(hops(read.messages, 1, 2), 1);
-  EXPECT_EQ(hops(read.messages, 0, 7), 1);
-  EXPECT_DOUBLE_EQ(read.messages.base, 1e-6);
-  EXPECT_DOUBLE_EQ(read.messages.hop, 4e-6);
-}
-
-TEST(Settings, TorusNeedsAPlaceForEveryRank) {
-  const Settings read = parseSettings({{"CAPSTAN_LATENCY_P2P", "torus=2x1x1,hop=1us"}});
-  EXPECT_NO_THROW(checkPlaces(read, 2));
-  EXPECT_THROW(checkPlaces(read, 3), std::invalid_argument);
 }
 
 std::vector<double> draws(const Noise& noise, std::uint64_t seed, int count) {
