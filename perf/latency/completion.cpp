@@ -38,16 +38,6 @@ class Waiting {
   std::optional<Clock::time_point> since_;
 };
 
-/// Counts a test call that found real operations complete, but held back.
-void countNotYet(const Split& split) {
-  for (const auto& one : split.held()) {
-    if (heldBack(*one.request)) {
-      ++counters().notYet;
-      return;
-    }
-  }
-}
-
 void waitFor(HeldRequest& held) {
   Waiting waiting;
   while (!ready(held)) {
@@ -148,7 +138,6 @@ int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   if (held == nullptr) return real::Test(request, flag, status);
   *flag = ready(*held) ? 1 : 0;
   if (*flag != 0) return complete(*held, request, status);
-  if (heldBack(*held)) ++counters().notYet;
   idle();
   return MPI_SUCCESS;
 }
@@ -172,7 +161,6 @@ int MPI_Testall(int n, MPI_Request requests[], int* flag, MPI_Status statuses[])
   // MPI_Testall completes all or nothing: the plain ones are asked only when the held ones are ready.
   const int code = all ? real::Testall(split.plainCount(), split.plain(), flag, split.statuses()) : MPI_SUCCESS;
   if (*flag != 0 || code != MPI_SUCCESS) return finishAll(split, code, requests, statuses);
-  countNotYet(split);
   idle();
   return MPI_SUCCESS;
 }
@@ -197,10 +185,7 @@ int MPI_Testany(int n, MPI_Request requests[], int* index, int* flag, MPI_Status
   int code = MPI_SUCCESS;
   *index = MPI_UNDEFINED;
   *flag = lookForAny(split, requests, index, status, &code) ? 1 : 0;
-  if (*flag == 0) {
-    countNotYet(split);
-    idle();
-  }
+  if (*flag == 0) idle();
   return code;
 }
 
@@ -216,10 +201,7 @@ int MPI_Testsome(int n, MPI_Request requests[], int* done, int indices[], MPI_St
   Split split(n, requests);
   if (split.held().empty()) return real::Testsome(n, requests, done, indices, statuses);
   const int code = some(false, split, requests, done, indices, statuses);
-  if (*done == 0) {
-    countNotYet(split);
-    idle();
-  }
+  if (*done == 0) idle();
   return code;
 }
 
@@ -228,7 +210,6 @@ int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   if (held == nullptr) return real::Request_get_status(request, flag, status);
   *flag = 0;
   if (ready(*held)) return real::Request_get_status(held->real, flag, status);
-  if (heldBack(*held)) ++counters().notYet;
   idle();
   return MPI_SUCCESS;
 }

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "perf/latency/real_mpi.hpp"
-#include "perf/latency/report.hpp"
 #include "perf/latency/visible_mpi.hpp"
 
 namespace capstan::latency {
@@ -94,7 +93,6 @@ void start() {
 }
 
 void stop() {
-  if (!asked.report.empty()) writeReport(asked);
   if (!running) return;
   running = false;
   stopDelays();

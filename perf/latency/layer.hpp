@@ -11,11 +11,10 @@
 
 namespace capstan::latency {
 
-/// What happened on this rank since MPI_Init. Seconds are nanoseconds / 1e9; all of it emulated.
+/// What happened on this rank since MPI_Init; the tests look at it.
 struct Counters {
   std::atomic<long> blocking{0};           ///< delayed blocking all-reduces (and barriers)
   std::atomic<long> nonblocking{0};        ///< delayed nonblocking and persistent ones, counted at their start
-  std::atomic<long> notYet{0};             ///< test calls that found an operation really complete, but held back
   std::atomic<long> askedNanoseconds{0};   ///< sum of the delays asked for
   std::atomic<long> waitedNanoseconds{0};  ///< time in blocking calls after the real operation had completed
 };

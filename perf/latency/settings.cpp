@@ -19,7 +19,6 @@ const char* const fixedName = "CAPSTAN_LATENCY_US";
 const char* const modelName = "CAPSTAN_LATENCY_MODEL";
 const char* const operationsName = "CAPSTAN_LATENCY_OPERATIONS";
 const char* const waitName = "CAPSTAN_LATENCY_WAIT";
-const char* const reportName = "CAPSTAN_LATENCY_REPORT";
 
 using Units = std::vector<std::pair<std::string, double>>;
 const Units timeUnits = {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
@@ -194,8 +193,7 @@ Settings parseSettings(const std::map<std::string, std::string>& variables) {
        [&](const std::string& value) {
          settings.barriers = choose(operationsName, value, "allreduce", "allreduce,barrier");
        }},
-      {waitName, [&](const std::string& value) { settings.yield = choose(waitName, value, "spin", "yield"); }},
-      {reportName, [&](const std::string& value) { settings.report = value; }}};
+      {waitName, [&](const std::string& value) { settings.yield = choose(waitName, value, "spin", "yield"); }}};
   std::string names;
   for (const auto& reader : readers) names += (names.empty() ? "" : ", ") + reader.first;
   for (const auto& [name, value] : variables) {

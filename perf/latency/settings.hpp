@@ -29,7 +29,6 @@ struct Settings {
   CollectiveSettings collectives;
   bool barriers = false;  ///< delay MPI_Barrier and MPI_Ibarrier as all-reduces of 0 bytes, too
   bool yield = false;     ///< give the processor away while waiting
-  std::string report;     ///< "", "stderr" or the name of a file
 
   bool on() const { return collectives.on; }
 };
@@ -43,8 +42,5 @@ std::map<std::string, std::string> latencyVariables();
 /// unit,
 ///   number out of range, CAPSTAN_LATENCY_US together with CAPSTAN_LATENCY_MODEL.
 Settings parseSettings(const std::map<std::string, std::string>& variables);
-
-/// One line: what is emulated, beginning with "emulated".
-std::string describe(const Settings& settings);
 
 }  // namespace capstan::latency

@@ -47,8 +47,7 @@ TEST(Settings, Model) {
   const Settings read =
       parseSettings({{"CAPSTAN_LATENCY_MODEL", "alpha=1.5us,beta=10GB/s,P=65536,noise=exponential:5us,seed=7"},
                      {"CAPSTAN_LATENCY_OPERATIONS", "allreduce,barrier"},
-                     {"CAPSTAN_LATENCY_WAIT", "yield"},
-                     {"CAPSTAN_LATENCY_REPORT", "stderr"}});
+                     {"CAPSTAN_LATENCY_WAIT", "yield"}});
   EXPECT_FALSE(read.collectives.fixed);
   EXPECT_DOUBLE_EQ(read.collectives.alpha, 1.5e-6);
   EXPECT_DOUBLE_EQ(read.collectives.secondsPerByte, 1e-10);
@@ -58,8 +57,6 @@ TEST(Settings, Model) {
   EXPECT_EQ(read.collectives.seed, 7U);
   EXPECT_TRUE(read.barriers);
   EXPECT_TRUE(read.yield);
-  EXPECT_EQ(read.report, "stderr");
-  EXPECT_EQ(describe(read).rfind("emulated", 0), 0U);
 }
 
 TEST(Settings, NothingSetIsOff) { EXPECT_FALSE(parseSettings({}).on()); }

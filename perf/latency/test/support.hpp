@@ -44,12 +44,11 @@ inline double expectedSum(double factor) { return factor * ranks() * (ranks() + 
 
 /// A pair of counts before and after, for what one test does.
 struct Counted {
-  long blocking = counters().blocking, nonblocking = counters().nonblocking, notYet = counters().notYet;
+  long blocking = counters().blocking, nonblocking = counters().nonblocking;
   Counted since() const {
     Counted now;
     now.blocking -= blocking;
     now.nonblocking -= nonblocking;
-    now.notYet -= notYet;
     return now;
   }
 };
