@@ -18,6 +18,7 @@ namespace {
 
 Settings asked;
 bool running = false;
+bool alone = false;  // the program has one process
 // A communicator of our own, so that looking for messages on it finds none: it only makes MPI progress.
 MPI_Comm quiet = MPI_COMM_NULL;
 
@@ -63,8 +64,16 @@ Counters& counters() {
   return all;
 }
 
-bool on() { return running; }
 const Settings& settings() { return asked; }
+
+bool delayed(MPI_Comm comm) {
+  if (!running || comm == MPI_COMM_NULL) return false;
+  int size = 0;
+  int between = 0;
+  PMPI_Comm_size(comm, &size);
+  PMPI_Comm_test_inter(comm, &between);
+  return size > 1 || between != 0 || alone;
+}
 
 void readSettingsOrExit() {
   // Not MPI_MAX_LIBRARY_VERSION_STRING: the library may be another one than that of the header, and say more.
@@ -86,16 +95,17 @@ void readSettingsOrExit() {
 }
 
 void start() {
-  if (!asked.on()) return;
+  if (!asked.on) return;
+  int ranks = 0;
+  PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  alone = ranks == 1;
   PMPI_Comm_dup(MPI_COMM_SELF, &quiet);
-  startDelays(asked);
   running = true;
 }
 
 void stop() {
   if (!running) return;
   running = false;
-  stopDelays();
   PMPI_Comm_free(&quiet);
 }
 
@@ -113,12 +123,6 @@ void holdUntil(Clock::time_point deadline) {
     now = Clock::now();
   }
   counters().waitedNanoseconds += std::chrono::nanoseconds(now - from).count();
-}
-
-Duration count(std::atomic<long>& operations, Duration delay) {
-  ++operations;
-  counters().askedNanoseconds += std::chrono::nanoseconds(delay).count();
-  return delay;
 }
 
 }  // namespace capstan::latency

@@ -1,5 +1,5 @@
 /// \file
-/// MPI functions that start operations, replaced: initialisation and collectives.
+/// MPI functions that start operations, replaced: initialisation and all-reduces.
 
 #include <utility>
 
@@ -12,32 +12,22 @@ namespace {
 
 using namespace capstan::latency;
 
-/// The delays of `comm` where its collectives are delayed, else null.
-std::shared_ptr<CommunicatorDelays> collectiveDelays(MPI_Comm comm) {
-  if (!on() || !settings().collectives.on || comm == MPI_COMM_NULL) return nullptr;
-  auto delays = delaysOf(comm);
-  return delays->delaysCollectives() ? delays : nullptr;
-}
-
-/// Calls a blocking collective and returns no sooner than its delay after the call.
+/// Calls a blocking all-reduce and returns no sooner than the latency after the call.
 template <class Call>
-int blocking(MPI_Comm comm, double bytes, Call call) {
-  const auto delays = collectiveDelays(comm);
-  if (!delays) return call();
-  const auto deadline = Clock::now() + count(counters().blocking, delays->collective(bytes));
+int blocking(MPI_Comm comm, Call call) {
+  if (!delayed(comm)) return call();
+  ++counters().blocking;
+  const auto deadline = Clock::now() + settings().latency;
   const int code = call();
   if (code == MPI_SUCCESS) holdUntil(deadline);
   return code;
 }
 
-/// Calls a nonblocking collective and holds its request back.
+/// Calls a nonblocking all-reduce and holds its request back.
 template <class Call>
-int nonblocking(MPI_Comm comm, double bytes, MPI_Request* request, Call call) {
-  const auto delays = collectiveDelays(comm);
-  if (!delays) return call();
+int nonblocking(MPI_Comm comm, MPI_Request* request, Call call) {
+  if (!delayed(comm)) return call();
   HeldRequest held;
-  held.delays = delays;
-  held.bytes = bytes;
   restart(held, Clock::now());
   const int code = call();
   if (code == MPI_SUCCESS) hold(request, std::move(held));
@@ -68,48 +58,28 @@ int MPI_Finalize() {
 }
 
 int MPI_Allreduce(const void* send, void* receive, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  const double bytes = on() ? bytesOf(n, type) : 0;
-  return blocking(comm, bytes, [=] { return real::Allreduce(send, receive, n, type, op, comm); });
+  return blocking(comm, [=] { return real::Allreduce(send, receive, n, type, op, comm); });
 }
 
 int MPI_Iallreduce(const void* send, void* receive, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    MPI_Request* request) {
-  const double bytes = on() ? bytesOf(n, type) : 0;
-  return nonblocking(comm, bytes, request, [=] { return real::Iallreduce(send, receive, n, type, op, comm, request); });
-}
-
-int MPI_Barrier(MPI_Comm comm) {
-  if (!settings().barriers) return real::Barrier(comm);
-  return blocking(comm, 0, [=] { return real::Barrier(comm); });
-}
-
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  if (!settings().barriers) return real::Ibarrier(comm, request);
-  return nonblocking(comm, 0, request, [=] { return real::Ibarrier(comm, request); });
+  return nonblocking(comm, request, [=] { return real::Iallreduce(send, receive, n, type, op, comm, request); });
 }
 
 #if MPI_VERSION >= 4
 int MPI_Allreduce_c(const void* send, void* receive, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  const double bytes = on() ? bytesOf(n, type) : 0;
-  return blocking(comm, bytes, [=] { return real::Allreduce_c(send, receive, n, type, op, comm); });
+  return blocking(comm, [=] { return real::Allreduce_c(send, receive, n, type, op, comm); });
 }
 
 int MPI_Iallreduce_c(const void* send, void* receive, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                      MPI_Request* request) {
-  const double bytes = on() ? bytesOf(n, type) : 0;
-  return nonblocking(comm, bytes, request,
-                     [=] { return real::Iallreduce_c(send, receive, n, type, op, comm, request); });
+  return nonblocking(comm, request, [=] { return real::Iallreduce_c(send, receive, n, type, op, comm, request); });
 }
 
 int MPI_Allreduce_init(const void* send, void* receive, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                        MPI_Info info, MPI_Request* request) {
   const int code = real::Allreduce_init(send, receive, n, type, op, comm, info, request);
-  const auto delays = collectiveDelays(comm);
-  if (code != MPI_SUCCESS || !delays) return code;
-  HeldRequest held;
-  held.delays = delays;
-  held.bytes = bytesOf(n, type);
-  holdPersistent(*request, std::move(held));
+  if (code == MPI_SUCCESS && delayed(comm)) holdPersistent(*request, {});
   return code;
 }
 #endif
@@ -139,8 +109,6 @@ CAPSTAN_LATENCY_ALSO_PMPI(Init_thread)
 CAPSTAN_LATENCY_ALSO_PMPI(Finalize)
 CAPSTAN_LATENCY_ALSO_PMPI(Allreduce)
 CAPSTAN_LATENCY_ALSO_PMPI(Iallreduce)
-CAPSTAN_LATENCY_ALSO_PMPI(Barrier)
-CAPSTAN_LATENCY_ALSO_PMPI(Ibarrier)
 #if MPI_VERSION >= 4
 CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_c)
 CAPSTAN_LATENCY_ALSO_PMPI(Iallreduce_c)

@@ -74,7 +74,8 @@ HeldRequest* findPersistent(MPI_Request request) {
 void restart(HeldRequest& held, Clock::time_point now) {
   held.active = true;
   held.arrived = false;
-  held.deadline = now + count(counters().nonblocking, held.delays->collective(held.bytes));
+  held.deadline = now + settings().latency;
+  ++counters().nonblocking;
 }
 
 bool ready(HeldRequest& held) {

@@ -9,9 +9,7 @@
 /// user.
 #pragma once
 
-#include <memory>
-
-#include "perf/latency/delays.hpp"
+#include "perf/latency/settings.hpp"
 #include "perf/latency/visible_mpi.hpp"
 
 namespace capstan::latency {
@@ -19,8 +17,6 @@ namespace capstan::latency {
 /// One operation. Used by one thread at a time, as MPI demands of requests.
 struct HeldRequest {
   MPI_Request real = MPI_REQUEST_NULL;
-  std::shared_ptr<CommunicatorDelays> delays;
-  double bytes = 0;
   bool persistent = false;
   bool active = true;    ///< false for a persistent request that is not started
   bool arrived = false;  ///< the real operation is complete

@@ -2,35 +2,19 @@
 /// What the latency layer is asked to emulate, read from environment variables. No MPI here.
 #pragma once
 
-#include <cstdint>
+#include <chrono>
 #include <map>
 #include <string>
 
 namespace capstan::latency {
 
-/// Random part of a collective's latency. `scale` is the mean (exponential) or the upper end (uniform), in seconds.
-struct Noise {
-  enum class Kind { None, Exponential, Uniform } kind = Kind::None;
-  double scale = 0;
-};
-
-/// Latency of a collective: alpha log2(P) + bytes * secondsPerByte + noise, or alpha alone when `fixed`.
-struct CollectiveSettings {
-  bool on = false;
-  bool fixed = true;
-  double alpha = 0;  ///< seconds
-  double secondsPerByte = 0;
-  std::int64_t processes = 0;  ///< virtual number of processes of MPI_COMM_WORLD; 0 is the real one
-  Noise noise;
-  std::uint64_t seed = 1;
-};
+/// CLOCK_MONOTONIC. Only differences on one rank are taken: clocks of different ranks are never compared.
+using Clock = std::chrono::steady_clock;
 
 struct Settings {
-  CollectiveSettings collectives;
-  bool barriers = false;  ///< delay MPI_Barrier and MPI_Ibarrier as all-reduces of 0 bytes, too
-  bool yield = false;     ///< give the processor away while waiting
-
-  bool on() const { return collectives.on; }
+  bool on = false;             ///< a latency is asked for, be it 0
+  Clock::duration latency{0};  ///< of every all-reduce
+  bool yield = false;          ///< give the processor away while waiting
 };
 
 /// The variables of this process whose names begin with CAPSTAN_LATENCY.
@@ -38,9 +22,8 @@ std::map<std::string, std::string> latencyVariables();
 
 /// Reads the settings. Local.
 ///
-/// \throws std::invalid_argument with variable, value and what is allowed: unknown variable or key, wrong number or
-/// unit,
-///   number out of range, CAPSTAN_LATENCY_US together with CAPSTAN_LATENCY_MODEL.
+/// \throws std::invalid_argument with variable, value and what is allowed: unknown variable, no number, number out of
+///   range.
 Settings parseSettings(const std::map<std::string, std::string>& variables);
 
 }  // namespace capstan::latency

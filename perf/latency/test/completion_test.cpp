@@ -25,7 +25,7 @@ class Mixture {
   void check(int i, const MPI_Status* status) const {
     EXPECT_EQ(requests[static_cast<std::size_t>(i)], MPI_REQUEST_NULL);
     if (i == 1) {
-      EXPECT_GE(time.seconds(), leastLatency(8));
+      EXPECT_GE(time.seconds(), leastLatency());
       EXPECT_EQ(sum_, expectedSum(1));
     } else {
       ASSERT_EQ(i, 2);
@@ -82,7 +82,7 @@ TEST(Completion, WaitanyTakesWhatIsFinished) {
       MPI_Waitany(Mixture::count, mix.requests.data(), &i, withStatus ? &status : MPI_STATUS_IGNORE);
       if (i == MPI_UNDEFINED) break;
       const double seconds = mix.time.seconds();
-      if (order.empty() && seconds < leastLatency(8)) {
+      if (order.empty() && seconds < leastLatency()) {
         EXPECT_EQ(i, 2) << "the all-reduce is not due yet";
       }
       mix.check(i, withStatus ? &status : nullptr);
@@ -178,7 +178,7 @@ TEST(Completion, HandlesThatMpiSharesAreToldApart) {
   MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
   EXPECT_EQ(counters().waitedNanoseconds, waited);
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
-  EXPECT_GE(time.seconds(), leastLatency(8));
+  EXPECT_GE(time.seconds(), leastLatency());
   EXPECT_EQ(before.since().nonblocking, 1);
 }
 

@@ -29,11 +29,6 @@ class Preload(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreaterEqual(float(done.stdout), 3000)
 
-    def test_model(self):
-        done = run({"CAPSTAN_LATENCY_MODEL": "alpha=100us,P=1048576", "CAPSTAN_LATENCY_WAIT": "yield"})
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertGreaterEqual(float(done.stdout), 2000)
-
     def test_without_settings_it_only_passes_on(self):
         done = run({})
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -42,8 +37,7 @@ class Preload(unittest.TestCase):
     def test_bad_settings_end_the_program_before_it_works(self):
         for name, value, part in (
                 ("CAPSTAN_LATENCY_US", "soon", "value 'soon' is not allowed; allowed: a number of microseconds"),
-                ("CAPSTAN_LATENCY_MODEL", "alpha=1", "key 'alpha': value '1'"),
-                ("CAPSTAN_LATENCY_MICROSECONDS", "1", "unknown variable; known: CAPSTAN_LATENCY_MODEL")):
+                ("CAPSTAN_LATENCY_MICROSECONDS", "1", "unknown variable; known: CAPSTAN_LATENCY_US")):
             done = run({name: value})
             self.assertNotEqual(done.returncode, 0, name)
             self.assertEqual(done.stdout.strip(), "", name)
