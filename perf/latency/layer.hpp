@@ -11,9 +11,9 @@ namespace capstan::latency {
 
 /// What happened on this rank since MPI_Init; the tests look at it.
 struct Counters {
-  std::atomic<long> blocking{0};           ///< delayed blocking all-reduces
-  std::atomic<long> nonblocking{0};        ///< delayed nonblocking and persistent ones, counted at their start
-  std::atomic<long> waitedNanoseconds{0};  ///< time in blocking calls after the real operation had completed
+  std::atomic<long> blocking{0};     ///< delayed blocking all-reduces
+  std::atomic<long> nonblocking{0};  ///< delayed nonblocking ones, counted at their start
+  std::atomic<long> waits{0};        ///< blocking calls that waited for a deadline alone
 };
 
 Counters& counters();
@@ -34,7 +34,11 @@ void stop();
 /// Lets MPI make progress once and, if so asked, gives the processor away. Local.
 void idle();
 
-/// Returns no sooner than at `deadline`, idling, and counts the time.
+/// Returns no sooner than at `deadline`, idling.
 void holdUntil(Clock::time_point deadline);
+
+/// Prints that `what` is not emulated, rather than let it through undelayed, and returns `code` by the communicator's
+/// error handler, which by default ends the program. Local.
+int refused(MPI_Comm comm, const char* what, int code);
 
 }  // namespace capstan::latency

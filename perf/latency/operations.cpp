@@ -1,8 +1,6 @@
 /// \file
 /// MPI functions that start operations, replaced: initialisation and all-reduces.
 
-#include <utility>
-
 #include "perf/latency/layer.hpp"
 #include "perf/latency/real_mpi.hpp"
 #include "perf/latency/requests.hpp"
@@ -27,10 +25,10 @@ int blocking(MPI_Comm comm, Call call) {
 template <class Call>
 int nonblocking(MPI_Comm comm, MPI_Request* request, Call call) {
   if (!delayed(comm)) return call();
-  HeldRequest held;
-  restart(held, Clock::now());
+  ++counters().nonblocking;
+  const auto deadline = Clock::now() + settings().latency;
   const int code = call();
-  if (code == MPI_SUCCESS) hold(request, std::move(held));
+  if (code == MPI_SUCCESS) hold(request, deadline);
   return code;
 }
 
@@ -78,29 +76,16 @@ int MPI_Iallreduce_c(const void* send, void* receive, MPI_Count n, MPI_Datatype 
 
 int MPI_Allreduce_init(const void* send, void* receive, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                        MPI_Info info, MPI_Request* request) {
-  const int code = real::Allreduce_init(send, receive, n, type, op, comm, info, request);
-  if (code == MPI_SUCCESS && delayed(comm)) holdPersistent(*request, {});
-  return code;
+  if (delayed(comm)) return refused(comm, "MPI_Allreduce_init", MPI_ERR_UNSUPPORTED_OPERATION);
+  return real::Allreduce_init(send, receive, n, type, op, comm, info, request);
+}
+
+int MPI_Allreduce_init_c(const void* send, void* receive, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                         MPI_Info info, MPI_Request* request) {
+  if (delayed(comm)) return refused(comm, "MPI_Allreduce_init_c", MPI_ERR_UNSUPPORTED_OPERATION);
+  return real::Allreduce_init_c(send, receive, n, type, op, comm, info, request);
 }
 #endif
-
-int MPI_Start(MPI_Request* request) {
-  const auto now = Clock::now();
-  const int code = real::Start(request);
-  HeldRequest* held = findPersistent(*request);
-  if (code == MPI_SUCCESS && held != nullptr) restart(*held, now);
-  return code;
-}
-
-int MPI_Startall(int n, MPI_Request requests[]) {
-  const auto now = Clock::now();
-  const int code = real::Startall(n, requests);
-  if (code != MPI_SUCCESS) return code;
-  for (int i = 0; i < n; ++i) {
-    if (HeldRequest* held = findPersistent(requests[i]); held != nullptr) restart(*held, now);
-  }
-  return code;
-}
 
 }  // extern "C"
 
@@ -113,6 +98,5 @@ CAPSTAN_LATENCY_ALSO_PMPI(Iallreduce)
 CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_c)
 CAPSTAN_LATENCY_ALSO_PMPI(Iallreduce_c)
 CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_init)
+CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_init_c)
 #endif
-CAPSTAN_LATENCY_ALSO_PMPI(Start)
-CAPSTAN_LATENCY_ALSO_PMPI(Startall)

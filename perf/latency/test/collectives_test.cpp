@@ -91,6 +91,43 @@ TEST(Collectives, TestIsFalseBeforeTheDeadline) {
   EXPECT_EQ(before.since().nonblocking, 1);
 }
 
+TEST(Collectives, StatusIsSeenAfterTheDeadlineAndCompletesNothing) {
+  double value = rank() + 1;
+  MPI_Request request = MPI_REQUEST_NULL;
+  const Stopwatch time;
+  MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  for (int seen = 0; seen == 0;) MPI_Request_get_status(request, &seen, MPI_STATUS_IGNORE);
+  EXPECT_GE(time.seconds(), leastLatency());
+  EXPECT_EQ(value, expectedSum(1));
+  ASSERT_NE(request, MPI_REQUEST_NULL);
+  int flag = 0;
+  MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+  EXPECT_NE(flag, 0);
+}
+
+TEST(Collectives, WaitsForADeadlineAreCounted) {
+  if (ranks() > 1) GTEST_SKIP() << "another rank may be what a call waits for";
+  const long before = counters().waits;
+  double value = 1;
+  // One call may be interrupted until its deadline has passed.
+  for (int i = 0; i < 100 && counters().waits == before; ++i) {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  EXPECT_GT(counters().waits, before);
+}
+
+TEST(Collectives, ALateRankIsWaitedForBeyondTheDeadline) {
+  for (const bool wait : {true, false}) {
+    if (rank() == 0) std::this_thread::sleep_for(2 * settings().latency);
+    double value = rank() + 1;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    if (wait) MPI_Wait(&request, MPI_STATUS_IGNORE);
+    for (int flag = 0; flag == 0;) MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+    EXPECT_EQ(value, expectedSum(1));
+  }
+}
+
 TEST(Collectives, ManyInFlight) {
   const Counted before;
   const int count = 500;
@@ -124,10 +161,10 @@ TEST(Collectives, DeadlinesOfRequestsInFlightRunTogether) {
     MPI_Iallreduce(&mine[i], &sums[i], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[i]);
   }
   MPI_Wait(&requests.back(), MPI_STATUS_IGNORE);
-  const long waited = counters().waitedNanoseconds;
+  const long waits = counters().waits;
   MPI_Waitall(count, requests.data(), MPI_STATUSES_IGNORE);
   // The real operations may still be under way, but there is no emulated waiting left.
-  EXPECT_EQ(counters().waitedNanoseconds, waited);
+  EXPECT_EQ(counters().waits, waits);
   for (const double sum : sums) EXPECT_EQ(sum, ranks());
 }
 
@@ -189,25 +226,36 @@ TEST(Collectives, ThreadsAtOnce) {
   }
 }
 
+TEST(Collectives, BetweenTwoGroups) {
+  if (ranks() == 1) GTEST_SKIP() << "needs two groups";
+  const int half = rank() % 2;
+  MPI_Comm mine = MPI_COMM_NULL;
+  MPI_Comm both = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, half, 0, &mine);
+  MPI_Intercomm_create(mine, 0, MPI_COMM_WORLD, 1 - half, 3, &both);
+  const int one = 1;
+  int others = 0;
+  const Stopwatch time;
+  MPI_Allreduce(&one, &others, 1, MPI_INT, MPI_SUM, both);
+  EXPECT_GE(time.seconds(), leastLatency());
+  EXPECT_EQ(others, (ranks() + half) / 2);
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&mine);
+}
+
 #if MPI_VERSION >= 4
-TEST(Collectives, Persistent) {
-  const Counted before;
-  double mine = 0;
-  double sum = 0;
+TEST(Collectives, PersistentOnesAreRefused) {
+  MPI_Comm copy = MPI_COMM_NULL;
+  MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+  MPI_Comm_set_errhandler(copy, MPI_ERRORS_RETURN);
+  double value = 1;
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Allreduce_init(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
-  for (int i = 1; i <= 2; ++i) {
-    mine = i * (rank() + 1.0);
-    const Stopwatch time;
-    MPI_Start(&request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    EXPECT_GE(time.seconds(), leastLatency());
-    EXPECT_EQ(sum, expectedSum(i));
-    EXPECT_NE(request, MPI_REQUEST_NULL);
-  }
-  MPI_Request_free(&request);
+  EXPECT_EQ(MPI_Allreduce_init(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, copy, MPI_INFO_NULL, &request),
+            MPI_ERR_UNSUPPORTED_OPERATION);
+  EXPECT_EQ(MPI_Allreduce_init_c(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, copy, MPI_INFO_NULL, &request),
+            MPI_ERR_UNSUPPORTED_OPERATION);
   EXPECT_EQ(request, MPI_REQUEST_NULL);
-  EXPECT_EQ(before.since().nonblocking, 2);
+  MPI_Comm_free(&copy);
 }
 #endif
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "perf/latency/requests.hpp"
 #include "perf/latency/test/support.hpp"
 
 namespace capstan::latency::test {
@@ -170,16 +171,67 @@ TEST(Completion, HandlesThatMpiSharesAreToldApart) {
   std::array<MPI_Request, 2> requests = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   MPI_Comm alone = ranks() == 1 ? MPI_COMM_SELF : MPI_COMM_WORLD;
   const Counted before;
-  const long waited = counters().waitedNanoseconds;
+  const long waits = counters().waits;
   const Stopwatch time;
   MPI_Iallreduce(&value, &sum, 1, MPI_DOUBLE, MPI_SUM, alone, &requests[0]);
   MPI_Isend(&value, 1, MPI_DOUBLE, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &requests[1]);
   EXPECT_NE(requests[0], requests[1]);
   MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
-  EXPECT_EQ(counters().waitedNanoseconds, waited);
+  EXPECT_EQ(counters().waits, waits);
+  const MPI_Request handle = requests[0];
+  EXPECT_NE(find(handle), nullptr);
   MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
   EXPECT_GE(time.seconds(), leastLatency());
   EXPECT_EQ(before.since().nonblocking, 1);
+  EXPECT_EQ(find(handle), nullptr) << "forgotten, before MPI gives the handle to another operation";
+}
+
+/// Lets errors of MPI_COMM_WORLD be returned while it lives.
+class ErrorsReturned {
+ public:
+  ErrorsReturned() { MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); }
+  ~ErrorsReturned() { MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL); }
+};
+
+TEST(Completion, AllReducesCanNeitherBeFreedNorCancelled) {
+  const ErrorsReturned errors;
+  double value = rank() + 1;
+  MPI_Request request = MPI_REQUEST_NULL;
+  const Stopwatch time;
+  MPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+  EXPECT_NE(MPI_Request_free(&request), MPI_SUCCESS);
+  EXPECT_NE(MPI_Cancel(&request), MPI_SUCCESS);
+  ASSERT_NE(request, MPI_REQUEST_NULL);
+  EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+  EXPECT_GE(time.seconds(), leastLatency());
+  EXPECT_EQ(value, expectedSum(1));
+}
+
+/// A request whose operation has ended with MPI_ERR_TRUNCATE. (Open MPI 4 says nothing of a message that is too long.)
+MPI_Request failed() {
+  const auto query = [](void*, MPI_Status* status) {
+    MPI_Status_set_elements(status, MPI_BYTE, 0);
+    MPI_Status_set_cancelled(status, 0);
+    status->MPI_ERROR = MPI_ERR_TRUNCATE;
+    return int(MPI_ERR_TRUNCATE);
+  };
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Grequest_start(
+      query, [](void*) { return int(MPI_SUCCESS); }, [](void*, int) { return int(MPI_SUCCESS); }, nullptr, &request);
+  MPI_Grequest_complete(request);
+  return request;
+}
+
+TEST(Completion, ErrorsOfTheRealOperationAreReported) {
+  const ErrorsReturned errors;
+  MPI_Request request = failed();
+  hold(&request, Clock::now());
+  EXPECT_EQ(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+  request = failed();
+  hold(&request, Clock::now());
+  MPI_Status status;
+  EXPECT_EQ(MPI_Waitall(1, &request, &status), MPI_ERR_IN_STATUS);
+  EXPECT_NE(status.MPI_ERROR, MPI_SUCCESS);
 }
 
 }  // namespace
