@@ -11,7 +11,6 @@
 #include <string>
 
 #include "perf/latency/real_mpi.hpp"
-#include "perf/latency/report.hpp"
 #include "perf/latency/visible_mpi.hpp"
 
 namespace capstan::latency {
@@ -19,6 +18,7 @@ namespace {
 
 Settings asked;
 bool running = false;
+bool alone = false;  // the program has one process
 // A communicator of our own, so that looking for messages on it finds none: it only makes MPI progress.
 MPI_Comm quiet = MPI_COMM_NULL;
 
@@ -64,8 +64,16 @@ Counters& counters() {
   return all;
 }
 
-bool on() { return running; }
 const Settings& settings() { return asked; }
+
+bool delayed(MPI_Comm comm) {
+  if (!running || comm == MPI_COMM_NULL) return false;
+  int size = 0;
+  int between = 0;
+  PMPI_Comm_size(comm, &size);
+  PMPI_Comm_test_inter(comm, &between);
+  return size > 1 || between != 0 || alone;
+}
 
 void readSettingsOrExit() {
   // Not MPI_MAX_LIBRARY_VERSION_STRING: the library may be another one than that of the header, and say more.
@@ -87,29 +95,17 @@ void readSettingsOrExit() {
 }
 
 void start() {
-  if (!asked.on()) return;
+  if (!asked.on) return;
   int ranks = 0;
-  int rank = 0;
   PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  try {
-    checkPlaces(asked, ranks);
-  } catch (const std::invalid_argument& error) {
-    if (rank == 0) std::fprintf(stderr, "capstan latency layer: %s\n", error.what());
-    real::Barrier(MPI_COMM_WORLD);  // let the message out before rank 0 can be killed
-    PMPI_Abort(MPI_COMM_WORLD, 2);
-    _exit(2);  // MPICH 5 was seen to come back before the launcher ends the process
-  }
+  alone = ranks == 1;
   PMPI_Comm_dup(MPI_COMM_SELF, &quiet);
-  startDelays(asked);
   running = true;
 }
 
 void stop() {
-  if (!asked.report.empty()) writeReport(asked);
   if (!running) return;
   running = false;
-  stopDelays();
   PMPI_Comm_free(&quiet);
 }
 
@@ -120,19 +116,14 @@ void idle() {
 }
 
 void holdUntil(Clock::time_point deadline) {
-  const auto from = Clock::now();
-  auto now = from;
-  while (now < deadline) {
-    idle();
-    now = Clock::now();
-  }
-  counters().waitedNanoseconds += std::chrono::nanoseconds(now - from).count();
+  if (Clock::now() < deadline) ++counters().waits;
+  while (Clock::now() < deadline) idle();
 }
 
-Duration count(std::atomic<long>& operations, Duration delay) {
-  ++operations;
-  counters().askedNanoseconds += std::chrono::nanoseconds(delay).count();
-  return delay;
+int refused(MPI_Comm comm, const char* what, int code) {
+  std::fprintf(stderr, "capstan latency layer: %s is not emulated\n", what);
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
 }
 
 }  // namespace capstan::latency

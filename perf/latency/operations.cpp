@@ -1,8 +1,5 @@
 /// \file
-/// MPI functions that start operations, replaced: initialisation, collectives and receives.
-
-#include <algorithm>
-#include <utility>
+/// MPI functions that start operations, replaced: initialisation and all-reduces.
 
 #include "perf/latency/layer.hpp"
 #include "perf/latency/real_mpi.hpp"
@@ -13,57 +10,25 @@ namespace {
 
 using namespace capstan::latency;
 
-/// The delays of `comm` where its collectives are delayed, else null.
-std::shared_ptr<CommunicatorDelays> collectiveDelays(MPI_Comm comm) {
-  if (!on() || !settings().collectives.on || comm == MPI_COMM_NULL) return nullptr;
-  auto delays = delaysOf(comm);
-  return delays->delaysCollectives() ? delays : nullptr;
-}
-
-/// The delays of `comm` where a receive from `source` is delayed, else null.
-std::shared_ptr<CommunicatorDelays> messageDelays(MPI_Comm comm, int source) {
-  const bool asked = on() && settings().messages.shape != MessageSettings::Shape::Off;
-  return asked && comm != MPI_COMM_NULL && source != MPI_PROC_NULL ? delaysOf(comm) : nullptr;
-}
-
-/// Calls a blocking collective and returns no sooner than its delay after the call.
+/// Calls a blocking all-reduce and returns no sooner than the latency after the call.
 template <class Call>
-int blocking(MPI_Comm comm, double bytes, Call call) {
-  const auto delays = collectiveDelays(comm);
-  if (!delays) return call();
-  const auto deadline = Clock::now() + count(counters().blocking, delays->collective(bytes));
+int blocking(MPI_Comm comm, Call call) {
+  if (!delayed(comm)) return call();
+  ++counters().blocking;
+  const auto deadline = Clock::now() + settings().latency;
   const int code = call();
   if (code == MPI_SUCCESS) holdUntil(deadline);
   return code;
 }
 
-/// Calls a nonblocking collective and holds its request back.
+/// Calls a nonblocking all-reduce and holds its request back.
 template <class Call>
-int nonblocking(MPI_Comm comm, double bytes, MPI_Request* request, Call call) {
-  const auto delays = collectiveDelays(comm);
-  if (!delays) return call();
-  HeldRequest held;
-  held.delays = delays;
-  held.bytes = bytes;
-  restart(held, Clock::now());
+int nonblocking(MPI_Comm comm, MPI_Request* request, Call call) {
+  if (!delayed(comm)) return call();
+  ++counters().nonblocking;
+  const auto deadline = Clock::now() + settings().latency;
   const int code = call();
-  if (code == MPI_SUCCESS) hold(request, std::move(held));
-  return code;
-}
-
-/// Calls a blocking receive with a status, and returns no sooner than the message's delay after the call.
-template <class Call>
-int receiving(MPI_Comm comm, int source, MPI_Status* status, Call call) {
-  const auto delays = messageDelays(comm, source);
-  if (!delays) return call(status);
-  const auto started = Clock::now();
-  MPI_Status own;
-  MPI_Status* filled = status == MPI_STATUS_IGNORE ? &own : status;
-  const int code = call(filled);
-  if (code != MPI_SUCCESS) return code;
-  int bytes = 0;
-  PMPI_Get_count(filled, MPI_BYTE, &bytes);
-  holdUntil(started + count(counters().messages, delays->message(filled->MPI_SOURCE, std::max(bytes, 0))));
+  if (code == MPI_SUCCESS) hold(request, deadline);
   return code;
 }
 
@@ -91,100 +56,36 @@ int MPI_Finalize() {
 }
 
 int MPI_Allreduce(const void* send, void* receive, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  const double bytes = on() ? bytesOf(n, type) : 0;
-  return blocking(comm, bytes, [=] { return real::Allreduce(send, receive, n, type, op, comm); });
+  return blocking(comm, [=] { return real::Allreduce(send, receive, n, type, op, comm); });
 }
 
 int MPI_Iallreduce(const void* send, void* receive, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    MPI_Request* request) {
-  const double bytes = on() ? bytesOf(n, type) : 0;
-  return nonblocking(comm, bytes, request, [=] { return real::Iallreduce(send, receive, n, type, op, comm, request); });
-}
-
-int MPI_Barrier(MPI_Comm comm) {
-  if (!settings().barriers) return real::Barrier(comm);
-  return blocking(comm, 0, [=] { return real::Barrier(comm); });
-}
-
-int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
-  if (!settings().barriers) return real::Ibarrier(comm, request);
-  return nonblocking(comm, 0, request, [=] { return real::Ibarrier(comm, request); });
+  return nonblocking(comm, request, [=] { return real::Iallreduce(send, receive, n, type, op, comm, request); });
 }
 
 #if MPI_VERSION >= 4
 int MPI_Allreduce_c(const void* send, void* receive, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
-  const double bytes = on() ? bytesOf(n, type) : 0;
-  return blocking(comm, bytes, [=] { return real::Allreduce_c(send, receive, n, type, op, comm); });
+  return blocking(comm, [=] { return real::Allreduce_c(send, receive, n, type, op, comm); });
 }
 
 int MPI_Iallreduce_c(const void* send, void* receive, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                      MPI_Request* request) {
-  const double bytes = on() ? bytesOf(n, type) : 0;
-  return nonblocking(comm, bytes, request,
-                     [=] { return real::Iallreduce_c(send, receive, n, type, op, comm, request); });
+  return nonblocking(comm, request, [=] { return real::Iallreduce_c(send, receive, n, type, op, comm, request); });
 }
 
 int MPI_Allreduce_init(const void* send, void* receive, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                        MPI_Info info, MPI_Request* request) {
-  const int code = real::Allreduce_init(send, receive, n, type, op, comm, info, request);
-  const auto delays = collectiveDelays(comm);
-  if (code != MPI_SUCCESS || !delays) return code;
-  HeldRequest held;
-  held.delays = delays;
-  held.bytes = bytesOf(n, type);
-  holdPersistent(*request, std::move(held));
-  return code;
+  if (delayed(comm)) return refused(comm, "MPI_Allreduce_init", MPI_ERR_UNSUPPORTED_OPERATION);
+  return real::Allreduce_init(send, receive, n, type, op, comm, info, request);
+}
+
+int MPI_Allreduce_init_c(const void* send, void* receive, MPI_Count n, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+                         MPI_Info info, MPI_Request* request) {
+  if (delayed(comm)) return refused(comm, "MPI_Allreduce_init_c", MPI_ERR_UNSUPPORTED_OPERATION);
+  return real::Allreduce_init_c(send, receive, n, type, op, comm, info, request);
 }
 #endif
-
-int MPI_Recv(void* buffer, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return receiving(comm, source, status,
-                   [=](MPI_Status* filled) { return real::Recv(buffer, n, type, source, tag, comm, filled); });
-}
-
-int MPI_Sendrecv(const void* send, int n, MPI_Datatype type, int target, int sendTag, void* receive, int m,
-                 MPI_Datatype into, int source, int tag, MPI_Comm comm, MPI_Status* status) {
-  return receiving(comm, source, status, [=](MPI_Status* filled) {
-    return real::Sendrecv(send, n, type, target, sendTag, receive, m, into, source, tag, comm, filled);
-  });
-}
-
-int MPI_Irecv(void* buffer, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  HeldRequest held;
-  held.kind = HeldRequest::Kind::Receive;
-  held.delays = messageDelays(comm, source);
-  if (held.delays) restart(held, Clock::now());
-  const int code = real::Irecv(buffer, n, type, source, tag, comm, request);
-  if (code == MPI_SUCCESS && held.delays) hold(request, std::move(held));
-  return code;
-}
-
-int MPI_Recv_init(void* buffer, int n, MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Request* request) {
-  const int code = real::Recv_init(buffer, n, type, source, tag, comm, request);
-  HeldRequest held;
-  held.kind = HeldRequest::Kind::Receive;
-  held.delays = messageDelays(comm, source);
-  if (code == MPI_SUCCESS && held.delays) holdPersistent(*request, std::move(held));
-  return code;
-}
-
-int MPI_Start(MPI_Request* request) {
-  const auto now = Clock::now();
-  const int code = real::Start(request);
-  HeldRequest* held = findPersistent(*request);
-  if (code == MPI_SUCCESS && held != nullptr) restart(*held, now);
-  return code;
-}
-
-int MPI_Startall(int n, MPI_Request requests[]) {
-  const auto now = Clock::now();
-  const int code = real::Startall(n, requests);
-  if (code != MPI_SUCCESS) return code;
-  for (int i = 0; i < n; ++i) {
-    if (HeldRequest* held = findPersistent(requests[i]); held != nullptr) restart(*held, now);
-  }
-  return code;
-}
 
 }  // extern "C"
 
@@ -193,16 +94,9 @@ CAPSTAN_LATENCY_ALSO_PMPI(Init_thread)
 CAPSTAN_LATENCY_ALSO_PMPI(Finalize)
 CAPSTAN_LATENCY_ALSO_PMPI(Allreduce)
 CAPSTAN_LATENCY_ALSO_PMPI(Iallreduce)
-CAPSTAN_LATENCY_ALSO_PMPI(Barrier)
-CAPSTAN_LATENCY_ALSO_PMPI(Ibarrier)
 #if MPI_VERSION >= 4
 CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_c)
 CAPSTAN_LATENCY_ALSO_PMPI(Iallreduce_c)
 CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_init)
+CAPSTAN_LATENCY_ALSO_PMPI(Allreduce_init_c)
 #endif
-CAPSTAN_LATENCY_ALSO_PMPI(Recv)
-CAPSTAN_LATENCY_ALSO_PMPI(Sendrecv)
-CAPSTAN_LATENCY_ALSO_PMPI(Irecv)
-CAPSTAN_LATENCY_ALSO_PMPI(Recv_init)
-CAPSTAN_LATENCY_ALSO_PMPI(Start)
-CAPSTAN_LATENCY_ALSO_PMPI(Startall)

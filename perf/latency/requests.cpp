@@ -1,6 +1,7 @@
 #include "perf/latency/requests.hpp"
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -13,120 +14,71 @@ namespace capstan::latency {
 namespace {
 
 std::mutex guard;
-// References to elements survive insertion and removal of others.
-std::unordered_map<MPI_Request, HeldRequest> table;
+std::unordered_map<MPI_Request, std::unique_ptr<HeldRequest>> table;
 std::atomic<std::size_t> entries{0};
 
-void insert(MPI_Request handle, HeldRequest held) {
-  const std::lock_guard<std::mutex> lock(guard);
-  table.insert_or_assign(handle, std::move(held));
-  entries = table.size();
-}
-
-void erase(MPI_Request handle) {
-  const std::lock_guard<std::mutex> lock(guard);
-  table.erase(handle);
-  entries = table.size();
-}
-
-// The handle completes only through the layer, which fills the status itself.
-int query(void*, MPI_Status* status) {
+/// What MPI asks when the user completes the handle: an all-reduce has no status but its error.
+int query(void* held, MPI_Status* status) {
   PMPI_Status_set_elements(status, MPI_BYTE, 0);
   PMPI_Status_set_cancelled(status, 0);
   status->MPI_SOURCE = MPI_UNDEFINED;
   status->MPI_TAG = MPI_UNDEFINED;
+  const int code = static_cast<HeldRequest*>(held)->code;
+  if (code != MPI_SUCCESS) status->MPI_ERROR = code;
+  return code;
+}
+
+/// MPI is done with the handle, and has not yet given it to anybody else.
+int forget(void* held) {
+  const std::lock_guard<std::mutex> lock(guard);
+  table.erase(static_cast<HeldRequest*>(held)->handle);
+  entries = table.size();
   return MPI_SUCCESS;
 }
-int nothingToFree(void*) { return MPI_SUCCESS; }
-int nothingToCancel(void*, int) { return MPI_SUCCESS; }
 
-Duration delayOf(HeldRequest& held, const MPI_Status& status) {
-  int bytes = 0;
-  PMPI_Get_count(&status, MPI_BYTE, &bytes);
-  return held.delays->message(status.MPI_SOURCE, bytes == MPI_UNDEFINED ? 0 : bytes);
+/// As MPI answers for a nonblocking collective.
+int refuseToCancel(void*, int) { return MPI_ERR_REQUEST; }
+
+bool arrived(HeldRequest& held) {
+  if (held.real == MPI_REQUEST_NULL) return true;
+  int flag = 0;
+  held.code = real::Test(&held.real, &flag, MPI_STATUS_IGNORE);
+  if (held.code != MPI_SUCCESS) held.real = MPI_REQUEST_NULL;  // an operation that failed is complete, too
+  return held.real == MPI_REQUEST_NULL;
+}
+
+void release(HeldRequest& held) {
+  held.released = true;
+  PMPI_Grequest_complete(held.handle);
 }
 
 }  // namespace
 
-void hold(MPI_Request* request, HeldRequest held) {
-  held.real = *request;
-  PMPI_Grequest_start(query, nothingToFree, nothingToCancel, nullptr, request);
-  insert(*request, std::move(held));
+void hold(MPI_Request* request, Clock::time_point deadline) {
+  auto held = std::make_unique<HeldRequest>(HeldRequest{*request, deadline});
+  PMPI_Grequest_start(query, forget, refuseToCancel, held.get(), request);
+  held->handle = *request;
+  const std::lock_guard<std::mutex> lock(guard);
+  table.insert_or_assign(*request, std::move(held));
+  entries = table.size();
 }
-
-void holdPersistent(MPI_Request request, HeldRequest held) {
-  held.real = request;
-  held.persistent = true;
-  held.active = false;
-  insert(request, std::move(held));
-}
-
-bool anyHeld() { return entries != 0; }
 
 HeldRequest* find(MPI_Request request) {
-  if (!anyHeld() || request == MPI_REQUEST_NULL) return nullptr;
+  if (entries == 0) return nullptr;  // the quick way out
   const std::lock_guard<std::mutex> lock(guard);
   const auto found = table.find(request);
-  return found == table.end() || !found->second.active ? nullptr : &found->second;
+  return found == table.end() ? nullptr : found->second.get();
 }
 
-HeldRequest* findPersistent(MPI_Request request) {
-  if (!anyHeld()) return nullptr;
-  const std::lock_guard<std::mutex> lock(guard);
-  const auto found = table.find(request);
-  return found == table.end() || !found->second.persistent ? nullptr : &found->second;
+void releaseIfDue(HeldRequest& held) {
+  if (!held.released && arrived(held) && Clock::now() >= held.deadline) release(held);
 }
 
-void restart(HeldRequest& held, Clock::time_point now) {
-  held.active = true;
-  held.arrived = false;
-  held.started = now;
-  if (held.kind == HeldRequest::Kind::Collective) {
-    held.deadline = now + count(counters().nonblocking, held.delays->collective(held.bytes));
-  }
-}
-
-bool ready(HeldRequest& held) {
-  if (!held.arrived) {
-    int flag = 0;
-    MPI_Status status;
-    // An operation that failed is complete, too; complete() returns its error.
-    const int code = real::Request_get_status(held.real, &flag, &status);
-    if (code == MPI_SUCCESS && flag == 0) return false;
-    held.arrived = true;
-    if (held.kind == HeldRequest::Kind::Receive) {
-      held.deadline = held.started + count(counters().messages, delayOf(held, status));
-    }
-  }
-  return Clock::now() >= held.deadline;
-}
-
-bool heldBack(const HeldRequest& held) { return held.arrived && Clock::now() < held.deadline; }
-
-int complete(HeldRequest& held, MPI_Request* request, MPI_Status* status) {
-  if (held.persistent) {
-    held.active = false;
-    return real::Wait(request, status);
-  }
-  const int code = real::Wait(&held.real, status);
-  const MPI_Request handle = *request;
-  PMPI_Grequest_complete(handle);
-  erase(handle);  // before MPI may give the handle to another thread
-  real::Wait(request, MPI_STATUS_IGNORE);
-  return code;
-}
-
-int release(HeldRequest& held, MPI_Request* request) {
-  const MPI_Request handle = *request;
-  if (held.persistent) {
-    erase(handle);
-    return real::Request_free(request);
-  }
-  const int code = real::Request_free(&held.real);
-  if (code != MPI_SUCCESS) return code;
-  PMPI_Grequest_complete(handle);
-  erase(handle);
-  return real::Request_free(request);
+void releaseWhenDue(HeldRequest& held) {
+  if (held.released) return;
+  while (!arrived(held)) idle();
+  holdUntil(held.deadline);
+  release(held);
 }
 
 }  // namespace capstan::latency

@@ -2,51 +2,19 @@
 /// What the latency layer is asked to emulate, read from environment variables. No MPI here.
 #pragma once
 
-#include <array>
-#include <cstdint>
+#include <chrono>
 #include <map>
 #include <string>
 
 namespace capstan::latency {
 
-/// Random part of a collective's latency. `scale` is the mean (exponential) or the upper end (uniform), in seconds.
-struct Noise {
-  enum class Kind { None, Exponential, Uniform } kind = Kind::None;
-  double scale = 0;
-};
-
-/// Latency of a collective: alpha log2(P) + bytes * secondsPerByte + noise, or alpha alone when `fixed`.
-struct CollectiveSettings {
-  bool on = false;
-  bool fixed = true;
-  double alpha = 0;  ///< seconds
-  double secondsPerByte = 0;
-  std::int64_t processes = 0;  ///< virtual number of processes of MPI_COMM_WORLD; 0 is the real one
-  Noise noise;
-  std::uint64_t seed = 1;
-};
-
-/// Latency of a message: base + hops * hop + bytes * secondsPerByte.
-///
-/// Torus: rank r sits at (r mod nx, (r / nx) mod ny, r / (nx ny)); hops are counted the short way round in each
-/// direction. Nodes: `nodeSize` consecutive ranks share a node; no hop inside a node, one between any two.
-struct MessageSettings {
-  enum class Shape { Off, Torus, Nodes } shape = Shape::Off;
-  std::array<int, 3> torus = {1, 1, 1};
-  int nodeSize = 1;
-  double base = 0;  ///< seconds
-  double hop = 0;   ///< seconds
-  double secondsPerByte = 0;
-};
+/// CLOCK_MONOTONIC. Only differences on one rank are taken: clocks of different ranks are never compared.
+using Clock = std::chrono::steady_clock;
 
 struct Settings {
-  CollectiveSettings collectives;
-  MessageSettings messages;
-  bool barriers = false;  ///< delay MPI_Barrier and MPI_Ibarrier as all-reduces of 0 bytes, too
-  bool yield = false;     ///< give the processor away while waiting
-  std::string report;     ///< "", "stderr" or the name of a file
-
-  bool on() const { return collectives.on || messages.shape != MessageSettings::Shape::Off; }
+  bool on = false;             ///< a latency is asked for, be it 0
+  Clock::duration latency{0};  ///< of every all-reduce
+  bool yield = false;          ///< give the processor away while waiting
 };
 
 /// The variables of this process whose names begin with CAPSTAN_LATENCY.
@@ -54,18 +22,8 @@ std::map<std::string, std::string> latencyVariables();
 
 /// Reads the settings. Local.
 ///
-/// \throws std::invalid_argument with variable, value and what is allowed: unknown variable or key, wrong number or
-/// unit,
-///   number out of range, CAPSTAN_LATENCY_US together with CAPSTAN_LATENCY_MODEL.
+/// \throws std::invalid_argument with variable, value and what is allowed: unknown variable, no number, number out of
+///   range.
 Settings parseSettings(const std::map<std::string, std::string>& variables);
-
-/// Throws std::invalid_argument where a virtual torus has too few places for the ranks. Local.
-void checkPlaces(const Settings& settings, int ranks);
-
-/// Number of hops between two ranks of MPI_COMM_WORLD. Local.
-int hops(const MessageSettings& settings, int from, int to);
-
-/// One line: what is emulated, beginning with "emulated".
-std::string describe(const Settings& settings);
 
 }  // namespace capstan::latency

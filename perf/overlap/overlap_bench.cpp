@@ -215,7 +215,7 @@ std::string library() {
 nlohmann::json measure(const Options& options) {
   int ranks = 0;
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const bool emulated = std::getenv("CAPSTAN_LATENCY_US") != nullptr || std::getenv("CAPSTAN_LATENCY_MODEL") != nullptr;
+  const bool emulated = std::getenv("CAPSTAN_LATENCY_US") != nullptr;
   nlohmann::json result = {{"mpi", library()},
                            {"ranks", ranks},
                            {"threads", threadsOfProcess()},

@@ -97,18 +97,16 @@ std::string mpiLibrary() {
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
-/// The settings of the latency layer (perf/latency) where it is loaded under this program and delays something; null
+/// What the latency layer (perf/latency) is asked for where it is loaded under this program and delays something; null
 /// where all times are the machine's own.
 nlohmann::json emulation() {
   std::ifstream maps("/proc/self/maps");
   std::string line;
   bool loaded = false;
   while (std::getline(maps, line)) loaded = loaded || line.find("/libcapstan_latency.so") != std::string::npos;
-  auto settings = nlohmann::json::object();
-  for (const char* name : {"CAPSTAN_LATENCY_US", "CAPSTAN_LATENCY_MODEL", "CAPSTAN_LATENCY_P2P"}) {
-    if (const char* value = std::getenv(name); value != nullptr) settings[name] = value;
-  }
-  return loaded && !settings.empty() ? settings : nlohmann::json(nullptr);
+  const char* latency = std::getenv("CAPSTAN_LATENCY_US");
+  if (!loaded || latency == nullptr) return nullptr;
+  return {{"CAPSTAN_LATENCY_US", latency}};
 }
 
 /// Written under another name first, so that nobody sees half of it.

@@ -1,20 +1,19 @@
 /// \file
-/// Reading the settings, their error messages, distances on the virtual machine, and the noise.
+/// Reading the settings, and their error messages.
 
 #include "perf/latency/settings.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <limits>
 #include <stdexcept>
-#include <vector>
 
-#include "perf/latency/delays.hpp"
 #include "perf/latency/layer.hpp"
 
 namespace capstan::latency {
 namespace {
+
+using namespace std::chrono_literals;
 
 using Variables = std::map<std::string, std::string>;
 
@@ -33,36 +32,28 @@ void expectError(const std::string& name, const std::string& value, const std::s
   EXPECT_NE(message.find(allowed), std::string::npos) << name << "=" << value << ": " << message;
 }
 
+Clock::duration latencyOf(const std::string& value) { return parseSettings({{"CAPSTAN_LATENCY_US", value}}).latency; }
+
 TEST(Settings, FixedLatency) {
   const Settings read = parseSettings({{"CAPSTAN_LATENCY_US", "200.5"}});
-  EXPECT_TRUE(read.on());
-  EXPECT_TRUE(read.collectives.fixed);
-  EXPECT_DOUBLE_EQ(read.collectives.alpha, 200.5e-6);
+  EXPECT_TRUE(read.on);
+  EXPECT_EQ(read.latency, 200500ns);
   EXPECT_FALSE(read.yield);
-  EXPECT_DOUBLE_EQ(parseSettings({{"CAPSTAN_LATENCY_US", "1e3"}}).collectives.alpha, 1e-3);
-  EXPECT_TRUE(parseSettings({{"CAPSTAN_LATENCY_US", "0"}}).on());
+  EXPECT_EQ(latencyOf("1e3"), 1ms);
+  EXPECT_EQ(latencyOf("1e7"), 10s);
+  EXPECT_EQ(latencyOf("0.0001"), 1ns) << "rounded up";
+  EXPECT_TRUE(parseSettings({{"CAPSTAN_LATENCY_US", "0"}}).on);
+  EXPECT_EQ(latencyOf("0"), 0ns);
 }
 
-TEST(Settings, Model) {
-  const Settings read =
-      parseSettings({{"CAPSTAN_LATENCY_MODEL", "alpha=1.5us,beta=10GB/s,P=65536,noise=exponential:5us,seed=7"},
-                     {"CAPSTAN_LATENCY_OPERATIONS", "allreduce,barrier"},
-                     {"CAPSTAN_LATENCY_WAIT", "yield"},
-                     {"CAPSTAN_LATENCY_REPORT", "stderr"}});
-  EXPECT_FALSE(read.collectives.fixed);
-  EXPECT_DOUBLE_EQ(read.collectives.alpha, 1.5e-6);
-  EXPECT_DOUBLE_EQ(read.collectives.secondsPerByte, 1e-10);
-  EXPECT_EQ(read.collectives.processes, 65536);
-  EXPECT_EQ(read.collectives.noise.kind, Noise::Kind::Exponential);
-  EXPECT_DOUBLE_EQ(read.collectives.noise.scale, 5e-6);
-  EXPECT_EQ(read.collectives.seed, 7U);
-  EXPECT_TRUE(read.barriers);
-  EXPECT_TRUE(read.yield);
-  EXPECT_EQ(read.report, "stderr");
-  EXPECT_EQ(describe(read).rfind("emulated", 0), 0U);
+TEST(Settings, Waiting) {
+  EXPECT_TRUE(parseSettings({{"CAPSTAN_LATENCY_US", "1"}, {"CAPSTAN_LATENCY_WAIT", "yield"}}).yield);
+  const Settings read = parseSettings({{"CAPSTAN_LATENCY_WAIT", "spin"}});
+  EXPECT_FALSE(read.yield);
+  EXPECT_FALSE(read.on) << "no latency is asked for";
 }
 
-TEST(Settings, NothingSetIsOff) { EXPECT_FALSE(parseSettings({}).on()); }
+TEST(Settings, NothingSetIsOff) { EXPECT_FALSE(parseSettings({}).on); }
 
 TEST(Settings, ErrorsNameVariableValueAndWhatIsAllowed) {
   expectError("CAPSTAN_LATENCY_US", "fast", "'fast' is not allowed; allowed: a number of microseconds");
@@ -71,32 +62,12 @@ TEST(Settings, ErrorsNameVariableValueAndWhatIsAllowed) {
   expectError("CAPSTAN_LATENCY_US", "nan", "0 to 1e7");
   expectError("CAPSTAN_LATENCY_US", "2e7", "0 to 1e7");
   expectError("CAPSTAN_LATENCY_US", "1.2.3", "0 to 1e7");
+  expectError("CAPSTAN_LATENCY_US", " 1", "0 to 1e7");
+  expectError("CAPSTAN_LATENCY_US", "0x1", "0 to 1e7");
   expectError("CAPSTAN_LATENCY_US", "", "unset");
-  expectError("CAPSTAN_LATENCY_MODEL", "beta=1GB/s", "the key alpha");
-  expectError("CAPSTAN_LATENCY_MODEL", "alpha=3", "units ns, us, ms, s");
-  expectError("CAPSTAN_LATENCY_MODEL", "alpha=3us,alpha=4us", "each key once");
-  expectError("CAPSTAN_LATENCY_MODEL", "alpha=3us,beta=0GB/s", "above 0");
-  expectError("CAPSTAN_LATENCY_MODEL", "alpha=3us,beta=1us", "B/s, kB/s");
-  expectError("CAPSTAN_LATENCY_MODEL", "alpha=3us,P=0", "whole number from 1");
-  expectError("CAPSTAN_LATENCY_MODEL", "alpha=3us,P=1e4", "whole number from 1");
-  expectError("CAPSTAN_LATENCY_MODEL", "alpha=3us,noise=gauss:1us", "exponential:<mean>");
-  expectError("CAPSTAN_LATENCY_MODEL", "alpha=3us,noise=uniform:1", "units ns, us, ms, s");
-  expectError("CAPSTAN_LATENCY_MODEL", "alpha=3us,seed=7", "only together with noise");
-  expectError("CAPSTAN_LATENCY_MODEL", "alpha=3us,delay=7", "keys P, alpha, beta, noise, seed");
-  expectError("CAPSTAN_LATENCY_MODEL", "3us", "key=value pairs");
+  expectError("CAPSTAN_LATENCY_MODEL", "alpha=1us", "unknown variable; known: CAPSTAN_LATENCY_US");
   expectError("CAPSTAN_LATENCY_WAIT", "sleep", "spin or yield");
-  expectError("CAPSTAN_LATENCY_OPERATIONS", "bcast", "allreduce or allreduce,barrier");
-  expectError("CAPSTAN_LATENCY_OPERATIONS", "allreduce,barrier", "barrier only with");
-  expectError("CAPSTAN_LATENCY_P2P", "torus=4x4,hop=1us", "three sizes");
-  expectError("CAPSTAN_LATENCY_P2P", "torus=4x4x0,hop=1us", "from 1");
-  expectError("CAPSTAN_LATENCY_P2P", "torus=4x4x4x4,hop=1us", "three sizes");
-  expectError("CAPSTAN_LATENCY_P2P", "torus=4x4x4", "the key hop");
-  expectError("CAPSTAN_LATENCY_P2P", "torus=4x4x4,hop=1us,inside=1us", "torus=<nx>x<ny>x<nz>");
-  expectError("CAPSTAN_LATENCY_P2P", "hop=1us", "torus=<nx>x<ny>x<nz>");
-  expectError("CAPSTAN_LATENCY_P2P", "node=2,between=1us,inside=2us", "no smaller than inside");
-  expectError("CAPSTAN_LATENCY", "200", "unknown variable; known: CAPSTAN_LATENCY_MODEL");
-  EXPECT_NE(errorOf({{"CAPSTAN_LATENCY_US", "1"}, {"CAPSTAN_LATENCY_MODEL", "alpha=1us"}}).find("only without"),
-            std::string::npos);
+  expectError("CAPSTAN_LATENCY", "200", "unknown variable; known: CAPSTAN_LATENCY_US, CAPSTAN_LATENCY_WAIT");
 }
 
 TEST(Settings, VariablesOfTheProcess) {
@@ -106,69 +77,8 @@ TEST(Settings, VariablesOfTheProcess) {
   EXPECT_EQ(latencyVariables().count("CAPSTAN_LATENCY_US"), 0U);
 }
 
-TEST(Settings, HopsOnATorusGoTheShortWayRound) {
-  const auto torus = parseSettings({{"CAPSTAN_LATENCY_P2P", "torus=4x3x2,hop=1us,base=2us"}}).messages;
-  EXPECT_EQ(hops(torus, 0, 0), 0);
-  EXPECT_EQ(hops(torus, 0, 1), 1);
-  EXPECT_EQ(hops(torus, 0, 3), 1);  // round the first ring
-  EXPECT_EQ(hops(torus, 0, 2), 2);
-  EXPECT_EQ(hops(torus, 0, 4), 1);   // next row
-  EXPECT_EQ(hops(torus, 0, 8), 1);   // last row, round the second ring
-  EXPECT_EQ(hops(torus, 0, 12), 1);  // next plane
-  EXPECT_EQ(hops(torus, 2, 23), 1 + 1 + 1);
-  for (int a = 0; a < 24; ++a) {
-    for (int b = 0; b < 24; ++b) EXPECT_EQ(hops(torus, a, b), hops(torus, b, a));
-  }
-}
-
-TEST(Settings, HopsBetweenNodes) {
-  const Settings read = parseSettings({{"CAPSTAN_LATENCY_P2P", "node=2,inside=1us,between=5us"}});
-  EXPECT_EQ(hops(read.messages, 0, 1), 0);
-  EXPECT_EQ(hops(read.messages, 1, 2), 1);
-  EXPECT_EQ(hops(read.messages, 0, 7), 1);
-  EXPECT_DOUBLE_EQ(read.messages.base, 1e-6);
-  EXPECT_DOUBLE_EQ(read.messages.hop, 4e-6);
-}
-
-TEST(Settings, TorusNeedsAPlaceForEveryRank) {
-  const Settings read = parseSettings({{"CAPSTAN_LATENCY_P2P", "torus=2x1x1,hop=1us"}});
-  EXPECT_NO_THROW(checkPlaces(read, 2));
-  EXPECT_THROW(checkPlaces(read, 3), std::invalid_argument);
-}
-
-std::vector<double> draws(const Noise& noise, std::uint64_t seed, int count) {
-  NoiseSource source(noise, seed);
-  std::vector<double> values;
-  for (int i = 0; i < count; ++i) values.push_back(source.draw());
-  return values;
-}
-
-TEST(Noise, SameSeedSameNumbers) {
-  const Noise noise = {Noise::Kind::Exponential, 5e-6};
-  EXPECT_EQ(draws(noise, 7, 100), draws(noise, 7, 100));
-  EXPECT_NE(draws(noise, 7, 100), draws(noise, 8, 100));
-}
-
-TEST(Noise, HasTheScaleAskedFor) {
-  double mean = 0;
-  for (const double value : draws({Noise::Kind::Exponential, 5e-6}, 7, 20000)) {
-    EXPECT_GE(value, 0);
-    mean += value / 20000;
-  }
-  EXPECT_NEAR(mean, 5e-6, 0.2e-6);  // 5 standard deviations of this mean; the seed is fixed anyway
-  double most = 0;
-  for (const double value : draws({Noise::Kind::Uniform, 2.0}, 7, 1000)) {
-    EXPECT_GE(value, 0);
-    most = std::max(most, value);
-  }
-  EXPECT_LE(most, 2.0);
-  EXPECT_GE(most, 1.9);
-  EXPECT_EQ(draws({}, 7, 2), (std::vector<double>{0, 0}));
-  EXPECT_EQ(draws({Noise::Kind::Exponential, 0}, 7, 1), std::vector<double>{0});
-}
-
 TEST(Unset, NothingIsHeldOrCounted) {
-  EXPECT_FALSE(on());
+  EXPECT_FALSE(delayed(MPI_COMM_WORLD));
   int one = 1;
   int sum = 0;
   int ranks = 0;
@@ -181,7 +91,6 @@ TEST(Unset, NothingIsHeldOrCounted) {
   EXPECT_EQ(sum, ranks);
   EXPECT_EQ(counters().blocking, 0);
   EXPECT_EQ(counters().nonblocking, 0);
-  EXPECT_EQ(counters().askedNanoseconds, 0);
 }
 
 }  // namespace

@@ -33,25 +33,19 @@ class Stopwatch {
   Clock::time_point start_ = Clock::now();
 };
 
-/// The least latency, in seconds, that the settings ask for an all-reduce of `bytes` bytes on all ranks, without noise.
-inline double leastLatency(double bytes) {
-  const CollectiveSettings& model = settings().collectives;
-  return model.fixed ? model.alpha : model.alpha * 10 + bytes * model.secondsPerByte;  // the tests' model has P = 2^10
-}
+/// The latency of an all-reduce, in seconds.
+inline double leastLatency() { return std::chrono::duration<double>(settings().latency).count(); }
 
 /// Sum over the ranks of (rank + 1) * factor.
 inline double expectedSum(double factor) { return factor * ranks() * (ranks() + 1) / 2; }
 
 /// A pair of counts before and after, for what one test does.
 struct Counted {
-  long blocking = counters().blocking, nonblocking = counters().nonblocking, messages = counters().messages,
-       notYet = counters().notYet;
+  long blocking = counters().blocking, nonblocking = counters().nonblocking;
   Counted since() const {
     Counted now;
     now.blocking -= blocking;
     now.nonblocking -= nonblocking;
-    now.messages -= messages;
-    now.notYet -= notYet;
     return now;
   }
 };
