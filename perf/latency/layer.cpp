@@ -30,9 +30,14 @@ bool speaks() {
   return true;
 }
 
-/// Ends the process, not MPI: nothing has been started yet.
+/// Ends the process, not MPI: nothing has been started yet. The launcher ends the job with the first process that goes,
+/// so the others leave the one that speaks the time to do so (Open MPI 5 lost its text).
 [[noreturn]] void refuse(const std::string& message) {
-  if (speaks()) std::fprintf(stderr, "capstan latency layer: %s\n", message.c_str());
+  if (speaks()) {
+    std::fprintf(stderr, "capstan latency layer: %s\n", message.c_str());
+  } else {
+    sleep(2);
+  }
   std::fflush(nullptr);
   _exit(2);
 }
