@@ -45,6 +45,10 @@ class ArnoldiRelation {
   /// Returns the recursive residual norm || beta e_1 - H y ||.
   Scalar refresh();
 
+  /// The coordinates c in the vectors V that products were taken of, of a vector Q y: Q y = V c. Not for flexible
+  /// relations, whose y is c already. \param y one number for each of the leading columns of H
+  std::vector<Scalar> asGenerated(std::vector<Scalar> y) const;
+
   /// Takes columns back: those from `columns` on, or from the start of the panel that holds it.
   void truncate(int columns);
 
@@ -117,6 +121,21 @@ void ArnoldiRelation<Scalar>::reexpress(int first, const SmallMatrix<Scalar>& s)
     }
     firstStale_ = std::min(firstStale_, p);
   }
+}
+
+template <class Scalar>
+std::vector<Scalar> ArnoldiRelation<Scalar>::asGenerated(std::vector<Scalar> y) const {
+  // V = Q R, R upper triangular: back substitution, panel by panel.
+  for (auto panel = panels_.rbegin(); panel != panels_.rend(); ++panel) {
+    for (int k = panel->steps - 1; k >= 0; --k) {
+      const int row = panel->first + k;
+      if (row >= static_cast<int>(y.size())) continue;
+      const Scalar* r = panel->coefficients[k];
+      const Scalar c = y[static_cast<std::size_t>(row)] /= r[row];
+      for (int i = 0; i < row; ++i) y[static_cast<std::size_t>(i)] -= c * r[i];
+    }
+  }
+  return y;
 }
 
 template <class Scalar>

@@ -36,6 +36,16 @@ double now() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
+/// Of the right-hand sides that took any; 0 where one has not converged, or none took any.
+int fewestIterations(const std::vector<StopTest>& stops) {
+  int fewest = 0;
+  for (const StopTest& stop : stops) {
+    if (!stop.converged()) return 0;
+    if (stop.iterations() > 0 && (fewest == 0 || stop.iterations() < fewest)) fewest = stop.iterations();
+  }
+  return fewest;
+}
+
 [[noreturn]] void misuse(const MethodTraits& method, const std::string& what) {
   throw std::invalid_argument(method.canonical + ": " + what);
 }
@@ -253,6 +263,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
     // What the ranks did not agree on has been forgotten by all of them.
     SolverState state = solvers_->agreedOnState() ? known.value_or(SolverState{}) : SolverState{};
     solvers_->remember(state);
+    if (const int fewest = fewestIterations(stops); fewest > 0) rememberIterations(state, fewest);
     ++state.solves;
     StateCache::instance().store(key, state);
   }

@@ -154,6 +154,11 @@ std::vector<ParameterRow> krylovSpace() {
               "Where nobody names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would "
               "take more "
               "than a tenth of a rank's share of the memory (the report says so)."),
+      choice("Keep Preconditioned Basis", &SolverOptions::keepPreconditionedBasis,
+             {KeepBasis::Auto, KeepBasis::On, KeepBasis::Off}, Takers::SomeMethods,
+             "Whether what the right preconditioner makes of the basis is kept, which saves its application at the end "
+             "of a cycle and doubles the memory of the basis. auto: where both bases take at most a tenth of a rank's "
+             "share of the memory."),
       integer(
           "Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", Takers::SomeMethods,
           "The number of reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step "

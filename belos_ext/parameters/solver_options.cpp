@@ -92,6 +92,18 @@ std::string toString(NullSpace nullSpace) {
   throw std::logic_error("NullSpace out of range");
 }
 
+std::string toString(KeepBasis keep) {
+  switch (keep) {
+    case KeepBasis::Auto:
+      return "auto";
+    case KeepBasis::On:
+      return "on";
+    case KeepBasis::Off:
+      return "off";
+  }
+  throw std::logic_error("KeepBasis out of range");
+}
+
 std::string toString(const ResidualReplacement& replacement) {
   switch (replacement.mode) {
     case ResidualReplacement::Mode::Auto:

@@ -43,6 +43,9 @@ enum class Fallback { Gmres, None };
 /// What is done about constants in the null space of A.
 enum class NullSpace { None, Constant, Auto };
 
+/// Whether GMRES keeps what the right preconditioner makes of its basis.
+enum class KeepBasis { Auto, On, Off };
+
 struct ResidualReplacement {
   enum class Mode { Auto, Off, Every };
   Mode mode = Mode::Auto;
@@ -68,6 +71,7 @@ struct SolverOptions {
   ResidualReplacement residualReplacement;
   Fallback fallback = Fallback::Gmres;
   NullSpace nullSpace = NullSpace::Auto;
+  KeepBasis keepPreconditionedBasis = KeepBasis::Auto;
 
   // The Krylov space.
   int numBlocks = 300;          ///< iterations between restarts; the basis is allocated for this many vectors and one
@@ -117,6 +121,7 @@ std::string toString(BlockOrthogonalization scheme);
 std::string toString(IntraOrthogonalization scheme);
 std::string toString(Fallback fallback);
 std::string toString(NullSpace nullSpace);
+std::string toString(KeepBasis keep);
 std::string toString(const ResidualReplacement& replacement);
 std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits
 

@@ -193,6 +193,20 @@ inline constexpr int fewOf = 20;
 inline constexpr double independent = 0.25;
 }  // namespace exact_columns
 
+/// convergence/expected_end
+namespace expected_end {
+/// Iterations whose mean rate is taken for that of those to come, at most and at least. Chosen: GMRES atop multigrid
+/// changes its rate slowly, and one step alone is often a lucky or an idle one.
+inline constexpr int window = 5;
+inline constexpr int least = 2;
+/// Iterations from which the rate may say that a solve ends sooner than all before it. Chosen.
+inline constexpr int trusted = 4;
+/// More iterations than that are not worth a guess. Chosen.
+inline constexpr double farAway = 1000;
+/// How many earlier solves are remembered. Chosen.
+inline constexpr int remembered = 8;
+}  // namespace expected_end
+
 /// solvers/gmres/step_size, the steps s of s-step GMRES
 namespace step_size {
 /// The largest s that is chosen automatically. Chosen.
@@ -281,6 +295,17 @@ inline constexpr double largestOvershoot = 1.5;
 /// Columns from which Ritz values tell something, and beyond which all eigenvalues cost more than they tell. Chosen.
 inline constexpr int few = 8;
 inline constexpr int enough = 20;
+/// Columns from which they tell more than a first product. Chosen.
+inline constexpr int fewest = 4;
+/// Products ahead up to which rough bounds of the spectrum are good enough for the shifts. Chosen: a polynomial of that
+/// degree is well conditioned wherever its zeros lie in the spectrum.
+inline constexpr int shortAhead = 4;
+/// Standard deviation over mean of a spectrum that needs no estimate. Chosen: V-cycles leave 0.01 to 0.2; Jacobi on a
+/// Laplacian 0.5, where p(2)-GMRES with rough shifts loses digits in 30 iterations.
+inline constexpr double narrow = 0.25;
+/// Half the length of a rough interval, in standard deviations of the spectrum as a vector sees it. Chosen: a uniform
+/// density reaches to 1.7.
+inline constexpr double spreads = 2;
 /// First columns whose largest Ritz value is compared between solves: later ones may be spurious. Chosen.
 inline constexpr int first = 3;
 /// Remembered bounds are dropped where that value is so many times smaller than before; where columns are few, so many.

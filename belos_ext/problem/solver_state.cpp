@@ -1,5 +1,6 @@
 #include "belos_ext/problem/solver_state.hpp"
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/support/checksum.hpp"
 
 namespace capstan {
@@ -16,11 +17,19 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
   const EigenvalueBounds bounds = state->eigenvalueBounds.value_or(EigenvalueBounds{});
   for (const double value : {bounds.min, bounds.max, state->shownOfBounds}) checksum.add(value);
   checksum.add(static_cast<std::uint64_t>(state->stepSize));
+  for (const int iterations : state->iterations) checksum.add(static_cast<std::uint64_t>(iterations));
   for (const auto& [name, object] : state->objects) {
     checksum.add(name);
     checksum.add(object->checksum());
   }
   return checksum.value();
+}
+
+void rememberIterations(SolverState& state, int iterations) {
+  state.iterations.push_back(iterations);
+  if (state.iterations.size() > std::size_t{tuning::expected_end::remembered}) {
+    state.iterations.erase(state.iterations.begin());
+  }
 }
 
 std::size_t bytesOf(const SolverState& state) {

@@ -32,9 +32,10 @@ class KeptObject {
 struct SolverState {
   std::vector<std::complex<double>> shifts;  ///< in the order of use
   std::optional<EigenvalueBounds> eigenvalueBounds;
-  double shownOfBounds = 1;  ///< largest Ritz value of a solve over the upper bound
-  int stepSize = 0;          ///< tuned; 0: none
-  long solves = 0;           ///< how many solves have contributed
+  double shownOfBounds = 1;     ///< largest Ritz value of a solve over the upper bound
+  int stepSize = 0;             ///< tuned; 0: none
+  std::vector<int> iterations;  ///< of the last solves that converged, the latest last
+  long solves = 0;              ///< how many solves have contributed
   std::map<std::string, std::shared_ptr<const KeptObject>> objects;  ///< by their names; none is null
 
   /// The object of that name and type, or null. Local.
@@ -44,6 +45,9 @@ struct SolverState {
     return found == objects.end() ? nullptr : std::dynamic_pointer_cast<const Object>(found->second);
   }
 };
+
+/// Adds the iterations of a solve that has converged; forgets the oldest of many. Local.
+void rememberIterations(SolverState& state, int iterations);
 
 /// Of the objects of a state. Local.
 std::size_t bytesOf(const SolverState& state);

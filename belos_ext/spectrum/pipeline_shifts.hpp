@@ -3,7 +3,8 @@
 /// The shifts of the first products of a pipelined GMRES cycle, which run ahead of the orthogonalisation.
 ///
 /// The user's ("Shifts", real parts, in turn), else Chebyshev points of an interval that holds the spectrum: the
-/// user's ("Eigenvalue Bounds") or an estimate, made once where nothing is remembered.
+/// user's ("Eigenvalue Bounds"), the one that an earlier cycle has shown, or an estimate. A short pipeline does with a
+/// rough one, from its own first product; one that runs far ahead has it estimated, which costs products of its own.
 
 #include "belos_ext/spectrum/spectral_interval.hpp"
 
@@ -24,6 +25,20 @@ class PipelineShifts {
   }
   void recall(const SolverState& state) { interval_.recall(state); }
   void remember(SolverState& state) const { interval_.remember(state); }
+
+  /// Whether shifts are to be chosen automatically, and nothing is known to choose them by. Local.
+  bool unknown() const { return automatic_ && !needsRadius_ && !interval_.known(); }
+
+  /// Chooses `count` shifts by the first product, where that shows a narrow spectrum, else by an estimate. 1 reduction.
+  /// Collective.
+  /// \param q0 of length 1   \param w its product; n x 1   \param iteration of the solve, for its report
+  void choose(LinearSystem<Types>& system, const MultiVector& q0, const MultiVector& w, int count, int iteration) {
+    ReductionBatch<Types> batch(w.getMap()->getComm());
+    const auto mean = batch.dot(q0, w), square = batch.norm2(w);
+    system.reduce(batch);
+    interval_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]), iteration);
+    choose(system, w.getMap(), count, iteration);
+  }
 
   /// Chooses `count` shifts. Collective.
   /// \param iteration of the solve, for its report

@@ -23,7 +23,7 @@ class SpectralInterval {
     bounds_.reset();
     if (!automatic_) bounds_ = options.eigenvalueBounds;
     shown_ = 1;
-    fresh_ = compared_ = false;
+    fresh_ = compared_ = rough_ = false;
   }
   void recall(const SolverState& state) {
     if (!automatic_) return;
@@ -35,6 +35,24 @@ class SpectralInterval {
     state.eigenvalueBounds.reset();
     if (bounds_ && bounds_->min < bounds_->max) state.eigenvalueBounds = bounds_;
     state.shownOfBounds = shown_;
+  }
+
+  /// Whether there is an interval. Local.
+  bool known() const { return bounds_.has_value(); }
+  EigenvalueBounds bounds() const { return bounds_.value_or(EigenvalueBounds{0, 0}); }
+
+  /// Takes a rough interval until Ritz values are there, if the spectrum is narrow: its mean as a vector sees it, and
+  /// its spread to both sides. A strong preconditioner makes it so, and a solve too short to repay an estimate. Returns
+  /// whether it did. Local.
+  /// \param mean (q, A q), |q| = 1   \param square |A q|^2   \param iteration of the solve, for its report
+  bool takeRough(LinearSystem<Types>& system, double mean, double square, int iteration) {
+    const double spread = std::sqrt(std::max(0.0, square - mean * mean));
+    if (!(spread <= tuning::spectrum::narrow * mean)) return false;
+    const double radius = tuning::spectrum::spreads * spread;
+    bounds_ = EigenvalueBounds{mean - radius, mean + radius};
+    system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", as the first product shows them");
+    rough_ = true;
+    return true;
   }
 
   /// The interval; [0, 0] where nothing can be estimated. Collective.
@@ -59,6 +77,7 @@ class SpectralInterval {
   void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, bool whole,
                int iteration) {
     const bool many = columns >= tuning::spectrum::few;
+    if (rough_ && automatic_) return replaceRough(system, hessenberg, columns, iteration);
     if (compared_ || !automatic_ || !bounds_ || !(bounds_->max > 0) || columns == 0) return;
     if (!many && (fresh_ || whole)) return;
     compared_ = true;
@@ -79,9 +98,19 @@ class SpectralInterval {
   /// the largest of them out are told, and replaced. Local.
   void learn(const PipelinedLanczos<Scalar>& lanczos, LinearSystem<Types>& system, int iteration) {
     const std::size_t steps = std::min(lanczos.gammas().size(), std::size_t{tuning::spectrum::enough});
-    if (!bounds_ || (automatic_ && steps < std::size_t{tuning::spectrum::few})) return;
-    const auto from = [&](const std::vector<Scalar>& v) { return std::vector<Scalar>(v.begin(), v.begin() + steps); };
-    const auto ritz = tridiagonalEigenvalues(from(lanczos.gammas()), from(lanczos.deltas()));
+    const std::size_t least = rough_ ? tuning::spectrum::fewest : tuning::spectrum::few;
+    if (!bounds_ || (automatic_ && steps < least)) return;
+    const auto ritzOf = [&lanczos](std::size_t count) {
+      const auto from = [&](const std::vector<Scalar>& v) { return std::vector<Scalar>(v.begin(), v.begin() + count); };
+      return tridiagonalEigenvalues(from(lanczos.gammas()), from(lanczos.deltas()));
+    };
+    const auto ritz = ritzOf(steps);
+    if (rough_ && automatic_) {
+      rough_ = false;
+      const auto half = ritzOf(steps / 2);
+      bounds_ = boundsOfRitzValues({half.begin(), half.end()}, {ritz.begin(), ritz.end()});
+      return;
+    }
     if (ritz.empty() || !std::isfinite(ritz.back())) return;
     const double slack = tuning::spectrum::slack * (bounds_->max - bounds_->min);
     if (automatic_) {
@@ -96,6 +125,20 @@ class SpectralInterval {
   }
 
  private:
+  /// Ritz values of a whole cycle in the place of what its first product showed; nothing where there are too few.
+  void replaceRough(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, int iteration) {
+    rough_ = false;
+    bounds_.reset();
+    if (columns < tuning::spectrum::fewest) return;
+    const int enough = std::min(columns, tuning::spectrum::enough);
+    bounds_ =
+        boundsOfRitzValues(hessenbergEigenvalues(hessenberg, enough / 2), hessenbergEigenvalues(hessenberg, enough));
+    if (!bounds_) return;
+    shown_ = largestOf(hessenberg, std::clamp(columns / 2, 1, tuning::spectrum::first)) / bounds_->max;
+    compared_ = true;
+    system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", by " + std::to_string(enough) + " Ritz values");
+  }
+
   static double largestOf(const SmallMatrix<Scalar>& hessenberg, int columns) {
     double largest = 0;
     for (const auto& value : hessenbergEigenvalues(hessenberg, columns)) largest = std::max(largest, value.real());
@@ -105,7 +148,8 @@ class SpectralInterval {
   bool automatic_ = true;
   bool fresh_ = false;     ///< the bounds were estimated in this solve
   bool compared_ = false;  ///< with Ritz values of this solve
-  double shown_ = 1;       ///< largest early Ritz value of the solve that estimated them over the upper bound
+  bool rough_ = false;
+  double shown_ = 1;  ///< largest early Ritz value of the solve that estimated them over the upper bound
   std::optional<EigenvalueBounds> bounds_;
 };
 

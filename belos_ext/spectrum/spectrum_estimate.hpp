@@ -33,6 +33,22 @@ std::vector<Scalar> chebyshevPoints(const EigenvalueBounds& interval, int count)
   return ordered;
 }
 
+/// Ritz values close in on the large end like 1 / k^2 ([Kuczynski and Wozniakowski 1992]), so those of k / 2 and k
+/// steps extrapolate to it; the small end is far from found, and zero is safe there.
+inline std::optional<EigenvalueBounds> boundsOfRitzValues(const std::vector<std::complex<double>>& half,
+                                                          const std::vector<std::complex<double>>& all) {
+  const auto largest = [](const std::vector<std::complex<double>>& values) {
+    double high = values.front().real();
+    for (const auto& value : values) high = std::max(high, value.real());
+    return high;
+  };
+  if (all.empty()) return std::nullopt;
+  double high = largest(all);
+  if (!half.empty()) high += std::max(0.0, (high - largest(half)) / tuning::spectrum::extrapolation);
+  if (!(high > 0) || !std::isfinite(high)) return std::nullopt;
+  return EigenvalueBounds{0, high};
+}
+
 template <class Types>
 class SpectrumEstimate {
  public:
@@ -80,26 +96,10 @@ class SpectrumEstimate {
         recurrence.setShifts(ritz);
       }
     }
-    return bounds(half, ritz);
+    return boundsOfRitzValues(half, ritz);
   }
 
  private:
-  /// Ritz values close in on the large end like 1 / k^2 ([Kuczynski and Wozniakowski 1992]), so those of k / 2 and k
-  /// steps extrapolate to it; the small end is far from found, and zero is safe there.
-  static std::optional<EigenvalueBounds> bounds(const std::vector<std::complex<double>>& half,
-                                                const std::vector<std::complex<double>>& all) {
-    const auto largest = [](const std::vector<std::complex<double>>& values) {
-      double high = values.front().real();
-      for (const auto& value : values) high = std::max(high, value.real());
-      return high;
-    };
-    if (all.empty()) return std::nullopt;
-    double high = largest(all);
-    if (!half.empty()) high += std::max(0.0, (high - largest(half)) / tuning::spectrum::extrapolation);
-    if (!(high > 0) || !std::isfinite(high)) return std::nullopt;
-    return EigenvalueBounds{0, high};
-  }
-
   KrylovBasis<Types> basis_;
   Teuchos::RCP<const Teuchos::Comm<int>> comm_;  ///< of orthogonalization_; a solver may be used again on another one
   std::unique_ptr<BlockGramSchmidt<Types>> orthogonalization_;

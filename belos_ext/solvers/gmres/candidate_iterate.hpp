@@ -10,8 +10,9 @@
 /// | r          | r_         | n x 1 | b - A x, of the candidate where there is one                      |
 /// | M_L^{-1} r | native_    | n x 1 | the residual that GMRES minimises; symbols as in krylov_space.hpp |
 ///
-/// Cost of a candidate: 1 reduction, 1 A, 1 M_L^{-1}, 1 M_R^{-1}, the basis read once. One that was looked at is not
-/// computed again when it is taken. Storage: 3 vectors, 1 more from the first x that was worse than the one before it.
+/// Cost of a candidate: 1 reduction, 1 A, 1 M_L^{-1}, 1 M_R^{-1} (none where Z is kept), the basis read once; twice
+/// that where Z is kept and the residual is not the one expected. One that was looked at is not computed again when it
+/// is taken. Storage: 3 vectors, 1 more from the first x that was worse than the one before it.
 ///
 /// x is never left with a larger || M_L^{-1} r || than an iterate before it had: what an absurd basis or a
 /// preconditioner that changes makes of x is refused.
@@ -56,17 +57,13 @@ class CandidateIterate {
 
   /// candidate = x + M_R^{-1} Q y, with its residuals and their norms. Collective.
   void form(LinearSystem<Types>& system, KrylovSpace<Types>& space, int columns) {
-    space.combine(system, columns);
-    space.toSolution(system, *candidate_);
-    system.kernels().axpby(Scalar(1), *x_, Scalar(1), *candidate_);
-    computeResiduals(system, *candidate_);
-    batch_->clear();
-    const auto native = batch_->norm2(*native_), explicit_ = batch_->norm2(*r_), size = batch_->norm2(*candidate_);
-    system.reduce(*batch_);
-    const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], xx = (*batch_)[size];
-    norms_ = {system.norm(*native_, zz, *batch_), system.norm(*r_, rr, *batch_)};
-    columns_ = columns;
-    finite_ = std::isfinite(norms_.native) && std::isfinite(norms_.explicit_) && std::isfinite(xx);
+    measure(system, space, columns);
+    if (!space.keeps() ||
+        StopTest::trusts(norms_, static_cast<double>(space.relation().leastSquares().residual(columns)))) {
+      return;
+    }
+    space.keepNoMore();  // Z c may be to blame: M itself decides
+    measure(system, space, columns);
   }
 
   /// Puts the residuals of x back in the place of those of a candidate that was not taken. Collective.
@@ -110,6 +107,19 @@ class CandidateIterate {
 
  private:
   using Vector = Teuchos::RCP<MultiVector>;
+
+  void measure(LinearSystem<Types>& system, KrylovSpace<Types>& space, int columns) {
+    space.change(system, columns, *candidate_);
+    system.kernels().axpby(Scalar(1), *x_, Scalar(1), *candidate_);
+    computeResiduals(system, *candidate_);
+    batch_->clear();
+    const auto native = batch_->norm2(*native_), explicit_ = batch_->norm2(*r_), size = batch_->norm2(*candidate_);
+    system.reduce(*batch_);
+    const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], xx = (*batch_)[size];
+    norms_ = {system.norm(*native_, zz, *batch_), system.norm(*r_, rr, *batch_)};
+    columns_ = columns;
+    finite_ = std::isfinite(norms_.native) && std::isfinite(norms_.explicit_) && std::isfinite(xx);
+  }
 
   void prepare(const MultiVector& b) {
     const auto map = b.getMap();

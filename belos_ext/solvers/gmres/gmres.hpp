@@ -20,9 +20,9 @@ class Gmres : public RestartedGmres<Types> {
   using typename Base::Scalar;
 
   /// With j = m / 2 vectors on the average: [Q v]^T [q v] reads, V - Q R reads and writes two.
-  static Cost cost(const SolverOptions& options, bool) {
-    const double m = options.numBlocks, j = m / 2;
-    return {1, 1, 1, m + 5, 8 * j + 12, 8 * (2 * (j + 2) + 4)};
+  static Cost cost(const SolverOptions& options, bool preconditioned) {
+    const double m = options.numBlocks, j = m / 2, kept = Base::keptVectors(options, preconditioned);
+    return {1, 1, 1, m + 5 + kept, 8 * j + 12, 8 * (2 * (j + 2) + 4)};
   }
 
   void configure(const SolverOptions& options) override {

@@ -34,7 +34,9 @@ class GmresCycle {
   using Matrix = SmallMatrix<Scalar>;
 
   /// Makes room for cycles of m = `length` columns. Collective where it allocates.
-  void resize(const Teuchos::RCP<const Map>& map, int length, bool flexible) { space_.resize(map, length, flexible); }
+  void resize(const Teuchos::RCP<const Map>& map, int length, typename KrylovSpace<Types>::Directions directions) {
+    space_.resize(map, length, directions);
+  }
 
   /// m.
   int length() const { return space_.length(); }

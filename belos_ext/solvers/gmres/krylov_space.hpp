@@ -7,11 +7,14 @@
 /// | paper  | here           | shape     | meaning                                                                     |
 /// |--------|----------------|-----------|-----------------------------------------------------------------------------|
 /// | V, v_j | Q: basis()     | n x (m+1) | orthonormal basis of the Krylov space of M_L^{-1} A M_R^{-1} and M_L^{-1} r |
-/// | Z, z_j | Z: directions_ | n x m     | M_j^{-1} q_j, with flexible preconditioning only                            |
+/// | Z, z_j | Z: directions_ | n x m     | M_j^{-1} v_j of the vectors v_j that products were taken of                 |
 /// | H      | relation()     | (m+1) x m | projected operator, replicated                                              |
 /// | V_m y  | u: scratch()   | n x 1     | Q y, or Z y; y minimises the norm of beta e_1 - H y                         |
 ///
-/// Storage: m + 2 vectors, m more with flexible preconditioning.
+/// Z is there with flexible preconditioning, where it cannot be had again, and where it is kept to save the application
+/// of M that x = x_0 + M^{-1} Q y would take: Q y = V c, so that x = x_0 + Z c.
+///
+/// Storage: m + 2 vectors, m more with Z.
 
 #include "belos_ext/basis/krylov_basis.hpp"
 #include "belos_ext/dense/arnoldi_relation.hpp"
@@ -26,12 +29,15 @@ class KrylovSpace {
   using MultiVector = typename Types::MultiVector;
   using Map = typename Types::Map;
 
+  /// What Z is for.
+  enum class Directions { None, Kept, Flexible };
+
   /// Makes room for cycles of m = `length` columns. Collective where it allocates.
-  void resize(const Teuchos::RCP<const Map>& map, int length, bool flexible) {
+  void resize(const Teuchos::RCP<const Map>& map, int length, Directions kind) {
     length_ = length;
-    flexible_ = flexible;
+    kind_ = kind;
     basis_.resize(map, length + 1);
-    if (flexible) directions_.resize(map, length);
+    if (kind != Directions::None) directions_.resize(map, length);
     if (u_.is_null() || u_->getMap().get() != map.get()) u_ = Teuchos::rcp(new MultiVector(map, 1, false));
   }
 
@@ -46,13 +52,13 @@ class KrylovSpace {
   /// \param native M_L^{-1} r, n x 1   \param beta its length
   void begin(LinearSystem<Types>& system, const MultiVector& native, Scalar beta) {
     system.kernels().scale(Scalar(1) / beta, native, basis_[0]);
-    relation_.begin(length_, beta, flexible_);
+    relation_.begin(length_, beta, kind_ == Directions::Flexible);
   }
 
-  /// Column j + 1 of the basis = M_L^{-1} A M_R^{-1} times its column j; with flexible preconditioning M_R^{-1} times
-  /// column j is kept in Z. 1 A, 1 M^{-1}. Collective.
+  /// Column j + 1 of the basis = M_L^{-1} A M_R^{-1} times its column j; M_R^{-1} times column j goes to Z where that
+  /// is there. 1 A, 1 M^{-1}. Collective.
   void apply(LinearSystem<Types>& system, int j) {
-    if (flexible_) {
+    if (kind_ != Directions::None) {
       system.act(Action::RightPreconditioner, basis_[j], directions_[j]);
       system.act(Action::Operator, directions_[j], basis_[j + 1]);
     } else {
@@ -60,29 +66,45 @@ class KrylovSpace {
     }
   }
 
-  /// u = Q y (or Z y) from the first `columns` columns of H, of which a change of x is made. One pass over as many
-  /// vectors. Local.
+  /// u = Q y (or Z y, with flexible preconditioning) from the first `columns` columns of H, of which a change of x is
+  /// made. One pass over as many vectors. Local.
   MultiVector& combine(LinearSystem<Types>& system, int columns) {
-    const std::vector<Scalar> y = relation_.leastSquares().solve(columns);
-    SmallMatrix<Scalar> coefficients(columns, 1);
-    for (int i = 0; i < columns; ++i) coefficients(i, 0) = y[static_cast<std::size_t>(i)];
-    u_->putScalar(0);
-    system.kernels().accumulate(*(flexible_ ? directions_ : basis_).columns(0, columns), coefficients, *u_);
+    const bool flexible = kind_ == Directions::Flexible;
+    sum(system, flexible ? directions_ : basis_, relation_.leastSquares().solve(columns), *u_);
     return *u_;
   }
 
-  /// out = M_R^{-1} u; Z y needs no preconditioner. Collective.
-  void toSolution(LinearSystem<Types>& system, MultiVector& out) {
-    if (flexible_) {
-      system.kernels().scale(Scalar(1), *u_, out);
+  /// Whether change() takes Z c for M_R^{-1} Q y, which differ by rounding and where M is not linear.
+  bool keeps() const { return kind_ == Directions::Kept; }
+
+  /// The rest of the solve does without Z. Local.
+  void keepNoMore() { kind_ = Directions::None; }
+
+  /// out = M_R^{-1} Q y, the change of x of the first `columns` columns of H. 1 M_R^{-1}; none where Z is there.
+  /// Collective.
+  void change(LinearSystem<Types>& system, int columns, MultiVector& out) {
+    if (keeps()) {
+      sum(system, directions_, relation_.asGenerated(relation_.leastSquares().solve(columns)), out);
+    } else if (kind_ == Directions::Flexible) {
+      system.kernels().scale(Scalar(1), combine(system, columns), out);
     } else {
-      system.toSolution(*u_, out);
+      system.toSolution(combine(system, columns), out);
     }
   }
 
  private:
+  /// out = B c.
+  static void sum(LinearSystem<Types>& system, KrylovBasis<Types>& vectors, const std::vector<Scalar>& c,
+                  MultiVector& out) {
+    const int columns = static_cast<int>(c.size());
+    SmallMatrix<Scalar> coefficients(columns, 1);
+    for (int i = 0; i < columns; ++i) coefficients(i, 0) = c[static_cast<std::size_t>(i)];
+    out.putScalar(0);
+    system.kernels().accumulate(*vectors.columns(0, columns), coefficients, out);
+  }
+
   int length_ = 0;
-  bool flexible_ = false;
+  Directions kind_ = Directions::None;
   KrylovBasis<Types> basis_, directions_;
   ArnoldiRelation<Scalar> relation_;
   Teuchos::RCP<MultiVector> u_;

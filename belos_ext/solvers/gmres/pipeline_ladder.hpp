@@ -49,8 +49,10 @@ class PipelineLadder {
   int stepSize() const { return blocks_ ? t_ : 0; }
 
   /// Begins a cycle of at most m columns. A pipeline longer than the cycle, or than the space itself, would never fill.
-  void fit(LinearSystem<Types>& system, const StopTest& stop, int m) {
+  /// \param ahead products that an automatic t should not run further ahead
+  void fit(LinearSystem<Types>& system, const StopTest& stop, int m, int ahead) {
     if (blocks_) t_ = length_.current();
+    if (blocks_ && length_.automatic()) t_ = std::min(t_, std::max(1, (ahead + 1) / (depth_ + 1)));
     depth_ = std::min(depth_, std::max(m, 1));  // more is told below, and might overflow
     if (blocks_ && length_.automatic()) t_ = std::min(t_, std::max(1, m / (2 * (depth_ + 1))));
     if (lag() < m) return;

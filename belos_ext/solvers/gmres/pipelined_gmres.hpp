@@ -8,8 +8,10 @@
 /// 1, d = l. `line k (j)` beside a statement means line k of Fig. 4, and line j of Fig. 2.
 ///
 /// Cost of t iterations: 1 nonblocking reduction, 1 fence (where it starts), t A, t M^{-1}, three passes over the bases
-/// (products, change of basis, orthogonalisation). Storage: 2 m + 7 vectors. Overlap: a block's reduction is waited for
+/// (products, change of basis, orthogonalisation). Storage: 2 m + 6 vectors. Overlap: a block's reduction is waited for
 /// d blocks later, after d t applications of A and M^{-1}. Draining: the last d blocks of a cycle only wait.
+/// With a preconditioner it begins where the solve is expected to end; what is left then is done classically. Start of
+/// a solve that knows no shifts: 1 reduction, with the first product, where the pipeline is short.
 ///
 /// | paper | here              | shape         | meaning                                                    |
 /// |-------|-------------------|---------------|------------------------------------------------------------|
@@ -24,6 +26,7 @@
 /// few times a cycle); else end the cycle, take it to its end classically where enough of it is exact, and go on as
 /// pipeline_ladder.hpp says.
 
+#include "belos_ext/convergence/expected_end.hpp"
 #include "belos_ext/orthogonalization/pipelined_gram_schmidt.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/gmres/classical_cycle.hpp"
@@ -44,12 +47,12 @@ class PipelinedGmres : public RestartedGmres<Types> {
   /// Products with j = m / 2 vectors on the average, then updates of q_c by Q and of z_{i+1} by Z.
   static Cost cost(const SolverOptions& options, bool) {
     const double m = options.numBlocks, j = m / 2;
-    return {1, 1, 1, 2 * m + 7, 6 * j + 9, 8 * (3 * j + 8)};
+    return {1, 1, 1, 2 * m + 6, 6 * j + 9, 8 * (3 * j + 8)};
   }
   /// The same in blocks of t.
   static Cost costOfBlocks(const SolverOptions& options, bool) {
     const double m = options.numBlocks, j = m / 2, t = options.stepSize;
-    return {1 / t, 1, 1, 2 * m + 7, 6 * j + 4 * t + 9, 8 * (3 * j / t + 10)};
+    return {1 / t, 1, 1, 2 * m + 6, 6 * j + 4 * t + 9, 8 * (3 * j / t + 10)};
   }
 
   /// \param blocks false: p(l)-GMRES; true: pipelined CA-GMRES, t = "Step Size"
@@ -64,10 +67,12 @@ class PipelinedGmres : public RestartedGmres<Types> {
     ladder_.configure(options);
     tau_ = options.changeOfBasisDropTolerance;
     shifts_.configure(options, tau_ > 0);
+    expected_.forget();
   }
   void recall(const SolverState& state) override {
     shifts_.recall(state);
     ladder_.recall(state);
+    expected_.recall(state.iterations);
   }
   void remember(SolverState& state) const override {
     shifts_.remember(state);
@@ -137,14 +142,19 @@ class PipelinedGmres : public RestartedGmres<Types> {
   /// Fig. 4, and Fig. 2 with t = 1.
   CycleOutcome pipelinedCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     begin(system, stop, beta);
-    const int m = std::min(cycle_.length(), stop.remaining());
+    int m = std::min(cycle_.length(), stop.remaining());
+    bool draining = false;
     CycleOutcome outcome;
     for (int first = 0; outcome.columns < m && !outcome.claimed && !outcome.stopped; first += t()) {
+      if (const int end = expectedEnd(system, stop, outcome); !draining && end < std::min(first + t(), m)) {
+        m = std::max(end, first);
+        draining = true;
+      }
       const int count = std::min(t(), m - first);
       const int ready = first - ladder_.depth() * t();  // line 7 (3): first product of the block to be completed
       // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
-      generateBlock(system, first, count);  // lines 1 to 6 (1, 2)
-      if (ready >= 0) {                     // line 8 (4)
+      generateBlock(system, stop.iterations(), first, count);  // lines 1 to 6 (1, 2)
+      if (ready >= 0) {                                        // line 8 (4)
         // Its reduction was started d blocks ago.
         if (!completeBlock(system, stop, ready, std::min(t(), m - ready), outcome)) break;  // lines 9 to 16 (5 to 8)
         correctLast(system, first, m);  // line 17 (9): z_{first+t} by the first column of H just found
@@ -153,7 +163,17 @@ class PipelinedGmres : public RestartedGmres<Types> {
       if (first < m) gramSchmidt_.start(system, cycle_.basis(), ahead_, first, count);  // line 19 (11)
     }
     gramSchmidt_.drain();
+    if (draining && outcome.columns == m && !outcome.claimed && !outcome.stopped && !outcome.closed) {
+      classical_.goOn(cycle_, system, stop, outcome);
+    }
     return outcome;
+  }
+
+  /// The products that the cycle is likely to need: each costs an application of M. Without one they cost less than
+  /// reductions that nothing hides.
+  int expectedEnd(LinearSystem<Types>& system, const StopTest& stop, const CycleOutcome& outcome) const {
+    const int left = system.preconditioned() ? expected_.likely(stop.target()) : ExpectedEnd::unknown;
+    return left == ExpectedEnd::unknown ? left : outcome.columns + left;
   }
 
   int t() const { return ladder_.t(); }
@@ -162,13 +182,16 @@ class PipelinedGmres : public RestartedGmres<Types> {
   void begin(LinearSystem<Types>& system, StopTest& stop, Scalar beta) {
     const int m = cycle_.length();
     cycle_.begin(system, beta);
+    expected_.begin(stop.iterations(), static_cast<double>(beta));
     const auto map = cycle_.basis()[0].getMap();
     ahead_.resize(map, m + 1);
-    ladder_.fit(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)));
+    const bool learning = system.preconditioned() && shifts_.unknown();
+    ladder_.fit(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)),
+                learning ? tuning::spectrum::shortAhead : m);
     gramSchmidt_.begin(map->getComm(), m, t(), ladder_.depth(), scheme());
     again_ = lag() > 1 ? tuning::pipelined_gmres::maxAgainAhead : tuning::pipelined_gmres::maxAgain;
     normalizer_ = 1;
-    shifts_.choose(system, map, lag(), stop.iterations());
+    if (!learning || lag() > tuning::spectrum::shortAhead) shifts_.choose(system, map, lag(), stop.iterations());
     system.kernels().scale(Scalar(1), cycle_.basis()[0], ahead_[0]);
   }
 
@@ -178,9 +201,10 @@ class PipelinedGmres : public RestartedGmres<Types> {
   }
 
   /// Products first .. first + count - 1. The last vector of a full block waits for correctLast().
-  void generateBlock(LinearSystem<Types>& system, int first, int count) {
+  void generateBlock(LinearSystem<Types>& system, int iteration, int first, int count) {
     for (int i = first; i < first + count; ++i) {  // line 1
       system.apply(ahead_[i], ahead_[i + 1]);      // lines 3, 4 (1, 2)
+      if (i == 0 && shifts_.unknown()) shifts_.choose(system, ahead_[0], ahead_[1], lag(), iteration);
       if (i < lag()) {
         const Scalar sigma = shifts_[i];
         gramSchmidt_.recurrence().shift(i, sigma);
@@ -231,6 +255,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
       coefficients(a, 0) = 1;
       for (int j = 0; j <= a + 1; ++j) coefficients(j, 1) = h(j, 0);
       cycle_.extend(system, stop, a, 1, plain, coefficients, outcome);
+      expected_.observe(cycle_.relation().leastSquares().residual(outcome.columns));
     }
     outcome.closed = block.closed;
     return block.columns == count && !block.closed;
@@ -261,6 +286,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
   Scalar normalizer_ = 1;
   double tau_ = 0;
   PipelineShifts<Types> shifts_;
+  ExpectedEnd expected_;
   KrylovBasis<Types> ahead_;
   PipelinedGramSchmidt<Types> gramSchmidt_;
 };

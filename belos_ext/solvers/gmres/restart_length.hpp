@@ -1,7 +1,8 @@
 #pragma once
 /// \file
 /// The restart length where neither the application nor the user names one: Belos' default, so that a changed name of
-/// the solver alone costs no iterations, or less where the basis would take too much memory on some rank.
+/// the solver alone costs no iterations, or less where the basis would take too much memory on some rank; and whether
+/// there is room for a second basis.
 
 #include <algorithm>
 #include <array>
@@ -26,11 +27,16 @@ class RestartLength {
     wanted_ = options.numBlocks;
     open_ = !options.numBlocksGiven;
     memory_ = options.basisMemory;
+    keep_ = options.keepPreconditionedBasis;
   }
 
   /// As many numbers whatever the options: where ranks have different ones, this very reduction finds it out.
-  /// \param vectorBytes local bytes that each iteration of a cycle adds
-  void enter(Batch& batch, double vectorBytes) {
+  /// \param vectorBytes local bytes that each iteration of a cycle adds   \param keptBytes those of a vector kept
+  /// besides
+  void enter(Batch& batch, double vectorBytes, double keptBytes) {
+    const bool both = (vectorBytes + keptBytes) * (wanted_ + 1) <= memory_;
+    noRoom_ = batch.value(keep_ == KeepBasis::On || (keep_ == KeepBasis::Auto && both) ? Scalar(0) : Scalar(1));
+    if (keep_ == KeepBasis::On) vectorBytes += keptBytes;
     for (std::size_t i = 0; i < shorter.size(); ++i) {
       const bool tooMuch = open_ && vectorBytes * (lengthOf(i) + 1) > memory_;
       tooMuch_[i] = batch.value(tooMuch ? Scalar(1) : Scalar(0));
@@ -45,6 +51,9 @@ class RestartLength {
     return lengthOf(i);
   }
 
+  /// Whether all ranks keep the preconditioned basis. After the reduction of the batch.
+  bool keeps(const Batch& batch) const { return batch[noRoom_] == Scalar(0); }
+
   int wanted() const { return wanted_; }
 
  private:
@@ -56,6 +65,8 @@ class RestartLength {
   int wanted_ = 0;
   bool open_ = false;
   double memory_ = 0;
+  KeepBasis keep_ = KeepBasis::Auto;
+  typename Batch::Slot noRoom_;
   std::array<typename Batch::Slot, shorter.size()> tooMuch_;
 };
 

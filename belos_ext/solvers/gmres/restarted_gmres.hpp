@@ -64,6 +64,11 @@ class RestartedGmres : public KrylovSolver<Types> {
     flexible_ = options.flexible;
   }
 
+  /// Vectors that are kept with a right preconditioner to save an application of it.
+  static double keptVectors(const SolverOptions& options, bool preconditioned) {
+    return preconditioned && options.keepPreconditionedBasis != KeepBasis::Off ? options.numBlocks : 0;
+  }
+
   /// Vectors that each iteration of a cycle adds to what is kept.
   virtual std::size_t bases() const { return flexible_ ? 2 : 1; }
 
@@ -82,14 +87,20 @@ class RestartedGmres : public KrylovSolver<Types> {
     batch.clear();
     const auto native = batch.norm2(candidate.native()), explicit_ = batch.norm2(candidate.residual());
     const auto rhs = batch.norm2(b);
-    wantedLength_.enter(batch, static_cast<double>(bases() * b.getLocalLength() * sizeof(Scalar)));
+    const auto bytes = static_cast<double>(b.getLocalLength() * sizeof(Scalar));
+    const bool keepable = bases() == 1 && system.hasRight() && !system.hasLeft();
+    wantedLength_.enter(batch, static_cast<double>(bases()) * bytes, keepable ? bytes : 0);
     system.reduce(batch);
     const int length = wantedLength_.agreed(batch);
     if (length < wantedLength_.wanted()) {
       system.tell(0, "restart length", std::to_string(length) + ": longer bases would take too much memory");
     }
     if (!system.agreesOnState()) forget();
-    cycle_.resize(b.getMap(), limited(length, b, stop), flexible_);
+    using Directions = typename KrylovSpace<Types>::Directions;
+    const Directions directions = flexible_                                ? Directions::Flexible
+                                  : keepable && wantedLength_.keeps(batch) ? Directions::Kept
+                                                                           : Directions::None;
+    cycle_.resize(b.getMap(), limited(length, b, stop), directions);
     const Scalar zz = batch[native], rr = batch[explicit_], bb = batch[rhs];
     const ResidualNorms norms{system.norm(candidate.native(), zz, batch), system.norm(candidate.residual(), rr, batch)};
     stop.begin(norms, system.norm(b, bb, batch));

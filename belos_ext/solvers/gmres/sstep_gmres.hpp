@@ -21,6 +21,7 @@
 /// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
 
 #include "belos_ext/basis/matrix_powers.hpp"
+#include "belos_ext/convergence/expected_end.hpp"
 #include "belos_ext/dense/relation_error.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/parameters/tuning.hpp"
@@ -37,14 +38,16 @@ class SStepGmres final : public RestartedGmres<Types> {
   using typename Base::Scalar;
 
   /// A panel reads [Q V] twice, j = m / 2 vectors on the average, and writes 2 s; its products are scaled and shifted.
-  static Cost cost(const SolverOptions& options, bool) {
+  static Cost cost(const SolverOptions& options, bool preconditioned) {
     const double m = options.numBlocks, j = m / 2, s = options.stepSize;
-    return {1 / s, 1, 1, m + 5, 6 * j + 4 * s + 5, 8 * (2 * (j + 2 * s) / s + 2 + 4)};
+    const double kept = Base::keptVectors(options, preconditioned);
+    return {1 / s, 1, 1, m + 5 + kept, 6 * j + 4 * s + 5, 8 * (2 * (j + 2 * s) / s + 2 + 4)};
   }
 
   void configure(const SolverOptions& options) override {
     options_ = options;
     recalled_ = false;
+    expected_.forget();
     this->configureCycles(options);
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
     recurrence_.reset(options.basis);
@@ -57,6 +60,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     if (options_.shiftsAuto) recurrence_.setShifts(state.shifts);
     recalled_ = options_.shiftsAuto && recurrence_.ready();
     stepSize_.recall(state.stepSize);
+    expected_.recall(state.iterations);
   }
   void remember(SolverState& state) const override {
     // What the user fixed is not something learnt.
@@ -70,12 +74,13 @@ class SStepGmres final : public RestartedGmres<Types> {
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (stop.iterations() == 0) careful_ = false;
-    begin(system, beta);
+    begin(system, beta, stop);
     CycleOutcome outcome;
     Matrix r;
     while (outcome.columns < cycle_.length() && !stop.exhausted() && !outcome.claimed && !outcome.stopped) {
       const int first = outcome.columns;
-      const int steps = std::min({panelSteps(first), cycle_.length() - first, stop.remaining()});
+      const int most = std::min({panelSteps(first), cycle_.length() - first, stop.remaining()});
+      const int steps = expectedSteps(system, stop, most);
 
       const Matrix changeOfBasis = generatePanel(system, first, steps);  // V = [q_j, p_1(A) q_j, ...]
       const PanelOutcome panel =
@@ -83,13 +88,15 @@ class SStepGmres final : public RestartedGmres<Types> {
       outcome.finite = panel.finite;
       revalidate(system, stop, steps, panel);
       if (panel.rank == steps + 1) {
-        stepSize_.succeeded(steps, panel.condition);
+        stepSize_.succeeded(steps, panel.condition, steps < most);
       } else if (!shrink(system, stop, first, steps, panel, r, outcome)) {
         if (!outcome.finite || (steps == 1 && outcome.columns == first)) break;
         continue;
       }
       const int gained = reliableSteps(system, stop, first, panel.rank - 1, changeOfBasis, r);
       cycle_.extend(system, stop, first, gained, changeOfBasis, r, outcome);  // H = (R B - H R_top) R_mid^{-1}
+      for (int c = first + 1; c <= outcome.columns; ++c)
+        expected_.observe(cycle_.relation().leastSquares().residual(c));
       learnShifts(system, stop, outcome.columns, false);
     }
     cycle_.complete(*orthogonalization_, system, stop, outcome);
@@ -105,8 +112,9 @@ class SStepGmres final : public RestartedGmres<Types> {
  private:
   using Base::cycle_, Base::flexible_;
 
-  void begin(LinearSystem<Types>& system, Scalar beta) {
+  void begin(LinearSystem<Types>& system, Scalar beta, const StopTest& stop) {
     cycle_.begin(system, beta);
+    expected_.begin(stop.iterations(), static_cast<double>(beta));
     orthogonalization_.get(options_, cycle_.basis()[0].getMap()->getComm()).begin(cycle_.length());
     stepSize_.beginCycle();
     error_.begin();
@@ -119,6 +127,14 @@ class SStepGmres final : public RestartedGmres<Types> {
     if (recurrence_.ready() || options_.basis == Basis::Monomial || !learns()) return s;
     if (!options_.computeRitzValuesOnFly) return 1;  // a classical first cycle
     return std::min(s, first == 0 ? 2 : first <= 2 ? 3 : 5);
+  }
+
+  /// At most as many steps as the solve may still need: a product too many costs an application of M. Without one it
+  /// costs less than the reduction of another panel, and then only an automatic s is halved at most.
+  int expectedSteps(LinearSystem<Types>& system, const StopTest& stop, int most) {
+    const int bound = expected_.nextPanel(stop.target(), most);
+    if (system.preconditioned()) return bound;
+    return options_.stepSizeAuto ? std::max(bound, (most + 1) / 2) : most;
   }
 
   bool learns() const { return options_.shiftsAuto && options_.computeRitzValues && !flexible_; }
@@ -192,6 +208,7 @@ class SStepGmres final : public RestartedGmres<Types> {
   bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet
   bool careful_ = false;   ///< a claim of this solve was refuted: H has to be as exact as it can be
   StepSize stepSize_;
+  ExpectedEnd expected_;
   RelationError<Scalar> error_;
   BasisRecurrence recurrence_;
   KeptGramSchmidt<Types> orthogonalization_;

@@ -3,6 +3,7 @@
 /// The step size of an s-step method: fixed, or led by the conditioning of the Gram matrices.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "belos_ext/parameters/tuning.hpp"
@@ -39,10 +40,13 @@ class StepSize {
   int conditioned() const { return current_; }
 
   /// The panel was factored completely, with this condition.
-  void succeeded(int steps, double condition) {
+  /// \param shortened it had fewer steps than s because the end was near: the condition of a whole one follows from its
+  ///   own, where it had half of the steps at least
+  void succeeded(int steps, double condition, bool shortened = false) {
     if (steps >= reliable_ && reliable_ < unlimited) ++reliable_;
-    if (!automatic_ || steps < current_) return;
-    if (condition < tuning::step_size::comfortable) {
+    if (!automatic_ || (shortened ? 2 * steps : steps) < current_) return;
+    const double whole = std::pow(condition, std::max(1.0, static_cast<double>(current_) / steps));
+    if (whole < tuning::step_size::comfortable) {
       current_ = std::min(current_ + 1, ceiling_);
     } else if (condition > tuning::step_size::strained) {
       current_ = std::max(current_ - 1, 1);

@@ -75,6 +75,12 @@ class PipelineDepth {
   /// iterations of CG's superlinear convergence where a spectrum is wide.
   static bool pays(int steps) { return steps >= tuning::pipelined_cg::depth::worthwhile; }
 
+  /// Ends pipelining.
+  void giveUp(const std::string& why) {
+    current_ = 0;
+    reason_ = why;
+  }
+
   /// A cycle of that many steps ended before the solve did. One that does not pay, or a breakdown, halves the depth:
   /// the next one would be shorter still. Many restarts without progress end pipelining.
   void setback(int steps, bool brokeDown, double residual) {

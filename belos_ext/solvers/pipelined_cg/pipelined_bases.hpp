@@ -60,10 +60,10 @@ class PipelinedBases {
   /// Step a of the recurrences, all bases in the sweep:
   ///   z^(k)_{a+k+1} = (z^(k+1)_{a+k+1} + (sigma_k - gamma_a) z^(k)_{a+k} - delta_{a-1} z^(k)_{a+k-1}) / delta_a
   /// for k < l, each in the place of its last term; z^(l)_{a+l+1}, which holds A z^(l)_{a+l} (M^{-1} A), likewise. The
-  /// same for u.
-  void recur(SweepList<Types>& sweep, int a, const PipelinedLanczos<Scalar>& lanczos) {
-    recur(sweep, z_, a, lanczos);
-    if (preconditioned_) recur(sweep, u_, a, lanczos);
+  /// same for u. No vector beyond number `last`, the last product there is.
+  void recur(SweepList<Types>& sweep, int a, const PipelinedLanczos<Scalar>& lanczos, int last) {
+    recur(sweep, z_, a, lanczos, last);
+    if (preconditioned_) recur(sweep, u_, a, lanczos, last);
   }
 
  private:
@@ -77,14 +77,15 @@ class PipelinedBases {
     for (int k = 0; k < depth_; ++k) at(rings, k).resize(map, 2);
   }
 
-  void recur(SweepList<Types>& sweep, Rings& rings, int a, const PipelinedLanczos<Scalar>& lanczos) {
+  void recur(SweepList<Types>& sweep, Rings& rings, int a, const PipelinedLanczos<Scalar>& lanczos, int last) {
     const auto w = [&](int k, int j) -> MultiVector& { return at(rings, k)[j]; };
     const Scalar gamma = lanczos.gamma(a), scale = 1 / lanczos.delta(a);
     const Scalar back = a > 0 ? -lanczos.delta(a - 1) * scale : Scalar(0);
-    for (int k = 0; k < depth_; ++k) {
+    for (int k = 0; k < std::min(depth_, last - a); ++k) {
       sweep.recur(back, w(k, a + k + 1), scale, w(k + 1, a + k + 1), (lanczos.shift(k) - gamma) * scale, w(k, a + k));
     }
     const int i = a + depth_;
+    if (i >= last) return;
     sweep.recur(scale, w(depth_, i + 1), -gamma * scale, w(depth_, i), back, w(depth_, i - 1));
   }
 

@@ -62,8 +62,12 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     bounds_.configure(options);
     constants_.configure(options.nullSpace);
     classical_.configure(options);
+    expected_.forget();
   }
-  void recall(const SolverState& state) override { bounds_.recall(state); }
+  void recall(const SolverState& state) override {
+    bounds_.recall(state);
+    expected_.recall(state.iterations);
+  }
   void remember(SolverState& state) const override { bounds_.remember(state); }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
@@ -78,7 +82,11 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     for (Restart restart = Restart::First; !stop.over();) {
       prepare(system, b);
       if (!begin(system, b, x, stop, restart)) return;
-      lanczos_.reset(chebyshevPoints<Scalar>(bounds(system, stop), l()));
+      // A short pipeline finds its shifts with its first product.
+      const bool roughly = preconditioned_ && !bounds_.known() && l() <= tuning::spectrum::shortAhead;
+      lanczos_.reset(roughly ? std::vector<Scalar>()
+                             : chebyshevPoints<Scalar>(this->bounds(system, stop.iterations()), l()));
+      expected_.begin(stop.iterations(), perNorm_ * static_cast<double>(nu_));
       const Ending ending = iterate(system, b, x, stop);
       products_.drain();  // completes what is still in flight
       bounds_.learn(lanczos_, system, stop.iterations());
@@ -89,7 +97,8 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     }
   }
 
-  using Base::a_, Base::bases_, Base::depth_, Base::expected_, Base::kept_, Base::lanczos_, Base::nu_, Base::options_;
+  using Base::a_, Base::bases_, Base::bounds_, Base::depth_, Base::directionShould_, Base::expected_, Base::kept_,
+      Base::lanczos_, Base::nu_, Base::options_;
   using Base::check_, Base::constants_, Base::iterate, Base::l, Base::prepare, Base::top, Base::u;
   using Base::p_, Base::perNorm_, Base::preconditioned_, Base::products_, Base::restart_, Base::scratch_, Base::zeta_;
   using typename Base::Ending;
@@ -182,6 +191,10 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   Restart recover(LinearSystem<Types>& system, StopTest& stop, Ending ending) {
     if (ending == Ending::Replacement) return Restart::Replaced;
     Restart restart = Restart::Cold;
+    if (ending == Ending::Drained) {
+      depth_.giveUp("drained, as the solve was expected to end");
+      return Restart::Warm;
+    }
     if (ending == Ending::Drift) restart = Restart::Judged;
     if (ending == Ending::Skew) {  // |q_a|^2 is known l steps late: the direction itself tells how good it is now
       bases_.restartFrom(system, a_, zeta_);  // the residual u_a zeta_a
@@ -213,26 +226,18 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
                                  ? tuning::pipelined_cg::goodDirection * epsilon
                                  : tuning::pipelined_cg::lateDirection * std::sqrt(epsilon);
     kept_.keep(system, *p_);
-    return kept_.agrees(system, *restart_, *p_, top(0), zeta_, expected_, tolerance);
+    return kept_.agrees(system, *restart_, *p_, top(0), zeta_, directionShould_, tolerance);
   }
 
   void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
     system.tell(stop.iterations(), "classical",
-                "the pipelined recurrences break down" +
-                    (depth_.reason().empty() ? std::string() : " (" + depth_.reason() + ")") +
-                    "; going on with CAPSTAN CG");
+                (depth_.reason().empty() ? "the pipelined recurrences break down" : depth_.reason()) +
+                    std::string("; going on with CAPSTAN CG"));
     if (restart == Restart::Warm && !constants_.ofResidual()) {
       classical_.resume(system, b, x, stop, *p_);
     } else {
       classical_.solve(system, b, x, stop);
     }
-  }
-
-  EigenvalueBounds bounds(LinearSystem<Types>& system, StopTest& stop) {
-    return bounds_.get(system, p_->getMap(), stop.iterations(), [&](const MultiVector& in, MultiVector& out) {
-      system.act(Action::Operator, in, preconditioned_ ? *check_ : out);
-      if (preconditioned_) system.precondition(*check_, scratch_.get(), out);
-    });
   }
 
   void chooseDepth(LinearSystem<Types>& system, const MultiVector& b, StopTest& stop) {
@@ -249,7 +254,6 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   RowsFirst<Types> rows_;
   ResidualNorms initial_;
   KeptIterate<Types> guess_;
-  SpectralInterval<Types> bounds_;
   Cg<Types> classical_;
 };
 

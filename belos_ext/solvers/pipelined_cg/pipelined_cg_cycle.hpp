@@ -7,12 +7,14 @@
 
 #include <optional>
 
+#include "belos_ext/convergence/expected_end.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/solvers/common/krylov_solver.hpp"
 #include "belos_ext/solvers/pipelined_cg/kept_direction.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipeline_depth.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipelined_products.hpp"
+#include "belos_ext/spectrum/spectral_interval.hpp"
 
 namespace capstan {
 
@@ -24,16 +26,21 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
 
  protected:
   /// Replacement: an intended residual replacement. Drift: the computed residual is not the recursion's. Skew: Q is no
-  /// longer orthonormal. Exhausted: as is the Krylov space.
-  enum class Ending { Over, Replacement, Drift, Skew, Breakdown, Exhausted };
+  /// longer orthonormal. Exhausted: as is the Krylov space. Drained: no further product was made, as the solve was
+  /// expected to be over.
+  enum class Ending { Over, Replacement, Drift, Skew, Breakdown, Exhausted, Drained };
 
   /// The loop of algorithm 1; x is the iterate x_a, p_ the direction p_{a-1} that led to it, when it ends early.
   Ending iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     watch_.begin(std::numeric_limits<Scalar>::epsilon(), l());
     bases_.begin(system, 1 / nu_);  // line 1: z^(k)_0 = M^{-1} u_0 / nu; here u_0 = u_0 / nu, too
-    for (int i = 0;; ++i) {         // line 2
-      expand(system, i);            // lines 3 to 7: u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}
+    constexpr int open = std::numeric_limits<int>::max();
+    for (int i = 0, last = open;; ++i) {  // line 2
+      if (last == open && isEnough(stop, i)) last = i;
+      // Lines 3 to 7: u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}.
+      if (i < last) expand(system, stop.iterations(), i);
       const int a = a_ = i - l();
+      if (a == last) return drain(system, b, x, stop);
       if (a >= 0) {                               // line 8
         const Scalar rest = finishColumn(a + 1);  // lines 9 to 18; its reduction was started l iterations ago
         const Scalar before = a > 0 ? lanczos_.delta(a - 1) : Scalar(0);
@@ -41,8 +48,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
         const Scalar eta = lanczos_.gamma(a) - lambda * before;   // lines 25, 28
         if (!(eta > 0) || !std::isfinite(eta) || !std::isfinite(rest)) return Ending::Breakdown;
         SweepList<Types> sweep(x.getLocalLength());
-        if (a > 0) sweep.axpy(zeta_, *p_, x);                // line 31: x_a = x_{a-1} + zeta p
-        expected_ = {a > 0 ? 1 / eta_ : Scalar(0), before};  // (p, A p) and (A p, q_a) / (p, A p) of p_{a-1}
+        if (a > 0) sweep.axpy(zeta_, *p_, x);                       // line 31: x_a = x_{a-1} + zeta p
+        directionShould_ = {a > 0 ? 1 / eta_ : Scalar(0), before};  // (p, A p) and (A p, q_a) / (p, A p) of p_{a-1}
         eta_ = eta;
         zeta_ = a > 0 ? -lambda * zeta_ : nu_;  // lines 29, 25
         const bool exhausted = std::abs(rest) <= vanishing();
@@ -53,12 +60,13 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
         }
         sweep.axpby(1 / eta, z(0, a), -(a > 0 ? before : kept_.onto()) / eta, *p_);  // lines 30, 25: p_a
         if (!(rest > 0)) return lastStep(system, sweep, x, stop);                    // line 11
-        bases_.recur(sweep, a, lanczos_);  // lines 19 to 21: z^(k)_{a+k+1}, u_{i+1}
+        bases_.recur(sweep, a, lanczos_, last);  // lines 19 to 21: z^(k)_{a+k+1}, u_{i+1}
         system.kernels().sweep(sweep);
       }
-      products_.start(system, i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr);  // line 23
+      if (i < last) products_.start(system, i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr);  // line 23
       if (a > 0) {
         stop.iterated(residualNorm());
+        expected_.observe(stop.recursive());
         if (const auto end = follow(system, b, x, stop)) return *end;  // line 32
         if (replacementIsDue(stop)) return replaceResidual(system, x, stop);
       }
@@ -66,7 +74,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   }
 
   /// One product further. The first 2 l + 1 of a warm restart stay conjugate to the direction kept.
-  void expand(LinearSystem<Types>& system, int i) {
+  void expand(LinearSystem<Types>& system, int iteration, int i) {
+    if (lanczos_.depth() == 0) return expandRoughly(system, iteration);
     system.act(Action::Operator, top(i), u(i + 1));  // line 3
     if (i == 0 && kept_.image() != nullptr) kept_.remove(system, u(1));
     if (i > 0 && i <= 2 * l() && kept_.image() != nullptr) {
@@ -76,6 +85,46 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     if (i < l()) system.kernels().axpby(-lanczos_.shift(i), u(i), Scalar(1), u(i + 1));  // line 3
     if (preconditioned_) system.precondition(u(i + 1), scratch_.get(), top(i + 1));      // line 4
     if (i + 1 < l()) bases_.copyDown(system, i + 1);                                     // lines 5 to 7
+  }
+
+  EigenvalueBounds bounds(LinearSystem<Types>& system, int iteration) {
+    return bounds_.get(system, p_->getMap(), iteration, [&](const MultiVector& in, MultiVector& out) {
+      system.act(Action::Operator, in, preconditioned_ ? *check_ : out);
+      if (preconditioned_) system.precondition(*check_, scratch_.get(), out);
+    });
+  }
+
+  /// The first product where no shifts are known: it shows the mean and the spread of the spectrum as q_0 sees it,
+  /// (q_0, A q_0) and (A q_0, M^{-1} A q_0), and where it is narrow shifts within them do. 1 reduction.
+  void expandRoughly(LinearSystem<Types>& system, int iteration) {
+    system.act(Action::Operator, top(0), u(1));
+    if (preconditioned_) system.precondition(u(1), scratch_.get(), top(1));
+    auto& batch = *restart_;
+    batch.clear();
+    const auto mean = batch.dot(u(1), top(0)), square = batch.dot(u(1), top(1));
+    system.reduce(batch);
+    bounds_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]), iteration);
+    lanczos_.reset(chebyshevPoints<Scalar>(bounds(system, iteration), l()));
+    system.kernels().axpby(-lanczos_.shift(0), u(0), Scalar(1), u(1));
+    if (preconditioned_) system.kernels().axpby(-lanczos_.shift(0), top(0), Scalar(1), top(1));
+    if (l() > 1) bases_.copyDown(system, 1);
+  }
+
+  /// Whether products u_1 .. u_i are likely to be all that the solve needs. Each costs an application of M; without one
+  /// it costs less than a reduction that nothing hides.
+  bool isEnough(const StopTest& stop, int i) const {
+    if (!preconditioned_ || i == 0) return false;
+    const int left = expected_.likely(stop.target());
+    return left != ExpectedEnd::unknown && i >= std::max(0, i - 1 - l()) + left;
+  }
+
+  /// x_a with the last column there is. The residual of x_a and the direction that led to it are known: CG can go on.
+  Ending drain(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    const Scalar lambda = lanczos_.delta(a_ - 1) / eta_;
+    system.kernels().axpby(zeta_, *p_, Scalar(1), x);
+    zeta_ = -lambda * zeta_;
+    stop.iterated(residualNorm());
+    return follow(system, b, x, stop).value_or(Ending::Drained);
   }
 
   /// Column c of G and column c - 1 of T. Returns what is left of |z_c|^2; see PipelinedLanczos::complete().
@@ -185,7 +234,9 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   int a_ = 0;  ///< of the last iterate x_a
   bool preconditioned_ = false;
   Scalar nu_ = 0, eta_ = 0, zeta_ = 0;
-  typename KeptDirection<Types>::Numbers expected_;
+  typename KeptDirection<Types>::Numbers directionShould_;  ///< what the last direction should give
+  ExpectedEnd expected_;
+  SpectralInterval<Types> bounds_;
   double perNorm_ = 1;  ///< || b - A x || over its M^{-1}-norm
   PipelinedLanczos<Scalar> lanczos_;
   PipelinedBases<Types> bases_;

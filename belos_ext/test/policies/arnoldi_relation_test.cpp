@@ -155,6 +155,27 @@ Matrix directArnoldi(const Matrix& a, const Matrix& start, int m) {
   return h;
 }
 
+TEST(ArnoldiRelation, FindsTheCoordinatesInTheVectorsAsGenerated) {
+  const int n = 25;
+  PanelRun run(n, 12, false, 5);
+  run.panel(0, 1, false);
+  run.panel(1, 5, true);
+  run.changeColumns(2, 3);
+  run.panel(6, 4, false);
+  run.panel(10, 2, true);
+  run.changeColumns(0, 12);
+  for (const int columns : {12, 11, 8, 6, 3, 1}) {  // the last panel need not be whole
+    const Matrix y = run.uniform.matrix(columns, 1);
+    std::vector<double> numbers(y.values(), y.values() + columns);
+    numbers = run.relation.asGenerated(numbers);
+    Matrix c(columns, 1);
+    for (int j = 0; j < columns; ++j) c(j, 0) = numbers[static_cast<std::size_t>(j)];
+    const Matrix expected = product(copyOf(block(run.q, 0, 0, n, columns)), y);
+    const Matrix found = product(copyOf(block(run.z, 0, 0, n, columns)), c);
+    EXPECT_LT(largest(difference(found, expected)), 1e-10 * (1 + largest(expected))) << columns;
+  }
+}
+
 TEST(ArnoldiRelation, EqualsDirectArnoldi) {
   const int n = 30;
   PanelRun run(n, 14, false, 2);

@@ -237,6 +237,7 @@ TEST_P(Cost, SecondSolveAllocatesNothingForKernels) {
       if (isGmres(GetParam())) p.set("Num Blocks", 20);
       p.set("Maximum Iterations", 25);
       if (!isPipelined(GetParam())) p.set("State Cache", false);  // else bounds of the spectrum are sought only once
+      if (isPipelined(GetParam()) && getsStepSize(GetParam())) p.set("Step Size", 5);  // auto begins with short blocks
       const auto solver = solverOf(GetParam(), p);
       const System system = systemWithRightHandSide(a, wave, columns);
       EXPECT_GT(allocationsOf(*solver, system, side, 0, "capstan"), 0) << "the hook must see the first solve's";
@@ -293,7 +294,8 @@ TEST_P(Cost, IsAsDeclared) {
     const double preconditioners = side == Side::None ? 0 : cost.preconditioners * n;
     EXPECT_NEAR(static_cast<double>(report.preconditionerApplications), preconditioners, ahead);
     EXPECT_GE(vectors, cost.vectors);
-    EXPECT_LE(vectors, cost.vectors + (GetParam().pipelined ? 22 : 3));
+    // Estimating bounds takes 17, going on classically 5, a direction kept 1.
+    EXPECT_LE(vectors, cost.vectors + (GetParam().pipelined ? 23 : 3));
   }
 }
 

@@ -43,7 +43,7 @@ TEST(PipelinedGmres, EveryOrthogonalizationHasTheResidualsOfTheOracleAndOneHidde
       const long cycles = outcome.report.restarts + 1;
       EXPECT_GE(outcome.report.reductionsNonblocking, outcome.iterations);
       EXPECT_LE(outcome.report.reductionsNonblocking, outcome.iterations + cycles);
-      EXPECT_LE(outcome.report.reductionsBlocking, 2 * cycles + 3);
+      EXPECT_LE(outcome.report.reductionsBlocking, 2 * cycles + 4);  // 3 of the estimate, 1 of the first product
     }
   }
 }

@@ -1,0 +1,86 @@
+/// \file
+/// ExpectedEnd: guesses by hand.
+
+#include "belos_ext/convergence/expected_end.hpp"
+
+#include <gtest/gtest.h>
+
+namespace capstan::testing {
+namespace {
+
+/// A solve that begins at 1 and gains `digits` a step.
+void advance(ExpectedEnd& end, int from, int steps, double digits) {
+  for (int k = from + 1; k <= from + steps; ++k) end.observe(std::pow(10.0, -digits * k));
+}
+
+TEST(ExpectedEnd, KnowsNothingAtFirst) {
+  ExpectedEnd end;
+  end.begin(0, 1);
+  EXPECT_EQ(end.remaining(1e-8), ExpectedEnd::unknown);
+  EXPECT_EQ(end.nextPanel(1e-8, 5), 5);
+  end.observe(0.1);
+  EXPECT_EQ(end.remaining(1e-8), ExpectedEnd::unknown) << "one step tells nothing";
+}
+
+TEST(ExpectedEnd, FollowsTheRate) {
+  ExpectedEnd end;
+  end.begin(0, 1);
+  advance(end, 0, 4, 1);
+  EXPECT_EQ(end.remaining(1e-8), 4);
+  EXPECT_EQ(end.remaining(1e-3), 1) << "never none";
+  advance(end, 4, 3, 1);
+  EXPECT_EQ(end.remaining(1e-8), 1);
+  end.begin(7, 1e-7);
+  end.observe(1e-7);
+  end.observe(2e-7);
+  EXPECT_EQ(end.remaining(1e-8), ExpectedEnd::unknown) << "no end without a gain";
+}
+
+TEST(ExpectedEnd, EarlierSolvesSayHowFarAllHadToGo) {
+  ExpectedEnd end;
+  end.recall({12, 9, 11});
+  end.begin(0, 1);
+  EXPECT_EQ(end.remaining(1e-8), 9);
+  end.observe(0.9);
+  end.observe(0.8);
+  EXPECT_EQ(end.remaining(1e-8), 7) << "two slow steps say less than they";
+  end.begin(0, 1);
+  advance(end, 0, 4, 2);
+  EXPECT_EQ(end.remaining(1e-9), 1) << "this solve is faster: nearly half a step is left";
+  end.begin(0, 1);
+  advance(end, 0, 9, 0.5);
+  EXPECT_EQ(end.remaining(1e-8), 7) << "and this one slower: the rate alone counts";
+  end.forget();
+  end.begin(0, 1);
+  EXPECT_EQ(end.remaining(1e-8), ExpectedEnd::unknown);
+}
+
+TEST(ExpectedEnd, MakesFewPanelsOfEqualLength) {
+  ExpectedEnd end;
+  end.recall({11});
+  end.begin(0, 1);
+  EXPECT_EQ(end.nextPanel(0, 16), 11);
+  end.begin(0, 1);
+  EXPECT_EQ(end.nextPanel(0, 10), 6);
+  end.begin(6, 1);
+  EXPECT_EQ(end.nextPanel(0, 10), 5);
+  end.begin(0, 1);
+  EXPECT_EQ(end.nextPanel(0, 5), 4);
+  end.begin(10, 1);
+  EXPECT_EQ(end.nextPanel(0, 5), 1);
+}
+
+TEST(ExpectedEnd, WhereTheEndDoesNotComePanelsGrowAgain) {
+  ExpectedEnd end;
+  end.begin(0, 1);
+  advance(end, 0, 7, 1);
+  EXPECT_EQ(end.nextPanel(1e-8, 8), 1);
+  for (const int panel : {2, 4, 8, 8}) {
+    for (int k = 0; k < 10; ++k) end.observe(1e-7);  // no gain any more
+    end.observe(1e-8 * 2);
+    EXPECT_EQ(end.nextPanel(1e-8, 8), panel);
+  }
+}
+
+}  // namespace
+}  // namespace capstan::testing

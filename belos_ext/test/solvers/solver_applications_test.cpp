@@ -1,0 +1,106 @@
+/// \file
+/// Applications of the preconditioner in sequences of short solves, as CFD codes have them atop multigrid: there a
+/// V-cycle costs more than all else in an iteration.
+
+#include <cmath>
+
+#include "belos_ext/manager/state_cache.hpp"
+#include "belos_ext/test/solvers/solver_suite.hpp"
+
+namespace capstan::testing {
+namespace {
+
+/// z = p(A) r, symmetric positive definite: `degree` steps of Chebyshev's iteration on [upper / 30, upper], which gain
+/// nearly a digit a solve's iteration, as a V-cycle does.
+RCP<const Operator> strong(const RCP<const CrsMatrix>& a, Scalar upper, int degree) {
+  return rcp(new FunctionOperator(a->getRowMap(), [=](const MultiVector& r, MultiVector& z) {
+    const Scalar centre = upper * (1 + 1 / Scalar(30)) / 2, half = upper * (1 - 1 / Scalar(30)) / 2;
+    MultiVector p(r.getMap(), r.getNumVectors()), rest(r, Teuchos::Copy), image(r.getMap(), r.getNumVectors());
+    z.putScalar(0);
+    Scalar alpha = 0;
+    for (int k = 0; k < degree; ++k) {
+      const Scalar beta = k == 0 ? 0 : k == 1 ? half * alpha * half * alpha / 2 : half * alpha * half * alpha / 4;
+      alpha = k == 0 ? 1 / centre : 1 / (centre - beta / alpha);
+      p.update(1, rest, beta);
+      z.update(alpha, p, 1);
+      a->apply(p, image);
+      rest.update(-alpha, image, 1);
+    }
+  }));
+}
+
+struct Sequence {
+  std::vector<int> iterations;
+  std::vector<long> preconditioners, operators;
+};
+
+/// Solves one after the other, each by a solver of its own and with another right-hand side.
+Sequence sequence(const MethodTraits& method, const Params& parameters, int solves) {
+  const auto a = grid2d(40, 40, isCg(method) ? 0.0 : 0.1);
+  Sequence seen;
+  for (int k = 0; k < solves; ++k) {
+    System system = systemWithRightHandSide(a, [k](GO g) { return wave(g) + 0.3 * std::sin(0.7 * (k + 1) * g); });
+    system.preconditioner = strong(a, 8, 12);
+    const Outcome outcome = solve(*solverOf(method, parameters), system, Side::Right);
+    EXPECT_TRUE(outcome.converged);
+    seen.iterations.push_back(outcome.iterations);
+    seen.preconditioners.push_back(outcome.report.preconditionerApplications);
+    seen.operators.push_back(outcome.report.operatorApplications);
+  }
+  return seen;
+}
+
+class Applications : public EverySolver {};
+
+TEST_P(Applications, OfThePreconditionerAreHardlyMoreThanIterations) {
+  StateCache::instance().clear();
+  Params p;
+  p.set("Solver Name", "pressure");
+  const Sequence seen = sequence(GetParam(), p, 6);
+  const bool bicgstab = GetParam().family == Family::BiCgStab;
+  const long each = bicgstab ? 2 : 1, ahead = isPipelined(GetParam()) ? 1 : 0;
+  long sum = 0;
+  for (std::size_t k = 0; k < seen.iterations.size(); ++k) {
+    const long wasted = seen.preconditioners[k] - each * seen.iterations[k];
+    if (k == 0) {
+      EXPECT_LE(wasted, 2 + ahead);
+    } else {
+      sum += wasted;
+    }
+  }
+  EXPECT_LE(sum, (1 + ahead) * static_cast<long>(seen.iterations.size() - 1));
+}
+
+TEST_P(Applications, AreAsManyAsIterationsWhereThePreconditionedBasisIsKept) {
+  if (!GetParam().takes("Keep Preconditioned Basis")) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
+  StateCache::instance().clear();
+  for (const char* keep : {"auto", "on", "off"}) {
+    Params p;
+    p.set("State Cache", false);
+    p.set("Keep Preconditioned Basis", keep);
+    const bool kept = keep != std::string("off");
+    const Sequence seen = sequence(GetParam(), p, 1);
+    EXPECT_EQ(seen.preconditioners[0] - seen.iterations[0], (kept ? 0 : 1) + (GetParam().canonical == id::SStepGmres))
+        << keep;
+  }
+}
+
+// A monomial basis is too ill-conditioned for Z c: M decides once the residual does not bear it out.
+TEST_P(Applications, OfTheBasisAreMadeAgainWhereTheKeptOneIsNotGoodEnough) {
+  if (GetParam().canonical != id::SStepGmres) GTEST_SKIP() << "panels are well-conditioned in " << GetParam().canonical;
+  Params p;
+  p.set("State Cache", false);
+  p.set("Basis", "monomial");
+  p.set("Step Size", 12);
+  p.set("Convergence Tolerance", 1e-13);
+  const System system = systemWithRightHandSide(grid2d(30, 30));
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solve(*solverOf(GetParam(), p), system, Side::Right);
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-13 * (1 + 1e-6));
+}
+
+CAPSTAN_FOR_EVERY_SOLVER(Applications);
+
+}  // namespace
+}  // namespace capstan::testing
