@@ -79,7 +79,7 @@ class OfCapstanSolve(unittest.TestCase):
     def test_its_own_help_names_the_same(self):
         for words in ([], ["list"]):
             said = output(sys.argv[1], *words, "--help")
-            self.assertEqual(set(offered(SOLVE, *words, "--")), set(re.findall(r"(?m)^  (?:-\w,)?(--[a-z-]+)", said)))
+            self.assertEqual(set(offered(SOLVE, *words, "--")), set(re.findall(r"(?m)^  (?:-\w, *)?(--[a-z-]+)", said)))
         self.assertEqual(re.findall(r"(?m)^  (\w+)", said := output(sys.argv[1], "--help").partition("Subcommands:")[2]),
                          [word for word in offered(SOLVE, "") if word == "list"], said)
 

@@ -146,7 +146,8 @@ class PipelinedGmres : public RestartedGmres<Types> {
     bool draining = false;
     CycleOutcome outcome;
     for (int first = 0; outcome.columns < m && !outcome.claimed && !outcome.stopped; first += t()) {
-      if (const int end = expectedEnd(system, stop, outcome); !draining && end < std::min(first + t(), m)) {
+      if (const int end = expectedEnd(system, stop, outcome);
+          !draining && first < m && end < std::min(first + t(), m)) {
         m = std::max(end, first);
         draining = true;
       }

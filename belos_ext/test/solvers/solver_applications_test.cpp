@@ -71,6 +71,26 @@ TEST_P(Applications, OfThePreconditionerAreHardlyMoreThanIterations) {
   EXPECT_LE(sum, (1 + ahead) * static_cast<long>(seen.iterations.size() - 1));
 }
 
+// The end of the cycle and that of the solve come near each other: no product is made beyond either.
+TEST_P(Applications, EndWithShortCyclesToo) {
+  if (!isGmres(GetParam())) GTEST_SKIP() << "only GMRES restarts";
+  const auto a = grid2d(9, 3);
+  for (int length = 2; length <= 9; ++length) {
+    for (int depth : {1, 3, 25}) {
+      SCOPED_TRACE(std::to_string(length) + ", depth " + std::to_string(depth));
+      StateCache::instance().clear();
+      Params p;
+      p.set("Num Blocks", length);
+      if (isPipelined(GetParam())) p.set("Pipeline Depth", depth);
+      p.set("Maximum Iterations", 300);
+      for (int k = 0; k < 3; ++k) {
+        const System system = systemWithRightHandSide(a, [k](GO g) { return std::cos(0.3 * (k + 1) * g); });
+        EXPECT_TRUE(solve(*solverOf(GetParam(), p), system, Side::Right).converged);
+      }
+    }
+  }
+}
+
 TEST_P(Applications, AreAsManyAsIterationsWhereThePreconditionedBasisIsKept) {
   if (!GetParam().takes("Keep Preconditioned Basis")) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
   StateCache::instance().clear();
