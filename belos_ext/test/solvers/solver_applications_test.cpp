@@ -31,7 +31,7 @@ RCP<const Operator> strong(const RCP<const CrsMatrix>& a, Scalar upper, int degr
 
 struct Sequence {
   std::vector<int> iterations;
-  std::vector<long> preconditioners, operators;
+  std::vector<long> preconditioners;
 };
 
 /// Solves one after the other, each by a solver of its own and with another right-hand side.
@@ -45,7 +45,12 @@ Sequence sequence(const MethodTraits& method, const Params& parameters, int solv
     EXPECT_TRUE(outcome.converged);
     seen.iterations.push_back(outcome.iterations);
     seen.preconditioners.push_back(outcome.report.preconditionerApplications);
-    seen.operators.push_back(outcome.report.operatorApplications);
+    if (rank() == 0) {
+      std::cout << method.canonical << ": " << outcome.iterations << " iterations, "
+                << outcome.report.preconditionerApplications << " of M, " << outcome.report.operatorApplications
+                << " of A, " << outcome.report.reductionsBlocking + outcome.report.reductionsNonblocking
+                << " reductions\n";
+    }
   }
   return seen;
 }
