@@ -22,16 +22,8 @@ Reference blockGmres(const System& system, const Params& parameters, Side side) 
   return {converged, solver.getNumIters()};
 }
 
-std::vector<MethodTraits> gmresNames() {
-  std::vector<MethodTraits> names;
-  for (const MethodTraits& name : methods()) {
-    if (isGmres(name)) names.push_back(name);
-  }
-  return names;
-}
-
 class Claims : public ::testing::TestWithParam<MethodTraits> {};
-INSTANTIATE_TEST_SUITE_P(Solvers, Claims, ::testing::ValuesIn(gmresNames()), solverIdentifier);
+INSTANTIATE_TEST_SUITE_P(Solvers, Claims, ::testing::ValuesIn(methodsWhere(isGmres)), solverIdentifier);
 
 Params parameters() {
   Params p;

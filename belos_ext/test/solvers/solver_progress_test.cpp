@@ -210,14 +210,7 @@ TEST_P(Pipelined, AnExceptionOfTheOperatorMidFlightLeavesNothingBehind) {
   }
 }
 
-std::vector<MethodTraits> pipelinedSolvers() {
-  std::vector<MethodTraits> found;
-  for (const MethodTraits& name : methods()) {
-    if (isPipelined(name)) found.push_back(name);
-  }
-  return found;
-}
-INSTANTIATE_TEST_SUITE_P(Solvers, Pipelined, ::testing::ValuesIn(pipelinedSolvers()), solverIdentifier);
+INSTANTIATE_TEST_SUITE_P(Solvers, Pipelined, ::testing::ValuesIn(methodsWhere(isPipelined)), solverIdentifier);
 
 TEST(Progress, TimingDetailsTellIt) {
   const auto stream = rcp(new std::ostringstream);

@@ -196,6 +196,14 @@ bool isCg(const MethodTraits& name) { return name.family == Family::ConjugateGra
 
 bool isPipelined(const MethodTraits& name) { return name.pipelined; }
 
+std::vector<MethodTraits> methodsWhere(bool (*is)(const MethodTraits&)) {
+  std::vector<MethodTraits> found;
+  for (const MethodTraits& method : methods()) {
+    if (is(method)) found.push_back(method);
+  }
+  return found;
+}
+
 bool getsStepSize(const MethodTraits& name) { return name.takes("Step Size"); }
 
 bool takesOrthogonalization(const MethodTraits& name, const std::string& scheme) {

@@ -116,6 +116,8 @@ bool isPipelined(const MethodTraits& name);
 /// Methods that minimise the residual over any Krylov space, and those that want A and M positive definite.
 bool isGmres(const MethodTraits& name);
 bool isCg(const MethodTraits& name);
+/// The methods of which that is true, for suites that are not run for every solver.
+std::vector<MethodTraits> methodsWhere(bool (*is)(const MethodTraits&));
 /// Methods with "Step Size", "Basis" and "Shifts".
 bool getsStepSize(const MethodTraits& name);
 /// Whether "Block Orthogonalization" of that value is no error.

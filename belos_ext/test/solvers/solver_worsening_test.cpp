@@ -84,15 +84,7 @@ TEST_P(Worsening, IsRefusedWhereShiftsAreAbsurd) {
   }
 }
 
-std::vector<MethodTraits> gmresMethods() {
-  std::vector<MethodTraits> names;  // residuals of conjugate gradients rise and fall
-  for (const auto& name : methods()) {
-    if (isGmres(name)) names.push_back(name);
-  }
-  return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Gmres, Worsening, ::testing::ValuesIn(gmresMethods()), solverIdentifier);
+INSTANTIATE_TEST_SUITE_P(Gmres, Worsening, ::testing::ValuesIn(methodsWhere(isGmres)), solverIdentifier);
 
 }  // namespace
 }  // namespace capstan::testing
