@@ -29,6 +29,9 @@ class PipelineShifts {
   /// Whether shifts are to be chosen automatically, and nothing is known to choose them by. Local.
   bool unknown() const { return automatic_ && !needsRadius_ && !interval_.known(); }
 
+  /// Whether the shifts come from the first product alone: eigenvalues far away spoil the basis sooner or later. Local.
+  bool rough() const { return interval_.rough(); }
+
   /// Chooses `count` shifts by the first product, where that shows a narrow spectrum, else by an estimate. 1 reduction.
   /// Collective.
   /// \param q0 of length 1   \param w its product; n x 1   \param iteration of the solve, for its report

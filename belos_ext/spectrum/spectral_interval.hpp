@@ -39,6 +39,8 @@ class SpectralInterval {
 
   /// Whether there is an interval. Local.
   bool known() const { return bounds_.has_value(); }
+  /// Whether it is one of takeRough(). Local.
+  bool rough() const { return rough_; }
   EigenvalueBounds bounds() const { return bounds_.value_or(EigenvalueBounds{0, 0}); }
 
   /// Takes a rough interval until Ritz values are there, if the spectrum is narrow: its mean as a vector sees it, and

@@ -142,7 +142,8 @@ class PipelinedGmres : public RestartedGmres<Types> {
   /// Fig. 4, and Fig. 2 with t = 1.
   CycleOutcome pipelinedCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     begin(system, stop, beta);
-    int m = std::min(cycle_.length(), stop.remaining());
+    const int most = std::min(cycle_.length(), stop.remaining());
+    int m = most;
     bool draining = false;
     CycleOutcome outcome;
     for (int first = 0; outcome.columns < m && !outcome.claimed && !outcome.stopped; first += t()) {
@@ -155,7 +156,8 @@ class PipelinedGmres : public RestartedGmres<Types> {
       const int ready = first - ladder_.depth() * t();  // line 7 (3): first product of the block to be completed
       // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
       generateBlock(system, stop.iterations(), first, count);  // lines 1 to 6 (1, 2)
-      if (ready >= 0) {                                        // line 8 (4)
+      if (first == 0 && shifts_.rough()) m = std::min(m, tuning::spectrum::mostRough);
+      if (ready >= 0) {  // line 8 (4)
         // Its reduction was started d blocks ago.
         if (!completeBlock(system, stop, ready, std::min(t(), m - ready), outcome)) break;  // lines 9 to 16 (5 to 8)
         correctLast(system, first, m);  // line 17 (9): z_{first+t} by the first column of H just found
@@ -164,7 +166,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
       if (first < m) gramSchmidt_.start(system, cycle_.basis(), ahead_, first, count);  // line 19 (11)
     }
     gramSchmidt_.drain();
-    if (draining && outcome.columns == m && !outcome.claimed && !outcome.stopped && !outcome.closed) {
+    if (m < most && outcome.columns == m && !outcome.claimed && !outcome.stopped && !outcome.closed) {
       classical_.goOn(cycle_, system, stop, outcome);
     }
     return outcome;
