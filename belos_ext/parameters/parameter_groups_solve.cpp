@@ -1,10 +1,14 @@
 // Parameters that steer the iteration: when it stops, and the size of the Krylov space.
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan::rows {
 
@@ -110,6 +114,47 @@ ParameterRow residualReplacement() {
   return row;
 }
 
+/// "extrapolation 2" and the like; nothing where the words before the number are others.
+std::optional<InitialGuess> toInitialGuess(const std::string& text) {
+  const std::string word = normalizedName(text);
+  const auto number = [&](const std::string& kind, InitialGuess::Mode mode, int most) -> std::optional<InitialGuess> {
+    if (word == kind) throw std::invalid_argument("lacks its number");
+    if (word.rfind(kind + " ", 0) != 0) return std::nullopt;
+    const int value = toInt(Teuchos::ParameterEntry(word.substr(kind.size() + 1)));
+    if (value < 1 || value > most) throw std::invalid_argument("is out of range");
+    return InitialGuess{mode, value};
+  };
+  if (word == "application") return InitialGuess{};
+  if (const auto value = number("extrapolation", InitialGuess::Mode::Extrapolation, tuning::guess::highestOrder)) {
+    return value;
+  }
+  return number("projection", InitialGuess::Mode::Projection, tuning::guess::mostVectors);
+}
+
+ParameterRow initialGuess() {
+  ParameterRow row = described(
+      "Initial Guess", "string",
+      fmt::format("application, extrapolation N (N = 1 to {}), projection N (N = 1 to {})", tuning::guess::highestOrder,
+                  tuning::guess::mostVectors),
+      Takers::EveryMethod,
+      "Where the iteration begins. application: at the application's x. extrapolation N: at the polynomial of degree N "
+      "through the last solutions of the label, equally spaced in time. projection N: at what the last N solutions "
+      "tell "
+      "of this one (Fischer 1998): the least error in the A-norm for CG, the least residual for other methods. A "
+      "guess is taken only where b - A x gets smaller by it; residuals stay scaled by the application's own x. Keeps "
+      "N + 1, or 2 N, vectors for each right-hand side.");
+  row.words = {"application", "extrapolation 1", "projection 10"};
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    const auto value = toInitialGuess(toText(entry));
+    if (!value) throw std::invalid_argument("is not one of the allowed words");
+    state.options.initialGuess = *value;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set("Initial Guess", toString(state.options.initialGuess));
+  };
+  return row;
+}
+
 }  // namespace
 
 std::vector<ParameterRow> stopping() {
@@ -144,6 +189,7 @@ std::vector<ParameterRow> stopping() {
           "them (all-Neumann pressure). They are projected out of b - A x too. Where b has a constant that no A x has, "
           "the solve ends unconverged (\"inconsistent\") when the rest meets the tolerance. auto: constants are "
           "projected out where the rows of A sum to zero and b has none."),
+      initialGuess(),
   };
 }
 
