@@ -50,9 +50,13 @@ class Extrapolation final : public GuessPolicy<Types> {
     return {count_, std::numeric_limits<double>::quiet_NaN(), false};
   }
 
-  bool judge(double, double) override { return false; }
+  bool judge(double norm, double) override {
+    if (std::isfinite(norm)) return false;
+    forget();
+    return true;
+  }
 
-  void learn(LinearSystem<Types>& system, bool, const MultiVector*, const MultiVector& x) override {
+  void learn(LinearSystem<Types>& system, const MultiVector&, const MultiVector& x, bool) override {
     if (solutions_.is_null()) {
       solutions_ = Teuchos::rcp(new MultiVector(x.getMap(), static_cast<std::size_t>(most_), false));
     }

@@ -2,6 +2,7 @@
 /// \file
 /// What the solves of one label keep for their initial guesses: a policy for each right-hand side.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -46,9 +47,10 @@ class GuessMemory final : public KeptGuess {
   Policy& policy(std::size_t rightHandSide) { return *policies_[rightHandSide]; }
 
   /// A solve has ended: what became of the right-hand sides is part of the checksum. Local.
-  void add(const std::vector<StopTest>& stops) {
+  /// \param agreed whether the ranks held the same before it
+  void add(const std::vector<StopTest>& stops, bool agreed) {
     Checksum checksum;
-    checksum.add(history_);
+    if (agreed) checksum.add(history_);
     for (const StopTest& stop : stops) {
       checksum.add(static_cast<std::uint64_t>(stop.iterations()));
       checksum.add(stop.initial());
@@ -64,6 +66,11 @@ class GuessMemory final : public KeptGuess {
     checksum.add(static_cast<std::uint64_t>(policies_.size()));
     checksum.add(history_);
     return checksum.value();
+  }
+
+  /// Whether nothing is kept: the same on all ranks, those without rows among them.
+  bool empty() const {
+    return std::all_of(policies_.begin(), policies_.end(), [](const auto& policy) { return policy->kept().empty(); });
   }
 
   std::size_t bytes() const override {

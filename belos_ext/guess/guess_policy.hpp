@@ -47,17 +47,23 @@ class GuessPolicy {
   virtual bool judge(double norm, double own) = 0;
 
   /// A solve has converged. Collective.
-  /// \param start where the method began: the last proposal where it was taken, else the application's own x; null
-  ///   where the method has not moved x
-  virtual void learn(LinearSystem<Types>& system, bool taken, const MultiVector* start, const MultiVector& x) = 0;
+  /// \param own the application's own x   \param x the solution   \param moved whether the method has made an iteration
+  virtual void learn(LinearSystem<Types>& system, const MultiVector& own, const MultiVector& x, bool moved) = 0;
 
-  /// Begins with nothing again. Local.
+  /// Forgets the vectors. Local.
   virtual void forget() = 0;
+
+  /// The same, and what else there is: for ranks that have found that they do not hold the same. Local.
+  void beginAnew() {
+    forget();
+    rate = std::numeric_limits<double>::quiet_NaN();
+  }
 
   /// Whose map is to be exchanged for an equal one of another object.
   virtual std::vector<Teuchos::RCP<MultiVector>> kept() const = 0;
 
-  /// How much the logarithm of the residual fell in an iteration of the last solve that made some; NaN: none has.
+  /// How much the logarithm of the residual fell in an iteration of the last solve without a guess; NaN: there was
+  /// none.
   double rate = std::numeric_limits<double>::quiet_NaN();
 
   /// Of vectors, on this rank. Local.

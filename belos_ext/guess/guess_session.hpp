@@ -57,12 +57,13 @@ class GuessSession {
   }
 
   /// After a solve in which the ranks have found that they have the same parameters. Local; call it alike on all ranks.
-  void close(const std::vector<StopTest>& stops, const SolverOptions& options, SolveReport& report) {
+  /// \param agreed whether they held the same of earlier solves
+  void close(const std::vector<StopTest>& stops, bool agreed, const SolverOptions& options, SolveReport& report) {
     GuessOrder::note(comm_, key_, wanted_);
     report.initialGuess = toString(options.initialGuess);
     guesses_.clear();
     if (!memory_) return;
-    memory_->add(stops);
+    memory_->add(stops, agreed);
     for (const auto& start : starts_) guesses_.push_back(start.report());
     keep(report);
   }
@@ -87,7 +88,7 @@ class GuessSession {
  private:
   void keep(SolveReport& report) {
     const std::size_t bytes = memory_->bytes();
-    bool kept = bytes > 0;
+    bool kept = !memory_->empty();
     if (kept && inStore_) {
       kept = GuessStore::instance().put(key_, memory_);
       if (!kept) {

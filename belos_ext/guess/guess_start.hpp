@@ -11,8 +11,8 @@
 /// The first reduction has the same size for any policy, and whatever this rank has kept: only in it the ranks learn
 /// whether they agree (Agreement). Where they do not, all forget what they have.
 ///
-/// Cost: that of the policy, and up to 5 vectors copied; without a policy 1 reduction. Storage, for the solve: 2
-/// vectors, 2 more where a guess is made.
+/// Cost: that of the policy, and up to 4 vectors copied; without a policy 1 reduction. Storage, for the solve: 2
+/// vectors, 1 more where a guess is tried.
 
 #include <fmt/format.h>
 
@@ -41,7 +41,7 @@ class GuessStart {
              bool first, const Method& method) {
     report_ = {};
     proposal_ = {};
-    taken_ = forgotten_ = false;
+    taken_ = false;
     if (policy != nullptr) system.kernels().scale(Scalar(1), x, vectorLike(x, own_));
     const StopTest unbiased = stop;
     if (first) begin(system, b, x, stop, policy);
@@ -79,7 +79,7 @@ class GuessStart {
     if (policy == nullptr) return system.know(x, *residual_);
     const Scalar rr = batch[square], tt = batch[trial];
     if (!system.agreesOnState()) {
-      policy->forget();
+      policy->beginAnew();
       return giveUp(system, x);
     }
     if (!early) propose(system, *policy, rr, x);
@@ -113,18 +113,16 @@ class GuessStart {
   /// The guess has been found to leave a residual of this norm.
   void judge(LinearSystem<Types>& system, Policy& policy, double norm) {
     norm_ = norm;
-    forgotten_ = policy.judge(norm, ownNorm_);
-    if (!forgotten_) return;
+    if (!policy.judge(norm, ownNorm_)) return;
+    const char* why = std::isfinite(norm) ? "A is another one" : "what is kept is not finite";
     system.tell(0, kind,
-                fmt::format("earlier solves are forgotten: A is another one, for the residual of the guess is {:.2e} "
-                            "and not {:.2e}",
-                            norm, proposal_.predicted));
+                fmt::format("earlier solves are forgotten: {}; the residual of the guess is {:.2e}, predicted {:.2e}",
+                            why, norm, proposal_.predicted));
   }
 
   void take(LinearSystem<Types>& system, const MultiVector& x, StopTest& stop) {
     taken_ = true;
     stop.beginsBelow(ownNorm_);
-    system.kernels().scale(Scalar(1), x, vectorLike(x, start_));
     if (!proposal_.certain) system.know(x, *trial_);
   }
 
@@ -138,18 +136,18 @@ class GuessStart {
 
   /// What there is to keep of the solve, and to tell.
   void end(LinearSystem<Types>& system, const MultiVector& x, const StopTest& stop, Policy& policy) {
-    if (!system.agreesOnState()) policy.forget();
+    if (!system.agreesOnState()) policy.beginAnew();
     const double last = stop.norms().explicit_;
-    const double rate = std::log(stop.initial() / last) / stop.iterations();
-    if (rate > 0 && std::isfinite(rate)) policy.rate = rate;
     if (taken_) {
       report_.vectors = proposal_.vectors;
       report_.factor = ownNorm_ / norm_;
-      report_.iterationsSaved = std::log(report_.factor) / policy.rate;
+      const double without = std::log(ownNorm_ / last) / policy.rate;  // a NaN stays one
+      report_.iterationsSaved = without < stop.iterations() ? 0 : without - stop.iterations();
+    } else if (const double rate = std::log(stop.initial() / last) / stop.iterations();
+               rate > 0 && std::isfinite(rate)) {
+      policy.rate = rate;
     }
-    if (!stop.converged()) return;
-    const MultiVector& start = taken_ && !forgotten_ ? *start_ : *own_;
-    policy.learn(system, taken_ && !forgotten_, stop.iterations() > 0 ? &start : nullptr, x);
+    if (stop.converged()) policy.learn(system, *own_, x, stop.iterations() > 0);
   }
 
   void computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& r) {
@@ -167,10 +165,10 @@ class GuessStart {
   static constexpr const char* kind = "initial guess";
 
   Proposal proposal_;
-  bool taken_ = false, forgotten_ = false;
+  bool taken_ = false;
   double ownNorm_ = 0, norm_ = 0;  ///< || b - A x || of the application's own x, and of the guess
   GuessReport report_;
-  Teuchos::RCP<MultiVector> own_, start_;       ///< the application's x; where the method begins, if that is a guess
+  Teuchos::RCP<MultiVector> own_;               ///< the application's x
   Teuchos::RCP<MultiVector> residual_, trial_;  ///< b - A x of the application's x, and of a guess
   std::unique_ptr<ReductionBatch<Types>> batch_;
 };

@@ -34,10 +34,11 @@ bool GuessStore::put(const StateKey& key, std::shared_ptr<KeptGuess> guess) {
   const std::lock_guard<std::mutex> lock(mutex_);
   entries_.push_front({key, std::move(guess)});
   double sum = 0;
+  std::size_t count = 0;
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     sum += static_cast<double>(entry->guess->bytes());
     const auto next = std::next(entry);
-    if (sum > limit) dropped.splice(dropped.end(), entries_, entry);
+    if (sum > limit || ++count > mostKeys) dropped.splice(dropped.end(), entries_, entry);
     entry = next;
   }
   return true;

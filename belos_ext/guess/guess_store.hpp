@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/state_key.hpp"
 
 namespace capstan {
@@ -21,14 +22,16 @@ class KeptGuess {
   virtual std::size_t bytes() const = 0;
 };
 
-/// Holds at most a tenth of this rank's share of the machine's memory (basisMemoryShare()), or of `bytes`; the least
-/// recently used give way, and what is too large alone is not kept. A solve takes out what it uses, and puts it back
-/// when it has ended: of two solves of one key at once, one finds nothing.
+/// Holds at most a tenth of this rank's share of the machine's memory (basisMemoryShare()), or at most `bytes`, for at
+/// most `mostKeys` keys; the least recently used give way, and what is too large alone is not kept. A solve takes out
+/// what it uses, and puts it back when it has ended: of two solves of one key at once, one finds nothing.
 ///
 /// Vectors are in the memory of the device, so that all are given back before Kokkos is finalized; what comes later is
 /// not kept. Local, and thread-safe. Ranks may hold different things: they agree before they use them (Agreement).
 class GuessStore {
  public:
+  static constexpr std::size_t mostKeys = tuning::guess::mostKeys;
+
   explicit GuessStore(std::optional<std::size_t> bytes = std::nullopt) : limit_(bytes) {}
 
   /// The store of the process.

@@ -8,11 +8,10 @@
 /// - for conjugate gradients the best in the A-norm: (X^T W) a = X^T r;
 /// - else, and where X^T W is not positive definite, the one of the least residual: (W^T W) a = W^T r.
 ///
-/// Fischer orthonormalises each new direction. Here they are orthogonal by themselves, up to the tolerance of the
-/// solves: what is kept of a solve is e = x' - x, what it has added to its guess, and that guess had taken out all that
-/// X can reach. Rounding and tolerances are seen to by the Gram matrix, whose new row and column travel with the next
-/// solve's X^T r. Where k directions are kept, the oldest, x_j, gives its share of the solution to the new one:
-/// x_j <- a_j x_j + e; so the last solution as a whole is always in the span, and there is no restart.
+/// A direction is what a solve has added to the application's own x. Fischer orthonormalises each new one, and begins
+/// anew when there are k. Here the directions stay as they are, and the oldest gives way: what of the Gram matrix is
+/// new, a row and a column, travels with the next solve's X^T r. Its factorisation leaves out directions that depend on
+/// newer ones (tuning::guess::dependent), so that rounding in the rest does no harm.
 ///
 /// || r - W a || is predicted by the Gram matrix of W. Where it is not what b - A x then is, the images are of another
 /// A: they are forgotten, but for small changes (tuning::guess), and nothing hangs on them otherwise.
@@ -21,19 +20,19 @@
 /// r is the method's first residual), 1 fused reduction, W (for CG X, too) read once with r and once with the newest
 /// image, X read once for d; nothing of M. Until predictions have come true, a reduction more. Storage: 2 k vectors.
 ///
-/// | paper   | here             | shape                | meaning                                           |
-/// |---------|------------------|----------------------|---------------------------------------------------|
-/// | x_i     | directions_, X   | n x k                | what solves have added to their guesses           |
-/// | A x_i   | images_, W       | n x k                | their images                                      |
-/// | alpha_i | shares_, a       | k x 1, replicated    | share of each direction in the guess              |
-/// | -       | energies_        | k x k, replicated    | X^T W                                             |
-/// | -       | squares_         | k x k, replicated    | W^T W                                             |
-/// | l, L    | count_, most_    | scalars              | directions there are, and may be: k               |
+/// | paper   | here           | shape              | meaning                                            |
+/// |---------|----------------|--------------------|----------------------------------------------------|
+/// | x_i     | directions_, X | n x k, distributed | what solves have added to the application's x      |
+/// | A x_i   | images_, W     | n x k, distributed | their images                                       |
+/// | alpha_i | shares_, a     | k x 1, replicated  | share of each direction in the guess               |
+/// | -       | energies_      | k x k, replicated  | X^T W                                              |
+/// | -       | squares_       | k x k, replicated  | W^T W                                              |
+/// | l, L    | count_, most_  | scalars            | directions there are, and how many there may be: k |
 
 #include <algorithm>
 #include <limits>
 
-#include "belos_ext/dense/cholesky.hpp"
+#include "belos_ext/dense/small_matrix.hpp"
 #include "belos_ext/guess/guess_policy.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 
@@ -95,15 +94,14 @@ class Projection final : public GuessPolicy<Types> {
     return true;
   }
 
-  void learn(LinearSystem<Types>& system, bool taken, const MultiVector* start, const MultiVector& x) override {
-    if (start == nullptr) return;
+  void learn(LinearSystem<Types>& system, const MultiVector& own, const MultiVector& x, bool moved) override {
+    if (!moved) return;
     make(x);
-    const int column = unmeasured_ >= 0 ? unmeasured_ : count_ < most_ ? count_ : (newest_ + 1) % most_;
-    const bool full = unmeasured_ < 0 && count_ == most_;
-    const Scalar share = taken && full ? shares_(column, 0) : Scalar(0);
+    // One that no reduction has measured yet gives way first.
+    const int column = unmeasured_ >= 0 ? unmeasured_ : (newest_ + 1) % most_;
     const auto direction = directions_->getVectorNonConst(static_cast<std::size_t>(column));
     const auto image = images_->getVectorNonConst(static_cast<std::size_t>(column));
-    system.kernels().recur(share, *direction, Scalar(1), x, Scalar(-1), *start);  // x_j <- a_j x_j + e
+    system.kernels().recur(Scalar(0), *direction, Scalar(1), x, Scalar(-1), own);
     system.act(Action::Operator, *direction, *image);
     count_ = std::max(count_, column + 1);
     newest_ = unmeasured_ = column;
@@ -154,26 +152,32 @@ class Projection final : public GuessPolicy<Types> {
     unmeasured_ = -1;
   }
 
-  /// The column of the direction of this age, from 0.
-  int ofAge(int age) const { return (newest_ - age + count_) % count_; }
-
-  /// a, from the newest direction to the oldest one that does not depend on newer ones. Returns how many have a share.
+  /// a by Cholesky's factorisation, from the newest direction to the oldest, of which those that depend on newer ones
+  /// have no share. Returns how many have one.
   int solve(const Matrix& gram, const typename Batch::SmallView& right) {
-    Matrix byAge(count_, count_), u(count_, count_), y(count_, 1);
-    for (int i = 0; i < count_; ++i) {
-      for (int j = 0; j < count_; ++j) byAge(i, j) = gram(ofAge(i), ofAge(j));
-      y(i, 0) = right(static_cast<std::size_t>(ofAge(i)), 0);
+    Matrix u(count_, count_), y(count_, 1);
+    std::vector<int> used;
+    for (int age = 0; age < count_; ++age) {
+      const int c = (newest_ - age + count_) % count_, k = static_cast<int>(used.size());
+      Scalar pivot = gram(c, c), sum = right(static_cast<std::size_t>(c), 0);
+      for (int j = 0; j < k; ++j) {
+        Scalar entry = gram(used[static_cast<std::size_t>(j)], c);
+        for (int i = 0; i < j; ++i) entry -= u(i, j) * u(i, k);
+        u(j, k) = entry / u(j, j);
+        pivot -= u(j, k) * u(j, k);
+        sum -= u(j, k) * y(j, 0);
+      }
+      if (!(pivot > tuning::guess::dependent * gram(c, c)) || !std::isfinite(pivot)) continue;
+      u(k, k) = std::sqrt(pivot);
+      y(k, 0) = sum / u(k, k);
+      used.push_back(c);
     }
+    const int rank = static_cast<int>(used.size());
     shares_.putScalar(0);
-    const int rank = cholesky<Scalar>(byAge, u, nullptr, tuning::guess::dependent).rank;
-    for (int i = 0; i < rank; ++i) {  // y <- U^{-T} y
-      for (int k = 0; k < i; ++k) y(i, 0) -= u(k, i) * y(k, 0);
-      y(i, 0) /= u(i, i);
-    }
-    for (int i = rank; i-- > 0;) {  // y <- U^{-1} y
-      for (int k = i + 1; k < rank; ++k) y(i, 0) -= u(i, k) * y(k, 0);
-      y(i, 0) /= u(i, i);
-      shares_(ofAge(i), 0) = y(i, 0);
+    for (int k = rank; k-- > 0;) {
+      for (int j = k + 1; j < rank; ++j) y(k, 0) -= u(k, j) * y(j, 0);
+      y(k, 0) /= u(k, k);
+      shares_(used[static_cast<std::size_t>(k)], 0) = y(k, 0);
     }
     return allFinite(shares_) ? rank : 0;
   }

@@ -280,7 +280,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   solvers_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, brought(earlier.value()),
                   rightHandSidesTogether(options, stops.size()), *guesses_);
   parametersAreAlike_ = true;
-  guesses_->close(stops, options, report_);
+  guesses_->close(stops, solvers_->agreedOnState(), options, report_);
   if (options.stateCache) {
     // What the ranks did not agree on has been forgotten by all of them.
     SolverState state = solvers_->agreedOnState() ? known.value_or(SolverState{}) : SolverState{};

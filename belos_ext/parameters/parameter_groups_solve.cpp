@@ -4,7 +4,6 @@
 
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
@@ -114,21 +113,19 @@ ParameterRow residualReplacement() {
   return row;
 }
 
-/// "extrapolation 2" and the like; nothing where the words before the number are others.
-std::optional<InitialGuess> toInitialGuess(const std::string& text) {
-  const std::string word = normalizedName(text);
-  const auto number = [&](const std::string& kind, InitialGuess::Mode mode, int most) -> std::optional<InitialGuess> {
-    if (word == kind) throw std::invalid_argument("lacks its number");
-    if (word.rfind(kind + " ", 0) != 0) return std::nullopt;
-    const int value = toInt(Teuchos::ParameterEntry(word.substr(kind.size() + 1)));
-    if (value < 1 || value > most) throw std::invalid_argument("is out of range");
-    return InitialGuess{mode, value};
-  };
-  if (word == "application") return InitialGuess{};
-  if (const auto value = number("extrapolation", InitialGuess::Mode::Extrapolation, tuning::guess::highestOrder)) {
-    return value;
+/// "extrapolation 2" and the like. Throws std::invalid_argument.
+InitialGuess toInitialGuess(const std::string& text) {
+  const std::size_t end = text.find_first_of(" _");
+  const std::string word = normalizedName(text.substr(0, end));
+  const bool extrapolates = word == "extrapolation";
+  if (normalizedName(text) == "application") return {};
+  if (!extrapolates && word != "projection") throw std::invalid_argument("is not one of the allowed words");
+  if (end == std::string::npos) throw std::invalid_argument("lacks its number");
+  const int number = toInt(Teuchos::ParameterEntry(text.substr(end + 1)));
+  if (number < 1 || number > (extrapolates ? tuning::guess::highestOrder : tuning::guess::mostVectors)) {
+    throw std::invalid_argument("is out of range");
   }
-  return number("projection", InitialGuess::Mode::Projection, tuning::guess::mostVectors);
+  return {extrapolates ? InitialGuess::Mode::Extrapolation : InitialGuess::Mode::Projection, number};
 }
 
 ParameterRow initialGuess() {
@@ -145,9 +142,7 @@ ParameterRow initialGuess() {
       "N + 1, or 2 N, vectors for each right-hand side.");
   row.words = {"application", "extrapolation 1", "projection 10"};
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    const auto value = toInitialGuess(toText(entry));
-    if (!value) throw std::invalid_argument("is not one of the allowed words");
-    state.options.initialGuess = *value;
+    state.options.initialGuess = toInitialGuess(toText(entry));
   };
   row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
     list.set("Initial Guess", toString(state.options.initialGuess));

@@ -332,10 +332,11 @@ namespace guess {
 /// The highest degree of an extrapolation in time. Chosen: beyond, coefficients of alternating sign make noise of the
 /// digits that a solve leaves open.
 inline constexpr int highestOrder = 3;
-/// The most vectors that are projected on. Chosen: [Fischer 1998] gains little beyond 20.
+/// The most vectors that are projected on. Chosen: as many vectors again are images.
 inline constexpr int mostVectors = 20;
-/// A vector depends on newer ones where, in eps, no more of its square is left beside them. Chosen.
-inline constexpr int dependent = 100;
+/// A direction depends on newer ones where no more than this part of its square is left beside them. Measured:
+/// GuessProjection.SavesIterationsOfAHeatEquation takes 354 iterations of GMRES with 1e-10 to 2e-14, 363 with 1e-8.
+inline constexpr double dependent = 1e-12;
 /// A predicted norm that is less than so many sqrt(eps) of the residual is nothing but rounding. Derived: its square is
 /// a difference of squares, of which a few eps are left.
 inline constexpr int rounding = 10;

@@ -23,8 +23,8 @@ struct ReportEvent {
 struct GuessReport {
   int vectors = 0;      ///< it was made of; 0: the solve began with the application's own x
   double factor = 1.0;  ///< by which || b - A x || of the application's own x fell
-  /// Estimated: ln(factor) over how much the logarithm of the residual fell in an iteration of this solve, or of the
-  /// last one where this one made none. NaN where no rate is known.
+  /// Estimated: those in which the residual would have fallen from that of the application's own x at the mean rate of
+  /// the label's last solve without a guess, less those made. NaN where there was none.
   double iterationsSaved = 0.0;
 };
 

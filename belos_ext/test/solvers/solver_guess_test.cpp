@@ -1,57 +1,10 @@
 /// \file
-/// "Initial Guess": sequences of solves with every method, what they cost, and all that may go wrong between two.
+/// "Initial Guess" with every method: what a guess is worth, what it costs, and what the tolerance then means.
 
-#include <cmath>
-#include <functional>
-#include <limits>
-#include <sstream>
-#include <stdexcept>
-
-#include "belos_ext/guess/guess_store.hpp"
-#include "belos_ext/manager/state_cache.hpp"
-#include "belos_ext/test/solvers/solver_suite.hpp"
-#include "tpetra_ext/test/support/counted_mpi.hpp"
+#include "belos_ext/test/solvers/guess_suite.hpp"
 
 namespace capstan::testing {
 namespace {
-
-Params guessing(const std::string& guess, double tolerance = 1e-8) {
-  Params p;
-  p.set("Initial Guess", guess);
-  p.set("Convergence Tolerance", tolerance);
-  return p;
-}
-
-/// Nothing is known of earlier tests.
-void forgetAll() {
-  StateCache::instance().clear();
-  GuessStore::instance().clear();
-}
-
-class Guess : public EverySolver {
- protected:
-  void SetUp() override { forgetAll(); }
-  void TearDown() override { forgetAll(); }
-
-  static RCP<CrsMatrix> matrix(GO n = 16) { return grid2d(n, n, isCg(GetParam()) ? 0.0 : 0.3); }
-
-  /// As an application that makes its solver anew for every solve.
-  static Outcome anew(const System& system, const Params& p, Side side = Side::None) {
-    const auto own = copyOf(*system.x);
-    const Outcome outcome = solve(GetParam(), p, system, side);
-    if (outcome.converged && !p.isParameter("Residual Scaling")) {
-      EXPECT_LE(relativeResidual(system, *own), 1.001 * p.get<double>("Convergence Tolerance"));
-    }
-    expectSameOnAllRanks(outcome);
-    return outcome;
-  }
-
-  static GuessReport guess(const Outcome& outcome, size_t c = 0) { return outcome.report.rightHandSides.at(c).guess; }
-};
-
-Scalar first(GO g) { return wave(g); }
-Scalar second(GO g) { return std::sin(0.05 * static_cast<double>(g)); }
-Scalar mixture(GO g) { return 0.3 * first(g) - 2 * second(g); }
 
 // Two systems to learn from, a third whose prediction comes true, and one whose guess is then taken without a look.
 TEST_P(Guess, InTheSpanOfEarlierSolutionsIsTheSolution) {
