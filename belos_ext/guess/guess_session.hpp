@@ -29,18 +29,18 @@ class GuessSession {
     inStore_ = options.stateCache;
     wanted_ = usable && options.initialGuess.mode != InitialGuess::Mode::Application;
     comm_ = x.getMap()->getComm();
-    first_ = GuessOrder::first(comm_, key_);
+    order_ = GuessOrders::of(comm_, key_);
     const std::size_t count = x.getNumVectors();
     auto kept = inStore_ ? std::dynamic_pointer_cast<GuessMemory<Types>>(GuessStore::instance().take(key_)) : own_;
     own_.reset();
     memory_.reset();
+    starts_.resize(count);  // here, for right-hand sides that advance together hold theirs
     if (!wanted_) return;
     if (kept && kept->fits(options.initialGuess, symmetric, count, x.getMap())) {
       memory_ = kept;
     } else {
       memory_ = std::make_shared<GuessMemory<Types>>(options.initialGuess, symmetric, count, x.getMap());
     }
-    starts_.resize(count);
   }
 
   /// The same on all ranks that hold the same. Local.
@@ -50,16 +50,18 @@ class GuessSession {
   template <class Method>
   void solve(std::size_t rightHandSide, LinearSystem<Types>& system, const MultiVector& b, MultiVector& x,
              StopTest& stop, const Method& method) {
-    if (!wanted_ && !first_) return method(stop);
-    if (starts_.size() <= rightHandSide) starts_.resize(rightHandSide + 1);
-    starts_[rightHandSide].solve(system, b, x, stop, memory_ ? &memory_->policy(rightHandSide) : nullptr, first_,
+    if (!wanted_ && order_ == GuessOrder::Method) return method(stop);
+    starts_[rightHandSide].solve(system, b, x, stop, memory_ ? &memory_->policy(rightHandSide) : nullptr, order_,
                                  method);
   }
 
   /// After a solve in which the ranks have found that they have the same parameters. Local; call it alike on all ranks.
   /// \param agreed whether they held the same of earlier solves
   void close(const std::vector<StopTest>& stops, bool agreed, const SolverOptions& options, SolveReport& report) {
-    GuessOrder::note(comm_, key_, wanted_);
+    GuessOrders::note(comm_, key_,
+                      !wanted_                                                         ? GuessOrder::Method
+                      : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
+                                                                                       : GuessOrder::Residual);
     report.initialGuess = toString(options.initialGuess);
     guesses_.clear();
     if (!memory_) return;
@@ -102,8 +104,9 @@ class GuessSession {
   }
 
   StateKey key_;
-  bool inStore_ = true, wanted_ = false, first_ = false;
-  GuessOrder::Comm comm_;
+  bool inStore_ = true, wanted_ = false;
+  GuessOrder order_ = GuessOrder::Method;
+  GuessOrders::Comm comm_;
   std::shared_ptr<GuessMemory<Types>> memory_;  ///< during a solve
   std::shared_ptr<GuessMemory<Types>> own_;     ///< between solves of this solver, without the store
   std::vector<GuessStart<Types>> starts_;

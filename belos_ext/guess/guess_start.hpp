@@ -20,6 +20,7 @@
 #include <memory>
 
 #include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/guess/guess_order.hpp"
 #include "belos_ext/guess/guess_policy.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/report/solve_report.hpp"
@@ -34,17 +35,17 @@ class GuessStart {
   using Policy = GuessPolicy<Types>;
 
   /// Solves by `method(stop)`, which begins with the x there is. Collective.
-  /// \param policy what is kept of earlier solves, or null   \param first whether a guess comes before the method; else
-  ///   the policy only learns. The same on all ranks
+  /// \param policy what is kept of earlier solves, or null   \param order the same on all ranks; where the method comes
+  ///   first, the policy only learns
   template <class Method>
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy,
-             bool first, const Method& method) {
+             GuessOrder order, const Method& method) {
     report_ = {};
     proposal_ = {};
     taken_ = false;
     if (policy != nullptr) system.kernels().scale(Scalar(1), x, vectorLike(x, own_));
     const StopTest unbiased = stop;
-    if (first) begin(system, b, x, stop, policy);
+    if (order != GuessOrder::Method) begin(system, b, x, stop, policy, order);
     method(stop);
     if (taken_ && proposal_.certain) judge(system, *policy, stop.initial());
     if (stop.refusesGuess()) {
@@ -59,17 +60,19 @@ class GuessStart {
   const GuessReport& report() const { return report_; }
 
  private:
-  void begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy) {
+  void begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy,
+             GuessOrder order) {
     prepare(x);
     computeResidual(system, b, x, *residual_);
     auto& batch = *batch_;
     batch.clear();
     const auto square = batch.norm2(*residual_);
     auto trial = square;
-    const bool early = policy != nullptr && !policy->needsResidual();
+    // A policy that is new keeps to the order of the one before it.
+    const bool tried = order == GuessOrder::Both && policy != nullptr && !policy->needsResidual();
     int numbers = policy != nullptr ? policy->enter(system, batch, *residual_) : 0;
-    if (early) {
-      propose(system, *policy, Scalar(0), x);
+    if (tried) propose(system, *policy, Scalar(0), x);
+    if (order == GuessOrder::Both) {
       computeResidual(system, b, x, vectorLike(x, trial_));
       trial = batch.norm2(*trial_);
       ++numbers;
@@ -82,11 +85,11 @@ class GuessStart {
       policy->beginAnew();
       return giveUp(system, x);
     }
-    if (!early) propose(system, *policy, rr, x);
+    if (policy->needsResidual()) propose(system, *policy, rr, x);
     ownNorm_ = system.norm(*residual_, rr, batch);
     if (proposal_.vectors == 0) return giveUp(system, x);
     if (!proposal_.certain) {
-      const double norm = early ? system.norm(*trial_, tt, batch) : tryNow(system, b, x);
+      const double norm = tried ? system.norm(*trial_, tt, batch) : tryNow(system, b, x);
       judge(system, *policy, norm);
     }
     if (!proposal_.certain && !(norm_ < ownNorm_)) return giveUp(system, x);
