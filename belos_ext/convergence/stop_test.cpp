@@ -11,12 +11,11 @@ namespace {
 
 namespace tuned = tuning::stop_test;
 
-double scaleOf(ResidualScaling scaling, const ResidualNorms& initial, double rhsNorm, double preconditioned,
-               double userScale) {
+double scaleOf(ResidualScaling scaling, double initial, double rhsNorm, double preconditioned, double userScale) {
   double scale = 1;
   switch (scaling) {
     case ResidualScaling::NormOfInitRes:
-      scale = initial.explicit_;
+      scale = initial;
       break;
     case ResidualScaling::NormOfPrecInitRes:
       scale = preconditioned;
@@ -47,8 +46,15 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
   if (begun_) return;  // a method that hands over to another one
   begun_ = true;
   rhsNorm_ = rhsNorm;
-  implicitScale_ = scaleOf(criteria_.implicitScaling, initial, rhsNorm, preconditioned, criteria_.userScale);
-  explicitScale_ = scaleOf(criteria_.explicitScaling, initial, rhsNorm, preconditioned, criteria_.userScale);
+  initial_ = initial.explicit_;
+  const double own = application_.value_or(initial.explicit_);
+  if (application_) preconditioned = own;
+  implicitScale_ = scaleOf(criteria_.implicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
+  explicitScale_ = scaleOf(criteria_.explicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
+  if (application_ && !(initial.explicit_ < own)) {
+    refusesGuess_ = over_ = true;
+    return;
+  }
   target_ = criteria_.tolerance;
   recursive_ = initial.native;
   norms_ = initial;
@@ -65,6 +71,7 @@ double StopTest::attained(const ResidualNorms& norms) const {
 double StopTest::attained() const { return attained(norms_); }
 
 bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
+  if (refusesGuess_) return true;
   const double now = attained(norms);
   if (!std::isfinite(now)) {
     stop(StopReason::NonFinite);

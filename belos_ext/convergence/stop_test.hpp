@@ -16,6 +16,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "belos_ext/convergence/stop_reason.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
@@ -60,6 +61,16 @@ class StopTest {
   void begin(const ResidualNorms& initial, double rhsNorm) { begin(initial, rhsNorm, initial.native); }
   /// \param preconditioned || M_L^{-1} (b - A x) ||, for a method whose native residual is another one
   void begin(const ResidualNorms& initial, double rhsNorm, double preconditioned);
+
+  /// The solve begins from a better x than the application's own, whose residual has this norm: scales of the initial
+  /// residual refer to that, so that the tolerance means what it would mean without. A method that finds its first
+  /// residual no smaller is to begin again: refusesGuess(). To be called before begin(). Without effect on a scale that
+  /// is || M_L^{-1} (b - A x) || of another vector than b - A x.
+  void beginsBelow(double norm) { application_ = norm; }
+  /// Whether the guess is none: the solve is over, without anything being decided.
+  bool refusesGuess() const { return refusesGuess_; }
+  /// || b - A x || as begin() was given it.
+  double initial() const { return initial_; }
 
   /// The recursion's residual norm meets its target. False for NaN.
   bool reached(double recursive) const { return recursive <= target_ * implicitScale_; }
@@ -144,6 +155,9 @@ class StopTest {
   std::function<bool()> approve_;
   std::function<void(double)> scaleListener_;
   double implicitScale_ = 1, explicitScale_ = 1, rhsNorm_ = 0;
+  std::optional<double> application_;  ///< || b - A x || of the application's own x, where the solve begins below it
+  double initial_ = 0;
+  bool refusesGuess_ = false;
   double target_ = 0;
   double recursive_ = 0;
   ResidualNorms norms_;

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "belos_ext/guess/guess_session.hpp"
 #include "belos_ext/manager/direct_system.hpp"
 #include "belos_ext/manager/lockstep.hpp"
 #include "belos_ext/manager/monitor.hpp"
@@ -35,9 +36,9 @@ class RightHandSideSolvers {
 
   /// Solves A x = b for all of them. Collective. Throws ParametersDiffer.
   /// \param brought checksums of the parameters and of the state that configure() was given
-  /// \param together how many advance together, at least 1: rightHandSidesTogether()
+  /// \param together how many advance together, at least 1: rightHandSidesTogether()   \param guesses open
   void solve(PreconditionedOperator<Types>& a, Monitor<Types>& monitor, const MultiVector& b, MultiVector& x,
-             std::vector<StopTest>& stops, const Brought& brought, std::size_t together) {
+             std::vector<StopTest>& stops, const Brought& brought, std::size_t together, GuessSession<Types>& guesses) {
     const std::size_t count = solvers_.size();
     std::vector<Teuchos::RCP<MultiVector>> xs;
     std::vector<Teuchos::RCP<const MultiVector>> bs;
@@ -46,7 +47,8 @@ class RightHandSideSolvers {
       bs.push_back(b.getVector(c));
     }
     const auto one = [&](std::size_t c, LinearSystem<Types>& system) {
-      solvers_[c]->solve(system, *bs[c], *xs[c], stops[c]);
+      guesses.solve(c, system, *bs[c], *xs[c], stops[c],
+                    [&](StopTest& stop) { solvers_[c]->solve(system, *bs[c], *xs[c], stop); });
     };
     for (std::size_t begin = 0; begin < count; begin += together) {
       const std::size_t end = std::min(count, begin + together);

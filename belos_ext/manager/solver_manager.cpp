@@ -57,7 +57,8 @@ SolverManager<Types>::SolverManager(const MethodTraits& method, const std::strin
     : method_(methodOf(method.canonical)),
       parameters_(method_, askedAs),
       comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ),
-      solvers_(std::make_unique<RightHandSideSolvers<Types>>(method_)) {
+      solvers_(std::make_unique<RightHandSideSolvers<Types>>(method_)),
+      guesses_(std::make_unique<GuessSession<Types>>()) {
   report_.solver = method_.canonical;
 }
 
@@ -95,6 +96,11 @@ void SolverManager<Types>::reset(Belos::ResetType type) {
   if ((type & Belos::RecycleSubspace) != 0) {
     solvers_->clear();
     if (operator_ && !problem_.is_null()) StateCache::instance().erase(stateKey());
+    if (!problem_.is_null() && problem_->isProblemSet()) {
+      prepareOperator();
+      GuessStore::instance().erase(stateKey());
+    }
+    guesses_->clear();
     operator_.reset();
   }
 }
@@ -247,6 +253,17 @@ Belos::ReturnType SolverManager<Types>::nothingToSolve(const SolverOptions& opti
 }
 
 template <class Types>
+bool SolverManager<Types>::takesGuesses(const StopCriteria& criteria) {
+  if (parameters_.options().initialGuess.mode == InitialGuess::Mode::Application) return false;
+  if (!operator_->hasLeft() || !criteria.scalesByNative()) return true;
+  report_.events.push_back({0, -1, "initial guess",
+                            "that of the application: a residual scaled by the preconditioned one of its x would need "
+                            "the left preconditioner once more; scale by \"Norm of Initial Residual\" or \"Norm of "
+                            "RHS\""});
+  return false;
+}
+
+template <class Types>
 void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Monitor<Types>& monitor,
                                                std::vector<StopTest>& stops) {
   const StateKey key = stateKey();
@@ -256,9 +273,14 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
   solvers_->configure(stops.size(), own, known);
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
-  solvers_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, brought(checksumOf(known)),
-                  rightHandSidesTogether(options, stops.size()));
+  guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric, key, *problem_->getLHS());
+  Checksum earlier;
+  earlier.add(checksumOf(known));
+  earlier.add(guesses_->checksum());
+  solvers_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, brought(earlier.value()),
+                  rightHandSidesTogether(options, stops.size()), *guesses_);
   parametersAreAlike_ = true;
+  guesses_->close(stops, solvers_->agreedOnState(), options, report_);
   if (options.stateCache) {
     // What the ranks did not agree on has been forgotten by all of them.
     SolverState state = solvers_->agreedOnState() ? known.value_or(SolverState{}) : SolverState{};
@@ -327,8 +349,10 @@ Belos::ReturnType SolverManager<Types>::solve() {
     solveRightHandSides(options, monitor, stops);
   } catch (const ParametersDiffer&) {
     solvers_->clear();
+    guesses_->clear();
     throwDifference();
   } catch (...) {
+    guesses_->clear();
     solvers_->clear();  // completes what they have in flight, while the other ranks may still be there
     throw;
   }
@@ -359,6 +383,7 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   report_.seconds.operatorSeconds = cost.operatorSeconds;
   report_.seconds.preconditioner = cost.preconditionerSeconds;
   summarize(stops, options, operator_->hasLeft(), report_);
+  guesses_->tell(report_);
   lossOfAccuracy_ = std::any_of(stops.begin(), stops.end(), [](const StopTest& stop) { return stop.lossOfAccuracy(); });
 }
 

@@ -35,7 +35,10 @@ template <class Types>
 class PreconditionedOperator;
 template <class Types>
 class Monitor;
+template <class Types>
+class GuessSession;
 class StopTest;
+struct StopCriteria;
 
 template <class Types>
 class SolverManager final
@@ -75,8 +78,8 @@ class SolverManager final
   /// Evaluated at every boundary for what it prints or records; its status has no influence.
   void setDebugStatusTest(const Teuchos::RCP<Test>& test) override { debugTest_ = test; }
 
-  /// Belos::Problem: recomputes the problem's initial residual. Belos::RecycleSubspace: forgets cached state and
-  /// storage.
+  /// Belos::Problem: recomputes the problem's initial residual. Belos::RecycleSubspace: forgets cached state, what is
+  /// kept for initial guesses, and storage.
   void reset(Belos::ResetType type) override;
 
   /// Solves for all right-hand sides. Collective.
@@ -106,6 +109,8 @@ class SolverManager final
   std::string problemLabel() const;
   StateKey stateKey() const;
   void prepareOperator();
+  /// Whether guesses are asked for and can be had; tells the report where they cannot.
+  bool takesGuesses(const StopCriteria& criteria);
   /// The outcome of a problem without right-hand sides.
   Belos::ReturnType nothingToSolve(const SolverOptions& options);
   void solveRightHandSides(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);
@@ -126,6 +131,7 @@ class SolverManager final
   std::unique_ptr<PreconditionedOperator<Types>> operator_;
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;
   std::unique_ptr<RightHandSideSolvers<Types>> solvers_;
+  std::unique_ptr<GuessSession<Types>> guesses_;
 };
 
 /// A solver manager for a row of methods(). `askedAs` as in SolverManager.

@@ -7,23 +7,11 @@
 #include <list>
 #include <mutex>
 #include <optional>
-#include <string>
 
 #include "belos_ext/problem/solver_state.hpp"
+#include "belos_ext/problem/state_key.hpp"
 
 namespace capstan {
-
-/// Which solves share their state: same problem label, same variant, same number of rows, same number of ranks.
-struct StateKey {
-  std::string label;    ///< of the linear problem
-  std::string variant;  ///< whatever else must agree, for example the preconditioner's side
-  long long globalRows = 0;
-  int ranks = 1;
-
-  bool operator==(const StateKey& other) const {
-    return label == other.label && variant == other.variant && globalRows == other.globalRows && ranks == other.ranks;
-  }
-};
 
 /// The least recently used entries give way to new ones, where they are too many or their objects take too much memory;
 /// objects that are too large alone are not kept. Holds plain data only, so it may outlive MPI and Kokkos.

@@ -1,10 +1,13 @@
 // Parameters that steer the iteration: when it stops, and the size of the Krylov space.
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <limits>
 
 #include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan::rows {
 
@@ -110,6 +113,43 @@ ParameterRow residualReplacement() {
   return row;
 }
 
+/// "extrapolation 2" and the like. Throws std::invalid_argument.
+InitialGuess toInitialGuess(const std::string& text) {
+  const std::size_t end = text.find_first_of(" _");
+  const std::string word = normalizedName(text.substr(0, end));
+  const bool extrapolates = word == "extrapolation";
+  if (normalizedName(text) == "application") return {};
+  if (!extrapolates && word != "projection") throw std::invalid_argument("is not one of the allowed words");
+  if (end == std::string::npos) throw std::invalid_argument("lacks its number");
+  const int number = toInt(Teuchos::ParameterEntry(text.substr(end + 1)));
+  if (number < 1 || number > (extrapolates ? tuning::guess::highestOrder : tuning::guess::mostVectors)) {
+    throw std::invalid_argument("is out of range");
+  }
+  return {extrapolates ? InitialGuess::Mode::Extrapolation : InitialGuess::Mode::Projection, number};
+}
+
+ParameterRow initialGuess() {
+  ParameterRow row = described(
+      "Initial Guess", "string",
+      fmt::format("application, extrapolation N (N = 1 to {}), projection N (N = 1 to {})", tuning::guess::highestOrder,
+                  tuning::guess::mostVectors),
+      Takers::EveryMethod,
+      "Where the iteration begins. application: at the application's x. extrapolation N: at the polynomial of degree N "
+      "through the last solutions of the label, equally spaced in time. projection N: at what the last N solutions "
+      "tell "
+      "of this one (Fischer 1998): the least error in the A-norm for CG, the least residual for other methods. A "
+      "guess is taken only where b - A x gets smaller by it; residuals stay scaled by the application's own x. Keeps "
+      "N + 1, or 2 N, vectors for each right-hand side.");
+  row.words = {"application", "extrapolation 1", "projection 10"};
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    state.options.initialGuess = toInitialGuess(toText(entry));
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set("Initial Guess", toString(state.options.initialGuess));
+  };
+  return row;
+}
+
 }  // namespace
 
 std::vector<ParameterRow> stopping() {
@@ -144,6 +184,7 @@ std::vector<ParameterRow> stopping() {
           "them (all-Neumann pressure). They are projected out of b - A x too. Where b has a constant that no A x has, "
           "the solve ends unconverged (\"inconsistent\") when the rest meets the tolerance. auto: constants are "
           "projected out where the rows of A sum to zero and b has none."),
+      initialGuess(),
   };
 }
 

@@ -116,4 +116,16 @@ std::string toString(const ResidualReplacement& replacement) {
   throw std::logic_error("ResidualReplacement out of range");
 }
 
+std::string toString(const InitialGuess& guess) {
+  switch (guess.mode) {
+    case InitialGuess::Mode::Application:
+      return "application";
+    case InitialGuess::Mode::Extrapolation:
+      return "extrapolation " + std::to_string(guess.number);
+    case InitialGuess::Mode::Projection:
+      return "projection " + std::to_string(guess.number);
+  }
+  throw std::logic_error("InitialGuess out of range");
+}
+
 }  // namespace capstan

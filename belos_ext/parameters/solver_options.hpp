@@ -52,6 +52,15 @@ struct ResidualReplacement {
   int every = 0;  ///< iterations between replacements; only for Mode::Every
 };
 
+/// Where the iteration begins.
+struct InitialGuess {
+  enum class Mode { Application, Extrapolation, Projection };
+  Mode mode = Mode::Application;
+  int number = 0;  ///< the order of the extrapolation, or the vectors that are projected on
+
+  bool operator==(const InitialGuess& other) const { return mode == other.mode && number == other.number; }
+};
+
 /// An interval that holds the spectrum, as far as it is known.
 struct EigenvalueBounds {
   double min = 0.0;
@@ -72,6 +81,7 @@ struct SolverOptions {
   Fallback fallback = Fallback::Gmres;
   NullSpace nullSpace = NullSpace::Auto;
   KeepBasis keepPreconditionedBasis = KeepBasis::Auto;
+  InitialGuess initialGuess;
 
   // The Krylov space.
   int numBlocks = 300;          ///< iterations between restarts; the basis is allocated for this many vectors and one
@@ -123,6 +133,7 @@ std::string toString(Fallback fallback);
 std::string toString(NullSpace nullSpace);
 std::string toString(KeepBasis keep);
 std::string toString(const ResidualReplacement& replacement);
+std::string toString(const InitialGuess& guess);
 std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits
 
 }  // namespace capstan

@@ -8,6 +8,7 @@
 /// is used. What users may set stands in the parameter table; numbers fixed by a layout of data stand where that is.
 
 #include <array>
+#include <cstddef>
 
 namespace capstan::tuning {
 
@@ -327,6 +328,28 @@ inline constexpr double tolerance = 1e-10;
 /// The same in eps, where eps is large. Chosen.
 inline constexpr double toleranceInEps = 100;
 }  // namespace symmetry
+
+/// guess
+namespace guess {
+/// The highest degree of an extrapolation in time. Chosen: beyond, coefficients of alternating sign make noise of the
+/// digits that a solve leaves open.
+inline constexpr int highestOrder = 3;
+/// The most vectors that are projected on. Chosen: as many vectors again are images.
+inline constexpr int mostVectors = 20;
+/// A direction depends on newer ones where no more than this part of its square is left beside them. Measured:
+/// GuessProjection.SavesIterationsOfAHeatEquation takes 354 iterations of GMRES with 1e-10 to 2e-14, 363 with 1e-8.
+inline constexpr double dependent = 1e-12;
+/// A predicted norm that is less than so many sqrt(eps) of the residual is nothing but rounding. Derived: its square is
+/// a difference of squares, of which a few eps are left.
+inline constexpr int rounding = 10;
+/// A computed residual bears a prediction out up to this factor; the next guess is then taken without a look. Chosen.
+inline constexpr double confirmed = 1.5;
+/// Images A x belong to another A where they mispredicted a residual that did not fall to this part. Chosen: a guess
+/// that gains a factor of ten is worth having, however it came about.
+inline constexpr double stale = 0.1;
+/// Keys of solves whose order a communicator remembers. Chosen, as StateCache.
+inline constexpr std::size_t mostKeys = 64;
+}  // namespace guess
 
 /// problem/constant_null_space
 namespace null_space {

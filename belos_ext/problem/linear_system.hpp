@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "tpetra_ext/operators/block_kernels.hpp"
 #include "tpetra_ext/operators/diagonal_rows.hpp"
@@ -92,8 +93,16 @@ class LinearSystem {
   /// w = M_L^{-1} A M_R^{-1} v.
   void apply(const MultiVector& v, MultiVector& w) { act(Action::Preconditioned, v, w); }
 
+  /// r = b - A x has been computed: the next residual() of this x is a copy of it. Until then neither may change, nor
+  /// b be another one. Local.
+  void know(const MultiVector& x, const MultiVector& r) {
+    known_ = &x;
+    knownResidual_ = &r;
+  }
+
   /// r = b - A x.
   void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) {
+    if (std::exchange(known_, nullptr) == &x) return kernels_.scale(Scalar(1), *knownResidual_, r);
     act(Action::Operator, x, r);
     kernels_.axpby(Scalar(1), b, Scalar(-1), r);
   }
@@ -136,6 +145,8 @@ class LinearSystem {
 
  private:
   BlockKernels<Types>& kernels_;
+  const MultiVector* known_ = nullptr;          ///< an x whose residual is known, once
+  const MultiVector* knownResidual_ = nullptr;  ///< that residual
 };
 
 }  // namespace capstan

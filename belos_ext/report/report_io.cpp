@@ -105,7 +105,11 @@ nlohmann::json rightHandSideJson(const RightHandSideReport& one) {
           {"restarts", one.restarts},
           {"recursive_residual", one.recursiveResidual},
           {"true_residual", one.trueResidual},
-          {"scale", one.scale}};
+          {"scale", one.scale},
+          {"initial_guess",
+           {{"vectors", one.guess.vectors},
+            {"factor", one.guess.factor},
+            {"iterations_saved", one.guess.iterationsSaved}}}};
 }
 
 nlohmann::json secondsJson(const PhaseSeconds& seconds) {
@@ -153,29 +157,32 @@ nlohmann::json toJson(const SolveReport& report) {
                       {"kind", event.kind},
                       {"detail", event.detail}});
   }
-  return {{"solver", report.solver},
-          {"label", report.label},
-          {"ranks", report.ranks},
-          {"rows", report.rows},
-          {"converged", report.converged},
-          {"reason", toString(report.reason)},
-          {"iterations", report.iterations},
-          {"iterations_in_turn", report.iterationsInTurn},
-          {"restarts", report.restarts},
-          {"tolerance", report.tolerance},
-          {"norm", report.norm},
-          {"scaling", report.scaling},
-          {"recursive_residual", report.recursiveResidual},
-          {"true_residual", report.trueResidual},
-          {"columns", rightHandSides},
-          {"reductions", {{"blocking", report.reductionsBlocking}, {"nonblocking", report.reductionsNonblocking}}},
-          {"fences", report.fences},
-          {"operator_applications", report.operatorApplications},
-          {"preconditioner_applications", report.preconditionerApplications},
-          {"final_step_size", report.finalStepSize},
-          {"seconds", secondsJson(report.seconds)},
-          {"progress", progressJson(report.progress)},
-          {"events", events}};
+  return {
+      {"solver", report.solver},
+      {"label", report.label},
+      {"ranks", report.ranks},
+      {"rows", report.rows},
+      {"converged", report.converged},
+      {"reason", toString(report.reason)},
+      {"iterations", report.iterations},
+      {"iterations_in_turn", report.iterationsInTurn},
+      {"restarts", report.restarts},
+      {"tolerance", report.tolerance},
+      {"norm", report.norm},
+      {"scaling", report.scaling},
+      {"recursive_residual", report.recursiveResidual},
+      {"true_residual", report.trueResidual},
+      {"columns", rightHandSides},
+      {"reductions", {{"blocking", report.reductionsBlocking}, {"nonblocking", report.reductionsNonblocking}}},
+      {"fences", report.fences},
+      {"operator_applications", report.operatorApplications},
+      {"preconditioner_applications", report.preconditionerApplications},
+      {"initial_guess",
+       {{"policy", report.initialGuess}, {"iterations_saved", report.iterationsSaved}, {"bytes", report.guessBytes}}},
+      {"final_step_size", report.finalStepSize},
+      {"seconds", secondsJson(report.seconds)},
+      {"progress", progressJson(report.progress)},
+      {"events", events}};
 }
 
 void writeReport(const std::string& path, const SolveReport& report) {

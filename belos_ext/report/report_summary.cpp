@@ -56,6 +56,20 @@ void printSeconds(std::ostream& out, const SolveReport& report) {
   out << '\n';
 }
 
+/// What the best of the initial guesses was worth; nothing where none was taken.
+void printGuess(std::ostream& out, const SolveReport& report) {
+  const GuessReport* best = nullptr;
+  for (const RightHandSideReport& one : report.rightHandSides) {
+    if (one.guess.vectors > 0 && (best == nullptr || one.guess.factor > best->factor)) best = &one.guess;
+  }
+  if (best == nullptr) return;
+  out << report.solver << ": initial guess: " << report.initialGuess
+      << fmt::format(": the residual fell by {:.3g} with {} vectors", best->factor, best->vectors);
+  if (std::isfinite(best->iterationsSaved))
+    out << fmt::format(", about {:.0f} iterations saved", best->iterationsSaved);
+  out << fmt::format("; {:.3g} MB kept\n", 1e-6 * static_cast<double>(report.guessBytes));
+}
+
 void warn(const SolveReport& report, bool lossOfAccuracy, std::ostream& out) {
   if (lossOfAccuracy) {
     out << report.solver << ": warning: loss of accuracy: the computed residual stays at " << report.trueResidual
@@ -146,6 +160,7 @@ void publish(const SolveReport& report, const SolverOptions& options, bool lossO
   if ((options.verbosity & Belos::FinalSummary) != 0) {
     out << report.solver << ": " << toString(report.reason) << " after " << report.iterations
         << " iterations, true relative residual " << report.trueResidual << '\n';
+    printGuess(out, report);
   }
   if ((options.verbosity & Belos::TimingDetails) != 0) printSeconds(out, report);
 }

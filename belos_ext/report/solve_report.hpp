@@ -19,6 +19,15 @@ struct ReportEvent {
   std::string detail;     ///< for people
 };
 
+/// What an initial guess made of earlier solves was worth ("Initial Guess").
+struct GuessReport {
+  int vectors = 0;      ///< it was made of; 0: the solve began with the application's own x
+  double factor = 1.0;  ///< by which || b - A x || of the application's own x fell
+  /// Estimated: those in which the residual would have fallen from that of the application's own x at the mean rate of
+  /// the label's last solve without a guess, less those made. NaN where there was none.
+  double iterationsSaved = 0.0;
+};
+
 /// One right-hand side's outcome. Residuals are scaled, as they are compared with the tolerance.
 struct RightHandSideReport {
   bool converged = false;
@@ -28,6 +37,7 @@ struct RightHandSideReport {
   double recursiveResidual = 0.0;  ///< the method's own estimate at the end
   double trueResidual = 0.0;       ///< computed from b - A x; this one decides
   double scale = 1.0;              ///< what the residual norm was divided by
+  GuessReport guess;
 };
 
 /// Wall-clock seconds of one solve on this rank.
@@ -78,7 +88,10 @@ struct SolveReport {
   long fences = 0;  ///< times this rank waited for kernels: ReductionCounters::fences
   long operatorApplications = 0;
   long preconditionerApplications = 0;
-  int finalStepSize = 0;  ///< s at the end of an s-step solve; 0 elsewhere
+  std::string initialGuess = "application";  ///< as asked for
+  double iterationsSaved = 0.0;  ///< the most that a guess saved one of the right-hand sides; NaN: not known
+  long guessBytes = 0;           ///< of what this rank keeps for later guesses of this label
+  int finalStepSize = 0;         ///< s at the end of an s-step solve; 0 elsewhere
   PhaseSeconds seconds;
   ProgressReport progress;
   std::vector<ReportEvent> events;

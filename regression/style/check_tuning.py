@@ -17,7 +17,7 @@ import sys
 
 HOME = "belos_ext/parameters/tuning.hpp"
 FOLDERS = [f"belos_ext/{name}" for name in
-           ("basis", "convergence", "dense", "orthogonalization", "problem", "solvers", "spectrum")]
+           ("basis", "convergence", "dense", "guess", "orthogonalization", "problem", "solvers", "spectrum")]
 SUFFIXES = {".hpp", ".cpp"}
 # Constants of literal numbers that tune nothing: (file, name).
 STAY = {("belos_ext/spectrum/spectrum_estimate.hpp", "pi")}

@@ -78,6 +78,26 @@ TEST(ParameterValue, BooleansComeAsWordsToo) {
   EXPECT_NE(errorOf("Flexible Gmres", std::string("maybe")).find("is neither true nor false"), std::string::npos);
 }
 
+TEST(ParameterValue, InitialGuessesComeWithTheirNumbers) {
+  using Mode = InitialGuess::Mode;
+  EXPECT_EQ(SolverOptions().initialGuess.mode, Mode::Application);
+  EXPECT_EQ(read("Initial Guess", std::string("Application")).initialGuess, InitialGuess());
+  EXPECT_EQ(read("Initial Guess", "extrapolation 3").initialGuess, (InitialGuess{Mode::Extrapolation, 3}));
+  EXPECT_EQ(read("initial_guess", std::string("PROJECTION_20")).initialGuess, (InitialGuess{Mode::Projection, 20}));
+  for (const char* wrong : {"projection 0", "projection 21", "projection -1", "extrapolation 4", "extrapolation 0"}) {
+    EXPECT_NE(errorOf("Initial Guess", wrong).find(std::string("= \"") + wrong + "\" is out of range; allowed: "),
+              std::string::npos)
+        << errorOf("Initial Guess", wrong);
+  }
+  EXPECT_NE(errorOf("Initial Guess", "projection").find("lacks its number"), std::string::npos);
+  EXPECT_NE(errorOf("Initial Guess", "projection many").find("is not an integer"), std::string::npos);
+  const std::string misspelt = errorOf("Initial Guess", "projektion 10");
+  EXPECT_NE(misspelt.find("is not one of the allowed words"), std::string::npos) << misspelt;
+  EXPECT_NE(misspelt.find("did you mean \"projection 10\""), std::string::npos) << misspelt;
+  EXPECT_NE(errorOf("Initial Guess", "aplication").find("did you mean \"application\""), std::string::npos);
+  EXPECT_NE(errorOf("Initial Guess", 3).find("\"Initial Guess\" = 3"), std::string::npos);
+}
+
 TEST(ParameterValue, VerbosityComesAsBitsBoolWordsOrEnumerator) {
   EXPECT_EQ(read("Verbosity", 33).verbosity, 33);
   EXPECT_EQ(read("Verbosity", Belos::FinalSummary).verbosity, static_cast<int>(Belos::FinalSummary));

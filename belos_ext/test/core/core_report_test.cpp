@@ -29,7 +29,10 @@ SolveReport sample() {
   report.tolerance = 1e-6;
   report.trueResidual = 9.5e-7;
   report.recursiveResidual = std::numeric_limits<double>::quiet_NaN();
-  report.rightHandSides = {{true, StopReason::Converged, 42, 1, 9e-7, 9.5e-7, 3.0}};
+  report.rightHandSides = {{true, StopReason::Converged, 42, 1, 9e-7, 9.5e-7, 3.0, {8, 120.0, 5.5}}};
+  report.initialGuess = "projection 10";
+  report.iterationsSaved = 5.5;
+  report.guessBytes = 1600;
   report.reductionsBlocking = 11;
   report.reductionsNonblocking = 2;
   report.fences = 14;
@@ -84,6 +87,10 @@ TEST(SolveReport, JsonHoldsEverything) {
   EXPECT_EQ(json.at("seconds").at("reduction_wait"), 0.25);
   EXPECT_EQ(json.at("columns").at(0).at("true_residual"), 9.5e-7);
   EXPECT_EQ(json.at("events").at(0).at("detail"), "10 to 5");
+  const nlohmann::json guess = {{"policy", "projection 10"}, {"iterations_saved", 5.5}, {"bytes", 1600}};
+  EXPECT_EQ(json.at("initial_guess"), guess);
+  const nlohmann::json ofColumn = {{"vectors", 8}, {"factor", 120.0}, {"iterations_saved", 5.5}};
+  EXPECT_EQ(json.at("columns").at(0).at("initial_guess"), ofColumn);
 }
 
 TEST_F(ReportFiles, AJsonArrayGrowsAndIsCompleteAfterEverySolve) {

@@ -1,0 +1,77 @@
+#pragma once
+/// \file
+/// What a policy for the initial guess is: it keeps what earlier solves of one right-hand side have left, and makes a
+/// guess of it.
+
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/problem/linear_system.hpp"
+
+namespace capstan {
+
+/// A guess that has been written to x.
+struct Proposal {
+  int vectors = 0;       ///< that it is made of; 0: there is none, and x is as it was
+  double predicted = 0;  ///< || b - A x || of it; NaN where nothing is known
+  bool certain = false;  ///< predictions have come true: the method's own first residual may judge this one
+};
+
+template <class Types>
+class GuessPolicy {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Batch = ReductionBatch<Types>;
+
+  virtual ~GuessPolicy() = default;
+
+  /// Whether a guess is made of the residual of the application's own x; else before that is known, so that one
+  /// reduction judges both.
+  virtual bool needsResidual() const = 0;
+
+  /// Adds what the guess is made of to the reduction that carries (r, r), r = b - A x: at most mostNumbers().
+  /// Returns how many numbers it has added. Local.
+  virtual int enter(LinearSystem<Types>& system, Batch& batch, const MultiVector& r) = 0;
+  static constexpr int mostNumbers() { return 4 * tuning::guess::mostVectors; }
+
+  /// x <- a better guess than x, where it has one. Local; ranks that have entered the same get the same.
+  /// \param batch after the reduction, where the guess needs the residual   \param square (r, r)
+  virtual Proposal propose(LinearSystem<Types>& system, const Batch& batch, Scalar square, MultiVector& x) = 0;
+
+  /// What has become of the proposal. \param norm || b - A x || of it, computed from x   \param own that of the
+  /// application's own x. Returns whether everything kept has been forgotten. Local.
+  virtual bool judge(double norm, double own) = 0;
+
+  /// A solve has converged. Collective.
+  /// \param own the application's own x   \param x the solution   \param moved whether the method has made an iteration
+  virtual void learn(LinearSystem<Types>& system, const MultiVector& own, const MultiVector& x, bool moved) = 0;
+
+  /// Forgets the vectors. Local.
+  virtual void forget() = 0;
+
+  /// The same, and what else there is: for ranks that have found that they do not hold the same. Local.
+  void beginAnew() {
+    forget();
+    rate = std::numeric_limits<double>::quiet_NaN();
+  }
+
+  /// Whose map is to be exchanged for an equal one of another object.
+  virtual std::vector<Teuchos::RCP<MultiVector>> kept() const = 0;
+
+  /// How much the logarithm of the residual fell in an iteration of the last solve without a guess; NaN: there was
+  /// none.
+  double rate = std::numeric_limits<double>::quiet_NaN();
+
+  /// Of vectors, on this rank. Local.
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const auto& v : kept()) sum += v->getLocalLength() * v->getNumVectors() * sizeof(Scalar);
+    return sum;
+  }
+};
+
+}  // namespace capstan

@@ -1,0 +1,116 @@
+#pragma once
+/// \file
+/// Initial guesses of the solves of one solver manager: takes what earlier solves have left, hands it to each
+/// right-hand side, and puts it back.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "belos_ext/guess/guess_memory.hpp"
+#include "belos_ext/guess/guess_order.hpp"
+#include "belos_ext/guess/guess_start.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/report/solve_report.hpp"
+
+namespace capstan {
+
+template <class Types>
+class GuessSession {
+ public:
+  using MultiVector = typename Types::MultiVector;
+
+  /// Before a solve. Local.
+  /// \param usable false: without guesses, whatever the options say   \param symmetric whether A is for conjugate
+  ///   gradients   \param x all solutions
+  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, const MultiVector& x) {
+    key_ = key;
+    inStore_ = options.stateCache;
+    wanted_ = usable && options.initialGuess.mode != InitialGuess::Mode::Application;
+    comm_ = x.getMap()->getComm();
+    order_ = GuessOrders::of(comm_, key_);
+    const std::size_t count = x.getNumVectors();
+    auto kept = inStore_ ? std::dynamic_pointer_cast<GuessMemory<Types>>(GuessStore::instance().take(key_)) : own_;
+    own_.reset();
+    memory_.reset();
+    starts_.resize(count);  // here, for right-hand sides that advance together hold theirs
+    if (!wanted_) return;
+    if (kept && kept->fits(options.initialGuess, symmetric, count, x.getMap())) {
+      memory_ = kept;
+    } else {
+      memory_ = std::make_shared<GuessMemory<Types>>(options.initialGuess, symmetric, count, x.getMap());
+    }
+  }
+
+  /// The same on all ranks that hold the same. Local.
+  std::uint64_t checksum() const { return memory_ ? memory_->checksum() : 0; }
+
+  /// Solves for one right-hand side by `method(stop)`. Collective.
+  template <class Method>
+  void solve(std::size_t rightHandSide, LinearSystem<Types>& system, const MultiVector& b, MultiVector& x,
+             StopTest& stop, const Method& method) {
+    if (!wanted_ && order_ == GuessOrder::Method) return method(stop);
+    starts_[rightHandSide].solve(system, b, x, stop, memory_ ? &memory_->policy(rightHandSide) : nullptr, order_,
+                                 method);
+  }
+
+  /// After a solve in which the ranks have found that they have the same parameters. Local; call it alike on all ranks.
+  /// \param agreed whether they held the same of earlier solves
+  void close(const std::vector<StopTest>& stops, bool agreed, const SolverOptions& options, SolveReport& report) {
+    GuessOrders::note(comm_, key_,
+                      !wanted_                                                         ? GuessOrder::Method
+                      : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
+                                                                                       : GuessOrder::Residual);
+    report.initialGuess = toString(options.initialGuess);
+    guesses_.clear();
+    if (!memory_) return;
+    memory_->add(stops, agreed);
+    for (const auto& start : starts_) guesses_.push_back(start.report());
+    keep(report);
+  }
+
+  /// Puts what the guesses were worth into the report, which has its right-hand sides. Local.
+  void tell(SolveReport& report) const {
+    for (std::size_t c = 0; c < guesses_.size(); ++c) {
+      report.rightHandSides[c].guess = guesses_[c];
+      const double saved = guesses_[c].iterationsSaved;
+      report.iterationsSaved = std::isnan(saved) ? saved : std::max(report.iterationsSaved, saved);
+    }
+  }
+
+  /// Forgets everything of the last key, and gives back the storage. Local.
+  void clear() {
+    GuessStore::instance().erase(key_);
+    own_.reset();
+    memory_.reset();
+    starts_.clear();
+  }
+
+ private:
+  void keep(SolveReport& report) {
+    const std::size_t bytes = memory_->bytes();
+    bool kept = !memory_->empty();
+    if (kept && inStore_) {
+      kept = GuessStore::instance().put(key_, memory_);
+      if (!kept) {
+        report.events.push_back({0, -1, "initial guess", "nothing is kept: the vectors would take too much memory"});
+      }
+    } else if (kept) {
+      own_ = memory_;
+    }
+    report.guessBytes = kept ? static_cast<long>(bytes) : 0;
+    memory_.reset();
+  }
+
+  StateKey key_;
+  bool inStore_ = true, wanted_ = false;
+  GuessOrder order_ = GuessOrder::Method;
+  GuessOrders::Comm comm_;
+  std::shared_ptr<GuessMemory<Types>> memory_;  ///< during a solve
+  std::shared_ptr<GuessMemory<Types>> own_;     ///< between solves of this solver, without the store
+  std::vector<GuessStart<Types>> starts_;
+  std::vector<GuessReport> guesses_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,179 @@
+#pragma once
+/// \file
+/// How one solve of a right-hand side gets its initial guess, and what it leaves for the next one.
+///
+/// Before the method begins, r = b - A x is computed for the application's own x. The policy makes its guess, and that
+/// is taken only where b - A x gets smaller by it, by norms computed from x: here, in a reduction, or by the method's
+/// own first residual where earlier predictions have come true. A method that refutes one begins again, from the
+/// application's own x. Whatever is computed here of the x that the method begins with is not computed again
+/// (LinearSystem::know()). M is not applied.
+///
+/// The first reduction has the same size for any policy, and whatever this rank has kept: only in it the ranks learn
+/// whether they agree (Agreement). Where they do not, all forget what they have.
+///
+/// Cost: that of the policy, and up to 4 vectors copied; without a policy 1 reduction. Storage, for the solve: 2
+/// vectors, 1 more where a guess is tried.
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <memory>
+
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/guess/guess_order.hpp"
+#include "belos_ext/guess/guess_policy.hpp"
+#include "belos_ext/problem/vector_like.hpp"
+#include "belos_ext/report/solve_report.hpp"
+
+namespace capstan {
+
+template <class Types>
+class GuessStart {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Policy = GuessPolicy<Types>;
+
+  /// Solves by `method(stop)`, which begins with the x there is. Collective.
+  /// \param policy what is kept of earlier solves, or null   \param order the same on all ranks; where the method comes
+  ///   first, the policy only learns
+  template <class Method>
+  void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy,
+             GuessOrder order, const Method& method) {
+    report_ = {};
+    proposal_ = {};
+    taken_ = false;
+    if (policy != nullptr) system.kernels().scale(Scalar(1), x, vectorLike(x, own_));
+    const StopTest unbiased = stop;
+    if (order != GuessOrder::Method) begin(system, b, x, stop, policy, order);
+    method(stop);
+    if (taken_ && proposal_.certain) judge(system, *policy, stop.initial());
+    if (stop.refusesGuess()) {
+      policy->forget();
+      giveUp(system, x);
+      stop = unbiased;
+      method(stop);
+    }
+    if (policy != nullptr) end(system, x, stop, *policy);
+  }
+
+  const GuessReport& report() const { return report_; }
+
+ private:
+  void begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy,
+             GuessOrder order) {
+    prepare(x);
+    computeResidual(system, b, x, *residual_);
+    auto& batch = *batch_;
+    batch.clear();
+    const auto square = batch.norm2(*residual_);
+    auto trial = square;
+    // A policy that is new keeps to the order of the one before it.
+    const bool tried = order == GuessOrder::Both && policy != nullptr && !policy->needsResidual();
+    int numbers = policy != nullptr ? policy->enter(system, batch, *residual_) : 0;
+    if (tried) propose(system, *policy, Scalar(0), x);
+    if (order == GuessOrder::Both) {
+      computeResidual(system, b, x, vectorLike(x, trial_));
+      trial = batch.norm2(*trial_);
+      ++numbers;
+    }
+    while (numbers++ < 1 + Policy::mostNumbers()) batch.value(Scalar(0));
+    system.reduce(batch);
+    if (policy == nullptr) return system.know(x, *residual_);
+    const Scalar rr = batch[square], tt = batch[trial];
+    if (!system.agreesOnState()) {
+      policy->beginAnew();
+      return giveUp(system, x);
+    }
+    if (policy->needsResidual()) propose(system, *policy, rr, x);
+    ownNorm_ = system.norm(*residual_, rr, batch);
+    if (proposal_.vectors == 0) return giveUp(system, x);
+    if (!proposal_.certain) {
+      const double norm = tried ? system.norm(*trial_, tt, batch) : tryNow(system, b, x);
+      judge(system, *policy, norm);
+    }
+    if (!proposal_.certain && !(norm_ < ownNorm_)) return giveUp(system, x);
+    take(system, x, stop);
+  }
+
+  /// x <- the guess. An entry that is not finite, which no row may read, becomes one that every row does.
+  void propose(LinearSystem<Types>& system, Policy& policy, Scalar square, MultiVector& x) {
+    proposal_ = policy.propose(system, *batch_, square, x);
+    if (proposal_.vectors == 0 || system.kernels().finite(x)) return;
+    x.putScalar(std::numeric_limits<Scalar>::quiet_NaN());
+  }
+
+  /// The norm of b - A x of a guess. 1 A, 1 reduction.
+  double tryNow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+    computeResidual(system, b, x, vectorLike(x, trial_));
+    batch_->clear();
+    const auto slot = batch_->norm2(*trial_);
+    system.reduce(*batch_);
+    const Scalar square = (*batch_)[slot];
+    return system.norm(*trial_, square, *batch_);
+  }
+
+  /// The guess has been found to leave a residual of this norm.
+  void judge(LinearSystem<Types>& system, Policy& policy, double norm) {
+    norm_ = norm;
+    if (!policy.judge(norm, ownNorm_)) return;
+    const char* why = std::isfinite(norm) ? "A is another one" : "what is kept is not finite";
+    system.tell(0, kind,
+                fmt::format("earlier solves are forgotten: {}; the residual of the guess is {:.2e}, predicted {:.2e}",
+                            why, norm, proposal_.predicted));
+  }
+
+  void take(LinearSystem<Types>& system, const MultiVector& x, StopTest& stop) {
+    taken_ = true;
+    stop.beginsBelow(ownNorm_);
+    if (!proposal_.certain) system.know(x, *trial_);
+  }
+
+  /// The method is to begin with the application's own x.
+  void giveUp(LinearSystem<Types>& system, MultiVector& x) {
+    if (proposal_.vectors > 0) system.kernels().scale(Scalar(1), *own_, x);
+    proposal_ = {};
+    taken_ = false;
+    system.know(x, *residual_);
+  }
+
+  /// What there is to keep of the solve, and to tell.
+  void end(LinearSystem<Types>& system, const MultiVector& x, const StopTest& stop, Policy& policy) {
+    if (!system.agreesOnState()) policy.beginAnew();
+    const double last = stop.norms().explicit_;
+    if (taken_) {
+      report_.vectors = proposal_.vectors;
+      report_.factor = ownNorm_ / norm_;
+      const double without = std::log(ownNorm_ / last) / policy.rate;  // a NaN stays one
+      report_.iterationsSaved = without < stop.iterations() ? 0 : without - stop.iterations();
+    } else if (const double rate = std::log(stop.initial() / last) / stop.iterations();
+               rate > 0 && std::isfinite(rate)) {
+      policy.rate = rate;
+    }
+    if (stop.converged()) policy.learn(system, *own_, x, stop.iterations() > 0);
+  }
+
+  void computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& r) {
+    system.act(Action::Operator, x, r);
+    system.kernels().axpby(Scalar(1), b, Scalar(-1), r);
+  }
+
+  void prepare(const MultiVector& x) {
+    const auto known = residual_;
+    if (&vectorLike(x, residual_) != known.get()) {
+      batch_ = std::make_unique<ReductionBatch<Types>>(x.getMap()->getComm());
+    }
+  }
+
+  static constexpr const char* kind = "initial guess";
+
+  Proposal proposal_;
+  bool taken_ = false;
+  double ownNorm_ = 0, norm_ = 0;  ///< || b - A x || of the application's own x, and of the guess
+  GuessReport report_;
+  Teuchos::RCP<MultiVector> own_;               ///< the application's x
+  Teuchos::RCP<MultiVector> residual_, trial_;  ///< b - A x of the application's x, and of a guess
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+};
+
+}  // namespace capstan

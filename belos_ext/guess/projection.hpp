@@ -1,0 +1,210 @@
+#pragma once
+/// \file
+/// Initial guess by projection on what earlier solves have found.
+///
+/// Source: [Fischer 1998], applied to the equation of the residual, A d = r, r = b - A x with the application's own x,
+/// so that its guess counts. With earlier directions X and their images W = A X, d = X a is
+///
+/// - for conjugate gradients the best in the A-norm: (X^T W) a = X^T r;
+/// - else, and where X^T W is not positive definite, the one of the least residual: (W^T W) a = W^T r.
+///
+/// A direction is what a solve has added to the application's own x. Fischer orthonormalises each new one, and begins
+/// anew when there are k. Here the directions stay as they are, and the oldest gives way: what of the Gram matrix is
+/// new, a row and a column, travels with the next solve's X^T r. Its factorisation leaves out directions that depend on
+/// newer ones (tuning::guess::dependent), so that rounding in the rest does no harm.
+///
+/// || r - W a || is predicted by the Gram matrix of W. Where it is not what b - A x then is, the images are of another
+/// A: they are forgotten, but for small changes (tuning::guess), and nothing hangs on them otherwise.
+///
+/// Cost of a solve beyond the method's: 2 A (r, and the image of the new direction; 1 where no guess is made, for then
+/// r is the method's first residual), 1 fused reduction, W (for CG X, too) read once with r and once with the newest
+/// image, X read once for d; nothing of M. Until predictions have come true, a reduction more. Storage: 2 k vectors.
+///
+/// | paper   | here           | shape              | meaning                                            |
+/// |---------|----------------|--------------------|----------------------------------------------------|
+/// | x_i     | directions_, X | n x k, distributed | what solves have added to the application's x      |
+/// | A x_i   | images_, W     | n x k, distributed | their images                                       |
+/// | alpha_i | shares_, a     | k x 1, replicated  | share of each direction in the guess               |
+/// | -       | energies_      | k x k, replicated  | X^T W                                              |
+/// | -       | squares_       | k x k, replicated  | W^T W                                              |
+/// | l, L    | count_, most_  | scalars            | directions there are, and how many there may be: k |
+
+#include <algorithm>
+#include <limits>
+
+#include "belos_ext/dense/small_matrix.hpp"
+#include "belos_ext/guess/guess_policy.hpp"
+#include "belos_ext/parameters/tuning.hpp"
+
+namespace capstan {
+
+template <class Types>
+class Projection final : public GuessPolicy<Types> {
+ public:
+  using typename GuessPolicy<Types>::Scalar;
+  using typename GuessPolicy<Types>::MultiVector;
+  using typename GuessPolicy<Types>::Batch;
+  using Matrix = SmallMatrix<Scalar>;
+
+  /// \param most k   \param symmetric whether A is for conjugate gradients
+  Projection(int most, bool symmetric)
+      : most_(most), symmetric_(symmetric), energies_(most, most), squares_(most, most), shares_(most, 1) {}
+
+  bool needsResidual() const override { return true; }
+
+  int enter(LinearSystem<Types>&, Batch& batch, const MultiVector& r) override {
+    shares_.putScalar(0);
+    if (count_ == 0) return 0;
+    const auto x = first(*directions_), w = first(*images_);
+    slots_ = {};
+    const auto products = [&](const MultiVector& with, Slot& ofX, Slot& ofW) {
+      if (symmetric_) ofX = batch.innerProducts(*x, with);
+      ofW = batch.innerProducts(*w, with);
+    };
+    products(r, slots_.xr, slots_.wr);
+    if (unmeasured_ >= 0) products(*images_->getVector(static_cast<std::size_t>(unmeasured_)), slots_.xw, slots_.ww);
+    return count_ * (symmetric_ ? 2 : 1) * (unmeasured_ >= 0 ? 2 : 1);
+  }
+
+  Proposal propose(LinearSystem<Types>& system, const Batch& batch, Scalar square, MultiVector& x) override {
+    predicted_ = std::numeric_limits<double>::quiet_NaN();
+    if (count_ == 0) return {};
+    measure(batch);
+    int rank = symmetric_ ? solve(energies_, batch.view(slots_.xr)) : 0;
+    if (rank == 0) rank = solve(squares_, batch.view(slots_.wr));
+    predicted_ = predict(batch, square);
+    if (rank == 0 || std::isnan(predicted_)) {
+      forget();
+      predicted_ = std::numeric_limits<double>::quiet_NaN();
+      return {};
+    }
+    if (!(predicted_ < std::sqrt(static_cast<double>(square)))) {
+      shares_.putScalar(0);
+      return {};
+    }
+    system.kernels().accumulate(*first(*directions_), block(shares_, 0, 0, count_, 1), x);
+    return {rank, predicted_, confirmed_};
+  }
+
+  bool judge(double norm, double own) override {
+    if (std::isnan(predicted_)) return false;
+    confirmed_ = norm <= tuning::guess::confirmed * predicted_ && norm < own;
+    if (confirmed_ || norm <= tuning::guess::stale * own) return false;
+    forget();
+    return true;
+  }
+
+  void learn(LinearSystem<Types>& system, const MultiVector& own, const MultiVector& x, bool moved) override {
+    if (!moved) return;
+    make(x);
+    // One that no reduction has measured yet gives way first.
+    const int column = unmeasured_ >= 0 ? unmeasured_ : (newest_ + 1) % most_;
+    const auto direction = directions_->getVectorNonConst(static_cast<std::size_t>(column));
+    const auto image = images_->getVectorNonConst(static_cast<std::size_t>(column));
+    system.kernels().recur(Scalar(0), *direction, Scalar(1), x, Scalar(-1), own);
+    system.act(Action::Operator, *direction, *image);
+    count_ = std::max(count_, column + 1);
+    newest_ = unmeasured_ = column;
+  }
+
+  void forget() override {
+    count_ = 0;
+    newest_ = unmeasured_ = -1;
+    confirmed_ = false;
+    shares_.putScalar(0);
+  }
+
+  std::vector<Teuchos::RCP<MultiVector>> kept() const override {
+    if (directions_.is_null()) return {};
+    return {directions_, images_};
+  }
+
+ private:
+  using Slot = typename Batch::Slot;
+  struct Slots {
+    Slot xr, wr, xw, ww;  ///< X^T r, W^T r; X^T w and W^T w, w the newest image
+  };
+
+  static constexpr double epsilon = static_cast<double>(std::numeric_limits<Scalar>::epsilon());
+
+  void make(const MultiVector& like) {
+    if (!directions_.is_null()) return;
+    for (auto* v : {&directions_, &images_}) {
+      *v = Teuchos::rcp(new MultiVector(like.getMap(), static_cast<std::size_t>(most_), false));
+    }
+  }
+
+  Teuchos::RCP<const MultiVector> first(const MultiVector& v) const {
+    return v.subView(Teuchos::Range1D(0, count_ - 1));
+  }
+
+  /// Takes the Gram matrices' rows and columns of the newest direction.
+  void measure(const Batch& batch) {
+    if (unmeasured_ < 0) return;
+    const auto put = [&](Matrix& gram, const Slot& slot) {
+      const auto column = batch.view(slot);
+      for (int i = 0; i < count_; ++i) {
+        gram(i, unmeasured_) = gram(unmeasured_, i) = column(static_cast<std::size_t>(i), 0);
+      }
+    };
+    if (symmetric_) put(energies_, slots_.xw);
+    put(squares_, slots_.ww);
+    unmeasured_ = -1;
+  }
+
+  /// a by Cholesky's factorisation, from the newest direction to the oldest, of which those that depend on newer ones
+  /// have no share. Returns how many have one.
+  int solve(const Matrix& gram, const typename Batch::SmallView& right) {
+    Matrix u(count_, count_), y(count_, 1);
+    std::vector<int> used;
+    for (int age = 0; age < count_; ++age) {
+      const int c = (newest_ - age + count_) % count_, k = static_cast<int>(used.size());
+      Scalar pivot = gram(c, c), sum = right(static_cast<std::size_t>(c), 0);
+      for (int j = 0; j < k; ++j) {
+        Scalar entry = gram(used[static_cast<std::size_t>(j)], c);
+        for (int i = 0; i < j; ++i) entry -= u(i, j) * u(i, k);
+        u(j, k) = entry / u(j, j);
+        pivot -= u(j, k) * u(j, k);
+        sum -= u(j, k) * y(j, 0);
+      }
+      if (!(pivot > tuning::guess::dependent * gram(c, c)) || !std::isfinite(pivot)) continue;
+      u(k, k) = std::sqrt(pivot);
+      y(k, 0) = sum / u(k, k);
+      used.push_back(c);
+    }
+    const int rank = static_cast<int>(used.size());
+    shares_.putScalar(0);
+    for (int k = rank; k-- > 0;) {
+      for (int j = k + 1; j < rank; ++j) y(k, 0) -= u(k, j) * y(j, 0);
+      y(k, 0) /= u(k, k);
+      shares_(used[static_cast<std::size_t>(k)], 0) = y(k, 0);
+    }
+    return allFinite(shares_) ? rank : 0;
+  }
+
+  /// || r - W a ||, but no less than rounding leaves.
+  double predict(const Batch& batch, Scalar square) const {
+    const auto wr = batch.view(slots_.wr);
+    double sum = static_cast<double>(square);
+    for (int i = 0; i < count_; ++i) {
+      double image = 0;  // (W^T W a)_i
+      for (int j = 0; j < count_; ++j) image += static_cast<double>(squares_(i, j) * shares_(j, 0));
+      const double product = static_cast<double>(wr(static_cast<std::size_t>(i), 0));
+      sum += static_cast<double>(shares_(i, 0)) * (image - 2 * product);
+    }
+    const double least = tuning::guess::rounding * std::sqrt(epsilon * static_cast<double>(square));
+    return sum > 0 ? std::max(std::sqrt(sum), least) : std::isnan(sum) ? sum : least;
+  }
+
+  int most_;
+  bool symmetric_;
+  int count_ = 0, newest_ = -1;
+  int unmeasured_ = -1;     ///< the newest direction, while its products with the others are not known; else -1
+  bool confirmed_ = false;  ///< the last prediction has come true
+  double predicted_ = 0;
+  Matrix energies_, squares_, shares_;
+  Slots slots_;
+  Teuchos::RCP<MultiVector> directions_, images_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,22 @@
+#pragma once
+
+/// \file
+/// By what solves that may share what they have learnt are known.
+
+#include <string>
+
+namespace capstan {
+
+/// Which solves share their state: same problem label, same variant, same number of rows, same number of ranks.
+struct StateKey {
+  std::string label;    ///< of the linear problem
+  std::string variant;  ///< whatever else must agree, for example the preconditioner's side
+  long long globalRows = 0;
+  int ranks = 1;
+
+  bool operator==(const StateKey& other) const {
+    return label == other.label && variant == other.variant && globalRows == other.globalRows && ranks == other.ranks;
+  }
+};
+
+}  // namespace capstan
