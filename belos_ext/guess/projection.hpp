@@ -127,10 +127,11 @@ class Projection final : public GuessPolicy<Types> {
 
   static constexpr double epsilon = static_cast<double>(std::numeric_limits<Scalar>::epsilon());
 
+  /// With zeros: an operator that reads its output before writing it must not meet leftover NaN.
   void make(const MultiVector& like) {
     if (!directions_.is_null()) return;
     for (auto* v : {&directions_, &images_}) {
-      *v = Teuchos::rcp(new MultiVector(like.getMap(), static_cast<std::size_t>(most_), false));
+      *v = Teuchos::rcp(new MultiVector(like.getMap(), static_cast<std::size_t>(most_)));
     }
   }
 

@@ -194,9 +194,9 @@ std::vector<ParameterRow> behaviour() {
   return {
       boolean("Strict Parameters", &SolverOptions::strictParameters, Takers::EveryMethod,
               "Whether a key that is unknown, or has no effect, is an error instead of a warning."),
-      boolean(
-          "State Cache", &SolverOptions::stateCache, Takers::EveryMethod,
-          "Whether shifts, bounds and the step size are kept for later solvers with the same problem label and map."),
+      boolean("State Cache", &SolverOptions::stateCache, Takers::EveryMethod,
+              "Whether shifts, bounds, the step size and the vectors of \"Initial Guess\" are kept for later solvers "
+              "with the same problem label and map."),
       choice<ProgressMode>(
           "Progress", &SolverOptions::progress, {ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread},
           Takers::SomeMethods,

@@ -140,7 +140,7 @@ struct Heat {
 
 struct Sum {
   long iterations = 0, m = 0;
-  std::vector<long> mOfSteps;
+  std::vector<long> mUpTo;  ///< applications of M up to each step
   double saved = 0;
 };
 
@@ -157,7 +157,7 @@ Sum heatSteps(const MethodTraits& name, const std::string& guess) {
     heat.u = system.x;
     sum.iterations += outcome.iterations;
     sum.m += outcome.report.preconditionerApplications;
-    sum.mOfSteps.push_back(outcome.report.preconditionerApplications);
+    sum.mUpTo.push_back(sum.m);
     sum.saved += outcome.report.iterationsSaved;
   }
   return sum;
@@ -173,7 +173,11 @@ TEST_P(GuessProjection, SavesIterationsOfAHeatEquation) {
   }
   EXPECT_LE(projection.iterations, 0.8 * plain.iterations);
   EXPECT_LE(extrapolation.iterations, 0.9 * plain.iterations);
-  for (size_t k = 0; k < plain.mOfSteps.size(); ++k) EXPECT_LE(projection.mOfSteps[k], plain.mOfSteps[k]) << k;
+  const long ahead = isPipelined(GetParam()) ? 1 : 0;  // where a solve ends sooner than the one before it
+  for (size_t k = 0; k < plain.mUpTo.size(); ++k) {
+    EXPECT_LE(projection.mUpTo[k], plain.mUpTo[k] + ahead) << k;
+    EXPECT_LE(extrapolation.mUpTo[k], plain.mUpTo[k] + ahead) << k;
+  }
   const double really = static_cast<double>(plain.iterations - projection.iterations);
   EXPECT_NEAR(projection.saved, really, 0.5 * really) << "the estimate is of the right size";
 }
