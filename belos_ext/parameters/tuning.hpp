@@ -303,8 +303,8 @@ inline constexpr int fewest = 4;
 inline constexpr int shortAhead = 4;
 /// Columns that a pipeline with rough shifts makes at most. Chosen: it is for solves that are over by then.
 inline constexpr int mostRough = 20;
-/// Standard deviation over mean of a spectrum that needs no estimate. Measured: MueLu's V-cycles leave 0.01 to 0.2; Jacobi
-/// on a Laplacian 0.5, where p(2)-GMRES with rough shifts loses digits in 30 iterations.
+/// Standard deviation over mean of a spectrum that needs no estimate. Measured: MueLu's V-cycles leave 0.01 to 0.2;
+/// Jacobi on a Laplacian 0.5, where p(2)-GMRES with rough shifts loses digits in 30 iterations.
 inline constexpr double narrow = 0.25;
 /// Half the length of a rough interval, in standard deviations of the spectrum as a vector sees it. Chosen: a uniform
 /// density reaches to 1.7.
