@@ -47,10 +47,11 @@ class ExpectedEnd {
     return trusted() ? std::min(fewest, bySlope) : fewest;
   }
 
-  /// The same where stopping too early costs more than going on in vain: the rate of this solve counts as soon as it
-  /// can be trusted.
+  /// The same where stopping too early costs more than going on in vain: only what earlier solves say, and as much as
+  /// the rate of this one says.
   int likely(double target) const {
-    return trusted() || fewest_ <= done_ ? fromSlope(std::log(target)) : fewest_ - done_;
+    if (fewest_ <= done_) return unknown;
+    return trusted() ? std::max(fewest_ - done_, fromSlope(std::log(target))) : fewest_ - done_;
   }
 
   /// The length of the next panel of at most s steps: as few panels as there must be, all of about the same length,
