@@ -96,6 +96,7 @@ class Lockstep {
       wait(Request::Reduce);
     }
     PendingReduction<Types> start(ReductionBatch<Types>& b) override {
+      if (owner.running_ != this) return b.start();
       batch = &b;
       wait(Request::Start);
       return std::move(pending);

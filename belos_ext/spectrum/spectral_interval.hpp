@@ -39,9 +39,8 @@ class SpectralInterval {
 
   /// Whether there is an interval. Local.
   bool known() const { return bounds_.has_value(); }
-  /// Whether it is one of takeRough(). Local.
+  /// Whether it is one of takeRough(), and so not the user's. Local.
   bool rough() const { return rough_; }
-  EigenvalueBounds bounds() const { return bounds_.value_or(EigenvalueBounds{0, 0}); }
 
   /// Takes a rough interval until Ritz values are there, if the spectrum is narrow: its mean as a vector sees it, and
   /// its spread to both sides. A strong preconditioner makes it so, and a solve too short to repay an estimate. Returns
@@ -79,7 +78,7 @@ class SpectralInterval {
   void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, bool whole,
                int iteration) {
     const bool many = columns >= tuning::spectrum::few;
-    if (rough_ && automatic_) return replaceRough(system, hessenberg, columns, iteration);
+    if (rough_) return replaceRough(system, hessenberg, columns, iteration);
     if (compared_ || !automatic_ || !bounds_ || !(bounds_->max > 0) || columns == 0) return;
     if (!many && (fresh_ || whole)) return;
     compared_ = true;
@@ -107,7 +106,7 @@ class SpectralInterval {
       return tridiagonalEigenvalues(from(lanczos.gammas()), from(lanczos.deltas()));
     };
     const auto ritz = ritzOf(steps);
-    if (rough_ && automatic_) {
+    if (rough_) {
       rough_ = false;
       const auto half = ritzOf(steps / 2);
       bounds_ = boundsOfRitzValues({half.begin(), half.end()}, {ritz.begin(), ritz.end()});

@@ -19,6 +19,7 @@
 #include "belos_ext/basis/krylov_basis.hpp"
 #include "belos_ext/dense/arnoldi_relation.hpp"
 #include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/problem/vector_like.hpp"
 
 namespace capstan {
 
@@ -38,7 +39,7 @@ class KrylovSpace {
     kind_ = kind;
     basis_.resize(map, length + 1);
     if (kind != Directions::None) directions_.resize(map, length);
-    if (u_.is_null() || u_->getMap().get() != map.get()) u_ = Teuchos::rcp(new MultiVector(map, 1, false));
+    vectorLike(basis_[0], u_);
   }
 
   /// m.

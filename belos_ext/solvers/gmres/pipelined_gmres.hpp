@@ -10,7 +10,7 @@
 /// Cost of t iterations: 1 nonblocking reduction, 1 fence (where it starts), t A, t M^{-1}, three passes over the bases
 /// (products, change of basis, orthogonalisation). Storage: 2 m + 6 vectors. Overlap: a block's reduction is waited for
 /// d blocks later, after d t applications of A and M^{-1}. Draining: the last d blocks of a cycle only wait.
-/// With a preconditioner it begins where the solve is expected to end; what is left then is done classically. Start of
+/// With a preconditioner it begins where earlier solves have ended; what is left then is done classically. Start of
 /// a solve that knows no shifts: 1 reduction, with the first product, where the pipeline is short.
 ///
 /// | paper | here              | shape         | meaning                                                    |

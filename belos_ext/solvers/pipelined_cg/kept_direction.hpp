@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/problem/vector_like.hpp"
 
 namespace capstan {
 
@@ -30,8 +31,7 @@ class KeptDirection {
 
   /// s = A p. Allocates s on first use. Collective.
   void keep(LinearSystem<Types>& system, const MultiVector& p) {
-    if (s_.is_null() || s_->getMap().get() != p.getMap().get()) s_ = Teuchos::rcp(new MultiVector(p.getMap(), 1));
-    system.act(Action::Operator, p, *s_);
+    system.act(Action::Operator, p, vectorLike(p, s_));
     kept_ = true;
   }
 

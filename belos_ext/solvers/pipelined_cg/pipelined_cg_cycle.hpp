@@ -10,6 +10,7 @@
 #include "belos_ext/convergence/expected_end.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
+#include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/solvers/common/krylov_solver.hpp"
 #include "belos_ext/solvers/pipelined_cg/kept_direction.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipeline_depth.hpp"
@@ -206,20 +207,11 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     const auto map = b.getMap();
     preconditioned_ = system.preconditioned();
     bases_.resize(map, l(), preconditioned_);
-    if (p_.is_null() || p_->getMap().get() != map.get()) {
-      p_ = check_ = scratch_ = Teuchos::null;
-      restart_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
-    }
-    made(p_, b);
-    made(check_, b);
-    if (system.hasLeft() && system.hasRight()) made(scratch_, b);
+    const auto known = p_;
+    if (&vectorLike(b, p_) != known.get()) restart_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
+    vectorLike(b, check_);
+    if (system.hasLeft() && system.hasRight()) vectorLike(b, scratch_);
     products_.begin(map->getComm(), l(), preconditioned_);
-  }
-
-  /// A vector like b, made where it is missing.
-  MultiVector& made(Teuchos::RCP<MultiVector>& vector, const MultiVector& b) {
-    if (vector.is_null()) vector = Teuchos::rcp(new MultiVector(b.getMap(), 1));
-    return *vector;
   }
 
   int l() const { return depth_.current(); }
