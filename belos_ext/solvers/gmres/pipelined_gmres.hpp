@@ -270,8 +270,8 @@ class PipelinedGmres : public RestartedGmres<Types> {
   bool isExact(const StopTest& stop, int a) {
     const Scalar error = gramSchmidt_.recurrence().relationError(a);
     const Scalar limit = cycle_.bearableError(stop);
-    const auto most = static_cast<Scalar>(tuning::pipelined_gmres::mostError);
     const Scalar least = tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon();
+    const auto most = shifts_.rough() ? least : static_cast<Scalar>(tuning::pipelined_gmres::mostError);
     return a == 0 || !guarded_ || error <= std::max(std::min(limit, most), least);
   }
 
