@@ -306,6 +306,9 @@ inline constexpr int mostRough = 20;
 /// Standard deviation over mean of a spectrum that needs no estimate. Measured: MueLu's V-cycles leave 0.01 to 0.2;
 /// Jacobi on a Laplacian 0.5, where p(2)-GMRES with rough shifts loses digits in 30 iterations.
 inline constexpr double narrow = 0.25;
+/// Part of the largest Ritz value above which the smallest tells that no eigenvalue is near zero. Chosen; half of it is
+/// then the lower bound.
+inline constexpr double small = 0.1;
 /// Half the length of a rough interval, in standard deviations of the spectrum as a vector sees it. Chosen: a uniform
 /// density reaches to 1.7.
 inline constexpr double spreads = 2;

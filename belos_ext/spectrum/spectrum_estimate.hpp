@@ -34,7 +34,8 @@ std::vector<Scalar> chebyshevPoints(const EigenvalueBounds& interval, int count)
 }
 
 /// Ritz values close in on the large end like 1 / k^2 ([Kuczynski and Wozniakowski 1992]), so those of k / 2 and k
-/// steps extrapolate to it; the small end is far from found, and zero is safe there.
+/// steps extrapolate to it. The small end is far from found, and zero is safe there; but where a strong preconditioner
+/// has left nothing near zero, shifts there would only spoil the basis.
 inline std::optional<EigenvalueBounds> boundsOfRitzValues(const std::vector<std::complex<double>>& half,
                                                           const std::vector<std::complex<double>>& all) {
   const auto largest = [](const std::vector<std::complex<double>>& values) {
@@ -46,7 +47,9 @@ inline std::optional<EigenvalueBounds> boundsOfRitzValues(const std::vector<std:
   double high = largest(all);
   if (!half.empty()) high += std::max(0.0, (high - largest(half)) / tuning::spectrum::extrapolation);
   if (!(high > 0) || !std::isfinite(high)) return std::nullopt;
-  return EigenvalueBounds{0, high};
+  double low = high;
+  for (const auto& value : all) low = std::min(low, value.real());
+  return EigenvalueBounds{low > tuning::spectrum::small * high ? low / 2 : 0, high};
 }
 
 template <class Types>

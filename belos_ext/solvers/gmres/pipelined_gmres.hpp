@@ -271,7 +271,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
     const Scalar error = gramSchmidt_.recurrence().relationError(a);
     const Scalar limit = cycle_.bearableError(stop);
     const Scalar least = tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon();
-    const auto most = shifts_.rough() ? least : static_cast<Scalar>(tuning::pipelined_gmres::mostError);
+    const auto most = shifts_.rough() && lag() == 1 ? least : static_cast<Scalar>(tuning::pipelined_gmres::mostError);
     return a == 0 || !guarded_ || error <= std::max(std::min(limit, most), least);
   }
 
