@@ -107,7 +107,7 @@ class Runner {
   SolveRecord solve(int k) {
     SolveRecord record = begin(k);
     if (options_.before) options_.before(record);
-    sequence_.select(k);
+    sequence_.select(k, *x_);
     if (!system_.sequence.previousGuess || k == 0) Tpetra::deep_copy(*x_, sequence_.guess());
     const auto initial = residualNorms(*sequence_.A(), *x_, *sequence_.b());
     const Stopwatch setup;

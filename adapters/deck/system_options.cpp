@@ -150,6 +150,7 @@ class SystemReader {
     sequence.steps = reader.integer("steps", 1, anyInt).value_or(1);
     sequence.outerIterations = reader.integer("outer_iterations", 1, anyInt).value_or(1);
     sequence.change = reader.real("change", 0.0, 0.5).value_or(0.01);
+    sequence.timeStep = reader.real("time_step", std::numeric_limits<double>::min(), 1e300).value_or(0.0);
     sequence.previousGuess = reader.word("guess", {"previous", "same"}).value_or("previous") == "previous";
     reader.finish();
   }

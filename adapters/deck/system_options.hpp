@@ -16,11 +16,14 @@ namespace capstan::deck {
 
 /// Slowly changing systems, as the time steps of a simulation make them. System k of a sequence has the matrix
 /// D A D and the right-hand side D b, with D = diag(1 + change * sin(2 pi (i/n + k/20))), i the row: symmetry and
-/// definiteness of A are kept, and after 20 systems the first one comes back.
+/// definiteness of A are kept, and after 20 systems the first one comes back. With a time step they are steps of
+/// implicit Euler for dx/dt = D b - D A D x: the matrix is I + timeStep D A D, the right-hand side x_old + timeStep D
+/// b, x_old the solution of the step before, at first the guess.
 struct SequenceOptions {
   int steps = 1;
   int outerIterations = 1;  ///< solves a step; the last one of a step uses final_tolerance
   double change = 0.0;
+  double timeStep = 0.0;      ///< 0: no time in it
   bool previousGuess = true;  ///< start from the solution before; else from `guess` each time
 };
 

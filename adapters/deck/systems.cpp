@@ -5,6 +5,7 @@
 #include <MatrixMarket_Tpetra.hpp>
 #include <Teuchos_CommHelpers.hpp>
 #include <Tpetra_CrsMatrix.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <sstream>
@@ -171,9 +172,33 @@ void writeSystem(const Matrix& A, const MultiVector& b, const MultiVector& x, co
 
 SystemSequence::SystemSequence(const SystemOptions& options, const Teuchos::RCP<const Communicator>& comm)
     : options_(options), system_(buildSystem(options, comm)) {
-  if (size() == 1 || options_.sequence.change == 0.0) return;
+  const bool inTime = options_.sequence.timeStep > 0;
+  if (!inTime && (size() == 1 || options_.sequence.change == 0.0)) return;
+  if (inTime) requireDiagonal();
   A0_ = Teuchos::rcp(new Matrix(*system_.A, Teuchos::Copy));
   b0_ = Teuchos::rcp(new MultiVector(*system_.b, Teuchos::Copy));
+  if (inTime) old_ = Teuchos::rcp(new MultiVector(*system_.guess, Teuchos::Copy));
+}
+
+/// Collective. \throws InputError on every rank.
+void SystemSequence::requireDiagonal() const {
+  const auto& A = *system_.A;
+  long long missing = 0, missingAnywhere = 0;
+  Matrix::nonconst_local_inds_host_view_type columns("columns", compat::localMaxNumRowEntries(A));
+  Matrix::nonconst_values_host_view_type values("values", compat::localMaxNumRowEntries(A));
+  for (int i = 0; i < static_cast<int>(compat::localNumRows(A)); ++i) {
+    std::size_t count = 0;
+    A.getLocalRowCopy(i, columns, values, count);
+    const int diagonal = A.getColMap()->getLocalElement(A.getRowMap()->getGlobalElement(i));
+    const int* const begin = columns.data();
+    if (std::find(begin, begin + count, diagonal) == begin + count) ++missing;
+  }
+  Teuchos::reduceAll(*A.getComm(), Teuchos::REDUCE_SUM, missing, Teuchos::outArg(missingAnywhere));
+  if (missingAnywhere == 0) return;
+  throw InputError(
+      fmt::format("{}: sequence.time_step: the matrix has no diagonal entry in {} rows; allowed: a matrix "
+                  "with all of them",
+                  options_.matrixPlace.text(), missingAnywhere));
 }
 
 double SystemSequence::scaling(long long row, int k) const {
@@ -182,32 +207,49 @@ double SystemSequence::scaling(long long row, int k) const {
   return 1.0 + options_.sequence.change * std::sin(2.0 * pi * (static_cast<double>(row) / rows + k / period));
 }
 
-void SystemSequence::select(int k) {
+void SystemSequence::select(int k, const MultiVector& x) {
   if (A0_.is_null()) return;
+  if (!old_.is_null() && k % options_.sequence.outerIterations == 0) {
+    Tpetra::deep_copy(*old_, k == 0 ? *system_.guess : x);
+  }
+  selectMatrix(k);
+  selectRightHandSide(k);
+}
+
+void SystemSequence::selectMatrix(int k) {
   auto& A = *system_.A;
   const auto& rowMap = *A.getRowMap();
   const auto& columnMap = *A.getColMap();
+  const double timeStep = options_.sequence.timeStep;
   Matrix::nonconst_local_inds_host_view_type columns("columns", compat::localMaxNumRowEntries(A));
   Matrix::nonconst_values_host_view_type values("values", compat::localMaxNumRowEntries(A));
   A.resumeFill();
   for (int i = 0; i < static_cast<int>(compat::localNumRows(A)); ++i) {
     std::size_t count = 0;
     A0_->getLocalRowCopy(i, columns, values, count);
-    const double rowScaling = scaling(rowMap.getGlobalElement(i) - rowMap.getIndexBase(), k);
+    const auto row = rowMap.getGlobalElement(i);
+    const double rowScaling = scaling(row - rowMap.getIndexBase(), k);
     for (std::size_t e = 0; e < count; ++e) {
-      values(e) *= rowScaling * scaling(columnMap.getGlobalElement(columns(e)) - columnMap.getIndexBase(), k);
+      const auto column = columnMap.getGlobalElement(columns(e));
+      values(e) *= rowScaling * scaling(column - columnMap.getIndexBase(), k);
+      if (timeStep > 0) values(e) = timeStep * values(e) + (column == row ? 1.0 : 0.0);
     }
     A.replaceLocalValues(i, Teuchos::ArrayView<const int>(columns.data(), static_cast<Teuchos::Ordinal>(count)),
                          Teuchos::ArrayView<const double>(values.data(), static_cast<Teuchos::Ordinal>(count)));
   }
   A.fillComplete(A.getDomainMap(), A.getRangeMap());
+}
+
+void SystemSequence::selectRightHandSide(int k) {
+  const auto& map = *system_.b->getMap();
   for (std::size_t column = 0; column < b0_->getNumVectors(); ++column) {
     const auto from = b0_->getData(column);
     const auto to = system_.b->getDataNonConst(column);
     for (Teuchos::Ordinal i = 0; i < from.size(); ++i) {
-      to[i] = from[i] * scaling(rowMap.getGlobalElement(static_cast<int>(i)) - rowMap.getIndexBase(), k);
+      to[i] = from[i] * scaling(map.getGlobalElement(static_cast<int>(i)) - map.getIndexBase(), k);
     }
   }
+  if (!old_.is_null()) system_.b->update(1.0, *old_, options_.sequence.timeStep);
 }
 
 }  // namespace capstan::deck

@@ -51,7 +51,8 @@ class SystemSequence {
 
   int size() const { return options_.sequence.steps * options_.sequence.outerIterations; }
   /// Makes system k (from 0) the current one; see SequenceOptions. Local but for the matrix' fillComplete.
-  void select(int k);
+  /// \param x the solution of the system before it, or the guess
+  void select(int k, const MultiVector& x);
 
   const Teuchos::RCP<Matrix>& A() const { return system_.A; }
   const Teuchos::RCP<MultiVector>& b() const { return system_.b; }
@@ -59,11 +60,15 @@ class SystemSequence {
 
  private:
   double scaling(long long row, int k) const;
+  void requireDiagonal() const;
+  void selectMatrix(int k);
+  void selectRightHandSide(int k);
 
   SystemOptions options_;
   LinearSystem system_;
   Teuchos::RCP<const Matrix> A0_;
   Teuchos::RCP<const MultiVector> b0_;
+  Teuchos::RCP<MultiVector> old_;  ///< solution of the time step before; null without time
 };
 
 }  // namespace capstan::deck

@@ -217,6 +217,7 @@ CsrSolveResult CsrSolver::solve(const SolverChoice& choice, double tolerance, in
   result.iterations = solver.getNumIters();
   if (const auto* reporting = dynamic_cast<const ReportingSolver*>(&solver)) {
     result.hasReductions = true;
+    result.applications = reporting->report().preconditionerApplications;
     result.reductions = reporting->report().reductionsBlocking + reporting->report().reductionsNonblocking;
   }
   copyOut(*impl_->solution, x);

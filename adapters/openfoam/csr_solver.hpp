@@ -53,6 +53,7 @@ struct CsrSolveResult {
   int iterations = 0;
   bool hasReductions = false;  ///< only Capstan's own solvers count their reductions
   long reductions = 0;         ///< all-reduces of the solve, blocking and nonblocking
+  long applications = 0;       ///< of the preconditioner, counted likewise
 };
 
 /// One matrix on a graph, with its preconditioner and the solvers used on it, kept from solve to solve.

@@ -158,6 +158,7 @@ void FieldSolve::pass(double tolerance, int maxIterations, Foam::scalarField& ps
   cost_.iterations += result.iterations;
   cost_.hasReductions = result.hasReductions;
   cost_.reductions += result.reductions;
+  cost_.applications += result.applications;
   ++cost_.passes;
   forAll(psi, cell) { psi[cell] += correction_[cell]; }
 }

@@ -9,8 +9,9 @@
 namespace capstan::foam {
 namespace {
 
-std::string perIteration(long reductions, int iterations) {
-  return iterations == 0 ? "-" : fmt::format("{:.3f}", static_cast<double>(reductions) / iterations);
+std::string perIteration(const SolveCost& cost, long count) {
+  if (!cost.hasReductions) return "not counted";
+  return cost.iterations == 0 ? "-" : fmt::format("{:.3f}", static_cast<double>(count) / cost.iterations);
 }
 
 }  // namespace
@@ -34,6 +35,7 @@ void RunSummary::add(const SolveCost& cost) {
   row->sum.hasReductions = row->sum.hasReductions && (cost.hasReductions || cost.iterations == 0);
   row->sum.builds += cost.builds;
   row->sum.reductions += cost.reductions;
+  row->sum.applications += cost.applications;
   row->sum.checks += cost.checks;
   row->sum.setupSeconds += cost.setupSeconds;
   row->sum.solveSeconds += cost.solveSeconds;
@@ -50,27 +52,26 @@ void RunSummary::print(std::ostream& out, int ranks) const {
     methodWidth = std::max(methodWidth, row.sum.method.size());
   }
   out << fmt::format("\nCapstan: solves of this run on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
-  out << fmt::format("{:<{}} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>10} {:>10}\n", "field",
-                     fieldWidth, "method", methodWidth, "preconditioner", "solves", "unconverged", "builds",
-                     "iterations", "passes", "reductions/it", "with checks", "set-up s", "solve s");
+  out << fmt::format("{:<{}} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>11} {:>10} {:>10}\n",
+                     "field", fieldWidth, "method", methodWidth, "preconditioner", "solves", "unconverged", "builds",
+                     "iterations", "passes", "reductions/it", "with checks", "M/it", "set-up s", "solve s");
   long solves = 0;
   int iterations = 0;
   double seconds = 0;
   for (const auto& row : rows_) {
     const auto& sum = row.sum;
-    out << fmt::format("{:<{}} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>10.3f} {:>10.3f}\n",
-                       sum.field, fieldWidth, sum.method, methodWidth, sum.preconditioner, row.solves, row.unconverged,
-                       sum.builds, sum.iterations, sum.passes,
-                       sum.hasReductions ? perIteration(sum.reductions, sum.iterations) : "not counted",
-                       sum.hasReductions ? perIteration(sum.reductions + sum.checks, sum.iterations) : "not counted",
-                       sum.setupSeconds, sum.solveSeconds);
+    out << fmt::format(
+        "{:<{}} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>11} {:>10.3f} {:>10.3f}\n", sum.field,
+        fieldWidth, sum.method, methodWidth, sum.preconditioner, row.solves, row.unconverged, sum.builds,
+        sum.iterations, sum.passes, perIteration(sum, sum.reductions), perIteration(sum, sum.reductions + sum.checks),
+        perIteration(sum, sum.applications), sum.setupSeconds, sum.solveSeconds);
     solves += row.solves;
     iterations += sum.iterations;
     seconds += sum.setupSeconds + sum.solveSeconds;
   }
   out << fmt::format("total: {} solves, {} iterations, {:.3f} s\n", solves, iterations, seconds);
   out << "builds: of the preconditioner; reductions/it: all-reduces of the Krylov solver an iteration; with checks: "
-         "OpenFOAM's residual norms included.\n";
+         "OpenFOAM's residual norms included; M/it: applications of the preconditioner an iteration.\n";
   out.flush();
 }
 

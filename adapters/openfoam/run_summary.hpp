@@ -19,6 +19,7 @@ struct SolveCost {
   bool converged = false;
   bool hasReductions = false;  ///< whether the solver counted its reductions
   long reductions = 0;         ///< all-reduces inside the Krylov solver
+  long applications = 0;       ///< of the preconditioner, counted where reductions are
   long checks = 0;             ///< all-reduces of this adapter: OpenFOAM's residual norms
   int builds = 0;              ///< times the preconditioner was built or renewed
   double setupSeconds = 0;     ///< matrix and preconditioner

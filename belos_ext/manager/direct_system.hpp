@@ -56,8 +56,10 @@ class DirectSystem final : public LinearSystem<Types> {
   void tell(int iteration, const std::string& kind, const std::string& detail) override {
     monitor_.tell(rightHandSide_, iteration, kind, detail);
   }
+  void startUpEnds(int ahead) override { monitor_.startUpEnds(operator_.cost(), ahead); }
   bool hasLeft() const override { return operator_.hasLeft(); }
   bool hasRight() const override { return operator_.hasRight(); }
+  bool hasDiagonalPreconditioner() const override { return operator_.hasDiagonalPreconditioner(); }
   const DiagonalRows<Types>* diagonalRows() const override { return operator_.diagonalRows(); }
   bool annihilatesConstants() const override { return monitor_.annihilatesConstants(); }
 

@@ -114,8 +114,10 @@ class Lockstep {
       owner.monitor_.tell(rightHandSide, iteration, kind, detail);
     }
     bool agreesOnState() const override { return owner.agreement_ == nullptr || owner.agreement_->onState(); }
+    void startUpEnds(int ahead) override { owner.monitor_.startUpEnds(owner.operator_.cost(), ahead); }
     bool hasLeft() const override { return owner.operator_.hasLeft(); }
     bool hasRight() const override { return owner.operator_.hasRight(); }
+    bool hasDiagonalPreconditioner() const override { return owner.operator_.hasDiagonalPreconditioner(); }
     const DiagonalRows<Types>* diagonalRows() const override { return owner.operator_.diagonalRows(); }
     bool annihilatesConstants() const override { return owner.monitor_.annihilatesConstants(); }
 

@@ -22,6 +22,7 @@
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/report/solve_report.hpp"
+#include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -111,6 +112,13 @@ class Monitor final
       scaled_ = false;
     }
     iterations_ = std::max(iterations_, iteration);
+  }
+
+  /// \see LinearSystem::startUpEnds(); of several sets of right-hand sides, the first. Local.
+  void startUpEnds(const OperatorCost& cost, int ahead) {
+    if (iterations_ > 0) return;
+    report_.operatorsAtStart = cost.operatorApplications - ahead;
+    report_.preconditionersAtStart = std::max(0L, cost.preconditionerApplications - ahead);
   }
 
   void tell(int rightHandSide, int iteration, const std::string& kind, const std::string& detail) {

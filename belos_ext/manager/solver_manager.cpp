@@ -1,13 +1,14 @@
 #include "belos_ext/manager/solver_manager.hpp"
 
 #include <Teuchos_TimeMonitor.hpp>
-#include <Tpetra_RowMatrix.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 #include <sstream>
 #include <stdexcept>
 
+#include "belos_ext/manager/problem_key.hpp"
 #include "belos_ext/manager/right_hand_side_solvers.hpp"
 #include "belos_ext/manager/row_sum_watch.hpp"
 #include "belos_ext/manager/solve_end.hpp"
@@ -210,16 +211,7 @@ std::string SolverManager<Types>::problemLabel() const {
 
 template <class Types>
 StateKey SolverManager<Types>::stateKey() const {
-  // Local row counts stay out of the key, so that ranks find the same entries.
-  std::ostringstream variant;
-  variant << method_.canonical << (operator_->hasLeft() ? ", left" : "") << (operator_->hasRight() ? ", right" : "");
-  using RowMatrix =
-      Tpetra::RowMatrix<Scalar, typename Types::LocalOrdinal, typename Types::GlobalOrdinal, typename Types::Node>;
-  if (const auto matrix = Teuchos::rcp_dynamic_cast<const RowMatrix>(problem_->getOperator()); !matrix.is_null()) {
-    variant << ", " << matrix->getGlobalNumEntries() << " entries";
-  }
-  return {problemLabel(), variant.str(), static_cast<long long>(problem_->getLHS()->getGlobalLength()),
-          problem_->getLHS()->getMap()->getComm()->getSize()};
+  return problemKey<Types>(method_.canonical, problemLabel(), *problem_);
 }
 
 template <class Types>
@@ -383,6 +375,13 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   report_.seconds.operatorSeconds = cost.operatorSeconds;
   report_.seconds.preconditioner = cost.preconditionerSeconds;
   summarize(stops, options, operator_->hasLeft(), report_);
+  const Cost each = method_.cost(options, operator_->hasLeft() || operator_->hasRight());
+  const auto beyond = [&](long all, long start, double ofIteration) {
+    return std::max(0L, all - start - std::lround(ofIteration * report_.iterationsInTurn));
+  };
+  report_.operatorsBeyond = beyond(report_.operatorApplications, report_.operatorsAtStart, each.operators);
+  report_.preconditionersBeyond =
+      beyond(report_.preconditionerApplications, report_.preconditionersAtStart, each.preconditioners);
   guesses_->tell(report_);
   lossOfAccuracy_ = std::any_of(stops.begin(), stops.end(), [](const StopTest& stop) { return stop.lossOfAccuracy(); });
 }

@@ -62,6 +62,11 @@ class LinearSystem {
   /// Records something worth telling in the report (kind, detail).
   virtual void tell(int iteration, const std::string& kind, const std::string& detail) = 0;
 
+  /// The first iteration begins: what has been applied so far, but for that iteration itself, was its start. Where it
+  /// is said again before an iteration has been recorded, the last time counts. Local.
+  /// \param ahead how often A and M^{-1} have been applied for the first iteration already
+  virtual void startUpEnds(int ahead = 0) { static_cast<void>(ahead); }
+
   /// Whether all ranks hold the same state of earlier solves: known, and the same on all of them, after the first
   /// reduction. Where they do not, the state is to be forgotten.
   virtual bool agreesOnState() const { return true; }
@@ -70,6 +75,12 @@ class LinearSystem {
   virtual bool hasRight() const = 0;
 
   bool preconditioned() const { return hasLeft() || hasRight(); }
+
+  /// Whether there is a preconditioner, and it is known to scale by a diagonal and no more.
+  virtual bool hasDiagonalPreconditioner() const { return false; }
+
+  /// Whether a product too many costs more than a reduction may save: there is a preconditioner, of unknown cost.
+  bool sparesProducts() const { return preconditioned() && !hasDiagonalPreconditioner(); }
 
   /// The rows that symmetric methods solve first, and keep at zero from then on; null: none.
   virtual const DiagonalRows<Types>* diagonalRows() const { return nullptr; }

@@ -43,8 +43,10 @@ class RightPreconditionedSystem final : public LinearSystem<Types> {
   void tell(int iteration, const std::string& kind, const std::string& detail) override {
     system_.tell(iteration, kind, detail);
   }
+  void startUpEnds(int ahead) override { system_.startUpEnds(ahead); }
   bool hasLeft() const override { return false; }
   bool hasRight() const override { return system_.preconditioned(); }
+  bool hasDiagonalPreconditioner() const override { return system_.hasDiagonalPreconditioner(); }
 
  private:
   LinearSystem<Types>& system_;

@@ -56,6 +56,21 @@ void printSeconds(std::ostream& out, const SolveReport& report) {
   out << '\n';
 }
 
+/// "A 12 (1 at the start, 1 beyond the iterations), M 10 (0 at the start, ...)".
+void printApplications(std::ostream& out, const SolveReport& report) {
+  const auto count = [](long all, long start, long beyond) {
+    return fmt::format("{} ({} at the start, {} beyond the iterations)", all, start, beyond);
+  };
+  out << report.solver << ": applications: A "
+      << count(report.operatorApplications, report.operatorsAtStart, report.operatorsBeyond);
+  if (report.preconditionerApplications > 0) {
+    out << ", M "
+        << count(report.preconditionerApplications, report.preconditionersAtStart, report.preconditionersBeyond);
+  }
+  out << fmt::format("; all-reduces: {} blocking, {} nonblocking\n", report.reductionsBlocking,
+                     report.reductionsNonblocking);
+}
+
 /// What the best of the initial guesses was worth; nothing where none was taken.
 void printGuess(std::ostream& out, const SolveReport& report) {
   const GuessReport* best = nullptr;
@@ -160,6 +175,7 @@ void publish(const SolveReport& report, const SolverOptions& options, bool lossO
   if ((options.verbosity & Belos::FinalSummary) != 0) {
     out << report.solver << ": " << toString(report.reason) << " after " << report.iterations
         << " iterations, true relative residual " << report.trueResidual << '\n';
+    printApplications(out, report);
     printGuess(out, report);
   }
   if ((options.verbosity & Belos::TimingDetails) != 0) printSeconds(out, report);

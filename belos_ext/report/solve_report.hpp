@@ -88,6 +88,13 @@ struct SolveReport {
   long fences = 0;  ///< times this rank waited for kernels: ReductionCounters::fences
   long operatorApplications = 0;
   long preconditionerApplications = 0;
+  /// Of these, before the first iteration: residual of the guess, initial guesses, estimates.
+  long operatorsAtStart = 0;
+  long preconditionersAtStart = 0;
+  /// Of these, those that are neither the start nor what the method's iterations need: restarts, the update of x, the
+  /// residual that proves convergence, products that no iteration used.
+  long operatorsBeyond = 0;
+  long preconditionersBeyond = 0;
   std::string initialGuess = "application";  ///< as asked for
   double iterationsSaved = 0.0;  ///< the most that a guess saved one of the right-hand sides; NaN: not known
   long guessBytes = 0;           ///< of what this rank keeps for later guesses of this label

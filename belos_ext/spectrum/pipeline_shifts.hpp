@@ -39,7 +39,8 @@ class PipelineShifts {
     ReductionBatch<Types> batch(w.getMap()->getComm());
     const auto mean = batch.dot(q0, w), square = batch.norm2(w);
     system.reduce(batch);
-    interval_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]), iteration);
+    interval_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]), Spread::Narrow,
+                        iteration);
     choose(system, w.getMap(), count, iteration);
   }
 

@@ -13,6 +13,9 @@
 
 namespace capstan {
 
+/// Of a spectrum about its mean, as a vector sees it: how much of it shifts may be chosen within. Any: for one shift.
+enum class Spread { Narrow, Any };
+
 template <class Types>
 class SpectralInterval {
  public:
@@ -42,15 +45,16 @@ class SpectralInterval {
   /// Whether it is one of takeRough(), and so not the user's. Local.
   bool rough() const { return rough_; }
 
-  /// Takes a rough interval until Ritz values are there, if the spectrum is narrow: its mean as a vector sees it, and
-  /// its spread to both sides. A strong preconditioner makes it so, and a solve too short to repay an estimate. Returns
-  /// whether it did. Local.
-  /// \param mean (q, A q), |q| = 1   \param square |A q|^2   \param iteration of the solve, for its report
-  bool takeRough(LinearSystem<Types>& system, double mean, double square, int iteration) {
+  /// Takes a rough interval until Ritz values are there, if the spectrum is as narrow as `most` asks for, and positive:
+  /// its mean as a vector sees it, and its spread to both sides. A strong preconditioner makes it narrow, and a solve
+  /// too short to repay an estimate. Returns whether it did. Local. \param mean (q, A q), |q| = 1   \param square |A
+  /// q|^2   \param iteration of the solve, for its report
+  bool takeRough(LinearSystem<Types>& system, double mean, double square, Spread most, int iteration) {
     const double spread = std::sqrt(std::max(0.0, square - mean * mean));
-    if (!(spread <= tuning::spectrum::narrow * mean)) return false;
+    if (!(mean > 0) || !std::isfinite(square)) return false;
+    if (most == Spread::Narrow && !(spread <= tuning::spectrum::narrow * mean)) return false;
     const double radius = tuning::spectrum::spreads * spread;
-    bounds_ = EigenvalueBounds{mean - radius, mean + radius};
+    bounds_ = EigenvalueBounds{std::max(0.0, mean - radius), mean + radius};
     system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", as the first product shows them");
     rough_ = true;
     return true;

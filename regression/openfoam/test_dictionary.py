@@ -112,7 +112,10 @@ class Entries(unittest.TestCase):
         for method in ("capstan_pipelined_gmres", "capstan_pipelined_cg"):
             rows = []
             for depth in (1, 3):
-                log = self.accepted("pipeline", f"method {method}; {parameters.format(depth)}", ranks=2)
+                text = parameters.format(depth)
+                if method == "capstan_pipelined_cg":  # which begins with depth 1 where it has to learn its shifts
+                    text = text.replace("Pipeline_Depth", "Eigenvalue_Bounds (0 2); Pipeline_Depth")
+                log = self.accepted("pipeline", f"method {method}; {text}", ranks=2)
                 rows.append(next(line for line in log.splitlines() if line.startswith("p ")).split())
             # field, method, preconditioner, solves, unconverged, builds, iterations, passes, reductions/it
             shallow, deep = ((float(row[8]) - 1) * int(row[6]) for row in rows)

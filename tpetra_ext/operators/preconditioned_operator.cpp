@@ -52,6 +52,15 @@ void requireDistinct(const void* in, const void* out, const char* function) {
   }
 }
 
+/// By its description, so that no type of Ifpack2 is needed here, and wrappers that pass the description on count, too.
+template <class Operator>
+bool isDiagonal(const Operator& preconditioner) {
+  const std::string text = preconditioner.description();
+  const auto says = [&text](const char* part) { return text.find(part) != std::string::npos; };
+  return says("\"Ifpack2::Diagonal\"") ||
+         (says("\"Ifpack2::Relaxation\"") && says("Type: Jacobi,") && says("sweeps: 1,"));
+}
+
 }  // namespace
 
 template <class Types>
@@ -73,6 +82,8 @@ PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operato
     requireSameSize(*right_.op->getRangeMap(), *A_->getDomainMap(), "range of the right preconditioner",
                     "the operator's domain");
   }
+  const auto diagonal = [](const Preconditioner& side) { return side.op.is_null() || isDiagonal(*side.op); };
+  diagonalPreconditioner_ = (hasLeft() || hasRight()) && diagonal(left_) && diagonal(right_);
 }
 
 template <class Types>

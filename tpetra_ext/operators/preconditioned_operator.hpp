@@ -69,6 +69,9 @@ class PreconditionedOperator {
 
   bool hasLeft() const { return !left_.op.is_null(); }
   bool hasRight() const { return !right_.op.is_null(); }
+  /// Whether there is a preconditioner, and all there is describes itself as Ifpack2's scaling by a diagonal (one sweep
+  /// of Jacobi): an application then costs nothing beside one of A. Local; the same on every rank.
+  bool hasDiagonalPreconditioner() const { return diagonalPreconditioner_; }
   const Operator& A() const { return *A_; }
 
   /// Teuchos timers that run while A, or a preconditioner, is applied; null for none. Local.
@@ -103,6 +106,7 @@ class PreconditionedOperator {
   Teuchos::RCP<const Operator> product_;  // A_, or what stands in for it
   DiagonalRows<Types> diagonalRows_;
   bool diagonalRowsWanted_ = false;
+  bool diagonalPreconditioner_ = false;
   Preconditioner left_, right_;
   std::vector<Teuchos::RCP<MultiVector>> preconditioned_;  // R^-1 v, by number of columns
   std::vector<Teuchos::RCP<MultiVector>> multiplied_;      // A R^-1 v, by number of columns

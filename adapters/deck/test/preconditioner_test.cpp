@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "adapters/deck/systems.hpp"
+#include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 
 namespace capstan::deck {
@@ -177,6 +178,29 @@ TEST(Preconditioner, NamesWrongParameters) {
   sgs.parameters.set("relaxation: sweeps", "many");
   ASSERT_TRUE(validatePreconditioner(sgs, comm).has_value());
   EXPECT_EQ(validatePreconditioner(sgs, comm)->parameter, "relaxation: sweeps");
+}
+
+// S-step and pipelined methods spare no products then.
+TEST(Preconditioner, OneSweepOfJacobiIsKnownAsADiagonal) {
+  const auto A = laplace({12, 12});
+  const auto isDiagonal = [&A](const PreconditionerOptions& options) {
+    Preconditioner preconditioner(options);
+    preconditioner.update(A);
+    const PreconditionedOperator<DefaultTypes> op(A, Teuchos::null, preconditioner.op());
+    return op.hasDiagonalPreconditioner();
+  };
+  for (const auto& name : preconditionerNames()) {
+    if (name.name == "muelu" || name.name == "none") continue;
+    PreconditionerOptions options;
+    options.name = name.name;
+    EXPECT_EQ(isDiagonal(options), name.name == "jacobi" || name.name == "default") << name.name;
+  }
+  EXPECT_FALSE(isDiagonal(preset("no_reductions")));
+  PreconditionerOptions sweeps;
+  sweeps.name = "jacobi";
+  sweeps.parameters.set("relaxation: sweeps", 2);
+  EXPECT_FALSE(isDiagonal(sweeps));
+  EXPECT_FALSE(PreconditionedOperator<DefaultTypes>(A, Teuchos::null, Teuchos::null).hasDiagonalPreconditioner());
 }
 
 /// A with its values doubled, in place.

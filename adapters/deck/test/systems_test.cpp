@@ -183,10 +183,10 @@ TEST_F(Systems, ASequenceChangesSlowlyAndComesBack) {
   SystemSequence sequence(options, comm_);
   EXPECT_EQ(sequence.size(), 21);
   const auto* same = sequence.A().get();
-  sequence.select(0);
+  sequence.select(0, sequence.guess());
   const Matrix first(*sequence.A(), Teuchos::Copy);
   MultiVector scaled(*sequence.b(), Teuchos::Copy);
-  sequence.select(1);
+  sequence.select(1, sequence.guess());
   EXPECT_EQ(sequence.A().get(), same) << "applications change their matrix in place";
   const double change = difference(first, *sequence.A());
   EXPECT_GT(change, 1e-3);
@@ -201,8 +201,38 @@ TEST_F(Systems, ASequenceChangesSlowlyAndComesBack) {
   Ax.dot(y, left());
   x.dot(Ay, right());
   EXPECT_NEAR(left[0], right[0], 1e-12);
-  sequence.select(20);
+  sequence.select(20, sequence.guess());
   EXPECT_LT(difference(first, *sequence.A()), 1e-12);
+}
+
+TEST_F(Systems, ATimeStepIsImplicitEulers) {
+  SystemOptions options;
+  options.generator = problem("laplace2d", {6, 5});
+  options.rhs = RhsKind::Ones;
+  options.sequence.steps = 2;
+  options.sequence.outerIterations = 2;
+  options.sequence.timeStep = 0.25;
+  const auto plain = buildSystem(options, comm_);
+  SystemSequence sequence(options, comm_);
+  MultiVector v(plain.A->getDomainMap(), 1), Av(v, Teuchos::Copy), systemTimesV(v, Teuchos::Copy);
+  fillRandom(v, 3);
+  plain.A->apply(v, Av);
+  const auto expectStep = [&](int k, const MultiVector& x, const MultiVector& old) {
+    sequence.select(k, x);
+    sequence.A()->apply(v, systemTimesV);  // v + dt A v
+    systemTimesV.update(-1.0, v, -0.25, Av, 1.0);
+    EXPECT_LT(norm(systemTimesV), 1e-14);
+    MultiVector rest(*sequence.b(), Teuchos::Copy);  // x_old + dt b
+    rest.update(-1.0, old, -0.25, *plain.b, 1.0);
+    EXPECT_LT(norm(rest), 1e-14);
+  };
+  MultiVector first(v, Teuchos::Copy), second(v, Teuchos::Copy);
+  fillRandom(first, 4);
+  fillRandom(second, 5);
+  expectStep(0, second, sequence.guess());
+  expectStep(1, first, sequence.guess());
+  expectStep(2, second, second);
+  expectStep(3, first, second);
 }
 
 TEST_F(Systems, RightHandSidesAreWhatTheirNamesSay) {

@@ -36,6 +36,7 @@ class BiCgStabCycles : public KrylovSolver<Types> {
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
     begin(system, b, x, stop);
+    system.startUpEnds();
     for (bool first = true; !stop.over(); first = false) {
       if (!first) before_.keep(system, x);
       steps_ = 0;

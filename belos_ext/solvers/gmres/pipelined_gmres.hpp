@@ -142,6 +142,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
   /// Fig. 4, and Fig. 2 with t = 1.
   CycleOutcome pipelinedCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     begin(system, stop, beta);
+    system.startUpEnds();
     const int most = std::min(cycle_.length(), stop.remaining());
     int m = most;
     bool draining = false;
@@ -172,10 +173,10 @@ class PipelinedGmres : public RestartedGmres<Types> {
     return outcome;
   }
 
-  /// The products that the cycle is likely to need: each costs an application of M. Without one they cost less than
-  /// reductions that nothing hides.
+  /// The products that the cycle is likely to need: each costs an application of M. Without one, or with a diagonal,
+  /// they cost less than reductions that nothing hides.
   int expectedEnd(LinearSystem<Types>& system, const StopTest& stop, const CycleOutcome& outcome) const {
-    const int left = system.preconditioned() ? expected_.likely(stop.target()) : ExpectedEnd::unknown;
+    const int left = system.sparesProducts() ? expected_.likely(stop.target()) : ExpectedEnd::unknown;
     return left == ExpectedEnd::unknown ? left : outcome.columns + left;
   }
 
@@ -188,7 +189,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
     expected_.begin(stop.iterations(), static_cast<double>(beta));
     const auto map = cycle_.basis()[0].getMap();
     ahead_.resize(map, m + 1);
-    const bool learning = system.preconditioned() && shifts_.unknown();
+    const bool learning = system.sparesProducts() && shifts_.unknown();
     ladder_.fit(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)),
                 learning ? tuning::spectrum::shortAhead : m);
     gramSchmidt_.begin(map->getComm(), m, t(), ladder_.depth(), scheme());

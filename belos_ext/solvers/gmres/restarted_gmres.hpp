@@ -29,6 +29,7 @@ class RestartedGmres : public KrylovSolver<Types> {
     using Update = typename CandidateIterate<Types>::Update;
     auto& candidate = cycle_.candidate();
     ResidualNorms norms = firstResiduals(system, b, x, stop);
+    system.startUpEnds();
     while (!stop.over()) {
       const CycleOutcome outcome = iterate(system, static_cast<Scalar>(norms.native), stop);
       if (outcome.columns == 0) {

@@ -129,11 +129,12 @@ class SStepGmres final : public RestartedGmres<Types> {
     return std::min(s, first == 0 ? 2 : first <= 2 ? 3 : 5);
   }
 
-  /// At most as many steps as the solve may still need: a product too many costs an application of M. Without one it
-  /// costs less than the reduction of another panel, and then only an automatic s is halved at most.
+  /// At most as many steps as the solve may still need: a product too many costs an application of M. Without one, or
+  /// with a diagonal, it costs less than the reduction of another panel, and then only an automatic s is halved at
+  /// most.
   int expectedSteps(LinearSystem<Types>& system, const StopTest& stop, int most) {
     const int bound = expected_.nextPanel(stop.target(), most);
-    if (system.preconditioned()) return bound;
+    if (system.sparesProducts()) return bound;
     return options_.stepSizeAuto ? std::max(bound, (most + 1) / 2) : most;
   }
 

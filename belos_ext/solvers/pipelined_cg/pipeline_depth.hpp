@@ -30,16 +30,22 @@ class OrthogonalityWatch {
     limit_ = most_;
     filling_ = tuned::filling * depth;
     error_ = largest_ = 0;
+    mostGood_ = tuned::good * epsilon;
+    good_ = true;
   }
 
   /// |q_j|^2, j in order.
   void observe(double square) {
     namespace tuned = tuning::pipelined_cg::orthogonality;
     error_ = std::abs(square - 1);
+    good_ = good_ && error_ <= mostGood_;
     if (filling_ == 0) return;
     largest_ = std::max(largest_, error_);
     if (--filling_ == 0) limit_ = std::min(std::max(least_, tuned::growth * largest_), most_);
   }
+
+  /// Whether all measurements of the cycle leave room for a deeper pipeline, whose errors grow faster.
+  bool good() const { return good_; }
 
   /// Whether the latest measurement is beyond rounding, and beyond what the solve can bear; NaN is.
   /// \param left how much the residual still has to fall, target over residual: an error e in the basis is one of e
@@ -52,22 +58,33 @@ class OrthogonalityWatch {
   }
 
  private:
-  double least_ = 0, most_ = 0, limit_ = 0, error_ = 0, largest_ = 0;
+  double least_ = 0, most_ = 0, limit_ = 0, error_ = 0, largest_ = 0, mostGood_ = 0;
+  bool good_ = true;
   int filling_ = 0;
 };
 
-/// The depth of p(l)-CG from setback to setback: the same again, shallower, or none (the classical method).
+/// The depth of p(l)-CG from setback to setback: the same again, shallower, or none (the classical method). A solve
+/// that knows no shifts begins with depth 1, where one is enough.
 class PipelineDepth {
  public:
   /// \param asked for; `most` is what the storage of a sweep and the problem allow
-  void begin(int asked, int most) {
-    current_ = std::max(1, std::min(asked, most));
+  /// \param learns begins with depth 1, and goes deeper by learnt()
+  void begin(int asked, int most, bool learns) {
+    wanted_ = current_ = std::max(1, std::min(asked, most));
+    if (learns) current_ = 1;
     idle_ = 0;
     best_ = std::numeric_limits<double>::infinity();
   }
 
   int current() const { return current_; }
   bool givenUp() const { return current_ == 0; }
+  /// The depth once shifts are known; the current one from then on.
+  int wanted() const { return wanted_; }
+  /// Whether it is still to go deeper.
+  bool learns() const { return current_ < wanted_; }
+  void learnt() { current_ = wanted_; }
+  /// It is better not to go deeper in this solve.
+  void stays() { wanted_ = current_; }
   /// Why the last setback() changed the depth; empty where it did not.
   const std::string& reason() const { return reason_; }
 
@@ -77,7 +94,7 @@ class PipelineDepth {
 
   /// Ends pipelining.
   void giveUp(const std::string& why) {
-    current_ = 0;
+    wanted_ = current_ = 0;
     reason_ = why;
   }
 
@@ -85,21 +102,22 @@ class PipelineDepth {
   /// the next one would be shorter still. Many restarts without progress end pipelining.
   void setback(int steps, bool brokeDown, double residual) {
     reason_.clear();
+    wanted_ = current_;
     if (residual < tuning::pipelined_cg::depth::progress * best_) {
       best_ = residual;
       idle_ = 0;
     } else if (++idle_ >= tuning::pipelined_cg::depth::idleRestarts) {
-      current_ = 0;
+      wanted_ = current_ = 0;
       reason_ = "restarts without progress";
       return;
     }
     if (!brokeDown && pays(steps)) return;
     reason_ = brokeDown ? "breakdown" : "cycles too short to pay";
-    current_ /= 2;
+    wanted_ = current_ /= 2;
   }
 
  private:
-  int current_ = 1, idle_ = 0;
+  int wanted_ = 1, current_ = 1, idle_ = 0;
   double best_ = std::numeric_limits<double>::infinity();
   std::string reason_;
 };

@@ -22,11 +22,12 @@ class PipelinedBases {
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
 
-  /// Collective where it allocates; keeps storage of the same map and at least that depth.
-  void resize(const Teuchos::RCP<const typename Types::Map>& map, int depth, bool preconditioned) {
+  /// Collective where it allocates; keeps storage, and z^(l)_0 and u^(l)_0 with it, of the same map and that depth.
+  /// \param deepest that will be asked for before z^(l)_0 is made anew
+  void resize(const Teuchos::RCP<const typename Types::Map>& map, int depth, int deepest, bool preconditioned) {
     depth_ = depth;
     preconditioned_ = preconditioned;
-    resize(z_, map, std::max(depth, 3));
+    resize(z_, map, std::max(deepest, 3));
     if (preconditioned) resize(u_, map, 3);
   }
 

@@ -10,7 +10,9 @@
 /// - l is waited for in iteration i, after l applications of A and M^{-1} and l - 1 sweeps. Storage: 2 l + max(l, 3) +
 /// 2 vectors beyond x and b, which is max(4 l + 1, 7) for l <= 2 and less beyond; 2 l + 3 more with a preconditioner (2
 /// l + 4 with a left and a right one); 1 more from the first warm restart on; 4 or 5 more once CG takes over; 17 more
-/// while bounds of the spectrum are estimated, with 16 A, 16 M^{-1} and 3 reductions.
+/// while bounds of the spectrum are estimated, with 16 A, 16 M^{-1} and 3 reductions. Where M costs more than a
+/// diagonal they are learnt instead: 16 iterations with l = 1 and a shift that the first product shows (1 reduction),
+/// then a warm restart, which goes to the depth asked for.
 ///
 /// | paper         | here         | shape               | meaning                                                      |
 /// |---------------|--------------|---------------------|--------------------------------------------------------------|
@@ -83,10 +85,11 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       prepare(system, b);
       if (!begin(system, b, x, stop, restart)) return;
       // A short pipeline finds its shifts with its first product.
-      const bool roughly = preconditioned_ && !bounds_.known() && l() <= tuning::spectrum::shortAhead;
+      const bool roughly = learnsShifts(system) && l() == 1;
       lanczos_.reset(roughly ? std::vector<Scalar>()
                              : chebyshevPoints<Scalar>(this->bounds(system, stop.iterations()), l()));
       expected_.begin(stop.iterations(), perNorm_ * static_cast<double>(nu_));
+      system.startUpEnds();
       const Ending ending = iterate(system, b, x, stop);
       products_.drain();  // completes what is still in flight
       bounds_.learn(lanczos_, system, stop.iterations());
@@ -129,7 +132,11 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     rows_.enter(batch);
     const auto sum = constants_.askedFor() ? constants_.enter(batch, u(0)) : uu;
     system.reduce(batch);
-    if (first && !system.agreesOnState()) configure(SolverOptions(options_));
+    if (first && !system.agreesOnState()) {
+      configure(SolverOptions(options_));
+      chooseDepth(system, b, stop);  // some ranks knew shifts, and others did not
+      prepare(system, b);
+    }
     const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum],
                  entries = batch[sumX];
     const Scalar rest = computed ? rows_.left(batch) : Scalar(0);
@@ -196,9 +203,16 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       return Restart::Warm;
     }
     if (ending == Ending::Drift) restart = Restart::Judged;
+    if (ending == Ending::Learnt) {
+      depth_.learnt();
+      system.tell(stop.iterations(), "pipeline depth", std::to_string(l()) + " from now on: the shifts are known");
+      bases_.restartFrom(system, a_, zeta_);
+      return directionIsGood(system, stop.iterations()) ? Restart::Warm : Restart::Cold;
+    }
     if (ending == Ending::Skew) {  // |q_a|^2 is known l steps late: the direction itself tells how good it is now
       bases_.restartFrom(system, a_, zeta_);  // the residual u_a zeta_a
-      if (directionIsGood(system, stop.iterations())) restart = Restart::Warm;
+      const bool few = stop.iterations() <= tuning::pipelined_cg::fewIterations;
+      if (!few && directionIsGood(system, stop.iterations())) restart = Restart::Warm;
     }
     depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted, stop.recursive());
     if (depth_.givenUp()) return restart;
@@ -220,7 +234,6 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   /// direction the more the larger e is. Late, half the digits are enough. One application of A and one blocking
   /// reduction.
   bool directionIsGood(LinearSystem<Types>& system, int iterations) {
-    if (iterations <= tuning::pipelined_cg::fewIterations) return false;
     const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
     const Scalar tolerance = iterations <= tuning::pipelined_cg::early
                                  ? tuning::pipelined_cg::goodDirection * epsilon
@@ -240,11 +253,14 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     }
   }
 
+  /// Whether shifts come from products that count: an estimate costs applications of M that do not.
+  bool learnsShifts(LinearSystem<Types>& system) const { return system.sparesProducts() && !bounds_.known(); }
+
   void chooseDepth(LinearSystem<Types>& system, const MultiVector& b, StopTest& stop) {
     const auto rows = b.getGlobalLength();
     const int most = static_cast<int>(
         std::min<Tpetra::global_size_t>(std::max<Tpetra::global_size_t>(rows, 1), tuning::pipelined_cg::deepest));
-    depth_.begin(options_.pipelineDepth, most);
+    depth_.begin(options_.pipelineDepth, most, learnsShifts(system));
     if (options_.pipelineDepth > most) {
       system.tell(stop.iterations(), "pipeline depth",
                   std::to_string(options_.pipelineDepth) + " reduced to " + std::to_string(most));

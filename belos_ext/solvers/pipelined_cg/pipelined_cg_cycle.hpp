@@ -28,8 +28,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
  protected:
   /// Replacement: an intended residual replacement. Drift: the computed residual is not the recursion's. Skew: Q is no
   /// longer orthonormal. Exhausted: as is the Krylov space. Drained: no further product was made, as the solve was
-  /// expected to be over.
-  enum class Ending { Over, Replacement, Drift, Skew, Breakdown, Exhausted, Drained };
+  /// expected to be over. Learnt: there are Ritz values enough for the shifts of a deeper pipeline.
+  enum class Ending { Over, Replacement, Drift, Skew, Breakdown, Exhausted, Drained, Learnt };
 
   /// The loop of algorithm 1; x is the iterate x_a, p_ the direction p_{a-1} that led to it, when it ends early.
   Ending iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
@@ -37,7 +37,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     bases_.begin(system, 1 / nu_);  // line 1: z^(k)_0 = M^{-1} u_0 / nu; here u_0 = u_0 / nu, too
     constexpr int open = std::numeric_limits<int>::max();
     for (int i = 0, last = open;; ++i) {  // line 2
-      if (last == open && isEnough(stop, i)) last = i;
+      if (last == open && isEnough(system, stop, i)) last = i;
       // Lines 3 to 7: u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}.
       if (i < last) expand(system, stop.iterations(), i);
       const int a = a_ = i - l();
@@ -57,7 +57,14 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
         if (a > 0 && (watch_.lost(a <= tuning::pipelined_cg::shortSolve ? stop.target() / residualNorm() : 0) ||
                       (!(rest > 0) && !exhausted))) {
           system.kernels().sweep(sweep);
-          return leave(system, b, x, stop, rest);  // line 11
+          return leave(system, b, x, stop, rest > 0 ? Ending::Skew : Ending::Breakdown);  // line 11
+        }
+        if (depth_.learns() && a == tuning::spectrum::steps) {
+          if (watch_.good()) {
+            system.kernels().sweep(sweep);
+            return leave(system, b, x, stop, Ending::Learnt);
+          }
+          depth_.stays();
         }
         sweep.axpby(1 / eta, z(0, a), -(a > 0 ? before : kept_.onto()) / eta, *p_);  // lines 30, 25: p_a
         if (!(rest > 0)) return lastStep(system, sweep, x, stop);                    // line 11
@@ -96,7 +103,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   }
 
   /// The first product where no shifts are known: it shows the mean and the spread of the spectrum as q_0 sees it,
-  /// (q_0, A q_0) and (A q_0, M^{-1} A q_0), and where it is narrow shifts within them do. 1 reduction.
+  /// (q_0, A q_0) and (A q_0, M^{-1} A q_0), and the one shift of l = 1 does within them. 1 reduction.
   void expandRoughly(LinearSystem<Types>& system, int iteration) {
     system.act(Action::Operator, top(0), u(1));
     if (preconditioned_) system.precondition(u(1), scratch_.get(), top(1));
@@ -104,17 +111,18 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     batch.clear();
     const auto mean = batch.dot(u(1), top(0)), square = batch.dot(u(1), top(1));
     system.reduce(batch);
-    bounds_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]), iteration);
+    bounds_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]),
+                      l() == 1 ? Spread::Any : Spread::Narrow, iteration);
     lanczos_.reset(chebyshevPoints<Scalar>(bounds(system, iteration), l()));
     system.kernels().axpby(-lanczos_.shift(0), u(0), Scalar(1), u(1));
     if (preconditioned_) system.kernels().axpby(-lanczos_.shift(0), top(0), Scalar(1), top(1));
     if (l() > 1) bases_.copyDown(system, 1);
   }
 
-  /// Whether products u_1 .. u_i are likely to be all that the solve needs. Each costs an application of M; without one
-  /// it costs less than a reduction that nothing hides.
-  bool isEnough(const StopTest& stop, int i) const {
-    if (!preconditioned_ || i == 0) return false;
+  /// Whether products u_1 .. u_i are likely to be all that the solve needs. Each costs an application of M; without
+  /// one, or with a diagonal, it costs less than a reduction that nothing hides.
+  bool isEnough(LinearSystem<Types>& system, const StopTest& stop, int i) const {
+    if (!system.sparesProducts() || i == 0) return false;
     const int left = expected_.likely(stop.target());
     return left != ExpectedEnd::unknown && i >= std::max(0, i - 1 - l()) + left;
   }
@@ -141,10 +149,10 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   /// || b - A x_a || by the recurrences; with a preconditioner the ratio of the norms is that of x_{a-l+1}.
   double residualNorm() const { return std::abs(static_cast<double>(zeta_)) * perNorm_; }
 
-  /// Column a + 1 cannot be used: x_a is the last iterate, and p_{a-1} the last direction.
-  Ending leave(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, Scalar rest) {
+  /// Column a + 1 cannot be used, or is not: x_a is the last iterate, and p_{a-1} the last direction.
+  Ending leave(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, Ending ending) {
     stop.iterated(residualNorm());
-    return follow(system, b, x, stop).value_or(rest > 0 ? Ending::Skew : Ending::Breakdown);
+    return follow(system, b, x, stop).value_or(ending);
   }
 
   /// The Krylov space is exhausted: the step along p_a is the last, and good.
@@ -206,7 +214,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   void prepare(LinearSystem<Types>& system, const MultiVector& b) {
     const auto map = b.getMap();
     preconditioned_ = system.preconditioned();
-    bases_.resize(map, l(), preconditioned_);
+    bases_.resize(map, l(), depth_.wanted(), preconditioned_);
     const auto known = p_;
     if (&vectorLike(b, p_) != known.get()) restart_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
     vectorLike(b, check_);

@@ -158,7 +158,7 @@ TEST(OrthogonalityWatch, MeasuresGrowthByTheErrorsThatAPipelineBeginsWith) {
 
 TEST(PipelineDepth, HalvesWhereCyclesDoNotPayAndGivesUpBelowOne) {
   PipelineDepth depth;
-  depth.begin(5, 20);
+  depth.begin(5, 20, false);
   EXPECT_EQ(depth.current(), 5);
   EXPECT_FALSE(PipelineDepth::pays(99));
   EXPECT_TRUE(PipelineDepth::pays(100));
@@ -176,9 +176,26 @@ TEST(PipelineDepth, HalvesWhereCyclesDoNotPayAndGivesUpBelowOne) {
   EXPECT_TRUE(depth.givenUp());
 }
 
+TEST(PipelineDepth, GoesDeeperOnceItHasLearntTheShifts) {
+  PipelineDepth depth;
+  depth.begin(5, 20, true);
+  EXPECT_EQ(depth.current(), 1);
+  EXPECT_EQ(depth.wanted(), 5);
+  EXPECT_TRUE(depth.learns());
+  depth.learnt();
+  EXPECT_EQ(depth.current(), 5);
+  EXPECT_FALSE(depth.learns());
+  depth.begin(1, 20, true);
+  EXPECT_FALSE(depth.learns()) << "one shift is all there is to learn";
+  depth.begin(5, 20, true);
+  depth.setback(150, false, 1);
+  EXPECT_EQ(depth.current(), 1);
+  EXPECT_FALSE(depth.learns()) << "a setback ends the learning";
+}
+
 TEST(PipelineDepth, GivesUpRestartsWithoutProgress) {
   PipelineDepth depth;
-  depth.begin(3, 20);
+  depth.begin(3, 20, false);
   depth.setback(100, false, 1);
   for (int k = 0; k < 5; ++k) depth.setback(100, false, 0.5);
   EXPECT_EQ(depth.current(), 3);
@@ -191,9 +208,9 @@ TEST(PipelineDepth, GivesUpRestartsWithoutProgress) {
 
 TEST(PipelineDepth, StaysWithinWhatTheProblemAllows) {
   PipelineDepth depth;
-  depth.begin(50, 20);
+  depth.begin(50, 20, false);
   EXPECT_EQ(depth.current(), 20);
-  depth.begin(3, 0);
+  depth.begin(3, 0, false);
   EXPECT_EQ(depth.current(), 1);
 }
 

@@ -74,6 +74,23 @@ TEST_P(CachedState, ThatOneRankHasLostIsFoundAnew) {
   EXPECT_EQ(learnt(solve(GetParam(), Params(), problemNumber(0, world))), 0U);
 }
 
+// A p(l)-CG that knows no shifts begins with l = 1.
+TEST_P(CachedState, ThatOneRankHasLostIsFoundAnewByADeepPipeline) {
+  if (!isPipelined(GetParam()) || !GetParam().takes("Pipeline Depth")) GTEST_SKIP() << "no depth";
+  const auto world = Tpetra::getDefaultComm();
+  Params p;
+  p.set("Pipeline Depth", 3);
+  const auto next = [&] { return solve(*solverOf(GetParam(), p), problemNumber(0, world), Side::Right); };
+  EXPECT_TRUE(next().converged);
+  for (const int loser : {0, ranks() - 1}) {
+    if (rank() == loser) StateCache::instance().clear();
+    const Outcome outcome = next();
+    EXPECT_TRUE(outcome.converged);
+    expectSameOnAllRanks(outcome);
+    EXPECT_GT(learnt(outcome), 0U);
+  }
+}
+
 class Agreeing : public EverySolver {
  protected:
   void SetUp() override {

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "belos_ext/guess/guess_memory.hpp"
+#include "belos_ext/manager/problem_key.hpp"
 #include "belos_ext/test/solvers/guess_suite.hpp"
 
 namespace capstan::testing {
@@ -107,9 +108,8 @@ TEST_P(GuessChanges, NotANumberInWhatIsKeptIsForgotten) {
       for (const size_t block : {size_t(0), size_t(1)}) {
         forgetAll();
         for (int k = 0; k < 2; ++k) solved(systemWithSolution(a, first), guessing(which, k == 0 ? 1e-11 : 1e-8));
-        std::ostringstream variant;
-        variant << GetParam().canonical << ", right, " << a->getGlobalNumEntries() << " entries";
-        const StateKey key{"", variant.str(), 256, ranks()};
+        const StateKey key =
+            problemKey<Types>(GetParam().canonical, "", *problemOf(systemWithSolution(a, first), Side::Right));
         const auto kept = std::dynamic_pointer_cast<GuessMemory<Types>>(GuessStore::instance().take(key));
         ASSERT_NE(kept, nullptr) << "the key of the manager";
         const auto vectors = kept->policy(0).kept();
