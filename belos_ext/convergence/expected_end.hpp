@@ -13,17 +13,18 @@
 namespace capstan {
 
 /// Guesses from two sources: the rate at which the residual of this solve has fallen last, and how many iterations
-/// earlier solves took, of which the fewest count: up to there nearly all of them had to go. Replicated: fed with
-/// reduced numbers only, so it guesses alike on all ranks. Local.
+/// earlier solves took: up to the fewest nearly all had to go, and to the next more where the rate says nothing yet.
+/// Replicated: fed with reduced numbers only, so it guesses alike on all ranks. Local.
 class ExpectedEnd {
  public:
   static constexpr int unknown = std::numeric_limits<int>::max();
 
   /// \param earlier iterations of earlier solves, the latest last; empty: none are known
   void recall(const std::vector<int>& earlier) {
-    fewest_ = earlier.empty() ? 0 : *std::min_element(earlier.begin(), earlier.end());
+    earlier_ = earlier;
+    std::sort(earlier_.begin(), earlier_.end());
   }
-  void forget() { fewest_ = 0; }
+  void forget() { earlier_.clear(); }
 
   /// A cycle begins at a residual of that norm, after `iterations` of the solve.
   void begin(int iterations, double residual) {
@@ -41,24 +42,27 @@ class ExpectedEnd {
 
   /// The iterations still to come until the residual is `target`, at least 1; `unknown` where nothing tells.
   int remaining(double target) const {
-    const int fewest = fewest_ > done_ ? fewest_ - done_ : unknown;
-    const int bySlope = fromSlope(std::log(target));
-    if (fewest == unknown) return bySlope;
-    return trusted() ? std::min(fewest, bySlope) : fewest;
+    const auto next = std::upper_bound(earlier_.begin(), earlier_.end(), done_);
+    const int byNext = next != earlier_.end() ? *next - done_ : unknown, bySlope = fromSlope(std::log(target));
+    if (!trusted()) return byNext != unknown ? byNext : bySlope;
+    return next == earlier_.begin() ? std::min(byNext, bySlope) : bySlope;
   }
 
   /// The same where stopping too early costs more than going on in vain: only what earlier solves say, and as much as
   /// the rate of this one says.
   int likely(double target) const {
-    if (fewest_ <= done_) return unknown;
-    return trusted() ? std::max(fewest_ - done_, fromSlope(std::log(target))) : fewest_ - done_;
+    if (earlier_.empty() || earlier_.front() <= done_) return unknown;
+    const int fewest = earlier_.front() - done_;
+    return trusted() ? std::max(fewest, fromSlope(std::log(target))) : fewest;
   }
 
   /// The length of the next panel of at most s steps: as few panels as there must be, all of about the same length,
-  /// and none beyond the end expected. A solve that has not ended where it should gets twice as many steps each time.
+  /// and none beyond the end expected. A solve that has not ended where it should gets twice as many steps each time;
+  /// so does one that has passed all earlier ones and shows no rate yet.
   int nextPanel(double target, int s) {
     if (endsWithPanel_) ++missed_;
-    const int left = remaining(target);
+    int left = remaining(target);
+    if (left == unknown && !earlier_.empty()) left = 1;
     endsWithPanel_ = left <= s;
     if (left == unknown) return s;
     const int panels = (left + s - 1) / s, even = (left + panels - 1) / panels;
@@ -78,7 +82,7 @@ class ExpectedEnd {
     return std::max(1, static_cast<int>(std::lround(left)));
   }
 
-  int fewest_ = 0;  ///< iterations of an earlier solve; 0: unknown
+  std::vector<int> earlier_;  ///< iterations of earlier solves, in ascending order
   int done_ = 0, missed_ = 0;
   bool endsWithPanel_ = false;
   std::vector<double> logs_;  ///< of the residuals of this cycle

@@ -150,6 +150,7 @@ class Methods(SolveCase):
                     (own, ownCycles, _), (iterations, cycles, memory) = cost[f"{method} own"], cost[f"{method} {name}"]
                     self.assertLess(iterations, 0.9 * own)
                     self.assertLess(cycles, ownCycles)
+                    self.assertLessEqual(cycles, iterations + 51, "one more a solve, and one in the first")
                     self.assertGreater(memory, 0)
                     self.assertLess(max(abs(a - b) for a, b in zip(last["own"], last[name])), 1e-4 * size)
             print(method, {name: cost[f"{method} {name}"] for name in guesses}, file=sys.stderr)

@@ -55,6 +55,27 @@ TEST(ExpectedEnd, EarlierSolvesSayHowFarAllHadToGo) {
   EXPECT_EQ(end.remaining(1e-8), ExpectedEnd::unknown);
 }
 
+// As the guesses of earlier solves make them: some are over at once.
+TEST(ExpectedEnd, PassesFromEarlierEndToEarlierEndWhileTheRateIsUnknown) {
+  ExpectedEnd end;
+  end.recall({0, 3, 1, 1});
+  end.begin(0, 1);
+  EXPECT_EQ(end.remaining(1e-8), 1);
+  EXPECT_EQ(end.nextPanel(1e-8, 16), 1);
+  end.observe(0.9);
+  EXPECT_EQ(end.remaining(1e-8), 2);
+  EXPECT_EQ(end.nextPanel(1e-8, 16), 2);
+  end.observe(0.8);
+  end.observe(0.8);
+  EXPECT_EQ(end.nextPanel(1e-8, 16), 16) << "later than all before it: the rate alone counts";
+  end.recall({1});
+  end.begin(1, 1);
+  EXPECT_EQ(end.nextPanel(1e-8, 16), 1) << "nothing is known: as if it ended at once";
+  EXPECT_EQ(end.nextPanel(1e-8, 16), 2) << "and twice as many each time it does not";
+  end.recall({0, 3, 1, 1});
+  EXPECT_EQ(end.likely(1e-8), ExpectedEnd::unknown);
+}
+
 TEST(ExpectedEnd, MakesFewPanelsOfEqualLength) {
   ExpectedEnd end;
   end.recall({11});
