@@ -49,8 +49,8 @@ struct ParameterRow {
   /// anyway). May be unset.
   std::function<std::string(const Teuchos::ParameterEntry&, const MethodTraits&)> remark;
 
-  /// Whether a value means more reductions here than the solver it was written for expects of it, so that a solver asked
-  /// for under another library's name leaves it out. May be unset: no value does.
+  /// Whether a value means more reductions here than the solver it was written for expects of it, so that a solver
+  /// asked for under another library's name leaves it out. May be unset: no value does.
   std::function<bool(const Teuchos::ParameterEntry&)> costsReductions;
 
   bool mayDiffer = false;  ///< from rank to rank: what is printed and where, and what changes no iterate and no message

@@ -64,8 +64,8 @@ bool costsReductions(const ParameterRow& row, const Teuchos::ParameterEntry& ent
 
 /// What a list that was written for another library's solver asks for and does not get.
 struct Foreign {
-  std::string wildStepSize;                      ///< no step size; empty: none
-  std::map<std::string, std::string> leftOut;    ///< values that cost reductions, by key
+  std::string wildStepSize;                    ///< no step size; empty: none
+  std::map<std::string, std::string> leftOut;  ///< values that cost reductions, by key
 };
 
 /// Reads a list into a state, in the order of the table. Throws std::invalid_argument; the state is then half-changed.
