@@ -113,10 +113,11 @@ std::string SolverManager<Types>::description() const {
 
 template <class Types>
 std::string SolverManager<Types>::takeUserOptions() {
-  facts_ = solveFacts<Types>(*problem_, method_, parameters_.applicationsName(), askedAs_);
+  const SolveFacts facts = solveFacts<Types>(*problem_, method_, parameters_.applicationsName(), askedAs_);
+  facts_ = facts;
+  facts_.symmetric = nullptr;  // it holds on to the matrix
   try {
-    parameters_.setOverlay(parameterOverlay(facts_));
-    facts_.symmetric = nullptr;  // it holds on to the matrix
+    parameters_.setOverlay(parameterOverlay(facts));
   } catch (const std::invalid_argument& error) {
     if (speaksForAll()) sayOnce(error.what());
     return error.what();
