@@ -1,7 +1,7 @@
-// An application that solves as Nalu-wind does, as its author would write it without having heard of Capstan: segregated
-// momentum and pressure with the same method, the method passed on as it is typed and set as "Solver Name", a solver
-// made anew for every solve, the tolerance set before each, no names for matrices, keys that not every method has, the
-// outcome ignored.
+// An application that solves as Nalu-wind does, as its author would write it without having heard of Capstan:
+// segregated momentum and pressure with the same method, the method passed on as it is typed and set as "Solver Name",
+// a solver made anew for every solve, the tolerance set before each, no names for matrices, keys that not every method
+// has, the outcome ignored.
 
 #include <BelosLinearProblem.hpp>
 #include <BelosSolverFactory.hpp>

@@ -197,9 +197,9 @@ TEST_F(Facts, LinesAndTimersCarryTheLabel) {
   solve(methodOf(id::Cg), p, systemWithRightHandSide(a));
   solve(methodOf(id::Cg), p, systemWithRightHandSide(b));
   const std::string text = stream->str();
-  for (const char* line : {"CAPSTAN CG, \"pressure\", system 1: converged after",
-                           "CAPSTAN CG, \"pressure\", system 2: converged after",
-                           "CAPSTAN CG, \"pressure\", system 2: seconds: operator"}) {
+  for (const char* line :
+       {"CAPSTAN CG, \"pressure\", system 1: converged after", "CAPSTAN CG, \"pressure\", system 2: converged after",
+        "CAPSTAN CG, \"pressure\", system 2: seconds: operator"}) {
     EXPECT_EQ(text.find(line) != std::string::npos, rank() == 0) << line << '\n' << text;
   }
   for (const char* what : {"CAPSTAN CG total solve time", "Operation Op*x"}) {
