@@ -59,7 +59,8 @@ std::optional<long long> wholeNumber(const std::string& text) {
 LabelPattern::Condition LabelPattern::comparison(const std::string& text) {
   const auto at = text.find_first_of("<>=");
   const auto end = text.find_first_not_of("<>=", at);
-  const std::string left = joined(wordsOf(text.substr(0, at)), 0, wordsOf(text.substr(0, at)).size());
+  const std::vector<std::string> before = wordsOf(text.substr(0, at));
+  const std::string left = joined(before, 0, before.size());
   const std::string sign = text.substr(at, end == std::string::npos ? end : end - at);
   const std::vector<std::string> right = wordsOf(end == std::string::npos ? "" : text.substr(end));
   if (normalizedName(left) == "system") fail("found \"" + text + "\"", "; did you mean \"system 1\"?");
@@ -105,8 +106,14 @@ std::optional<LabelPattern::Condition> LabelPattern::symmetryCondition(const std
   if (word == "nonsymmetric") return Condition{Kind::Nonsymmetric, "", 0};
   const std::string ending = "etric";
   const auto at = word.find("sym");
-  if (at == std::string::npos || word.rfind(ending) + ending.size() != word.size()) return std::nullopt;
+  const bool ends = word.size() >= ending.size() && word.substr(word.size() - ending.size()) == ending;
+  if (at == std::string::npos || !ends) return std::nullopt;
   fail("found \"" + text + "\"", std::string("; did you mean \"") + (at == 0 ? "symmetric" : "nonsymmetric") + "\"?");
+}
+
+LabelPattern::Condition LabelPattern::nameCondition(const std::string& text) {
+  if (normalizedName(text).empty()) fail("found \"" + text + "\", which is no name");
+  return {Kind::Name, normalizedName(text), 0};
 }
 
 LabelPattern::Condition LabelPattern::conditionOf(const std::string& text) {
@@ -114,16 +121,16 @@ LabelPattern::Condition LabelPattern::conditionOf(const std::string& text) {
   if (text.find_first_of("<>=") != std::string::npos) return comparison(text);
   if (const auto system = systemCondition(text)) return *system;
   if (const auto symmetry = symmetryCondition(text)) return *symmetry;
-  return {Kind::Name, normalizedName(text), 0};
+  return nameCondition(text);
 }
 
 LabelPattern LabelPattern::parse(const std::string& key) {
   const std::vector<std::string> words = wordsOf(key);
-  if (normalizedName(key).empty()) fail("is empty");
+  if (words.empty()) fail("is empty");
   LabelPattern pattern;
   for (std::size_t first = 0; first <= words.size();) {
     if (first + 1 < words.size() && normalizedName(words[first]) == "name") {
-      pattern.conditions_.push_back({Kind::Name, normalizedName(joined(words, first + 1, words.size())), 0});
+      pattern.conditions_.push_back(nameCondition(joined(words, first + 1, words.size())));
       break;
     }
     const auto isAnd = [](const std::string& word) { return normalizedName(word) == "and"; };

@@ -42,6 +42,7 @@ class LabelPattern {
     long long number = 0;  ///< of a system or of rows
   };
 
+  static Condition nameCondition(const std::string& text);
   static Condition conditionOf(const std::string& text);
   static Condition comparison(const std::string& text);
   static std::optional<Condition> systemCondition(const std::string& text);

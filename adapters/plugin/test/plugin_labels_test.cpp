@@ -56,7 +56,9 @@ TEST(Labels, ANameNeedNotBeAPattern) {
   EXPECT_TRUE(matches("name", solveOf("name")));
   EXPECT_TRUE(matches("system matrix", solveOf("system matrix")));
   EXPECT_TRUE(matches("level 2", solveOf("level 2")));
-  EXPECT_TRUE(matches("geometric", solveOf("geometric")));
+  for (const char* label : {"geometric", "symm", "asym", "symmetry plane"}) {
+    EXPECT_TRUE(matches(label, solveOf(label))) << label;
+  }
   EXPECT_FALSE(matches("rock and water", solveOf("rock and water"))) << "two names";
 }
 
@@ -103,7 +105,10 @@ TEST(Labels, SymmetryIsAskedForLastAndOnlyWhereItDecides) {
 
 TEST(Labels, WhatBeginsAsAPatternAndIsNoneIsAnError) {
   expectError("", "is empty");
-  expectError("_", "is empty");
+  expectError("_", "found \"_\", which is no name");
+  expectError("p and -", "found \"-\", which is no name");
+  expectError("name _", "found \"_\", which is no name");
+  expectError("> 5", "only rows can be compared, found \"\"");
   expectError("p and", "nothing on one side of \"and\"");
   expectError("and p", "nothing on one side of \"and\"");
   expectError("rows", "did you mean \"rows > 10000\"?");
