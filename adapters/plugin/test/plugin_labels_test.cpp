@@ -156,6 +156,18 @@ TEST(NeverUsed, IsToldWithItsPlaceAndWhatItCouldHaveMeant) {
   EXPECT_FALSE(says("num_blocks") || says("redirect.GMRES")) << text;
 }
 
+TEST(NeverUsed, ARedirectIsUsedByASolveAndNotByARequest) {
+  const UserOptions options = UserOptions::parse("redirect: {capstan_cg: CAPSTAN GMRES}", "o.yaml");
+  EXPECT_EQ(options.redirected("Capstan CG")->canonical, id::Gmres);
+  EXPECT_NE(options.neverUsed().find("redirect.capstan_cg: no solve was asked for by that name"), std::string::npos);
+  SolveFacts facts = solveOf("x", id::Gmres);
+  options.forSolve(facts);
+  EXPECT_NE(options.neverUsed(), "");
+  facts.askedAs = "Capstan CG";
+  options.forSolve(facts);
+  EXPECT_EQ(options.neverUsed(), "");
+}
+
 TEST(NeverUsed, IsEmptyWhereAllWasUsedByAnyCopy) {
   EXPECT_EQ(UserOptions().neverUsed(), "");
   const UserOptions options = UserOptions::parse("{step_size: 4, labels: {system 2: {basis: monomial}}}", "o.yaml");
