@@ -10,7 +10,7 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "adapters/openfoam/finalize_hook.hpp"
+#include "adapters/openfoam/start_trilinos.hpp"
 
 namespace capstan::foam {
 namespace {

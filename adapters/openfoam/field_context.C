@@ -5,7 +5,7 @@
 
 #include "Time.H"
 #include "adapters/openfoam/field_context.H"
-#include "adapters/openfoam/finalize_hook.hpp"
+#include "adapters/openfoam/start_trilinos.hpp"
 #include "polyMesh.H"
 
 namespace capstan::foam {

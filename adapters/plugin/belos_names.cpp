@@ -3,6 +3,8 @@
 #include <Belos_Details_EBelosSolverType.hpp>
 #include <cctype>
 
+#include "belos_ext/parameters/method_traits.hpp"
+
 namespace capstan {
 
 namespace {
@@ -12,9 +14,19 @@ std::string upperCase(std::string name) {
   return name;
 }
 
+/// Nalu-wind translates one of its methods itself. Its other ones are Belos' aliases: "gmres" is PSEUDOBLOCK GMRES.
+constexpr const char* naluWindsWord = "SSTEP GMRES";
+constexpr const char* naluWindsMeaning = "TPETRA GMRES S-STEP";
+
 }  // namespace
 
+std::string canonicalSolverName(const std::string& name) {
+  const MethodTraits* ours = findMethod(name);
+  return ours != nullptr ? ours->canonical : canonicalBelosName(name);
+}
+
 std::string canonicalBelosName(const std::string& name) {
+  if (upperCase(name) == naluWindsWord) return naluWindsMeaning;
   return Belos::Details::getCanonicalNameFromAlias(upperCase(name)).first;
 }
 
@@ -24,7 +36,7 @@ std::vector<std::string> belosNames() {
   names.insert(names.end(), aliases.begin(), aliases.end());
   // Belos lists its Tpetra solvers only once an application has made a factory.
   for (const char* name : {"TPETRA CG", "TPETRA CG PIPELINE", "TPETRA CG SINGLE REDUCE", "TPETRA GMRES",
-                           "TPETRA GMRES PIPELINE", "TPETRA GMRES S-STEP", "TPETRA GMRES SINGLE REDUCE"}) {
+                           "TPETRA GMRES PIPELINE", naluWindsMeaning, "TPETRA GMRES SINGLE REDUCE", naluWindsWord}) {
     names.emplace_back(name);
   }
   return names;

@@ -11,9 +11,13 @@
 namespace capstan {
 
 /// Belos' canonical name for one of its aliases, in upper case; any other name in upper case with '_' as a blank.
+/// "sstep_gmres", which is Nalu-wind's word, is TPETRA GMRES S-STEP.
 std::string canonicalBelosName(const std::string& name);
 
-/// Canonical names and aliases of all solvers of Belos and of its Tpetra adapter.
+/// The same for Belos' solvers and for ours.
+std::string canonicalSolverName(const std::string& name);
+
+/// Canonical names and aliases of all solvers of Belos and of its Tpetra adapter, and Nalu-wind's words.
 std::vector<std::string> belosNames();
 
 /// A copy of an application's list with what the alias `name` stands for in Belos added ("FLEXIBLE GMRES" sets

@@ -1,163 +1,26 @@
 #include "adapters/plugin/options_file.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <mutex>
-#include <set>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 #include "adapters/plugin/belos_names.hpp"
-#include "adapters/values/typed_values.hpp"
+#include "adapters/plugin/option_use.hpp"
+#include "adapters/run_end/run_end.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/support/nearest_match.hpp"
+#include "belos_ext/support/said_once.hpp"
 
 namespace capstan {
-
-namespace {
-
-/// "yes" and "no" stay words here; parameters that are truth values read them (parameter_value.hpp).
-const TruthWords truthWords{{"true", "True", "TRUE"}, {"false", "False", "FALSE"}};
-
-/// The value of a parameter as it would stand in a list the application made.
-Teuchos::ParameterEntry entryOf(const YAML::Node& node, const ParameterRow& row) {
-  if (node.IsSequence()) return typedSequence(node);
-  return row.type == "string" ? Teuchos::ParameterEntry(node.Scalar()) : typedScalar(node, truthWords);
-}
-
-}  // namespace
-
-/// Turns one YAML document into options.
-class OptionsReader {
- public:
-  explicit OptionsReader(std::string source) : source_(std::move(source)) {}
-
-  UserOptions read(const std::string& text) {
-    YAML::Node document;
-    try {
-      const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-      if (documents.size() > 1) fail(documents[1], "", "has a second YAML document; only one is allowed");
-      if (!documents.empty()) document = documents.front();
-    } catch (const YAML::Exception& error) {
-      throw std::invalid_argument(
-          fmt::format("Capstan options: {}{} is not valid YAML: {}", source_, line(error.mark), error.msg));
-    }
-    if (document.IsNull()) return options_;
-    requireMap(document, "");
-    readParameters(document, "", {true, "", Teuchos::ParameterList(source_)});
-    if (const YAML::Node labels = document["labels"]) readLabels(labels);
-    if (const YAML::Node redirect = document["redirect"]) readRedirects(redirect);
-    return options_;
-  }
-
- private:
-  static std::string line(const YAML::Mark& mark) {
-    return mark.is_null() ? std::string() : fmt::format(", line {}", mark.line + 1);
-  }
-
-  [[noreturn]] void fail(const YAML::Node& node, const std::string& path, const std::string& what) const {
-    throw std::invalid_argument(
-        fmt::format("Capstan options: {}{}: {}{}{}", source_, line(node.Mark()), path, path.empty() ? "" : ": ", what));
-  }
-
-  void requireMap(const YAML::Node& node, const std::string& path) const {
-    if (!node.IsMap()) fail(node, path, "is not a map; allowed: keys with values, such as step_size: 5");
-  }
-
-  std::string keyOf(const YAML::Node& node, const std::string& path) const {
-    if (!node.IsScalar()) fail(node, path, "has a key that is not a word");
-    return node.Scalar();
-  }
-
-  void readParameters(const YAML::Node& map, const std::string& path, UserOptions::Layer layer) {
-    const bool top = layer.forAll;
-    std::set<const ParameterRow*> seen;
-    std::set<std::string> sections;
-    for (const auto& item : map) {
-      const std::string key = keyOf(item.first, path);
-      if (top && (key == "labels" || key == "redirect")) {
-        if (!sections.insert(key).second) fail(item.first, key, "is given twice");
-        continue;
-      }
-      const ParameterRow* row = findParameter(key);
-      if (row == nullptr) fail(item.first, path + key, "unknown key" + suggestion(key, top));
-      if (!seen.insert(row).second) fail(item.first, path + key, "parameter \"" + row->name + "\" is given twice");
-      if (item.second.IsNull())
-        fail(item.first, path + key, "has no value; allowed: " + row->type + ", " + row->allowed);
-      if (item.second.IsMap()) fail(item.second, path + key, "is a map; allowed: " + row->type + ", " + row->allowed);
-      const Teuchos::ParameterEntry entry = entryOf(item.second, *row);
-      try {
-        checkParameter(*row, entry);
-      } catch (const std::invalid_argument& error) {
-        fail(item.second, path + key, error.what());
-      }
-      layer.list.setEntry(row->name, entry);
-    }
-    if (layer.list.numParams() > 0) options_.parameters_.push_back(std::move(layer));
-  }
-
-  std::string suggestion(const std::string& key, bool top) const {
-    std::vector<std::string> names;
-    for (const ParameterRow& row : parameterRows()) names.push_back(row.name);
-    if (top) names.insert(names.end(), {"labels", "redirect"});
-    const std::string nearest = didYouMean(key, names);
-    return nearest + (top ? "; allowed: a parameter's name, labels, redirect" : "; allowed: a parameter's name");
-  }
-
-  void readLabels(const YAML::Node& labels) {
-    requireMap(labels, "labels");
-    std::set<std::string> seen;
-    for (const auto& item : labels) {
-      const std::string label = keyOf(item.first, "labels");
-      const std::string path = "labels." + label;
-      if (!seen.insert(label).second) fail(item.first, path, "is given twice");
-      requireMap(item.second, path);
-      readParameters(item.second, path + ".", {false, label, Teuchos::ParameterList(source_)});
-    }
-  }
-
-  void readRedirects(const YAML::Node& redirect) {
-    requireMap(redirect, "redirect");
-    for (const auto& item : redirect) {
-      const std::string from = keyOf(item.first, "redirect");
-      const std::string path = "redirect." + from;
-      if (!item.second.IsScalar()) fail(item.second, path, "is not a solver's name");
-      const MethodTraits* to = findMethod(item.second.Scalar());
-      if (to == nullptr) fail(item.second, path, unknownSolverMessage(item.second.Scalar()));
-      checkRedirected(item.first, from, path);
-      const MethodTraits* ours = findMethod(from);
-      const std::string canonical = ours != nullptr ? ours->canonical : canonicalBelosName(from);
-      if (!options_.redirects_.emplace(canonical, to).second) {
-        fail(item.first, path, "solver \"" + canonical + "\" is redirected twice");
-      }
-    }
-  }
-
-  /// A name nobody knows may belong to an application's own factory, unless it looks like a slip.
-  void checkRedirected(const YAML::Node& node, const std::string& from, const std::string& path) const {
-    if (findMethod(from) != nullptr) return;
-    if (looksLikeOurs(from)) fail(node, path, unknownSolverMessage(from));
-    const std::vector<std::string> known = belosNames();
-    for (const std::string& name : known) {
-      if (normalizedName(name) == normalizedName(from)) return;
-    }
-    const std::string nearest = didYouMean(from, known);
-    if (!nearest.empty()) fail(node, path, "Belos has no solver \"" + from + "\"" + nearest);
-  }
-
-  std::string source_;
-  UserOptions options_;
-};
-
-UserOptions UserOptions::parse(const std::string& text, const std::string& source) {
-  return OptionsReader(source).read(text);
-}
 
 UserOptions UserOptions::parseFile(const std::string& path) {
   std::ifstream file(path);
@@ -177,10 +40,14 @@ void UserOptions::add(const UserOptions& stronger) {
   for (const auto& [from, to] : stronger.redirects_) redirects_[from] = to;
 }
 
-Teuchos::RCP<const Teuchos::ParameterList> UserOptions::forLabel(const std::string& label) const {
+Teuchos::RCP<const Teuchos::ParameterList> UserOptions::forSolve(const SolveFacts& facts) const {
+  if (empty()) return Teuchos::null;
+  SolvesSeen::instance().solved(facts);
+  noteRedirect(facts);
   Teuchos::RCP<Teuchos::ParameterList> merged;
   for (const Layer& layer : parameters_) {
-    if (!layer.forAll && layer.label != label) continue;
+    if (layer.label && !layer.label->matches(facts)) continue;
+    noteUse(layer, facts);
     if (merged.is_null()) {
       merged = Teuchos::parameterList(layer.list.name());
     } else if (merged->name().find(layer.list.name()) == std::string::npos) {
@@ -193,33 +60,107 @@ Teuchos::RCP<const Teuchos::ParameterList> UserOptions::forLabel(const std::stri
   return merged;
 }
 
-const MethodTraits* UserOptions::redirected(const std::string& name) const {
-  if (redirects_.empty()) return nullptr;
-  const MethodTraits* ours = findMethod(name);
-  const auto found = redirects_.find(ours != nullptr ? ours->canonical : canonicalBelosName(name));
-  return found == redirects_.end() ? nullptr : found->second;
+void UserOptions::noteUse(const Layer& layer, const SolveFacts& facts) {
+  const std::lock_guard<std::mutex> lock(optionUseMutex());
+  layer.use->used = true;
+  for (const auto& key : layer.keys) {
+    if (findParameter(key.first)->appliesTo(*facts.method)) layer.use->keys.insert(key.first);
+  }
 }
 
+void UserOptions::noteRedirect(const SolveFacts& facts) const {
+  if (redirects_.empty() || facts.askedAs.empty()) return;
+  const auto found = redirects_.find(canonicalSolverName(facts.askedAs));
+  if (found == redirects_.end()) return;
+  const std::lock_guard<std::mutex> lock(optionUseMutex());
+  found->second.use->used = true;
+}
+
+const MethodTraits* UserOptions::redirected(const std::string& name) const {
+  if (redirects_.empty()) return nullptr;
+  const std::string canonical = canonicalSolverName(name);
+  SolvesSeen::instance().askedFor(canonical);
+  const auto found = redirects_.find(canonical);
+  return found == redirects_.end() ? nullptr : found->second.to;
+}
+
+std::string UserOptions::neverUsed() const {
+  const SolvesSeen& seen = SolvesSeen::instance();
+  const std::string systems = seen.systems();
+  std::string lines;
+  const auto tell = [&lines](const std::string& where, const std::string& what) {
+    lines += "  " + where + ": " + what + '\n';
+  };
+  const std::lock_guard<std::mutex> lock(optionUseMutex());
+  for (const Layer& layer : parameters_) {
+    if (layer.label && !layer.use->used) {
+      std::string nearest;
+      for (const std::string& name : layer.label->names()) nearest += didYouMean(name, seen.names());
+      tell(layer.where, systems.empty() ? "there was no solve by Capstan" : "no solve fits it" + nearest);
+      continue;
+    }
+    for (const auto& [key, where] : layer.keys) {
+      if (layer.use->keys.count(key) != 0) continue;
+      tell(where, systems.empty() ? "there was no solve by Capstan" : "no solver that takes it has solved");
+    }
+  }
+  for (const auto& [from, redirect] : redirects_) {
+    if (redirect.use->used) continue;
+    std::string requests;
+    for (const std::string& name : seen.requests()) requests += (requests.empty() ? "\"" : ", \"") + name + '"';
+    tell(redirect.where, "no solve was asked for by that name; asked for: " + (requests.empty() ? "none" : requests));
+  }
+  if (lines.empty()) return "";
+  return "Capstan: options that this run has not used, as rank 0 has seen it:\n" + lines +
+         (systems.empty() ? "" : "Solves of the run:\n" + systems);
+}
+
+namespace {
+
+struct Known {
+  std::mutex mutex;
+  std::string text, path;
+  UserOptions options;
+};
+
+/// Never destroyed: it is asked when MPI ends.
+Known& known() {
+  static auto* const instance = new Known;
+  return *instance;
+}
+
+void tellWhatWasNeverUsed() {
+  const std::lock_guard<std::mutex> lock(known().mutex);
+  const std::string text = known().options.neverUsed();
+  if (!text.empty() && speaksForAll()) std::cerr << text << std::flush;
+}
+
+void tellAtTheEnd() {
+  static bool asked = false;
+  if (std::exchange(asked, true)) return;
+  atRunEnd(tellWhatWasNeverUsed);
+}
+
+}  // namespace
+
 UserOptions environmentOptions() {
-  static std::mutex mutex;
-  static std::string knownInline, knownPath;
-  static UserOptions known;
   const auto variable = [](const char* name) {
     const char* value = std::getenv(name);
     return std::string(value != nullptr ? value : "");
   };
-  const std::lock_guard<std::mutex> lock(mutex);
+  const std::lock_guard<std::mutex> lock(known().mutex);
   const std::string path = variable("CAPSTAN_OPTIONS_FILE");
   const std::string text = variable("CAPSTAN_OPTIONS");
-  if (path != knownPath || text != knownInline) {
+  if (path != known().path || text != known().text) {
     UserOptions options;
     if (!path.empty()) options.add(UserOptions::parseFile(path));
     options.add(UserOptions::parse(text, "CAPSTAN_OPTIONS"));
-    known = options;
-    knownPath = path;
-    knownInline = text;
+    known().options = options;
+    known().path = path;
+    known().text = text;
+    if (!options.empty()) tellAtTheEnd();
   }
-  return known;
+  return known().options;
 }
 
 }  // namespace capstan

@@ -47,7 +47,7 @@ void registerSolvers() {
 #define CAPSTAN_REGISTER(S, LO, GO, NO) registerFor<S, LO, GO, NO>();
   TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR(CAPSTAN_REGISTER)
 #undef CAPSTAN_REGISTER
-  setParameterOverlay([](const std::string& label) { return environmentOptions().forLabel(label); });
+  setParameterOverlay([](const SolveFacts& facts) { return environmentOptions().forSolve(facts); });
 }
 
 }  // namespace capstan

@@ -67,7 +67,7 @@ class SolverFactory final
       return Teuchos::null;
     }
     const bool forAnother = findMethod(name) == nullptr;
-    Teuchos::RCP<Manager> manager = makeSolver<Types>(*solver, forAnother ? name : "");
+    Teuchos::RCP<Manager> manager = makeSolver<Types>(*solver, name);
     manager->setParameters(forAnother             ? parametersOfAlias(name, parameters)
                            : parameters.is_null() ? Teuchos::parameterList()
                                                   : parameters);

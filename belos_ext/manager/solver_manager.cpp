@@ -12,11 +12,11 @@
 #include "belos_ext/manager/right_hand_side_solvers.hpp"
 #include "belos_ext/manager/row_sum_watch.hpp"
 #include "belos_ext/manager/solve_end.hpp"
+#include "belos_ext/manager/solve_facts.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/manager/symmetry_watch.hpp"
 #include "belos_ext/parameters/conflicts.hpp"
 #include "belos_ext/parameters/parameter_agreement.hpp"
-#include "belos_ext/parameters/parameter_overlay.hpp"
 #include "belos_ext/problem/finite_guess.hpp"
 #include "belos_ext/report/report_summary.hpp"
 #include "belos_ext/report/solve_progress.hpp"
@@ -56,7 +56,8 @@ int fewestIterations(const std::vector<StopTest>& stops) {
 template <class Types>
 SolverManager<Types>::SolverManager(const MethodTraits& method, const std::string& askedAs)
     : method_(methodOf(method.canonical)),
-      parameters_(method_, askedAs),
+      askedAs_(askedAs),
+      parameters_(method_, findMethod(askedAs) == nullptr ? askedAs : ""),
       comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ),
       solvers_(std::make_unique<RightHandSideSolvers<Types>>(method_)),
       guesses_(std::make_unique<GuessSession<Types>>()) {
@@ -68,7 +69,7 @@ SolverManager<Types>::~SolverManager() = default;
 
 template <class Types>
 Teuchos::RCP<typename SolverManager<Types>::Base> SolverManager<Types>::clone() const {
-  auto copy = Teuchos::rcp(new SolverManager(method_));
+  auto copy = Teuchos::rcp(new SolverManager(method_, askedAs_));
   copy->parameters_ = parameters_;
   return copy;
 }
@@ -113,8 +114,11 @@ std::string SolverManager<Types>::description() const {
 
 template <class Types>
 std::string SolverManager<Types>::takeUserOptions() {
+  const SolveFacts facts = solveFacts<Types>(*problem_, method_, parameters_.applicationsName(), askedAs_);
+  facts_ = facts;
+  facts_.symmetric = nullptr;  // it holds on to the matrix
   try {
-    parameters_.setOverlay(parameterOverlay(problemLabel()));
+    parameters_.setOverlay(parameterOverlay(facts));
   } catch (const std::invalid_argument& error) {
     if (speaksForAll()) sayOnce(error.what());
     return error.what();
@@ -190,9 +194,9 @@ Brought SolverManager<Types>::brought(std::uint64_t state) const {
 
 template <class Types>
 void SolverManager<Types>::checkParameters() {
-  const std::string label = problemLabel();
-  if (label != knownLabel_) parametersAreAlike_ = false;  // the user's options may be for some labels
-  knownLabel_ = label;
+  const std::string solve = optionsFor(facts_);
+  if (solve != knownFor_) parametersAreAlike_ = false;  // the user's options may be for some solves
+  knownFor_ = solve;
   // With several right-hand sides "Block Size" decides on the size of the first messages.
   if (parametersAreAlike_ || problem_->getLHS()->getNumVectors() == 1) return;
   ReductionBatch<Types> batch(problem_->getLHS()->getMap()->getComm());
@@ -234,6 +238,7 @@ Belos::ReturnType SolverManager<Types>::nothingToSolve(const SolverOptions& opti
   report_ = SolveReport{};
   report_.solver = method_.canonical;
   report_.label = problemLabel();
+  report_.system = facts_.system;
   report_.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
   report_.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
   report_.tolerance = options.tolerance;
@@ -286,24 +291,23 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
 template <class Types>
 Belos::ReturnType SolverManager<Types>::solve() {
   checkProblem();
+  prepareOperator();  // before the facts: an earlier matrix may be gone now
   refusal_ = takeUserOptions();
   const SolverOptions options = parameters_.options();
   if (problem_->getLHS()->getNumVectors() == 0) {
     if (!refusal_.empty()) throw std::invalid_argument(refusal_);
     return nothingToSolve(options);
   }
-  Teuchos::TimeMonitor timer(
-      *Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + method_.canonical + " total solve time"));
+  const auto timerOf = [prefix = timerPrefix(options.timerLabel, problemLabel())](const std::string& what) {
+    return Teuchos::TimeMonitor::getNewCounter(prefix + what);
+  };
+  Teuchos::TimeMonitor timer(*timerOf(method_.canonical + " total solve time"));
   const double started = now();
   const ReductionCounters before = counters();
 
   report_ = SolveReport{};
   report_.solver = method_.canonical;
-  prepareOperator();
   checkMaps();
-  const auto timerOf = [&options](const char* what) {
-    return Teuchos::TimeMonitor::getNewCounter(options.timerLabel + ": " + what);
-  };
   operator_->setTimers(timerOf("Operation Op*x"), timerOf("Operation Prec*x"));
   const std::size_t rightHandSides = problem_->getLHS()->getNumVectors();
   std::vector<int> indices(rightHandSides);
@@ -366,6 +370,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
 template <class Types>
 void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const SolverOptions& options) {
   report_.label = problemLabel();
+  report_.system = facts_.system;
   report_.ranks = problem_->getLHS()->getMap()->getComm()->getSize();
   report_.rows = static_cast<long long>(problem_->getLHS()->getGlobalLength());
   report_.finalStepSize = solvers_->finalStepSize();

@@ -23,6 +23,7 @@
 #include "belos_ext/manager/agreement.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/parameters/parameter_overlay.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "tpetra_ext/types.hpp"
@@ -54,7 +55,7 @@ class SolverManager final
   using Test = Belos::StatusTest<Scalar, MultiVector, Operator>;
   using ComboType = typename Belos::StatusTestCombo<Scalar, MultiVector, Operator>::ComboType;
 
-  /// \param askedAs another library's name under which the application asked for it, or empty; see Parameters
+  /// \param askedAs the name under which the application asked for it, or empty; for another library's see Parameters
   explicit SolverManager(const MethodTraits& method, const std::string& askedAs = "");
   ~SolverManager() override;
 
@@ -90,7 +91,8 @@ class SolverManager final
  private:
   /// Takes what the user has set outside the application; what is wrong with it is also said on stderr. Returns why
   /// this rank refuses to solve, or an empty string. Other ranks may not refuse: they learn of it in the first
-  /// reduction of the solve, and then all throw alike. Local.
+  /// reduction of the solve, and then all throw alike. Collective where the user's options ask for the symmetry of the
+  /// matrix, else local.
   std::string takeUserOptions();
   /// Throws where the problem is not set, or its sizes do not fit. Local; the same on all ranks that have set it alike.
   void checkProblem() const;
@@ -117,14 +119,16 @@ class SolverManager final
   void fillReport(const std::vector<StopTest>& stops, const SolverOptions& options);
 
   const MethodTraits& method_;
+  std::string askedAs_;
   Parameters parameters_;
+  SolveFacts facts_;  ///< of the last solve that has begun
   Teuchos::RCP<Problem> problem_;
   Teuchos::RCP<Test> userTest_, debugTest_;
   ComboType comboType_;
   SolveReport report_;
   bool lossOfAccuracy_ = false;
   bool parametersAreAlike_ = false;  ///< on all ranks, as far as is known
-  std::string knownLabel_;
+  std::string knownFor_;             ///< the solve for which that is known
   std::vector<Teuchos::RCP<const typename Types::Map>> knownMaps_;
   std::string refusal_;  ///< why this rank refuses the solve, or empty
 

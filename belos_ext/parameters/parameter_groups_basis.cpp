@@ -112,6 +112,14 @@ ParameterRow eigenvalueBoundsRow() {
   return row;
 }
 
+ParameterRow ritzValuesOnFlyRow() {
+  ParameterRow row = boolean(
+      "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly, Takers::SomeMethods,
+      "true: Ritz values from about s classical steps at the start; false: from a whole classical restart cycle.");
+  row.costsReductions = [](const Teuchos::ParameterEntry& entry) { return !toBool(entry); };
+  return row;
+}
+
 }  // namespace
 
 std::vector<ParameterRow> stepSize() {
@@ -125,9 +133,7 @@ std::vector<ParameterRow> stepSize() {
       eigenvalueBoundsRow(),
       boolean("Compute Ritz Values", &SolverOptions::computeRitzValues, Takers::SomeMethods,
               "Whether Ritz values are computed for the shifts or the bounds of the basis."),
-      boolean(
-          "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly, Takers::SomeMethods,
-          "true: Ritz values from about s classical steps at the start; false: from a whole classical restart cycle."),
+      ritzValuesOnFlyRow(),
   };
 }
 

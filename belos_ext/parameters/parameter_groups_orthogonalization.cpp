@@ -86,6 +86,7 @@ ParameterRow belosOrthogonalization() {
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.orthogonalization = belosScheme(entry);
   };
+  row.costsReductions = [](const Teuchos::ParameterEntry& entry) { return belosScheme(entry) == "TSQR"; };
   row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
     list.set("Orthogonalization", state.orthogonalization);
   };
@@ -98,8 +99,17 @@ ParameterRow belosOrthogonalization() {
   return row;
 }
 
-ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*member, const std::string& doc) {
+enum class Costly { Never, True, False };
+
+/// \param costly the value that costs reductions here
+ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*member, Costly costly,
+                            const std::string& doc) {
   ParameterRow row = described(name, "bool", "true, false", Takers::SomeMethods, doc);
+  if (costly != Costly::Never) {
+    row.costsReductions = [costly](const Teuchos::ParameterEntry& entry) {
+      return toBool(entry) == (costly == Costly::True);
+    };
+  }
   row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) { state.*member = toBool(entry); };
   row.print = [name, member](const ParameterState& state, Teuchos::ParameterList& list) {
     list.set(name, state.*member);
@@ -126,13 +136,13 @@ std::vector<ParameterRow> orthogonalization() {
                     "How the vectors of a block are orthonormalised among themselves."),
       belosOrthogonalization(),
       upstreamSwitch(
-          "CholeskyQR", &ParameterState::choleskyQr,
+          "CholeskyQR", &ParameterState::choleskyQr, Costly::False,
           "Key of Belos' TPETRA GMRES S-STEP: false chooses tsqr where \"Intra Orthogonalization\" is not given."),
-      upstreamSwitch("CholeskyQR2", &ParameterState::choleskyQr2,
+      upstreamSwitch("CholeskyQR2", &ParameterState::choleskyQr2, Costly::True,
                      "Key of Belos' TPETRA GMRES S-STEP: true chooses cholqr2 where \"Intra Orthogonalization\" is not "
                      "given."),
       upstreamSwitch(
-          "Reorthogonalize Blocks", &ParameterState::reorthogonalizeBlocks,
+          "Reorthogonalize Blocks", &ParameterState::reorthogonalizeBlocks, Costly::Never,
           "Key of Belos' TPETRA GMRES S-STEP: true makes cgs2 of cgs and mgs, and single-reduce cgs2 of their "
           "single-reduce forms."),
   };

@@ -25,13 +25,13 @@ void setParameterOverlay(ParameterOverlay overlay) {
   installed().overlay = std::move(overlay);
 }
 
-Teuchos::RCP<const Teuchos::ParameterList> parameterOverlay(const std::string& problemLabel) {
+Teuchos::RCP<const Teuchos::ParameterList> parameterOverlay(const SolveFacts& facts) {
   ParameterOverlay overlay;
   {
     const std::lock_guard<std::mutex> lock(installed().mutex);
     overlay = installed().overlay;
   }
-  return overlay ? overlay(problemLabel) : Teuchos::null;
+  return overlay ? overlay(facts) : Teuchos::null;
 }
 
 }  // namespace capstan

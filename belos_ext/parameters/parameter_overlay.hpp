@@ -7,18 +7,37 @@
 #include <Teuchos_ParameterList.hpp>
 #include <Teuchos_RCP.hpp>
 #include <functional>
+#include <optional>
 #include <string>
+#include <vector>
+
+#include "belos_ext/parameters/method_traits.hpp"
 
 namespace capstan {
 
-/// The values that win over the application's for a problem label; null or an empty list when there are none.
-/// May throw std::invalid_argument when what the user wrote is wrong.
-using ParameterOverlay = std::function<Teuchos::RCP<const Teuchos::ParameterList>(const std::string& problemLabel)>;
+/// What the user can tell a solve by. The same on all ranks of the solve.
+struct SolveFacts {
+  const MethodTraits* method = nullptr;  ///< not null
+  std::string label;                     ///< the application's name of the solver, else of the matrix; may be empty
+  std::string askedAs;                   ///< the name under which the application asked for the solver; may be empty
+  std::vector<std::string> names;        ///< all it can be called by; none is empty
+  long long rows = 0;
+  int system = 0;  ///< its number among the systems of the run, from 1 (SystemNumbers)
+
+  /// Whether the matrix is symmetric; nothing where it cannot be read. Collective where it is asked first: call it on
+  /// all ranks, or on none, and before the solve goes on.
+  std::function<std::optional<bool>()> symmetric;
+};
+
+/// The values that win over the application's for a solve; null or an empty list when there are none.
+/// May throw std::invalid_argument when what the user wrote is wrong. Collective where it asks for the symmetry, else
+/// local.
+using ParameterOverlay = std::function<Teuchos::RCP<const Teuchos::ParameterList>(const SolveFacts&)>;
 
 /// Installs the process's overlay, replacing an earlier one; an empty function removes it. Local, thread-safe.
 void setParameterOverlay(ParameterOverlay overlay);
 
-/// Asks the installed overlay; null when none is installed. Local, thread-safe; throws what the overlay throws.
-Teuchos::RCP<const Teuchos::ParameterList> parameterOverlay(const std::string& problemLabel);
+/// Asks the installed overlay; null when none is installed. Thread-safe; collective and throwing as the overlay is.
+Teuchos::RCP<const Teuchos::ParameterList> parameterOverlay(const SolveFacts& facts);
 
 }  // namespace capstan

@@ -49,6 +49,10 @@ struct ParameterRow {
   /// anyway). May be unset.
   std::function<std::string(const Teuchos::ParameterEntry&, const MethodTraits&)> remark;
 
+  /// Whether a value means more reductions here than the solver it was written for expects of it, so that a solver
+  /// asked for under another library's name leaves it out. May be unset: no value does.
+  std::function<bool(const Teuchos::ParameterEntry&)> costsReductions;
+
   bool mayDiffer = false;  ///< from rank to rank: what is printed and where, and what changes no iterate and no message
 
   bool appliesTo(const MethodTraits& method) const { return general || method.takes(name); }
@@ -75,7 +79,8 @@ class Parameters {
   /// \param askedAs the name under which the application asked, where that is another library's; else empty. Its lists
   /// were written for that other solver, and some applications leave "Step Size" uninitialised in them (Nalu-wind
   /// without krylov_step_size). A value there that is no step size, or exceeds "Num Blocks", becomes "auto", and a
-  /// warning says so once a process. The overlay gets no such grace: the user has written it.
+  /// warning says so once a process. What costs reductions here (ParameterRow::costsReductions) is left out, with a
+  /// warning. Neither holds for the overlay: the user has written it.
   explicit Parameters(const MethodTraits& solver, std::string askedAs = "");
 
   /// Merges a list: what it does not name keeps its value. All or nothing: nothing changes when it throws.
@@ -95,6 +100,9 @@ class Parameters {
 
   /// The values in force.
   const SolverOptions& options() const { return effective_.options; }
+
+  /// "Solver Name" as the application has given it, whatever the overlay says; empty where it has not. Local.
+  const std::string& applicationsName() const { return application_.options.solverLabel; }
 
   /// Every key with its default, doc string and validator, as Belos::SolverManager::getValidParameters() returns it.
   Teuchos::RCP<const Teuchos::ParameterList> valid() const;
@@ -116,7 +124,8 @@ class Parameters {
   void noteAlike();
   /// Sets a step size longer than a restart cycle to "auto", and `wild` to what it was.
   void fitStepSize(ParameterState& state, std::string& wild) const;
-  void warnOfStepSize(const std::string& value) const;
+  /// Warns, once a process, of what a list written for another solver asks for and does not get.
+  void warnOfForeign(const std::string& key, const std::string& value, const std::string& outcome) const;
 
   const MethodTraits* solver_;
   std::string askedAs_;

@@ -56,10 +56,23 @@ void remarkOn(const ParameterRow& row, const Teuchos::ParameterEntry& entry, con
 
 constexpr const char* stepSize = "Step Size";
 
+bool costsReductions(const ParameterRow& row, const Teuchos::ParameterEntry& entry) {
+  if (!row.costsReductions) return false;
+  checkParameter(row, entry);
+  return row.costsReductions(entry);
+}
+
+/// What a list that was written for another library's solver asks for and does not get.
+struct Foreign {
+  std::string wildStepSize;                    ///< no step size; empty: none
+  std::map<std::string, std::string> leftOut;  ///< values that cost reductions, by key
+};
+
 /// Reads a list into a state, in the order of the table. Throws std::invalid_argument; the state is then half-changed.
-/// \param wild where not null, takes a step size that is none, and "auto" is read instead
+/// \param foreign where not null, the list was written for another solver: "auto" is read for a step size that is none,
+///                and values that cost reductions are left out
 void read(const Teuchos::ParameterList& list, const MethodTraits& solver, ParameterState& state, Remarks& remarks,
-          std::string* wild) {
+          Foreign* foreign) {
   const std::string where = origin(solver, list);
   std::map<const ParameterRow*, std::string> keys;
   for (auto item = list.begin(); item != list.end(); ++item) {
@@ -79,10 +92,14 @@ void read(const Teuchos::ParameterList& list, const MethodTraits& solver, Parame
     if (key == keys.end()) continue;
     const Teuchos::ParameterEntry& entry = list.getEntry(key->second);
     try {
+      if (foreign != nullptr && costsReductions(row, entry)) {
+        if (row.appliesTo(solver)) foreign->leftOut[row.name] = showValue(entry);
+        continue;
+      }
       parseParameter(row, entry, state);
     } catch (const std::invalid_argument& error) {
-      if (wild == nullptr || row.name != stepSize) throw std::invalid_argument(where + error.what());
-      *wild = showValue(entry);
+      if (foreign == nullptr || row.name != stepSize) throw std::invalid_argument(where + error.what());
+      foreign->wildStepSize = showValue(entry);
       parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
     }
     if (!entry.isDefault()) state.given.insert(row.name);
@@ -154,8 +171,9 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
                         const Teuchos::ParameterList* newest) {
   Remarks remarks;
   ParameterState application = application_;
-  std::string wild;
-  if (newest != nullptr) read(*newest, *solver_, application, remarks, askedAs_.empty() ? nullptr : &wild);
+  Foreign foreign;
+  std::string& wild = foreign.wildStepSize;
+  if (newest != nullptr) read(*newest, *solver_, application, remarks, askedAs_.empty() ? nullptr : &foreign);
   ParameterState effective = application;
   if (!overlay.is_null()) read(*overlay, *solver_, effective, remarks, nullptr);
   if (!overlay.is_null() && names(*overlay, stepSize)) {
@@ -185,7 +203,13 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   remarkOnFile("Report File", effective_.options.reportFile, remarks);
   remarkOnFile("History File", effective_.options.historyFile, remarks);
   warnOnce(remarks, *solver_, warningStream(effective_));
-  if (!wild.empty()) warnOfStepSize(wild);
+  const ParameterRow& row = *findParameter(stepSize);
+  if (!wild.empty() && row.appliesTo(*solver_)) {
+    warnOfForeign(stepSize, wild, "is no step size; allowed: " + row.allowed + "; \"auto\" is used instead");
+  }
+  for (const auto& [key, value] : foreign.leftOut) {
+    warnOfForeign(key, value, "is left out, because it costs reductions here; CAPSTAN_OPTIONS can set it");
+  }
 }
 
 void Parameters::fitStepSize(ParameterState& state, std::string& wild) const {
@@ -196,13 +220,10 @@ void Parameters::fitStepSize(ParameterState& state, std::string& wild) const {
   parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
 }
 
-void Parameters::warnOfStepSize(const std::string& value) const {
-  const ParameterRow& row = *findParameter(stepSize);
-  if (!row.appliesTo(*solver_) || !speaksForAll() || !firstTime(askedAs_ + ": step size")) return;
+void Parameters::warnOfForeign(const std::string& key, const std::string& value, const std::string& outcome) const {
+  if (!speaksForAll() || !firstTime(askedAs_ + ": " + key)) return;
   warningStream(effective_) << "Capstan warning: " << solver_->canonical << ", asked for as \"" << askedAs_
-                            << "\": parameter \"" << stepSize << "\" = " << value
-                            << " is no step size; allowed: " << row.allowed << "; \"auto\" is used instead"
-                            << std::endl;
+                            << "\": parameter \"" << key << "\" = " << value << ' ' << outcome << std::endl;
 }
 
 void Parameters::noteAlike() {

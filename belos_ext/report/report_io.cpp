@@ -160,6 +160,7 @@ nlohmann::json toJson(const SolveReport& report) {
   return {
       {"solver", report.solver},
       {"label", report.label},
+      {"system", report.system},
       {"ranks", report.ranks},
       {"rows", report.rows},
       {"converged", report.converged},

@@ -31,6 +31,14 @@ RightHandSideReport rightHandSideReport(const StopTest& stop) {
   return one;
 }
 
+/// What a line about a solve begins with: `CAPSTAN CG, "pressure", system 2: `.
+std::string front(const SolveReport& report) {
+  std::string text = report.solver;
+  if (!report.label.empty()) text += ", \"" + report.label + '"';
+  if (report.system > 0) text += ", system " + std::to_string(report.system);
+  return text + ": ";
+}
+
 /// What the sets of right-hand sides took, one after the other: those of a set advance together.
 int iterationsInTurn(const std::vector<StopTest>& stops, std::size_t together) {
   int sum = 0, most = 0;
@@ -43,13 +51,13 @@ int iterationsInTurn(const std::vector<StopTest>& stops, std::size_t together) {
 
 void printSeconds(std::ostream& out, const SolveReport& report) {
   const PhaseSeconds& s = report.seconds;
-  out << report.solver << ": seconds: operator " << s.operatorSeconds << ", preconditioner " << s.preconditioner
+  out << front(report) << "seconds: operator " << s.operatorSeconds << ", preconditioner " << s.preconditioner
       << ", orthogonalization " << s.orthogonalization << ", reductions " << s.reductionWait << ", rest " << s.rest
       << ", total " << s.total << '\n';
   if (report.reductionsNonblocking == 0) return;
   const ProgressReport& progress = report.progress;
-  out << report.solver << ": progress: " << progress.mode << ", " << progress.polls << " polls, "
-      << progress.waitSeconds << " seconds in waits for nonblocking reductions";
+  out << front(report) << "progress: " << progress.mode << ", " << progress.polls << " polls, " << progress.waitSeconds
+      << " seconds in waits for nonblocking reductions";
   if (std::isfinite(progress.overlap)) {
     out << ", " << progress.aloneSeconds << " alone, overlap " << 100 * progress.overlap << " %";
   }
@@ -78,7 +86,7 @@ void printGuess(std::ostream& out, const SolveReport& report) {
     if (one.guess.vectors > 0 && (best == nullptr || one.guess.factor > best->factor)) best = &one.guess;
   }
   if (best == nullptr) return;
-  out << report.solver << ": initial guess: " << report.initialGuess
+  out << front(report) << "initial guess: " << report.initialGuess
       << fmt::format(": the residual fell by {:.3g} with {} vectors", best->factor, best->vectors);
   if (std::isfinite(best->iterationsSaved))
     out << fmt::format(", about {:.0f} iterations saved", best->iterationsSaved);
@@ -87,13 +95,12 @@ void printGuess(std::ostream& out, const SolveReport& report) {
 
 void warn(const SolveReport& report, bool lossOfAccuracy, std::ostream& out) {
   if (lossOfAccuracy) {
-    out << report.solver << ": warning: loss of accuracy: the computed residual stays at " << report.trueResidual
+    out << front(report) << "warning: loss of accuracy: the computed residual stays at " << report.trueResidual
         << ", above the tolerance " << report.tolerance << '\n';
   }
   for (const ReportEvent& event : report.events) {
     if (event.kind != symmetryEvent || !firstTime(report.solver + ", " + report.label + ": " + event.kind)) continue;
-    out << report.solver << ": warning: " << (report.label.empty() ? "" : "\"" + report.label + "\": ") << event.detail
-        << '\n';
+    out << front(report) << "warning: " << event.detail << '\n';
   }
 }
 
@@ -112,11 +119,10 @@ void sayBreakdown(const SolveReport& report) {
   const std::string what = one->reason == StopReason::Breakdown
                                ? "breakdown"
                                : "a number that is not finite in the matrix, the preconditioner or a vector";
-  sayOnceFor(
-      "not converged: " + label,
-      fmt::format("{}: not converged: {}, after {} iterations; true relative residual {:.2e} (said once for this "
-                  "label)",
-                  label, what, one->iterations, one->trueResidual));
+  sayOnceFor("not converged: " + label,
+             fmt::format("{}not converged: {}, after {} iterations; true relative residual {:.2e} (said once for this "
+                         "label)",
+                         front(report), what, one->iterations, one->trueResidual));
 }
 
 }  // namespace
@@ -166,14 +172,14 @@ void publish(const SolveReport& report, const SolverOptions& options, bool lossO
   }
   if ((options.verbosity & (Belos::OrthoDetails | Belos::Debug)) != 0) {
     for (const ReportEvent& event : report.events) {
-      out << report.solver << ": iteration " << event.iteration << ", right-hand side " << event.rightHandSide << ": "
+      out << front(report) << "iteration " << event.iteration << ", right-hand side " << event.rightHandSide << ": "
           << event.kind << ": " << event.detail << '\n';
     }
   }
   if ((options.verbosity & Belos::Warnings) != 0) warn(report, lossOfAccuracy, out);
   sayBreakdown(report);
   if ((options.verbosity & Belos::FinalSummary) != 0) {
-    out << report.solver << ": " << toString(report.reason) << " after " << report.iterations
+    out << front(report) << toString(report.reason) << " after " << report.iterations
         << " iterations, true relative residual " << report.trueResidual << '\n';
     printApplications(out, report);
     printGuess(out, report);

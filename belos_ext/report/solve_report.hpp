@@ -72,6 +72,7 @@ struct HistoryPoint {
 struct SolveReport {
   std::string solver;  ///< canonical name
   std::string label;   ///< the solver's own label, else the problem's
+  int system = 0;      ///< number among the systems of the run, from 1; 0 before the first solve
   bool converged = false;
   StopReason reason = StopReason::NotStarted;  ///< of the first right-hand side that did not converge, else Converged
   int iterations = 0;                          ///< the most any right-hand side took

@@ -44,15 +44,44 @@ std::string normalizedName(const std::string& name) {
   return result;
 }
 
+namespace {
+
+std::size_t wordsIn(const std::string& normalized) {
+  return normalized.empty() ? 0 : 1 + static_cast<std::size_t>(std::count(normalized.begin(), normalized.end(), ' '));
+}
+
+/// The first words of a name.
+std::string beginning(const std::string& normalized, std::size_t words) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < words && end != std::string::npos; ++i) {
+    end = normalized.find(' ', end + (i == 0 ? 0 : 1));
+  }
+  return normalized.substr(0, end);
+}
+
+constexpr std::size_t notNear = static_cast<std::size_t>(-1);
+
+std::size_t distanceIfNear(const std::string& wanted, const std::string& known) {
+  const std::size_t distance = editDistance(wanted, known);
+  const std::size_t near = std::max<std::size_t>(1, std::max(wanted.size(), known.size()) / 3);
+  return distance <= near ? distance : notNear;
+}
+
+}  // namespace
+
 std::string nearestMatch(const std::string& word, const std::vector<std::string>& candidates) {
   const std::string wanted = normalizedName(word);
+  const std::size_t words = wordsIn(wanted);
   const std::string* best = nullptr;
-  std::size_t bestDistance = 0;
+  std::size_t bestDistance = notNear;
   for (const std::string& candidate : candidates) {
     const std::string known = normalizedName(candidate);
-    const std::size_t distance = editDistance(wanted, known);
-    const std::size_t near = std::max<std::size_t>(1, std::max(wanted.size(), known.size()) / 3);
-    if (distance <= near && (best == nullptr || distance < bestDistance)) {
+    std::size_t distance = distanceIfNear(wanted, known);
+    if (words > 0 && words < wordsIn(known)) {
+      const std::size_t begun = distanceIfNear(wanted, beginning(known, words));
+      if (begun != notNear) distance = std::min(distance, begun + 1);
+    }
+    if (distance < bestDistance) {
       best = &candidate;
       bestDistance = distance;
     }

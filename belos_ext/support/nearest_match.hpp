@@ -15,6 +15,8 @@ std::string normalizedName(const std::string& name);
 ///
 /// Nearness is the optimal string alignment distance (insert, delete, replace, swap neighbours) between normalised
 /// names; a candidate is near when it takes at most a third of the longer word's letters, and at least one, to change.
+/// A name that somebody did not write to its end is compared with as many words of the candidate, at one letter more:
+/// "capstan_sstp" is near "capstan_sstep_gmres".
 /// Local. Ties go to the earlier candidate.
 std::string nearestMatch(const std::string& word, const std::vector<std::string>& candidates);
 

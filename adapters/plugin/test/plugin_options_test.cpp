@@ -8,12 +8,14 @@
 #include <stdexcept>
 
 #include "adapters/plugin/options_file.hpp"
+#include "adapters/plugin/test/solve_of.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/support/methods.hpp"
 
 namespace {
 
 using namespace capstan;
+using capstan::testing::solveOf;
 
 std::string errorOf(const std::string& text) {
   try {
@@ -43,19 +45,19 @@ TEST(UserOptions, ParametersForAllAndForALabel) {
       "labels:\n"
       "  pressure: {convergence_tolerance: 1e-9}\n",
       "o.yaml");
-  const auto all = options.forLabel("velocity");
+  const auto all = options.forSolve(solveOf("velocity"));
   EXPECT_EQ(all->get<int>("Step Size"), 5);
   EXPECT_EQ(all->get<double>("Convergence Tolerance"), 1e-4);
   EXPECT_EQ(all->name(), "o.yaml");
-  EXPECT_EQ(options.forLabel("pressure")->get<double>("Convergence Tolerance"), 1e-9);
-  EXPECT_EQ(options.forLabel("pressure")->get<int>("Step Size"), 5);
+  EXPECT_EQ(options.forSolve(solveOf("pressure"))->get<double>("Convergence Tolerance"), 1e-9);
+  EXPECT_EQ(options.forSolve(solveOf("pressure"))->get<int>("Step Size"), 5);
 }
 
 TEST(UserOptions, NothingIsNothing) {
   for (const char* text : {"", "\n# only a comment\n", "---\n", "{}"}) {
     const UserOptions options = UserOptions::parse(text, "o.yaml");
     EXPECT_TRUE(options.empty()) << text;
-    EXPECT_TRUE(options.forLabel("x").is_null()) << text;
+    EXPECT_TRUE(options.forSolve(solveOf("x")).is_null()) << text;
     EXPECT_EQ(options.redirected("BLOCK GMRES"), nullptr) << text;
   }
 }
@@ -63,9 +65,9 @@ TEST(UserOptions, NothingIsNothing) {
 TEST(UserOptions, TheStrongerLayerWinsWhateverItsScope) {
   UserOptions options = UserOptions::parse("num_blocks: 10\nlabels: {p: {num_blocks: 20, step_size: 2}}", "file.yaml");
   options.add(UserOptions::parse("num_blocks: 30", "CAPSTAN_OPTIONS"));
-  EXPECT_EQ(options.forLabel("p")->get<int>("Num Blocks"), 30);
-  EXPECT_EQ(options.forLabel("p")->get<int>("Step Size"), 2);
-  EXPECT_EQ(options.forLabel("p")->name(), "file.yaml and CAPSTAN_OPTIONS");
+  EXPECT_EQ(options.forSolve(solveOf("p"))->get<int>("Num Blocks"), 30);
+  EXPECT_EQ(options.forSolve(solveOf("p"))->get<int>("Step Size"), 2);
+  EXPECT_EQ(options.forSolve(solveOf("p"))->name(), "file.yaml and CAPSTAN_OPTIONS");
 }
 
 TEST(UserOptions, ValuesOfEveryShapeReachTheParameters) {
@@ -79,7 +81,7 @@ TEST(UserOptions, ValuesOfEveryShapeReachTheParameters) {
       "block_size: \"2\"\n",
       "o.yaml");
   Parameters parameters(methodOf(id::SStepGmres));
-  parameters.setOverlay(options.forLabel(""));
+  parameters.setOverlay(options.forSolve(solveOf("")));
   const SolverOptions& result = parameters.options();
   EXPECT_TRUE(result.stepSizeAuto);
   EXPECT_EQ(result.shifts, (std::vector<std::complex<double>>{{1, 0}, {2, 3}, {2, -3}}));
@@ -88,6 +90,28 @@ TEST(UserOptions, ValuesOfEveryShapeReachTheParameters) {
   EXPECT_EQ(result.solverLabel, "123");
   EXPECT_EQ(result.verbosity, 9);
   EXPECT_EQ(result.blockSize, 2);
+}
+
+TEST(UserOptions, OfSeveralLabelsTheLaterWins) {
+  const UserOptions options = UserOptions::parse(
+      "labels:\n"
+      "  system 1: {num_blocks: 10, step_size: 2}\n"
+      "  Capstan GMRES S-Step: {num_blocks: 20}\n"
+      "  rows < 5: {num_blocks: 30}\n",
+      "o.yaml");
+  EXPECT_EQ(options.forSolve(solveOf("gmres"))->get<int>("Num Blocks"), 20);
+  EXPECT_EQ(options.forSolve(solveOf("gmres"))->get<int>("Step Size"), 2);
+}
+
+TEST(UserOptions, WrongLabelsAreErrorsOfTheirLine) {
+  EXPECT_EQ(errorOf("labels:\n  row > 10: {step_size: 4}\n"),
+            "Capstan options: o.yaml, line 2: labels.row > 10: only rows can be compared, found \"row\"; did you mean "
+            "\"rows\"?; allowed: a name, \"name\" and a name, \"system 2\", \"rows > 10000\", \"symmetric\", "
+            "\"nonsymmetric\", or several of them joined by \"and\"");
+  EXPECT_NE(
+      errorOf("labels: {Pressure: {}, pressure: {}}").find("labels.pressure: is given twice, before as \"Pressure\""),
+      std::string::npos);
+  EXPECT_NE(errorOf("labels: {p and system 1: {}, System 1 and p: {}}").find("is given twice"), std::string::npos);
 }
 
 TEST(UserOptions, MalformedYamlNamesSourceAndLine) {
@@ -147,6 +171,24 @@ TEST(UserOptions, RedirectsFollowBelosAliases) {
   EXPECT_EQ(options.redirected("BLOCK GMRES"), nullptr);
 }
 
+TEST(UserOptions, RedirectsTakeNaluWindsWords) {
+  const UserOptions options =
+      UserOptions::parse("redirect: {gmres: capstan_gmres, sstep_gmres: capstan_sstep_gmres}", "o.yaml");
+  for (const char* name : {"gmres", "PSEUDOBLOCK GMRES"}) {
+    ASSERT_NE(options.redirected(name), nullptr) << name;
+    EXPECT_EQ(options.redirected(name)->canonical, id::Gmres) << name;
+  }
+  for (const char* name : {"TPETRA GMRES S-STEP", "sstep_gmres", "Sstep GMRES"}) {
+    ASSERT_NE(options.redirected(name), nullptr) << name;
+    EXPECT_EQ(options.redirected(name)->canonical, id::SStepGmres) << name;
+  }
+  EXPECT_NE(errorOf("redirect: {sstp_gmres: CAPSTAN GMRES}").find("did you mean \"SSTEP GMRES\"?"), std::string::npos);
+  EXPECT_NE(errorOf("redirect: {sstep_gmres: CAPSTAN CG, TPETRA GMRES S-STEP: CAPSTAN CG}").find("is redirected twice"),
+            std::string::npos);
+  EXPECT_NE(errorOf("redirect: {gmres: capstan_sstp}").find("did you mean \"capstan_sstep_gmres\"?"),
+            std::string::npos);
+}
+
 TEST(UserOptions, WrongRedirectsAreErrors) {
   EXPECT_NE(errorOf("redirect: {BLOCK GMRES: CAPSTAN GMERS}").find("did you mean \"CAPSTAN GMRES\"?"),
             std::string::npos);
@@ -167,10 +209,10 @@ TEST(EnvironmentOptions, InlineWinsOverTheFileAndChangesAreSeen) {
   const Variable file("CAPSTAN_OPTIONS_FILE", path);
   {
     const Variable text("CAPSTAN_OPTIONS", "step_size: 7");
-    EXPECT_EQ(environmentOptions().forLabel("")->get<int>("Step Size"), 7);
-    EXPECT_EQ(environmentOptions().forLabel("")->get<int>("Num Blocks"), 50);
+    EXPECT_EQ(environmentOptions().forSolve(solveOf(""))->get<int>("Step Size"), 7);
+    EXPECT_EQ(environmentOptions().forSolve(solveOf(""))->get<int>("Num Blocks"), 50);
   }
-  EXPECT_EQ(environmentOptions().forLabel("")->get<int>("Step Size"), 3);
+  EXPECT_EQ(environmentOptions().forSolve(solveOf(""))->get<int>("Step Size"), 3);
   std::filesystem::remove(path);
 }
 

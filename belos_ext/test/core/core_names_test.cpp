@@ -31,6 +31,13 @@ TEST(NearestMatch, PrefersTheNearerThenTheEarlier) {
   EXPECT_EQ(nearestMatch("cgs2", {"mgs", "cgs", "cgs2"}), "cgs2");
 }
 
+TEST(NearestMatch, FindsWhatWasNotWrittenToItsEnd) {
+  EXPECT_EQ(nearestMatch("step", {"Basis", "Step Size"}), "Step Size");
+  EXPECT_EQ(nearestMatch("num_blcks", {"Num", "Num Blocks Kept"}), "Num Blocks Kept");
+  EXPECT_EQ(nearestMatch("step size", {"Step Size Kept", "Step Size"}), "Step Size") << "the whole name is nearer";
+  EXPECT_EQ(nearestMatch("", {"Step Size"}), "");
+}
+
 TEST(NearestMatch, ComparesNormalizedSpelling) {
   EXPECT_EQ(normalizedName("  Step__Size- "), "step size");
   EXPECT_EQ(didYouMean("STEP_SIZE", {"Step Size"}), "; did you mean \"Step Size\"?");
@@ -114,6 +121,18 @@ TEST(SolverNames, AMisspeltOneListsTheValidOnesAndTheNearest) {
       EXPECT_NE(message.find('(' + row.alias + ')'), std::string::npos) << message;
     }
   }
+}
+
+TEST(SolverNames, ANameBegunIsToldTheNameThatBeginsSo) {
+  const auto nearest = [](const std::string& name) {
+    const std::string message = unknownSolverMessage(name);
+    const auto at = message.find("did you mean");
+    return at == std::string::npos ? std::string() : message.substr(at);
+  };
+  EXPECT_EQ(nearest("capstan_sstp"), "did you mean \"capstan_sstep_gmres\"?");
+  EXPECT_EQ(nearest("capstan_sstep"), "did you mean \"capstan_sstep_gmres\"?");
+  EXPECT_EQ(nearest("capstan_pipelined"), "did you mean \"capstan_pipelined_gmres\"?");
+  EXPECT_EQ(nearest("capstan_gc"), "did you mean \"CAPSTAN CG\"?");
 }
 
 TEST(SolverNames, TablesHaveARowForEach) {

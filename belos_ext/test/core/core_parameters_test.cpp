@@ -351,6 +351,34 @@ TEST_F(ParametersTest, WhatNaluWindSetsIsUnderstood) {
   EXPECT_EQ(sStep_.options().blockOrthogonalization, BlockOrthogonalization::SingleReduceCgs2);
 }
 
+TEST_F(ParametersTest, WhatCostsReductionsIsLeftOutOfAListForAnotherSolver) {
+  ParameterList list = listOf("CholeskyQR2", true);
+  list.set("Compute Ritz Values on Fly", false);
+  list.set("Orthogonalization", "TSQR");
+  list.set("Num Blocks", 40);
+  list.set("Output Stream", Teuchos::rcp_implicit_cast<std::ostream>(printed_));
+  Parameters redirected(methodOf(id::SStepGmres), "TPETRA GMRES S-STEP");
+  for (int i = 0; i < 2; ++i) redirected.merge(list);
+  const SolverOptions& options = redirected.options();
+  EXPECT_EQ(options.numBlocks, 40);
+  EXPECT_EQ(options.intraOrthogonalization, IntraOrthogonalization::CholQr);
+  EXPECT_EQ(options.blockOrthogonalization, BlockOrthogonalization::SingleReduceCgs2);
+  EXPECT_TRUE(options.computeRitzValuesOnFly);
+  const std::string text = printed();
+  for (const char* said : {"\"CholeskyQR2\" = true is left out", "on Fly\" = false is left out",
+                           "\"Orthogonalization\" = \"TSQR\" is left out", "asked for as \"TPETRA GMRES S-STEP\""}) {
+    EXPECT_EQ(contains(text, said), onRank0()) << said << '\n' << text;
+  }
+  EXPECT_EQ(text.find("CholeskyQR2"), text.rfind("CholeskyQR2")) << "once\n" << text;
+
+  list.set("CholeskyQR2", "perhaps");
+  EXPECT_THROW(redirected.merge(list), std::invalid_argument) << "checked all the same";
+  redirected.setOverlay(Teuchos::rcp(new ParameterList(listOf("CholeskyQR2", true))));
+  EXPECT_EQ(options.intraOrthogonalization, IntraOrthogonalization::CholQr2) << "the user has written that one";
+  sStep_.merge(listOf("CholeskyQR2", true));
+  EXPECT_EQ(sStep_.options().intraOrthogonalization, IntraOrthogonalization::CholQr2) << "written for Capstan";
+}
+
 TEST_F(ParametersTest, TheValidListIsCompleteAndValidates) {
   for (Parameters* parameters : {&gmres_, &sStep_, &cg_}) {
     const auto valid = parameters->valid();

@@ -23,6 +23,7 @@ SolveReport sample() {
   SolveReport report;
   report.solver = "CAPSTAN GMRES S-STEP";
   report.label = "pressure, \"p\"";
+  report.system = 2;
   report.converged = true;
   report.reason = StopReason::Converged;
   report.iterations = 42;
@@ -77,6 +78,7 @@ TEST(SolveReport, EveryReasonHasAnotherName) {
 TEST(SolveReport, JsonHoldsEverything) {
   const nlohmann::json json = toJson(sample());
   EXPECT_EQ(json.at("solver"), "CAPSTAN GMRES S-STEP");
+  EXPECT_EQ(json.at("system"), 2);
   EXPECT_EQ(json.at("converged"), true);
   EXPECT_EQ(json.at("reason"), "converged");
   EXPECT_EQ(json.at("iterations"), 42);

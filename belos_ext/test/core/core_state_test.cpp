@@ -142,18 +142,21 @@ TEST(StateCache, OneForTheProcessAndBounded) {
   cache.clear();
 }
 
-TEST(ParameterOverlay, AsksTheInstalledOneByLabel) {
-  EXPECT_TRUE(parameterOverlay("p").is_null());
-  setParameterOverlay([](const std::string& label) -> Teuchos::RCP<const Teuchos::ParameterList> {
-    if (label == "wrong") throw std::invalid_argument("wrong options");
-    auto list = Teuchos::rcp(new Teuchos::ParameterList(label));
+TEST(ParameterOverlay, AsksTheInstalledOneForEachSolve) {
+  SolveFacts facts;
+  facts.label = "p";
+  EXPECT_TRUE(parameterOverlay(facts).is_null());
+  setParameterOverlay([](const SolveFacts& solve) -> Teuchos::RCP<const Teuchos::ParameterList> {
+    if (solve.label == "wrong") throw std::invalid_argument("wrong options");
+    auto list = Teuchos::rcp(new Teuchos::ParameterList(solve.label));
     list->set("Step Size", 4);
     return list;
   });
-  EXPECT_EQ(parameterOverlay("p")->name(), "p");
-  EXPECT_THROW(parameterOverlay("wrong"), std::invalid_argument);
+  EXPECT_EQ(parameterOverlay(facts)->name(), "p");
+  facts.label = "wrong";
+  EXPECT_THROW(parameterOverlay(facts), std::invalid_argument);
   setParameterOverlay(nullptr);
-  EXPECT_TRUE(parameterOverlay("p").is_null());
+  EXPECT_TRUE(parameterOverlay(facts).is_null());
 }
 
 }  // namespace

@@ -133,7 +133,7 @@ class Agreeing : public EverySolver {
   /// Overlays what `mine` makes on the last rank; the others have none.
   static void overlayLast(const std::function<RCP<const Teuchos::ParameterList>()>& mine) {
     const bool last = rank() == ranks() - 1;
-    setParameterOverlay([=](const std::string&) { return last ? mine() : Teuchos::null; });
+    setParameterOverlay([=](const SolveFacts&) { return last ? mine() : Teuchos::null; });
   }
 };
 
@@ -156,7 +156,7 @@ TEST_P(Agreeing, BlockSizesThatDifferAreNamedOnAllRanks) {
 
 TEST_P(Agreeing, OptionsOfOneRankAloneAreNamed) {
   const bool mine = rank() == 0;
-  setParameterOverlay([mine](const std::string&) -> RCP<const Teuchos::ParameterList> {
+  setParameterOverlay([mine](const SolveFacts&) -> RCP<const Teuchos::ParameterList> {
     if (!mine) return Teuchos::null;
     auto list = rcp(new Params);
     list->set("Maximum Iterations", 77);

@@ -43,7 +43,8 @@ inline std::vector<double> sharedNumbers(const Outcome& outcome) {
                                  static_cast<double>(r.reductionsNonblocking),
                                  static_cast<double>(r.operatorApplications),
                                  static_cast<double>(r.preconditionerApplications),
-                                 static_cast<double>(r.finalStepSize)};
+                                 static_cast<double>(r.finalStepSize),
+                                 static_cast<double>(r.system)};
   for (const RightHandSideReport& column : r.rightHandSides) {
     numbers.insert(numbers.end(),
                    {static_cast<double>(column.reason), static_cast<double>(column.iterations),

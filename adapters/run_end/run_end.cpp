@@ -1,15 +1,15 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#include "adapters/openfoam/finalize_hook.hpp"
+#include "adapters/run_end/run_end.hpp"
 
 #include <mpi.h>
 
-#include <Tpetra_Core.hpp>
+#include <cstdlib>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
-namespace capstan::foam {
+namespace capstan {
 namespace {
 
 // Never destroyed: static destructors run after MPI_Finalize.
@@ -18,16 +18,20 @@ std::vector<std::function<void()>>& actions() {
   return *list;
 }
 
-int runActions(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/) {
+void runActions() {
   while (!actions().empty()) {
     auto action = std::move(actions().back());
     actions().pop_back();
     try {
       action();
     } catch (const std::exception& error) {
-      std::cerr << "capstan: while MPI ends: " << error.what() << std::endl;
+      std::cerr << "Capstan: at the end of the run: " << error.what() << std::endl;
     }
   }
+}
+
+int onDelete(MPI_Comm /*comm*/, int /*key*/, void* /*value*/, void* /*extra*/) {
+  runActions();
   return MPI_SUCCESS;
 }
 
@@ -37,12 +41,19 @@ void attachToMpi() {
     return;
   }
   int key = MPI_KEYVAL_INVALID;
-  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, runActions, &key, nullptr) != MPI_SUCCESS ||
+  if (MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, onDelete, &key, nullptr) != MPI_SUCCESS ||
       MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr) != MPI_SUCCESS) {
     throw std::runtime_error("MPI refused an attribute on MPI_COMM_SELF; capstan cannot tell when MPI ends");
   }
   MPI_Comm_free_keyval(&key);
   attached = true;
+}
+
+bool mpiRuns() {
+  int started = 0, ended = 0;
+  MPI_Initialized(&started);
+  MPI_Finalized(&ended);
+  return started != 0 && ended == 0;
 }
 
 }  // namespace
@@ -52,14 +63,14 @@ void atMpiFinalize(std::function<void()> action) {
   actions().push_back(std::move(action));
 }
 
-void ensureTrilinos() {
-  if (Tpetra::isInitialized()) {
+void atRunEnd(std::function<void()> action) {
+  if (mpiRuns()) {
+    atMpiFinalize(std::move(action));
     return;
   }
-  int argc = 0;
-  char** argv = nullptr;
-  Tpetra::initialize(&argc, &argv);
-  atMpiFinalize([] { Tpetra::finalize(); });
+  static bool registered = false;
+  if (!std::exchange(registered, true)) std::atexit(runActions);
+  actions().push_back(std::move(action));
 }
 
-}  // namespace capstan::foam
+}  // namespace capstan

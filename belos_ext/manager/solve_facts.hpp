@@ -1,0 +1,76 @@
+#pragma once
+/// \file
+/// What the user can tell a solve by, and tools can tell it from others by.
+
+#include <BelosLinearProblem.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <Teuchos_RCP.hpp>
+#include <Tpetra_RowMatrix.hpp>
+#include <optional>
+#include <string>
+#include <typeinfo>
+
+#include "belos_ext/manager/symmetry_watch.hpp"
+#include "belos_ext/manager/system_numbers.hpp"
+#include "belos_ext/parameters/parameter_overlay.hpp"
+
+namespace capstan {
+
+namespace detail {
+
+/// What kind of object a preconditioner is; empty for null.
+template <class Operator>
+std::string typeOf(const Teuchos::RCP<const Operator>& preconditioner) {
+  if (preconditioner.is_null()) return "";
+  const Operator& object = *preconditioner;
+  return typeid(object).name();
+}
+
+}  // namespace detail
+
+/// The facts of a solve that begins now, its system counted. The problem is complete and outlives them. Local; call it
+/// once a solve, on all ranks alike, when no earlier matrix is held on to.
+/// \param solverName as the application has named its solver, or empty
+/// \param askedAs    the name under which the application asked for the solver, or empty
+template <class Types>
+SolveFacts solveFacts(
+    const Belos::LinearProblem<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>& problem,
+    const MethodTraits& method, const std::string& solverName, const std::string& askedAs) {
+  using RowMatrix = Tpetra::RowMatrix<typename Types::Scalar, typename Types::LocalOrdinal,
+                                      typename Types::GlobalOrdinal, typename Types::Node>;
+  const auto a = problem.getOperator();
+  SolveFacts facts;
+  facts.method = &method;
+  facts.askedAs = askedAs;
+  facts.rows = static_cast<long long>(problem.getLHS()->getGlobalLength());
+  const std::string matrixName = a->getObjectLabel();
+  facts.label = solverName.empty() ? matrixName : solverName;
+  SystemLook look{"", facts.rows, -1};
+  for (const std::string& name : {solverName, matrixName, askedAs, method.canonical, method.alias}) {
+    if (!name.empty()) facts.names.push_back(name);
+    look.kind += name + '\n';
+  }
+  look.kind += std::to_string(problem.getLHS()->getNumVectors()) + '\n' + detail::typeOf(problem.getLeftPrec()) + '\n' +
+               detail::typeOf(problem.getRightPrec());
+  if (const auto matrix = Teuchos::rcp_dynamic_cast<const RowMatrix>(a); !matrix.is_null()) {
+    look.entries = static_cast<long long>(matrix->getGlobalNumEntries());
+  }
+  facts.system = SystemNumbers::of(*problem.getLHS()->getMap()->getComm()).next(a, look);
+  facts.symmetric = [a, answer = std::optional<std::optional<bool>>()]() mutable {
+    if (!answer) answer = symmetryNow<Types>(a);
+    return *answer;
+  };
+  return facts;
+}
+
+/// What the user's options may depend on, but for the symmetry: where it is the same, they are.
+inline std::string optionsFor(const SolveFacts& facts) {
+  return facts.label + '\n' + std::to_string(facts.system) + '\n' + std::to_string(facts.rows);
+}
+
+/// What the names of a solve's timers begin with: "Timer Label", then the label of the solve where it is another.
+inline std::string timerPrefix(const std::string& timerLabel, const std::string& label) {
+  return timerLabel + ": " + (label.empty() || label == timerLabel ? "" : label + ": ");
+}
+
+}  // namespace capstan

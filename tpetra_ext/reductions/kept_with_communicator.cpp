@@ -1,0 +1,85 @@
+#include "tpetra_ext/reductions/kept_with_communicator.hpp"
+
+#include <Teuchos_DefaultSerialComm.hpp>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#ifdef HAVE_TEUCHOS_MPI
+#include <mpi.h>
+
+#include <Teuchos_DefaultMpiComm.hpp>
+#endif
+
+namespace capstan {
+
+namespace {
+
+using Objects = std::map<std::string, std::shared_ptr<void>>;
+
+/// Never destroyed: MPI may delete attributes after the statics of this library are gone.
+std::mutex& mutex() {
+  static auto* const instance = new std::mutex;
+  return *instance;
+}
+
+#ifdef HAVE_TEUCHOS_MPI
+
+int copyObjects(MPI_Comm /*old*/, int /*key*/, void* /*extra*/, void* from, void* to, int* copied) {
+  *static_cast<Objects**>(to) = new Objects(*static_cast<const Objects*>(from));
+  *copied = 1;
+  return MPI_SUCCESS;
+}
+
+int deleteObjects(MPI_Comm /*comm*/, int /*key*/, void* objects, void* /*extra*/) {
+  delete static_cast<Objects*>(objects);
+  return MPI_SUCCESS;
+}
+
+void require(int code) {
+  if (code != MPI_SUCCESS) throw std::runtime_error("capstan: MPI refuses an attribute of a communicator");
+}
+
+/// Made once, and given back with MPI itself.
+int keyOfObjects() {
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    require(MPI_Comm_create_keyval(copyObjects, deleteObjects, &made, nullptr));
+    return made;
+  }();
+  return key;
+}
+
+Objects& objectsOf(MPI_Comm comm) {
+  void* found = nullptr;
+  int isThere = 0;
+  require(MPI_Comm_get_attr(comm, keyOfObjects(), static_cast<void*>(&found), &isThere));
+  if (isThere != 0) return *static_cast<Objects*>(found);
+  auto made = std::make_unique<Objects>();
+  require(MPI_Comm_set_attr(comm, keyOfObjects(), made.get()));
+  return *made.release();
+}
+
+#endif
+
+Objects& objectsOf(const Teuchos::Comm<int>& comm) {
+#ifdef HAVE_TEUCHOS_MPI
+  if (const auto* mpi = dynamic_cast<const Teuchos::MpiComm<int>*>(&comm)) return objectsOf(*mpi->getRawMpiComm());
+#endif
+  if (dynamic_cast<const Teuchos::SerialComm<int>*>(&comm) != nullptr) {
+    static auto* const serial = new Objects;
+    return *serial;
+  }
+  throw std::invalid_argument("capstan: nothing can be kept with a communicator of type " + comm.description());
+}
+
+}  // namespace
+
+std::shared_ptr<void> keptWith(const Teuchos::Comm<int>& comm, const std::string& name,
+                               const std::function<std::shared_ptr<void>()>& make) {
+  const std::lock_guard<std::mutex> lock(mutex());
+  std::shared_ptr<void>& object = objectsOf(comm)[name];
+  if (object == nullptr) object = make();
+  return object;
+}
+
+}  // namespace capstan

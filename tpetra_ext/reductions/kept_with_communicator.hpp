@@ -1,0 +1,29 @@
+#pragma once
+
+/// \file
+/// Data that belongs to the processes of a communicator: counters, for instance, that must be the same on all of them.
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace Teuchos {
+template <class Ordinal>
+class Comm;
+}
+
+namespace capstan {
+
+/// The object kept with this communicator under a name; `make` makes it when it is asked for first.
+///
+/// It is an attribute of the MPI communicator, and so is found again through another Teuchos::Comm of it. A duplicate
+/// (MPI_Comm_dup) shares the objects that its original has had when it was made; its processes are the same. What is
+/// made by MPI_Comm_split or MPI_Comm_create begins with none. The objects of all Teuchos::SerialComm are the same.
+///
+/// Where all processes of the communicator change an object in the same order, they have the same. Local, and
+/// thread-safe, but for the object itself. Never null. Throws std::invalid_argument for another kind of communicator,
+/// and std::runtime_error where MPI refuses an attribute.
+std::shared_ptr<void> keptWith(const Teuchos::Comm<int>& comm, const std::string& name,
+                               const std::function<std::shared_ptr<void>()>& make);
+
+}  // namespace capstan
