@@ -11,9 +11,9 @@ add_custom_target(capstan_unit_tests)
 add_custom_target(capstan_application_tests)
 add_dependencies(capstan_tests capstan_unit_tests capstan_application_tests)
 
-# Tests may run more ranks than there are cores.
+# Tests may run more ranks than there are cores, and some more threads than one.
 execute_process(
-  COMMAND "${PROJECT_SOURCE_DIR}/cmake/run_environment.sh" --oversubscribed "${MPIEXEC_EXECUTABLE}"
+  COMMAND "${PROJECT_SOURCE_DIR}/cmake/run_environment.sh" --oversubscribed --threads "${MPIEXEC_EXECUTABLE}"
   OUTPUT_VARIABLE CAPSTAN_TEST_ENVIRONMENT
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 string(REPLACE "\n" ";" CAPSTAN_TEST_ENVIRONMENT "${CAPSTAN_TEST_ENVIRONMENT}")

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run_environment.sh [--oversubscribed] [--quiet] [mpirun]
+# run_environment.sh [--oversubscribed] [--threads] [--quiet] [mpirun]
 #
 # Prints what an MPI run of Capstan needs in its environment with this mpirun (default: the one on the PATH), NAME=VALUE a
 # line: see run-environment.txt, where these words say for which runs a line is meant.
@@ -8,9 +8,9 @@ kinds=""
 mpirun=mpirun
 for word; do
   case $word in
-    --oversubscribed | --quiet) kinds="$kinds ${word#--} " ;;
+    --oversubscribed | --threads | --quiet) kinds="$kinds ${word#--} " ;;
     --*)
-      echo "run_environment.sh: found '$word'; allowed: --oversubscribed, --quiet" >&2
+      echo "run_environment.sh: found '$word'; allowed: --oversubscribed, --threads, --quiet" >&2
       exit 2
       ;;
     *) mpirun=$word ;;
@@ -24,5 +24,5 @@ fi
 awk -v mpi="$mpi" -v kinds="$kinds" '
   /^#/ || NF == 0 { next }
   { first = 1 }
-  $1 == "oversubscribed" || $1 == "quiet" { if (!index(kinds, " " $1 " ")) next; first = 2 }
+  $1 == "oversubscribed" || $1 == "threads" || $1 == "quiet" { if (!index(kinds, " " $1 " ")) next; first = 2 }
   first == NF || $first == mpi { print $NF }' "$(dirname -- "$0")/run-environment.txt"

@@ -146,7 +146,10 @@ command_solve() {
         shift
         ;;
       --ranks=*) ranks=${1#*=} ;;
-      *) arguments+=("$1") ;;
+      *)
+        arguments+=("$1")
+        [[ $1 != --mpi-threads ]] || kinds+=(--threads)
+        ;;
     esac
     shift
   done

@@ -33,7 +33,7 @@ class NotBuilt(Failure):
 
 def mpi_environment(launcher, ranks, *kinds):
     """Words NAME=VALUE, for `env`: what a run on `ranks` ranks with this launcher needs, but for what the user (or ./capstan)
-    has set already. kinds: "--quiet". See cmake/run-environment.txt."""
+    has set already. kinds: "--quiet", "--threads". See cmake/run-environment.txt."""
     if ranks > len(os.sched_getaffinity(0)):
         kinds += ("--oversubscribed",)
     said = subprocess.run([str(RUN_ENVIRONMENT), *kinds, str(launcher)], capture_output=True, text=True, check=True)
@@ -131,7 +131,8 @@ class Programs:
         if shutil.which(self.mpiexec) is None:
             raise NotBuilt(f"cannot start {self.mpiexec}: it is not there")
         # Quiet: the program has said what is wrong.
-        return ["env", *mpi_environment(self.mpiexec, ranks, "--quiet"), self.mpiexec, *self.mpirun_arguments,
+        kinds = ["--quiet", *(["--threads"] if "--mpi-threads" in arguments else [])]
+        return ["env", *mpi_environment(self.mpiexec, ranks, *kinds), self.mpiexec, *self.mpirun_arguments,
                 self.ranks_flag, str(ranks), *self.emulate(latency), str(self.folder / name), *arguments]
 
     def command(self, name, *arguments):

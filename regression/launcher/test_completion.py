@@ -79,9 +79,12 @@ class OfCapstanSolve(unittest.TestCase):
     def test_its_own_help_names_the_same(self):
         for words in ([], ["list"]):
             said = output(sys.argv[1], *words, "--help")
-            self.assertEqual(set(offered(SOLVE, *words, "--")), set(re.findall(r"(?m)^  (?:-\w, *)?(--[a-z-]+)", said)))
-        self.assertEqual(re.findall(r"(?m)^  (\w+)", said := output(sys.argv[1], "--help").partition("Subcommands:")[2]),
-                         [word for word in offered(SOLVE, "") if word == "list"], said)
+            # Newer releases of CLI11 leave the room of a short name free where there is none, and shout the titles.
+            named = re.findall(r"(?m)^  (?:-\w, *| {8})?(--[a-z-]+)", said)
+            self.assertEqual(set(offered(SOLVE, *words, "--")), set(named), said)
+        said = output(sys.argv[1], "--help")
+        subcommands = re.split(r"(?im)^subcommands:", said)[-1]
+        self.assertEqual(re.findall(r"(?m)^  (\w+)", subcommands), [word for word in offered(SOLVE, "") if word == "list"], said)
 
     def test_the_launcher_offers_what_it_hands_on(self):
         self.assertLessEqual(set(offered(SOLVE, "--")), set(offered(LAUNCHER, "solve", "--")))

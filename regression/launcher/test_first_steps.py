@@ -249,6 +249,8 @@ class RunEnvironment(LauncherCase):
                 self.assertFalse({mapping, quiet, "OMPI_MCA_mpi_yield_when_idle"} & set(plain))
                 both = self.lines(version, "--quiet", "--oversubscribed")
                 self.assertEqual(set(both) - set(plain), {mapping, quiet, "OMPI_MCA_mpi_yield_when_idle"})
+                threads = set(self.lines(version, "--threads")) - set(plain)
+                self.assertEqual(threads, {"OMPI_MCA_btl_sm_fbox_max"} if int(version.split(".")[0]) >= 6 else set())
 
     def test_another_mpi_gets_what_holds_for_all(self):
         other = self.work / "mpiexec"
@@ -262,7 +264,7 @@ class RunEnvironment(LauncherCase):
         done = subprocess.run([str(SOURCE / "cmake" / "run_environment.sh"), "--oversubscribe"], capture_output=True, text=True,
                               check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("allowed: --oversubscribed, --quiet", done.stderr)
+        self.assertIn("allowed: --oversubscribed, --threads, --quiet", done.stderr)
 
     def test_solve_hands_it_over(self):
         self.install_everything()
@@ -270,6 +272,10 @@ class RunEnvironment(LauncherCase):
             status, output, errors = self.capstan("solve", "deck.yaml", "--ranks", "3", FAKE_OPEN_MPI=version)
             self.assertEqual(status, 0, errors)
             self.assertIn(f"{variable}=:OVERSUBSCRIBE", output)
+            self.assertNotIn("OMPI_MCA_btl_sm_fbox_max", output)
+        status, output, errors = self.capstan("solve", "deck.yaml", "--mpi-threads", FAKE_OPEN_MPI="6.0.0")
+        self.assertEqual(status, 0, errors)
+        self.assertIn("OMPI_MCA_btl_sm_fbox_max=0", output)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@
 
 #include "tpetra_ext/reductions/all_reduce.hpp"
 #include "tpetra_ext/reductions/progress_watch.hpp"
+#include "tpetra_ext/reductions/second_thread.hpp"
 #if defined(HAVE_TEUCHOS_MPI) && !defined(CAPSTAN_WITHOUT_MPI)
 #define CAPSTAN_HAVE_MPI
 #include <mpi.h>
@@ -82,6 +83,11 @@ ProgressMode possible(ProgressMode wanted, std::string& reason) {
   if (level < MPI_THREAD_MULTIPLE) {
     reason = std::string("a progress thread needs MPI_THREAD_MULTIPLE, the application has initialised MPI with ") +
              nameOfLevel(level);
+    return ProgressMode::Poll;
+  }
+  static const std::string objection = detail::whyNoSecondThread();
+  if (!objection.empty()) {
+    reason = objection;
     return ProgressMode::Poll;
   }
   try {

@@ -53,8 +53,9 @@ bool progressThreadRunning();
 /// Chooses how reductions started during its life make progress. Scopes nest, as solvers inside preconditioners do.
 ///
 /// A mode that is impossible here gives way to another: Thread to Poll where MPI was initialised with less than
-/// MPI_THREAD_MULTIPLE or no thread can be started; all to None where MPI is not running or nonblocking reductions are
-/// deferred to their wait. Local; the mode need not be the same on all ranks.
+/// MPI_THREAD_MULTIPLE, is known to lose messages of several threads, or no thread can be started; all to None where
+/// MPI is not running or nonblocking reductions are deferred to their wait. Local; the mode need not be the same on all
+/// ranks.
 class ProgressScope {
  public:
   explicit ProgressScope(ProgressMode wanted);

@@ -9,10 +9,12 @@
 #include <functional>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
+#include "tpetra_ext/reductions/second_thread.hpp"
 #include "tpetra_ext/test/support/progress_fixture.hpp"
 
 namespace capstan::test {
@@ -150,6 +152,33 @@ TEST_F(ProgressTest, AThreadNeedsMpiForSeveralThreads) {
   }
 }
 
+TEST(SecondThread, LosesMessagesInOpenMpiSixAndLater) {
+  const auto loses = detail::losesMessagesOfThreads;
+  EXPECT_TRUE(loses("Open MPI v6.0.0rc2, package: Debian OpenMPI, ident: 6.0.0rc2"));
+  EXPECT_TRUE(loses("Open MPI v10.1.0a1, package: Open MPI"));
+  EXPECT_FALSE(loses("Open MPI v5.0.8, package: Debian OpenMPI, ident: 5.0.8, repo rev: v5.0.8"));
+  EXPECT_FALSE(loses("Open MPI v4.1.4, package: Debian OpenMPI"));
+  EXPECT_FALSE(loses("MPICH Version:      6.0.1\nMPICH Release date: none"));
+  EXPECT_FALSE(loses(""));
+}
+
+TEST_F(ProgressTest, WhereMpiLosesMessagesThereIsNoThread) {
+  const std::string reason = detail::whyNoSecondThread();
+  char library[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int length = 0;
+  MPI_Get_library_version(library, &length);
+  const char* boxes = std::getenv("OMPI_MCA_btl_sm_fbox_max");
+  const bool loses = detail::losesMessagesOfThreads(library) && (boxes == nullptr || std::string(boxes) != "0");
+  EXPECT_EQ(reason.find("OMPI_MCA_btl_sm_fbox_max=0") != std::string::npos, loses) << reason;
+  EXPECT_EQ(reason.empty(), !loses) << reason;
+  const ProgressScope scope(ProgressMode::Thread);
+  EXPECT_EQ(scope.mode() == ProgressMode::Thread, severalThreads() && !loses) << scope.reason();
+  EXPECT_EQ(progressThreadRunning(), severalThreads() && !loses);
+  if (loses && severalThreads()) {
+    EXPECT_EQ(scope.reason(), reason);
+  }
+}
+
 TEST_F(ProgressTest, TheThreadCompletesAReductionByItself) {
   if (!severalThreads()) GTEST_SKIP() << "covered by the run with MPI_THREAD_MULTIPLE";
   const ProgressScope scope(ProgressMode::Thread);
@@ -187,7 +216,7 @@ void leaveReductionsBeyondMpi() {
   while (progressPending() > 0) pollReductions();  // MPI wants nothing under way when it is finalized
   detail::watch(endless);
   EXPECT_EQ(progressPending(), 1);
-  EXPECT_EQ(progressThreadRunning(), severalThreads());
+  EXPECT_EQ(progressThreadRunning(), scope.mode() == ProgressMode::Thread);
   while (endless.looks == 0) pollReductions();
   afterMpiFinalize = [] {
     const long looks = endless.looks;
