@@ -69,7 +69,7 @@ void printApplications(std::ostream& out, const SolveReport& report) {
   const auto count = [](long all, long start, long beyond) {
     return fmt::format("{} ({} at the start, {} beyond the iterations)", all, start, beyond);
   };
-  out << report.solver << ": applications: A "
+  out << front(report) << "applications: A "
       << count(report.operatorApplications, report.operatorsAtStart, report.operatorsBeyond);
   if (report.preconditionerApplications > 0) {
     out << ", M "
