@@ -5,28 +5,15 @@
 #include <BelosLinearProblem.hpp>
 #include <BelosTpetraAdapter.hpp>
 #include <Teuchos_RCP.hpp>
-#include <Tpetra_RowMatrix.hpp>
 #include <optional>
 #include <string>
-#include <typeinfo>
 
+#include "belos_ext/manager/problem_key.hpp"
 #include "belos_ext/manager/symmetry_watch.hpp"
 #include "belos_ext/manager/system_numbers.hpp"
 #include "belos_ext/parameters/parameter_overlay.hpp"
 
 namespace capstan {
-
-namespace detail {
-
-/// What kind of object a preconditioner is; empty for null.
-template <class Operator>
-std::string typeOf(const Teuchos::RCP<const Operator>& preconditioner) {
-  if (preconditioner.is_null()) return "";
-  const Operator& object = *preconditioner;
-  return typeid(object).name();
-}
-
-}  // namespace detail
 
 /// The facts of a solve that begins now, its system counted. The problem is complete and outlives them. Local; call it
 /// once a solve, on all ranks alike, when no earlier matrix is held on to.
@@ -36,8 +23,6 @@ template <class Types>
 SolveFacts solveFacts(
     const Belos::LinearProblem<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>& problem,
     const MethodTraits& method, const std::string& solverName, const std::string& askedAs) {
-  using RowMatrix = Tpetra::RowMatrix<typename Types::Scalar, typename Types::LocalOrdinal,
-                                      typename Types::GlobalOrdinal, typename Types::Node>;
   const auto a = problem.getOperator();
   SolveFacts facts;
   facts.method = &method;
@@ -45,16 +30,13 @@ SolveFacts solveFacts(
   facts.rows = static_cast<long long>(problem.getLHS()->getGlobalLength());
   const std::string matrixName = a->getObjectLabel();
   facts.label = solverName.empty() ? matrixName : solverName;
-  SystemLook look{"", facts.rows, -1};
+  SystemLook look{"", facts.rows, globalEntries<Types>(a)};
   for (const std::string& name : {solverName, matrixName, askedAs, method.canonical, method.alias}) {
     if (!name.empty()) facts.names.push_back(name);
     look.kind += name + '\n';
   }
-  look.kind += std::to_string(problem.getLHS()->getNumVectors()) + '\n' + detail::typeOf(problem.getLeftPrec()) + '\n' +
-               detail::typeOf(problem.getRightPrec());
-  if (const auto matrix = Teuchos::rcp_dynamic_cast<const RowMatrix>(a); !matrix.is_null()) {
-    look.entries = static_cast<long long>(matrix->getGlobalNumEntries());
-  }
+  look.kind += std::to_string(problem.getLHS()->getNumVectors()) + '\n' + kindOf(problem.getLeftPrec()) + '\n' +
+               kindOf(problem.getRightPrec());
   facts.system = SystemNumbers::of(*problem.getLHS()->getMap()->getComm()).next(a, look);
   facts.symmetric = [a, answer = std::optional<std::optional<bool>>()]() mutable {
     if (!answer) answer = symmetryNow<Types>(a);

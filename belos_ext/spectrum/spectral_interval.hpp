@@ -45,10 +45,11 @@ class SpectralInterval {
   /// Whether it is one of takeRough(), and so not the user's. Local.
   bool rough() const { return rough_; }
 
-  /// Takes a rough interval until Ritz values are there, if the spectrum is as narrow as `most` asks for, and positive:
+  /// Takes a rough interval until Ritz values are there, if the spectrum is positive and as narrow as `most` asks for:
   /// its mean as a vector sees it, and its spread to both sides. A strong preconditioner makes it narrow, and a solve
-  /// too short to repay an estimate. Returns whether it did. Local. \param mean (q, A q), |q| = 1   \param square |A
-  /// q|^2   \param iteration of the solve, for its report
+  /// too short to repay an estimate. Returns whether it did. Local.
+  /// \param mean (q, A q), |q| = 1   \param square |A q|^2
+  /// \param iteration of the solve, for its report
   bool takeRough(LinearSystem<Types>& system, double mean, double square, Spread most, int iteration) {
     const double spread = std::sqrt(std::max(0.0, square - mean * mean));
     if (!(mean > 0) || !std::isfinite(square)) return false;

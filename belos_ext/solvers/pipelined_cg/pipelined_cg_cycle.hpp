@@ -102,21 +102,20 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     });
   }
 
-  /// The first product where no shifts are known: it shows the mean and the spread of the spectrum as q_0 sees it,
-  /// (q_0, A q_0) and (A q_0, M^{-1} A q_0), and the one shift of l = 1 does within them. 1 reduction.
+  /// The first product of l = 1 where no shifts are known, with a preconditioner: it shows the mean and the spread of
+  /// the spectrum as q_0 sees it, (q_0, A q_0) and (A q_0, M^{-1} A q_0), and one shift does within them. 1 reduction.
   void expandRoughly(LinearSystem<Types>& system, int iteration) {
     system.act(Action::Operator, top(0), u(1));
-    if (preconditioned_) system.precondition(u(1), scratch_.get(), top(1));
+    system.precondition(u(1), scratch_.get(), top(1));
     auto& batch = *restart_;
     batch.clear();
     const auto mean = batch.dot(u(1), top(0)), square = batch.dot(u(1), top(1));
     system.reduce(batch);
-    bounds_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]),
-                      l() == 1 ? Spread::Any : Spread::Narrow, iteration);
+    bounds_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]), Spread::Any,
+                      iteration);
     lanczos_.reset(chebyshevPoints<Scalar>(bounds(system, iteration), l()));
     system.kernels().axpby(-lanczos_.shift(0), u(0), Scalar(1), u(1));
-    if (preconditioned_) system.kernels().axpby(-lanczos_.shift(0), top(0), Scalar(1), top(1));
-    if (l() > 1) bases_.copyDown(system, 1);
+    system.kernels().axpby(-lanczos_.shift(0), top(0), Scalar(1), top(1));
   }
 
   /// Whether products u_1 .. u_i are likely to be all that the solve needs. Each costs an application of M; without
