@@ -49,6 +49,19 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
   initial_ = initial.explicit_;
   const double own = application_.value_or(initial.explicit_);
   if (application_) preconditioned = own;
+  if (measure_ != nullptr) {
+    note(initial);
+    const double first = measureOf(initial);
+    const auto scaling = criteria_.testExplicit ? criteria_.explicitScaling : criteria_.implicitScaling;
+    explicitScale_ = scaleOf(scaling, first, rhsNorm, first, criteria_.userScale);
+    const double known = measure_->knownRatio();
+    setRatio(known > 0 ? known : first / initial.native);
+    target_ = criteria_.tolerance;
+    recursive_ = initial.native;
+    norms_ = initial;
+    if (scaleListener_) scaleListener_(implicitScale_);
+    return;
+  }
   implicitScale_ = scaleOf(criteria_.implicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
   explicitScale_ = scaleOf(criteria_.explicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
   if (application_ && !(initial.explicit_ < own)) {
@@ -61,7 +74,31 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
   if (scaleListener_) scaleListener_(implicitScale_);
 }
 
+void StopTest::note(const ResidualNorms& norms) {
+  if (measure_ == nullptr || !measure_->takeFresh()) return;
+  constexpr std::size_t most = 8;  // who goes back goes back to the guess, or not far
+  if (measured_.size() == most) measured_.erase(measured_.begin() + 1);
+  measured_.emplace_back(norms.explicit_, measure_->value());
+}
+
+double StopTest::measureOf(const ResidualNorms& norms) const {
+  for (auto pair = measured_.rbegin(); pair != measured_.rend(); ++pair) {
+    if (pair->first == norms.explicit_) return pair->second;
+  }
+  return ratio_ * norms.explicit_;
+}
+
+void StopTest::setRatio(double ratio) {
+  ratio_ = std::isfinite(ratio) && ratio > 0 ? measure_->bounded(ratio) : 1;
+  implicitScale_ = explicitScale_ / ratio_;
+}
+
+void StopTest::measured(double native) {
+  if (measure_ != nullptr && native > 0 && measure_->takeFresh()) setRatio(measure_->value() / native);
+}
+
 double StopTest::attained(const ResidualNorms& norms) const {
+  if (measure_ != nullptr) return scaled(measureOf(norms), explicitScale_);
   const double native = scaled(norms.native, implicitScale_);
   if (!criteria_.testExplicit) return native;
   const double computed = scaled(norms.explicit_, explicitScale_);
@@ -72,6 +109,8 @@ double StopTest::attained() const { return attained(norms_); }
 
 bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   if (refusesGuess_) return true;
+  note(norms);
+  if (measure_ != nullptr && claimed && norms.native > 0) setRatio(measureOf(norms) / norms.native);
   const double now = attained(norms);
   if (!std::isfinite(now)) {
     stop(StopReason::NonFinite);
@@ -80,13 +119,17 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   norms_ = norms;
   if (now <= criteria_.tolerance && (!approve_ || approve_())) {
     converged_ = true;
+    if (measure_ != nullptr && claimed) measure_->keepRatio(ratio_);
     stop(StopReason::Converged);
     return true;
   }
   // With a left preconditioner b - A x may grow for many cycles while what GMRES minimises falls.
   unchanged_ = now > (1 - tuned::unchanged) * bestAttained_ && norms.native > (1 - tuned::unchanged) * bestNative_;
   if (!unchanged_) idle_ = 0;
-  if (claimed) {
+  if (claimed && measure_ != nullptr && trusts(norms, recursive_)) {
+    // The recursion is right; the ratio of the two norms has changed since it was last measured.
+    target_ = criteria_.tolerance * std::max(tuned::leastPart, std::pow(tuned::laterClaims, ++tooEarly_));
+  } else if (claimed) {
     // Fruitless also where both are zero, and a test says no.
     fruitless_ = now < tuned::progress * bestAttained_ ? 0 : fruitless_ + 1;
     // The recursion stopped too early by the factor now / tolerance; ask it for a little more than that.
@@ -108,6 +151,8 @@ void StopTest::lowerTarget(const ResidualNorms& norms, double factor) {
 }
 
 Claim StopTest::examined(const ResidualNorms& norms, double recursive) {
+  note(norms);
+  if (measure_ != nullptr && norms.native > 0) setRatio(measureOf(norms) / norms.native);
   const double now = attained(norms);
   if (now <= criteria_.tolerance) return Claim::Met;
   if (!std::isfinite(now) || !trusts(norms, recursive)) return Claim::Wrong;

@@ -10,6 +10,9 @@
 /// A recursion may only claim (reached()); verified() decides from norms of residuals computed from x. A claim that
 /// fails lowers the target of the recursion and the solve goes on from the true residual; claims that fail without
 /// progress end it with a loss of accuracy, and so does one that fails where only rounding is left of b - A x.
+/// Where the tolerance is meant in another norm than the 2-norm (ResidualMeasure), that norm of b - A x alone decides.
+/// The recursion then claims by the ratio of the two norms: that at the end of the last solve, or of the last residual
+/// computed.
 /// A method that can form x without giving up its Krylov space has a claim examined first: as long as the recursion is
 /// right, a claim that is too early costs no restart.
 
@@ -17,7 +20,10 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "belos_ext/convergence/residual_measure.hpp"
 #include "belos_ext/convergence/stop_reason.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/parameters/tuning.hpp"
@@ -61,6 +67,17 @@ class StopTest {
   void begin(const ResidualNorms& initial, double rhsNorm) { begin(initial, rhsNorm, initial.native); }
   /// \param preconditioned || M_L^{-1} (b - A x) ||, for a method whose native residual is another one
   void begin(const ResidualNorms& initial, double rhsNorm, double preconditioned);
+
+  /// The tolerance is meant in the norm that this measures, for all residuals given from now on; null: the 2-norm. To
+  /// be called before begin(); it outlives this.
+  void judgeBy(ResidualMeasure* measure) { measure_ = measure; }
+  ResidualMeasure* measure() const { return measure_; }
+  /// Whether a method that has its residual at hand, with this 2-norm, should have it measured: a claim is near.
+  bool wantsMeasure(double recursive) const {
+    return measure_ != nullptr && recursive <= tuning::stop_test::nearClaim * target();
+  }
+  /// A residual with this native norm has been measured, if one has: later claims go by the ratio of the two norms.
+  void measured(double native);
 
   /// The solve begins from a better x than the application's own, whose residual has this norm: scales of the initial
   /// residual refer to that, so that the tolerance means what it would mean without. A method that finds its first
@@ -108,6 +125,9 @@ class StopTest {
   /// Whether the last residual verified is larger than the recursion said: only then may rounding be the reason.
   bool recursionIsWrong() const { return !trusts(norms_, recursive_); }
 
+  /// Whether a claim that has just failed was right about the 2-norm: the method may go on as if it had not been made.
+  bool cameEarly() const { return measure_ != nullptr && !over_ && !recursionIsWrong(); }
+
   /// Ends the solve where nothing but rounding is left of b - A x and the tolerance asks for less than that, so that no
   /// method can meet it: with level = eps (|| b || + images), both || b - A x || <= 2 level and what it would have to
   /// be < level. For claims that failed. Returns whether it did. \param images the size of |A| |x|: || A (+-x) || with
@@ -149,9 +169,15 @@ class StopTest {
 
  private:
   double attained(const ResidualNorms& norms) const;
+  double measureOf(const ResidualNorms& norms) const;
+  void note(const ResidualNorms& norms);
+  void setRatio(double ratio);
   void lowerTarget(const ResidualNorms& norms, double factor);
 
   StopCriteria criteria_;
+  ResidualMeasure* measure_ = nullptr;
+  std::vector<std::pair<double, double>> measured_;  ///< || r ||_2 and what was measured: of the guess, then of others
+  double ratio_ = 1;
   std::function<bool()> approve_;
   std::function<void(double)> scaleListener_;
   double implicitScale_ = 1, explicitScale_ = 1, rhsNorm_ = 0;

@@ -9,6 +9,8 @@
 /// that key. So the first solve with "Initial Guess" has none (there is nothing to make it of), and the first one with
 /// another value begins as those before it did.
 ///
+/// Likewise for "Initial Residual": the method leaves out a product only where the last solve of that key knew of it.
+///
 /// It is noted with the communicator object (Teuchos::RCP's extra data), for the last tuning::guess::mostKeys keys.
 /// Where an application makes a new communicator object for each solve, there are no guesses.
 
@@ -29,6 +31,7 @@ namespace capstan {
 
 enum class GuessOrder {
   Method,    ///< with the method
+  Known,     ///< with the method, which is told the residual of the application's own x
   Residual,  ///< with the residual of the application's own x, and a reduction
   Both       ///< with that and the residual of a guess, and a reduction
 };

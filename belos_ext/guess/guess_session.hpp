@@ -23,8 +23,10 @@ class GuessSession {
 
   /// Before a solve. Local.
   /// \param usable false: without guesses, whatever the options say   \param symmetric whether A is for conjugate
-  ///   gradients   \param x all solutions
-  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, const MultiVector& x) {
+  ///   gradients   \param x all solutions   \param residual b - A x of them as the application tells it
+  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, const MultiVector& x,
+            const Teuchos::RCP<const MultiVector>& residual) {
+    known_ = residual;
     key_ = key;
     inStore_ = options.stateCache;
     wanted_ = usable && options.initialGuess.mode != InitialGuess::Mode::Application;
@@ -50,6 +52,11 @@ class GuessSession {
   template <class Method>
   void solve(std::size_t rightHandSide, LinearSystem<Types>& system, const MultiVector& b, MultiVector& x,
              StopTest& stop, const Method& method) {
+    if (order_ == GuessOrder::Known) {
+      const auto residual = known_->getVector(rightHandSide);
+      system.know(x, *residual);
+      return method(stop);
+    }
     if (!wanted_ && order_ == GuessOrder::Method) return method(stop);
     starts_[rightHandSide].solve(system, b, x, stop, memory_ ? &memory_->policy(rightHandSide) : nullptr, order_,
                                  method);
@@ -59,7 +66,8 @@ class GuessSession {
   /// \param agreed whether they held the same of earlier solves
   void close(const std::vector<StopTest>& stops, bool agreed, const SolverOptions& options, SolveReport& report) {
     GuessOrders::note(comm_, key_,
-                      !wanted_                                                         ? GuessOrder::Method
+                      !wanted_ && options.initialResidual != InitialResidual::Computed ? GuessOrder::Known
+                      : !wanted_                                                       ? GuessOrder::Method
                       : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
                                                                                        : GuessOrder::Residual);
     report.initialGuess = toString(options.initialGuess);
@@ -67,6 +75,7 @@ class GuessSession {
     if (!memory_) return;
     memory_->add(stops, agreed);
     for (const auto& start : starts_) guesses_.push_back(start.report());
+    known_ = Teuchos::null;
     keep(report);
   }
 
@@ -107,6 +116,7 @@ class GuessSession {
   bool inStore_ = true, wanted_ = false;
   GuessOrder order_ = GuessOrder::Method;
   GuessOrders::Comm comm_;
+  Teuchos::RCP<const MultiVector> known_;       ///< residuals, during a solve
   std::shared_ptr<GuessMemory<Types>> memory_;  ///< during a solve
   std::shared_ptr<GuessMemory<Types>> own_;     ///< between solves of this solver, without the store
   std::vector<GuessStart<Types>> starts_;

@@ -31,20 +31,23 @@ class DirectSystem final : public LinearSystem<Types> {
   using MultiVector = typename Types::MultiVector;
 
   /// \param kernels outlive the system
-  /// \param agreement what the first reduction finds out on the way, or null
+  /// \param agreement what the first reduction finds out on the way, or null   \param measure likewise of each residual
   DirectSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, BlockKernels<Types>& kernels,
-               int rightHandSide, Agreement<Types>* agreement = nullptr)
+               int rightHandSide, Agreement<Types>* agreement = nullptr, ResidualMeasure* measure = nullptr)
       : LinearSystem<Types>(kernels),
         operator_(op),
         monitor_(monitor),
         rightHandSide_(rightHandSide),
-        agreement_(agreement) {}
+        agreement_(agreement),
+        measure_(measure) {}
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
   void reduce(ReductionBatch<Types>& batch) override {
     monitor_.board(batch);
     if (agreement_ != nullptr) agreement_->enter(batch);
+    if (measure_ != nullptr) measure_->enter(batch);
     batch.reduce();
+    if (measure_ != nullptr) measure_->read(batch);
     if (agreement_ != nullptr) agreement_->settle(batch);
     monitor_.alight(batch);
   }
@@ -57,6 +60,7 @@ class DirectSystem final : public LinearSystem<Types> {
     monitor_.tell(rightHandSide_, iteration, kind, detail);
   }
   void startUpEnds(int ahead) override { monitor_.startUpEnds(operator_.cost(), ahead); }
+  ResidualMeasure* measure() override { return measure_; }
   bool hasLeft() const override { return operator_.hasLeft(); }
   bool hasRight() const override { return operator_.hasRight(); }
   bool hasDiagonalPreconditioner() const override { return operator_.hasDiagonalPreconditioner(); }
@@ -68,6 +72,7 @@ class DirectSystem final : public LinearSystem<Types> {
   Monitor<Types>& monitor_;
   int rightHandSide_;
   Agreement<Types>* agreement_;
+  ResidualMeasure* measure_;
 };
 
 }  // namespace capstan

@@ -59,10 +59,12 @@ class Lockstep {
 
   /// Runs one body for each right-hand side to its end. Rethrows the first exception of a lane, after unwinding the
   /// others.
-  void run(const std::vector<Body>& bodies) {
+  /// \param measures of the right-hand sides' residuals; none: the 2-norm is all they need
+  void run(const std::vector<Body>& bodies, const std::vector<ResidualMeasure*>& measures = {}) {
     lanes_.clear();
     for (std::size_t c = 0; c < bodies.size(); ++c) {
-      lanes_.push_back(std::make_unique<Lane>(*this, first_ + static_cast<int>(c)));
+      lanes_.push_back(
+          std::make_unique<Lane>(*this, first_ + static_cast<int>(c), measures.empty() ? nullptr : measures[c]));
       Lane& lane = *lanes_.back();
       lane.fiber = std::make_unique<Fiber>([&lane, body = bodies[c]] { body(lane); });
     }
@@ -79,7 +81,8 @@ class Lockstep {
   enum class Request { None, Act, Start, Reduce, Boundary };
 
   struct Lane final : LinearSystem<Types> {
-    Lane(Lockstep& o, int number) : LinearSystem<Types>(o.storage_.kernels), owner(o), rightHandSide(number) {}
+    Lane(Lockstep& o, int number, ResidualMeasure* m)
+        : LinearSystem<Types>(o.storage_.kernels), owner(o), rightHandSide(number), residualMeasure(m) {}
 
     void act(Action a, const MultiVector& from, MultiVector& to) override {
       // A status test that wants the current iterate calls the lane's update while its fiber is paused. A block of
@@ -92,8 +95,10 @@ class Lockstep {
     }
     void reduce(ReductionBatch<Types>& b) override {
       if (owner.running_ != this) return b.reduce();
+      if (residualMeasure != nullptr) residualMeasure->enter(b);
       batch = &b;
       wait(Request::Reduce);
+      if (residualMeasure != nullptr) residualMeasure->read(b);
     }
     PendingReduction<Types> start(ReductionBatch<Types>& b) override {
       if (owner.running_ != this) return b.start();
@@ -115,6 +120,7 @@ class Lockstep {
     }
     bool agreesOnState() const override { return owner.agreement_ == nullptr || owner.agreement_->onState(); }
     void startUpEnds(int ahead) override { owner.monitor_.startUpEnds(owner.operator_.cost(), ahead); }
+    ResidualMeasure* measure() override { return residualMeasure; }
     bool hasLeft() const override { return owner.operator_.hasLeft(); }
     bool hasRight() const override { return owner.operator_.hasRight(); }
     bool hasDiagonalPreconditioner() const override { return owner.operator_.hasDiagonalPreconditioner(); }
@@ -128,6 +134,7 @@ class Lockstep {
 
     Lockstep& owner;
     int rightHandSide;
+    ResidualMeasure* residualMeasure;
     std::unique_ptr<Fiber> fiber;
     Request request = Request::None;
     Action action = Action::Operator;

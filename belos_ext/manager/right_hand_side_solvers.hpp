@@ -34,6 +34,14 @@ class RightHandSideSolvers {
     }
   }
 
+  /// What takes the norm that the tolerance is meant in, for each right-hand side; kept as long as that norm is wanted.
+  /// Local.
+  void measure(ResidualNorm norm, std::vector<StopTest>& stops, double globalRows) {
+    if (norm == ResidualNorm::Two) return measures_.clear();
+    while (measures_.size() < stops.size()) measures_.push_back(std::make_unique<ResidualMeasure>(globalRows));
+    for (std::size_t c = 0; c < stops.size(); ++c) stops[c].judgeBy(measures_[c].get());
+  }
+
   /// Solves A x = b for all of them. Collective. Throws ParametersDiffer.
   /// \param brought checksums of the parameters and of the state that configure() was given
   /// \param together how many advance together, at least 1: rightHandSidesTogether()   \param guesses open
@@ -55,17 +63,19 @@ class RightHandSideSolvers {
       monitor.resetNumIters(0);
       Agreement<Types> agreement(brought);
       if (end - begin == 1) {
-        DirectSystem<Types> system(a, monitor, kernels_, static_cast<int>(begin), &agreement);
+        DirectSystem<Types> system(a, monitor, kernels_, static_cast<int>(begin), &agreement, stops[begin].measure());
         one(begin, system);
         agreed_ = agreement.onState();
         continue;
       }
       std::vector<typename Lockstep<Types>::Body> bodies;
+      std::vector<ResidualMeasure*> measures;
       for (std::size_t c = begin; c < end; ++c) {
+        measures.push_back(stops[c].measure());
         bodies.push_back([&, c](LinearSystem<Types>& system) { one(c, system); });
       }
       if (!storage_) storage_ = std::make_unique<LockstepStorage<Types>>();
-      Lockstep<Types>(a, monitor, static_cast<int>(begin), *storage_, &agreement).run(bodies);
+      Lockstep<Types>(a, monitor, static_cast<int>(begin), *storage_, &agreement).run(bodies, measures);
       agreed_ = agreement.onState();
     }
   }
@@ -86,6 +96,7 @@ class RightHandSideSolvers {
   /// Gives back the storage; completes what is in flight.
   void clear() {
     solvers_.clear();
+    measures_.clear();
     storage_.reset();
     kernels_ = {};
   }
@@ -93,6 +104,7 @@ class RightHandSideSolvers {
  private:
   const MethodTraits& method_;
   bool agreed_ = false;
+  std::vector<std::unique_ptr<ResidualMeasure>> measures_;
   std::vector<std::unique_ptr<KrylovSolver<Types>>> solvers_;
   std::unique_ptr<LockstepStorage<Types>> storage_;
   BlockKernels<Types> kernels_;

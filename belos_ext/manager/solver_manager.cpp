@@ -252,6 +252,11 @@ Belos::ReturnType SolverManager<Types>::nothingToSolve(const SolverOptions& opti
 template <class Types>
 bool SolverManager<Types>::takesGuesses(const StopCriteria& criteria) {
   if (parameters_.options().initialGuess.mode == InitialGuess::Mode::Application) return false;
+  if (parameters_.options().residualNorm != ResidualNorm::Two) {
+    report_.events.push_back(
+        {0, -1, "initial guess", "that of the application: others are judged in the 2-norm alone"});
+    return false;
+  }
   if (!operator_->hasLeft() || !criteria.scalesByNative()) return true;
   report_.events.push_back({0, -1, "initial guess",
                             "that of the application: a residual scaled by the preconditioned one of its x would need "
@@ -270,7 +275,10 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
   solvers_->configure(stops.size(), own, known);
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
-  guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric, key, *problem_->getLHS());
+  solvers_->measure(options.residualNorm, stops, static_cast<double>(problem_->getLHS()->getGlobalLength()));
+  guesses_->open(
+      options, takesGuesses(stops.front().criteria()), method_.needsSymmetric, key, *problem_->getLHS(),
+      options.initialResidual == InitialResidual::ZeroGuess ? problem_->getRHS() : problem_->getInitResVec());
   Checksum earlier;
   earlier.add(checksumOf(known));
   earlier.add(guesses_->checksum());

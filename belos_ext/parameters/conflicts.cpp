@@ -41,6 +41,20 @@ void checkBasis(const SolverOptions& options, const MethodTraits& method) {
   }
 }
 
+void checkResidualNorm(const SolverOptions& options, const MethodTraits& method) {
+  if (options.residualNorm == ResidualNorm::Two) return;
+  const bool given = options.explicitScalingGiven || options.implicitScalingGiven;
+  const auto scaling = options.explicitScalingGiven ? options.explicitScaling : options.implicitScaling;
+  if (!given || scaling == ResidualScaling::NormOfInitRes || scaling == ResidualScaling::None ||
+      scaling == ResidualScaling::UserProvided) {
+    return;
+  }
+  conflict(method,
+           fmt::format("\"Residual Norm\" = \"{}\" goes with the scalings \"Norm of Initial Residual\", \"None\" "
+                       "and \"User Provided\", not with \"{}\"",
+                       toString(options.residualNorm), toString(scaling)));
+}
+
 /// The correction by V^T V is for a method that is one product ahead of its basis.
 void checkPipelinedOrthogonalization(const SolverOptions& options, const MethodTraits& method) {
   const BlockOrthogonalization scheme = options.blockOrthogonalization;
@@ -66,6 +80,7 @@ void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
                          "for a preconditioner that changes from one application to the next",
                          toString(method.family)));
   }
+  checkResidualNorm(options, method);
   const bool isPipelinedGmres = method.pipelined && method.family == Family::Gmres;
   if (isPipelinedGmres && options.flexible) {
     conflict(method,

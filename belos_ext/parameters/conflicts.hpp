@@ -17,6 +17,7 @@ namespace capstan {
 ///   intra-block schemes need reductions of their own.
 /// - An explicit "Step Size" cannot exceed "Num Blocks".
 /// - CG, BiCGStab and pipelined GMRES have no flexible variant here.
+/// - The 1-norm of the right-hand side is not known, nor that of a preconditioned residual.
 /// - A basis that does not use "Shifts", "Eigenvalue Bounds" or Ritz values cannot be combined with them.
 /// - Pipelined GMRES has single-reduce CGS, CGS2 and MGS at depth 1, and CGS beyond.
 /// - Pipelined GMRES takes "Shifts" or "Eigenvalue Bounds"; both only where the drop tolerance uses the bounds.

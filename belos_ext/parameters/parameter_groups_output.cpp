@@ -142,19 +142,6 @@ ParameterRow fixedNumber(const std::string& name, double value, double harmless,
   return row;
 }
 
-ParameterRow residualNorm() {
-  ParameterRow row = described("Residual Norm", "string", "TwoNorm", Takers::EveryMethod,
-                               "The norm of the stop tests. Other norms would need reductions of their own.");
-  row.words = {"TwoNorm"};
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) {
-    if (!isWord(entry, "TwoNorm")) throw std::invalid_argument("is not supported");
-  };
-  row.print = [](const ParameterState&, Teuchos::ParameterList& list) {
-    list.set("Residual Norm", std::string("TwoNorm"));
-  };
-  return row;
-}
-
 std::function<void(const Teuchos::ParameterEntry&)> oneOf(const std::vector<std::string>& words) {
   return [words](const Teuchos::ParameterEntry& entry) {
     const bool known = std::any_of(words.begin(), words.end(), [&](const auto& word) { return isWord(entry, word); });
@@ -232,7 +219,6 @@ std::vector<ParameterRow> acceptedForBelos() {
                   "There is no threshold: a scheme reorthogonalises always or never."),
       fixedNumber("Max Orthogonalization Passes", 2.0, 2.0, "the scheme fixes the number of passes",
                   "The scheme fixes the number of passes."),
-      residualNorm(),
   };
 }
 

@@ -169,6 +169,18 @@ std::vector<ParameterRow> stopping() {
               "What the computed residual b - A x is divided by in the check that decides on convergence. As in Belos, "
               "only where it is given, or GMRES has a left preconditioner; elsewhere the implicit scaling counts."),
       userScale(),
+      choice(
+          "Residual Norm", &SolverOptions::residualNorm, {ResidualNorm::Two, ResidualNorm::One}, Takers::EveryMethod,
+          "The norm of b - A x that is compared with the tolerance. OneNorm: the sum of absolute values, as OpenFOAM "
+          "judges; b - A x alone decides then, without a left preconditioner, scaled as the explicit scaling says "
+          "where it is given, else as the implicit one. It costs no reduction."),
+      choice(
+          "Initial Residual", &SolverOptions::initialResidual,
+          {InitialResidual::Computed, InitialResidual::Given, InitialResidual::ZeroGuess}, Takers::EveryMethod,
+          "How b - A x of the guess is known, from the second solve of a problem on. computed: by a product. given: "
+          "it is what the application handed to Belos::LinearProblem::setInitResVec() before this solve. zero guess: "
+          "the application's x is zero, so that it is b. A wrong one costs iterations: the residual that ends a solve "
+          "is always computed."),
       residualReplacement(),
       choice(
           "Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,

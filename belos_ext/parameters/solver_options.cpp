@@ -92,6 +92,20 @@ std::string toString(NullSpace nullSpace) {
   throw std::logic_error("NullSpace out of range");
 }
 
+std::string toString(ResidualNorm norm) { return norm == ResidualNorm::Two ? "TwoNorm" : "OneNorm"; }
+
+std::string toString(InitialResidual residual) {
+  switch (residual) {
+    case InitialResidual::Computed:
+      return "computed";
+    case InitialResidual::Given:
+      return "given";
+    case InitialResidual::ZeroGuess:
+      return "zero guess";
+  }
+  throw std::logic_error("InitialResidual out of range");
+}
+
 std::string toString(KeepBasis keep) {
   switch (keep) {
     case KeepBasis::Auto:

@@ -43,6 +43,12 @@ enum class Fallback { Gmres, None };
 /// What is done about constants in the null space of A.
 enum class NullSpace { None, Constant, Auto };
 
+/// The norm of b - A x that is compared with the tolerance.
+enum class ResidualNorm { Two, One };
+
+/// How the residual of the guess is known.
+enum class InitialResidual { Computed, Given, ZeroGuess };
+
 /// Whether GMRES keeps what the right preconditioner makes of its basis.
 enum class KeepBasis { Auto, On, Off };
 
@@ -76,6 +82,8 @@ struct SolverOptions {
   ResidualScaling explicitScaling = ResidualScaling::NormOfInitRes;
   bool implicitScalingGiven = false;  ///< asked for by the application or the user, not a default
   bool explicitScalingGiven = false;
+  ResidualNorm residualNorm = ResidualNorm::Two;
+  InitialResidual initialResidual = InitialResidual::Computed;
   double userScale = 1.0;  ///< the divisor of ResidualScaling::UserProvided
   ResidualReplacement residualReplacement;
   Fallback fallback = Fallback::Gmres;
@@ -132,6 +140,8 @@ std::string toString(IntraOrthogonalization scheme);
 std::string toString(Fallback fallback);
 std::string toString(NullSpace nullSpace);
 std::string toString(KeepBasis keep);
+std::string toString(ResidualNorm norm);
+std::string toString(InitialResidual residual);
 std::string toString(const ResidualReplacement& replacement);
 std::string toString(const InitialGuess& guess);
 std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits

@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "belos_ext/convergence/residual_measure.hpp"
 #include "tpetra_ext/operators/block_kernels.hpp"
 #include "tpetra_ext/operators/diagonal_rows.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
@@ -71,6 +72,9 @@ class LinearSystem {
   /// reduction. Where they do not, the state is to be forgotten.
   virtual bool agreesOnState() const { return true; }
 
+  /// What takes the norm that the tolerance is meant in; null where that is the 2-norm.
+  virtual ResidualMeasure* measure() { return nullptr; }
+
   virtual bool hasLeft() const = 0;
   virtual bool hasRight() const = 0;
 
@@ -111,11 +115,21 @@ class LinearSystem {
     knownResidual_ = &r;
   }
 
-  /// r = b - A x.
+  /// r = b - A x. Its norm is to be reduced next: the norm that the tolerance is meant in goes with it.
   void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) {
-    if (std::exchange(known_, nullptr) == &x) return kernels_.scale(Scalar(1), *knownResidual_, r);
-    act(Action::Operator, x, r);
-    kernels_.axpby(Scalar(1), b, Scalar(-1), r);
+    if (std::exchange(known_, nullptr) == &x) {
+      kernels_.scale(Scalar(1), *knownResidual_, r);
+    } else {
+      act(Action::Operator, x, r);
+      kernels_.axpby(Scalar(1), b, Scalar(-1), r);
+    }
+    takeMeasure(r);
+  }
+
+  /// The norm of r that the tolerance is meant in goes with the next reduction, where that is another one than the
+  /// 2-norm. Local.
+  void takeMeasure(const MultiVector& r) {
+    if (auto* const one = measure()) one->take(static_cast<double>(kernels_.absoluteSum(r)));
   }
 
   /// z = M_L^{-1} r: from a residual to the one GMRES minimises.

@@ -44,6 +44,7 @@ class RightPreconditionedSystem final : public LinearSystem<Types> {
     system_.tell(iteration, kind, detail);
   }
   void startUpEnds(int ahead) override { system_.startUpEnds(ahead); }
+  ResidualMeasure* measure() override { return system_.measure(); }
   bool hasLeft() const override { return false; }
   bool hasRight() const override { return system_.preconditioned(); }
   bool hasDiagonalPreconditioner() const override { return system_.hasDiagonalPreconditioner(); }

@@ -204,6 +204,16 @@ class BlockKernels {
     return squares;
   }
 
+  /// The sum of |v_i| over this rank's part of a single vector. Waits for the result.
+  Scalar absoluteSum(const MultiVector& v) const {
+    const auto column = readableColumn(v);
+    Scalar total = 0;
+    kernels::reduceAndWait(
+        "capstan absolute sum", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += column(i) < 0 ? -column(i) : column(i); }, total);
+    return total;
+  }
+
   /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.
   bool finite(const MultiVector& v) const {
     const auto column = readableColumn(v);
