@@ -70,6 +70,7 @@ class Cg final : public KrylovSolver<Types> {
   /// `stop` has begun. Collective.
   void resume(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const MultiVector& p) {
     v_.prepare(system, b);
+    v_.recompute();
     auto& batch = v_.batch();
     system.residual(b, x, v_.r());
     rows_.takeOut(system, v_.r());
@@ -85,13 +86,13 @@ class Cg final : public KrylovSolver<Types> {
     guess_.keepGuess(system, x, size, batch[sum]);
     startWatches(size, rows_.norm(system, b, x, v_.r(), left, square, batch));
     if (std::isfinite(along)) system.kernels().sweep(axpy(along, v_.p(), x), axpy(-along, v_.s(), v_.r()));
+    fresh_ = false;
     v_.preconditionResidual(system);
     batch.clear();
     const auto sz = batch.dot(v_.s(), v_.z());
     system.reduce(batch);
     const Scalar onto = batch[sz] / curvature;
     system.kernels().axpby(Scalar(1), v_.z(), std::isfinite(onto) ? -onto : Scalar(0), v_.p());  // conjugate to p
-    fresh_ = false;
     v_.multiply(system);
     v_.measure(system);
     judgeConstants(system, stop);
@@ -153,9 +154,8 @@ class Cg final : public KrylovSolver<Types> {
     while (!stop.over()) {
       const auto& q = v_.products();
       if (v_.constants().dominates(v_.sums().p, q.pp)) v_.projectDirection(system, stop.iterations());
-      const Scalar alpha = q.nu / q.mu;
-      const Scalar predicted = q.nu - 2 * alpha * q.delta + alpha * alpha * q.gamma;  // the next nu, not reduced
-      const Scalar beta = predicted / q.nu;
+      const auto next = v_.nextStep();  // alpha = nu / mu; beta from the next nu, predicted
+      const auto [alpha, beta] = next;
       if (watch_.sees(q.mu, q.nu, q.sz)) system.tell(stop.iterations(), "indefinite", watch_.seen());
       if (stop.reached(root(q.rr))) {
         if (!examine(system, b, x, stop, root(q.rr), true)) break;
@@ -165,12 +165,14 @@ class Cg final : public KrylovSolver<Types> {
         overflow(system, b, x, stop);
         break;
       } else {
-        v_.step(system, alpha, beta, x, renewalIsDue());  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
+        v_.step(system, next, x, renewalIsDue());  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
         gap_.stepped(static_cast<double>(alpha), root(q.pp), root(q.ss));
         if (!follow(system, b, x, stop, v_.nextNorm(alpha))) break;
       }
       v_.multiply(system);  // s = A p, t = M^{-1} s
-      v_.measure(system);   // (p, s), (r, t), (s, t), (r, z) recomputed, (r, r)
+      if (stop.wantsMeasure(stop.recursive())) system.takeMeasure(v_.r());
+      v_.measure(system);  // (p, s), (r, t), (s, t), (r, z) recomputed, (r, r)
+      stop.measured(root(v_.products().rr));
     }
     goBack(system, x, stop);
   }
@@ -206,6 +208,10 @@ class Cg final : public KrylovSolver<Types> {
     if (claimed && v_.constants().endsInconsistent(system, attained_, v_.rest(), stop)) return false;
     if (stop.verified({attained_, attained_}, claimed)) return false;
     if (claimed && rounding_.ends(system, x, stop)) return false;
+    if (claimed && stop.cameEarly()) {
+      rows_.takeOut(system, v_.r());
+      return true;
+    }
     if (claimed && replacement_.mode == ResidualReplacement::Mode::Off) {
       stop.stop(StopReason::Stagnation);
       return false;
@@ -235,8 +241,9 @@ class Cg final : public KrylovSolver<Types> {
   void replaceResidual(LinearSystem<Types>& system, bool newDirection) {
     rows_.takeOut(system, v_.r());
     gap_.replaced(v_.rest());
-    v_.preconditionResidual(system);
     sinceRenewal_ = 0;
+    if (!newDirection && v_.measures()) return v_.keepDirection(system);
+    v_.preconditionResidual(system);
     if (newDirection) v_.beginAgain(system);
     fresh_ = fresh_ || newDirection;
   }
@@ -286,6 +293,7 @@ class Cg final : public KrylovSolver<Types> {
     const double least = root(static_cast<Scalar>(x.getGlobalLength()) * std::numeric_limits<Scalar>::min());
     const double step = std::abs(static_cast<double>(alpha)) * std::max(root(v_.products().pp), least);
     if (gap_.iterate() + step < tuning::cg::farFromOverflow * largest) return true;
+    v_.settleDirection(system);
     MultiVector candidate(x, Teuchos::Copy);
     system.kernels().axpby(alpha, v_.p(), Scalar(1), candidate);
     v_.batch().clear();

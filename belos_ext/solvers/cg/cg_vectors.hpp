@@ -12,6 +12,7 @@
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/solvers/cg/measured_products.hpp"
 
 namespace capstan {
 
@@ -33,6 +34,11 @@ class CgVectors {
     Scalar rt = 0, sz = 0;  ///< (r, M^{-1} s) and (s, z); the latter is mu where A is symmetric
   };
 
+  /// x += alpha p, p = z + beta p.
+  struct Step {
+    Scalar alpha, beta;
+  };
+
   /// (e, v), where constants may have to be projected out.
   struct Sums {
     Scalar r = 0, p = 0, s = 0, t = 0;
@@ -47,6 +53,9 @@ class CgVectors {
       batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
     }
     preconditioned_ = system.preconditioned();
+    measures_ = system.sparesProducts();
+    settled_ = true;
+    measured_ = {};
     if (preconditioned_ && z_.is_null()) z_ = Teuchos::rcp(new MultiVector(map, 1));
     if (preconditioned_ && t_.is_null()) t_ = Teuchos::rcp(new MultiVector(map, 1));
     if (system.hasLeft() && system.hasRight() && between_.is_null()) between_ = Teuchos::rcp(new MultiVector(map, 1));
@@ -59,10 +68,17 @@ class CgVectors {
   MultiVector& s() { return *s_; }
   MultiVector& z() { return preconditioned_ ? *z_ : *r_; }
   MultiVector& t() { return preconditioned_ ? *t_ : *s_; }
+  /// A z where the products are measured.
+  MultiVector& w() { return *t_; }
   ReductionBatch<Types>& batch() { return *batch_; }
   const Products& products() const { return q_; }
   const Sums& sums() const { return sums_; }
   ConstantNullSpace<Types>& constants() { return constants_; }
+
+  /// Whether products with A z are measured (MeasuredProducts), for M is costly or not linear.
+  bool measures() const { return measures_; }
+  /// z -= alpha t from the first step on: M is linear.
+  void recompute() { measures_ = false; }
 
   /// z = M^{-1} r; without its constant, in a reduction, where constants are projected out.
   void preconditionResidual(LinearSystem<Types>& system) {
@@ -81,32 +97,59 @@ class CgVectors {
     return *batch_;
   }
 
-  /// p = z.
-  void beginAgain(LinearSystem<Types>& system) { system.kernels().scale(Scalar(1), z(), *p_); }
-
-  /// s = A p, t = M^{-1} s.
-  void multiply(LinearSystem<Types>& system) {
+  /// p = z: a new beginning.
+  void beginAgain(LinearSystem<Types>& system) {
+    system.kernels().scale(Scalar(1), z(), *p_);
+    settled_ = true;
+  }
+  /// r has been replaced, and p stays: s = A p without what rounding has made of it.
+  void keepDirection(LinearSystem<Types>& system) {
     system.act(Action::Operator, *p_, *s_);
-    if (preconditioned_) system.precondition(*s_, between_.get(), *t_);
+    settled_ = false;
+  }
+
+  /// s = A p, t = M^{-1} s. Or, where products are measured, z = M^{-1} r and w = A z, but for a new beginning.
+  void multiply(LinearSystem<Types>& system) {
+    if (measures_ && !settled_) {
+      preconditionResidual(system);
+      return system.act(Action::Operator, *z_, w());
+    }
+    system.act(Action::Operator, *p_, *s_);
+    if (preconditioned_ && !measures_) system.precondition(*s_, between_.get(), *t_);
   }
 
   /// Enters the products into the cleared batch.
   void enter() {
     auto& batch = *batch_;
     slots_ = {};
+    if (measures_ && !settled_) {
+      measured_.enter(batch, *r_, *z_, w(), *p_, *s_);
+      if (constants_.watching()) slots_.sumZ = constants_.enter(batch, *z_);
+      if (constants_.watching()) slots_.sumP = constants_.enter(batch, *p_);
+      return;
+    }
     slots_.mu = batch.dot(*p_, *s_);
     slots_.rr = batch.norm2(*r_);
     slots_.rs = batch.dot(*r_, *s_);
     slots_.ss = batch.norm2(*s_);
     slots_.pp = batch.norm2(*p_);
     slots_.nu = preconditioned_ ? batch.dot(*r_, *z_) : slots_.rr;
-    slots_.rt = preconditioned_ ? batch.dot(*r_, *t_) : slots_.rs;
     slots_.sz = preconditioned_ ? batch.dot(*s_, *z_) : slots_.rs;
-    slots_.gamma = preconditioned_ ? batch.dot(*s_, *t_) : slots_.ss;
+    slots_.rt = measures_ ? slots_.sz : preconditioned_ ? batch.dot(*r_, *t_) : slots_.rs;
+    slots_.gamma = preconditioned_ && !measures_ ? batch.dot(*s_, *t_) : slots_.ss;
     enterSums();
   }
   void take() {
     const auto& batch = *batch_;
+    if (measures_ && !settled_) {
+      measured_.take(batch);
+      const auto& m = measured_;
+      q_ = {m.mu, m.nu, Scalar(0), Scalar(0), m.rr, m.rs, m.ss, m.pp, m.sz, m.sz};
+      sums_ = {};
+      if (slots_.sumZ) sums_.p = batch[*slots_.sumZ] + m.beta * batch[*slots_.sumP];
+      return;
+    }
+    measured_.begin(batch[slots_.nu]);
     const Scalar delta = (batch[slots_.rt] + batch[slots_.sz]) / 2;
     q_ = {batch[slots_.mu],    batch[slots_.nu], delta,
           batch[slots_.gamma], batch[slots_.rr], batch[slots_.rs],
@@ -114,16 +157,25 @@ class CgVectors {
           batch[slots_.sz]};
     takeSums();
   }
-  /// The one reduction. Collective.
+  /// The one reduction. Where enough steps have been measured, s = A p and t = M^{-1} s take over, which rounding does
+  /// less harm: one more reduction, 1 A and 1 M^{-1}, once. Collective.
   void measure(LinearSystem<Types>& system) {
     batch_->clear();
     enter();
     system.reduce(*batch_);
     take();
+    if (!measures_ || measured_.varies || measured_.steps < tuning::cg::measuredSteps) return;
+    settleDirection(system);
+    measures_ = false;
+    multiply(system);
+    measure(system);
   }
 
-  /// p once more without its constant, and z. Their products. Two reductions.
+  /// p once more without its constant, and z. Their products. Two reductions. From here on z -= alpha t, which keeps
+  /// the constant out.
   void projectDirection(LinearSystem<Types>& system, int iteration) {
+    settleDirection(system);
+    measures_ = false;
     constants_.remove(system, constants_.meanOf(sums_.p), *p_);
     constants_.project(system, iteration);
     constants_.takeOut(system, *z_, *batch_);
@@ -140,10 +192,33 @@ class CgVectors {
     measure(system);
   }
 
-  /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p in one pass.
-  /// \param renew z = M^{-1} r instead
-  void step(LinearSystem<Types>& system, Scalar alpha, Scalar beta, MultiVector& x, bool renew) {
-    if (!preconditioned_) {
+  /// The next step. With z -= alpha t, beta is predicted from the next (r, z); where products are measured it makes the
+  /// p of this step conjugate to the one before.
+  Step nextStep() const {
+    if (measures_) return {measured_.pr / q_.mu, measured_.beta};
+    const Scalar alpha = q_.nu / q_.mu;
+    return {alpha, (q_.nu - 2 * alpha * q_.delta + alpha * alpha * q_.gamma) / q_.nu};
+  }
+
+  /// p = z + beta p and s = w + beta s, where they are still to be made.
+  void settleDirection(LinearSystem<Types>& system) {
+    if (!measures_ || settled_) return;
+    system.kernels().sweep(axpby(Scalar(1), *z_, measured_.beta, *p_), axpby(Scalar(1), w(), measured_.beta, *s_));
+    settled_ = true;
+  }
+
+  /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p in one pass; where products are measured p = z + beta p,
+  /// s = w + beta s, x += alpha p, r -= alpha s.
+  /// \param renew z = M^{-1} r instead of z -= alpha t
+  void step(LinearSystem<Types>& system, const Step& next, MultiVector& x, bool renew) {
+    const auto [alpha, beta] = next;
+    if (measures_ && settled_) {
+      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_));
+      settled_ = false;
+    } else if (measures_) {
+      system.kernels().sweep(axpby(Scalar(1), *z_, beta, *p_), axpby(Scalar(1), w(), beta, *s_), axpy(alpha, *p_, x),
+                             axpy(-alpha, *s_, *r_));
+    } else if (!preconditioned_) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
     } else if (!renew && constants_.active()) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
@@ -165,7 +240,7 @@ class CgVectors {
   /// Whether (r, M^{-1} s) and (s, z) differ by more than rounding makes them: z is no longer M^{-1} r, or M is not
   /// symmetric.
   bool strayed() const {
-    return preconditioned_ &&
+    return preconditioned_ && !measures_ &&
            std::abs(q_.rt - q_.sz) > static_cast<Scalar>(tuning::cg::strayed) * (std::abs(q_.rt) + std::abs(q_.sz));
   }
 
@@ -193,7 +268,7 @@ class CgVectors {
   struct Slots {
     using Slot = typename ReductionBatch<Types>::Slot;
     Slot mu, nu, rt, sz, gamma, rr, rs, ss, pp;
-    std::optional<Slot> sumR, sumP, sumS, sumT;  ///< where somebody wants them
+    std::optional<Slot> sumR, sumP, sumS, sumT, sumZ;  ///< where somebody wants them
   };
 
   void enterSums() {
@@ -216,6 +291,9 @@ class CgVectors {
   }
 
   bool preconditioned_ = false;
+  bool measures_ = false;
+  bool settled_ = true;  ///< p and s are those of the next step, not of the last one
+  MeasuredProducts<Types> measured_;
   double rest_ = 0;
   ConstantNullSpace<Types> constants_;
   Sums sums_;
