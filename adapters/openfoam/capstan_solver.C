@@ -19,7 +19,7 @@ capstanSolver::capstanSolver(const word& fieldName, const lduMatrix& matrix,
 solverPerformance capstanSolver::solve(scalarField& psi, const scalarField& source, const direction component) const {
   const auto controls = capstan::foam::readControls(controlDict_, matrix_.symmetric());
   const capstan::foam::Limits limits{tolerance_, relTol_, minIter_, maxIter_};
-  capstan::foam::FieldSolve solve({matrix_, interfaceBouCoeffs_, interfaces_}, fieldName_, component, controls, limits);
+  capstan::foam::FieldSolve solve(*this, {matrix_, interfaceBouCoeffs_, interfaces_}, component, controls, limits);
   try {
     return solve.run(psi, source);
   } catch (const Foam::error&) {

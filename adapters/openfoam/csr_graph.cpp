@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "adapters/openfoam/csr_graph.hpp"
-
 #include <fmt/format.h>
 
 #include <Teuchos_ArrayRCP.hpp>
-#include <Teuchos_DefaultMpiComm.hpp>
-#include <Teuchos_OpaqueWrapper.hpp>
 #include <algorithm>
 #include <numeric>
 #include <stdexcept>
 
-#include "adapters/openfoam/start_trilinos.hpp"
+#include "adapters/openfoam/trilinos_types.hpp"
 
 namespace capstan::foam {
 namespace {
 
 using GlobalOrdinal = Map::global_ordinal_type;
 using LocalOrdinal = Map::local_ordinal_type;
-
-// Duplicated, so that Trilinos' messages never meet those of the application.
-Teuchos::RCP<const Teuchos::Comm<int>> duplicate(MPI_Comm comm) {
-  MPI_Comm own = MPI_COMM_NULL;
-  if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS) {
-    throw std::runtime_error("MPI cannot duplicate the mesh's communicator");
-  }
-  return Teuchos::rcp(new Teuchos::MpiComm<int>(Teuchos::opaqueWrapper<MPI_Comm>(own, MPI_Comm_free)));
-}
 
 std::int64_t numLocalRows(const CsrPattern& pattern) { return static_cast<std::int64_t>(pattern.rowStart.size()) - 1; }
 
@@ -57,21 +44,21 @@ std::vector<GlobalOrdinal> remoteColumns(const CsrPattern& pattern) {
 
 }  // namespace
 
-std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern) {
+std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const CellMap& cells) {
   requireConsistent(pattern);
-  ensureTrilinos();
   const auto rows = numLocalRows(pattern);
-  const auto comm = duplicate(pattern.comm);
-  const auto rowMap = Teuchos::rcp(
-      new const Map(static_cast<Tpetra::global_size_t>(pattern.globalRows), static_cast<std::size_t>(rows), 0, comm));
+  const auto& rowMap = cells.map;
+  if (localCells(cells) != rows) {
+    throw std::invalid_argument(fmt::format("{} rows for a mesh of {} cells on this rank", rows, localCells(cells)));
+  }
 
   const auto remote = remoteColumns(pattern);
   std::vector<GlobalOrdinal> columns(static_cast<std::size_t>(rows));
   std::iota(columns.begin(), columns.end(), static_cast<GlobalOrdinal>(pattern.firstRow));
   columns.insert(columns.end(), remote.begin(), remote.end());
   const auto invalid = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
-  const auto columnMap =
-      Teuchos::rcp(new const Map(invalid, columns.data(), static_cast<LocalOrdinal>(columns.size()), 0, comm));
+  const auto columnMap = Teuchos::rcp(
+      new const Map(invalid, columns.data(), static_cast<LocalOrdinal>(columns.size()), 0, rowMap->getComm()));
 
   auto result = std::make_shared<CsrGraph>();
   result->position.resize(pattern.columns.size());

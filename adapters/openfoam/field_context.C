@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <map>
@@ -12,7 +13,7 @@ namespace capstan::foam {
 namespace {
 
 struct Registry {
-  std::map<std::string, std::shared_ptr<const MeshGraph>> meshes;
+  std::map<std::string, MeshParts> meshes;
   std::map<std::string, std::shared_ptr<FieldContext>> fields;
   RunSummary summary;
   bool printSummary = false;
@@ -52,26 +53,39 @@ std::vector<double> testVector(std::int64_t first, std::size_t size) {
 
 }  // namespace
 
+bool FieldContext::fits(const LduSystem& system) const {
+  return cells_ != nullptr && localCells(*cells_) == system.matrix.diag().size();
+}
+
 void FieldContext::adopt(const LduSystem& system) {
   solver_.reset();
   graph_.reset();
+  assembled_.reset();
   matrixAge_ = 0;
   preconditionerAge_ = 0;
   spread = 0;
-  std::shared_ptr<const MeshGraph> candidate;
-  if (!mesh_.empty()) {
-    candidate = registry().meshes[mesh_];
-  }
-  int shared = candidate != nullptr && candidate->fingerprint == LduCsr::fingerprint(system) ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, meshCommunicator(system.matrix));
-  if (shared == 0) {
-    candidate = std::make_shared<const MeshGraph>(system);
-    if (!mesh_.empty()) {
-      registry().meshes[mesh_] = candidate;
-    }
-  }
-  graph_ = candidate;
-  solver_ = std::make_unique<CsrSolver>(graph_->graph, field_);
+  const auto comm = meshCommunicator(system.matrix);
+  const std::int64_t cells = system.matrix.diag().size();
+  MeshParts& parts = registry().meshes[mesh_];
+  int shared = parts.cells != nullptr && localCells(*parts.cells) == cells ? 1 : 0;
+  MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, comm);
+  if (shared == 0) parts = {makeCellMap(comm, cells), nullptr};
+  cells_ = parts.cells;
+  solver_ = std::make_unique<FieldSolver>(cells_, label_);
+}
+
+// The addressing of a mesh may change while its number of cells stays: it is looked at whenever it is used.
+void FieldContext::takeGraph(const LduSystem& system) {
+  MeshParts& parts = registry().meshes[mesh_];
+  const auto fingerprint = LduCsr::fingerprint(system);
+  int known[2] = {graph_ != nullptr && graph_->fingerprint == fingerprint ? 1 : 0,
+                  parts.graph != nullptr && parts.graph->fingerprint == fingerprint ? 1 : 0};
+  MPI_Allreduce(MPI_IN_PLACE, known, 2, MPI_INT, MPI_MIN, meshCommunicator(system.matrix));
+  if (known[0] != 0) return;
+  if (known[1] == 0) parts.graph = std::make_shared<const MeshGraph>(system, *cells_);
+  graph_ = parts.graph;
+  assembled_ = std::make_unique<AssembledPreconditioner>(graph_->graph, label_);
+  matrixAge_ = preconditionerAge_ = 0;
 }
 
 bool FieldContext::isDue(const UpdatePolicy& policy, int age) const {
@@ -81,58 +95,68 @@ bool FieldContext::isDue(const UpdatePolicy& policy, int age) const {
     case UpdatePolicy::Kind::Periodic:
       return age == 0 || age >= policy.frequency;
     case UpdatePolicy::Kind::Adaptive:
-      return age == 0 || (freshCost_ > 0 && lastCost_ > policy.growth * freshCost_);
+      return age == 0 || ageing_.failed || ageing_.excess > ageing_.setUp ||
+             ageing_.lastIterations > policy.growth * ageing_.freshIterations;
     case UpdatePolicy::Kind::Never:
       return age == 0;
   }
   return true;
 }
 
-bool FieldContext::update(const LduSystem& system, Foam::direction component, double sign,
-                          const SolverControls& controls) {
-  // A kept matrix of the other sign would turn every correction round.
-  if (isDue(controls.matrixUpdate, matrixAge_) || sign != sign_) {
-    sign_ = sign;
-    graph_->csr.values(system, component, sign, values_);
-    solver_->setMatrix(values_);
-    matrixAge_ = 0;
-    preconditionerStale_ = true;
-    if (controls.verify) {
-      verify(system, component);
-    }
-  }
+const AssembledPreconditioner* FieldContext::assembled(const LduSystem& system, Foam::direction component, double sign,
+                                                       const SolverControls& controls, bool renew, bool& built) {
+  takeGraph(system);
+  const auto& choice = controls.preconditioner.assembled;
+  const bool otherSign = sign != sign_;  // a preconditioner of the other sign would turn every correction round
+  const bool takes = isDue(controls.matrixUpdate, matrixAge_);
+  built = renew || otherSign || !assembled_->has(choice) ||
+          (takes && isDue(controls.preconditionerUpdate, preconditionerAge_));
   ++matrixAge_;
-  const bool renew = preconditionerStale_ && isDue(controls.preconditionerUpdate, preconditionerAge_);
-  const bool build = renew || !solver_->hasPreconditioner(controls.preconditioner);
-  if (build) {
-    const auto warning = solver_->updatePreconditioner(controls.preconditioner);
-    if (!warning.empty()) {
-      WarningInFunction << "field " << field_.c_str() << ": " << warning.c_str() << Foam::endl;
-    }
-    preconditionerStale_ = false;
-    preconditionerAge_ = 0;
-    freshCost_ = 0;
-  }
   ++preconditionerAge_;
-  return build;
+  if (!built) return assembled_.get();
+  const double start = MPI_Wtime();
+  sign_ = sign;
+  if (takes || renew || otherSign || values_.empty()) {
+    graph_->csr.values(system, component, sign, values_);
+    matrixAge_ = 1;
+  }
+  const auto warning = assembled_->update(choice, values_);
+  if (!warning.empty()) {
+    WarningInFunction << "field " << label_.c_str() << ": " << warning.c_str() << Foam::endl;
+  }
+  if (controls.verify) verify(system, component, sign);
+  preconditionerAge_ = 1;
+  ageing_ = {};
+  ageing_.setUp = MPI_Wtime() - start;
+  return assembled_.get();
 }
 
-void FieldContext::learn(int iterations, double digits) {
-  if (iterations == 0 || !(digits > 0)) {
-    return;
-  }
-  lastCost_ = iterations / digits;
-  if (freshCost_ == 0) {
-    freshCost_ = lastCost_;
-  }
+void FieldContext::learn(int iterations, double digits, double seconds, bool converged) {
+  ageing_.failed = !converged;
+  if (iterations == 0 || !(digits > 0)) return;
+  ageing_.lastIterations = iterations / digits;
+  if (ageing_.freshIterations == 0) ageing_.freshIterations = ageing_.lastIterations;
+  digits_ = digits;
+  unshared_ = seconds / digits;
 }
 
-void FieldContext::verify(const LduSystem& system, Foam::direction component) const {
+void FieldContext::share(double meanSeconds, double meanSetUp) {
+  ageing_.setUp = meanSetUp;
+  if (digits_ == 0) return;
+  if (ageing_.fresh == 0) {
+    ageing_.fresh = meanSeconds;
+  } else {
+    ageing_.excess += std::max(0.0, meanSeconds - ageing_.fresh) * digits_;
+  }
+  digits_ = unshared_ = 0;
+}
+
+void FieldContext::verify(const LduSystem& system, Foam::direction component, double sign) const {
   const auto& pattern = graph_->csr.pattern();
   const std::size_t rows = pattern.rowStart.size() - 1;
   const auto x = testVector(pattern.firstRow, rows);
   std::vector<double> ours(rows);
-  solver_->apply(x.data(), ours.data());
+  assembled_->apply(x.data(), ours.data());
 
   Foam::solveScalarField field(static_cast<Foam::label>(rows));
   std::copy(x.begin(), x.end(), field.begin());
@@ -143,9 +167,9 @@ void FieldContext::verify(const LduSystem& system, Foam::direction component) co
     for (auto k = pattern.rowStart[i]; k < pattern.rowStart[i + 1]; ++k) {
       scale += std::abs(values_[static_cast<std::size_t>(k)]);
     }
-    const double expected = sign_ * theirs[static_cast<Foam::label>(i)];
+    const double expected = sign * theirs[static_cast<Foam::label>(i)];
     if (!(std::abs(ours[i] - expected) <= 1e-13 * scale)) {
-      FatalErrorInFunction << "field " << field_.c_str()
+      FatalErrorInFunction << "field " << label_.c_str()
                            << ": the assembled matrix differs from OpenFOAM's own in cell " << i
                            << " of this rank: its product with a test vector is " << ours[i] << ", OpenFOAM's "
                            << expected << Foam::exit(Foam::FatalError);
@@ -153,16 +177,20 @@ void FieldContext::verify(const LduSystem& system, Foam::direction component) co
   }
 }
 
+std::string fieldLabel(const Foam::lduMatrix& matrix, const Foam::word& field) {
+  const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&matrix.mesh());
+  if (mesh == nullptr || mesh->name() == Foam::polyMesh::defaultRegion) return field;
+  return mesh->name() + "/" + field;
+}
+
 std::shared_ptr<FieldContext> fieldContext(const Foam::lduMatrix& matrix, const Foam::word& field) {
   const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&matrix.mesh());
-  if (mesh == nullptr) {
-    registry();
-    return std::make_shared<FieldContext>("", field);
-  }
-  const std::string name = mesh->time().globalCaseName() + "/" + mesh->name();
+  // The levels of OpenFOAM's multigrid have no name; whatever is kept for one serves any other with as many cells.
+  const std::string name = mesh == nullptr ? "level on communicator " + std::to_string(matrix.mesh().comm())
+                                           : mesh->time().globalCaseName() + "/" + mesh->name();
   auto& context = registry().fields[name + "/" + field];
   if (context == nullptr) {
-    context = std::make_shared<FieldContext>(name, field);
+    context = std::make_shared<FieldContext>(name, fieldLabel(matrix, field));
   }
   return context;
 }

@@ -40,48 +40,58 @@ Foam::word printedName(const std::string& method) {
 
 bool FieldSolve::Norms::finite() const { return std::isfinite(one) && std::isfinite(two); }
 
-FieldSolve::FieldSolve(LduSystem system, const Foam::word& field, Foam::direction component,
+FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Foam::direction component,
                        const SolverControls& controls, const Limits& limits)
-    : system_(system),
-      field_(field),
+    : self_(self),
+      system_(system),
       component_(component),
       controls_(controls),
       limits_(limits),
       comm_(meshCommunicator(system.matrix)),
-      context_(fieldContext(system.matrix, field)) {
-  cost_.field = field;
+      context_(fieldContext(system.matrix, self.fieldName())),
+      label_(fieldLabel(system.matrix, self.fieldName())),
+      preconditioner_(choosePreconditioner()) {
+  cost_.field = label_;
   cost_.method = controls.solver.method;
-  cost_.preconditioner = controls.preconditioner.name;
+  cost_.preconditioner = preconditioner_.name;
+}
+
+const PreconditionerControls& FieldSolve::choosePreconditioner() const {
+  if (controls_.named || !system_.matrix.symmetric()) return controls_.preconditioner;
+  using Choice = PreconditionerTrial::Choice;
+  if (context_->trial == nullptr) {
+    context_->trial =
+        std::make_unique<PreconditionerTrial>(controls_.multigridFirst ? Choice::Multigrid : Choice::Plain);
+  }
+  return context_->trial->choice() == Choice::Plain ? controls_.preconditioner : controls_.multigrid;
 }
 
 Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scalarField& source) {
   const QuietFloatingPoint quiet;
   const double start = MPI_Wtime();
-  Foam::solverPerformance performance(printedName(controls_.solver.method), field_);
+  Foam::solverPerformance performance(printedName(controls_.solver.method), self_.fieldName());
   prepare(psi);
   norms_ = firstResidual(psi, source);
   performance.initialResidual() = norms_.one / normFactor_;
   performance.finalResidual() = performance.initialResidual();
-  system_.matrix.setResidualField(Foam::ConstPrecisionAdaptor<Foam::scalar, Foam::solveScalar>(residual_)(), field_,
-                                  true);
+  system_.matrix.setResidualField(Foam::ConstPrecisionAdaptor<Foam::scalar, Foam::solveScalar>(residual_)(),
+                                  self_.fieldName(), true);
   if (!norms_.finite() || !std::isfinite(normFactor_)) {
     warn("the matrix, the source or the field holds NaN or Inf; the field is left as it is");
   } else if (!performance.checkConvergence(limits_.tolerance, limits_.relTol) || limits_.minIter > 0) {
-    const double setup = MPI_Wtime();
-    cost_.builds = context_->update(system_, component_, sign_, controls_) ? 1 : 0;
-    cost_.setupSeconds += MPI_Wtime() - setup;
     iterate(psi, source, performance);
   }
-  system_.matrix.setResidualField(Foam::ConstPrecisionAdaptor<Foam::scalar, Foam::solveScalar>(residual_)(), field_,
-                                  false);
+  system_.matrix.setResidualField(Foam::ConstPrecisionAdaptor<Foam::scalar, Foam::solveScalar>(residual_)(),
+                                  self_.fieldName(), false);
   cost_.solveSeconds = MPI_Wtime() - start - cost_.setupSeconds;
-  record(performance);
+  cost_.converged = performance.converged();
+  recordSolve(cost_, controls_.summary);
   return performance;
 }
 
 // One message: what the residual norm needs, which sign the matrix has, whether some rank's mesh has changed.
 void FieldSolve::prepare(const Foam::scalarField& psi) {
-  std::array<double, 4> sums{};
+  std::array<double, 6> sums{};
   for (const auto value : system_.matrix.diag()) {
     sums[0] += value;
   }
@@ -90,11 +100,17 @@ void FieldSolve::prepare(const Foam::scalarField& psi) {
   }
   sums[2] = psi.size();
   sums[3] = context_->fits(system_) ? 0 : 1;
+  const auto seconds = context_->secondsToShare();
+  sums[4] = seconds[0];
+  sums[5] = seconds[1];
   sumOverRanks(sums, comm_);
   ++cost_.checks;
   sign_ = sums[0] < 0 ? -1 : 1;
   cells_ = sums[2];
   mean_ = cells_ > 0 ? sums[1] / cells_ : 0;
+  int ranks = 1;
+  MPI_Comm_size(comm_, &ranks);
+  context_->share(sums[4] / ranks, sums[5] / ranks);
   if (sums[3] > 0) {
     const double start = MPI_Wtime();
     context_->adopt(system_);
@@ -104,23 +120,21 @@ void FieldSolve::prepare(const Foam::scalarField& psi) {
 
 // OpenFOAM's normFactor and both norms of the residual, in one message.
 FieldSolve::Norms FieldSolve::firstResidual(const Foam::scalarField& psi, const Foam::scalarField& source) {
-  Foam::solveScalarField product(psi.size());
+  residual_.setSize(psi.size());
   Foam::solveScalarField rowSums(psi.size());
-  system_.matrix.Amul(product, psi, system_.interfaceBouCoeffs, system_.interfaces, component_);
+  system_.matrix.Amul(residual_, psi, system_.interfaceBouCoeffs, system_.interfaces, component_);
   system_.matrix.sumA(rowSums, system_.interfaceBouCoeffs, system_.interfaces);
-  residual_ = source - product;
-  correction_.setSize(psi.size());
-  std::array<double, 4> sums{};
-  forAll(product, cell) {
+  std::array<double, 3> sums{};
+  forAll(residual_, cell) {
     const double reference = mean_ * rowSums[cell];
-    sums[0] += std::abs(product[cell] - reference) + std::abs(source[cell] - reference);
+    const double product = residual_[cell];
+    sums[0] += std::abs(product - reference) + std::abs(source[cell] - reference);
+    residual_[cell] = source[cell] - product;
     sums[1] += std::abs(residual_[cell]);
     sums[2] += residual_[cell] * residual_[cell];
-    sums[3] += std::abs(product[cell]) + std::abs(source[cell]);
   }
   sumOverRanks(sums, comm_);
   ++cost_.checks;
-  roundingFloor_ = 8 * std::numeric_limits<double>::epsilon() * sums[3];
   normFactor_ = sums[0] + Foam::solverPerformance::small_;
   return {sums[1], std::sqrt(sums[2])};
 }
@@ -138,83 +152,132 @@ FieldSolve::Norms FieldSolve::nextResidual(const Foam::scalarField& psi, const F
   return {sums[0], std::sqrt(sums[1])};
 }
 
-// OpenFOAM's test is on ||r||_1, the Krylov solver's on ||r||_2. ||r||_1 <= sqrt(n) ||r||_2 always; residuals at the
-// end of a solve are spread nearly as evenly as that, so the bound costs little, and what the last solve showed costs
-// less.
-double FieldSolve::passTolerance(const Norms& norms, const Foam::solverPerformance& performance) const {
-  const double target =
-      normFactor_ * std::max(limits_.tolerance, limits_.relTol * static_cast<double>(performance.initialResidual()));
-  const double bound = std::sqrt(cells_);
-  const double spread = context_->spread > 0 && cost_.passes == 0 ? std::min(bound, 1.1 * context_->spread) : bound;
-  return std::min(0.9, 0.99 * target / (spread * norms.two));
+// What ||b - A x||_1 has to be. OpenFOAM asks for less than its tolerance, a Krylov method for no more.
+double FieldSolve::target(const Foam::solverPerformance& performance) const {
+  constexpr double below = 1 - 1e-9;
+  return below * normFactor_ *
+         std::max(limits_.tolerance, limits_.relTol * static_cast<double>(performance.initialResidual()));
 }
 
-void FieldSolve::pass(double tolerance, int maxIterations, Foam::scalarField& psi) {
-  if (sign_ < 0) {
-    residual_.negate();
+const AssembledPreconditioner* FieldSolve::assembled(const Rung& rung) {
+  if (rung.preconditioner.native || rung.preconditioner.assembled.name == "none") return nullptr;
+  const double start = MPI_Wtime();
+  bool built = false;
+  const auto* preconditioner = context_->assembled(system_, component_, sign_, controls_, rung.renew, built);
+  cost_.builds += built ? 1 : 0;
+  kept_ = !built;
+  cost_.setupSeconds += MPI_Wtime() - start;
+  return preconditioner;
+}
+
+// One call of the Krylov solver. psi and the norms change only where the residual gets smaller.
+FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label limit, Foam::scalarField& psi,
+                                    const Foam::scalarField& source) {
+  NativeSystem native(system_, component_, sign_);
+  Foam::autoPtr<Foam::lduMatrix::preconditioner> own;
+  const auto* assembledOne = assembled(rung);
+  if (rung.preconditioner.native) {
+    own = Foam::lduMatrix::preconditioner::New(self_, rung.preconditioner.controls);
+    native.use(own.get());
   }
-  const auto result =
-      context_->solver().solve(controls_.solver, tolerance, maxIterations, residual_.cdata(), correction_.data());
+  const bool one = FieldSolver::judgesByOneNorm(rung.solver);
+  // ||r||_1 <= sqrt(n) ||r||_2 always; what the last solve ended with is less.
+  const double bound = std::sqrt(cells_);
+  const double spread = context_->spread > 0 && cost_.passes == 0 ? std::min(bound, 1.1 * context_->spread) : bound;
+  const double tolerance = one ? target / norms_.one : std::min(0.9, 0.99 * target / (spread * norms_.two));
+  candidate_ = psi;
+  const Foam::scalarField* b = &source;
+  if (sign_ < 0) {
+    turned_ = -source;
+    residual_.negate();
+    b = &turned_;
+  }
+  const auto result = context_->solver().solve(
+      rung.solver, tolerance, limit - cost_.iterations,
+      {native, rung.preconditioner.native, assembledOne, b->cdata(), residual_.cdata(), candidate_.data()});
   cost_.iterations += result.iterations;
-  cost_.hasReductions = result.hasReductions;
+  cost_.hasReductions = result.counted;
   cost_.reductions += result.reductions;
   cost_.applications += result.applications;
   ++cost_.passes;
-  forAll(psi, cell) { psi[cell] += correction_[cell]; }
+  for (const auto& step : result.steps) warn(step);
+  const Norms before = norms_;
+  if (one) {
+    if (!std::isfinite(result.attained) || !(result.attained <= 1)) return Ending::Failed;
+    psi = candidate_;
+    const double ratio = norms_.two > 0 ? norms_.one / norms_.two : 1;
+    norms_.one *= result.attained;
+    norms_.two = norms_.one / ratio;
+    cost_.atRounding = result.atRounding;
+    if (result.converged || result.atRounding) return Ending::Done;
+    return cost_.iterations >= limit ? Ending::Limit : Ending::Failed;
+  }
+  const Norms norms = nextResidual(candidate_, source);
+  if (!norms.finite() || !(norms.one <= before.one)) return Ending::Failed;
+  psi = candidate_;
+  norms_ = norms;
+  if (norms.two > 0) context_->spread = norms.one / norms.two;
+  if (norms.one <= target) return Ending::Done;
+  if (cost_.iterations >= limit) return Ending::Limit;
+  // Less than a tenth gained: another pass would gain no more.
+  if (norms.one > 0.9 * before.one) return Ending::Failed;
+  return pass(rung, target, limit, psi, source);
+}
+
+FieldSolve::Ending FieldSolve::climb(const Rung& rung, Foam::scalarField& psi, const Foam::scalarField& source,
+                                     Foam::solverPerformance& performance) {
+  const bool met = performance.checkConvergence(limits_.tolerance, limits_.relTol);
+  Ending ending = Ending::Done;
+  if (!met) {
+    ending = pass(rung, target(performance), limits_.maxIter, psi, source);
+  }
+  if (ending == Ending::Done && cost_.iterations < limits_.minIter && norms_.one > 0) {
+    if (!met) norms_ = nextResidual(psi, source);
+    pass(rung, 0, limits_.minIter, psi, source);  // a tolerance that no solver reaches: runs to the limit
+  }
+  return ending;
 }
 
 void FieldSolve::iterate(Foam::scalarField& psi, const Foam::scalarField& source,
                          Foam::solverPerformance& performance) {
-  constexpr double tiny = 1e-30;  // a tolerance no solver reaches: runs to the iteration limit
-  const Norms first = norms_;
-  bool stalled = false;
-  while (!stalled) {
-    const bool converged = performance.checkConvergence(limits_.tolerance, limits_.relTol);
-    const Foam::label limit = converged ? limits_.minIter : limits_.maxIter;
-    if (cost_.iterations >= limit || norms_.two == 0) {
-      break;
-    }
-    const double tolerance = converged ? tiny : passTolerance(norms_, performance);
-    const Foam::scalarField before(psi);
-    const int iterationsBefore = cost_.iterations;
-    pass(tolerance, limit - cost_.iterations, psi);
-    const Norms norms = nextResidual(psi, source);
-    if (!norms.finite()) {
-      warn("the solution would hold NaN or Inf; the field is left as it was");
-      psi = before;
-      nextResidual(psi, source);
-      break;
-    }
-    // Less than a tenth gained, and not for want of iterations: another pass would gain no more.
-    stalled = norms.two > 0.9 * norms_.two || cost_.iterations == iterationsBefore;
-    norms_ = norms;
-    performance.finalResidual() = norms.one / normFactor_;
-    if (norms.one <= roundingFloor_) {
-      break;  // normFactor itself is rounding error: no residual can meet the tolerance
-    }
+  const double start = MPI_Wtime();
+  const double setUp = cost_.setupSeconds;
+  const double first = norms_.one;
+  Ending ending = climb({controls_.solver, preconditioner_, false}, psi, source, performance);
+  const bool failed = ending == Ending::Failed;
+  if (ending == Ending::Failed && kept_) {
+    warn("the solve failed with a preconditioner of an earlier one; it is renewed");
+    norms_ = nextResidual(psi, source);
+    ending = climb({controls_.solver, preconditioner_, true}, psi, source, performance);
+  }
+  const bool symmetric = system_.matrix.symmetric();
+  const auto plain = plainPreconditioner(symmetric);
+  const SolverChoice safe{symmetric ? "capstan_cg" : "capstan_sstep_gmres", {}};
+  const bool isPlain = preconditioner_.name == plain.name && controls_.solver.method == safe.method;
+  if (ending == Ending::Failed && !isPlain) {
+    warn(controls_.solver.method + " with " + preconditioner_.name + " fails; going on with " + safe.method + " and " +
+         plain.name);
+    norms_ = nextResidual(psi, source);
+    ending = climb({safe, plain, false}, psi, source, performance);
   }
   performance.nIterations() = cost_.iterations;
+  performance.finalResidual() = norms_.one / normFactor_;
   const bool converged = performance.checkConvergence(limits_.tolerance, limits_.relTol);
-  if (norms_.two > 0) {
-    context_->spread = norms_.one / norms_.two;
-    context_->learn(cost_.iterations, std::log10(first.two / norms_.two));
-  }
-  if (!converged && stalled && norms_.one > roundingFloor_ && cost_.iterations < limits_.maxIter) {
+  const double seconds = MPI_Wtime() - start - (cost_.setupSeconds - setUp);
+  const double digits = norms_.one > 0 ? std::log10(first / norms_.one) : 0;
+  context_->learn(cost_.iterations, digits, seconds, !failed);
+  if (!controls_.named && context_->trial != nullptr) context_->trial->learn(cost_.iterations, digits, failed);
+  if (!converged && !cost_.atRounding && ending == Ending::Failed) {
     warn("the residual does not fall any further; the solve is left unconverged");
   }
 }
 
 void FieldSolve::warn(const std::string& message) const {
   static std::set<std::string> told;
-  if (told.insert(field_ + message).second) {
-    WarningInFunction << "solver capstan, field " << field_ << ": " << message.c_str() << " (told once a field)"
+  if (told.insert(label_ + message).second) {
+    WarningInFunction << "solver capstan, field " << label_.c_str() << ": " << message.c_str() << " (told once a field)"
                       << Foam::endl;
   }
-}
-
-void FieldSolve::record(const Foam::solverPerformance& performance) {
-  cost_.converged = performance.converged();
-  recordSolve(cost_, controls_.summary);
 }
 
 }  // namespace capstan::foam

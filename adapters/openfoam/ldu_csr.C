@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
+#include <cstdlib>
+#include <utility>
 
 #include "PstreamGlobals.H"
 #include "adapters/openfoam/ldu_csr.H"
@@ -27,11 +29,13 @@ bool isSupported(const Foam::lduInterface& interface) {
 void requireSupported(const LduSystem& system) {
   forAll(system.interfaces, patch) {
     if (system.interfaces.set(patch) && !isSupported(system.interfaces[patch].interface())) {
-      FatalErrorInFunction << "solver capstan: patch " << patchName(system.matrix, patch) << " of type "
+      FatalErrorInFunction << "solver capstan with a preconditioner of Trilinos: patch "
+                           << patchName(system.matrix, patch) << " of type "
                            << system.interfaces[patch].interface().type()
                            << " couples cells in a way that is not supported." << Foam::nl
                            << "    Supported couplings: processor, cyclic, processorCyclic." << Foam::nl
-                           << "    Use one of OpenFOAM's own solvers for this field." << Foam::exit(Foam::FatalError);
+                           << "    Use one of OpenFOAM's own preconditioners for this field."
+                           << Foam::exit(Foam::FatalError);
     }
   }
 }
@@ -88,11 +92,30 @@ void mix(std::uint64_t& hash, const Foam::labelUList& list) {
   forAll(list, i) { mix(hash, static_cast<std::uint64_t>(list[i])); }
 }
 
+// A serial run starts MPI here, for one process. Open MPI then starts a daemon and looks at all networks, which takes a
+// quarter of a second: as long as all solves of a small case. The settings are for this moment only, so that programs
+// which the run starts do not inherit them; what the user has set stays.
+void initialiseSerialMpi() {
+  int started = 0;
+  MPI_Initialized(&started);
+  if (started != 0) return;
+  const std::pair<const char*, const char*> settings[] = {
+      {"OMPI_MCA_ess_singleton_isolated", "1"}, {"OMPI_MCA_btl", "self"}, {"OMPI_MCA_pml", "ob1"}};
+  std::vector<const char*> own;
+  for (const auto& [name, value] : settings) {
+    if (std::getenv(name) != nullptr) continue;
+    setenv(name, value, 0);
+    own.push_back(name);
+  }
+  Foam::UPstream::initNull();
+  for (const char* name : own) unsetenv(name);
+}
+
 }  // namespace
 
 MPI_Comm meshCommunicator(const Foam::lduMatrix& matrix) {
   if (!Foam::UPstream::parRun()) {
-    Foam::UPstream::initNull();
+    initialiseSerialMpi();
     return MPI_COMM_SELF;
   }
   return Foam::PstreamGlobals::MPICommunicators_[matrix.mesh().comm()];

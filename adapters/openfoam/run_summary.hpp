@@ -17,6 +17,7 @@ struct SolveCost {
   int iterations = 0;
   int passes = 0;  ///< calls of the Krylov solver: more than one when the recheck asked for it
   bool converged = false;
+  bool atRounding = false;     ///< unconverged, but rounding allows no smaller residual
   bool hasReductions = false;  ///< whether the solver counted its reductions
   long reductions = 0;         ///< all-reduces inside the Krylov solver
   long applications = 0;       ///< of the preconditioner, counted where reductions are

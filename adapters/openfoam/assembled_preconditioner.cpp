@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "adapters/openfoam/assembled_preconditioner.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <Teuchos_ParameterList.hpp>
+#include <Teuchos_XMLParameterListHelpers.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include "adapters/openfoam/host_vectors.hpp"
+#include "adapters/openfoam/trilinos_types.hpp"
+#include "adapters/preconditioners/preconditioner.hpp"
+#include "adapters/preconditioners/presets.hpp"
+#include "belos_ext/support/nearest_match.hpp"
+
+namespace capstan::foam {
+namespace {
+
+// A preset whose cycle needs no global reduction.
+constexpr const char* defaultMueLuFile = "no_reductions";
+
+std::string fingerprint(const PreconditionerChoice& choice) {
+  return choice.name + "\n" + choice.file + "\n" + fingerprint(choice.settings);
+}
+
+Teuchos::ParameterList readMueLuFile(const std::string& name) {
+  const auto file = preconditioning::findMueLuFile(name, name);
+  if (file.empty()) {
+    const auto presets = preconditioning::mueLuPresets();
+    throw std::invalid_argument(
+        fmt::format("preconditioner muelu: no file '{}' here and no preset of that name; presets: {}{}", name,
+                    fmt::join(presets, ", "), didYouMean(name, presets)));
+  }
+  return *Teuchos::getParametersFromXmlFile(file);
+}
+
+preconditioning::PreconditionerOptions optionsOf(const PreconditionerChoice& choice) {
+  preconditioning::PreconditionerOptions options;
+  options.name = choice.name;
+  if (choice.name == "muelu") {
+    options.origin = choice.file.empty() ? defaultMueLuFile : choice.file;
+    options.parameters = readMueLuFile(options.origin);
+  }
+  copySettings(choice.settings, nullptr, options.parameters);
+  // A hierarchy is kept only where the user asked MueLu to; a factorisation always keeps its sparsity.
+  const bool keepStructure = choice.name != "muelu" || options.parameters.isParameter("reuse: type");
+  options.recompute = !keepStructure;
+  options.reuse = keepStructure;
+  return options;
+}
+
+}  // namespace
+
+struct AssembledPreconditioner::Impl {
+  std::shared_ptr<const CsrGraph> graph;
+  Teuchos::RCP<Matrix> matrix;
+  std::optional<preconditioning::Preconditioner> preconditioner;
+  std::string key;  // of the choice it was built for
+};
+
+AssembledPreconditioner::AssembledPreconditioner(std::shared_ptr<const CsrGraph> graph, const std::string& label)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->graph = std::move(graph);
+  impl_->matrix = Teuchos::rcp(new Matrix(impl_->graph->graph));
+  impl_->matrix->fillComplete(impl_->graph->graph->getDomainMap(), impl_->graph->graph->getRangeMap());
+  impl_->matrix->setObjectLabel(label);
+}
+
+AssembledPreconditioner::~AssembledPreconditioner() = default;
+
+void AssembledPreconditioner::apply(const double* x, double* y) const {
+  Tpetra::MultiVector<double> in(impl_->matrix->getDomainMap(), 1);
+  Tpetra::MultiVector<double> out(impl_->matrix->getRangeMap(), 1);
+  copyIn(x, in);
+  impl_->matrix->apply(in, out);
+  copyOut(out, y);
+}
+
+bool AssembledPreconditioner::has(const PreconditionerChoice& choice) const {
+  return impl_->preconditioner && impl_->key == fingerprint(choice);
+}
+
+std::string AssembledPreconditioner::update(const PreconditionerChoice& choice, const std::vector<double>& values) {
+  const auto& position = impl_->graph->position;
+  if (values.size() != position.size()) {
+    throw std::invalid_argument(
+        fmt::format("{} coefficients for a matrix of {} entries on this rank", values.size(), position.size()));
+  }
+  if (!has(choice)) {
+    impl_->preconditioner.emplace(optionsOf(choice));
+    impl_->key = fingerprint(choice);
+  }
+  const auto target = impl_->matrix->getLocalMatrixHost().values;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    target(position[k]) = values[k];
+  }
+  try {
+    impl_->preconditioner->update(impl_->matrix);
+  } catch (...) {
+    impl_->preconditioner.reset();
+    throw;
+  }
+  return impl_->preconditioner->warning();
+}
+
+Teuchos::RCP<const Operator> operatorOf(const AssembledPreconditioner& preconditioner) {
+  const auto& built = preconditioner.impl().preconditioner;
+  return built ? Teuchos::RCP<const Operator>(built->op()) : Teuchos::null;
+}
+
+std::vector<std::string> preconditionerNames() {
+  std::vector<std::string> names;
+  for (const auto& row : preconditioning::preconditionerNames()) {
+    names.push_back(row.name);
+  }
+  return names;
+}
+
+}  // namespace capstan::foam

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Trilinos' preconditioners for a system of the application: its matrix assembled in compressed rows.
+///
+/// No Trilinos type appears here, so that an application's own headers and Trilinos' never meet in one file.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/openfoam/cell_map.hpp"
+#include "adapters/openfoam/settings.hpp"
+
+namespace capstan::foam {
+
+/// Rows of a square matrix owned by this rank, in compressed form.
+///
+/// Rows are numbered contiguously by rank. Columns are global; each (row, column) occurs once, in any order.
+struct CsrPattern {
+  MPI_Comm comm = MPI_COMM_SELF;
+  std::int64_t firstRow = 0;
+  std::int64_t globalRows = 0;
+  std::vector<std::int64_t> rowStart;  ///< local rows + 1 offsets into columns
+  std::vector<std::int64_t> columns;
+};
+
+/// Trilinos' view of a pattern: graph, communication plan. Shared by all matrices on one mesh.
+class CsrGraph;
+
+/// Builds the graph of \p pattern on the rows of \p cells. Collective.
+/// \throws std::exception if the pattern is inconsistent.
+std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const CellMap& cells);
+
+/// How a system is to be preconditioned: a name the deck also knows (adapters/preconditioners/preconditioner.hpp).
+struct PreconditionerChoice {
+  std::string name = "none";
+  std::string file;   ///< MueLu only: a preset or an XML file
+  Settings settings;  ///< on top of the file or preset
+};
+
+/// A preconditioner on the matrix it was built for, kept from solve to solve.
+///
+/// The matrix changes only together with the preconditioner: one that is kept would else mix new coefficients with
+/// what it made of the old ones. Member functions are collective over the graph's communicator unless said otherwise.
+class AssembledPreconditioner {
+ public:
+  /// \param label names the matrix: the field's name.
+  AssembledPreconditioner(std::shared_ptr<const CsrGraph> graph, const std::string& label);
+  ~AssembledPreconditioner();
+  AssembledPreconditioner(const AssembledPreconditioner&) = delete;
+  AssembledPreconditioner& operator=(const AssembledPreconditioner&) = delete;
+
+  /// y = A x, by the assembled matrix. \param x, y local rows.
+  void apply(const double* x, double* y) const;
+
+  /// Whether there is one that was built for an equal choice. Local.
+  bool has(const PreconditionerChoice& choice) const;
+
+  /// Builds it for these coefficients, or renews the one there is if the choice is equal.
+  /// \param values in the order of CsrPattern::columns.
+  /// \return a warning for the user; empty when there is nothing to say.
+  /// \throws std::exception for unknown names, wrong types, or where it cannot be built; there is none then.
+  std::string update(const PreconditionerChoice& choice, const std::vector<double>& values);
+
+  struct Impl;
+  const Impl& impl() const { return *impl_; }
+
+ private:
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Names of all preconditioners on an assembled matrix, for messages. Local.
+std::vector<std::string> preconditionerNames();
+
+}  // namespace capstan::foam

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "adapters/openfoam/cell_map.hpp"
+
+#include <Teuchos_DefaultMpiComm.hpp>
+#include <Teuchos_OpaqueWrapper.hpp>
+#include <stdexcept>
+
+#include "adapters/openfoam/start_trilinos.hpp"
+#include "adapters/openfoam/trilinos_types.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
+
+namespace capstan::foam {
+namespace {
+
+// Duplicated, so that Trilinos' messages never meet those of the application.
+Teuchos::RCP<const Teuchos::Comm<int>> duplicate(MPI_Comm comm) {
+  MPI_Comm own = MPI_COMM_NULL;
+  if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS) {
+    throw std::runtime_error("MPI cannot duplicate the mesh's communicator");
+  }
+  return Teuchos::rcp(new Teuchos::MpiComm<int>(Teuchos::opaqueWrapper<MPI_Comm>(own, MPI_Comm_free)));
+}
+
+}  // namespace
+
+std::shared_ptr<const CellMap> makeCellMap(MPI_Comm comm, std::int64_t cells) {
+  ensureTrilinos();
+  const auto invalid = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
+  auto result = std::make_shared<CellMap>();
+  result->map = Teuchos::rcp(new const Map(invalid, static_cast<std::size_t>(cells), 0, duplicate(comm)));
+  return result;
+}
+
+std::int64_t localCells(const CellMap& map) { return static_cast<std::int64_t>(compat::localNumElements(*map.map)); }
+
+}  // namespace capstan::foam

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "adapters/openfoam/field_solver.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <BelosLinearProblem.hpp>
+#include <BelosSolverFactory_Tpetra.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <Teuchos_ParameterList.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <map>
+#include <set>
+#include <stdexcept>
+
+#include "adapters/openfoam/host_vectors.hpp"
+#include "adapters/openfoam/trilinos_types.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/report/solve_report.hpp"
+#include "belos_ext/support/nearest_match.hpp"
+
+namespace capstan::foam {
+namespace {
+
+using MultiVector = Tpetra::MultiVector<double>;
+using Problem = Belos::LinearProblem<double, MultiVector, Operator>;
+using Solver = Belos::SolverManager<double, MultiVector, Operator>;
+using SolverFactory = Belos::SolverFactory<double, MultiVector, Operator>;
+
+/// The application's product or preconditioner as an operator of Trilinos: no matrix behind it, no copy of a vector.
+class NativeOperator final : public Operator {
+ public:
+  enum class Kind { Product, Preconditioner };
+
+  NativeOperator(Teuchos::RCP<const Map> map, Kind kind) : map_(std::move(map)), kind_(kind) {}
+
+  /// What acts from now on; null: nothing may.
+  void set(NativeActions* actions) { actions_ = actions; }
+
+  Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
+  Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
+  std::string description() const override {
+    return kind_ == Kind::Product ? "the application's product" : "the application's preconditioner";
+  }
+
+  void apply(const MultiVector& X, MultiVector& Y, Teuchos::ETransp mode, double alpha, double beta) const override {
+    if (actions_ == nullptr) throw std::logic_error(description() + " is there during a solve only");
+    if (mode != Teuchos::NO_TRANS || alpha != 1.0 || beta != 0.0) {
+      throw std::invalid_argument(description() + " is applied as it is: not transposed, not scaled, not added");
+    }
+    for (std::size_t j = 0; j < X.getNumVectors(); ++j) {
+      const auto x = X.getData(j);
+      const auto y = Y.getDataNonConst(j);
+      if (kind_ == Kind::Product) {
+        actions_->apply(x.get(), y.get());
+      } else {
+        actions_->precondition(x.get(), y.get());
+      }
+    }
+  }
+
+ private:
+  Teuchos::RCP<const Map> map_;
+  Kind kind_;
+  NativeActions* actions_ = nullptr;
+};
+
+// The application's own tolerances decide; a second one in the parameters would be ignored or contradict it.
+void refuseReserved(const Settings& settings) {
+  for (const auto& setting : settings) {
+    for (const auto* reserved :
+         {"Convergence Tolerance", "Maximum Iterations", "Implicit Residual Scaling", "Explicit Residual Scaling",
+          "Residual Scaling", "Residual Norm", "Initial Residual"}) {
+      Teuchos::ParameterList names;
+      names.set(reserved, 0);
+      if (canonicalName(setting.name, &names) == reserved) {
+        throw std::invalid_argument(fmt::format(
+            "'{}' follows from tolerance, relTol and maxIter of the application; it cannot be set here", setting.name));
+      }
+    }
+  }
+}
+
+void setIfKnown(const Teuchos::ParameterList& valid, const char* name, const std::string& value,
+                Teuchos::ParameterList& list) {
+  if (valid.isParameter(name)) {
+    list.set(name, value);
+  }
+}
+
+Teuchos::RCP<Solver> createSolver(const std::string& method) {
+  SolverFactory factory;
+  try {
+    return factory.create(method, Teuchos::parameterList());
+  } catch (const std::exception& error) {
+    if (looksLikeOurs(method)) {
+      throw std::invalid_argument(fmt::format("method: {}", error.what()));
+    }
+    const auto known = factory.supportedSolverNames();
+    const std::set<std::string> names(known.begin(), known.end());
+    throw std::invalid_argument(fmt::format("method: found '{}', which Belos cannot make; allowed: {}{}", method,
+                                            fmt::join(names, ", "), didYouMean(method, {names.begin(), names.end()})));
+  }
+}
+
+/// The actions of one solve, taken away again however it ends.
+class Acting {
+ public:
+  Acting(NativeOperator& product, NativeOperator& preconditioner, NativeActions& actions)
+      : product_(product), preconditioner_(preconditioner) {
+    product_.set(&actions);
+    preconditioner_.set(&actions);
+  }
+  Acting(const Acting&) = delete;
+  Acting& operator=(const Acting&) = delete;
+  ~Acting() {
+    product_.set(nullptr);
+    preconditioner_.set(nullptr);
+  }
+
+ private:
+  NativeOperator& product_;
+  NativeOperator& preconditioner_;
+};
+
+// What a method's ladder did that a user should know of.
+bool isStep(const ReportEvent& event) {
+  return event.kind == "fallback" || event.kind == "went back" || event.kind == "overflow";
+}
+
+void fill(const SolveReport& report, double attained, SolveResult& result) {
+  result.counted = true;
+  result.attained = attained;
+  result.applications = report.preconditionerApplications;
+  result.reductions = report.reductionsBlocking + report.reductionsNonblocking;
+  result.atRounding = report.reason == StopReason::AttainableAccuracy;
+  result.reason = toString(report.reason);
+  for (const auto& event : report.events) {
+    if (isStep(event)) result.steps.push_back(event.detail);
+  }
+}
+
+}  // namespace
+
+struct FieldSolver::Impl {
+  std::shared_ptr<const CellMap> cells;
+  std::string label;
+  Teuchos::RCP<NativeOperator> product, preconditioner;
+  Teuchos::RCP<MultiVector> b, r, x;
+  Teuchos::RCP<Problem> problem;
+  std::map<std::string, Teuchos::RCP<Solver>> solvers;
+
+  Solver& solver(const SolverChoice& choice);
+  Teuchos::RCP<Solver> make(const SolverChoice& choice);
+};
+
+Teuchos::RCP<Solver> FieldSolver::Impl::make(const SolverChoice& choice) {
+  refuseReserved(choice.settings);
+  const auto created = createSolver(choice.method);
+  const auto valid = created->getValidParameters();
+  const auto list = Teuchos::parameterList();
+  list->set("Verbosity", static_cast<int>(Belos::Errors) + static_cast<int>(Belos::Warnings));
+  setIfKnown(*valid, "Implicit Residual Scaling", "Norm of Initial Residual", *list);
+  setIfKnown(*valid, "Explicit Residual Scaling", "Norm of Initial Residual", *list);
+  if (!valid->isParameter("Implicit Residual Scaling")) {
+    setIfKnown(*valid, "Residual Scaling", "Norm of Initial Residual", *list);
+  }
+  if (FieldSolver::judgesByOneNorm(choice)) list->set("Residual Norm", "OneNorm");
+  setIfKnown(*valid, "Initial Residual", "given", *list);
+  setIfKnown(*valid, "Timer Label", label, *list);
+  copySettings(choice.settings, valid.get(), *list);
+  created->setProblem(problem);
+  created->setParameters(list);
+  return created;
+}
+
+Solver& FieldSolver::Impl::solver(const SolverChoice& choice) {
+  auto& slot = solvers[choice.method + "\n" + fingerprint(choice.settings)];
+  if (slot.is_null()) slot = make(choice);
+  return *slot;
+}
+
+FieldSolver::FieldSolver(std::shared_ptr<const CellMap> cells, std::string label) : impl_(std::make_unique<Impl>()) {
+  const auto& map = cells->map;
+  impl_->label = std::move(label);
+  impl_->product = Teuchos::rcp(new NativeOperator(map, NativeOperator::Kind::Product));
+  impl_->product->setObjectLabel(impl_->label);  // what Capstan's solvers take the problem's name from
+  impl_->preconditioner = Teuchos::rcp(new NativeOperator(map, NativeOperator::Kind::Preconditioner));
+  for (auto* vector : {&impl_->b, &impl_->r, &impl_->x}) *vector = Teuchos::rcp(new MultiVector(map, 1));
+  impl_->problem = Teuchos::rcp(new Problem(impl_->product, impl_->x, impl_->b));
+  impl_->problem->setLabel(impl_->label);
+  impl_->problem->setInitResVec(impl_->r);  // Belos need not compute it
+  impl_->problem->setProblem();
+  impl_->cells = std::move(cells);
+}
+
+FieldSolver::~FieldSolver() = default;
+
+bool FieldSolver::judgesByOneNorm(const SolverChoice& choice) { return findMethod(choice.method) != nullptr; }
+
+SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int maxIterations,
+                               const FieldSystem& system) {
+  auto& own = *impl_;
+  auto& solver = own.solver(choice);
+  copyIn(system.b, *own.b);
+  copyIn(system.r, *own.r);
+  copyIn(system.x, *own.x);
+  Teuchos::RCP<const Operator> preconditioner;
+  if (system.nativePreconditioner) {
+    preconditioner = own.preconditioner;
+  } else if (system.assembled != nullptr) {
+    preconditioner = operatorOf(*system.assembled);
+  }
+  const Acting acting(*own.product, *own.preconditioner, system.actions);
+  own.problem->setRightPrec(preconditioner);
+  own.problem->setInitResVec(own.r);
+  if (!own.problem->setProblem(own.x, own.b)) {
+    throw std::runtime_error("Belos refuses the linear problem");
+  }
+  const auto limits = Teuchos::parameterList();
+  limits->set("Convergence Tolerance", tolerance);
+  limits->set("Maximum Iterations", maxIterations);
+  solver.setParameters(limits);
+  solver.setProblem(own.problem);
+  SolveResult result;
+  result.converged = solver.solve() == Belos::Converged;
+  result.iterations = solver.getNumIters();
+  if (const auto* reporting = dynamic_cast<const ReportingSolver*>(&solver)) {
+    fill(reporting->report(), solver.achievedTol(), result);
+  }
+  copyOut(*own.x, system.x);
+  return result;
+}
+
+}  // namespace capstan::foam

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The Krylov solvers of one field: any method by name, on the application's own product.
+///
+/// No Trilinos type appears here, so that an application's own headers and Trilinos' never meet in one file.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/openfoam/assembled_preconditioner.hpp"
+#include "adapters/openfoam/cell_map.hpp"
+#include "adapters/openfoam/native_actions.hpp"
+#include "adapters/openfoam/settings.hpp"
+
+namespace capstan::foam {
+
+/// How a system is to be solved.
+struct SolverChoice {
+  std::string method;  ///< any name Belos::SolverFactory knows, Capstan's included
+  Settings settings;   ///< the solver's own parameters
+};
+
+/// One system A x = b, its vectors on this rank's rows.
+struct FieldSystem {
+  NativeActions& actions;                    ///< A, and M where `nativePreconditioner`
+  bool nativePreconditioner = false;         ///< M of the actions, on the right
+  const AssembledPreconditioner* assembled;  ///< else this one, on the right; null: none
+  const double* b;
+  const double* r;  ///< b - A x
+  double* x;        ///< the guess, and then the solution
+};
+
+/// Outcome of one solve. Identical on all ranks.
+struct SolveResult {
+  bool converged = false;
+  bool atRounding = false;         ///< unconverged, since rounding allows no smaller residual
+  bool counted = false;            ///< what follows is known: of Capstan's own solvers only
+  double attained = 0;             ///< || b - A x ||_1 / || r ||_1 at the end, computed
+  long reductions = 0;             ///< all-reduces of the solve, blocking and nonblocking
+  long applications = 0;           ///< of the preconditioner
+  int iterations = 0;              ///< known of every solver
+  std::string reason;              ///< why it ended
+  std::vector<std::string> steps;  ///< of the method's own ladder: what it did about breakdowns
+};
+
+/// Member functions are collective over the mesh's communicator unless said otherwise. They throw std::exception for
+/// misuse (unknown names, wrong types); a failed solve is a result.
+class FieldSolver {
+ public:
+  /// \param label names the problem in reports and in the state cache: the field's name.
+  FieldSolver(std::shared_ptr<const CellMap> cells, std::string label);
+  ~FieldSolver();
+  FieldSolver(const FieldSolver&) = delete;
+  FieldSolver& operator=(const FieldSolver&) = delete;
+
+  /// Whether the method is one of Capstan's, which judge by the 1-norm. Local.
+  static bool judgesByOneNorm(const SolverChoice& choice);
+
+  /// Solves until || b - A x ||_p <= tolerance || r ||_p, with p = 1 where judgesByOneNorm(), else p = 2.
+  SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations, const FieldSystem& system);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace capstan::foam
