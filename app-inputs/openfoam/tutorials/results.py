@@ -61,6 +61,9 @@ def judge(solves, controls):
         table = tables.get(solve.region) or tables.get("")
         limits = entry_limits(table, solve.entry or base_name(solve.field)) if table else None
         if limits is None:
+            # OpenFOAM has found this entry; not to find it would judge nothing, silently.
+            if solve.entry and table:
+                raise RunFailed(f"fvSolution of {solve.region or 'the case'} has no solver entry for '{solve.entry}'")
             solve.converged = solve.iterations < 1000
             continue
         tolerance, rel_tol, most = limits

@@ -293,8 +293,10 @@ def expanded_controls(folder, env):
     for region, path in solution_files(folder).items():
         done = subprocess.run(["foamDictionary", "-expand", str(path)], cwd=folder, env=env, capture_output=True, text=True,
                               check=False)
-        if done.returncode == 0:
-            controls[region] = done.stdout
+        # Warnings stand before the text.
+        at = done.stdout.find("FoamFile")
+        if done.returncode == 0 and at >= 0:
+            controls[region] = done.stdout[at:]
     return controls
 
 
