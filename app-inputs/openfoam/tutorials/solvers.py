@@ -35,12 +35,14 @@ LEFTOVERS = ["preconditioner", "smoother", "nSweeps", "agglomerator", "nPreSweep
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """A solver and what goes with it. tolerance and rel_tol: text for every entry, None leaves the tutorial's."""
+    """A solver and what goes with it. tolerance and rel_tol: text for every entry, None leaves the tutorial's; tighter: a
+    factor for each entry's own tolerance."""
     solver: str = OWN
     preconditioner: "str | None" = None
     caching: "str | None" = None
     tolerance: "str | None" = None
     rel_tol: "str | None" = None
+    tighter: float = 1.0
     # Entries of other solvers stay where they were (what a user has who changes one word) or are taken out.
     leftovers: bool = True
     # False: only the pressure gets the solver, all else stays the tutorial's own.
@@ -129,6 +131,12 @@ def edit_entry(solution, entry, choice, pressure):
 
 
 def edit_tolerances(solution, entry, choice):
+    if choice.tighter != 1:
+        # An entry that gets its tolerance from another one by a macro gets the tighter one.
+        text = solution.get([*entry, "tolerance"])
+        inherits = any(word.startswith("$") for word in solution.keys(entry))
+        if text is not None or not inherits:
+            solution.set([*entry, "tolerance"], f"{choice.tighter * float(text or 1e-6):.10g}")
     if choice.tolerance is not None:
         solution.set([*entry, "tolerance"], choice.tolerance)
     if choice.rel_tol is not None:
