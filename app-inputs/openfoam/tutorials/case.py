@@ -3,6 +3,7 @@
 A case file (YAML, see plain_yaml) holds:
 
     tutorial    folder below the installed tutorials, such as incompressible/simpleFoam/pitzDaily
+    folder      instead of tutorial: any other case folder, from where the case file is
     about       one line for people
     prepare     commands before the run, in order. Programs of OpenFOAM, with arguments; and `restore0` (0.orig becomes 0),
                 `m4 FROM TO`, `copy FROM TO`, `move FROM TO`, `remove PATTERN`, inside the case
@@ -27,7 +28,7 @@ from . import plain_yaml
 from .errors import WrongUse, nearest, not_allowed
 from .foam_text import FoamText
 
-KEYS = ("tutorial", "about", "prepare", "application", "steps", "pressure", "asymmetric", "no_mean", "slices", "ranks",
+KEYS = ("tutorial", "folder", "about", "prepare", "application", "steps", "pressure", "asymmetric", "no_mean", "slices", "ranks",
         "tight", "functions", "edits")
 # Commands of `prepare` that are no programs, and how many arguments they take.
 OWN_COMMANDS = {"restore0": 0, "m4": 2, "copy": 2, "move": 2, "remove": 1}
@@ -139,9 +140,7 @@ def read_case(path, tutorials, name=None):
 def make_case(mapping, place, tutorials, name, more_keys=()):
     """The case that a mapping describes. `tutorials`: the folder of all installed ones; more_keys: allowed, and not read."""
     checker = Checker(mapping, place, (*KEYS, *more_keys))
-    if not checker.has("tutorial"):
-        checker.fail("tutorial", "a folder below " + str(tutorials))
-    case = Case(name=name, tutorial=tutorials / checker.text("tutorial"), about=checker.text("about"),
+    case = Case(name=name, tutorial=source_folder(checker, place, tutorials), about=checker.text("about"),
                 steps=checker.whole("steps", 10), pressure=checker.texts("pressure", ["p", "pcorr"]),
                 asymmetric=checker.texts("asymmetric"), no_mean=checker.texts("no_mean"),
                 slices=checker.word("slices", ("x", "y", "z", ""), ""), ranks=checker.whole("ranks", 0),
@@ -152,13 +151,24 @@ def make_case(mapping, place, tutorials, name, more_keys=()):
             raise not_allowed(f"{checker.where('asymmetric')}: asymmetric", field, case.pressure)
     case.prepare = [read_command(checker, text) for text in checker.texts("prepare")]
     case.edits = read_edits(checker)
-    if not case.tutorial.is_dir():
-        raise WrongUse(f"{checker.where('tutorial')}: tutorial: found '{checker.text('tutorial')}'; "
-                       f"{near_tutorial(checker.text('tutorial'), tutorials)}")
     case.application = case.application or [control_entry(case.tutorial, "application")]
     if not case.application[0]:
         checker.fail("application", "a program; the tutorial's controlDict names none")
     return case
+
+
+def source_folder(checker, place, tutorials):
+    """The folder that a case is a copy of."""
+    if checker.has("tutorial") == checker.has("folder"):
+        raise WrongUse(f"{checker.where('tutorial')}: found {'both' if checker.has('folder') else 'neither'}; allowed: either "
+                       "tutorial (a folder below the installed tutorials) or folder (of a case)")
+    key = "tutorial" if checker.has("tutorial") else "folder"
+    name = checker.text(key)
+    folder = tutorials / name if key == "tutorial" else (pathlib.Path(place).parent / name).resolve()
+    if folder.is_dir() and (folder / "system").is_dir():
+        return folder
+    where = near_tutorial(name, tutorials) if key == "tutorial" else f"{folder} is no folder with a folder system"
+    raise WrongUse(f"{checker.where(key)}: {key}: found '{name}'; {where}")
 
 
 def near_tutorial(wanted, tutorials):

@@ -173,6 +173,8 @@ class Reader:
                 self.fail(line, f"found {text}; allowed: a quoted text without quotes inside it")
             return text[1:-1]
         self.check(line, text)
+        if re.search(r":(\s|$)", text):
+            self.fail(line, f"found '{text}'; allowed: text with ': ' in it stands in quotes")
         return None if text in ("~", "null") else text
 
     def flow(self, line, text):

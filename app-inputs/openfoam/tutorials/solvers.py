@@ -135,7 +135,7 @@ def edit_tolerances(solution, entry, choice):
         # An entry that gets its tolerance from another one by a macro gets the tighter one.
         text = solution.get([*entry, "tolerance"])
         inherits = any(word.startswith("$") for word in solution.keys(entry))
-        if text is not None or not inherits:
+        if not (text is None and inherits) and not (text or "").startswith(("$", "#")):
             solution.set([*entry, "tolerance"], f"{choice.tighter * float(text or 1e-6):.10g}")
     if choice.tolerance is not None:
         solution.set([*entry, "tolerance"], choice.tolerance)
