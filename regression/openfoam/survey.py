@@ -28,8 +28,8 @@ from tutorials.errors import NotInstalled, RunFailed, WrongUse  # noqa: E402
 
 # relTol leaves errors of about the same size open in both runs, but not the same errors.
 FACTOR = 10
-# Differences below this are the fields' last digits.
-FLOOR = 1e-7
+# Below this, what the own solvers leave open is luck: the tutorials' relTol are from 1e-3 to 0.1.
+FLOOR = 1e-4
 COLUMNS = ("tutorial", "verdict", "solves", "solves_own", "unconverged", "unconverged_own", "field", "off", "off_own",
            "iterations", "iterations_own", "seconds", "seconds_own", "message")
 

@@ -140,7 +140,7 @@ class Judging(Temporary):
         ours = self.ran(solve("p", 1, False), solve("k", 1, False))
         self.assertEqual(survey.judge(ours, self.own, {}, {}), ("unconverged", "k: 1 against 0"))
         ours = self.ran(solve("p", 1))
-        self.assertEqual(survey.judge(ours, self.own, {"p": 0.09, "k": 5e-7}, {"p": 0.01, "k": 0.0})[0], "passed")
+        self.assertEqual(survey.judge(ours, self.own, {"p": 0.09, "k": 5e-4}, {"p": 0.01, "k": 0.0})[0], "passed")
         for off in (0.11, float("inf"), float("nan")):
             self.assertEqual(survey.judge(ours, self.own, {"p": off}, {"p": 0.01})[0], "wrong")
 

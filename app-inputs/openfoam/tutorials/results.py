@@ -58,11 +58,13 @@ def judge(solves, controls):
         if not (math.isfinite(solve.initial) and math.isfinite(solve.final)):
             solve.converged = False
             continue
-        table = tables.get(solve.region) or tables.get("")
-        limits = entry_limits(table, solve.entry or base_name(solve.field)) if table else None
+        # Finite areas have a file of their own.
+        searched = [tables[key] for key in (solve.region, f"{solve.region}/faSolution", "", "/faSolution") if key in tables]
+        found = (entry_limits(table, solve.entry or base_name(solve.field)) for table in searched)
+        limits = next((one for one in found if one is not None), None)
         if limits is None:
             # OpenFOAM has found this entry; not to find it would judge nothing, silently.
-            if solve.entry and table:
+            if solve.entry and searched:
                 raise RunFailed(f"fvSolution of {solve.region or 'the case'} has no solver entry for '{solve.entry}'")
             solve.converged = solve.iterations < 1000
             continue
