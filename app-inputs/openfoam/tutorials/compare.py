@@ -46,7 +46,8 @@ def shown(value, column):
     if isinstance(value, float):
         if math.isnan(value):
             return ""
-        return f"{value:.3f}" if column == "seconds" else f"{value:.1e}"
+        # A number of digits fits only what is known to be of one size.
+        return f"{value:.3f}" if "seconds" in column else f"{value:.1f}" if "its" in column else f"{value:.1e}"
     return str(value)
 
 
