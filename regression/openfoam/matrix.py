@@ -5,7 +5,7 @@ usage: matrix.py <list.yaml> [options]; `--help` tells the options.
 
 An entry of the list is a case and what to run it with. A single value may stand where a list may:
 
-    case            a folder of app-inputs/openfoam with a case.yaml, such as pitzDaily; or the case itself, with the keys of
+    case            [pitzDaily, ...]: folders of app-inputs/openfoam with a case.yaml; or the case itself, with the keys of
                     app-inputs/openfoam/tutorials/case.py: tutorial or folder, prepare, pressure, ...
     name            what results call a case without a `case`; default: the last part of the folder's name
     solver          [capstan_cg, ...]: own, capstan or a method of the pressure, see `./capstan run <case> --help`
@@ -85,37 +85,38 @@ def read_entry(row, path, tutorials):
     """The combinations of an entry."""
     keys = OWN_KEYS if isinstance(row, dict) and row.get("case") is not None else (*OWN_KEYS, *case_file.KEYS)
     checker = case_file.Checker(row, path, list(dict.fromkeys(keys)))
-    case = read_case(checker, row, path, tutorials)
-    tolerance = checker.number("tolerance", case.tight)
     bounds = read_bounds(checker)
     tests = []
-    axes = (checker.texts("solver", [solvers.PLAIN]), checker.texts("preconditioner", [None]),
-            checker.texts("caching", [None]), checker.wholes("ranks", [1]))
-    for solver, preconditioner, caching, ranks in itertools.product(*axes):
-        # Those for symmetric matrices are no mistake where a list has others, too; but they must not be passed over.
+    axes = (read_cases(checker, row, path, tutorials), checker.texts("solver", [solvers.PLAIN]),
+            checker.texts("preconditioner", [None]), checker.texts("caching", [None]), checker.wholes("ranks", [1]))
+    for case, solver, preconditioner, caching, ranks in itertools.product(*axes):
+        tolerance = checker.number("tolerance", case.tight)
         choice = solvers.Choice(solver, preconditioner, caching, f"{tolerance:.10g}", "0")
         try:
             solvers.check_choice(choice, case)
         except WrongUse as error:
             raise WrongUse(f"{path}:{row.line}: {str(error).replace('--', '', 1)}") from None
+        if case.ranks and ranks > case.ranks:
+            raise WrongUse(f"{checker.where('ranks')}: ranks: found {ranks}; allowed: at most {case.ranks} for {case.name}")
         tests.append(Test(case, choice, ranks, checker.whole("steps", case.steps), tolerance, bounds))
     return tests
 
 
-def read_case(checker, row, path, tutorials):
+def read_cases(checker, row, path, tutorials):
+    """The cases that an entry names, or the one that it describes."""
     if checker.has("case"):
-        name = checker.text("case")
         known = sorted(found.parent.name for found in CASES.glob("*/case.yaml"))
-        if name not in known:
-            raise not_allowed(f"{checker.where('case')}: case", name, known)
-        return case_file.read_case(CASES / name / "case.yaml", tutorials)
+        for name in checker.texts("case"):
+            if name not in known:
+                raise not_allowed(f"{checker.where('case')}: case", name, known)
+        return [case_file.read_case(CASES / name / "case.yaml", tutorials) for name in checker.texts("case")]
     given = checker.text("tutorial") or checker.text("folder")
     parts = [part for part in given.split("/") if part not in ("..", ".", "case", "")]
     mapping = plain_yaml.Mapping(row.line)
     mapping.lines = row.lines
     # `steps` and `ranks` are the list's here.
     mapping.update({key: value for key, value in row.items() if key not in OWN_KEYS})
-    return case_file.make_case(mapping, path, tutorials, checker.text("name") or (parts[-1] if parts else "case"))
+    return [case_file.make_case(mapping, path, tutorials, checker.text("name") or (parts[-1] if parts else "case"))]
 
 
 def read_bounds(checker):

@@ -72,6 +72,8 @@ class Lists(Temporary):
                           "  iterations: {p: [2, 50], U: 9}\n  steps: 3\n  tolerance: 1e-6\n")
         self.assertEqual(len(tests), 8)
         self.assertEqual(tests[-1].name(), "pitzDaily.capstan_gmres+none.np2")
+        self.assertEqual([test.name() for test in self.read("- case: [damBreak, hotRoom]\n  solver: own\n")],
+                         ["damBreak.own.np1", "hotRoom.own.np1"])
         self.assertEqual((tests[0].steps, tests[0].tolerance, tests[0].iterations), (3, 1e-6, {"p": (2, 50), "U": (0, 9)}))
         self.assertEqual((tests[0].choice.tolerance, tests[0].choice.rel_tol), ("1e-06", "0"))
 
