@@ -134,7 +134,8 @@ def read_bounds(checker):
         except (TypeError, ValueError):
             least, most = 1.0, 0.0
         if not 0 <= least <= most:
-            raise WrongUse(f"{checker.where('iterations')}: iterations: {field}: found {value}; allowed: most, or [least, most]")
+            raise WrongUse(f"{checker.where('iterations')}: iterations: {field}: found {value}; allowed: most, or "
+                             "[least, most]")
         result[field] = (least, most)
     return result
 
@@ -208,7 +209,9 @@ def summary(run):
     ours = [solve for solve in run.solves if re.match(r"capstan", solve.solver)]
     counted = len(ours), sum(solve.iterations for solve in ours)
     said = int(found[1]), int(found[2])
-    return [] if said == counted else [f"summary: {said[0]} solves, {said[1]} iterations; the log has {counted[0]}, {counted[1]}"]
+    if said == counted:
+        return []
+    return [f"summary: {said[0]} solves, {said[1]} iterations; the log has {counted[0]}, {counted[1]}"]
 
 
 def run_test(test, baseline, folder, env, seconds):

@@ -4,8 +4,9 @@
 usage: survey.py [list.yaml] [options], with the list survey.yaml beside this script by default; `--help` tells the options.
 
 Each tutorial runs three times, shortened: with its own solvers; with Capstan's, tolerances kept; and, as the reference, with
-its own solvers, a hundredth of their tolerances and relTol 0. A tutorial passes where Capstan's run ends, has no more unconverged solves of any field than
-the tutorial's own run, and no field is further off the reference than FACTOR times what the own solvers leave open.
+its own solvers, a hundredth of their tolerances and relTol 0. A tutorial passes where Capstan's run ends, has no more
+unconverged solves of any field than the tutorial's own run, and no field is further off the reference than FACTOR times what
+the own solvers leave open.
 Exit status: 0 all pass, 1 some do not, 2 wrong use, 3 something must be installed or built first.
 """
 
@@ -72,8 +73,8 @@ def survey_one(case, choice, ranks, folder, env, seconds):
     try:
         workspace.prepare(case, ranks, folder / "prepared", env)
         own = workspace.start(case, folder / "prepared", folder / "own", solvers.Choice(), ranks, env, seconds=seconds)
-        tight = workspace.start(case, folder / "prepared", folder / "reference", solvers.Choice(rel_tol="0", tighter=0.01), ranks, env,
-                                seconds=2 * seconds)
+        tight = workspace.start(case, folder / "prepared", folder / "reference", solvers.Choice(rel_tol="0", tighter=0.01),
+                                ranks, env, seconds=2 * seconds)
     except RunFailed as error:
         return {**row, "verdict": "not run", "message": str(error)}
     row.update(solves_own=len(own.solves), unconverged_own=own.unconverged(), seconds_own=sum(own.seconds.values()),

@@ -68,7 +68,8 @@ class Lists(Temporary):
         self.assertTrue(all(test.steps >= 10 for test in tests))
 
     def test_an_entry_is_all_combinations(self):
-        tests = self.read("- case: pitzDaily\n  solver: [capstan_cg, capstan_gmres]\n  preconditioner: [DIC, none]\n  ranks: [1, 2]\n"
+        tests = self.read("- case: pitzDaily\n  solver: [capstan_cg, capstan_gmres]\n  preconditioner: [DIC, none]\n"
+                          "  ranks: [1, 2]\n"
                           "  iterations: {p: [2, 50], U: 9}\n  steps: 3\n  tolerance: 1e-6\n")
         self.assertEqual(len(tests), 8)
         self.assertEqual(tests[-1].name(), "pitzDaily.capstan_gmres+none.np2")
@@ -152,7 +153,8 @@ class Judging(Temporary):
         matrix.write_junit(rows, self.root / "junit.xml", "suite")
         root = xml.parse(self.root / "junit.xml").getroot()
         self.assertEqual((root.get("tests"), root.get("failures")), ("2", "1"))
-        self.assertEqual([(test.get("name"), test.get("time"), len(test)) for test in root], [("a.b.np1", "1.50", 0), ("c", "0.00", 1)])
+        self.assertEqual([(test.get("name"), test.get("time"), len(test)) for test in root],
+                         [("a.b.np1", "1.50", 0), ("c", "0.00", 1)])
         self.assertEqual(root[1][0].get("message"), "p differs <much>")
 
 

@@ -17,7 +17,8 @@ BUILD = pathlib.Path(sys.argv[1]).resolve()
 
 def run_case(name, folder, *words):
     """Runs a case; returns (exit status, lines it printed)."""
-    done = subprocess.run([ROOT / "app-inputs/openfoam" / name / "run", "--folder", BUILD / "regression/openfoam" / folder, *words],
+    script = ROOT / "app-inputs/openfoam" / name / "run"
+    done = subprocess.run([script, "--folder", BUILD / "regression/openfoam" / folder, *words],
                           env={**os.environ, "CAPSTAN_BUILD_DIR": str(BUILD)}, capture_output=True, text=True, check=False)
     return done.returncode, (done.stdout + done.stderr).splitlines()
 
@@ -31,15 +32,16 @@ def rows(lines):
 
 class Runs(unittest.TestCase):
     def test_compare(self):
-        status, lines = run_case("pitzDaily", "run-compare", "--compare", "--steps", "3", "--ranks", "2", "--solver", "capstan_cg",
-                                 "--preconditioner", "DIC", "--tolerance", "1e-8", "--rel-tol", "0", "--repeat", "2")
+        status, lines = run_case("pitzDaily", "run-compare", "--compare", "--steps", "3", "--ranks", "2",
+                                 "--solver", "capstan_cg", "--preconditioner", "DIC", "--tolerance", "1e-8", "--rel-tol", "0", "--repeat", "2")
         self.assertEqual(status, 0, "\n".join(lines))
         table = rows(lines + [""])
         self.assertEqual({key for key in table if key[0] == "p"}, {("p", "own"), ("p", "capstan_cg+DIC")})
         for (field, _), row in table.items():
             self.assertEqual((row["solves"], row["unconverged"]), ("3", "0"), field)
         self.assertEqual((table["p", "own"]["solver"], table["p", "capstan_cg+DIC"]["solver"]), ("GAMG", "capstan_cg"))
-        differences = dict(re.findall(r"(\S+) ([0-9.e+-]+)(?:,|$)", next(line for line in lines if line.startswith("all fields: "))[12:]))
+        line = next(line for line in lines if line.startswith("all fields: "))
+        differences = dict(re.findall(r"(\S+) ([0-9.e+-]+)(?:,|$)", line[12:]))
         self.assertEqual(set(differences), {"U", "p", "k", "epsilon", "nut"})
         for field, value in differences.items():
             self.assertLess(float(value), 1e-5, field)
@@ -51,7 +53,8 @@ class Runs(unittest.TestCase):
         self.assertIn("End", lines)
         self.assertFalse([line for line in lines if line.startswith("Lookup")], "what OpenFOAM looks up is shown")
         table = rows(lines + [""])
-        self.assertEqual((table["p_rgh", "capstan_gmres"]["solver"], table["p_rgh", "capstan_gmres"]["solves"]), ("capstan_gmres", "6"))
+        pressure = table["p_rgh", "capstan_gmres"]
+        self.assertEqual((pressure["solver"], pressure["solves"]), ("capstan_gmres", "6"))
         self.assertEqual(table["alpha.water", "capstan_gmres"]["solver"], "smoothSolver")
 
     def test_a_folder_with_other_things_is_left_alone(self):

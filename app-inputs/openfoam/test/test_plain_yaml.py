@@ -73,7 +73,8 @@ class Reading(unittest.TestCase):
 
     def test_mistakes_name_file_and_line(self):
         for text, expected in (("a: b\na: c", "file:2: a: stands twice, first in line 1"), ("a: b\nc", "file:2: found 'c'"),
-                               ("a: b\n  c: d", "file:2: 'c: d' is indented"), ("a: *b", "aliases"), ("a: b: c", "found 'b: c'"), ("a: |\n  b", "block scalars"),
+                               ("a: b\n  c: d", "file:2: 'c: d' is indented"), ("a: *b", "aliases"), ("a: b: c", "found 'b: c'"),
+                               ("a: |\n  b", "block scalars"),
                                ("a: [b, c", "never closed"), ("a: [b c}", "found '}'"), ("a: [b] c", "behind the closing"),
                                ("a: {b}", "'key: value'"), ('a: "b', "quoted text"), ("\ta: b", "found a tab"), ("", "empty")):
             with self.subTest(text=text), self.assertRaises(WrongUse) as caught:

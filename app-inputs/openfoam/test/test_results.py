@@ -44,7 +44,8 @@ class Logs(unittest.TestCase):
     def test_solves(self):
         solves = results.read_solves(LOG)
         self.assertEqual([(solve.region, solve.field, solve.entry, solve.iterations) for solve in solves],
-                         [("air", "Ux", "UFinal", 3), ("air", "Uy", "UFinal", 3), ("air", "p", "p", 7), ("air", "p", "pFinal", 7),
+                         [("air", "Ux", "UFinal", 3), ("air", "Uy", "UFinal", 3), ("air", "p", "p", 7),
+                          ("air", "p", "pFinal", 7),
                           ("wall", "h", "h", 0), ("wall", "h", "h", 1000)])
 
     def test_a_solve_is_judged_by_its_own_entry(self):
@@ -74,7 +75,8 @@ class Folders(unittest.TestCase):
     def test_seconds_are_summed_by_field_and_the_slowest_ranks(self):
         for rank, seconds in ((0, 1.5), (1, 2.5)):
             rows = "".join(f'trigger{i} {{ description "{name}"; totalTime {value}; }}\n' for i, (name, value) in enumerate(
-                (("fvMatrix::solve.p", seconds), ("fvMatrix::solve.p", 1), ("air::fvMatrix::solve.U", 9), ("fvMatrix::solve.air::U", 3),
+                (("fvMatrix::solve.p", seconds), ("fvMatrix::solve.p", 1), ("air::fvMatrix::solve.U", 9),
+                 ("fvMatrix::solve.air::U", 3),
                  ("lduMatrix::solver.p", 7))))
             self.write(f"case/processor{rank}/0.5/uniform/profiling", f"profiling\n{{\n{rows}}}\n")
         self.assertEqual(results.read_seconds(self.root / "case", 2), {"p": 3.5, "air/U": 3.0})
@@ -136,8 +138,8 @@ class Tables(unittest.TestCase):
 
     def test_components_have_the_seconds_of_their_vector(self):
         table = {"U": 1, "air/p": 2, "cellMotionUx": 3}
-        self.assertEqual([compare.known_as(*name, table) for name in (("Ux", ""), ("p", "air"), ("p", "water"), ("cellMotionUx", ""))],
-                         [1, 2, None, 3])
+        names = (("Ux", ""), ("p", "air"), ("p", "water"), ("cellMotionUx", ""))
+        self.assertEqual([compare.known_as(*name, table) for name in names], [1, 2, None, 3])
         self.assertEqual(compare.summed_seconds(table, ["p"]), (2, 6))
 
 

@@ -26,6 +26,9 @@ adjustTimeStep yes;
 libs ("libother.so");
 functions { a { type b; } }
 """
+SOLUTION = """FoamFile { object fvSolution; }
+solvers { p { solver GAMG; tolerance 0.1; } }
+"""
 PROGRAM = """#!/bin/sh
 echo "Lookup solver for p"
 echo "GAMG:  Solving for p, Initial residual = 1, Final residual = 0.01, No Iterations 3"
@@ -44,8 +47,7 @@ class Cases(unittest.TestCase):
         for path in ("system", "0.orig", "constant/polyMesh"):
             (tutorial / path).mkdir(parents=True)
         (tutorial / "system/controlDict.gz").write_bytes(gzip.compress(CONTROL.encode()))
-        (tutorial / "system/fvSolution").write_text("FoamFile { object fvSolution; }\nsolvers { p { solver GAMG; tolerance 0.1; } }\n",
-                                                    encoding="utf-8")
+        (tutorial / "system/fvSolution").write_text(SOLUTION, encoding="utf-8")
         (tutorial / "system/blockMeshDict.m4").write_text("define(N, 3)N\n", encoding="utf-8")
         (tutorial / "0.orig/p").write_text("p", encoding="utf-8")
         (tutorial / "constant/polyMesh/points").write_text("3\n(\n(0 0 0)\n(1 5 0)\n(2 0 1)\n)\n", encoding="utf-8")
@@ -53,7 +55,7 @@ class Cases(unittest.TestCase):
         programs.mkdir()
         for name, text in (("fooFoam", PROGRAM), ("decomposePar", "#!/bin/sh\nmkdir processor0 processor1\n"),
                            ("foamDictionary", '#!/bin/sh\necho "--> FOAM Warning"; cat "$2"\n'),
-                           ("failing", "#!/bin/sh\necho '--> FOAM FATAL ERROR:'\necho 'no such thing'\necho '    From here'\nexit 1\n")):
+                           ("failing", "#!/bin/sh\nprintf '%s\\n' '--> FOAM FATAL ERROR:' 'no such thing' '    From here'\nexit 1\n")):
             (programs / name).write_text(text, encoding="utf-8")
             (programs / name).chmod(stat.S_IRWXU)
         self.env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
@@ -83,7 +85,8 @@ class Cases(unittest.TestCase):
 
     def test_run(self):
         lines = []
-        run = workspace.start(self.case, self.prepare(), self.root / "run", Choice("capstan"), 1, self.env, 7, echo=lines.append)
+        run = workspace.start(self.case, self.prepare(), self.root / "run", Choice("capstan"), 1, self.env, 7,
+                              echo=lines.append)
         self.assertEqual((run.folder / "0.5/said").read_text(encoding="utf-8"), "solver capstan\n")
         control = FoamText((run.folder / "system/controlDict").read_text(encoding="utf-8"))
         for key, value in (("libs", '("libother.so" "libcapstanFoam.so" )'), ("stopAt", "nextWrite"), ("writeInterval", "7"),

@@ -28,8 +28,8 @@ from . import plain_yaml
 from .errors import WrongUse, nearest, not_allowed
 from .foam_text import FoamText
 
-KEYS = ("tutorial", "folder", "about", "prepare", "application", "steps", "pressure", "asymmetric", "no_mean", "slices", "ranks",
-        "tight", "functions", "edits")
+KEYS = ("tutorial", "folder", "about", "prepare", "application", "steps", "pressure", "asymmetric", "no_mean", "slices",
+        "ranks", "tight", "functions", "edits")
 # Commands of `prepare` that are no programs, and how many arguments they take.
 OWN_COMMANDS = {"restore0": 0, "m4": 2, "copy": 2, "move": 2, "remove": 1}
 

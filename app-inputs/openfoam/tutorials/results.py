@@ -168,8 +168,8 @@ def read_field(path):
 
 
 def field_difference(ours, theirs, without_mean):
-    """||ours - theirs||_2 / ||theirs||_2 over the cells of all ranks. ours, theirs: [(components, values)], one a rank. Infinite
-    where one of them is not finite."""
+    """||ours - theirs||_2 / ||theirs||_2 over the cells of all ranks. ours, theirs: [(components, values)], one a rank.
+    Infinite where one of them is not finite."""
     width = max(components for components, _ in theirs)
     rows_a, rows_b = [], []
     for (_, a), (_, b) in zip(ours, theirs):

@@ -68,7 +68,8 @@ def check_choice(choice, case=None):
             raise not_allowed("--preconditioner", choice.preconditioner, preconditioners)
     if choice.caching is not None:
         if not choice.uses_capstan():
-            raise WrongUse(f"--caching: found '{choice.caching}'; allowed with Capstan's solvers only, not with {choice.solver}")
+            raise WrongUse(f"--caching: found '{choice.caching}'; allowed with Capstan's solvers only, not with "
+                           f"{choice.solver}")
         if choice.caching not in CACHING:
             raise not_allowed("--caching", choice.caching, CACHING)
     if case is not None and case.asymmetric:

@@ -104,7 +104,8 @@ def execute(words, folder, env, log, seconds=600, echo=None):
             raise
     text = log.read_text(encoding="utf-8", errors="replace")
     if process.returncode != 0:
-        raise RunFailed(f"{' '.join(map(str, words))} failed with status {process.returncode}: {reason(text)}; its log is {log}")
+        raise RunFailed(f"{' '.join(map(str, words))} failed with status {process.returncode}: {reason(text)}; "
+                        f"its log is {log}")
     return text
 
 
