@@ -61,6 +61,8 @@ class Editing(unittest.TestCase):
         self.assertEqual(self.entry(text, "p_rgh")["preconditioner"], "DIC")
         self.assertEqual(self.entry(text, "p_rgh")["solver"], "capstan")
         self.assertTrue(text.is_dictionary("solvers/p_rgh/caching/preconditioner"))
+        self.assertEqual(edited(solver="capstan", caching="periodic").get("solvers/p_rgh/caching/preconditioner/periodicCoeffs/frequency"),
+                         "3")
         rest = self.entry(text, "(U|k)")
         self.assertEqual((rest["solver"], rest.get("method"), rest.get("preconditioner")), ("capstan", None, None))
 

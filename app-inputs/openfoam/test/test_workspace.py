@@ -111,6 +111,14 @@ class Cases(unittest.TestCase):
         with self.assertRaisesRegex(RunFailed, "fooFoam did not reach its end: hello"):
             workspace.start(self.case, self.prepare(), self.root / "run", Choice(), 1, self.env)
 
+    def test_reason(self):
+        for text, expected in (("[1] --> FOAM FATAL ERROR: \n[1] bad\n[0]     thing\n[1] \n[1]     From x\n", "bad thing"),
+                               ("--> FOAM FATAL IO ERROR:\nno entry p\n\nfile: a\n", "no entry p"),
+                               ("trapFpe: Floating point exception trapping enabled (FOAM_SIGFPE).\nlast words\n----\n", "last words"),
+                               ("x\nFloating point exception (core dumped)\ny", "Floating point exception (core dumped)"),
+                               ("", "it printed nothing")):
+            self.assertEqual(workspace.reason(text), expected)
+
     def test_other_folders_are_left_alone(self):
         (self.root / "mine").mkdir()
         (self.root / "mine/file").touch()

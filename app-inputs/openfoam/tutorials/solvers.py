@@ -23,7 +23,8 @@ OPENFOAM_PRECONDITIONERS = ["none", "diagonal", "DIC", "FDIC", "DILU", "GAMG"]
 SYMMETRIC_PRECONDITIONERS = ("DIC", "FDIC")
 # A test compares them with adapters/preconditioners/preconditioner.cpp.
 TRILINOS_PRECONDITIONERS = ["default", "jacobi", "gs", "sgs", "mt_sgs", "sgs2", "chebyshev", "ilut", "riluk", "muelu"]
-CACHING = ["always", "periodic", "adaptive", "never"]
+# When a preconditioner is renewed, and what else the word needs.
+CACHING = {"always": "", "periodic": "periodicCoeffs { frequency 3; } ", "adaptive": "", "never": ""}
 # Multigrid as a preconditioner wants a smoother in OpenFOAM's own solvers; Capstan gets the same.
 GAMG_CYCLE = "{ preconditioner GAMG; smoother GaussSeidel; }"
 # What OpenFOAM's solvers read and Capstan does not: entries that a case without leftovers no longer has.
@@ -121,7 +122,7 @@ def edit_entry(solution, entry, choice, pressure):
         if choice.solver in METHODS and (pressure or not METHODS[choice.solver]):
             words["method"] = choice.solver
         if choice.caching is not None:
-            words["caching"] = f"{{ preconditioner {{ update {choice.caching}; }} }}"
+            words["caching"] = f"{{ preconditioner {{ update {choice.caching}; {CACHING[choice.caching]}}} }}"
         if not choice.leftovers:
             for key in LEFTOVERS:
                 solution.remove([*entry, key])

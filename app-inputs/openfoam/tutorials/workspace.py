@@ -111,14 +111,16 @@ def execute(words, folder, env, log, seconds=600, echo=None):
 
 def reason(text):
     """The line of a log that says why a program gave up."""
+    # Each rank puts its number before its lines.
+    text = re.sub(r"^\[\d+\] ?", "", text, flags=re.MULTILINE)
     found = re.search(r"FOAM FATAL (?:IO )?ERROR:?[^\n]*\n(.*?)\n\s*(?:From|file:|\n)", text, re.DOTALL)
     if found and found[1].strip():
         return " ".join(found[1].split())[:400]
-    for pattern in (r"(Floating point exception[^\n]*)", r"(terminate called[^\n]*)", r"(Segmentation fault[^\n]*)",
+    for pattern in (r"(Floating point exception(?! trapping)[^\n]*)", r"(terminate called[^\n]*)", r"(Segmentation fault[^\n]*)",
                     r"(sigFpe|sigSegv)", r"(Command not found[^\n]*)"):
         if found := re.search(pattern, text, re.IGNORECASE):
             return found[1]
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
     return lines[-1][:400] if lines else "it printed nothing"
 
 
