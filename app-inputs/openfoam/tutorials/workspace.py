@@ -117,7 +117,7 @@ def reason(text):
     if found and found[1].strip():
         return " ".join(found[1].split())[:400]
     for pattern in (r"(Floating point exception(?! trapping)[^\n]*)", r"(terminate called[^\n]*)", r"(Segmentation fault[^\n]*)",
-                    r"(sigFpe|sigSegv)", r"(Command not found[^\n]*)"):
+                    r"(sig(?:Fpe|Segv)::sigHandler)", r"(Command not found[^\n]*)"):
         if found := re.search(pattern, text, re.IGNORECASE):
             return found[1]
     lines = [line.strip() for line in text.splitlines() if re.search(r"\w", line)]
