@@ -7,6 +7,7 @@ Exit status: 0 done, 1 failed, 2 wrong use, 3 something must be installed or bui
 
 import argparse
 import pathlib
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -46,6 +47,14 @@ def number(text):
     raise argparse.ArgumentTypeError(f"found '{text}'; allowed: a number from 0 on")
 
 
+def edit(text):
+    """(file, entry, value)"""
+    found = re.fullmatch(r"([^:]+):([^=]+)=(.*)", text)
+    if not found or found[1].startswith("/") or ".." in found[1].split("/"):
+        raise argparse.ArgumentTypeError(f"found '{text}'; allowed: FILE:ENTRY=VALUE, with a file inside the case")
+    return found.groups()
+
+
 def parser_for(case):
     parser = Parser(prog=f"./capstan run {case.name}", description=f"{case.name}: {case.about or case.tutorial.name}. "
                     f"The tutorial {case.tutorial} is copied, edited and run below the build folder.",
@@ -69,6 +78,8 @@ def parser_for(case):
         help="what --compare compares with (default own), such as PCG+DIC")
     add("--repeat", type=whole, default=1, metavar="N",
         help="with --compare: run both N times in turn; seconds are the smallest of each")
+    add("--edit", type=edit, action="append", default=[], metavar="FILE:ENTRY=VALUE",
+        help="one more edit, such as system/fvSolution:PIMPLE/nCorrectors=3; may be given again")
     add("--folder", type=pathlib.Path, help=f"where to work (default <build folder>/run/{case.name}); its old contents go")
     return parser
 
@@ -100,6 +111,8 @@ def run(folder, words):
     if case.ranks and options.ranks > case.ranks:
         raise WrongUse(f"--ranks: found {options.ranks}; allowed: at most {case.ranks} in {case.name}")
     wanted = choices(options, case)
+    for file, entry, value in options.edit:
+        case.edits.setdefault(file, {})[entry] = value
     build = workspace.build_folder()
     workspace.check_installed([case.application[0], "decomposePar", "foamDictionary", "mpirun"], build,
                               any(choice.uses_capstan() for choice in wanted))

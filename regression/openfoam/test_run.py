@@ -57,6 +57,14 @@ class Runs(unittest.TestCase):
         self.assertEqual((pressure["solver"], pressure["solves"]), ("capstan_gmres", "6"))
         self.assertEqual(table["alpha.water", "capstan_gmres"]["solver"], "smoothSolver")
 
+    def test_the_cavity_has_any_size(self):
+        status, lines = run_case("cavity3d", "run-cavity", "--compare", "--n", "8", "--steps", "2", "--ranks", "2")
+        self.assertEqual(status, 0, "\n".join(lines))
+        table = rows(lines + [""])
+        self.assertEqual((table["p", "own"]["solver"], table["p", "own"]["solves"]), ("DICPCG", "4"))
+        control = (BUILD / "regression/openfoam/run-cavity/case/system/caseSettings").read_text(encoding="utf-8")
+        self.assertRegex(control, r"n 8;(.|\n)*deltaT 0.0625;")
+
     def test_a_folder_with_other_things_is_left_alone(self):
         mine = BUILD / "regression/openfoam/run-mine"
         mine.mkdir(parents=True, exist_ok=True)

@@ -82,6 +82,8 @@ class Commands(unittest.TestCase):
                                  (["--caching", "sometimes"], "allowed: always, periodic, adaptive, never"),
                                  (["--compare", "--against", "PCG"], "the matrix of p in squareBend is asymmetric"),
                                  (["--rank", "2"], "unknown argument '--rank'; did you mean '--ranks'?"),
+                                 (["--edit", "a=b"], "--edit: found 'a=b'; allowed: FILE:ENTRY=VALUE"),
+                                 (["--edit", "../a:b=c"], "with a file inside the case"),
                                  (["--ranks", "0"], "--ranks: found '0'; allowed: a whole number"),
                                  (["--tolerance", "tight"], "--tolerance: found 'tight'; allowed: a number")):
             with self.subTest(words=words):

@@ -256,7 +256,7 @@ def control_edits(folder, steps, capstan):
     # A step that follows the flow would follow the solver's last digits, too.
     if (control.get("adjustTimeStep") or "no") in ("yes", "on", "true"):
         edits["adjustTimeStep"] = "no"
-    if capstan:
+    if capstan and LIBRARY not in (control.get("libs") or ""):
         libraries = (control.get("libs") or "( )").strip()
         if not libraries.startswith("("):
             libraries = f"( {libraries} )"
