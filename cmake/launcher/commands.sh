@@ -9,7 +9,7 @@ usage: ./capstan <command> [arguments]          ./capstan <command> --help
 
   setup    install the Debian packages Capstan needs and configure the build
   build    build the libraries and capstan-solve
-  run      run a case folder of app-inputs/
+  run      run a case of app-inputs/
   solve    solve the systems of a deck (a YAML file)
   list     show the solvers and their parameters
   test     build and run all tests
@@ -93,10 +93,11 @@ command_build() {
 
 help_run() {
   cat <<'TEXT'
-usage: ./capstan run <case folder> [arguments]
+usage: ./capstan run <case> [arguments]
 
-Builds what the case needs and runs its script, <case folder>/run, with the arguments. Cases are below app-inputs/.
-Example: ./capstan run app-inputs/openfoam/cavity3d 32
+Builds what the case needs and runs its script, <case>/run, with the arguments. A case is a folder, or the last part of its
+name where it is below app-inputs/. Its own arguments: ./capstan run <case> --help after the first build
+Examples: ./capstan run app-inputs/openfoam/cavity3d 32      ./capstan run pitzDaily --compare
 TEXT
 }
 
@@ -105,18 +106,37 @@ case_folders() {
   (cd -- "$root" && find app-inputs -mindepth 2 -name run -type f -perm -u+x -printf '%h\n' | sort)
 }
 
+# case_named <name>: the case folder whose last part is this name; fails where there is none, or more than one.
+case_named() {
+  case_folders | awk -F/ -v name="$1" '$NF == name { found = $0; number++ } END { if (number == 1) print found; exit number != 1 }'
+}
+
+# nearest_case <word> <cases...>: by the last part of the name where the word is no path.
+nearest_case() {
+  local wanted=$1 name
+  shift
+  if [[ $wanted == */* ]]; then
+    nearest "$wanted" "$@"
+  else
+    name=$(nearest "$wanted" "${@##*/}")
+    printf '%s\n' "$@" | awk -F/ -v name="$name" '$NF == name { print; exit }'
+  fi
+}
+
 command_run() {
-  [[ $# -gt 0 ]] || fail_usage "run wants a case folder" "Cases: $(case_folders | tr '\n' ' ')"
-  local wanted=$1 folder cases
+  [[ $# -gt 0 ]] || fail_usage "run wants a case folder, or its name" "Cases: $(case_folders | tr '\n' ' ')"
+  local wanted=$1 folder cases named
   shift
   if [[ -x $wanted/run ]]; then
     folder=$(cd -- "$wanted" && pwd)
   elif [[ -x $root/$wanted/run ]]; then
     folder=$(cd -- "$root/$wanted" && pwd)
+  elif named=$(case_named "${wanted%/}"); then
+    folder=$root/$named
   else
     mapfile -t cases < <(case_folders)
     fail_usage "'$wanted' is no case folder: it holds no executable file 'run'" \
-      "The nearest case is $(nearest "${wanted%/}" "${cases[@]}"). All cases: ${cases[*]}"
+      "The nearest case is $(nearest_case "${wanted%/}" "${cases[@]}"). All cases: ${cases[*]}"
   fi
   case $folder in
     */openfoam/*) ensure_packages build openfoam ;;

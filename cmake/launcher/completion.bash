@@ -89,7 +89,7 @@ _capstan() {
       ;;
     run)
       if [[ $COMP_CWORD -eq 2 && $current != -* ]]; then
-        _capstan_offer "$(cd -- "$root" && find app-inputs -mindepth 2 -name run -type f -perm -u+x -printf '%h\n')"
+        _capstan_offer "$(cd -- "$root" && find app-inputs -mindepth 2 -name run -type f -perm -u+x -printf '%h\n' | sed 'p; s#.*/##')"
       fi
       [[ ${#COMPREPLY[@]} -gt 0 ]] || _capstan_offer_files
       ;;

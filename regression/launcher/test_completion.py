@@ -63,8 +63,10 @@ class OfTheLauncher(unittest.TestCase):
         self.assertEqual(offered(LAUNCHER, "bench", "--lat"), ["--latency"])
 
     def test_what_commands_work_on_is_offered(self):
-        self.assertEqual(offered("./capstan", "run", "app-inputs/openfoam/c"), ["app-inputs/openfoam/cavity3d"])
-        self.assertEqual(offered("./capstan", "run", "app-inputs/openfoam/cavity3d/ca"), ["app-inputs/openfoam/cavity3d/case"])
+        self.assertEqual(offered("./capstan", "run", "app-inputs/openfoam/ca"), ["app-inputs/openfoam/cavity3d"])
+        self.assertEqual(offered("./capstan", "run", "pit"), ["pitzDaily"])
+        self.assertEqual(offered("./capstan", "run", "app-inputs/openfoam/cavity3d/case/c"),
+                         ["app-inputs/openfoam/cavity3d/case/constant"])
         self.assertEqual(offered("./capstan", "solve", "app-inputs/decks/lap"), ["app-inputs/decks/laplace3d.yaml"])
         self.assertNotIn("README.md", offered("./capstan", "solve", ""))
         self.assertIn("laplace2d", offered("./capstan", "bench", "la"))

@@ -49,6 +49,17 @@ class Launcher(LauncherCase):
         self.assertEqual(status, 2)
         self.assertIn("The nearest case is app-inputs/openfoam/cavity3d.", errors)
 
+    def test_a_case_by_the_last_part_of_its_name(self):
+        self.install_everything()
+        for name in ("openfoam/pitzDaily", "openfoam/cavity3d", "one/twice", "other/twice"):
+            self.add_case(name)
+        status, output, errors = self.capstan("run", "pitzDaily", "--compare", folder="/")
+        self.assertEqual((status, output.splitlines()[2:]), (0, ["--compare"]), errors)
+        for wanted, near in (("pitzdayly", "openfoam/pitzDaily"), ("twice", "one/twice")):
+            status, _, errors = self.capstan("run", wanted)
+            self.assertEqual(status, 2)
+            self.assertIn(f"The nearest case is app-inputs/{near}.", errors)
+
     def test_run_hands_over_arguments_and_folders(self):
         self.install_everything()
         self.add_case("openfoam/cavity3d")

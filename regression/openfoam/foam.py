@@ -1,44 +1,22 @@
 """Runs OpenFOAM cases for the tests and reads their fields."""
 
 import math
-import os
 import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "app-inputs/openfoam"))
+
+# pylint: disable=wrong-import-position,unused-import
+from tutorials.workspace import environment  # noqa: E402,F401
 
 
 class CaseError(Exception):
     """A case could not be run, or did not leave what it should."""
-
-
-def sanitizer_runtime(library):
-    """The address sanitizer a library is linked with, which a program without it must load first; or None."""
-    linked = subprocess.run(["ldd", str(library)], capture_output=True, text=True, check=False).stdout
-    match = re.search(r"libasan\.so\S* => (\S+)", linked)
-    return match.group(1) if match else None
-
-
-def environment(build):
-    """The variables OpenFOAM's programs need to find the library under test."""
-    env = dict(os.environ)
-    env.setdefault("WM_PROJECT_DIR", "/usr/share/openfoam")
-    env["CAPSTAN_BUILD_DIR"] = str(build)
-    # ctest has set these already.
-    needed = subprocess.run([str(ROOT / "cmake/run_environment.sh"), "--oversubscribed"], capture_output=True, text=True,
-                            check=True).stdout
-    for line in needed.splitlines():
-        env.setdefault(*line.split("=", 1))
-    paths = [str(build / "lib"), env.get("LD_LIBRARY_PATH", "")]
-    env["LD_LIBRARY_PATH"] = ":".join(path for path in paths if path)
-    runtime = sanitizer_runtime(build / "lib/libcapstanFoam.so")
-    if runtime:
-        env["LD_PRELOAD"] = runtime
-        # OpenFOAM and Open MPI keep memory until the process ends.
-        env.setdefault("ASAN_OPTIONS", "detect_leaks=0")
-    return env
 
 
 def run(command, env, folder=None):

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Tests of preparing and running, with a tutorial and programs made up for it: no OpenFOAM is needed."""
+
+import gzip
+import os
+import pathlib
+import stat
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+# pylint: disable=wrong-import-position
+from tutorials import workspace  # noqa: E402
+from tutorials.case import Case  # noqa: E402
+from tutorials.errors import NotInstalled, RunFailed, WrongUse  # noqa: E402
+from tutorials.foam_text import FoamText  # noqa: E402
+from tutorials.solvers import Choice  # noqa: E402
+
+CONTROL = """FoamFile { object controlDict; }
+application fooFoam;
+startTime 0; endTime 2; deltaT 0.1;
+adjustTimeStep yes;
+libs ("libother.so");
+functions { a { type b; } }
+"""
+SOLUTION = """FoamFile { object fvSolution; }
+solvers { p { solver GAMG; tolerance 0.1; } }
+"""
+PROGRAM = """#!/bin/sh
+echo "Lookup solver for p"
+echo "GAMG:  Solving for p, Initial residual = 1, Final residual = 0.01, No Iterations 3"
+mkdir -p 0.5
+grep -o 'solver [a-zA-Z]*' system/fvSolution >0.5/said
+echo End
+"""
+
+
+class Cases(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        tutorial = self.root / "tutorial"
+        for path in ("system", "0.orig", "constant/polyMesh"):
+            (tutorial / path).mkdir(parents=True)
+        (tutorial / "system/controlDict.gz").write_bytes(gzip.compress(CONTROL.encode()))
+        (tutorial / "system/fvSolution").write_text(SOLUTION, encoding="utf-8")
+        (tutorial / "system/blockMeshDict.m4").write_text("define(N, 3)N\n", encoding="utf-8")
+        (tutorial / "0.orig/p").write_text("p", encoding="utf-8")
+        (tutorial / "constant/polyMesh/points").write_text("3\n(\n(0 0 0)\n(1 5 0)\n(2 0 1)\n)\n", encoding="utf-8")
+        programs = self.root / "bin"
+        programs.mkdir()
+        for name, text in (("fooFoam", PROGRAM), ("decomposePar", "#!/bin/sh\nmkdir processor0 processor1\n"),
+                           ("foamDictionary", '#!/bin/sh\necho "--> FOAM Warning"; cat "$2"\n'),
+                           ("failing", "#!/bin/sh\nprintf '%s\\n' '--> FOAM FATAL ERROR:' 'no such thing' '    From here'\nexit 1\n")):
+            (programs / name).write_text(text, encoding="utf-8")
+            (programs / name).chmod(stat.S_IRWXU)
+        self.env = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+        self.case = Case("case", tutorial, application=["fooFoam"], steps=5,
+                         prepare=[["restore0"], ["m4", "system/blockMeshDict.m4", "system/blockMeshDict"]],
+                         edits={"system/new": {"a/b": "1"}, "system/controlDict": {"startTime": "1"}})
+
+    def prepare(self, ranks=1):
+        workspace.prepare(self.case, ranks, self.root / "prepared", self.env)
+        return self.root / "prepared"
+
+    def test_prepare(self):
+        folder = self.prepare()
+        control = FoamText((folder / "system/controlDict").read_text(encoding="utf-8"))
+        self.assertEqual((control.get("startTime"), control.find("functions")), ("1", None))
+        self.assertEqual((folder / "0/p").read_text(encoding="utf-8"), "p")
+        self.assertEqual((folder / "system/blockMeshDict").read_text(encoding="utf-8").strip(), "3")
+        self.assertEqual(FoamText((folder / "system/new").read_text(encoding="utf-8")).get("a/b"), "1")
+        self.assertFalse(list(folder.rglob("*.gz")))
+
+    def test_decomposition_cuts_the_longest_direction(self):
+        text = FoamText((self.prepare(2) / "system/decomposeParDict").read_text(encoding="utf-8"))
+        self.assertEqual((text.get("numberOfSubdomains"), text.get("simpleCoeffs/n")), ("2", "(1 2 1)"))
+        self.case.slices = "z"
+        text = FoamText((self.prepare(2) / "system/decomposeParDict").read_text(encoding="utf-8"))
+        self.assertEqual(text.get("simpleCoeffs/n"), "(1 1 2)")
+
+    def test_run(self):
+        lines = []
+        run = workspace.start(self.case, self.prepare(), self.root / "run", Choice("capstan"), 1, self.env, 7,
+                              echo=lines.append)
+        self.assertEqual((run.folder / "0.5/said").read_text(encoding="utf-8"), "solver capstan\n")
+        control = FoamText((run.folder / "system/controlDict").read_text(encoding="utf-8"))
+        for key, value in (("libs", '("libother.so" "libcapstanFoam.so" )'), ("stopAt", "nextWrite"), ("writeInterval", "7"),
+                           ("adjustTimeStep", "no"), ("endTime", "2")):
+            self.assertEqual(control.get(key), value, key)
+        self.assertEqual((len(run.solves), run.unconverged(), lines[-1]), (1, 0, "End\n"))
+
+    def test_the_end_is_put_off(self):
+        run = workspace.start(self.case, self.prepare(), self.root / "run", Choice(), 1, self.env, 100)
+        control = FoamText((run.folder / "system/controlDict").read_text(encoding="utf-8"))
+        self.assertEqual((control.get("endTime"), control.get("libs")), ("11.1", '("libother.so")'))
+
+    def test_failures_say_why(self):
+        self.case.prepare.append(["failing"])
+        with self.assertRaisesRegex(RunFailed, "failing failed with status 1: no such thing; its log is .*log.3.failing"):
+            self.prepare()
+        self.case.prepare[-1] = ["sleep", "5"]
+        with self.assertRaisesRegex(RunFailed, "sleep took more than 0.1 s"):
+            workspace.execute(["sleep", "5"], self.root, self.env, self.root / "log", 0.1)
+        self.case.prepare.pop()
+        (self.root / "bin/fooFoam").write_text("#!/bin/sh\necho hello\n", encoding="utf-8")
+        with self.assertRaisesRegex(RunFailed, "fooFoam did not reach its end: hello"):
+            workspace.start(self.case, self.prepare(), self.root / "run", Choice(), 1, self.env)
+
+    def test_reason(self):
+        for text, expected in (("[1] --> FOAM FATAL ERROR: \n[1] bad\n[0]     thing\n[1] \n[1]     From x\n", "bad thing"),
+                               ("--> FOAM FATAL IO ERROR:\nno entry p\n\nfile: a\n", "no entry p"),
+                               ("trapFpe: Floating point exception trapping enabled (FOAM_SIGFPE).\nlast words\n----\n", "last words"),
+                               ("x\nFloating point exception (core dumped)\ny", "Floating point exception (core dumped)"),
+                               ("", "it printed nothing")):
+            self.assertEqual(workspace.reason(text), expected)
+
+    def test_other_folders_are_left_alone(self):
+        (self.root / "mine").mkdir()
+        (self.root / "mine/file").touch()
+        with self.assertRaisesRegex(WrongUse, "holds something else"):
+            workspace.fresh_folder(self.root / "mine")
+        self.assertTrue((self.root / "mine/file").exists())
+
+    def test_what_is_missing_is_named(self):
+        with self.assertRaisesRegex(NotInstalled, "'no-such-program' is missing"):
+            workspace.check_installed(["no-such-program"], self.root)
+        with self.assertRaisesRegex(NotInstalled, "libcapstanFoam.so is missing; build it"):
+            workspace.check_installed([], self.root)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,148 @@
+"""Which linear solver a run has, and what that changes in system/fvSolution.
+
+A solver is named in one word: `own` (the tutorial's, nothing changes), `capstan` (every entry says `solver capstan;` and
+no more), a method of Capstan's or of OpenFOAM's, which the pressure gets. Methods for asymmetric matrices get the other
+fields too; with a method for symmetric ones these are solved by plain `capstan`, or stay as they are with one of OpenFOAM's.
+"""
+
+import dataclasses
+
+from .errors import WrongUse, not_allowed
+from .foam_text import FoamText, lookup
+
+OWN, PLAIN = "own", "capstan"
+# Capstan's methods as OpenFOAM's dictionaries spell them, and whether they need a symmetric matrix. A test compares the
+# names with belos_ext/registry/methods.cpp.
+METHODS = {"capstan_cg": True, "capstan_pipelined_cg": True, "capstan_gmres": False, "capstan_sstep_gmres": False,
+           "capstan_pipelined_gmres": False, "capstan_pipelined_sstep_gmres": False, "capstan_bicgstab": False,
+           "capstan_pipelined_bicgstab": False}
+OPENFOAM = {"PCG": True, "PBiCGStab": False, "GAMG": False}
+SOLVERS = [OWN, PLAIN, *METHODS, *OPENFOAM]
+OPENFOAM_PRECONDITIONERS = ["none", "diagonal", "DIC", "FDIC", "DILU", "GAMG"]
+# Those for symmetric matrices only.
+SYMMETRIC_PRECONDITIONERS = ("DIC", "FDIC")
+# A test compares them with adapters/preconditioners/preconditioner.cpp.
+TRILINOS_PRECONDITIONERS = ["default", "jacobi", "gs", "sgs", "mt_sgs", "sgs2", "chebyshev", "ilut", "riluk", "muelu"]
+# When a preconditioner is renewed, and what else the word needs.
+CACHING = {"always": "", "periodic": "periodicCoeffs { frequency 3; } ", "adaptive": "", "never": ""}
+# Multigrid as a preconditioner wants a smoother in OpenFOAM's own solvers; Capstan gets the same.
+GAMG_CYCLE = "{ preconditioner GAMG; smoother GaussSeidel; }"
+# What OpenFOAM's solvers read and Capstan does not: entries that a case without leftovers no longer has.
+LEFTOVERS = ["preconditioner", "smoother", "nSweeps", "agglomerator", "nPreSweeps", "preSweepsLevelMultiplier",
+             "maxPreSweeps", "nPostSweeps", "postSweepsLevelMultiplier", "maxPostSweeps", "nFinestSweeps",
+             "cacheAgglomeration", "nCellsInCoarsestLevel", "mergeLevels", "interpolateCorrection", "scaleCorrection",
+             "directSolveCoarsest", "processorAgglomerator", "coarsestLevelCorr", "nVcycles", "nDirections"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Choice:
+    """A solver and what goes with it. tolerance and rel_tol: text for every entry, None leaves the tutorial's; tighter: a
+    factor for each entry's own tolerance."""
+    solver: str = OWN
+    preconditioner: "str | None" = None
+    caching: "str | None" = None
+    tolerance: "str | None" = None
+    rel_tol: "str | None" = None
+    tighter: float = 1.0
+    # Entries of other solvers stay where they were (what a user has who changes one word) or are taken out.
+    leftovers: bool = True
+    # False: only the pressure gets the solver, all else stays the tutorial's own.
+    everything: bool = True
+
+    def label(self):
+        return "+".join(word for word in (self.solver, self.preconditioner, self.caching) if word)
+
+    def uses_capstan(self):
+        return self.solver == PLAIN or self.solver in METHODS
+
+
+def check_choice(choice, case=None):
+    """Raises WrongUse where the words do not fit together, or not the case."""
+    if choice.solver not in SOLVERS:
+        raise not_allowed("--solver", choice.solver, SOLVERS)
+    preconditioners = [*OPENFOAM_PRECONDITIONERS, *(TRILINOS_PRECONDITIONERS if choice.uses_capstan() else [])]
+    if choice.preconditioner is not None:
+        if choice.solver == OWN:
+            raise WrongUse(f"--preconditioner: found '{choice.preconditioner}', but the tutorial's own solvers have their own; "
+                           "allowed with --solver capstan, one of its methods, PCG or PBiCGStab")
+        if choice.preconditioner not in preconditioners:
+            raise not_allowed("--preconditioner", choice.preconditioner, preconditioners)
+    if choice.caching is not None:
+        if not choice.uses_capstan():
+            raise WrongUse(f"--caching: found '{choice.caching}'; allowed with Capstan's solvers only, not with "
+                           f"{choice.solver}")
+        if choice.caching not in CACHING:
+            raise not_allowed("--caching", choice.caching, CACHING)
+    if case is not None and case.asymmetric:
+        symmetric = {**METHODS, **OPENFOAM}.get(choice.solver, False)
+        fitting = [name for name in SOLVERS if not {**METHODS, **OPENFOAM}.get(name, False)]
+        if symmetric:
+            raise WrongUse(f"--solver: found '{choice.solver}', but the matrix of {case.asymmetric[0]} in {case.name} is "
+                           f"asymmetric; allowed: {', '.join(fitting)}")
+        if choice.preconditioner in SYMMETRIC_PRECONDITIONERS:
+            raise WrongUse(f"--preconditioner: found '{choice.preconditioner}', but the matrix of {case.asymmetric[0]} in "
+                           f"{case.name} is asymmetric; did you mean 'DILU'?")
+
+
+def is_pressure(key, pressure):
+    """True where the entry of fvSolution is that of a pressure field: p, pFinal, "p.*"."""
+    return any(lookup([key], name) for field in pressure for name in (field, field + "Final"))
+
+
+def edit_solution(text, choice, case, name="fvSolution"):
+    """The text of fvSolution (or faSolution) with the choice written into its solver entries."""
+    solution = FoamText(text, name)
+    for key in solution.keys("solvers"):
+        entry = ["solvers", key]
+        if not solution.is_dictionary(entry) or solution.get([*entry, "type"]) == "coupled":
+            continue
+        named = solution.get([*entry, "solver"]) is not None
+        if named and choice.solver != OWN:
+            edit_entry(solution, entry, choice, is_pressure(key, case.pressure))
+        if named or any(word.startswith("$") for word in solution.keys(entry)):
+            edit_tolerances(solution, entry, choice)
+    return solution.text
+
+
+def edit_entry(solution, entry, choice, pressure):
+    if not pressure and not choice.everything:
+        return
+    if not pressure and choice.solver in OPENFOAM:
+        return
+    words = {}
+    if choice.solver in OPENFOAM:
+        words["solver"] = choice.solver
+        if choice.solver == "GAMG":
+            words["smoother"] = solution.get([*entry, "smoother"]) or "GaussSeidel"
+        elif choice.preconditioner is None and solution.find([*entry, "preconditioner"]) is None:
+            words["preconditioner"] = "DIC" if OPENFOAM[choice.solver] else "DILU"
+    else:
+        words["solver"] = "capstan"
+        # A method for symmetric matrices cannot solve the other fields.
+        if choice.solver in METHODS and (pressure or not METHODS[choice.solver]):
+            words["method"] = choice.solver
+        if choice.caching is not None:
+            words["caching"] = f"{{ preconditioner {{ update {choice.caching}; {CACHING[choice.caching]}}} }}"
+        if not choice.leftovers:
+            for key in LEFTOVERS:
+                solution.remove([*entry, key])
+    if pressure and choice.preconditioner is not None:
+        words["preconditioner"] = GAMG_CYCLE if choice.preconditioner == "GAMG" else choice.preconditioner
+    for key, value in words.items():
+        solution.set([*entry, key], value)
+
+
+def edit_tolerances(solution, entry, choice):
+    if choice.tighter != 1:
+        # An entry that gets its tolerance from another one by a macro gets the tighter one.
+        text = solution.get([*entry, "tolerance"])
+        inherits = any(word.startswith("$") for word in solution.keys(entry))
+        if not (text is None and inherits) and not (text or "").startswith(("$", "#")):
+            solution.set([*entry, "tolerance"], f"{choice.tighter * float(text or 1e-6):.10g}")
+    if choice.tolerance is not None:
+        solution.set([*entry, "tolerance"], choice.tolerance)
+    if choice.rel_tol is not None:
+        solution.set([*entry, "relTol"], choice.rel_tol)
+    if choice.tolerance is not None and choice.rel_tol is not None and float(choice.rel_tol) == 0:
+        # Solving tightly may take more than OpenFOAM's 1000.
+        solution.set([*entry, "maxIter"], "5000")
