@@ -7,6 +7,8 @@
 
 #include "PrecisionAdaptor.H"
 #include "adapters/openfoam/field_solve.H"
+#include "objectRegistry.H"
+#include "scalarIOField.H"
 #include "sigFpe.H"
 
 namespace capstan::foam {
@@ -79,14 +81,23 @@ Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scal
   if (!norms_.finite() || !std::isfinite(normFactor_)) {
     warn("the matrix, the source or the field holds NaN or Inf; the field is left as it is");
   } else if (!performance.checkConvergence(limits_.tolerance, limits_.relTol) || limits_.minIter > 0) {
-    iterate(psi, source, performance);
+    iterate(psi, performance);
   }
-  system_.matrix.setResidualField(Foam::ConstPrecisionAdaptor<Foam::scalar, Foam::solveScalar>(residual_)(),
-                                  self_.fieldName(), false);
+  if (wantsResidualField()) {
+    refresh();
+    system_.matrix.setResidualField(Foam::ConstPrecisionAdaptor<Foam::scalar, Foam::solveScalar>(residual_)(),
+                                    self_.fieldName(), false);
+  }
   cost_.solveSeconds = MPI_Wtime() - start - cost_.setupSeconds;
   cost_.converged = performance.converged();
   recordSolve(cost_, controls_.summary);
   return performance;
+}
+
+// The field that the function object solverInfo of OpenFOAM writes; the same on all ranks.
+bool FieldSolve::wantsResidualField() const {
+  const auto& mesh = system_.matrix.mesh();
+  return mesh.hasDb() && mesh.thisDb().foundObject<Foam::scalarIOField>("residual:" + self_.fieldName());
 }
 
 // One message: what the residual norm needs, which sign the matrix has, whether some rank's mesh has changed.
@@ -139,17 +150,21 @@ FieldSolve::Norms FieldSolve::firstResidual(const Foam::scalarField& psi, const 
   return {sums[1], std::sqrt(sums[2])};
 }
 
-FieldSolve::Norms FieldSolve::nextResidual(const Foam::scalarField& psi, const Foam::scalarField& source) {
-  system_.matrix.Amul(residual_, psi, system_.interfaceBouCoeffs, system_.interfaces, component_);
+// r - A d for the last correction d, where that is not in r yet.
+void FieldSolve::refresh() {
+  if (!stale_) return;
+  stale_ = false;
+  Foam::solveScalarField image(residual_.size());
+  system_.matrix.Amul(image, correction_, system_.interfaceBouCoeffs, system_.interfaces, component_);
   std::array<double, 2> sums{};
   forAll(residual_, cell) {
-    residual_[cell] = source[cell] - residual_[cell];
+    residual_[cell] -= image[cell];
     sums[0] += std::abs(residual_[cell]);
     sums[1] += residual_[cell] * residual_[cell];
   }
   sumOverRanks(sums, comm_);
   ++cost_.checks;
-  return {sums[0], std::sqrt(sums[1])};
+  norms_ = {sums[0], std::sqrt(sums[1])};
 }
 
 // What ||b - A x||_1 has to be. OpenFOAM asks for less than its tolerance, a Krylov method for no more.
@@ -170,9 +185,10 @@ const AssembledPreconditioner* FieldSolve::assembled(const Rung& rung) {
   return preconditioner;
 }
 
-// One call of the Krylov solver. psi and the norms change only where the residual gets smaller.
-FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label limit, Foam::scalarField& psi,
-                                    const Foam::scalarField& source) {
+// One call of the Krylov solver, for a correction d of psi: A d = r, so that the rounding of psi itself, which no
+// method can undo, is no part of what is judged; OpenFOAM's own solvers leave it out too. psi and the norms change only
+// where the residual gets smaller.
+FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label limit, Foam::scalarField& psi) {
   NativeSystem native(system_, component_, sign_);
   Foam::autoPtr<Foam::lduMatrix::preconditioner> own;
   const auto* assembledOne = assembled(rung);
@@ -185,70 +201,78 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   const double bound = std::sqrt(cells_);
   const double spread = context_->spread > 0 && cost_.passes == 0 ? std::min(bound, 1.1 * context_->spread) : bound;
   const double tolerance = one ? target / norms_.one : std::min(0.9, 0.99 * target / (spread * norms_.two));
-  candidate_ = psi;
-  const Foam::scalarField* b = &source;
-  if (sign_ < 0) {
-    turned_ = -source;
-    residual_.negate();
-    b = &turned_;
-  }
+  correction_.setSize(psi.size());
+  if (sign_ < 0) residual_.negate();
   const auto result = context_->solver().solve(
       rung.solver, tolerance, limit - cost_.iterations,
-      {native, rung.preconditioner.native, assembledOne, b->cdata(), residual_.cdata(), candidate_.data()});
+      {native, rung.preconditioner.native, assembledOne, residual_.cdata(), correction_.data()});
+  if (sign_ < 0) residual_.negate();
   cost_.iterations += result.iterations;
   cost_.hasReductions = result.counted;
   cost_.reductions += result.reductions;
   cost_.applications += result.applications;
   ++cost_.passes;
   for (const auto& step : result.steps) warn(step);
-  const Norms before = norms_;
   if (one) {
     if (!std::isfinite(result.attained) || !(result.attained <= 1)) return Ending::Failed;
-    psi = candidate_;
-    const double ratio = norms_.two > 0 ? norms_.one / norms_.two : 1;
+    psi += correction_;
+    stale_ = true;
     norms_.one *= result.attained;
-    norms_.two = norms_.one / ratio;
     cost_.atRounding = result.atRounding;
     if (result.converged || result.atRounding) return Ending::Done;
     return cost_.iterations >= limit ? Ending::Limit : Ending::Failed;
   }
-  const Norms norms = nextResidual(candidate_, source);
-  if (!norms.finite() || !(norms.one <= before.one)) return Ending::Failed;
-  psi = candidate_;
-  norms_ = norms;
-  if (norms.two > 0) context_->spread = norms.one / norms.two;
-  if (norms.one <= target) return Ending::Done;
+  const Norms before = norms_;
+  stale_ = true;
+  refresh();
+  if (!norms_.finite() || !(norms_.one <= before.one)) {
+    Foam::solveScalarField image(psi.size());
+    native.apply(correction_.cdata(), image.data());
+    residual_ += sign_ * image;
+    norms_ = before;
+    return Ending::Failed;
+  }
+  psi += correction_;
+  if (norms_.two > 0) context_->spread = norms_.one / norms_.two;
+  if (norms_.one <= target) return Ending::Done;
   if (cost_.iterations >= limit) return Ending::Limit;
   // Less than a tenth gained: another pass would gain no more.
-  if (norms.one > 0.9 * before.one) return Ending::Failed;
-  return pass(rung, target, limit, psi, source);
+  if (norms_.one > 0.9 * before.one) return Ending::Failed;
+  return pass(rung, target, limit, psi);
 }
 
-FieldSolve::Ending FieldSolve::climb(const Rung& rung, Foam::scalarField& psi, const Foam::scalarField& source,
-                                     Foam::solverPerformance& performance) {
+FieldSolve::Ending FieldSolve::climb(const Rung& rung, Foam::scalarField& psi, Foam::solverPerformance& performance) {
+  refresh();
   const bool met = performance.checkConvergence(limits_.tolerance, limits_.relTol);
   Ending ending = Ending::Done;
   if (!met) {
-    ending = pass(rung, target(performance), limits_.maxIter, psi, source);
+    ending = pass(rung, target(performance), limits_.maxIter, psi);
   }
   if (ending == Ending::Done && cost_.iterations < limits_.minIter && norms_.one > 0) {
-    if (!met) norms_ = nextResidual(psi, source);
-    pass(rung, 0, limits_.minIter, psi, source);  // a tolerance that no solver reaches: runs to the limit
+    refresh();
+    pass(rung, 0, limits_.minIter, psi);  // a tolerance that no solver reaches: runs to the limit
   }
   return ending;
 }
 
-void FieldSolve::iterate(Foam::scalarField& psi, const Foam::scalarField& source,
-                         Foam::solverPerformance& performance) {
+void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& performance) {
   const double start = MPI_Wtime();
   const double setUp = cost_.setupSeconds;
   const double first = norms_.one;
-  Ending ending = climb({controls_.solver, preconditioner_, false}, psi, source, performance);
+  Ending ending = climb({controls_.solver, preconditioner_, false}, psi, performance);
   const bool failed = ending == Ending::Failed;
+  const bool learns = !controls_.named && context_->trial != nullptr;
+  if (learns) context_->trial->learn(cost_.iterations, digitsFrom(first), ending != Ending::Done);
+  if (learns && ending == Ending::Limit && context_->trial->choice() == PreconditionerTrial::Choice::Multigrid &&
+      &preconditioner_ == &controls_.preconditioner) {
+    // A limit made for multigrid, as a rule. The user named no preconditioner, and has not asked for this one.
+    warn("DIC does not meet the tolerance within maxIter; multigrid goes on, for as many iterations again");
+    limits_.maxIter += cost_.iterations;
+    ending = climb({controls_.solver, controls_.multigrid, false}, psi, performance);
+  }
   if (ending == Ending::Failed && kept_) {
     warn("the solve failed with a preconditioner of an earlier one; it is renewed");
-    norms_ = nextResidual(psi, source);
-    ending = climb({controls_.solver, preconditioner_, true}, psi, source, performance);
+    ending = climb({controls_.solver, preconditioner_, true}, psi, performance);
   }
   const bool symmetric = system_.matrix.symmetric();
   const auto plain = plainPreconditioner(symmetric);
@@ -257,20 +281,19 @@ void FieldSolve::iterate(Foam::scalarField& psi, const Foam::scalarField& source
   if (ending == Ending::Failed && !isPlain) {
     warn(controls_.solver.method + " with " + preconditioner_.name + " fails; going on with " + safe.method + " and " +
          plain.name);
-    norms_ = nextResidual(psi, source);
-    ending = climb({safe, plain, false}, psi, source, performance);
+    ending = climb({safe, plain, false}, psi, performance);
   }
   performance.nIterations() = cost_.iterations;
   performance.finalResidual() = norms_.one / normFactor_;
   const bool converged = performance.checkConvergence(limits_.tolerance, limits_.relTol);
   const double seconds = MPI_Wtime() - start - (cost_.setupSeconds - setUp);
-  const double digits = norms_.one > 0 ? std::log10(first / norms_.one) : 0;
-  context_->learn(cost_.iterations, digits, seconds, !failed);
-  if (!controls_.named && context_->trial != nullptr) context_->trial->learn(cost_.iterations, digits, failed);
+  context_->learn(cost_.iterations, digitsFrom(first), seconds, !failed);
   if (!converged && !cost_.atRounding && ending == Ending::Failed) {
     warn("the residual does not fall any further; the solve is left unconverged");
   }
 }
+
+double FieldSolve::digitsFrom(double first) const { return norms_.one > 0 ? std::log10(first / norms_.one) : 0; }
 
 void FieldSolve::warn(const std::string& message) const {
   static std::set<std::string> told;

@@ -146,7 +146,7 @@ struct FieldSolver::Impl {
   std::shared_ptr<const CellMap> cells;
   std::string label;
   Teuchos::RCP<NativeOperator> product, preconditioner;
-  Teuchos::RCP<MultiVector> b, r, x;
+  Teuchos::RCP<MultiVector> r, d;
   Teuchos::RCP<Problem> problem;
   std::map<std::string, Teuchos::RCP<Solver>> solvers;
 
@@ -166,7 +166,7 @@ Teuchos::RCP<Solver> FieldSolver::Impl::make(const SolverChoice& choice) {
     setIfKnown(*valid, "Residual Scaling", "Norm of Initial Residual", *list);
   }
   if (FieldSolver::judgesByOneNorm(choice)) list->set("Residual Norm", "OneNorm");
-  setIfKnown(*valid, "Initial Residual", "given", *list);
+  setIfKnown(*valid, "Initial Residual", "zero guess", *list);
   setIfKnown(*valid, "Timer Label", label, *list);
   copySettings(choice.settings, valid.get(), *list);
   created->setProblem(problem);
@@ -186,8 +186,8 @@ FieldSolver::FieldSolver(std::shared_ptr<const CellMap> cells, std::string label
   impl_->product = Teuchos::rcp(new NativeOperator(map, NativeOperator::Kind::Product));
   impl_->product->setObjectLabel(impl_->label);  // what Capstan's solvers take the problem's name from
   impl_->preconditioner = Teuchos::rcp(new NativeOperator(map, NativeOperator::Kind::Preconditioner));
-  for (auto* vector : {&impl_->b, &impl_->r, &impl_->x}) *vector = Teuchos::rcp(new MultiVector(map, 1));
-  impl_->problem = Teuchos::rcp(new Problem(impl_->product, impl_->x, impl_->b));
+  for (auto* vector : {&impl_->r, &impl_->d}) *vector = Teuchos::rcp(new MultiVector(map, 1));
+  impl_->problem = Teuchos::rcp(new Problem(impl_->product, impl_->d, impl_->r));
   impl_->problem->setLabel(impl_->label);
   impl_->problem->setInitResVec(impl_->r);  // Belos need not compute it
   impl_->problem->setProblem();
@@ -202,9 +202,8 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
                                const FieldSystem& system) {
   auto& own = *impl_;
   auto& solver = own.solver(choice);
-  copyIn(system.b, *own.b);
   copyIn(system.r, *own.r);
-  copyIn(system.x, *own.x);
+  own.d->putScalar(0);
   Teuchos::RCP<const Operator> preconditioner;
   if (system.nativePreconditioner) {
     preconditioner = own.preconditioner;
@@ -214,7 +213,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   const Acting acting(*own.product, *own.preconditioner, system.actions);
   own.problem->setRightPrec(preconditioner);
   own.problem->setInitResVec(own.r);
-  if (!own.problem->setProblem(own.x, own.b)) {
+  if (!own.problem->setProblem(own.d, own.r)) {
     throw std::runtime_error("Belos refuses the linear problem");
   }
   const auto limits = Teuchos::parameterList();
@@ -228,7 +227,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   if (const auto* reporting = dynamic_cast<const ReportingSolver*>(&solver)) {
     fill(reporting->report(), solver.achievedTol(), result);
   }
-  copyOut(*own.x, system.x);
+  copyOut(*own.d, system.d);
   return result;
 }
 

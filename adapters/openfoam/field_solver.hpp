@@ -22,14 +22,13 @@ struct SolverChoice {
   Settings settings;   ///< the solver's own parameters
 };
 
-/// One system A x = b, its vectors on this rank's rows.
+/// One system A d = r for a correction d, its vectors on this rank's rows.
 struct FieldSystem {
   NativeActions& actions;                    ///< A, and M where `nativePreconditioner`
   bool nativePreconditioner = false;         ///< M of the actions, on the right
   const AssembledPreconditioner* assembled;  ///< else this one, on the right; null: none
-  const double* b;
-  const double* r;  ///< b - A x
-  double* x;        ///< the guess, and then the solution
+  const double* r;
+  double* d;  ///< the solution
 };
 
 /// Outcome of one solve. Identical on all ranks.
@@ -37,7 +36,7 @@ struct SolveResult {
   bool converged = false;
   bool atRounding = false;         ///< unconverged, since rounding allows no smaller residual
   bool counted = false;            ///< what follows is known: of Capstan's own solvers only
-  double attained = 0;             ///< || b - A x ||_1 / || r ||_1 at the end, computed
+  double attained = 0;             ///< || r - A d ||_1 / || r ||_1 at the end, computed
   long reductions = 0;             ///< all-reduces of the solve, blocking and nonblocking
   long applications = 0;           ///< of the preconditioner
   int iterations = 0;              ///< known of every solver
@@ -58,7 +57,7 @@ class FieldSolver {
   /// Whether the method is one of Capstan's, which judge by the 1-norm. Local.
   static bool judgesByOneNorm(const SolverChoice& choice);
 
-  /// Solves until || b - A x ||_p <= tolerance || r ||_p, with p = 1 where judgesByOneNorm(), else p = 2.
+  /// Solves from d = 0 until || r - A d ||_p <= tolerance || r ||_p, with p = 1 where judgesByOneNorm(), else p = 2.
   SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations, const FieldSystem& system);
 
  private:

@@ -286,7 +286,10 @@ SolverControls readControls(const dictionary& dict, bool symmetric) {
   controls.named = dict.found("preconditioner");
   if (!controls.named && symmetric) {
     controls.multigrid = nativePreconditioner("GAMG", nullptr, dict);
-    controls.multigridFirst = dict.found("smoother") && !dict.found("nSweeps");  // nSweeps: OpenFOAM's smoothSolver
+    // nSweeps is one of OpenFOAM's smoothSolver, a low limit one for multigrid.
+    constexpr Foam::label low = 100;
+    controls.multigridFirst =
+        (dict.found("smoother") && !dict.found("nSweeps")) || dict.getOrDefault<Foam::label>("maxIter", low) < low;
   }
   remarkLeftovers(dict, controls.multigridFirst ? controls.multigrid : controls.preconditioner);
   if (dict.found("caching")) {

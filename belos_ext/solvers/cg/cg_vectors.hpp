@@ -56,6 +56,7 @@ class CgVectors {
     measures_ = system.sparesProducts();
     settled_ = true;
     measured_ = {};
+    doubted_ = 0;
     if (preconditioned_ && z_.is_null()) z_ = Teuchos::rcp(new MultiVector(map, 1));
     if (preconditioned_ && t_.is_null()) t_ = Teuchos::rcp(new MultiVector(map, 1));
     if (system.hasLeft() && system.hasRight() && between_.is_null()) between_ = Teuchos::rcp(new MultiVector(map, 1));
@@ -164,9 +165,11 @@ class CgVectors {
     enter();
     system.reduce(*batch_);
     take();
-    if (!measures_ || measured_.varies || measured_.steps < tuning::cg::measuredSteps) return;
+    if (!measures_) return doubt();
+    if (measured_.varies || measured_.steps < tuning::cg::measuredSteps) return;
     settleDirection(system);
     measures_ = false;
+    doubted_ = tuning::cg::firstSteps;
     multiply(system);
     measure(system);
   }
@@ -176,6 +179,7 @@ class CgVectors {
   void projectDirection(LinearSystem<Types>& system, int iteration) {
     settleDirection(system);
     measures_ = false;
+    doubted_ = 0;
     constants_.remove(system, constants_.meanOf(sums_.p), *p_);
     constants_.project(system, iteration);
     constants_.takeOut(system, *z_, *batch_);
@@ -271,6 +275,16 @@ class CgVectors {
     std::optional<Slot> sumR, sumP, sumS, sumT, sumZ;  ///< where somebody wants them
   };
 
+  /// Goes back to measured products where the first steps with z -= alpha t show that M is not linear.
+  void doubt() {
+    if (doubted_ == 0) return;
+    --doubted_;
+    if (!strayed()) return;
+    doubted_ = 0;
+    measures_ = measured_.varies = true;
+    measured_.begin(q_.nu);
+  }
+
   void enterSums() {
     auto& batch = *batch_;
     const bool first = constants_.undecided(), active = constants_.active();
@@ -294,6 +308,7 @@ class CgVectors {
   bool measures_ = false;
   bool settled_ = true;  ///< p and s are those of the next step, not of the last one
   MeasuredProducts<Types> measured_;
+  int doubted_ = 0;  ///< steps in which M is still looked at
   double rest_ = 0;
   ConstantNullSpace<Types> constants_;
   Sums sums_;
