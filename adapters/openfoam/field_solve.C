@@ -59,7 +59,7 @@ FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Fo
 }
 
 const PreconditionerControls& FieldSolve::choosePreconditioner() const {
-  if (controls_.named || !system_.matrix.symmetric()) return controls_.preconditioner;
+  if (controls_.named) return controls_.preconditioner;
   using Choice = PreconditionerTrial::Choice;
   if (context_->trial == nullptr) {
     context_->trial =
@@ -263,12 +263,14 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
   const bool failed = ending == Ending::Failed;
   const bool learns = !controls_.named && context_->trial != nullptr;
   if (learns) context_->trial->learn(cost_.iterations, digitsFrom(first), ending != Ending::Done);
-  if (learns && ending == Ending::Limit && context_->trial->choice() == PreconditionerTrial::Choice::Multigrid &&
-      &preconditioner_ == &controls_.preconditioner) {
-    // A limit made for multigrid, as a rule. The user named no preconditioner, and has not asked for this one.
-    warn("DIC does not meet the tolerance within maxIter; multigrid goes on, for as many iterations again");
+  if (learns && ending == Ending::Limit) {
+    // The limit was made for another solver, and the user has not asked for this preconditioner.
+    const bool plain = &preconditioner_ == &controls_.preconditioner;
+    const auto& other = plain ? controls_.multigrid : controls_.preconditioner;
+    warn(preconditioner_.name + " does not meet the tolerance within maxIter; " + other.name +
+         " goes on, for as many iterations again");
     limits_.maxIter += cost_.iterations;
-    ending = climb({controls_.solver, controls_.multigrid, false}, psi, performance);
+    ending = climb({controls_.solver, other, false}, psi, performance);
   }
   if (ending == Ending::Failed && kept_) {
     warn("the solve failed with a preconditioner of an earlier one; it is renewed");

@@ -92,15 +92,17 @@ void mix(std::uint64_t& hash, const Foam::labelUList& list) {
   forAll(list, i) { mix(hash, static_cast<std::uint64_t>(list[i])); }
 }
 
-// A serial run starts MPI here, for one process. Open MPI then starts a daemon and looks at all networks, which takes a
-// quarter of a second: as long as all solves of a small case. The settings are for this moment only, so that programs
-// which the run starts do not inherit them; what the user has set stays.
+// A serial run starts MPI here, for one process. Open MPI then starts a daemon and looks at all networks, and reads
+// the topology of the machine, which takes a quarter of a second: as long as all solves of a small case. The settings
+// are for this moment only, so that programs which the run starts do not inherit them; what the user has set stays.
 void initialiseSerialMpi() {
   int started = 0;
   MPI_Initialized(&started);
   if (started != 0) return;
-  const std::pair<const char*, const char*> settings[] = {
-      {"OMPI_MCA_ess_singleton_isolated", "1"}, {"OMPI_MCA_btl", "self"}, {"OMPI_MCA_pml", "ob1"}};
+  const std::pair<const char*, const char*> settings[] = {{"OMPI_MCA_ess_singleton_isolated", "1"},
+                                                          {"OMPI_MCA_btl", "self"},
+                                                          {"OMPI_MCA_pml", "ob1"},
+                                                          {"HWLOC_SYNTHETIC", "node:1 core:1 pu:1"}};
   std::vector<const char*> own;
   for (const auto& [name, value] : settings) {
     if (std::getenv(name) != nullptr) continue;

@@ -284,7 +284,7 @@ SolverControls readControls(const dictionary& dict, bool symmetric) {
   }
   controls.preconditioner = readPreconditioner(dict, symmetric);
   controls.named = dict.found("preconditioner");
-  if (!controls.named && symmetric) {
+  if (!controls.named) {
     controls.multigrid = nativePreconditioner("GAMG", nullptr, dict);
     // nSweeps is one of OpenFOAM's smoothSolver, a low limit one for multigrid.
     constexpr Foam::label low = 100;

@@ -17,6 +17,7 @@
 #include <Teuchos_RCP.hpp>
 #include <algorithm>
 #include <list>
+#include <memory>
 #include <utility>
 
 #include "belos_ext/parameters/tuning.hpp"
@@ -41,29 +42,37 @@ class GuessOrders {
  public:
   using Comm = Teuchos::RCP<const Teuchos::Comm<int>>;
 
+  /// Finds what is noted with this communicator; the last one found is kept, for the look-up is not cheap. Local.
+  void open(Comm comm) {
+    if (comm.get() == comm_.get()) return;
+    comm_ = comm;
+    if (Teuchos::get_optional_extra_data<Shared>(comm_, name).is_null()) {
+      Teuchos::set_extra_data(std::make_shared<Noted>(), name, Teuchos::inOutArg(comm_));
+    }
+    noted_ = Teuchos::get_extra_data<Shared>(comm_, name);
+  }
+
   /// Local.
-  static GuessOrder of(const Comm& comm, const StateKey& key) {
-    const auto noted = Teuchos::get_optional_extra_data<Noted>(comm, name);
-    if (noted.is_null()) return GuessOrder::Method;
-    const auto found = std::find_if(noted->begin(), noted->end(), [&](const auto& one) { return one.first == key; });
-    return found == noted->end() ? GuessOrder::Method : found->second;
+  GuessOrder of(const StateKey& key) const {
+    const auto found = std::find_if(noted_->begin(), noted_->end(), [&](const auto& one) { return one.first == key; });
+    return found == noted_->end() ? GuessOrder::Method : found->second;
   }
 
   /// Local; call it alike on all ranks.
-  static void note(Comm comm, const StateKey& key, GuessOrder order) {
-    if (order == of(comm, key)) return;
-    if (Teuchos::get_optional_extra_data<Noted>(comm, name).is_null()) {
-      Teuchos::set_extra_data(Noted(), name, Teuchos::inOutArg(comm));
-    }
-    auto& noted = Teuchos::get_nonconst_extra_data<Noted>(comm, name);
-    noted.remove_if([&](const auto& one) { return one.first == key; });
-    if (order != GuessOrder::Method) noted.emplace_front(key, order);
-    if (noted.size() > tuning::guess::mostKeys) noted.pop_back();
+  void note(const StateKey& key, GuessOrder order) {
+    if (order == of(key)) return;
+    noted_->remove_if([&](const auto& one) { return one.first == key; });
+    if (order != GuessOrder::Method) noted_->emplace_front(key, order);
+    if (noted_->size() > tuning::guess::mostKeys) noted_->pop_back();
   }
 
  private:
   using Noted = std::list<std::pair<StateKey, GuessOrder>>;
+  using Shared = std::shared_ptr<Noted>;
   static constexpr const char* name = "Capstan: guesses";
+
+  Comm comm_;
+  Shared noted_;
 };
 
 }  // namespace capstan

@@ -30,8 +30,8 @@ class GuessSession {
     key_ = key;
     inStore_ = options.stateCache;
     wanted_ = usable && options.initialGuess.mode != InitialGuess::Mode::Application;
-    comm_ = x.getMap()->getComm();
-    order_ = GuessOrders::of(comm_, key_);
+    orders_.open(x.getMap()->getComm());
+    order_ = orders_.of(key_);
     const std::size_t count = x.getNumVectors();
     auto kept = inStore_ ? std::dynamic_pointer_cast<GuessMemory<Types>>(GuessStore::instance().take(key_)) : own_;
     own_.reset();
@@ -65,11 +65,10 @@ class GuessSession {
   /// After a solve in which the ranks have found that they have the same parameters. Local; call it alike on all ranks.
   /// \param agreed whether they held the same of earlier solves
   void close(const std::vector<StopTest>& stops, bool agreed, const SolverOptions& options, SolveReport& report) {
-    GuessOrders::note(comm_, key_,
-                      !wanted_ && options.initialResidual != InitialResidual::Computed ? GuessOrder::Known
-                      : !wanted_                                                       ? GuessOrder::Method
-                      : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
-                                                                                       : GuessOrder::Residual);
+    orders_.note(key_, !wanted_ && options.initialResidual != InitialResidual::Computed ? GuessOrder::Known
+                       : !wanted_                                                       ? GuessOrder::Method
+                       : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
+                                                                                        : GuessOrder::Residual);
     report.initialGuess = toString(options.initialGuess);
     guesses_.clear();
     if (!memory_) return;
@@ -115,7 +114,7 @@ class GuessSession {
   StateKey key_;
   bool inStore_ = true, wanted_ = false;
   GuessOrder order_ = GuessOrder::Method;
-  GuessOrders::Comm comm_;
+  GuessOrders orders_;
   Teuchos::RCP<const MultiVector> known_;       ///< residuals, during a solve
   std::shared_ptr<GuessMemory<Types>> memory_;  ///< during a solve
   std::shared_ptr<GuessMemory<Types>> own_;     ///< between solves of this solver, without the store

@@ -121,7 +121,12 @@ class Parameters {
 
  private:
   void commit(const Teuchos::RCP<const Teuchos::ParameterList>& overlay, const Teuchos::ParameterList* newest);
+  /// The tolerance and the iteration limit, which applications set before every solve, without looking at all others.
+  /// Returns whether the list holds no more than these, and they are valid.
+  bool mergeLimits(const Teuchos::ParameterList& list);
   void noteAlike();
+  void noteAlike(const ParameterRow& row);
+  void sumAlike();
   /// Sets a step size longer than a restart cycle to "auto", and `wild` to what it was.
   void fitStepSize(ParameterState& state, std::string& wild) const;
   /// Warns, once a process, of what a list written for another solver asks for and does not get.
@@ -132,7 +137,7 @@ class Parameters {
   ParameterState application_;
   ParameterState effective_;
   Teuchos::RCP<const Teuchos::ParameterList> overlay_;
-  Teuchos::RCP<const Teuchos::ParameterList> current_;
+  mutable Teuchos::RCP<const Teuchos::ParameterList> current_;  ///< made where it is asked for
   std::vector<std::pair<std::string, std::string>> alike_;
   std::uint64_t checksum_ = 0;
 };

@@ -154,12 +154,42 @@ Parameters::Parameters(const MethodTraits& solver, std::string askedAs)
     : solver_(&methodOf(solver.canonical)),
       askedAs_(std::move(askedAs)),
       application_(initialState()),
-      effective_(application_),
-      current_(listOf(effective_, *solver_)) {
+      effective_(application_) {
   noteAlike();
 }
 
-void Parameters::merge(const Teuchos::ParameterList& list) { commit(overlay_, &list); }
+void Parameters::merge(const Teuchos::ParameterList& list) {
+  if (!mergeLimits(list)) commit(overlay_, &list);
+}
+
+bool Parameters::mergeLimits(const Teuchos::ParameterList& list) {
+  if (!overlay_.is_null()) return false;
+  std::vector<std::pair<const ParameterRow*, const Teuchos::ParameterEntry*>> limits;
+  for (auto item = list.begin(); item != list.end(); ++item) {
+    const std::string& key = list.name(item);
+    if (key != "Convergence Tolerance" && key != "Maximum Iterations") return false;
+    limits.emplace_back(findParameter(key), &list.entry(item));
+  }
+  const double tolerance = application_.options.tolerance;
+  const int maxIterations = application_.options.maxIterations;
+  try {
+    for (const auto& [row, entry] : limits) parseParameter(*row, *entry, application_);
+  } catch (const std::invalid_argument&) {
+    application_.options.tolerance = tolerance;
+    application_.options.maxIterations = maxIterations;
+    return false;  // the long way says what is wrong
+  }
+  for (const auto& [row, entry] : limits) {
+    for (ParameterState* state : {&application_, &effective_}) {
+      parseParameter(*row, *entry, *state);
+      if (!entry->isDefault()) state->given.insert(row->name);
+    }
+    noteAlike(*row);
+  }
+  current_ = Teuchos::null;
+  sumAlike();
+  return true;
+}
 
 void Parameters::setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay) {
   // The usual case, before every solve.
@@ -193,12 +223,10 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
     for (const auto& remark : remarks) all += (all.empty() ? "" : "\n") + remark.second;
     throw std::invalid_argument(all + " (an error because \"Strict Parameters\" is true)");
   }
-  auto current = listOf(effective, *solver_);
-
   application_ = std::move(application);
   effective_ = std::move(effective);
   overlay_ = overlay;
-  current_ = current;
+  current_ = Teuchos::null;
   noteAlike();
   remarkOnFile("Report File", effective_.options.reportFile, remarks);
   remarkOnFile("History File", effective_.options.historyFile, remarks);
@@ -227,24 +255,37 @@ void Parameters::warnOfForeign(const std::string& key, const std::string& value,
 }
 
 void Parameters::noteAlike() {
+  alike_.assign(1, {"", solver_->canonical});
+  for (const ParameterRow& row : parameterRows()) {
+    alike_.emplace_back(row.name, "");
+    noteAlike(row);
+  }
+  sumAlike();
+}
+
+void Parameters::noteAlike(const ParameterRow& row) {
   // Of these it matters whether they were given: other defaults follow from that.
   static const std::set<std::string> asGiven = {"Implicit Residual Scaling", "Explicit Residual Scaling",
                                                 "Residual Scaling", "Block Orthogonalization", "Num Blocks"};
-  alike_.assign(1, {"", solver_->canonical});
-  for (const ParameterRow& row : parameterRows()) {
-    std::string value;
-    if (!row.mayDiffer && row.appliesTo(*solver_)) {
-      value = showValue(current_->getEntry(row.name));
-      if (asGiven.count(row.name) != 0 && effective_.given.count(row.name) == 0) value += " (not given)";
-    }
-    alike_.emplace_back(row.name, value);
-  }
+  if (row.mayDiffer || !row.appliesTo(*solver_)) return;
+  Teuchos::ParameterList printed;
+  row.print(effective_, printed);
+  std::string value = showValue(printed.getEntry(row.name));
+  if (asGiven.count(row.name) != 0 && effective_.given.count(row.name) == 0) value += " (not given)";
+  const auto noted = std::find_if(alike_.begin(), alike_.end(), [&](const auto& one) { return one.first == row.name; });
+  noted->second = std::move(value);
+}
+
+void Parameters::sumAlike() {
   Checksum checksum;
   for (const auto& value : alike_) checksum.add(value.second);
   checksum_ = checksum.value();
 }
 
-Teuchos::RCP<const Teuchos::ParameterList> Parameters::current() const { return current_; }
+Teuchos::RCP<const Teuchos::ParameterList> Parameters::current() const {
+  if (current_.is_null()) current_ = listOf(effective_, *solver_);
+  return current_;
+}
 
 void forgetParameterWarnings() { forgetWhatWasSaid(); }
 

@@ -27,7 +27,7 @@ constexpr double share = 0.1;
 
 double basisMemoryShare(int ranks) {
   static const double memory = machineMemory();
-  const long cores = std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
+  static const long cores = std::max(1L, sysconf(_SC_NPROCESSORS_ONLN));
   return share * memory / static_cast<double>(std::min(cores, static_cast<long>(std::max(1, ranks))));
 }
 
