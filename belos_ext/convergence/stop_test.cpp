@@ -76,8 +76,7 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
 
 void StopTest::note(const ResidualNorms& norms) {
   if (measure_ == nullptr || !measure_->takeFresh()) return;
-  constexpr std::size_t most = 8;  // who goes back goes back to the guess, or not far
-  if (measured_.size() == most) measured_.erase(measured_.begin() + 1);
+  if (measured_.size() == std::size_t{tuned::remembered}) measured_.erase(measured_.begin() + 1);
   measured_.emplace_back(norms.explicit_, measure_->value());
 }
 

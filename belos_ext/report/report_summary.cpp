@@ -138,7 +138,9 @@ ReportEvent asymmetryEvent(const SymmetryVerdict& verdict) {
 void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, bool hasLeft, SolveReport& report) {
   const StopCriteria& criteria = stops.front().criteria();
   report.tolerance = options.tolerance;
-  report.norm = hasLeft && criteria.testExplicit ? "2-norm of M^-1 (b - A x), and of b - A x" : "2-norm of b - A x";
+  report.norm = options.residualNorm == ResidualNorm::One ? "1-norm of b - A x"
+                : hasLeft && criteria.testExplicit        ? "2-norm of M^-1 (b - A x), and of b - A x"
+                                                          : "2-norm of b - A x";
   report.scaling = toString(criteria.testExplicit ? options.explicitScaling : criteria.implicitScaling);
   report.converged = true;
   report.reason = StopReason::Converged;

@@ -186,6 +186,21 @@ class Entries(unittest.TestCase):
         log = self.accepted("effect", f"method {METHOD}; preconditioner riluk; capstan {{ Pipeline_Depth 2; }}")
         self.assertEqual(log.count('parameter "Pipeline Depth" = 2 has no effect'), 1, log[-3000:])
 
+    def test_a_method_that_fails_is_followed_by_another(self):
+        log = self.accepted("ladder", "method capstan_gmres; preconditioner none; tolerance 1e-9; "
+                                      "capstan { Num_Blocks 2; Maximum_Restarts 0; }")
+        self.assertEqual(log.count("capstan_gmres with none fails; going on with capstan_cg and DIC"), 1)
+        for line in foam.solver_lines(log):
+            if line[1] == "p":
+                self.assertLess(line[3], 1e-9)
+
+    def test_a_limit_made_for_multigrid(self):
+        """No preconditioner is named: the limit is not one for that which was chosen."""
+        log = self.accepted("limit", "method capstan_cg; tolerance 1e-9; maxIter 100;")
+        for line in foam.solver_lines(log):
+            if line[1] == "p":
+                self.assertLess(line[3], 1e-9)
+
     def test_maximum_iterations(self):
         log = self.accepted("max", f"method {METHOD}; preconditioner none; maxIter 7; tolerance 1e-12;")
         self.assertEqual(set(self.pressure_iterations(log)), {7})

@@ -50,6 +50,7 @@ TEST_P(ResidualNorms1, DecidesAndIsHardlyMetBeforeItNeedsToBe) {
     system.x->putScalar(0);
     const Outcome outcome = solve(*solver, system, Side::Right);
     EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+    EXPECT_EQ(outcome.report.norm, "1-norm of b - A x");
     const double attained = norm1(*residualOf(system)) / first;
     EXPECT_LE(attained, tolerance * (1 + 1e-6));
     EXPECT_NEAR(outcome.achieved, attained, 1e-3 * tolerance);
@@ -128,9 +129,8 @@ std::vector<Outcome> follow(const MethodTraits& method, const char* known,
 
 TEST_P(InitialResiduals, SaveAProduct) {
   const auto computed = follow(GetParam(), "computed", [](Problem&, const System&) {});
-  const auto given = follow(GetParam(), "given", [](Problem& problem, const System& system) {
-    problem.setInitResVec(residualOf(system));
-  });
+  const auto given = follow(GetParam(), "given",
+                            [](Problem& problem, const System& system) { problem.setInitResVec(residualOf(system)); });
   EXPECT_EQ(given[0].report.operatorApplications, computed[0].report.operatorApplications)
       << "what the ranks agree on is known after a first solve";
   for (std::size_t k = 1; k < given.size(); ++k) {
