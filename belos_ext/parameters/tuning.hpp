@@ -86,7 +86,7 @@ inline constexpr int renewalStrayed = 5;
 inline constexpr double strayed = 1e-3;
 /// Steps whose products are measured, where M is costly: a solve that ends within them takes one M^{-1} less. Measured:
 /// with DIC in pitzDaily, 70 iterations a solve, measured products alone take 7 in a hundred more iterations.
-inline constexpr int measuredSteps = 24;
+inline constexpr int measuredSteps = 20;
 /// Steps that are looked at for an M that is not linear and symmetric: rounding is small in them. Chosen.
 inline constexpr int firstSteps = 3;
 /// It is not where two forms of beta differ by more than this part of both. Chosen: OpenFOAM's multigrid differs by 0.1
