@@ -8,6 +8,7 @@
 #include "PrecisionAdaptor.H"
 #include "adapters/openfoam/field_solve.H"
 #include "objectRegistry.H"
+#include "polyMesh.H"
 #include "scalarIOField.H"
 #include "sigFpe.H"
 
@@ -59,7 +60,9 @@ FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Fo
 }
 
 const PreconditionerControls& FieldSolve::choosePreconditioner() const {
-  if (controls_.named) return controls_.preconditioner;
+  // OpenFOAM builds multigrid on the mesh of a case alone: not on a level of multigrid, nor on a finite area.
+  const bool onMesh = dynamic_cast<const Foam::polyMesh*>(&system_.matrix.mesh()) != nullptr;
+  if (controls_.named || !onMesh) return controls_.preconditioner;
   using Choice = PreconditionerTrial::Choice;
   if (context_->trial == nullptr) {
     context_->trial =

@@ -258,6 +258,15 @@ class Entries(unittest.TestCase):
         self.assertGreater(int(row.split()[3]), 6)
         self.assertEqual(row.split()[1:3] + row.split()[4:5], ["capstan_cg", "jacobi", "0"])
 
+    def test_coarsest_level_of_gamg_in_one_word(self):
+        """No multigrid within multigrid, however many iterations DIC takes."""
+        log = self.accepted("gamg-coarsest", "smoother GaussSeidel; nCellsInCoarsestLevel 200; coarsestLevelCorr { "
+                                             "solver capstan; tolerance 1e-14; relTol 0; summary yes; }",
+                            solver="GAMG", ranks=2)
+        row = next(line for line in log.splitlines() if line.startswith("coarsestLevelCorr ")).split()
+        self.assertEqual(row[1:3], ["capstan_cg", "DIC"])
+        self.assertGreater(int(row[6]), 24 * int(row[3]), "too few iterations to prove anything")
+
     def test_parallel_default_run(self):
         self.accepted("parallel", "", ranks=3)
 
