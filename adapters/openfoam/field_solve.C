@@ -52,23 +52,30 @@ FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Fo
       limits_(limits),
       comm_(meshCommunicator(system.matrix)),
       context_(fieldContext(system.matrix, self.fieldName())),
-      label_(fieldLabel(system.matrix, self.fieldName())),
-      preconditioner_(choosePreconditioner()) {
+      label_(fieldLabel(system.matrix, self.fieldName())) {
   cost_.field = label_;
   cost_.method = controls.solver.method;
-  cost_.preconditioner = preconditioner_.name;
 }
 
-const PreconditionerControls& FieldSolve::choosePreconditioner() const {
-  // OpenFOAM builds multigrid on the mesh of a case alone: not on a level of multigrid, nor on a finite area.
-  const bool onMesh = dynamic_cast<const Foam::polyMesh*>(&system_.matrix.mesh()) != nullptr;
-  if (controls_.named || !onMesh) return controls_.preconditioner;
-  using Choice = PreconditionerTrial::Choice;
-  if (context_->trial == nullptr) {
-    context_->trial =
-        std::make_unique<PreconditionerTrial>(controls_.multigridFirst ? Choice::Multigrid : Choice::Plain);
+// OpenFOAM builds multigrid on the mesh of a case alone: not on a level of multigrid, on a finite area, or where
+// overset meshes have added to the addressing.
+bool FieldSolve::hasMultigrid() const {
+  const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&system_.matrix.mesh());
+  return mesh != nullptr && system_.matrix.lduAddr().upperAddr().size() == mesh->nInternalFaces();
+}
+
+void FieldSolve::choosePreconditioner(bool multigrid) {
+  preconditioner_ = &controls_.preconditioner;
+  if (!controls_.named && multigrid) {
+    using Choice = PreconditionerTrial::Choice;
+    if (context_->trial == nullptr) {
+      context_->trial =
+          std::make_unique<PreconditionerTrial>(controls_.multigridFirst ? Choice::Multigrid : Choice::Plain);
+    }
+    learns_ = true;
+    if (context_->trial->choice() == Choice::Multigrid) preconditioner_ = &controls_.multigrid;
   }
-  return context_->trial->choice() == Choice::Plain ? controls_.preconditioner : controls_.multigrid;
+  cost_.preconditioner = preconditioner_->name;
 }
 
 Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scalarField& source) {
@@ -103,9 +110,10 @@ bool FieldSolve::wantsResidualField() const {
   return mesh.hasDb() && mesh.thisDb().foundObject<Foam::scalarIOField>("residual:" + self_.fieldName());
 }
 
-// One message: what the residual norm needs, which sign the matrix has, whether some rank's mesh has changed.
+// One message: what the residual norm needs, which sign the matrix has, whether some rank's mesh has changed, and
+// whether there can be multigrid.
 void FieldSolve::prepare(const Foam::scalarField& psi) {
-  std::array<double, 6> sums{};
+  std::array<double, 7> sums{};
   for (const auto value : system_.matrix.diag()) {
     sums[0] += value;
   }
@@ -117,6 +125,7 @@ void FieldSolve::prepare(const Foam::scalarField& psi) {
   const auto seconds = context_->secondsToShare();
   sums[4] = seconds[0];
   sums[5] = seconds[1];
+  sums[6] = hasMultigrid() ? 0 : 1;
   sumOverRanks(sums, comm_);
   ++cost_.checks;
   sign_ = sums[0] < 0 ? -1 : 1;
@@ -125,6 +134,7 @@ void FieldSolve::prepare(const Foam::scalarField& psi) {
   int ranks = 1;
   MPI_Comm_size(comm_, &ranks);
   context_->share(sums[4] / ranks, sums[5] / ranks);
+  choosePreconditioner(sums[6] == 0);
   if (sums[3] > 0) {
     const double start = MPI_Wtime();
     context_->adopt(system_);
@@ -262,29 +272,28 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
   const double start = MPI_Wtime();
   const double setUp = cost_.setupSeconds;
   const double first = norms_.one;
-  Ending ending = climb({controls_.solver, preconditioner_, false}, psi, performance);
+  Ending ending = climb({controls_.solver, *preconditioner_, false}, psi, performance);
   const bool failed = ending == Ending::Failed;
-  const bool learns = !controls_.named && context_->trial != nullptr;
-  if (learns) context_->trial->learn(cost_.iterations, digitsFrom(first), ending != Ending::Done);
-  if (learns && ending == Ending::Limit) {
+  if (learns_) context_->trial->learn(cost_.iterations, digitsFrom(first), ending != Ending::Done);
+  if (learns_ && ending == Ending::Limit) {
     // The limit was made for another solver, and the user has not asked for this preconditioner.
-    const bool plain = &preconditioner_ == &controls_.preconditioner;
+    const bool plain = preconditioner_ == &controls_.preconditioner;
     const auto& other = plain ? controls_.multigrid : controls_.preconditioner;
-    warn(preconditioner_.name + " does not meet the tolerance within maxIter; " + other.name +
+    warn(preconditioner_->name + " does not meet the tolerance within maxIter; " + other.name +
          " goes on, for as many iterations again");
     limits_.maxIter += cost_.iterations;
     ending = climb({controls_.solver, other, false}, psi, performance);
   }
   if (ending == Ending::Failed && kept_) {
     warn("the solve failed with a preconditioner of an earlier one; it is renewed");
-    ending = climb({controls_.solver, preconditioner_, true}, psi, performance);
+    ending = climb({controls_.solver, *preconditioner_, true}, psi, performance);
   }
   const bool symmetric = system_.matrix.symmetric();
   const auto plain = plainPreconditioner(symmetric);
   const SolverChoice safe{symmetric ? "capstan_cg" : "capstan_sstep_gmres", {}};
-  const bool isPlain = preconditioner_.name == plain.name && controls_.solver.method == safe.method;
+  const bool isPlain = preconditioner_->name == plain.name && controls_.solver.method == safe.method;
   if (ending == Ending::Failed && !isPlain) {
-    warn(controls_.solver.method + " with " + preconditioner_.name + " fails; going on with " + safe.method + " and " +
+    warn(controls_.solver.method + " with " + preconditioner_->name + " fails; going on with " + safe.method + " and " +
          plain.name);
     ending = climb({safe, plain, false}, psi, performance);
   }

@@ -29,7 +29,7 @@ void RunSummary::add(const SolveCost& cost) {
     row->sum.hasReductions = true;
   }
   ++row->solves;
-  row->unconverged += cost.converged ? 0 : 1;
+  row->unconverged += cost.converged || cost.atRounding ? 0 : 1;
   row->sum.iterations += cost.iterations;
   row->sum.passes += cost.passes;
   row->sum.hasReductions = row->sum.hasReductions && (cost.hasReductions || cost.iterations == 0);
