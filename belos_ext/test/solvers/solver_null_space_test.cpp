@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 namespace capstan::testing {
@@ -85,9 +86,11 @@ TEST(NullSpaceCost, IsTwoReductionsAndOneStepWhereItBegins) {
   ASSERT_TRUE(outcome.converged);
   ASSERT_LT(outcome.iterations, 100) << "z is formed anew every 100";
   ASSERT_EQ(told(outcome, "null space").size(), 1U);
-  EXPECT_EQ(outcome.report.reductionsBlocking, outcome.iterations + 1 + 2);
-  EXPECT_EQ(outcome.report.operatorApplications, outcome.iterations + 2 + 1);
-  EXPECT_EQ(outcome.report.preconditionerApplications, outcome.iterations + 1);
+  // z -= alpha t begins there, or has begun before: that costs one of each but for the reductions of the projection.
+  const int begun = told(outcome, "null space").front().iteration >= tuning::cg::measuredSteps ? 1 : 0;
+  EXPECT_EQ(outcome.report.reductionsBlocking, outcome.iterations + 1 + 2 + begun);
+  EXPECT_EQ(outcome.report.operatorApplications, outcome.iterations + 2 + 1 + begun);
+  EXPECT_EQ(outcome.report.preconditionerApplications, outcome.iterations + 1 + begun);
 }
 
 TEST_P(NullSpaceTypes, CostsNothingWhereConstantsDoNoHarm) {
