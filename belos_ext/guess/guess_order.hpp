@@ -32,7 +32,7 @@ namespace capstan {
 
 enum class GuessOrder {
   Method,    ///< with the method
-  Known,     ///< with the method, which is told the residual of the application's own x
+  Zero,      ///< with the method, at x = 0, whose residual is b
   Residual,  ///< with the residual of the application's own x, and a reduction
   Both       ///< with that and the residual of a guess, and a reduction
 };

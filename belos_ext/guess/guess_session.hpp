@@ -23,10 +23,9 @@ class GuessSession {
 
   /// Before a solve. Local.
   /// \param usable false: without guesses, whatever the options say   \param symmetric whether A is for conjugate
-  ///   gradients   \param x all solutions   \param residual b - A x of them as the application tells it
-  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, const MultiVector& x,
-            const Teuchos::RCP<const MultiVector>& residual) {
-    known_ = residual;
+  ///   gradients   \param x all solutions
+  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, const MultiVector& x) {
+    zero_ = options.initialResidual == InitialResidual::ZeroGuess;
     key_ = key;
     inStore_ = options.stateCache;
     wanted_ = usable && options.initialGuess.mode != InitialGuess::Mode::Application;
@@ -52,9 +51,9 @@ class GuessSession {
   template <class Method>
   void solve(std::size_t rightHandSide, LinearSystem<Types>& system, const MultiVector& b, MultiVector& x,
              StopTest& stop, const Method& method) {
-    if (order_ == GuessOrder::Known) {
-      const auto residual = known_->getVector(rightHandSide);
-      system.know(x, *residual);
+    if (zero_ || order_ == GuessOrder::Zero) x.putScalar(0);
+    if (order_ == GuessOrder::Zero) {
+      system.know(x, b);
       return method(stop);
     }
     if (!wanted_ && order_ == GuessOrder::Method) return method(stop);
@@ -65,7 +64,7 @@ class GuessSession {
   /// After a solve in which the ranks have found that they have the same parameters. Local; call it alike on all ranks.
   /// \param agreed whether they held the same of earlier solves
   void close(const std::vector<StopTest>& stops, bool agreed, const SolverOptions& options, SolveReport& report) {
-    orders_.note(key_, !wanted_ && options.initialResidual != InitialResidual::Computed ? GuessOrder::Known
+    orders_.note(key_, !wanted_ && zero_                                                ? GuessOrder::Zero
                        : !wanted_                                                       ? GuessOrder::Method
                        : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
                                                                                         : GuessOrder::Residual);
@@ -74,7 +73,6 @@ class GuessSession {
     if (!memory_) return;
     memory_->add(stops, agreed);
     for (const auto& start : starts_) guesses_.push_back(start.report());
-    known_ = Teuchos::null;
     keep(report);
   }
 
@@ -115,7 +113,7 @@ class GuessSession {
   bool inStore_ = true, wanted_ = false;
   GuessOrder order_ = GuessOrder::Method;
   GuessOrders orders_;
-  Teuchos::RCP<const MultiVector> known_;       ///< residuals, during a solve
+  bool zero_ = false;                           ///< solves begin at x = 0
   std::shared_ptr<GuessMemory<Types>> memory_;  ///< during a solve
   std::shared_ptr<GuessMemory<Types>> own_;     ///< between solves of this solver, without the store
   std::vector<GuessStart<Types>> starts_;

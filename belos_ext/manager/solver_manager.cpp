@@ -276,9 +276,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   solvers_->configure(stops.size(), own, known);
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
   solvers_->measure(options.residualNorm, stops, static_cast<double>(problem_->getLHS()->getGlobalLength()));
-  guesses_->open(
-      options, takesGuesses(stops.front().criteria()), method_.needsSymmetric, key, *problem_->getLHS(),
-      options.initialResidual == InitialResidual::ZeroGuess ? problem_->getRHS() : problem_->getInitResVec());
+  guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric, key, *problem_->getLHS());
   Checksum earlier;
   earlier.add(checksumOf(known));
   earlier.add(guesses_->checksum());

@@ -175,12 +175,12 @@ std::vector<ParameterRow> stopping() {
           "judges; b - A x alone decides then, without a left preconditioner, scaled as the explicit scaling says "
           "where it is given, else as the implicit one. It costs no reduction."),
       choice(
-          "Initial Residual", &SolverOptions::initialResidual,
-          {InitialResidual::Computed, InitialResidual::Given, InitialResidual::ZeroGuess}, Takers::EveryMethod,
-          "How b - A x of the guess is known, from the second solve of a problem on. computed: by a product. given: "
-          "it is what the application handed to Belos::LinearProblem::setInitResVec() before this solve. zero guess: "
-          "the application's x is zero, so that it is b. A wrong one costs iterations: the residual that ends a solve "
-          "is always computed."),
+          "Initial Residual", &SolverOptions::initialResidual, {InitialResidual::Computed, InitialResidual::ZeroGuess},
+          Takers::EveryMethod,
+          "How b - A x of the guess is known. computed: by a product. zero guess: the solve begins at x = 0, whatever "
+          "x "
+          "holds, so that b - A x is b, and from the second solve of a problem on no product is made for it. A solve "
+          "that goes back to computed begins at zero once more."),
       residualReplacement(),
       choice(
           "Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,

@@ -95,15 +95,7 @@ std::string toString(NullSpace nullSpace) {
 std::string toString(ResidualNorm norm) { return norm == ResidualNorm::Two ? "TwoNorm" : "OneNorm"; }
 
 std::string toString(InitialResidual residual) {
-  switch (residual) {
-    case InitialResidual::Computed:
-      return "computed";
-    case InitialResidual::Given:
-      return "given";
-    case InitialResidual::ZeroGuess:
-      return "zero guess";
-  }
-  throw std::logic_error("InitialResidual out of range");
+  return residual == InitialResidual::Computed ? "computed" : "zero guess";
 }
 
 std::string toString(KeepBasis keep) {

@@ -47,7 +47,7 @@ enum class NullSpace { None, Constant, Auto };
 enum class ResidualNorm { Two, One };
 
 /// How the residual of the guess is known.
-enum class InitialResidual { Computed, Given, ZeroGuess };
+enum class InitialResidual { Computed, ZeroGuess };
 
 /// Whether GMRES keeps what the right preconditioner makes of its basis.
 enum class KeepBasis { Auto, On, Off };
