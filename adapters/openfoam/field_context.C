@@ -51,6 +51,12 @@ std::vector<double> testVector(std::int64_t first, std::size_t size) {
   return x;
 }
 
+std::string fieldLabel(const Foam::lduMatrix& matrix, const Foam::word& field) {
+  const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&matrix.mesh());
+  if (mesh == nullptr || mesh->name() == Foam::polyMesh::defaultRegion) return field;
+  return mesh->name() + "/" + field;
+}
+
 }  // namespace
 
 bool FieldContext::fits(const LduSystem& system) const {
@@ -175,12 +181,6 @@ void FieldContext::verify(const LduSystem& system, Foam::direction component, do
                            << expected << Foam::exit(Foam::FatalError);
     }
   }
-}
-
-std::string fieldLabel(const Foam::lduMatrix& matrix, const Foam::word& field) {
-  const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&matrix.mesh());
-  if (mesh == nullptr || mesh->name() == Foam::polyMesh::defaultRegion) return field;
-  return mesh->name() + "/" + field;
 }
 
 std::shared_ptr<FieldContext> fieldContext(const Foam::lduMatrix& matrix, const Foam::word& field) {

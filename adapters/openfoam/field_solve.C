@@ -2,7 +2,6 @@
 #include <array>
 #include <cfenv>
 #include <cmath>
-#include <limits>
 #include <set>
 
 #include "PrecisionAdaptor.H"
@@ -51,9 +50,8 @@ FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Fo
       controls_(controls),
       limits_(limits),
       comm_(meshCommunicator(system.matrix)),
-      context_(fieldContext(system.matrix, self.fieldName())),
-      label_(fieldLabel(system.matrix, self.fieldName())) {
-  cost_.field = label_;
+      context_(fieldContext(system.matrix, self.fieldName())) {
+  cost_.field = context_->label();
   cost_.method = controls.solver.method;
 }
 
@@ -268,6 +266,16 @@ FieldSolve::Ending FieldSolve::climb(const Rung& rung, Foam::scalarField& psi, F
   return ending;
 }
 
+FieldSolve::Ending FieldSolve::goOnSafely(Foam::scalarField& psi, Foam::solverPerformance& performance) {
+  const bool symmetric = system_.matrix.symmetric();
+  const auto plain = plainPreconditioner(symmetric);
+  const SolverChoice safe{symmetric ? "capstan_cg" : "capstan_sstep_gmres", {}};
+  if (preconditioner_->name == plain.name && controls_.solver.method == safe.method) return Ending::Failed;
+  warn(controls_.solver.method + " with " + preconditioner_->name + " fails; going on with " + safe.method + " and " +
+       plain.name);
+  return climb({safe, plain, false}, psi, performance);
+}
+
 void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& performance) {
   const double start = MPI_Wtime();
   const double setUp = cost_.setupSeconds;
@@ -288,15 +296,7 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
     warn("the solve failed with a preconditioner of an earlier one; it is renewed");
     ending = climb({controls_.solver, *preconditioner_, true}, psi, performance);
   }
-  const bool symmetric = system_.matrix.symmetric();
-  const auto plain = plainPreconditioner(symmetric);
-  const SolverChoice safe{symmetric ? "capstan_cg" : "capstan_sstep_gmres", {}};
-  const bool isPlain = preconditioner_->name == plain.name && controls_.solver.method == safe.method;
-  if (ending == Ending::Failed && !isPlain) {
-    warn(controls_.solver.method + " with " + preconditioner_->name + " fails; going on with " + safe.method + " and " +
-         plain.name);
-    ending = climb({safe, plain, false}, psi, performance);
-  }
+  if (ending == Ending::Failed) ending = goOnSafely(psi, performance);
   performance.nIterations() = cost_.iterations;
   performance.finalResidual() = norms_.one / normFactor_;
   const bool converged = performance.checkConvergence(limits_.tolerance, limits_.relTol);
@@ -311,9 +311,9 @@ double FieldSolve::digitsFrom(double first) const { return norms_.one > 0 ? std:
 
 void FieldSolve::warn(const std::string& message) const {
   static std::set<std::string> told;
-  if (told.insert(label_ + message).second) {
-    WarningInFunction << "solver capstan, field " << label_.c_str() << ": " << message.c_str() << " (told once a field)"
-                      << Foam::endl;
+  if (told.insert(context_->label() + message).second) {
+    WarningInFunction << "solver capstan, field " << context_->label().c_str() << ": " << message.c_str()
+                      << " (told once a field)" << Foam::endl;
   }
 }
 

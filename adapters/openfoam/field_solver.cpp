@@ -134,7 +134,6 @@ void fill(const SolveReport& report, double attained, SolveResult& result) {
   result.applications = report.preconditionerApplications;
   result.reductions = report.reductionsBlocking + report.reductionsNonblocking;
   result.atRounding = report.reason == StopReason::AttainableAccuracy;
-  result.reason = toString(report.reason);
   for (const auto& event : report.events) {
     if (isStep(event)) result.steps.push_back(event.detail);
   }

@@ -40,7 +40,6 @@ struct SolveResult {
   long reductions = 0;             ///< all-reduces of the solve, blocking and nonblocking
   long applications = 0;           ///< of the preconditioner
   int iterations = 0;              ///< known of every solver
-  std::string reason;              ///< why it ended
   std::vector<std::string> steps;  ///< of the method's own ladder: what it did about breakdowns
 };
 

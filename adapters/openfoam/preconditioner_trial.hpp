@@ -38,9 +38,9 @@ class PreconditionerTrial {
   /// A cycle of OpenFOAM's multigrid takes the time of so many iterations with DIC. Measured: pitzDaily 5, hotRoom 8.
   static constexpr double work = 8;
   /// Iterations of a solve that make multigrid worth a try.
-  static constexpr int many = 3 * 8;
+  static constexpr double many = 3 * work;
   /// So little work for a digit needs no other preconditioner.
-  static constexpr double fewDigits = 3 * 8;
+  static constexpr double fewDigits = 3 * work;
   /// Solves after which the other one may be tried again.
   static constexpr int memory = 200;
   static constexpr double never = 1e30;

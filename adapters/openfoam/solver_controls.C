@@ -109,11 +109,17 @@ void warnUnknown(const dictionary& dict, const std::vector<std::string>& known) 
   }
 }
 
+using Native = Foam::lduMatrix::preconditioner;
+
+bool isNative(const std::string& name, bool symmetric) {
+  return symmetric ? Native::symMatrixConstructorTablePtr_->found(name)
+                   : Native::asymMatrixConstructorTablePtr_->found(name);
+}
+
 std::vector<std::string> nativeNames(bool symmetric) {
-  using Preconditioner = Foam::lduMatrix::preconditioner;
   std::vector<std::string> names;
-  const Foam::wordList found = symmetric ? Preconditioner::symMatrixConstructorTablePtr_->sortedToc()
-                                         : Preconditioner::asymMatrixConstructorTablePtr_->sortedToc();
+  const Foam::wordList found = symmetric ? Native::symMatrixConstructorTablePtr_->sortedToc()
+                                         : Native::asymMatrixConstructorTablePtr_->sortedToc();
   for (const auto& name : found) names.push_back(name);
   return names;
 }
@@ -178,12 +184,12 @@ PreconditionerControls readPreconditioner(const dictionary& dict, bool symmetric
   const bool isDict = dict.isDict("preconditioner");
   const dictionary& own = isDict ? dict.subDict("preconditioner") : dict;
   const std::string name = textOf(own, "preconditioner");
-  const auto natives = nativeNames(symmetric);
-  if (contains(natives, name)) return nativePreconditioner(name, isDict ? &own : nullptr, dict);
+  if (isNative(name, symmetric)) return nativePreconditioner(name, isDict ? &own : nullptr, dict);
   auto names = preconditionerNames();
   if (!contains(names, name)) {
+    const auto natives = nativeNames(symmetric);
     names.insert(names.begin(), natives.begin(), natives.end());
-    const bool other = contains(nativeNames(!symmetric), name);
+    const bool other = isNative(name, !symmetric);
     fail(own, "preconditioner: found '" + name + "'" +
                   (other ? std::string(", which OpenFOAM has for ") + (symmetric ? "asymmetric" : "symmetric") +
                                " matrices only"
@@ -253,6 +259,17 @@ UpdatePolicy readPolicy(const dictionary& caching, const char* what, bool allowA
   return policy;
 }
 
+const std::vector<std::string>& knownKeys() {
+  static const std::vector<std::string> keys = [] {
+    std::vector<std::string> known{"solver",  "method",  "preconditioner", "tolerance", "relTol", "minIter",
+                                   "maxIter", "capstan", "caching",        "verify",    "summary"};
+    known.insert(known.end(), gamgKeys.begin(), gamgKeys.end());
+    known.insert(known.end(), otherKeys.begin(), otherKeys.end());
+    return known;
+  }();
+  return keys;
+}
+
 // As OpenFOAM does with its own PCG.
 void requireFit(const dictionary& dict, const std::string& method, bool symmetric) {
   const MethodTraits* solver = findMethod(method);
@@ -269,11 +286,7 @@ PreconditionerControls plainPreconditioner(bool symmetric) {
 }
 
 SolverControls readControls(const dictionary& dict, bool symmetric) {
-  std::vector<std::string> known{"solver",  "method",  "preconditioner", "tolerance", "relTol", "minIter",
-                                 "maxIter", "capstan", "caching",        "verify",    "summary"};
-  known.insert(known.end(), gamgKeys.begin(), gamgKeys.end());
-  known.insert(known.end(), otherKeys.begin(), otherKeys.end());
-  warnUnknown(dict, known);
+  warnUnknown(dict, knownKeys());
   SolverControls controls;
   controls.solver.method = dict.found("method") ? textOf(dict, "method")
                            : symmetric          ? "capstan_cg"
