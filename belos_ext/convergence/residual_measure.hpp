@@ -6,8 +6,6 @@
 /// travels in the reduction that brings the 2-norm of the same vector, so that no method has to know of it. Between two
 /// computed residuals the ratio of the two norms stands for it; the ratio at the end of a solve is kept for the next.
 
-#include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "tpetra_ext/reductions/reduction_batch.hpp"
@@ -16,9 +14,6 @@ namespace capstan {
 
 class ResidualMeasure {
  public:
-  /// \param globalRows bounds the ratio: || r ||_2 <= || r ||_1 <= sqrt(n) || r ||_2
-  explicit ResidualMeasure(double globalRows) : globalRows_(globalRows) {}
-
   /// The sum of |r_i| over this rank's rows: reduced with the next message. Local.
   void take(double local) {
     local_ = local;
@@ -57,12 +52,9 @@ class ResidualMeasure {
 
   /// || r ||_1 / || r ||_2 at the end of the last solve, the same on all ranks after a reduction; 0: nothing is known.
   double knownRatio() const { return known_; }
-  void keepRatio(double ratio) { kept_ = bounded(ratio); }
-
-  double bounded(double ratio) const { return std::min(std::max(ratio, 0.0), std::sqrt(globalRows_)); }
+  void keepRatio(double ratio) { kept_ = ratio; }
 
  private:
-  double globalRows_;
   double local_ = 0, value_ = 0;
   double kept_ = 0, known_ = 0;
   bool pending_ = false, entered_ = false, fresh_ = false;

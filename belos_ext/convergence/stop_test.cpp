@@ -56,14 +56,10 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
     explicitScale_ = scaleOf(scaling, first, rhsNorm, first, criteria_.userScale);
     const double known = measure_->knownRatio();
     setRatio(known > 0 ? known : first / initial.native);
-    target_ = criteria_.tolerance;
-    recursive_ = initial.native;
-    norms_ = initial;
-    if (scaleListener_) scaleListener_(implicitScale_);
-    return;
+  } else {
+    implicitScale_ = scaleOf(criteria_.implicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
+    explicitScale_ = scaleOf(criteria_.explicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
   }
-  implicitScale_ = scaleOf(criteria_.implicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
-  explicitScale_ = scaleOf(criteria_.explicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
   if (application_ && !(initial.explicit_ < own)) {
     refusesGuess_ = over_ = true;
     return;
@@ -88,8 +84,13 @@ double StopTest::measureOf(const ResidualNorms& norms) const {
 }
 
 void StopTest::setRatio(double ratio) {
-  ratio_ = std::isfinite(ratio) && ratio > 0 ? measure_->bounded(ratio) : 1;
+  ratio_ = std::isfinite(ratio) && ratio > 0 ? ratio : 1;
   implicitScale_ = explicitScale_ / ratio_;
+}
+
+void StopTest::noteClaimed(const ResidualNorms& norms) {
+  note(norms);
+  if (measure_ != nullptr && norms.native > 0) setRatio(measureOf(norms) / norms.native);
 }
 
 void StopTest::measured(double native) {
@@ -108,8 +109,11 @@ double StopTest::attained() const { return attained(norms_); }
 
 bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   if (refusesGuess_) return true;
-  note(norms);
-  if (measure_ != nullptr && claimed && norms.native > 0) setRatio(measureOf(norms) / norms.native);
+  if (claimed) {
+    noteClaimed(norms);
+  } else {
+    note(norms);
+  }
   const double now = attained(norms);
   if (!std::isfinite(now)) {
     stop(StopReason::NonFinite);
@@ -150,8 +154,7 @@ void StopTest::lowerTarget(const ResidualNorms& norms, double factor) {
 }
 
 Claim StopTest::examined(const ResidualNorms& norms, double recursive) {
-  note(norms);
-  if (measure_ != nullptr && norms.native > 0) setRatio(measureOf(norms) / norms.native);
+  noteClaimed(norms);
   const double now = attained(norms);
   if (now <= criteria_.tolerance) return Claim::Met;
   if (!std::isfinite(now) || !trusts(norms, recursive)) return Claim::Wrong;

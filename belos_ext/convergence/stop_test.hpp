@@ -171,6 +171,7 @@ class StopTest {
   double attained(const ResidualNorms& norms) const;
   double measureOf(const ResidualNorms& norms) const;
   void note(const ResidualNorms& norms);
+  void noteClaimed(const ResidualNorms& norms);
   void setRatio(double ratio);
   void lowerTarget(const ResidualNorms& norms, double factor);
 

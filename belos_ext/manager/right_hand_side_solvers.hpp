@@ -36,9 +36,9 @@ class RightHandSideSolvers {
 
   /// What takes the norm that the tolerance is meant in, for each right-hand side; kept as long as that norm is wanted.
   /// Local.
-  void measure(ResidualNorm norm, std::vector<StopTest>& stops, double globalRows) {
+  void measure(ResidualNorm norm, std::vector<StopTest>& stops) {
     if (norm == ResidualNorm::Two) return measures_.clear();
-    while (measures_.size() < stops.size()) measures_.push_back(std::make_unique<ResidualMeasure>(globalRows));
+    while (measures_.size() < stops.size()) measures_.push_back(std::make_unique<ResidualMeasure>());
     for (std::size_t c = 0; c < stops.size(); ++c) stops[c].judgeBy(measures_[c].get());
   }
 

@@ -275,7 +275,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
   solvers_->configure(stops.size(), own, known);
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
-  solvers_->measure(options.residualNorm, stops, static_cast<double>(problem_->getLHS()->getGlobalLength()));
+  solvers_->measure(options.residualNorm, stops);
   guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric, key, *problem_->getLHS());
   Checksum earlier;
   earlier.add(checksumOf(known));
