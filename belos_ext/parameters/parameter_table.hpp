@@ -125,7 +125,8 @@ class Parameters {
   /// Returns whether the list holds no more than these, and they are valid.
   bool mergeLimits(const Teuchos::ParameterList& list);
   void noteAlike();
-  void noteAlike(const ParameterRow& row);
+  /// Name and value of a row as alike() has them.
+  std::pair<std::string, std::string> alikeOf(const ParameterRow& row) const;
   void sumAlike();
   /// Sets a step size longer than a restart cycle to "auto", and `wild` to what it was.
   void fitStepSize(ParameterState& state, std::string& wild) const;

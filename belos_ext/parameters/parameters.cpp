@@ -180,11 +180,15 @@ bool Parameters::mergeLimits(const Teuchos::ParameterList& list) {
     return false;  // the long way says what is wrong
   }
   for (const auto& [row, entry] : limits) {
-    for (ParameterState* state : {&application_, &effective_}) {
-      parseParameter(*row, *entry, *state);
-      if (!entry->isDefault()) state->given.insert(row->name);
+    parseParameter(*row, *entry, effective_);
+    if (!entry->isDefault()) {
+      application_.given.insert(row->name);
+      effective_.given.insert(row->name);
     }
-    noteAlike(*row);
+    auto value = alikeOf(*row);
+    const auto noted =
+        std::find_if(alike_.begin(), alike_.end(), [&](const auto& one) { return one.first == value.first; });
+    *noted = std::move(value);
   }
   current_ = Teuchos::null;
   sumAlike();
@@ -256,24 +260,20 @@ void Parameters::warnOfForeign(const std::string& key, const std::string& value,
 
 void Parameters::noteAlike() {
   alike_.assign(1, {"", solver_->canonical});
-  for (const ParameterRow& row : parameterRows()) {
-    alike_.emplace_back(row.name, "");
-    noteAlike(row);
-  }
+  for (const ParameterRow& row : parameterRows()) alike_.push_back(alikeOf(row));
   sumAlike();
 }
 
-void Parameters::noteAlike(const ParameterRow& row) {
+std::pair<std::string, std::string> Parameters::alikeOf(const ParameterRow& row) const {
   // Of these it matters whether they were given: other defaults follow from that.
   static const std::set<std::string> asGiven = {"Implicit Residual Scaling", "Explicit Residual Scaling",
                                                 "Residual Scaling", "Block Orthogonalization", "Num Blocks"};
-  if (row.mayDiffer || !row.appliesTo(*solver_)) return;
+  if (row.mayDiffer || !row.appliesTo(*solver_)) return {row.name, ""};
   Teuchos::ParameterList printed;
   row.print(effective_, printed);
   std::string value = showValue(printed.getEntry(row.name));
   if (asGiven.count(row.name) != 0 && effective_.given.count(row.name) == 0) value += " (not given)";
-  const auto noted = std::find_if(alike_.begin(), alike_.end(), [&](const auto& one) { return one.first == row.name; });
-  noted->second = std::move(value);
+  return {row.name, std::move(value)};
 }
 
 void Parameters::sumAlike() {
