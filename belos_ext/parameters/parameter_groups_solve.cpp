@@ -177,18 +177,16 @@ std::vector<ParameterRow> stopping() {
       choice(
           "Initial Residual", &SolverOptions::initialResidual, {InitialResidual::Computed, InitialResidual::ZeroGuess},
           Takers::EveryMethod,
-          "How b - A x of the guess is known. computed: by a product. zero guess: the solve begins at x = 0, whatever "
-          "x "
-          "holds, so that b - A x is b, and from the second solve of a problem on no product is made for it. A solve "
-          "that goes back to computed begins at zero once more."),
+          "How b - A x of the guess is known. computed: by a product. zero guess: the solve begins at x = 0, not at "
+          "what x holds, so that b - A x is b, and from the second solve of a problem on no product is made for it. A "
+          "solve that goes back to computed begins at zero once more."),
       residualReplacement(),
       choice(
           "Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,
           "What goes on where CG or BiCGStab cannot, and the residual no longer falls: under CG, where A or the "
           "preconditioner is not symmetric positive definite; under BiCGStab, where its restarts gain nothing. gmres: "
           "CAPSTAN GMRES with restart 30 goes on from the better of the iterate and the guess, and the report says so. "
-          "none: "
-          "the solve ends."),
+          "none: the solve ends."),
       choice(
           "Null Space", &SolverOptions::nullSpace, {NullSpace::None, NullSpace::Constant, NullSpace::Auto},
           Takers::SomeMethods,
