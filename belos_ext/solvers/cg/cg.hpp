@@ -90,13 +90,13 @@ class Cg final : public KrylovSolver<Types> {
     guess_.keepGuess(system, x, size, batch[sum]);
     startWatches(size, rows_.norm(system, b, x, v_.r(), left, square, batch));
     if (std::isfinite(along)) system.kernels().sweep(axpy(along, v_.p(), x), axpy(-along, v_.s(), v_.r()));
-    fresh_ = false;
     v_.preconditionResidual(system);
     batch.clear();
     const auto sz = batch.dot(v_.s(), v_.z());
     system.reduce(batch);
     const Scalar onto = batch[sz] / curvature;
     system.kernels().axpby(Scalar(1), v_.z(), std::isfinite(onto) ? -onto : Scalar(0), v_.p());  // conjugate to p
+    fresh_ = false;
     v_.multiply(system);
     v_.measure(system);
     judgeConstants(system, stop);
