@@ -52,7 +52,6 @@ FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Fo
       comm_(meshCommunicator(system.matrix)),
       context_(fieldContext(system.matrix, self.fieldName())) {
   cost_.field = context_->label();
-  cost_.method = controls.solver.method;
 }
 
 // OpenFOAM builds multigrid on the mesh of a case alone: not on a level of multigrid, on a finite area, or where
@@ -74,13 +73,20 @@ void FieldSolve::choosePreconditioner(bool multigrid) {
     if (context_->trial->choice() == Choice::Multigrid) preconditioner_ = &controls_.multigrid;
   }
   cost_.preconditioner = preconditioner_->name;
+  cost_.method = solverFor(*preconditioner_).method;
+}
+
+// Where the user names none: GMRES atop multigrid as long as its solves are short, else what is right for the matrix.
+const SolverChoice& FieldSolve::solverFor(const PreconditionerControls& preconditioner) const {
+  const bool cycles = preconditioner.native && preconditioner.name == "GAMG";
+  return controls_.methodNamed || !cycles || context_->takesManyCycles ? controls_.solver : controls_.ofCycles;
 }
 
 Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scalarField& source) {
   const QuietFloatingPoint quiet;
   const double start = MPI_Wtime();
-  Foam::solverPerformance performance(printedName(controls_.solver.method), self_.fieldName());
   prepare(psi);
+  Foam::solverPerformance performance(printedName(cost_.method), self_.fieldName());
   norms_ = firstResidual(psi, source);
   performance.initialResidual() = norms_.one / normFactor_;
   performance.finalResidual() = performance.initialResidual();
@@ -207,7 +213,7 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
     own = Foam::lduMatrix::preconditioner::New(self_, rung.preconditioner.controls);
     native.use(own.get());
   }
-  const bool one = FieldSolver::judgesByOneNorm(rung.solver);
+  const bool one = context_->solver().judgesByOneNorm(rung.solver);
   // ||r||_1 <= sqrt(n) ||r||_2 always; what the last solve ended with is less.
   const double bound = std::sqrt(cells_);
   const double spread = context_->spread > 0 && cost_.passes == 0 ? std::min(bound, 1.1 * context_->spread) : bound;
@@ -270,9 +276,8 @@ FieldSolve::Ending FieldSolve::goOnSafely(Foam::scalarField& psi, Foam::solverPe
   const bool symmetric = system_.matrix.symmetric();
   const auto plain = plainPreconditioner(symmetric);
   const SolverChoice safe{symmetric ? "capstan_cg" : "capstan_sstep_gmres", {}};
-  if (preconditioner_->name == plain.name && controls_.solver.method == safe.method) return Ending::Failed;
-  warn(controls_.solver.method + " with " + preconditioner_->name + " fails; going on with " + safe.method + " and " +
-       plain.name);
+  if (preconditioner_->name == plain.name && cost_.method == safe.method) return Ending::Failed;
+  warn(cost_.method + " with " + preconditioner_->name + " fails; going on with " + safe.method + " and " + plain.name);
   return climb({safe, plain, false}, psi, performance);
 }
 
@@ -280,8 +285,12 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
   const double start = MPI_Wtime();
   const double setUp = cost_.setupSeconds;
   const double first = norms_.one;
-  Ending ending = climb({controls_.solver, *preconditioner_, false}, psi, performance);
+  const SolverChoice& solver = solverFor(*preconditioner_);
+  Ending ending = climb({solver, *preconditioner_, false}, psi, performance);
   const bool failed = ending == Ending::Failed;
+  if (&solver == &controls_.ofCycles && system_.matrix.symmetric() && cost_.iterations > cyclesKept) {
+    context_->takesManyCycles = true;
+  }
   if (learns_) context_->trial->learn(cost_.iterations, digitsFrom(first), ending != Ending::Done);
   if (learns_ && ending == Ending::Limit) {
     // The limit was made for another solver, and the user has not asked for this preconditioner.
@@ -290,11 +299,11 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
     warn(preconditioner_->name + " does not meet the tolerance within maxIter; " + other.name +
          " goes on, for as many iterations again");
     limits_.maxIter += cost_.iterations;
-    ending = climb({controls_.solver, other, false}, psi, performance);
+    ending = climb({solverFor(other), other, false}, psi, performance);
   }
   if (ending == Ending::Failed && kept_) {
     warn("the solve failed with a preconditioner of an earlier one; it is renewed");
-    ending = climb({controls_.solver, *preconditioner_, true}, psi, performance);
+    ending = climb({solverFor(*preconditioner_), *preconditioner_, true}, psi, performance);
   }
   if (ending == Ending::Failed) ending = goOnSafely(psi, performance);
   performance.nIterations() = cost_.iterations;

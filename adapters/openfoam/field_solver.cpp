@@ -9,7 +9,7 @@
 #include <BelosTpetraAdapter.hpp>
 #include <Teuchos_ParameterList.hpp>
 #include <Tpetra_MultiVector.hpp>
-#include <map>
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
@@ -139,6 +139,16 @@ void fill(const SolveReport& report, double attained, SolveResult& result) {
   }
 }
 
+bool isOurs(const SolverChoice& choice) { return findMethod(choice.method) != nullptr; }
+
+/// A solver, kept as long as the cells stay.
+struct KeptSolver {
+  SolverChoice choice;
+  Teuchos::RCP<Solver> solver;
+  const ReportingSolver* reporting = nullptr;  ///< where it is one of Capstan's
+  bool oneNorm = false;                        ///< that it judges by
+};
+
 }  // namespace
 
 struct FieldSolver::Impl {
@@ -147,9 +157,9 @@ struct FieldSolver::Impl {
   Teuchos::RCP<NativeOperator> product, preconditioner;
   Teuchos::RCP<MultiVector> r, d;
   Teuchos::RCP<Problem> problem;
-  std::map<std::string, Teuchos::RCP<Solver>> solvers;
+  std::vector<KeptSolver> solvers;
 
-  Solver& solver(const SolverChoice& choice);
+  KeptSolver& solver(const SolverChoice& choice);
   Teuchos::RCP<Solver> make(const SolverChoice& choice);
 };
 
@@ -164,7 +174,7 @@ Teuchos::RCP<Solver> FieldSolver::Impl::make(const SolverChoice& choice) {
   if (!valid->isParameter("Implicit Residual Scaling")) {
     setIfKnown(*valid, "Residual Scaling", "Norm of Initial Residual", *list);
   }
-  if (FieldSolver::judgesByOneNorm(choice)) list->set("Residual Norm", "OneNorm");
+  if (isOurs(choice)) list->set("Residual Norm", "OneNorm");
   setIfKnown(*valid, "Initial Residual", "zero guess", *list);
   setIfKnown(*valid, "Timer Label", label, *list);
   copySettings(choice.settings, valid.get(), *list);
@@ -173,10 +183,13 @@ Teuchos::RCP<Solver> FieldSolver::Impl::make(const SolverChoice& choice) {
   return created;
 }
 
-Solver& FieldSolver::Impl::solver(const SolverChoice& choice) {
-  auto& slot = solvers[choice.method + "\n" + fingerprint(choice.settings)];
-  if (slot.is_null()) slot = make(choice);
-  return *slot;
+KeptSolver& FieldSolver::Impl::solver(const SolverChoice& choice) {
+  const auto known =
+      std::find_if(solvers.begin(), solvers.end(), [&](const KeptSolver& kept) { return kept.choice == choice; });
+  if (known != solvers.end()) return *known;
+  const auto solver = make(choice);
+  solvers.push_back({choice, solver, dynamic_cast<const ReportingSolver*>(solver.get()), isOurs(choice)});
+  return solvers.back();
 }
 
 FieldSolver::FieldSolver(std::shared_ptr<const CellMap> cells, std::string label) : impl_(std::make_unique<Impl>()) {
@@ -195,12 +208,13 @@ FieldSolver::FieldSolver(std::shared_ptr<const CellMap> cells, std::string label
 
 FieldSolver::~FieldSolver() = default;
 
-bool FieldSolver::judgesByOneNorm(const SolverChoice& choice) { return findMethod(choice.method) != nullptr; }
+bool FieldSolver::judgesByOneNorm(const SolverChoice& choice) { return impl_->solver(choice).oneNorm; }
 
 SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int maxIterations,
                                const FieldSystem& system) {
   auto& own = *impl_;
-  auto& solver = own.solver(choice);
+  const KeptSolver& kept = own.solver(choice);
+  Solver& solver = *kept.solver;
   copyIn(system.r, *own.r);
   own.d->putScalar(0);
   Teuchos::RCP<const Operator> preconditioner;
@@ -215,7 +229,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   if (!own.problem->setProblem(own.d, own.r)) {
     throw std::runtime_error("Belos refuses the linear problem");
   }
-  const auto limits = Teuchos::parameterList();
+  const auto limits = Teuchos::parameterList();  // a new one: solvers of Belos keep what they are given
   limits->set("Convergence Tolerance", tolerance);
   limits->set("Maximum Iterations", maxIterations);
   solver.setParameters(limits);
@@ -223,9 +237,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   SolveResult result;
   result.converged = solver.solve() == Belos::Converged;
   result.iterations = solver.getNumIters();
-  if (const auto* reporting = dynamic_cast<const ReportingSolver*>(&solver)) {
-    fill(reporting->report(), solver.achievedTol(), result);
-  }
+  if (kept.reporting != nullptr) fill(kept.reporting->report(), solver.achievedTol(), result);
   copyOut(*own.d, system.d);
   return result;
 }

@@ -20,6 +20,8 @@ namespace capstan::foam {
 struct SolverChoice {
   std::string method;  ///< any name Belos::SolverFactory knows, Capstan's included
   Settings settings;   ///< the solver's own parameters
+
+  bool operator==(const SolverChoice& other) const { return method == other.method && settings == other.settings; }
 };
 
 /// One system A d = r for a correction d, its vectors on this rank's rows.
@@ -53,8 +55,8 @@ class FieldSolver {
   FieldSolver(const FieldSolver&) = delete;
   FieldSolver& operator=(const FieldSolver&) = delete;
 
-  /// Whether the method is one of Capstan's, which judge by the 1-norm. Local.
-  static bool judgesByOneNorm(const SolverChoice& choice);
+  /// Whether the method is one of Capstan's, which judge by the 1-norm.
+  bool judgesByOneNorm(const SolverChoice& choice);
 
   /// Solves from d = 0 until || r - A d ||_p <= tolerance || r ||_p, with p = 1 where judgesByOneNorm(), else p = 2.
   SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations, const FieldSystem& system);

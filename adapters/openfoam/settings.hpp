@@ -17,6 +17,8 @@ namespace capstan::foam {
 struct Setting {
   std::string name;
   std::variant<bool, int, double, std::string, std::vector<Setting>> value;
+
+  bool operator==(const Setting& other) const { return name == other.name && value == other.value; }
 };
 
 /// Settings in the order of the dictionary.
