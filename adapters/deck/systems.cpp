@@ -7,11 +7,9 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <sstream>
 
 #include "adapters/deck/matrix_files.hpp"
-#include "belos_ext/support/mixed_bits.hpp"
 #include "belos_ext/support/output_file.hpp"
 #include "belos_ext/support/shared_text.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
@@ -100,19 +98,6 @@ Teuchos::RCP<MultiVector> readVectors(const std::string& path, const Teuchos::RC
     return Reader::readDense(text, comm, same);
   } catch (const std::exception& error) {
     throw InputError(fmt::format("{}: {}", path, error.what()));
-  }
-}
-
-void fillRandom(MultiVector& x, int seed) {
-  const auto map = x.getMap();
-  const auto rows = compat::localNumElements(*map);
-  for (std::size_t column = 0; column < x.getNumVectors(); ++column) {
-    const auto values = x.getDataNonConst(column);
-    for (std::size_t i = 0; i < rows; ++i) {
-      const auto row = static_cast<std::uint64_t>(map->getGlobalElement(static_cast<int>(i)) - map->getIndexBase());
-      const std::uint64_t stream = mixed(static_cast<std::uint64_t>(seed) * 0x10001ULL + column);
-      values[static_cast<Teuchos::Ordinal>(i)] = static_cast<double>(mixed(stream ^ row) >> 11) * 0x1p-52 - 1.0;
-    }
   }
 }
 

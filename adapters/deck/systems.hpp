@@ -7,6 +7,7 @@
 
 #include "adapters/deck/system_options.hpp"
 #include "adapters/deck/types.hpp"
+#include "adapters/preconditioners/random_entries.hpp"
 
 namespace capstan::deck {
 
@@ -31,9 +32,6 @@ Teuchos::RCP<Matrix> readMatrix(const std::string& path, const Teuchos::RCP<cons
 /// \throws InputError on every rank when the file is missing or damaged or has another number of rows.
 Teuchos::RCP<MultiVector> readVectors(const std::string& path, const Teuchos::RCP<const Map>& map,
                                       MatrixFiles* files = nullptr);
-
-/// Fills x with numbers in [-1, 1] that depend on seed, row and column alone, not on the number of ranks. Local.
-void fillRandom(MultiVector& x, int seed);
 
 /// Builds the system a deck describes; the matrix is labelled with its name. Collective. \throws InputError on every
 /// rank.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "adapters/deck/systems.hpp"
+#include "adapters/preconditioners/preconditioner_check.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 
@@ -163,6 +164,98 @@ TEST(Preconditioner, RefusesTachoWhereItCrashes) {
   if (problem) {
     EXPECT_NE(problem->message.find("found 'Tacho'"), std::string::npos) << problem->message;
   }
+}
+
+/// scale * M, or with columns swapped: what no preconditioner should be.
+class Spoilt final : public Operator {
+ public:
+  enum class Kind { Negative, Shifted, NotANumber };
+  Spoilt(const Teuchos::RCP<const Map>& map, Kind kind) : map_(map), kind_(kind) {}
+  Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
+  Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
+  void apply(const MultiVector& X, MultiVector& Y, Teuchos::ETransp, double, double) const override {
+    Tpetra::deep_copy(Y, X);
+    if (kind_ == Kind::Negative) Y.scale(-1);
+    for (std::size_t j = 0; j < Y.getNumVectors(); ++j) {
+      const auto y = Y.getDataNonConst(j);
+      if (y.size() == 0) continue;
+      if (kind_ == Kind::NotANumber && map_->isNodeGlobalElement(0)) y[0] = std::nan("");
+      // Row i takes half of row i + 1: positive, not symmetric.
+      for (int i = 0; kind_ == Kind::Shifted && i + 1 < y.size(); ++i) y[i] += y[i + 1] / 2;
+    }
+  }
+
+ private:
+  Teuchos::RCP<const Map> map_;
+  Kind kind_;
+};
+
+TEST(PreconditionerCheck, FindsWhatIsOfNoUse) {
+  const auto A = laplace({12, 12});
+  const Spoilt negative(A->getDomainMap(), Spoilt::Kind::Negative), shifted(A->getDomainMap(), Spoilt::Kind::Shifted),
+      poisoned(A->getDomainMap(), Spoilt::Kind::NotANumber);
+  const auto minus = checkPreconditioner(*A, negative, false);
+  EXPECT_NE(minus.whyUnusable(true).find("positive definite"), std::string::npos);
+  EXPECT_EQ(minus.whyUnusable(false), "") << "GMRES needs no sign";
+  const auto oblique = checkPreconditioner(*A, shifted, false);
+  EXPECT_EQ(oblique.whyUnusable(true), "");
+  EXPECT_NE(oblique.remark(true).find("not symmetric"), std::string::npos);
+  EXPECT_EQ(oblique.remark(false), "");
+  const auto nan = checkPreconditioner(*A, poisoned, false);
+  EXPECT_NE(nan.whyUnusable(true), "");
+  EXPECT_NE(nan.whyUnusable(false), "");
+}
+
+TEST(PreconditionerCheck, FindsACycleThatDoesNotContract) {
+  const auto A = laplace({12, 12});
+  A->resumeFill();
+  A->scale(3);  // with M = 1 the largest factor is near 23
+  A->fillComplete();
+  class One final : public Operator {
+   public:
+    explicit One(const Teuchos::RCP<const Map>& map) : map_(map) {}
+    Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
+    Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
+    void apply(const MultiVector& X, MultiVector& Y, Teuchos::ETransp, double, double) const override {
+      Tpetra::deep_copy(Y, X);
+    }
+
+   private:
+    Teuchos::RCP<const Map> map_;
+  };
+  const One one(A->getDomainMap());
+  EXPECT_NE(checkPreconditioner(*A, one, true).remark(true).find("does not contract"), std::string::npos);
+  EXPECT_EQ(checkPreconditioner(*A, one, false).remark(true), "") << "it was not asked for";
+}
+
+TEST(PreconditionerCheck, PassesWhatIsSound) {
+  const auto A = laplace({16, 16});
+  std::vector<std::pair<PreconditionerOptions, bool>> sound{{preset("no_reductions"), true},
+                                                            {preset("pressure_poisson"), true}};
+  for (const char* name : {"jacobi", "sgs", "chebyshev"}) {
+    PreconditionerOptions options;
+    options.name = name;
+    sound.emplace_back(options, false);
+  }
+  for (const auto& [options, cycle] : sound) {
+    Preconditioner M(options);
+    M.update(A);
+    const auto check = checkPreconditioner(*A, *M.op(), cycle);
+    EXPECT_EQ(check.whyUnusable(true), "") << options.name << options.origin;
+    EXPECT_EQ(check.remark(true), "") << options.name << options.origin;
+  }
+}
+
+TEST(PreconditionerCheck, CountsAsItSays) {
+  const auto A = laplace({16, 16});
+  PreconditionerOptions options;
+  options.name = "jacobi";
+  Preconditioner M(options);
+  M.update(A);
+  capstan::test::resetMpiCalls();
+  checkPreconditioner(*A, *M.op(), false);
+  EXPECT_LE(capstan::test::mpiCalls().allreduce, 1);  // none on one rank
+  EXPECT_EQ(capstan::test::mpiCalls().otherCollectives, 0);
 }
 
 TEST(Preconditioner, NamesWrongParameters) {
