@@ -14,6 +14,7 @@
 #include "adapters/openfoam/host_vectors.hpp"
 #include "adapters/openfoam/trilinos_types.hpp"
 #include "adapters/preconditioners/preconditioner.hpp"
+#include "adapters/preconditioners/preconditioner_check.hpp"
 #include "adapters/preconditioners/presets.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
@@ -59,7 +60,9 @@ struct AssembledPreconditioner::Impl {
   std::shared_ptr<const CsrGraph> graph;
   Teuchos::RCP<Matrix> matrix;
   std::optional<preconditioning::Preconditioner> preconditioner;
-  std::string key;  // of the choice it was built for
+  std::string key;        // of the choice it was built for
+  long updates = 0;       // for that choice
+  bool unusable = false;  // it was, the last time it was looked at
 };
 
 AssembledPreconditioner::AssembledPreconditioner(std::shared_ptr<const CsrGraph> graph, const std::string& label)
@@ -84,7 +87,9 @@ bool AssembledPreconditioner::has(const PreconditionerChoice& choice) const {
   return impl_->preconditioner && impl_->key == fingerprint(choice);
 }
 
-std::string AssembledPreconditioner::update(const PreconditionerChoice& choice, const std::vector<double>& values) {
+AssembledPreconditioner::Updated AssembledPreconditioner::update(const PreconditionerChoice& choice,
+                                                                 const std::vector<double>& values,
+                                                                 bool symmetricMethod) {
   const auto& position = impl_->graph->position;
   if (values.size() != position.size()) {
     throw std::invalid_argument(
@@ -93,6 +98,7 @@ std::string AssembledPreconditioner::update(const PreconditionerChoice& choice, 
   if (!has(choice)) {
     impl_->preconditioner.emplace(optionsOf(choice));
     impl_->key = fingerprint(choice);
+    impl_->updates = 0;
   }
   const auto target = impl_->matrix->getLocalMatrixHost().values;
   for (std::size_t k = 0; k < values.size(); ++k) {
@@ -104,7 +110,16 @@ std::string AssembledPreconditioner::update(const PreconditionerChoice& choice, 
     impl_->preconditioner.reset();
     throw;
   }
-  return impl_->preconditioner->warning();
+  Updated updated{"", impl_->preconditioner->warning()};
+  const long times = ++impl_->updates;
+  const bool powerOfTwo = (times & (times - 1)) == 0;
+  if (!powerOfTwo && !impl_->unusable) return updated;
+  const auto check =
+      preconditioning::checkPreconditioner(*impl_->matrix, *impl_->preconditioner->op(), choice.name == "muelu");
+  updated.unusable = check.whyUnusable(symmetricMethod);
+  impl_->unusable = !updated.unusable.empty();
+  if (updated.remark.empty()) updated.remark = check.remark(symmetricMethod);
+  return updated;
 }
 
 Teuchos::RCP<const Operator> operatorOf(const AssembledPreconditioner& preconditioner) {

@@ -58,11 +58,18 @@ class AssembledPreconditioner {
   /// Whether there is one that was built for an equal choice. Local.
   bool has(const PreconditionerChoice& choice) const;
 
-  /// Builds it for these coefficients, or renews the one there is if the choice is equal.
-  /// \param values in the order of CsrPattern::columns.
-  /// \return a warning for the user; empty when there is nothing to say.
+  /// What update() found, alike on all ranks.
+  struct Updated {
+    std::string unusable;  ///< why no solve should be tried with it; empty: nothing against it
+    std::string remark;    ///< for the user; empty when there is nothing to say
+  };
+
+  /// Builds it for these coefficients, or renews the one there is if the choice is equal. The 1st, 2nd, 4th, 8th, ...
+  /// time, and as long as it was unusable the last time, random vectors tell whether it is of use: that takes less than
+  /// two iterations' time, or five of multigrid.
+  /// \param values in the order of CsrPattern::columns.   \param symmetricMethod it is for conjugate gradients
   /// \throws std::exception for unknown names, wrong types, or where it cannot be built; there is none then.
-  std::string update(const PreconditionerChoice& choice, const std::vector<double>& values);
+  Updated update(const PreconditionerChoice& choice, const std::vector<double>& values, bool symmetricMethod);
 
   struct Impl;
   const Impl& impl() const { return *impl_; }

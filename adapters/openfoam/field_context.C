@@ -94,29 +94,14 @@ void FieldContext::takeGraph(const LduSystem& system) {
   matrixAge_ = preconditionerAge_ = 0;
 }
 
-bool FieldContext::isDue(const UpdatePolicy& policy, int age) const {
-  switch (policy.kind) {
-    case UpdatePolicy::Kind::Always:
-      return true;
-    case UpdatePolicy::Kind::Periodic:
-      return age == 0 || age >= policy.frequency;
-    case UpdatePolicy::Kind::Adaptive:
-      return age == 0 || ageing_.failed || ageing_.excess > ageing_.setUp ||
-             ageing_.lastIterations > policy.growth * ageing_.freshIterations;
-    case UpdatePolicy::Kind::Never:
-      return age == 0;
-  }
-  return true;
-}
-
 const AssembledPreconditioner* FieldContext::assembled(const LduSystem& system, Foam::direction component, double sign,
                                                        const SolverControls& controls, bool renew, bool& built) {
   takeGraph(system);
   const auto& choice = controls.preconditioner.assembled;
   const bool otherSign = sign != sign_;  // a preconditioner of the other sign would turn every correction round
-  const bool takes = isDue(controls.matrixUpdate, matrixAge_);
+  const bool takes = renewal.isDue(controls.matrixUpdate, matrixAge_);
   built = renew || otherSign || !assembled_->has(choice) ||
-          (takes && isDue(controls.preconditionerUpdate, preconditionerAge_));
+          (takes && renewal.isDue(controls.preconditionerUpdate, preconditionerAge_));
   ++matrixAge_;
   ++preconditionerAge_;
   if (!built) return assembled_.get();
@@ -126,35 +111,11 @@ const AssembledPreconditioner* FieldContext::assembled(const LduSystem& system, 
     graph_->csr.values(system, component, sign, values_);
     matrixAge_ = 1;
   }
-  const auto warning = assembled_->update(choice, values_);
-  if (!warning.empty()) {
-    WarningInFunction << "field " << label_.c_str() << ": " << warning.c_str() << Foam::endl;
-  }
+  findings_ = assembled_->update(choice, values_, forConjugateGradients(controls.solver.method));
   if (controls.verify) verify(system, component, sign);
   preconditionerAge_ = 1;
-  ageing_ = {};
-  ageing_.setUp = MPI_Wtime() - start;
+  renewal.built(MPI_Wtime() - start);
   return assembled_.get();
-}
-
-void FieldContext::learn(int iterations, double digits, double seconds, bool converged) {
-  ageing_.failed = !converged;
-  if (iterations == 0 || !(digits > 0)) return;
-  ageing_.lastIterations = iterations / digits;
-  if (ageing_.freshIterations == 0) ageing_.freshIterations = ageing_.lastIterations;
-  digits_ = digits;
-  unshared_ = seconds / digits;
-}
-
-void FieldContext::share(double meanSeconds, double meanSetUp) {
-  ageing_.setUp = meanSetUp;
-  if (digits_ == 0) return;
-  if (ageing_.fresh == 0) {
-    ageing_.fresh = meanSeconds;
-  } else {
-    ageing_.excess += std::max(0.0, meanSeconds - ageing_.fresh) * digits_;
-  }
-  digits_ = unshared_ = 0;
 }
 
 void FieldContext::verify(const LduSystem& system, Foam::direction component, double sign) const {

@@ -126,7 +126,7 @@ void FieldSolve::prepare(const Foam::scalarField& psi) {
   }
   sums[2] = psi.size();
   sums[3] = context_->fits(system_) ? 0 : 1;
-  const auto seconds = context_->secondsToShare();
+  const auto seconds = context_->renewal.secondsToShare();
   sums[4] = seconds[0];
   sums[5] = seconds[1];
   sums[6] = hasMultigrid() ? 0 : 1;
@@ -137,7 +137,7 @@ void FieldSolve::prepare(const Foam::scalarField& psi) {
   mean_ = cells_ > 0 ? sums[1] / cells_ : 0;
   int ranks = 1;
   MPI_Comm_size(comm_, &ranks);
-  context_->share(sums[4] / ranks, sums[5] / ranks);
+  context_->renewal.share(sums[4] / ranks, sums[5] / ranks);
   choosePreconditioner(sums[6] == 0);
   if (sums[3] > 0) {
     const double start = MPI_Wtime();
@@ -192,14 +192,17 @@ double FieldSolve::target(const Foam::solverPerformance& performance) const {
 }
 
 const AssembledPreconditioner* FieldSolve::assembled(const Rung& rung) {
-  if (rung.preconditioner.native || rung.preconditioner.assembled.name == "none") return nullptr;
   const double start = MPI_Wtime();
   bool built = false;
   const auto* preconditioner = context_->assembled(system_, component_, sign_, controls_, rung.renew, built);
   cost_.builds += built ? 1 : 0;
   kept_ = !built;
   cost_.setupSeconds += MPI_Wtime() - start;
-  return preconditioner;
+  const auto& findings = context_->findings();
+  if (built && !findings.remark.empty()) warn("preconditioner " + rung.preconditioner.name + ": " + findings.remark);
+  if (findings.unusable.empty()) return preconditioner;
+  warn("preconditioner " + rung.preconditioner.name + " is of no use here: " + findings.unusable);
+  return nullptr;
 }
 
 // One call of the Krylov solver, for a correction d of psi: A d = r, so that the rounding of psi itself, which no
@@ -208,7 +211,9 @@ const AssembledPreconditioner* FieldSolve::assembled(const Rung& rung) {
 FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label limit, Foam::scalarField& psi) {
   NativeSystem native(system_, component_, sign_);
   Foam::autoPtr<Foam::lduMatrix::preconditioner> own;
-  const auto* assembledOne = assembled(rung);
+  const bool assembles = !rung.preconditioner.native && rung.preconditioner.assembled.name != "none";
+  const auto* assembledOne = assembles ? assembled(rung) : nullptr;
+  if (assembles && assembledOne == nullptr) return Ending::Failed;
   if (rung.preconditioner.native) {
     own = Foam::lduMatrix::preconditioner::New(self_, rung.preconditioner.controls);
     native.use(own.get());
@@ -310,7 +315,7 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
   performance.finalResidual() = norms_.one / normFactor_;
   const bool converged = performance.checkConvergence(limits_.tolerance, limits_.relTol);
   const double seconds = MPI_Wtime() - start - (cost_.setupSeconds - setUp);
-  context_->learn(cost_.iterations, digitsFrom(first), seconds, !failed);
+  context_->renewal.learn(cost_.iterations, digitsFrom(first), seconds, !failed);
   if (!converged && !cost_.atRounding && ending == Ending::Failed) {
     warn("the residual does not fall any further; the solve is left unconverged");
   }

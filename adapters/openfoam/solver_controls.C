@@ -272,8 +272,7 @@ const std::vector<std::string>& knownKeys() {
 
 // As OpenFOAM does with its own PCG.
 void requireFit(const dictionary& dict, const std::string& method, bool symmetric) {
-  const MethodTraits* solver = findMethod(method);
-  if (solver != nullptr && solver->needsSymmetric && !symmetric) {
+  if (forConjugateGradients(method) && !symmetric) {
     fail(dict, "method: found '" + method + "', but the matrix is asymmetric; take a method for any matrix, such as " +
                    "capstan_sstep_gmres");
   }
@@ -288,6 +287,11 @@ SolverChoice flexibleMethod(const Settings& own) {
 }
 
 }  // namespace
+
+bool forConjugateGradients(const std::string& method) {
+  const MethodTraits* found = findMethod(method);
+  return found != nullptr && found->needsSymmetric;
+}
 
 PreconditionerControls plainPreconditioner(bool symmetric) {
   return nativePreconditioner(symmetric ? "DIC" : "DILU", nullptr, dictionary());
