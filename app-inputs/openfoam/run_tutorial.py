@@ -129,7 +129,7 @@ def run(folder, words):
 
 def single(case, options, choice, work, env):
     done = workspace.start(case, work / "prepared", work / "case", choice, options.ranks, env, options.steps, 36000, show)
-    rows = [compare.field_row(done, choice.label(), *name, {}) for name in compare.field_names(done)]
+    rows = [compare.field_row(done, choice.label(), name, {}) for name in compare.field_names(done)]
     print("\n" + compare.table(rows, compare.COLUMNS[:-1]))
 
 

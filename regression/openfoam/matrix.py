@@ -165,7 +165,7 @@ def iterations_per_solve(run, fields):
     counts = collections.defaultdict(lambda: [0, 0])
     for solve in run.solves:
         if solve.field in fields or results.base_name(solve.field) in fields:
-            count = counts[f"{solve.region}/{solve.field}".lstrip("/")]
+            count = counts[solve.name()]
             count[0] += solve.iterations
             count[1] += 1
     return {name: iterations / solves for name, (iterations, solves) in counts.items()}
@@ -183,10 +183,8 @@ def agreement(test, run, baseline):
 
 def unconverged(run, baseline):
     """Messages of fields with more unconverged solves than the baseline's."""
-    counts = [collections.Counter((solve.region, solve.field) for solve in one.solves if not solve.converged)
-              for one in (run, baseline.run)]
-    return [f"{'/'.join(filter(None, name))}: {count} unconverged solves, own {counts[1][name]}"
-            for name, count in counts[0].items() if count > counts[1][name]]
+    return [f"{name}: {count} unconverged solves, own {own}"
+            for name, (count, own) in compare.more_unconverged(run, baseline.run).items()]
 
 
 def out_of_bounds(test, run):

@@ -11,7 +11,6 @@ Exit status: 0 all pass, 1 some do not, 2 wrong use, 3 something must be install
 """
 
 import argparse
-import collections
 import csv
 import fnmatch
 import math
@@ -47,18 +46,11 @@ def read_list(path, tutorials):
     return cases
 
 
-def unconverged_fields(run):
-    """{(region, field): unconverged solves}"""
-    return collections.Counter((solve.region, solve.field) for solve in run.solves if not solve.converged)
-
-
 def judge(run, own, off, off_own):
     """(verdict, message) of a run that ended. off, off_own: {field: difference from the reference}."""
-    ours, theirs = unconverged_fields(run), unconverged_fields(own)
-    worse = {name: (count, theirs[name]) for name, count in ours.items() if count > theirs[name]}
+    worse = compare.more_unconverged(run, own)
     if worse:
-        return "unconverged", "; ".join(f"{'/'.join(filter(None, name))}: {count} against {other}"
-                                        for name, (count, other) in worse.items())
+        return "unconverged", "; ".join(f"{name}: {count} against {other}" for name, (count, other) in worse.items())
     wrong = {name: value for name, value in off.items()
              if not value <= FACTOR * max(off_own.get(name, 0.0), FLOOR)}
     if wrong:

@@ -1,5 +1,6 @@
 """Two runs of a case side by side: a row for each field and run."""
 
+import collections
 import math
 
 from . import results
@@ -8,8 +9,8 @@ COLUMNS = ("field", "run", "solver", "solves", "iterations", "first", "last", "u
 
 
 def field_names(run):
-    """The fields a run solved for, in the order of their first solve, as (region, field)."""
-    return list(dict.fromkeys((solve.region, solve.field) for solve in run.solves))
+    """The fields a run solved for, in the order of their first solve, as region/field."""
+    return list(dict.fromkeys(solve.name() for solve in run.solves))
 
 
 def known_as(name, region, table):
@@ -21,12 +22,13 @@ def known_as(name, region, table):
     return None
 
 
-def field_row(run, label, region, name, differences):
-    """One row of the table."""
-    solves = [solve for solve in run.solves if (solve.region, solve.field) == (region, name)]
-    seconds = known_as(name, region, run.seconds)
-    difference = known_as(name, region, differences)
-    return {"field": f"{region}/{name}" if region else name, "run": label,
+def field_row(run, label, name, differences):
+    """One row of the table. name: region/field."""
+    solves = [solve for solve in run.solves if solve.name() == name]
+    region, _, field = name.rpartition("/")
+    seconds = known_as(field, region, run.seconds)
+    difference = known_as(field, region, differences)
+    return {"field": name, "run": label,
             "solver": "/".join(dict.fromkeys(solve.solver for solve in solves)), "solves": len(solves),
             "iterations": sum(solve.iterations for solve in solves),
             "first": solves[-1].initial if solves else math.nan, "last": solves[-1].final if solves else math.nan,
@@ -38,8 +40,14 @@ def field_row(run, label, region, name, differences):
 def compare_rows(reference, run, differences, labels):
     """The rows of two runs; differences: those of run's fields from reference's."""
     names = list(dict.fromkeys(field_names(reference) + field_names(run)))
-    return [field_row(one, label, *name, found) for name in names
+    return [field_row(one, label, name, found) for name in names
             for one, label, found in ((reference, labels[0], {}), (run, labels[1], differences))]
+
+
+def more_unconverged(run, own):
+    """{region/field: (unconverged solves, own's)} of the fields of which a run has more than the run with own solvers."""
+    ours, theirs = (collections.Counter(solve.name() for solve in one.solves if not solve.converged) for one in (run, own))
+    return {name: (count, theirs[name]) for name, count in ours.items() if count > theirs[name]}
 
 
 def shown(value, column):

@@ -28,6 +28,10 @@ class Solve:
     entry: str = ""
     converged: "bool | None" = None
 
+    def name(self):
+        """region/field, or the field alone."""
+        return f"{self.region}/{self.field}" if self.region else self.field
+
 
 def read_solves(log):
     """The solves of a log, in order."""
