@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 # pylint: disable=wrong-import-position
 from tutorials import case as case_file  # noqa: E402
 from tutorials import compare, results, solvers, workspace  # noqa: E402
-from tutorials.errors import NotInstalled, RunFailed, WrongUse, nearest  # noqa: E402
+from tutorials.errors import WrongUse, exit_status, nearest  # noqa: E402
 
 WIDTH = 120
 
@@ -164,15 +164,7 @@ def main(words):
         print(__doc__, file=sys.stderr)
         return 2
     folder = pathlib.Path(words[1]).resolve()
-    try:
-        run(folder, words[2:])
-        return 0
-    except (WrongUse, NotInstalled, RunFailed) as error:
-        for line in str(error).splitlines():
-            workspace.say(f"{folder.name}: {line}")
-        return {WrongUse: 2, NotInstalled: 3}.get(type(error), 1)
-    except KeyboardInterrupt:
-        return 130
+    return exit_status(folder.name, lambda: run(folder, words[2:]))
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ sys.path.insert(0, str(ROOT / "app-inputs/openfoam"))
 # pylint: disable=wrong-import-position
 from tutorials import case as case_file  # noqa: E402
 from tutorials import compare, plain_yaml, results, solvers, workspace  # noqa: E402
-from tutorials.errors import NotInstalled, RunFailed, WrongUse, not_allowed  # noqa: E402
+from tutorials.errors import RunFailed, WrongUse, exit_status, not_allowed, say  # noqa: E402
 
 CASES = ROOT / "app-inputs/openfoam"
 OWN_KEYS = ("case", "name", "solver", "preconditioner", "caching", "ranks", "steps", "tolerance", "iterations")
@@ -254,7 +254,7 @@ def run_all(tests, folder, env, seconds):
             else:
                 row = run_test(test, baseline, work, env, seconds)
             rows.append(row)
-            workspace.say(f"{len(rows)}/{len(tests)} {row['name']}: {row['verdict']} {row['message']}")
+            say(f"{len(rows)}/{len(tests)} {row['name']}: {row['verdict']} {row['message']}")
         if all(row["verdict"] == "passed" for row in rows[-len(group):]):
             shutil.rmtree(work)
     return rows
@@ -307,11 +307,7 @@ def run_list(options):
 
 
 def main(words):
-    try:
-        return 0 if run_list(read_arguments(words)) else 1
-    except (WrongUse, NotInstalled, RunFailed) as error:
-        workspace.say(f"matrix: {error}")
-        return {WrongUse: 2, NotInstalled: 3}.get(type(error), 1)
+    return exit_status("matrix", lambda: run_list(read_arguments(words)))
 
 
 if __name__ == "__main__":

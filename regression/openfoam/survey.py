@@ -24,7 +24,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "app-inputs
 # pylint: disable=wrong-import-position
 from tutorials import case as case_file  # noqa: E402
 from tutorials import compare, plain_yaml, results, solvers, workspace  # noqa: E402
-from tutorials.errors import NotInstalled, RunFailed, WrongUse  # noqa: E402
+from tutorials.errors import RunFailed, WrongUse, exit_status, say  # noqa: E402
 
 # relTol leaves errors of about the same size open in both runs, but not the same errors.
 FACTOR = 10
@@ -125,7 +125,7 @@ def survey(options):
             table.writerow(row)
             file.flush()
             rows.append(row)
-            workspace.say(f"{number}/{len(cases)} {case.name}: {row['verdict']} {row['message']}")
+            say(f"{number}/{len(cases)} {case.name}: {row['verdict']} {row['message']}")
             if row["verdict"] == "passed":
                 shutil.rmtree(work)
     print(compare.table(rows, COLUMNS[:-1]))
@@ -135,11 +135,7 @@ def survey(options):
 
 
 def main(words):
-    try:
-        return 0 if survey(read_arguments(words)) else 1
-    except (WrongUse, NotInstalled, RunFailed) as error:
-        workspace.say(f"survey: {error}")
-        return {WrongUse: 2, NotInstalled: 3}.get(type(error), 1)
+    return exit_status("survey", lambda: survey(read_arguments(words)))
 
 
 if __name__ == "__main__":

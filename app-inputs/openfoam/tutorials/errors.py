@@ -1,18 +1,43 @@
-"""Errors for people, and the nearest of the allowed words."""
+"""Errors for people, how a program ends by them, and the nearest of the allowed words."""
 
 import difflib
+import sys
 
 
-class WrongUse(Exception):
-    """What a user wrote cannot be right: exit status 2. The message names the place, the value and what is allowed."""
+class ToldError(Exception):
+    """One that ends a program with a message and this exit status."""
+    status = 1
 
 
-class NotInstalled(Exception):
-    """Something must be installed or built first: exit status 3."""
+class WrongUse(ToldError):
+    """What a user wrote cannot be right. The message names the place, the value and what is allowed."""
+    status = 2
 
 
-class RunFailed(Exception):
-    """A program failed, or did not leave what it should: exit status 1."""
+class NotInstalled(ToldError):
+    """Something must be installed or built first."""
+    status = 3
+
+
+class RunFailed(ToldError):
+    """A program failed, or did not leave what it should."""
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def exit_status(name, work):
+    """Does a program's work(); returns its exit status: 0, 1 where work returns False, that of an error, which is told under
+    the program's name, or 130 after Ctrl-C."""
+    try:
+        return 1 if work() is False else 0
+    except ToldError as error:
+        for line in str(error).splitlines():
+            say(f"{name}: {line}")
+        return error.status
+    except KeyboardInterrupt:
+        return 130
 
 
 def nearest(word, allowed):

@@ -7,7 +7,6 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import time
 
 from . import results
@@ -301,7 +300,3 @@ def expanded_controls(folder, env):
         if done.returncode == 0 and at >= 0:
             controls[region] = done.stdout[at:]
     return controls
-
-
-def say(text):
-    print(text, file=sys.stderr, flush=True)
