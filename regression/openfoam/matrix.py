@@ -75,10 +75,7 @@ class Test:
 # Reading the list
 
 def read_tests(path, tutorials):
-    rows = plain_yaml.read(path)
-    if not isinstance(rows, plain_yaml.Sequence):
-        raise WrongUse(f"{path}: found {case_file.describe(rows)}; allowed: a list of entries")
-    return [test for row in rows for test in read_entry(row, path, tutorials)]
+    return [test for row in case_file.read_list(path, "entries") for test in read_entry(row, path, tutorials)]
 
 
 def read_entry(row, path, tutorials):

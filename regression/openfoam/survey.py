@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "app-inputs
 
 # pylint: disable=wrong-import-position
 from tutorials import case as case_file  # noqa: E402
-from tutorials import compare, plain_yaml, results, solvers, workspace  # noqa: E402
+from tutorials import compare, results, solvers, workspace  # noqa: E402
 from tutorials.errors import RunFailed, WrongUse, exit_status, say  # noqa: E402
 
 # relTol leaves errors of about the same size open in both runs, but not the same errors.
@@ -36,12 +36,9 @@ COLUMNS = ("tutorial", "verdict", "solves", "solves_own", "unconverged", "unconv
 
 def read_list(path, tutorials):
     """The cases of a list."""
-    rows = plain_yaml.read(path)
-    if not isinstance(rows, plain_yaml.Sequence):
-        raise WrongUse(f"{path}: found {case_file.describe(rows)}; allowed: a list of tutorials")
     cases = []
-    for row in rows:
-        name = row.get("tutorial", "?") if isinstance(row, plain_yaml.Mapping) else "?"
+    for row in case_file.read_list(path, "tutorials"):
+        name = row.get("tutorial", "?") if isinstance(row, dict) else "?"
         cases.append(case_file.make_case(row, path, tutorials, str(name)))
     return cases
 

@@ -96,6 +96,15 @@ class Lists(Temporary):
             for part in expected:
                 self.assertIn(part, str(caught.exception))
 
+    def test_mistakes_in_the_list_of_the_survey(self):
+        path = self.root / "list.yaml"
+        for text, expected in (("a: b", f"{path}: found a mapping; allowed: a list of tutorials"),
+                               ("- tutorial: one", f"{path}:1: tutorial: found 'one'; allowed: one of ")):
+            path.write_text(text, encoding="utf-8")
+            with self.assertRaises(WrongUse) as caught:
+                survey.read_list(path, workspace.tutorials_folder())
+            self.assertTrue(str(caught.exception).startswith(expected), caught.exception)
+
     def test_the_survey_has_40_tutorials_of_all_kinds(self):
         cases = survey.read_list(HERE / "survey.yaml", workspace.tutorials_folder())
         self.assertGreaterEqual(len({case.name for case in cases}), 40)

@@ -132,14 +132,22 @@ def describe(value):
     return "nothing" if value is None else f"'{value}'"
 
 
-def read_case(path, tutorials, name=None):
+def read_list(path, of):
+    """The entries of a file that is a list; of: what a message calls them."""
+    rows = plain_yaml.read(path)
+    if not isinstance(rows, list):
+        raise WrongUse(f"{path}: found {describe(rows)}; allowed: a list of {of}")
+    return rows
+
+
+def read_case(path, tutorials):
     """The case that a file describes."""
-    return make_case(plain_yaml.read(path), path, tutorials, name or path.parent.name)
+    return make_case(plain_yaml.read(path), path, tutorials, path.parent.name)
 
 
-def make_case(mapping, place, tutorials, name, more_keys=()):
-    """The case that a mapping describes. `tutorials`: the folder of all installed ones; more_keys: allowed, and not read."""
-    checker = Checker(mapping, place, (*KEYS, *more_keys))
+def make_case(mapping, place, tutorials, name):
+    """The case that a mapping describes. `tutorials`: the folder of all installed ones."""
+    checker = Checker(mapping, place, KEYS)
     case = Case(name=name, tutorial=source_folder(checker, place, tutorials), about=checker.text("about"),
                 steps=checker.whole("steps", 10), pressure=checker.texts("pressure", ["p", "pcorr"]),
                 asymmetric=checker.texts("asymmetric"), no_mean=checker.texts("no_mean"),
