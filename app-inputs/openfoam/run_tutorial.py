@@ -151,8 +151,7 @@ def pair(case, options, wanted, work, env):
     print("\n" + compare.table(compare.compare_rows(*runs, found, labels)))
     print("\nlast residuals: of the last solve; difference: ||run - reference|| / ||reference|| at the end"
           + (f", {', '.join(case.no_mean)} without the means" if case.no_mean else ""))
-    others = {name: value for name, value in found.items()}
-    print("all fields: " + ", ".join(f"{name} {value:.1e}" for name, value in sorted(others.items())))
+    print("all fields: " + ", ".join(f"{name} {value:.1e}" for name, value in sorted(found.items())))
     for label, one in zip(labels, runs):
         pressure, whole_sum = compare.summed_seconds(one.seconds, case.pressure)
         print(f"{label}: pressure solves {pressure:.3f} s, all solves {whole_sum:.3f} s, whole run {one.wall:.1f} s, "
