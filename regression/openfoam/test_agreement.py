@@ -52,23 +52,23 @@ class Agreement(unittest.TestCase):
         cls.reference, cls.reference_log = run_cavity("PCG", "tight", TIGHT)
 
     def test_each_run_used_its_own_solver(self):
-        for solver, field, *_ in foam.solver_lines(self.log):
-            self.assertEqual(solver, METHOD if field == "p" else METHOD_FOR_U)
-        self.assertEqual({line[0] for line in foam.solver_lines(self.reference_log)}, {"DICPCG", "DILUPBiCGStab"})
+        for solve in foam.read_solves(self.log):
+            self.assertEqual(solve.solver, METHOD if solve.field == "p" else METHOD_FOR_U)
+        self.assertEqual({solve.solver for solve in foam.read_solves(self.reference_log)}, {"DICPCG", "DILUPBiCGStab"})
 
     def test_every_solve_meets_the_tolerance(self):
-        lines = foam.solver_lines(self.log)
-        self.assertEqual(len(lines), STEPS * (3 + 2))
-        for _, field, _, last, _ in lines:
-            self.assertLess(last, float(ARGUMENTS.tolerance), field)
+        solves = foam.read_solves(self.log)
+        self.assertEqual(len(solves), STEPS * (3 + 2))
+        for solve in solves:
+            self.assertLess(solve.final, float(ARGUMENTS.tolerance), solve.field)
 
     def test_first_residuals_are_openfoams(self):
-        ours, theirs = foam.solver_lines(self.log), foam.solver_lines(self.reference_log)
+        solves, expected = foam.read_solves(self.log), foam.read_solves(self.reference_log)
         tolerance = float(ARGUMENTS.tolerance)
-        for (_, field, first, _, _), (_, _, expected, _, _) in zip(ours, theirs):
+        for ours, theirs in zip(solves, expected):
             # What the solves before have left open shows here.
-            delta = max(AGREEMENT, 100 * tolerance) * expected + tolerance
-            self.assertAlmostEqual(first, expected, delta=delta, msg=field)
+            delta = max(AGREEMENT, 100 * tolerance) * theirs.initial + tolerance
+            self.assertAlmostEqual(ours.initial, theirs.initial, delta=delta, msg=ours.field)
 
     def test_fields(self):
         for field in ("p", "U"):
@@ -90,9 +90,9 @@ class Agreement(unittest.TestCase):
     def test_summary(self):
         match = re.search(r"^total: (\d+) solves, (\d+) iterations, ([0-9.]+) s$", self.log, re.MULTILINE)
         self.assertIsNotNone(match, "the summary is missing")
-        lines = foam.solver_lines(self.log)
-        self.assertEqual(int(match.group(1)), len(lines))
-        self.assertEqual(int(match.group(2)), sum(line[4] for line in lines))
+        found = foam.read_solves(self.log)
+        self.assertEqual(int(match.group(1)), len(found))
+        self.assertEqual(int(match.group(2)), sum(solve.iterations for solve in found))
         row = re.search(r"^p +%s +muelu +(\d+) +(\d+) +(\d+) +(\d+) +(\d+) +([0-9.]+) +([0-9.]+) +([0-9.]+) " % METHOD, self.log, re.MULTILINE)
         self.assertIsNotNone(row, "the summary has no complete row for p")
         solves, unconverged, builds, iterations, passes = (int(row.group(i)) for i in range(1, 6))
@@ -100,7 +100,7 @@ class Agreement(unittest.TestCase):
         self.assertEqual((solves, unconverged), (2 * STEPS, 0))
         self.assertLess(cycles * iterations, iterations + 4.5 * passes, "cycles that no iteration used")
         self.assertIn(builds, range(1, 2 * STEPS + 1))
-        self.assertEqual(iterations, sum(line[4] for line in lines if line[1] == "p"))
+        self.assertEqual(iterations, sum(solve.iterations for solve in found if solve.field == "p"))
         self.assertLessEqual(passes, 2 * solves, "OpenFOAM's test was missed more often than not")
         if METHOD == SSTEP:
             self.assertLess(float(row.group(6)), 1, "an s-step method needs less than one reduction an iteration")

@@ -90,8 +90,11 @@ class Entries(unittest.TestCase):
         table = log[log.index("Capstan: solves of this run"):].splitlines()
         return {tuple(line.split()[:3]) for line in table[2:] if re.match(r"(p|U[xyz]) ", line)}
 
+    def pressure_solves(self, log):
+        return [solve for solve in foam.read_solves(log) if solve.field == "p"]
+
     def pressure_iterations(self, log):
-        return [line[4] for line in foam.solver_lines(log) if line[1] == "p"]
+        return [solve.iterations for solve in self.pressure_solves(log)]
 
     def test_unknown_entry_is_warned_about_once(self):
         log = self.accepted("unknown", f"method {METHOD}; preconditoner muelu;")
@@ -145,8 +148,8 @@ class Entries(unittest.TestCase):
         """The product is OpenFOAM's own, so that any coupled patch works; an assembled matrix knows some."""
         log = self.accepted("ami-native", "method capstan_cg; preconditioner DIC; tolerance 1e-8;", coupling="cyclicAMI",
                             velocity="U { solver capstan; preconditioner DILU; tolerance 1e-8; }\n")
-        for line in foam.solver_lines(log):
-            self.assertLess(line[3], 1e-8)
+        for solve in foam.read_solves(log):
+            self.assertLess(solve.final, 1e-8)
 
     def test_pipeline_depth(self):
         """Each reduction more in flight is one more for a solve."""
@@ -171,8 +174,8 @@ class Entries(unittest.TestCase):
                                    ("capstan_pipelined_cg", common + "Eigenvalue_Bounds (0 2.1); Residual_Replacement 50;")):
             log = self.accepted("parameters", f"method {method}; preconditioner riluk; capstan {{ {parameters} }}", ranks=2)
             self.assertNotIn("warning", log.lower(), method)
-            for line in foam.solver_lines(log):
-                self.assertLess(line[3], 1e-6)
+            for solve in foam.read_solves(log):
+                self.assertLess(solve.final, 1e-6)
 
     def test_progress(self):
         """OpenFOAM initialises MPI for one thread: a progress thread cannot be had, and the solver polls instead."""
@@ -185,11 +188,12 @@ class Entries(unittest.TestCase):
                           "MPI_THREAD_MULTIPLE, the application has initialised MPI with MPI_THREAD_SINGLE"
                 self.assertEqual(log.count('"Progress" ='), 1 if mode == "thread" else 0, log[-3000:])
                 self.assertEqual(log.count(warning), 1 if mode == "thread" else 0, log[-3000:])
-                found[mode] = [line[3:] for line in foam.solver_lines(log) if line[1] == "p"]
-                self.assertEqual(len(found[mode]), 6)
-                for final, _ in found[mode]:
-                    self.assertLess(final, 1e-9)
-            self.assertEqual([count for _, count in found["thread"]], [count for _, count in found["none"]])
+                solves = self.pressure_solves(log)
+                self.assertEqual(len(solves), 6)
+                for solve in solves:
+                    self.assertLess(solve.final, 1e-9)
+                found[mode] = self.pressure_iterations(log)
+            self.assertEqual(found["thread"], found["none"])
 
     def test_parameter_without_effect_is_warned_about(self):
         log = self.accepted("effect", f"method {METHOD}; preconditioner riluk; capstan {{ Pipeline_Depth 2; }}")
@@ -199,9 +203,8 @@ class Entries(unittest.TestCase):
         log = self.accepted("ladder", "method capstan_gmres; preconditioner none; tolerance 1e-9; "
                                       "capstan { Num_Blocks 2; Maximum_Restarts 0; }")
         self.assertEqual(log.count("capstan_gmres with none fails; going on with capstan_cg and DIC"), 1)
-        for line in foam.solver_lines(log):
-            if line[1] == "p":
-                self.assertLess(line[3], 1e-9)
+        for solve in self.pressure_solves(log):
+            self.assertLess(solve.final, 1e-9)
 
     def test_a_preconditioner_of_no_use(self):
         """Chebyshev with bounds far below the spectrum is indefinite: random vectors tell before any solve is tried."""
@@ -209,16 +212,14 @@ class Entries(unittest.TestCase):
                                        "chebyshev:_degree 2; chebyshev:_max_eigenvalue 0.1; chebyshev:_ratio_eigenvalue 10.0; }", ranks=2)
         self.assertIn("preconditioner chebyshev is of no use here: it is not positive definite", log)
         self.assertIn("going on with capstan_cg and DIC", log)
-        for line in foam.solver_lines(log):
-            if line[1] == "p":
-                self.assertLess(line[3], 1e-8)
+        for solve in self.pressure_solves(log):
+            self.assertLess(solve.final, 1e-8)
 
     def test_a_limit_made_for_multigrid(self):
         """No preconditioner is named: the limit is not one for that which was chosen."""
         log = self.accepted("limit", "method capstan_cg; tolerance 1e-9; maxIter 100;")
-        for line in foam.solver_lines(log):
-            if line[1] == "p":
-                self.assertLess(line[3], 1e-9)
+        for solve in self.pressure_solves(log):
+            self.assertLess(solve.final, 1e-9)
 
     def test_maximum_iterations(self):
         log = self.accepted("max", f"method {METHOD}; preconditioner none; maxIter 7; tolerance 1e-12;")
@@ -232,10 +233,10 @@ class Entries(unittest.TestCase):
         never = "update never;"
         log = self.accepted("stale", f"method {METHOD}; preconditioner riluk; tolerance 1e-9; "
                                      f"caching {{ matrix {{ {never} }} preconditioner {{ {never} }} }}")
-        lines = [line for line in foam.solver_lines(log) if line[1] == "p"]
-        self.assertEqual(len(lines), 6)
-        for line in lines:
-            self.assertLess(line[3], 1e-9)
+        solves = self.pressure_solves(log)
+        self.assertEqual(len(solves), 6)
+        for solve in solves:
+            self.assertLess(solve.final, 1e-9)
 
     def test_preconditioner_updates(self):
         # `adaptive` goes by seconds, too: its rules are tested where seconds can be given (renewal_test.cpp).

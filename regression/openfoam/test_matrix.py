@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of matrix.py and survey.py themselves: reading lists, judging runs, writing results. No OpenFOAM is run."""
+"""Tests of matrix.py, survey.py and foam.py themselves: reading lists, judging runs, writing results. No OpenFOAM is run."""
 
 import pathlib
 import sys
@@ -13,10 +13,11 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
 # pylint: disable=wrong-import-position
+import foam  # noqa: E402
 import matrix  # noqa: E402
 import survey  # noqa: E402
 from tutorials import solvers, workspace  # noqa: E402
-from tutorials.errors import WrongUse  # noqa: E402
+from tutorials.errors import RunFailed, WrongUse  # noqa: E402
 from tutorials.results import Solve  # noqa: E402
 
 FIELD = """FoamFile {{ class volScalarField; }}
@@ -165,6 +166,33 @@ class Judging(Temporary):
         self.assertEqual([(test.get("name"), test.get("time"), len(test)) for test in root],
                          [("a.b.np1", "1.50", 0), ("c", "0.00", 1)])
         self.assertEqual(root[1][0].get("message"), "p differs <much>")
+
+
+class Agreement(Temporary):
+    def write(self, case, time, values, ranks=2):
+        for rank in range(ranks):
+            folder = self.root / case / f"processor{rank}" / time
+            folder.mkdir(parents=True)
+            (folder / "p").write_text(f"internalField {values};\n", encoding="utf-8")
+        return self.root / case
+
+    def test_difference(self):
+        own = self.write("own", "0.1", "nonuniform List<scalar> 2(1 3)")
+        for number, (values, expected) in enumerate((("2(1 3)", 0), ("2(6 8)", 0), ("2(0 4)", 1), ("2(nan 3)", float("inf")))):
+            case = self.write(f"case{number}", "0.1", f"nonuniform List<scalar> {values}")
+            self.assertEqual(foam.field_difference(case, own, "p", 2), expected)
+
+    def test_what_no_run_has_worked_out_is_refused(self):
+        own = self.write("own", "0.1", "nonuniform List<scalar> 2(1 3)")
+        for name, time, values, expected in (("first", "0", "nonuniform List<scalar> 2(1 3)", "no written time but 0"),
+                                             ("uniform", "1", "uniform 0", "all cells have the same value"),
+                                             ("same", "1", "nonuniform List<scalar> 2(0 0)", "all cells have the same value")):
+            case = self.write(name, time, values)
+            for pair in ((case, own), (own, case)):
+                with self.assertRaisesRegex(RunFailed, expected):
+                    foam.field_difference(*pair, "p", 2)
+        with self.assertRaisesRegex(RunFailed, "processor0/0.1/U is missing"):
+            foam.field_difference(own, own, "U", 2)
 
 
 if __name__ == "__main__":

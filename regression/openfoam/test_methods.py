@@ -77,11 +77,11 @@ class Methods(unittest.TestCase):
             f"{method}-{preconditioner}",
             entry('"p.*"', method, p_preconditioner, parameters)
             + entry("U", for_u, u_preconditioner, parameters if for_u == method else ""))
-        lines = foam.solver_lines(log)
-        self.assertEqual(len(lines), 3 * (3 + 2))
-        for solver, field, _, last, _ in lines:
-            self.assertEqual(solver, method if field == "p" else for_u)
-            self.assertLess(last, TOLERANCE, field)
+        solves = foam.read_solves(log)
+        self.assertEqual(len(solves), 3 * (3 + 2))
+        for solve in solves:
+            self.assertEqual(solve.solver, method if solve.field == "p" else for_u)
+            self.assertLess(solve.final, TOLERANCE, solve.field)
         row = re.search(rf"^p +{method} +{p_preconditioner} +6 +0 ", log, re.MULTILINE)
         self.assertIsNotNone(row, "the summary shows no such solves of p:\n" + log[-2000:])
         for field in ("p", "U"):
