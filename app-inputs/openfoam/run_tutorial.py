@@ -15,7 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 # pylint: disable=wrong-import-position
 from tutorials import case as case_file  # noqa: E402
-from tutorials import compare, results, solvers, workspace  # noqa: E402
+from tutorials import compare, results, solvers, workspace, yaml_text  # noqa: E402
 from tutorials.errors import WrongUse, exit_status, nearest  # noqa: E402
 
 WIDTH = 120
@@ -159,6 +159,7 @@ def pair(case, options, wanted, work, env):
 
 
 def main(words):
+    yaml_text.ensure_pyyaml()
     if len(words) < 2:
         print(__doc__, file=sys.stderr)
         return 2

@@ -7,7 +7,8 @@
 declare -A packages=(
   [build]="g++ cmake ninja-build trilinos-all-dev libopenmpi-dev openmpi-bin libopenblas0-serial libopenblas-serial-dev
            libmumps-dev libscotch-dev libptscotch-dev libhdf5-openmpi-dev libyaml-cpp-dev
-           libboost-context-dev libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libgtest-dev libbenchmark-dev python3"
+           libboost-context-dev libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libgtest-dev libbenchmark-dev python3
+           python3-yaml"
   [openfoam]="openfoam openfoam-examples dpkg-dev"
   [petsc]="libpetsc-real-dev pkg-config"
   [bench]="python3-matplotlib mpich libmpich-dev"

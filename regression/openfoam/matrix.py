@@ -44,7 +44,7 @@ sys.path.insert(0, str(ROOT / "app-inputs/openfoam"))
 
 # pylint: disable=wrong-import-position
 from tutorials import case as case_file  # noqa: E402
-from tutorials import compare, plain_yaml, results, solvers, workspace  # noqa: E402
+from tutorials import compare, results, solvers, workspace, yaml_text  # noqa: E402
 from tutorials.errors import RunFailed, WrongUse, exit_status, not_allowed, say  # noqa: E402
 
 CASES = ROOT / "app-inputs/openfoam"
@@ -109,10 +109,8 @@ def read_cases(checker, row, path, tutorials):
         return [case_file.read_case(CASES / name / "case.yaml", tutorials) for name in checker.texts("case")]
     given = checker.text("tutorial") or checker.text("folder")
     parts = [part for part in given.split("/") if part not in ("..", ".", "case", "")]
-    mapping = plain_yaml.Mapping(row.line)
-    mapping.lines = row.lines
     # `steps` and `ranks` are the list's here.
-    mapping.update({key: value for key, value in row.items() if key not in OWN_KEYS})
+    mapping = row.without(OWN_KEYS)
     return [case_file.make_case(mapping, path, tutorials, checker.text("name") or (parts[-1] if parts else "case"))]
 
 
@@ -304,6 +302,7 @@ def run_list(options):
 
 
 def main(words):
+    yaml_text.ensure_pyyaml()
     return exit_status("matrix", lambda: run_list(read_arguments(words)))
 
 

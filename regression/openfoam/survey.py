@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "app-inputs
 
 # pylint: disable=wrong-import-position
 from tutorials import case as case_file  # noqa: E402
-from tutorials import compare, results, solvers, workspace  # noqa: E402
+from tutorials import compare, results, solvers, workspace, yaml_text  # noqa: E402
 from tutorials.errors import RunFailed, WrongUse, exit_status, say  # noqa: E402
 
 # relTol leaves errors of about the same size open in both runs, but not the same errors.
@@ -132,6 +132,7 @@ def survey(options):
 
 
 def main(words):
+    yaml_text.ensure_pyyaml()
     return exit_status("survey", lambda: survey(read_arguments(words)))
 
 

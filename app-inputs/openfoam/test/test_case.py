@@ -13,7 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(HERE))
 
 # pylint: disable=wrong-import-position
-from tutorials import plain_yaml, workspace  # noqa: E402
+from tutorials import workspace, yaml_text  # noqa: E402
 from tutorials.case import make_case  # noqa: E402
 from tutorials.errors import WrongUse  # noqa: E402
 
@@ -28,7 +28,7 @@ class CaseFiles(unittest.TestCase):
             (self.tutorials / name / "system/controlDict").write_text("application true;\n", encoding="utf-8")
 
     def case(self, text):
-        return make_case(plain_yaml.Reader(text, "file").read(), "file", self.tutorials, "name")
+        return make_case(yaml_text.read_text(text, "file"), "file", self.tutorials, "name")
 
     def test_values_and_defaults(self):
         case = self.case("tutorial: solver/one\nprepare: [restore0, 'true -x \"a b\"', m4 a b]\nsteps: 3\nasymmetric: p\n"

@@ -1,6 +1,6 @@
 """What a case file says: which tutorial, how it is prepared, and what of it is pressure.
 
-A case file (YAML, see plain_yaml) holds:
+A case file (YAML) holds:
 
     tutorial    folder below the installed tutorials, such as incompressible/simpleFoam/pitzDaily
     folder      instead of tutorial: any other case folder, from where the case file is
@@ -24,7 +24,7 @@ import pathlib
 import shlex
 import shutil
 
-from . import plain_yaml
+from . import yaml_text
 from .errors import WrongUse, nearest, not_allowed
 from .foam_text import FoamText
 
@@ -56,7 +56,7 @@ class Checker:
     """Reads typed values out of a mapping; a mistake names file, line, key, value and what is allowed."""
 
     def __init__(self, mapping, place, keys):
-        if not isinstance(mapping, plain_yaml.Mapping):
+        if not isinstance(mapping, yaml_text.Mapping):
             raise WrongUse(f"{place}: found {describe(mapping)}; allowed: a mapping with the keys {', '.join(keys)}")
         self.mapping, self.place = mapping, place
         for key in mapping:
@@ -134,7 +134,7 @@ def describe(value):
 
 def read_list(path, of):
     """The entries of a file that is a list; of: what a message calls them."""
-    rows = plain_yaml.read(path)
+    rows = yaml_text.read(path)
     if not isinstance(rows, list):
         raise WrongUse(f"{path}: found {describe(rows)}; allowed: a list of {of}")
     return rows
@@ -142,7 +142,7 @@ def read_list(path, of):
 
 def read_case(path, tutorials):
     """The case that a file describes."""
-    return make_case(plain_yaml.read(path), path, tutorials, path.parent.name)
+    return make_case(yaml_text.read(path), path, tutorials, path.parent.name)
 
 
 def make_case(mapping, place, tutorials, name):
@@ -209,13 +209,13 @@ def read_edits(checker):
     edits = checker.mapping.get("edits")
     if edits is None:
         return {}
-    if not isinstance(edits, plain_yaml.Mapping):
+    if not isinstance(edits, yaml_text.Mapping):
         checker.fail("edits", "file: {entry: value}")
     for file, entries in edits.items():
         place = f"{checker.place}:{edits.lines[file]}: edits: {file}"
         if file.startswith("/") or ".." in file.split("/"):
             raise WrongUse(f"{place}: allowed: a file inside the case")
-        if not isinstance(entries, plain_yaml.Mapping):
+        if not isinstance(entries, yaml_text.Mapping):
             raise WrongUse(f"{place}: found {describe(entries)}; allowed: entries with values")
         for key, value in entries.items():
             if not (value is None or isinstance(value, str)):
