@@ -109,6 +109,13 @@ class Words(unittest.TestCase):
         table = rows[rows.index("preconditionerNames() {"):rows.index("return names;")]
         self.assertEqual(re.findall(r'\{"(\w+)",', table), ["none", *solvers.TRILINOS_PRECONDITIONERS])
 
+    def test_leftovers_are_those_of_the_adapter(self):
+        """What the adapter keeps for multigrid or tells to have no effect."""
+        text = (ROOT / "adapters/openfoam/solver_controls.C").read_text(encoding="utf-8")
+        lists = [re.search(rf"> {name}{{([^}}]*)}};", text)[1] for name in ("gamgKeys", "otherKeys")]
+        keys = [key for words in lists for key in re.findall(r'"(\w+)"', words)]
+        self.assertEqual(sorted(solvers.LEFTOVERS), sorted(["preconditioner", *keys]))
+
     def test_entries_of_the_pressure(self):
         for key, expected in (("p", True), ("pFinal", True), ("p.*", True), ("(p_rgh|p_rghFinal)", True), ("pp", False),
                               ("(U|k)", False), ("U", False)):

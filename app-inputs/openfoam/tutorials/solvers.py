@@ -27,11 +27,13 @@ TRILINOS_PRECONDITIONERS = ["default", "jacobi", "gs", "sgs", "mt_sgs", "sgs2", 
 CACHING = {"always": "", "periodic": "periodicCoeffs { frequency 3; } ", "adaptive": "", "never": ""}
 # Multigrid as a preconditioner wants a smoother in OpenFOAM's own solvers; Capstan gets the same.
 GAMG_CYCLE = "{ preconditioner GAMG; smoother GaussSeidel; }"
-# What OpenFOAM's solvers read and Capstan does not: entries that a case without leftovers no longer has.
+# What OpenFOAM's solvers read and Capstan does not: entries that a case without leftovers no longer has. A test compares them
+# with adapters/openfoam/solver_controls.C.
 LEFTOVERS = ["preconditioner", "smoother", "nSweeps", "agglomerator", "nPreSweeps", "preSweepsLevelMultiplier",
              "maxPreSweeps", "nPostSweeps", "postSweepsLevelMultiplier", "maxPostSweeps", "nFinestSweeps",
              "cacheAgglomeration", "nCellsInCoarsestLevel", "mergeLevels", "interpolateCorrection", "scaleCorrection",
-             "directSolveCoarsest", "processorAgglomerator", "coarsestLevelCorr", "nVcycles", "nDirections"]
+             "directSolveCoarsest", "processorAgglomerator", "nAgglomeratingCells", "nGlobalCellsInCoarsestLevel",
+             "coarsestLevelCorr", "nVcycles", "nDirections", "omega", "log"]
 
 
 @dataclasses.dataclass(frozen=True)
