@@ -69,18 +69,18 @@ class Cases(unittest.TestCase):
 
     def test_prepare(self):
         folder = self.prepare()
-        control = FoamText((folder / "system/controlDict").read_text(encoding="utf-8"))
+        control = FoamText.read(folder / "system/controlDict")
         self.assertEqual((control.get("startTime"), control.find("functions")), ("1", None))
         self.assertEqual((folder / "0/p").read_text(encoding="utf-8"), "p")
         self.assertEqual((folder / "system/blockMeshDict").read_text(encoding="utf-8").strip(), "3")
-        self.assertEqual(FoamText((folder / "system/new").read_text(encoding="utf-8")).get("a/b"), "1")
+        self.assertEqual(FoamText.read(folder / "system/new").get("a/b"), "1")
         self.assertFalse(list(folder.rglob("*.gz")))
 
     def test_decomposition_cuts_the_longest_direction(self):
-        text = FoamText((self.prepare(2) / "system/decomposeParDict").read_text(encoding="utf-8"))
+        text = FoamText.read(self.prepare(2) / "system/decomposeParDict")
         self.assertEqual((text.get("numberOfSubdomains"), text.get("simpleCoeffs/n")), ("2", "(1 2 1)"))
         self.case.slices = "z"
-        text = FoamText((self.prepare(2) / "system/decomposeParDict").read_text(encoding="utf-8"))
+        text = FoamText.read(self.prepare(2) / "system/decomposeParDict")
         self.assertEqual(text.get("simpleCoeffs/n"), "(1 1 2)")
 
     def test_run(self):
@@ -88,7 +88,7 @@ class Cases(unittest.TestCase):
         run = workspace.start(self.case, self.prepare(), self.root / "run", Choice("capstan"), 1, self.env, 7,
                               echo=lines.append)
         self.assertEqual((run.folder / "0.5/said").read_text(encoding="utf-8"), "solver capstan\n")
-        control = FoamText((run.folder / "system/controlDict").read_text(encoding="utf-8"))
+        control = FoamText.read(run.folder / "system/controlDict")
         for key, value in (("libs", '("libother.so" "libcapstanFoam.so" )'), ("stopAt", "nextWrite"), ("writeInterval", "7"),
                            ("adjustTimeStep", "no"), ("endTime", "2")):
             self.assertEqual(control.get(key), value, key)
@@ -96,7 +96,7 @@ class Cases(unittest.TestCase):
 
     def test_the_end_is_put_off(self):
         run = workspace.start(self.case, self.prepare(), self.root / "run", Choice(), 1, self.env, 100)
-        control = FoamText((run.folder / "system/controlDict").read_text(encoding="utf-8"))
+        control = FoamText.read(run.folder / "system/controlDict")
         self.assertEqual((control.get("endTime"), control.get("libs")), ("11.1", '("libother.so")'))
 
     def test_failures_say_why(self):

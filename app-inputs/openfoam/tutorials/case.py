@@ -226,4 +226,4 @@ def read_edits(checker):
 def control_entry(folder, key):
     """An entry of a tutorial's controlDict, "" where it has none."""
     path = folder / "system/controlDict"
-    return (FoamText(path.read_text(encoding="utf-8", errors="replace"), path).get(key) or "") if path.is_file() else ""
+    return (FoamText.read(path).get(key) or "") if path.is_file() else ""

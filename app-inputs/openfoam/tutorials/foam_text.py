@@ -31,6 +31,11 @@ class FoamText:
         self.text, self.name = text, str(name)
         self._parse()
 
+    @classmethod
+    def read(cls, path):
+        """The dictionary in a file."""
+        return cls(path.read_text(encoding="utf-8", errors="replace"), path)
+
     # Reading
 
     def _parse(self):

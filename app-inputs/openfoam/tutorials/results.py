@@ -121,7 +121,7 @@ def read_seconds(case_folder, ranks):
         path = folder / last_time(folder) / "uniform/profiling"
         if not path.is_file():
             continue
-        text = FoamText(path.read_text(encoding="utf-8"), path)
+        text = FoamText.read(path)
         own = {}
         for key in text.keys("profiling"):
             found = re.fullmatch(r'"f[va]Matrix::solve\w*\.(.+)"', text.get(["profiling", key, "description"]) or "")

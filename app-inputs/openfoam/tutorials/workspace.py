@@ -133,8 +133,7 @@ def unpack(folder):
 
 def edit_file(path, entries):
     """Writes entries {path: value or None} into a dictionary file; makes the file where it is missing."""
-    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else HEADER.format(path.name)
-    foam = FoamText(text, path)
+    foam = FoamText.read(path) if path.is_file() else FoamText(HEADER.format(path.name), path)
     for key, value in entries.items():
         if value is None:
             foam.remove(key)
@@ -200,7 +199,7 @@ def write_decomposition(case, ranks, folder):
     """Slices: Debian's OpenFOAM comes without Scotch. Constraints of the tutorial stay."""
     cut = case.slices or longest_direction(folder)
     path = folder / "system/decomposeParDict"
-    old = FoamText(path.read_text(encoding="utf-8", errors="replace"), path) if path.is_file() else None
+    old = FoamText.read(path) if path.is_file() else None
     kept = ""
     for key in ("constraints", "preservePatches", "preserveFaceZones", "singleProcessorFaceSets"):
         entry = old.find(key) if old else None
@@ -244,7 +243,7 @@ def solution_files(folder):
 def control_edits(folder, steps, capstan):
     """What a run changes in controlDict: so many steps, written with all digits, and the library."""
     path = folder / "system/controlDict"
-    control = FoamText(path.read_text(encoding="utf-8", errors="replace"), path)
+    control = FoamText.read(path)
     edits = {"stopAt": "nextWrite", "writeControl": "timeStep", "writeInterval": str(steps), "purgeWrite": "0",
              "writeFormat": "ascii", "writePrecision": "14", "writeCompression": "off", "runTimeModifiable": "false",
              "profiling": "{ active true; }"}
