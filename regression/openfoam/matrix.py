@@ -67,6 +67,10 @@ class Test:
     def name(self):
         return f"{self.case.name}.{self.choice.label()}.np{self.ranks}"
 
+    def row(self):
+        """The columns that name it."""
+        return {"case": self.case.name, "solver": self.choice.label(), "ranks": self.ranks, "name": self.name()}
+
     def group(self):
         """Tests of a group have the same baseline."""
         return (self.case.name, self.ranks, self.steps, self.tolerance)
@@ -209,8 +213,7 @@ def summary(run):
 
 def run_test(test, baseline, folder, env, seconds):
     """One row of the table."""
-    row = {"case": test.case.name, "solver": test.choice.label(), "ranks": test.ranks, "name": test.name(),
-           "own unconv.": baseline.run.unconverged(), "own seconds": sum(baseline.run.seconds.values()),
+    row = {**test.row(), "own unconv.": baseline.run.unconverged(), "own seconds": sum(baseline.run.seconds.values()),
            "own its/solve": mean(iterations_per_solve(baseline.run, test.case.pressure))}
     try:
         run = workspace.start(test.case, folder / "prepared", folder / "run", test.choice, test.ranks, env, test.steps, seconds)
@@ -244,8 +247,7 @@ def run_all(tests, folder, env, seconds):
             baseline, why = None, f"the baseline failed: {error}"
         for test in group:
             if baseline is None:
-                row = {"case": test.case.name, "solver": test.choice.label(), "ranks": test.ranks, "name": test.name(),
-                       "verdict": "failed", "message": why}
+                row = {**test.row(), "verdict": "failed", "message": why}
             else:
                 row = run_test(test, baseline, work, env, seconds)
             rows.append(row)

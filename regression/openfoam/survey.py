@@ -56,6 +56,12 @@ def judge(run, own, off, off_own):
     return "passed", ""
 
 
+def counts(run, suffix=""):
+    """The columns that count what a run did."""
+    return {f"solves{suffix}": len(run.solves), f"unconverged{suffix}": run.unconverged(),
+            f"iterations{suffix}": sum(solve.iterations for solve in run.solves), f"seconds{suffix}": sum(run.seconds.values())}
+
+
 def survey_one(case, choice, ranks, folder, env, seconds):
     """One row of the table."""
     row = {"tutorial": case.name}
@@ -66,14 +72,12 @@ def survey_one(case, choice, ranks, folder, env, seconds):
                                 ranks, env, seconds=2 * seconds)
     except RunFailed as error:
         return {**row, "verdict": "not run", "message": str(error)}
-    row.update(solves_own=len(own.solves), unconverged_own=own.unconverged(), seconds_own=sum(own.seconds.values()),
-               iterations_own=sum(solve.iterations for solve in own.solves))
+    row.update(counts(own, "_own"))
     try:
         run = workspace.start(case, folder / "prepared", folder / "capstan", choice, ranks, env, seconds=seconds)
     except RunFailed as error:
         return {**row, "verdict": "failed", "message": str(error)}
-    row.update(solves=len(run.solves), unconverged=run.unconverged(), seconds=sum(run.seconds.values()),
-               iterations=sum(solve.iterations for solve in run.solves))
+    row.update(counts(run))
     try:
         off = results.differences(run.folder, tight.folder, ranks, case.no_mean)
         off_own = results.differences(own.folder, tight.folder, ranks, case.no_mean)

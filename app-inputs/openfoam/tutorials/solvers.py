@@ -76,9 +76,9 @@ def check_choice(choice, case=None):
         if choice.caching not in CACHING:
             raise not_allowed("--caching", choice.caching, CACHING)
     if case is not None and case.asymmetric:
-        symmetric = {**METHODS, **OPENFOAM}.get(choice.solver, False)
-        fitting = [name for name in SOLVERS if not {**METHODS, **OPENFOAM}.get(name, False)]
-        if symmetric:
+        symmetric = {**METHODS, **OPENFOAM}
+        fitting = [name for name in SOLVERS if not symmetric.get(name)]
+        if choice.solver not in fitting:
             raise WrongUse(f"--solver: found '{choice.solver}', but the matrix of {case.asymmetric[0]} in {case.name} is "
                            f"asymmetric; allowed: {', '.join(fitting)}")
         if choice.preconditioner in SYMMETRIC_PRECONDITIONERS:
