@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "app-inputs/openfoam"))
 from tutorials import results  # noqa: E402
 from tutorials.errors import RunFailed  # noqa: E402
 from tutorials.results import read_solves  # noqa: E402,F401
-from tutorials.workspace import environment  # noqa: E402,F401
+from tutorials.workspace import environment, launch_words  # noqa: E402,F401
 
 
 def run(command, env, folder=None):
@@ -32,12 +32,13 @@ def run_or_raise(command, env, folder=None):
     return text
 
 
-def copy_case(source, target, settings, solvers):
-    """A fresh copy of a case with its system/caseSettings and system/solvers."""
+def copy_case(name, target, ranks, solvers, coupling="cyclic", speed=0.1):
+    """A fresh copy of the case `channel` or `sector` with its system/caseSettings and system/solvers."""
     if target.exists():
         shutil.rmtree(target)
-    shutil.copytree(source, target)
-    (target / "system/caseSettings").write_text("".join(f"{key} {value};\n" for key, value in settings.items()))
+    shutil.copytree(pathlib.Path(__file__).resolve().parent / name, target)
+    (target / "system/caseSettings").write_text(f"coupling {coupling};\nranks {ranks};\nspeed {speed};\n"
+                                                'libraries "libcapstanFoam.so";\n')
     (target / "system/solvers").write_text(solvers)
 
 
@@ -50,9 +51,7 @@ def prepare(case, ranks, env):
 
 def launch(case, ranks, env, command_runner=run_or_raise):
     """Runs icoFoam on a prepared case; returns what command_runner returns."""
-    if ranks == 1:
-        return command_runner(["icoFoam"], env, case)
-    return command_runner(["mpirun", "-n", ranks, "icoFoam", "-parallel"], env, case)
+    return command_runner(launch_words(["icoFoam"], ranks), env, case)
 
 
 def solve(case, ranks, env, command_runner=run_or_raise):

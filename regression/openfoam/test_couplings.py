@@ -29,8 +29,7 @@ U {{ solver capstan; method {METHOD}; preconditioner ilut; tolerance {TOLERANCE}
 
 def run_case(name, solvers):
     case = BUILD / f"regression/openfoam/{CASE}-np{RANKS}-{name}"
-    settings = {"coupling": "cyclic", "ranks": RANKS, "speed": 0.1, "libraries": '"libcapstanFoam.so"'}
-    foam.copy_case(pathlib.Path(__file__).resolve().parent / CASE, case, settings, solvers)
+    foam.copy_case(CASE, case, RANKS, solvers)
     return case, foam.solve(case, RANKS, foam.environment(BUILD))
 
 

@@ -15,16 +15,14 @@ import foam
 
 METHOD = "capstan_sstep_gmres"
 BUILD = pathlib.Path(sys.argv[1]).resolve()
-CHANNEL = pathlib.Path(__file__).resolve().parent / "channel"
 PLAIN_U = f"U {{ solver capstan; method {METHOD}; preconditioner jacobi; tolerance 1e-6; }}\n"
 
 
-def run_with(name, pressure, coupling="cyclic", velocity=PLAIN_U, ranks=1, speed="0.1", solver="capstan"):
+def run_with(name, pressure, coupling="cyclic", velocity=PLAIN_U, ranks=1, speed=0.1, solver="capstan"):
     """Runs the channel with the given text in p's entry; returns (exit status, log)."""
     case = BUILD / f"regression/openfoam/dictionary-{name}"
     solvers = velocity + f'"p.*" {{ solver {solver}; tolerance 1e-6; {pressure} }}\n'
-    foam.copy_case(CHANNEL, case, {"coupling": coupling, "ranks": ranks, "speed": speed,
-                                   "libraries": '"libcapstanFoam.so"'}, solvers)
+    foam.copy_case("channel", case, ranks, solvers, coupling, speed)
     return foam.solve(case, ranks, foam.environment(BUILD), foam.run)
 
 

@@ -19,7 +19,6 @@ TOLERANCE = 1e-11
 AGREEMENT = 1e-6
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 RANKS = int(sys.argv[2])
-CHANNEL = pathlib.Path(__file__).resolve().parent / "channel"
 
 # method: (the method for U beside it, parameters)
 METHODS = {
@@ -55,8 +54,7 @@ class Methods(unittest.TestCase):
     def setUpClass(cls):
         cls.environment = foam.environment(BUILD)
         cls.prepared = folder("prepared")
-        foam.copy_case(CHANNEL, cls.prepared, {"coupling": "cyclic", "ranks": RANKS, "speed": 0.1,
-                                               "libraries": '"libcapstanFoam.so"'}, "")
+        foam.copy_case("channel", cls.prepared, RANKS, "")
         foam.prepare(cls.prepared, RANKS, cls.environment)
         cls.reference, _ = cls.run_channel("openfoam", foam.own_solvers(TOLERANCE))
 

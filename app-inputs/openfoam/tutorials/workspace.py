@@ -77,6 +77,11 @@ def fresh_folder(folder):
     (folder / MARK).touch()
 
 
+def launch_words(words, ranks):
+    """The command that runs a solver of OpenFOAM on so many ranks."""
+    return list(words) if ranks == 1 else ["mpirun", "-n", str(ranks), words[0], "-parallel", *words[1:]]
+
+
 def execute(words, folder, env, log, seconds=600, echo=None):
     """Runs a command; its output goes to a file, and to echo(line) while it runs. Returns the text; raises RunFailed where the
     command fails or takes longer."""
@@ -274,11 +279,8 @@ def start(case: Case, prepared, folder, choice: Choice, ranks, env, steps=None, 
     # This makes OpenFOAM say which entry of fvSolution each solve reads.
     edit_file(folder / "site/etc/controlDict", {"DebugSwitches": "{ solution 1; }"})
     env = {**env, "WM_PROJECT_SITE": str(folder / "site")}
-    launch = list(case.application)
-    if ranks > 1:
-        launch = ["mpirun", "-n", str(ranks), launch[0], "-parallel", *launch[1:]]
     began = time.monotonic()
-    log = execute(launch, folder, env, folder / f"log.{case.application[0]}", seconds, echo)
+    log = execute(launch_words(case.application, ranks), folder, env, folder / f"log.{case.application[0]}", seconds, echo)
     wall = time.monotonic() - began
     if not re.search(r"^(End|Finalising parallel run)", log, re.MULTILINE):
         raise RunFailed(f"{case.application[0]} did not reach its end: {reason(log)}; its log is "
