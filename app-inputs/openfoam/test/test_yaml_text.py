@@ -123,8 +123,8 @@ class WithoutPyyaml(unittest.TestCase):
         (self.root / "program.py").write_text(PROGRAM, encoding="utf-8")
 
     def run_program(self, python, **environment):
-        done = subprocess.run([python, self.root / "program.py", "one", "two words"], capture_output=True, text=True, check=False,
-                              env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment}, timeout=60)
+        done = subprocess.run([python, self.root / "program.py", "one", "two words"], capture_output=True, text=True,
+                              check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **environment}, timeout=60)
         return done.returncode, done.stdout, done.stderr
 
     def test_the_package_is_named(self):

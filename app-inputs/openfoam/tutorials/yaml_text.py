@@ -52,8 +52,8 @@ def read(path):
 def read_text(text, name):
     """The document that a text is; name: what messages call it."""
     if yaml is None:
-        raise NotInstalled(f"{sys.executable} has no module yaml (PyYAML; on Debian: apt-get install python3-yaml, which serves "
-                           f"{DEBIANS_PYTHON}, or: ./capstan setup)")
+        raise NotInstalled(f"{sys.executable} has no module yaml (PyYAML; on Debian: apt-get install python3-yaml, which "
+                           f"serves {DEBIANS_PYTHON}, or: ./capstan setup)")
     try:
         # BaseLoader: no scalar is taken for a number or a date.
         node = yaml.compose(text, yaml.BaseLoader)
