@@ -266,13 +266,15 @@ Measures kernels against STREAM and solvers against Belos' own (and PETSc's) in 
   ./capstan bench laplace2d                              one campaign of perf/campaigns, or a deck
   ./capstan bench --latency 0,20,50,100,200,500 --plots  the campaign 'pipelined' under emulated latencies
   ./capstan bench overlap                                what nonblocking all-reduces hide: Open MPI, and MPICH if installed
-For all arguments: perf/bench --help, perf/overlap/run --help
+  ./capstan bench openfoam                               pressure solves of tutorials, against OpenFOAM's own solvers
+For all arguments: perf/bench --help, perf/overlap/run --help, perf/openfoam/run --help
 TEXT
 }
 
 command_bench() {
-  local python=python3
-  ensure_packages build petsc bench
+  local python=python3 groups=(build petsc bench)
+  [[ ${1:-} != openfoam ]] || groups+=(openfoam)
+  ensure_packages "${groups[@]}"
   # Debian's packages, matplotlib among them, serve Debian's Python.
   ! on_debian || python=/usr/bin/python3
   # The overlap benchmark compiles its one program itself, for each MPI.

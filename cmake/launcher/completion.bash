@@ -102,7 +102,7 @@ _capstan() {
       fi
       ;;
     bench)
-      _capstan_offer "$options overlap $(cd -- "$root/perf/campaigns" && printf '%s\n' *.yaml | sed 's/\.yaml$//')"
+      _capstan_offer "$options overlap openfoam $(cd -- "$root/perf/campaigns" && printf '%s\n' *.yaml | sed 's/\.yaml$//')"
       [[ $current == -* ]] || _capstan_offer_files .yaml
       ;;
     *) _capstan_offer "$options" ;;

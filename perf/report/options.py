@@ -21,6 +21,15 @@ def number(least, kind=int):
     return read
 
 
+def numbers(least, kind=int):
+    """A type of argparse: comma-separated numbers, each as number() reads it."""
+    one = number(least, kind)
+
+    def read(text):
+        return list(dict.fromkeys(one(word) for word in text.split(",")))
+    return read
+
+
 def some_of(names):
     """A type of argparse: some of these words, comma-separated."""
     def read(text):

@@ -77,9 +77,12 @@ def fresh_folder(folder):
     (folder / MARK).touch()
 
 
-def launch_words(words, ranks):
-    """The command that runs a solver of OpenFOAM on so many ranks."""
-    return list(words) if ranks == 1 else ["mpirun", "-n", str(ranks), words[0], "-parallel", *words[1:]]
+def launch_words(words, ranks, exported=None):
+    """The command that runs a solver of OpenFOAM on so many ranks; exported: {variable: value} for the ranks, not for mpirun."""
+    if ranks == 1:
+        return list(words)
+    variables = [word for name, value in (exported or {}).items() for word in ("-x", f"{name}={value}")]
+    return ["mpirun", "-n", str(ranks), *variables, words[0], "-parallel", *words[1:]]
 
 
 def execute(words, folder, env, log, seconds=600, echo=None):
@@ -267,7 +270,7 @@ def control_edits(folder, steps, capstan):
     return edits
 
 
-def start(case: Case, prepared, folder, choice: Choice, ranks, env, steps=None, seconds=600, echo=None):
+def start(case: Case, prepared, folder, choice: Choice, ranks, env, steps=None, seconds=600, echo=None, exported=None):
     """Runs a prepared case in a copy of its folder; returns a Run, or raises RunFailed."""
     fresh_folder(folder)
     shutil.copytree(prepared, folder, dirs_exist_ok=True)
@@ -280,7 +283,7 @@ def start(case: Case, prepared, folder, choice: Choice, ranks, env, steps=None, 
     edit_file(folder / "site/etc/controlDict", {"DebugSwitches": "{ solution 1; }"})
     env = {**env, "WM_PROJECT_SITE": str(folder / "site")}
     began = time.monotonic()
-    log = execute(launch_words(case.application, ranks), folder, env, folder / f"log.{case.application[0]}", seconds, echo)
+    log = execute(launch_words(case.application, ranks, exported), folder, env, folder / f"log.{case.application[0]}", seconds, echo)
     wall = time.monotonic() - began
     if not re.search(r"^(End|Finalising parallel run)", log, re.MULTILINE):
         raise RunFailed(f"{case.application[0]} did not reach its end: {reason(log)}; its log is "

@@ -1,0 +1,131 @@
+"""What `./capstan bench openfoam` compares: cases, solvers, and what their runs took."""
+
+import dataclasses
+import re
+
+from report import columns, statistics
+from tutorials import case as case_file
+from tutorials import compare, solvers, workspace
+from tutorials.errors import WrongUse, not_allowed
+
+KEYS = ("case", "steps", "edits", "compare")
+# A row of the table that Capstan prints at the end of a run: field, method, preconditioner, seven numbers, two more.
+SUMMARY = re.compile(r"^(\S+) +\S+ +\S+ +\d+ +\d+ +\d+ +(\d+) +\d+ +\S+ +(\S+) +\S+ +\S+ +\S+$", re.MULTILINE)
+
+
+@dataclasses.dataclass
+class Entry:
+    """A case of the list and the solvers that are compared there: the first of each line is what the others stand against."""
+    case: case_file.Case
+    steps: int
+    lines: "list[list[solvers.Choice]]"
+
+    def choices(self):
+        return list(dict.fromkeys(choice for line in self.lines for choice in line))
+
+
+def read_choice(word, case, where):
+    solver, _, preconditioner = word.partition("+")
+    choice = solvers.Choice(solver, preconditioner or None, everything=False)
+    try:
+        solvers.check_choice(choice, case)
+    except WrongUse as error:
+        raise WrongUse(f"{where}: compare: {error}") from None
+    return choice
+
+
+def read_cases(path, only=None, steps=None):
+    """The entries of a list. only: names of cases; steps: in place of the list's."""
+    entries = []
+    for mapping in case_file.read_list(path, "cases"):
+        checker = case_file.Checker(mapping, path, KEYS)
+        name = checker.text("case")
+        known = sorted(found.parent.name for found in (workspace.ROOT / "app-inputs/openfoam").glob("*/case.yaml"))
+        if name not in known:
+            raise not_allowed(f"{checker.where('case')}: case", name, known)
+        case = case_file.read_case(workspace.ROOT / "app-inputs/openfoam" / name / "case.yaml", workspace.tutorials_folder())
+        for file, changes in case_file.read_edits(checker).items():
+            case.edits.setdefault(file, {}).update(changes)
+        found = mapping.get("compare")
+        if not isinstance(found, list) or not all(isinstance(line, list) and len(line) > 1 for line in found):
+            checker.fail("compare", "a list of lists of two solvers or more")
+        lines = [[read_choice(word, case, checker.where("compare")) for word in line] for line in found]
+        entries.append(Entry(case, steps or checker.whole("steps", case.steps), lines))
+    unknown = [name for name in only or [] if name not in [entry.case.name for entry in entries]]
+    if unknown:
+        raise not_allowed("--only", unknown[0], [entry.case.name for entry in entries])
+    return [entry for entry in entries if only is None or entry.case.name in only]
+
+
+def settings(entries, ranks, latencies):
+    """Every case with every number of ranks and latency that go together."""
+    found = [Setting(entry, count, latency) for entry in entries for count in ranks for latency in latencies
+             if (count > 1 or not latency) and not (entry.case.ranks and count > entry.case.ranks)]
+    if not found:
+        raise WrongUse("nothing to measure: an emulated latency needs two ranks or more (--ranks)")
+    return found
+
+
+class Setting:
+    """A case on so many ranks, under a latency: its solvers and their samples."""
+
+    def __init__(self, entry, ranks, latency):
+        self.entry, self.ranks, self.latency = entry, ranks, latency
+        self.choices = entry.choices()
+        self.samples = {choice: [] for choice in self.choices}
+
+    def name(self):
+        emulated = f", {self.latency:g} us emulated" if self.latency else ""
+        return f"{self.entry.case.name}, {self.ranks} rank(s){emulated}"
+
+    def prepare(self, folder, env):
+        self.folder = folder / f"{self.entry.case.name}.{self.ranks}.{self.latency:g}"
+        workspace.fresh_folder(self.folder)
+        workspace.prepare(self.entry.case, self.ranks, self.folder / "prepared", env)
+
+    def measure(self, turn, choice, env, layer, timeout):
+        exported = {}
+        if self.latency:
+            # Ranks that wait for an emulated network must not take the cores from those that work.
+            exported = {"LD_PRELOAD": str(layer), "CAPSTAN_LATENCY_US": f"{self.latency:g}", "CAPSTAN_LATENCY_WAIT": "yield"}
+        done = workspace.start(self.entry.case, self.folder / "prepared", self.folder / "case", choice, self.ranks,
+                               {**env, "CAPSTAN_FOAM_SUMMARY": "1"}, self.entry.steps, timeout, exported=exported)
+        pressure = [solve for solve in done.solves if solve.field in self.entry.case.pressure]
+        self.samples[choice].append({
+            "turn": turn, "seconds": compare.summed_seconds(done.seconds, self.entry.case.pressure)[0],
+            "solves": len(pressure), "iterations": sum(solve.iterations for solve in pressure),
+            "unconverged": sum(not solve.converged for solve in pressure),
+            "reductions_an_iteration": reductions(done.log, self.entry.case.pressure)})
+
+    def seconds(self, choice):
+        return {sample["turn"]: sample["seconds"] for sample in self.samples[choice]}
+
+    def row(self, choice, against):
+        sample = self.samples[choice][-1]
+        taken = statistics.spread(list(self.seconds(choice).values()))
+        ratio = statistics.spread(statistics.paired_ratios(self.seconds(choice), self.seconds(against)))
+        each = sample["reductions_an_iteration"]
+        return ["  " + choice.label(), str(sample["solves"]), str(sample["iterations"]), str(sample["unconverged"]),
+                "-" if each is None else f"{each:.2f}", f"{taken['median']:.3f} [{taken['min']:.3f}..{taken['max']:.3f}]",
+                "1" if choice == against else f"{ratio['median']:.2f} [{ratio['min']:.2f}..{ratio['max']:.2f}]"]
+
+    def lines(self):
+        if not all(self.samples.values()):
+            return [f"{self.name()}: not measured yet"]
+        rows = [self.row(choice, line[0]) for line in self.entry.lines for choice in line]
+        head = [f"{self.name()}, {self.entry.steps} steps", "solves", "iterations", "unconverged", "all-reduces", "seconds",
+                "ratio"]
+        return columns.aligned(head, rows)
+
+    def as_data(self):
+        return {"case": self.entry.case.name, "ranks": self.ranks, "emulated_latency_us": self.latency,
+                "steps": self.entry.steps, "lines": [[choice.label() for choice in line] for line in self.entry.lines],
+                "samples": {choice.label(): found for choice, found in self.samples.items()}}
+
+
+def reductions(log, pressure):
+    """All-reduces an iteration of the pressure's solves, from the table that Capstan prints; None where it prints none."""
+    rows = [(int(count), float(each)) for field, count, each in SUMMARY.findall(log)
+            if field.rpartition("/")[2] in pressure and each not in ("-", "")]
+    iterations = sum(count for count, _ in rows)
+    return sum(count * each for count, each in rows) / iterations if iterations else None

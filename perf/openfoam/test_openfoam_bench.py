@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Tests of `./capstan bench openfoam`: its list, its table, and one run of a small case.
+
+usage: test_openfoam_bench.py <build folder> [arguments of unittest]. Nothing here depends on how fast anything is.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "app-inputs" / "openfoam")]
+
+# pylint: disable=wrong-import-position
+import comparison  # noqa: E402
+from tutorials import errors, solvers  # noqa: E402
+
+BUILD = None
+LOG = """
+Capstan: solves of this run on 1 rank
+field method        preconditioner  solves unconverged  builds  iterations  passes reductions/it   with checks        M/it   set-up s    solve s
+Ux    capstan_sstep_gmres DILU           8           0       0          90       8         0.500         0.600       1.000      0.000      0.008
+p_rgh capstan_cg    DIC                  8           0       0         200       8         1.075         1.100       1.035      0.000      0.008
+p_rgh capstan_gmres GAMG               292           0       0         800     292         1.729         2.100       1.000      0.000      0.159
+total: 300 solves, 1124 iterations, 0.167 s
+"""
+
+
+class List(unittest.TestCase):
+
+    def read(self, text, **how):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "list.yaml"
+            path.write_text(text, encoding="utf-8")
+            return comparison.read_cases(path, **how)
+
+    def test_the_list_that_is_shipped(self):
+        entries = comparison.read_cases(HERE / "pressure.yaml")
+        self.assertEqual(len(entries), 6)
+        for entry in entries:
+            self.assertIn(solvers.OWN, [line[0].solver for line in entry.lines])
+            self.assertFalse(any(choice.everything for choice in entry.choices()), "only the pressure's solver changes")
+        self.assertEqual(entries[2].case.edits["system/caseSettings"]["n"], "48")
+
+    def test_one_run_serves_every_line_that_names_it(self):
+        entry, = self.read("- {case: pitzDaily, compare: [[PCG+DIC, capstan_cg+DIC], [PCG+DIC, capstan]]}")
+        self.assertEqual([choice.label() for choice in entry.choices()], ["PCG+DIC", "capstan_cg+DIC", "capstan"])
+
+    def test_mistakes(self):
+        for text, found in (("- {case: pitzDayly, compare: [[own, capstan]]}", "did you mean 'pitzDaily'"),
+                            ("- {case: pitzDaily, compare: [own, capstan]}", "a list of lists"),
+                            ("- {case: pitzDaily, compare: [[own]]}", "two solvers or more"),
+                            ("- {case: pitzDaily, compare: [[own, capstan_gc]]}", "capstan_cg"),
+                            ("- {case: squareBend, compare: [[own, capstan_cg]]}", "asymmetric"),
+                            ("- {case: pitzDaily, step: 3, compare: [[own, capstan]]}", "unknown key"),
+                            ("{case: pitzDaily}", "a list of cases")):
+            with self.subTest(text), self.assertRaises(errors.WrongUse) as caught:
+                self.read(text)
+            self.assertIn(found, str(caught.exception))
+        with self.assertRaises(errors.WrongUse):
+            self.read("- {case: pitzDaily, compare: [[own, capstan]]}", only=["damBreak"])
+
+    def test_a_latency_needs_ranks(self):
+        entries = self.read("- {case: pitzDaily, compare: [[own, capstan]]}")
+        self.assertEqual([(one.ranks, one.latency) for one in comparison.settings(entries, [1, 2], [0.0, 100.0])],
+                         [(1, 0.0), (2, 0.0), (2, 100.0)])
+        with self.assertRaises(errors.WrongUse):
+            comparison.settings(entries, [1], [100.0])
+
+
+class Table(unittest.TestCase):
+
+    def test_reductions_are_the_pressures(self):
+        self.assertAlmostEqual(comparison.reductions(LOG, ["p_rgh"]), (200 * 1.1 + 800 * 2.1) / 1000)
+        self.assertIsNone(comparison.reductions(LOG, ["p"]))
+
+    def test_ratios_are_of_the_same_turn(self):
+        entry, = List().read("- {case: pitzDaily, compare: [[own, capstan]]}")
+        one = comparison.Setting(entry, 2, 0.0)
+        self.assertIn("not measured", one.lines()[0])
+        for turn, (own, ours) in enumerate(((1.0, 2.0), (10.0, 5.0), (100.0, 100.0))):
+            for choice, seconds in zip(one.choices, (own, ours)):
+                one.samples[choice].append({"turn": turn, "seconds": seconds, "solves": 3, "iterations": 9,
+                                            "unconverged": 0, "reductions_an_iteration": None})
+        self.assertIn("1.00 [0.50..2.00]", one.lines()[-1])
+        self.assertEqual(one.as_data()["samples"]["own"][1]["seconds"], 10.0)
+
+
+class Run(unittest.TestCase):
+
+    def test_a_small_case(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "list.yaml"
+            path.write_text("- {case: damBreak, steps: 1, compare: [[PCG+DIC, capstan_cg+DIC]]}\n", encoding="utf-8")
+            done = subprocess.run([sys.executable, str(HERE / "run"), str(path), "--ranks", "2", "--latency", "0,50",
+                                   "--repeat", "1", "--out", folder], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "CAPSTAN_BUILD_DIR": str(BUILD)})
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            found = json.loads((pathlib.Path(folder) / "openfoam.json").read_text(encoding="utf-8"))
+            self.assertTrue(found["complete"])
+            for setting in found["settings"]:
+                theirs, ours = (setting["samples"][label][0] for label in ("PCG+DIC", "capstan_cg+DIC"))
+                self.assertEqual(theirs["solves"], ours["solves"])
+                self.assertEqual((theirs["unconverged"], ours["unconverged"]), (0, 0))
+                self.assertLess(ours["reductions_an_iteration"], 1.5)
+                self.assertGreater(min(theirs["seconds"], ours["seconds"]), 0)
+            self.assertEqual((pathlib.Path(folder) / "table.txt").read_text(encoding="utf-8").strip(),
+                             done.stdout.rpartition("\n\nresults:")[0].strip())
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
