@@ -20,10 +20,10 @@ constexpr Real generous = 1 + 1e-6L;
 /// Below, squares of entries underflow in double and the solvers work with upper bounds of norms; above, they overflow.
 constexpr Real smallest = 1e-140L, largest = 1e140L;
 
-Real norm(const Vector& v) {
+Real norm(const Vector& v, ResidualNorm kind = ResidualNorm::Two) {
   Real sum = 0;
-  for (const Real entry : v) sum += entry * entry;
-  return std::sqrt(sum);
+  for (const Real entry : v) sum += kind == ResidualNorm::One ? std::abs(entry) : entry * entry;
+  return kind == ResidualNorm::One ? sum : std::sqrt(sum);
 }
 
 /// b - A x, and an entrywise bound of what rounding may make of it in double.
@@ -31,12 +31,15 @@ struct Residual {
   Vector r, rounding;
 };
 
-Residual residual(const HostMatrix& a, const HostBlock& b, const HostBlock& x, int column) {
+/// \param zeroIsZero an entry of A that is no number, times 0, is 0: b - A x of a solve that begins at 0 is b by
+/// definition
+Residual residual(const HostMatrix& a, const HostBlock& b, const HostBlock& x, int column, bool zeroIsZero = false) {
   Residual result;
   for (int i = 0; i < b.rows; ++i) {
     const auto& row = a.rows[static_cast<std::size_t>(i)];
     Real sum = b(i, column), size = std::abs(sum);
     for (const auto& [j, value] : row) {
+      if (zeroIsZero && x(j, column) == 0) continue;
       const Real term = static_cast<Real>(value) * static_cast<Real>(x(j, column));
       sum -= term;
       size += std::abs(term);
@@ -74,12 +77,17 @@ class ColumnJudge {
  public:
   ColumnJudge(const System& system, const HostBlock& guess, const HostBlock& x, const Question& question, int column)
       : question_(question), nativeKnown_(!system.hasLeft() || system.left.has_value()) {
-    const Residual before = residual(system.a, system.b, guess, column);
-    const Residual after = residual(system.a, system.b, x, column);
-    plainBefore_ = {norm(before.r), norm(before.rounding)};
-    plainAfter_ = {norm(after.r), norm(after.rounding)};
-    nativeBefore_ = nativeOf(system, before, plainBefore_);
-    nativeAfter_ = nativeOf(system, after, plainAfter_);
+    const bool zeroIsZero = question.options.initialResidual == InitialResidual::ZeroGuess;
+    const Residual before = residual(system.a, system.b, guess, column, zeroIsZero);
+    const Residual after = residual(system.a, system.b, x, column, zeroIsZero);
+    const ResidualNorm kind = question.options.residualNorm;
+    const bool one = kind == ResidualNorm::One;
+    plainBefore_ = {norm(before.r, kind), norm(before.rounding, kind)};
+    plainAfter_ = {norm(after.r, kind), norm(after.rounding, kind)};
+    twoAfter_ = {norm(after.r), norm(after.rounding)};
+    // In the 1-norm b - A x alone is judged.
+    nativeBefore_ = one ? plainBefore_ : nativeOf(system, before, plainBefore_);
+    nativeAfter_ = one ? plainAfter_ : nativeOf(system, after, plainAfter_);
     for (int i = 0; i < system.b.rows; ++i) {
       rhs_ += static_cast<Real>(system.b(i, column)) * static_cast<Real>(system.b(i, column));
     }
@@ -93,7 +101,7 @@ class ColumnJudge {
     } else {
       limits_.push_back({plainAfter_, {o.explicitScaling, o.implicitScaling}});
     }
-    if (isGmres && nativeKnown_) limits_.push_back({nativeAfter_, {o.implicitScaling}});
+    if (isGmres && nativeKnown_ && !one) limits_.push_back({nativeAfter_, {o.implicitScaling}});
   }
 
   /// Empty if the tolerance is met.
@@ -144,10 +152,10 @@ class ColumnJudge {
 
   Real plain() const { return plainAfter_.value; }
 
-  /// || b - A x || <= tolerance || b - A x_0 ||, or no program that sums squares can tell.
+  /// || b - A x ||_2 <= tolerance || b - A x_0 ||_2, or no program that sums squares can tell.
   bool fallenBelow(double tolerance, const Norm& initial) const {
-    if (!isOrdinary(initial.value) || !isOrdinary(plainAfter_.value)) return true;
-    return plainAfter_.value <= tolerance * (initial.value + initial.rounding) * generous + plainAfter_.rounding;
+    if (!isOrdinary(initial.value) || !isOrdinary(twoAfter_.value)) return true;
+    return twoAfter_.value <= tolerance * (initial.value + initial.rounding) * generous + twoAfter_.rounding;
   }
 
  private:
@@ -180,7 +188,8 @@ class ColumnJudge {
 
   const Question& question_;
   bool nativeKnown_;
-  Norm plainBefore_, plainAfter_, nativeBefore_, nativeAfter_;
+  Norm plainBefore_, plainAfter_, nativeBefore_, nativeAfter_;  ///< in the norm that is asked for
+  Norm twoAfter_;
   Real rhs_ = 0;
   std::vector<Limit> limits_;
 };

@@ -112,7 +112,10 @@ std::vector<Failure> Session::expectRefusal() {
 
 std::vector<Failure> Session::solveAndJudge(const StepRecipe& recipe) {
   System& system = *subject_.system;
-  const HostBlock guess = gathered(*system.x);
+  HostBlock guess = gathered(*system.x);
+  if (subject_.parameters->options().initialResidual == InitialResidual::ZeroGuess) {
+    std::fill(guess.values.begin(), guess.values.end(), 0.0);
+  }
   for (const auto& counted : {system.counted, system.leftOperator, system.rightOperator}) {
     if (!counted.is_null()) counted->restart();
   }
