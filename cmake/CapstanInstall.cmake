@@ -41,6 +41,7 @@ install(TARGETS capstan_trilinos EXPORT CapstanTargets)
 if(TARGET capstan AND TARGET capstan_static AND TARGET capstan_kernels)
   capstan_export(capstan_kernels_host AS kernels_host)
   capstan_export(capstan_kernels AS kernels)
+  capstan_export(capstan_topology AS topology)
   capstan_export(capstan AS capstan)
   capstan_export(capstan_static AS capstan_static)
   # Of Trilinos' hundred libraries it needs few, and every process that loads it waits for those it names.

@@ -1,5 +1,6 @@
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -13,6 +14,11 @@ MpiCalls& mpiCalls() {
 MpiFaults& mpiFaults() {
   static MpiFaults faults;
   return faults;
+}
+
+SentMessages& sentMessages() {
+  static SentMessages messages;
+  return messages;
 }
 
 MpiLooks& mpiLooks() {
@@ -30,6 +36,8 @@ const std::thread::id firstThread = std::this_thread::get_id();
 
 using capstan::test::mpiCalls;
 using capstan::test::mpiFaults;
+using capstan::test::SentMessage;
+using capstan::test::sentMessages;
 
 /// The code to return now, if it is due.
 int fault(int& wanted) {
@@ -43,9 +51,62 @@ void countBytes(int count, MPI_Datatype type) {
   mpiCalls().allreduceBytes += static_cast<long>(size) * count;
 }
 
+SentMessage message(int count, MPI_Datatype type, int to) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return {to, static_cast<long>(size) * count};
+}
+
+void noteSent(const SentMessage& message) {
+  if (sentMessages().wanted) sentMessages().list.push_back(message);
+}
+
+/// What MPI_Send_init has made.
+std::map<MPI_Request, SentMessage>& preparedMessages() {
+  static std::map<MPI_Request, SentMessage> messages;
+  return messages;
+}
+
+void noteStarted(MPI_Request request) {
+  if (!sentMessages().wanted) return;
+  if (const auto at = preparedMessages().find(request); at != preparedMessages().end()) noteSent(at->second);
+}
+
 }  // namespace
 
 extern "C" {
+
+int MPI_Send(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm) {
+  noteSent(message(count, type, to));
+  return PMPI_Send(data, count, type, to, tag, comm);
+}
+
+int MPI_Isend(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request* request) {
+  noteSent(message(count, type, to));
+  return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
+                  MPI_Request* request) {
+  const int code = PMPI_Send_init(data, count, type, to, tag, comm, request);
+  if (code == MPI_SUCCESS) preparedMessages()[*request] = message(count, type, to);
+  return code;
+}
+
+int MPI_Start(MPI_Request* request) {
+  noteStarted(*request);
+  return PMPI_Start(request);
+}
+
+int MPI_Startall(int count, MPI_Request requests[]) {
+  for (int k = 0; k < count; ++k) noteStarted(requests[k]);
+  return PMPI_Startall(count, requests);
+}
+
+int MPI_Request_free(MPI_Request* request) {
+  preparedMessages().erase(*request);
+  return PMPI_Request_free(request);
+}
 
 int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
   ++mpiCalls().allreduce;

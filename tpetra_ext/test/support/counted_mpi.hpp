@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// Counts the collectives a test program really calls, through MPI's profiling interface, and makes them fail on
-/// demand.
+/// Counts the collectives and messages that a test program really sends, through MPI's profiling interface, and makes
+/// them fail on demand.
 ///
 /// Compile counted_mpi.cpp into the test program: it then stands between MPI and every library in the process, Trilinos
 /// included. The counts owe nothing to Capstan's own counters, which is the point.
@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <vector>
 
 namespace capstan::test {
 
@@ -28,6 +29,19 @@ struct MpiCalls {
 MpiCalls& mpiCalls();
 
 inline void resetMpiCalls() { mpiCalls() = MpiCalls(); }
+
+/// A message that this process has sent to another one, or to itself.
+struct SentMessage {
+  int to = 0;  ///< the rank in the communicator that was used
+  long bytes = 0;
+};
+
+/// Messages sent by MPI_Send, MPI_Isend, and by MPI_Start or MPI_Startall of what MPI_Send_init has made, while wanted.
+struct SentMessages {
+  bool wanted = false;
+  std::vector<SentMessage> list;
+};
+SentMessages& sentMessages();
 
 /// MPI_Request_get_status, which lets MPI make progress: calls from the program's first thread, and from others.
 struct MpiLooks {

@@ -1,0 +1,111 @@
+#pragma once
+
+/// \file
+/// Executes a communication plan with MPI on Kokkos views.
+
+#include <mpi.h>
+
+#include <Kokkos_Core.hpp>
+#include <array>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <vector>
+
+#include "tpetra_ext/topology/exchange/channel.hpp"
+#include "tpetra_ext/topology/exchange_plan.hpp"
+#include "tpetra_ext/types.hpp"
+
+namespace capstan::topology {
+
+/// What this process has sent by exchanges so far. Local.
+struct ExchangeCounters {
+  long messages = 0;
+  long bytes = 0;
+};
+ExchangeCounters& exchangeCounters();
+
+/// Brings every rank the entries of a block of vectors that it needs, as a plan says.
+///
+/// Between start() and finish() the network's messages are under way, and the caller does work that needs none of them.
+/// Messages are persistent requests, set up when a number of columns is seen first; from then on nothing is allocated.
+/// Where the device's memory is not the host's, messages go through copies on the host.
+///
+/// start() and finish() are collective, in the same order for all exchanges of a communicator. Several exchanges may be
+/// in flight together, each once. Not for use by two threads at once. After an error of MPI, which is thrown as
+/// std::runtime_error, the exchange can only be destroyed.
+template <class Types>
+class BlockExchange {
+ public:
+  using Scalar = typename Types::Scalar;
+  using Device = typename Types::DeviceType;
+  using Execution = typename Types::ExecutionSpace;
+  /// Own entries, one column behind the other.
+  using Own = Kokkos::View<const Scalar**, Kokkos::LayoutLeft, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  /// Values received, the columns of a value side by side.
+  using Received = Kokkos::View<Scalar**, Kokkos::LayoutRight, Device>;
+
+  /// channel: that of the plan's communicator, null for one rank. Throws std::invalid_argument for a plan of another
+  /// rank. All ranks make their exchanges in the same order. Local.
+  BlockExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan);
+  /// Finishes what is in flight, unless MPI is gone.
+  ~BlockExchange();
+  BlockExchange(const BlockExchange&) = delete;
+  BlockExchange& operator=(const BlockExchange&) = delete;
+
+  /// Sends what the rank owns: `own` has a row for each of its entries, and as many columns on all ranks. It is not
+  /// looked at any more after start(). Throws std::invalid_argument for another number of rows or no column, and
+  /// std::logic_error while it is in flight.
+  void start(const Own& own);
+
+  /// Waits for all messages. Then received() has row k for value k of the rank's needs. std::logic_error without
+  /// start().
+  void finish();
+
+  /// As finish() has left it; valid until the next start().
+  const Received& received() const { return received_; }
+
+  const RankPlan& plan() const { return *plan_; }
+
+ private:
+  using Buffer = Kokkos::View<Scalar*, Device>;
+  using HostBuffer = typename Buffer::HostMirror;
+  using Slots = Kokkos::View<Slot*, Device>;
+  using Requests = std::vector<MPI_Request>;
+
+  /// Persistent requests for one number of columns, by step.
+  struct Width {
+    std::array<Requests, 4> sends, receives;
+    std::array<long, 4> bytes{};
+  };
+
+  Width& widthFor(std::size_t columns);
+  void makeRequests(Width& width, int columns);
+  void freeRequests();
+  void makeRoom(std::size_t columns);
+  void pack(Step step, const Own& own);
+  void send(Step step);
+  void receive(Step step);
+  void startMessages(const Own& own);
+  void finishMessages();
+  template <class Work>
+  void guarded(const Work& work);
+  const StepMessages& at(Step step) const { return plan_->at(step); }
+
+  std::shared_ptr<Channel> channel_;
+  std::shared_ptr<const RankPlan> plan_;
+  int tag_ = 0;
+  Slots sendSlots_, needed_;
+  std::array<std::size_t, 5> sendBegin_{};  // where a step's part begins in the sends of all, and the end
+  std::size_t room_ = 0;                    // columns that the buffers hold
+  Buffer outgoing_, staging_;
+  HostBuffer hostOutgoing_, hostStaging_;
+  std::map<std::size_t, Width> widths_;
+  Buffer receivedData_;
+  Received received_;
+  std::size_t columns_ = 0;  // of the exchange in flight
+  Width* inFlight_ = nullptr;
+  bool failed_ = false;
+};
+
+}  // namespace capstan::topology

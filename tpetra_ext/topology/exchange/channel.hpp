@@ -1,0 +1,68 @@
+#pragma once
+
+/// \file
+/// A communicator's own room for the messages of exchanges, and its nodes.
+
+#include <mpi.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tpetra_ext/topology/node_map.hpp"
+
+namespace Teuchos {
+template <class Ordinal>
+class Comm;
+}
+
+namespace capstan::topology {
+
+/// Throws std::runtime_error with MPI's text where a call of MPI has failed.
+void requireSuccess(const char* function, int code);
+
+/// A list of numbers for a rank, or from one.
+using Letter = std::pair<int, std::vector<int>>;
+
+/// A duplicate of a communicator, so that no other message of the program can be taken for one of an exchange, and tags
+/// that keep exchanges apart. Made once for a communicator and kept with it.
+class Channel {
+ public:
+  /// The channel of this communicator, made where there is none yet: call it on all ranks alike, as it is collective
+  /// then. Null for a communicator of one rank, which needs none. Throws std::invalid_argument for one that is not
+  /// MPI's.
+  static std::shared_ptr<Channel> of(const Teuchos::Comm<int>& comm);
+
+  explicit Channel(MPI_Comm comm);
+  /// Gives the duplicate back, unless MPI is gone already. Local with the MPIs we know.
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  MPI_Comm comm() const { return comm_; }
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+
+  /// Ranks that share memory, as MPI_Comm_split_type(MPI_COMM_TYPE_SHARED) has it. Found once. Collective.
+  const NodeMap& nodes();
+
+  /// The first of as many tags as an exchange has steps. The same on all ranks that ask in the same order. After some
+  /// thousand they come again: exchanges must not be in flight together that are further apart. Local.
+  int takeTags();
+
+  /// Brings each letter to its rank, and gives those for this one, ascending by sender. At most one letter to a rank;
+  /// one to this rank itself is allowed. Collective, one reduction of as many numbers as there are ranks.
+  std::vector<Letter> exchangeLetters(const std::vector<Letter>& letters);
+
+  /// Whether this is so on all ranks. Collective, one reduction.
+  bool onAll(bool here);
+
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  int rank_ = 0, ranks_ = 1;
+  int tags_ = 0;
+  std::unique_ptr<NodeMap> nodes_;
+};
+
+}  // namespace capstan::topology
