@@ -130,6 +130,11 @@ int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return instead != MPI_SUCCESS ? instead : code;
 }
 
+int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
+  ++mpiCalls().waitsForAll;
+  return PMPI_Waitall(count, requests, statuses);
+}
+
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   ++mpiCalls().tests;
   return PMPI_Test(request, flag, status);

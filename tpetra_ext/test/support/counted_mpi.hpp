@@ -20,6 +20,7 @@ struct MpiCalls {
   long iallreduce = 0;
   long otherCollectives = 0;  ///< reduce, broadcast, barrier, gather, all-gather(v), all-to-all(v)
   long waits = 0;             ///< MPI_Wait
+  long waitsForAll = 0;       ///< MPI_Waitall
   long tests = 0;             ///< MPI_Test
   long cancels = 0;           ///< MPI_Cancel
   long allreduceBytes = 0;    ///< bytes given to both kinds of all-reduce

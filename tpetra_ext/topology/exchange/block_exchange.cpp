@@ -171,14 +171,16 @@ auto BlockExchange<Types>::widthFor(std::size_t columns) -> Width& {
   return at->second;
 }
 
+/// Whether there was anything to pack.
 template <class Types>
-void BlockExchange<Types>::pack(Step step, const Own& own) {
+bool BlockExchange<Types>::pack(Step step, const Own& own) {
   const std::size_t begin = sendBegin_[static_cast<std::size_t>(step)];
   const std::size_t end = sendBegin_[static_cast<std::size_t>(step) + 1];
-  if (begin == end) return;
+  if (begin == end) return false;
   Kokkos::parallel_for(
       "capstan pack", Kokkos::RangePolicy<Execution>(begin, end),
       Pack<Slots, Own, Buffer>{sendSlots_, own, staging_, outgoing_, static_cast<std::size_t>(plan_->owned), columns_});
+  return true;
 }
 
 template <class Types>
@@ -190,6 +192,14 @@ void BlockExchange<Types>::send(Step step) {
   requireSuccess("MPI_Startall", MPI_Startall(static_cast<int>(requests.size()), requests.data()));
   exchangeCounters().messages += static_cast<long>(requests.size());
   exchangeCounters().bytes += inFlight_->bytes[s];
+}
+
+template <class Types>
+void BlockExchange<Types>::packAndSend(std::initializer_list<Step> steps, const Own& own) {
+  bool packed = false;
+  for (const Step step : steps) packed = pack(step, own) || packed;
+  if (packed) kernels::fence(Execution());
+  for (const Step step : steps) send(step);
 }
 
 /// Waits for the messages of a step; what they bring is then on the device.
@@ -237,26 +247,15 @@ void BlockExchange<Types>::startMessages(const Own& own) {
     requireSuccess("MPI_Startall", MPI_Startall(static_cast<int>(requests.size()), requests.data()));
   }
   // What the network waits for goes first.
-  pack(Step::Gather, own);
-  pack(Step::Local, own);
-  kernels::fence(Execution());
-  send(Step::Gather);
-  send(Step::Local);
-  if (at(Step::Network).sends.empty()) return;
+  packAndSend({Step::Gather, Step::Local}, own);
   receive(Step::Gather);
-  pack(Step::Network, own);
-  kernels::fence(Execution());
-  send(Step::Network);
+  packAndSend({Step::Network}, own);
 }
 
 template <class Types>
 void BlockExchange<Types>::finishMessages() {
   receive(Step::Network);
-  if (!at(Step::Scatter).sends.empty()) {
-    pack(Step::Scatter, Own());
-    kernels::fence(Execution());
-    send(Step::Scatter);
-  }
+  packAndSend({Step::Scatter}, Own());
   for (const Step step : {Step::Local, Step::Scatter}) receive(step);
   for (Requests& requests : inFlight_->sends) {
     if (requests.empty()) continue;

@@ -8,6 +8,7 @@
 #include <Kokkos_Core.hpp>
 #include <array>
 #include <cstddef>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <vector>
@@ -83,7 +84,8 @@ class BlockExchange {
   void makeRequests(Width& width, int columns);
   void freeRequests();
   void makeRoom(std::size_t columns);
-  void pack(Step step, const Own& own);
+  bool pack(Step step, const Own& own);
+  void packAndSend(std::initializer_list<Step> steps, const Own& own);
   void send(Step step);
   void receive(Step step);
   void startMessages(const Own& own);

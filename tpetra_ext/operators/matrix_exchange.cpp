@@ -1,0 +1,135 @@
+#include "tpetra_ext/operators/matrix_exchange.hpp"
+
+#include <Tpetra_CrsMatrix.hpp>
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
+
+namespace capstan {
+namespace {
+
+using topology::LocalIndex;
+using topology::ValueId;
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw std::invalid_argument("capstan: communication of a matrix: " + text);
+}
+
+/// FNV-1a over the global numbers of a map, in their order.
+template <class Map>
+std::uint64_t mixed(std::uint64_t sum, const Map& map) {
+  constexpr std::uint64_t prime = 1099511628211ULL;
+  const auto elements = compat::localElementList(map);
+  sum = (sum ^ static_cast<std::uint64_t>(elements.size())) * prime;
+  for (const auto element : elements) sum = (sum ^ static_cast<std::uint64_t>(element)) * prime;
+  return sum;
+}
+
+/// What a rank needs of others, and which of its local columns that is for.
+struct Needs {
+  std::vector<ValueId> values;       // in the order of the columns
+  std::vector<std::size_t> columns;  // beside them
+};
+
+/// Owners of the columns that are not this rank's. Collective.
+template <class Types>
+Needs needsOf(const typename Types::CrsMatrix& a, std::vector<LocalIndex>& columnSource) {
+  using GlobalOrdinal = typename Types::GlobalOrdinal;
+  using LocalOrdinal = typename Types::LocalOrdinal;
+  const auto& domain = *a.getDomainMap();
+  const auto columns = compat::localElementList(*a.getColMap());
+  Needs needs;
+  Teuchos::Array<GlobalOrdinal> remote;
+  columnSource.resize(static_cast<std::size_t>(columns.size()));
+  for (std::size_t c = 0; c < columnSource.size(); ++c) {
+    const GlobalOrdinal column = columns[static_cast<typename decltype(columns)::size_type>(c)];
+    if (const LocalOrdinal own = domain.getLocalElement(column);
+        own != Teuchos::OrdinalTraits<LocalOrdinal>::invalid()) {
+      columnSource[c] = static_cast<LocalIndex>(own);
+    } else {
+      remote.push_back(column);
+      needs.columns.push_back(c);
+    }
+  }
+  Teuchos::Array<int> owners(remote.size());
+  Teuchos::Array<LocalOrdinal> there(remote.size());
+  // Where an entry is missing there is no owner, -1, which the pattern refuses on all ranks.
+  domain.getRemoteIndexList(remote(), owners(), there());
+  for (typename Teuchos::Array<int>::size_type k = 0; k < owners.size(); ++k) {
+    needs.values.push_back({owners[k], static_cast<LocalIndex>(there[k])});
+  }
+  return needs;
+}
+
+}  // namespace
+
+std::size_t MatrixExchange::bytes() const {
+  std::size_t numbers = columnSource.size() + plan.needed.size();
+  for (const topology::StepMessages& step : plan.steps) {
+    numbers += step.sends.peers.size() + step.sends.entries.size() + step.sources.size() + step.begin.size();
+    numbers += step.sends.begin.size() * sizeof(std::size_t) / sizeof(LocalIndex);
+  }
+  return sizeof(*this) + numbers * sizeof(LocalIndex);
+}
+
+template <class Types>
+bool canExchange(const typename Types::CrsMatrix& a) {
+  return a.isFillComplete() && a.getGraph()->getExporter().is_null();
+}
+
+template <class Types>
+std::uint64_t checksumOfMaps(const typename Types::CrsMatrix& a) {
+  return mixed(mixed(14695981039346656037ULL, *a.getDomainMap()), *a.getColMap());
+}
+
+template <class Types>
+MatrixPattern<Types>::MatrixPattern(const CrsMatrix& a, int ranksPerNode) {
+  if (!a.isFillComplete()) refuse("the matrix is not fill-complete");
+  if (!canExchange<Types>(a)) refuse("its rows are not those of its range map");
+  if (ranksPerNode < 0) {
+    refuse("ranks per node: " + std::to_string(ranksPerNode) +
+           "; allowed: 1 or more, or 0 for those that share memory");
+  }
+  const auto& comm = *a.getDomainMap()->getComm();
+  const auto channel = topology::Channel::of(comm);
+  const std::size_t owned = compat::localNumElements(*a.getDomainMap());
+  maps_ = checksumOfMaps<Types>(a);
+  Needs needs = needsOf<Types>(a, columnSource_);
+  const topology::PeerLists lists = topology::listsOf(needs.values);
+  const auto place = [&](const ValueId& value) {
+    const std::size_t k = lists.find(value.owner);
+    const auto list = lists.list(k);
+    return lists.begin[k] +
+           static_cast<std::size_t>(std::lower_bound(list.begin(), list.end(), value.index) - list.begin());
+  };
+  for (std::size_t k = 0; k < needs.columns.size(); ++k) {
+    columnSource_[needs.columns[k]] = static_cast<LocalIndex>(owned + place(needs.values[k]));
+  }
+  topology::NodeMap map = ranksPerNode > 0     ? topology::NodeMap::uniform(comm.getSize(), ranksPerNode)
+                          : channel == nullptr ? topology::NodeMap::uniform(1, 1)
+                                               : channel->nodes();
+  pattern_ =
+      std::make_unique<topology::DistributedPattern>(channel, std::move(map), static_cast<LocalIndex>(owned), lists);
+}
+
+template <class Types>
+std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::exchange(const topology::PlanOptions& options) const {
+  auto made = std::make_shared<MatrixExchange>();
+  made->plan = pattern_->plan(options);
+  made->columnSource = columnSource_;
+  made->maps = maps_;
+  return made;
+}
+
+#define CAPSTAN_MATRIX_EXCHANGE(S, LO, GO, NO)                                                                \
+  template bool canExchange<TpetraTypes<S, LO, GO, NO>>(const Tpetra::CrsMatrix<S, LO, GO, NO>&);             \
+  template std::uint64_t checksumOfMaps<TpetraTypes<S, LO, GO, NO>>(const Tpetra::CrsMatrix<S, LO, GO, NO>&); \
+  template class MatrixPattern<TpetraTypes<S, LO, GO, NO>>;
+CAPSTAN_INSTANTIATE(CAPSTAN_MATRIX_EXCHANGE)
+
+}  // namespace capstan

@@ -1,0 +1,233 @@
+#include "tpetra_ext/operators/node_aware_operator.hpp"
+
+#include <Teuchos_CommHelpers.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
+
+namespace capstan {
+namespace {
+
+using topology::LocalIndex;
+
+/// Columns of X that are read beside one another.
+constexpr int tile = 4;
+
+/// Lists the rows that have a column from another rank, or those that have none.
+template <class Graph, class Sources, class List>
+struct ListRows {
+  Graph graph;
+  Sources sources;  // by local column
+  LocalIndex owned;
+  bool wanted;  // rows with such a column
+  List list;
+
+  KOKKOS_FUNCTION void operator()(const std::ptrdiff_t row, std::ptrdiff_t& place, const bool last) const {
+    bool needs = false;
+    for (auto k = graph.row_map(row); k < graph.row_map(row + 1); ++k) {
+      needs = needs || sources(graph.entries(k)) >= owned;
+    }
+    if (needs != wanted) return;
+    if (last) list(place) = static_cast<LocalIndex>(row);
+    ++place;
+  }
+};
+
+/// Some rows of Y = beta Y + alpha A X. X consists of own entries, one column behind the other, and, where `Remote`, of
+/// received ones, the columns of each side by side.
+template <class Matrix, class Sources, class List, class Own, class Received, class Result, bool Remote>
+struct MultiplyRows {
+  using Scalar = typename Result::non_const_value_type;
+  Matrix a;
+  Sources sources;  // by local column; empty: columns are where their numbers say
+  List rows;
+  Own own;
+  Received received;
+  Result y;
+  LocalIndex owned;
+  Scalar alpha, beta;
+
+  KOKKOS_INLINE_FUNCTION Scalar entry(LocalIndex source, std::size_t column) const {
+    if constexpr (Remote) {
+      if (source >= owned) return received(static_cast<std::size_t>(source - owned), column);
+    }
+    return own(static_cast<std::size_t>(source), column);
+  }
+
+  template <int Columns>
+  KOKKOS_INLINE_FUNCTION void multiply(std::size_t row, std::size_t first) const {
+    Scalar sum[Columns] = {};
+    const bool direct = sources.extent(0) == 0;
+    for (auto k = a.graph.row_map(row); k < a.graph.row_map(row + 1); ++k) {
+      const auto column = a.graph.entries(k);
+      const auto source = direct ? static_cast<LocalIndex>(column) : sources(column);
+      const Scalar value = a.values(k);
+      for (int j = 0; j < Columns; ++j) sum[j] += value * entry(source, first + static_cast<std::size_t>(j));
+    }
+    for (int j = 0; j < Columns; ++j) {
+      Scalar& result = y(row, first + static_cast<std::size_t>(j));
+      // What Y holds counts for nothing where beta is zero, NaN included.
+      result = beta == Scalar(0) ? alpha * sum[j] : beta * result + alpha * sum[j];
+    }
+  }
+
+  KOKKOS_FUNCTION void operator()(const std::size_t k) const {
+    const auto row = static_cast<std::size_t>(rows(k));
+    const std::size_t columns = y.extent(1);
+    std::size_t j = 0;
+    for (; j + tile <= columns; j += tile) multiply<tile>(row, j);
+    for (; j < columns; ++j) multiply<1>(row, j);
+  }
+};
+
+/// Whether two blocks share memory: the result must then not be written where X is still to be read.
+template <class View, class Other>
+bool overlap(const View& x, const Other& y) {
+  if (x.span() == 0 || y.span() == 0) return false;
+  const std::less<const void*> before;
+  return before(x.data(), y.data() + y.span()) && before(y.data(), x.data() + x.span());
+}
+
+}  // namespace
+
+/// The rows in two groups, and where their columns come from, on the device.
+template <class Types>
+struct NodeAwareOperator<Types>::Rows {
+  using List = Kokkos::View<LocalIndex*, typename Types::DeviceType>;
+  using Execution = typename Types::ExecutionSpace;
+
+  List sources, interior, boundary;
+  bool direct = true;  // columns are where their numbers say
+
+  Rows(const CrsMatrix& a, const MatrixExchange& exchange)
+      : sources(std::string("capstan columns"), exchange.columnSource.size()) {
+    const auto host = Kokkos::create_mirror_view(sources);
+    for (std::size_t c = 0; c < exchange.columnSource.size(); ++c) {
+      host(c) = exchange.columnSource[c];
+      direct = direct && host(c) == static_cast<LocalIndex>(c);
+    }
+    Kokkos::deep_copy(sources, host);
+    const auto graph = a.getLocalMatrixDevice().graph;
+    const std::size_t rows = compat::localNumRows(a);
+    interior = listed(graph, exchange.plan.owned, rows, false);
+    boundary = listed(graph, exchange.plan.owned, rows, true);
+  }
+
+  template <class Graph>
+  List listed(const Graph& graph, LocalIndex owned, std::size_t rows, bool wanted) const {
+    const List all(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan rows")), rows);
+    std::ptrdiff_t count = 0;
+    kernels::scanAndWait(
+        "capstan rows",
+        Kokkos::RangePolicy<Execution, Kokkos::IndexType<std::ptrdiff_t>>(0, static_cast<std::ptrdiff_t>(rows)),
+        ListRows<Graph, List, List>{graph, sources, owned, wanted, all}, count);
+    const List some(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan rows")),
+                    static_cast<std::size_t>(count));
+    Kokkos::deep_copy(some, Kokkos::subview(all, std::make_pair(std::size_t(0), some.extent(0))));
+    return some;
+  }
+
+  template <bool Remote, class Matrix, class Own, class Received, class Result>
+  void multiply(const List& rows, const Matrix& a, const Own& own, const Received& received, const Result& y,
+                LocalIndex owned, Scalar alpha, Scalar beta) const {
+    if (rows.extent(0) == 0) return;
+    using Kernel = MultiplyRows<Matrix, List, List, Own, Received, Result, Remote>;
+    Kokkos::parallel_for("capstan multiply", Kokkos::RangePolicy<Execution>(0, rows.extent(0)),
+                         Kernel{a, direct ? List() : sources, rows, own, received, y, owned, alpha, beta});
+  }
+};
+
+template <class Types>
+NodeAwareOperator<Types>::NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a,
+                                            std::shared_ptr<const MatrixExchange> exchange)
+    : a_(std::move(a)), exchange_(std::move(exchange)) {
+  if (a_.is_null() || exchange_ == nullptr || !canExchange<Types>(*a_)) {
+    throw std::invalid_argument(
+        "capstan: node-aware product: it needs a fill-complete matrix whose rows are those of its range map, and an "
+        "exchange");
+  }
+  const auto& comm = *a_->getDomainMap()->getComm();
+  const int here = exchange_->plan.rank == comm.getRank() && exchange_->maps == checksumOfMaps<Types>(*a_) ? 1 : 0;
+  int everywhere = 0;
+  Teuchos::reduceAll<int, int>(comm, Teuchos::REDUCE_MIN, 1, &here, &everywhere);
+  if (everywhere == 0) {
+    throw std::invalid_argument("capstan: node-aware product: the communication plan is for a matrix on other maps");
+  }
+  rows_ = std::make_unique<Rows>(*a_, *exchange_);
+  messages_ = std::make_unique<topology::BlockExchange<Types>>(
+      topology::Channel::of(comm), std::shared_ptr<const topology::RankPlan>(exchange_, &exchange_->plan));
+}
+
+template <class Types>
+NodeAwareOperator<Types>::~NodeAwareOperator() = default;
+
+template <class Types>
+auto NodeAwareOperator<Types>::getDomainMap() const -> Teuchos::RCP<const Map> {
+  return a_->getDomainMap();
+}
+
+template <class Types>
+auto NodeAwareOperator<Types>::getRangeMap() const -> Teuchos::RCP<const Map> {
+  return a_->getRangeMap();
+}
+
+template <class Types>
+std::size_t NodeAwareOperator<Types>::interiorRows() const {
+  return rows_->interior.extent(0);
+}
+
+template <class Types>
+void NodeAwareOperator<Types>::apply(const MultiVector& X, MultiVector& Y, Teuchos::ETransp mode, Scalar alpha,
+                                     Scalar beta) const {
+  // Without a plan, without communication, or nothing at all.
+  if (mode != Teuchos::NO_TRANS || alpha == Scalar(0) || X.getNumVectors() != Y.getNumVectors() ||
+      X.getNumVectors() == 0) {
+    a_->apply(X, Y, mode, alpha, beta);
+    return;
+  }
+  // Columns that are not evenly spaced are brought together first.
+  if (!X.isConstantStride()) return apply(MultiVector(X, Teuchos::Copy), Y, mode, alpha, beta);
+  if (!Y.isConstantStride()) {
+    MultiVector copy(Y, Teuchos::Copy);
+    multiply(X, copy, alpha, beta);
+    Tpetra::deep_copy(Y, copy);
+    return;
+  }
+  multiply(X, Y, alpha, beta);
+}
+
+template <class Types>
+void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Scalar alpha, Scalar beta) const {
+  using Own = typename topology::BlockExchange<Types>::Own;
+  if (Y.getLocalLength() != compat::localNumRows(*a_)) {
+    throw std::invalid_argument("capstan: node-aware product: Y has " + std::to_string(Y.getLocalLength()) +
+                                " rows here, the matrix " + std::to_string(compat::localNumRows(*a_)));
+  }
+  if (overlap(X.getLocalViewDevice(Tpetra::Access::ReadOnly), Y.getLocalViewDevice(Tpetra::Access::ReadOnly))) {
+    const MultiVector copy(X, Teuchos::Copy);
+    return multiply(copy, Y, alpha, beta);
+  }
+  const auto x = X.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  const auto y = beta == Scalar(0) ? Y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
+                                   : Y.getLocalViewDevice(Tpetra::Access::ReadWrite);
+  const auto matrix = a_->getLocalMatrixDevice();
+  const LocalIndex owned = exchange_->plan.owned;
+  const Own own = x;
+  messages_->start(own);
+  rows_->template multiply<false>(rows_->interior, matrix, own, messages_->received(), y, owned, alpha, beta);
+  messages_->finish();
+  rows_->template multiply<true>(rows_->boundary, matrix, own, messages_->received(), y, owned, alpha, beta);
+}
+
+#define CAPSTAN_NODE_AWARE_OPERATOR(S, LO, GO, NO) template class NodeAwareOperator<TpetraTypes<S, LO, GO, NO>>;
+CAPSTAN_INSTANTIATE(CAPSTAN_NODE_AWARE_OPERATOR)
+
+}  // namespace capstan

@@ -1,0 +1,60 @@
+#pragma once
+
+/// \file
+/// A Tpetra::CrsMatrix whose products send their messages as a communication plan says.
+
+#include <Teuchos_RCP.hpp>
+#include <Tpetra_Operator.hpp>
+#include <memory>
+
+#include "tpetra_ext/operators/matrix_exchange.hpp"
+#include "tpetra_ext/topology/exchange/block_exchange.hpp"
+#include "tpetra_ext/types.hpp"
+
+namespace capstan {
+
+/// Y = beta Y + alpha A X for a matrix A and any number of columns.
+///
+/// Rows that need nothing of other ranks are multiplied while the messages between nodes are under way, the others
+/// afterwards; the matrix is used where it is. A row's products are summed in the order in which the matrix stores
+/// them, so that results have the same bits for all plans, and those of Tpetra's own product where that does likewise.
+///
+/// Source: [enlarged-cg], section 2.2 and equation (4.1).
+template <class Types>
+class NodeAwareOperator final : public Types::Operator {
+ public:
+  using Scalar = typename Types::Scalar;
+  using Map = typename Types::Map;
+  using MultiVector = typename Types::MultiVector;
+  using CrsMatrix = typename Types::CrsMatrix;
+
+  /// exchange: of this matrix, or of one on the same maps. Values of A may change between products; its graph may not.
+  /// Throws std::invalid_argument, on all ranks, where one is null or the exchange is for other maps. Collective.
+  NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a, std::shared_ptr<const MatrixExchange> exchange);
+  ~NodeAwareOperator() override;
+
+  Teuchos::RCP<const Map> getDomainMap() const override;
+  Teuchos::RCP<const Map> getRangeMap() const override;
+  bool hasTransposeApply() const override { return true; }
+
+  /// As Tpetra::CrsMatrix::apply(), which is what computes products with the transpose. Collective. Not for use by two
+  /// threads at once.
+  void apply(const MultiVector& X, MultiVector& Y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
+             Scalar alpha = Teuchos::ScalarTraits<Scalar>::one(),
+             Scalar beta = Teuchos::ScalarTraits<Scalar>::zero()) const override;
+
+  const MatrixExchange& exchange() const { return *exchange_; }
+  /// Rows of this rank that need nothing of others. Local.
+  std::size_t interiorRows() const;
+
+ private:
+  struct Rows;
+  void multiply(const MultiVector& X, MultiVector& Y, Scalar alpha, Scalar beta) const;
+
+  Teuchos::RCP<const CrsMatrix> a_;
+  std::shared_ptr<const MatrixExchange> exchange_;
+  std::unique_ptr<Rows> rows_;
+  std::unique_ptr<topology::BlockExchange<Types>> messages_;
+};
+
+}  // namespace capstan
