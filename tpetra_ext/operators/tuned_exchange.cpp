@@ -1,0 +1,193 @@
+#include "tpetra_ext/operators/tuned_exchange.hpp"
+
+#include <Teuchos_CommHelpers.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <stdexcept>
+#include <utility>
+
+#include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/operators/node_aware_operator.hpp"
+
+namespace capstan {
+namespace {
+
+using topology::Strategy;
+
+[[noreturn]] void refuse(const std::string& text) {
+  throw std::invalid_argument("capstan: choice of an exchange: " + text);
+}
+
+void requireValid(const TuningOptions& options) {
+  if (options.columns < 1) refuse("columns: " + std::to_string(options.columns) + "; allowed: 1 or more");
+  if (options.rounds < 1) refuse("rounds: " + std::to_string(options.rounds) + "; allowed: 1 or more");
+  if (options.ranksPerNode < 0)
+    refuse("ranks per node: " + std::to_string(options.ranksPerNode) + "; allowed: 0 or more");
+  if (!(options.margin >= 0)) refuse("margin: " + std::to_string(options.margin) + "; allowed: 0 or more");
+  topology::PlanOptions plan;
+  plan.eagerLimit = options.eagerLimit;
+  topology::requireValid(plan);
+}
+
+class Clock {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+std::string written(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+double medianOf(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+/// The largest over all ranks of each number.
+std::vector<double> largestOf(const Teuchos::Comm<int>& comm, const std::vector<double>& mine) {
+  std::vector<double> all(mine.size());
+  Teuchos::reduceAll<int, double>(comm, Teuchos::REDUCE_MAX, static_cast<int>(mine.size()), mine.data(), all.data());
+  return all;
+}
+
+/// The strategies between which there is a difference.
+std::vector<Strategy> strategiesFor(const topology::NodeMap& nodes) {
+  if (nodes.nodes() == 1 || nodes.largestNode() == 1) return {Strategy::Standard};
+  return {std::begin(topology::allStrategies), std::end(topology::allStrategies)};
+}
+
+/// Times products with each operator, one after the other in every round, so that whatever else the machine does meets
+/// them alike.
+template <class Types>
+std::vector<double> timesOf(const std::vector<Teuchos::RCP<const typename Types::Operator>>& operators,
+                            const TuningOptions& options) {
+  using MultiVector = typename Types::MultiVector;
+  const auto& first = *operators.front();
+  const Teuchos::Comm<int>& comm = *first.getDomainMap()->getComm();
+  MultiVector x(first.getDomainMap(), static_cast<std::size_t>(options.columns));
+  MultiVector y(first.getRangeMap(), static_cast<std::size_t>(options.columns));
+  x.putScalar(1);
+  const std::size_t count = operators.size(), rounds = static_cast<std::size_t>(options.rounds);
+  std::vector<double> mine(count * rounds);
+  for (const auto& product : operators) product->apply(x, y);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    for (std::size_t k = 0; k < count; ++k) {
+      Teuchos::barrier(comm);
+      const Clock clock;
+      operators[k]->apply(x, y);
+      typename Types::ExecutionSpace().fence();
+      mine[k * rounds + round] = clock.seconds();
+    }
+  }
+  const std::vector<double> all = largestOf(comm, mine);
+  std::vector<double> medians;
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(k * rounds);
+    medians.push_back(medianOf({begin, begin + static_cast<std::ptrdiff_t>(rounds)}));
+  }
+  return medians;
+}
+
+std::string reasonOf(const std::vector<ExchangeCandidate>& candidates, std::size_t chosen, double setupSeconds) {
+  std::string text = candidates[chosen].name + ": " + written("%.3g s a product", candidates[chosen].seconds) + "; ";
+  for (std::size_t k = 0; k < candidates.size(); ++k) {
+    if (k != chosen) text += candidates[k].name + " " + written("%.3g, ", candidates[k].seconds);
+  }
+  text += written("set-up %.3g s", setupSeconds);
+  const double gain = candidates[0].seconds - candidates[chosen].seconds;
+  if (chosen > 0 && gain > 0) text += written(", paid back by %.0f products", setupSeconds / gain);
+  return text;
+}
+
+}  // namespace
+
+std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double margin) {
+  const auto fastest =
+      std::min_element(candidates.begin(), candidates.end(),
+                       [](const ExchangeCandidate& a, const ExchangeCandidate& b) { return a.seconds < b.seconds; });
+  if (fastest == candidates.end() || candidates.front().seconds <= (1 + margin) * fastest->seconds) return 0;
+  return static_cast<std::size_t>(fastest - candidates.begin());
+}
+
+template <class Types>
+TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& a, const TuningOptions& options) {
+  if (a.is_null() || !a->isFillComplete()) refuse("it needs a fill-complete matrix");
+  requireValid(options);
+  TunedExchange tuned;
+  tuned.name = "tpetra";
+  const Teuchos::Comm<int>& comm = *a->getDomainMap()->getComm();
+  if (comm.getSize() == 1) {
+    tuned.reason = "tpetra: one rank has nothing to exchange";
+    return tuned;
+  }
+  if (!canExchange<Types>(*a)) {
+    tuned.reason = "tpetra: the rows of the matrix are not those of its range map";
+    return tuned;
+  }
+  const Clock clock;
+  const MatrixPattern<Types> pattern(*a, options.ranksPerNode);
+  std::vector<std::shared_ptr<const MatrixExchange>> exchanges{nullptr};
+  std::vector<Teuchos::RCP<const typename Types::Operator>> operators{a};
+  tuned.candidates.push_back({"tpetra", 0});
+  for (const Strategy strategy : strategiesFor(pattern.nodes())) {
+    topology::PlanOptions plan;
+    plan.strategy = strategy;
+    plan.eagerLimit = options.eagerLimit;
+    plan.columns = options.columns;
+    plan.bytesPerValue = sizeof(typename Types::Scalar);
+    exchanges.push_back(pattern.exchange(plan));
+    operators.push_back(Teuchos::rcp(new NodeAwareOperator<Types>(a, exchanges.back())));
+    tuned.candidates.push_back({topology::nameOf(strategy), 0});
+  }
+  const std::vector<double> seconds = timesOf<Types>(operators, options);
+  for (std::size_t k = 0; k < seconds.size(); ++k) tuned.candidates[k].seconds = seconds[k];
+  // Alike on all ranks, since the times are.
+  const std::size_t chosen = chosenOf(tuned.candidates, options.margin);
+  tuned.exchange = exchanges[chosen];
+  tuned.name = tuned.candidates[chosen].name;
+  tuned.setupSeconds = largestOf(comm, {clock.seconds()}).front();
+  tuned.reason = reasonOf(tuned.candidates, chosen, tuned.setupSeconds);
+  return tuned;
+}
+
+template <class Types>
+ChosenProduct<Types> productBy(const Teuchos::RCP<const typename Types::Operator>& a,
+                               const topology::PlanOptions& options, int ranksPerNode) {
+  using CrsMatrix = typename Types::CrsMatrix;
+  if (a.is_null()) refuse("it needs an operator; got a null pointer");
+  const auto matrix = Teuchos::rcp_dynamic_cast<const CrsMatrix>(a);
+  if (matrix.is_null()) return {a, "the operator's own exchange: it is not a Tpetra::CrsMatrix"};
+  if (matrix->isFillComplete() && !canExchange<Types>(*matrix)) {
+    return {a, "tpetra: the rows of the matrix are not those of its range map"};
+  }
+  const auto exchange = MatrixPattern<Types>(*matrix, ranksPerNode).exchange(options);
+  return {Teuchos::rcp(new NodeAwareOperator<Types>(matrix, exchange)),
+          std::string(topology::nameOf(options.strategy)) + ", as asked for"};
+}
+
+template <class Types>
+ChosenProduct<Types> productBy(const Teuchos::RCP<const typename Types::CrsMatrix>& a, const TunedExchange& tuned) {
+  if (a.is_null()) refuse("it needs a matrix; got a null pointer");
+  if (tuned.exchange == nullptr) return {a, tuned.reason};
+  return {Teuchos::rcp(new NodeAwareOperator<Types>(a, tuned.exchange)), tuned.reason};
+}
+
+#define CAPSTAN_TUNED_EXCHANGE(S, LO, GO, NO)                                                         \
+  template TunedExchange tuneExchange<TpetraTypes<S, LO, GO, NO>>(                                    \
+      const Teuchos::RCP<const Tpetra::CrsMatrix<S, LO, GO, NO>>&, const TuningOptions&);             \
+  template ChosenProduct<TpetraTypes<S, LO, GO, NO>> productBy<TpetraTypes<S, LO, GO, NO>>(           \
+      const Teuchos::RCP<const Tpetra::Operator<S, LO, GO, NO>>&, const topology::PlanOptions&, int); \
+  template ChosenProduct<TpetraTypes<S, LO, GO, NO>> productBy<TpetraTypes<S, LO, GO, NO>>(           \
+      const Teuchos::RCP<const Tpetra::CrsMatrix<S, LO, GO, NO>>&, const TunedExchange&);
+CAPSTAN_INSTANTIATE(CAPSTAN_TUNED_EXCHANGE)
+
+}  // namespace capstan

@@ -1,0 +1,74 @@
+#pragma once
+
+/// \file
+/// The exchange that is fastest for the products with a matrix, found by trying.
+///
+/// Source: [enlarged-cg], section 4.3: which communication is best depends on the machine and the matrix, and trying
+/// all costs a few products.
+
+#include <Teuchos_RCP.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tpetra_ext/operators/matrix_exchange.hpp"
+#include "tpetra_ext/types.hpp"
+
+namespace capstan {
+
+/// What is tried.
+struct TuningOptions {
+  int columns = 1;       ///< of the blocks that will be multiplied
+  int ranksPerNode = 0;  ///< as for MatrixPattern
+  long long eagerLimit = topology::defaultEagerLimit;
+  int rounds = 5;  ///< products timed with each exchange; another one before them is not
+  /// The first candidate, Tpetra's own exchange, stays unless another one takes less than 1 / (1 + margin) of its time:
+  /// differences below are noise, and what a program does already needs no set-up.
+  double margin = 0.02;
+};
+
+/// Seconds a product takes: the median of some, each on the rank where it took longest.
+struct ExchangeCandidate {
+  std::string name;
+  double seconds = 0;
+};
+
+/// The candidate to be used: the first one unless the fastest is faster by more than the margin. Local.
+std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double margin);
+
+/// What was found. Plain data, and but for the plan itself the same on all ranks.
+struct TunedExchange {
+  std::shared_ptr<const MatrixExchange> exchange;  ///< null: Tpetra's own
+  std::string name;                                ///< "tpetra", or that of a strategy
+  std::string reason;                              ///< a sentence for people
+  std::vector<ExchangeCandidate> candidates;       ///< all that was tried; empty where there was nothing to choose
+  double setupSeconds = 0;                         ///< plans and trials, on the rank where they took longest
+};
+
+/// Tries Tpetra's exchange and all strategies with products of the matrix with blocks of ones. Where there is one rank,
+/// or canExchange() refuses the matrix, there is nothing to try; where ranks share one node, or each has its own, all
+/// strategies send the same messages, and the standard one alone is tried. Throws std::invalid_argument for a matrix
+/// that is null or not fill-complete and for options below 1 (ranksPerNode, margin: below 0). Collective; all ranks
+/// with the same options.
+template <class Types>
+TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& a, const TuningOptions& options = {});
+
+/// An operator that computes products in a certain way.
+template <class Types>
+struct ChosenProduct {
+  Teuchos::RCP<const typename Types::Operator> product;  ///< the given operator itself, or one that stands in for it
+  std::string reason;                                    ///< a sentence for people
+};
+
+/// Products with the plan of one strategy, for a fill-complete matrix that canExchange() takes; any other operator
+/// computes them itself. Throws std::invalid_argument where `a` is null, and as MatrixPattern. Collective.
+template <class Types>
+ChosenProduct<Types> productBy(const Teuchos::RCP<const typename Types::Operator>& a,
+                               const topology::PlanOptions& options, int ranksPerNode = 0);
+
+/// Products as they have turned out fastest. `tuned` may be of another matrix on the same maps. Throws
+/// std::invalid_argument as NodeAwareOperator. Collective.
+template <class Types>
+ChosenProduct<Types> productBy(const Teuchos::RCP<const typename Types::CrsMatrix>& a, const TunedExchange& tuned);
+
+}  // namespace capstan
