@@ -1,5 +1,6 @@
 #include "tpetra_ext/operators/matrix_exchange.hpp"
 
+#include <Teuchos_CommHelpers.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 #include <limits>
@@ -99,6 +100,10 @@ MatrixPattern<Types>::MatrixPattern(const CrsMatrix& a, int ranksPerNode) {
   const auto channel = topology::Channel::of(comm);
   const std::size_t owned = compat::localNumElements(*a.getDomainMap());
   maps_ = checksumOfMaps<Types>(a);
+  const auto mine = static_cast<unsigned long long>(maps_) * (2ULL * static_cast<unsigned>(comm.getRank()) + 1);
+  unsigned long long all = 0;
+  Teuchos::reduceAll<int, unsigned long long>(comm, Teuchos::REDUCE_SUM, 1, &mine, &all);
+  mapsOfAll_ = all;
   Needs needs = needsOf<Types>(a, columnSource_);
   const topology::PeerLists lists = topology::listsOf(needs.values);
   const auto place = [&](const ValueId& value) {
@@ -123,6 +128,7 @@ std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::exchange(const topol
   made->plan = pattern_->plan(options);
   made->columnSource = columnSource_;
   made->maps = maps_;
+  made->mapsOfAll = mapsOfAll_;
   return made;
 }
 

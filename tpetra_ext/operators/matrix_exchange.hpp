@@ -24,6 +24,8 @@ struct MatrixExchange {
   std::vector<topology::LocalIndex> columnSource;
   /// Of the matrix' domain and column map on this rank.
   std::uint64_t maps = 0;
+  /// Of all ranks' maps: the same on all, so that parts which belong together can be told.
+  std::uint64_t mapsOfAll = 0;
 
   /// Of memory. Local.
   std::size_t bytes() const;
@@ -45,14 +47,15 @@ class MatrixPattern {
   /// that canExchange() refuses, and for a negative ranksPerNode. Collective.
   explicit MatrixPattern(const CrsMatrix& a, int ranksPerNode = 0);
 
-  /// The plan with these options, the same on all ranks. Collective; throws as topology::DistributedPattern::plan().
+  /// The plan with these options, which are the same on all ranks. Collective; throws as
+  /// topology::DistributedPattern::plan().
   std::shared_ptr<const MatrixExchange> exchange(const topology::PlanOptions& options) const;
 
   const topology::NodeMap& nodes() const { return pattern_->map(); }
 
  private:
   std::vector<topology::LocalIndex> columnSource_;
-  std::uint64_t maps_ = 0;
+  std::uint64_t maps_ = 0, mapsOfAll_ = 0;
   std::unique_ptr<topology::DistributedPattern> pattern_;
 };
 

@@ -203,6 +203,16 @@ TEST_F(OneMatrix, RefusesAnotherMapOnAllRanks) {
   expectRefused([&] { Product(Teuchos::null, exchange); }, "needs a fill-complete matrix");
 }
 
+TEST_F(OneMatrix, PartsThatBelongTogetherHaveTheSameChecksum) {
+  const auto exchange = MatrixPattern<Types>(*matrix, 2).exchange(options(Strategy::TwoStep));
+  std::uint64_t first = exchange->mapsOfAll;
+  MPI_Bcast(&first, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+  EXPECT_EQ(exchange->mapsOfAll, first);
+  const auto other = MatrixPattern<Types>(*matrixOf(casesFor(world()->getSize())[8], true)).exchange(PlanOptions());
+  EXPECT_NE(other->mapsOfAll, first);
+  EXPECT_GE(exchange->bytes(), exchange->columnSource.size() * sizeof(topology::LocalIndex));
+}
+
 TEST_F(OneMatrix, RefusesWhatItCannotExchange) {
   const MatrixPtr open = Teuchos::rcp(new CrsMatrix(map, 3));
   expectRefused([&] { MatrixPattern<Types>{*open}; }, "not fill-complete");

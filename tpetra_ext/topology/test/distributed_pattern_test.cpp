@@ -1,8 +1,11 @@
 #include "tpetra_ext/topology/exchange/distributed_pattern.hpp"
 
 #include <gtest/gtest.h>
+#include <mpi.h>
 
+#include <Teuchos_DefaultMpiComm.hpp>
 #include <Teuchos_DefaultSerialComm.hpp>
+#include <memory>
 
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 #include "tpetra_ext/topology/test/distributed_case.hpp"
@@ -87,6 +90,32 @@ TEST(Channel, IsOneForACommunicatorAndNoneForOneRank) {
     EXPECT_NE(channel->takeTags(), channel->takeTags());
   }
   EXPECT_EQ(Channel::of(Teuchos::SerialComm<int>()), nullptr);
+}
+
+TEST(Channel, LivesWithItsCommunicatorAndWithWhomeverHoldsIt) {
+  if (world()->getSize() == 1) return;  // there is none, see above
+  std::weak_ptr<Channel> kept, held;
+  std::shared_ptr<Channel> holder;
+  for (const bool hold : {false, true}) {
+    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, world()->getRank(), &own);  // begins without attributes
+    {
+      const Teuchos::MpiComm<int> comm(Teuchos::opaqueWrapper(own));
+      const auto channel = Channel::of(comm);
+      EXPECT_NE(channel, worldChannel());
+      EXPECT_EQ(channel->exchangeLetters({}).size(), 0U);
+      (hold ? held : kept) = channel;
+      if (hold) holder = channel;
+    }
+    EXPECT_FALSE((hold ? held : kept).expired());
+    MPI_Comm_free(&own);
+  }
+  EXPECT_TRUE(kept.expired());
+  // What is in use outlives the communicator.
+  ASSERT_FALSE(held.expired());
+  EXPECT_TRUE(holder->onAll(true));
+  holder = nullptr;
+  EXPECT_TRUE(held.expired());
 }
 
 TEST(Channel, FindsRanksThatShareMemoryOnce) {
