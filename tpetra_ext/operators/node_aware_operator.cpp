@@ -21,6 +21,9 @@ using topology::LocalIndex;
 /// Columns of X that are read beside one another.
 constexpr int tile = 4;
 
+/// Rows between two looks at the messages: some microseconds of work, as a look costs a fraction of one.
+constexpr std::size_t rowsBetweenLooks = 2048;
+
 /// Lists the rows that have a column from another rank, or those that have none.
 template <class Graph, class Sources, class List>
 struct ListRows {
@@ -135,13 +138,19 @@ struct NodeAwareOperator<Types>::Rows {
     return some;
   }
 
+  /// A kernel for these rows; see MultiplyRows.
   template <bool Remote, class Matrix, class Own, class Received, class Result>
-  void multiply(const List& rows, const Matrix& a, const Own& own, const Received& received, const Result& y,
-                LocalIndex owned, Scalar alpha, Scalar beta) const {
-    if (rows.extent(0) == 0) return;
-    using Kernel = MultiplyRows<Matrix, List, List, Own, Received, Result, Remote>;
-    Kokkos::parallel_for("capstan multiply", Kokkos::RangePolicy<Execution>(0, rows.extent(0)),
-                         Kernel{a, direct ? List() : sources, rows, own, received, y, owned, alpha, beta});
+  auto kernel(const List& rows, const Matrix& a, const Own& own, const Received& received, const Result& y,
+              LocalIndex owned, Scalar alpha, Scalar beta) const {
+    return MultiplyRows<Matrix, List, List, Own, Received, Result, Remote>{
+        a, direct ? List() : sources, rows, own, received, y, owned, alpha, beta};
+  }
+
+  /// Rows from..to-1 of a kernel's list.
+  template <class Kernel>
+  static void run(const Kernel& kernel, std::size_t from, std::size_t to) {
+    if (from == to) return;
+    Kokkos::parallel_for("capstan multiply", Kokkos::RangePolicy<Execution>(from, to), kernel);
   }
 };
 
@@ -149,17 +158,19 @@ template <class Types>
 NodeAwareOperator<Types>::NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a,
                                             std::shared_ptr<const MatrixExchange> exchange)
     : a_(std::move(a)), exchange_(std::move(exchange)) {
-  if (a_.is_null() || exchange_ == nullptr || !canExchange<Types>(*a_)) {
+  if (a_.is_null() || !canExchange<Types>(*a_)) {
     throw std::invalid_argument(
-        "capstan: node-aware product: it needs a fill-complete matrix whose rows are those of its range map, and an "
-        "exchange");
+        "capstan: node-aware product: it needs a fill-complete matrix whose rows are those of its range map");
   }
   const auto& comm = *a_->getDomainMap()->getComm();
-  const int here = exchange_->plan.rank == comm.getRank() && exchange_->maps == checksumOfMaps<Types>(*a_) ? 1 : 0;
+  const bool fits =
+      exchange_ != nullptr && exchange_->plan.rank == comm.getRank() && exchange_->maps == checksumOfMaps<Types>(*a_);
+  const int here = fits ? 1 : 0;
   int everywhere = 0;
   Teuchos::reduceAll<int, int>(comm, Teuchos::REDUCE_MIN, 1, &here, &everywhere);
   if (everywhere == 0) {
-    throw std::invalid_argument("capstan: node-aware product: the communication plan is for a matrix on other maps");
+    throw std::invalid_argument(
+        "capstan: node-aware product: the communication plan is missing on a rank, or for a matrix on other maps");
   }
   rows_ = std::make_unique<Rows>(*a_, *exchange_);
   messages_ = std::make_unique<topology::BlockExchange<Types>>(
@@ -222,9 +233,17 @@ void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Sc
   const LocalIndex owned = exchange_->plan.owned;
   const Own own = x;
   messages_->start(own);
-  rows_->template multiply<false>(rows_->interior, matrix, own, messages_->received(), y, owned, alpha, beta);
+  const auto inner =
+      rows_->template kernel<false>(rows_->interior, matrix, own, messages_->received(), y, owned, alpha, beta);
+  const std::size_t count = rows_->interior.extent(0);
+  const std::size_t part = messages_->usesNetwork() ? rowsBetweenLooks : std::max<std::size_t>(count, 1);
+  for (std::size_t from = 0; from < count; from += part) {
+    Rows::run(inner, from, std::min(count, from + part));
+    if (from + part < count) messages_->advance();
+  }
   messages_->finish();
-  rows_->template multiply<true>(rows_->boundary, matrix, own, messages_->received(), y, owned, alpha, beta);
+  Rows::run(rows_->template kernel<true>(rows_->boundary, matrix, own, messages_->received(), y, owned, alpha, beta), 0,
+            rows_->boundary.extent(0));
 }
 
 #define CAPSTAN_NODE_AWARE_OPERATOR(S, LO, GO, NO) template class NodeAwareOperator<TpetraTypes<S, LO, GO, NO>>;

@@ -29,7 +29,8 @@ class NodeAwareOperator final : public Types::Operator {
   using CrsMatrix = typename Types::CrsMatrix;
 
   /// exchange: of this matrix, or of one on the same maps. Values of A may change between products; its graph may not.
-  /// Throws std::invalid_argument, on all ranks, where one is null or the exchange is for other maps. Collective: one reduction.
+  /// Throws std::invalid_argument, on all ranks, where one is null or the exchange is for other maps. Collective: one
+  /// reduction.
   NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a, std::shared_ptr<const MatrixExchange> exchange);
   ~NodeAwareOperator() override;
 

@@ -135,6 +135,11 @@ int MPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[]) {
   return PMPI_Waitall(count, requests, statuses);
 }
 
+int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
+  ++mpiCalls().testsOfAll;
+  return PMPI_Testall(count, requests, flag, statuses);
+}
+
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   ++mpiCalls().tests;
   return PMPI_Test(request, flag, status);

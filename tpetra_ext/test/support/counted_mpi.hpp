@@ -22,6 +22,7 @@ struct MpiCalls {
   long waits = 0;             ///< MPI_Wait
   long waitsForAll = 0;       ///< MPI_Waitall
   long tests = 0;             ///< MPI_Test
+  long testsOfAll = 0;        ///< MPI_Testall
   long cancels = 0;           ///< MPI_Cancel
   long allreduceBytes = 0;    ///< bytes given to both kinds of all-reduce
 };

@@ -242,6 +242,7 @@ void BlockExchange<Types>::startMessages(const Own& own) {
   columns_ = own.extent(1);
   received_ = Received(receivedData_.data(), plan_->needed.size(), columns_);
   inFlight_ = &width;
+  passedOn_ = sent_ = false;
   for (Requests& requests : width.receives) {
     if (requests.empty()) continue;
     requireSuccess("MPI_Startall", MPI_Startall(static_cast<int>(requests.size()), requests.data()));
@@ -252,10 +253,37 @@ void BlockExchange<Types>::startMessages(const Own& own) {
   packAndSend({Step::Network}, own);
 }
 
+/// Waits for the network's messages, and sends what they bring for others on the node.
 template <class Types>
-void BlockExchange<Types>::finishMessages() {
+void BlockExchange<Types>::passOn() {
+  if (passedOn_) return;
   receive(Step::Network);
   packAndSend({Step::Scatter}, Own());
+  passedOn_ = true;
+}
+
+template <class Types>
+void BlockExchange<Types>::advance() {
+  if (inFlight_ == nullptr || (passedOn_ && sent_)) return;
+  guarded([this] {
+    // A large message leaves in parts, and only while MPI is asked for something.
+    const auto network = static_cast<std::size_t>(Step::Network);
+    Requests& requests = passedOn_ ? inFlight_->sends[network] : inFlight_->receives[network];
+    int done = 0;
+    requireSuccess("MPI_Testall",
+                   MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE));
+    if (done == 0) return;
+    if (passedOn_) {
+      sent_ = true;
+    } else {
+      passOn();
+    }
+  });
+}
+
+template <class Types>
+void BlockExchange<Types>::finishMessages() {
+  passOn();
   for (const Step step : {Step::Local, Step::Scatter}) receive(step);
   for (Requests& requests : inFlight_->sends) {
     if (requests.empty()) continue;

@@ -59,6 +59,13 @@ class BlockExchange {
   /// std::logic_error while it is in flight.
   void start(const Own& own);
 
+  /// Looks once whether the network's messages have come, which lets MPI make progress, and if so passes on what others
+  /// on the node wait for. For the work between start() and finish(); does nothing at other times. Local.
+  void advance();
+
+  /// Whether this rank sends over the network or receives from it: only then advance() is of use. Local.
+  bool usesNetwork() const { return !at(Step::Network).sends.empty() || !at(Step::Network).sources.empty(); }
+
   /// Waits for all messages. Then received() has row k for value k of the rank's needs. std::logic_error without
   /// start().
   void finish();
@@ -89,6 +96,7 @@ class BlockExchange {
   void send(Step step);
   void receive(Step step);
   void startMessages(const Own& own);
+  void passOn();
   void finishMessages();
   template <class Work>
   void guarded(const Work& work);
@@ -107,6 +115,8 @@ class BlockExchange {
   Received received_;
   std::size_t columns_ = 0;  // of the exchange in flight
   Width* inFlight_ = nullptr;
+  bool passedOn_ = false;  // what came over the network
+  bool sent_ = false;      // what goes over it, as far as advance() knows
   bool failed_ = false;
 };
 
