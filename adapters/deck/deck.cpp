@@ -128,7 +128,7 @@ void checkSolvers(Deck& deck, const std::string& folder, const Teuchos::RCP<cons
       loadMueLu(solver, folder, *comm, diagnostics);
       if (diagnostics.errors().size() > before) continue;
     }
-    preconditioner.parameters.setParameters(solver.preconditionerParameters);
+    overrideParameters(preconditioner.parameters, solver.preconditionerParameters);
     if (const auto wrong = validatePreconditioner(preconditioner, comm)) {
       const auto own = solver.preconditionerParameterPlaces.find(wrong->parameter);
       const bool given = own != solver.preconditionerParameterPlaces.end();

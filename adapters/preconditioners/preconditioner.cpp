@@ -157,12 +157,26 @@ std::optional<CoarseCheck> checkCoarseSolve(const Operator& op) {
   b->norm2(after());
 
   CoarseCheck check;
-  check.direct =
-      dynamic_cast<const Direct*>(solver.get()) != nullptr || dynamic_cast<const Amesos2*>(solver.get()) != nullptr;
+  // MueLu makes a Krylov solver of Belos, too, within a "direct" one. It has no complexity.
+  const bool factorises = solver->getNodeSmootherComplexity() != Teuchos::OrdinalTraits<std::size_t>::invalid();
+  check.direct = dynamic_cast<const Amesos2*>(solver.get()) != nullptr ||
+                 (factorises && dynamic_cast<const Direct*>(solver.get()) != nullptr);
   check.relativeResidual = before[0] == 0.0 ? after[0] : after[0] / before[0];
   check.solver = solver->description();
   check.rows = static_cast<long long>(A->getGlobalNumRows());
   return check;
+}
+
+void overrideParameters(Teuchos::ParameterList& file, const Teuchos::ParameterList& own) {
+  const std::string type = "type";
+  for (const auto& entry : own) {
+    const std::string& name = entry.first;
+    if (name.size() < type.size() || name.compare(name.size() - type.size(), type.size(), type) != 0) continue;
+    if (!own.isType<std::string>(name) || !file.isType<std::string>(name)) continue;
+    if (lowerCase(own.get<std::string>(name)) == lowerCase(file.get<std::string>(name))) continue;
+    file.remove(name.substr(0, name.size() - type.size()) + "params", false);
+  }
+  file.setParameters(own);
 }
 
 std::optional<ParameterProblem> validatePreconditioner(const PreconditionerOptions& options,

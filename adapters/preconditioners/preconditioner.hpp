@@ -54,7 +54,7 @@ class PreconditionerError : public std::runtime_error {
 
 /// The result of trying a coarse solver on a right-hand side whose solution is known to exist.
 struct CoarseCheck {
-  bool direct = false;            ///< the coarse solver claims to solve exactly
+  bool direct = false;            ///< the coarse solver claims to solve exactly: it factorises
   double relativeResidual = 0.0;  ///< of one coarse solve from a zero guess
   std::string solver;             ///< its own description
   long long rows = 0;             ///< of the coarse matrix
@@ -66,6 +66,10 @@ struct CoarseCheck {
 /// Tries the coarse solver of a MueLu preconditioner once. Collective. Empty when `op` is not MueLu's or has no coarse
 /// solver that can be reached.
 std::optional<CoarseCheck> checkCoarseSolve(const Operator& op);
+
+/// Puts a user's own parameters over those of a file or preset, lists within lists likewise. Where the user names
+/// another "coarse: type" or "smoother: type", the file's parameters for the old one ("coarse: params", ...) go. Local.
+void overrideParameters(Teuchos::ParameterList& file, const Teuchos::ParameterList& own);
 
 /// Says what is wrong with the parameters, or nothing: unknown names, wrong types. Builds no hierarchy. Collective,
 /// the same answer on all ranks.

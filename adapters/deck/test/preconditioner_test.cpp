@@ -154,6 +154,44 @@ TEST(Preconditioner, ACoarseSolverThatDoesNotSolveDoesNotPass) {
   EXPECT_FALSE(check.passed());
 }
 
+// MueLu makes it where it makes direct solvers.
+TEST(Preconditioner, ACoarseSolverOfBelosNeedNotBeExact) {
+  const auto A = laplace({60, 60});
+  for (const char* name : {"BLOCK CG", "CAPSTAN CG"}) {
+    SCOPED_TRACE(name);
+    Teuchos::ParameterList own;
+    own.set("coarse: type", name);
+    own.sublist("coarse: params").set("Convergence Tolerance", 0.1);
+    auto options = preset("no_reductions");
+    overrideParameters(options.parameters, own);
+    Preconditioner preconditioner(options);
+    ASSERT_NO_THROW(preconditioner.update(A));
+    EXPECT_EQ(preconditioner.warning(), "");
+    const auto check = checkCoarseSolve(*preconditioner.op());
+    ASSERT_TRUE(check.has_value());
+    EXPECT_FALSE(check->direct);
+    EXPECT_LE(check->relativeResidual, 0.1);
+    EXPECT_GT(check->relativeResidual, 1e-6);
+  }
+}
+
+TEST(Preconditioner, ParametersOfAnotherTypeGo) {
+  Teuchos::ParameterList file;
+  file.set("coarse: type", "CHEBYSHEV");
+  file.sublist("coarse: params").set("chebyshev: degree", 8);
+  file.set("smoother: type", "CHEBYSHEV");
+  file.sublist("smoother: params").set("chebyshev: degree", 2).set("chebyshev: ratio eigenvalue", 10.0);
+  Teuchos::ParameterList own;
+  own.set("coarse: type", "CAPSTAN CG");
+  own.set("smoother: type", "chebyshev");
+  own.sublist("smoother: params").set("chebyshev: degree", 3);
+  overrideParameters(file, own);
+  EXPECT_EQ(file.get<std::string>("coarse: type"), "CAPSTAN CG");
+  EXPECT_FALSE(file.isSublist("coarse: params"));
+  EXPECT_EQ(file.sublist("smoother: params").get<int>("chebyshev: degree"), 3);
+  EXPECT_EQ(file.sublist("smoother: params").get<double>("chebyshev: ratio eigenvalue"), 10.0);
+}
+
 TEST(Preconditioner, RefusesTachoWhereItCrashes) {
   auto options = preset("no_reductions");
   options.parameters.set("coarse: type", "Tacho");
