@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// Storage of a Krylov basis: one column-major block of vectors. The view of each column is made once.
+/// Storage of a Krylov basis: one column-major block of vectors. The view of each column is made once, when it is asked
+/// for: a short solve of a solver that is made anew needs few of many.
 
 #include <Teuchos_Range1D.hpp>
 #include <Tpetra_MultiVector.hpp>
@@ -21,11 +22,15 @@ class KrylovBasis {
     if (!storage_.is_null() && storage_->getMap().get() == map.get() && capacity() >= columns) return;
     views_.clear();
     storage_ = Teuchos::rcp(new MultiVector(map, static_cast<size_t>(columns), false));
-    for (int j = 0; j < columns; ++j) views_.push_back(storage_->subViewNonConst(Teuchos::Range1D(j, j)));
+    views_.resize(static_cast<std::size_t>(columns));
   }
 
   int capacity() const { return static_cast<int>(views_.size()); }
-  MultiVector& operator[](int j) { return *views_[static_cast<std::size_t>(j)]; }
+  MultiVector& operator[](int j) {
+    auto& view = views_[static_cast<std::size_t>(j)];
+    if (view.is_null()) view = storage_->subViewNonConst(Teuchos::Range1D(j, j));
+    return *view;
+  }
 
   /// View of columns [first, last). Needs first < last.
   Teuchos::RCP<MultiVector> columns(int first, int last) {

@@ -15,6 +15,7 @@
 /// Where an application makes a new communicator object for each solve, there are no guesses.
 
 #include <Teuchos_RCP.hpp>
+#include <Teuchos_TypeNameTraits.hpp>
 #include <algorithm>
 #include <list>
 #include <memory>
@@ -37,6 +38,23 @@ enum class GuessOrder {
   Both       ///< with that and the residual of a guess, and a reduction
 };
 
+/// By key, the latest first.
+struct NotedOrders {
+  std::list<std::pair<StateKey, GuessOrder>> orders;
+};
+
+}  // namespace capstan
+
+/// Extra data is looked up by the name of its type, which demangling would make every time.
+template <>
+class Teuchos::TypeNameTraits<std::shared_ptr<capstan::NotedOrders>> {
+ public:
+  static std::string name() { return "std::shared_ptr<capstan::NotedOrders>"; }
+  static std::string concreteName(const std::shared_ptr<capstan::NotedOrders>&) { return name(); }
+};
+
+namespace capstan {
+
 /// What the ranks of a communicator have agreed on.
 class GuessOrders {
  public:
@@ -46,29 +64,33 @@ class GuessOrders {
   void open(Comm comm) {
     if (comm.get() == comm_.get()) return;
     comm_ = comm;
-    if (Teuchos::get_optional_extra_data<Shared>(comm_, name).is_null()) {
-      Teuchos::set_extra_data(std::make_shared<Noted>(), name, Teuchos::inOutArg(comm_));
+    const auto known = Teuchos::get_optional_extra_data<Shared>(comm_, name);
+    if (known.is_null()) {
+      noted_ = std::make_shared<NotedOrders>();
+      Teuchos::set_extra_data(noted_, name, Teuchos::inOutArg(comm_));
+    } else {
+      noted_ = *known;
     }
-    noted_ = Teuchos::get_extra_data<Shared>(comm_, name);
   }
 
   /// Local.
   GuessOrder of(const StateKey& key) const {
-    const auto found = std::find_if(noted_->begin(), noted_->end(), [&](const auto& one) { return one.first == key; });
-    return found == noted_->end() ? GuessOrder::Method : found->second;
+    const auto& all = noted_->orders;
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == key; });
+    return found == all.end() ? GuessOrder::Method : found->second;
   }
 
   /// Local; call it alike on all ranks.
   void note(const StateKey& key, GuessOrder order) {
     if (order == of(key)) return;
-    noted_->remove_if([&](const auto& one) { return one.first == key; });
-    if (order != GuessOrder::Method) noted_->emplace_front(key, order);
-    if (noted_->size() > tuning::guess::mostKeys) noted_->pop_back();
+    auto& all = noted_->orders;
+    all.remove_if([&](const auto& one) { return one.first == key; });
+    if (order != GuessOrder::Method) all.emplace_front(key, order);
+    if (all.size() > tuning::guess::mostKeys) all.pop_back();
   }
 
  private:
-  using Noted = std::list<std::pair<StateKey, GuessOrder>>;
-  using Shared = std::shared_ptr<Noted>;
+  using Shared = std::shared_ptr<NotedOrders>;
   static constexpr const char* name = "Capstan: guesses";
 
   Comm comm_;

@@ -4,9 +4,9 @@
 
 #include <BelosLinearProblem.hpp>
 #include <Tpetra_RowMatrix.hpp>
-#include <sstream>
 #include <string>
 #include <typeinfo>
+#include <utility>
 
 #include "belos_ext/problem/state_key.hpp"
 
@@ -36,12 +36,13 @@ template <class Types>
 StateKey problemKey(const std::string& method, const std::string& label,
                     const Belos::LinearProblem<typename Types::Scalar, typename Types::MultiVector,
                                                typename Types::Operator>& problem) {
-  std::ostringstream variant;
   const auto& x = *problem.getLHS();
-  variant << method << ", left " << kindOf(problem.getLeftPrec()) << ", right " << kindOf(problem.getRightPrec())
-          << ", " << globalEntries<Types>(problem.getOperator()) << " entries, " << x.getNumVectors()
-          << " right-hand sides";
-  return {label, variant.str(), static_cast<long long>(x.getGlobalLength()), x.getMap()->getComm()->getSize()};
+  std::string variant = method;
+  variant.append(", left ").append(kindOf(problem.getLeftPrec()));
+  variant.append(", right ").append(kindOf(problem.getRightPrec()));
+  variant.append(", ").append(std::to_string(globalEntries<Types>(problem.getOperator()))).append(" entries, ");
+  variant.append(std::to_string(x.getNumVectors())).append(" right-hand sides");
+  return {label, std::move(variant), static_cast<long long>(x.getGlobalLength()), x.getMap()->getComm()->getSize()};
 }
 
 }  // namespace capstan

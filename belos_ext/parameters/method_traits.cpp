@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/support/nearest_match.hpp"
@@ -28,11 +29,20 @@ bool MethodTraits::takes(const std::string& parameter) const {
 }
 
 const MethodTraits* findMethod(const std::string& name) {
-  const std::string wanted = normalizedName(name);
   for (const MethodTraits& row : methods()) {
-    if (wanted == normalizedName(row.canonical) || wanted == normalizedName(row.alias)) return &row;
+    if (name == row.canonical) return &row;
   }
-  return nullptr;
+  // Applications that make a solver for every solve ask often.
+  static const auto* const rows = [] {
+    auto* all = new std::unordered_map<std::string, const MethodTraits*>;
+    for (const MethodTraits& row : methods()) {
+      all->emplace(normalizedName(row.canonical), &row);
+      all->emplace(normalizedName(row.alias), &row);
+    }
+    return all;
+  }();
+  const auto found = rows->find(normalizedName(name));
+  return found == rows->end() ? nullptr : found->second;
 }
 
 const MethodTraits& methodOf(const std::string& name) {

@@ -120,6 +120,11 @@ class Parameters {
   std::uint64_t checksum() const { return checksum_; }
 
  private:
+  /// Tells the constructor that makes the first ones of a method.
+  struct First {};
+  Parameters(const MethodTraits& solver, First);
+  /// Those of a solver that has been told nothing. Local, thread-safe.
+  static const Parameters& untold(const MethodTraits& solver);
   void commit(const Teuchos::RCP<const Teuchos::ParameterList>& overlay, const Teuchos::ParameterList* newest);
   /// The tolerance and the iteration limit, which applications set before every solve, without looking at all others.
   /// Returns whether the list holds no more than these, and they are valid.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <mutex>
 #include <set>
 #include <stdexcept>
 
@@ -150,12 +151,24 @@ Teuchos::RCP<const Teuchos::ParameterList> listOf(const ParameterState& state, c
 
 }  // namespace
 
-Parameters::Parameters(const MethodTraits& solver, std::string askedAs)
-    : solver_(&methodOf(solver.canonical)),
-      askedAs_(std::move(askedAs)),
-      application_(initialState()),
-      effective_(application_) {
+Parameters::Parameters(const MethodTraits& solver, std::string askedAs) : Parameters(untold(solver)) {
+  askedAs_ = std::move(askedAs);
+}
+
+Parameters::Parameters(const MethodTraits& solver, First)
+    : solver_(&solver), application_(initialState()), effective_(application_) {
   noteAlike();
+}
+
+const Parameters& Parameters::untold(const MethodTraits& solver) {
+  // A copy is cheaper than printing every row, and applications may make a solver for each solve. Never destroyed:
+  // solvers may be made while the process shuts down.
+  static auto* const known = new std::map<const MethodTraits*, Parameters>;
+  static std::mutex mutex;
+  const MethodTraits& row = methodOf(solver.canonical);
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto found = known->find(&row);
+  return found != known->end() ? found->second : known->emplace(&row, Parameters(row, First())).first->second;
 }
 
 void Parameters::merge(const Teuchos::ParameterList& list) {

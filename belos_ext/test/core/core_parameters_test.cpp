@@ -55,6 +55,22 @@ class ParametersTest : public testing::Test {
   Parameters cg_{methodOf(id::Cg)};
 };
 
+// They are copied from the first ones of the method.
+TEST_F(ParametersTest, ASolverMadeLaterKnowsNothingOfEarlierOnes) {
+  const Parameters before(methodOf(id::Gmres));
+  Parameters told(methodOf(id::Gmres), "GMRES");
+  ParameterList list = listOf("Num Blocks", 17);
+  list.set("Convergence Tolerance", 1e-3);
+  told.merge(list);
+  EXPECT_NE(told.checksum(), before.checksum());
+  const Parameters after(methodOf(id::Gmres));
+  EXPECT_EQ(after.checksum(), before.checksum());
+  EXPECT_EQ(after.alike(), before.alike());
+  EXPECT_EQ(after.options().numBlocks, SolverOptions().numBlocks);
+  EXPECT_EQ(after.options().tolerance, SolverOptions().tolerance);
+  EXPECT_NE(Parameters(methodOf(id::Cg)).checksum(), before.checksum());
+}
+
 TEST_F(ParametersTest, MergingATinyListKeepsTheRest) {
   ParameterList first;
   first.set("Maximum Iterations", 37);
