@@ -13,7 +13,7 @@ declare -A packages=(
   [petsc]="libpetsc-real-dev pkg-config"
   [bench]="python3-matplotlib mpich libmpich-dev"
   [docs]="doxygen"
-  [test]="clang-format shellcheck doxygen"
+  [test]="clang-format shellcheck doxygen valgrind"
 )
 declare -A packages_of_unstable=([build]="libhypre-dev")
 # Programs that other systems must have, by the same reasons.
