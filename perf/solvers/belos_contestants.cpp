@@ -52,6 +52,17 @@ double norm(const MultiVector& x) {
   return result;
 }
 
+/// Whose solver takes part: the method's library, or, where Belos' factory makes MueLu's coarse solver, that one's.
+std::string libraryOf(const deck::LinearSolver& solver) {
+  std::string name = solver.method;
+  const auto& parameters = solver.preconditioner.parameters;
+  if (parameters.isType<std::string>("coarse: type")) {
+    const auto& coarse = parameters.get<std::string>("coarse: type");
+    if (Factory().isSupported(coarse)) name = coarse;
+  }
+  return findMethod(name) != nullptr ? "capstan" : "belos";
+}
+
 class BelosContestant final : public Contestant {
  public:
   BelosContestant(const deck::LinearSolver& solver, Shared shared,
@@ -59,7 +70,7 @@ class BelosContestant final : public Contestant {
       : shared_(std::move(shared)), preconditioner_(preconditioner), side_(solver.preconditioner.side) {
     description_.name = solver.name;
     description_.method = solver.method;
-    description_.library = findMethod(solver.method) != nullptr ? "capstan" : "belos";
+    description_.library = libraryOf(solver);
     description_.group = groupOf(solver.method);
     description_.preconditioner = solver.preconditioner.name;
     if (!solver.mueluFile.empty()) description_.preconditioner += " (" + solver.mueluFile + ")";
