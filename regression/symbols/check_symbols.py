@@ -21,14 +21,16 @@ OURS = r"_Z(?:T[ISVTC]|Th\w+_|Tv\w+_|Tc\w+_|Z|GV|GVZ)*N?K?{}\w*"
 # One in a process, and therefore one among all libraries.
 SHARED_DATA = (r"_Z(GV)?N5Belos4Impl19SolverFactoryParentI\w+10factories_E\w*",
                r"_Z(GV)?N7Teuchos22PerformanceMonitorBaseINS_4TimeEE9counters_\w*", r"_ZN7Teuchos7MpiCommIiE11tagCounter_E")
+# Likewise: Belos' own solvers, where they are made by name.
+SOLVERS = (r"_Z(GV)?ZN5Belos4Impl19SolverFactoryParentI\w+18get_solverManagers\w*",)
 ALLOWED = {
     "libcapstan.so": (r"capstan_register_solvers", OURS.format("7capstan")) + SHARED_DATA,
-    "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),) + SHARED_DATA,
+    "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),) + SHARED_DATA + SOLVERS,
     "libcapstan_latency.so": (r"P?MPI_\w+",),
 }
 REQUIRED = {
     "libcapstan.so": (r"capstan_register_solvers", r"_ZN7capstan15registerSolversEv", r"_ZN5Belos\w+10factories_E\w*"),
-    "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",),
+    "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",) + SOLVERS,
     "libcapstan_latency.so": (r"MPI_Init", r"MPI_Allreduce", r"MPI_Iallreduce", r"MPI_Wait"),
 }
 HOLDS_KERNELS = ("libcapstan.so",)
