@@ -24,8 +24,9 @@ void endRun(Registry*& registry) {
   int ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  if (registry->printSummary && rank == 0) {
-    registry->summary.print(std::cout, ranks);
+  if (rank == 0) {
+    if (registry->printSummary) registry->summary.print(std::cout, ranks);
+    registry->summary.printFailures(std::cout);
   }
   delete registry;
   registry = nullptr;

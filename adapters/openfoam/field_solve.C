@@ -2,10 +2,12 @@
 #include <array>
 #include <cfenv>
 #include <cmath>
-#include <set>
+#include <map>
 
 #include "PrecisionAdaptor.H"
 #include "adapters/openfoam/field_solve.H"
+#include "adapters/openfoam/solve_origin.H"
+#include "adapters/openfoam/solve_recorder.hpp"
 #include "objectRegistry.H"
 #include "polyMesh.H"
 #include "scalarIOField.H"
@@ -93,7 +95,8 @@ Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scal
   system_.matrix.setResidualField(Foam::ConstPrecisionAdaptor<Foam::scalar, Foam::solveScalar>(residual_)(),
                                   self_.fieldName(), true);
   if (!norms_.finite() || !std::isfinite(normFactor_)) {
-    warn("the matrix, the source or the field holds NaN or Inf; the field is left as it is");
+    warn({"the matrix, the source or the field holds NaN or Inf; the field is left as it is", "left as NaN was found",
+          ""});
   } else if (!performance.checkConvergence(limits_.tolerance, limits_.relTol) || limits_.minIter > 0) {
     iterate(psi, performance);
   }
@@ -104,7 +107,10 @@ Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scal
   }
   cost_.solveSeconds = MPI_Wtime() - start - cost_.setupSeconds;
   cost_.converged = performance.converged();
+  cost_.initialResidual = performance.initialResidual();
+  cost_.finalResidual = performance.finalResidual();
   recordSolve(cost_, controls_.summary);
+  if (SolveRecorder::wanted()) SolveRecorder::record(solveOrigin(system_.matrix, self_.fieldName()), cost_);
   return performance;
 }
 
@@ -163,6 +169,7 @@ FieldSolve::Norms FieldSolve::firstResidual(const Foam::scalarField& psi, const 
   }
   sumOverRanks(sums, comm_);
   ++cost_.checks;
+  ++cost_.products;
   normFactor_ = sums[0] + Foam::solverPerformance::small_;
   return {sums[1], std::sqrt(sums[2])};
 }
@@ -181,6 +188,7 @@ void FieldSolve::refresh() {
   }
   sumOverRanks(sums, comm_);
   ++cost_.checks;
+  ++cost_.products;
   norms_ = {sums[0], std::sqrt(sums[1])};
 }
 
@@ -199,9 +207,13 @@ const AssembledPreconditioner* FieldSolve::assembled(const Rung& rung) {
   kept_ = !built;
   cost_.setupSeconds += MPI_Wtime() - start;
   const auto& findings = context_->findings();
-  if (built && !findings.remark.empty()) warn("preconditioner " + rung.preconditioner.name + ": " + findings.remark);
+  if (built && !findings.remark.empty()) {
+    warn({"preconditioner " + rung.preconditioner.name + ": " + findings.remark, "with a remark on the preconditioner",
+          ""});
+  }
   if (findings.unusable.empty()) return preconditioner;
-  warn("preconditioner " + rung.preconditioner.name + " is of no use here: " + findings.unusable);
+  warn({"preconditioner " + rung.preconditioner.name + " is of no use here: " + findings.unusable,
+        "with a preconditioner of no use", ""});
   return nullptr;
 }
 
@@ -230,9 +242,11 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
       {native, rung.preconditioner.native, assembledOne, residual_.cdata(), correction_.data()});
   if (sign_ < 0) residual_.negate();
   cost_.iterations += result.iterations;
-  cost_.hasReductions = result.counted;
+  cost_.hasReductions = result.counted && (cost_.passes == 0 || cost_.hasReductions);
   cost_.reductions += result.reductions;
   cost_.applications += result.applications;
+  cost_.products += result.products;
+  cost_.times += result.times;
   ++cost_.passes;
   for (const auto& step : result.steps) warn(step);
   if (one) {
@@ -282,7 +296,8 @@ FieldSolve::Ending FieldSolve::goOnSafely(Foam::scalarField& psi, Foam::solverPe
   const auto plain = plainPreconditioner(symmetric);
   const SolverChoice safe{symmetric ? "capstan_cg" : "capstan_sstep_gmres", {}};
   if (preconditioner_->name == plain.name && cost_.method == safe.method) return Ending::Failed;
-  warn(cost_.method + " with " + preconditioner_->name + " fails; going on with " + safe.method + " and " + plain.name);
+  const auto next = safe.method + " and " + plain.name;
+  warn({cost_.method + " with " + preconditioner_->name + " fails; going on with " + next, "by " + next, next});
   return climb({safe, plain, false}, psi, performance);
 }
 
@@ -301,13 +316,15 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
     // The limit was made for another solver, and the user has not asked for this preconditioner.
     const bool plain = preconditioner_ == &controls_.preconditioner;
     const auto& other = plain ? controls_.multigrid : controls_.preconditioner;
-    warn(preconditioner_->name + " does not meet the tolerance within maxIter; " + other.name +
-         " goes on, for as many iterations again");
+    warn({preconditioner_->name + " does not meet the tolerance within maxIter; " + other.name +
+              " goes on, for as many iterations again",
+          "by " + other.name + " after maxIter", other.name});
     limits_.maxIter += cost_.iterations;
     ending = climb({solverFor(other), other, false}, psi, performance);
   }
   if (ending == Ending::Failed && kept_) {
-    warn("the solve failed with a preconditioner of an earlier one; it is renewed");
+    warn({"the solve failed with a preconditioner of an earlier one; it is renewed", "with the preconditioner renewed",
+          "a renewed " + preconditioner_->name});
     ending = climb({solverFor(*preconditioner_), *preconditioner_, true}, psi, performance);
   }
   if (ending == Ending::Failed) ending = goOnSafely(psi, performance);
@@ -317,17 +334,24 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
   const double seconds = MPI_Wtime() - start - (cost_.setupSeconds - setUp);
   context_->renewal.learn(cost_.iterations, digitsFrom(first), seconds, !failed);
   if (!converged && !cost_.atRounding && ending == Ending::Failed) {
-    warn("the residual does not fall any further; the solve is left unconverged");
+    warn({"the residual does not fall any further; the solve is left unconverged", "", ""});
   }
 }
 
 double FieldSolve::digitsFrom(double first) const { return norms_.one > 0 ? std::log10(first / norms_.one) : 0; }
 
-void FieldSolve::warn(const std::string& message) const {
-  static std::set<std::string> told;
-  if (told.insert(context_->label() + message).second) {
-    WarningInFunction << "solver capstan, field " << context_->label().c_str() << ": " << message.c_str()
-                      << " (told once a field)" << Foam::endl;
+// Once in full, then in a line; a field may fail in every step.
+void FieldSolve::warn(const LadderStep& step) {
+  static std::map<std::string, long> told;
+  if (!step.counted.empty()) cost_.steps.push_back(step.counted);
+  if (!step.fallsBackTo.empty()) cost_.fellBackTo = step.fallsBackTo;
+  const long times = ++told[context_->label() + "\n" + step.counted];
+  if (times == 1) {
+    WarningInFunction << "solver capstan, field " << context_->label().c_str() << ": " << step.message.c_str()
+                      << " (next time in one line, and counted at the end of the run)" << Foam::endl;
+  } else {
+    Foam::Info << "Capstan: " << context_->label().c_str() << ": " << step.message.c_str() << " (" << times
+               << " times so far)" << Foam::endl;
   }
 }
 

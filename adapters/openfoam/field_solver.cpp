@@ -10,10 +10,12 @@
 #include <Teuchos_ParameterList.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <stdexcept>
 
 #include "adapters/openfoam/host_vectors.hpp"
+#include "adapters/openfoam/solve_recorder.hpp"
 #include "adapters/openfoam/trilinos_types.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/report/solve_report.hpp"
@@ -37,6 +39,10 @@ class NativeOperator final : public Operator {
   /// What acts from now on; null: nothing may.
   void set(NativeActions* actions) { actions_ = actions; }
 
+  /// Applications so far, and what they took where somebody wants to know (SolveRecorder).
+  long applications() const { return applications_; }
+  double seconds() const { return seconds_; }
+
   Teuchos::RCP<const Map> getDomainMap() const override { return map_; }
   Teuchos::RCP<const Map> getRangeMap() const override { return map_; }
   std::string description() const override {
@@ -48,6 +54,8 @@ class NativeOperator final : public Operator {
     if (mode != Teuchos::NO_TRANS || alpha != 1.0 || beta != 0.0) {
       throw std::invalid_argument(description() + " is applied as it is: not transposed, not scaled, not added");
     }
+    const bool timed = SolveRecorder::wanted();
+    const double start = timed ? MPI_Wtime() : 0;
     for (std::size_t j = 0; j < X.getNumVectors(); ++j) {
       const auto x = X.getData(j);
       const auto y = Y.getDataNonConst(j);
@@ -56,13 +64,17 @@ class NativeOperator final : public Operator {
       } else {
         actions_->precondition(x.get(), y.get());
       }
+      ++applications_;
     }
+    if (timed) seconds_ += MPI_Wtime() - start;
   }
 
  private:
   Teuchos::RCP<const Map> map_;
   Kind kind_;
   NativeActions* actions_ = nullptr;
+  mutable long applications_ = 0;
+  mutable double seconds_ = 0;
 };
 
 // The application's own tolerances decide; a second one in the parameters would be ignored or contradict it.
@@ -123,9 +135,12 @@ class Acting {
   NativeOperator& preconditioner_;
 };
 
-// What a method's ladder did that a user should know of.
-bool isStep(const ReportEvent& event) {
-  return event.kind == "fallback" || event.kind == "went back" || event.kind == "overflow";
+// What a method's ladder did that a user should know of; the others have no words to be counted by.
+LadderStep stepOf(const ReportEvent& event) {
+  if (event.kind == "fallback") return {event.detail, "by CAPSTAN GMRES after a breakdown", "CAPSTAN GMRES"};
+  if (event.kind == "went back") return {"the method went back " + event.detail, "ended with an earlier iterate", ""};
+  if (event.kind == "overflow") return {event.detail, "stopped before an overflow", ""};
+  return {};
 }
 
 void fill(const SolveReport& report, double attained, SolveResult& result) {
@@ -134,8 +149,10 @@ void fill(const SolveReport& report, double attained, SolveResult& result) {
   result.applications = report.preconditionerApplications;
   result.reductions = report.reductionsBlocking + report.reductionsNonblocking;
   result.atRounding = report.reason == StopReason::AttainableAccuracy;
+  result.products = report.operatorApplications;
+  result.times = {report.seconds.operatorSeconds, report.seconds.preconditioner, report.seconds.reductionWait};
   for (const auto& event : report.events) {
-    if (isStep(event)) result.steps.push_back(event.detail);
+    if (auto step = stepOf(event); !step.counted.empty()) result.steps.push_back(std::move(step));
   }
 }
 
@@ -235,8 +252,13 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   solver.setParameters(limits);
   solver.setProblem(own.problem);
   SolveResult result;
+  const long products = own.product->applications();
+  const double seconds = own.product->seconds();
   result.converged = solver.solve() == Belos::Converged;
   result.iterations = solver.getNumIters();
+  result.products = own.product->applications() - products;
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  result.times = {own.product->seconds() - seconds, unknown, unknown};
   if (kept.reporting != nullptr) fill(kept.reporting->report(), solver.achievedTol(), result);
   copyOut(*own.d, system.d);
   return result;

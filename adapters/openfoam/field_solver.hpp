@@ -12,6 +12,7 @@
 #include "adapters/openfoam/assembled_preconditioner.hpp"
 #include "adapters/openfoam/cell_map.hpp"
 #include "adapters/openfoam/native_actions.hpp"
+#include "adapters/openfoam/run_summary.hpp"
 #include "adapters/openfoam/settings.hpp"
 
 namespace capstan::foam {
@@ -33,16 +34,25 @@ struct FieldSystem {
   double* d;  ///< the solution
 };
 
-/// Outcome of one solve. Identical on all ranks.
+/// What was done where a method failed.
+struct LadderStep {
+  std::string message;      ///< for the user, when it happens
+  std::string counted;      ///< in a few words, the same each time: counted at the end of the run
+  std::string fallsBackTo;  ///< what goes on; empty: the same as before
+};
+
+/// Outcome of one solve. Identical on all ranks, but for the seconds.
 struct SolveResult {
   bool converged = false;
-  bool atRounding = false;         ///< unconverged, since rounding allows no smaller residual
-  bool counted = false;            ///< what follows is known: of Capstan's own solvers only
-  double attained = 0;             ///< || r - A d ||_1 / || r ||_1 at the end, computed
-  long reductions = 0;             ///< all-reduces of the solve, blocking and nonblocking
-  long applications = 0;           ///< of the preconditioner
-  int iterations = 0;              ///< known of every solver
-  std::vector<std::string> steps;  ///< of the method's own ladder: what it did about breakdowns
+  bool atRounding = false;        ///< unconverged, since rounding allows no smaller residual
+  bool counted = false;           ///< what follows is known: of Capstan's own solvers only
+  double attained = 0;            ///< || r - A d ||_1 / || r ||_1 at the end, computed
+  long reductions = 0;            ///< all-reduces of the solve, blocking and nonblocking
+  long applications = 0;          ///< of the preconditioner
+  int iterations = 0;             ///< known of every solver
+  long products = 0;              ///< with A; known of every solver
+  PhaseTimes times;               ///< NaN where the solver does not tell
+  std::vector<LadderStep> steps;  ///< of the method's own ladder: what it did about breakdowns
 };
 
 /// Member functions are collective over the mesh's communicator unless said otherwise. They throw std::exception for

@@ -16,29 +16,69 @@ std::string perIteration(const SolveCost& cost, long count) {
 
 }  // namespace
 
-void RunSummary::add(const SolveCost& cost) {
-  auto row = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) {
-    return r.sum.field == cost.field && r.sum.method == cost.method && r.sum.preconditioner == cost.preconditioner;
-  });
-  if (row == rows_.end()) {
-    rows_.push_back({});
-    row = rows_.end() - 1;
-    row->sum.field = cost.field;
-    row->sum.method = cost.method;
-    row->sum.preconditioner = cost.preconditioner;
-    row->sum.hasReductions = true;
+PhaseTimes& PhaseTimes::operator+=(const PhaseTimes& other) {
+  product += other.product;
+  preconditioner += other.preconditioner;
+  reductions += other.reductions;
+  return *this;
+}
+
+bool SolveTotals::matches(const SolveCost& cost) const {
+  return sum.field == cost.field && sum.method == cost.method && sum.preconditioner == cost.preconditioner;
+}
+
+void SolveTotals::add(const SolveCost& cost) {
+  if (solves == 0) {
+    sum.field = cost.field;
+    sum.method = cost.method;
+    sum.preconditioner = cost.preconditioner;
+    sum.hasReductions = true;
+    sum.initialResidual = cost.initialResidual;
   }
-  ++row->solves;
-  row->unconverged += cost.converged || cost.atRounding ? 0 : 1;
-  row->sum.iterations += cost.iterations;
-  row->sum.passes += cost.passes;
-  row->sum.hasReductions = row->sum.hasReductions && (cost.hasReductions || cost.iterations == 0);
-  row->sum.builds += cost.builds;
-  row->sum.reductions += cost.reductions;
-  row->sum.applications += cost.applications;
-  row->sum.checks += cost.checks;
-  row->sum.setupSeconds += cost.setupSeconds;
-  row->sum.solveSeconds += cost.solveSeconds;
+  ++solves;
+  unconverged += cost.converged || cost.atRounding ? 0 : 1;
+  sum.iterations += cost.iterations;
+  sum.passes += cost.passes;
+  sum.hasReductions = sum.hasReductions && (cost.hasReductions || cost.iterations == 0);
+  sum.builds += cost.builds;
+  sum.reductions += cost.reductions;
+  sum.applications += cost.applications;
+  sum.checks += cost.checks;
+  sum.setupSeconds += cost.setupSeconds;
+  sum.solveSeconds += cost.solveSeconds;
+  sum.products += cost.products;
+  sum.times += cost.times;
+  sum.finalResidual = cost.finalResidual;
+}
+
+void RunSummary::add(const SolveCost& cost) {
+  auto row = std::find_if(rows_.begin(), rows_.end(), [&](const SolveTotals& r) { return r.matches(cost); });
+  if (row == rows_.end()) row = rows_.insert(row, SolveTotals());
+  row->add(cost);
+  count(cost);
+}
+
+void RunSummary::count(const SolveCost& cost) {
+  auto field =
+      std::find_if(failures_.begin(), failures_.end(), [&](const Failures& f) { return f.field == cost.field; });
+  if (field == failures_.end()) {
+    field = failures_.insert(field, Failures());
+    field->field = cost.field;
+  }
+  ++field->solves;
+  field->unconverged += cost.converged || cost.atRounding ? 0 : 1;
+  for (const auto& step : cost.steps) ++field->steps[step];
+}
+
+void RunSummary::printFailures(std::ostream& out) const {
+  for (const auto& field : failures_) {
+    if (field.unconverged == 0 && field.steps.empty()) continue;
+    out << fmt::format("Capstan: {}: {} of {} solve{} not converged", field.field, field.unconverged, field.solves,
+                       field.solves == 1 ? "" : "s");
+    for (const auto& [step, times] : field.steps) out << fmt::format("; {} {}", times, step);
+    out << "\n";
+  }
+  out.flush();
 }
 
 void RunSummary::print(std::ostream& out, int ranks) const {

@@ -4,12 +4,22 @@
 /// What all solves of a run cost, field by field: printed once at its end.
 
 #include <iosfwd>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace capstan::foam {
 
-/// The cost of one solve.
+/// Seconds of a Krylov method on this rank, of which it is known what they were spent on; NaN: not known.
+struct PhaseTimes {
+  double product = 0;
+  double preconditioner = 0;
+  double reductions = 0;  ///< waiting for them
+
+  PhaseTimes& operator+=(const PhaseTimes& other);
+};
+
+/// The cost of one solve, and how it went.
 struct SolveCost {
   std::string field;
   std::string method;
@@ -25,6 +35,23 @@ struct SolveCost {
   int builds = 0;              ///< times the preconditioner was built or renewed
   double setupSeconds = 0;     ///< matrix and preconditioner
   double solveSeconds = 0;     ///< everything else
+  long products = 0;           ///< with A, those for OpenFOAM's residual included
+  PhaseTimes times;
+  double initialResidual = 0;  ///< OpenFOAM's
+  double finalResidual = 0;
+  std::vector<std::string> steps;  ///< what was done where it failed, in words that are counted
+  std::string fellBackTo;          ///< what went on in the end; empty: what the user asked for
+};
+
+/// Solves of one field with one method and preconditioner, added up. Local.
+struct SolveTotals {
+  SolveCost sum;  ///< residuals: the first of the first solve, the last of the last one
+  long solves = 0;
+  long unconverged = 0;  ///< those left at the level of rounding are none
+
+  /// Whether \p cost belongs to the same field, method and preconditioner.
+  bool matches(const SolveCost& cost) const;
+  void add(const SolveCost& cost);
 };
 
 /// Costs added up by field, method and preconditioner, in order of appearance. Local.
@@ -33,14 +60,20 @@ class RunSummary {
   void add(const SolveCost& cost);
   /// Writes the table; nothing when no solve was added.
   void print(std::ostream& out, int ranks) const;
+  /// A line for each field whose solves did not all go as asked: how many did not converge, what was done how often.
+  void printFailures(std::ostream& out) const;
 
  private:
-  struct Row {
-    SolveCost sum;
+  struct Failures {
+    std::string field;
     long solves = 0;
     long unconverged = 0;
+    std::map<std::string, long> steps;
   };
-  std::vector<Row> rows_;
+  void count(const SolveCost& cost);
+
+  std::vector<SolveTotals> rows_;
+  std::vector<Failures> failures_;
 };
 
 }  // namespace capstan::foam

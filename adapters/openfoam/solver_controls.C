@@ -5,6 +5,7 @@
 #include "IOmanip.H"
 #include "ITstream.H"
 #include "Switch.H"
+#include "adapters/openfoam/dictionary_checks.H"
 #include "adapters/openfoam/solver_controls.H"
 #include "adapters/values/truth_words.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
@@ -17,19 +18,6 @@ namespace {
 
 using Foam::dictionary;
 using Foam::token;
-
-std::string join(const std::vector<std::string>& words) {
-  std::string text;
-  for (const auto& word : words) {
-    text += (text.empty() ? "" : ", ") + word;
-  }
-  return text;
-}
-
-[[noreturn]] void fail(const dictionary& dict, const std::string& message) {
-  FatalIOErrorInFunction(dict) << message.c_str() << Foam::exit(Foam::FatalIOError);
-  std::abort();  // FatalIOError does not return
-}
 
 std::string tokenText(const token& item) {
   if (item.isWord()) {
@@ -95,18 +83,6 @@ Settings toSettings(const dictionary& dict, const std::vector<std::string>& exce
     }
   }
   return settings;
-}
-
-void warnUnknown(const dictionary& dict, const std::vector<std::string>& known) {
-  static std::set<std::string> warned;
-  for (const auto& item : dict) {
-    const std::string key = item.keyword();
-    if (std::find(known.begin(), known.end(), key) == known.end() && warned.insert(dict.name() + "/" + key).second) {
-      IOWarningInFunction(dict) << "solver capstan does not know the entry '" << key.c_str()
-                                << "' and makes no use of it" << didYouMean(key, known).c_str() << Foam::nl
-                                << "    It knows: " << join(known).c_str() << Foam::endl;
-    }
-  }
 }
 
 using Native = Foam::lduMatrix::preconditioner;
