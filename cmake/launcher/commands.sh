@@ -11,6 +11,7 @@ usage: ./capstan <command> [arguments]          ./capstan <command> --help
   build    build the libraries and capstan-solve
   run      run a case of app-inputs/
   solve    solve the systems of a deck (a YAML file)
+  plot     draw the solves of a run, from the file that tells them
   list     show the solvers and their parameters
   test     build and run all tests
   bench    measure kernels and solvers
@@ -181,6 +182,28 @@ command_solve() {
   [[ $ranks -le $(nproc) ]] || kinds+=(--oversubscribed)
   export_run_environment "${kinds[@]}"
   exec mpirun -n "$ranks" "$build_dir/bin/capstan-solve" "${arguments[@]}"
+}
+
+help_plot() {
+  cat <<'TEXT'
+usage: ./capstan plot <file> [--fields NAME ...] [--out PICTURE]
+
+Draws iterations, all-reduces an iteration, seconds by phase and outcomes of each field over the run. The file is
+capstanReport.csv (the function object capstanReport in OpenFOAM), or a report or a history of capstan-solve:
+  ./capstan plot case/postProcessing/watch/0/capstanReport.csv
+  ./capstan plot report.json      the report of ./capstan solve, or of the parameter "Report File"
+  ./capstan plot history.csv      the history of ./capstan solve, or of the parameter "History File"
+The picture has the file's name with .png where --out names no other: PNG, SVG or PDF.
+TEXT
+}
+
+command_plot() {
+  local python=python3
+  [[ $# -gt 0 ]] || fail_usage "plot wants a file: capstanReport.csv, a report or a history" "See: ./capstan plot --help"
+  ensure_packages plot
+  # Debian's packages, matplotlib among them, serve Debian's Python.
+  ! on_debian || python=/usr/bin/python3
+  exec "$python" "$root/perf/plot" "$@"
 }
 
 help_list() {

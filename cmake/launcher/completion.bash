@@ -93,6 +93,19 @@ _capstan() {
       fi
       [[ ${#COMPREPLY[@]} -gt 0 ]] || _capstan_offer_files
       ;;
+    plot)
+      case $previous in
+        --fields) ;;
+        *)
+          if [[ $current == -* ]]; then
+            _capstan_offer "$options"
+          else
+            _capstan_offer_files .csv
+            _capstan_offer_files .json
+          fi
+          ;;
+      esac
+      ;;
     build)
       if [[ $current == -D* ]]; then
         _capstan_offer "$(sed -nE 's/^ *(option|set)\((CAPSTAN_[A-Z_]+).*/-D\2=/p' "$root"/cmake/Capstan{Options,Baseline}.cmake)"

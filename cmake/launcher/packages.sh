@@ -12,12 +12,13 @@ declare -A packages=(
   [openfoam]="openfoam openfoam-examples dpkg-dev"
   [petsc]="libpetsc-real-dev pkg-config"
   [bench]="python3-matplotlib mpich libmpich-dev"
+  [plot]="python3 python3-matplotlib"
   [docs]="doxygen"
   [test]="clang-format shellcheck doxygen valgrind"
 )
 declare -A packages_of_unstable=([build]="libhypre-dev")
 # Programs that other systems must have, by the same reasons.
-declare -A tools=([build]="cmake ninja c++ mpicxx mpirun python3" [docs]="doxygen")
+declare -A tools=([build]="cmake ninja c++ mpicxx mpirun python3" [plot]="python3" [docs]="doxygen")
 os_release=/etc/os-release
 
 # The release of Debian this is, where it is one that Capstan knows: 12, 13 or unstable. Else false.

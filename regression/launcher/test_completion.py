@@ -72,6 +72,13 @@ class OfTheLauncher(unittest.TestCase):
         self.assertIn("laplace2d", offered("./capstan", "bench", "la"))
         self.assertEqual(offered("./capstan", "build", "-DCAPSTAN_B"), ["-DCAPSTAN_BENCHMARKS=", "-DCAPSTAN_BASELINE="])
         self.assertEqual(offered("./capstan", "solve", "deck.yaml", "--ranks", ""), [])
+        self.assertEqual(offered("./capstan", "plot", "run.csv", "--"), ["--fields", "--out", "--help"])
+
+    def test_files_to_draw_are_offered(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("one.csv", "two.json", "three.yaml"):
+                (pathlib.Path(folder) / name).touch()
+            self.assertEqual(offered(LAUNCHER, "plot", "", folder=folder), ["one.csv", "two.json"])
 
     def test_a_launcher_that_is_not_there_offers_nothing(self):
         self.assertEqual(offered("./nowhere/capstan", ""), [])
