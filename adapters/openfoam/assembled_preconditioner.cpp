@@ -21,9 +21,6 @@
 namespace capstan::foam {
 namespace {
 
-// A preset whose cycle needs no global reduction.
-constexpr const char* defaultMueLuFile = "no_reductions";
-
 std::string fingerprint(const PreconditionerChoice& choice) {
   return choice.name + "\n" + choice.file + "\n" + fingerprint(choice.settings);
 }

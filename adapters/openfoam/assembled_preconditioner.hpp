@@ -40,6 +40,9 @@ struct PreconditionerChoice {
   Settings settings;  ///< on top of the file or preset
 };
 
+/// What muelu takes where no file is named: a preset whose cycle needs no global reduction.
+constexpr const char* defaultMueLuFile = "no_reductions";
+
 /// A preconditioner on the matrix it was built for, kept from solve to solve.
 ///
 /// The matrix changes only together with the preconditioner: one that is kept would else mix new coefficients with

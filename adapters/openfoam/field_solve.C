@@ -3,6 +3,7 @@
 #include <cfenv>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "PrecisionAdaptor.H"
 #include "adapters/openfoam/field_solve.H"
@@ -90,6 +91,9 @@ Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scal
   prepare(psi);
   Foam::solverPerformance performance(printedName(cost_.method), self_.fieldName());
   norms_ = firstResidual(psi, source);
+  const double first = norms_.one;
+  const auto maxIter = limits_.maxIter;
+  SystemDump dump(controls_.dump, context_->dump, psi);
   performance.initialResidual() = norms_.one / normFactor_;
   performance.finalResidual() = performance.initialResidual();
   system_.matrix.setResidualField(Foam::ConstPrecisionAdaptor<Foam::scalar, Foam::solveScalar>(residual_)(),
@@ -111,6 +115,8 @@ Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scal
   cost_.finalResidual = performance.finalResidual();
   recordSolve(cost_, controls_.summary);
   if (SolveRecorder::wanted()) SolveRecorder::record(solveOrigin(system_.matrix, self_.fieldName()), cost_);
+  dump.finish(system_, component_, sign_, source, cost_,
+              {solverFor(*preconditioner_), *preconditioner_, first > 0 ? target(performance) / first : 1, maxIter});
   return performance;
 }
 
@@ -208,8 +214,7 @@ const AssembledPreconditioner* FieldSolve::assembled(const Rung& rung) {
   cost_.setupSeconds += MPI_Wtime() - start;
   const auto& findings = context_->findings();
   if (built && !findings.remark.empty()) {
-    warn({"preconditioner " + rung.preconditioner.name + ": " + findings.remark, "with a remark on the preconditioner",
-          ""});
+    remark("preconditioner " + rung.preconditioner.name + ": " + findings.remark);
   }
   if (findings.unusable.empty()) return preconditioner;
   warn({"preconditioner " + rung.preconditioner.name + " is of no use here: " + findings.unusable,
@@ -339,6 +344,14 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
 }
 
 double FieldSolve::digitsFrom(double first) const { return norms_.one > 0 ? std::log10(first / norms_.one) : 0; }
+
+void FieldSolve::remark(const std::string& message) const {
+  static std::set<std::string> told;
+  if (told.insert(context_->label() + message).second) {
+    WarningInFunction << "solver capstan, field " << context_->label().c_str() << ": " << message.c_str()
+                      << " (told once a field)" << Foam::endl;
+  }
+}
 
 // Once in full, then in a line; a field may fail in every step.
 void FieldSolve::warn(const LadderStep& step) {

@@ -203,6 +203,15 @@ void LduCsr::values(const LduSystem& system, Foam::direction component, double s
   }
 }
 
+Foam::word LduCsr::unsupportedPatch(const LduSystem& system) {
+  forAll(system.interfaces, patch) {
+    if (system.interfaces.set(patch) && !isSupported(system.interfaces[patch].interface())) {
+      return patchName(system.matrix, patch);
+    }
+  }
+  return "";
+}
+
 std::uint64_t LduCsr::fingerprint(const LduSystem& system) {
   std::uint64_t hash = 0;
   const auto& addressing = system.matrix.lduAddr();

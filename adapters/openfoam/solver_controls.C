@@ -237,8 +237,8 @@ UpdatePolicy readPolicy(const dictionary& caching, const char* what, bool allowA
 
 const std::vector<std::string>& knownKeys() {
   static const std::vector<std::string> keys = [] {
-    std::vector<std::string> known{"solver",  "method",  "preconditioner", "tolerance", "relTol", "minIter",
-                                   "maxIter", "capstan", "caching",        "verify",    "summary"};
+    std::vector<std::string> known{"solver",  "method",  "preconditioner", "tolerance", "relTol",  "minIter",
+                                   "maxIter", "capstan", "caching",        "verify",    "summary", "dumpSystems"};
     known.insert(known.end(), gamgKeys.begin(), gamgKeys.end());
     known.insert(known.end(), otherKeys.begin(), otherKeys.end());
     return known;
@@ -301,6 +301,7 @@ SolverControls readControls(const dictionary& dict, bool symmetric) {
     controls.matrixUpdate = readPolicy(caching, "matrix", false);
     controls.preconditionerUpdate = readPolicy(caching, "preconditioner", true);
   }
+  controls.dump = readDumpControls(dict);
   controls.verify = dict.getOrDefault<Foam::Switch>("verify", false);
   const char* environment = std::getenv("CAPSTAN_FOAM_SUMMARY");
   const bool byEnvironment = environment != nullptr && *environment != '\0' && std::string(environment) != "0";

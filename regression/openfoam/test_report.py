@@ -125,7 +125,8 @@ class Report(unittest.TestCase):
         self.assertEqual(len(read(case / "postProcessing/watch/0/capstanReport_0.csv")), 12)
 
     def test_chosen_fields_and_steps(self):
-        case = prepare("chosen", report=functions('fields (p "U[xy]"); executeControl timeStep; executeInterval 2; writeControl timeStep;  writeInterval 2;'))
+        case = prepare("chosen", report=functions('fields (p "U[xy]"); executeControl timeStep; executeInterval 2; '
+                                                     'writeControl timeStep; writeInterval 2;'))
         launch(case)
         rows = read(case / "postProcessing/watch/0/capstanReport.csv")
         self.assertEqual([(row["time"], name_of(row)) for row in rows], [("0.04", "Ux"), ("0.04", "Uy"), ("0.04", "p")])
