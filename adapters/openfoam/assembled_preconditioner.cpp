@@ -43,7 +43,9 @@ preconditioning::PreconditionerOptions optionsOf(const PreconditionerChoice& cho
     options.origin = choice.file.empty() ? defaultMueLuFile : choice.file;
     options.parameters = readMueLuFile(options.origin);
   }
-  copySettings(choice.settings, nullptr, options.parameters);
+  Teuchos::ParameterList own;
+  copySettings(choice.settings, nullptr, own);
+  preconditioning::overrideParameters(options.parameters, own);
   // A hierarchy is kept only where the user asked MueLu to; a factorisation always keeps its sparsity.
   const bool keepStructure = choice.name != "muelu" || options.parameters.isParameter("reuse: type");
   options.recompute = !keepStructure;
