@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "adapters/openfoam/capstan_solver.H"
 #include "adapters/openfoam/field_solve.H"
+#include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/solver_controls.H"
 #include "addToRunTimeSelectionTable.H"
 
@@ -18,7 +19,8 @@ capstanSolver::capstanSolver(const word& fieldName, const lduMatrix& matrix,
 
 solverPerformance capstanSolver::solve(scalarField& psi, const scalarField& source, const direction component) const {
   const auto controls = capstan::foam::readControls(controlDict_, matrix_.symmetric());
-  const capstan::foam::Limits limits{tolerance_, relTol_, minIter_, maxIter_};
+  const capstan::foam::Limits limits{tolerance_, relTol_, minIter_, maxIter_,
+                                     capstan::foam::scalesResiduals(controlDict_)};
   capstan::foam::FieldSolve solve(*this, {matrix_, interfaceBouCoeffs_, interfaces_}, component, controls, limits);
   try {
     return solve.run(psi, source);

@@ -7,6 +7,7 @@
 
 #include "PrecisionAdaptor.H"
 #include "adapters/openfoam/field_solve.H"
+#include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/solve_origin.H"
 #include "adapters/openfoam/solve_recorder.hpp"
 #include "objectRegistry.H"
@@ -123,7 +124,7 @@ Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scal
 // The field that the function object solverInfo of OpenFOAM writes; the same on all ranks.
 bool FieldSolve::wantsResidualField() const {
   const auto& mesh = system_.matrix.mesh();
-  return mesh.hasDb() && mesh.thisDb().foundObject<Foam::scalarIOField>("residual:" + self_.fieldName());
+  return mesh.hasDb() && mesh.thisDb().foundObject<Foam::scalarIOField>(residualFieldName(self_.fieldName()));
 }
 
 // One message: what the residual norm needs, which sign the matrix has, whether some rank's mesh has changed, and
@@ -176,7 +177,7 @@ FieldSolve::Norms FieldSolve::firstResidual(const Foam::scalarField& psi, const 
   sumOverRanks(sums, comm_);
   ++cost_.checks;
   ++cost_.products;
-  normFactor_ = sums[0] + Foam::solverPerformance::small_;
+  normFactor_ = limits_.scaled ? sums[0] + Foam::solverPerformance::small_ : 1;
   return {sums[1], std::sqrt(sums[2])};
 }
 

@@ -6,6 +6,7 @@
 #include "ITstream.H"
 #include "Switch.H"
 #include "adapters/openfoam/dictionary_checks.H"
+#include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/solver_controls.H"
 #include "adapters/values/truth_words.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
@@ -104,8 +105,15 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+std::vector<std::string> together(std::vector<std::string> names, const std::vector<std::string>& more) {
+  for (const auto& name : more) {
+    if (!contains(names, name)) names.push_back(name);
+  }
+  return names;
+}
+
 // What OpenFOAM's multigrid reads; entries of its solver GAMG that a user has left in place serve its preconditioner.
-const std::vector<std::string> gamgKeys{"smoother",
+const std::vector<std::string> baseKeys{"smoother",
                                         "agglomerator",
                                         "cacheAgglomeration",
                                         "nCellsInCoarsestLevel",
@@ -125,6 +133,7 @@ const std::vector<std::string> gamgKeys{"smoother",
                                         "processorAgglomerator",
                                         "nAgglomeratingCells",
                                         "nGlobalCellsInCoarsestLevel"};
+const std::vector<std::string> gamgKeys = together(baseKeys, newMultigridControls());
 // Those of its other solvers, which no preconditioner reads.
 const std::vector<std::string> otherKeys{"nSweeps", "log", "omega", "nDirections"};
 
@@ -192,7 +201,8 @@ void remarkLeftovers(const dictionary& dict, const PreconditionerControls& preco
   std::vector<std::string> left;
   for (const auto& item : dict) {
     const std::string key = item.keyword();
-    if ((!isGamg && contains(gamgKeys, key)) || contains(otherKeys, key)) left.push_back(key);
+    const bool others = (!isGamg && contains(gamgKeys, key)) || contains(otherKeys, key);
+    if (others && !contains(newControls(), key)) left.push_back(key);
   }
   if (left.empty() || !told.insert(dict.name()).second) return;
   Foam::Info << "solver capstan, " << dict.name().c_str() << ": " << join(left).c_str()
@@ -241,7 +251,7 @@ const std::vector<std::string>& knownKeys() {
                                    "maxIter", "capstan", "caching",        "verify",    "summary", "dumpSystems"};
     known.insert(known.end(), gamgKeys.begin(), gamgKeys.end());
     known.insert(known.end(), otherKeys.begin(), otherKeys.end());
-    return known;
+    return together(known, newControls());
   }();
   return keys;
 }
