@@ -102,7 +102,7 @@ foreach(header IN LISTS CAPSTAN_PUBLIC_HEADERS CAPSTAN_INCLUDED_HEADERS)
   get_filename_component(folder "${header}" DIRECTORY)
   install(FILES "${header}" DESTINATION "${CAPSTAN_INSTALL_INCLUDE_ROOT}/${folder}")
 endforeach()
-foreach(target capstan-solve capstanFoam)
+foreach(target capstan-solve capstanFoamTrilinos capstanFoam)
   if(TARGET ${target})
     set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}:$ORIGIN")
     install(

@@ -4,7 +4,15 @@ include(GNUInstallDirs)
 include(CapstanBaseline)
 option(CAPSTAN_WERROR "Treat warnings in Capstan's own code as errors" OFF)
 option(CAPSTAN_PCH "Precompile the Trilinos headers" ON)
-option(CAPSTAN_OPENFOAM "Build libcapstanFoam.so for OpenFOAM" OFF)
+set(CAPSTAN_OPENFOAM
+    OFF
+    CACHE STRING "Build libcapstanFoam.so: OFF, ON (Debian's OpenFOAM, or the one in the environment) or its WM_PROJECT_DIR")
+set(CAPSTAN_OPENFOAM_OPTIONS
+    ""
+    CACHE STRING "Which build of that OpenFOAM, where it has several: its WM_OPTIONS, for example linux64GccDPInt32Opt")
+set(CAPSTAN_OPENFOAM_MPI
+    ""
+    CACHE STRING "Which MPI of that OpenFOAM, where it has several: its FOAM_MPI, for example sys-openmpi")
 option(CAPSTAN_PETSC_PEERS "Build the PETSc peers of the benchmarks" OFF)
 option(CAPSTAN_BENCHMARKS "Build the benchmarks in perf/" ON)
 set(CAPSTAN_SANITIZE

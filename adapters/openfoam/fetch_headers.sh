@@ -98,16 +98,7 @@ else
   tar -x -f "$work"/source/openfoam_*.orig.tar.* -C "$work/tree" --strip-components=1 || fail "cannot unpack $(ls "$work/source")"
 fi
 
-# One flat folder a library, as OpenFOAM's own build makes it with wmakeLnInclude. Templates include their .C files.
-flatten() {
-  [ -d "$work/tree/src/$1" ] || fail "the source package openfoam=$version holds no folder src/$1"
-  mkdir -p "$cache/include/$1"
-  find "$work/tree/src/$1" -type d \( -name lnInclude -o -name Make -o -name noLink \) -prune -o \
-    -type f \( -name '*.[CHh]' -o -name '*.[ch]xx' -o -name '*.type' \) -exec cp -f -t "$cache/include/$1" {} +
-}
-flatten OpenFOAM
-flatten OSspecific/POSIX
-flatten Pstream/mpi
+"$(dirname "$0")/flat_headers.sh" "$work/tree" "$cache/include" || fail "the source package openfoam=$version lacks headers"
 [ -f "$cache/include/OpenFOAM/lduMatrix.H" ] || fail "the source package openfoam=$version holds no lduMatrix.H"
 cp "$work/tree/COPYING" "$cache/include/COPYING" 2>/dev/null || true
 

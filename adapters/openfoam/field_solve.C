@@ -137,7 +137,7 @@ void FieldSolve::prepare(const Foam::scalarField& psi) {
   for (const auto value : psi) {
     sums[1] += value;
   }
-  sums[2] = psi.size();
+  sums[2] = static_cast<double>(psi.size());
   sums[3] = context_->fits(system_) ? 0 : 1;
   const auto seconds = context_->renewal.secondsToShare();
   sums[4] = seconds[0];
@@ -244,7 +244,7 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   correction_.setSize(psi.size());
   if (sign_ < 0) residual_.negate();
   const auto result = context_->solver().solve(
-      rung.solver, tolerance, limit - cost_.iterations,
+      rung.solver, tolerance, asInt(limit - cost_.iterations),
       {native, rung.preconditioner.native, assembledOne, residual_.cdata(), correction_.data()});
   if (sign_ < 0) residual_.negate();
   cost_.iterations += result.iterations;

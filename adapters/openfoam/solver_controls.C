@@ -58,8 +58,8 @@ Setting toSetting(const Foam::entry& item) {
   setting.name = item.keyword();
   const auto& stream = item.stream();
   const token* only = stream.size() == 1 ? &stream[0] : nullptr;
-  if (only != nullptr && only->isLabel()) {
-    setting.value = static_cast<int>(only->labelToken());
+  if (only != nullptr && only->isLabel() && asInt(only->labelToken()) == only->labelToken()) {
+    setting.value = asInt(only->labelToken());
   } else if (only != nullptr && only->isNumber()) {
     setting.value = static_cast<double>(only->number());
   } else if (const auto truth =
@@ -225,7 +225,7 @@ UpdatePolicy readPolicy(const dictionary& caching, const char* what, bool allowA
     policy.kind = UpdatePolicy::Kind::Periodic;
     const dictionary& coeffs = dict.subDict("periodicCoeffs");
     warnUnknown(coeffs, {"frequency"});
-    policy.frequency = coeffs.get<Foam::label>("frequency");
+    policy.frequency = asInt(coeffs.get<Foam::label>("frequency"));
     if (policy.frequency < 1) {
       fail(coeffs, "frequency: found " + std::to_string(policy.frequency) + "; allowed: 1 or more");
     }

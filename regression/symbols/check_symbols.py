@@ -25,12 +25,14 @@ SHARED_DATA = (r"_Z(GV)?N5Belos4Impl19SolverFactoryParentI\w+10factories_E\w*",
 SOLVERS = (r"_Z(GV)?ZN5Belos4Impl19SolverFactoryParentI\w+18get_solverManagers\w*",)
 ALLOWED = {
     "libcapstan.so": (r"capstan_register_solvers", OURS.format("7capstan")) + SHARED_DATA,
-    "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),) + SHARED_DATA + SOLVERS,
+    "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),),
+    "libcapstanFoamTrilinos.so": (OURS.format("7capstan4foam"),) + SHARED_DATA + SOLVERS,
     "libcapstan_latency.so": (r"P?MPI_\w+",),
 }
 REQUIRED = {
     "libcapstan.so": (r"capstan_register_solvers", r"_ZN7capstan15registerSolversEv", r"_ZN5Belos\w+10factories_E\w*"),
-    "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",) + SOLVERS,
+    "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",),
+    "libcapstanFoamTrilinos.so": (r"_ZN7capstan4foam14ensureTrilinosEv",) + SOLVERS,
     "libcapstan_latency.so": (r"MPI_Init", r"MPI_Allreduce", r"MPI_Iallreduce", r"MPI_Wait"),
 }
 HOLDS_KERNELS = ("libcapstan.so",)
