@@ -89,7 +89,9 @@ adopt_options() {
   local folder=$1 cache=$1/CMakeCache.txt
   [[ -f $cache && ! -e $folder/capstan-user-options && ! -e $folder/capstan-options ]] || return 0
   grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" || return 0
-  sed -nE 's/^(CMAKE_BUILD_TYPE|CAPSTAN_(NATIVE|PCH|WERROR)):[A-Z]+=(.*)$/-D\1=\3/p' "$cache" >"$folder/capstan-user-options"
+  # Of CAPSTAN_OPENFOAM, a path: an OpenFOAM other than Debian's.
+  sed -nE -e 's/^(CMAKE_BUILD_TYPE|CAPSTAN_(NATIVE|PCH|WERROR)):[A-Z]+=(.*)$/-D\1=\3/p' \
+    -e 's/^(CAPSTAN_OPENFOAM):[A-Z]+=(\/.*)$/-D\1=\2/p' "$cache" >"$folder/capstan-user-options"
   say "$folder was configured by CMake ($(generator_of "$folder")); its own options stay:" \
     "$(tr '\n' ' ' <"$folder/capstan-user-options")"
 }

@@ -185,6 +185,13 @@ class RealBuilds(LauncherCase):
         self.assertEqual(self.capstan("build", "-DCAPSTAN_NATIVE=ON")[0], 0)
         self.assertEqual(self.cached("CAPSTAN_NATIVE"), "ON", "who asks for it gets it")
 
+    def test_an_openfoam_named_to_cmake_stays(self):
+        for value, expected in (("/opt/OpenFOAM-v2312", "/opt/OpenFOAM-v2312"), ("ON", "OFF")):
+            shutil.rmtree(self.root / "build", ignore_errors=True)
+            self.configure_by_hand("Ninja", f"-DCAPSTAN_OPENFOAM:STRING={value}")
+            self.build()
+            self.assertEqual(self.cached("CAPSTAN_OPENFOAM"), expected)
+
     def test_a_folder_of_the_launcher_takes_new_defaults(self):
         self.build()
         self.on("13")
