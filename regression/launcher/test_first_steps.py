@@ -186,7 +186,7 @@ class RealBuilds(LauncherCase):
         self.assertEqual(self.cached("CAPSTAN_NATIVE"), "ON", "who asks for it gets it")
 
     def test_an_openfoam_named_to_cmake_stays(self):
-        for value, expected in (("/opt/OpenFOAM-v2312", "/opt/OpenFOAM-v2312"), ("ON", "OFF")):
+        for value, expected in (("/opt/OpenFOAM-v2312", "/opt/OpenFOAM-v2312"), ("OFF", "ON")):
             shutil.rmtree(self.root / "build", ignore_errors=True)
             self.configure_by_hand("Ninja", f"-DCAPSTAN_OPENFOAM:STRING={value}")
             self.build()
