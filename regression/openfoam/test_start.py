@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""The commands of docs/openfoam.md that start a case on Debian, with nothing else in the environment, and then with Capstan.
+
+usage: test_start.py BUILD
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path()
+
+
+def commands():
+    """The block of commands that begins with WM_PROJECT_DIR."""
+    text = (ROOT / "docs/openfoam.md").read_text(encoding="utf-8")
+    return re.search(r"```sh\n(export WM_PROJECT_DIR=.*?)```", text, re.DOTALL)[1].splitlines()
+
+
+class Start(unittest.TestCase):
+    def sh(self, lines, folder):
+        # What a container or the tests' environment says of MPI is no part of the recipe, but needed to run as root.
+        env = {key: text for key, text in os.environ.items() if not key.startswith(("WM_", "FOAM_"))}
+        done = subprocess.run(["bash", "-e"], input="\n".join(lines), cwd=folder, env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, text=True, timeout=240, check=False)
+        self.assertEqual(done.returncode, 0, done.stdout[-6000:])
+        return done.stdout
+
+    def test_case_without_and_with_capstan(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            lines = commands()
+            self.assertIn("icoFoam", lines)
+            self.assertRegex(self.sh(lines, scratch), r"PCG:\s+Solving for p")
+            case = pathlib.Path(scratch) / "cavity"
+            with open(case / "system/controlDict", "a", encoding="utf-8") as file:
+                file.write(f'libs ("{BUILD}/lib/libcapstanFoam.so");\n')
+            solution = case / "system/fvSolution"
+            text = solution.read_text(encoding="utf-8")
+            self.assertRegex(text, r"solver\s+PCG;")
+            solution.write_text(re.sub(r"(solver\s+)PCG;", r"\1capstan;", text), encoding="utf-8")
+            self.assertRegex(self.sh([lines[0], "icoFoam"], case), r"capstan_cg:\s+Solving for p")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
