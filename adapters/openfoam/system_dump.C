@@ -5,6 +5,7 @@
 
 #include "OSspecific.H"
 #include "adapters/openfoam/dictionary_checks.H"
+#include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/solver_controls.H"
 #include "adapters/openfoam/system_dump.H"
 #include "adapters/openfoam/system_files.hpp"
@@ -41,7 +42,7 @@ ReplayChoice replayOf(const DumpedChoice& dumped, const std::string& field, bool
   choice.name = field;
   choice.solver = dumped.solver;
   choice.tolerance = std::clamp(dumped.target, 1e-30, 1.0);  // a deck takes no 0
-  choice.maxIterations = dumped.maxIterations;
+  choice.maxIterations = asInt(dumped.maxIterations);
   std::string remark;
   choice.preconditioner = nearestInDeck(dumped.preconditioner, symmetric, remark);
   choice.remarks = {"A system of OpenFOAM, written by dumpSystems. Solve it with: capstan-solve <this file>"};
@@ -62,12 +63,12 @@ std::array<double, 3> survey(const LduSystem& system, const Foam::scalarField& s
     sums[1] += static_cast<double>(bad);
   };
   for (const auto* values : {&system.matrix.diag(), &system.matrix.lower(), &system.matrix.upper()}) {
-    sums[0] += values->size();
+    sums[0] += static_cast<double>(values->size());
     notFinite(*values);
   }
   forAll(system.interfaces, patch) {
     if (!system.interfaces.set(patch)) continue;
-    sums[0] += system.interfaceBouCoeffs[patch].size();
+    sums[0] += static_cast<double>(system.interfaceBouCoeffs[patch].size());
     notFinite(system.interfaceBouCoeffs[patch]);
   }
   notFinite(source);
