@@ -20,6 +20,15 @@ foreach(program capstan capstan-solve)
   endif()
 endforeach()
 
+# Both sides for OpenFOAM, where they are built: wmake needs the Trilinos side (adapters/openfoam/Make/options).
+file(GLOB built RELATIVE "${BUILD}/lib" "${BUILD}/lib/libcapstanFoam*.so")
+foreach(library IN LISTS built)
+  file(GLOB_RECURSE installed "${WORK}/prefix/lib*/${library}")
+  if(NOT installed)
+    message(FATAL_ERROR "the installation holds no ${library}")
+  endif()
+endforeach()
+
 # Nothing installed may point back into the source or build tree.
 file(GLOB_RECURSE package "${WORK}/prefix/*Capstan*.cmake")
 if(NOT package)
