@@ -311,6 +311,13 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
   const double start = MPI_Wtime();
   const double setUp = cost_.setupSeconds;
   const double first = norms_.one;
+  // A limit made for multigrid counts cycles.
+  const Foam::label cycles = limits_.maxIter;
+  const auto limitOf = [&](const PreconditionerControls& preconditioner) {
+    const bool counted = learns_ && controls_.multigridFirst && &preconditioner != &controls_.multigrid;
+    return counted ? PreconditionerTrial::work * cycles : cycles;
+  };
+  limits_.maxIter = limitOf(*preconditioner_);
   const SolverChoice& solver = solverFor(*preconditioner_);
   Ending ending = climb({solver, *preconditioner_, false}, psi, performance);
   const bool failed = ending == Ending::Failed;
@@ -323,9 +330,9 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
     const bool plain = preconditioner_ == &controls_.preconditioner;
     const auto& other = plain ? controls_.multigrid : controls_.preconditioner;
     warn({preconditioner_->name + " does not meet the tolerance within maxIter; " + other.name +
-              " goes on, for as many iterations again",
+              " goes on, with a limit of its own",
           "by " + other.name + " after maxIter", other.name});
-    limits_.maxIter += cost_.iterations;
+    limits_.maxIter = cost_.iterations + limitOf(other);
     ending = climb({solverFor(other), other, false}, psi, performance);
   }
   if (ending == Ending::Failed && kept_) {

@@ -216,9 +216,10 @@ class Entries(unittest.TestCase):
 
     def test_a_limit_made_for_multigrid(self):
         """No preconditioner is named: the limit is not one for that which was chosen."""
-        log = self.accepted("limit", "method capstan_cg; tolerance 1e-9; maxIter 100;")
-        for solve in self.pressure_solves(log):
-            self.assertLess(solve.final, 1e-9)
+        for limit in (100, 9):
+            log = self.accepted("limit", f"method capstan_cg; tolerance 1e-9; maxIter {limit};")
+            for solve in self.pressure_solves(log):
+                self.assertLess(solve.final, 1e-9, limit)
 
     def test_maximum_iterations(self):
         log = self.accepted("max", f"method {METHOD}; preconditioner none; maxIter 7; tolerance 1e-12;")
