@@ -129,9 +129,12 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   // With a left preconditioner b - A x may grow for many cycles while what GMRES minimises falls.
   unchanged_ = now > (1 - tuned::unchanged) * bestAttained_ && norms.native > (1 - tuned::unchanged) * bestNative_;
   if (!unchanged_) idle_ = 0;
-  if (claimed && measure_ != nullptr && trusts(norms, recursive_)) {
+  const double later = std::pow(tuned::laterClaims, tooEarly_ + 1);
+  if (claimed && measure_ != nullptr && now > criteria_.tolerance && later > tuned::leastPart &&
+      trusts(norms, recursive_)) {
     // The recursion is right; the ratio of the two norms has changed since it was last measured.
-    target_ = criteria_.tolerance * std::max(tuned::leastPart, std::pow(tuned::laterClaims, ++tooEarly_));
+    ++tooEarly_;
+    target_ = criteria_.tolerance * later;
   } else if (claimed) {
     // Fruitless also where both are zero, and a test says no.
     fruitless_ = now < tuned::progress * bestAttained_ ? 0 : fruitless_ + 1;

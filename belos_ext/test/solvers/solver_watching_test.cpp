@@ -130,6 +130,17 @@ TEST_P(Watching, UserTestThatNeverPassesKeepsTheSolveFromConverging) {
   EXPECT_TRUE(allFinite(*system.x));
 }
 
+TEST_P(Watching, NeitherDoesItGoOnForEverInTheOneNorm) {
+  Params p;
+  p.set("Residual Norm", "OneNorm");
+  const auto solver = solverOf(GetParam(), p);
+  solver->setUserConvStatusTest(rcp(new Watcher([](Iteration&) { return false; })), Combo::AND);
+  const System system = plain();
+  const Outcome outcome = solve(*solver, system);
+  EXPECT_FALSE(outcome.converged);
+  EXPECT_TRUE(allFinite(*system.x));
+}
+
 TEST_P(Watching, DebugTestSeesResidualsAndUpdates) {
   const System system = plain();
   const auto guess = copyOf(*system.x);
