@@ -112,7 +112,7 @@ class Words(unittest.TestCase):
     def test_leftovers_are_those_of_the_adapter(self):
         """What the adapter keeps for multigrid or tells to have no effect."""
         text = (ROOT / "adapters/openfoam/solver_controls.C").read_text(encoding="utf-8")
-        lists = [re.search(rf"> {name}{{([^}}]*)}};", text)[1] for name in ("gamgKeys", "otherKeys")]
+        lists = [re.search(rf"> {name}{{([^}}]*)}};", text)[1] for name in ("baseKeys", "otherKeys")]
         keys = [key for words in lists for key in re.findall(r'"(\w+)"', words)]
         self.assertEqual(sorted(solvers.LEFTOVERS), sorted(["preconditioner", *keys]))
 
