@@ -2,45 +2,31 @@
 
 #include <fmt/format.h>
 
-#include <Teuchos_CommHelpers.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <Tpetra_Operator.hpp>
-#include <array>
 #include <cmath>
 
 #include "adapters/preconditioners/random_entries.hpp"
+#include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan::preconditioning {
 namespace {
 
-double localDot(const MultiVector& x, std::size_t i, const MultiVector& y, std::size_t j) {
-  const auto a = x.getData(i), b = y.getData(j);
-  double sum = 0;
-  for (int k = 0; k < a.size(); ++k) sum += a[k] * b[k];
-  return sum;
-}
-
-template <std::size_t N>
-std::array<double, N> sumOverRanks(const MultiVector& any, const std::array<double, N>& local) {
-  std::array<double, N> sums{};
-  Teuchos::reduceAll<int, double>(*any.getMap()->getComm(), Teuchos::REDUCE_SUM, static_cast<int>(N), local.data(),
-                                  sums.data());
-  return sums;
-}
+using Batch =
+    ReductionBatch<TpetraTypes<double, Matrix::local_ordinal_type, Matrix::global_ordinal_type, Matrix::node_type>>;
 
 /// e <- e - M^-1 A e, a few times from a random e: the last step's factor, which is near that of the slowest part.
 double contractionOf(const Operator& a, const Operator& m, const MultiVector& first) {
   constexpr int steps = 3;
   MultiVector e(first, Teuchos::Copy), image(first.getMap(), 1), correction(first.getMap(), 1);
-  double before = 0, after = 0;
+  double before = 0;
   for (int step = 0; step < steps; ++step) {
-    if (step == steps - 1) before = sumOverRanks<1>(e, {localDot(e, 0, e, 0)})[0];
+    if (step == steps - 1) before = e.getVector(0)->norm2();
     a.apply(e, image);
     m.apply(image, correction);
     e.update(-1, correction, 1);
   }
-  after = sumOverRanks<1>(e, {localDot(e, 0, e, 0)})[0];
-  return before > 0 ? std::sqrt(after / before) : 0;
+  return before > 0 ? e.getVector(0)->norm2() / before : 0;
 }
 
 }  // namespace
@@ -49,8 +35,11 @@ PreconditionerCheck checkPreconditioner(const Operator& a, const Operator& m, bo
   MultiVector u(m.getDomainMap(), 2), z(m.getRangeMap(), 2);
   fillRandom(u, 1);
   m.apply(u, z);
-  const auto [uu, vv, uv, vu] =
-      sumOverRanks<4>(u, {localDot(u, 0, z, 0), localDot(u, 1, z, 1), localDot(u, 0, z, 1), localDot(u, 1, z, 0)});
+  Batch batch(u.getMap()->getComm());
+  const auto product = [&](std::size_t i, std::size_t j) { return batch.dot(*u.getVector(i), *z.getVector(j)); };
+  const auto first = product(0, 0), second = product(1, 1), across = product(0, 1), back = product(1, 0);
+  batch.reduce();
+  const double uu = batch[first], vv = batch[second], uv = batch[across], vu = batch[back];
   PreconditionerCheck check;
   check.finite = std::isfinite(uu) && std::isfinite(vv) && std::isfinite(uv) && std::isfinite(vu);
   if (!check.finite || u.getGlobalLength() == 0) return check;
