@@ -36,7 +36,7 @@ void SolveTotals::add(const SolveCost& cost) {
     sum.initialResidual = cost.initialResidual;
   }
   ++solves;
-  unconverged += cost.converged || cost.atRounding ? 0 : 1;
+  unconverged += cost.isUnconverged() ? 1 : 0;
   sum.iterations += cost.iterations;
   sum.passes += cost.passes;
   sum.hasReductions = sum.hasReductions && (cost.hasReductions || cost.iterations == 0);
@@ -66,7 +66,7 @@ void RunSummary::count(const SolveCost& cost) {
     field->field = cost.field;
   }
   ++field->solves;
-  field->unconverged += cost.converged || cost.atRounding ? 0 : 1;
+  field->unconverged += cost.isUnconverged() ? 1 : 0;
   for (const auto& step : cost.steps) ++field->steps[step];
 }
 

@@ -41,6 +41,9 @@ struct SolveCost {
   double finalResidual = 0;
   std::vector<std::string> steps;  ///< what was done where it failed, in words that are counted
   std::string fellBackTo;          ///< what went on in the end; empty: what the user asked for
+
+  /// Unconverged, though rounding allows a smaller residual.
+  bool isUnconverged() const { return !converged && !atRounding; }
 };
 
 /// Solves of one field with one method and preconditioner, added up. Local.

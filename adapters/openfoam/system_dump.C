@@ -122,7 +122,7 @@ SystemDump::SystemDump(const DumpControls& controls, DumpState& state, const Foa
 
 bool SystemDump::isWanted(const SolveCost& cost) {
   if (controls_.solves.count(number_) > 0) return true;
-  if (cost.converged || cost.atRounding || state_.unconverged >= controls_.unconverged) return false;
+  if (!cost.isUnconverged() || state_.unconverged >= controls_.unconverged) return false;
   ++state_.unconverged;
   return true;
 }
