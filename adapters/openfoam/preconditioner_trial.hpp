@@ -15,8 +15,9 @@ class PreconditionerTrial {
  public:
   enum class Choice { Plain, Multigrid };
 
-  /// A cycle of OpenFOAM's multigrid takes the time of so many iterations with DIC. Measured: 4.4 to 5.5 in damBreak,
-  /// pitzDaily, channel395 and hotRoom on one rank; on many it has more messages.
+  /// A cycle of OpenFOAM's multigrid takes the time of so many iterations with DIC. Measured with PCG
+  /// (perf/results, openfoam; two cycles an iteration): 4.5 in damBreak and pitzDaily on one rank; on more it has more
+  /// messages.
   static constexpr int work = 6;
 
   explicit PreconditionerTrial(Choice first = Choice::Plain) : choice_(first) {}

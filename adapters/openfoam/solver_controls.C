@@ -264,8 +264,8 @@ void requireFit(const dictionary& dict, const std::string& method, bool symmetri
   }
 }
 
-// OpenFOAM tests residuals, and GMRES makes them least: with multigrid it takes 8 to 19 % fewer cycles than conjugate
-// gradients (pitzDaily, channel395, damBreak, hotRoom). The dictionary's own settings come later and count.
+// OpenFOAM tests residuals, and GMRES makes them least: with multigrid it takes fewer cycles than conjugate gradients
+// (perf/results, openfoam). The dictionary's own settings come later and count.
 SolverChoice flexibleMethod(const Settings& own) {
   Settings settings{{"Flexible_Gmres", true}, {"Num_Blocks", cyclesKept}};
   settings.insert(settings.end(), own.begin(), own.end());
