@@ -77,6 +77,15 @@ void solveRight(const SmallMatrix<Scalar>& u, SmallMatrix<Scalar>& b) {
                                     b.stride());
 }
 
+/// b <- u^{-1} b (u upper triangular).
+template <class Scalar>
+void solveLeft(const SmallMatrix<Scalar>& u, SmallMatrix<Scalar>& b) {
+  if (b.numRows() == 0 || b.numCols() == 0) return;
+  Teuchos::BLAS<int, Scalar>().TRSM(Teuchos::LEFT_SIDE, Teuchos::UPPER_TRI, Teuchos::NO_TRANS, Teuchos::NON_UNIT_DIAG,
+                                    b.numRows(), b.numCols(), Scalar(1), u.values(), u.stride(), b.values(),
+                                    b.stride());
+}
+
 /// b <- u^{-T} b (u upper triangular).
 template <class Scalar>
 void solveLeftTransposed(const SmallMatrix<Scalar>& u, SmallMatrix<Scalar>& b) {

@@ -10,6 +10,7 @@
 namespace capstan::rows {
 
 std::vector<ParameterRow> stopping();           ///< tolerances, limits, scalings
+std::vector<ParameterRow> enlargedSpace();      ///< of enlarged CG
 std::vector<ParameterRow> krylovSpace();        ///< restart length, blocks of right-hand sides, flexibility
 std::vector<ParameterRow> stepSize();           ///< step size, basis, shifts
 std::vector<ParameterRow> orthogonalization();  ///< block and intra-block schemes, Belos' and upstream's keys for them

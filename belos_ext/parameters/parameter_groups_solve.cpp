@@ -151,7 +151,56 @@ ParameterRow initialGuess() {
   return row;
 }
 
+ParameterRow enlargingFactor() {
+  constexpr int largest = 64;
+  ParameterRow row = described(
+      "Enlarging Factor", "int or string", fmt::format("1 to {}, or auto", largest), Takers::SomeMethods,
+      "Search directions an iteration, t. More need fewer iterations and reductions, and more work and memory for "
+      "each. "
+      "At most as many as the system has rows. auto: 4 in the first solve of a label; later ones try twice and half as "
+      "many, 1 (CAPSTAN CG) to 16, and stay where a digit of the residual took the least time.");
+  row.words = {"auto"};
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    if (isWord(entry, "auto")) {
+      state.options.enlargingFactorAuto = true;
+      state.options.enlargingFactor = SolverOptions().enlargingFactor;
+      return;
+    }
+    const int value = toInt(entry);
+    if (value < 1 || value > largest) throw std::invalid_argument("is out of range");
+    state.options.enlargingFactorAuto = false;
+    state.options.enlargingFactor = value;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    if (state.options.enlargingFactorAuto) {
+      list.set("Enlarging Factor", std::string("auto"));
+    } else {
+      list.set("Enlarging Factor", state.options.enlargingFactor);
+    }
+  };
+  return row;
+}
+
 }  // namespace
+
+std::vector<ParameterRow> enlargedSpace() {
+  return {
+      enlargingFactor(),
+      choice(
+          "Enlarged Form", &SolverOptions::enlargedForm,
+          {EnlargedForm::Auto, EnlargedForm::Orthodir, EnlargedForm::Orthomin, EnlargedForm::Fused},
+          Takers::SomeMethods,
+          "Where new search directions come from. orthodir: from A P, as published; two reductions an iteration; for "
+          "well-conditioned systems. orthomin: from the residuals; two reductions. fused: the same in one reduction, "
+          "with one application of the preconditioner more a solve. auto: fused where there is no preconditioner, or "
+          "one that scales by a diagonal; else orthomin."),
+      choice("Residual Splitting", &SolverOptions::residualSplitting,
+             {RowSplitting::Contiguous, RowSplitting::Interleaved, RowSplitting::ByRank}, Takers::SomeMethods,
+             "How the residual is split among the search directions. contiguous: equal ranges of global row numbers. "
+             "interleaved: rows in turn. by rank: ranks in turn; with fewer ranks than directions, each rank's rows "
+             "are shared out among several."),
+  };
+}
 
 std::vector<ParameterRow> stopping() {
   return {

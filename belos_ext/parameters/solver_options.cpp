@@ -70,6 +70,32 @@ std::string toString(IntraOrthogonalization scheme) {
 
 std::string toString(const EigenvalueBounds& bounds) { return fmt::format("{:.6g} to {:.6g}", bounds.min, bounds.max); }
 
+std::string toString(EnlargedForm form) {
+  switch (form) {
+    case EnlargedForm::Auto:
+      return "auto";
+    case EnlargedForm::Orthodir:
+      return "orthodir";
+    case EnlargedForm::Orthomin:
+      return "orthomin";
+    case EnlargedForm::Fused:
+      return "fused";
+  }
+  throw std::logic_error("EnlargedForm out of range");
+}
+
+std::string toString(RowSplitting splitting) {
+  switch (splitting) {
+    case RowSplitting::Contiguous:
+      return "contiguous";
+    case RowSplitting::Interleaved:
+      return "interleaved";
+    case RowSplitting::ByRank:
+      return "by rank";
+  }
+  throw std::logic_error("RowSplitting out of range");
+}
+
 std::string toString(Fallback fallback) {
   switch (fallback) {
     case Fallback::Gmres:

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "tpetra_ext/operators/row_domains.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 
 namespace capstan {
@@ -45,6 +46,9 @@ enum class NullSpace { None, Constant, Auto };
 
 /// The norm of b - A x that is compared with the tolerance.
 enum class ResidualNorm { Two, One };
+
+/// Where enlarged CG takes new directions from, and in how many reductions.
+enum class EnlargedForm { Auto, Orthodir, Orthomin, Fused };
 
 /// How the residual of the guess is known.
 enum class InitialResidual { Computed, ZeroGuess };
@@ -98,7 +102,11 @@ struct SolverOptions {
       std::numeric_limits<double>::infinity();  ///< bytes a rank has for the bases of one right-hand side
   int pipelineDepth = 1;                        ///< reductions in flight of a pipelined method
   double changeOfBasisDropTolerance = 0.0;      ///< tau of pipelined s-step GMRES; 0 keeps every entry
-  int blockSize = 0;                            ///< right-hand sides that advance together; 0: all of them
+  bool enlargingFactorAuto = true;
+  int enlargingFactor = 4;  ///< search directions an iteration, where it is not automatic
+  EnlargedForm enlargedForm = EnlargedForm::Auto;
+  RowSplitting residualSplitting = RowSplitting::Contiguous;
+  int blockSize = 0;  ///< right-hand sides that advance together; 0: all of them
   bool flexible = false;
   bool stepSizeAuto = true;
   int stepSize = 5;  ///< the value asked for, or where "auto" starts
@@ -142,6 +150,8 @@ std::string toString(NullSpace nullSpace);
 std::string toString(KeepBasis keep);
 std::string toString(ResidualNorm norm);
 std::string toString(InitialResidual residual);
+std::string toString(EnlargedForm form);
+std::string toString(RowSplitting splitting);
 std::string toString(const ResidualReplacement& replacement);
 std::string toString(const InitialGuess& guess);
 std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits

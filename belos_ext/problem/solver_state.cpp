@@ -17,6 +17,10 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
   const EigenvalueBounds bounds = state->eigenvalueBounds.value_or(EigenvalueBounds{});
   for (const double value : {bounds.min, bounds.max, state->shownOfBounds}) checksum.add(value);
   checksum.add(static_cast<std::uint64_t>(state->stepSize));
+  for (const auto& [factor, seconds] : state->secondsPerDigit) {
+    checksum.add(static_cast<std::uint64_t>(factor));
+    checksum.add(seconds);
+  }
   for (const int iterations : state->iterations) checksum.add(static_cast<std::uint64_t>(iterations));
   for (const auto& [name, object] : state->objects) {
     checksum.add(name);
@@ -45,6 +49,7 @@ SolverState rounded(SolverState state) {
                               roundedForRanks(state.eigenvalueBounds->max)};
   }
   state.shownOfBounds = roundedForRanks(state.shownOfBounds);
+  for (auto& [factor, seconds] : state.secondsPerDigit) seconds = roundedForRanks(seconds);
   return state;
 }
 

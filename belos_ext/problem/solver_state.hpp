@@ -35,6 +35,7 @@ struct SolverState {
   double shownOfBounds = 1;     ///< largest Ritz value of a solve over the upper bound
   int stepSize = 0;             ///< tuned; 0: none
   std::vector<int> iterations;  ///< of the last solves that converged, the latest last
+  std::map<int, double> secondsPerDigit;  ///< of the residual, by the factor of enlarged CG
   long solves = 0;              ///< how many solves have contributed
   std::map<std::string, std::shared_ptr<const KeptObject>> objects;  ///< by their names; none is null
 

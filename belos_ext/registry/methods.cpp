@@ -8,6 +8,7 @@
 #include "belos_ext/solvers/bicgstab/bicgstab.hpp"
 #include "belos_ext/solvers/bicgstab/pipelined_bicgstab.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
+#include "belos_ext/solvers/enlarged_cg/enlarged_cg.hpp"
 #include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
 #include "belos_ext/solvers/gmres/sstep_gmres.hpp"
@@ -81,6 +82,12 @@ std::vector<Row<Types>> rows() {
         "Cools, Cornelis, Ghysels, Vanroose 2019", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
         symmetric + pipeline + Names{"Eigenvalue Bounds"}, PipelinedCg<Types>::cost},
        make<Types, PipelinedCg<Types>>},
+      {{"CAPSTAN CG ENLARGED", "capstan_ecg", "enlarged CG: t search directions an iteration, fewer iterations",
+        "Grigori, Moufawad, Nataf 2016; Lockhart, Bienz, Gropp, Olson 2023", Family::ConjugateGradients, true, false,
+        RecursiveNorm::Residual,
+        Names{"Enlarging Factor", "Enlarged Form", "Residual Splitting", "Null Space", "Fallback"},
+        EnlargedCg<Types>::cost},
+       make<Types, EnlargedCg<Types>>},
       {{"CAPSTAN BICGSTAB",
         "capstan_bicgstab",
         "BiCGStab, two reductions an iteration",

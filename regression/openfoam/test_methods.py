@@ -28,6 +28,7 @@ METHODS = {
     "capstan_pipelined_sstep_gmres": ("capstan_pipelined_sstep_gmres", "Step_Size 4; Pipeline_Depth 1;"),
     "capstan_cg": ("capstan_gmres", ""),
     "capstan_pipelined_cg": ("capstan_gmres", "Pipeline_Depth 2;"),
+    "capstan_ecg": ("capstan_gmres", "Enlarging_Factor 4;"),
     "capstan_bicgstab": ("capstan_bicgstab", ""),
     "capstan_pipelined_bicgstab": ("capstan_pipelined_bicgstab", ""),
 }

@@ -14,6 +14,7 @@ METHODS = {
     "capstan_pipelined_sstep_gmres": "CAPSTAN GMRES S-STEP PIPELINE",
     "capstan_cg": "CAPSTAN CG",
     "capstan_pipelined_cg": "CAPSTAN CG PIPELINE",
+    "capstan_ecg": "CAPSTAN CG ENLARGED",
     "capstan_bicgstab": "CAPSTAN BICGSTAB",
     "capstan_pipelined_bicgstab": "CAPSTAN BICGSTAB PIPELINE",
 }

@@ -9,6 +9,7 @@
 
 #include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/dense/hessenberg_least_squares.hpp"
+#include "belos_ext/dense/independent_columns.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/dense/triangular_condition.hpp"
 
@@ -28,6 +29,24 @@ Matrix matrixOf(int rows, int cols, std::initializer_list<double> byRows) {
     for (int j = 0; j < cols; ++j) a(i, j) = *entry++;
   }
   return a;
+}
+
+TEST(IndependentColumns, AreAllOfAWellConditionedBlock) {
+  EXPECT_EQ(independentColumns(matrixOf(3, 3, {2, 1, 0, 1, 2, 1, 0, 1, 2}), 50.0), (std::vector<int>{0, 1, 2}));
+}
+
+TEST(IndependentColumns, KeepTheFirstAndTheMostIndependent) {
+  // Columns e1, e1 + 1e-9 e2, e3: the second is nearly the first; the third counts however short it is.
+  EXPECT_EQ(independentColumns(matrixOf(3, 3, {1, 1, 0, 1, 1 + 1e-18, 0, 0, 0, 1e-40}), 50.0), (std::vector<int>{0, 2}));
+  EXPECT_EQ(independentColumns(matrixOf(3, 3, {1, 0, 0, 0, 0, 0, 0, 0, 1}), 50.0), (std::vector<int>{0, 2}));
+  EXPECT_EQ(independentColumns(matrixOf(2, 2, {1, 0, 0, -1}), 50.0), (std::vector<int>{0}));
+}
+
+TEST(IndependentColumns, AreNoneWhereTheFirstIsNotPositiveOrSomethingIsNotFinite) {
+  EXPECT_TRUE(independentColumns(matrixOf(2, 2, {0, 0, 0, 1}), 50.0).empty());
+  EXPECT_TRUE(independentColumns(matrixOf(2, 2, {-1, 0, 0, 1}), 50.0).empty());
+  EXPECT_TRUE(independentColumns(matrixOf(2, 2, {1, nan, nan, 1}), 50.0).empty());
+  EXPECT_TRUE(independentColumns(matrixOf(2, 2, {1, 0, 0, inf}), 50.0).empty());
 }
 
 Matrix randomHessenberg(int columns, unsigned seed) {

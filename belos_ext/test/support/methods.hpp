@@ -11,7 +11,7 @@ namespace capstan::id {
 inline const std::string Gmres = "CAPSTAN GMRES", SStepGmres = "CAPSTAN GMRES S-STEP",
                          PipelinedGmres = "CAPSTAN GMRES PIPELINE",
                          PipelinedSStepGmres = "CAPSTAN GMRES S-STEP PIPELINE", Cg = "CAPSTAN CG",
-                         PipelinedCg = "CAPSTAN CG PIPELINE", BiCgStab = "CAPSTAN BICGSTAB",
-                         PipelinedBiCgStab = "CAPSTAN BICGSTAB PIPELINE";
+                         PipelinedCg = "CAPSTAN CG PIPELINE", EnlargedCg = "CAPSTAN CG ENLARGED",
+                         BiCgStab = "CAPSTAN BICGSTAB", PipelinedBiCgStab = "CAPSTAN BICGSTAB PIPELINE";
 
 }  // namespace capstan::id

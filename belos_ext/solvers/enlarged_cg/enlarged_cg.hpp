@@ -1,0 +1,297 @@
+#pragma once
+/// \file
+/// Enlarged conjugate gradients (ECG): t search directions an iteration, from the residual split over t subdomains. It
+/// needs fewer iterations than CG, and so fewer reductions; each costs t products and t applications of M.
+///
+/// Source: [enlarged-cg], algorithms 1 to 4; [Grigori, Moufawad and Nataf 2016]; [Grigori and Tissot 2019]. The forms:
+///
+/// | form     | reductions                      | A  | M  | vectors beyond x and b | file         |
+/// |----------|---------------------------------|----|----|------------------------|--------------|
+/// | orthodir | 2, of t^2 and 2 t^2 + 2 t + 1   | t  | t  | 6 t + 1                | orthodir.hpp |
+/// | orthomin | 2, of 3 t^2 + t + 1 and t^2     | t  | t  | 4 t                    | orthomin.hpp |
+/// | fused    | 1, of 4 t^2 + 1                 | t  | t  | 4 t                    | orthomin.hpp |
+///
+/// With a preconditioner: t^2 numbers more in orthodir's second message; 2 t^2 + t more, and 2 t vectors, in fused. One
+/// vector more for residuals that are computed, one for a guess that is not zero, t with a left and a right
+/// preconditioner. Overlap: none.
+///
+/// A solve of n iterations takes n + 2 products (the first and the last residual among them) and n applications of M,
+/// orthodir and fused n + 1; 2 reductions beyond those of the iterations, 1 more with "Enlarging Factor" auto. The
+/// norm of the next residual is predicted, so that a solve ends without a block of products that nobody needs.
+///
+/// Directions that depend on the others are dropped for good, CG's own the last.
+///
+/// Ladder, each step in the report: dependent directions dropped -> a new splitting of the computed residual -> CAPSTAN
+/// CG, and its ladder: where one direction is left, Z^T A Z is not positive, or the residual has not fallen for long.
+
+#include <fmt/format.h>
+
+#include <Teuchos_Time.hpp>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "belos_ext/problem/constant_null_space.hpp"
+#include "belos_ext/problem/kept_iterate.hpp"
+#include "belos_ext/problem/rows_first.hpp"
+#include "belos_ext/solvers/cg/cg.hpp"
+#include "belos_ext/solvers/enlarged_cg/enlarging_factor.hpp"
+#include "belos_ext/solvers/enlarged_cg/orthodir.hpp"
+#include "belos_ext/solvers/enlarged_cg/orthomin.hpp"
+
+namespace capstan {
+
+template <class Types>
+class EnlargedCg final : public KrylovSolver<Types> {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Directions = EnlargedDirections<Types>;
+
+  /// Of the form that is chosen without a preconditioner, or with one that is no more than a diagonal: fused.
+  static Cost cost(const SolverOptions& options, bool preconditioned) {
+    const double t = options.enlargingFactorAuto ? tuning::enlarged_cg::firstAuto : options.enlargingFactor;
+    const bool fused =
+        options.enlargedForm == EnlargedForm::Fused || (options.enlargedForm == EnlargedForm::Auto && !preconditioned);
+    const bool orthodir = options.enlargedForm == EnlargedForm::Orthodir;
+    const double hidden = fused && preconditioned ? 1 : 0;
+    const double vectors = (orthodir ? 6 * t + 1 : 4 * t) + 1 + hidden * 2 * t;
+    // Products of blocks, 2 t^2 each; solves with C or T, t^2; updates, 2 t^2.
+    const double gram = orthodir ? 3 + (preconditioned ? 1 : 0) : fused ? 4 + 2 * hidden : 4;
+    const double flops =
+        orthodir ? (2 * gram + 2 + 4) * t * t + 8 * t : (2 * gram + 3 + 2 + 2 + 4 * hidden) * t * t + 4 * t;
+    const double bytes = 8 * (orthodir ? 22 * t + 4 : (16 + 10 * hidden) * t + 3);
+    return {fused ? 1.0 : 2.0, 1, 1, vectors, flops, bytes};
+  }
+
+  void configure(const SolverOptions& options) override {
+    options_ = options;
+    factor_.configure(options);
+    classical_.configure(options);
+  }
+  void recall(const SolverState& state) override { factor_.recall(state); }
+  void remember(SolverState& state) const override { factor_.remember(state); }
+
+  void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
+    const double began = Teuchos::Time::wallTime();
+    if (!begin(system, b, x, stop)) return;
+    const int t = factor_.choose(static_cast<double>(b.getGlobalLength()));
+    if (t < options_.enlargingFactor && !factor_.automatic()) {
+      system.tell(stop.iterations(), "enlarging factor", fmt::format("{} reduced to {}", options_.enlargingFactor, t));
+    }
+    if (factor_.automatic()) system.tell(stop.iterations(), "enlarging factor", std::to_string(t));
+    if (factor_.automatic() && t == 1) {
+      classical_.solve(system, b, x, stop);
+    } else {
+      iterate(system, b, x, stop, t);
+    }
+    if (factor_.automatic()) learn(system, stop, t, Teuchos::Time::wallTime() - began);
+    if (!stop.converged()) leaveFinite(system, x, stop);
+  }
+
+ private:
+  using Outcome = typename Directions::Outcome;
+
+  /// b - A x in residual_, and all that a solve begins with, in one reduction. False when there is nothing to do.
+  bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    if (residual_.is_null() || residual_->getMap().get() != b.getMap().get()) {
+      batch_ = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
+    }
+    auto& r = vectorLike(b, residual_);
+    system.residual(b, x, r);
+    rows_.takeOut(system, r);
+    batch_->clear();
+    const auto rr = batch_->norm2(r), bb = batch_->norm2(b), xx = batch_->norm2(x), entries = batch_->sum(x);
+    rows_.enter(*batch_);
+    system.reduce(*batch_);
+    if (!system.agreesOnState()) factor_.forget();
+    const Scalar square = (*batch_)[rr], rhs = (*batch_)[bb], left = rows_.left(*batch_);
+    guess_.keepGuess(system, x, (*batch_)[xx], (*batch_)[entries]);
+    const double norm = rows_.norm(system, b, x, r, left, square, *batch_), whole = system.norm(b, rhs, *batch_);
+    const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
+    stop.begin({norm, norm}, whole,
+               scaled ? rows_.nativeNorm(system, b, x, r, left, square, scratch(b), *batch_) : norm);
+    initial_ = {norm, norm};
+    attained_ = norm;
+    if (stop.verified(initial_, false)) return false;
+    if (!std::isfinite(square)) {
+      stop.stop(StopReason::NonFinite);
+      return false;
+    }
+    if (!RowsFirst<Types>::matters(r, left, rhs, square)) return true;
+    rows_.solve(system, stop.iterations(), b, x, r);
+    return !verify(system, b, x, stop, false);
+  }
+
+  enum class Next { Over, GoOn, Restarted };
+
+  /// The loop, from the residual just computed, with t directions.
+  void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, int t) {
+    if (options_.nullSpace == NullSpace::Constant) {
+      return goClassical(system, b, x, stop, "\"Null Space\" constant is asked for", false);
+    }
+    start(system, b, t);
+    system.startUpEnds(1);
+    bool moved = false;
+    while (!stop.over()) {
+      if (stop.wantsMeasure(stop.recursive())) system.takeMeasure(directions_->r());
+      const int before = directions_->width();
+      const auto outcome = directions_->step(system, x);
+      if (outcome != Outcome::Moved) {
+        const bool indefinite = outcome == Outcome::Indefinite;
+        return goClassical(system, b, x, stop, indefinite ? "Z^T A Z is not positive" : "the recurrences overflow",
+                           moved && indefinite);
+      }
+      stop.measured(directions_->measured());
+      tellWidth(system, stop, before);
+      const Next next = follow(system, b, x, stop, t);
+      if (next == Next::Over) return;
+      moved = next == Next::GoOn;
+      if (moved) directions_->next(system);
+      const bool alone = directions_->width() == 1 && t > 1;
+      if (alone || isIdle(stop)) {
+        const char* why = alone ? "one direction is left" : "the residual has not fallen for long";
+        return goClassical(system, b, x, stop, why, moved);
+      }
+    }
+  }
+
+  /// Z from the residual just computed, split anew. Where A annihilates constants, only r is without them by itself: a
+  /// part with one would be no residual of any x.
+  void start(LinearSystem<Types>& system, const MultiVector& b, int t) {
+    directions_ = &form(system);
+    directions_->prepare(system, b, t);
+    system.kernels().scale(Scalar(1), *residual_, directions_->r());
+    splitByRows<Types>(options_.residualSplitting, directions_->parts());
+    constants_.begin(system, b);
+    if (t > 1 && options_.nullSpace != NullSpace::None && system.annihilatesConstants()) {
+      batch_->clear();
+      std::vector<typename ReductionBatch<Types>::Slot> sums;
+      for (int j = 1; j < t; ++j) sums.push_back(batch_->sum(directions_->part(j)));
+      system.reduce(*batch_);
+      for (int j = 1; j < t; ++j) {
+        constants_.remove(system, constants_.meanOf((*batch_)[sums[j - 1]]), directions_->part(j));
+      }
+    }
+    directions_->begin(system);
+    best_ = attained_;
+    bestAt_ = 0;
+    steps_ = 0;
+  }
+
+  /// Counts the iteration that led to this residual, and computes b - A x where something asks for it. A claim that
+  /// fails replaces the residual; where that is another one than the recurrence says, it is split anew.
+  Next follow(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, int t) {
+    const auto& next = directions_->norm();
+    stop.iterated(next.norm);
+    system.record(stop.iterations(), next.norm);
+    ++steps_;
+    if (next.norm < tuning::definiteness::progress * best_) {
+      best_ = next.norm;
+      bestAt_ = steps_;
+    }
+    const bool goOn = system.boundary(stop.iterations(), next.norm, {});
+    const bool claimed = stop.reached(next.norm);
+    if (goOn && !claimed && !next.cancelled && !stop.exhausted() && std::isfinite(next.norm)) return Next::GoOn;
+
+    if (verify(system, b, x, stop, claimed)) return Next::Over;
+    if (!goOn) stop.stop(StopReason::UserTest);
+    if (!std::isfinite(attained_)) stop.stop(StopReason::NonFinite);
+    if (stop.over() || (claimed && rounding_.ends(system, x, stop))) return Next::Over;
+    if (claimed && stop.cameEarly()) return Next::GoOn;
+    const bool lost = !(attained_ <= tuning::cg::lostFactor * next.norm);
+    system.tell(stop.iterations(), "residual replacement",
+                lost ? "the computed residual is split anew" : "the computed residual does not meet the tolerance yet");
+    stop.restarted(true);
+    if (stop.over()) return Next::Over;
+    if (lost) {
+      start(system, b, t);
+      return Next::Restarted;
+    }
+    system.kernels().scale(Scalar(1), *residual_, directions_->r());
+    directions_->replaced(system);
+    return Next::GoOn;
+  }
+
+  /// b - A x, without rows that are solved already, in residual_. True where the solve is over. 1 A, 1 reduction.
+  bool verify(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, bool claimed) {
+    system.residual(b, x, *residual_);
+    rows_.takeOut(system, *residual_);
+    batch_->clear();
+    const auto rr = batch_->norm2(*residual_);
+    rows_.enter(*batch_);
+    system.reduce(*batch_);
+    const Scalar square = (*batch_)[rr], left = rows_.left(*batch_);
+    attained_ = rows_.norm(system, b, x, *residual_, left, square, *batch_);
+    return stop.verified({attained_, attained_}, claimed);
+  }
+
+  /// No new minimum for as many steps as the last one took, and 200 at least.
+  bool isIdle(const StopTest&) const { return steps_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_); }
+
+  void tellWidth(LinearSystem<Types>& system, const StopTest& stop, int before) {
+    const int width = directions_->width();
+    if (width == before) return;
+    system.tell(stop.iterations(), "directions dropped",
+                fmt::format("{} of {} are left: the others depend on them", width, before));
+  }
+
+  void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
+                   const std::string& why, bool resume) {
+    system.tell(stop.iterations(), "classical", why + "; going on with CAPSTAN CG");
+    if (resume) {
+      classical_.resume(system, b, x, stop, directions_->direction());
+    } else {
+      classical_.solve(system, b, x, stop);
+    }
+  }
+
+  /// The guess, where steps have overflowed. One reduction, after solves that failed only.
+  void leaveFinite(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
+    batch_->clear();
+    const auto bad = batch_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
+    system.reduce(*batch_);
+    if ((*batch_)[bad] == Scalar(0)) return;
+    guess_.restore(system, x);
+    stop.wentBack(initial_);
+    system.tell(stop.iterations(), "went back", "to the guess: the iterates overflow");
+  }
+
+  /// Seconds of this solve, the mean of all ranks. 1 reduction.
+  void learn(LinearSystem<Types>& system, const StopTest& stop, int t, double seconds) {
+    batch_->clear();
+    const auto sum = batch_->value(static_cast<Scalar>(seconds));
+    system.reduce(*batch_);
+    if (!stop.converged()) return;
+    const double mean = static_cast<double>((*batch_)[sum]) / residual_->getMap()->getComm()->getSize();
+    factor_.took(t, mean, std::log10(initial_.explicit_ / stop.norms().explicit_));
+  }
+
+  Directions& form(LinearSystem<Types>& system) {
+    const auto asked = options_.enlargedForm;
+    if (asked == EnlargedForm::Orthodir) return orthodir_;
+    const bool fused = asked == EnlargedForm::Fused || (asked == EnlargedForm::Auto && !system.sparesProducts());
+    return fused ? fused_ : orthomin_;
+  }
+
+  MultiVector& scratch(const MultiVector& b) { return vectorLike(b, scratch_); }
+
+  SolverOptions options_;
+  EnlargingFactor factor_;
+  Orthodir<Types> orthodir_;
+  Orthomin<Types> orthomin_{false}, fused_{true};
+  Directions* directions_ = nullptr;
+  Teuchos::RCP<MultiVector> residual_, scratch_;
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+  ConstantNullSpace<Types> constants_;
+  RowsFirst<Types> rows_;
+  RoundingLevel<Types> rounding_;
+  KeptIterate<Types> guess_;
+  ResidualNorms initial_;
+  double attained_ = 0, best_ = 0;  ///< computed residual; smallest recursive one since the last splitting
+  int steps_ = 0, bestAt_ = 0;      ///< since then
+  Cg<Types> classical_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,177 @@
+#pragma once
+/// \file
+/// What the three forms of enlarged CG share: the block Z of t directions, made A-orthonormal by a Cholesky
+/// factorisation ([enlarged-cg], algorithm 3), and directions that are dropped.
+///
+/// | paper | here      | shape                 | meaning                                                    |
+/// |-------|-----------|-----------------------|------------------------------------------------------------|
+/// | Z     | z_        | n x t, distributed    | new directions; then P                                     |
+/// | P     | z_        | n x t, distributed    | A-orthonormal directions Z C^{-1}                          |
+/// | AZ    | images_   | n x t, distributed    | A Z; then A P = A Z C^{-1}, with no product                |
+/// | C     | factor_   | t x t, replicated     | Cholesky factor of Z^T A Z, or of its negative             |
+/// | c     | step      | t x 1, replicated     | P^T r: the sum of the columns of the paper's P^T R         |
+///
+/// x and r are single vectors: of the paper's blocks X and R, whose columns sum to them, only these sums are used.
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "belos_ext/convergence/predicted_norm.hpp"
+#include "belos_ext/dense/cholesky.hpp"
+#include "belos_ext/dense/independent_columns.hpp"
+#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/problem/vector_like.hpp"
+#include "belos_ext/solvers/enlarged_cg/column_block.hpp"
+#include "tpetra_ext/operators/row_domains.hpp"
+
+namespace capstan {
+
+template <class Types>
+class EnlargedDirections {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Small = SmallMatrix<Scalar>;
+
+  enum class Outcome { Moved, Indefinite, NotFinite };
+
+  virtual ~EnlargedDirections() = default;
+
+  /// Makes what is missing for t directions and vectors like b. Collective where it allocates.
+  virtual void prepare(LinearSystem<Types>& system, const MultiVector& b, int t) = 0;
+
+  /// T_{r,t}, n x t, and its columns: the first is the recursive residual r, which a solve writes before begin(). The
+  /// others hold nothing of meaning after that. Local.
+  virtual MultiVector& parts() = 0;
+  virtual MultiVector& part(int number) = 0;
+  MultiVector& r() { return part(0); }
+
+  /// Z = M^{-1} T_{r,t}. Collective.
+  virtual void begin(LinearSystem<Types>& system) = 0;
+
+  /// One iteration: x += P P^T r, r -= A P P^T r. x stays as it is unless it Moved. Collective.
+  virtual Outcome step(LinearSystem<Types>& system, MultiVector& x) = 0;
+
+  /// Z of the next iteration. Collective.
+  virtual void next(LinearSystem<Types>& system) = 0;
+
+  /// r() has been replaced by the residual computed from x. Collective.
+  virtual void replaced(LinearSystem<Types>& system) = 0;
+
+  /// How many directions are in use.
+  int width() const { return width_; }
+  /// || r || after the last step, predicted; and as measured before it.
+  const PredictedNorm& norm() const { return norm_; }
+  double measured() const { return measured_; }
+  /// The first direction of the last step, n x 1. After next() only.
+  MultiVector& direction() { return previous_.column(0); }
+
+ protected:
+  using Slot = typename ReductionBatch<Types>::Slot;
+
+  void prepareShared(LinearSystem<Types>& system, const MultiVector& b, int t) {
+    preconditioned_ = system.preconditioned();
+    hasTwo_ = system.hasLeft() && system.hasRight();
+    if (hasTwo_) between_.prepare(b, t);
+    if (!batch_ || map_ != b.getMap().get()) batch_ = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
+    map_ = b.getMap().get();
+    width_ = t;
+    sign_ = 0;
+    z_.prepare(b, t);
+    previous_.prepare(b, t);
+  }
+
+  /// A result of the last reduction, on the host: rows x columns.
+  Small matrix(const Slot& slot) const {
+    const auto view = batch_->view(slot);
+    return Small(Teuchos::Copy, view.data(), static_cast<int>(view.stride(1)), slot.rows, slot.cols);
+  }
+
+  /// Factors Z^T A Z = C^T C, or -C^T C where the first product of a solve says that A is negative definite: sign_ then
+  /// is -1, and P^T A P = -I. Of dependent columns as many are dropped as it takes: kept_ has those that stay.
+  Outcome factorize(Small gram) {
+    if (sign_ == Scalar(0)) sign_ = gram(0, 0) < Scalar(0) ? -1 : 1;
+    gram.scale(sign_);
+    kept_ = independentColumns<Scalar>(gram, tuning::enlarged_cg::dependent);
+    if (kept_.empty()) return std::isfinite(gram(0, 0)) && allFinite(gram) ? Outcome::Indefinite : Outcome::NotFinite;
+    factor_.shape(static_cast<int>(kept_.size()), static_cast<int>(kept_.size()));
+    const auto result = cholesky<Scalar>(chosen(gram, kept_, kept_), factor_, nullptr, Scalar(0));
+    if (result.succeeded(static_cast<int>(kept_.size()))) return Outcome::Moved;
+    return result.rank == 0 ? Outcome::Indefinite : dropAfter(result.rank);
+  }
+  bool drops() const { return static_cast<int>(kept_.size()) < width_; }
+
+  /// P = Z C^{-1}, x += P step, in one pass.
+  void move(LinearSystem<Types>& system, const Small& step, MultiVector& x) {
+    Small minus = copyOf(step);
+    minus.scale(-1);
+    system.kernels().orthonormalize(nullptr, &z_.columns(width_), factor_, x, minus, identity<Scalar>(1));
+  }
+
+  /// to = M^{-1} from, for as many columns as are in use; a copy without M. Collective.
+  void precondition(LinearSystem<Types>& system, const MultiVector& from, MultiVector& to) {
+    if (!preconditioned_) return copy(system, from, to);
+    system.precondition(from, hasTwo_ ? &between_.columns(width_) : nullptr, to);
+  }
+  void copy(LinearSystem<Types>& system, const MultiVector& from, MultiVector& to) {
+    for (int j = 0; j < width_; ++j) system.kernels().scale(Scalar(1), *from.getVector(j), *to.getVectorNonConst(j));
+  }
+
+  /// Notes || r || and predicts || r - Y g || from (r, r), Y^T Y and Y^T r. Local.
+  void predict(Scalar square, const Small& gram, const Small& along, const Small& g) {
+    Scalar rs = 0, ss = 0;
+    for (int i = 0; i < width_; ++i) {
+      rs += g(i, 0) * along(i, 0);
+      for (int j = 0; j < width_; ++j) ss += g(i, 0) * gram(i, j) * g(j, 0);
+    }
+    measured_ = std::sqrt(static_cast<double>(square));
+    norm_ = predictNorm(square, rs, ss, Scalar(1));
+  }
+
+  /// C^{-T} a.
+  Small solvedTransposed(const Small& a) const {
+    Small result = copyOf(a);  // a may be a view
+    solveLeftTransposed(factor_, result);
+    return result;
+  }
+  /// C^{-1} a.
+  Small solved(const Small& a) const {
+    Small result = copyOf(a);
+    solveLeft(factor_, result);
+    return result;
+  }
+
+  /// Rows and columns of a.
+  static Small chosen(const Small& a, const std::vector<int>& rows, const std::vector<int>& columns) {
+    Small those(static_cast<int>(rows.size()), static_cast<int>(columns.size()));
+    for (int j = 0; j < those.numCols(); ++j) {
+      for (int i = 0; i < those.numRows(); ++i) those(i, j) = a(rows[i], columns[j]);
+    }
+    return those;
+  }
+
+  int width_ = 0;
+  bool preconditioned_ = false;
+  ColumnBlock<Types> z_, previous_;  ///< Z, then P; P of the step before
+  Small factor_;
+  Scalar sign_ = 0;  ///< of A; 0: not known yet
+  std::vector<int> kept_;
+  PredictedNorm norm_{};
+  double measured_ = 0;
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+
+ private:
+  /// What selection let through and rounding in the factorisation did not.
+  Outcome dropAfter(int rank) {
+    kept_.resize(static_cast<std::size_t>(rank));
+    factor_.reshape(rank, rank);
+    return Outcome::Moved;
+  }
+
+  bool hasTwo_ = false;  ///< a left and a right preconditioner
+  ColumnBlock<Types> between_;
+  const void* map_ = nullptr;
+};
+
+}  // namespace capstan

@@ -1,0 +1,257 @@
+/// \file
+/// Enlarged CG: CG's iterates with one direction, fewer iterations with more, directions that are dropped, and where
+/// CAPSTAN CG goes on.
+
+#include <algorithm>
+#include <cmath>
+
+#include "belos_ext/test/solvers/solver_suite.hpp"
+
+namespace capstan::testing {
+namespace {
+
+const std::vector<std::string> forms = {"orthodir", "orthomin", "fused"};
+
+Params withFactor(int factor, const std::string& form) {
+  Params p;
+  p.set("Enlarging Factor", factor);
+  p.set("Enlarged Form", form);
+  p.set("State Cache", false);
+  return p;
+}
+
+Outcome solveEnlarged(const Params& p, const System& system, Side side = Side::None) {
+  return solve(methodOf(id::EnlargedCg), p, system, side);
+}
+
+/// x of Hestenes and Stiefel's CG after so many iterations from zero. \param m null: none
+RCP<MultiVector> textbook(const Operator& a, const Operator* m, const MultiVector& b, int iterations) {
+  const auto dot = [](const MultiVector& x, const MultiVector& y) {
+    std::vector<Scalar> result(1);
+    x.dot(y, Teuchos::arrayViewFromVector(result));
+    return result[0];
+  };
+  const auto x = rcp(new MultiVector(b.getMap(), 1));
+  MultiVector r(b, Teuchos::Copy), z(b, Teuchos::Copy), s(b, Teuchos::Copy);
+  if (m != nullptr) m->apply(r, z);
+  MultiVector p(z, Teuchos::Copy);
+  Scalar nu = dot(r, z);
+  for (int i = 0; i < iterations; ++i) {
+    a.apply(p, s);
+    const Scalar alpha = nu / dot(p, s);
+    x->update(alpha, p, 1);
+    r.update(-alpha, s, 1);
+    if (m != nullptr) {
+      m->apply(r, z);
+    } else {
+      Tpetra::deep_copy(z, r);
+    }
+    const Scalar next = dot(r, z);
+    p.update(1, z, next / nu);
+    nu = next;
+  }
+  return x;
+}
+
+class EnlargedForms : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EnlargedForms, TakeHestenesAndStiefelsStepsWithOneDirection) {
+  const auto a = scaledLaplacian(20, [](GO g) { return 1 + 0.5 * std::sin(0.1 * static_cast<double>(g)); });
+  for (const Side side : {Side::None, Side::Right}) {
+    for (const int iterations : {1, 2, 5, 10, 20}) {
+      const System system = systemWithRightHandSide(a);
+      Params p = withFactor(1, GetParam());
+      p.set("Convergence Tolerance", 0.0);
+      p.set("Maximum Iterations", iterations);
+      const Outcome outcome = solveEnlarged(p, system, side);
+      ASSERT_EQ(outcome.iterations, iterations);
+      const auto expected =
+          textbook(*a, side == Side::None ? nullptr : system.preconditioner.get(), *system.b, iterations);
+      const double size = norms(*expected)[0];
+      expected->update(-1, *system.x, 1);
+      EXPECT_LE(norms(*expected)[0], 1e-10 * size) << iterations << ' ' << toString(side);
+    }
+  }
+}
+
+TEST_P(EnlargedForms, NeedFewerIterationsWithMoreDirections) {
+  const auto a = grid2d(60, 60);
+  for (const Side side : {Side::None, Side::Left, Side::Right}) {
+    int last = solve(methodOf(id::Cg), Params(), systemWithRightHandSide(a), side).iterations + 1;
+    for (const int t : {2, 4, 8, 16}) {
+      const System system = systemWithRightHandSide(a);
+      const auto guess = copyOf(*system.x);
+      const Outcome outcome = solveEnlarged(withFactor(t, GetParam()), system, side);
+      EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+      EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+      EXPECT_LT(outcome.iterations, last) << t << ' ' << toString(side);
+      EXPECT_TRUE(told(outcome, "classical").empty());
+      last = outcome.iterations;
+      expectSameOnAllRanks(outcome);
+    }
+  }
+}
+
+// As many subdomains as rows: the parts of the residual span all vectors.
+TEST_P(EnlargedForms, AreDoneInOneIterationWhereEveryRowIsASubdomain) {
+  const System system = systemWithRightHandSide(grid2d(4, 3));
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solveEnlarged(withFactor(12, GetParam()), system);
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  EXPECT_EQ(outcome.iterations, 1);
+}
+
+TEST_P(EnlargedForms, TakeNoMoreDirectionsThanRows) {
+  const System system = systemWithRightHandSide(grid2d(2, 2));
+  const Outcome outcome = solveEnlarged(withFactor(64, GetParam()), system);
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_TRUE(mentions(told(outcome, "enlarging factor"), "64 reduced to 4"));
+}
+
+// Contiguous and interleaved subdomains depend on global row numbers alone.
+TEST_P(EnlargedForms, AreTheSameOnAnyDistribution) {
+  for (const std::string splitting : {"contiguous", "interleaved"}) {
+    std::vector<std::vector<double>> histories;
+    for (const auto& map : {evenMap(900), lastRankMap(900)}) {
+      const System system = systemWithRightHandSide(grid2d(30, 30, 0, map));
+      Params p = withFactor(4, GetParam());
+      p.set("Residual Splitting", splitting);
+      keepHistory(p);
+      const Outcome outcome = solveEnlarged(p, system, Side::Right);
+      EXPECT_TRUE(outcome.converged);
+      histories.emplace_back();
+      for (const auto& entry : outcome.report.history) histories.back().push_back(entry.residual);
+    }
+    ASSERT_EQ(histories[0].size(), histories[1].size());
+    for (size_t i = 0; i < histories[0].size(); ++i) {
+      EXPECT_NEAR(histories[0][i], histories[1][i], 1e-6 * histories[0][i]) << splitting << ' ' << i;
+    }
+  }
+}
+
+TEST_P(EnlargedForms, SplitByRankWhateverTheirNumber) {
+  for (const auto& map : {evenMap(900), lastRankMap(900)}) {
+    for (const int t : {2, 3, 8}) {
+      const System system = systemWithRightHandSide(grid2d(30, 30, 0, map));
+      const auto guess = copyOf(*system.x);
+      Params p = withFactor(t, GetParam());
+      p.set("Residual Splitting", "by rank");
+      const Outcome outcome = solveEnlarged(p, system, Side::Right);
+      EXPECT_TRUE(outcome.converged);
+      EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+      expectSameOnAllRanks(outcome);
+    }
+  }
+}
+
+TEST_P(EnlargedForms, DropDirectionsThatDependOnOthers) {
+  // b vanishes in the second half: the third and the fourth part are zero.
+  const auto a = grid2d(30, 30);
+  const System system = systemWithRightHandSide(a, [](GO g) { return g < 450 ? wave(g) : 0; });
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solveEnlarged(withFactor(4, GetParam()), system);
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  EXPECT_TRUE(mentions(told(outcome, "directions dropped"), "2 of 4"));
+  expectSameOnAllRanks(outcome);
+}
+
+TEST_P(EnlargedForms, GoOnAsCgWithOneDirectionLeft) {
+  const System system = systemWithRightHandSide(grid2d(30, 30), [](GO g) { return g < 200 ? wave(g) : 0; });
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solveEnlarged(withFactor(4, GetParam()), system);
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  EXPECT_TRUE(mentions(told(outcome, "classical"), "one direction is left"));
+  const int cg = solve(methodOf(id::Cg), Params(),
+                       systemWithRightHandSide(grid2d(30, 30), [](GO g) { return g < 200 ? wave(g) : 0; }))
+                     .iterations;
+  EXPECT_LE(outcome.iterations, cg + 2);
+}
+
+TEST_P(EnlargedForms, SolveNegativeDefiniteSystemsAlike) {
+  std::vector<int> iterations;
+  for (const Scalar sign : {1, -1}) {
+    const auto a = grid2d(30, 30);
+    a->resumeFill();
+    a->scale(sign);
+    a->fillComplete();
+    const System system = systemWithRightHandSide(a);
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solveEnlarged(withFactor(4, GetParam()), system, Side::Right);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+    EXPECT_TRUE(told(outcome, "classical").empty());
+    iterations.push_back(outcome.iterations);
+  }
+  EXPECT_EQ(iterations[0], iterations[1]);
+}
+
+TEST_P(EnlargedForms, HandOverIndefiniteSystems) {
+  const auto a =
+      diagonal([](GO g) { return g % 3 == 0 ? -1 - static_cast<Scalar>(g) : 1 + static_cast<Scalar>(g); }, 60);
+  const System system = rowsHidden(systemWithRightHandSide(a));
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solveEnlarged(withFactor(4, GetParam()), system);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  EXPECT_FALSE(told(outcome, "classical").empty());
+  expectSameOnAllRanks(outcome);
+}
+
+// r is orthogonal to constants, its parts are not.
+TEST_P(EnlargedForms, SolveConsistentSingularSystems) {
+  const auto a = neumannGrid(20, 20);
+  const auto consistent = [&] { return systemWithSolution(a); };
+  const int cg = solve(methodOf(id::Cg), Params(), consistent(), Side::Right).iterations;
+  for (const int t : {2, 4, 8}) {
+    const System system = consistent();
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solveEnlarged(withFactor(t, GetParam()), system, Side::Right);
+    EXPECT_TRUE(outcome.converged) << t << ' ' << toString(outcome.report.reason);
+    EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+    EXPECT_LT(outcome.iterations, cg);
+    EXPECT_LE(norms(*system.x)[0], 1e3 * norms(*system.b)[0]);
+  }
+}
+
+// More digits than the recurrences keep.
+TEST_P(EnlargedForms, GoOnFromTheComputedResidualAtTightTolerances) {
+  const System system =
+      systemWithRightHandSide(scaledLaplacian(30, [](GO g) { return 1 + static_cast<Scalar>(g % 7); }));
+  const auto guess = copyOf(*system.x);
+  Params p = withFactor(4, GetParam());
+  p.set("Convergence Tolerance", 1e-13);
+  const Outcome outcome = solveEnlarged(p, system, Side::Right);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-13 * (1 + 1e-6));
+}
+
+INSTANTIATE_TEST_SUITE_P(Enlarged, EnlargedForms, ::testing::ValuesIn(forms),
+                         [](const auto& form) { return form.param; });
+
+// Solves of one label: the first takes the middle, the next ones its neighbours; solvers are made anew.
+TEST(EnlargingFactor, IsLearntFromSolveToSolve) {
+  const auto a = grid2d(40, 40);
+  Params p;
+  p.set("Solver Name", "learns its factor");
+  std::vector<std::string> factors;
+  for (int i = 0; i < 8; ++i) {
+    const System system = systemWithRightHandSide(a, [i](GO g) { return wave(g + i); });
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solveEnlarged(p, system);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+    expectSameOnAllRanks(outcome);
+    const auto events = told(outcome, "enlarging factor");
+    ASSERT_FALSE(events.empty());
+    factors.push_back(events.front().detail);
+  }
+  EXPECT_EQ(factors[0], "4");
+  EXPECT_EQ(factors[1], "8");
+  EXPECT_TRUE(factors[2] == "16" || factors[2] == "2") << factors[2];
+}
+
+}  // namespace
+}  // namespace capstan::testing

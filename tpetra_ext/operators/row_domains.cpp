@@ -1,0 +1,66 @@
+#include "tpetra_ext/operators/row_domains.hpp"
+
+#include <Teuchos_Comm.hpp>
+#include <Tpetra_Map.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <cstdint>
+
+#include "tpetra_ext/compat/instantiate.hpp"
+
+namespace capstan {
+namespace {
+
+/// What a splitting needs to know of a row, as plain numbers for a kernel.
+struct Domains {
+  RowSplitting splitting;
+  std::int64_t count;        // t
+  std::int64_t first, rows;  // smallest global row number, and how many there are up to the largest
+  std::int64_t rank, ranks;
+  std::int64_t here;  // rows of this rank
+
+  KOKKOS_INLINE_FUNCTION std::int64_t of(std::int64_t globalRow, std::int64_t localRow) const {
+    if (splitting == RowSplitting::Interleaved) return (globalRow - first) % count;
+    // Not (globalRow - first) * count: global numbers may be large.
+    if (splitting == RowSplitting::Contiguous) {
+      const std::int64_t length = rows / count, longer = rows % count, row = globalRow - first;
+      const std::int64_t inLonger = longer * (length + 1);
+      return row < inLonger ? row / (length + 1) : longer + (row - inLonger) / length;
+    }
+    if (ranks >= count) return rank % count;
+    const std::int64_t mine = (count - rank + ranks - 1) / ranks;  // subdomains of this rank
+    return rank + ranks * (localRow * mine / here);
+  }
+};
+
+}  // namespace
+
+template <class Types>
+void splitByRows(RowSplitting splitting, typename Types::MultiVector& parts) {
+  using Range = Kokkos::RangePolicy<typename Types::ExecutionSpace>;
+  const auto& map = *parts.getMap();
+  const auto columns = parts.getLocalViewDevice(Tpetra::Access::ReadWrite);
+  const auto globalRows = map.getLocalMap();
+  const auto count = static_cast<std::int64_t>(parts.getNumVectors());
+  const std::int64_t first = map.getMinAllGlobalIndex();
+  const Domains domains{splitting,
+                        count,
+                        first,
+                        static_cast<std::int64_t>(map.getMaxAllGlobalIndex()) - first + 1,
+                        map.getComm()->getRank(),
+                        map.getComm()->getSize(),
+                        static_cast<std::int64_t>(columns.extent(0))};
+  Kokkos::parallel_for(
+      "capstan split by rows", Range(0, columns.extent(0)), KOKKOS_LAMBDA(const std::size_t i) {
+        const auto row = static_cast<typename Types::LocalOrdinal>(i);
+        const std::int64_t domain = domains.of(globalRows.getGlobalElement(row), row);
+        for (std::int64_t j = 1; j < count; ++j) {
+          columns(i, j) = j == domain ? columns(i, 0) : typename Types::Scalar(0);
+        }
+      });
+}
+
+#define CAPSTAN_ROW_DOMAINS(S, LO, GO, NO) \
+  template void splitByRows<TpetraTypes<S, LO, GO, NO>>(RowSplitting, TpetraTypes<S, LO, GO, NO>::MultiVector&);
+CAPSTAN_INSTANTIATE(CAPSTAN_ROW_DOMAINS)
+
+}  // namespace capstan
