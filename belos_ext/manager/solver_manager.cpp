@@ -324,7 +324,9 @@ Belos::ReturnType SolverManager<Types>::solve() {
   if (method_.needsSymmetric) {
     operator_->findDiagonalRows();
     watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
-    if (options.nullSpace == NullSpace::Auto && (operator_->hasLeft() || operator_->hasRight())) {
+    // What a preconditioner makes may hold constants, and so do parts of a residual that is without.
+    const bool parts = method_.takes("Residual Splitting");
+    if (parts || (options.nullSpace == NullSpace::Auto && (operator_->hasLeft() || operator_->hasRight()))) {
       watchRowSums<Types>(*problem_->getOperator(), monitor);
     }
   }

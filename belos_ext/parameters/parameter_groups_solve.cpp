@@ -158,7 +158,8 @@ ParameterRow enlargingFactor() {
       "Search directions an iteration, t. More need fewer iterations and reductions, and more work and memory for "
       "each. "
       "At most as many as the system has rows. auto: 4 in the first solve of a label; later ones try twice and half as "
-      "many, 1 (CAPSTAN CG) to 16, and stay where a digit of the residual took the least time.");
+      "many, 1 (CAPSTAN CG) to 16, and stay where a digit of the residual took the least time, so that runs may "
+      "differ.");
   row.words = {"auto"};
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     if (isWord(entry, "auto")) {

@@ -102,7 +102,7 @@ struct SolverOptions {
       std::numeric_limits<double>::infinity();  ///< bytes a rank has for the bases of one right-hand side
   int pipelineDepth = 1;                        ///< reductions in flight of a pipelined method
   double changeOfBasisDropTolerance = 0.0;      ///< tau of pipelined s-step GMRES; 0 keeps every entry
-  bool enlargingFactorAuto = true;
+  bool enlargingFactorAuto = false;
   int enlargingFactor = 4;  ///< search directions an iteration, where it is not automatic
   EnlargedForm enlargedForm = EnlargedForm::Auto;
   RowSplitting residualSplitting = RowSplitting::Contiguous;

@@ -85,7 +85,7 @@ std::vector<Row<Types>> rows() {
       {{"CAPSTAN CG ENLARGED", "capstan_ecg", "enlarged CG: t search directions an iteration, fewer iterations",
         "Grigori, Moufawad, Nataf 2016; Lockhart, Bienz, Gropp, Olson 2023", Family::ConjugateGradients, true, false,
         RecursiveNorm::Residual,
-        Names{"Enlarging Factor", "Enlarged Form", "Residual Splitting", "Null Space", "Fallback"},
+        symmetric + Names{"Enlarging Factor", "Enlarged Form", "Residual Splitting"},
         EnlargedCg<Types>::cost},
        make<Types, EnlargedCg<Types>>},
       {{"CAPSTAN BICGSTAB",

@@ -32,6 +32,8 @@
 #include <memory>
 #include <string>
 
+#include "belos_ext/convergence/definiteness_watch.hpp"
+#include "belos_ext/convergence/residual_gap.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/problem/rows_first.hpp"
@@ -51,7 +53,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
 
   /// Of the form that is chosen without a preconditioner, or with one that is no more than a diagonal: fused.
   static Cost cost(const SolverOptions& options, bool preconditioned) {
-    const double t = options.enlargingFactorAuto ? tuning::enlarged_cg::firstAuto : options.enlargingFactor;
+    const double t = options.enlargingFactor;
     const bool fused =
         options.enlargedForm == EnlargedForm::Fused || (options.enlargedForm == EnlargedForm::Auto && !preconditioned);
     const bool orthodir = options.enlargedForm == EnlargedForm::Orthodir;
@@ -67,6 +69,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
 
   void configure(const SolverOptions& options) override {
     options_ = options;
+    constants_.configure(options.nullSpace);
     factor_.configure(options);
     classical_.configure(options);
   }
@@ -101,12 +104,14 @@ class EnlargedCg final : public KrylovSolver<Types> {
     auto& r = vectorLike(b, residual_);
     system.residual(b, x, r);
     rows_.takeOut(system, r);
+    constants_.begin(system, b);
     batch_->clear();
     const auto rr = batch_->norm2(r), bb = batch_->norm2(b), xx = batch_->norm2(x), entries = batch_->sum(x);
+    const auto sum = constants_.askedFor() ? constants_.enter(*batch_, r) : rr;
     rows_.enter(*batch_);
     system.reduce(*batch_);
     if (!system.agreesOnState()) factor_.forget();
-    const Scalar square = (*batch_)[rr], rhs = (*batch_)[bb], left = rows_.left(*batch_);
+    const Scalar square = (*batch_)[rr], rhs = (*batch_)[bb], left = rows_.left(*batch_), constant = (*batch_)[sum];
     guess_.keepGuess(system, x, (*batch_)[xx], (*batch_)[entries]);
     const double norm = rows_.norm(system, b, x, r, left, square, *batch_), whole = system.norm(b, rhs, *batch_);
     const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
@@ -114,25 +119,40 @@ class EnlargedCg final : public KrylovSolver<Types> {
                scaled ? rows_.nativeNorm(system, b, x, r, left, square, scratch(b), *batch_) : norm);
     initial_ = {norm, norm};
     attained_ = norm;
+    sizeOfImage_ = norm + whole;
     if (stop.verified(initial_, false)) return false;
     if (!std::isfinite(square)) {
       stop.stop(StopReason::NonFinite);
       return false;
     }
-    if (!RowsFirst<Types>::matters(r, left, rhs, square)) return true;
-    rows_.solve(system, stop.iterations(), b, x, r);
-    return !verify(system, b, x, stop, false);
+    const bool first = RowsFirst<Types>::matters(r, left, rhs, square);
+    if (first) rows_.solve(system, stop.iterations(), b, x, r);
+    const bool without = findConstant(system, stop, constant, square);
+    return !(first || without) || !verify(system, b, x, stop, false);
+  }
+
+  /// Whether r has a constant that is to be taken out, from its sum and its square. 1 A and a reduction where it has.
+  bool findConstant(LinearSystem<Types>& system, const StopTest& stop, Scalar sum, Scalar square) {
+    if (!constants_.askedFor() || !constants_.matters(sum, square)) return false;
+    auto& image = scratch(*residual_);
+    system.act(Action::Operator, *residual_, image);
+    batch_->clear();
+    const auto ofImage = constants_.enter(*batch_, image), ofSquare = batch_->norm2(image);
+    system.reduce(*batch_);
+    return constants_.judge(system, stop, sum, (*batch_)[ofImage], (*batch_)[ofSquare]);
   }
 
   enum class Next { Over, GoOn, Restarted };
 
   /// The loop, from the residual just computed, with t directions.
   void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, int t) {
-    if (options_.nullSpace == NullSpace::Constant) {
-      return goClassical(system, b, x, stop, "\"Null Space\" constant is asked for", false);
+    system.startUpEnds();
+    if (system.annihilatesConstants() && options_.nullSpace == NullSpace::None && system.preconditioned()) {
+      // t directions fill x with constants sooner than one does.
+      return goClassical(system, b, x, stop, "A annihilates constants, and \"Null Space\" is none", false);
     }
-    start(system, b, t);
-    system.startUpEnds(1);
+    watch_.begin(attained_);
+    start(system, b, stop.iterations(), t);
     bool moved = false;
     while (!stop.over()) {
       if (stop.wantsMeasure(stop.recursive())) system.takeMeasure(directions_->r());
@@ -145,12 +165,16 @@ class EnlargedCg final : public KrylovSolver<Types> {
       }
       stop.measured(directions_->measured());
       tellWidth(system, stop, before);
+      const double curvature = directions_->curvature();
+      if (watch_.sees(curvature, directions_->energy(), curvature)) {
+        system.tell(stop.iterations(), "indefinite", watch_.seen());
+      }
       const Next next = follow(system, b, x, stop, t);
       if (next == Next::Over) return;
       moved = next == Next::GoOn;
       if (moved) directions_->next(system);
       const bool alone = directions_->width() == 1 && t > 1;
-      if (alone || isIdle(stop)) {
+      if (alone || isIdle()) {
         const char* why = alone ? "one direction is left" : "the residual has not fallen for long";
         return goClassical(system, b, x, stop, why, moved);
       }
@@ -159,13 +183,16 @@ class EnlargedCg final : public KrylovSolver<Types> {
 
   /// Z from the residual just computed, split anew. Where A annihilates constants, only r is without them by itself: a
   /// part with one would be no residual of any x.
-  void start(LinearSystem<Types>& system, const MultiVector& b, int t) {
+  void start(LinearSystem<Types>& system, const MultiVector& b, int iteration, int t) {
     directions_ = &form(system);
     directions_->prepare(system, b, t);
     system.kernels().scale(Scalar(1), *residual_, directions_->r());
     splitByRows<Types>(options_.residualSplitting, directions_->parts());
-    constants_.begin(system, b);
-    if (t > 1 && options_.nullSpace != NullSpace::None && system.annihilatesConstants()) {
+    const bool singular = system.annihilatesConstants() || options_.nullSpace == NullSpace::Constant;
+    const bool projects = singular && system.preconditioned();
+    directions_->project(projects ? &constants_ : nullptr);
+    if (projects) system.tell(iteration, "null space", "constants are projected out of what the preconditioner makes");
+    if (t > 1 && singular) {
       batch_->clear();
       std::vector<typename ReductionBatch<Types>::Slot> sums;
       for (int j = 1; j < t; ++j) sums.push_back(batch_->sum(directions_->part(j)));
@@ -178,6 +205,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
     best_ = attained_;
     bestAt_ = 0;
     steps_ = 0;
+    gap_.begin(std::numeric_limits<Scalar>::epsilon(), sizeOfImage_, attained_);
   }
 
   /// Counts the iteration that led to this residual, and computes b - A x where something asks for it. A claim that
@@ -191,24 +219,36 @@ class EnlargedCg final : public KrylovSolver<Types> {
       best_ = next.norm;
       bestAt_ = steps_;
     }
+    gap_.stepped(1, directions_->image(), directions_->image());
+    gap_.left(next.norm);
     const bool goOn = system.boundary(stop.iterations(), next.norm, {});
-    const bool claimed = stop.reached(next.norm);
-    if (goOn && !claimed && !next.cancelled && !stop.exhausted() && std::isfinite(next.norm)) return Next::GoOn;
+    const bool claimed = stop.reached(next.norm) && !next.cancelled;
+    if (goOn && !claimed && !next.cancelled && !stop.exhausted() && std::isfinite(next.norm) &&
+        !replacementIsDue(stop)) {
+      return Next::GoOn;
+    }
 
     if (verify(system, b, x, stop, claimed)) return Next::Over;
     if (!goOn) stop.stop(StopReason::UserTest);
     if (!std::isfinite(attained_)) stop.stop(StopReason::NonFinite);
     if (stop.over() || (claimed && rounding_.ends(system, x, stop))) return Next::Over;
     if (claimed && stop.cameEarly()) return Next::GoOn;
-    const bool lost = !(attained_ <= tuning::cg::lostFactor * next.norm);
+    if (claimed && options_.residualReplacement.mode == ResidualReplacement::Mode::Off) {
+      stop.stop(StopReason::Stagnation);
+      return Next::Over;
+    }
+    const bool lost = !next.cancelled && !(rest_ <= tuning::cg::lostFactor * next.norm);
     system.tell(stop.iterations(), "residual replacement",
-                lost ? "the computed residual is split anew" : "the computed residual does not meet the tolerance yet");
+                lost      ? "the computed residual is split anew"
+                : claimed ? "the computed residual does not meet the tolerance yet"
+                          : "before rounding separates the two");
     stop.restarted(true);
     if (stop.over()) return Next::Over;
     if (lost) {
-      start(system, b, t);
+      start(system, b, stop.iterations(), t);
       return Next::Restarted;
     }
+    gap_.replaced(rest_);
     system.kernels().scale(Scalar(1), *residual_, directions_->r());
     directions_->replaced(system);
     return Next::GoOn;
@@ -220,15 +260,28 @@ class EnlargedCg final : public KrylovSolver<Types> {
     rows_.takeOut(system, *residual_);
     batch_->clear();
     const auto rr = batch_->norm2(*residual_);
+    const auto sum = constants_.ofResidual() ? constants_.enter(*batch_, *residual_) : rr;
     rows_.enter(*batch_);
     system.reduce(*batch_);
-    const Scalar square = (*batch_)[rr], left = rows_.left(*batch_);
-    attained_ = rows_.norm(system, b, x, *residual_, left, square, *batch_);
+    const Scalar square = (*batch_)[rr], left = rows_.left(*batch_), constant = (*batch_)[sum];
+    rest_ = attained_ = rows_.norm(system, b, x, *residual_, left, square, *batch_);
+    if (constants_.ofResidual()) {
+      rest_ = constants_.takeOutOfResidual(system, constant, square, *residual_, *batch_);
+      if (claimed && constants_.endsInconsistent(system, attained_, rest_, stop)) return true;
+    }
     return stop.verified({attained_, attained_}, claimed);
   }
 
+  bool replacementIsDue(const StopTest& stop) const {
+    using Mode = ResidualReplacement::Mode;
+    if (options_.residualReplacement.mode == Mode::Every) {
+      return stop.iterations() % options_.residualReplacement.every == 0;
+    }
+    return options_.residualReplacement.mode == Mode::Auto && gap_.due(stop.target());
+  }
+
   /// No new minimum for as many steps as the last one took, and 200 at least.
-  bool isIdle(const StopTest&) const { return steps_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_); }
+  bool isIdle() const { return steps_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_); }
 
   void tellWidth(LinearSystem<Types>& system, const StopTest& stop, int before) {
     const int width = directions_->width();
@@ -289,8 +342,13 @@ class EnlargedCg final : public KrylovSolver<Types> {
   RoundingLevel<Types> rounding_;
   KeptIterate<Types> guess_;
   ResidualNorms initial_;
-  double attained_ = 0, best_ = 0;  ///< computed residual; smallest recursive one since the last splitting
-  int steps_ = 0, bestAt_ = 0;      ///< since then
+  double attained_ = 0, rest_ = 0,
+         best_ =
+             0;  ///< computed residual; without its constant, if out; smallest recursive one since the last splitting
+  int steps_ = 0, bestAt_ = 0;  ///< since then
+  double sizeOfImage_ = 0;      ///< || A x || of the guess, or more
+  DefinitenessWatch watch_;
+  ResidualGap gap_;  ///< in units of A x: steps of x count as what A makes of them
   Cg<Types> classical_;
 };
 

@@ -13,6 +13,7 @@
 ///
 /// x and r are single vectors: of the paper's blocks X and R, whose columns sum to them, only these sums are used.
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/dense/independent_columns.hpp"
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/solvers/enlarged_cg/column_block.hpp"
 #include "tpetra_ext/operators/row_domains.hpp"
@@ -47,7 +49,11 @@ class EnlargedDirections {
   virtual MultiVector& part(int number) = 0;
   MultiVector& r() { return part(0); }
 
-  /// Z = M^{-1} T_{r,t}. Collective.
+  /// Whether constants are taken out of what M makes, since A annihilates them; null: not. It outlives the solve. To be
+  /// said before begin(). Local.
+  void project(ConstantNullSpace<Types>* constants) { constants_ = preconditioned_ ? constants : nullptr; }
+
+  /// Z = M^{-1} T_{r,t}. 1 reduction where constants are taken out. Collective.
   virtual void begin(LinearSystem<Types>& system) = 0;
 
   /// One iteration: x += P P^T r, r -= A P P^T r. x stays as it is unless it Moved. Collective.
@@ -64,6 +70,11 @@ class EnlargedDirections {
   /// || r || after the last step, predicted; and as measured before it.
   const PredictedNorm& norm() const { return norm_; }
   double measured() const { return measured_; }
+  /// || A (x_{k+1} - x_k) || of the last step, (p, A p) of its first direction p, and (r, M^{-1} r); the last two with
+  /// the signs that A and M^{-1} had in the first step, so that both are positive where these are definite.
+  double image() const { return image_; }
+  double curvature() const { return curvature_; }
+  double energy() const { return energy_; }
   /// The first direction of the last step, n x 1. After next() only.
   MultiVector& direction() { return previous_.column(0); }
 
@@ -78,6 +89,9 @@ class EnlargedDirections {
     map_ = b.getMap().get();
     width_ = t;
     sign_ = 0;
+    energySign_ = 0;
+    energy_ = 0;
+    constants_ = nullptr;
     z_.prepare(b, t);
     previous_.prepare(b, t);
   }
@@ -93,6 +107,7 @@ class EnlargedDirections {
   Outcome factorize(Small gram) {
     if (sign_ == Scalar(0)) sign_ = gram(0, 0) < Scalar(0) ? -1 : 1;
     gram.scale(sign_);
+    curvature_ = static_cast<double>(gram(0, 0));
     kept_ = independentColumns<Scalar>(gram, tuning::enlarged_cg::dependent);
     if (kept_.empty()) return std::isfinite(gram(0, 0)) && allFinite(gram) ? Outcome::Indefinite : Outcome::NotFinite;
     factor_.shape(static_cast<int>(kept_.size()), static_cast<int>(kept_.size()));
@@ -101,6 +116,12 @@ class EnlargedDirections {
     return result.rank == 0 ? Outcome::Indefinite : dropAfter(result.rank);
   }
   bool drops() const { return static_cast<int>(kept_.size()) < width_; }
+
+  /// Notes (r, M^{-1} r).
+  void noteEnergy(Scalar product) {
+    if (energySign_ == 0) energySign_ = product < Scalar(0) ? -1 : 1;
+    energy_ = energySign_ * static_cast<double>(product);
+  }
 
   /// P = Z C^{-1}, x += P step, in one pass.
   void move(LinearSystem<Types>& system, const Small& step, MultiVector& x) {
@@ -118,6 +139,31 @@ class EnlargedDirections {
     for (int j = 0; j < width_; ++j) system.kernels().scale(Scalar(1), *from.getVector(j), *to.getVectorNonConst(j));
   }
 
+  /// Enters the sums of columns first, first + 1, ... of a block, as many as directions are in use, where constants are
+  /// taken out; none otherwise.
+  std::vector<Slot> enterSums(ColumnBlock<Types>& columns, int first = 0) {
+    std::vector<Slot> sums;
+    for (int j = 0; constants_ != nullptr && j < width_; ++j) {
+      sums.push_back(constants_->enter(*batch_, columns.column(first + j)));
+    }
+    return sums;
+  }
+  /// Takes the constants with these sums, reduced, out of them. Local.
+  void removeConstants(LinearSystem<Types>& system, const std::vector<Slot>& sums, ColumnBlock<Types>& columns,
+                       int first = 0) {
+    for (std::size_t j = 0; j < sums.size(); ++j) {
+      constants_->remove(system, constants_->meanOf((*batch_)[sums[j]]), columns.column(first + static_cast<int>(j)));
+    }
+  }
+  /// The same with a reduction of their sums. Collective.
+  void removeConstants(LinearSystem<Types>& system, ColumnBlock<Types>& columns) {
+    if (constants_ == nullptr) return;
+    batch_->clear();
+    const auto sums = enterSums(columns);
+    system.reduce(*batch_);
+    removeConstants(system, sums, columns);
+  }
+
   /// Notes || r || and predicts || r - Y g || from (r, r), Y^T Y and Y^T r. Local.
   void predict(Scalar square, const Small& gram, const Small& along, const Small& g) {
     Scalar rs = 0, ss = 0;
@@ -126,6 +172,7 @@ class EnlargedDirections {
       for (int j = 0; j < width_; ++j) ss += g(i, 0) * gram(i, j) * g(j, 0);
     }
     measured_ = std::sqrt(static_cast<double>(square));
+    image_ = std::sqrt(static_cast<double>(std::max(ss, Scalar(0))));
     norm_ = predictNorm(square, rs, ss, Scalar(1));
   }
 
@@ -169,6 +216,8 @@ class EnlargedDirections {
     return Outcome::Moved;
   }
 
+  double image_ = 0, curvature_ = 0, energy_ = 0, energySign_ = 0;
+  ConstantNullSpace<Types>* constants_ = nullptr;
   bool hasTwo_ = false;  ///< a left and a right preconditioner
   ColumnBlock<Types> between_;
   const void* map_ = nullptr;

@@ -54,7 +54,7 @@ class EnlargingFactor {
   }
 
  private:
-  bool automatic_ = true;
+  bool automatic_ = false;
   int given_ = 1;
   std::map<int, double> seconds_;
 };

@@ -46,6 +46,7 @@ class Orthodir final : public EnlargedDirections<Types> {
     system.kernels().scale(Scalar(1), spare_.column(0), *r_);
     precondition(system, spare_.columns(width_), z_.columns(width_));  // line 2: Z = M^{-1} R
     oldWidth_ = 0;                                                     // line 2: P = 0
+    this->removeConstants(system, z_);
     started_ = true;
   }
 
@@ -70,7 +71,9 @@ class Orthodir final : public EnlargedDirections<Types> {
     const auto d = batch.innerProducts(ap, w), images = preconditioned_ ? batch.innerProducts(ap, ap) : d;
     const auto old = oldWidth_ > 0 ? batch.innerProducts(oldImages_.columns(oldWidth_), w) : d;
     const auto rr = batch.norm2(*r_);
+    const auto sums = this->enterSums(spare_);
     system.reduce(batch);
+    this->removeConstants(system, sums, spare_);
     Small step = this->matrix(c);  // line 6
     step.scale(sign_);
     d_ = this->matrix(d);       // line 11

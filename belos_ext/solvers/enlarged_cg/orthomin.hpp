@@ -58,6 +58,7 @@ class Orthomin final : public EnlargedDirections<Types> {
 
   void begin(LinearSystem<Types>& system) override {
     precondition(system, parts(), z_.columns(width_));
+    removeConstants(system, z_);
     if (carries()) copy(system, z_.columns(width_), w());
   }
 
@@ -74,6 +75,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     const auto images = batch.innerProducts(az, pair_.columns(whole ? 2 * width_ : width_ + 1));  // AZ^T [AZ r or R]
     const auto hidden = carries() ? batch.innerProducts(az, hidden_.columns(2 * width_)) : images;
     const auto rr = batch.norm2(this->r());
+    const auto sums = carries() ? enterSums(hidden_) : std::vector<Slot>();
     if (carries()) {
       system.reduce(batch);
     } else {
@@ -82,6 +84,8 @@ class Orthomin final : public EnlargedDirections<Types> {
     const Scalar square = batch[rr];
     const Small products = this->matrix(own), ofImages = this->matrix(images), ofHidden = this->matrix(hidden);
     const int t = width_;
+    this->noteEnergy(products(0, t));
+    removeConstants(system, sums, hidden_);
     if (const auto outcome = this->factorize(copyOf(block(products, 0, 0, t, t))); outcome != Outcome::Moved)
       return outcome;
     if (this->drops()) dropColumns(system);
@@ -114,11 +118,12 @@ class Orthomin final : public EnlargedDirections<Types> {
       precondition(system, parts(), z);  // W = M^{-1} R
     }
     if (renews) {
+      removeConstants(system, z_);
       copy(system, z, w());
       sinceRenewal_ = 0;
       stale_ = false;
     }
-    if (!fused_) beta = reducedBeta(system, z);
+    if (!fused_) beta = reducedBeta(system);
     beta.scale(sign_);
     system.kernels().update(previous_.columns(width_), beta, z);  // Z = W - P beta
   }
@@ -128,17 +133,20 @@ class Orthomin final : public EnlargedDirections<Types> {
  private:
   using Base::batch_, Base::factor_, Base::kept_, Base::preconditioned_, Base::previous_, Base::sign_, Base::width_,
       Base::z_;
-  using Base::chosen, Base::copy, Base::precondition, Base::predict;
+  using Base::chosen, Base::copy, Base::enterSums, Base::removeConstants, Base::precondition, Base::predict;
+  using typename Base::Slot;
 
   /// Whether V and W are blocks of their own.
   bool carries() const { return fused_ && preconditioned_; }
   MultiVector& v() { return hidden_.columns(width_); }
   MultiVector& w() { return hidden_.columns(width_, width_); }
 
-  Small reducedBeta(LinearSystem<Types>& system, const MultiVector& w) {
+  Small reducedBeta(LinearSystem<Types>& system) {
     batch_->clear();
-    const auto beta = batch_->innerProducts(pair_.columns(width_), w);  // AP^T W
+    const auto beta = batch_->innerProducts(pair_.columns(width_), z_.columns(width_));  // AP^T W
+    const auto sums = enterSums(z_);
     system.reduce(*batch_);
+    removeConstants(system, sums, z_);
     return this->matrix(beta);
   }
 

@@ -258,7 +258,7 @@ RCP<const Operator> sweeps(const RCP<CrsMatrix>& a, const std::shared_ptr<int>& 
   return rcp(new FunctionOperator(a->getDomainMap(), [=](const MultiVector& in, MultiVector& out) {
     ++*applications;
     out.update(0.24, in, 0);
-    MultiVector r(in.getMap(), 1);
+    MultiVector r(in.getMap(), in.getNumVectors());
     for (int k = 1; k < 4; ++k) {
       a->apply(out, r);
       r.update(1, in, -1);

@@ -235,6 +235,7 @@ INSTANTIATE_TEST_SUITE_P(Enlarged, EnlargedForms, ::testing::ValuesIn(forms),
 TEST(EnlargingFactor, IsLearntFromSolveToSolve) {
   const auto a = grid2d(40, 40);
   Params p;
+  p.set("Enlarging Factor", "auto");
   p.set("Solver Name", "learns its factor");
   std::vector<std::string> factors;
   for (int i = 0; i < 8; ++i) {
