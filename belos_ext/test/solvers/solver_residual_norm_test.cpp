@@ -140,6 +140,31 @@ TEST_P(InitialResiduals, AreComputedAgainWhenThatIsAskedFor) {
   }
 }
 
+/// The solve after those that began at zero begins at the application's x, whatever the ranks have agreed on before.
+TEST_P(InitialResiduals, OfAnotherGuessCountAfterThoseOfAZeroGuess) {
+  const auto a = grid2d(20, 20);
+  StateCache::instance().clear();
+  const auto solver = solverOf(GetParam());
+  const bool zeros[] = {true, true, false, false, true, false};
+  const char* guesses[] = {"application", "application", "application", "application", "application", "projection 3"};
+  for (int k = 0; k < 6; ++k) {
+    SCOPED_TRACE("solve " + std::to_string(k));
+    Params p;
+    p.set("Initial Residual", zeros[k] ? "zero guess" : "computed");
+    p.set("Initial Guess", guesses[k]);
+    change(*solver, p);
+    System system = systemWithRightHandSide(a, wave, 2);
+    system.x = vectorFrom(
+        a->getRowMap(), [](GO g) { return 100 * wave(3 * g); }, 2);
+    const auto guess = zeros[k] ? rcp(new MultiVector(system.x->getMap(), 2)) : copyOf(*system.x);
+    const Outcome outcome = solve(*solver, system, Side::Right);
+    EXPECT_TRUE(outcome.converged);
+    const double attained = relativeResidual(system, *guess);
+    EXPECT_NEAR(outcome.achieved, attained, 1e-4 * attained);
+    expectSameOnAllRanks(outcome);
+  }
+}
+
 /// CG with a preconditioner that is another one at each application, as a multigrid cycle with scaled corrections is.
 TEST(FlexibleCg, HardlyNoticesAPreconditionerThatChanges) {
   const auto a = grid2d(40, 40);
