@@ -6,8 +6,6 @@
 /// travels in the reduction that brings the 2-norm of the same vector, so that no method has to know of it. Between two
 /// computed residuals the ratio of the two norms stands for it; the ratio at the end of a solve is kept for the next.
 
-#include <utility>
-
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -41,14 +39,10 @@ class ResidualMeasure {
     value_ = number(sum_);
     known_ = number(ratio_) / number(one_);
     pending_ = entered_ = false;
-    fresh_ = true;
   }
 
-  /// || r ||_1 of the residual that was reduced last.
+  /// || r ||_1 of the residual that was taken last and has been reduced.
   double value() const { return value_; }
-
-  /// Whether a value has come since this was last asked.
-  bool takeFresh() { return std::exchange(fresh_, false); }
 
   /// || r ||_1 / || r ||_2 at the end of the last solve, the same on all ranks after a reduction; 0: nothing is known.
   double knownRatio() const { return known_; }
@@ -57,7 +51,7 @@ class ResidualMeasure {
  private:
   double local_ = 0, value_ = 0;
   double kept_ = 0, known_ = 0;
-  bool pending_ = false, entered_ = false, fresh_ = false;
+  bool pending_ = false, entered_ = false;
   int sum_ = 0, ratio_ = 0, one_ = 0;
 };
 

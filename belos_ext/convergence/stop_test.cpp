@@ -50,8 +50,7 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
   const double own = application_.value_or(initial.explicit_);
   if (application_) preconditioned = own;
   if (measure_ != nullptr) {
-    note(initial);
-    const double first = measureOf(initial);
+    const double first = initial.measured;
     const auto scaling = criteria_.testExplicit ? criteria_.explicitScaling : criteria_.implicitScaling;
     explicitScale_ = scaleOf(scaling, first, rhsNorm, first, criteria_.userScale);
     const double known = measure_->knownRatio();
@@ -70,35 +69,21 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
   if (scaleListener_) scaleListener_(implicitScale_);
 }
 
-void StopTest::note(const ResidualNorms& norms) {
-  if (measure_ == nullptr || !measure_->takeFresh()) return;
-  if (measured_.size() == std::size_t{tuned::remembered}) measured_.erase(measured_.begin() + 1);
-  measured_.emplace_back(norms.explicit_, measure_->value());
-}
-
-double StopTest::measureOf(const ResidualNorms& norms) const {
-  for (auto pair = measured_.rbegin(); pair != measured_.rend(); ++pair) {
-    if (pair->first == norms.explicit_) return pair->second;
-  }
-  return ratio_ * norms.explicit_;
-}
-
 void StopTest::setRatio(double ratio) {
   ratio_ = std::isfinite(ratio) && ratio > 0 ? ratio : 1;
   implicitScale_ = explicitScale_ / ratio_;
 }
 
 void StopTest::noteClaimed(const ResidualNorms& norms) {
-  note(norms);
-  if (measure_ != nullptr && norms.native > 0) setRatio(measureOf(norms) / norms.native);
+  if (measure_ != nullptr) measured(norms.native, norms.measured);
 }
 
-void StopTest::measured(double native) {
-  if (measure_ != nullptr && native > 0 && measure_->takeFresh()) setRatio(measure_->value() / native);
+void StopTest::measured(double native, double value) {
+  if (native > 0) setRatio(value / native);
 }
 
 double StopTest::attained(const ResidualNorms& norms) const {
-  if (measure_ != nullptr) return scaled(measureOf(norms), explicitScale_);
+  if (measure_ != nullptr) return scaled(norms.measured, explicitScale_);
   const double native = scaled(norms.native, implicitScale_);
   if (!criteria_.testExplicit) return native;
   const double computed = scaled(norms.explicit_, explicitScale_);
@@ -107,13 +92,11 @@ double StopTest::attained(const ResidualNorms& norms) const {
 
 double StopTest::attained() const { return attained(norms_); }
 
+double StopTest::estimated(double norm) const { return attained({norm, norm, ratio_ * norm}); }
+
 bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   if (refusesGuess_) return true;
-  if (claimed) {
-    noteClaimed(norms);
-  } else {
-    note(norms);
-  }
+  if (claimed) noteClaimed(norms);
   const double now = attained(norms);
   if (!std::isfinite(now)) {
     stop(StopReason::NonFinite);
@@ -175,11 +158,9 @@ bool StopTest::endAtRoundingLevel(double images, double epsilon) {
   return true;
 }
 
-bool StopTest::endInconsistent(double whole, double part, double rest) {
-  if (over_ || !(attained({part, part}) > criteria_.tolerance) || !(attained({rest, rest}) <= criteria_.tolerance)) {
-    return false;
-  }
-  norms_ = {whole, whole};
+bool StopTest::endInconsistent(const ResidualNorms& whole, double part, double rest) {
+  if (over_ || !(estimated(part) > criteria_.tolerance) || !(estimated(rest) <= criteria_.tolerance)) return false;
+  norms_ = whole;
   stop(StopReason::Inconsistent);
   return true;
 }

@@ -10,10 +10,10 @@
 /// A recursion may only claim (reached()); verified() decides from norms of residuals computed from x. A claim that
 /// fails lowers the target of the recursion and the solve goes on from the true residual; claims that fail without
 /// progress end it with a loss of accuracy, and so does one that fails where only rounding is left of b - A x.
-/// Where the tolerance is meant in another norm than the 2-norm (ResidualMeasure), that norm of b - A x alone decides.
-/// The recursion then claims by the ratio of the two norms: that at the end of the last solve, or of the last residual
-/// computed.
-/// A method that can form x without giving up its Krylov space has a claim examined first: as long as the recursion is
+/// Where the tolerance is meant in another norm than the 2-norm (ResidualMeasure), that norm of b - A x alone decides,
+/// and is what a solve reports: it is measured wherever b - A x is computed, and goes with its norms. The recursion
+/// then claims by the ratio of the two norms: that at the end of the last solve, or of the last residual computed. A
+/// method that can form x without giving up its Krylov space has a claim examined first: as long as the recursion is
 /// right, a claim that is too early costs no restart.
 
 #include <cmath>
@@ -21,7 +21,6 @@
 #include <limits>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "belos_ext/convergence/residual_measure.hpp"
 #include "belos_ext/convergence/stop_reason.hpp"
@@ -34,6 +33,8 @@ namespace capstan {
 struct ResidualNorms {
   double native = 0;     ///< || M_L^{-1} (b - A x) || (or || b - A x || without a left preconditioner)
   double explicit_ = 0;  ///< || b - A x ||
+  /// b - A x in the norm that the tolerance is meant in, where that is another one: LinearSystem::measured()
+  double measured = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct StopCriteria {
@@ -76,8 +77,9 @@ class StopTest {
   bool wantsMeasure(double recursive) const {
     return measure_ != nullptr && recursive <= tuning::stop_test::nearClaim * target();
   }
-  /// A residual with this native norm has been measured, if one has: later claims go by the ratio of the two norms.
-  void measured(double native);
+  /// A residual with this native norm has been measured: later claims go by the ratio of the two norms. Local.
+  /// \param value what LinearSystem::measured() says of it
+  void measured(double native, double value);
 
   /// The solve begins from a better x than the application's own, whose residual has this norm: scales of the initial
   /// residual refer to that, so that the tolerance means what it would mean without. A method that finds its first
@@ -135,10 +137,11 @@ class StopTest {
   bool endAtRoundingLevel(double images, double epsilon);
 
   /// Ends the solve where a part of b - A x that no x changes keeps the whole above the tolerance, and the rest meets
-  /// it. To be asked before verified() judges the whole. Returns whether it did. \param whole || b - A x ||
-  bool endInconsistent(double whole, double part, double rest);
+  /// it. To be asked before verified() judges the whole. Returns whether it did. \param whole norms of b - A x
+  /// \param part, rest 2-norms: what they are in another norm is told by the ratio of the two
+  bool endInconsistent(const ResidualNorms& whole, double part, double rest);
 
-  /// The solve, over without convergence, returns an earlier iterate; these are the norms of its residuals.
+  /// x is an earlier iterate again; these are the norms of its residuals.
   void wentBack(const ResidualNorms& norms) { norms_ = norms; }
 
   /// Ends the solve for another reason. Stagnation and AttainableAccuracy mean a loss of accuracy.
@@ -169,15 +172,13 @@ class StopTest {
 
  private:
   double attained(const ResidualNorms& norms) const;
-  double measureOf(const ResidualNorms& norms) const;
-  void note(const ResidualNorms& norms);
+  double estimated(double norm) const;
   void noteClaimed(const ResidualNorms& norms);
   void setRatio(double ratio);
   void lowerTarget(const ResidualNorms& norms, double factor);
 
   StopCriteria criteria_;
   ResidualMeasure* measure_ = nullptr;
-  std::vector<std::pair<double, double>> measured_;  ///< || r ||_2 and what was measured: of the guess, then of others
   double ratio_ = 1;
   std::function<bool()> approve_;
   std::function<void(double)> scaleListener_;

@@ -10,6 +10,8 @@
 /// another value begins as those before it did.
 ///
 /// Likewise for "Initial Residual": the method leaves out a product only where the last solve of that key knew of it.
+/// The first solve after those at x = 0 that has another guess begins as they did, and once more with its guess when
+/// the ranks have agreed: 1 A, 1 M^{-1} and a reduction or two more.
 ///
 /// It is noted with the communicator object (Teuchos::RCP's extra data), for the last tuning::guess::mostKeys keys.
 /// Where an application makes a new communicator object for each solve, there are no guesses.

@@ -51,13 +51,18 @@ class GuessSession {
   template <class Method>
   void solve(std::size_t rightHandSide, LinearSystem<Types>& system, const MultiVector& b, MultiVector& x,
              StopTest& stop, const Method& method) {
-    if (zero_ || order_ == GuessOrder::Zero) x.putScalar(0);
-    if (order_ == GuessOrder::Zero) {
-      system.know(x, b);
-      return method(stop);
+    GuessOrder order = order_;
+    if (zero_) x.putScalar(0);
+    if (order == GuessOrder::Zero) {
+      if (zero_) {
+        system.know(x, b);
+        return method(stop);
+      }
+      beginAtZero(system, b, x, stop, method);
+      order = GuessOrder::Method;
     }
-    if (!wanted_ && order_ == GuessOrder::Method) return method(stop);
-    starts_[rightHandSide].solve(system, b, x, stop, memory_ ? &memory_->policy(rightHandSide) : nullptr, order_,
+    if (!wanted_ && order == GuessOrder::Method) return method(stop);
+    starts_[rightHandSide].solve(system, b, x, stop, memory_ ? &memory_->policy(rightHandSide) : nullptr, order,
                                  method);
   }
 
@@ -94,6 +99,26 @@ class GuessSession {
   }
 
  private:
+  /// The messages of a solve at x = 0, up to its first reduction, in which the ranks find that no rank asks for that
+  /// any more. Leaves x as it was. Collective.
+  template <class Method>
+  static void beginAtZero(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, const StopTest& stop,
+                          const Method& method) {
+    const MultiVector own(x, Teuchos::Copy);
+    const auto restore = [&] { system.kernels().scale(typename Types::Scalar(1), own, x); };
+    StopTest probe = stop;
+    probe.beginsBelow(0);  // no residual is: the method ends with its first one
+    x.putScalar(0);
+    system.know(x, b);
+    try {
+      method(probe);
+    } catch (...) {
+      restore();
+      throw;
+    }
+    restore();
+  }
+
   void keep(SolveReport& report) {
     const std::size_t bytes = memory_->bytes();
     bool kept = !memory_->empty();

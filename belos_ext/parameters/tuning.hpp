@@ -37,8 +37,6 @@ inline constexpr double roundingLevel = 2;
 /// A residual within this factor of its target is measured in the norm of the tolerance. Chosen: CG rarely gains more
 /// in an iteration, and the ratio of two norms changes little in one.
 inline constexpr double nearClaim = 10;
-/// Residuals whose measure is known: that of the guess and the last ones. Chosen: who goes back, does not go far.
-inline constexpr int remembered = 8;
 }  // namespace stop_test
 
 /// convergence/residual_gap

@@ -140,8 +140,8 @@ class ConstantNullSpace {
   }
 
   /// Ends a solve whose b has a constant that no A x has, where the rest of b - A x meets the tolerance. Local.
-  /// \param whole || b - A x ||   \param rest that without its constant
-  bool endsInconsistent(LinearSystem<Types>& system, double whole, double rest, StopTest& stop) const {
+  /// \param whole norms of b - A x   \param rest || b - A x || without its constant
+  bool endsInconsistent(LinearSystem<Types>& system, const ResidualNorms& whole, double rest, StopTest& stop) const {
     if (!ofResidual() || !stop.endInconsistent(whole, part_, rest)) return false;
     system.tell(stop.iterations(), kind,
                 fmt::format("b has a constant of norm {:.2e}, which no A x has; the rest of b - A x, {:.2e}, meets the "

@@ -132,6 +132,13 @@ class LinearSystem {
     if (auto* const one = measure()) one->take(static_cast<double>(kernels_.absoluteSum(r)));
   }
 
+  /// The norm that the tolerance is meant in, of the residual() that has been reduced last; NaN where that is the
+  /// 2-norm. It belongs beside the 2-norm of the same vector (ResidualNorms), not to be asked for later. Local.
+  double measured() {
+    const auto* const one = measure();
+    return one != nullptr ? one->value() : std::numeric_limits<double>::quiet_NaN();
+  }
+
   /// z = M_L^{-1} r: from a residual to the one GMRES minimises.
   void toNative(const MultiVector& r, MultiVector& z) { act(Action::LeftPreconditioner, r, z); }
 

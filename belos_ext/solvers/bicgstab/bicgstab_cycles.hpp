@@ -109,8 +109,9 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     attained_ = system.norm(*r_, square_, *batch_);
     const double whole = system.norm(b, rhs, *batch_);
     const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
-    stop.begin({attained_, attained_}, whole, scaled ? system.nativeNorm(*r_, *shadow_, *batch_) : attained_);
-    stop.verified({attained_, attained_}, false);
+    const ResidualNorms norms{attained_, attained_, system.measured()};
+    stop.begin(norms, whole, scaled ? system.nativeNorm(*r_, *shadow_, *batch_) : attained_);
+    stop.verified(norms, false);
     fruitless_ = 0;
   }
 
@@ -124,7 +125,7 @@ class BiCgStabCycles : public KrylovSolver<Types> {
       system.tell(stop.iterations(), "went back", "to the iterate of the last restart, whose residual is smaller");
       computeResidual(system, b, x);
     }
-    if (stop.verified({attained_, attained_}, claimed)) return;
+    if (stop.verified({attained_, attained_, system.measured()}, claimed)) return;
     if (ending == Ending::UserTest) return stop.stop(StopReason::UserTest);
     if (ending == Ending::NotFinite && steps_ == 0) return stop.stop(StopReason::NonFinite);
     if (claimed) system.tell(stop.iterations(), "residual replacement", reason(ending));

@@ -88,7 +88,7 @@ class Cg final : public KrylovSolver<Types> {
     const Scalar along = batch[pr] / batch[sp], curvature = batch[sp], size = batch[xx];
     const Scalar square = batch[rr], left = rows_.left(batch);
     guess_.keepGuess(system, x, size, batch[sum]);
-    startWatches(size, rows_.norm(system, b, x, v_.r(), left, square, batch));
+    startWatches(size, normsOf(system, rows_.norm(system, b, x, v_.r(), left, square, batch)));
     if (std::isfinite(along)) system.kernels().sweep(axpy(along, v_.p(), x), axpy(-along, v_.s(), v_.r()));
     v_.preconditionResidual(system);
     batch.clear();
@@ -103,6 +103,9 @@ class Cg final : public KrylovSolver<Types> {
     iterate(system, b, x, stop);
   }
 
+  /// Norms of b - A x as last computed, of the x that solve() or resume() has left.
+  const ResidualNorms& attained() const { return attained_; }
+
  private:
   /// The first direction, and all that a solve begins with, in one reduction. False when there is nothing to do.
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
@@ -116,15 +119,16 @@ class Cg final : public KrylovSolver<Types> {
     guess_.keepGuess(system, x, size, batch[sum]);
 
     const Scalar rr = v_.products().rr;
-    const double norm = rows_.norm(system, b, x, v_.r(), rest, rr, batch);
+    const ResidualNorms norms = normsOf(system, rows_.norm(system, b, x, v_.r(), rest, rr, batch));
     const double whole = system.norm(b, rhs, batch);
-    double native = norm;
+    double native = norms.native;
     if (system.hasLeft() && stop.criteria().scalesByNative()) {
       native = rows_.nativeNorm(system, b, x, v_.r(), rest, rr, v_.z(), batch);
       system.kernels().scale(Scalar(1), v_.p(), v_.z());  // p = z
     }
-    stop.begin({norm, norm}, whole, native);
-    if (stop.verified({norm, norm}, false)) return false;
+    attained_ = norms;
+    stop.begin(norms, whole, native);
+    if (stop.verified(norms, false)) return false;
     fresh_ = true;
     if (rows_.matters(v_.r(), rest, rhs, rr)) {
       rows_.solve(system, stop.iterations(), b, x, v_.r());
@@ -133,12 +137,12 @@ class Cg final : public KrylovSolver<Types> {
       system.reduce(batch);
       v_.take();
       const Scalar others = v_.products().rr, left = rows_.left(batch);
-      const double now = rows_.norm(system, b, x, v_.r(), left, others, batch);
+      const ResidualNorms now = normsOf(system, rows_.norm(system, b, x, v_.r(), left, others, batch));
       guess_.keep(system, x);
       startWatches(std::max(size, Scalar(1)), now);
-      if (stop.verified({now, now}, false)) return false;
+      if (stop.verified(now, false)) return false;
     } else {
-      startWatches(size, norm);
+      startWatches(size, norms);
     }
     judgeConstants(system, stop);
     return true;
@@ -174,9 +178,10 @@ class Cg final : public KrylovSolver<Types> {
         if (!follow(system, b, x, stop, v_.nextNorm(alpha))) break;
       }
       v_.multiply(system);  // s = A p, t = M^{-1} s
-      if (stop.wantsMeasure(stop.recursive())) system.takeMeasure(v_.r());
+      const bool measures = stop.wantsMeasure(stop.recursive());
+      if (measures) system.takeMeasure(v_.r());
       v_.measure(system);  // (p, s), (r, t), (s, t), (r, z) recomputed, (r, r)
-      stop.measured(root(v_.products().rr));
+      if (measures) stop.measured(root(v_.products().rr), system.measured());
     }
     goBack(system, x, stop);
   }
@@ -198,7 +203,7 @@ class Cg final : public KrylovSolver<Types> {
     }
     if (goOn) return examine(system, b, x, stop, next.norm, claimed);
     attained_ = v_.computeResidual(system, b, x);
-    if (!stop.verified({attained_, attained_}, claimed)) stop.stop(StopReason::UserTest);
+    if (!stop.verified(attained_, claimed)) stop.stop(StopReason::UserTest);
     return false;
   }
 
@@ -207,10 +212,10 @@ class Cg final : public KrylovSolver<Types> {
   bool examine(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, double recursive,
                bool claimed) {
     attained_ = v_.computeResidual(system, b, x);
-    const bool diverged = std::isinf(attained_) && fallback_.wanted() && !stop.exhausted();
+    const bool diverged = std::isinf(attained_.explicit_) && fallback_.wanted() && !stop.exhausted();
     if (diverged) return goToGmres(system, b, x, stop, "the residual grows without bound");
     if (claimed && v_.constants().endsInconsistent(system, attained_, v_.rest(), stop)) return false;
-    if (stop.verified({attained_, attained_}, claimed)) return false;
+    if (stop.verified(attained_, claimed)) return false;
     if (claimed && rounding_.ends(system, x, stop)) return false;
     if (claimed && stop.cameEarly()) {
       rows_.takeOut(system, v_.r());
@@ -262,7 +267,7 @@ class Cg final : public KrylovSolver<Types> {
     }
     if (!first) {
       attained_ = v_.computeResidual(system, b, x);
-      if (stop.verified({attained_, attained_}, false)) return false;
+      if (stop.verified(attained_, false)) return false;
       if (poisoned) {
         stop.stop(StopReason::NonFinite);
         return false;
@@ -285,9 +290,9 @@ class Cg final : public KrylovSolver<Types> {
   /// The last rung; the solve is over afterwards. Returns false.
   bool goToGmres(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
                  const std::string& why) {
-    if (!(attained_ <= initial_)) restoreGuess(system, x);
+    if (!(attained_.explicit_ <= initial_.explicit_)) restoreGuess(system, x, stop);
     fallback_.goOn(system, b, x, stop, why);
-    attained_ = stop.norms().explicit_;
+    attained_ = stop.norms();
     return false;
   }
 
@@ -309,31 +314,34 @@ class Cg final : public KrylovSolver<Types> {
   void overflow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
     system.tell(stop.iterations(), "overflow", "the next iterate cannot be represented");
     attained_ = v_.computeResidual(system, b, x);
-    if (!stop.verified({attained_, attained_}, false)) stop.stop(StopReason::NonFinite);
+    if (!stop.verified(attained_, false)) stop.stop(StopReason::NonFinite);
   }
 
   /// After a solve that failed on a system that is not what CG is for: the guess, where it is better than x.
   void goBack(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
     if (stop.converged() || stop.reason() == StopReason::UserTest) return;
     const bool normal = stop.reason() == StopReason::MaxIterations && watch_.seen().empty();
-    if ((normal && std::isfinite(attained_)) || attained_ <= initial_) return;
-    restoreGuess(system, x);
-    stop.wentBack({initial_, initial_});
+    if ((normal && std::isfinite(attained_.explicit_)) || attained_.explicit_ <= initial_.explicit_) return;
+    restoreGuess(system, x, stop);
     system.tell(stop.iterations(), "went back", "to the guess, whose residual is smaller");
   }
 
-  void restoreGuess(LinearSystem<Types>& system, MultiVector& x) {
+  void restoreGuess(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
     guess_.restore(system, x);
     attained_ = initial_;
+    stop.wentBack(initial_);
   }
 
-  /// \param size (x, x)   \param residual || b - A x ||
-  void startWatches(Scalar size, double residual) {
-    watch_.begin(residual);
+  /// \param size (x, x)   \param residual norms of b - A x
+  void startWatches(Scalar size, const ResidualNorms& residual) {
+    watch_.begin(residual.explicit_);
     sinceRenewal_ = 0;
-    gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(size), residual);
+    gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(size), residual.explicit_);
     initial_ = attained_ = residual;
   }
+
+  /// Of the residual of x that has been reduced last.
+  static ResidualNorms normsOf(LinearSystem<Types>& system, double norm) { return {norm, norm, system.measured()}; }
 
   bool replacementIsDue(const StopTest& stop) const {
     using Mode = ResidualReplacement::Mode;
@@ -345,8 +353,8 @@ class Cg final : public KrylovSolver<Types> {
 
   ResidualReplacement replacement_;
   int sinceRenewal_ = 0;
-  bool fresh_ = true;                  ///< p is z: no direction is kept
-  double initial_ = 0, attained_ = 0;  ///< computed residuals: of the guess, and the last one of x
+  bool fresh_ = true;                 ///< p is z: no direction is kept
+  ResidualNorms initial_, attained_;  ///< computed residuals: of the guess, and the last one of x
   CgVectors<Types> v_;
   RowsFirst<Types> rows_;
   DefinitenessWatch watch_;

@@ -253,8 +253,9 @@ class CgVectors {
     return std::isnan(q_.mu) || std::isnan(q_.nu) || std::isnan(q_.delta) || std::isnan(q_.gamma) || std::isnan(q_.rr);
   }
 
-  /// r = b - A x, and its norm; r is left without its constant where that is projected out. One reduction, collective.
-  double computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+  /// r = b - A x, and its norms; r is left without its constant where that is projected out. One reduction,
+  /// collective.
+  ResidualNorms computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
     system.residual(b, x, *r_);
     batch_->clear();
     const auto rr = batch_->norm2(*r_);
@@ -263,9 +264,9 @@ class CgVectors {
     const Scalar square = (*batch_)[rr], constant = (*batch_)[sum];
     const double norm = system.norm(*r_, square, *batch_);
     rest_ = constants_.ofResidual() ? constants_.takeOutOfResidual(system, constant, square, *r_, *batch_) : norm;
-    return norm;
+    return {norm, norm, system.measured()};
   }
-  /// The norm of what it left in r.
+  /// The 2-norm of what it left in r.
   double rest() const { return rest_; }
 
  private:

@@ -116,7 +116,7 @@ class CandidateIterate {
     const auto native = batch_->norm2(*native_), explicit_ = batch_->norm2(*r_), size = batch_->norm2(*candidate_);
     system.reduce(*batch_);
     const Scalar zz = (*batch_)[native], rr = (*batch_)[explicit_], xx = (*batch_)[size];
-    norms_ = {system.norm(*native_, zz, *batch_), system.norm(*r_, rr, *batch_)};
+    norms_ = {system.norm(*native_, zz, *batch_), system.norm(*r_, rr, *batch_), system.measured()};
     columns_ = columns;
     finite_ = std::isfinite(norms_.native) && std::isfinite(norms_.explicit_) && std::isfinite(xx);
   }

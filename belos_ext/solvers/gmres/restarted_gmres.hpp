@@ -103,7 +103,8 @@ class RestartedGmres : public KrylovSolver<Types> {
                                                                            : Directions::None;
     cycle_.resize(b.getMap(), limited(length, b, stop), directions);
     const Scalar zz = batch[native], rr = batch[explicit_], bb = batch[rhs];
-    const ResidualNorms norms{system.norm(candidate.native(), zz, batch), system.norm(candidate.residual(), rr, batch)};
+    const ResidualNorms norms{system.norm(candidate.native(), zz, batch), system.norm(candidate.residual(), rr, batch),
+                              system.measured()};
     stop.begin(norms, system.norm(b, bb, batch));
     stop.verified(norms, false);
     return norms;

@@ -101,7 +101,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   }
 
   using Base::a_, Base::bases_, Base::bounds_, Base::depth_, Base::directionShould_, Base::expected_, Base::kept_,
-      Base::lanczos_, Base::nu_, Base::options_;
+      Base::lanczos_, Base::nu_, Base::options_, Base::overflows_;
   using Base::check_, Base::constants_, Base::iterate, Base::l, Base::prepare, Base::top, Base::u;
   using Base::p_, Base::perNorm_, Base::preconditioned_, Base::products_, Base::restart_, Base::scratch_, Base::zeta_;
   using typename Base::Ending;
@@ -118,11 +118,15 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     if (restart != Restart::Replaced && restart != Restart::Warm) kept_.forget();
     const bool computed = restart != Restart::Warm;
     if (computed) system.residual(b, x, u(0));
-    if (computed) rows_.takeOut(system, u(0));
     // No A x has this constant, so that what is left is no residual to be judged: follow() counts it in.
-    const bool projected = computed && constants_.ofResidual();
+    const bool projected = computed && constants_.ofResidual(), replaced = restart == Restart::Replaced;
+    if (replaced && !projected) {
+      kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
+      system.takeMeasure(u(0));  // of the x that is judged, with its rows
+    }
+    if (computed) rows_.takeOut(system, u(0));
     if (projected) constants_.takeOut(system, u(0), *restart_);
-    if (restart == Restart::Replaced) kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
+    if (replaced && projected) kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
     if (computed && preconditioned_) system.precondition(u(0), scratch_.get(), top(0));
     auto& batch = *restart_;
     batch.clear();
@@ -143,16 +147,20 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
     const double norm = computed ? rows_.norm(system, b, x, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
+    const ResidualNorms norms{norm, norm, system.measured()};
     perNorm_ = (rest > 0 ? std::sqrt(static_cast<double>(norm2)) : norm) / static_cast<double>(nu_);
     if (first) {
       guess_.keepGuess(system, x, size, entries);
       const double whole = system.norm(b, rhs, batch);
       const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
-      stop.begin({norm, norm}, whole,
-                 scaled ? rows_.nativeNorm(system, b, x, u(0), rest, norm2, *check_, batch) : norm);
+      stop.begin(norms, whole, scaled ? rows_.nativeNorm(system, b, x, u(0), rest, norm2, *check_, batch) : norm);
     }
-    if (first) initial_ = {norm, norm};
-    if (computed && restart != Restart::Judged && !projected) stop.verified({norm, norm}, false);
+    if (first) initial_ = norms;
+    if (computed) overflows_ = !first && !std::isfinite(norm);
+    if (computed && restart != Restart::Judged && !projected) stop.verified(norms, false);
+    if (projected && (stop.exhausted() || !std::isfinite(square))) {
+      stop.verified(Base::computeResidual(system, b, x).whole, false);  // the solve ends: 1 A, 1 reduction
+    }
     if (!stop.over() && !std::isfinite(square)) {
       if (!computed) return begin(system, b, x, stop, Restart::Cold);
       stop.stop(StopReason::NonFinite);
@@ -170,12 +178,12 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     return !stop.over();
   }
 
-  /// The guess, where steps have overflowed. One reduction, after solves that failed only.
+  /// The guess, where steps or b - A x have overflowed. One reduction, after solves that failed only.
   void leaveFinite(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
     restart_->clear();
     const auto bad = restart_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
     system.reduce(*restart_);
-    if ((*restart_)[bad] == Scalar(0)) return;
+    if ((*restart_)[bad] == Scalar(0) && !overflows_) return;
     guess_.restore(system, x);
     stop.wentBack(initial_);
     system.tell(stop.iterations(), "went back", "to the guess: the iterates overflow");
@@ -251,6 +259,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     } else {
       classical_.solve(system, b, x, stop);
     }
+    overflows_ = !std::isfinite(classical_.attained().explicit_);
   }
 
   /// Whether shifts come from products that count: an estimate costs applications of M that do not.

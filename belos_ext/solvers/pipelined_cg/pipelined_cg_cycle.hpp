@@ -175,18 +175,9 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     const bool claimed = stop.reached(stop.recursive());
     if (!claimed && goOn && !stop.exhausted()) return std::nullopt;
 
-    system.residual(b, x, *check_);
-    auto& batch = *restart_;
-    batch.clear();
-    const auto rr = batch.norm2(*check_);
-    const auto sum = constants_.ofResidual() ? constants_.enter(batch, *check_) : rr;
-    system.reduce(batch);
-    const Scalar square = batch[rr], constant = batch[sum];
-    const double norm = system.norm(*check_, square, batch);
-    const double rest =
-        constants_.ofResidual() ? constants_.takeOutOfResidual(system, constant, square, *check_, batch) : norm;
-    if (claimed && constants_.endsInconsistent(system, norm, rest, stop)) return Ending::Over;
-    if (stop.verified({norm, norm}, claimed)) return Ending::Over;
+    const auto [norms, rest] = computeResidual(system, b, x);
+    if (claimed && constants_.endsInconsistent(system, norms, rest, stop)) return Ending::Over;
+    if (stop.verified(norms, claimed)) return Ending::Over;
     if (!goOn) {
       stop.stop(StopReason::UserTest);
       return Ending::Over;
@@ -195,6 +186,26 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     if (options_.residualReplacement.mode != ResidualReplacement::Mode::Off) return Ending::Drift;
     stop.stop(StopReason::Stagnation);
     return Ending::Over;
+  }
+
+  struct Computed {
+    ResidualNorms whole;  ///< of b - A x
+    double rest;          ///< || b - A x || without its constant, where that is projected out
+  };
+  /// 1 A, 1 reduction; `check_` and `restart_` are overwritten. Collective.
+  Computed computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+    system.residual(b, x, *check_);
+    auto& batch = *restart_;
+    batch.clear();
+    const auto rr = batch.norm2(*check_);
+    const auto sum = constants_.ofResidual() ? constants_.enter(batch, *check_) : rr;
+    system.reduce(batch);
+    const Scalar square = batch[rr], constant = batch[sum];
+    const double norm = system.norm(*check_, square, batch);
+    overflows_ = !std::isfinite(norm);
+    const ResidualNorms norms{norm, norm, system.measured()};
+    if (!constants_.ofResidual()) return {norms, norm};
+    return {norms, constants_.takeOutOfResidual(system, constant, square, *check_, batch)};
   }
 
   bool replacementIsDue(const StopTest& stop) const {
@@ -236,7 +247,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   typename KeptDirection<Types>::Numbers directionShould_;  ///< what the last direction should give
   ExpectedEnd expected_;
   SpectralInterval<Types> bounds_;
-  double perNorm_ = 1;  ///< || b - A x || over its M^{-1}-norm
+  bool overflows_ = false;  ///< b - A x of the last iterate that was looked at is not finite
+  double perNorm_ = 1;      ///< || b - A x || over its M^{-1}-norm
   PipelinedLanczos<Scalar> lanczos_;
   PipelinedBases<Types> bases_;
   PipelinedProducts<Types> products_;

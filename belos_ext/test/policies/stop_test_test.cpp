@@ -327,6 +327,32 @@ TEST(StopTest, ATargetAboveTheRoundingLevelIsPursued) {
   EXPECT_TRUE(stop.endAtRoundingLevel(4, eps));
 }
 
+TEST(StopTest, WhatIsMeasuredDecidesAndIsReported) {
+  ResidualMeasure one;
+  StopTest stop(criteriaFor(1e-6));
+  stop.judgeBy(&one);
+  stop.begin({1, 1, 10}, 1);
+  EXPECT_EQ(stop.explicitScale(), 10);
+  EXPECT_FALSE(stop.verified({1e-8, 1e-8, 2e-5}, true));
+  EXPECT_DOUBLE_EQ(stop.attained(), 2e-6);
+  StopTest back = stop;
+  EXPECT_TRUE(stop.verified({1e-3, 1e-3, 9e-6}, true)) << "whatever the 2-norm";
+  EXPECT_TRUE(stop.converged());
+  back.stop(StopReason::MaxIterations);
+  back.wentBack({1e-8, 1e-8, 7e-3});  // the same 2-norm, another residual
+  EXPECT_DOUBLE_EQ(back.attained(), 7e-4);
+}
+
+TEST(StopTest, WhatHasNotBeenMeasuredIsNoResidual) {
+  ResidualMeasure one;
+  StopTest stop(criteriaFor(1e-6));
+  stop.judgeBy(&one);
+  stop.begin({1, 1, 10}, 1);
+  EXPECT_TRUE(stop.verified({1e-9, 1e-9}, true));
+  EXPECT_FALSE(stop.converged());
+  EXPECT_EQ(stop.reason(), StopReason::NonFinite);
+}
+
 // || b ||^2 overflows for entries beyond 1e154: no residual is small beside such a scale.
 TEST(StopTest, AScaleThatHasOverflowedIsNone) {
   StopCriteria criteria;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <memory>
 
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
@@ -94,6 +96,84 @@ TEST_P(ResidualNorms1, OfTheRightHandSideIsNotKnown) {
   }
 }
 
+/// A preconditioner for small systems that multiplies by f(k) when it is applied for the k-th time.
+void preconditionBy(System& system, const std::function<Scalar(int)>& f) {
+  const auto applications = std::make_shared<int>(0);
+  system.preconditioner =
+      rcp(new FunctionOperator(system.b->getMap(), [applications, f](const MultiVector& in, MultiVector& out) {
+        out.update(f((*applications)++), in, 0);
+      }));
+}
+
+/// Systems on which methods end without convergence, each for a reason of its own: what they begin from is no zero
+/// guess, and the ratio of the two norms changes from iterate to iterate.
+std::vector<System> hardSystems() {
+  std::vector<System> systems;
+  for (const Scalar wind : {0.0, 0.9, 3.0}) systems.push_back(systemWithRightHandSide(grid2d(12, 11, wind)));
+  systems.push_back(systemWithRightHandSide(lowSyncDiagonal()));
+  systems.push_back(systemWithRightHandSide(diagonal([](GO g) { return g % 3 == 0 ? -1.0 - g : 1.0 + g; }, 60)));
+  systems.push_back(systemWithRightHandSide(neumannGrid(9, 8)));  // no x solves it
+  systems.push_back(systemWithRightHandSide(grid2d(12, 11)));
+  preconditionBy(systems.back(), [](int k) { return std::pow(-1.5, k % 40); });
+  systems.push_back(systemWithRightHandSide(grid2d(12, 11, 0.3)));
+  preconditionBy(systems.back(), [](int k) { return k < 9 ? 1 : std::numeric_limits<Scalar>::quiet_NaN(); });
+  // From some product on A makes nothing but NaN.
+  systems.push_back(systemWithRightHandSide(grid2d(12, 11)));
+  const auto a = systems.back().a;
+  const auto products = std::make_shared<int>(0);
+  systems.back().a = rcp(new FunctionOperator(a->getRangeMap(), [a, products](const MultiVector& in, MultiVector& out) {
+    a->apply(in, out);
+    if (++*products > 11) out.putScalar(std::numeric_limits<Scalar>::quiet_NaN());
+  }));
+  systems.back().arm = [products] { *products = 0; };
+  for (System& system : systems) {
+    system.x = vectorFrom(system.b->getMap(), [](GO g) { return g % 7 == 0 ? 3 * wave(g) : 0.01 * wave(g + 5); });
+  }
+  return systems;
+}
+
+/// Whether the residual a solve reports is that of the x it returns, over that of its guess.
+void expectTrueReport(const Params& p, const System& system, const MethodTraits& method, Side side) {
+  const bool one = p.get<std::string>("Residual Norm") == "OneNorm";
+  const auto residual = [&] {
+    system.arm();
+    return one ? norm1(*residualOf(system)) : residualNorms(system, *system.x).front();
+  };
+  StateCache::instance().clear();
+  const double first = residual();
+  const Outcome outcome = solve(method, p, system, side);
+  const double attained = residual() / first;
+  EXPECT_NEAR(outcome.achieved, attained, 1e-7 * attained + 1e-13) << toString(outcome.report.reason);
+}
+
+TEST_P(ResidualNorms1, ReportedAreThoseOfTheSolutionHoweverASolveEnds) {
+  Params other = oneNorm(1e-14);
+  if (isGmres(GetParam())) {
+    other.set("Num Blocks", 4);
+  } else {
+    other.set("Fallback", "none");
+  }
+  if (isCg(GetParam())) other.set("Residual Replacement", "every 3");
+  Params two = other;
+  two.set("Residual Norm", "TwoNorm");
+  const std::pair<Params, Side> runs[] = {{oneNorm(1e-14), Side::Left},
+                                          {oneNorm(1e-14), Side::None},
+                                          {other, Side::Right},
+                                          {other, Side::None},
+                                          {two, Side::Right}};  // GMRES has another 2-norm with a left preconditioner
+  for (auto [p, side] : runs) {
+    for (const int limit : {0, 13, 100}) {
+      p.set("Maximum Iterations", limit);
+      const std::vector<System> systems = hardSystems();
+      for (std::size_t k = 0; k < systems.size(); ++k) {
+        SCOPED_TRACE("system " + std::to_string(k) + ", at most " + std::to_string(limit) + " iterations, " +
+                     toString(side) + ", " + p.get<std::string>("Residual Norm"));
+        expectTrueReport(p, systems[k], GetParam(), side);
+      }
+    }
+  }
+}
+
 class InitialResiduals : public EverySolver {};
 CAPSTAN_FOR_EVERY_SOLVER(InitialResiduals);
 
@@ -136,6 +216,31 @@ TEST_P(InitialResiduals, AreComputedAgainWhenThatIsAskedFor) {
     system.x->putScalar(0);
     const Outcome outcome = solve(*solver, system, Side::Right);
     EXPECT_TRUE(outcome.converged) << known;
+    expectSameOnAllRanks(outcome);
+  }
+}
+
+/// The solve after those that began at zero begins at the application's x, whatever the ranks have agreed on before.
+TEST_P(InitialResiduals, OfAnotherGuessCountAfterThoseOfAZeroGuess) {
+  const auto a = grid2d(20, 20);
+  StateCache::instance().clear();
+  const auto solver = solverOf(GetParam());
+  const bool zeros[] = {true, true, false, false, true, false};
+  const char* guesses[] = {"application", "application", "application", "application", "application", "projection 3"};
+  for (int k = 0; k < 6; ++k) {
+    SCOPED_TRACE("solve " + std::to_string(k));
+    Params p;
+    p.set("Initial Residual", zeros[k] ? "zero guess" : "computed");
+    p.set("Initial Guess", guesses[k]);
+    change(*solver, p);
+    System system = systemWithRightHandSide(a, wave, 2);
+    system.x = vectorFrom(
+        a->getRowMap(), [](GO g) { return 100 * wave(3 * g); }, 2);
+    const auto guess = zeros[k] ? rcp(new MultiVector(system.x->getMap(), 2)) : copyOf(*system.x);
+    const Outcome outcome = solve(*solver, system, Side::Right);
+    EXPECT_TRUE(outcome.converged);
+    const double attained = relativeResidual(system, *guess);
+    EXPECT_NEAR(outcome.achieved, attained, 1e-4 * attained);
     expectSameOnAllRanks(outcome);
   }
 }
