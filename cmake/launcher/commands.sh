@@ -44,8 +44,8 @@ help_setup() {
 usage: ./capstan setup
 
 Installs what all commands need (compiler, CMake, Trilinos, Open MPI, OpenBLAS, yaml-cpp, GoogleTest, OpenFOAM; PETSc and
-matplotlib for the benchmarks; MPICH, clang-format, shellcheck and Doxygen for the tests) and configures the build. The other
-commands do the part they need by themselves.
+matplotlib for the benchmarks; MPICH, clang-format, shellcheck, Doxygen and on Debian 12 SimGrid for the tests) and configures the
+build. The other commands do the part they need by themselves.
 TEXT
 }
 
@@ -292,20 +292,25 @@ Measures kernels against STREAM and solvers against Belos' own (and PETSc's) in 
   ./capstan bench overlap                                what nonblocking all-reduces hide: Open MPI, and MPICH if installed
   ./capstan bench openfoam                               pressure solves of tutorials, against OpenFOAM's own solvers
   ./capstan bench models                                 latencies and rates of this machine, and how well the models predict
-For all arguments: perf/bench --help, perf/overlap/run --help, perf/openfoam/run --help, perf/models/run --help
+  ./capstan bench simulation                             iterations on 64 to 1024 ranks, simulated by SimGrid
+For all arguments: perf/bench --help, perf/overlap/run --help, and so on for openfoam, models, simulation
 TEXT
 }
 
 command_bench() {
-  local python=python3 groups=(build petsc bench)
-  [[ ${1:-} != openfoam ]] || groups+=(openfoam)
+  local python=python3 groups=(build petsc bench) targets=(capstan_products capstan_bench)
+  case ${1:-} in
+    openfoam) groups+=(openfoam) ;;
+    models) targets=(ping_pong exchange_bench) ;;
+    simulation) groups=(build simulation plot) targets=(study_plans) ;;
+  esac
   ensure_packages "${groups[@]}"
   # Debian's packages, matplotlib among them, serve Debian's Python.
   ! on_debian || python=/usr/bin/python3
   # The overlap benchmark compiles its one program itself, for each MPI.
   if [[ ${1:-} != overlap ]]; then
     configure "$build_dir"
-    build_targets "$build_dir" capstan_products capstan_bench
+    build_targets "$build_dir" "${targets[@]}"
   fi
   export_run_environment
   exec "$python" "$root/perf/bench" "$@"

@@ -115,7 +115,7 @@ _capstan() {
       fi
       ;;
     bench)
-      _capstan_offer "$options overlap openfoam models $(cd -- "$root/perf/campaigns" && printf '%s\n' *.yaml | sed 's/\.yaml$//')"
+      _capstan_offer "$options overlap openfoam models simulation $(cd -- "$root/perf/campaigns" && printf '%s\n' *.yaml | sed 's/\.yaml$//')"
       [[ $current == -* ]] || _capstan_offer_files .yaml
       ;;
     study)

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ struct Arguments {
   std::vector<int> columns = {1};
   int ranksPerNode = 16;
   long long eagerLimit = topology::defaultEagerLimit;
+  std::vector<std::string> strategies;  // empty: all
+  std::string messages;                 // a file; empty: none
   bool check = false;
 };
 
@@ -71,6 +74,10 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
       ->check(CLI::Range(1, mostRanks));
   app.add_option("--eager-limit", arguments.eagerLimit, "bytes; the strategy 'optimal' splits what is larger")
       ->check(CLI::Range(1LL, 1LL << 40));
+  app.add_option("--strategies", arguments.strategies, "some of standard, two-step, three-step, optimal; default: all")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"standard", "two-step", "three-step", "optimal"}));
+  app.add_option("--messages", arguments.messages, "write all messages into this file, for simulations");
   app.add_flag("--check", arguments.check, "execute every plan for all ranks, and compare what arrives");
   try {
     app.parse(argc, argv);
@@ -106,8 +113,10 @@ study::MatrixGraph graphOf(const Arguments& arguments) {
 /// One line of output: all strategies and numbers of columns for one number of ranks.
 class Count {
  public:
-  Count(const Arguments& arguments, const study::MatrixGraph& graph, int ranks)
+  /// messages: where to write them, may be null.
+  Count(const Arguments& arguments, const study::MatrixGraph& graph, int ranks, std::FILE* messages)
       : arguments_(arguments),
+        messages_(messages),
         partition_(study::partitionOf(graph, arguments.partition, ranks)),
         pattern_(study::patternOf(graph, partition_)),
         map_(topology::NodeMap::uniform(ranks, arguments.ranksPerNode)) {
@@ -123,6 +132,8 @@ class Count {
 
   const Json& run() {
     for (const auto strategy : topology::allStrategies) {
+      const auto& wanted = arguments_.strategies;
+      if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), nameOf(strategy)) == wanted.end()) continue;
       std::vector<topology::RankPlan> plans;
       for (const int columns : arguments_.columns) {
         // Only the sizes of messages tell the strategy 'optimal' what to do.
@@ -153,6 +164,20 @@ class Count {
   void add(topology::Strategy strategy, int columns, const std::vector<topology::RankPlan>& plans) {
     line_["plans"].push_back(study::jsonOf(plans, map_, strategy, columns));
     requireInequality(strategy, columns, line_["plans"].back());
+    if (messages_ != nullptr) writeMessages(strategy, columns, plans);
+  }
+
+  /// A line a message: ranks, strategy, columns, step, sender, receiver, values.
+  void writeMessages(topology::Strategy strategy, int columns, const std::vector<topology::RankPlan>& plans) const {
+    for (const auto& plan : plans) {
+      for (const auto step : topology::allSteps) {
+        const auto& sends = plan.at(step).sends;
+        for (std::size_t k = 0; k < sends.size(); ++k) {
+          fmt::print(messages_, "{} {} {} {} {} {} {}\n", map_.ranks(), nameOf(strategy), columns, nameOf(step),
+                     plan.rank, sends.peers[k], sends.list(k).size());
+        }
+      }
+    }
   }
 
   /// [enlarged-cg], inequality (4.4): what a rank sends to other nodes by 'optimal' lies between what it sends by
@@ -162,18 +187,19 @@ class Count {
     const auto nodes = counts["most_nodes_of_a_rank"].get<long long>();
     if (strategy == topology::Strategy::TwoStep) most_ = std::max<long long>(nodes, map_.largestNode());
     if (strategy == topology::Strategy::ThreeStep) least_ = sent;
-    if (strategy != topology::Strategy::Optimal || (least_ <= sent && sent <= most_)) return;
+    if (strategy != topology::Strategy::Optimal || most_ < 0 || (least_ <= sent && sent <= most_)) return;
     fail(fmt::format("{} columns: inequality (4.4) is broken: {} <= {} <= {}", columns, least_, sent, most_));
   }
 
   void fail(const std::string& problem) { problems_.push_back(fmt::format("{} ranks: {}", map_.ranks(), problem)); }
 
   const Arguments& arguments_;
+  std::FILE* messages_;
   topology::RowPartition partition_;
   topology::ExchangePattern pattern_;
   topology::NodeMap map_;
   Json line_;
-  long long least_ = 0, most_ = 0;
+  long long least_ = 0, most_ = -1;  // most_: -1 without two-step
   std::vector<std::string> problems_;
 };
 
@@ -194,10 +220,18 @@ int run(const Arguments& arguments) {
                            {"partition", arguments.partition},
                            {"eager_limit", arguments.eagerLimit}})
                          .dump());
+  const auto close = [](std::FILE* file) {
+    if (file != nullptr) std::fclose(file);
+  };
+  const std::unique_ptr<std::FILE, decltype(close)> messages(
+      arguments.messages.empty() ? nullptr : std::fopen(arguments.messages.c_str(), "w"), close);
+  if (!arguments.messages.empty() && messages == nullptr) {
+    throw std::invalid_argument(fmt::format("study_plans: --messages: '{}' cannot be written to", arguments.messages));
+  }
   bool sound = true;
   for (const int ranks : arguments.ranks) {
     showProgress(fmt::format("{} ranks", ranks));
-    Count count(arguments, graph, ranks);
+    Count count(arguments, graph, ranks, messages.get());
     fmt::print("{}\n", count.run().dump());
     std::fflush(stdout);
     for (const auto& problem : count.problems()) fmt::print(stderr, "study_plans: {}\n", problem);
