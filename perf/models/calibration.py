@@ -2,7 +2,8 @@
 
 from models import machines
 
-LEAST = 1e-10  # seconds, and seconds a byte times 1e9: what a fit may not go below
+LEAST = 1e-10  # seconds: a latency that a fit may not go below
+FASTEST = 1e12  # bytes a second: a rate that it may not go above
 
 
 def line(points):
@@ -15,7 +16,7 @@ def line(points):
     latency = (r0 * s2 - r1 * s1) / determinant if determinant > 1e-12 * s0 * s2 else 0.0
     slope = (r1 * s0 - r0 * s1) / determinant if determinant > 1e-12 * s0 * s2 else 0.0
     if slope <= 0.0:  # the time does not depend on the size
-        latency, slope = r0 / s0, LEAST * 1e-9
+        latency, slope = r0 / s0, 1 / FASTEST
     elif latency <= 0.0:
         latency, slope = LEAST, r1 / s2
     return latency, 1 / slope

@@ -154,6 +154,7 @@ def text_of(machine):
         if links:
             lines.append(f"{place}:")
         for link in links:
-            words = [f"{name}: {value:.4g}" for name, value in dataclasses.asdict(link).items() if value != float("inf")]
+            words = [f"{name}: {value:.0f}" if name == "up_to" else f"{name}: {value:.4g}"
+                     for name, value in dataclasses.asdict(link).items() if value != float("inf")]
             lines.append(f"  - {{{', '.join(words)}}}")
     return "\n".join(lines) + "\n"

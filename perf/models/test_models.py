@@ -93,7 +93,7 @@ class Machines(unittest.TestCase):
 
     def test_written_and_read_again(self):
         wanted = machines.Machine("m: 1", "s # t", "", ranks_per_node=4, flop_time=2.5e-10, on_node=[ON_NODE],
-                                  network=[machines.Link(1e-6, 1e8, up_to=512), NETWORK])
+                                  network=[machines.Link(1e-6, 1e8, up_to=32768), NETWORK])
         found = self.read(machines.text_of(wanted))
         for name in ("name", "source", "ranks_per_node", "flop_time", "on_node", "network", "sockets"):
             self.assertEqual(getattr(found, name), getattr(wanted, name), name)
@@ -234,8 +234,17 @@ class Run(unittest.TestCase):
         self.assertEqual(found[0]["network"]["messages"]["total"], 2)  # lines of elements: two neighbours across the border
         self.assertIn("--quick: these are not measurements.", done.stdout)
 
+    def test_the_last_node_may_have_fewer_ranks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.run_it("--quick", "--ranks", "3", "--transport", "default", "--columns", "2", "--out", folder)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            results = json.loads((pathlib.Path(folder) / "models.json").read_text(encoding="utf-8"))
+        self.assertEqual(results["runs"][0]["exchanges"]["nodes"], 2)
+
     def test_wrong_use(self):
-        done = self.run_it("--ranks", "2", "--ranks-per-node", "2")
+        self.assertIn("found '2'; allowed: a whole number from 3 on", self.run_it("--ranks", "2").stderr)
+        self.assertIn("found '1'; allowed: a whole number from 2 on", self.run_it("--ranks-per-node", "1").stderr)
+        done = self.run_it("--ranks", "4", "--ranks-per-node", "4")
         self.assertEqual((done.returncode, done.stdout), (2, ""))
         self.assertIn("allowed: fewer than --ranks", done.stderr)
         self.assertIn("allowed: a list of default, shm, tcp", self.run_it("--transport", "ib").stderr)
