@@ -7,6 +7,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "adapters/deck/dg_laplace.hpp"
+
 namespace capstan::deck {
 namespace {
 
@@ -45,13 +47,11 @@ std::array<int, 3> towards(int direction, int sign) {
   return offset;
 }
 
-int entriesInRow(const GeneratorOptions& options) { return findGenerator(options.problem)->entriesInRow; }
-
 /// -Laplace with Dirichlet walls, second-order differences, scaled by h^2: 2d on the diagonal, -1 beside it.
 GeneratedMatrix laplace(const GeneratorOptions& options) {
   const Grid grid(options.cells);
   const int dimensions = static_cast<int>(options.cells.size());
-  return {grid.size(), entriesInRow(options), [grid, dimensions](long long i, MatrixRow& out) {
+  return {grid.size(), mostEntriesInRow(options), [grid, dimensions](long long i, MatrixRow& out) {
             const auto at = grid.place(i);
             out.add(i, 2.0 * dimensions);
             for (int d = 0; d < dimensions; ++d) {
@@ -69,7 +69,7 @@ GeneratedMatrix anisotropic(const GeneratorOptions& options) {
   const double kxx = c * c + options.epsilon * s * s;
   const double kyy = s * s + options.epsilon * c * c;
   const double kxy = (1.0 - options.epsilon) * c * s;
-  return {grid.size(), entriesInRow(options), [=](long long i, MatrixRow& out) {
+  return {grid.size(), mostEntriesInRow(options), [=](long long i, MatrixRow& out) {
             const auto at = grid.place(i);
             out.add(i, 2.0 * (kxx + kyy));
             for (const int sign : {-1, 1}) {
@@ -97,7 +97,7 @@ GeneratedMatrix convectionDiffusion(const GeneratorOptions& options) {
     upper[d] = -diffusion - (options.upwind ? std::max(-convection, 0.0) : -0.5 * convection);
     diagonal += 2.0 * diffusion + (options.upwind ? std::abs(convection) : 0.0);
   }
-  return {grid.size(), entriesInRow(options), [=](long long i, MatrixRow& out) {
+  return {grid.size(), mostEntriesInRow(options), [=](long long i, MatrixRow& out) {
             const auto at = grid.place(i);
             out.add(i, diagonal);
             for (int d = 0; d < dimensions; ++d) {
@@ -127,7 +127,7 @@ GeneratedMatrix stretchedPoisson(const GeneratorOptions& options) {
   }
   scale = std::cbrt(scale);  // entries of order one whatever the mesh
   const bool pinned = options.pinned;
-  return {grid.size(), entriesInRow(options), [=](long long i, MatrixRow& out) {
+  return {grid.size(), mostEntriesInRow(options), [=](long long i, MatrixRow& out) {
             const auto at = grid.place(i);
             double diagonal = 0.0;
             for (int d = 0; d < 3; ++d) {
@@ -148,8 +148,14 @@ GeneratedMatrix stretchedPoisson(const GeneratorOptions& options) {
           }};
 }
 
+DgMesh dgMesh(const GeneratorOptions& options) {
+  const DgNumbering numbering = dgNumberingNamed(options.numbering);
+  if (options.mesh == "star") return DgMesh::star(options.cells[0], numbering);
+  return DgMesh::square(options.cells[0], options.cells[1], numbering);
+}
+
 GeneratedMatrix diagonal(const GeneratorOptions& options) {
-  return {static_cast<long long>(options.values.size()), entriesInRow(options),
+  return {static_cast<long long>(options.values.size()), mostEntriesInRow(options),
           [values = options.values](long long i, MatrixRow& out) { out.add(i, values[static_cast<std::size_t>(i)]); }};
 }
 
@@ -168,6 +174,7 @@ const std::vector<GeneratorName>& generatorNames() {
       {"convection_diffusion2d", 2, 5, "convection-diffusion (velocity, diffusion, scheme), Dirichlet walls"},
       {"convection_diffusion3d", 3, 7, "convection-diffusion (velocity, diffusion, scheme), Dirichlet walls"},
       {"stretched_poisson3d", 3, 7, "finite-volume pressure equation on a mesh refined at the walls, no-flux walls"},
+      {"dg_laplace2d", 2, 0, "Laplacian by discontinuous Galerkin elements (degree, mesh, numbering), Dirichlet walls"},
       {"diagonal", 0, 1, "a diagonal matrix (values)"},
   };
   return names;
@@ -184,7 +191,8 @@ GeneratorOptions withDefaults(GeneratorOptions options) {
   const auto* name = findGenerator(options.problem);
   if (name == nullptr) throw std::invalid_argument("unknown problem '" + options.problem + "'");
   const auto dimensions = static_cast<std::size_t>(name->dimensions);
-  if (options.cells.empty()) options.cells.assign(dimensions, dimensions == 2 ? 100 : 32);
+  const bool many = dimensions == 2 && name->name != "dg_laplace2d";
+  if (options.cells.empty()) options.cells.assign(dimensions, many ? 100 : 32);
   if (options.cells.size() == 1) options.cells.assign(dimensions, options.cells.front());
   if (options.velocity.empty()) options.velocity.assign(dimensions, 1.0);
   if (options.stretching.empty()) options.stretching.assign(dimensions, 1.1);
@@ -192,9 +200,22 @@ GeneratorOptions withDefaults(GeneratorOptions options) {
   return options;
 }
 
+int mostEntriesInRow(const GeneratorOptions& options) {
+  if (options.problem == "dg_laplace2d") return 5 * dgUnknownsOfElement(options.degree);
+  return findGenerator(options.problem)->entriesInRow;
+}
+
+std::string generatorProblem(const GeneratorOptions& options) {
+  if (options.problem != "dg_laplace2d") return {};
+  return DgMesh::problemOf(options.mesh == "star", options.cells[0], options.cells[1],
+                           dgNumberingNamed(options.numbering));
+}
+
 double generatedRows(const GeneratorOptions& options) {
   if (findGenerator(options.problem)->dimensions == 0) return static_cast<double>(options.values.size());
-  return std::accumulate(options.cells.begin(), options.cells.end(), 1.0, std::multiplies<double>());
+  const double cells = std::accumulate(options.cells.begin(), options.cells.end(), 1.0, std::multiplies<double>());
+  if (options.problem != "dg_laplace2d") return cells;
+  return cells * dgUnknownsOfElement(options.degree) * (options.mesh == "star" ? 5.0 : 1.0);
 }
 
 GeneratedMatrix generate(const GeneratorOptions& options) {
@@ -202,6 +223,10 @@ GeneratedMatrix generate(const GeneratorOptions& options) {
   if (options.problem == "anisotropic2d") return anisotropic(options);
   if (options.problem.rfind("convection_diffusion", 0) == 0) return convectionDiffusion(options);
   if (options.problem == "stretched_poisson3d") return stretchedPoisson(options);
+  if (const auto problem = generatorProblem(options); !problem.empty()) {
+    throw std::invalid_argument("capstan: problem " + options.problem + ": " + problem);
+  }
+  if (options.problem == "dg_laplace2d") return dgLaplace(dgMesh(options), options.degree, options.penalty);
   if (options.problem == "diagonal") return diagonal(options);
   throw std::invalid_argument("unknown problem '" + options.problem + "'");
 }

@@ -12,7 +12,7 @@ namespace capstan::deck {
 /// What a deck says under `generate:`; which members matter depends on `problem`.
 struct GeneratorOptions {
   std::string problem;             ///< one of generatorNames()
-  std::vector<int> cells;          ///< unknowns in each direction (x first); the matrix has their product of rows
+  std::vector<int> cells;          ///< unknowns in each direction (x first), dg_laplace2d: elements
   double epsilon = 0.01;           ///< anisotropic2d: the weak direction's coefficient
   double angle = 0.0;              ///< anisotropic2d: degrees by which the strong direction is turned from x
   std::vector<double> velocity;    ///< convection_diffusion: one component a direction
@@ -21,6 +21,10 @@ struct GeneratorOptions {
   std::vector<double> stretching;  ///< stretched_poisson3d: ratio of neighbouring cell sizes in each direction
   bool pinned = true;              ///< stretched_poisson3d: fix the level in one cell; else the matrix is singular
   std::vector<double> values;      ///< diagonal: the entries
+  std::string mesh = "square";     ///< dg_laplace2d: or star; cells then count along each side of its five rhombi
+  std::string numbering = "rows";  ///< dg_laplace2d: of the elements, see DgNumbering
+  int degree = 3;                  ///< dg_laplace2d: of the polynomials, 1 to 7
+  double penalty = 0.0;            ///< dg_laplace2d: of jumps between elements; 0: (degree + 1)^2
 };
 
 /// One row of a sparse matrix.
@@ -40,7 +44,7 @@ struct GeneratedMatrix {
 struct GeneratorName {
   std::string name;
   int dimensions;    ///< number of directions; 0: none (diagonal)
-  int entriesInRow;  ///< an upper bound
+  int entriesInRow;  ///< an upper bound; 0: see mostEntriesInRow()
   std::string summary;
 };
 
@@ -52,6 +56,12 @@ const GeneratorName* findGenerator(const std::string& name);
 
 /// Fills what the options leave empty (cells, velocity, stretching) with the defaults of the problem. Local.
 GeneratorOptions withDefaults(GeneratorOptions options);
+
+/// An upper bound of the entries in a row of the matrix described; options must be complete. Local.
+int mostEntriesInRow(const GeneratorOptions& options);
+
+/// What is wrong with complete options whose values are each allowed, found and allowed; empty where nothing is. Local.
+std::string generatorProblem(const GeneratorOptions& options);
 
 /// Number of rows of the matrix described, before anything is generated; a double, so that it cannot overflow. Options
 /// must be complete. Local.

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 
+#include "adapters/deck/dg_mesh.hpp"
 #include "adapters/deck/map_reader.hpp"
 #include "adapters/deck/matrix_market.hpp"
 #include "belos_ext/support/nearest_match.hpp"
@@ -64,13 +65,20 @@ std::optional<GeneratorOptions> readGenerator(const YAML::Node& node, const Plac
       if (ratio <= 0.0) reader.error("stretching", fmt::format("found {}; allowed: ratios greater than 0", ratio));
     }
     options.pinned = reader.boolean("pinned").value_or(true);
+  } else if (name.name == "dg_laplace2d") {
+    options.mesh = reader.word("mesh", {"square", "star"}).value_or(options.mesh);
+    options.numbering = reader.word("numbering", dgNumberingNames()).value_or(options.numbering);
+    options.degree = reader.integer("degree", 1, 7).value_or(options.degree);
+    options.penalty = reader.real("penalty", 0.0, anyReal, true).value_or(options.penalty);
   } else if (name.name == "diagonal") {
     const auto values = reader.reals("values", 1, std::numeric_limits<std::size_t>::max());
     if (values) options.values = *values;
     if (!reader.has("values")) reader.error("values", "missing; allowed: a list of numbers");
   }
   reader.finish();
-  return withDefaults(options);
+  options = withDefaults(options);
+  if (const auto found = generatorProblem(options); !found.empty()) reader.error("cells", "found " + found);
+  return options;
 }
 
 class SystemReader {

@@ -75,7 +75,7 @@ SystemLimits systemLimits(const Communicator& comm, double memory) {
 double generatedBytes(const SystemOptions& system) {
   const auto& options = *system.generator;
   const bool kept = system.sequence.steps * system.sequence.outerIterations > 1 && system.sequence.change > 0.0;
-  const double inRow = findGenerator(options.problem)->entriesInRow;
+  const double inRow = mostEntriesInRow(options);
   return generatedRows(options) *
          (inRow * (globalEntry + (kept ? 2 : 1) * localEntry) + vectors * static_cast<double>(sizeof(double)));
 }

@@ -15,6 +15,7 @@ usage: ./capstan <command> [arguments]          ./capstan <command> --help
   list     show the solvers and their parameters
   test     build and run all tests
   bench    measure kernels and solvers
+  study    count and model the messages of thousands of ranks
   docs     write the documents and the API as HTML
   version  show the version, as --version does
   help     show this
@@ -43,8 +44,8 @@ help_setup() {
 usage: ./capstan setup
 
 Installs what all commands need (compiler, CMake, Trilinos, Open MPI, OpenBLAS, yaml-cpp, GoogleTest, OpenFOAM; PETSc and
-matplotlib for the benchmarks; MPICH, clang-format, shellcheck and Doxygen for the tests) and configures the build. The other
-commands do the part they need by themselves.
+matplotlib for the benchmarks; MPICH, clang-format, shellcheck, Doxygen and on Debian 12 SimGrid for the tests) and configures the
+build. The other commands do the part they need by themselves.
 TEXT
 }
 
@@ -290,23 +291,53 @@ Measures kernels against STREAM and solvers against Belos' own (and PETSc's) in 
   ./capstan bench --latency 0,20,50,100,200,500 --plots  the campaign 'pipelined' under emulated latencies
   ./capstan bench overlap                                what nonblocking all-reduces hide: Open MPI, and MPICH if installed
   ./capstan bench openfoam                               pressure solves of tutorials, against OpenFOAM's own solvers
-For all arguments: perf/bench --help, perf/overlap/run --help, perf/openfoam/run --help
+  ./capstan bench models                                 latencies and rates of this machine, and how well the models predict
+  ./capstan bench simulation                             iterations on 64 to 1024 ranks, simulated by SimGrid
+For all arguments: perf/bench --help, perf/overlap/run --help, and so on for openfoam, models, simulation
 TEXT
 }
 
 command_bench() {
-  local python=python3 groups=(build petsc bench)
-  [[ ${1:-} != openfoam ]] || groups+=(openfoam)
+  local python=python3 groups=(build petsc bench) targets=(capstan_products capstan_bench)
+  case ${1:-} in
+    openfoam) groups+=(openfoam) ;;
+    models) targets=(ping_pong exchange_bench) ;;
+    simulation) groups=(build simulation plot) targets=(study_plans) ;;
+  esac
   ensure_packages "${groups[@]}"
   # Debian's packages, matplotlib among them, serve Debian's Python.
   ! on_debian || python=/usr/bin/python3
   # The overlap benchmark compiles its one program itself, for each MPI.
   if [[ ${1:-} != overlap ]]; then
     configure "$build_dir"
-    build_targets "$build_dir" capstan_products capstan_bench
+    build_targets "$build_dir" "${targets[@]}"
   fi
   export_run_environment
   exec "$python" "$root/perf/bench" "$@"
+}
+
+help_study() {
+  cat <<'TEXT'
+usage: ./capstan study [arguments of perf/study/run]
+
+Builds the communication plans (standard, two-step, three-step, optimal) of up to thousands of virtual ranks for a matrix, in
+one process without MPI; counts their messages and bytes, and models what share of an enlarged CG iteration they take.
+  ./capstan study --plots                                the paper's Example 2.1 on 256 to 8192 ranks, about two minutes
+  ./capstan study --matrix my.mtx.gz --ranks 64,512 --ranks-per-node 8 --partition graph
+  ./capstan study --ranks 1024 --machine my-machine.yaml   as ./capstan bench models writes it
+For all arguments: perf/study/run --help; what the numbers mean: docs/study.md
+TEXT
+}
+
+command_study() {
+  local python=python3
+  ensure_packages build plot
+  # Debian's packages, matplotlib among them, serve Debian's Python.
+  ! on_debian || python=/usr/bin/python3
+  configure "$build_dir"
+  build_targets "$build_dir" study_plans
+  export_run_environment
+  exec "$python" "$root/perf/study/run" "$@"
 }
 
 help_docs() {

@@ -115,8 +115,15 @@ _capstan() {
       fi
       ;;
     bench)
-      _capstan_offer "$options overlap openfoam $(cd -- "$root/perf/campaigns" && printf '%s\n' *.yaml | sed 's/\.yaml$//')"
+      _capstan_offer "$options overlap openfoam models simulation $(cd -- "$root/perf/campaigns" && printf '%s\n' *.yaml | sed 's/\.yaml$//')"
       [[ $current == -* ]] || _capstan_offer_files .yaml
+      ;;
+    study)
+      case $previous in
+        --matrix) _capstan_offer_files ;;
+        --machine) _capstan_offer "$(cd -- "$root/perf/models/machines" && printf '%s\n' *.yaml | sed 's/\.yaml$//') none" && _capstan_offer_files .yaml ;;
+        *) _capstan_offer "$options" ;;
+      esac
       ;;
     *) _capstan_offer "$options" ;;
   esac

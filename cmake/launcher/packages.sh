@@ -14,9 +14,12 @@ declare -A packages=(
   [bench]="python3-matplotlib mpich libmpich-dev"
   [plot]="python3 python3-matplotlib"
   [docs]="doxygen"
+  [simulation]="libsimgrid-dev"
   [test]="clang-format shellcheck doxygen valgrind"
 )
 declare -A packages_of_unstable=([build]="libhypre-dev")
+# What no test may lack where it must be complete.
+declare -A packages_of_12=([test]="libsimgrid-dev")
 # Programs that other systems must have, by the same reasons.
 declare -A tools=([build]="cmake ninja c++ mpicxx mpirun python3" [plot]="python3" [docs]="doxygen")
 os_release=/etc/os-release
@@ -55,6 +58,8 @@ packages_of() {
     printf '%s\n' ${packages[$group]}
     # shellcheck disable=SC2086
     ! on_debian unstable || printf '%s\n' ${packages_of_unstable[$group]:-}
+    # shellcheck disable=SC2086
+    ! on_debian 12 || printf '%s\n' ${packages_of_12[$group]:-}
   done
 }
 

@@ -62,9 +62,9 @@ def build_folder(root):
     return pathlib.Path(os.environ.get("CAPSTAN_BUILD_DIR", root / "build")).resolve()
 
 
-def results_folder(arguments, build):
-    """The folder of --out, made where it is missing."""
-    folder = arguments.out or build / "bench" / datetime.datetime.now().strftime("%Y-%m-%d_%H%M%S")
+def results_folder(arguments, build, kind="bench"):
+    """The folder of --out, or one for this moment in <build>/<kind>, made where it is missing."""
+    folder = arguments.out or build / kind / datetime.datetime.now().strftime("%Y-%m-%d_%H%M%S")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

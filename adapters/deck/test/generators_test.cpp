@@ -60,7 +60,9 @@ TEST(Generators, EveryProblemHasASoundMatrix) {
     const auto options = small(name.name);
     const auto all = entries(options);
     const auto rows = generate(options).rows;
-    EXPECT_EQ(rows, name.dimensions == 2 ? 20 : name.dimensions == 3 ? 60 : 4);
+    const int cell = name.name == "dg_laplace2d" ? 16 : 1;  // unknowns
+    EXPECT_EQ(rows, name.dimensions == 2 ? 20 * cell : name.dimensions == 3 ? 60 : 4);
+    EXPECT_EQ(static_cast<double>(rows), generatedRows(options));
     for (long long i = 0; i < rows; ++i) EXPECT_GT(all.at({i, i}), 0.0);
   }
 }
@@ -122,6 +124,23 @@ TEST(Generators, StretchedPoissonIsSingularUnlessPinned) {
   const auto pinned = entries(options);
   EXPECT_NEAR(rowSum(pinned, 0), all.at({0, 0}), 1e-12);
   for (long long i = 1; i < 60; ++i) EXPECT_NEAR(rowSum(pinned, i), 0.0, 1e-12) << i;
+}
+
+TEST(Generators, DiscontinuousGalerkinTakesItsOptions) {
+  auto options = small("dg_laplace2d");
+  options.cells = {4, 4};
+  options.mesh = "star";
+  options.numbering = "nested";
+  options.degree = 1;
+  EXPECT_EQ(generatedRows(options), 5.0 * 16 * 4);
+  EXPECT_EQ(generate(options).rows, 5 * 16 * 4);
+  EXPECT_EQ(mostEntriesInRow(options), 20);
+  const double weak = entries(options).at({0, 0});
+  options.penalty = 40.0;
+  EXPECT_GT(entries(options).at({0, 0}), weak);
+  options.cells = {4, 2};
+  EXPECT_NE(generatorProblem(options), "");
+  EXPECT_THROW(generate(options), std::invalid_argument);
 }
 
 TEST(Generators, DiagonalHoldsItsValues) {

@@ -1,0 +1,103 @@
+"""What a rank does in each iteration of a method: products with their exchanges, other work, reductions.
+
+Work is counted in operations for each row of the rank, as the sources in METHODS have it; there is no preconditioner. An
+iteration of one method need not be worth one of another: ECG needs fewer, GMRES fewer than CG.
+"""
+
+import dataclasses
+from typing import Callable, List, Union
+
+MIDDLE = 15  # basis vectors of GMRES methods in the middle of a cycle of 30
+
+
+@dataclasses.dataclass(frozen=True)
+class Product:
+    """The product with a block of `columns` vectors; its exchange is under way during the local work."""
+    columns: int = 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Work:
+    """Operations: so many for each row, and so many whatever the rows."""
+    of_a_row: float
+    fixed: float = 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class Reduce:
+    """A sum of `numbers` numbers over all ranks, waited for."""
+    numbers: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Start:
+    """Likewise, waited for after `lag` further iterations, at the place of a Wait."""
+    numbers: int
+    lag: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Wait:
+    """For the reduction that is due in this iteration, if any."""
+
+
+Operation = Union[Product, Work, Reduce, Start, Wait]
+
+
+@dataclasses.dataclass(frozen=True)
+class Method:
+    name: str
+    source: str
+    iteration: Callable[[int], List[Operation]]  # of its number, from 0
+    period: int = 1  # iterations after which all is the same again
+
+
+def _cg(_):
+    return [Product(), Reduce(1), Work(6), Reduce(1), Work(4)]
+
+
+def _single_reduction_cg(_):
+    # x, r and p; four inner products at once.
+    return [Product(), Work(8), Reduce(4), Work(6)]
+
+
+def _pipelined_cg(depth):
+    return lambda _: [Wait(), Product(), Work(6 * depth + 10), Start(depth + 1, depth)]
+
+
+def _gmres(_):
+    # Delayed CGS2: two Gram products with the basis in one pass, and two updates; one reduction.
+    j = MIDDLE
+    return [Product(), Work(4 * j), Reduce(2 * (j + 1)), Work(4 * j)]
+
+
+def _sstep_gmres(s):
+    j = MIDDLE + s // 2  # with the vectors of the block
+
+    def iteration(k):
+        orthogonalise = [Work(4 * j * s), Reduce(2 * s * j), Work(4 * j * s)]
+        return [Product(), *(orthogonalise if k % s == s - 1 else [])]
+    return iteration
+
+
+def _pipelined_gmres(_):
+    return [Product(), Wait(), Work(4 * MIDDLE), Start(MIDDLE + 1, 1)]
+
+
+def _ecg(t):
+    # [enlarged-cg], Alg. 4 and equation (3.3).
+    return lambda _: [Product(t), Work(2 * t * t), Reduce(t * t), Work(2 * t * t, t ** 2 / 2 + t ** 3 / 3), Reduce(3 * t * t),
+                      Work(4 * t)]
+
+
+METHODS = {
+    "cg": Method("CG of Hestenes and Stiefel", "[deep-pipelined-cg], Table 1: 10 operations a row, two reductions", _cg),
+    "capstan-cg": Method("CAPSTAN CG", "[Chen and Carson 2020] without a preconditioner", _single_reduction_cg),
+    **{f"pipelined-cg-{depth}": Method(f"CAPSTAN CG PIPELINE, l = {depth}",
+                                       "[deep-pipelined-cg], Table 1: 6 l + 10 operations a row", _pipelined_cg(depth))
+       for depth in (1, 2, 3, 5)},
+    "gmres": Method("CAPSTAN GMRES", "[low-sync], delayed CGS2, in the middle of a cycle of 30", _gmres),
+    "sstep-gmres": Method("CAPSTAN GMRES S-STEP, s = 5", "[low-sync], single-reduce CGS2, likewise", _sstep_gmres(5), 5),
+    "pipelined-gmres": Method("CAPSTAN GMRES PIPELINE, l = 1", "[pipelined-and-s-step], Fig. 2, likewise", _pipelined_gmres),
+    **{f"ecg-{t}": Method(f"CAPSTAN CG ENLARGED, t = {t}", "[enlarged-cg], Alg. 4", _ecg(t)) for t in (5, 10, 20)},
+}

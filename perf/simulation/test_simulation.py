@@ -1,0 +1,215 @@
+#!/usr/bin/env python3
+"""Tests of perf/simulation: schedules, traces, and small replays by SimGrid, whose times are computed, not measured.
+
+usage: test_simulation.py <build folder>
+"""
+
+import collections
+import csv
+import dataclasses
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent)]
+
+# pylint: disable=wrong-import-position
+import platforms  # noqa: E402
+import replay  # noqa: E402
+import schedules  # noqa: E402
+import traces  # noqa: E402
+from models import machines  # noqa: E402
+from report import processes  # noqa: E402
+BUILD = None
+LINK = machines.Link(latency=1e-4, rate=1e9)
+MACHINE = machines.Machine("m", "s", "", ranks_per_node=1, flop_time=1e-9, network=[LINK],
+                           on_node=[machines.Link(latency=1e-6, rate=1e10)])
+
+
+@dataclasses.dataclass
+class Case:
+    """As perf/simulation/run has it: two nodes, which exchange 1000 values each way."""
+    method: schedules.Method
+    ranks: int = 2
+    rows: int = 2000
+    entries: int = 20000
+    topology: str = "fat-tree"
+    machine: machines.Machine = MACHINE
+    exchanges: dict = dataclasses.field(default_factory=lambda: {
+        width: traces.Exchange(2, [("network", 0, 1, 1000), ("network", 1, 0, 1000)]) for width in (1, 10)})
+
+
+def only(*operations, period=1):
+    return schedules.Method("", "", lambda _: list(operations), period)
+
+
+class Schedules(unittest.TestCase):
+    def test_reductions_of_an_iteration(self):
+        wanted = {"cg": 2, "capstan-cg": 1, "pipelined-cg-3": 1, "gmres": 1, "sstep-gmres": 0.2, "pipelined-gmres": 1,
+                  "ecg-10": 2}
+        for name, number in wanted.items():
+            method = schedules.METHODS[name]
+            found = sum(isinstance(one, (schedules.Reduce, schedules.Start)) for k in range(10) for one in method.iteration(k))
+            self.assertEqual(found / 10, number, name)
+
+    def test_ecg_sends_t2_and_3_t2_numbers(self):
+        found = [one.numbers for one in schedules.METHODS["ecg-5"].iteration(0) if isinstance(one, schedules.Reduce)]
+        self.assertEqual(found, [25, 75])
+
+    def test_operations_are_those_of_the_sources(self):
+        def work(name):
+            return sum(one.of_a_row for one in schedules.METHODS[name].iteration(0) if isinstance(one, schedules.Work))
+        self.assertEqual(work("cg"), 10)
+        self.assertEqual(work("pipelined-cg-2"), 22)  # 6 l + 10
+        self.assertEqual(work("ecg-10"), 4 * 10 + 4 * 100)  # equation (3.3)
+
+
+class Traces(unittest.TestCase):
+    def test_doubling_sums_over_all_ranks(self):
+        for ranks in range(1, 20):
+            stages = [traces.doubling(rank, ranks) for rank in range(ranks)]
+            self.assertEqual(len({len(one) for one in stages}), 1)
+            known = [{rank} for rank in range(ranks)]
+            for step in range(len(stages[0])):
+                before = [set(one) for one in known]
+                for rank in range(ranks):
+                    partner, sends, receives = stages[rank][step]
+                    if partner is None:
+                        continue
+                    other = stages[partner][step]
+                    self.assertEqual((other[0], other[1], other[2]), (rank, receives, sends))
+                    if receives:
+                        known[rank] |= before[partner]
+            for one in known:
+                self.assertEqual(one, set(range(ranks)))
+
+    def check_matched(self, lines_of_ranks):
+        """Every message sent is received, with the same size, and waited for on both sides. Returns their number."""
+        sent, received, waits = collections.Counter(), collections.Counter(), collections.Counter()
+        for rank, lines in enumerate(lines_of_ranks):
+            self.assertEqual((lines[0], lines[-1]), (f"{rank} init", f"{rank} finalize"))
+            for line in lines:
+                words = line.split()
+                if words[1] == "isend":
+                    sent[rank, int(words[2]), words[3], words[4]] += 1
+                    waits[rank, rank, int(words[2]), words[3]] += 1
+                elif words[1] == "irecv":
+                    received[int(words[2]), rank, words[3], words[4]] += 1
+                    waits[rank, int(words[2]), rank, words[3]] += 1
+                elif words[1] == "wait":
+                    waits[rank, int(words[2]), int(words[3]), words[4]] -= 1
+        self.assertEqual(sent, received)
+        self.assertEqual(set(waits.values()) - {0}, set())
+        return sum(sent.values())
+
+    def test_messages_are_those_of_the_plan(self):
+        messages = [("gather", 1, 0, 5), ("network", 0, 2, 9), ("scatter", 2, 3, 4), ("local", 0, 1, 2), ("network", 3, 1, 1)]
+        exchange = traces.Exchange(4, messages)
+        for name, extra in (("cg", 0), ("gmres", 0), ("sstep-gmres", 0), ("pipelined-cg-1", 8), ("pipelined-cg-3", 8),
+                            ("pipelined-gmres", 8)):  # 4 ranks: two stages of 4 messages
+            lines = [traces.RankTrace(rank, 4, 10, 50, {1: exchange}).run(schedules.METHODS[name], 10) for rank in range(4)]
+            self.assertEqual(self.check_matched(lines), 10 * (len(messages) + extra), name)
+
+    def test_work_is_all_there(self):
+        lines = traces.RankTrace(0, 1, 100, 700, {1: traces.Exchange(1, [])}).run(schedules.METHODS["cg"], 3)
+        self.assertEqual(sum(int(line.split()[2]) for line in lines if " compute " in line), 3 * (2 * 700 + 10 * 100))
+
+    def test_a_pending_reduction_ends_where_it_is_waited_for(self):
+        exchange = traces.Exchange(8, [])
+        lines = traces.RankTrace(0, 8, 10, 10, {1: exchange}).run(schedules.METHODS["pipelined-cg-3"], 6)
+        places = [k for k, line in enumerate(lines) if " isend " in line and line.split()[3] == "101"]
+        products = [k for k, line in enumerate(lines) if line == "0 compute 10"]
+        waits = [k for k, line in enumerate(lines) if " wait " in line and line.split()[4] == "101"]
+        # Reduction 1 starts after product 0 (two computations each) and ends before product 3; its stages take turns.
+        self.assertEqual((len(places), len(waits)), (3, 6))
+        self.assertTrue(products[1] < places[0] < products[2] and products[5] < waits[-1] < products[6], (places, products))
+        self.assertTrue(places[0] < waits[0] < places[1] < waits[2] < places[2] < waits[4], (places, waits))
+
+
+class Platforms(unittest.TestCase):
+    def test_room_for_all_nodes(self):
+        for topology in platforms.TOPOLOGIES:
+            for nodes in (1, 2, 15, 16, 17, 64, 100, 512):
+                self.assertGreaterEqual(platforms.parameters(topology, nodes)[2], nodes)
+
+    def test_hosts(self):
+        self.assertEqual(platforms.hosts(5, 2), "n-0\nn-0\nn-1\nn-1\nn-2\n")
+
+
+class Replay(unittest.TestCase):
+    def seconds(self, method, **how):
+        return replay.seconds_of_an_iteration(Case(method, **how), 20, 100)
+
+    def test_a_message_takes_latency_and_size_over_rate(self):
+        # Two nodes on one switch: two of the four links of the longest way. Nothing else to do.
+        found = self.seconds(only(schedules.Product()), entries=0)
+        self.assertAlmostEqual(found / (LINK.latency / 2 + 8000 / LINK.rate), 1, 1)
+
+    def test_work_takes_its_operations(self):
+        self.assertAlmostEqual(self.seconds(only(schedules.Work(100))) / (100 * 1000 * 1e-9), 1, 2)
+
+    def test_the_product_hides_the_message(self):
+        both = self.seconds(only(schedules.Product()), entries=2000000)
+        self.assertLess(both, 2e-3 + 0.5 * LINK.latency)  # two times 1e6 entries' operations of a rank
+
+    def test_pipelines_hide_slow_reductions(self):
+        slow = dataclasses.replace(MACHINE, network=[machines.Link(latency=4e-3, rate=1e9)])
+        case = {"machine": slow, "entries": 2 * 2000000, "exchanges": {1: traces.Exchange(2, [])}}
+        cg, single, hidden = (self.seconds(schedules.METHODS[name], **case) for name in ("cg", "capstan-cg", "pipelined-cg-2"))
+        self.assertLess(single, cg - 1e-3)  # a reduction of 2 ms less
+        self.assertLess(hidden, single - 1e-3)
+        self.assertAlmostEqual(hidden / 4e-3, 1, 1)  # the product's operations alone
+
+    def test_a_trace_that_hangs_or_fails_is_told(self):
+        with self.assertRaises(processes.Failure) as raised:
+            replay.seconds([["0 init", "0 recv 1 0 8 6", "0 finalize"], ["1 init", "1 finalize"]],
+                           platforms.xml("fat-tree", 2, MACHINE), platforms.hosts(2, 1), 60)
+        self.assertIn("smpirun with 2 ranks", str(raised.exception))
+
+
+class Run(unittest.TestCase):
+    def run_it(self, *words, **environment):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, str(HERE / "run"), "--out", folder, *words], capture_output=True, text=True,
+                                  check=False, timeout=250,
+                                  env={**os.environ, "CAPSTAN_BUILD_DIR": BUILD, "CAPSTAN_PROGRESS": "0", **environment})
+            file = pathlib.Path(folder) / "simulation.csv"
+            rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines())) if file.exists() else []
+        return done, rows
+
+    def test_small(self):
+        done, rows = self.run_it("--ranks", "6,32", "--cells", "12", "--methods", "cg,sstep-gmres,ecg-5", "--iterations", "3",
+                                 "--latency", "1e-5")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(len(rows), 2 * 2 * 2 * 3)
+        found = {(row["method"], row["topology"], row["strategy"], row["ranks"]): float(row["seconds"]) for row in rows}
+        for key, seconds in found.items():
+            self.assertGreater(seconds, 0, key)
+            again = found[key[0], key[1], "standard", key[3]]
+            if key[3] == "6":  # one node: nothing leaves it
+                self.assertEqual(seconds, again)
+        self.assertLess(found["sstep-gmres", "fat-tree", "standard", "32"], found["ecg-5", "fat-tree", "standard", "32"])
+        self.assertIn("1,728 rows", done.stdout)
+
+    def test_wrong_use(self):
+        done, _ = self.run_it("--methods", "bicg")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("found 'bicg'; allowed: a list of cg, capstan-cg", done.stderr)
+        done, _ = self.run_it("--machine", "lassen")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("network, on_node, flop_time: not given", done.stderr)
+
+    def test_without_simgrid(self):
+        done, _ = self.run_it("--ranks", "2", PATH="/nowhere")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("libsimgrid-dev", done.stderr)
+
+
+if __name__ == "__main__":
+    BUILD = sys.argv.pop(1)
+    unittest.main()
