@@ -115,10 +115,8 @@ class EnlargedCg final : public KrylovSolver<Types> {
     guess_.keepGuess(system, x, (*batch_)[xx], (*batch_)[entries]);
     const double norm = rows_.norm(system, b, x, r, left, square, *batch_), whole = system.norm(b, rhs, *batch_);
     const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
-    stop.begin({norm, norm}, whole,
-               scaled ? rows_.nativeNorm(system, b, x, r, left, square, scratch(b), *batch_) : norm);
-    initial_ = {norm, norm};
-    attained_ = norm;
+    initial_ = attained_ = {norm, norm, system.measured()};
+    stop.begin(initial_, whole, scaled ? rows_.nativeNorm(system, b, x, r, left, square, scratch(b), *batch_) : norm);
     sizeOfImage_ = norm + whole;
     if (stop.verified(initial_, false)) return false;
     if (!std::isfinite(square)) {
@@ -151,11 +149,12 @@ class EnlargedCg final : public KrylovSolver<Types> {
       // t directions fill x with constants sooner than one does.
       return goClassical(system, b, x, stop, "A annihilates constants, and \"Null Space\" is none", false);
     }
-    watch_.begin(attained_);
+    watch_.begin(attained_.explicit_);
     start(system, b, stop.iterations(), t);
     bool moved = false;
     while (!stop.over()) {
-      if (stop.wantsMeasure(stop.recursive())) system.takeMeasure(directions_->r());
+      const bool measures = stop.wantsMeasure(stop.recursive());
+      if (measures) system.takeMeasure(directions_->r());
       const int before = directions_->width();
       const auto outcome = directions_->step(system, x);
       if (outcome != Outcome::Moved) {
@@ -163,7 +162,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
         return goClassical(system, b, x, stop, indefinite ? "Z^T A Z is not positive" : "the recurrences overflow",
                            moved && indefinite);
       }
-      stop.measured(directions_->measured());
+      if (measures) stop.measured(directions_->measured(), system.measured());
       tellWidth(system, stop, before);
       const double curvature = directions_->curvature();
       if (watch_.sees(curvature, directions_->energy(), curvature)) {
@@ -202,10 +201,10 @@ class EnlargedCg final : public KrylovSolver<Types> {
       }
     }
     directions_->begin(system);
-    best_ = attained_;
+    best_ = attained_.explicit_;
     bestAt_ = 0;
     steps_ = 0;
-    gap_.begin(std::numeric_limits<Scalar>::epsilon(), sizeOfImage_, attained_);
+    gap_.begin(std::numeric_limits<Scalar>::epsilon(), sizeOfImage_, attained_.explicit_);
   }
 
   /// Counts the iteration that led to this residual, and computes b - A x where something asks for it. A claim that
@@ -230,7 +229,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
 
     if (verify(system, b, x, stop, claimed)) return Next::Over;
     if (!goOn) stop.stop(StopReason::UserTest);
-    if (!std::isfinite(attained_)) stop.stop(StopReason::NonFinite);
+    if (!std::isfinite(attained_.explicit_)) stop.stop(StopReason::NonFinite);
     if (stop.over() || (claimed && rounding_.ends(system, x, stop))) return Next::Over;
     if (claimed && stop.cameEarly()) return Next::GoOn;
     if (claimed && options_.residualReplacement.mode == ResidualReplacement::Mode::Off) {
@@ -264,12 +263,13 @@ class EnlargedCg final : public KrylovSolver<Types> {
     rows_.enter(*batch_);
     system.reduce(*batch_);
     const Scalar square = (*batch_)[rr], left = rows_.left(*batch_), constant = (*batch_)[sum];
-    rest_ = attained_ = rows_.norm(system, b, x, *residual_, left, square, *batch_);
+    rest_ = rows_.norm(system, b, x, *residual_, left, square, *batch_);
+    attained_ = {rest_, rest_, system.measured()};
     if (constants_.ofResidual()) {
       rest_ = constants_.takeOutOfResidual(system, constant, square, *residual_, *batch_);
       if (claimed && constants_.endsInconsistent(system, attained_, rest_, stop)) return true;
     }
-    return stop.verified({attained_, attained_}, claimed);
+    return stop.verified(attained_, claimed);
   }
 
   bool replacementIsDue(const StopTest& stop) const {
@@ -298,14 +298,15 @@ class EnlargedCg final : public KrylovSolver<Types> {
     } else {
       classical_.solve(system, b, x, stop);
     }
+    attained_ = classical_.attained();
   }
 
-  /// The guess, where steps have overflowed. One reduction, after solves that failed only.
+  /// The guess, where steps or b - A x have overflowed. One reduction, after solves that failed only.
   void leaveFinite(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
     batch_->clear();
     const auto bad = batch_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
     system.reduce(*batch_);
-    if ((*batch_)[bad] == Scalar(0)) return;
+    if ((*batch_)[bad] == Scalar(0) && std::isfinite(attained_.explicit_)) return;
     guess_.restore(system, x);
     stop.wentBack(initial_);
     system.tell(stop.iterations(), "went back", "to the guess: the iterates overflow");
@@ -341,10 +342,8 @@ class EnlargedCg final : public KrylovSolver<Types> {
   RowsFirst<Types> rows_;
   RoundingLevel<Types> rounding_;
   KeptIterate<Types> guess_;
-  ResidualNorms initial_;
-  double attained_ = 0, rest_ = 0,
-         best_ =
-             0;  ///< computed residual; without its constant, if out; smallest recursive one since the last splitting
+  ResidualNorms initial_, attained_;  ///< computed from x: of the guess, and the last one
+  double rest_ = 0, best_ = 0;  ///< the last one without its constant; smallest recursive one since the last splitting
   int steps_ = 0, bestAt_ = 0;  ///< since then
   double sizeOfImage_ = 0;      ///< || A x || of the guess, or more
   DefinitenessWatch watch_;
