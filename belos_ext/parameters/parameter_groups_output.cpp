@@ -142,13 +142,6 @@ ParameterRow fixedNumber(const std::string& name, double value, double harmless,
   return row;
 }
 
-std::function<void(const Teuchos::ParameterEntry&)> oneOf(const std::vector<std::string>& words) {
-  return [words](const Teuchos::ParameterEntry& entry) {
-    const bool known = std::any_of(words.begin(), words.end(), [&](const auto& word) { return isWord(entry, word); });
-    if (!known) throw std::invalid_argument("is not one of the allowed words");
-  };
-}
-
 std::function<void(const Teuchos::ParameterEntry&)> intAtLeast(int low) {
   return [low](const Teuchos::ParameterEntry& entry) {
     if (toInt(entry) < low) throw std::invalid_argument("is out of range");
@@ -223,14 +216,11 @@ std::vector<ParameterRow> acceptedForBelos() {
 }
 
 std::vector<ParameterRow> otherMethods() {
-  const std::vector<std::string> strategies = {"standard", "two-step", "three-step", "optimal", "auto"};
   return {
       checkedOnly("Enlarging Factor", 2, "int", ">= 1", "Search directions an iteration.", intAtLeast(1)),
       checkedOnly("Residual Splitting", std::string("contiguous"), "string", "any",
                   "How the residual is split among the search directions.",
                   [](const Teuchos::ParameterEntry& entry) { toText(entry); }),
-      checkedOnly("Communication Strategy", std::string("standard"), "string",
-                  "standard, two-step, three-step, optimal, auto", "How halo messages are routed.", oneOf(strategies)),
   };
 }
 

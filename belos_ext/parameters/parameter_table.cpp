@@ -13,8 +13,8 @@ namespace capstan {
 const std::vector<ParameterRow>& parameterRows() {
   static const std::vector<ParameterRow> rows = [] {
     std::vector<ParameterRow> all;
-    for (auto group : {rows::stopping, rows::krylovSpace, rows::stepSize, rows::orthogonalization, rows::output,
-                       rows::behaviour, rows::acceptedForBelos, rows::otherMethods}) {
+    for (auto group : {rows::stopping, rows::krylovSpace, rows::stepSize, rows::orthogonalization, rows::communication,
+                       rows::output, rows::behaviour, rows::acceptedForBelos, rows::otherMethods}) {
       const bool changesNothing =
           group == rows::output || group == rows::acceptedForBelos || group == rows::otherMethods;
       for (ParameterRow& row : group()) {

@@ -80,7 +80,7 @@ TEST(MethodTraits, NameParametersThatNotEveryMethodTakes) {
 
 TEST(MethodTraits, LeaveNoParameterWithoutAMethod) {
   // Those of methods that this version does not have: their values are checked.
-  const std::set<std::string> ofOthers = {"Enlarging Factor", "Residual Splitting", "Communication Strategy"};
+  const std::set<std::string> ofOthers = {"Enlarging Factor", "Residual Splitting"};
   for (const ParameterRow& row : parameterRows()) {
     const bool taken = std::any_of(methods().begin(), methods().end(),
                                    [&row](const MethodTraits& method) { return row.appliesTo(method); });

@@ -64,7 +64,7 @@ const std::map<std::string, Drawer>& drawers() {
       {"Output Style", among<int>({0, 1, 2})},
       {"Output Frequency", among<int>({-1, 0, 1, 2, 10})},
       {"Residual Splitting", among<std::string>({"contiguous", "cyclic"})},
-      {"Communication Strategy", among<std::string>({"standard", "two-step", "three-step", "optimal", "auto"})},
+      {"Ranks Per Node", among<int>({0, 1, 2, 3, 100})},
       {"Solver Name", among<std::string>({"", "pressure", "momentum"})},
       {"Timer Label", among<std::string>({"", "soak"})},
       // A thread of its own is slow where ranks outnumber cores.
