@@ -144,6 +144,8 @@ class ExchangedProduct {
     told.reason = tuned.reason;
     told.nodes = tuned.exchange == nullptr ? 0 : tuned.nodes;
     told.ranksPerNode = tuned.exchange == nullptr ? 0 : tuned.largestNode;
+    const bool cuts = wanted_.strategy == CommunicationStrategy::Optimal || !tuned.candidates.empty();
+    told.messageSizeCutoff = cuts ? tuned.eagerLimit : 0;
     told.fromEarlier = fromEarlier_;
     told.setupSeconds = tuned.setupSeconds;
     told.paidBackBy = tuned.paidBackBy();
@@ -279,9 +281,16 @@ class ExchangedProduct {
     return true;
   }
 
+  /// The cutoff asked for, or what MPI tells. Collective.
+  long long cutoff() const {
+    if (wanted_.cutoff > 0) return wanted_.cutoff;
+    const auto channel = topology::Channel::of(*domain_->getComm());
+    return channel == nullptr ? topology::defaultEagerLimit : channel->eagerLimit();
+  }
+
   topology::PlanOptions planOptions() const {
     topology::PlanOptions plan;
-    if (wanted_.cutoff > 0) plan.eagerLimit = wanted_.cutoff;
+    plan.eagerLimit = cutoff();
     plan.columns = wanted_.columns;
     plan.bytesPerValue = sizeof(typename Types::Scalar);
     if (wanted_.strategy != CommunicationStrategy::Tuned) {

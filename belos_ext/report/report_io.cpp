@@ -145,6 +145,7 @@ nlohmann::json communicationJson(const CommunicationReport& communication) {
           {"reason", communication.reason},
           {"nodes", communication.nodes},
           {"ranks_per_node", communication.ranksPerNode},
+          {"message_size_cutoff", communication.messageSizeCutoff},
           {"from_earlier_solve", communication.fromEarlier},
           {"setup_seconds", communication.setupSeconds},
           {"paid_back_by_products", communication.paidBackBy},  // what is not finite becomes null

@@ -137,6 +137,7 @@ TunedExchange exchangeBy(const typename Types::CrsMatrix& a, const topology::Pla
   made.exchange = pattern.exchange(options);
   made.name = topology::nameOf(options.strategy);
   made.reason = made.name + ", as asked for";
+  made.eagerLimit = options.eagerLimit;
   made.nodes = pattern.nodes().nodes();
   made.largestNode = pattern.nodes().largestNode();
   made.setupSeconds = largestOf(*a.getDomainMap()->getComm(), {clock.seconds()}).front();
@@ -149,6 +150,7 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
   requireValid(options);
   TunedExchange tuned;
   tuned.name = "tpetra";
+  tuned.eagerLimit = options.eagerLimit;
   const Teuchos::Comm<int>& comm = *a->getDomainMap()->getComm();
   if (comm.getSize() == 1) {
     tuned.reason = "tpetra: one rank has nothing to exchange";

@@ -43,6 +43,7 @@ struct TunedExchange {
   std::string reason;                              ///< a sentence for people
   std::vector<ExchangeCandidate> candidates;       ///< all that was tried; empty where there was nothing to choose
   double setupSeconds = 0;                         ///< plans and trials, on the rank where they took longest
+  long long eagerLimit = 0;                        ///< for which plans were made
   int nodes = 1, largestNode = 1;                  ///< as the plan has them; ranks on the largest
 
   /// How many products the set-up has cost, in what each is faster than the first candidate; infinite where it is not,

@@ -9,6 +9,8 @@
 #include "belos_ext/report/report_io.hpp"
 #include "belos_ext/test/solvers/communication_suite.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
+#include "tpetra_ext/topology/crossings.hpp"
+#include "tpetra_ext/topology/exchange/eager_limit.hpp"
 
 namespace capstan::testing {
 namespace {
@@ -298,6 +300,22 @@ TEST(CommunicationParameters, TheCutoffSplitsWhatIsLarger) {
   };
   EXPECT_EQ(networkMessages(100000), 2) << "one from node to node";
   EXPECT_GT(networkMessages(200), 2);
+}
+
+TEST(CommunicationParameters, TheCutoffIsThatOfMpiWhereNobodyGivesOne) {
+  const PlansForgotten plans;
+  const auto cutoff = [](const Params& p) {
+    const Outcome outcome = solve(methodOf("CAPSTAN CG"), p, smallGrid());
+    expectSameOnAllRanks(outcome);
+    return outcome.report.communication.messageSizeCutoff;
+  };
+  const long long told = topology::eagerLimitToldByMpi();
+  EXPECT_EQ(cutoff(strategyParameters("optimal")),
+            told > 0 && ranks() > 1 ? told : topology::defaultEagerLimit);
+  Params p = strategyParameters("optimal");
+  p.set("Message Size Cutoff", 777);
+  EXPECT_EQ(cutoff(p), 777);
+  EXPECT_EQ(cutoff(strategyParameters("two-step")), 0) << "it has none";
 }
 
 CAPSTAN_FOR_EVERY_SOLVER(Communication);

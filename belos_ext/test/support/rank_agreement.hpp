@@ -51,6 +51,7 @@ inline std::vector<double> sharedNumbers(const Outcome& outcome) {
                                  static_cast<double>(r.communication.traffic.networkBytes.mostOfARank),
                                  static_cast<double>(r.communication.traffic.nodeBytes.total),
                                  static_cast<double>(r.communication.fromEarlier ? 1 : 0),
+                                 static_cast<double>(r.communication.messageSizeCutoff),
                                  r.communication.setupSeconds};
   for (const RightHandSideReport& column : r.rightHandSides) {
     numbers.insert(numbers.end(),
