@@ -13,7 +13,8 @@ namespace {
 ParameterRow messageSizeCutoff() {
   ParameterRow row = described(
       "Message Size Cutoff", "int or string", ">= 1, or auto", Takers::EveryMethod,
-      "For the strategies optimal and tuned, in bytes: what a node sends to another one is gathered into one message up "
+      "For the strategies optimal and tuned, in bytes: what a node sends to another one is gathered into one message "
+      "up "
       "to this size, and split over the ranks of the nodes above it. auto: the size up to which the MPI sends without "
       "asking the receiver (eager limit) where it tells, else 8192; the report has it.");
   row.words = {"auto"};

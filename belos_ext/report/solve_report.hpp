@@ -70,11 +70,11 @@ struct CommunicationReport {
   /// Which one it was: one of the four plans; "tpetra", where tuning found the matrix' own exchange fastest;
   /// "application", where the operator computed all products itself.
   std::string used = "application";
-  std::string reason;         ///< why; empty where the application's way was asked for
-  int nodes = 0;              ///< as the plan has them; 0: no plan
-  int ranksPerNode = 0;       ///< on the largest node
+  std::string reason;               ///< why; empty where the application's way was asked for
+  int nodes = 0;                    ///< as the plan has them; 0: no plan
+  int ranksPerNode = 0;             ///< on the largest node
   long long messageSizeCutoff = 0;  ///< bytes, as given or found; 0: no strategy looked at it
-  bool fromEarlier = false;   ///< the plan, or choice, of an earlier solve
+  bool fromEarlier = false;         ///< the plan, or choice, of an earlier solve
   double setupSeconds = 0.0;  ///< what plan and trials took when they were made, on the rank where they took longest
   /// Products that make up for it by what each is faster than the operator's own way. Infinite: never; NaN: tuning has
   /// not measured it.

@@ -310,8 +310,7 @@ TEST(CommunicationParameters, TheCutoffIsThatOfMpiWhereNobodyGivesOne) {
     return outcome.report.communication.messageSizeCutoff;
   };
   const long long told = topology::eagerLimitToldByMpi();
-  EXPECT_EQ(cutoff(strategyParameters("optimal")),
-            told > 0 && ranks() > 1 ? told : topology::defaultEagerLimit);
+  EXPECT_EQ(cutoff(strategyParameters("optimal")), told > 0 && ranks() > 1 ? told : topology::defaultEagerLimit);
   Params p = strategyParameters("optimal");
   p.set("Message Size Cutoff", 777);
   EXPECT_EQ(cutoff(p), 777);

@@ -47,8 +47,8 @@ long long eagerLimitToldByMpi() {
   int provided = 0;
   if (MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) != MPI_SUCCESS) return 0;
   long long least = 0;
-  for (const char* name : {"btl_tcp_eager_limit", "btl_openib_eager_limit", "btl_ofi_eager_limit", "btl_uct_eager_limit",
-                           "btl_ugni_eager_limit", "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"}) {
+  for (const char* name : {"btl_tcp_eager_limit", "btl_openib_eager_limit", "btl_ofi_eager_limit",
+                           "btl_uct_eager_limit", "btl_ugni_eager_limit", "MPIR_CVAR_CH3_EAGER_MAX_MSG_SIZE"}) {
     const long long value = valueOf(name);
     if (value > 0 && (least == 0 || value < least)) least = value;
   }
