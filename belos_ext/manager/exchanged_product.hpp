@@ -9,8 +9,6 @@
 /// reductions more, and then make a new plan. Until they agree A computes its products itself, so that ranks whose
 /// parameters differ find that out.
 
-#include <fmt/format.h>
-
 #include <Teuchos_CommHelpers.hpp>
 #include <Teuchos_RCP.hpp>
 #include <Tpetra_CrsMatrix.hpp>
@@ -21,7 +19,7 @@
 #include <typeinfo>
 #include <utility>
 
-#include "belos_ext/manager/state_cache.hpp"
+#include "belos_ext/manager/kept_exchange.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/checksum.hpp"
@@ -31,35 +29,6 @@
 #include "tpetra_ext/operators/tuned_exchange.hpp"
 
 namespace capstan {
-
-/// A plan, or the choice of one, as the state cache keeps it.
-class KeptExchange final : public KeptObject {
- public:
-  /// \param number the same on all ranks, and another one each time a plan is made
-  KeptExchange(TunedExchange exchange, const Traffic& ofAProduct, std::uint64_t number)
-      : tuned(std::move(exchange)), traffic(ofAProduct), number_(number) {}
-
-  std::uint64_t checksum() const override { return number_; }
-  std::size_t bytes() const override {
-    return sizeof(*this) + (tuned.exchange == nullptr ? 0 : tuned.exchange->bytes());
-  }
-
-  const TunedExchange tuned;
-  const Traffic traffic;  ///< of a product with one column
-
- private:
-  std::uint64_t number_;
-};
-
-/// All ranks' maps as one number, which a rank finds by its own part of them: the last one with that part.
-class MapsOfAll final : public KeptObject {
- public:
-  explicit MapsOfAll(std::uint64_t number) : value(number) {}
-  std::uint64_t checksum() const override { return value; }
-  std::size_t bytes() const override { return sizeof(*this); }
-
-  const std::uint64_t value;
-};
 
 template <class Types>
 class ExchangedProduct {
@@ -99,7 +68,7 @@ class ExchangedProduct {
     if (takes_) complaint_ = whyNot();
     takes_ = takes_ && complaint_.empty();
     if (!takes_) return drop();
-    const Wanted wanted = wantedFor(options, columns);
+    const ExchangeWanted wanted = wantedFor(options, columns);
     if (!(wanted == wanted_)) drop();
     wanted_ = wanted;
     if (kept_ == nullptr) kept_ = findByMyMaps();
@@ -167,39 +136,14 @@ class ExchangedProduct {
   void forget() {
     if (wanted_.strategy != CommunicationStrategy::Application) {
       StateCache& cache = StateCache::instance();
-      if (const auto maps = known<MapsOfAll>(wanted_.keyOfMyMaps(), mapsName)) cache.erase(wanted_.key(maps->value));
+      if (const auto maps = knownExchange<MapsOfAll>(wanted_.keyOfMyMaps(), mapsName))
+        cache.erase(wanted_.key(maps->value));
       cache.erase(wanted_.keyOfMyMaps());
     }
     drop();
   }
 
  private:
-  /// What a plan is for.
-  struct Wanted {
-    CommunicationStrategy strategy = CommunicationStrategy::Application;
-    int ranksPerNode = 0, cutoff = 0;
-    int columns = 1;        ///< where they matter
-    long long entries = 0;  ///< of the matrix, where they matter
-    std::uint64_t maps = 0;
-    long long rows = 0;
-    int ranks = 1, rank = 0;
-
-    bool operator==(const Wanted& o) const {
-      return strategy == o.strategy && ranksPerNode == o.ranksPerNode && cutoff == o.cutoff && columns == o.columns &&
-             entries == o.entries && maps == o.maps && rows == o.rows && ranks == o.ranks && rank == o.rank;
-    }
-    /// Of the plan; the same on all ranks but for the rank's number.
-    StateKey key(std::uint64_t mapsOfAll) const { return keyOf("communication plan", mapsOfAll); }
-    /// Of MapsOfAll.
-    StateKey keyOfMyMaps() const { return keyOf("maps of a communication plan", maps); }
-    StateKey keyOf(const char* what, std::uint64_t number) const {
-      return {"",
-              fmt::format("{}: {}, {} ranks per node, cutoff {}, {} columns, {} entries, rank {}, maps {:x}", what,
-                          toString(strategy), ranksPerNode, cutoff, columns, entries, rank, number),
-              rows, ranks};
-    }
-  };
-
   static constexpr const char* planName = "communication plan";
   static constexpr const char* mapsName = "maps of all";
 
@@ -210,7 +154,7 @@ class ExchangedProduct {
     return "";
   }
 
-  Wanted wantedFor(const SolverOptions& options, int columns) {
+  ExchangeWanted wantedFor(const SolverOptions& options, int columns) {
     const CommunicationStrategy strategy = options.communicationStrategy;
     const bool tuned = strategy == CommunicationStrategy::Tuned;
     const Map& domain = *matrix_->getDomainMap();
@@ -230,21 +174,9 @@ class ExchangedProduct {
             domain.getComm()->getRank()};
   }
 
-  template <class Object>
-  static std::shared_ptr<const Object> known(const StateKey& key, const char* name) {
-    const auto state = StateCache::instance().find(key);
-    return state ? state->template object<Object>(name) : nullptr;
-  }
-
-  static void keep(const StateKey& key, const char* name, std::shared_ptr<const KeptObject> object) {
-    SolverState state;
-    state.objects[name] = std::move(object);
-    StateCache::instance().store(key, state);
-  }
-
   /// The plan for the maps of all ranks, or null where it is not here. Local.
   std::shared_ptr<const KeptExchange> find(std::uint64_t mapsOfAll) const {
-    auto found = known<KeptExchange>(wanted_.key(mapsOfAll), planName);
+    auto found = knownExchange<KeptExchange>(wanted_.key(mapsOfAll), planName);
     const bool needsFit = found != nullptr && found->tuned.exchange != nullptr;
     if (needsFit && !NodeAwareOperator<Types>::fits(matrix_.get(), found->tuned.exchange.get())) return nullptr;
     return found;
@@ -254,7 +186,7 @@ class ExchangedProduct {
   /// Local.
   std::shared_ptr<const KeptExchange> findByMyMaps() const {
     if (!keep_) return nullptr;
-    const auto maps = known<MapsOfAll>(wanted_.keyOfMyMaps(), mapsName);
+    const auto maps = knownExchange<MapsOfAll>(wanted_.keyOfMyMaps(), mapsName);
     return maps == nullptr ? nullptr : find(maps->value);
   }
 
@@ -277,7 +209,7 @@ class ExchangedProduct {
       kept_.reset();
       return false;
     }
-    keep(wanted_.keyOfMyMaps(), mapsName, std::make_shared<MapsOfAll>(mapsOfAll_));
+    keepExchange(wanted_.keyOfMyMaps(), mapsName, std::make_shared<MapsOfAll>(mapsOfAll_));
     return true;
   }
 
@@ -334,8 +266,8 @@ class ExchangedProduct {
       kept_ = std::make_shared<KeptExchange>(plan->tuned, trafficOfAProduct(*product_), plan->checksum());
     }
     if (!keep_) return true;
-    keep(wanted_.key(mapsOfAll_), planName, kept_);
-    keep(wanted_.keyOfMyMaps(), mapsName, std::make_shared<MapsOfAll>(mapsOfAll_));
+    keepExchange(wanted_.key(mapsOfAll_), planName, kept_);
+    keepExchange(wanted_.keyOfMyMaps(), mapsName, std::make_shared<MapsOfAll>(mapsOfAll_));
     return true;
   }
 
@@ -349,7 +281,7 @@ class ExchangedProduct {
   bool settled_ = false;  ///< in this solve
   bool fromEarlier_ = false;
   std::string complaint_;  ///< why the operator computes its products itself, where another way was asked for
-  Wanted wanted_;          ///< what kept_ is for
+  ExchangeWanted wanted_;  ///< what kept_ is for
   std::shared_ptr<const KeptExchange> kept_;
   Teuchos::RCP<NodeAwareOperator<Types>> product_;  ///< null: none yet, or the matrix' own is the one to use
   topology::ExchangeCounters sent_;                 ///< by the product before this solve
