@@ -52,7 +52,8 @@ TEST_P(CommunicationPlans, AreFoundBySolversMadeAnew) {
   }
 }
 
-TEST_P(CommunicationPlans, AreSharedByTheMethods) {
+TEST(CommunicationPlan, IsSharedByTheMethods) {
+  const PlansForgotten others;
   const PlansCounted plans;
   for (const MethodTraits& method : methods()) {
     solved(*solverOf(method, strategyParameters("two-step", 2)), chainSystem(20));
