@@ -95,6 +95,7 @@ set(CAPSTAN_INCLUDED_HEADERS
     tpetra_ext/kernels/host/chunk_kernels.hpp
     tpetra_ext/kernels/host/chunks.hpp
     tpetra_ext/kernels/host/interlude.hpp
+    tpetra_ext/operators/traffic.hpp
     tpetra_ext/reductions/all_reduce.hpp
     tpetra_ext/reductions/counters.hpp
     tpetra_ext/types.hpp)

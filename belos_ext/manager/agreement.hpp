@@ -4,7 +4,9 @@
 
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "tpetra_ext/reductions/reduction_batch.hpp"
@@ -34,7 +36,10 @@ class Agreement {
   using Scalar = typename Types::Scalar;
   using Batch = ReductionBatch<Types>;
 
-  explicit Agreement(const Brought& brought) : brought_(brought) {}
+  /// \param settled is told whether all ranks have the same cached state, once that is known and the parameters are
+  /// alike. It may communicate; it is called on all ranks alike. May be empty
+  explicit Agreement(const Brought& brought, std::function<void(bool)> settled = {})
+      : brought_(brought), whenSettled_(std::move(settled)) {}
 
   /// Adds the question to a batch, if it has not been asked yet.
   void enter(Batch& batch) {
@@ -51,6 +56,7 @@ class Agreement {
     settled_ = true;
     if (!alike(batch, parameters_) || brought_.refused) throw ParametersDiffer();
     onState_ = alike(batch, state_);
+    if (whenSettled_) whenSettled_(onState_);
   }
 
   /// Whether cached state is the same on all ranks. False before it is known.
@@ -86,6 +92,7 @@ class Agreement {
   }
 
   Brought brought_;
+  std::function<void(bool)> whenSettled_;
   bool asked_ = false, settled_ = false, onState_ = false;
   typename Batch::Slot count_;
   std::vector<Piece> parameters_, state_;

@@ -4,6 +4,7 @@
 /// together, so that they share reductions, or one after the other.
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -44,9 +45,11 @@ class RightHandSideSolvers {
 
   /// Solves A x = b for all of them. Collective. Throws ParametersDiffer.
   /// \param brought checksums of the parameters and of the state that configure() was given
+  /// \param settled is told what the ranks agree on, as in Agreement, once for each set that advances together
   /// \param together how many advance together, at least 1: rightHandSidesTogether()   \param guesses open
   void solve(PreconditionedOperator<Types>& a, Monitor<Types>& monitor, const MultiVector& b, MultiVector& x,
-             std::vector<StopTest>& stops, const Brought& brought, std::size_t together, GuessSession<Types>& guesses) {
+             std::vector<StopTest>& stops, const Brought& brought, const std::function<void(bool)>& settled,
+             std::size_t together, GuessSession<Types>& guesses) {
     const std::size_t count = solvers_.size();
     std::vector<Teuchos::RCP<MultiVector>> xs;
     std::vector<Teuchos::RCP<const MultiVector>> bs;
@@ -61,7 +64,7 @@ class RightHandSideSolvers {
     for (std::size_t begin = 0; begin < count; begin += together) {
       const std::size_t end = std::min(count, begin + together);
       monitor.resetNumIters(0);
-      Agreement<Types> agreement(brought);
+      Agreement<Types> agreement(brought, settled);
       if (end - begin == 1) {
         DirectSystem<Types> system(a, monitor, kernels_, static_cast<int>(begin), &agreement, stops[begin].measure());
         one(begin, system);

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "belos_ext/manager/exchanged_product.hpp"
 #include "belos_ext/manager/problem_key.hpp"
 #include "belos_ext/manager/right_hand_side_solvers.hpp"
 #include "belos_ext/manager/row_sum_watch.hpp"
@@ -60,7 +61,8 @@ SolverManager<Types>::SolverManager(const MethodTraits& method, const std::strin
       parameters_(method_, findMethod(askedAs) == nullptr ? askedAs : ""),
       comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ),
       solvers_(std::make_unique<RightHandSideSolvers<Types>>(method_)),
-      guesses_(std::make_unique<GuessSession<Types>>()) {
+      guesses_(std::make_unique<GuessSession<Types>>()),
+      exchanged_(std::make_unique<ExchangedProduct<Types>>()) {
   report_.solver = method_.canonical;
 }
 
@@ -103,6 +105,7 @@ void SolverManager<Types>::reset(Belos::ResetType type) {
       GuessStore::instance().erase(stateKey());
     }
     guesses_->clear();
+    exchanged_->forget();
     operator_.reset();
   }
 }
@@ -223,6 +226,7 @@ void SolverManager<Types>::prepareOperator() {
   const auto a = problem_->getOperator();
   const auto left = problem_->getLeftPrec();
   const auto right = problem_->getRightPrec();
+  exchanged_->meet(a);
   if (operator_ && a == knownOperator_ && left == knownLeft_ && right == knownRight_) {
     operator_->resetCost();
     return;
@@ -277,12 +281,17 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
   solvers_->measure(options.residualNorm, stops);
   guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric, key, *problem_->getLHS());
+  const std::size_t together = rightHandSidesTogether(options, stops.size());
+  exchanged_->open(options, static_cast<int>(std::min(together, stops.size())), *operator_, report_);
   Checksum earlier;
   earlier.add(checksumOf(known));
   earlier.add(guesses_->checksum());
-  solvers_->solve(*operator_, monitor, *b, *problem_->getLHS(), stops, brought(earlier.value()),
-                  rightHandSidesTogether(options, stops.size()), *guesses_);
+  earlier.add(exchanged_->checksum());
+  solvers_->solve(
+      *operator_, monitor, *b, *problem_->getLHS(), stops, brought(earlier.value()),
+      [this](bool same) { exchanged_->agree(same); }, together, *guesses_);
   parametersAreAlike_ = true;
+  exchanged_->close(report_);
   guesses_->close(stops, solvers_->agreedOnState(), options, report_);
   if (options.stateCache) {
     // What the ranks did not agree on has been forgotten by all of them.
@@ -356,6 +365,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
     guesses_->clear();
     throwDifference();
   } catch (...) {
+    exchanged_->drop();
     guesses_->clear();
     solvers_->clear();  // completes what they have in flight, while the other ranks may still be there
     throw;

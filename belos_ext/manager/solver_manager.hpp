@@ -38,6 +38,8 @@ template <class Types>
 class Monitor;
 template <class Types>
 class GuessSession;
+template <class Types>
+class ExchangedProduct;
 class StopTest;
 struct StopCriteria;
 
@@ -136,6 +138,7 @@ class SolverManager final
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;
   std::unique_ptr<RightHandSideSolvers<Types>> solvers_;
   std::unique_ptr<GuessSession<Types>> guesses_;
+  std::unique_ptr<ExchangedProduct<Types>> exchanged_;
 };
 
 /// A solver manager for a row of methods(). `askedAs` as in SolverManager.

@@ -41,6 +41,23 @@ void checkBasis(const SolverOptions& options, const MethodTraits& method) {
   }
 }
 
+/// Keys that say how a strategy is to work, which does not look at them.
+void checkCommunication(const SolverOptions& options, const MethodTraits& method) {
+  using Strategy = CommunicationStrategy;
+  const Strategy strategy = options.communicationStrategy;
+  if (options.ranksPerNode != 0 && strategy == Strategy::Application) {
+    conflict(method,
+             fmt::format("\"Ranks Per Node\" = {} is given, but \"Communication Strategy\" = \"application\" has "
+                         "no nodes; name a strategy, or set \"Ranks Per Node\" to 0",
+                         options.ranksPerNode));
+  }
+  if (options.messageSizeCutoff != 0 && strategy != Strategy::Optimal && strategy != Strategy::Tuned) {
+    conflict(method, fmt::format("\"Message Size Cutoff\" = {} is given, but \"Communication Strategy\" = \"{}\" uses "
+                                 "none; set the strategy to \"optimal\" or \"tuned\", or the cutoff to \"auto\"",
+                                 options.messageSizeCutoff, toString(strategy)));
+  }
+}
+
 void checkResidualNorm(const SolverOptions& options, const MethodTraits& method) {
   if (options.residualNorm == ResidualNorm::Two) return;
   const bool given = options.explicitScalingGiven || options.implicitScalingGiven;
@@ -81,6 +98,7 @@ void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
                          toString(method.family)));
   }
   checkResidualNorm(options, method);
+  checkCommunication(options, method);
   const bool isPipelinedGmres = method.pipelined && method.family == Family::Gmres;
   if (isPipelinedGmres && options.flexible) {
     conflict(method,

@@ -15,8 +15,8 @@ std::vector<ParameterRow> krylovSpace();        ///< restart length, blocks of r
 std::vector<ParameterRow> stepSize();           ///< step size, basis, shifts
 std::vector<ParameterRow> orthogonalization();  ///< block and intra-block schemes, Belos' and upstream's keys for them
 std::vector<ParameterRow> output();             ///< what is printed and written, where
+std::vector<ParameterRow> communication();      ///< how the messages of products travel
 std::vector<ParameterRow> behaviour();          ///< strictness, caching, progress of reductions
 std::vector<ParameterRow> acceptedForBelos();   ///< Belos' keys for what Capstan does in one way only
-std::vector<ParameterRow> otherMethods();       ///< keys of methods that this version does not have
 
 }  // namespace capstan::rows

@@ -142,13 +142,6 @@ ParameterRow fixedNumber(const std::string& name, double value, double harmless,
   return row;
 }
 
-std::function<void(const Teuchos::ParameterEntry&)> oneOf(const std::vector<std::string>& words) {
-  return [words](const Teuchos::ParameterEntry& entry) {
-    const bool known = std::any_of(words.begin(), words.end(), [&](const auto& word) { return isWord(entry, word); });
-    if (!known) throw std::invalid_argument("is not one of the allowed words");
-  };
-}
-
 }  // namespace
 
 std::vector<ParameterRow> output() {
@@ -213,14 +206,6 @@ std::vector<ParameterRow> acceptedForBelos() {
                   "There is no threshold: a scheme reorthogonalises always or never."),
       fixedNumber("Max Orthogonalization Passes", 2.0, 2.0, "the scheme fixes the number of passes",
                   "The scheme fixes the number of passes."),
-  };
-}
-
-std::vector<ParameterRow> otherMethods() {
-  const std::vector<std::string> strategies = {"standard", "two-step", "three-step", "optimal", "auto"};
-  return {
-      checkedOnly("Communication Strategy", std::string("standard"), "string",
-                  "standard, two-step, three-step, optimal, auto", "How halo messages are routed.", oneOf(strategies)),
   };
 }
 

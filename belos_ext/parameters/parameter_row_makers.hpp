@@ -45,16 +45,6 @@ ParameterRow outputFile(const std::string& name, std::string SolverOptions::*mem
 /// remark `instead`.
 ParameterRow fixed(const std::string& name, bool always, const std::string& instead, const std::string& doc);
 
-/// A key of a method that this version does not have: its value is checked, and has no effect on the methods it has.
-template <class T>
-ParameterRow checkedOnly(const std::string& name, const T& value, const std::string& type, const std::string& allowed,
-                         const std::string& doc, const std::function<void(const Teuchos::ParameterEntry&)>& check) {
-  ParameterRow row = described(name, type, allowed, Takers::SomeMethods, doc);
-  row.parse = [check](const Teuchos::ParameterEntry& entry, ParameterState&) { check(entry); };
-  row.print = [name, value](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, value); };
-  return row;
-}
-
 /// One of a few words, in any case.
 template <class Enum>
 ParameterRow choice(const std::string& name, Enum SolverOptions::*member, std::vector<Enum> values, Takers takers,

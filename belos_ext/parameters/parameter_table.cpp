@@ -14,9 +14,8 @@ const std::vector<ParameterRow>& parameterRows() {
   static const std::vector<ParameterRow> rows = [] {
     std::vector<ParameterRow> all;
     for (auto group : {rows::stopping, rows::krylovSpace, rows::enlargedSpace, rows::stepSize, rows::orthogonalization,
-                       rows::output, rows::behaviour, rows::acceptedForBelos, rows::otherMethods}) {
-      const bool changesNothing =
-          group == rows::output || group == rows::acceptedForBelos || group == rows::otherMethods;
+                       rows::communication, rows::output, rows::behaviour, rows::acceptedForBelos}) {
+      const bool changesNothing = group == rows::output || group == rows::acceptedForBelos;
       for (ParameterRow& row : group()) {
         row.mayDiffer = changesNothing || row.name == "Strict Parameters" || row.name == "Progress";
         all.push_back(std::move(row));

@@ -136,6 +136,24 @@ std::string toString(KeepBasis keep) {
   throw std::logic_error("KeepBasis out of range");
 }
 
+std::string toString(CommunicationStrategy strategy) {
+  switch (strategy) {
+    case CommunicationStrategy::Application:
+      return "application";
+    case CommunicationStrategy::Standard:
+      return "standard";
+    case CommunicationStrategy::TwoStep:
+      return "two-step";
+    case CommunicationStrategy::ThreeStep:
+      return "three-step";
+    case CommunicationStrategy::Optimal:
+      return "optimal";
+    case CommunicationStrategy::Tuned:
+      return "tuned";
+  }
+  throw std::logic_error("CommunicationStrategy out of range");
+}
+
 std::string toString(const ResidualReplacement& replacement) {
   switch (replacement.mode) {
     case ResidualReplacement::Mode::Auto:

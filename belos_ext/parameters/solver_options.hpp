@@ -56,6 +56,9 @@ enum class InitialResidual { Computed, ZeroGuess };
 /// Whether GMRES keeps what the right preconditioner makes of its basis.
 enum class KeepBasis { Auto, On, Off };
 
+/// How the messages of a product with A travel.
+enum class CommunicationStrategy { Application, Standard, TwoStep, ThreeStep, Optimal, Tuned };
+
 struct ResidualReplacement {
   enum class Mode { Auto, Off, Every };
   Mode mode = Mode::Auto;
@@ -122,6 +125,11 @@ struct SolverOptions {
   bool computeRitzValuesOnFly =
       true;  ///< shifts from about s classical steps; false: from a whole classical restart cycle
 
+  // The messages of products.
+  CommunicationStrategy communicationStrategy = CommunicationStrategy::Application;
+  int ranksPerNode = 0;       ///< 0: as MPI tells
+  int messageSizeCutoff = 0;  ///< bytes; 0: automatic
+
   // Output.
   int verbosity = 0;                        ///< bits of Belos::MsgType
   int outputStyle = 0;                      ///< Belos::OutputType
@@ -152,6 +160,7 @@ std::string toString(ResidualNorm norm);
 std::string toString(InitialResidual residual);
 std::string toString(EnlargedForm form);
 std::string toString(RowSplitting splitting);
+std::string toString(CommunicationStrategy strategy);
 std::string toString(const ResidualReplacement& replacement);
 std::string toString(const InitialGuess& guess);
 std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits

@@ -129,6 +129,33 @@ nlohmann::json progressJson(const ProgressReport& progress) {  // NaN becomes nu
           {"overlap", progress.overlap}};
 }
 
+nlohmann::json trafficJson(const SentByRanks& messages, const SentByRanks& bytes) {
+  const auto both = [](const SentByRanks& sent) -> nlohmann::json {
+    return {{"total", sent.total}, {"most_of_a_rank", sent.mostOfARank}};
+  };
+  return {{"messages", both(messages)}, {"bytes", both(bytes)}};
+}
+
+nlohmann::json communicationJson(const CommunicationReport& communication) {
+  nlohmann::json tried = nlohmann::json::object();
+  for (const auto& [name, seconds] : communication.tried) tried[name] = seconds;
+  const Traffic& traffic = communication.traffic;
+  return {{"strategy", communication.strategy},
+          {"used", communication.used},
+          {"reason", communication.reason},
+          {"nodes", communication.nodes},
+          {"ranks_per_node", communication.ranksPerNode},
+          {"message_size_cutoff", communication.messageSizeCutoff},
+          {"from_earlier_solve", communication.fromEarlier},
+          {"setup_seconds", communication.setupSeconds},
+          {"paid_back_by_products", communication.paidBackBy},  // what is not finite becomes null
+          {"tried_seconds", tried},
+          {"products", communication.products},
+          {"columns", communication.columns},
+          {"between_nodes", trafficJson(traffic.networkMessages, traffic.networkBytes)},
+          {"within_nodes", trafficJson(traffic.nodeMessages, traffic.nodeBytes)}};
+}
+
 std::string historyRows(const SolveReport& report, long solve) {
   const std::string front = fmt::format("{},{},{},", solve, csvField(report.solver), csvField(report.label));
   std::string rows;
@@ -187,6 +214,7 @@ nlohmann::json toJson(const SolveReport& report) {
       {"final_step_size", report.finalStepSize},
       {"seconds", secondsJson(report.seconds)},
       {"progress", progressJson(report.progress)},
+      {"communication", communicationJson(report.communication)},
       {"events", events}};
 }
 

@@ -93,6 +93,25 @@ void printGuess(std::ostream& out, const SolveReport& report) {
   out << fmt::format("; {:.3g} MB kept\n", 1e-6 * static_cast<double>(report.guessBytes));
 }
 
+/// "communication: two-step, as asked for; 12 products, ...": nothing where the application's way was asked for.
+void printCommunication(std::ostream& out, const SolveReport& report) {
+  const CommunicationReport& c = report.communication;
+  if (c.reason.empty()) return;
+  out << front(report) << "communication: " << c.reason;
+  if (c.nodes > 0) {
+    const auto sent = [](const SentByRanks& messages, const SentByRanks& bytes) {
+      return fmt::format("{} messages ({} of a rank at most), {} bytes ({})", messages.total, messages.mostOfARank,
+                         bytes.total, bytes.mostOfARank);
+    };
+    out << fmt::format(
+        "; {} products on {} nodes of up to {} ranks: between nodes {}, within nodes {}; {}", c.products, c.nodes,
+        c.ranksPerNode, sent(c.traffic.networkMessages, c.traffic.networkBytes),
+        sent(c.traffic.nodeMessages, c.traffic.nodeBytes),
+        c.fromEarlier ? "plan of an earlier solve" : fmt::format("plan made in {:.3g} s", c.setupSeconds));
+  }
+  out << '\n';
+}
+
 void warn(const SolveReport& report, bool lossOfAccuracy, std::ostream& out) {
   if (lossOfAccuracy) {
     out << front(report) << "warning: loss of accuracy: the computed residual stays at " << report.trueResidual
@@ -185,6 +204,7 @@ void publish(const SolveReport& report, const SolverOptions& options, bool lossO
         << " iterations, true relative residual " << report.trueResidual << '\n';
     printApplications(out, report);
     printGuess(out, report);
+    printCommunication(out, report);
   }
   if ((options.verbosity & Belos::TimingDetails) != 0) printSeconds(out, report);
 }

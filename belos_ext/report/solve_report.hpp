@@ -5,9 +5,11 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "belos_ext/convergence/stop_reason.hpp"
+#include "tpetra_ext/operators/traffic.hpp"
 
 namespace capstan {
 
@@ -62,6 +64,27 @@ struct ProgressReport {
   double overlap = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// How the messages of products with A travelled ("Communication Strategy").
+struct CommunicationReport {
+  std::string strategy = "application";  ///< as asked for
+  /// Which one it was: one of the four plans; "tpetra", where tuning found the matrix' own exchange fastest;
+  /// "application", where the operator computed all products itself.
+  std::string used = "application";
+  std::string reason;               ///< why; empty where the application's way was asked for
+  int nodes = 0;                    ///< as the plan has them; 0: no plan
+  int ranksPerNode = 0;             ///< on the largest node
+  long long messageSizeCutoff = 0;  ///< bytes, as given or found; 0: no strategy looked at it
+  bool fromEarlier = false;         ///< the plan, or choice, of an earlier solve
+  double setupSeconds = 0.0;  ///< what plan and trials took when they were made, on the rank where they took longest
+  /// Products that make up for it by what each is faster than the operator's own way. Infinite: never; NaN: tuning has
+  /// not measured it.
+  double paidBackBy = std::numeric_limits<double>::quiet_NaN();
+  std::vector<std::pair<std::string, double>> tried;  ///< names and seconds of a product, as tuning measured them
+  long products = 0;                                  ///< with the plan in this solve
+  long columns = 0;                                   ///< of these together
+  Traffic traffic;  ///< of these: the messages of one product were counted as they were sent, on all ranks
+};
+
 /// One point of the residual history: the scaled recursive residual after an iteration.
 struct HistoryPoint {
   int iteration = 0;
@@ -102,6 +125,7 @@ struct SolveReport {
   int finalStepSize = 0;         ///< s at the end of an s-step solve; 0 elsewhere
   PhaseSeconds seconds;
   ProgressReport progress;
+  CommunicationReport communication;
   std::vector<ReportEvent> events;
   std::vector<HistoryPoint> history;
   int ranks = 1;

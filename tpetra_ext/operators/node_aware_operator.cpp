@@ -7,6 +7,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
@@ -99,6 +100,16 @@ bool overlap(const View& x, const Other& y) {
   return before(x.data(), y.data() + y.span()) && before(y.data(), x.data() + x.span());
 }
 
+[[noreturn]] void refuseMatrix() {
+  throw std::invalid_argument(
+      "capstan: node-aware product: it needs a fill-complete matrix whose rows are those of its range map");
+}
+
+[[noreturn]] void refuseExchange() {
+  throw std::invalid_argument(
+      "capstan: node-aware product: the communication plan is missing on a rank, or for a matrix on other maps");
+}
+
 }  // namespace
 
 /// The rows in two groups, and where their columns come from, on the device.
@@ -106,26 +117,31 @@ template <class Types>
 struct NodeAwareOperator<Types>::Rows {
   using List = Kokkos::View<LocalIndex*, typename Types::DeviceType>;
   using Execution = typename Types::ExecutionSpace;
+  using Graph = std::decay_t<decltype(std::declval<const CrsMatrix&>().getLocalMatrixDevice().graph)>;
 
+  Graph graph;  // held, so that no other one can stand where it stood
   List sources, interior, boundary;
   bool direct = true;  // columns are where their numbers say
 
   Rows(const CrsMatrix& a, const MatrixExchange& exchange)
-      : sources(std::string("capstan columns"), exchange.columnSource.size()) {
+      : graph(a.getLocalMatrixDevice().graph), sources(std::string("capstan columns"), exchange.columnSource.size()) {
     const auto host = Kokkos::create_mirror_view(sources);
     for (std::size_t c = 0; c < exchange.columnSource.size(); ++c) {
       host(c) = exchange.columnSource[c];
       direct = direct && host(c) == static_cast<LocalIndex>(c);
     }
     Kokkos::deep_copy(sources, host);
-    const auto graph = a.getLocalMatrixDevice().graph;
     const std::size_t rows = compat::localNumRows(a);
-    interior = listed(graph, exchange.plan.owned, rows, false);
-    boundary = listed(graph, exchange.plan.owned, rows, true);
+    interior = listed(exchange.plan.owned, rows, false);
+    boundary = listed(exchange.plan.owned, rows, true);
   }
 
-  template <class Graph>
-  List listed(const Graph& graph, LocalIndex owned, std::size_t rows, bool wanted) const {
+  bool areOf(const Graph& other) const {
+    return graph.row_map.data() == other.row_map.data() && graph.row_map.extent(0) == other.row_map.extent(0) &&
+           graph.entries.data() == other.entries.data() && graph.entries.extent(0) == other.entries.extent(0);
+  }
+
+  List listed(LocalIndex owned, std::size_t rows, bool wanted) const {
     const List all(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan rows")), rows);
     std::ptrdiff_t count = 0;
     kernels::scanAndWait(
@@ -155,26 +171,43 @@ struct NodeAwareOperator<Types>::Rows {
 };
 
 template <class Types>
+bool NodeAwareOperator<Types>::fits(const CrsMatrix* a, const MatrixExchange* exchange) {
+  return a != nullptr && canExchange<Types>(*a) && exchange != nullptr &&
+         exchange->plan.rank == a->getDomainMap()->getComm()->getRank() && exchange->maps == checksumOfMaps<Types>(*a);
+}
+
+template <class Types>
 NodeAwareOperator<Types>::NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a,
                                             std::shared_ptr<const MatrixExchange> exchange)
-    : a_(std::move(a)), exchange_(std::move(exchange)) {
-  if (a_.is_null() || !canExchange<Types>(*a_)) {
-    throw std::invalid_argument(
-        "capstan: node-aware product: it needs a fill-complete matrix whose rows are those of its range map");
-  }
-  const auto& comm = *a_->getDomainMap()->getComm();
-  const bool fits =
-      exchange_ != nullptr && exchange_->plan.rank == comm.getRank() && exchange_->maps == checksumOfMaps<Types>(*a_);
-  const int here = fits ? 1 : 0;
-  int everywhere = 0;
-  Teuchos::reduceAll<int, int>(comm, Teuchos::REDUCE_MIN, 1, &here, &everywhere);
-  if (everywhere == 0) {
-    throw std::invalid_argument(
-        "capstan: node-aware product: the communication plan is missing on a rank, or for a matrix on other maps");
-  }
+    : NodeAwareOperator(requireOnAllRanks(a, exchange.get()), exchange, FitsOnAllRanks()) {}
+
+template <class Types>
+NodeAwareOperator<Types>::NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a,
+                                            std::shared_ptr<const MatrixExchange> exchange, FitsOnAllRanks)
+    : exchange_(std::move(exchange)) {
+  exchangeMatrix(std::move(a));
   rows_ = std::make_unique<Rows>(*a_, *exchange_);
   messages_ = std::make_unique<topology::BlockExchange<Types>>(
-      topology::Channel::of(comm), std::shared_ptr<const topology::RankPlan>(exchange_, &exchange_->plan));
+      topology::Channel::of(*a_->getDomainMap()->getComm()),
+      std::shared_ptr<const topology::RankPlan>(exchange_, &exchange_->plan));
+}
+
+template <class Types>
+auto NodeAwareOperator<Types>::requireOnAllRanks(const Teuchos::RCP<const CrsMatrix>& a, const MatrixExchange* exchange)
+    -> const Teuchos::RCP<const CrsMatrix>& {
+  if (a.is_null() || !canExchange<Types>(*a)) refuseMatrix();
+  const int here = fits(a.get(), exchange) ? 1 : 0;
+  int everywhere = 0;
+  Teuchos::reduceAll<int, int>(*a->getDomainMap()->getComm(), Teuchos::REDUCE_MIN, 1, &here, &everywhere);
+  if (everywhere == 0) refuseExchange();
+  return a;
+}
+
+template <class Types>
+void NodeAwareOperator<Types>::exchangeMatrix(Teuchos::RCP<const CrsMatrix> a) {
+  if (a.is_null() || !canExchange<Types>(*a)) refuseMatrix();
+  if (!fits(a.get(), exchange_.get())) refuseExchange();
+  a_ = std::move(a);
 }
 
 template <class Types>
@@ -230,6 +263,7 @@ void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Sc
   const auto y = beta == Scalar(0) ? Y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
                                    : Y.getLocalViewDevice(Tpetra::Access::ReadWrite);
   const auto matrix = a_->getLocalMatrixDevice();
+  if (!rows_->areOf(matrix.graph)) rows_ = std::make_unique<Rows>(*a_, *exchange_);
   const LocalIndex owned = exchange_->plan.owned;
   const Own own = x;
   messages_->start(own);

@@ -28,11 +28,24 @@ class NodeAwareOperator final : public Types::Operator {
   using MultiVector = typename Types::MultiVector;
   using CrsMatrix = typename Types::CrsMatrix;
 
-  /// exchange: of this matrix, or of one on the same maps. Values of A may change between products; its graph may not.
-  /// Throws std::invalid_argument, on all ranks, where one is null or the exchange is for other maps. Collective: one
-  /// reduction.
+  /// For callers who know that fits() is true on all ranks.
+  struct FitsOnAllRanks {};
+
+  /// exchange: of this matrix, or of one on the same maps. Between products the values of A may change, and its graph
+  /// on the same maps. Throws std::invalid_argument, on all ranks, where one is null or the exchange is for other maps.
+  /// Collective: one reduction.
   NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a, std::shared_ptr<const MatrixExchange> exchange);
+  /// The same without asking the others: no reduction, but the communicator's channel where it has none yet. Throws
+  /// where fits() is false here. On all ranks, in the same order as other exchanges.
+  NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a, std::shared_ptr<const MatrixExchange> exchange, FitsOnAllRanks);
   ~NodeAwareOperator() override;
+
+  /// Whether this rank can multiply by the matrix with this exchange; either may be null. Local: a pass over the maps.
+  static bool fits(const CrsMatrix* a, const MatrixExchange* exchange);
+
+  /// Multiplies by this matrix from now on. Throws std::invalid_argument where fits() is false here. Local; call it
+  /// alike on all ranks.
+  void exchangeMatrix(Teuchos::RCP<const CrsMatrix> a);
 
   Teuchos::RCP<const Map> getDomainMap() const override;
   Teuchos::RCP<const Map> getRangeMap() const override;
@@ -45,16 +58,22 @@ class NodeAwareOperator final : public Types::Operator {
              Scalar beta = Teuchos::ScalarTraits<Scalar>::zero()) const override;
 
   const MatrixExchange& exchange() const { return *exchange_; }
+  const CrsMatrix& matrix() const { return *a_; }
+  /// What this rank has sent for products so far. Local.
+  const topology::ExchangeCounters& counters() const { return messages_->counters(); }
   /// Rows of this rank that need nothing of others. Local.
   std::size_t interiorRows() const;
 
  private:
   struct Rows;
+  /// Returns `a`. Throws as the constructor that calls it. Collective.
+  static const Teuchos::RCP<const CrsMatrix>& requireOnAllRanks(const Teuchos::RCP<const CrsMatrix>& a,
+                                                                const MatrixExchange* exchange);
   void multiply(const MultiVector& X, MultiVector& Y, Scalar alpha, Scalar beta) const;
 
   Teuchos::RCP<const CrsMatrix> a_;
   std::shared_ptr<const MatrixExchange> exchange_;
-  std::unique_ptr<Rows> rows_;
+  mutable std::unique_ptr<Rows> rows_;  // of the graph at the last product
   std::unique_ptr<topology::BlockExchange<Types>> messages_;
 };
 

@@ -5,7 +5,9 @@
 #include <Tpetra_MultiVector.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -97,14 +99,14 @@ std::vector<double> timesOf(const std::vector<Teuchos::RCP<const typename Types:
   return medians;
 }
 
-std::string reasonOf(const std::vector<ExchangeCandidate>& candidates, std::size_t chosen, double setupSeconds) {
+std::string reasonOf(const TunedExchange& tuned, std::size_t chosen) {
+  const auto& candidates = tuned.candidates;
   std::string text = candidates[chosen].name + ": " + written("%.3g s a product", candidates[chosen].seconds) + "; ";
   for (std::size_t k = 0; k < candidates.size(); ++k) {
     if (k != chosen) text += candidates[k].name + " " + written("%.3g, ", candidates[k].seconds);
   }
-  text += written("set-up %.3g s", setupSeconds);
-  const double gain = candidates[0].seconds - candidates[chosen].seconds;
-  if (chosen > 0 && gain > 0) text += written(", paid back by %.0f products", setupSeconds / gain);
+  text += written("set-up %.3g s", tuned.setupSeconds);
+  if (std::isfinite(tuned.paidBackBy())) text += written(", paid back by %.0f products", tuned.paidBackBy());
   return text;
 }
 
@@ -118,12 +120,37 @@ std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double ma
   return static_cast<std::size_t>(fastest - candidates.begin());
 }
 
+double TunedExchange::paidBackBy() const {
+  if (candidates.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const auto chosen = std::find_if(candidates.begin(), candidates.end(),
+                                   [this](const ExchangeCandidate& candidate) { return candidate.name == name; });
+  const double gain = candidates.front().seconds - chosen->seconds;
+  return gain > 0 ? setupSeconds / gain : std::numeric_limits<double>::infinity();
+}
+
+template <class Types>
+TunedExchange exchangeBy(const typename Types::CrsMatrix& a, const topology::PlanOptions& options, int ranksPerNode) {
+  topology::requireValid(options);
+  const Clock clock;
+  const MatrixPattern<Types> pattern(a, ranksPerNode);
+  TunedExchange made;
+  made.exchange = pattern.exchange(options);
+  made.name = topology::nameOf(options.strategy);
+  made.reason = made.name + ", as asked for";
+  made.eagerLimit = options.eagerLimit;
+  made.nodes = pattern.nodes().nodes();
+  made.largestNode = pattern.nodes().largestNode();
+  made.setupSeconds = largestOf(*a.getDomainMap()->getComm(), {clock.seconds()}).front();
+  return made;
+}
+
 template <class Types>
 TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& a, const TuningOptions& options) {
   if (a.is_null() || !a->isFillComplete()) refuse("it needs a fill-complete matrix");
   requireValid(options);
   TunedExchange tuned;
   tuned.name = "tpetra";
+  tuned.eagerLimit = options.eagerLimit;
   const Teuchos::Comm<int>& comm = *a->getDomainMap()->getComm();
   if (comm.getSize() == 1) {
     tuned.reason = "tpetra: one rank has nothing to exchange";
@@ -135,6 +162,8 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
   }
   const Clock clock;
   const MatrixPattern<Types> pattern(*a, options.ranksPerNode);
+  tuned.nodes = pattern.nodes().nodes();
+  tuned.largestNode = pattern.nodes().largestNode();
   std::vector<std::shared_ptr<const MatrixExchange>> exchanges{nullptr};
   std::vector<Teuchos::RCP<const typename Types::Operator>> operators{a};
   tuned.candidates.push_back({"tpetra", 0});
@@ -155,7 +184,7 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
   tuned.exchange = exchanges[chosen];
   tuned.name = tuned.candidates[chosen].name;
   tuned.setupSeconds = largestOf(comm, {clock.seconds()}).front();
-  tuned.reason = reasonOf(tuned.candidates, chosen, tuned.setupSeconds);
+  tuned.reason = reasonOf(tuned, chosen);
   return tuned;
 }
 
@@ -169,9 +198,8 @@ ChosenProduct<Types> productBy(const Teuchos::RCP<const typename Types::Operator
   if (matrix->isFillComplete() && !canExchange<Types>(*matrix)) {
     return {a, "tpetra: the rows of the matrix are not those of its range map"};
   }
-  const auto exchange = MatrixPattern<Types>(*matrix, ranksPerNode).exchange(options);
-  return {Teuchos::rcp(new NodeAwareOperator<Types>(matrix, exchange)),
-          std::string(topology::nameOf(options.strategy)) + ", as asked for"};
+  const TunedExchange made = exchangeBy<Types>(*matrix, options, ranksPerNode);
+  return {Teuchos::rcp(new NodeAwareOperator<Types>(matrix, made.exchange)), made.reason};
 }
 
 template <class Types>
@@ -181,12 +209,14 @@ ChosenProduct<Types> productBy(const Teuchos::RCP<const typename Types::CrsMatri
   return {Teuchos::rcp(new NodeAwareOperator<Types>(a, tuned.exchange)), tuned.reason};
 }
 
-#define CAPSTAN_TUNED_EXCHANGE(S, LO, GO, NO)                                                         \
-  template TunedExchange tuneExchange<TpetraTypes<S, LO, GO, NO>>(                                    \
-      const Teuchos::RCP<const Tpetra::CrsMatrix<S, LO, GO, NO>>&, const TuningOptions&);             \
-  template ChosenProduct<TpetraTypes<S, LO, GO, NO>> productBy<TpetraTypes<S, LO, GO, NO>>(           \
-      const Teuchos::RCP<const Tpetra::Operator<S, LO, GO, NO>>&, const topology::PlanOptions&, int); \
-  template ChosenProduct<TpetraTypes<S, LO, GO, NO>> productBy<TpetraTypes<S, LO, GO, NO>>(           \
+#define CAPSTAN_TUNED_EXCHANGE(S, LO, GO, NO)                                                            \
+  template TunedExchange exchangeBy<TpetraTypes<S, LO, GO, NO>>(const Tpetra::CrsMatrix<S, LO, GO, NO>&, \
+                                                                const topology::PlanOptions&, int);      \
+  template TunedExchange tuneExchange<TpetraTypes<S, LO, GO, NO>>(                                       \
+      const Teuchos::RCP<const Tpetra::CrsMatrix<S, LO, GO, NO>>&, const TuningOptions&);                \
+  template ChosenProduct<TpetraTypes<S, LO, GO, NO>> productBy<TpetraTypes<S, LO, GO, NO>>(              \
+      const Teuchos::RCP<const Tpetra::Operator<S, LO, GO, NO>>&, const topology::PlanOptions&, int);    \
+  template ChosenProduct<TpetraTypes<S, LO, GO, NO>> productBy<TpetraTypes<S, LO, GO, NO>>(              \
       const Teuchos::RCP<const Tpetra::CrsMatrix<S, LO, GO, NO>>&, const TunedExchange&);
 CAPSTAN_INSTANTIATE(CAPSTAN_TUNED_EXCHANGE)
 

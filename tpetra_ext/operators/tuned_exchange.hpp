@@ -43,6 +43,12 @@ struct TunedExchange {
   std::string reason;                              ///< a sentence for people
   std::vector<ExchangeCandidate> candidates;       ///< all that was tried; empty where there was nothing to choose
   double setupSeconds = 0;                         ///< plans and trials, on the rank where they took longest
+  long long eagerLimit = 0;                        ///< for which plans were made
+  int nodes = 1, largestNode = 1;                  ///< as the plan has them; ranks on the largest
+
+  /// How many products the set-up has cost, in what each is faster than the first candidate; infinite where it is not,
+  /// NaN where nothing was tried. Local.
+  double paidBackBy() const;
 };
 
 /// Tries Tpetra's exchange and all strategies with products of the matrix with blocks of ones. Where there is one rank,
@@ -52,6 +58,12 @@ struct TunedExchange {
 /// with the same options.
 template <class Types>
 TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& a, const TuningOptions& options = {});
+
+/// The plan of one strategy, with nothing tried. Throws std::invalid_argument, on all ranks, for invalid options, and
+/// as MatrixPattern. Collective.
+template <class Types>
+TunedExchange exchangeBy(const typename Types::CrsMatrix& a, const topology::PlanOptions& options,
+                         int ranksPerNode = 0);
 
 /// An operator that computes products in a certain way.
 template <class Types>

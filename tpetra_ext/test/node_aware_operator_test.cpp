@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/operators/exchange_traffic.hpp"
 #include "tpetra_ext/test/support/case_matrix.hpp"
 #include "tpetra_ext/test/support/counted_allocations.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
@@ -172,6 +173,65 @@ TEST_F(OneMatrix, FollowsTheValuesOfTheMatrix) {
   matrix->apply(x, wanted);
   product.apply(x, y);
   EXPECT_EQ(difference(y, wanted), 0);
+}
+
+/// On the maps of another matrix: its diagonal, and every other one of the entries beside it.
+MatrixPtr thinned(const CrsMatrix& a) {
+  const auto some = Teuchos::rcp(new CrsMatrix(a.getRowMap(), a.getColMap(), a.getGlobalMaxNumRowEntries()));
+  const auto graph = a.getLocalMatrixHost().graph;
+  for (int row = 0; row < static_cast<int>(compat::localNumRows(a)); ++row) {
+    for (auto k = graph.row_map(row); k < graph.row_map(row + 1); k += 2) {
+      some->insertLocalValues(row, Teuchos::tuple<int>(graph.entries(k))(), Teuchos::tuple<Scalar>(row % 5 - 2)());
+    }
+  }
+  some->fillComplete(a.getDomainMap(), a.getRangeMap());
+  return some;
+}
+
+TEST_F(OneMatrix, GoesOnWithAnotherGraphOnItsMaps) {
+  Product own = productOf(matrix, options(Strategy::TwoStep), 2);
+  const MultiVector x = filled(map, 2, 1);
+  MultiVector y(map, 2), wanted(map, 2);
+  const MatrixPtr thin = thinned(*matrix);
+  for (const MatrixPtr& next : {thin, matrix, thin}) {
+    own.exchangeMatrix(next);
+    EXPECT_EQ(&own.matrix(), next.get());
+    next->apply(x, wanted);
+    own.apply(x, y);
+    EXPECT_EQ(difference(y, wanted), 0);
+  }
+  EXPECT_THROW(own.exchangeMatrix(Teuchos::null), std::invalid_argument);
+  EXPECT_FALSE(Product::fits(nullptr, &own.exchange()));
+  EXPECT_FALSE(Product::fits(matrix.get(), nullptr));
+  EXPECT_EQ(&own.matrix(), thin.get()) << "nothing has changed";
+}
+
+TEST_F(OneMatrix, CountsWhatItSends) {
+  for (const Strategy strategy : topology::allStrategies) {
+    const Product own = productOf(matrix, options(strategy), 2);
+    const Traffic one = trafficOfAProduct(own);
+    const topology::ExchangeCounters before = own.counters();
+    const MultiVector x = filled(map, 3, 1);
+    MultiVector y(map, 3);
+    sentMessages() = {true, {}};
+    for (int products = 0; products < 2; ++products) own.apply(x, y);
+    long long mine[2] = {0, 0}, all[2] = {0, 0};
+    for (const SentMessage& message : sentMessages().list) {
+      ++mine[0];
+      mine[1] += message.bytes;
+    }
+    sentMessages() = {};
+    EXPECT_EQ(own.counters().exchanges - before.exchanges, 2);
+    EXPECT_EQ(own.counters().columns - before.columns, 6);
+    EXPECT_EQ(own.counters().messages - before.messages, mine[0]);
+    MPI_Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    const Traffic two = one.times(2, 6);
+    EXPECT_EQ(two.networkMessages.total + two.nodeMessages.total, all[0]);
+    EXPECT_EQ(two.networkBytes.total + two.nodeBytes.total, all[1]);
+    EXPECT_LE(two.networkMessages.mostOfARank, two.networkMessages.total);
+    EXPECT_GE(two.networkMessages.mostOfARank * world()->getSize(), two.networkMessages.total);
+    EXPECT_EQ(two.networkMessages.total > 0, world()->getSize() > 2) << "nodes have two ranks";
+  }
 }
 
 TEST_F(OneMatrix, AllocatesNoVectorFromTheSecondTimeOn) {

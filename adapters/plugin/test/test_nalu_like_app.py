@@ -68,6 +68,18 @@ labels:
         self.assertIn("CAPSTAN_OPTIONS, line 1: labels.rows > 576: no solve fits it", output)
         self.assertIn('system 2: "capstan_bicgstab", CAPSTAN BICGSTAB, 576 rows', output)
 
+    def test_plans_outlive_the_solvers(self):
+        """The application makes solvers and matrices anew: the plan of a system is made once."""
+        for ranks in (1, 2, 3):
+            output = self.run_with("{verbosity: FinalSummary, communication_strategy: two-step, ranks_per_node: 1}",
+                                   method="capstan_gmres", ranks=ranks)
+            lines = [line.split(": communication: ") for line in output.splitlines() if ": communication: " in line]
+            self.assertEqual(len(lines), 6, output)
+            for system in ("system 1", "system 2"):
+                made = [text.endswith("plan of an earlier solve") for front, text in lines if front.endswith(system)]
+                self.assertEqual(made[1:], [True, True], output)
+            self.assertNotIn(NEVER_USED, output)
+
     def test_redirects_in_nalu_winds_words(self):
         """gmres arrives as PSEUDOBLOCK GMRES, sstep_gmres as TPETRA GMRES S-STEP."""
         options = "{verbosity: FinalSummary, redirect: {gmres: capstan_sstep_gmres}}"

@@ -68,6 +68,44 @@ class Methods(SolveCase):
                     else:
                         self.assertEqual(hidden, 0)
 
+    def test_communication_strategies(self):
+        """By their keys in a deck: the same iterations as without, messages counted, the plan kept over the steps."""
+        entry = METHOD_ENTRY + "    parameters: {{Communication Strategy: {strategy}{more}}}\n"
+        words = {"application": "", "standard": ", Ranks Per Node: 2", "two-step": ", Ranks Per Node: 2",
+                 "three-step": ", ranks_per_node: 2", "optimal": ", Ranks Per Node: 2, Message Size Cutoff: 100",
+                 "tuned": ", Ranks Per Node: 2"}
+        deck = METHODS_DECK.format(methods="".join(
+            entry.format(name=strategy, method="capstan_cg", preconditioner="jacobi", strategy=strategy, more=more)
+            for strategy, more in words.items())) + "    sequence: {steps: 2, change: 0.02}\n"
+        for ranks in (1, 4):
+            run = self.solve(deck, "--report", "r.json", ranks=ranks)
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+            solves = json.loads((self.folder / "r.json").read_text())["solves"]
+            self.assertEqual(len(solves), 2 * len(words))
+            iterations = [solve["iterations"] for solve in solves if solve["solver"] == "application"]
+            for place, solve in enumerate(solves):
+                with self.subTest(ranks=ranks, solver=solve["solver"], place=place):
+                    told = solve["capstan"]["communication"]
+                    self.assertTrue(solve["converged"])
+                    self.assertIn(solve["iterations"], iterations)
+                    self.assertEqual(told["strategy"], solve["solver"])
+                    if solve["solver"] in ("application", "tuned"):
+                        continue
+                    self.assertEqual(told["used"], solve["solver"])
+                    self.assertEqual(told["nodes"], (ranks + 1) // 2)
+                    self.assertGreater(told["products"], 0)
+                    self.assertEqual(told["between_nodes"]["messages"]["total"] > 0, ranks > 1)
+            for strategy in words:
+                kept = [solve["capstan"]["communication"]["from_earlier_solve"] for solve in solves
+                        if solve["solver"] == strategy]
+                self.assertEqual(kept, [False, strategy != "application"], strategy)
+
+    def test_a_communication_strategy_that_is_none(self):
+        deck = METHODS_DECK.format(methods=METHOD_ENTRY.format(name="one", method="capstan_cg", preconditioner="none")
+                                   + "    parameters: {Communication Strategy: tow-step}\n")
+        self.refused(deck, "deck.yaml", "Communication Strategy", "tow-step", 'did you mean "two-step"')
+        self.refused(deck.replace("tow-step", "two-step, Ranks Per Node: -2"), "Ranks Per Node", "-2", ">= 0")
+
     def test_every_method_with_several_right_hand_sides_and_steps(self):
         self.write("b.mtx", "%%MatrixMarket matrix array real general\n400 2\n"
                    + "".join(f"{1 + row % 7}\n" for row in range(400)) + "".join(f"{row % 3 - 1}\n" for row in range(400)))

@@ -78,18 +78,16 @@ class EnlargedCg final : public KrylovSolver<Types> {
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     const double began = Teuchos::Time::wallTime();
-    if (!begin(system, b, x, stop)) return;
-    const int t = factor_.choose(static_cast<double>(b.getGlobalLength()));
-    if (t < options_.enlargingFactor && !factor_.automatic()) {
-      system.tell(stop.iterations(), "enlarging factor", fmt::format("{} reduced to {}", options_.enlargingFactor, t));
+    if (begin(system, b, x, stop)) {
+      const int t = chooseFactor(system, b, stop);
+      if (factor_.automatic() && t == 1) {
+        classical_.solve(system, b, x, stop);
+        attained_ = classical_.attained();
+      } else {
+        iterate(system, b, x, stop, t);
+      }
+      if (factor_.automatic()) learn(system, stop, t, Teuchos::Time::wallTime() - began);
     }
-    if (factor_.automatic()) system.tell(stop.iterations(), "enlarging factor", std::to_string(t));
-    if (factor_.automatic() && t == 1) {
-      classical_.solve(system, b, x, stop);
-    } else {
-      iterate(system, b, x, stop, t);
-    }
-    if (factor_.automatic()) learn(system, stop, t, Teuchos::Time::wallTime() - began);
     if (!stop.converged()) leaveFinite(system, x, stop);
   }
 
@@ -138,6 +136,16 @@ class EnlargedCg final : public KrylovSolver<Types> {
     const auto ofImage = constants_.enter(*batch_, image), ofSquare = batch_->norm2(image);
     system.reduce(*batch_);
     return constants_.judge(system, stop, sum, (*batch_)[ofImage], (*batch_)[ofSquare]);
+  }
+
+  int chooseFactor(LinearSystem<Types>& system, const MultiVector& b, const StopTest& stop) const {
+    const int t = factor_.choose(static_cast<double>(b.getGlobalLength()));
+    if (factor_.automatic()) {
+      system.tell(stop.iterations(), "enlarging factor", std::to_string(t));
+    } else if (t < options_.enlargingFactor) {
+      system.tell(stop.iterations(), "enlarging factor", fmt::format("{} reduced to {}", options_.enlargingFactor, t));
+    }
+    return t;
   }
 
   enum class Next { Over, GoOn, Restarted };

@@ -210,7 +210,6 @@ TEST(ParameterTable, TablesShowWhatSomeSolverUses) {
       std::string::npos)
       << markdown;
   EXPECT_NE(markdown.find("| `Convergence Tolerance` | double | a number >= 0 | `1e-08` | all |"), std::string::npos);
-  EXPECT_EQ(markdown.find("Communication Strategy"), std::string::npos);
   EXPECT_NE(parameterTableText().find("\"Pipeline Depth\" (int; >= 1; default 1; solvers: GMRES PIPELINE, "),
             std::string::npos);
 }

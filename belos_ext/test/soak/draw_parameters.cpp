@@ -70,7 +70,7 @@ const std::map<std::string, Drawer>& drawers() {
       {"Output Frequency", among<int>({-1, 0, 1, 2, 10})},
       {"Enlarging Factor", drawFactor},
       {"Residual Splitting", among<std::string>({"contiguous", "interleaved", "by rank"})},
-      {"Communication Strategy", among<std::string>({"standard", "two-step", "three-step", "optimal", "auto"})},
+      {"Ranks Per Node", among<int>({0, 1, 2, 3, 100})},
       {"Solver Name", among<std::string>({"", "pressure", "momentum"})},
       {"Timer Label", among<std::string>({"", "soak"})},
       // A thread of its own is slow where ranks outnumber cores.

@@ -44,7 +44,15 @@ inline std::vector<double> sharedNumbers(const Outcome& outcome) {
                                  static_cast<double>(r.operatorApplications),
                                  static_cast<double>(r.preconditionerApplications),
                                  static_cast<double>(r.finalStepSize),
-                                 static_cast<double>(r.system)};
+                                 static_cast<double>(r.system),
+                                 static_cast<double>(r.communication.products),
+                                 static_cast<double>(r.communication.columns),
+                                 static_cast<double>(r.communication.traffic.networkMessages.total),
+                                 static_cast<double>(r.communication.traffic.networkBytes.mostOfARank),
+                                 static_cast<double>(r.communication.traffic.nodeBytes.total),
+                                 static_cast<double>(r.communication.fromEarlier ? 1 : 0),
+                                 static_cast<double>(r.communication.messageSizeCutoff),
+                                 r.communication.setupSeconds};
   for (const RightHandSideReport& column : r.rightHandSides) {
     numbers.insert(numbers.end(),
                    {static_cast<double>(column.reason), static_cast<double>(column.iterations),

@@ -190,8 +190,14 @@ void BlockExchange<Types>::send(Step step) {
   if (requests.empty()) return;
   copyPart(hostOutgoing_, outgoing_, sendBegin_[s] * columns_, sendBegin_[s + 1] * columns_);
   requireSuccess("MPI_Startall", MPI_Startall(static_cast<int>(requests.size()), requests.data()));
-  exchangeCounters().messages += static_cast<long>(requests.size());
-  exchangeCounters().bytes += inFlight_->bytes[s];
+  for (ExchangeCounters* counters : {&counters_, &exchangeCounters()}) {
+    const auto messages = static_cast<long>(requests.size());
+    counters->messages += messages;
+    counters->bytes += inFlight_->bytes[s];
+    if (step != Step::Network) continue;
+    counters->networkMessages += messages;
+    counters->networkBytes += inFlight_->bytes[s];
+  }
 }
 
 template <class Types>
@@ -243,6 +249,10 @@ void BlockExchange<Types>::startMessages(const Own& own) {
   received_ = Received(receivedData_.data(), plan_->needed.size(), columns_);
   inFlight_ = &width;
   passedOn_ = sent_ = false;
+  for (ExchangeCounters* counters : {&counters_, &exchangeCounters()}) {
+    ++counters->exchanges;
+    counters->columns += static_cast<long>(columns_);
+  }
   for (Requests& requests : width.receives) {
     if (requests.empty()) continue;
     requireSuccess("MPI_Startall", MPI_Startall(static_cast<int>(requests.size()), requests.data()));

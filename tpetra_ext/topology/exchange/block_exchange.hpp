@@ -19,11 +19,16 @@
 
 namespace capstan::topology {
 
-/// What this process has sent by exchanges so far. Local.
+/// What this process has sent by exchanges so far, counted where MPI is called. Local.
 struct ExchangeCounters {
   long messages = 0;
   long bytes = 0;
+  long networkMessages = 0;  ///< of these, between nodes
+  long networkBytes = 0;
+  long exchanges = 0;
+  long columns = 0;  ///< of all exchanges together
 };
+/// Of all exchanges.
 ExchangeCounters& exchangeCounters();
 
 /// Brings every rank the entries of a block of vectors that it needs, as a plan says.
@@ -75,6 +80,9 @@ class BlockExchange {
 
   const RankPlan& plan() const { return *plan_; }
 
+  /// What this exchange alone has sent. Local.
+  const ExchangeCounters& counters() const { return counters_; }
+
  private:
   using Buffer = Kokkos::View<Scalar*, Device>;
   using HostBuffer = typename Buffer::HostMirror;
@@ -118,6 +126,7 @@ class BlockExchange {
   bool passedOn_ = false;  // what came over the network
   bool sent_ = false;      // what goes over it, as far as advance() knows
   bool failed_ = false;
+  ExchangeCounters counters_;
 };
 
 }  // namespace capstan::topology

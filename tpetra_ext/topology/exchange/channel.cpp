@@ -8,6 +8,8 @@
 #endif
 
 #include "tpetra_ext/reductions/kept_with_communicator.hpp"
+#include "tpetra_ext/topology/crossings.hpp"
+#include "tpetra_ext/topology/exchange/eager_limit.hpp"
 
 namespace capstan::topology {
 namespace {
@@ -73,6 +75,14 @@ const NodeMap& Channel::nodes() {
   requireSuccess("MPI_Allgather", MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, comm_));
   nodes_ = std::make_unique<NodeMap>(NodeMap::fromLabels({firsts.begin(), firsts.end()}));
   return *nodes_;
+}
+
+long long Channel::eagerLimit() {
+  if (eagerLimit_ > 0) return eagerLimit_;
+  const long long mine = eagerLimitToldByMpi();
+  requireSuccess("MPI_Allreduce", MPI_Allreduce(&mine, &eagerLimit_, 1, MPI_LONG_LONG, MPI_MIN, comm_));
+  if (eagerLimit_ <= 0) eagerLimit_ = defaultEagerLimit;
+  return eagerLimit_;
 }
 
 int Channel::takeTags() {

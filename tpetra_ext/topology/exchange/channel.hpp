@@ -47,6 +47,10 @@ class Channel {
   /// Ranks that share memory, as MPI_Comm_split_type(MPI_COMM_TYPE_SHARED) has it. Found once. Collective.
   const NodeMap& nodes();
 
+  /// Up to this many bytes MPI sends between nodes without asking the receiver: the least that a rank's MPI tells, or
+  /// defaultEagerLimit where one tells nothing. Found once. Collective.
+  long long eagerLimit();
+
   /// The first of as many tags as an exchange has steps. The same on all ranks that ask in the same order. After some
   /// thousand they come again: exchanges must not be in flight together that are further apart. Local.
   int takeTags();
@@ -63,6 +67,7 @@ class Channel {
   int rank_ = 0, ranks_ = 1;
   int tags_ = 0;
   std::unique_ptr<NodeMap> nodes_;
+  long long eagerLimit_ = 0;  // 0: not looked for yet
 };
 
 }  // namespace capstan::topology

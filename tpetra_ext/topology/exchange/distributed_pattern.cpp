@@ -1,12 +1,15 @@
 #include "tpetra_ext/topology/exchange/distributed_pattern.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 namespace capstan::topology {
 namespace {
+
+std::atomic<long> plans{0};
 
 /// Numbers one after the other out of a letter, which another rank has written in the same order.
 class Reader {
@@ -209,8 +212,11 @@ std::vector<Delivery> DistributedPattern::deliveries(const std::vector<Crossing>
   return deliveries;
 }
 
+long DistributedPattern::plansMade() { return plans; }
+
 RankPlan DistributedPattern::plan(const PlanOptions& options) const {
   requireValid(options);
+  ++plans;
   if (channel_ == nullptr) return assemble(options.strategy, map_, rank_, pattern_, {}, {}, {});
   const auto leaving = crossingsOf(options, map_, map_.nodeOf(rank_), pointersTo(sendsOfNode_), doorways_);
   if (options.strategy == Strategy::Standard) {

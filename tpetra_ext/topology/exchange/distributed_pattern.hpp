@@ -26,6 +26,9 @@ class DistributedPattern {
   /// invalid. Collective: two exchanges of letters, or none for Standard.
   RankPlan plan(const PlanOptions& options) const;
 
+  /// Plans that this process has made of such patterns so far, for tests and studies. Local.
+  static long plansMade();
+
   const NodeMap& map() const { return map_; }
   const RankPattern& pattern() const { return pattern_; }
 

@@ -1,0 +1,61 @@
+/// \file
+/// Rows of the parameter table: how the messages of products with A travel.
+
+#include <limits>
+#include <stdexcept>
+
+#include "belos_ext/parameters/parameter_groups.hpp"
+#include "belos_ext/parameters/parameter_row_makers.hpp"
+
+namespace capstan::rows {
+namespace {
+
+ParameterRow messageSizeCutoff() {
+  ParameterRow row = described(
+      "Message Size Cutoff", "int or string", ">= 1, or auto", Takers::EveryMethod,
+      "For the strategies optimal and tuned, in bytes: what a node sends to another one is gathered into one message "
+      "up "
+      "to this size, and split over the ranks of the nodes above it. auto: the size up to which the MPI sends without "
+      "asking the receiver (eager limit) where it tells, else 8192; the report has it.");
+  row.words = {"auto"};
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    const int value = isWord(entry, "auto") ? 0 : toInt(entry);
+    if (value < 1 && !isWord(entry, "auto")) throw std::invalid_argument("is out of range");
+    state.options.messageSizeCutoff = value;
+  };
+  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+    if (state.options.messageSizeCutoff == 0) {
+      list.set("Message Size Cutoff", std::string("auto"));
+    } else {
+      list.set("Message Size Cutoff", state.options.messageSizeCutoff);
+    }
+  };
+  return row;
+}
+
+}  // namespace
+
+std::vector<ParameterRow> communication() {
+  using Strategy = CommunicationStrategy;
+  return {
+      choice(
+          "Communication Strategy", &SolverOptions::communicationStrategy,
+          {Strategy::Application, Strategy::Standard, Strategy::TwoStep, Strategy::ThreeStep, Strategy::Optimal,
+           Strategy::Tuned},
+          Takers::EveryMethod,
+          "How a product with A brings the ranks what they need of each other, where A is a Tpetra::CrsMatrix; another "
+          "operator computes its products itself, and the report says so. application: as the operator does. "
+          "standard: each rank sends to each. two-step: a value goes to another node once. three-step: one message "
+          "from node to node. optimal: three-step for few bytes, split over the node's ranks for many. tuned: what a "
+          "few products show to be fastest, the operator's own way among them. The plan is kept for later solves "
+          "(\"State Cache\"). The first product of a solve, before the ranks have agreed, is the operator's own."),
+      integer(
+          "Ranks Per Node", &SolverOptions::ranksPerNode, 0, std::numeric_limits<int>::max(), ">= 0",
+          Takers::EveryMethod,
+          "For \"Communication Strategy\": which ranks are taken for a node. N: ranks 0 to N - 1, N to 2 N - 1, and "
+          "so on; where N does not divide the number of ranks, the last node has fewer. 0: those that share memory."),
+      messageSizeCutoff(),
+  };
+}
+
+}  // namespace capstan::rows
