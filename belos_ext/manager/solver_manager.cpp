@@ -282,7 +282,10 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   solvers_->measure(options.residualNorm, stops);
   guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric, key, *problem_->getLHS());
   const std::size_t together = rightHandSidesTogether(options, stops.size());
-  exchanged_->open(options, static_cast<int>(std::min(together, stops.size())), *operator_, report_);
+  // Enlarged CG multiplies blocks of its own; other methods those of right-hand sides that advance together.
+  const int width =
+      method_.takes("Enlarging Factor") ? options.enlargingFactor : static_cast<int>(std::min(together, stops.size()));
+  exchanged_->open(options, width, *operator_, report_);
   Checksum earlier;
   earlier.add(checksumOf(known));
   earlier.add(guesses_->checksum());
