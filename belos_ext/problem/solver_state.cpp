@@ -17,6 +17,7 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
   const EigenvalueBounds bounds = state->eigenvalueBounds.value_or(EigenvalueBounds{});
   for (const double value : {bounds.min, bounds.max, state->shownOfBounds}) checksum.add(value);
   checksum.add(static_cast<std::uint64_t>(state->stepSize));
+  checksum.add(static_cast<std::uint64_t>(state->estimatesHold ? 1 : 0));
   for (const int iterations : state->iterations) checksum.add(static_cast<std::uint64_t>(iterations));
   for (const auto& [name, object] : state->objects) {
     checksum.add(name);

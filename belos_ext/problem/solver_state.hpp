@@ -34,6 +34,7 @@ struct SolverState {
   std::optional<EigenvalueBounds> eigenvalueBounds;
   double shownOfBounds = 1;     ///< largest Ritz value of a solve over the upper bound
   int stepSize = 0;             ///< tuned; 0: none
+  bool estimatesHold = false;   ///< an error of s-step GMRES's H was measured, and did no harm
   std::vector<int> iterations;  ///< of the last solves that converged, the latest last
   long solves = 0;              ///< how many solves have contributed
   std::map<std::string, std::shared_ptr<const KeptObject>> objects;  ///< by their names; none is null
