@@ -49,6 +49,9 @@ class ArnoldiRelation {
   /// relations, whose y is c already. \param y one number for each of the leading columns of H
   std::vector<Scalar> asGenerated(std::vector<Scalar> y) const;
 
+  /// The most columns, at most `columns`, at which a panel ends.
+  int wholePanels(int columns) const;
+
   /// Takes columns back: those from `columns` on, or from the start of the panel that holds it.
   void truncate(int columns);
 
@@ -136,6 +139,15 @@ std::vector<Scalar> ArnoldiRelation<Scalar>::asGenerated(std::vector<Scalar> y) 
     }
   }
   return y;
+}
+
+template <class Scalar>
+int ArnoldiRelation<Scalar>::wholePanels(int columns) const {
+  int whole = 0;
+  for (const Panel& panel : panels_) {
+    if (panel.first + panel.steps <= columns) whole = panel.first + panel.steps;
+  }
+  return whole;
 }
 
 template <class Scalar>

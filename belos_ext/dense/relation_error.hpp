@@ -72,6 +72,25 @@ class RelationError {
     return steps;
   }
 
+  /// The column with the largest estimate among the first `columns`; -1 where there is none.
+  int worst(int columns) const {
+    int most = -1;
+    for (int c = 0; c < std::min(columns, static_cast<int>(row_.size())); ++c) {
+      if (most < 0 || std::abs(row_[static_cast<std::size_t>(c)]) > std::abs(row_[static_cast<std::size_t>(most)])) {
+        most = c;
+      }
+    }
+    return most;
+  }
+  /// What the error of a column that worst() has named is estimated to be, relative to the norm of A M^{-1}.
+  Scalar estimate(int column) const { return std::abs(row_[static_cast<std::size_t>(column)]) / norm_; }
+  /// How many leading columns have estimates within `limit`.
+  int within(Scalar limit) const {
+    int count = 0;
+    while (count < static_cast<int>(row_.size()) && estimate(count) <= limit) ++count;
+    return count;
+  }
+
   /// The largest error so far, relative to the norm of A M^{-1}.
   Scalar estimate() const {
     Scalar most = 0;

@@ -138,8 +138,12 @@ class Cg final : public KrylovSolver<Types> {
       v_.take();
       const Scalar others = v_.products().rr, left = rows_.left(batch);
       const ResidualNorms now = normsOf(system, rows_.norm(system, b, x, v_.r(), left, others, batch));
-      guess_.keep(system, x);
-      startWatches(std::max(size, Scalar(1)), now);
+      if (std::isfinite(now.explicit_)) {
+        guess_.keep(system, x);
+        startWatches(std::max(size, Scalar(1)), now);
+      } else {
+        guess_.restore(system, x);  // the norms of which the stop test keeps
+      }
       if (stop.verified(now, false)) return false;
     } else {
       startWatches(size, norms);

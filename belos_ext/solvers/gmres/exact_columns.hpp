@@ -42,6 +42,26 @@ class ExactColumns {
     return good > nearly ? good : search(least, last, step, static_cast<Scalar>(tuning::exact_columns::exactEnough));
   }
 
+  /// || A M^{-1} q_j - Q h_{:,j} || / || H ||, computed. 1 A, 1 M^{-1}, 1 reduction. Collective.
+  Scalar error(int j) {
+    const auto& h = relation_.hessenberg();
+    Matrix column(j + 2, 1);
+    for (int i = 0; i < j + 2; ++i) column(i, 0) = -h(i, j);
+    Scalar size = 0;
+    for (int c = 0; c <= j; ++c) {
+      Scalar length = 0;
+      for (int i = 0; i < c + 2; ++i) length = std::hypot(length, h(i, c));
+      size = std::max(size, length);
+    }
+    system_.apply(basis_[j], work_);
+    system_.kernels().accumulate(*basis_.columns(0, j + 2), column, work_);
+    batch_.clear();
+    const auto square = batch_.norm2(work_);
+    system_.reduce(batch_);
+    const Scalar relative = std::sqrt(batch_[square]) / size;
+    return std::isfinite(relative) ? relative : std::numeric_limits<Scalar>::infinity();
+  }
+
  private:
   /// How many columns have vectors, and one after them, that can be orthonormalised again: || Q^T Q - I ||_F < 1/2.
   int independent(int columns) {
@@ -82,26 +102,6 @@ class ExactColumns {
         leastSquares.reciprocalCondition() * static_cast<Scalar>(stop_.target()) / leastSquares.residual(columns - 1);
     return error(columns - 1) <=
            std::max(part * needed, tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon());
-  }
-
-  /// || A M^{-1} q_j - Q h_{:,j} || / || H ||, computed.
-  Scalar error(int j) {
-    const auto& h = relation_.hessenberg();
-    Matrix column(j + 2, 1);
-    for (int i = 0; i < j + 2; ++i) column(i, 0) = -h(i, j);
-    Scalar size = 0;
-    for (int c = 0; c <= j; ++c) {
-      Scalar length = 0;
-      for (int i = 0; i < c + 2; ++i) length = std::hypot(length, h(i, c));
-      size = std::max(size, length);
-    }
-    system_.apply(basis_[j], work_);
-    system_.kernels().accumulate(*basis_.columns(0, j + 2), column, work_);
-    batch_.clear();
-    const auto square = batch_.norm2(work_);
-    system_.reduce(batch_);
-    const Scalar relative = std::sqrt(batch_[square]) / size;
-    return std::isfinite(relative) ? relative : std::numeric_limits<Scalar>::infinity();
   }
 
   LinearSystem<Types>& system_;

@@ -123,6 +123,11 @@ class GmresCycle {
     return ExactColumns<Types>(system, stop, space_, candidate_.batch()).most(columns, step);
   }
 
+  /// How far column j of H is from the truth, relative to H. 1 A, 1 M^{-1}, 1 reduction. Collective.
+  Scalar errorOf(LinearSystem<Types>& system, const StopTest& stop, int j) {
+    return ExactColumns<Types>(system, stop, space_, candidate_.batch()).error(j);
+  }
+
   /// Whether a refuted claim leaves less to do, from the residual it has led to, than doing `columns` - `kept` columns
   /// again. At the rate of the cycle. Local.
   bool restartsSooner(const StopTest& stop, int columns, int kept) const {

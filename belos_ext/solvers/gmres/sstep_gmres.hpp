@@ -19,6 +19,8 @@
 ///
 /// Breakdown ladder: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
 /// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
+/// So does a product whose rounding is found far beyond eps, where H is first seen to lose digits: 1 A, 1 M^{-1} and 1
+/// reduction, until a solve of the label has found the opposite.
 
 #include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/convergence/expected_end.hpp"
@@ -46,7 +48,7 @@ class SStepGmres final : public RestartedGmres<Types> {
 
   void configure(const SolverOptions& options) override {
     options_ = options;
-    recalled_ = false;
+    recalled_ = trusted_ = false;
     expected_.forget();
     this->configureCycles(options);
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
@@ -61,11 +63,13 @@ class SStepGmres final : public RestartedGmres<Types> {
     recalled_ = options_.shiftsAuto && recurrence_.ready();
     stepSize_.recall(state.stepSize);
     expected_.recall(state.iterations);
+    trusted_ = state.estimatesHold;
   }
   void remember(SolverState& state) const override {
     // What the user fixed is not something learnt.
     if (options_.shiftsAuto) state.shifts = recurrence_.shifts();
     if (options_.stepSizeAuto) state.stepSize = stepSize_.conditioned();
+    state.estimatesHold = trusted_;
   }
   int finalStepSize() const override { return stepSize_.current(); }
 
@@ -94,6 +98,7 @@ class SStepGmres final : public RestartedGmres<Types> {
         continue;
       }
       const int gained = reliableSteps(system, stop, first, panel.rank - 1, changeOfBasis, r);
+      if (gained < panel.rank - 1 && !estimatesHold(system, stop, first, outcome)) continue;
       cycle_.extend(system, stop, first, gained, changeOfBasis, r, outcome);  // H = (R B - H R_top) R_mid^{-1}
       for (int c = first + 1; c <= outcome.columns; ++c)
         expected_.observe(cycle_.relation().leastSquares().residual(c));
@@ -102,6 +107,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     cycle_.complete(*orthogonalization_, system, stop, outcome);
     if (!careful_ && cycle_.isRefuted(outcome)) {
       careful_ = true;
+      trusted_ = false;
       system.tell(stop.iterations(), "step size",
                   "1 from now on: the recursive residual has lost touch with the true one");
     }
@@ -167,6 +173,42 @@ class SStepGmres final : public RestartedGmres<Types> {
     return steps;
   }
 
+  /// Whether the estimates that have cut a panel bear looking at: they take products to be rounded by eps, and strong
+  /// preconditioners round them a thousand times more. Measured on one column, once a solve; not again where an earlier
+  /// solve has borne them out. Where the estimate is far too small, columns that are not exact enough are taken back,
+  /// and every later panel has one step: as long as they are few, and the solve is young, for later errors count less.
+  /// False where the panel is lost with them. 1 A, 1 M^{-1}, 1 reduction. Collective.
+  bool estimatesHold(LinearSystem<Types>& system, StopTest& stop, int first, CycleOutcome& outcome) {
+    if (trusted_ || careful_) return true;
+    const int column = error_.worst(first - 1);  // q_first has just changed, and H does not know of it
+    const auto least = static_cast<Scalar>(tuning::relation_error::measurable) * std::numeric_limits<Scalar>::epsilon();
+    if (column < 0 || !(error_.estimate(column) >= least)) return true;
+    auto& relation = cycle_.relation();
+    relation.refresh();
+    const Scalar expected = error_.estimate(column), found = cycle_.errorOf(system, stop, column);
+    trusted_ = true;
+    if (found <= static_cast<Scalar>(tuning::relation_error::rough) * expected) return true;
+    const auto left = static_cast<double>(relation.leastSquares().residual());
+    const int exact = error_.within(cycle_.bearableError(stop) * expected / found);
+    const int kept = relation.wholePanels(std::min(exact, first)), lost = first - kept;
+    if (kept == 0 || lost > std::min(tuning::relation_error::mostTakenBack, stop.remaining() - 1) ||
+        left * left < stop.target() * static_cast<double>(relation.beta())) {
+      return true;
+    }
+    trusted_ = false;
+    careful_ = true;
+    system.tell(stop.iterations(), "step size",
+                "1 from now on: products are rounded by more than panels bear; " + std::to_string(kept) + " of " +
+                    std::to_string(first) + " columns are kept");
+    if (lost == 0) return true;
+    relation.truncate(kept);
+    orthogonalization_->begin(cycle_.length());
+    error_.begin();
+    expected_.begin(stop.iterations(), static_cast<double>(relation.leastSquares().residual()));
+    outcome.columns = kept;
+    return false;
+  }
+
   /// Shifts from another solve are dropped when they make an ill-conditioned panel: the operator is another one.
   void revalidate(LinearSystem<Types>& system, StopTest& stop, int steps, const PanelOutcome& panel) {
     if (!recalled_) return;
@@ -207,7 +249,8 @@ class SStepGmres final : public RestartedGmres<Types> {
 
   SolverOptions options_;
   bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet
-  bool careful_ = false;   ///< a claim of this solve was refuted: H has to be as exact as it can be
+  bool careful_ = false;   ///< a claim or an estimate of this solve was refuted: H has to be as exact as it can be
+  bool trusted_ = false;   ///< an error of H was measured, in this solve or an earlier one, and did no harm
   StepSize stepSize_;
   ExpectedEnd expected_;
   RelationError<Scalar> error_;

@@ -315,6 +315,22 @@ int reliableSteps(RelationError<double> error, int first, const Matrix& b, const
   return error.add(first, b, r, limit);
 }
 
+TEST(RelationError, NamesTheWorstColumn) {
+  PanelRun run(40, 16, false, 5);
+  EXPECT_EQ(run.error.worst(5), -1) << "there is none yet";
+  for (int first = 0; first < 16; first += 4) run.panel(first, 4, false);
+  const int worst = run.error.worst(16);
+  ASSERT_GE(worst, 0);
+  EXPECT_DOUBLE_EQ(run.error.estimate(worst), run.error.estimate());
+  for (int c = 0; c < 16; ++c) EXPECT_LE(run.error.estimate(c), run.error.estimate(worst));
+  EXPECT_LT(run.error.worst(worst), worst);
+  EXPECT_EQ(run.error.within(run.error.estimate()), 16);
+  EXPECT_EQ(run.error.within(0.999 * run.error.estimate()), worst);
+  EXPECT_EQ(run.relation.wholePanels(16), 16);
+  EXPECT_EQ(run.relation.wholePanels(11), 8);
+  EXPECT_EQ(run.relation.wholePanels(3), 0);
+}
+
 TEST(RelationError, CutsWhatIsBeyondTheLimit) {
   PanelRun run(graded(60), 24, 9);
   run.panel(0, 6, false);

@@ -174,6 +174,22 @@ TEST_P(ResidualNorms1, ReportedAreThoseOfTheSolutionHoweverASolveEnds) {
   }
 }
 
+/// A row that is no number leaves x as it was, also where other rows can be solved by themselves.
+TEST_P(ResidualNorms1, OfAZeroGuessAreReportedWhereARowIsNoNumber) {
+  StateCache::instance().clear();
+  const auto a = diagonal([](GO g) { return g == 3 ? std::numeric_limits<Scalar>::quiet_NaN() : 1.0 + g; }, 9);
+  Params p = oneNorm(1e-6);
+  p.set("Initial Residual", "zero guess");
+  const auto solver = solverOf(GetParam(), p);
+  for (int k = 0; k < 2; ++k) {  // the second one begins without a product
+    const System system = systemWithRightHandSide(a);
+    const Outcome outcome = solve(*solver, system, Side::None);
+    EXPECT_FALSE(outcome.converged);
+    EXPECT_EQ(norm1(*system.x), 0) << "solve " << k;
+    EXPECT_TRUE(k == 0 || outcome.achieved == 1) << outcome.achieved;
+  }
+}
+
 class InitialResiduals : public EverySolver {};
 CAPSTAN_FOR_EVERY_SOLVER(InitialResiduals);
 
