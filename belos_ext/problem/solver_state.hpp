@@ -32,12 +32,12 @@ class KeptObject {
 struct SolverState {
   std::vector<std::complex<double>> shifts;  ///< in the order of use
   std::optional<EigenvalueBounds> eigenvalueBounds;
-  double shownOfBounds = 1;     ///< largest Ritz value of a solve over the upper bound
-  int stepSize = 0;             ///< tuned; 0: none
-  bool estimatesHold = false;   ///< an error of s-step GMRES's H was measured, and did no harm
-  std::vector<int> iterations;  ///< of the last solves that converged, the latest last
+  double shownOfBounds = 1;               ///< largest Ritz value of a solve over the upper bound
+  int stepSize = 0;                       ///< tuned; 0: none
+  bool estimatesHold = false;             ///< an error of s-step GMRES's H was measured, and did no harm
+  std::vector<int> iterations;            ///< of the last solves that converged, the latest last
   std::map<int, double> secondsPerDigit;  ///< of the residual, by the factor of enlarged CG
-  long solves = 0;              ///< how many solves have contributed
+  long solves = 0;                        ///< how many solves have contributed
   std::map<std::string, std::shared_ptr<const KeptObject>> objects;  ///< by their names; none is null
 
   /// The object of that name and type, or null. Local.

@@ -17,7 +17,7 @@
 /// | d_old | dOld_      | t x t, replicated  | (AP_old)^T M^{-1} AP                                                 |
 ///
 /// It forgets r: what rounding does to the recurrence stays in all later directions. On ill-conditioned systems
-/// convergence is then lost where Orthomin keeps it; see docs/methods/enlarged-cg.md.
+/// convergence is then lost where Orthomin keeps it; see docs/methods/ecg.md.
 
 #include "belos_ext/solvers/enlarged_cg/enlarged_directions.hpp"
 

@@ -37,7 +37,8 @@ TEST(IndependentColumns, AreAllOfAWellConditionedBlock) {
 
 TEST(IndependentColumns, KeepTheFirstAndTheMostIndependent) {
   // Columns e1, e1 + 1e-9 e2, e3: the second is nearly the first; the third counts however short it is.
-  EXPECT_EQ(independentColumns(matrixOf(3, 3, {1, 1, 0, 1, 1 + 1e-18, 0, 0, 0, 1e-40}), 50.0), (std::vector<int>{0, 2}));
+  EXPECT_EQ(independentColumns(matrixOf(3, 3, {1, 1, 0, 1, 1 + 1e-18, 0, 0, 0, 1e-40}), 50.0),
+            (std::vector<int>{0, 2}));
   EXPECT_EQ(independentColumns(matrixOf(3, 3, {1, 0, 0, 0, 0, 0, 0, 0, 1}), 50.0), (std::vector<int>{0, 2}));
   EXPECT_EQ(independentColumns(matrixOf(2, 2, {1, 0, 0, -1}), 50.0), (std::vector<int>{0}));
 }
