@@ -20,7 +20,7 @@ FOLDERS = ["tpetra_ext", "belos_ext", "adapters", "app-inputs", "perf", "regress
 SUFFIXES = {".hpp", ".h", ".H", ".cpp", ".cc", ".C", ".cu"}
 COMMENT = re.compile(r"^\s*//+!?<? ?(.*)$")
 ROW = re.compile(r"^\|\s.*|^\|-")
-NAME = r"(?:(?:van|der|den|de) )*[A-Z][a-z]\w*"
+NAME = r"(?:(?:van|der|den|de) )*(?:O')?[A-Z][a-z]\w*"
 DATED = re.compile(rf"{NAME}(?:(?:, | and |, and ){NAME})* (?:19|20)\d\d\b")
 KEY = re.compile(rf"\[((?:{NAME}(?:(?:, | and ){NAME})* (?:19|20)\d\d)|[a-z]+(?:-[a-z]+)+)\]")
 

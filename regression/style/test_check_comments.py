@@ -48,6 +48,7 @@ class CheckComments(unittest.TestCase):
 
     def test_citations_without_brackets_are_found(self):
         self.assertIn("'Saad 1993' is cited without brackets", self.problems(SOURCE + "/// As Saad 1993 says.\n"))
+        self.assertIn("'O'Leary 1980' is cited without brackets", self.problems(SOURCE + "/// As O'Leary 1980 says.\n"))
 
     def test_a_source_without_a_key_is_found(self):
         self.assertIn("'Source:' without a key", self.problems(SOURCE + "\n/// Source: a good book.\n"))

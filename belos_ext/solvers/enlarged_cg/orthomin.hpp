@@ -3,7 +3,7 @@
 /// The Orthomin form of enlarged CG: new directions come from the residuals, as those of CG do. Two reductions an
 /// iteration, or one.
 ///
-/// Source: [Grigori and Tissot 2019], Orthomin; block CG of [OLeary 1980], whose right-hand sides here are the parts
+/// Source: [Grigori and Tissot 2019], Orthomin; block CG of [O'Leary 1980], whose right-hand sides here are the parts
 /// of one residual. Two things differ, for rounding's sake. The first column of R is r itself, so that its direction,
 /// CG's own, is the last one to be dropped. And R is multiplied by C^{-1} in every iteration, as its columns would soon
 /// be dependent otherwise (compare [Dubrulle 2001]).
