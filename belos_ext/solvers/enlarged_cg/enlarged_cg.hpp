@@ -29,15 +29,13 @@
 #include <Teuchos_Time.hpp>
 #include <cmath>
 #include <limits>
-#include <memory>
 #include <string>
+#include <vector>
 
 #include "belos_ext/convergence/definiteness_watch.hpp"
 #include "belos_ext/convergence/residual_gap.hpp"
-#include "belos_ext/problem/constant_null_space.hpp"
-#include "belos_ext/problem/kept_iterate.hpp"
-#include "belos_ext/problem/rows_first.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
+#include "belos_ext/solvers/common/judged_residual.hpp"
 #include "belos_ext/solvers/enlarged_cg/enlarging_factor.hpp"
 #include "belos_ext/solvers/enlarged_cg/orthodir.hpp"
 #include "belos_ext/solvers/enlarged_cg/orthomin.hpp"
@@ -69,7 +67,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
 
   void configure(const SolverOptions& options) override {
     options_ = options;
-    constants_.configure(options.nullSpace);
+    residual_.configure(options.nullSpace);
     factor_.configure(options);
     classical_.configure(options);
   }
@@ -78,65 +76,22 @@ class EnlargedCg final : public KrylovSolver<Types> {
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     const double began = Teuchos::Time::wallTime();
-    if (begin(system, b, x, stop)) {
+    if (residual_.begin(system, b, x, stop)) {
+      if (!system.agreesOnState()) factor_.forget();
       const int t = chooseFactor(system, b, stop);
       if (factor_.automatic() && t == 1) {
         classical_.solve(system, b, x, stop);
-        attained_ = classical_.attained();
+        residual_.attain(classical_.attained());
       } else {
         iterate(system, b, x, stop, t);
       }
       if (factor_.automatic()) learn(system, stop, t, Teuchos::Time::wallTime() - began);
     }
-    if (!stop.converged()) leaveFinite(system, x, stop);
+    if (!stop.converged()) residual_.leaveFinite(system, x, stop);
   }
 
  private:
   using Outcome = typename Directions::Outcome;
-
-  /// b - A x in residual_, and all that a solve begins with, in one reduction. False when there is nothing to do.
-  bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    if (residual_.is_null() || residual_->getMap().get() != b.getMap().get()) {
-      batch_ = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
-    }
-    auto& r = vectorLike(b, residual_);
-    system.residual(b, x, r);
-    rows_.takeOut(system, r);
-    constants_.begin(system, b);
-    batch_->clear();
-    const auto rr = batch_->norm2(r), bb = batch_->norm2(b), xx = batch_->norm2(x), entries = batch_->sum(x);
-    const auto sum = constants_.askedFor() ? constants_.enter(*batch_, r) : rr;
-    rows_.enter(*batch_);
-    system.reduce(*batch_);
-    if (!system.agreesOnState()) factor_.forget();
-    const Scalar square = (*batch_)[rr], rhs = (*batch_)[bb], left = rows_.left(*batch_), constant = (*batch_)[sum];
-    guess_.keepGuess(system, x, (*batch_)[xx], (*batch_)[entries]);
-    const double norm = rows_.norm(system, b, x, r, left, square, *batch_), whole = system.norm(b, rhs, *batch_);
-    const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
-    initial_ = attained_ = {norm, norm, system.measured()};
-    stop.begin(initial_, whole, scaled ? rows_.nativeNorm(system, b, x, r, left, square, scratch(b), *batch_) : norm);
-    sizeOfImage_ = norm + whole;
-    if (stop.verified(initial_, false)) return false;
-    if (!std::isfinite(square)) {
-      stop.stop(StopReason::NonFinite);
-      return false;
-    }
-    const bool first = RowsFirst<Types>::matters(r, left, rhs, square);
-    if (first) rows_.solve(system, stop.iterations(), b, x, r);
-    const bool without = findConstant(system, stop, constant, square);
-    return !(first || without) || !verify(system, b, x, stop, false);
-  }
-
-  /// Whether r has a constant that is to be taken out, from its sum and its square. 1 A and a reduction where it has.
-  bool findConstant(LinearSystem<Types>& system, const StopTest& stop, Scalar sum, Scalar square) {
-    if (!constants_.askedFor() || !constants_.matters(sum, square)) return false;
-    auto& image = scratch(*residual_);
-    system.act(Action::Operator, *residual_, image);
-    batch_->clear();
-    const auto ofImage = constants_.enter(*batch_, image), ofSquare = batch_->norm2(image);
-    system.reduce(*batch_);
-    return constants_.judge(system, stop, sum, (*batch_)[ofImage], (*batch_)[ofSquare]);
-  }
 
   int chooseFactor(LinearSystem<Types>& system, const MultiVector& b, const StopTest& stop) const {
     const int t = factor_.choose(static_cast<double>(b.getGlobalLength()));
@@ -157,7 +112,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
       // t directions fill x with constants sooner than one does.
       return goClassical(system, b, x, stop, "A annihilates constants, and \"Null Space\" is none", false);
     }
-    watch_.begin(attained_.explicit_);
+    watch_.begin(residual_.attained().explicit_);
     start(system, b, stop.iterations(), t);
     bool moved = false;
     while (!stop.over()) {
@@ -193,26 +148,28 @@ class EnlargedCg final : public KrylovSolver<Types> {
   void start(LinearSystem<Types>& system, const MultiVector& b, int iteration, int t) {
     directions_ = &form(system);
     directions_->prepare(system, b, t);
-    system.kernels().scale(Scalar(1), *residual_, directions_->r());
+    system.kernels().scale(Scalar(1), residual_.r(), directions_->r());
     splitByRows<Types>(options_.residualSplitting, directions_->parts());
     const bool singular = system.annihilatesConstants() || options_.nullSpace == NullSpace::Constant;
     const bool projects = singular && system.preconditioned();
-    directions_->project(projects ? &constants_ : nullptr);
+    auto& constants = residual_.constants();
+    directions_->project(projects ? &constants : nullptr);
     if (projects) system.tell(iteration, "null space", "constants are projected out of what the preconditioner makes");
     if (t > 1 && singular) {
-      batch_->clear();
+      auto& batch = residual_.batch();
+      batch.clear();
       std::vector<typename ReductionBatch<Types>::Slot> sums;
-      for (int j = 1; j < t; ++j) sums.push_back(batch_->sum(directions_->part(j)));
-      system.reduce(*batch_);
+      for (int j = 1; j < t; ++j) sums.push_back(batch.sum(directions_->part(j)));
+      system.reduce(batch);
       for (int j = 1; j < t; ++j) {
-        constants_.remove(system, constants_.meanOf((*batch_)[sums[j - 1]]), directions_->part(j));
+        constants.remove(system, constants.meanOf(batch[sums[j - 1]]), directions_->part(j));
       }
     }
     directions_->begin(system);
-    best_ = attained_.explicit_;
+    best_ = residual_.attained().explicit_;
     bestAt_ = 0;
     steps_ = 0;
-    gap_.begin(std::numeric_limits<Scalar>::epsilon(), sizeOfImage_, attained_.explicit_);
+    gap_.begin(std::numeric_limits<Scalar>::epsilon(), residual_.sizeOfImage(), best_);
   }
 
   /// Counts the iteration that led to this residual, and computes b - A x where something asks for it. A claim that
@@ -235,16 +192,16 @@ class EnlargedCg final : public KrylovSolver<Types> {
       return Next::GoOn;
     }
 
-    if (verify(system, b, x, stop, claimed)) return Next::Over;
+    if (residual_.verify(system, b, x, stop, claimed)) return Next::Over;
     if (!goOn) stop.stop(StopReason::UserTest);
-    if (!std::isfinite(attained_.explicit_)) stop.stop(StopReason::NonFinite);
+    if (!std::isfinite(residual_.attained().explicit_)) stop.stop(StopReason::NonFinite);
     if (stop.over() || (claimed && rounding_.ends(system, x, stop))) return Next::Over;
     if (claimed && stop.cameEarly()) return Next::GoOn;
     if (claimed && options_.residualReplacement.mode == ResidualReplacement::Mode::Off) {
       stop.stop(StopReason::Stagnation);
       return Next::Over;
     }
-    const bool lost = !next.cancelled && !(rest_ <= tuning::cg::lostFactor * next.norm);
+    const bool lost = !next.cancelled && !(residual_.rest() <= tuning::cg::lostFactor * next.norm);
     system.tell(stop.iterations(), "residual replacement",
                 lost      ? "the computed residual is split anew"
                 : claimed ? "the computed residual does not meet the tolerance yet"
@@ -255,29 +212,10 @@ class EnlargedCg final : public KrylovSolver<Types> {
       start(system, b, stop.iterations(), t);
       return Next::Restarted;
     }
-    gap_.replaced(rest_);
-    system.kernels().scale(Scalar(1), *residual_, directions_->r());
+    gap_.replaced(residual_.rest());
+    system.kernels().scale(Scalar(1), residual_.r(), directions_->r());
     directions_->replaced(system);
     return Next::GoOn;
-  }
-
-  /// b - A x, without rows that are solved already, in residual_. True where the solve is over. 1 A, 1 reduction.
-  bool verify(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, bool claimed) {
-    system.residual(b, x, *residual_);
-    rows_.takeOut(system, *residual_);
-    batch_->clear();
-    const auto rr = batch_->norm2(*residual_);
-    const auto sum = constants_.ofResidual() ? constants_.enter(*batch_, *residual_) : rr;
-    rows_.enter(*batch_);
-    system.reduce(*batch_);
-    const Scalar square = (*batch_)[rr], left = rows_.left(*batch_), constant = (*batch_)[sum];
-    rest_ = rows_.norm(system, b, x, *residual_, left, square, *batch_);
-    attained_ = {rest_, rest_, system.measured()};
-    if (constants_.ofResidual()) {
-      rest_ = constants_.takeOutOfResidual(system, constant, square, *residual_, *batch_);
-      if (claimed && constants_.endsInconsistent(system, attained_, rest_, stop)) return true;
-    }
-    return stop.verified(attained_, claimed);
   }
 
   bool replacementIsDue(const StopTest& stop) const {
@@ -306,28 +244,18 @@ class EnlargedCg final : public KrylovSolver<Types> {
     } else {
       classical_.solve(system, b, x, stop);
     }
-    attained_ = classical_.attained();
-  }
-
-  /// The guess, where steps or b - A x have overflowed. One reduction, after solves that failed only.
-  void leaveFinite(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
-    batch_->clear();
-    const auto bad = batch_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
-    system.reduce(*batch_);
-    if ((*batch_)[bad] == Scalar(0) && std::isfinite(attained_.explicit_)) return;
-    guess_.restore(system, x);
-    stop.wentBack(initial_);
-    system.tell(stop.iterations(), "went back", "to the guess: the iterates overflow");
+    residual_.attain(classical_.attained());
   }
 
   /// Seconds of this solve, the mean of all ranks. 1 reduction.
   void learn(LinearSystem<Types>& system, const StopTest& stop, int t, double seconds) {
-    batch_->clear();
-    const auto sum = batch_->value(static_cast<Scalar>(seconds));
-    system.reduce(*batch_);
+    auto& batch = residual_.batch();
+    batch.clear();
+    const auto sum = batch.value(static_cast<Scalar>(seconds));
+    system.reduce(batch);
     if (!stop.converged()) return;
-    const double mean = static_cast<double>((*batch_)[sum]) / residual_->getMap()->getComm()->getSize();
-    factor_.took(t, mean, std::log10(initial_.explicit_ / stop.norms().explicit_));
+    const double mean = static_cast<double>(batch[sum]) / residual_.r().getMap()->getComm()->getSize();
+    factor_.took(t, mean, std::log10(residual_.initial().explicit_ / stop.norms().explicit_));
   }
 
   Directions& form(LinearSystem<Types>& system) {
@@ -337,23 +265,15 @@ class EnlargedCg final : public KrylovSolver<Types> {
     return fused ? fused_ : orthomin_;
   }
 
-  MultiVector& scratch(const MultiVector& b) { return vectorLike(b, scratch_); }
-
   SolverOptions options_;
   EnlargingFactor factor_;
   Orthodir<Types> orthodir_;
   Orthomin<Types> orthomin_{false}, fused_{true};
   Directions* directions_ = nullptr;
-  Teuchos::RCP<MultiVector> residual_, scratch_;
-  std::unique_ptr<ReductionBatch<Types>> batch_;
-  ConstantNullSpace<Types> constants_;
-  RowsFirst<Types> rows_;
+  JudgedResidual<Types> residual_;
   RoundingLevel<Types> rounding_;
-  KeptIterate<Types> guess_;
-  ResidualNorms initial_, attained_;  ///< computed from x: of the guess, and the last one
-  double rest_ = 0, best_ = 0;  ///< the last one without its constant; smallest recursive one since the last splitting
+  double best_ = 0;             ///< smallest recursive residual since the last splitting
   int steps_ = 0, bestAt_ = 0;  ///< since then
-  double sizeOfImage_ = 0;      ///< || A x || of the guess, or more
   DefinitenessWatch watch_;
   ResidualGap gap_;  ///< in units of A x: steps of x count as what A makes of them
   Cg<Types> classical_;

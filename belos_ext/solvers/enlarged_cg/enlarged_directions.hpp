@@ -7,7 +7,7 @@
 /// |-------|-----------|-----------------------|------------------------------------------------------------|
 /// | Z     | z_        | n x t, distributed    | new directions; then P                                     |
 /// | P     | z_        | n x t, distributed    | A-orthonormal directions Z C^{-1}                          |
-/// | AZ    | images_   | n x t, distributed    | A Z; then A P = A Z C^{-1}, with no product                |
+/// | AZ    | of forms  | n x t, distributed    | A Z; then A P = A Z C^{-1}, with no product                |
 /// | C     | factor_   | t x t, replicated     | Cholesky factor of Z^T A Z, or of its negative             |
 /// | c     | step      | t x 1, replicated     | P^T r: the sum of the columns of the paper's P^T R         |
 ///
