@@ -92,6 +92,24 @@ TEST_P(EnlargedForms, NeedFewerIterationsWithMoreDirections) {
   }
 }
 
+// The first residual, the last one, and those of the iterations.
+TEST_P(EnlargedForms, MakeTwoReductionsAnIterationOrOne) {
+  const int each = GetParam() == "fused" ? 1 : 2;
+  for (const Side side : {Side::None, Side::Left, Side::Right}) {
+    const System system = systemWithRightHandSide(grid2d(60, 60));
+    const Outcome outcome = solveEnlarged(withFactor(4, GetParam()), system, side);
+    ASSERT_TRUE(outcome.converged);
+    const auto& report = outcome.report;
+    // The last iteration is over before the second one.
+    const int last = GetParam() == "orthomin" ? 1 : 0;
+    EXPECT_EQ(report.reductionsBlocking, each * outcome.iterations + 2 - last);
+    EXPECT_EQ(report.reductionsNonblocking, 0);
+    EXPECT_EQ(report.operatorApplications, outcome.iterations + 2);
+    const int more = GetParam() == "orthomin" ? 0 : 1;
+    EXPECT_EQ(report.preconditionerApplications, side == Side::None ? 0 : outcome.iterations + more);
+  }
+}
+
 // As many subdomains as rows: the parts of the residual span all vectors.
 TEST_P(EnlargedForms, AreDoneInOneIterationWhereEveryRowIsASubdomain) {
   const System system = systemWithRightHandSide(grid2d(4, 3));
@@ -230,6 +248,17 @@ TEST_P(EnlargedForms, GoOnFromTheComputedResidualAtTightTolerances) {
 
 INSTANTIATE_TEST_SUITE_P(Enlarged, EnlargedForms, ::testing::ValuesIn(forms),
                          [](const auto& form) { return form.param; });
+
+TEST(EnlargingFactor, IsAtLeastOneAndAtMostSixtyFour) {
+  for (const int factor : {-1, 0, 65}) {
+    Params p;
+    p.set("Enlarging Factor", factor);
+    EXPECT_THROW(solverOf(methodOf(id::EnlargedCg), p), std::invalid_argument) << factor;
+  }
+  Params p;
+  p.set("Residual Splitting", "by rnak");
+  EXPECT_THROW(solverOf(methodOf(id::EnlargedCg), p), std::invalid_argument);
+}
 
 // Solves of one label: the first takes the middle, the next ones its neighbours; solvers are made anew.
 TEST(EnlargingFactor, IsLearntFromSolveToSolve) {
