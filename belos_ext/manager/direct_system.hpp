@@ -66,6 +66,7 @@ class DirectSystem final : public LinearSystem<Types> {
   bool hasDiagonalPreconditioner() const override { return operator_.hasDiagonalPreconditioner(); }
   const DiagonalRows<Types>* diagonalRows() const override { return operator_.diagonalRows(); }
   bool annihilatesConstants() const override { return monitor_.annihilatesConstants(); }
+  bool isNonsymmetric() const override { return monitor_.isNonsymmetric(); }
 
  private:
   PreconditionedOperator<Types>& operator_;

@@ -126,6 +126,7 @@ class Lockstep {
     bool hasDiagonalPreconditioner() const override { return owner.operator_.hasDiagonalPreconditioner(); }
     const DiagonalRows<Types>* diagonalRows() const override { return owner.operator_.diagonalRows(); }
     bool annihilatesConstants() const override { return owner.monitor_.annihilatesConstants(); }
+    bool isNonsymmetric() const override { return owner.monitor_.isNonsymmetric(); }
 
     void wait(Request r) {
       request = r;

@@ -88,6 +88,9 @@ class Monitor final
   /// What is known of the rows of A, all ranks' together (row_sum_watch.hpp).
   bool annihilatesConstants() const { return annihilatesConstants_; }
   void setAnnihilatesConstants(bool yes) { annihilatesConstants_ = yes; }
+  /// Whether A has been seen not to be symmetric (symmetry_watch.hpp).
+  bool isNonsymmetric() const { return nonsymmetric_; }
+  void setNonsymmetric() { nonsymmetric_ = true; }
 
   /// The divisor of a right-hand side's residual in history and output.
   void setScale(int rightHandSide, double scale) {
@@ -211,7 +214,7 @@ class Monitor final
   std::vector<Magnitude> residuals_, scales_;
   const std::vector<RightHandSideProgress<Types>>* current_ = nullptr;
   std::vector<Passenger> passengers_;
-  bool annihilatesConstants_ = false;
+  bool annihilatesConstants_ = false, nonsymmetric_ = false;
   bool keepsHistory_;
   bool scaled_ = false;
   int iterations_ = 0;

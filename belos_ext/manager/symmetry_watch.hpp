@@ -16,7 +16,7 @@
 
 namespace capstan {
 
-/// Adds an event where the matrix `a` is known not to be symmetric. Where it has not been looked at yet, this rank's
+/// Adds an event, and tells the monitor, where the matrix `a` is known not to be symmetric. Where it has not been looked at yet, this rank's
 /// part is compared now, and the event comes once the monitor has carried what all ranks have found. `report` outlives
 /// the monitor. Local; call it alike on all ranks.
 /// \param solvedFirst rows of `a` on which a symmetric method's vectors vanish
@@ -24,8 +24,10 @@ template <class Types>
 void watchSymmetry(const Teuchos::RCP<const typename Types::Operator>& a, const DiagonalRows<Types>& solvedFirst,
                    Monitor<Types>& monitor, SolveReport& report) {
   using Scalar = typename Types::Scalar;
-  const auto tell = [&report](const SymmetryVerdict& verdict) {
-    if (verdict.rowsThatDiffer > 0) report.events.push_back(asymmetryEvent(verdict));
+  const auto tell = [&report, &monitor](const SymmetryVerdict& verdict) {
+    if (verdict.rowsThatDiffer == 0) return;
+    report.events.push_back(asymmetryEvent(verdict));
+    monitor.setNonsymmetric();
   };
   if (const auto known = SymmetryCheck<Types>::known(a)) {
     tell(*known);

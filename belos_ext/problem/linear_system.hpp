@@ -93,6 +93,10 @@ class LinearSystem {
   /// methods.
   virtual bool annihilatesConstants() const { return false; }
 
+  /// Whether A has been seen not to be symmetric, on all ranks: known after the first reduction, for symmetric methods.
+  /// False is no proof of symmetry.
+  virtual bool isNonsymmetric() const { return false; }
+
   /// u = M_R^{-1} M_L^{-1} r, for methods that want M^{-1} = M_R^{-1} M_L^{-1} as a whole. `scratch` is used with both,
   /// and then holds M_L^{-1} r. Diagonal rows that are solved already stay zero.
   void precondition(const MultiVector& r, MultiVector* scratch, MultiVector& u) {

@@ -22,7 +22,8 @@
 /// Directions that depend on the others are dropped for good, CG's own the last.
 ///
 /// Ladder, each step in the report: dependent directions dropped -> a new splitting of the computed residual -> CAPSTAN
-/// CG, and its ladder: where one direction is left, Z^T A Z is not positive, or the residual has not fallen for long.
+/// CG, and its ladder: where A is known not to be symmetric, one direction is left, Z^T A Z is not positive, or the
+/// residual has not fallen for long.
 
 #include <fmt/format.h>
 
@@ -108,6 +109,8 @@ class EnlargedCg final : public KrylovSolver<Types> {
   /// The loop, from the residual just computed, with t directions.
   void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, int t) {
     system.startUpEnds();
+    // Measured: where A is a little nonsymmetric, and CG converges nevertheless, t directions are soon dependent.
+    if (system.isNonsymmetric()) return goClassical(system, b, x, stop, "A is not symmetric", false);
     if (system.annihilatesConstants() && options_.nullSpace == NullSpace::None && system.preconditioned()) {
       // t directions fill x with constants sooner than one does.
       return goClassical(system, b, x, stop, "A annihilates constants, and \"Null Space\" is none", false);

@@ -218,6 +218,16 @@ TEST_P(EnlargedForms, HandOverIndefiniteSystems) {
   expectSameOnAllRanks(outcome);
 }
 
+TEST_P(EnlargedForms, LeaveNonsymmetricSystemsToCg) {
+  const System system = systemWithRightHandSide(grid2d(20, 20, 0.01));
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solveEnlarged(withFactor(4, GetParam()), system, Side::Right);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  EXPECT_TRUE(mentions(told(outcome, "classical"), "not symmetric"));
+  expectSameOnAllRanks(outcome);
+}
+
 // r is orthogonal to constants, its parts are not.
 TEST_P(EnlargedForms, SolveConsistentSingularSystems) {
   const auto a = neumannGrid(20, 20);
