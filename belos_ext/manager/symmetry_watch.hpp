@@ -16,10 +16,10 @@
 
 namespace capstan {
 
-/// Adds an event, and tells the monitor, where the matrix `a` is known not to be symmetric. Where it has not been looked at yet, this rank's
-/// part is compared now, and the event comes once the monitor has carried what all ranks have found. `report` outlives
-/// the monitor. Local; call it alike on all ranks.
-/// \param solvedFirst rows of `a` on which a symmetric method's vectors vanish
+/// Adds an event, and tells the monitor, where the matrix `a` is known not to be symmetric. Where it has not been
+/// looked at yet, this rank's part is compared now, and the event comes once the monitor has carried what all ranks
+/// have found. `report` outlives the monitor. Local; call it alike on all ranks. \param solvedFirst rows of `a` on
+/// which a symmetric method's vectors vanish
 template <class Types>
 void watchSymmetry(const Teuchos::RCP<const typename Types::Operator>& a, const DiagonalRows<Types>& solvedFirst,
                    Monitor<Types>& monitor, SolveReport& report) {
