@@ -61,6 +61,17 @@ bool isDiagonal(const Operator& preconditioner) {
          (says("\"Ifpack2::Relaxation\"") && says("Type: Jacobi,") && says("sweeps: 1,"));
 }
 
+/// How many columns a preconditioner has first seen of several: these, where it has seen none. It stays with the
+/// object, since applications make solvers anew and keep their preconditioners. Local.
+template <class Operator>
+std::size_t widthOf(Teuchos::RCP<const Operator>& op, std::size_t columns) {
+  constexpr const char* name = "Capstan: columns that a preconditioner has first seen";
+  const auto known = Teuchos::get_optional_extra_data<std::size_t>(op, name);
+  if (!known.is_null()) return *known;
+  Teuchos::set_extra_data(columns, name, Teuchos::inOutArg(op), Teuchos::POST_DESTROY, false);
+  return columns;
+}
+
 }  // namespace
 
 template <class Types>
@@ -146,7 +157,7 @@ template <class Types>
 void PreconditionedOperator<Types>::applyInWidth(Preconditioner& preconditioner, const MultiVector& from,
                                                  MultiVector& to) {
   const std::size_t columns = from.getNumVectors();
-  if (columns > 1 && preconditioner.width == 0) preconditioner.width = columns;
+  if (columns > 1 && preconditioner.width == 0) preconditioner.width = widthOf(preconditioner.op, columns);
   const std::size_t width = preconditioner.width;
   const auto applyOnce = [&](const MultiVector& in, MultiVector& out) {
     preconditioner.op->apply(in, out);

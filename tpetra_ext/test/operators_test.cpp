@@ -203,6 +203,22 @@ TEST_F(PreconditionedOperatorTest, LetsAPreconditionerKeepTheWidthItFirstSaw) {
   }
 }
 
+// Applications make solvers anew and keep their preconditioners.
+TEST_F(PreconditionedOperatorTest, KnowsTheWidthThatAnotherOneHasShownAPreconditioner) {
+  const OperatorPtr left = Teuchos::rcp(new const FixedWidth(Teuchos::rcp(new const Diagonal(map, 3))));
+  for (const std::size_t columns : {2, 4, 1, 3}) {
+    Composed op(A, left, Teuchos::null);
+    const MultiVector v = filled(map, columns, 1);
+    MultiVector z(map, columns), wanted(map, columns);
+    EXPECT_NO_THROW(op.applyLeft(v, z)) << columns;
+    Diagonal(map, 3).apply(v, wanted, Teuchos::NO_TRANS, 1, 0);
+    wanted.update(-1, z, 1);
+    std::vector<Scalar> rest(columns);
+    wanted.normInf(Teuchos::arrayViewFromVector(rest));
+    for (const Scalar one : rest) EXPECT_EQ(one, 0);
+  }
+}
+
 TEST_F(PreconditionedOperatorTest, CountsAndLogsWhatItDoes) {
   Composed op(A, L, R);
   const MultiVector v = filled(map, 3, 1);
