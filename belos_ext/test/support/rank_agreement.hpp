@@ -51,8 +51,7 @@ inline std::vector<double> sharedNumbers(const Outcome& outcome) {
                                  static_cast<double>(r.communication.traffic.networkBytes.mostOfARank),
                                  static_cast<double>(r.communication.traffic.nodeBytes.total),
                                  static_cast<double>(r.communication.fromEarlier ? 1 : 0),
-                                 static_cast<double>(r.communication.messageSizeCutoff),
-                                 r.communication.setupSeconds};
+                                 static_cast<double>(r.communication.messageSizeCutoff)};
   for (const RightHandSideReport& column : r.rightHandSides) {
     numbers.insert(numbers.end(),
                    {static_cast<double>(column.reason), static_cast<double>(column.iterations),
