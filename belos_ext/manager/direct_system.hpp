@@ -43,13 +43,15 @@ class DirectSystem final : public LinearSystem<Types> {
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
   void reduce(ReductionBatch<Types>& batch) override {
-    monitor_.board(batch);
-    if (agreement_ != nullptr) agreement_->enter(batch);
-    if (measure_ != nullptr) measure_->enter(batch);
-    batch.reduce();
-    if (measure_ != nullptr) measure_->read(batch);
-    if (agreement_ != nullptr) agreement_->settle(batch);
-    monitor_.alight(batch);
+    reduceBy(batch, [&batch] { batch.reduce(); });
+  }
+  bool carries() const override { return operator_.embedded() != nullptr; }
+  Teuchos::RCP<const typename Types::Map> ghostMap() const override { return operator_.embedded()->ghostMap(); }
+  void carry(ReductionBatch<Types>& batch, const std::vector<CarriedVector<Types>>& vectors) override {
+    reduceBy(batch, [&] { operator_.embedded()->reduce({&batch}, vectors); });
+  }
+  void multiplyCarried(const MultiVector& in, const MultiVector& ghosts, MultiVector& out) override {
+    operator_.applyReceived(in, ghosts, out);
   }
   bool agreesOnState() const override { return agreement_ == nullptr || agreement_->onState(); }
   bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
@@ -69,6 +71,17 @@ class DirectSystem final : public LinearSystem<Types> {
   bool isNonsymmetric() const override { return monitor_.isNonsymmetric(); }
 
  private:
+  template <class Reduce>
+  void reduceBy(ReductionBatch<Types>& batch, const Reduce& reduce) {
+    monitor_.board(batch);
+    if (agreement_ != nullptr) agreement_->enter(batch);
+    if (measure_ != nullptr) measure_->enter(batch);
+    reduce();
+    if (measure_ != nullptr) measure_->read(batch);
+    if (agreement_ != nullptr) agreement_->settle(batch);
+    monitor_.alight(batch);
+  }
+
   PreconditionedOperator<Types>& operator_;
   Monitor<Types>& monitor_;
   int rightHandSide_;

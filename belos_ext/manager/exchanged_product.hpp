@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// The product with A in the way that "Communication Strategy" asks for, from solve to solve.
+/// The product with A in the way that "Communication Strategy" asks for, from solve to solve; and, for a method that
+/// asks for it, the product whose messages travel inside reductions.
 ///
 /// A plan depends on the maps of A alone. It is kept as plain data in the state cache, so that a solver made anew finds
 /// it; a solver that lives on keeps the product itself, with its messages, as long as A is on the same map objects.
@@ -11,6 +12,7 @@
 
 #include <Teuchos_CommHelpers.hpp>
 #include <Teuchos_RCP.hpp>
+#include <Teuchos_Time.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <chrono>
 #include <memory>
@@ -23,6 +25,7 @@
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/checksum.hpp"
+#include "tpetra_ext/operators/embedded_operator.hpp"
 #include "tpetra_ext/operators/exchange_traffic.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
@@ -44,31 +47,35 @@ class ExchangedProduct {
     // A class derived from it may compute its products in another way.
     if (object != nullptr && typeid(*object) == typeid(CrsMatrix))
       matrix_ = Teuchos::rcp_dynamic_cast<const CrsMatrix>(a);
-    if (product_.is_null()) return;
+    if (product_.is_null() && embedded_ == nullptr) return;
     if (matrix_.is_null() || matrix_->getDomainMap() != domain_ || matrix_->getColMap() != column_ ||
         !canExchange<Types>(*matrix_)) {
-      product_ = Teuchos::null;
-    } else if (matrix_.get() != &product_->matrix()) {
-      product_->exchangeMatrix(matrix_);
+      disconnect();
+      return;
     }
+    if (!product_.is_null() && matrix_.get() != &product_->matrix()) product_->exchangeMatrix(matrix_);
+    if (embedded_ != nullptr && matrix_.get() != &embedded_->matrix()) embedded_->exchangeMatrix(matrix_);
   }
 
   /// Begins a solve, with what is known of the operator. Local.
-  /// \param columns that will be multiplied together   \param op computes A's own products until the ranks agree
-  void open(const SolverOptions& options, int columns, PreconditionedOperator<Types>& op, SolveReport& report) {
+  /// \param columns that will be multiplied together   \param embeds whether products are to travel inside reductions
+  /// \param op computes A's own products until the ranks agree
+  void open(const SolverOptions& options, int columns, bool embeds, PreconditionedOperator<Types>& op,
+            SolveReport& report) {
     op_ = &op;
     op.exchangeProduct(Teuchos::null);
+    op.embedProduct(nullptr);
     keep_ = options.stateCache;
     settled_ = false;
     fromEarlier_ = false;
     complaint_.clear();
     sent_ = {};
     report.communication.strategy = toString(options.communicationStrategy);
-    takes_ = options.communicationStrategy != CommunicationStrategy::Application;
+    takes_ = embeds || options.communicationStrategy != CommunicationStrategy::Application;
     if (takes_) complaint_ = whyNot();
     takes_ = takes_ && complaint_.empty();
     if (!takes_) return drop();
-    const ExchangeWanted wanted = wantedFor(options, columns);
+    const ExchangeWanted wanted = wantedFor(options, columns, embeds);
     if (!(wanted == wanted_)) drop();
     wanted_ = wanted;
     if (kept_ == nullptr) kept_ = findByMyMaps();
@@ -79,7 +86,7 @@ class ExchangedProduct {
     Checksum checksum;
     if (takes_) checksum.add(toString(wanted_.strategy));
     if (kept_ != nullptr) checksum.add(kept_->checksum());
-    checksum.add(static_cast<std::uint64_t>(product_.is_null() ? 0 : 1));
+    checksum.add(static_cast<std::uint64_t>((product_.is_null() ? 0 : 1) + (embedded_ == nullptr ? 0 : 2)));
     return checksum.value();
   }
 
@@ -90,9 +97,11 @@ class ExchangedProduct {
     settled_ = true;
     fromEarlier_ = (same && kept_ != nullptr) || findByAllMaps();
     if (!fromEarlier_ && !make()) return;
-    if (product_.is_null() && kept_->tuned.exchange != nullptr) connect();
+    connect();
     if (!product_.is_null()) sent_ = product_->counters();
+    if (embedded_ != nullptr) carried_ = embedded_->counters();
     op_->exchangeProduct(product_);
+    op_->embedProduct(embedded_);
   }
 
   /// Ends a solve: tells the report. Local.
@@ -108,6 +117,9 @@ class ExchangedProduct {
       told.reason = "the operator's own: the solve ended before its first reduction";
       return;
     }
+    told.fromEarlier = fromEarlier_;
+    if (embedded_ != nullptr) tellEmbedded(told.embedded);
+    if (wanted_.strategy == CommunicationStrategy::Application) return;
     const TunedExchange& tuned = kept_->tuned;
     told.used = tuned.name;
     told.reason = tuned.reason;
@@ -115,7 +127,6 @@ class ExchangedProduct {
     told.ranksPerNode = tuned.exchange == nullptr ? 0 : tuned.largestNode;
     const bool cuts = wanted_.strategy == CommunicationStrategy::Optimal || !tuned.candidates.empty();
     told.messageSizeCutoff = cuts ? tuned.eagerLimit : 0;
-    told.fromEarlier = fromEarlier_;
     told.setupSeconds = tuned.setupSeconds;
     told.paidBackBy = tuned.paidBackBy();
     for (const ExchangeCandidate& one : tuned.candidates) told.tried.emplace_back(one.name, one.seconds);
@@ -127,14 +138,14 @@ class ExchangedProduct {
 
   /// Lets go of product and plan; the state cache keeps its own. Local.
   void drop() {
-    product_ = Teuchos::null;
+    disconnect();
     kept_.reset();
     wanted_ = {};
   }
 
   /// The state cache forgets, too. Local.
   void forget() {
-    if (wanted_.strategy != CommunicationStrategy::Application) {
+    if (wanted_.embeds || wanted_.strategy != CommunicationStrategy::Application) {
       StateCache& cache = StateCache::instance();
       if (const auto maps = knownExchange<MapsOfAll>(wanted_.keyOfMyMaps(), mapsName))
         cache.erase(wanted_.key(maps->value));
@@ -144,6 +155,20 @@ class ExchangedProduct {
   }
 
  private:
+  void tellEmbedded(EmbeddedReport& told) const {
+    const EmbeddingFacts& facts = kept_->embedded.facts;
+    told.used = true;
+    told.mapping = toString(wanted_.mapping);
+    told.messages = facts.messages;
+    told.neighbours = facts.neighbours;
+    told.meanNeighbours = facts.meanNeighbours;
+    told.halo = facts.halo;
+    told.values = facts.values;
+    told.setupSeconds = kept_->embedded.setupSeconds;
+    told.reductions = embedded_->counters().exchanges - carried_.exchanges;
+    told.columns = embedded_->counters().columns - carried_.columns;
+  }
+
   static constexpr const char* planName = "communication plan";
   static constexpr const char* mapsName = "maps of all";
 
@@ -154,7 +179,7 @@ class ExchangedProduct {
     return "";
   }
 
-  ExchangeWanted wantedFor(const SolverOptions& options, int columns) {
+  ExchangeWanted wantedFor(const SolverOptions& options, int columns, bool embeds) {
     const CommunicationStrategy strategy = options.communicationStrategy;
     const bool tuned = strategy == CommunicationStrategy::Tuned;
     const Map& domain = *matrix_->getDomainMap();
@@ -171,14 +196,18 @@ class ExchangedProduct {
             maps_,
             static_cast<long long>(domain.getGlobalNumElements()),
             domain.getComm()->getSize(),
-            domain.getComm()->getRank()};
+            domain.getComm()->getRank(),
+            embeds,
+            embeds ? options.hypercubeMapping : HypercubeMapping::None};
   }
 
   /// The plan for the maps of all ranks, or null where it is not here. Local.
   std::shared_ptr<const KeptExchange> find(std::uint64_t mapsOfAll) const {
     auto found = knownExchange<KeptExchange>(wanted_.key(mapsOfAll), planName);
-    const bool needsFit = found != nullptr && found->tuned.exchange != nullptr;
-    if (needsFit && !NodeAwareOperator<Types>::fits(matrix_.get(), found->tuned.exchange.get())) return nullptr;
+    if (found == nullptr) return nullptr;
+    for (const auto& exchange : {found->tuned.exchange, found->embedded.exchange}) {
+      if (exchange != nullptr && !NodeAwareOperator<Types>::fits(matrix_.get(), exchange.get())) return nullptr;
+    }
     return found;
   }
 
@@ -193,7 +222,7 @@ class ExchangedProduct {
   /// Whether all ranks have one and the same plan for the maps of all; it is then to be used. Collective, two
   /// reductions.
   bool findByAllMaps() {
-    product_ = Teuchos::null;
+    disconnect();
     kept_.reset();
     const Teuchos::Comm<int>& comm = *domain_->getComm();
     const auto mine = static_cast<unsigned long long>(maps_) * (2ULL * static_cast<unsigned>(comm.getRank()) + 1);
@@ -232,6 +261,7 @@ class ExchangedProduct {
   }
 
   TunedExchange exchange() const {
+    if (wanted_.strategy == CommunicationStrategy::Application) return {};
     const topology::PlanOptions plan = planOptions();
     if (wanted_.strategy != CommunicationStrategy::Tuned) {
       return exchangeBy<Types>(*matrix_, plan, wanted_.ranksPerNode);
@@ -243,27 +273,52 @@ class ExchangedProduct {
     return tuneExchange<Types>(matrix_, tuning);
   }
 
+  Embedding embed() const {
+    const auto& comm = *domain_->getComm();
+    const double began = Teuchos::Time::wallTime();
+    Embedding made;
+    made.exchange = embeddedExchange<Types>(*matrix_, topology::naturalPositions(comm.getSize()));
+    made.facts = factsOf(*made.exchange, comm);
+    const double mine = Teuchos::Time::wallTime() - began;
+    Teuchos::reduceAll<int, double>(comm, Teuchos::REDUCE_MAX, 1, &mine, &made.setupSeconds);
+    return made;
+  }
+
+  /// The products that there are plans for, where they are missing. Collective where one is.
   void connect() {
-    product_ = Teuchos::rcp(new NodeAwareOperator<Types>(matrix_, kept_->tuned.exchange,
-                                                         typename NodeAwareOperator<Types>::FitsOnAllRanks()));
+    if (product_.is_null() && kept_->tuned.exchange != nullptr) {
+      product_ = Teuchos::rcp(new NodeAwareOperator<Types>(matrix_, kept_->tuned.exchange,
+                                                           typename NodeAwareOperator<Types>::FitsOnAllRanks()));
+    }
+    if (embedded_ == nullptr && kept_->embedded.exchange != nullptr) {
+      embedded_ = std::make_shared<EmbeddedOperator<Types>>(matrix_, kept_->embedded.exchange);
+    }
+  }
+
+  void disconnect() {
+    product_ = Teuchos::null;
+    embedded_.reset();
   }
 
   /// Makes a plan and keeps it, after findByAllMaps(). False, on all ranks, where there can be none. Collective.
   bool make() {
     TunedExchange made;
+    Embedding embedding;
     try {
       made = exchange();
+      if (wanted_.embeds) embedding = embed();
     } catch (const std::invalid_argument& error) {
       complaint_ = error.what();
       return false;
     }
     auto number = static_cast<long long>(std::chrono::system_clock::now().time_since_epoch().count());
     Teuchos::broadcast<int, long long>(*domain_->getComm(), 0, 1, &number);
-    const auto plan = std::make_shared<KeptExchange>(std::move(made), Traffic(), static_cast<std::uint64_t>(number));
+    const auto plan =
+        std::make_shared<KeptExchange>(std::move(made), embedding, Traffic(), static_cast<std::uint64_t>(number));
     kept_ = plan;
     if (plan->tuned.exchange != nullptr) {
       connect();
-      kept_ = std::make_shared<KeptExchange>(plan->tuned, trafficOfAProduct(*product_), plan->checksum());
+      kept_ = std::make_shared<KeptExchange>(plan->tuned, embedding, trafficOfAProduct(*product_), plan->checksum());
     }
     if (!keep_) return true;
     keepExchange(wanted_.key(mapsOfAll_), planName, kept_);
@@ -284,7 +339,9 @@ class ExchangedProduct {
   ExchangeWanted wanted_;  ///< what kept_ is for
   std::shared_ptr<const KeptExchange> kept_;
   Teuchos::RCP<NodeAwareOperator<Types>> product_;  ///< null: none yet, or the matrix' own is the one to use
+  std::shared_ptr<EmbeddedOperator<Types>> embedded_;  ///< null: none yet, or none wanted
   topology::ExchangeCounters sent_;                 ///< by the product before this solve
+  topology::ExchangeCounters carried_;                 ///< inside reductions before this solve
 };
 
 }  // namespace capstan

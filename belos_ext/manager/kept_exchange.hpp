@@ -11,24 +11,34 @@
 
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
+#include "tpetra_ext/operators/embedded_operator.hpp"
 #include "tpetra_ext/operators/traffic.hpp"
 #include "tpetra_ext/operators/tuned_exchange.hpp"
 
 namespace capstan {
 
+/// A plan of products that travel inside reductions.
+struct Embedding {
+  std::shared_ptr<const MatrixExchange> exchange;  ///< null: none
+  EmbeddingFacts facts;
+  double setupSeconds = 0;
+};
+
 /// A plan, or the choice of one, as the state cache keeps it.
 class KeptExchange final : public KeptObject {
  public:
   /// \param number the same on all ranks, and another one each time a plan is made
-  KeptExchange(TunedExchange exchange, const Traffic& ofAProduct, std::uint64_t number)
-      : tuned(std::move(exchange)), traffic(ofAProduct), number_(number) {}
+  KeptExchange(TunedExchange exchange, Embedding embedded, const Traffic& ofAProduct, std::uint64_t number)
+      : tuned(std::move(exchange)), embedded(std::move(embedded)), traffic(ofAProduct), number_(number) {}
 
   std::uint64_t checksum() const override { return number_; }
   std::size_t bytes() const override {
-    return sizeof(*this) + (tuned.exchange == nullptr ? 0 : tuned.exchange->bytes());
+    return sizeof(*this) + (tuned.exchange == nullptr ? 0 : tuned.exchange->bytes()) +
+           (embedded.exchange == nullptr ? 0 : embedded.exchange->bytes());
   }
 
   const TunedExchange tuned;
+  const Embedding embedded;
   const Traffic traffic;  ///< of a product with one column
 
  private:
@@ -54,10 +64,13 @@ struct ExchangeWanted {
   std::uint64_t maps = 0;
   long long rows = 0;
   int ranks = 1, rank = 0;
+  bool embeds = false;
+  HypercubeMapping mapping = HypercubeMapping::None;  ///< where it embeds
 
   bool operator==(const ExchangeWanted& o) const {
     return strategy == o.strategy && ranksPerNode == o.ranksPerNode && cutoff == o.cutoff && columns == o.columns &&
-           entries == o.entries && maps == o.maps && rows == o.rows && ranks == o.ranks && rank == o.rank;
+           entries == o.entries && maps == o.maps && rows == o.rows && ranks == o.ranks && rank == o.rank && embeds == o.embeds &&
+           mapping == o.mapping;
   }
   /// Of the plan; the same on all ranks but for the rank's number.
   StateKey key(std::uint64_t mapsOfAll) const { return keyOf("communication plan", mapsOfAll); }
@@ -65,8 +78,9 @@ struct ExchangeWanted {
   StateKey keyOfMyMaps() const { return keyOf("maps of a communication plan", maps); }
   StateKey keyOf(const char* what, std::uint64_t number) const {
     return {"",
-            fmt::format("{}: {}, {} ranks per node, cutoff {}, {} columns, {} entries, rank {}, maps {:x}", what,
-                        toString(strategy), ranksPerNode, cutoff, columns, entries, rank, number),
+            fmt::format("{}: {}, {} ranks per node, cutoff {}, {} columns, {} entries, rank {}, maps {:x}{}", what,
+                        toString(strategy), ranksPerNode, cutoff, columns, entries, rank, number,
+                        embeds ? ", embedded, mapping " + toString(mapping) : ""),
             rows, ranks};
   }
 };

@@ -95,10 +95,16 @@ class Lockstep {
     }
     void reduce(ReductionBatch<Types>& b) override {
       if (owner.running_ != this) return b.reduce();
-      if (residualMeasure != nullptr) residualMeasure->enter(b);
-      batch = &b;
-      wait(Request::Reduce);
-      if (residualMeasure != nullptr) residualMeasure->read(b);
+      reduceWith(b, {});
+    }
+    bool carries() const override { return owner.operator_.embedded() != nullptr; }
+    Teuchos::RCP<const typename Types::Map> ghostMap() const override { return owner.operator_.embedded()->ghostMap(); }
+    void carry(ReductionBatch<Types>& b, const std::vector<CarriedVector<Types>>& vectors) override {
+      if (owner.running_ != this) return owner.operator_.embedded()->reduce({&b}, vectors);
+      reduceWith(b, vectors);
+    }
+    void multiplyCarried(const MultiVector& from, const MultiVector& others, MultiVector& to) override {
+      owner.operator_.applyReceived(from, others, to);
     }
     PendingReduction<Types> start(ReductionBatch<Types>& b) override {
       if (owner.running_ != this) return b.start();
@@ -128,6 +134,13 @@ class Lockstep {
     bool annihilatesConstants() const override { return owner.monitor_.annihilatesConstants(); }
     bool isNonsymmetric() const override { return owner.monitor_.isNonsymmetric(); }
 
+    void reduceWith(ReductionBatch<Types>& b, const std::vector<CarriedVector<Types>>& vectors) {
+      if (residualMeasure != nullptr) residualMeasure->enter(b);
+      batch = &b;
+      carried = &vectors;
+      wait(Request::Reduce);
+      if (residualMeasure != nullptr) residualMeasure->read(b);
+    }
     void wait(Request r) {
       request = r;
       fiber->pause();
@@ -142,6 +155,7 @@ class Lockstep {
     const MultiVector* in = nullptr;
     MultiVector* out = nullptr;
     ReductionBatch<Types>* batch = nullptr;
+    const std::vector<CarriedVector<Types>>* carried = nullptr;  ///< what travels inside the reduction
     PendingReduction<Types> pending;
     RightHandSideProgress<Types> progress;
     bool goOn = true;
@@ -212,7 +226,13 @@ class Lockstep {
     const auto batches = batchesOf(lanes);
     monitor_.board(*batches.front());
     if (agreement_ != nullptr) agreement_->enter(*batches.front());
-    ReductionBatch<Types>::reduceTogether(batches);
+    carried_.clear();
+    for (const Lane* lane : lanes) carried_.insert(carried_.end(), lane->carried->begin(), lane->carried->end());
+    if (carried_.empty()) {
+      ReductionBatch<Types>::reduceTogether(batches);
+    } else {
+      operator_.embedded()->reduce(batches, carried_);
+    }
     if (agreement_ != nullptr) agreement_->settle(*batches.front());
     monitor_.alight(*batches.front());
     for (Lane* lane : lanes) lane->request = Request::None;
@@ -243,6 +263,7 @@ class Lockstep {
   Monitor<Types>& monitor_;
   int first_;
   std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<CarriedVector<Types>> carried_;
   Lane* running_ = nullptr;  ///< the lane whose fiber runs, if one does
   LockstepStorage<Types>& storage_;
   Agreement<Types>* agreement_;

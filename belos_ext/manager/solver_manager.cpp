@@ -285,7 +285,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   // Enlarged CG multiplies blocks of its own; other methods those of right-hand sides that advance together.
   const int width =
       method_.takes("Enlarging Factor") ? options.enlargingFactor : static_cast<int>(std::min(together, stops.size()));
-  exchanged_->open(options, width, *operator_, report_);
+  exchanged_->open(options, width, method_.takes("Hypercube Mapping"), *operator_, report_);
   Checksum earlier;
   earlier.add(checksumOf(known));
   earlier.add(guesses_->checksum());

@@ -154,6 +154,18 @@ std::string toString(CommunicationStrategy strategy) {
   throw std::logic_error("CommunicationStrategy out of range");
 }
 
+std::string toString(HypercubeMapping mapping) {
+  switch (mapping) {
+    case HypercubeMapping::None:
+      return "none";
+    case HypercubeMapping::Klr:
+      return "klr";
+    case HypercubeMapping::Klf:
+      return "klf";
+  }
+  throw std::logic_error("HypercubeMapping out of range");
+}
+
 std::string toString(const ResidualReplacement& replacement) {
   switch (replacement.mode) {
     case ResidualReplacement::Mode::Auto:

@@ -57,6 +57,8 @@ enum class InitialResidual { Computed, ZeroGuess };
 enum class KeepBasis { Auto, On, Off };
 
 /// How the messages of a product with A travel.
+/// Who stands where in the hypercube of an embedded exchange.
+enum class HypercubeMapping { None, Klr, Klf };
 enum class CommunicationStrategy { Application, Standard, TwoStep, ThreeStep, Optimal, Tuned };
 
 struct ResidualReplacement {
@@ -129,6 +131,7 @@ struct SolverOptions {
   CommunicationStrategy communicationStrategy = CommunicationStrategy::Application;
   int ranksPerNode = 0;       ///< 0: as MPI tells
   int messageSizeCutoff = 0;  ///< bytes; 0: automatic
+  HypercubeMapping hypercubeMapping = HypercubeMapping::Klr;
 
   // Output.
   int verbosity = 0;                        ///< bits of Belos::MsgType
@@ -161,6 +164,7 @@ std::string toString(InitialResidual residual);
 std::string toString(EnlargedForm form);
 std::string toString(RowSplitting splitting);
 std::string toString(CommunicationStrategy strategy);
+std::string toString(HypercubeMapping mapping);
 std::string toString(const ResidualReplacement& replacement);
 std::string toString(const InitialGuess& guess);
 std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits

@@ -11,12 +11,15 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "belos_ext/convergence/residual_measure.hpp"
 #include "tpetra_ext/operators/block_kernels.hpp"
 #include "tpetra_ext/operators/diagonal_rows.hpp"
+#include "tpetra_ext/operators/embedded_operator.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -44,11 +47,32 @@ class LinearSystem {
   /// solve, in which the ranks compare what they bring. Collective.
   virtual PendingReduction<Types> start(ReductionBatch<Types>& batch) { return batch.start(); }
 
-  /// out = A in, then the reduction: in one call, so that a system that can carries the messages of the product inside
-  /// those of the reduction. The batch may hold products with `out`. Collective.
+  /// out = A in, then the reduction, in one call. The batch may hold products with `out`. Collective.
   virtual void applyAndReduce(const MultiVector& in, MultiVector& out, ReductionBatch<Types>& batch) {
     act(Action::Operator, in, out);
     reduce(batch);
+  }
+
+  /// Whether what a product with A needs of other ranks can travel inside reductions, as carry() does it. Known, and the
+  /// same on all ranks, after the first reduction of a solve.
+  virtual bool carries() const { return false; }
+
+  /// Of what the ranks need of others, where carries(). Local.
+  virtual Teuchos::RCP<const typename Types::Map> ghostMap() const {
+    throw std::logic_error("LinearSystem: nothing is carried");
+  }
+
+  /// One reduction of the batch, which may be empty, and in the same messages to every rank what it needs of these
+  /// vectors. Where carries(). Collective.
+  virtual void carry(ReductionBatch<Types>& batch, const std::vector<CarriedVector<Types>>& vectors) {
+    static_cast<void>(batch), static_cast<void>(vectors);
+    throw std::logic_error("LinearSystem: nothing is carried");
+  }
+
+  /// out = A in, where what this rank needs of others is there, on ghostMap(); n x 1. Where carries(). Local.
+  virtual void multiplyCarried(const MultiVector& in, const MultiVector& ghosts, MultiVector& out) {
+    static_cast<void>(in), static_cast<void>(ghosts), static_cast<void>(out);
+    throw std::logic_error("LinearSystem: nothing is carried");
   }
 
   /// The end of an iteration or block: status tests and output see the recursive residual norm and, on demand, the

@@ -8,6 +8,7 @@
 #include "belos_ext/solvers/bicgstab/bicgstab.hpp"
 #include "belos_ext/solvers/bicgstab/pipelined_bicgstab.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
+#include "belos_ext/solvers/embedded_cg/embedded_cg.hpp"
 #include "belos_ext/solvers/enlarged_cg/enlarged_cg.hpp"
 #include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
@@ -87,6 +88,11 @@ std::vector<Row<Types>> rows() {
         RecursiveNorm::Residual, symmetric + Names{"Enlarging Factor", "Enlarged Form", "Residual Splitting"},
         EnlargedCg<Types>::cost},
        make<Types, EnlargedCg<Types>>},
+      {{"CAPSTAN CG EMBEDDED", "capstan_embedded_cg",
+        "conjugate gradients, the halo exchange inside the one reduction of an iteration",
+        "Selvitopi, Ozdal, Aykanat 2015; Chen and Carson 2020", Family::ConjugateGradients, true, false,
+        RecursiveNorm::Residual, symmetric + Names{"Hypercube Mapping"}, EmbeddedCg<Types>::cost},
+       make<Types, EmbeddedCg<Types>>},
       {{"CAPSTAN BICGSTAB",
         "capstan_bicgstab",
         "BiCGStab, two reductions an iteration",

@@ -136,6 +136,18 @@ nlohmann::json trafficJson(const SentByRanks& messages, const SentByRanks& bytes
   return {{"messages", both(messages)}, {"bytes", both(bytes)}};
 }
 
+nlohmann::json embeddedJson(const EmbeddedReport& embedded) {
+  if (!embedded.used) return nullptr;
+  return {{"mapping", embedded.mapping},
+          {"messages_of_a_reduction", embedded.messages},
+          {"neighbours", {{"most", embedded.neighbours}, {"mean", embedded.meanNeighbours}}},
+          {"halo_values", embedded.halo},
+          {"values_sent", embedded.values},
+          {"setup_seconds", embedded.setupSeconds},
+          {"reductions", embedded.reductions},
+          {"columns", embedded.columns}};
+}
+
 nlohmann::json communicationJson(const CommunicationReport& communication) {
   nlohmann::json tried = nlohmann::json::object();
   for (const auto& [name, seconds] : communication.tried) tried[name] = seconds;
@@ -152,6 +164,7 @@ nlohmann::json communicationJson(const CommunicationReport& communication) {
           {"tried_seconds", tried},
           {"products", communication.products},
           {"columns", communication.columns},
+          {"embedded", embeddedJson(communication.embedded)},
           {"between_nodes", trafficJson(traffic.networkMessages, traffic.networkBytes)},
           {"within_nodes", trafficJson(traffic.nodeMessages, traffic.nodeBytes)}};
 }

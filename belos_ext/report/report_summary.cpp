@@ -112,6 +112,21 @@ void printCommunication(std::ostream& out, const SolveReport& report) {
   out << '\n';
 }
 
+/// "halo exchange inside the all-reduce: ...": what it sends, and what it saves.
+void printEmbedded(std::ostream& out, const SolveReport& report) {
+  const EmbeddedReport& e = report.communication.embedded;
+  if (!e.used || report.ranks == 1) return;
+  out << front(report)
+      << fmt::format(
+             "halo exchange inside the all-reduce: {} messages of a rank in a reduction, in place of these and up to {} "
+             "to its neighbours ({:.3g} on average); {:.3g} values sent by a rank for {:.3g} that it needs; {} of {} "
+             "reductions carried {} vectors; {}\n",
+             e.messages, e.neighbours, e.meanNeighbours, e.values, e.halo, e.reductions, report.reductionsBlocking,
+             e.columns,
+             report.communication.fromEarlier ? "plan of an earlier solve"
+                                              : fmt::format("plan made in {:.3g} s", e.setupSeconds));
+}
+
 void warn(const SolveReport& report, bool lossOfAccuracy, std::ostream& out) {
   if (lossOfAccuracy) {
     out << front(report) << "warning: loss of accuracy: the computed residual stays at " << report.trueResidual
@@ -205,6 +220,7 @@ void publish(const SolveReport& report, const SolverOptions& options, bool lossO
     printApplications(out, report);
     printGuess(out, report);
     printCommunication(out, report);
+    printEmbedded(out, report);
   }
   if ((options.verbosity & Belos::TimingDetails) != 0) printSeconds(out, report);
 }

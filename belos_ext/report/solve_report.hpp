@@ -64,6 +64,20 @@ struct ProgressReport {
   double overlap = std::numeric_limits<double>::quiet_NaN();
 };
 
+/// Products whose messages travel inside reductions. Means and maxima are over the ranks.
+struct EmbeddedReport {
+  bool used = false;
+  std::string mapping;        ///< "Hypercube Mapping"
+  int messages = 0;           ///< a reduction takes, of the rank that sends most
+  int neighbours = 0;         ///< ranks that a rank would send to in a halo exchange of its own; the most
+  double meanNeighbours = 0;  ///< the mean
+  double halo = 0;            ///< values a rank needs for a product; the mean
+  double values = 0;          ///< values a rank sends in a reduction for a product; the mean
+  double setupSeconds = 0;    ///< what the plan took when it was made, on the rank where it took longest
+  long reductions = 0;        ///< that carried something in this solve
+  long columns = 0;           ///< vectors they carried
+};
+
 /// How the messages of products with A travelled ("Communication Strategy").
 struct CommunicationReport {
   std::string strategy = "application";  ///< as asked for
@@ -83,6 +97,7 @@ struct CommunicationReport {
   long products = 0;                                  ///< with the plan in this solve
   long columns = 0;                                   ///< of these together
   Traffic traffic;  ///< of these: the messages of one product were counted as they were sent, on all ranks
+  EmbeddedReport embedded;
 };
 
 /// One point of the residual history: the scaled recursive residual after an iteration.

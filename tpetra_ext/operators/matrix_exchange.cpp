@@ -10,6 +10,7 @@
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/topology/exchange/distributed_embedding.hpp"
 
 namespace capstan {
 namespace {
@@ -75,7 +76,7 @@ std::size_t MatrixExchange::bytes() const {
     numbers += step.sends.peers.size() + step.sends.entries.size() + step.sources.size() + step.begin.size();
     numbers += step.sends.begin.size() * sizeof(std::size_t) / sizeof(LocalIndex);
   }
-  return sizeof(*this) + numbers * sizeof(LocalIndex);
+  return sizeof(*this) + numbers * sizeof(LocalIndex) + (embedded == nullptr ? 0 : embedded->bytes());
 }
 
 template <class Types>
@@ -123,13 +124,26 @@ MatrixPattern<Types>::MatrixPattern(const CrsMatrix& a, int ranksPerNode) {
 }
 
 template <class Types>
+std::shared_ptr<MatrixExchange> MatrixPattern<Types>::made(topology::RankPlan plan) const {
+  auto exchange = std::make_shared<MatrixExchange>();
+  exchange->plan = std::move(plan);
+  exchange->columnSource = columnSource_;
+  exchange->maps = maps_;
+  exchange->mapsOfAll = mapsOfAll_;
+  return exchange;
+}
+
+template <class Types>
 std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::exchange(const topology::PlanOptions& options) const {
-  auto made = std::make_shared<MatrixExchange>();
-  made->plan = pattern_->plan(options);
-  made->columnSource = columnSource_;
-  made->maps = maps_;
-  made->mapsOfAll = mapsOfAll_;
-  return made;
+  return made(pattern_->plan(options));
+}
+
+template <class Types>
+std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::embedding(const topology::Positions& positions) const {
+  auto exchange = made(pattern_->plan({}));
+  exchange->embedded = std::make_shared<const topology::EmbeddedPlan>(
+      topology::embeddedPlan(pattern_->channel(), positions, pattern_->pattern()));
+  return exchange;
 }
 
 #define CAPSTAN_MATRIX_EXCHANGE(S, LO, GO, NO)                                                                \

@@ -11,6 +11,7 @@
 
 #include "tpetra_ext/topology/exchange/distributed_pattern.hpp"
 #include "tpetra_ext/topology/exchange_plan.hpp"
+#include "tpetra_ext/topology/hypercube/embedded_plan.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -26,6 +27,8 @@ struct MatrixExchange {
   std::uint64_t maps = 0;
   /// Of all ranks' maps: the same on all, so that parts which belong together can be told.
   std::uint64_t mapsOfAll = 0;
+  /// The plan of a reduction that brings the same values; null: none is made.
+  std::shared_ptr<const topology::EmbeddedPlan> embedded;
 
   /// Of memory. Local.
   std::size_t bytes() const;
@@ -51,9 +54,16 @@ class MatrixPattern {
   /// topology::DistributedPattern::plan().
   std::shared_ptr<const MatrixExchange> exchange(const topology::PlanOptions& options) const;
 
+  /// A standard plan, and one of a reduction that carries the values. The positions are the same on all ranks. Throws
+  /// std::invalid_argument where they are no permutation of the ranks. Collective.
+  std::shared_ptr<const MatrixExchange> embedding(const topology::Positions& positions) const;
+
   const topology::NodeMap& nodes() const { return pattern_->map(); }
+  const topology::DistributedPattern& pattern() const { return *pattern_; }
 
  private:
+  std::shared_ptr<MatrixExchange> made(topology::RankPlan plan) const;
+
   std::vector<topology::LocalIndex> columnSource_;
   std::uint64_t maps_ = 0, mapsOfAll_ = 0;
   std::unique_ptr<topology::DistributedPattern> pattern_;

@@ -57,6 +57,12 @@ class NodeAwareOperator final : public Types::Operator {
              Scalar alpha = Teuchos::ScalarTraits<Scalar>::one(),
              Scalar beta = Teuchos::ScalarTraits<Scalar>::zero()) const override;
 
+  /// What others own of X: row k is value k of the rank's needs, the columns side by side.
+  using Received = typename topology::BlockExchange<Types>::Received;
+  /// Y = A X, where what others own of X is there already. X and Y are evenly spaced, and share no memory. Throws
+  /// std::invalid_argument where the sizes differ from the matrix' and the plan's. Local.
+  void applyReceived(const MultiVector& X, const Received& received, MultiVector& Y) const;
+
   const MatrixExchange& exchange() const { return *exchange_; }
   const CrsMatrix& matrix() const { return *a_; }
   /// What this rank has sent for products so far. Local.

@@ -126,18 +126,31 @@ void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) 
   precondition(left_, product, w);
 }
 
+/// product() is a product with A of so many columns.
 template <class Types>
-void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w) {
-  requireDistinct(&v, &w, "applyA");
+template <class Product>
+void PreconditionedOperator<Types>::multiply(std::size_t columns, const Product& product) {
   const RunningTimer timer(operatorTimer_);
   const double begin = Teuchos::Time::wallTime();
   pollReductions();
-  product_->apply(v, w);
+  product();
   pollReductions();
   cost_.operatorSeconds += Teuchos::Time::wallTime() - begin;
   ++cost_.operatorApplications;
-  cost_.operatorColumns += static_cast<long>(v.getNumVectors());
-  eventLog().record(EventKind::OperatorApply, static_cast<long>(v.getNumVectors()));
+  cost_.operatorColumns += static_cast<long>(columns);
+  eventLog().record(EventKind::OperatorApply, static_cast<long>(columns));
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w) {
+  requireDistinct(&v, &w, "applyA");
+  multiply(v.getNumVectors(), [&] { product_->apply(v, w); });
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::applyReceived(const MultiVector& v, const MultiVector& ghosts, MultiVector& w) {
+  requireDistinct(&v, &w, "applyReceived");
+  multiply(v.getNumVectors(), [&] { embedded_->multiply(v, ghosts, w); });
 }
 
 template <class Types>

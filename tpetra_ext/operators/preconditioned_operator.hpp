@@ -6,10 +6,12 @@
 #include <Teuchos_RCP.hpp>
 #include <Teuchos_Time.hpp>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "tpetra_ext/operators/diagonal_rows.hpp"
+#include "tpetra_ext/operators/embedded_operator.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -52,6 +54,14 @@ class PreconditionedOperator {
   /// timed as before. Throws std::invalid_argument where the sizes differ. Local; call it alike on every rank.
   void exchangeProduct(Teuchos::RCP<const Operator> product);
 
+  /// What a product needs of other ranks may travel inside reductions from now on; null: not. Of the same matrix. Local;
+  /// call it alike on every rank.
+  void embedProduct(std::shared_ptr<EmbeddedOperator<Types>> embedded) { embedded_ = std::move(embedded); }
+  EmbeddedOperator<Types>* embedded() const { return embedded_.get(); }
+
+  /// w = A v by embedded(), with what others own of v. Counted and timed as applyA(). Local.
+  void applyReceived(const MultiVector& v, const MultiVector& ghosts, MultiVector& w);
+
   /// w = L^-1 A R^-1 v. v and w are different vectors.
   void apply(const MultiVector& v, MultiVector& w);
 
@@ -92,6 +102,8 @@ class PreconditionedOperator {
   void resetCost() { cost_ = {}; }
 
  private:
+  template <class Product>
+  void multiply(std::size_t columns, const Product& product);
   MultiVector& scratch(std::vector<Teuchos::RCP<MultiVector>>& kept, const Teuchos::RCP<const typename Types::Map>& map,
                        std::size_t columns);
   /// A side's preconditioner, and how many columns it has first seen of several; 0: none yet.
@@ -104,6 +116,7 @@ class PreconditionedOperator {
 
   Teuchos::RCP<const Operator> A_;
   Teuchos::RCP<const Operator> product_;  // A_, or what stands in for it
+  std::shared_ptr<EmbeddedOperator<Types>> embedded_;
   DiagonalRows<Types> diagonalRows_;
   bool diagonalRowsWanted_ = false;
   bool diagonalPreconditioner_ = false;

@@ -55,6 +55,9 @@ struct ReductionBatch<Types>::Impl {
   void evaluate(const char* call);
   static int pack(const std::vector<ReductionBatch*>& batches, const char* call);
   static void unpackNothing(const std::vector<ReductionBatch*>& batches);
+  /// send(carrier, count) sums what the batches hold, packed in the carrier.
+  template <class Send>
+  static void reduceBy(const std::vector<ReductionBatch*>& batches, const Send& send);
 };
 
 template <class Types>
@@ -240,17 +243,32 @@ void ReductionBatch<Types>::Impl::unpackNothing(const std::vector<ReductionBatch
 }
 
 template <class Types>
-void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& batches) {
+template <class Send>
+void ReductionBatch<Types>::Impl::reduceBy(const std::vector<ReductionBatch*>& batches, const Send& send) {
   if (batches.empty()) return;
-  const int total = Impl::pack(batches, "reduceTogether");
-  auto& carrier = *batches.front()->impl_->storage;
+  const int total = pack(batches, "reduceTogether");
+  Storage& carrier = *batches.front()->impl_->storage;
   try {
-    carrier.allReduce.run(carrier.packed.data(), total);
+    send(carrier, total);
   } catch (...) {
-    Impl::unpackNothing(batches);
+    unpackNothing(batches);
     throw;
   }
   carrier.reductionEnded(false);
+}
+
+template <class Types>
+void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& batches) {
+  Impl::reduceBy(batches, [](auto& carrier, int total) { carrier.allReduce.run(carrier.packed.data(), total); });
+}
+
+template <class Types>
+void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& batches, Summation<Scalar>& summation) {
+  Impl::reduceBy(batches, [&summation](auto& carrier, int total) {
+    ++counters().blocking;
+    const CounterTimer timer(counters().waitSeconds);
+    summation.sum(carrier.packed.data(), total);
+  });
 }
 
 template <class Types>

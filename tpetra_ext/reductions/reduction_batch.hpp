@@ -14,6 +14,17 @@
 
 namespace capstan {
 
+/// Sums numbers over the ranks in a way of its own, in place of MPI_Allreduce.
+template <class Scalar>
+class Summation {
+ public:
+  /// data[0..count) <- its sum over all ranks, the same on each. Collective, also for count == 0.
+  virtual void sum(Scalar* data, int count) = 0;
+
+ protected:
+  ~Summation() = default;
+};
+
 /// Collects local products and reduces them together.
 ///
 /// Use: add products, each of which returns the Slot of its result; reduce(), or start() and later wait(); read the
@@ -88,6 +99,10 @@ class ReductionBatch {
 
   /// Reduces several batches over the same communicator in one message, with one fence. Collective.
   static void reduceTogether(const std::vector<ReductionBatch*>& batches);
+
+  /// The same by a summation over the same ranks, which is called once, also where there is nothing to sum. It counts
+  /// as a blocking reduction. Collective; throws what the summation throws.
+  static void reduceTogether(const std::vector<ReductionBatch*>& batches, Summation<Scalar>& summation);
 
   /// The same without waiting: one handle for each batch, in their order. The first wait() completes all of them.
   /// Collective.

@@ -46,7 +46,8 @@
 
 namespace capstan {
 
-template <class Types>
+/// \tparam Product how s = A p comes by what it needs of other ranks; embedded_cg.hpp has another one
+template <class Types, class Product = PlainProduct<Types>>
 class Cg final : public KrylovSolver<Types> {
  public:
   using Scalar = typename Types::Scalar;
@@ -359,7 +360,7 @@ class Cg final : public KrylovSolver<Types> {
   int sinceRenewal_ = 0;
   bool fresh_ = true;                 ///< p is z: no direction is kept
   ResidualNorms initial_, attained_;  ///< computed residuals: of the guess, and the last one of x
-  CgVectors<Types> v_;
+  CgVectors<Types, Product> v_;
   RowsFirst<Types> rows_;
   DefinitenessWatch watch_;
   ResidualGap gap_;

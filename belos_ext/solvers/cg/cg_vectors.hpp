@@ -13,10 +13,12 @@
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/solvers/cg/measured_products.hpp"
+#include "belos_ext/solvers/cg/plain_product.hpp"
 
 namespace capstan {
 
-template <class Types>
+/// \tparam Product how s = A p comes by what it needs of other ranks: PlainProduct, or one with its interface
+template <class Types, class Product = PlainProduct<Types>>
 class CgVectors {
  public:
   using Scalar = typename Types::Scalar;
@@ -53,10 +55,11 @@ class CgVectors {
       batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
     }
     preconditioned_ = system.preconditioned();
-    measures_ = system.sparesProducts();
+    measures_ = system.sparesProducts() && !Product::recurs;
     settled_ = true;
     measured_ = {};
-    doubted_ = 0;
+    doubted_ = Product::recurs && preconditioned_ ? tuning::cg::firstSteps : 0;
+    product_.replaced();
     if (preconditioned_ && z_.is_null()) z_ = Teuchos::rcp(new MultiVector(map, 1));
     if (preconditioned_ && t_.is_null()) t_ = Teuchos::rcp(new MultiVector(map, 1));
     if (system.hasLeft() && system.hasRight() && between_.is_null()) between_ = Teuchos::rcp(new MultiVector(map, 1));
@@ -78,11 +81,14 @@ class CgVectors {
 
   /// Whether products with A z are measured (MeasuredProducts), for M is costly or not linear.
   bool measures() const { return measures_; }
+  /// Whether M has been seen not to be linear.
+  bool varies() const { return measured_.varies; }
   /// z -= alpha t from the first step on: M is linear.
   void recompute() { measures_ = false; }
 
   /// z = M^{-1} r; without its constant, in a reduction, where constants are projected out.
   void preconditionResidual(LinearSystem<Types>& system) {
+    product_.replaced();
     if (!preconditioned_) return;
     system.precondition(*r_, between_.get(), *z_);
     if (constants_.active()) constants_.takeOut(system, *z_, *batch_);
@@ -100,11 +106,13 @@ class CgVectors {
 
   /// p = z: a new beginning.
   void beginAgain(LinearSystem<Types>& system) {
+    product_.replaced();
     system.kernels().scale(Scalar(1), z(), *p_);
     settled_ = true;
   }
   /// r has been replaced, and p stays: s = A p without what rounding has made of it.
   void keepDirection(LinearSystem<Types>& system) {
+    product_.replaced();
     system.act(Action::Operator, *p_, *s_);
     settled_ = false;
   }
@@ -115,7 +123,7 @@ class CgVectors {
       preconditionResidual(system);
       return system.act(Action::Operator, *z_, w());
     }
-    system.act(Action::Operator, *p_, *s_);
+    product_.multiply(system, z(), *p_, *s_);
     if (preconditioned_ && !measures_) system.precondition(*s_, between_.get(), *t_);
   }
 
@@ -163,7 +171,7 @@ class CgVectors {
   void measure(LinearSystem<Types>& system) {
     batch_->clear();
     enter();
-    system.reduce(*batch_);
+    product_.reduce(system, *batch_, t());
     take();
     if (!measures_) return doubt();
     if (measured_.varies || measured_.steps < tuning::cg::measuredSteps) return;
@@ -180,6 +188,7 @@ class CgVectors {
     settleDirection(system);
     measures_ = false;
     doubted_ = 0;
+    product_.replaced();
     constants_.remove(system, constants_.meanOf(sums_.p), *p_);
     constants_.project(system, iteration);
     constants_.takeOut(system, *z_, *batch_);
@@ -207,6 +216,7 @@ class CgVectors {
   /// p = z + beta p and s = w + beta s, where they are still to be made.
   void settleDirection(LinearSystem<Types>& system) {
     if (!measures_ || settled_) return;
+    product_.replaced();
     system.kernels().sweep(axpby(Scalar(1), *z_, measured_.beta, *p_), axpby(Scalar(1), w(), measured_.beta, *s_));
     settled_ = true;
   }
@@ -216,6 +226,11 @@ class CgVectors {
   /// \param renew z = M^{-1} r instead of z -= alpha t
   void step(LinearSystem<Types>& system, const Step& next, MultiVector& x, bool renew) {
     const auto [alpha, beta] = next;
+    if (measures_ || renew) {
+      product_.replaced();
+    } else {
+      product_.step(system, alpha, beta, constants_.active() ? alpha * constants_.meanOf(sums_.t) : Scalar(0));
+    }
     if (measures_ && settled_) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_));
       settled_ = false;
@@ -256,6 +271,7 @@ class CgVectors {
   /// r = b - A x, and its norms; r is left without its constant where that is projected out. One reduction,
   /// collective.
   ResidualNorms computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+    product_.replaced();
     system.residual(b, x, *r_);
     batch_->clear();
     const auto rr = batch_->norm2(*r_);
@@ -305,6 +321,7 @@ class CgVectors {
     q_.delta -= mean * sums_.r / 2;
   }
 
+  Product product_;
   bool preconditioned_ = false;
   bool measures_ = false;
   bool settled_ = true;  ///< p and s are those of the next step, not of the last one

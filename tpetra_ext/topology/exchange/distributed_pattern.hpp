@@ -31,6 +31,8 @@ class DistributedPattern {
 
   const NodeMap& map() const { return map_; }
   const RankPattern& pattern() const { return pattern_; }
+  /// Null for a job of one rank.
+  const std::shared_ptr<Channel>& channel() const { return channel_; }
 
  private:
   void requestFromOwners();

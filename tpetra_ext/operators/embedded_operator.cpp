@@ -1,0 +1,104 @@
+#include "tpetra_ext/operators/embedded_operator.hpp"
+
+#include <Teuchos_CommHelpers.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_Map.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <stdexcept>
+#include <utility>
+
+#include "tpetra_ext/compat/instantiate.hpp"
+
+namespace capstan {
+namespace {
+
+std::shared_ptr<const MatrixExchange> requireEmbedded(std::shared_ptr<const MatrixExchange> exchange) {
+  if (exchange == nullptr || exchange->embedded == nullptr) {
+    throw std::invalid_argument("capstan: embedded product: the communication plan is not for a reduction");
+  }
+  return exchange;
+}
+
+/// The sums by one embedded exchange, which brings the carried entries at the same time.
+template <class Types>
+class CarryingSum final : public Summation<typename Types::Scalar> {
+ public:
+  using Scalar = typename Types::Scalar;
+  using Exchange = topology::EmbeddedExchange<Types>;
+
+  CarryingSum(Exchange& exchange, const std::vector<typename Exchange::Carried>& carried)
+      : exchange_(exchange), carried_(carried) {}
+  void sum(Scalar* data, int count) override { exchange_.run(data, count, carried_); }
+
+ private:
+  Exchange& exchange_;
+  const std::vector<typename Exchange::Carried>& carried_;
+};
+
+}  // namespace
+
+template <class Types>
+std::shared_ptr<const MatrixExchange> embeddedExchange(const typename Types::CrsMatrix& a,
+                                                       const topology::Positions& positions) {
+  return MatrixPattern<Types>(a).embedding(positions);
+}
+
+EmbeddingFacts factsOf(const MatrixExchange& exchange, const Teuchos::Comm<int>& comm) {
+  const topology::EmbeddedPlan& plan = *exchange.embedded;
+  int messages = 0;
+  for (const topology::EmbeddedStep& step : plan.steps) messages += step.sends() ? 1 : 0;
+  // What a standard plan sends: one message to each rank that needs something.
+  const auto neighbours = static_cast<int>(exchange.plan.at(topology::Step::Local).sends.size() +
+                                           exchange.plan.at(topology::Step::Network).sends.size());
+  const int mine[2] = {messages, neighbours};
+  int most[2] = {0, 0};
+  Teuchos::reduceAll<int, int>(comm, Teuchos::REDUCE_MAX, 2, mine, most);
+  const double parts[3] = {static_cast<double>(neighbours), static_cast<double>(plan.needed.size()),
+                           static_cast<double>(plan.valuesSent())};
+  double sums[3] = {0, 0, 0};
+  Teuchos::reduceAll<int, double>(comm, Teuchos::REDUCE_SUM, 3, parts, sums);
+  const double ranks = comm.getSize();
+  return {plan.dimensions, most[0], most[1], sums[0] / ranks, sums[1] / ranks, sums[2] / ranks};
+}
+
+template <class Types>
+EmbeddedOperator<Types>::EmbeddedOperator(Teuchos::RCP<const CrsMatrix> a,
+                                          std::shared_ptr<const MatrixExchange> exchange)
+    : product_(std::move(a), requireEmbedded(std::move(exchange)),
+               typename NodeAwareOperator<Types>::FitsOnAllRanks()),
+      exchange_(topology::Channel::of(*product_.getDomainMap()->getComm()), product_.exchange().embedded) {
+  using Map = typename Types::Map;
+  ghostMap_ =
+      Teuchos::rcp(new Map(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(), product_.exchange().plan.needed.size(),
+                           0, product_.getDomainMap()->getComm()));
+}
+
+template <class Types>
+void EmbeddedOperator<Types>::multiply(const MultiVector& x, const MultiVector& ghosts, MultiVector& y) const {
+  using Received = typename NodeAwareOperator<Types>::Received;
+  const auto entries = ghosts.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  // Of one column: it is side by side with none.
+  product_.applyReceived(
+      x, Received(const_cast<typename Types::Scalar*>(entries.data()), entries.extent(0), std::size_t(1)), y);
+}
+
+template <class Types>
+void EmbeddedOperator<Types>::reduce(const std::vector<ReductionBatch<Types>*>& batches,
+                                     const std::vector<CarriedVector<Types>>& carried) {
+  carried_.clear();
+  for (const CarriedVector<Types>& one : carried) {
+    carried_.push_back({one.own->getLocalViewDevice(Tpetra::Access::ReadOnly),
+                        one.ghosts->getLocalViewDevice(Tpetra::Access::OverwriteAll)});
+  }
+  CarryingSum<Types> summation(exchange_, carried_);
+  ReductionBatch<Types>::reduceTogether(batches, summation);
+  carried_.clear();
+}
+
+#define CAPSTAN_EMBEDDED_OPERATOR(S, LO, GO, NO)                                                                  \
+  template std::shared_ptr<const MatrixExchange> embeddedExchange<TpetraTypes<S, LO, GO, NO>>(                      \
+      const Tpetra::CrsMatrix<S, LO, GO, NO>&, const topology::Positions&);                                         \
+  template class EmbeddedOperator<TpetraTypes<S, LO, GO, NO>>;
+CAPSTAN_INSTANTIATE(CAPSTAN_EMBEDDED_OPERATOR)
+
+}  // namespace capstan
