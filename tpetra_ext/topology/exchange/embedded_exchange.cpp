@@ -131,7 +131,7 @@ void EmbeddedExchange<Types>::makeShape(Shape& shape, int count, std::size_t col
   shape.hostOwn = Kokkos::create_mirror_view(shape.own);
   shape.outgoing.resize(outgoing);
   shape.incoming.resize(incoming);
-  shape.ghosts = {"capstan ghosts", plan_->needed.size(), columns};
+  shape.ghosts = decltype(shape.ghosts)("capstan ghosts", plan_->needed.size(), columns);
   const auto address = [&](Slot slot) -> const Scalar* {
     if (slot < plan_->owned) return shape.hostOwn.data() + placeOfOwn_[static_cast<std::size_t>(slot)] * columns;
     return shape.incoming.data() + placeOfReceived[static_cast<std::size_t>(slot - plan_->owned)];
