@@ -28,8 +28,8 @@ struct Embedding {
 class KeptExchange final : public KeptObject {
  public:
   /// \param number the same on all ranks, and another one each time a plan is made
-  KeptExchange(TunedExchange exchange, Embedding embedded, const Traffic& ofAProduct, std::uint64_t number)
-      : tuned(std::move(exchange)), embedded(std::move(embedded)), traffic(ofAProduct), number_(number) {}
+  KeptExchange(TunedExchange exchange, Embedding embedding, const Traffic& ofAProduct, std::uint64_t number)
+      : tuned(std::move(exchange)), embedded(std::move(embedding)), traffic(ofAProduct), number_(number) {}
 
   std::uint64_t checksum() const override { return number_; }
   std::size_t bytes() const override {

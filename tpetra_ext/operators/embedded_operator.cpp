@@ -28,7 +28,8 @@ class CarryingSum final : public Summation<typename Types::Scalar> {
 
   CarryingSum(Exchange& exchange, const std::vector<typename Exchange::Carried>& carried)
       : exchange_(exchange), carried_(carried) {}
-  void sum(Scalar* data, int count) override { exchange_.run(data, count, carried_); }
+  bool launch() override { return exchange_.load(carried_); }
+  void sum(Scalar* data, int count) override { exchange_.runLoaded(data, count, carried_); }
 
  private:
   Exchange& exchange_;

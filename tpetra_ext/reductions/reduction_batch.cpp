@@ -53,11 +53,12 @@ struct ReductionBatch<Types>::Impl {
   void launch(const ExecutionSpace& where) { products.launch(where, storage->message); }
   void collect();
   void evaluate(const char* call);
-  static int pack(const std::vector<ReductionBatch*>& batches, const char* call);
+  static int pack(const std::vector<ReductionBatch*>& batches, const char* call, Summation<Scalar>* summation = nullptr);
   static void unpackNothing(const std::vector<ReductionBatch*>& batches);
   /// send(carrier, count) sums what the batches hold, packed in the carrier.
   template <class Send>
-  static void reduceBy(const std::vector<ReductionBatch*>& batches, const Send& send);
+  static void reduceBy(const std::vector<ReductionBatch*>& batches, const Send& send,
+                       Summation<Scalar>* summation = nullptr);
 };
 
 template <class Types>
@@ -199,7 +200,8 @@ void ReductionBatch<Types>::clear() {
 
 /// Evaluates the batches with one fence, and packs their messages into the first one's buffer. Returns its size.
 template <class Types>
-int ReductionBatch<Types>::Impl::pack(const std::vector<ReductionBatch*>& batches, const char* call) {
+int ReductionBatch<Types>::Impl::pack(const std::vector<ReductionBatch*>& batches, const char* call,
+                                      Summation<Scalar>* summation) {
   Impl& first = *batches.front()->impl_;
   for (const ReductionBatch* batch : batches) {
     batch->impl_->requireCollecting(call);
@@ -210,7 +212,7 @@ int ReductionBatch<Types>::Impl::pack(const std::vector<ReductionBatch*>& batche
   }
   {
     const LocalWork work;
-    bool launched = false;
+    bool launched = summation != nullptr && summation->launch();
     for (ReductionBatch* batch : batches) {
       launched = batch->impl_->products.hasKernels() || launched;
       batch->impl_->launch(first.exec);
@@ -244,9 +246,10 @@ void ReductionBatch<Types>::Impl::unpackNothing(const std::vector<ReductionBatch
 
 template <class Types>
 template <class Send>
-void ReductionBatch<Types>::Impl::reduceBy(const std::vector<ReductionBatch*>& batches, const Send& send) {
+void ReductionBatch<Types>::Impl::reduceBy(const std::vector<ReductionBatch*>& batches, const Send& send,
+                                           Summation<Scalar>* summation) {
   if (batches.empty()) return;
-  const int total = pack(batches, "reduceTogether");
+  const int total = pack(batches, "reduceTogether", summation);
   Storage& carrier = *batches.front()->impl_->storage;
   try {
     send(carrier, total);
@@ -264,11 +267,12 @@ void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& b
 
 template <class Types>
 void ReductionBatch<Types>::reduceTogether(const std::vector<ReductionBatch*>& batches, Summation<Scalar>& summation) {
-  Impl::reduceBy(batches, [&summation](auto& carrier, int total) {
+  const auto send = [&summation](auto& carrier, int total) {
     ++counters().blocking;
     const CounterTimer timer(counters().waitSeconds);
     summation.sum(carrier.packed.data(), total);
-  });
+  };
+  Impl::reduceBy(batches, send, &summation);
 }
 
 template <class Types>

@@ -18,6 +18,9 @@ namespace capstan {
 template <class Scalar>
 class Summation {
  public:
+  /// Launches kernels of its own, beside those of the batches; whether there are any. They are complete when sum() is
+  /// called. Local.
+  virtual bool launch() = 0;
   /// data[0..count) <- its sum over all ranks, the same on each. Collective, also for count == 0.
   virtual void sum(Scalar* data, int count) = 0;
 

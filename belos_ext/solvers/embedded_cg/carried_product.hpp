@@ -28,15 +28,18 @@ class CarriedProduct {
     if (!system.carries()) return system.act(Action::Operator, p, s);
     if (!fresh_) bring(system, z, p);
     system.multiplyCarried(p, *p_, s);
+    arrived_ = false;
   }
 
   void reduce(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& t) {
     if (!fresh_) return system.reduce(batch);
     travellers_.assign(1, {&t, t_.get()});
     system.carry(batch, travellers_);
+    arrived_ = true;
   }
 
   void step(LinearSystem<Types>& system, Scalar alpha, Scalar beta, Scalar shift) {
+    fresh_ = fresh_ && arrived_;  // t has stayed at home where something else has reduced the products
     if (!fresh_) return;
     if (shift == Scalar(0)) {
       system.kernels().sweep(axpy(-alpha, *t_, *z_), axpby(Scalar(1), *z_, beta, *p_));
@@ -67,7 +70,8 @@ class CarriedProduct {
     return *ones_;
   }
 
-  bool fresh_ = false;  ///< z_ and p_ are what other ranks have
+  bool fresh_ = false;    ///< z_ and p_ are what other ranks have
+  bool arrived_ = false;  ///< so is t_
   Teuchos::RCP<MultiVector> z_, p_, t_, ones_;
   std::unique_ptr<ReductionBatch<Types>> nothing_;
   std::vector<CarriedVector<Types>> travellers_;

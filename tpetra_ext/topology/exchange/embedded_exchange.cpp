@@ -127,13 +127,12 @@ void EmbeddedExchange<Types>::makeShape(Shape& shape, int count, std::size_t col
                             std::to_string(std::max(outgoing, incoming)) + " numbers; MPI takes at most " +
                             std::to_string(std::numeric_limits<int>::max()));
   }
-  shape.own = Buffer("capstan carried", ownSlots_.extent(0) * columns);
-  shape.hostOwn = Kokkos::create_mirror_view(shape.own);
+  const Loaded& loaded = loadedFor(columns);
   shape.outgoing.resize(outgoing);
   shape.incoming.resize(incoming);
   shape.ghosts = decltype(shape.ghosts)("capstan ghosts", plan_->needed.size(), columns);
   const auto address = [&](Slot slot) -> const Scalar* {
-    if (slot < plan_->owned) return shape.hostOwn.data() + placeOfOwn_[static_cast<std::size_t>(slot)] * columns;
+    if (slot < plan_->owned) return loaded.host.data() + placeOfOwn_[static_cast<std::size_t>(slot)] * columns;
     return shape.incoming.data() + placeOfReceived[static_cast<std::size_t>(slot - plan_->owned)];
   };
   for (const Slot slot : plan_->needed) shape.needed.push_back(address(slot));
@@ -162,8 +161,18 @@ void EmbeddedExchange<Types>::makeShape(Shape& shape, int count, std::size_t col
 }
 
 template <class Types>
-void EmbeddedExchange<Types>::run(Scalar* sums, int count, const std::vector<Carried>& carried) {
-  if (failed_) throw std::runtime_error("capstan: MPI has failed in an exchange, which cannot be used any more");
+auto EmbeddedExchange<Types>::loadedFor(std::size_t columns) -> Loaded& {
+  const auto [at, isNew] = loaded_.try_emplace(columns);
+  if (isNew) {
+    at->second.device = Buffer("capstan carried", ownSlots_.extent(0) * columns);
+    at->second.host = Kokkos::create_mirror_view(at->second.device);
+  }
+  return at->second;
+}
+
+/// Columns of all blocks, which must be those of the plan.
+template <class Types>
+std::size_t EmbeddedExchange<Types>::columnsOf(const std::vector<Carried>& carried) const {
   std::size_t columns = 0;
   for (const Carried& block : carried) {
     if (block.own.extent(0) != static_cast<std::size_t>(plan_->owned) ||
@@ -176,10 +185,38 @@ void EmbeddedExchange<Types>::run(Scalar* sums, int count, const std::vector<Car
     }
     columns += block.own.extent(1);
   }
+  return columns;
+}
+
+template <class Types>
+bool EmbeddedExchange<Types>::load(const std::vector<Carried>& carried) {
+  const std::size_t columns = columnsOf(carried);
+  if (ownSlots_.extent(0) == 0 || columns == 0) return false;
+  const Loaded& loaded = loadedFor(columns);
+  std::size_t first = 0;
+  for (const Carried& block : carried) {
+    Kokkos::parallel_for("capstan pack", Kokkos::RangePolicy<Execution>(0, ownSlots_.extent(0)),
+                         PackColumns<Slots, Own, Buffer>{ownSlots_, block.own, loaded.device, first, columns});
+    first += block.own.extent(1);
+  }
+  return true;
+}
+
+template <class Types>
+void EmbeddedExchange<Types>::run(Scalar* sums, int count, const std::vector<Carried>& carried) {
+  if (load(carried)) kernels::fence(Execution());
+  runLoaded(sums, count, carried);
+}
+
+template <class Types>
+void EmbeddedExchange<Types>::runLoaded(Scalar* sums, int count, const std::vector<Carried>& carried) {
+  if (failed_) throw std::runtime_error("capstan: MPI has failed in an exchange, which cannot be used any more");
+  const std::size_t columns = columnsOf(carried);
   if (channel_ == nullptr || (count == 0 && columns == 0)) return;
   try {
     Shape& shape = shapeFor(count, columns);
-    pack(shape, carried, columns);
+    const Loaded& loaded = loadedFor(columns);
+    if (loaded.host.data() != loaded.device.data()) Kokkos::deep_copy(loaded.host, loaded.device);
     exchange(shape, sums, count, columns);
     deliver(shape, carried, columns);
     for (ExchangeCounters* counters : {&counters_, &exchangeCounters()}) {
@@ -192,19 +229,6 @@ void EmbeddedExchange<Types>::run(Scalar* sums, int count, const std::vector<Car
     failed_ = true;
     throw;
   }
-}
-
-template <class Types>
-void EmbeddedExchange<Types>::pack(Shape& shape, const std::vector<Carried>& carried, std::size_t columns) {
-  if (ownSlots_.extent(0) == 0 || columns == 0) return;
-  std::size_t first = 0;
-  for (const Carried& block : carried) {
-    Kokkos::parallel_for("capstan pack", Kokkos::RangePolicy<Execution>(0, ownSlots_.extent(0)),
-                         PackColumns<Slots, Own, Buffer>{ownSlots_, block.own, shape.own, first, columns});
-    first += block.own.extent(1);
-  }
-  kernels::fence(Execution());
-  if (shape.hostOwn.data() != shape.own.data()) Kokkos::deep_copy(shape.hostOwn, shape.own);
 }
 
 /// The steps, one after the other: what one brings may have to travel on in the next.

@@ -61,6 +61,12 @@ class EmbeddedExchange {
   /// std::invalid_argument for blocks whose rows are not those of the plan.
   void run(Scalar* sums, int count, const std::vector<Carried>& carried);
 
+  /// The same in two halves, for a caller who waits for kernels of its own between them. Launches the kernels that take
+  /// what travels out of the blocks; whether there are any. Local; throws as run().
+  bool load(const std::vector<Carried>& carried);
+  /// What load() has launched for these blocks is complete. Collective.
+  void runLoaded(Scalar* sums, int count, const std::vector<Carried>& carried);
+
   const EmbeddedPlan& plan() const { return *plan_; }
 
   /// What this exchange alone has sent. Local.
@@ -77,19 +83,23 @@ class EmbeddedExchange {
     std::vector<std::size_t> sendAt, receiveAt;
     std::vector<const Scalar*> sources;  ///< of all steps, where the values sent stand
     std::vector<const Scalar*> needed;   ///< where the values needed stand
-    Buffer own;                          ///< entries of this rank that are sent
-    HostBuffer hostOwn;
     std::vector<Scalar> outgoing, incoming;
     Kokkos::View<Scalar**, Kokkos::LayoutLeft, Kokkos::HostSpace> ghosts;
     long bytes = 0, messages = 0;
     long lastUse = 0;
   };
   using Key = std::pair<int, std::size_t>;  // sums, columns
+  /// Entries of this rank that are sent.
+  struct Loaded {
+    Buffer device;
+    HostBuffer host;
+  };
 
   Shape& shapeFor(int count, std::size_t columns);
   void makeShape(Shape& shape, int count, std::size_t columns);
   static void freeRequests(Shape& shape);
-  void pack(Shape& shape, const std::vector<Carried>& carried, std::size_t columns);
+  std::size_t columnsOf(const std::vector<Carried>& carried) const;
+  Loaded& loadedFor(std::size_t columns);
   void exchange(Shape& shape, Scalar* sums, int count, std::size_t columns);
   void deliver(Shape& shape, const std::vector<Carried>& carried, std::size_t columns);
 
@@ -98,6 +108,7 @@ class EmbeddedExchange {
   int tag_ = 0;
   Slots ownSlots_;                      // own entries that are sent, ascending
   std::vector<std::size_t> placeOfOwn_;  // by own entry: where it stands among these
+  std::map<std::size_t, Loaded> loaded_;  // by columns; shapes point into it
   std::map<Key, Shape> shapes_;
   long uses_ = 0;
   bool failed_ = false;
