@@ -284,7 +284,7 @@ class ExchangedProduct {
     return made;
   }
 
-  /// The products that there are plans for, where they are missing. Collective where one is.
+  /// The products that there are plans for, where they are missing. Call it on all ranks alike.
   void connect() {
     if (product_.is_null() && kept_->tuned.exchange != nullptr) {
       product_ = Teuchos::rcp(new NodeAwareOperator<Types>(matrix_, kept_->tuned.exchange,

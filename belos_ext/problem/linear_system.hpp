@@ -57,7 +57,7 @@ class LinearSystem {
   /// same on all ranks, after the first reduction of a solve.
   virtual bool carries() const { return false; }
 
-  /// Of what the ranks need of others, where carries(). Local.
+  /// Of what this rank needs of others, where carries(): a map of this rank alone. Local.
   virtual Teuchos::RCP<const typename Types::Map> ghostMap() const {
     throw std::logic_error("LinearSystem: nothing is carried");
   }

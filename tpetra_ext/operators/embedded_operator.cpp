@@ -1,6 +1,7 @@
 #include "tpetra_ext/operators/embedded_operator.hpp"
 
 #include <Teuchos_CommHelpers.hpp>
+#include <Teuchos_DefaultSerialComm.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Map.hpp>
 #include <Tpetra_MultiVector.hpp>
@@ -69,9 +70,9 @@ EmbeddedOperator<Types>::EmbeddedOperator(Teuchos::RCP<const CrsMatrix> a,
                typename NodeAwareOperator<Types>::FitsOnAllRanks()),
       exchange_(topology::Channel::of(*product_.getDomainMap()->getComm()), product_.exchange().embedded) {
   using Map = typename Types::Map;
-  ghostMap_ =
-      Teuchos::rcp(new Map(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(), product_.exchange().plan.needed.size(),
-                           0, product_.getDomainMap()->getComm()));
+  // Of this rank alone: what its entries are called elsewhere matters to nobody, and a map of all is collective.
+  ghostMap_ = Teuchos::rcp(
+      new Map(product_.exchange().plan.needed.size(), 0, Teuchos::rcp(new Teuchos::SerialComm<int>())));
 }
 
 template <class Types>

@@ -53,14 +53,15 @@ class EmbeddedOperator {
   using CrsMatrix = typename Types::CrsMatrix;
 
   /// exchange: with an embedded plan, and fit for the matrix on all ranks (NodeAwareOperator::fits()). Throws
-  /// std::invalid_argument otherwise. Collective; makes a map.
+  /// std::invalid_argument otherwise. No reduction, but the communicator's channel where it has none yet. On all ranks,
+  /// in the same order as other exchanges.
   EmbeddedOperator(Teuchos::RCP<const CrsMatrix> a, std::shared_ptr<const MatrixExchange> exchange);
 
   /// As NodeAwareOperator::exchangeMatrix().
   void exchangeMatrix(Teuchos::RCP<const CrsMatrix> a) { product_.exchangeMatrix(std::move(a)); }
   const CrsMatrix& matrix() const { return product_.matrix(); }
 
-  /// Of what the ranks need of others: an entry for each value of a rank's needs, in their order.
+  /// Of what this rank needs of others: an entry for each value of its needs, in their order. A map of this rank alone.
   Teuchos::RCP<const typename Types::Map> ghostMap() const { return ghostMap_; }
 
   /// y = A x, with what others own of x on ghostMap(); all of one column. Local.

@@ -54,7 +54,7 @@ class CarriedProduct {
     if (z_.is_null() || z_->getMap().get() != map.get()) {
       for (auto* v : {&z_, &p_, &t_}) *v = Teuchos::rcp(new MultiVector(map, 1));
       ones_ = Teuchos::null;
-      nothing_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
+      nothing_ = std::make_unique<ReductionBatch<Types>>(p.getMap()->getComm());
     }
     travellers_.assign({{&z, z_.get()}, {&p, p_.get()}});
     nothing_->clear();
