@@ -187,6 +187,7 @@ class Cg final : public KrylovSolver<Types> {
       if (measures) system.takeMeasure(v_.r());
       v_.measure(system);  // (p, s), (r, t), (s, t), (r, z) recomputed, (r, r)
       if (measures) stop.measured(root(v_.products().rr), system.measured());
+      if (v_.stopsCarrying()) system.tell(stop.iterations(), "embedding", "M is not linear: A sends its own messages");
     }
     goBack(system, x, stop);
   }

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/parameters/tuning.hpp"
@@ -81,8 +82,8 @@ class CgVectors {
 
   /// Whether products with A z are measured (MeasuredProducts), for M is costly or not linear.
   bool measures() const { return measures_; }
-  /// Whether M has been seen not to be linear.
-  bool varies() const { return measured_.varies; }
+  /// Whether M has just been seen not to be linear, so that no messages are saved any more: true once.
+  bool stopsCarrying() { return std::exchange(stopsCarrying_, false); }
   /// z -= alpha t from the first step on: M is linear.
   void recompute() { measures_ = false; }
 
@@ -299,6 +300,7 @@ class CgVectors {
     if (!strayed()) return;
     doubted_ = 0;
     measures_ = measured_.varies = true;
+    stopsCarrying_ = Product::recurs;
     measured_.begin(q_.nu);
   }
 
@@ -326,6 +328,7 @@ class CgVectors {
   bool measures_ = false;
   bool settled_ = true;  ///< p and s are those of the next step, not of the last one
   MeasuredProducts<Types> measured_;
+  bool stopsCarrying_ = false;
   int doubted_ = 0;  ///< steps in which M is still looked at
   double rest_ = 0;
   ConstantNullSpace<Types> constants_;

@@ -41,8 +41,9 @@ struct Entry {
 };
 
 /// The matrix whose row i is row(i).
-inline RCP<CrsMatrix> matrixFrom(const RCP<const Map>& map, const std::function<std::vector<Entry>(GO)>& row) {
-  auto a = rcp(new CrsMatrix(map, 32));
+inline RCP<CrsMatrix> matrixFrom(const RCP<const Map>& map, const std::function<std::vector<Entry>(GO)>& row,
+                                 size_t mostEntries = 32) {
+  auto a = rcp(new CrsMatrix(map, mostEntries));
   for (size_t i = 0; i < compat::localNumElements(*map); ++i) {
     const GO g = map->getGlobalElement(static_cast<int>(i));
     std::vector<GO> columns;
