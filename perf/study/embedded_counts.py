@@ -55,7 +55,8 @@ def row(name, head, line, scheme, counts):
     made = {"matrix": name, "rows": size, "entries": head["entries"], "ranks": ranks, "scheme": scheme,
             "imbalance_percent": 100 * line["imbalance"], "messages_avg": counts["messages"] / ranks,
             "messages_max": counts["most_messages"], "volume_total": counts["volume"] / size,
-            "volume_max": counts["most_volume"] / size, "network_messages_avg": counts["network_messages"] / ranks,
+            "volume_max": counts["most_volume"] / size,
+            "volume_sent_max": counts["most_sent"] / size, "network_messages_avg": counts["network_messages"] / ranks,
             "network_volume": counts["network_volume"] / size, "partition_seconds": line["partition_seconds"]}
     first = counts.get("network_first", {})
     made |= {"network_first_volume_total": first["volume"] / size if first else None,

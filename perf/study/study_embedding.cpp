@@ -100,6 +100,7 @@ Json jsonOf(const topology::ExchangeCounts& counts) {
           {"most_messages", counts.mostMessages},
           {"volume", counts.volume},
           {"most_volume", counts.mostVolume},
+          {"most_sent", counts.mostSent},
           {"network_messages", counts.networkMessages},
           {"network_volume", counts.networkVolume}};
 }

@@ -26,7 +26,8 @@ class EmbeddedCounter {
         ranks_(positions.size()),
         dimensions_(hypercubeDimensions(static_cast<int>(positions.size()))),
         rankAt_(positions.size()),
-        handled_(ranks_ * static_cast<std::size_t>(dimensions_ + 2), 0) {
+        handled_(ranks_ * static_cast<std::size_t>(dimensions_ + 2), 0),
+        sent_(handled_) {
     for (std::size_t rank = 0; rank < ranks_; ++rank) {
       rankAt_[static_cast<std::size_t>(positions[rank])] = static_cast<int>(rank);
     }
@@ -58,8 +59,12 @@ class EmbeddedCounter {
   ExchangeCounts counts() const {
     ExchangeCounts counts = counts_;
     for (std::size_t step = 0; step < dims_.size() + 2; ++step) {
-      const auto first = handled_.begin() + static_cast<std::ptrdiff_t>(step * ranks_);
-      counts.mostVolume += *std::max_element(first, first + static_cast<std::ptrdiff_t>(ranks_));
+      const auto mostOf = [&](const std::vector<long long>& volumes) {
+        const auto first = volumes.begin() + static_cast<std::ptrdiff_t>(step * ranks_);
+        return *std::max_element(first, first + static_cast<std::ptrdiff_t>(ranks_));
+      };
+      counts.mostVolume += mostOf(handled_);
+      counts.mostSent += mostOf(sent_);
     }
     return counts;
   }
@@ -71,6 +76,7 @@ class EmbeddedCounter {
   void send(std::size_t step, int from, int to, long long count) {
     counts_.volume += count;
     if (!nodes_.sameNode(from, to)) counts_.networkVolume += count;
+    sent_[step * ranks_ + static_cast<std::size_t>(from)] += count;
     handled_[step * ranks_ + static_cast<std::size_t>(from)] += count;
     handled_[step * ranks_ + static_cast<std::size_t>(to)] += count;
   }
@@ -99,6 +105,7 @@ class EmbeddedCounter {
   std::vector<int> rankAt_;         // by position
   std::vector<int> dims_;           // of the steps
   std::vector<long long> handled_;  // by step, then by rank: values sent and received
+  std::vector<long long> sent_;     // likewise: sent
   std::vector<std::uint32_t> ways_;
   ExchangeCounts counts_;
 };
@@ -132,6 +139,7 @@ ExchangeCounts conventionalCounts(const ExchangePattern& pattern, const NodeMap&
     counts.messages += messages;
     counts.mostMessages = std::max(counts.mostMessages, messages + reduction);
     counts.volume += values;
+    counts.mostSent = std::max(counts.mostSent, values);
     counts.mostVolume = std::max(counts.mostVolume, values + static_cast<long long>(mine.needs.entries.size()));
     for (std::size_t k = 0; k < mine.sends.size(); ++k) {
       if (nodes.sameNode(rank, mine.sends.peers[k])) continue;

@@ -49,15 +49,16 @@ long long mappingCost(const std::vector<SharedValues>& values, const Positions& 
 /// are of Kernighan and Lin's kind: a pass swaps each rank once at most, always the best swap that is left, even if it
 /// makes things worse, and keeps what it did up to the best moment.
 ///
-/// K ranks, D dimensions, a value shared by n ranks, V such lists of ranks. KLR: O(D sum n) memory and time to begin a
-/// pass, then for each swap O(n + lg K) for each of the two ranks' lists. KLF: a swap costs O(K D) for each rank that
-/// shares a value with one of the two.
+/// K ranks, D dimensions, values shared by n ranks in V lists. KLR: a pass begins with O(D sum n) operations; a swap
+/// then takes O(n) for each list that one of the two is in, and O(lg K) for each swap that gains or loses by it. KLF: a
+/// swap takes O(K D) and the lists' O(sum n) for each rank that shares a value with one of the two, and for each whose
+/// best swap was with one of these.
 enum class MappingHeuristic { None, Klf, Klr };
 
 struct MappingOptions {
   MappingHeuristic heuristic = MappingHeuristic::Klr;
   int passes = 20;          ///< at most; the paper has 10 for KLF, 20 for KLR
-  double threshold = 1e-3;  ///< a pass that saves less than this part of the cost is the last
+  double threshold = 1e-4;  ///< a pass that saves less than this part of the cost is the last
   /// Ranks 0..n-1 share a node, n..2n-1 the next one, and so on: the low dimensions then lie within a node. First nodes
   /// are mapped to the high dimensions, then ranks within their node to the low ones, by the same heuristic. Goes
   /// beyond the paper. Where n is no power of two, the parts of a node that have as many ranks as the largest power of

@@ -29,6 +29,7 @@ TEST(EmbeddedCounts, OfTheExampleOfThePaper) {
   EXPECT_EQ(counts.mostMessages, 3);
   EXPECT_EQ(counts.volume, 4);
   EXPECT_EQ(counts.mostVolume, 3);
+  EXPECT_EQ(counts.mostSent, 3);
   EXPECT_EQ(counts.networkMessages, 8);
   EXPECT_EQ(counts.networkVolume, 2);
   // The network first: 1-5, then 1-3 and 5-7, then 1-0, 3-2, 5-4, 7-6: more in all, and less between nodes.
@@ -40,6 +41,7 @@ TEST(EmbeddedCounts, OfTheExampleOfThePaper) {
   EXPECT_EQ(conventional.mostMessages, 4 + 3);
   EXPECT_EQ(conventional.volume, 4);
   EXPECT_EQ(conventional.mostVolume, 4);
+  EXPECT_EQ(conventional.mostSent, 4);
   EXPECT_EQ(conventional.networkVolume, 2);
 }
 
@@ -95,7 +97,7 @@ TEST(EmbeddedCounts, AreThoseOfTheUnionOfAllWays) {
           rankAt[static_cast<std::size_t>(positions[static_cast<std::size_t>(rank)])] = rank;
         const int dimensions = hypercubeDimensions(ranks);
         long long volume = 0, network = 0;
-        std::map<std::pair<int, int>, long long> handled;
+        std::map<std::pair<int, int>, long long> handled, sent;
         for (int owner = 0; owner < ranks; ++owner) {
           std::map<LocalIndex, std::vector<int>> receivers;
           const auto& sends = pattern.of(owner).sends;
@@ -109,19 +111,24 @@ TEST(EmbeddedCounts, AreThoseOfTheUnionOfAllWays) {
                  linksOf(positions[static_cast<std::size_t>(owner)], targets, dimensions, order)) {
               ++volume;
               ++handled[{step, from}];
+              ++sent[{step, from}];
               ++handled[{step, to}];
               network +=
                   nodes.sameNode(rankAt[static_cast<std::size_t>(from)], rankAt[static_cast<std::size_t>(to)]) ? 0 : 1;
             }
           }
         }
-        std::map<int, long long> most;
-        for (const auto& [where, values] : handled) most[where.first] = std::max(most[where.first], values);
-        long long concurrent = 0;
-        for (const auto& [step, values] : most) concurrent += values;
+        const auto concurrent = [](const std::map<std::pair<int, int>, long long>& volumes) {
+          std::map<int, long long> most;
+          for (const auto& [where, values] : volumes) most[where.first] = std::max(most[where.first], values);
+          long long sum = 0;
+          for (const auto& [step, values] : most) sum += values;
+          return sum;
+        };
         const auto counts = embeddedCounts(pattern, positions, nodes, order);
         EXPECT_EQ(counts.volume, volume) << one.name << ", " << ranks;
-        EXPECT_EQ(counts.mostVolume, concurrent) << one.name << ", " << ranks;
+        EXPECT_EQ(counts.mostVolume, concurrent(handled)) << one.name << ", " << ranks;
+        EXPECT_EQ(counts.mostSent, concurrent(sent)) << one.name << ", " << ranks;
         EXPECT_EQ(counts.networkVolume, network) << one.name << ", " << ranks;
       }
     }
