@@ -273,11 +273,27 @@ class ExchangedProduct {
     return tuneExchange<Types>(matrix_, tuning);
   }
 
+  static topology::MappingHeuristic heuristicOf(HypercubeMapping mapping) {
+    switch (mapping) {
+      case HypercubeMapping::Klr:
+        return topology::MappingHeuristic::Klr;
+      case HypercubeMapping::Klf:
+        return topology::MappingHeuristic::Klf;
+      case HypercubeMapping::None:
+        break;
+    }
+    return topology::MappingHeuristic::None;
+  }
+
   Embedding embed() const {
     const auto& comm = *domain_->getComm();
     const double began = Teuchos::Time::wallTime();
     Embedding made;
-    made.exchange = embeddedExchange<Types>(*matrix_, topology::naturalPositions(comm.getSize()));
+    topology::MappingOptions mapping;
+    mapping.heuristic = heuristicOf(wanted_.mapping);
+    mapping.passes = wanted_.mapping == HypercubeMapping::Klf ? 10 : 20;  // [embedded-cg], section 6.1
+    mapping.ranksPerNode = wanted_.ranksPerNode;
+    made.exchange = embeddedExchange<Types>(*matrix_, mapping);
     made.facts = factsOf(*made.exchange, comm);
     const double mine = Teuchos::Time::wallTime() - began;
     Teuchos::reduceAll<int, double>(comm, Teuchos::REDUCE_MAX, 1, &mine, &made.setupSeconds);

@@ -325,19 +325,24 @@ one process without MPI; counts their messages and bytes, and models what share 
   ./capstan study --plots                                the paper's Example 2.1 on 256 to 8192 ranks, about two minutes
   ./capstan study --matrix my.mtx.gz --ranks 64,512 --ranks-per-node 8 --partition graph
   ./capstan study --ranks 1024 --machine my-machine.yaml   as ./capstan bench models writes it
-For all arguments: perf/study/run --help; what the numbers mean: docs/study.md
+  ./capstan study embedded my.mtx.gz --ranks 16,256      exchanges embedded in an all-reduce, and mappings to its hypercube
+For all arguments: perf/study/run --help, perf/study/run_embedded --help; what the numbers mean: docs/study.md
 TEXT
 }
 
 command_study() {
-  local python=python3
+  local python=python3 program=study_plans script=run
+  if [[ ${1:-} == embedded ]]; then
+    program=study_embedding script=run_embedded
+    shift
+  fi
   ensure_packages build plot
   # Debian's packages, matplotlib among them, serve Debian's Python.
   ! on_debian || python=/usr/bin/python3
   configure "$build_dir"
-  build_targets "$build_dir" study_plans
+  build_targets "$build_dir" "$program"
   export_run_environment
-  exec "$python" "$root/perf/study/run" "$@"
+  exec "$python" "$root/perf/study/$script" "$@"
 }
 
 help_docs() {

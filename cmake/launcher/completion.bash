@@ -122,7 +122,10 @@ _capstan() {
       case $previous in
         --matrix) _capstan_offer_files ;;
         --machine) _capstan_offer "$(cd -- "$root/perf/models/machines" && printf '%s\n' *.yaml | sed 's/\.yaml$//') none" && _capstan_offer_files .yaml ;;
-        *) _capstan_offer "$options" ;;
+        *)
+          _capstan_offer "$options embedded"
+          [[ ${COMP_WORDS[2]:-} != embedded || $current == -* ]] || _capstan_offer_files
+          ;;
       esac
       ;;
     *) _capstan_offer "$options" ;;

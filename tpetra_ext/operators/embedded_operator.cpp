@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/topology/exchange/distributed_embedding.hpp"
 
 namespace capstan {
 namespace {
@@ -41,8 +42,11 @@ class CarryingSum final : public Summation<typename Types::Scalar> {
 
 template <class Types>
 std::shared_ptr<const MatrixExchange> embeddedExchange(const typename Types::CrsMatrix& a,
-                                                       const topology::Positions& positions) {
-  return MatrixPattern<Types>(a).embedding(positions);
+                                                       topology::MappingOptions options) {
+  const MatrixPattern<Types> pattern(a, options.ranksPerNode);
+  if (options.ranksPerNode == 0) options.ranksPerNode = topology::ranksPerNodeOf(pattern.nodes());
+  const auto& ranks = pattern.pattern();
+  return pattern.embedding(topology::mappedPositions(ranks.channel(), ranks.pattern(), options));
 }
 
 EmbeddingFacts factsOf(const MatrixExchange& exchange, const Teuchos::Comm<int>& comm) {
@@ -99,7 +103,7 @@ void EmbeddedOperator<Types>::reduce(const std::vector<ReductionBatch<Types>*>& 
 
 #define CAPSTAN_EMBEDDED_OPERATOR(S, LO, GO, NO)                                                                  \
   template std::shared_ptr<const MatrixExchange> embeddedExchange<TpetraTypes<S, LO, GO, NO>>(                      \
-      const Tpetra::CrsMatrix<S, LO, GO, NO>&, const topology::Positions&);                                         \
+      const Tpetra::CrsMatrix<S, LO, GO, NO>&, topology::MappingOptions);                                         \
   template class EmbeddedOperator<TpetraTypes<S, LO, GO, NO>>;
 CAPSTAN_INSTANTIATE(CAPSTAN_EMBEDDED_OPERATOR)
 

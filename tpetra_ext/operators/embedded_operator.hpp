@@ -10,6 +10,7 @@
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 #include "tpetra_ext/topology/exchange/embedded_exchange.hpp"
+#include "tpetra_ext/topology/hypercube/hypercube_mapping.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -21,12 +22,12 @@ struct CarriedVector {
   typename Types::MultiVector* ghosts = nullptr;
 };
 
-/// The communication of products that travel inside reductions, with the ranks at these positions of the hypercube. For
-/// a matrix that canExchange() takes. Throws std::invalid_argument for positions that are no permutation of the ranks.
-/// Collective.
+/// The communication of products that travel inside reductions, for a matrix that canExchange() takes. Throws
+/// std::invalid_argument for options out of range. Collective.
+/// \param options where ranksPerNode is 0, it is that of ranks that share memory
 template <class Types>
 std::shared_ptr<const MatrixExchange> embeddedExchange(const typename Types::CrsMatrix& a,
-                                                       const topology::Positions& positions);
+                                                       topology::MappingOptions options);
 
 /// What an embedded exchange sends, and what a halo exchange of its own would; of all ranks, the same on each.
 struct EmbeddingFacts {
@@ -45,7 +46,7 @@ EmbeddingFacts factsOf(const MatrixExchange& exchange, const Teuchos::Comm<int>&
 /// brought. Between the two, vectors that are combined of others can be combined on the entries of others as well, so
 /// that one vector of a recurrence has to travel, and no message is left but those of the reduction.
 ///
-/// Source: [embedded-allreduce], Algorithm 4.
+/// Source: [embedded-cg], Algorithm 4.
 template <class Types>
 class EmbeddedOperator {
  public:

@@ -2,7 +2,7 @@
 /// \file
 /// The product of CG whose messages travel inside the reduction of the iteration before.
 ///
-/// Source: [embedded-allreduce], section 3.2. p is never sent: p = z + beta p and z -= alpha t hold for the entries of
+/// Source: [embedded-cg], section 3.2. p is never sent: p = z + beta p and z -= alpha t hold for the entries of
 /// other ranks, too, so every rank computes them for those it needs, and t = M^{-1} s alone travels, with the sums.
 
 #include <memory>

@@ -3,7 +3,7 @@
 /// Conjugate gradients with the halo exchange inside the all-reduce: one communication phase an iteration, and lg K
 /// messages a rank, whatever the sparsity of A.
 ///
-/// Source: [embedded-allreduce], Algorithm 4, and section 4 for the messages. Its recurrence (rho = beta rho, from
+/// Source: [embedded-cg], Algorithm 4, and section 4 for the messages. Its recurrence (rho = beta rho, from
 /// (q, q)) is that of [Chronopoulos and Gear 1989]'s family, which loses what Hestenes and Stiefel's keeps, and has no
 /// preconditioner. Here the recurrences are those of CAPSTAN CG, predict-and-recompute [Chen and Carson 2020], whose
 /// nu is computed anew in every iteration: beta is predicted, and where rounding makes it negative the iteration goes

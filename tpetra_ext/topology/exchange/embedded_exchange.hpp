@@ -27,7 +27,7 @@ namespace capstan::topology {
 /// Sums are the same, bit by bit, on all ranks. Where the device's memory is not the host's, messages go through copies
 /// on the host.
 ///
-/// Source: [embedded-allreduce], section 4; Algorithm 4, lines 5 to 9.
+/// Source: [embedded-cg], section 4; Algorithm 4, lines 5 to 9.
 ///
 /// run() is collective, in the same order for all exchanges of a communicator. Not for use by two threads at once.
 /// After an error of MPI, which is thrown as std::runtime_error, the exchange can only be destroyed.

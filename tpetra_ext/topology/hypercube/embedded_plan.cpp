@@ -19,19 +19,6 @@ std::map<LocalIndex, std::vector<int>> targetsOf(const RankPattern& pattern) {
 
 }  // namespace
 
-void requirePermutation(const Positions& positions) {
-  const auto ranks = static_cast<int>(positions.size());
-  std::vector<bool> taken(positions.size(), false);
-  for (const int position : positions) {
-    if (position < 0 || position >= ranks || taken[static_cast<std::size_t>(position)]) {
-      throw std::invalid_argument("capstan: hypercube: position " + std::to_string(position) +
-                                  " is taken twice or is none; allowed: 0 to " + std::to_string(ranks - 1) +
-                                  ", each once");
-    }
-    taken[static_cast<std::size_t>(position)] = true;
-  }
-}
-
 std::size_t EmbeddedPlan::valuesSent() const {
   std::size_t values = 0;
   for (const EmbeddedStep& step : steps) values += step.sent.size();

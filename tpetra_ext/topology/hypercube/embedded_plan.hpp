@@ -4,7 +4,7 @@
 /// Plans of an all-reduce that carries entries of a vector to the ranks that need them: lg K messages a rank, whatever
 /// the pattern.
 ///
-/// Source: [embedded-allreduce], section 4. In step d every rank exchanges one message with its neighbour in dimension
+/// Source: [embedded-cg], section 4. In step d every rank exchanges one message with its neighbour in dimension
 /// d. A message holds the sums so far and the entries that have to change their bit d: those of the sender itself, and
 /// those it has received in earlier steps and passes on (store and forward). An entry that many ranks need travels over
 /// a link once. Ranks beyond the power of two send what they have to their partner before the first step, and get what

@@ -4,9 +4,8 @@
 /// The virtual hypercube of an all-reduce by bidirectional exchange: who stands where, and what that means for ranks
 /// that are not a power of two.
 ///
-/// Source: [embedded-allreduce], section 4.
+/// Source: [embedded-cg], section 4.
 
-#include <cstddef>
 #include <vector>
 
 namespace capstan::topology {
@@ -18,26 +17,18 @@ namespace capstan::topology {
 /// position - 2^D.
 using Positions = std::vector<int>;
 
-/// The largest D with 2^D <= ranks; 0 for one rank. Local.
-inline int hypercubeDimensions(int ranks) {
-  int dimensions = 0;
-  while (ranks >> (dimensions + 1) > 0) ++dimensions;
-  return dimensions;
-}
+/// The largest D with 2^D <= ranks. Throws std::invalid_argument for ranks < 1. Local.
+int hypercubeDimensions(int ranks);
 
 /// The corner through which a position sends: itself, or the one it is folded on. Local.
 inline int cornerOf(int position, int dimensions) {
   return position < (1 << dimensions) ? position : position - (1 << dimensions);
 }
 
-/// Rank r at position r. Local.
-inline Positions naturalPositions(int ranks) {
-  Positions positions(static_cast<std::size_t>(ranks));
-  for (int r = 0; r < ranks; ++r) positions[static_cast<std::size_t>(r)] = r;
-  return positions;
-}
+/// Rank r at position r. Throws std::invalid_argument for ranks < 1. Local.
+Positions orderedPositions(int ranks);
 
-/// Throws std::invalid_argument unless every position is there once. Local.
+/// Throws std::invalid_argument, naming the rank and the value found, unless `positions` is a permutation. Local.
 void requirePermutation(const Positions& positions);
 
 }  // namespace capstan::topology

@@ -26,7 +26,7 @@ using Exchange = EmbeddedExchange<Types>;
 
 /// As many positions as there are ranks, in an order that is not theirs.
 Positions shuffled(int ranks, std::uint64_t seed) {
-  Positions positions = naturalPositions(ranks);
+  Positions positions = orderedPositions(ranks);
   Random random(seed);
   for (int r = ranks - 1; r > 0; --r) {
     std::swap(positions[static_cast<std::size_t>(r)], positions[static_cast<std::size_t>(random.below(r + 1))]);
@@ -95,7 +95,7 @@ TEST(EmbeddedExchange, EqualsAnAllReduceAndAHaloExchange) {
   for (const Case& given : casesFor(ranks)) {
     SCOPED_TRACE(given.name);
     const DistributedPattern mine = onThisRank(given.pattern(), NodeMap::uniform(ranks, 2));
-    for (const Positions& positions : {naturalPositions(ranks), shuffled(ranks, 3)}) {
+    for (const Positions& positions : {orderedPositions(ranks), shuffled(ranks, 3)}) {
       const auto exchange = makeExchange(mine, positions);
       int salt = 0;
       for (const auto& [count, columns] : std::vector<std::pair<int, std::size_t>>{{3, 1}, {0, 2}, {12, 0}, {5, 3}}) {
@@ -133,7 +133,7 @@ TEST(EmbeddedExchange, EveryRankNeedsAllOfAllInManySizes) {
       for (LocalIndex i = 0; peer != world()->getRank() && i < size; ++i) needs.append(peer, i);
     }
     const DistributedPattern mine(worldChannel(), NodeMap::uniform(ranks, 2), size, needs);
-    const auto exchange = makeExchange(mine, naturalPositions(ranks));
+    const auto exchange = makeExchange(mine, orderedPositions(ranks));
     const Block block(mine.pattern(), 1, 4);
     std::vector<Scalar> sums = numbers(3, 1);
     exchange->run(sums.data(), 3, {block.carried()});
@@ -158,7 +158,7 @@ TEST(EmbeddedExchange, NaNAndInfinityAreTheSameOnAllRanks) {
 TEST(EmbeddedExchange, SendsOneMessageADimensionAndNothingElse) {
   const int ranks = world()->getSize(), dimensions = hypercubeDimensions(ranks);
   const DistributedPattern mine = onThisRank(casesFor(ranks)[3].pattern(), NodeMap::uniform(ranks, 2));  // dense rows
-  const auto exchange = makeExchange(mine, naturalPositions(ranks));
+  const auto exchange = makeExchange(mine, orderedPositions(ranks));
   const Block block(mine.pattern(), 1, 2);
   std::vector<Scalar> sums = numbers(9, 1);
   exchange->run(sums.data(), 9, {block.carried()});
@@ -180,7 +180,7 @@ TEST(EmbeddedExchange, SendsOneMessageADimensionAndNothingElse) {
 TEST(EmbeddedExchange, AllocatesNothingFromTheSecondUseOn) {
   const int ranks = world()->getSize();
   const DistributedPattern mine = onThisRank(casesFor(ranks)[0].pattern(), NodeMap::uniform(ranks, 2));
-  const auto exchange = makeExchange(mine, naturalPositions(ranks));
+  const auto exchange = makeExchange(mine, orderedPositions(ranks));
   const Block block(mine.pattern(), 1, 2);
   std::vector<Scalar> sums = numbers(9, 1);
   const std::vector<Exchange::Carried> carried{block.carried()};
@@ -193,7 +193,7 @@ TEST(EmbeddedExchange, AllocatesNothingFromTheSecondUseOn) {
 TEST(EmbeddedExchange, OutlivesMoreShapesThanItKeeps) {
   const int ranks = world()->getSize();
   const DistributedPattern mine = onThisRank(casesFor(ranks)[1].pattern(), NodeMap::uniform(ranks, 2));
-  const auto exchange = makeExchange(mine, naturalPositions(ranks));
+  const auto exchange = makeExchange(mine, orderedPositions(ranks));
   for (int count = 1; count < 40; ++count) {
     const Block block(mine.pattern(), static_cast<std::size_t>(count % 3), count);
     std::vector<Scalar> sums(static_cast<std::size_t>(count), 1);
@@ -206,7 +206,7 @@ TEST(EmbeddedExchange, OutlivesMoreShapesThanItKeeps) {
 TEST(EmbeddedExchange, RefusesBlocksOfOtherSizes) {
   const int ranks = world()->getSize();
   const DistributedPattern mine = onThisRank(casesFor(ranks)[0].pattern(), NodeMap::uniform(ranks, 2));
-  const auto exchange = makeExchange(mine, naturalPositions(ranks));
+  const auto exchange = makeExchange(mine, orderedPositions(ranks));
   RankPattern other = mine.pattern();
   ++other.owned;
   const Block block(other, 1, 2);

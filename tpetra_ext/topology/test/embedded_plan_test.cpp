@@ -13,7 +13,7 @@ namespace {
 
 using Sums = EmbeddedStep::Sums;
 
-/// Rank 1 of 8 sends its one entry to ranks 0, 2, 4 and 6: Fig. 2 of [embedded-allreduce].
+/// Rank 1 of 8 sends its one entry to ranks 0, 2, 4 and 6: Fig. 2 of [embedded-cg].
 ExchangePattern figure2() {
   std::vector<PeerLists> needs(8);
   for (const int rank : {0, 2, 4, 6}) needs[static_cast<std::size_t>(rank)].append(1, 0);
@@ -79,7 +79,7 @@ void expectDelivers(const std::vector<EmbeddedPlan>& plans, const ExchangePatter
 }
 
 TEST(EmbeddedPlan, ForwardsAsInTheFigure) {
-  const auto plans = embeddedPlansOf(naturalPositions(8), figure2());
+  const auto plans = embeddedPlansOf(orderedPositions(8), figure2());
   const auto sent = [&](int rank, int step) {
     return plans[static_cast<std::size_t>(rank)].steps[static_cast<std::size_t>(step)].sent.size();
   };
@@ -101,8 +101,8 @@ TEST(EmbeddedPlan, DeliversForAnyNumberOfRanksAndPositions) {
     for (const Case& given : casesFor(ranks)) {
       SCOPED_TRACE(given.name + ", " + std::to_string(ranks));
       const ExchangePattern pattern = given.pattern();
-      expectDelivers(embeddedPlansOf(naturalPositions(ranks), pattern), pattern);
-      Positions reversed = naturalPositions(ranks);
+      expectDelivers(embeddedPlansOf(orderedPositions(ranks), pattern), pattern);
+      Positions reversed = orderedPositions(ranks);
       std::reverse(reversed.begin(), reversed.end());
       expectDelivers(embeddedPlansOf(reversed, pattern), pattern);
     }
@@ -111,7 +111,7 @@ TEST(EmbeddedPlan, DeliversForAnyNumberOfRanksAndPositions) {
 
 TEST(EmbeddedPlan, HasOneMessageADimension) {
   for (const int ranks : {1, 2, 3, 4, 5, 8, 13, 16, 17}) {
-    const auto plans = embeddedPlansOf(naturalPositions(ranks), casesFor(ranks).front().pattern());
+    const auto plans = embeddedPlansOf(orderedPositions(ranks), casesFor(ranks).front().pattern());
     const int dimensions = hypercubeDimensions(ranks), folded = ranks - (1 << dimensions);
     for (const EmbeddedPlan& plan : plans) {
       int messages = 0;
@@ -124,10 +124,10 @@ TEST(EmbeddedPlan, HasOneMessageADimension) {
 
 TEST(EmbeddedPlan, RefusesWhatIsNoPermutation) {
   const ExchangePattern pattern = figure2();
-  Positions twice = naturalPositions(8);
+  Positions twice = orderedPositions(8);
   twice[3] = 2;
-  expectRefused([&] { embeddedPlansOf(twice, pattern); }, "position 2 is taken twice");
-  expectRefused([&] { embeddedPlansOf(naturalPositions(7), pattern); }, "7 positions for 8 ranks");
+  expectRefused([&] { embeddedPlansOf(twice, pattern); }, "rank 3 has position 2");
+  expectRefused([&] { embeddedPlansOf(orderedPositions(7), pattern); }, "7 positions for 8 ranks");
 }
 
 TEST(Hypercube, CornersAndDimensions) {
