@@ -47,7 +47,7 @@ EmbeddedRouter::EmbeddedRouter(int rank, const Positions& positions, const RankP
   requireWellFormed(pattern.sends, rank, ranks, "what a rank sends");
   for (int r = 0; r < ranks; ++r) rankAt_[static_cast<std::size_t>(positionOf(r))] = r;
   position_ = positionOf(rank);
-  corner_ = cornerOf(position_, dimensions_);
+  corner_ = static_cast<int>(cornerOf(position_, dimensions_));
   plan_.rank = rank;
   plan_.ranks = ranks;
   plan_.dimensions = dimensions_;
@@ -83,8 +83,8 @@ bool EmbeddedRouter::receives(int round) const {
 bool EmbeddedRouter::leaves(int target, int round) const {
   if (round == 0) return true;
   if (round == dimensions_ + 1) return target == partner(round);
-  const int differs = cornerOf(positionOf(target), dimensions_) ^ corner_;
-  return ((differs >> (round - 1)) & 1) != 0;
+  const std::uint32_t differs = cornerOf(positionOf(target), dimensions_) ^ static_cast<std::uint32_t>(corner_);
+  return ((differs >> (round - 1)) & 1U) != 0;
 }
 
 EmbeddedStep& EmbeddedRouter::stepOf(int round) {

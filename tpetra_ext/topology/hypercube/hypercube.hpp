@@ -6,6 +6,7 @@
 ///
 /// Source: [embedded-cg], section 4.
 
+#include <cstdint>
 #include <vector>
 
 namespace capstan::topology {
@@ -21,8 +22,8 @@ using Positions = std::vector<int>;
 int hypercubeDimensions(int ranks);
 
 /// The corner through which a position sends: itself, or the one it is folded on. Local.
-inline int cornerOf(int position, int dimensions) {
-  return position < (1 << dimensions) ? position : position - (1 << dimensions);
+inline std::uint32_t cornerOf(int position, int dimensions) {
+  return static_cast<std::uint32_t>(position) & ((1U << dimensions) - 1U);
 }
 
 /// Rank r at position r. Throws std::invalid_argument for ranks < 1. Local.

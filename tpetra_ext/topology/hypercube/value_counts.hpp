@@ -19,11 +19,6 @@ struct MappingProblem {
   std::vector<SharedValues> values;  ///< their ranks are parts
 };
 
-/// The corner of the hypercube that a position is on, or goes through.
-inline std::uint32_t cornerOf(int position, int dimensions) {
-  return static_cast<std::uint32_t>(position) & ((1U << dimensions) - 1U);
-}
-
 /// A swap of two parts on different corners.
 struct Swap {
   int a = -1, b = -1;

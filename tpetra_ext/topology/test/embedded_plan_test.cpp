@@ -136,8 +136,8 @@ TEST(Hypercube, CornersAndDimensions) {
   EXPECT_EQ(hypercubeDimensions(3), 1);
   EXPECT_EQ(hypercubeDimensions(4), 2);
   EXPECT_EQ(hypercubeDimensions(2048), 11);
-  EXPECT_EQ(cornerOf(5, 2), 1);
-  EXPECT_EQ(cornerOf(3, 2), 3);
+  EXPECT_EQ(cornerOf(5, 2), 1U);
+  EXPECT_EQ(cornerOf(3, 2), 3U);
 }
 
 }  // namespace
