@@ -29,6 +29,7 @@ METHODS = {
     "capstan_cg": ("capstan_gmres", ""),
     "capstan_pipelined_cg": ("capstan_gmres", "Pipeline_Depth 2;"),
     "capstan_ecg": ("capstan_gmres", "Enlarging_Factor 4;"),
+    "capstan_embedded_cg": ("capstan_gmres", "Hypercube_Mapping klf;"),
     "capstan_bicgstab": ("capstan_bicgstab", ""),
     "capstan_pipelined_bicgstab": ("capstan_pipelined_bicgstab", ""),
 }

@@ -15,6 +15,7 @@ METHODS = {
     "capstan_cg": "CAPSTAN CG",
     "capstan_pipelined_cg": "CAPSTAN CG PIPELINE",
     "capstan_ecg": "CAPSTAN CG ENLARGED",
+    "capstan_embedded_cg": "CAPSTAN CG EMBEDDED",
     "capstan_bicgstab": "CAPSTAN BICGSTAB",
     "capstan_pipelined_bicgstab": "CAPSTAN BICGSTAB PIPELINE",
 }
