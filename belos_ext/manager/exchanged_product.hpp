@@ -354,9 +354,9 @@ class ExchangedProduct {
   std::string complaint_;  ///< why the operator computes its products itself, where another way was asked for
   ExchangeWanted wanted_;  ///< what kept_ is for
   std::shared_ptr<const KeptExchange> kept_;
-  Teuchos::RCP<NodeAwareOperator<Types>> product_;  ///< null: none yet, or the matrix' own is the one to use
+  Teuchos::RCP<NodeAwareOperator<Types>> product_;     ///< null: none yet, or the matrix' own is the one to use
   std::shared_ptr<EmbeddedOperator<Types>> embedded_;  ///< null: none yet, or none wanted
-  topology::ExchangeCounters sent_;                 ///< by the product before this solve
+  topology::ExchangeCounters sent_;                    ///< by the product before this solve
   topology::ExchangeCounters carried_;                 ///< inside reductions before this solve
 };
 

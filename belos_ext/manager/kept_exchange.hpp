@@ -69,8 +69,8 @@ struct ExchangeWanted {
 
   bool operator==(const ExchangeWanted& o) const {
     return strategy == o.strategy && ranksPerNode == o.ranksPerNode && cutoff == o.cutoff && columns == o.columns &&
-           entries == o.entries && maps == o.maps && rows == o.rows && ranks == o.ranks && rank == o.rank && embeds == o.embeds &&
-           mapping == o.mapping;
+           entries == o.entries && maps == o.maps && rows == o.rows && ranks == o.ranks && rank == o.rank &&
+           embeds == o.embeds && mapping == o.mapping;
   }
   /// Of the plan; the same on all ranks but for the rank's number.
   StateKey key(std::uint64_t mapsOfAll) const { return keyOf("communication plan", mapsOfAll); }

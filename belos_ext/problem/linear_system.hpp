@@ -53,8 +53,8 @@ class LinearSystem {
     reduce(batch);
   }
 
-  /// Whether what a product with A needs of other ranks can travel inside reductions, as carry() does it. Known, and the
-  /// same on all ranks, after the first reduction of a solve.
+  /// Whether what a product with A needs of other ranks can travel inside reductions, as carry() does it. Known, and
+  /// the same on all ranks, after the first reduction of a solve.
   virtual bool carries() const { return false; }
 
   /// Of what this rank needs of others, where carries(): a map of this rank alone. Local.

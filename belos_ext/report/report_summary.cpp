@@ -118,7 +118,8 @@ void printEmbedded(std::ostream& out, const SolveReport& report) {
   if (!e.used || report.ranks == 1) return;
   out << front(report)
       << fmt::format(
-             "halo exchange inside the all-reduce: {} messages of a rank in a reduction, in place of these and up to {} "
+             "halo exchange inside the all-reduce: {} messages of a rank in a reduction, in place of these and up to "
+             "{} "
              "to its neighbours ({:.3g} on average); {:.3g} values sent by a rank for {:.3g} that it needs; {} of {} "
              "reductions carried {} vectors; {}\n",
              e.messages, e.neighbours, e.meanNeighbours, e.values, e.halo, e.reductions, report.reductionsBlocking,

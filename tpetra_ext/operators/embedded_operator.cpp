@@ -70,13 +70,12 @@ EmbeddingFacts factsOf(const MatrixExchange& exchange, const Teuchos::Comm<int>&
 template <class Types>
 EmbeddedOperator<Types>::EmbeddedOperator(Teuchos::RCP<const CrsMatrix> a,
                                           std::shared_ptr<const MatrixExchange> exchange)
-    : product_(std::move(a), requireEmbedded(std::move(exchange)),
-               typename NodeAwareOperator<Types>::FitsOnAllRanks()),
+    : product_(std::move(a), requireEmbedded(std::move(exchange)), typename NodeAwareOperator<Types>::FitsOnAllRanks()),
       exchange_(topology::Channel::of(*product_.getDomainMap()->getComm()), product_.exchange().embedded) {
   using Map = typename Types::Map;
   // Of this rank alone: what its entries are called elsewhere matters to nobody, and a map of all is collective.
-  ghostMap_ = Teuchos::rcp(
-      new Map(product_.exchange().plan.needed.size(), 0, Teuchos::rcp(new Teuchos::SerialComm<int>())));
+  ghostMap_ =
+      Teuchos::rcp(new Map(product_.exchange().plan.needed.size(), 0, Teuchos::rcp(new Teuchos::SerialComm<int>())));
 }
 
 template <class Types>
@@ -101,9 +100,9 @@ void EmbeddedOperator<Types>::reduce(const std::vector<ReductionBatch<Types>*>& 
   carried_.clear();
 }
 
-#define CAPSTAN_EMBEDDED_OPERATOR(S, LO, GO, NO)                                                                  \
-  template std::shared_ptr<const MatrixExchange> embeddedExchange<TpetraTypes<S, LO, GO, NO>>(                      \
-      const Tpetra::CrsMatrix<S, LO, GO, NO>&, topology::MappingOptions);                                         \
+#define CAPSTAN_EMBEDDED_OPERATOR(S, LO, GO, NO)                                               \
+  template std::shared_ptr<const MatrixExchange> embeddedExchange<TpetraTypes<S, LO, GO, NO>>( \
+      const Tpetra::CrsMatrix<S, LO, GO, NO>&, topology::MappingOptions);                      \
   template class EmbeddedOperator<TpetraTypes<S, LO, GO, NO>>;
 CAPSTAN_INSTANTIATE(CAPSTAN_EMBEDDED_OPERATOR)
 

@@ -31,9 +31,9 @@ std::shared_ptr<const MatrixExchange> embeddedExchange(const typename Types::Crs
 
 /// What an embedded exchange sends, and what a halo exchange of its own would; of all ranks, the same on each.
 struct EmbeddingFacts {
-  int dimensions = 0;       ///< of the hypercube
-  int messages = 0;         ///< in a reduction, of the rank that sends most
-  int neighbours = 0;       ///< ranks that a rank sends to in a halo exchange; the most
+  int dimensions = 0;  ///< of the hypercube
+  int messages = 0;    ///< in a reduction, of the rank that sends most
+  int neighbours = 0;  ///< ranks that a rank sends to in a halo exchange; the most
   double meanNeighbours = 0;
   double halo = 0;    ///< values a rank needs; the mean
   double values = 0;  ///< values a rank sends in a reduction with one vector, its own and those it passes on; the mean

@@ -54,8 +54,8 @@ class PreconditionedOperator {
   /// timed as before. Throws std::invalid_argument where the sizes differ. Local; call it alike on every rank.
   void exchangeProduct(Teuchos::RCP<const Operator> product);
 
-  /// What a product needs of other ranks may travel inside reductions from now on; null: not. Of the same matrix. Local;
-  /// call it alike on every rank.
+  /// What a product needs of other ranks may travel inside reductions from now on; null: not. Of the same matrix.
+  /// Local; call it alike on every rank.
   void embedProduct(std::shared_ptr<EmbeddedOperator<Types>> embedded) { embedded_ = std::move(embedded); }
   EmbeddedOperator<Types>* embedded() const { return embedded_.get(); }
 

@@ -53,7 +53,8 @@ struct ReductionBatch<Types>::Impl {
   void launch(const ExecutionSpace& where) { products.launch(where, storage->message); }
   void collect();
   void evaluate(const char* call);
-  static int pack(const std::vector<ReductionBatch*>& batches, const char* call, Summation<Scalar>* summation = nullptr);
+  static int pack(const std::vector<ReductionBatch*>& batches, const char* call,
+                  Summation<Scalar>* summation = nullptr);
   static void unpackNothing(const std::vector<ReductionBatch*>& batches);
   /// send(carrier, count) sums what the batches hold, packed in the carrier.
   template <class Send>

@@ -14,7 +14,8 @@ OWN, PLAIN = "own", "capstan"
 # Capstan's methods as OpenFOAM's dictionaries spell them, and whether they need a symmetric matrix. A test compares the
 # names with belos_ext/registry/methods.cpp.
 METHODS = {"capstan_cg": True, "capstan_pipelined_cg": True, "capstan_ecg": True, "capstan_embedded_cg": True,
-           "capstan_gmres": False, "capstan_sstep_gmres": False, "capstan_pipelined_gmres": False, "capstan_pipelined_sstep_gmres": False, "capstan_bicgstab": False,
+           "capstan_gmres": False, "capstan_sstep_gmres": False, "capstan_pipelined_gmres": False,
+           "capstan_pipelined_sstep_gmres": False, "capstan_bicgstab": False,
            "capstan_pipelined_bicgstab": False}
 OPENFOAM = {"PCG": True, "PBiCGStab": False, "GAMG": False}
 SOLVERS = [OWN, PLAIN, *METHODS, *OPENFOAM]

@@ -32,8 +32,7 @@ Counted countedSolve(Solver& solver, System system, Side side = Side::None) {
   }
   counted.calls = test::mpiCalls();
   const SolveReport& report = counted.outcome.report;
-  counted.reductions =
-      counted.calls.allreduce + counted.calls.iallreduce + report.communication.embedded.reductions;
+  counted.reductions = counted.calls.allreduce + counted.calls.iallreduce + report.communication.embedded.reductions;
   if (ranks() == 1) {
     counted.reductions += report.reductionsBlocking + report.reductionsNonblocking;
   } else {

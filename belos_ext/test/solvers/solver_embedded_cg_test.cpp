@@ -1,6 +1,6 @@
 /// \file
-/// Embedded CG: CG's iterates, no message but those of the hypercube, whatever couples the ranks, and what is left of it
-/// where a preconditioner or an operator does not let it be.
+/// Embedded CG: CG's iterates, no message but those of the hypercube, whatever couples the ranks, and what is left of
+/// it where a preconditioner or an operator does not let it be.
 
 #include <cmath>
 
@@ -25,20 +25,23 @@ Outcome solveEmbedded(const Params& p, const System& system, Side side = Side::N
 
 /// A five-point stencil, a row and a column that couple all ranks, and rows that are coupled far away.
 RCP<CrsMatrix> widelyCoupled(GO n) {
-  return matrixFrom(evenMap(n), [n](GO g) {
-    std::vector<Entry> row{{g, 8.0 + (g == 0 ? 0.01 * static_cast<double>(n) : 0.0)}};
-    const auto add = [&row](GO column, Scalar value) { row.push_back({column, value}); };
-    if (g > 1) add(g - 1, -1);
-    if (g > 0 && g + 1 < n) add(g + 1, -1);
-    const GO far = (g + n / 2) % n;
-    if (n % 2 == 0 && far != g && far != 0 && g != 0 && std::abs(far - g) > 1) add(far, -0.5);
-    if (g == 0) {
-      for (GO j = 1; j < n; ++j) add(j, -0.01);
-    } else {
-      add(0, -0.01);
-    }
-    return row;
-  }, static_cast<size_t>(n));
+  return matrixFrom(
+      evenMap(n),
+      [n](GO g) {
+        std::vector<Entry> row{{g, 8.0 + (g == 0 ? 0.01 * static_cast<double>(n) : 0.0)}};
+        const auto add = [&row](GO column, Scalar value) { row.push_back({column, value}); };
+        if (g > 1) add(g - 1, -1);
+        if (g > 0 && g + 1 < n) add(g + 1, -1);
+        const GO far = (g + n / 2) % n;
+        if (n % 2 == 0 && far != g && far != 0 && g != 0 && std::abs(far - g) > 1) add(far, -0.5);
+        if (g == 0) {
+          for (GO j = 1; j < n; ++j) add(j, -0.01);
+        } else {
+          add(0, -0.01);
+        }
+        return row;
+      },
+      static_cast<size_t>(n));
 }
 
 class EmbeddedCgTest : public ::testing::Test {

@@ -153,9 +153,9 @@ void EmbeddedExchange<Types>::makeShape(Shape& shape, int count, std::size_t col
     }
     if (step.receives()) {
       const std::size_t size = sizeOf(static_cast<std::size_t>(step.end - step.begin));
-      requireSuccess("MPI_Recv_init", MPI_Recv_init(shape.incoming.data() + shape.receiveAt[s], static_cast<int>(size),
-                                                    datatype<Scalar>(), step.partner, tag_, channel_->comm(),
-                                                    &shape.receives.back()));
+      requireSuccess("MPI_Recv_init",
+                     MPI_Recv_init(shape.incoming.data() + shape.receiveAt[s], static_cast<int>(size),
+                                   datatype<Scalar>(), step.partner, tag_, channel_->comm(), &shape.receives.back()));
     }
   }
 }

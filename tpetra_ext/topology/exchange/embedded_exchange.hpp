@@ -106,8 +106,8 @@ class EmbeddedExchange {
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<const EmbeddedPlan> plan_;
   int tag_ = 0;
-  Slots ownSlots_;                      // own entries that are sent, ascending
-  std::vector<std::size_t> placeOfOwn_;  // by own entry: where it stands among these
+  Slots ownSlots_;                        // own entries that are sent, ascending
+  std::vector<std::size_t> placeOfOwn_;   // by own entry: where it stands among these
   std::map<std::size_t, Loaded> loaded_;  // by columns; shapes point into it
   std::map<Key, Shape> shapes_;
   long uses_ = 0;

@@ -113,8 +113,7 @@ std::vector<int> EmbeddedRouter::letter(int round) {
                                             [&](int target) { return leaves(target, round); });
     if (stay == held.targets.begin()) continue;
     step.sent.push_back(held.slot);
-    written.insert(written.end(),
-                   {held.value.owner, held.value.index, static_cast<int>(stay - held.targets.begin())});
+    written.insert(written.end(), {held.value.owner, held.value.index, static_cast<int>(stay - held.targets.begin())});
     written.insert(written.end(), held.targets.begin(), stay);
     held.targets.erase(held.targets.begin(), stay);
   }

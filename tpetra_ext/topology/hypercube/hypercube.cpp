@@ -37,8 +37,9 @@ void requirePermutation(const Positions& positions) {
   for (int rank = 0; rank < ranks; ++rank) {
     const int position = positions[static_cast<std::size_t>(rank)];
     if (position < 0 || position >= ranks || std::exchange(isTaken[static_cast<std::size_t>(position)], 1) != 0) {
-      throw std::invalid_argument("capstan: hypercube: rank " + std::to_string(rank) + " has position " + std::to_string(position) + "; allowed: each of 0 to " +
-                                  std::to_string(ranks - 1) + " once");
+      throw std::invalid_argument("capstan: hypercube: rank " + std::to_string(rank) + " has position " +
+                                  std::to_string(position) + "; allowed: each of 0 to " + std::to_string(ranks - 1) +
+                                  " once");
     }
   }
 }

@@ -49,7 +49,8 @@ struct Block {
   View own, ghosts;
 
   Block(const RankPattern& mine, std::size_t columns, int salt)
-      : own("own", static_cast<std::size_t>(mine.owned), columns), ghosts("ghosts", mine.needs.entries.size(), columns) {
+      : own("own", static_cast<std::size_t>(mine.owned), columns),
+        ghosts("ghosts", mine.needs.entries.size(), columns) {
     const auto host = Kokkos::create_mirror_view(own);
     for (LocalIndex i = 0; i < mine.owned; ++i) {
       for (std::size_t j = 0; j < columns; ++j) {
