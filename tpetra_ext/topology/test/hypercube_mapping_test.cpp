@@ -185,6 +185,22 @@ TEST(HypercubeMapping, DoesAtMostThePassesAsked) {
   EXPECT_EQ(improveMapping(values, start, optionsFor(MappingHeuristic::None)).positions, start);
 }
 
+TEST(HypercubeMapping, TakesThousandsOfRanks) {
+  // 2048 ranks as 32 x 64 points, each sharing with its neighbours: a mapping of a line along each side costs 1 a
+  // value.
+  std::vector<SharedValues> grid;
+  for (int i = 0; i < 32; ++i) {
+    for (int j = 0; j < 64; ++j) {
+      if (j < 63) grid.push_back({{64 * i + j, 64 * i + j + 1}, 1});
+      if (i < 31) grid.push_back({{64 * i + j, 64 * i + j + 64}, 1});
+    }
+  }
+  const auto result = improveMapping(grid, randomPositions(2048, 1), optionsFor(MappingHeuristic::Klr));
+  EXPECT_LT(10 * result.after, 6 * result.before);
+  const auto fromOrder = improveMapping(grid, orderedPositions(2048), optionsFor(MappingHeuristic::Klr, 16));
+  EXPECT_LT(fromOrder.after, result.after);
+}
+
 TEST(HypercubeMapping, GroupsRanksOfANode) {
   EXPECT_EQ(ranksPerGroup(64, 0), 1);
   EXPECT_EQ(ranksPerGroup(64, 16), 16);
