@@ -138,7 +138,7 @@ def text(rows, arguments):
     averages, paper = Averages(rows), published()
     names = list(dict.fromkeys(row["matrix"] for row in rows))
     uneven = sorted((row["imbalance_percent"], row["matrix"]) for row in rows if row["scheme"] == "conventional")
-    lines = [f"{len(names)} matrices: {', '.join(names)}",
+    lines = [f"{len(names)} {'matrix' if len(names) == 1 else 'matrices'}: {', '.join(names)}",
              f"parts: {arguments.partition}; entries of the largest above the mean: median {uneven[len(uneven) // 2][0]:.0f} %, "
              f"at worst {uneven[-1][0]:.0f} % ({uneven[-1][1]})",
              f"{arguments.rows_per_rank} rows a rank or more; passes: KLF {arguments.klf_passes}, KLR {arguments.klr_passes}; "
