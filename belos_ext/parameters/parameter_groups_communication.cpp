@@ -55,12 +55,14 @@ std::vector<ParameterRow> communication() {
           "For \"Communication Strategy\": which ranks are taken for a node. N: ranks 0 to N - 1, N to 2 N - 1, and "
           "so on; where N does not divide the number of ranks, the last node has fewer. 0: those that share memory."),
       messageSizeCutoff(),
-      choice("Hypercube Mapping", &SolverOptions::hypercubeMapping,
-             {HypercubeMapping::None, HypercubeMapping::Klr, HypercubeMapping::Klf}, Takers::SomeMethods,
-             "Which rank stands where in the hypercube through which an embedded exchange goes: ranks that exchange "
-             "much are to be near each other, so that few values are passed on. Nothing is moved. none: rank by rank. "
-             "klr: swaps of neighbours (Kernighan and Lin), fast. klf: all swaps; for some hundred ranks. With \"Ranks "
-             "Per Node\" a power of two, or ranks that share memory, the first steps stay within a node."),
+      choice(
+          "Hypercube Mapping", &SolverOptions::hypercubeMapping,
+          {HypercubeMapping::None, HypercubeMapping::Klr, HypercubeMapping::Klf}, Takers::SomeMethods,
+          "Which rank stands where in the hypercube through which an embedded exchange goes: ranks that exchange "
+          "much are to be near each other, so that few values are passed on. Nothing is moved. none: rank by rank. "
+          "klr: swaps of neighbours (Kernighan and Lin), fast. klf: all swaps; for some hundred ranks. With \"Ranks "
+          "Per Node\" a power of two, or ranks that share memory, the ranks of a node stand together, and values cross "
+          "the network before they are spread."),
   };
 }
 

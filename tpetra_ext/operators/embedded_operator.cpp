@@ -46,7 +46,9 @@ std::shared_ptr<const MatrixExchange> embeddedExchange(const typename Types::Crs
   const MatrixPattern<Types> pattern(a, options.ranksPerNode);
   if (options.ranksPerNode == 0) options.ranksPerNode = topology::ranksPerNodeOf(pattern.nodes());
   const auto& ranks = pattern.pattern();
-  return pattern.embedding(topology::mappedPositions(ranks.channel(), ranks.pattern(), options));
+  const bool grouped = topology::ranksPerGroup(pattern.nodes().ranks(), options.ranksPerNode) > 1;
+  return pattern.embedding(topology::mappedPositions(ranks.channel(), ranks.pattern(), options),
+                           grouped ? topology::StepOrder::Descending : topology::StepOrder::Ascending);
 }
 
 EmbeddingFacts factsOf(const MatrixExchange& exchange, const Teuchos::Comm<int>& comm) {

@@ -139,10 +139,11 @@ std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::exchange(const topol
 }
 
 template <class Types>
-std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::embedding(const topology::Positions& positions) const {
+std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::embedding(const topology::Positions& positions,
+                                                                      topology::StepOrder order) const {
   auto exchange = made(pattern_->plan({}));
   exchange->embedded = std::make_shared<const topology::EmbeddedPlan>(
-      topology::embeddedPlan(pattern_->channel(), positions, pattern_->pattern()));
+      topology::embeddedPlan(pattern_->channel(), positions, pattern_->pattern(), order));
   return exchange;
 }
 

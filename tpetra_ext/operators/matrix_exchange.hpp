@@ -56,7 +56,8 @@ class MatrixPattern {
 
   /// A standard plan, and one of a reduction that carries the values. The positions are the same on all ranks. Throws
   /// std::invalid_argument where they are no permutation of the ranks. Collective.
-  std::shared_ptr<const MatrixExchange> embedding(const topology::Positions& positions) const;
+  std::shared_ptr<const MatrixExchange> embedding(const topology::Positions& positions,
+                                                  topology::StepOrder order = topology::StepOrder::Ascending) const;
 
   const topology::NodeMap& nodes() const { return pattern_->map(); }
   const topology::DistributedPattern& pattern() const { return *pattern_; }

@@ -70,8 +70,8 @@ std::vector<SharedValues> sharedOfAll(Channel& channel, const RankPattern& patte
 }  // namespace
 
 EmbeddedPlan embeddedPlan(const std::shared_ptr<Channel>& channel, const Positions& positions,
-                          const RankPattern& pattern) {
-  EmbeddedRouter router(channel == nullptr ? 0 : channel->rank(), positions, pattern);
+                          const RankPattern& pattern, StepOrder order) {
+  EmbeddedRouter router(channel == nullptr ? 0 : channel->rank(), positions, pattern, order);
   if (channel == nullptr) return router.plan();
   const int tag = channel->takeTags();
   for (int round = 0; round < router.rounds(); ++round) {

@@ -15,7 +15,7 @@ namespace capstan::topology {
 /// The plan of this rank, for a pattern of all ranks. channel: null for one rank. The positions are the same on all
 /// ranks. Throws as EmbeddedRouter. Collective: lg K messages a rank.
 EmbeddedPlan embeddedPlan(const std::shared_ptr<Channel>& channel, const Positions& positions,
-                          const RankPattern& pattern);
+                          const RankPattern& pattern, StepOrder order = StepOrder::Ascending);
 
 /// Ranks on each node, where nodes are made of ranks one after the other, as many on each (the last may have fewer); 0
 /// where they are not. Local.

@@ -8,9 +8,6 @@
 
 namespace capstan::topology {
 
-/// The order of the steps of the all-reduce: position p talks to p XOR 2^0 first, or to p XOR 2^(D-1).
-enum class StepOrder { Ascending, Descending };
-
 /// Messages and values that all ranks send in one exchange. The sums that the all-reduce is there for are not counted
 /// as values. Names in quotes: [embedded-cg], Table 4, where volumes are divided by the rows of the matrix.
 struct ExchangeCounts {

@@ -29,8 +29,9 @@ std::size_t EmbeddedPlan::bytes() const {
   return sizeof(*this) + steps.size() * sizeof(EmbeddedStep) + (valuesSent() + needed.size()) * sizeof(Slot);
 }
 
-EmbeddedRouter::EmbeddedRouter(int rank, const Positions& positions, const RankPattern& pattern)
-    : rank_(rank),
+EmbeddedRouter::EmbeddedRouter(int rank, const Positions& positions, const RankPattern& pattern, StepOrder order)
+    : order_(order),
+      rank_(rank),
       dimensions_(hypercubeDimensions(static_cast<int>(positions.size()))),
       position_(0),
       corner_(0),
@@ -64,7 +65,7 @@ int EmbeddedRouter::partner(int round) const {
     if (folded) return at(corner_);
     return position_ + corners < plan_.ranks ? at(position_ + corners) : -1;
   }
-  return folded ? -1 : at(position_ ^ (1 << (round - 1)));
+  return folded ? -1 : at(position_ ^ (1 << dimensionOf(round)));
 }
 
 bool EmbeddedRouter::sends(int round) const {
@@ -84,7 +85,7 @@ bool EmbeddedRouter::leaves(int target, int round) const {
   if (round == 0) return true;
   if (round == dimensions_ + 1) return target == partner(round);
   const std::uint32_t differs = cornerOf(positionOf(target), dimensions_) ^ static_cast<std::uint32_t>(corner_);
-  return ((differs >> (round - 1)) & 1U) != 0;
+  return ((differs >> dimensionOf(round)) & 1U) != 0;
 }
 
 EmbeddedStep& EmbeddedRouter::stepOf(int round) {
@@ -158,13 +159,13 @@ EmbeddedPlan EmbeddedRouter::plan() const {
   return plan;
 }
 
-std::vector<EmbeddedPlan> embeddedPlansOf(const Positions& positions, const ExchangePattern& pattern) {
+std::vector<EmbeddedPlan> embeddedPlansOf(const Positions& positions, const ExchangePattern& pattern, StepOrder order) {
   if (static_cast<int>(positions.size()) != pattern.ranks()) {
     throw std::invalid_argument("capstan: hypercube: " + std::to_string(positions.size()) + " positions for " +
                                 std::to_string(pattern.ranks()) + " ranks");
   }
   std::vector<EmbeddedRouter> routers;
-  for (int r = 0; r < pattern.ranks(); ++r) routers.emplace_back(r, positions, pattern.of(r));
+  for (int r = 0; r < pattern.ranks(); ++r) routers.emplace_back(r, positions, pattern.of(r), order);
   const int rounds = routers.front().rounds();
   std::vector<std::vector<int>> letters(routers.size());
   for (int round = 0; round < rounds; ++round) {

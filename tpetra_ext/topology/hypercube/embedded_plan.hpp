@@ -5,10 +5,10 @@
 /// the pattern.
 ///
 /// Source: [embedded-cg], section 4. In step d every rank exchanges one message with its neighbour in dimension
-/// d. A message holds the sums so far and the entries that have to change their bit d: those of the sender itself, and
-/// those it has received in earlier steps and passes on (store and forward). An entry that many ranks need travels over
-/// a link once. Ranks beyond the power of two send what they have to their partner before the first step, and get what
-/// they need after the last one.
+/// d, or D - 1 - d. A message holds the sums so far and the entries that have to change their bit d: those of the
+/// sender itself, and those it has received in earlier steps and passes on (store and forward). An entry that many
+/// ranks need travels over a link once. Ranks beyond the power of two send what they have to their partner before the
+/// first step, and get what they need after the last one.
 
 #include <cstddef>
 #include <map>
@@ -61,7 +61,8 @@ struct EmbeddedPlan {
 class EmbeddedRouter {
  public:
   /// Throws std::invalid_argument for positions that are no permutation and a pattern that names other ranks. Local.
-  EmbeddedRouter(int rank, const Positions& positions, const RankPattern& pattern);
+  EmbeddedRouter(int rank, const Positions& positions, const RankPattern& pattern,
+                 StepOrder order = StepOrder::Ascending);
 
   /// Fold in, one round a dimension, fold out.
   int rounds() const { return dimensions_ + 2; }
@@ -87,9 +88,11 @@ class EmbeddedRouter {
     std::vector<int> targets;
   };
   int positionOf(int rank) const { return positions_[static_cast<std::size_t>(rank)]; }
+  int dimensionOf(int round) const { return order_ == StepOrder::Ascending ? round - 1 : dimensions_ - round; }
   bool leaves(int target, int round) const;
   EmbeddedStep& stepOf(int round);
 
+  StepOrder order_;
   int rank_, dimensions_, position_, corner_;
   Positions positions_, rankAt_;
   PeerLists needs_;
@@ -100,6 +103,7 @@ class EmbeddedRouter {
 };
 
 /// The plans of all ranks, made by this process alone: for studies and tests. Throws as EmbeddedRouter. Local.
-std::vector<EmbeddedPlan> embeddedPlansOf(const Positions& positions, const ExchangePattern& pattern);
+std::vector<EmbeddedPlan> embeddedPlansOf(const Positions& positions, const ExchangePattern& pattern,
+                                          StepOrder order = StepOrder::Ascending);
 
 }  // namespace capstan::topology

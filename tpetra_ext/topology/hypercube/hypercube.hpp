@@ -18,6 +18,10 @@ namespace capstan::topology {
 /// position - 2^D.
 using Positions = std::vector<int>;
 
+/// The order of the steps of the all-reduce: position p talks to p XOR 2^0 first, or to p XOR 2^(D-1). Where the low
+/// dimensions lie within a node, descending sends less over the network: a value crosses it before it is spread.
+enum class StepOrder { Ascending, Descending };
+
 /// The largest D with 2^D <= ranks. Throws std::invalid_argument for ranks < 1. Local.
 int hypercubeDimensions(int ranks);
 

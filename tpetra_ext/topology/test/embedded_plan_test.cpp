@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "tpetra_ext/topology/hypercube/embedded_counts.hpp"
 #include "tpetra_ext/topology/test/expect_refused.hpp"
 #include "tpetra_ext/topology/test/patterns.hpp"
 
@@ -21,7 +22,8 @@ ExchangePattern figure2() {
 }
 
 /// Runs plans as messages would, each value being its owner and number, and expects every rank to get what it needs.
-void expectDelivers(const std::vector<EmbeddedPlan>& plans, const ExchangePattern& pattern) {
+void expectDelivers(const std::vector<EmbeddedPlan>& plans, const ExchangePattern& pattern,
+                    StepOrder order = StepOrder::Ascending) {
   std::vector<std::vector<ValueId>> places(plans.size());
   for (const EmbeddedPlan& plan : plans) {
     auto& mine = places[static_cast<std::size_t>(plan.rank)];
@@ -45,8 +47,9 @@ void expectDelivers(const std::vector<EmbeddedPlan>& plans, const ExchangePatter
         int its = in ? 0 : dimensions + 1;
         if (!in && !out) {
           const int differs = plan.position ^ plans[static_cast<std::size_t>(step.partner)].position;
-          its = hypercubeDimensions(differs) + 1;
-          EXPECT_EQ(differs, 1 << (its - 1));
+          const int dimension = hypercubeDimensions(differs);
+          EXPECT_EQ(differs, 1 << dimension);
+          its = order == StepOrder::Ascending ? dimension + 1 : dimensions - dimension;
         }
         if (its != round) continue;
         std::vector<ValueId> values;
@@ -105,6 +108,27 @@ TEST(EmbeddedPlan, DeliversForAnyNumberOfRanksAndPositions) {
       Positions reversed = orderedPositions(ranks);
       std::reverse(reversed.begin(), reversed.end());
       expectDelivers(embeddedPlansOf(reversed, pattern), pattern);
+      expectDelivers(embeddedPlansOf(reversed, pattern, StepOrder::Descending), pattern, StepOrder::Descending);
+    }
+  }
+}
+
+// The study's counts and the plans that are executed are one and the same.
+TEST(EmbeddedPlan, SendsWhatTheStudyCounts) {
+  for (const int ranks : {1, 2, 3, 8, 13, 16}) {
+    for (const Case& given : casesFor(ranks)) {
+      const ExchangePattern pattern = given.pattern();
+      for (const StepOrder order : {StepOrder::Ascending, StepOrder::Descending}) {
+        const Positions positions = randomPositions(ranks, 5);
+        const ExchangeCounts counts = embeddedCounts(pattern, positions, NodeMap::uniform(ranks, 2), order);
+        long long values = 0, messages = 0;
+        for (const EmbeddedPlan& plan : embeddedPlansOf(positions, pattern, order)) {
+          values += static_cast<long long>(plan.valuesSent());
+          for (const EmbeddedStep& step : plan.steps) messages += step.sends() ? 1 : 0;
+        }
+        EXPECT_EQ(values, counts.volume) << given.name << ", " << ranks;
+        EXPECT_EQ(messages, counts.messages) << given.name << ", " << ranks;
+      }
     }
   }
 }
