@@ -12,7 +12,6 @@
 
 #include <Teuchos_CommHelpers.hpp>
 #include <Teuchos_RCP.hpp>
-#include <Teuchos_Time.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <chrono>
 #include <memory>
@@ -286,18 +285,11 @@ class ExchangedProduct {
   }
 
   Embedding embed() const {
-    const auto& comm = *domain_->getComm();
-    const double began = Teuchos::Time::wallTime();
-    Embedding made;
     topology::MappingOptions mapping;
     mapping.heuristic = heuristicOf(wanted_.mapping);
     mapping.passes = wanted_.mapping == HypercubeMapping::Klf ? 10 : 20;  // [embedded-cg], section 6.1
     mapping.ranksPerNode = wanted_.ranksPerNode;
-    made.exchange = embeddedExchange<Types>(*matrix_, mapping);
-    made.facts = factsOf(*made.exchange, comm);
-    const double mine = Teuchos::Time::wallTime() - began;
-    Teuchos::reduceAll<int, double>(comm, Teuchos::REDUCE_MAX, 1, &mine, &made.setupSeconds);
-    return made;
+    return embeddingOf<Types>(*matrix_, mapping);
   }
 
   /// The products that there are plans for, where they are missing. Call it on all ranks alike.

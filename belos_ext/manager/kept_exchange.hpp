@@ -17,13 +17,6 @@
 
 namespace capstan {
 
-/// A plan of products that travel inside reductions.
-struct Embedding {
-  std::shared_ptr<const MatrixExchange> exchange;  ///< null: none
-  EmbeddingFacts facts;
-  double setupSeconds = 0;
-};
-
 /// A plan, or the choice of one, as the state cache keeps it.
 class KeptExchange final : public KeptObject {
  public:

@@ -2,9 +2,11 @@
 
 #include <Teuchos_CommHelpers.hpp>
 #include <Teuchos_DefaultSerialComm.hpp>
+#include <Teuchos_Time.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Map.hpp>
 #include <Tpetra_MultiVector.hpp>
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -19,6 +21,23 @@ std::shared_ptr<const MatrixExchange> requireEmbedded(std::shared_ptr<const Matr
     throw std::invalid_argument("capstan: embedded product: the communication plan is not for a reduction");
   }
   return exchange;
+}
+
+/// Collective: two reductions.
+EmbeddingFacts factsOf(const topology::EmbeddedPlan& plan, const topology::RankPattern& pattern,
+                       const Teuchos::Comm<int>& comm) {
+  const auto messages = static_cast<int>(std::count_if(
+      plan.steps.begin(), plan.steps.end(), [](const topology::EmbeddedStep& step) { return step.sends(); }));
+  const auto neighbours = static_cast<int>(pattern.sends.size());
+  const int mine[2] = {messages, neighbours};
+  int most[2] = {0, 0};
+  Teuchos::reduceAll<int, int>(comm, Teuchos::REDUCE_MAX, 2, mine, most);
+  const double parts[3] = {static_cast<double>(neighbours), static_cast<double>(plan.needed.size()),
+                           static_cast<double>(plan.valuesSent())};
+  double sums[3] = {0, 0, 0};
+  Teuchos::reduceAll<int, double>(comm, Teuchos::REDUCE_SUM, 3, parts, sums);
+  const double ranks = comm.getSize();
+  return {plan.dimensions, most[0], most[1], sums[0] / ranks, sums[1] / ranks, sums[2] / ranks};
 }
 
 /// The sums by one embedded exchange, which brings the carried entries at the same time.
@@ -41,32 +60,19 @@ class CarryingSum final : public Summation<typename Types::Scalar> {
 }  // namespace
 
 template <class Types>
-std::shared_ptr<const MatrixExchange> embeddedExchange(const typename Types::CrsMatrix& a,
-                                                       topology::MappingOptions options) {
+Embedding embeddingOf(const typename Types::CrsMatrix& a, topology::MappingOptions options) {
+  const double began = Teuchos::Time::wallTime();
   const MatrixPattern<Types> pattern(a, options.ranksPerNode);
   if (options.ranksPerNode == 0) options.ranksPerNode = topology::ranksPerNodeOf(pattern.nodes());
   const auto& ranks = pattern.pattern();
   const bool grouped = topology::ranksPerGroup(pattern.nodes().ranks(), options.ranksPerNode) > 1;
-  return pattern.embedding(topology::mappedPositions(ranks.channel(), ranks.pattern(), options),
-                           grouped ? topology::StepOrder::Descending : topology::StepOrder::Ascending);
-}
-
-EmbeddingFacts factsOf(const MatrixExchange& exchange, const Teuchos::Comm<int>& comm) {
-  const topology::EmbeddedPlan& plan = *exchange.embedded;
-  int messages = 0;
-  for (const topology::EmbeddedStep& step : plan.steps) messages += step.sends() ? 1 : 0;
-  // What a standard plan sends: one message to each rank that needs something.
-  const auto neighbours = static_cast<int>(exchange.plan.at(topology::Step::Local).sends.size() +
-                                           exchange.plan.at(topology::Step::Network).sends.size());
-  const int mine[2] = {messages, neighbours};
-  int most[2] = {0, 0};
-  Teuchos::reduceAll<int, int>(comm, Teuchos::REDUCE_MAX, 2, mine, most);
-  const double parts[3] = {static_cast<double>(neighbours), static_cast<double>(plan.needed.size()),
-                           static_cast<double>(plan.valuesSent())};
-  double sums[3] = {0, 0, 0};
-  Teuchos::reduceAll<int, double>(comm, Teuchos::REDUCE_SUM, 3, parts, sums);
-  const double ranks = comm.getSize();
-  return {plan.dimensions, most[0], most[1], sums[0] / ranks, sums[1] / ranks, sums[2] / ranks};
+  Embedding made;
+  made.exchange = pattern.embedding(topology::mappedPositions(ranks.channel(), ranks.pattern(), options),
+                                    grouped ? topology::StepOrder::Descending : topology::StepOrder::Ascending);
+  made.facts = factsOf(*made.exchange->embedded, ranks.pattern(), *a.getDomainMap()->getComm());
+  const double mine = Teuchos::Time::wallTime() - began;
+  Teuchos::reduceAll<int, double>(*a.getDomainMap()->getComm(), Teuchos::REDUCE_MAX, 1, &mine, &made.setupSeconds);
+  return made;
 }
 
 template <class Types>
@@ -102,9 +108,9 @@ void EmbeddedOperator<Types>::reduce(const std::vector<ReductionBatch<Types>*>& 
   carried_.clear();
 }
 
-#define CAPSTAN_EMBEDDED_OPERATOR(S, LO, GO, NO)                                               \
-  template std::shared_ptr<const MatrixExchange> embeddedExchange<TpetraTypes<S, LO, GO, NO>>( \
-      const Tpetra::CrsMatrix<S, LO, GO, NO>&, topology::MappingOptions);                      \
+#define CAPSTAN_EMBEDDED_OPERATOR(S, LO, GO, NO)                                                      \
+  template Embedding embeddingOf<TpetraTypes<S, LO, GO, NO>>(const Tpetra::CrsMatrix<S, LO, GO, NO>&, \
+                                                             topology::MappingOptions);               \
   template class EmbeddedOperator<TpetraTypes<S, LO, GO, NO>>;
 CAPSTAN_INSTANTIATE(CAPSTAN_EMBEDDED_OPERATOR)
 

@@ -22,13 +22,6 @@ struct CarriedVector {
   typename Types::MultiVector* ghosts = nullptr;
 };
 
-/// The communication of products that travel inside reductions, for a matrix that canExchange() takes. Throws
-/// std::invalid_argument for options out of range. Collective.
-/// \param options where ranksPerNode is 0, it is that of ranks that share memory
-template <class Types>
-std::shared_ptr<const MatrixExchange> embeddedExchange(const typename Types::CrsMatrix& a,
-                                                       topology::MappingOptions options);
-
 /// What an embedded exchange sends, and what a halo exchange of its own would; of all ranks, the same on each.
 struct EmbeddingFacts {
   int dimensions = 0;  ///< of the hypercube
@@ -39,8 +32,17 @@ struct EmbeddingFacts {
   double values = 0;  ///< values a rank sends in a reduction with one vector, its own and those it passes on; the mean
 };
 
-/// Collective: two reductions.
-EmbeddingFacts factsOf(const MatrixExchange& exchange, const Teuchos::Comm<int>& comm);
+/// The communication of products that travel inside reductions. Plain data.
+struct Embedding {
+  std::shared_ptr<const MatrixExchange> exchange;  ///< null: none
+  EmbeddingFacts facts;
+  double setupSeconds = 0;  ///< on the rank where it took longest
+};
+
+/// Of a matrix that canExchange() takes. Throws std::invalid_argument for options out of range. Collective.
+/// \param options where ranksPerNode is 0, it is that of ranks that share memory
+template <class Types>
+Embedding embeddingOf(const typename Types::CrsMatrix& a, topology::MappingOptions options);
 
 /// Products with a matrix in two halves: a reduction that carries entries, and a local product with what it has
 /// brought. Between the two, vectors that are combined of others can be combined on the entries of others as well, so

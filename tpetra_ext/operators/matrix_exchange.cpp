@@ -141,7 +141,11 @@ std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::exchange(const topol
 template <class Types>
 std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::embedding(const topology::Positions& positions,
                                                                       topology::StepOrder order) const {
-  auto exchange = made(pattern_->plan({}));
+  topology::RankPlan none;  // without messages of its own
+  none.rank = pattern_->channel() == nullptr ? 0 : pattern_->channel()->rank();
+  none.owned = none.slots = pattern_->pattern().owned;
+  none.needed.resize(pattern_->pattern().needs.entries.size());
+  auto exchange = made(std::move(none));
   exchange->embedded = std::make_shared<const topology::EmbeddedPlan>(
       topology::embeddedPlan(pattern_->channel(), positions, pattern_->pattern(), order));
   return exchange;

@@ -54,7 +54,7 @@ class MatrixPattern {
   /// topology::DistributedPattern::plan().
   std::shared_ptr<const MatrixExchange> exchange(const topology::PlanOptions& options) const;
 
-  /// A standard plan, and one of a reduction that carries the values. The positions are the same on all ranks. Throws
+  /// A plan of a reduction that carries the values, and no other one. The positions are the same on all ranks. Throws
   /// std::invalid_argument where they are no permutation of the ranks. Collective.
   std::shared_ptr<const MatrixExchange> embedding(const topology::Positions& positions,
                                                   topology::StepOrder order = topology::StepOrder::Ascending) const;

@@ -105,6 +105,7 @@ std::pair<long, long> messagesAndBytes() {
 }
 
 TEST_P(Communication, IsReportedAsMpiCountsIt) {
+  if (GetParam().canonical == id::EmbeddedCg) GTEST_SKIP() << "its iterations send no products: see EmbeddedCgTest";
   for (const std::string strategy : {"standard", "two-step", "three-step", "optimal"}) {
     SCOPED_TRACE(strategy);
     System system = smallGrid();
