@@ -222,7 +222,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       const bool few = stop.iterations() <= tuning::pipelined_cg::fewIterations;
       if (!few && directionIsGood(system, stop.iterations())) restart = Restart::Warm;
     }
-    depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted, stop.recursive());
+    depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted);
     if (depth_.givenUp()) return restart;
     const std::string next =
         "; going on with depth " + std::to_string(l()) +
