@@ -24,8 +24,7 @@ class RowsFirst {
     squares_ = 0;
     const auto* rows = system.diagonalRows();
     if (rows == nullptr) return;
-    squares_ = rows->squares(r);
-    rows->clear(r);
+    squares_ = rows->takeOut(r, held_);
   }
 
   /// Enters what they held into the first reduction.
@@ -34,28 +33,24 @@ class RowsFirst {
   /// What all ranks' rows held, after the reduction: a sum of squares.
   Scalar left(const ReductionBatch<Types>& batch) const { return batch[slot_]; }
 
-  /// || b - A x || of the residual that has been taken apart. Where squares of it may have underflowed, b - A x is
-  /// computed once more.
-  /// \param rest the square of the norm of r without the rows   \param batch is cleared in that case. Collective
-  double norm(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& r, Scalar left,
-              Scalar rest, ReductionBatch<Types>& batch) {
+  /// || b - A x || of the residual that takeOut() has taken apart.
+  /// \param rest the square of the norm of r without the rows   \param batch is cleared where squares may have
+  /// underflowed, for one more reduction. Collective
+  double norm(LinearSystem<Types>& system, MultiVector& r, Scalar left, Scalar rest, ReductionBatch<Types>& batch) {
     if (!vanishes(r, left + rest)) return std::sqrt(static_cast<double>(left + rest));
-    system.residual(b, x, r);
+    putBack(system, r);
     const double whole = system.norm(r, left + rest, batch);
-    takeOut(system, r);
+    clear(system, r);
     return whole;
   }
 
   /// || M_L^{-1} (b - A x) || with the rows that r is without. Only some ranks may ask for it, so it comes after the
-  /// first reduction, in which they compare their parameters. 1 M_L^{-1} and 1 reduction, 1 A where the rows held
-  /// something. Collective.
+  /// first reduction, in which they compare their parameters. 1 M_L^{-1} and 1 reduction. Collective.
   /// \param z gets what M_L^{-1} makes   \param batch is cleared
-  double nativeNorm(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& r,
-                    Scalar left, Scalar rest, MultiVector& z, ReductionBatch<Types>& batch) {
-    const bool apart = left != Scalar(0) || vanishes(r, left + rest);
-    if (apart) system.residual(b, x, r);
+  double nativeNorm(LinearSystem<Types>& system, MultiVector& r, MultiVector& z, ReductionBatch<Types>& batch) {
+    putBack(system, r);
     const double whole = system.nativeNorm(r, z, batch);
-    if (apart) takeOut(system, r);
+    clear(system, r);
     return whole;
   }
 
@@ -80,7 +75,16 @@ class RowsFirst {
     return square < static_cast<Scalar>(r.getGlobalLength()) * std::numeric_limits<Scalar>::min();
   }
 
+  /// Not b - A x once more: where b is the residual of a zero guess by definition, A 0 may be something else.
+  void putBack(LinearSystem<Types>& system, MultiVector& r) const {
+    if (const auto* rows = system.diagonalRows(); rows != nullptr) rows->putBack(held_, r);
+  }
+  void clear(LinearSystem<Types>& system, MultiVector& r) const {
+    if (const auto* rows = system.diagonalRows(); rows != nullptr) rows->clear(r);
+  }
+
   Scalar squares_ = 0;
+  typename DiagonalRows<Types>::Held held_;
   typename ReductionBatch<Types>::Slot slot_;
 };
 

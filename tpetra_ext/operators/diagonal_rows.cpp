@@ -85,15 +85,34 @@ auto DiagonalRows<Types>::numbers() const -> std::vector<typename Types::LocalOr
 }
 
 template <class Types>
-auto DiagonalRows<Types>::squares(const MultiVector& r) const -> Scalar {
+auto DiagonalRows<Types>::takeOut(MultiVector& r, Held& held) const -> Scalar {
   Scalar sum = 0;
   if (count_ == 0) return sum;
-  const auto values = r.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  if (held.extent(0) < count_) held = Held("capstan diagonal rows: held", count_);
+  const auto values = r.getLocalViewDevice(Tpetra::Access::ReadWrite);
   const auto rows = rows_;
+  const Held kept = held;
   kernels::reduceAndWait(
-      "capstan diagonal rows: squares", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-      KOKKOS_LAMBDA(const std::size_t k, Scalar& part) { part += values(rows(k), 0) * values(rows(k), 0); }, sum);
+      "capstan diagonal rows: take out", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+      KOKKOS_LAMBDA(const std::size_t k, Scalar& part) {
+        const Scalar value = values(rows(k), 0);
+        part += value * value;
+        kept(k) = value;
+        values(rows(k), 0) = Scalar(0);
+      },
+      sum);
   return sum;
+}
+
+template <class Types>
+void DiagonalRows<Types>::putBack(const Held& held, MultiVector& r) const {
+  if (count_ == 0) return;
+  const auto values = r.getLocalViewDevice(Tpetra::Access::ReadWrite);
+  const auto rows = rows_;
+  const Held kept = held;
+  Kokkos::parallel_for(
+      "capstan diagonal rows: put back", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+      KOKKOS_LAMBDA(const std::size_t k) { values(rows(k), 0) = kept(k); });
 }
 
 template <class Types>

@@ -32,8 +32,15 @@ class DiagonalRows {
   /// Their local numbers, ascending. Copies them to the host. Local.
   std::vector<typename Types::LocalOrdinal> numbers() const;
 
-  /// Sum of r_i^2 over this rank's diagonal rows. r: n x 1. Local; waits for the result.
-  Scalar squares(const MultiVector& r) const;
+  /// What a vector held in these rows.
+  using Held = Kokkos::View<Scalar*, typename Types::ExecutionSpace::memory_space>;
+
+  /// r_i = 0 in this rank's diagonal rows; returns the sum of r_i^2 before. r: n x 1. Local; waits for the result.
+  /// \param held gets what the rows held; grows where it is too short
+  Scalar takeOut(MultiVector& r, Held& held) const;
+
+  /// r_i = what takeOut() found there. r: n x 1. Local.
+  void putBack(const Held& held, MultiVector& r) const;
 
   /// x_i = b_i / a_ii, for the rows where that is finite. b, x: n x 1. Local.
   void solve(const MultiVector& b, MultiVector& x) const;

@@ -14,8 +14,8 @@
 /// A, 1 M^{-1}, all updates in one sweep (6 vectors read, 4 written; without a preconditioner 4 and 3). A solve of n
 /// iterations: n + 1 reductions, n + 2 A (the first and the last residual among them), n + 1 M^{-1}, or n where all
 /// steps are measured; 1 reduction and 1 A more where that ends; 1 M_L^{-1} and 1 reduction more where residuals
-/// are scaled by the preconditioned initial one (1 A, too, where rows are solved first). Storage: 5 vectors (3 without
-/// a preconditioner), 1 more with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
+/// are scaled by the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 1 more with a left
+/// and a right one, 1 more with a guess that is not zero. Overlap: none.
 ///
 /// | paper   | here   | shape              | meaning                                                    |
 /// |---------|--------|--------------------|------------------------------------------------------------|
@@ -89,7 +89,7 @@ class Cg final : public KrylovSolver<Types> {
     const Scalar along = batch[pr] / batch[sp], curvature = batch[sp], size = batch[xx];
     const Scalar square = batch[rr], left = rows_.left(batch);
     guess_.keepGuess(system, x, size, batch[sum]);
-    startWatches(size, normsOf(system, rows_.norm(system, b, x, v_.r(), left, square, batch)));
+    startWatches(size, normsOf(system, rows_.norm(system, v_.r(), left, square, batch)));
     if (std::isfinite(along)) system.kernels().sweep(axpy(along, v_.p(), x), axpy(-along, v_.s(), v_.r()));
     v_.preconditionResidual(system);
     batch.clear();
@@ -120,11 +120,11 @@ class Cg final : public KrylovSolver<Types> {
     guess_.keepGuess(system, x, size, batch[sum]);
 
     const Scalar rr = v_.products().rr;
-    const ResidualNorms norms = normsOf(system, rows_.norm(system, b, x, v_.r(), rest, rr, batch));
+    const ResidualNorms norms = normsOf(system, rows_.norm(system, v_.r(), rest, rr, batch));
     const double whole = system.norm(b, rhs, batch);
     double native = norms.native;
     if (system.hasLeft() && stop.criteria().scalesByNative()) {
-      native = rows_.nativeNorm(system, b, x, v_.r(), rest, rr, v_.z(), batch);
+      native = rows_.nativeNorm(system, v_.r(), v_.z(), batch);
       system.kernels().scale(Scalar(1), v_.p(), v_.z());  // p = z
     }
     attained_ = norms;
@@ -138,7 +138,7 @@ class Cg final : public KrylovSolver<Types> {
       system.reduce(batch);
       v_.take();
       const Scalar others = v_.products().rr, left = rows_.left(batch);
-      const ResidualNorms now = normsOf(system, rows_.norm(system, b, x, v_.r(), left, others, batch));
+      const ResidualNorms now = normsOf(system, rows_.norm(system, v_.r(), left, others, batch));
       if (std::isfinite(now.explicit_)) {
         guess_.keep(system, x);
         startWatches(std::max(size, Scalar(1)), now);

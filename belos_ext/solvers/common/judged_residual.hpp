@@ -42,11 +42,11 @@ class JudgedResidual {
     system.reduce(*batch_);
     const Scalar square = (*batch_)[rr], rhs = (*batch_)[bb], left = rows_.left(*batch_), constant = (*batch_)[sum];
     guess_.keepGuess(system, x, (*batch_)[xx], (*batch_)[entries]);
-    const double norm = rows_.norm(system, b, x, r, left, square, *batch_), whole = system.norm(b, rhs, *batch_);
+    const double norm = rows_.norm(system, r, left, square, *batch_), whole = system.norm(b, rhs, *batch_);
     const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
     initial_ = attained_ = {norm, norm, system.measured()};
     sizeOfImage_ = norm + whole;
-    stop.begin(initial_, whole, scaled ? rows_.nativeNorm(system, b, x, r, left, square, scratch(), *batch_) : norm);
+    stop.begin(initial_, whole, scaled ? rows_.nativeNorm(system, r, scratch(), *batch_) : norm);
     if (stop.verified(initial_, false)) return false;
     if (!std::isfinite(square)) {
       stop.stop(StopReason::NonFinite);
@@ -69,7 +69,7 @@ class JudgedResidual {
     rows_.enter(*batch_);
     system.reduce(*batch_);
     const Scalar square = (*batch_)[rr], left = rows_.left(*batch_), constant = (*batch_)[sum];
-    rest_ = rows_.norm(system, b, x, *r_, left, square, *batch_);
+    rest_ = rows_.norm(system, *r_, left, square, *batch_);
     attained_ = {rest_, rest_, system.measured()};
     if (constants_.ofResidual()) {
       rest_ = constants_.takeOutOfResidual(system, constant, square, *r_, *batch_);

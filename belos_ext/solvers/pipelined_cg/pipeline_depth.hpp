@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "belos_ext/parameters/tuning.hpp"
@@ -72,8 +71,7 @@ class PipelineDepth {
   void begin(int asked, int most, bool learns) {
     wanted_ = current_ = std::max(1, std::min(asked, most));
     if (learns) current_ = 1;
-    idle_ = 0;
-    best_ = std::numeric_limits<double>::infinity();
+    restarts_ = steps_ = 0;
   }
 
   int current() const { return current_; }
@@ -99,26 +97,22 @@ class PipelineDepth {
   }
 
   /// A cycle of that many steps ended before the solve did. One that does not pay, or a breakdown, halves the depth:
-  /// the next one would be shorter still. Many restarts without progress end pipelining.
-  void setback(int steps, bool brokeDown, double residual) {
+  /// the next one would be shorter still. Restarts that come too often end pipelining: each leaves errors in the
+  /// direction that cost CG iterations where its convergence hangs on rounding, and no cycle tells how many.
+  void setback(int steps, bool brokeDown) {
+    namespace tuned = tuning::pipelined_cg::depth;
     reason_.clear();
     wanted_ = current_;
-    if (residual < tuning::pipelined_cg::depth::progress * best_) {
-      best_ = residual;
-      idle_ = 0;
-    } else if (++idle_ >= tuning::pipelined_cg::depth::idleRestarts) {
-      wanted_ = current_ = 0;
-      reason_ = "restarts without progress";
-      return;
-    }
+    steps_ += steps;
+    if (++restarts_ > tuned::freeRestarts + steps_ / tuned::stepsOfARestart) return giveUp("restarts come too often");
     if (!brokeDown && pays(steps)) return;
     reason_ = brokeDown ? "breakdown" : "cycles too short to pay";
     wanted_ = current_ /= 2;
   }
 
  private:
-  int wanted_ = 1, current_ = 1, idle_ = 0;
-  double best_ = std::numeric_limits<double>::infinity();
+  int wanted_ = 1, current_ = 1;
+  int restarts_ = 0, steps_ = 0;  ///< of the solve, but for restarts that go deeper
   std::string reason_;
 };
 

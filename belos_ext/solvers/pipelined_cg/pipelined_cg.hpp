@@ -146,14 +146,14 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const Scalar rest = computed ? rows_.left(batch) : Scalar(0);
     nu_ = std::sqrt(square);
     kept_.take(batch, nu_);
-    const double norm = computed ? rows_.norm(system, b, x, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
+    const double norm = computed ? rows_.norm(system, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
     const ResidualNorms norms{norm, norm, system.measured()};
     perNorm_ = (rest > 0 ? std::sqrt(static_cast<double>(norm2)) : norm) / static_cast<double>(nu_);
     if (first) {
       guess_.keepGuess(system, x, size, entries);
       const double whole = system.norm(b, rhs, batch);
       const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
-      stop.begin(norms, whole, scaled ? rows_.nativeNorm(system, b, x, u(0), rest, norm2, *check_, batch) : norm);
+      stop.begin(norms, whole, scaled ? rows_.nativeNorm(system, u(0), *check_, batch) : norm);
     }
     if (first) initial_ = norms;
     if (computed) overflows_ = !first && !std::isfinite(norm);
@@ -222,7 +222,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       const bool few = stop.iterations() <= tuning::pipelined_cg::fewIterations;
       if (!few && directionIsGood(system, stop.iterations())) restart = Restart::Warm;
     }
-    depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted, stop.recursive());
+    depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted);
     if (depth_.givenUp()) return restart;
     const std::string next =
         "; going on with depth " + std::to_string(l()) +

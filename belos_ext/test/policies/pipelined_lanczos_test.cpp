@@ -162,17 +162,17 @@ TEST(PipelineDepth, HalvesWhereCyclesDoNotPayAndGivesUpBelowOne) {
   EXPECT_EQ(depth.current(), 5);
   EXPECT_FALSE(PipelineDepth::pays(99));
   EXPECT_TRUE(PipelineDepth::pays(100));
-  depth.setback(100, false, 1);
+  depth.setback(100, false);
   EXPECT_EQ(depth.current(), 5);
   EXPECT_TRUE(depth.reason().empty());
-  depth.setback(99, false, 1e-2);
+  depth.setback(99, false);
   EXPECT_EQ(depth.current(), 2);
   EXPECT_FALSE(depth.reason().empty());
-  depth.setback(150, true, 1e-4);
+  depth.setback(500, true);
   EXPECT_EQ(depth.current(), 1) << "a breakdown, after any number of steps";
-  depth.setback(150, false, 1e-6);
+  depth.setback(500, false);
   EXPECT_EQ(depth.current(), 1);
-  depth.setback(150, true, 1e-8);
+  depth.setback(500, true);
   EXPECT_TRUE(depth.givenUp());
 }
 
@@ -188,21 +188,25 @@ TEST(PipelineDepth, GoesDeeperOnceItHasLearntTheShifts) {
   depth.begin(1, 20, true);
   EXPECT_FALSE(depth.learns()) << "one shift is all there is to learn";
   depth.begin(5, 20, true);
-  depth.setback(150, false, 1);
+  depth.setback(150, false);
   EXPECT_EQ(depth.current(), 1);
   EXPECT_FALSE(depth.learns()) << "a setback ends the learning";
 }
 
-TEST(PipelineDepth, GivesUpRestartsWithoutProgress) {
+TEST(PipelineDepth, GivesUpWhereRestartsComeTooOften) {
   PipelineDepth depth;
   depth.begin(3, 20, false);
-  depth.setback(100, false, 1);
-  for (int k = 0; k < 5; ++k) depth.setback(100, false, 0.5);
+  for (const int steps : {100, 100}) depth.setback(steps, false);
   EXPECT_EQ(depth.current(), 3);
-  depth.setback(100, false, 0.05);
-  for (int k = 0; k < 5; ++k) depth.setback(100, false, 0.04);
-  EXPECT_EQ(depth.current(), 3) << "progress starts the count again";
-  depth.setback(100, false, 0.04);
+  depth.setback(299, false);
+  EXPECT_TRUE(depth.givenUp()) << "the third restart within 500 steps";
+  EXPECT_EQ(depth.reason(), "restarts come too often");
+  depth.begin(3, 20, false);
+  for (int k = 0; k < 20; ++k) depth.setback(500, false);
+  EXPECT_EQ(depth.current(), 3) << "long cycles may go on for ever";
+  for (const int steps : {100, 100}) depth.setback(steps, false);
+  EXPECT_EQ(depth.current(), 3);
+  depth.setback(100, false);
   EXPECT_TRUE(depth.givenUp());
 }
 

@@ -261,6 +261,26 @@ TEST_P(InitialResiduals, OfAnotherGuessCountAfterThoseOfAZeroGuess) {
   }
 }
 
+/// || M_L^{-1} r || of a zero guess is that of b, also where A 0 is no number and other rows are solved by themselves.
+TEST_P(InitialResiduals, OfAZeroGuessAreThoseThatScale) {
+  StateCache::instance().clear();
+  const auto a = diagonal([](GO g) { return g == 3 ? std::numeric_limits<Scalar>::infinity() : 1.0 + g; }, 9);
+  Params p;
+  p.set("Initial Residual", "zero guess");
+  p.set("Explicit Residual Scaling", "Norm of Preconditioned Initial Residual");
+  const auto solver = solverOf(GetParam(), p);
+  for (int k = 0; k < 2; ++k) {  // the second one begins without a product
+    System system = systemWithRightHandSide(a);
+    system.preconditioner = rcp(
+        new FunctionOperator(a->getRowMap(), [](const MultiVector& in, MultiVector& out) { out.update(0.5, in, 0); }));
+    const Outcome outcome = solve(*solver, system, Side::Left);
+    EXPECT_FALSE(outcome.converged);
+    EXPECT_EQ(norm1(*system.x), 0) << "solve " << k;
+    EXPECT_TRUE(k == 0 || std::abs(outcome.achieved - 2) < 1e-12) << outcome.achieved;
+    expectSameOnAllRanks(outcome);
+  }
+}
+
 /// CG with a preconditioner that is another one at each application, as a multigrid cycle with scaled corrections is.
 TEST(FlexibleCg, HardlyNoticesAPreconditionerThatChanges) {
   const auto a = grid2d(40, 40);
