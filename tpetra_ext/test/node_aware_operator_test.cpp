@@ -330,10 +330,13 @@ std::vector<Moment>& multiplications() {
   static std::vector<Moment> all;
   return all;
 }
-void noteKernel(const char* name, std::uint32_t /*device*/, std::uint64_t* /*kernel*/) {
-  if (std::string(name) != "capstan multiply") return;
+/// A kernel of the portable code, or a region of that for CPUs.
+void noteRegion(const char* name) {
+  if (std::string(name) != "capstan multiply" && std::string(name) != "capstan rows") return;
   multiplications().push_back({sentMessages().list.size(), mpiCalls().waitsForAll});
 }
+
+void noteKernel(const char* name, std::uint32_t /*device*/, std::uint64_t* /*kernel*/) { noteRegion(name); }
 
 TEST(NodeAwareOverlap, InteriorRowsAreMultipliedWhileTheNetworkIsBusy) {
   const int ranks = world()->getSize();
@@ -350,8 +353,10 @@ TEST(NodeAwareOverlap, InteriorRowsAreMultipliedWhileTheNetworkIsBusy) {
     multiplications().clear();
     sentMessages() = {true, {}};
     Kokkos::Tools::Experimental::set_begin_parallel_for_callback(noteKernel);
+    Kokkos::Tools::Experimental::set_push_region_callback(noteRegion);
     product.apply(x, y);
     Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
+    Kokkos::Tools::Experimental::set_push_region_callback(nullptr);
     sentMessages().wanted = false;
     const bool boundary = product.interiorRows() < compat::localNumRows(*matrix);
     ASSERT_GT(product.interiorRows(), 0U);
