@@ -130,7 +130,8 @@ NodeAwareOperator<Types>::NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a,
   rows_ = std::make_unique<Rows>(*a_, *exchange_);
   messages_ = std::make_unique<topology::BlockExchange<Types>>(
       topology::Channel::of(*a_->getDomainMap()->getComm()),
-      std::shared_ptr<const topology::RankPlan>(exchange_, &exchange_->plan));
+      std::shared_ptr<const topology::RankPlan>(exchange_, &exchange_->plan),
+      exchange_->neighbourhood ? topology::Carrier::Neighbourhood : topology::Carrier::Requests);
 }
 
 template <class Types>

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/operators/block_product.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 
 namespace capstan {
@@ -66,6 +67,27 @@ std::vector<Strategy> strategiesFor(const topology::NodeMap& nodes) {
   if (nodes.nodes() == 1 || nodes.largestNode() == 1) return {Strategy::Standard};
   return {std::begin(topology::allStrategies), std::end(topology::allStrategies)};
 }
+
+/// The products of a matrix with its own exchange, as a PreconditionedOperator computes them.
+template <class Types>
+class OwnProduct final : public Types::Operator {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Map = typename Types::Map;
+
+  explicit OwnProduct(const Teuchos::RCP<const typename Types::CrsMatrix>& a) : a_(a), blocks_(a) {}
+  Teuchos::RCP<const Map> getDomainMap() const override { return a_->getDomainMap(); }
+  Teuchos::RCP<const Map> getRangeMap() const override { return a_->getRangeMap(); }
+  void apply(const MultiVector& X, MultiVector& Y, Teuchos::ETransp mode, Scalar alpha, Scalar beta) const override {
+    const bool plain = mode == Teuchos::NO_TRANS && alpha == Scalar(1) && beta == Scalar(0);
+    if (!plain || !blocks_.apply(X, Y)) a_->apply(X, Y, mode, alpha, beta);
+  }
+
+ private:
+  Teuchos::RCP<const typename Types::CrsMatrix> a_;
+  mutable BlockProduct<Types> blocks_;
+};
 
 /// Times products with each operator, one after the other in every round, so that whatever else the machine does meets
 /// them alike.
@@ -165,7 +187,7 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
   tuned.nodes = pattern.nodes().nodes();
   tuned.largestNode = pattern.nodes().largestNode();
   std::vector<std::shared_ptr<const MatrixExchange>> exchanges{nullptr};
-  std::vector<Teuchos::RCP<const typename Types::Operator>> operators{a};
+  std::vector<Teuchos::RCP<const typename Types::Operator>> operators{Teuchos::rcp(new OwnProduct<Types>(a))};
   tuned.candidates.push_back({"tpetra", 0});
   for (const Strategy strategy : strategiesFor(pattern.nodes())) {
     topology::PlanOptions plan;
@@ -177,6 +199,11 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
     operators.push_back(Teuchos::rcp(new NodeAwareOperator<Types>(a, exchanges.back())));
     tuned.candidates.push_back({topology::nameOf(strategy), 0});
   }
+  const auto collective = std::make_shared<MatrixExchange>(*exchanges[1]);  // of the standard plan
+  collective->neighbourhood = true;
+  exchanges.push_back(collective);
+  operators.push_back(Teuchos::rcp(new NodeAwareOperator<Types>(a, collective)));
+  tuned.candidates.push_back({"neighbourhood", 0});
   const std::vector<double> seconds = timesOf<Types>(operators, options);
   for (std::size_t k = 0; k < seconds.size(); ++k) tuned.candidates[k].seconds = seconds[k];
   // Alike on all ranks, since the times are.

@@ -39,7 +39,7 @@ std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double ma
 /// What was found. Plain data, and but for the plan itself the same on all ranks.
 struct TunedExchange {
   std::shared_ptr<const MatrixExchange> exchange;  ///< null: Tpetra's own
-  std::string name;                                ///< "tpetra", or that of a strategy
+  std::string name;                                ///< "tpetra", that of a strategy, or "neighbourhood"
   std::string reason;                              ///< a sentence for people
   std::vector<ExchangeCandidate> candidates;       ///< all that was tried; empty where there was nothing to choose
   double setupSeconds = 0;                         ///< plans and trials, on the rank where they took longest
@@ -51,11 +51,12 @@ struct TunedExchange {
   double paidBackBy() const;
 };
 
-/// Tries Tpetra's exchange and all strategies with products of the matrix with blocks of ones. Where there is one rank,
+/// Tries Tpetra's exchange, all strategies, and the standard one's messages in one call of MPI for all neighbours, with
+/// products of the matrix with blocks of ones. Where there is one rank,
 /// or canExchange() refuses the matrix, there is nothing to try; where ranks share one node, or each has its own, all
-/// strategies send the same messages, and the standard one alone is tried. Throws std::invalid_argument for a matrix
-/// that is null or not fill-complete and for options below 1 (ranksPerNode, margin: below 0). Collective; all ranks
-/// with the same options.
+/// strategies send the same messages, and of them the standard one alone is tried. Throws std::invalid_argument for a
+/// matrix that is null or not fill-complete and for options below 1 (ranksPerNode, margin: below 0). Collective; all
+/// ranks with the same options.
 template <class Types>
 TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& a, const TuningOptions& options = {});
 

@@ -101,6 +101,42 @@ TEST(NodeAwareOperator, EqualsTpetrasProductEntryByEntry) {
   }
 }
 
+/// The exchange of a plan, its messages in one call of MPI for all neighbours.
+std::shared_ptr<const MatrixExchange> inOneCall(const std::shared_ptr<const MatrixExchange>& exchange) {
+  const auto collective = std::make_shared<MatrixExchange>(*exchange);
+  collective->neighbourhood = true;
+  return collective;
+}
+
+TEST(NodeAwareOperator, BringsTheSameInOneCallForAllNeighbours) {
+  for (const Case& given : casesFor(world()->getSize())) {
+    for (const int ranksPerNode : {1, 2, 4}) {
+      SCOPED_TRACE(given.name + ", " + std::to_string(ranksPerNode) + " a node");
+      const MatrixPtr matrix = matrixOf(given, false);
+      const auto exchange = MatrixPattern<Types>(*matrix, ranksPerNode).exchange(PlanOptions());
+      const Product one(matrix, exchange), all(matrix, inOneCall(exchange));
+      for (const std::size_t columns : {1, 4, 3, 33}) {
+        const MultiVector x = filled(matrix->getDomainMap(), columns, 1);
+        MultiVector y(matrix->getRangeMap(), columns), wanted(matrix->getRangeMap(), columns);
+        one.apply(x, wanted);
+        for (int times = 0; times < 2; ++times) all.apply(x, y);
+        ASSERT_TRUE(sameBits(y, wanted)) << columns << " columns";
+      }
+      EXPECT_EQ(all.counters().messages, 2 * one.counters().messages);
+      EXPECT_EQ(all.counters().networkBytes, 2 * one.counters().networkBytes);
+    }
+  }
+}
+
+TEST(NodeAwareOperator, RefusesOneCallForMessagesThatWaitForOthers) {
+  if (world()->getSize() < 4) return;
+  const MatrixPtr matrix = matrixOf(casesFor(world()->getSize())[1], true);
+  PlanOptions options;
+  options.strategy = Strategy::ThreeStep;
+  const auto exchange = inOneCall(MatrixPattern<Types>(*matrix, 2).exchange(options));
+  expectRefused([&] { Product(matrix, exchange); }, "needs the standard communication plan");
+}
+
 class OneMatrix : public testing::Test {
  protected:
   const Case given = casesFor(world()->getSize())[1];
