@@ -7,7 +7,8 @@
 /// packRows() brings a block of columns into that form, which costs as much as one or two entries a row.
 ///
 /// Local to the process; asynchronous; a row is summed in the order in which A stores it, with the same bits whatever
-/// the number of columns and the list of rows. NaN and Inf propagate.
+/// the list of rows and, from two columns on, their number. One column is summed without fused multiply-adds, which
+/// would wait longer for one another, unless the compiler's baseline has them. NaN and Inf propagate.
 /// Source: [enlarged-cg], section 2.2.
 
 #include <algorithm>
@@ -59,26 +60,6 @@ void packRowsOn(GenericPath, const Exec& exec, const MatrixRef<const T>& X, T* p
                        PackRow<T>{X, packed});
 }
 
-/// Tells Kokkos' tools, to whom a loop of our own is no kernel. Names this short take no allocation.
-struct ProductRegion {
-  ProductRegion() { Kokkos::Profiling::pushRegion("capstan rows"); }
-  ~ProductRegion() { Kokkos::Profiling::popRegion(); }
-  ProductRegion(const ProductRegion&) = delete;
-  ProductRegion& operator=(const ProductRegion&) = delete;
-};
-
-template <class Exec, class T>
-void multiplyRowsOn(HostPath, const Exec& exec, const SparseRows<T, std::size_t, int>& a, std::ptrdiff_t from,
-                    std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y) {
-  const ProductRegion region;
-  const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkRows<T> all{a.begin,  a.columns, a.values, a.rows, a.sources, a.own, x,
-                         received, alpha,     beta,     Y.data, Y.stride,  Y.cols};
-  forEachChunk(exec, ChunkPlan(exec, to - from, productChunkRows), [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    kernels.multiplyRows(all, from + first, from + first + rows);
-  });
-}
-
 /// One row and up to four columns a thread: the threads of a row read neighbouring pieces of the rows of X.
 template <class T, class Offset, class Index>
 struct MultiplyRow {
@@ -128,6 +109,31 @@ struct MultiplyRow {
     }
   }
 };
+
+/// Tells Kokkos' tools, to whom a loop of our own is no kernel. Names this short take no allocation.
+struct ProductRegion {
+  ProductRegion() { Kokkos::Profiling::pushRegion("capstan rows"); }
+  ~ProductRegion() { Kokkos::Profiling::popRegion(); }
+  ProductRegion(const ProductRegion&) = delete;
+  ProductRegion& operator=(const ProductRegion&) = delete;
+};
+
+template <class Exec, class T>
+void multiplyRowsOn(HostPath, const Exec& exec, const SparseRows<T, std::size_t, int>& a, std::ptrdiff_t from,
+                    std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y) {
+  const ProductRegion region;
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
+  const ChunkRows<T> all{a.begin,  a.columns, a.values, a.rows, a.sources, a.own, x,
+                         received, alpha,     beta,     Y.data, Y.stride,  Y.cols};
+  const MultiplyRow<T, std::size_t, int> single{a, x, received, alpha, beta, Y, from, 1};
+  forEachChunk(exec, ChunkPlan(exec, to - from, productChunkRows), [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+    if (Y.cols == 1) {
+      for (std::ptrdiff_t k = first; k < first + rows; ++k) single(k);
+      return;
+    }
+    kernels.multiplyRows(all, from + first, from + first + rows);
+  });
+}
 
 template <class Exec, class T, class Offset, class Index>
 void multiplyRowsOn(GenericPath, const Exec& exec, const SparseRows<T, Offset, Index>& a, std::ptrdiff_t from,

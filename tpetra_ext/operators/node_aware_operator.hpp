@@ -19,7 +19,7 @@ namespace capstan {
 /// Rows that need nothing of other ranks are multiplied while the messages between nodes are under way, the others
 /// afterwards; the matrix is used where it is, and read once for up to 16 columns, of which a copy is made row by row
 /// (kernels/block_product.hpp). A row's products are summed in the order in which the matrix stores them, so that
-/// results have the same bits for all plans, and for any number of columns.
+/// results have the same bits for all plans.
 ///
 /// Source: [enlarged-cg], section 2.2 and equation (4.1).
 template <class Types>
