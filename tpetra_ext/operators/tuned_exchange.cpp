@@ -49,12 +49,6 @@ std::string written(const char* format, double value) {
   return text;
 }
 
-double medianOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 /// The largest over all ranks of each number.
 std::vector<double> largestOf(const Teuchos::Comm<int>& comm, const std::vector<double>& mine) {
   std::vector<double> all(mine.size());
@@ -113,12 +107,12 @@ std::vector<double> timesOf(const std::vector<Teuchos::RCP<const typename Types:
     }
   }
   const std::vector<double> all = largestOf(comm, mine);
-  std::vector<double> medians;
+  std::vector<double> least;
   for (std::size_t k = 0; k < count; ++k) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(k * rounds);
-    medians.push_back(medianOf({begin, begin + static_cast<std::ptrdiff_t>(rounds)}));
+    least.push_back(*std::min_element(begin, begin + static_cast<std::ptrdiff_t>(rounds)));
   }
-  return medians;
+  return least;
 }
 
 std::string reasonOf(const TunedExchange& tuned, std::size_t chosen) {
@@ -135,11 +129,11 @@ std::string reasonOf(const TunedExchange& tuned, std::size_t chosen) {
 }  // namespace
 
 std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double margin) {
-  const auto fastest =
-      std::min_element(candidates.begin(), candidates.end(),
-                       [](const ExchangeCandidate& a, const ExchangeCandidate& b) { return a.seconds < b.seconds; });
-  if (fastest == candidates.end() || candidates.front().seconds <= (1 + margin) * fastest->seconds) return 0;
-  return static_cast<std::size_t>(fastest - candidates.begin());
+  std::size_t chosen = 0;
+  for (std::size_t k = 1; k < candidates.size(); ++k) {
+    if (candidates[chosen].seconds > (1 + margin) * candidates[k].seconds) chosen = k;
+  }
+  return chosen;
 }
 
 double TunedExchange::paidBackBy() const {
