@@ -8,6 +8,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "belos_ext/manager/chosen_reductions.hpp"
 #include "belos_ext/manager/exchanged_product.hpp"
 #include "belos_ext/manager/problem_key.hpp"
 #include "belos_ext/manager/right_hand_side_solvers.hpp"
@@ -286,15 +287,21 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   const int width =
       method_.takes("Enlarging Factor") ? options.enlargingFactor : static_cast<int>(std::min(together, stops.size()));
   exchanged_->open(options, width, method_.takes("Hypercube Mapping"), *operator_, report_);
+  ChosenReductions reductions(options, problem_->getLHS()->getMap()->getComm());
   Checksum earlier;
   earlier.add(checksumOf(known));
   earlier.add(guesses_->checksum());
   earlier.add(exchanged_->checksum());
   solvers_->solve(
       *operator_, monitor, *b, *problem_->getLHS(), stops, brought(earlier.value()),
-      [this](bool same) { exchanged_->agree(same); }, together, *guesses_);
+      [&](bool same) {
+        exchanged_->agree(same);
+        reductions.agree();
+      },
+      together, *guesses_);
   parametersAreAlike_ = true;
   exchanged_->close(report_);
+  reductions.close(report_);
   guesses_->close(stops, solvers_->agreedOnState(), options, report_);
   if (options.stateCache) {
     // What the ranks did not agree on has been forgotten by all of them.

@@ -45,10 +45,12 @@ void checkBasis(const SolverOptions& options, const MethodTraits& method) {
 void checkCommunication(const SolverOptions& options, const MethodTraits& method) {
   using Strategy = CommunicationStrategy;
   const Strategy strategy = options.communicationStrategy;
-  if (options.ranksPerNode != 0 && strategy == Strategy::Application) {
+  if (options.ranksPerNode != 0 && strategy == Strategy::Application &&
+      options.reductionStrategy == topology::ReductionStrategy::Mpi) {
     conflict(method,
              fmt::format("\"Ranks Per Node\" = {} is given, but \"Communication Strategy\" = \"application\" has "
-                         "no nodes; name a strategy, or set \"Ranks Per Node\" to 0",
+                         "no nodes, nor has \"Reduction Strategy\" = \"mpi\"; name a strategy, or set \"Ranks Per "
+                         "Node\" to 0",
                          options.ranksPerNode));
   }
   if (options.messageSizeCutoff != 0 && strategy != Strategy::Optimal && strategy != Strategy::Tuned) {

@@ -1,5 +1,5 @@
 /// \file
-/// Rows of the parameter table: how the messages of products with A travel.
+/// Rows of the parameter table: how the messages of products with A travel, and those of reductions.
 
 #include <limits>
 #include <stdexcept>
@@ -37,6 +37,7 @@ ParameterRow messageSizeCutoff() {
 
 std::vector<ParameterRow> communication() {
   using Strategy = CommunicationStrategy;
+  using Sums = topology::ReductionStrategy;
   return {
       choice(
           "Communication Strategy", &SolverOptions::communicationStrategy,
@@ -44,7 +45,8 @@ std::vector<ParameterRow> communication() {
            Strategy::Tuned},
           Takers::EveryMethod,
           "How a product with A brings the ranks what they need of each other, where A is a Tpetra::CrsMatrix; another "
-          "operator computes its products itself, and the report says so. application: as the operator does. "
+          "operator computes its products itself, and the report says so. application: as the operator does; blocks of "
+          "several vectors of a Tpetra::CrsMatrix are multiplied by Capstan on CPUs, with the matrix' own messages. "
           "standard: each rank sends to each. two-step: a value goes to another node once. three-step: one message "
           "from node to node. optimal: three-step for few bytes, split over the node's ranks for many. tuned: what a "
           "few products show to be fastest, the operator's own way among them. The plan is kept for later solves "
@@ -52,7 +54,8 @@ std::vector<ParameterRow> communication() {
       integer(
           "Ranks Per Node", &SolverOptions::ranksPerNode, 0, std::numeric_limits<int>::max(), ">= 0",
           Takers::EveryMethod,
-          "For \"Communication Strategy\": which ranks are taken for a node. N: ranks 0 to N - 1, N to 2 N - 1, and "
+          "For \"Communication Strategy\" and \"Reduction Strategy\": which ranks are taken for a node. N: ranks 0 to "
+          "N - 1, N to 2 N - 1, and "
           "so on; where N does not divide the number of ranks, the last node has fewer. 0: those that share memory."),
       messageSizeCutoff(),
       choice(
@@ -63,6 +66,13 @@ std::vector<ParameterRow> communication() {
           "klr: swaps of neighbours (Kernighan and Lin), fast. klf: all swaps; for some hundred ranks. With \"Ranks "
           "Per Node\" a power of two, or ranks that share memory, the ranks of a node stand together, and values cross "
           "the network before they are spread."),
+      choice(
+          "Reduction Strategy", &SolverOptions::reductionStrategy, {Sums::Mpi, Sums::NodeAware, Sums::Tuned},
+          Takers::EveryMethod,
+          "How all-reduces of a solve are done. mpi: by MPI's own. node-aware: summed on each node, then between one "
+          "rank of each, then handed out on the nodes; where there is one node, or one rank on each, by MPI's own. "
+          "tuned: each size as some all-reduces show to be fastest when the first solve on the communicator begins; "
+          "the report has the times. The first all-reduce of a solve, before the ranks have agreed, is MPI's own."),
   };
 }
 

@@ -13,6 +13,7 @@
 
 #include "tpetra_ext/operators/row_domains.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
+#include "tpetra_ext/topology/reduction_strategy.hpp"
 
 namespace capstan {
 
@@ -127,11 +128,12 @@ struct SolverOptions {
   bool computeRitzValuesOnFly =
       true;  ///< shifts from about s classical steps; false: from a whole classical restart cycle
 
-  // The messages of products.
+  // The messages of products, and of reductions.
   CommunicationStrategy communicationStrategy = CommunicationStrategy::Application;
   int ranksPerNode = 0;       ///< 0: as MPI tells
   int messageSizeCutoff = 0;  ///< bytes; 0: automatic
   HypercubeMapping hypercubeMapping = HypercubeMapping::Klr;
+  topology::ReductionStrategy reductionStrategy = topology::ReductionStrategy::Mpi;
 
   // Output.
   int verbosity = 0;                        ///< bits of Belos::MsgType

@@ -17,9 +17,10 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
   const EigenvalueBounds bounds = state->eigenvalueBounds.value_or(EigenvalueBounds{});
   for (const double value : {bounds.min, bounds.max, state->shownOfBounds}) checksum.add(value);
   checksum.add(static_cast<std::uint64_t>(state->stepSize));
-  for (const auto& [factor, seconds] : state->secondsPerDigit) {
+  for (const auto& [factor, times] : state->factorTimes) {
     checksum.add(static_cast<std::uint64_t>(factor));
-    checksum.add(seconds);
+    for (const double seconds : times.seconds) checksum.add(seconds);
+    checksum.add(static_cast<std::uint64_t>(times.solve));
   }
   checksum.add(static_cast<std::uint64_t>(state->estimatesHold ? 1 : 0));
   for (const int iterations : state->iterations) checksum.add(static_cast<std::uint64_t>(iterations));
@@ -50,7 +51,9 @@ SolverState rounded(SolverState state) {
                               roundedForRanks(state.eigenvalueBounds->max)};
   }
   state.shownOfBounds = roundedForRanks(state.shownOfBounds);
-  for (auto& [factor, seconds] : state.secondsPerDigit) seconds = roundedForRanks(seconds);
+  for (auto& [factor, times] : state.factorTimes) {
+    for (double& seconds : times.seconds) seconds = roundedForRanks(seconds);
+  }
   return state;
 }
 

@@ -28,16 +28,22 @@ class KeptObject {
   virtual std::size_t bytes() const = 0;
 };
 
+/// How long solves of enlarged CG took with one of its factors.
+struct FactorTimes {
+  std::vector<double> seconds;  ///< for a digit of the residual, of the last solves
+  long solve = 0;               ///< the number of the last one, among those with all factors
+};
+
 /// What a solve leaves for the next one. Replicated, but for the objects: every rank of the solve stores the same.
 struct SolverState {
   std::vector<std::complex<double>> shifts;  ///< in the order of use
   std::optional<EigenvalueBounds> eigenvalueBounds;
-  double shownOfBounds = 1;               ///< largest Ritz value of a solve over the upper bound
-  int stepSize = 0;                       ///< tuned; 0: none
-  bool estimatesHold = false;             ///< an error of s-step GMRES's H was measured, and did no harm
-  std::vector<int> iterations;            ///< of the last solves that converged, the latest last
-  std::map<int, double> secondsPerDigit;  ///< of the residual, by the factor of enlarged CG
-  long solves = 0;                        ///< how many solves have contributed
+  double shownOfBounds = 1;                ///< largest Ritz value of a solve over the upper bound
+  int stepSize = 0;                        ///< tuned; 0: none
+  bool estimatesHold = false;              ///< an error of s-step GMRES's H was measured, and did no harm
+  std::vector<int> iterations;             ///< of the last solves that converged, the latest last
+  std::map<int, FactorTimes> factorTimes;  ///< by the factor of enlarged CG
+  long solves = 0;                         ///< how many solves have contributed
   std::map<std::string, std::shared_ptr<const KeptObject>> objects;  ///< by their names; none is null
 
   /// The object of that name and type, or null. Local.

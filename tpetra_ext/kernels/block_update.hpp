@@ -9,6 +9,8 @@
 /// The host path makes one pass; the generic path of updateAndGram reads V a second time.
 /// Source: steps (a), (c) and (e) of single-reduce block Gram-Schmidt ([low-sync], section 3).
 
+#include <algorithm>
+
 #include "tpetra_ext/kernels/inner_products.hpp"
 #include "tpetra_ext/kernels/triangular_solve.hpp"
 
@@ -31,6 +33,41 @@ void updateOn(GenericPath, const Exec& exec, const MatrixRef<const T>& Q, const 
               const MatrixRef<T>& V) {
   const MatrixRef<T> none{nullptr, V.rows, 0, 0};
   rowSolve<Exec, T>(exec, Q, none, nullptr, R, sign, V, nullptr);
+}
+
+/// Columns in turn: those of one are contiguous, those of all need not be.
+template <class T>
+void copyRows(const MatrixRef<const T>& from, const MatrixRef<T>& to) {
+  for (int j = 0; j < to.cols; ++j) std::copy_n(from.column(j), to.rows, to.column(j));
+}
+
+template <class Exec, class T>
+void updateFromOn(HostPath, const Exec& exec, const MatrixRef<const T>& W, const MatrixRef<const T>& Q,
+                  const MatrixRef<const T>& R, const MatrixRef<T>& V) {
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
+  const ChunkPlan plan(exec, V.rows, updateChunkRows(kernels, V.cols));
+  forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+    copyRows(W.rowRange(first, rows), V.rowRange(first, rows));
+    kernels.update(chunk(Q.rowRange(first, rows)), chunk(R), T(-1), chunk(V.rowRange(first, rows)));
+  });
+}
+
+template <class T>
+struct CopyEntry {
+  MatrixRef<const T> from;
+  MatrixRef<T> to;
+  KOKKOS_FUNCTION void operator()(const std::ptrdiff_t k) const {
+    to(k % to.rows, int(k / to.rows)) = from(k % to.rows, int(k / to.rows));
+  }
+};
+
+template <class Exec, class T>
+void updateFromOn(GenericPath, const Exec& exec, const MatrixRef<const T>& W, const MatrixRef<const T>& Q,
+                  const MatrixRef<const T>& R, const MatrixRef<T>& V) {
+  Kokkos::parallel_for("capstan copy",
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows * V.cols),
+                       CopyEntry<T>{W, V});
+  if (Q.cols > 0) updateOn(GenericPath(), exec, Q, R, T(-1), V);
 }
 
 template <class Exec, class T>
@@ -104,6 +141,27 @@ void checkedUpdate(const Exec& exec, const ViewQ& Q, const ViewR& R, ScalarOf<Vi
 template <class Path = AutoPath, class Exec, class ViewQ, class ViewR, class ViewV>
 void update(const Exec& exec, const ViewQ& Q, const ViewR& R, const ViewV& V) {
   detail::checkedUpdate<Path>(exec, Q, R, detail::ScalarOf<ViewV>(-1), V, "update", "R");
+}
+
+/// V <- W - Q R, W read once.
+///
+/// \param W n x s
+/// \param Q n x k
+/// \param R k x s
+/// \param V n x s, overwritten
+/// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
+template <class Path = AutoPath, class Exec, class ViewW, class ViewQ, class ViewR, class ViewV>
+void updateFrom(const Exec& exec, const ViewW& W, const ViewQ& Q, const ViewR& R, const ViewV& V) {
+  using T = detail::ScalarOf<ViewV>;
+  const detail::MatrixRef<const T> w = detail::matrixRef<Exec>(W, "updateFrom", "W");
+  const detail::MatrixRef<const T> q = detail::matrixRef<Exec>(Q, "updateFrom", "Q");
+  const detail::MatrixRef<const T> r = detail::matrixRef<Exec>(R, "updateFrom", "R");
+  const detail::MatrixRef<T> v = detail::matrixRef<Exec>(V, "updateFrom", "V");
+  detail::requireShape(w, v.rows, v.cols, "updateFrom", "W");
+  detail::requireShape(r, q.cols, v.cols, "updateFrom", "R");
+  detail::requireRows(q, v.rows, "updateFrom", "Q");
+  if (v.cols == 0 || v.rows == 0) return;
+  detail::onPath<Path, Exec>([&](auto path) { detail::updateFromOn(path, exec, w, q, r, v); });
 }
 
 /// X <- X + Q Y, as the solution is updated from a Krylov basis.

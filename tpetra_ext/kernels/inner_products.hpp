@@ -2,7 +2,7 @@
 /// \file
 /// Inner products of tall-skinny matrices, each column read once.
 ///
-/// Common to both kernels: matrices are views of rank 2 with contiguous columns and any leading dimension, accessible
+/// Common to all: matrices are views of rank 2 with contiguous columns and any leading dimension, accessible
 /// from Exec; the result must also be accessible from the host (PinnedSpace<Exec>), where it may be read after a fence.
 /// Local to the process; asynchronous; deterministic for the same shapes and number of threads; NaN and Inf propagate.
 /// Source: the fused block products of single-reduce block Gram-Schmidt ([low-sync], section 3).
@@ -67,6 +67,29 @@ void trailingGramOn(GenericPath, const Exec& exec, const MatrixRef<const T>& B, 
   gramGeneric(exec, B, B.block(0, B.rows, first, B.cols - first), C, first);
 }
 
+template <class Exec, class T>
+void symmetricProductsOn(HostPath, const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
+                         const MatrixRef<T>& C) {
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
+  const ChunkPlan plan(exec, X.rows, gramChunkRows);
+  const PartialSums<T> sums(plan.slots, std::ptrdiff_t(X.cols) * Y.cols, kernels.lanes);
+  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
+    kernels.upperProducts(chunk(X.rowRange(first, rows)), chunk(Y.rowRange(first, rows)), sums.slot(slot));
+  });
+  for (int j = 0; j < Y.cols; ++j) {
+    for (int i = 0; i < X.cols && i <= j; ++i) {
+      C(i, j) = sums.total(i + std::ptrdiff_t(j) * X.cols);
+      if (j < X.cols) C(j, i) = C(i, j);
+    }
+  }
+}
+
+template <class Exec, class T>
+void symmetricProductsOn(GenericPath, const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
+                         const MatrixRef<T>& C) {
+  gramGeneric(exec, X, Y, C, 0);
+}
+
 }  // namespace detail
 
 /// C = X^T Y in one pass over X and Y.
@@ -85,6 +108,29 @@ void innerProducts(const Exec& exec, const ViewX& X, const ViewY& Y, const ViewC
   if (x.cols == 0 || y.cols == 0) return;
   detail::requireShape(y, x.rows, y.cols, "innerProducts", "Y");
   detail::onPath<Path, Exec>([&](auto path) { detail::innerProductsOn(path, exec, x, y, c); });
+}
+
+/// C = X^T Y in one pass over X and Y, where X^T Y(:, 0:k) is known to be symmetric, as Z^T (A Z) is: of its pairs one
+/// product is computed.
+///
+/// \param X n x k
+/// \param Y n x t, t >= k; may share columns with X
+/// \param C k x t, overwritten; C(:, 0:k) is exactly symmetric
+/// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
+template <class Path = AutoPath, class Exec, class ViewX, class ViewY, class ViewC>
+void symmetricProducts(const Exec& exec, const ViewX& X, const ViewY& Y, const ViewC& C) {
+  using T = detail::ScalarOf<ViewC>;
+  const detail::MatrixRef<const T> x = detail::matrixRef<Exec>(X, "symmetricProducts", "X");
+  const detail::MatrixRef<const T> y = detail::matrixRef<Exec>(Y, "symmetricProducts", "Y");
+  const detail::MatrixRef<T> c = detail::matrixRef<Exec>(C, "symmetricProducts", "C");
+  detail::requireShape(c, x.cols, y.cols, "symmetricProducts", "C");
+  if (y.cols < x.cols) {
+    throw std::invalid_argument("capstan::kernels::symmetricProducts: Y has " + std::to_string(y.cols) +
+                                " columns, must have at least the " + std::to_string(x.cols) + " of X");
+  }
+  if (x.cols == 0) return;
+  detail::requireShape(y, x.rows, y.cols, "symmetricProducts", "Y");
+  detail::onPath<Path, Exec>([&](auto path) { detail::symmetricProductsOn(path, exec, x, y, c); });
 }
 
 /// C = B^T B(:, first:end) in one pass over B; each symmetric pair of the trailing square is computed once.

@@ -112,6 +112,12 @@ class BlockKernels {
     kernels::update(execution_, readable(q), staged(r), writable(v));
   }
 
+  /// V = W - Q R, in one pass. W, V: n x s, V is neither Q nor W.
+  void updateFrom(const MultiVector& w, const MultiVector& q, const HostMatrix& r, MultiVector& v) {
+    const LocalWork work;
+    kernels::updateFrom(execution_, readable(w), readable(q), staged(r), writable(v));
+  }
+
   /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
   void accumulate(const MultiVector& q, const HostMatrix& y, MultiVector& x) {
     const LocalWork work;

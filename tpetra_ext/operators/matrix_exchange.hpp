@@ -20,6 +20,8 @@ namespace capstan {
 /// kept while MPI and Kokkos come and go.
 struct MatrixExchange {
   topology::RankPlan plan;
+  /// Its messages travel in one call of MPI for all neighbours.
+  bool neighbourhood = false;
   /// Where the entry of X for a local column comes from: s < plan.owned: own entry s; else value s - plan.owned of what
   /// the rank needs.
   std::vector<topology::LocalIndex> columnSource;

@@ -4,7 +4,6 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <algorithm>
-#include <functional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -13,17 +12,16 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/kernels/block_product.hpp"
+#include "tpetra_ext/operators/overlap.hpp"
 
 namespace capstan {
 namespace {
 
 using topology::LocalIndex;
 
-/// Columns of X that are read beside one another.
-constexpr int tile = 4;
-
 /// Rows between two looks at the messages: some microseconds of work, as a look costs a fraction of one.
-constexpr std::size_t rowsBetweenLooks = 2048;
+constexpr std::ptrdiff_t rowsBetweenLooks = 2048;
 
 /// Lists the rows that have a column from another rank, or those that have none.
 template <class Graph, class Sources, class List>
@@ -44,61 +42,6 @@ struct ListRows {
     ++place;
   }
 };
-
-/// Some rows of Y = beta Y + alpha A X. X consists of own entries, one column behind the other, and, where `Remote`, of
-/// received ones, the columns of each side by side.
-template <class Matrix, class Sources, class List, class Own, class Received, class Result, bool Remote>
-struct MultiplyRows {
-  using Scalar = typename Result::non_const_value_type;
-  Matrix a;
-  Sources sources;  // by local column; empty: columns are where their numbers say
-  List rows;
-  Own own;
-  Received received;
-  Result y;
-  LocalIndex owned;
-  Scalar alpha, beta;
-
-  KOKKOS_INLINE_FUNCTION Scalar entry(LocalIndex source, std::size_t column) const {
-    if constexpr (Remote) {
-      if (source >= owned) return received(static_cast<std::size_t>(source - owned), column);
-    }
-    return own(static_cast<std::size_t>(source), column);
-  }
-
-  template <int Columns>
-  KOKKOS_INLINE_FUNCTION void multiply(std::size_t row, std::size_t first) const {
-    Scalar sum[Columns] = {};
-    const bool direct = sources.extent(0) == 0;
-    for (auto k = a.graph.row_map(row); k < a.graph.row_map(row + 1); ++k) {
-      const auto column = a.graph.entries(k);
-      const auto source = direct ? static_cast<LocalIndex>(column) : sources(column);
-      const Scalar value = a.values(k);
-      for (int j = 0; j < Columns; ++j) sum[j] += value * entry(source, first + static_cast<std::size_t>(j));
-    }
-    for (int j = 0; j < Columns; ++j) {
-      Scalar& result = y(row, first + static_cast<std::size_t>(j));
-      // What Y holds counts for nothing where beta is zero, NaN included.
-      result = beta == Scalar(0) ? alpha * sum[j] : beta * result + alpha * sum[j];
-    }
-  }
-
-  KOKKOS_FUNCTION void operator()(const std::size_t k) const {
-    const auto row = static_cast<std::size_t>(rows(k));
-    const std::size_t columns = y.extent(1);
-    std::size_t j = 0;
-    for (; j + tile <= columns; j += tile) multiply<tile>(row, j);
-    for (; j < columns; ++j) multiply<1>(row, j);
-  }
-};
-
-/// Whether two blocks share memory: the result must then not be written where X is still to be read.
-template <class View, class Other>
-bool overlap(const View& x, const Other& y) {
-  if (x.span() == 0 || y.span() == 0) return false;
-  const std::less<const void*> before;
-  return before(x.data(), y.data() + y.span()) && before(y.data(), x.data() + x.span());
-}
 
 [[noreturn]] void refuseMatrix() {
   throw std::invalid_argument(
@@ -154,19 +97,17 @@ struct NodeAwareOperator<Types>::Rows {
     return some;
   }
 
-  /// A kernel for these rows; see MultiplyRows.
-  template <bool Remote, class Matrix, class Own, class Received, class Result>
-  auto kernel(const List& rows, const Matrix& a, const Own& own, const Received& received, const Result& y,
-              LocalIndex owned, Scalar alpha, Scalar beta) const {
-    return MultiplyRows<Matrix, List, List, Own, Received, Result, Remote>{
-        a, direct ? List() : sources, rows, own, received, y, owned, alpha, beta};
-  }
-
-  /// Rows from..to-1 of a kernel's list.
-  template <class Kernel>
-  static void run(const Kernel& kernel, std::size_t from, std::size_t to) {
-    if (from == to) return;
-    Kokkos::parallel_for("capstan multiply", Kokkos::RangePolicy<Execution>(from, to), kernel);
+  /// These rows of the matrix, as the kernels take them.
+  template <class Matrix>
+  auto of(const List& rows, const Matrix& a, LocalIndex owned) const {
+    using Offset = std::decay_t<decltype(a.graph.row_map(0))>;
+    using Column = std::decay_t<decltype(a.graph.entries(0))>;
+    return kernels::SparseRows<Scalar, Offset, Column>{a.graph.row_map.data(),
+                                                       a.graph.entries.data(),
+                                                       a.values.data(),
+                                                       rows.data(),
+                                                       direct ? nullptr : sources.data(),
+                                                       owned};
   }
 };
 
@@ -189,7 +130,8 @@ NodeAwareOperator<Types>::NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a,
   rows_ = std::make_unique<Rows>(*a_, *exchange_);
   messages_ = std::make_unique<topology::BlockExchange<Types>>(
       topology::Channel::of(*a_->getDomainMap()->getComm()),
-      std::shared_ptr<const topology::RankPlan>(exchange_, &exchange_->plan));
+      std::shared_ptr<const topology::RankPlan>(exchange_, &exchange_->plan),
+      exchange_->neighbourhood ? topology::Carrier::Neighbourhood : topology::Carrier::Requests);
 }
 
 template <class Types>
@@ -265,19 +207,34 @@ void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Sc
   const auto matrix = a_->getLocalMatrixDevice();
   if (!rows_->areOf(matrix.graph)) rows_ = std::make_unique<Rows>(*a_, *exchange_);
   const LocalIndex owned = exchange_->plan.owned;
-  const Own own = x;
-  messages_->start(own);
-  const auto inner =
-      rows_->template kernel<false>(rows_->interior, matrix, own, messages_->received(), y, owned, alpha, beta);
-  const std::size_t count = rows_->interior.extent(0);
-  const std::size_t part = messages_->usesNetwork() ? rowsBetweenLooks : std::max<std::size_t>(count, 1);
-  for (std::size_t from = 0; from < count; from += part) {
-    Rows::run(inner, from, std::min(count, from + part));
+  messages_->start(Own(x));
+  const typename Types::ExecutionSpace device;
+  const Numbers own = rowsOf(x);
+  const Numbers none, received(messages_->received().data(), messages_->received().size());
+  const auto inner = rows_->of(rows_->interior, matrix, owned), outer = rows_->of(rows_->boundary, matrix, owned);
+  const auto count = static_cast<std::ptrdiff_t>(rows_->interior.extent(0));
+  const auto part = messages_->usesNetwork() ? rowsBetweenLooks : std::max<std::ptrdiff_t>(count, 1);
+  for (std::ptrdiff_t from = 0; from < count; from += part) {
+    kernels::multiplyRows(device, inner, from, std::min(count, from + part), alpha, own, none, beta, y);
     if (from + part < count) messages_->advance();
   }
   messages_->finish();
-  Rows::run(rows_->template kernel<true>(rows_->boundary, matrix, own, messages_->received(), y, owned, alpha, beta), 0,
-            rows_->boundary.extent(0));
+  kernels::multiplyRows(device, outer, 0, static_cast<std::ptrdiff_t>(rows_->boundary.extent(0)), alpha, own, received,
+                        beta, y);
+}
+
+/// What the rank owns of X, row by row: one column as it is.
+template <class Types>
+template <class View>
+auto NodeAwareOperator<Types>::rowsOf(const View& x) const -> Numbers {
+  if (x.extent(1) == 1) return Numbers(x.data(), x.extent(0));
+  const std::size_t size = x.extent(0) * x.extent(1);
+  if (packed_.extent(0) < size) {
+    packed_ = Packed();
+    packed_ = Packed(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan packed rows")), size);
+  }
+  kernels::packRows(typename Types::ExecutionSpace(), x, packed_);
+  return Numbers(packed_.data(), size);
 }
 
 template <class Types>

@@ -3,6 +3,7 @@
 /// \file
 /// A Tpetra::CrsMatrix whose products send their messages as a communication plan says.
 
+#include <Kokkos_Core.hpp>
 #include <Teuchos_RCP.hpp>
 #include <Tpetra_Operator.hpp>
 #include <memory>
@@ -16,8 +17,9 @@ namespace capstan {
 /// Y = beta Y + alpha A X for a matrix A and any number of columns.
 ///
 /// Rows that need nothing of other ranks are multiplied while the messages between nodes are under way, the others
-/// afterwards; the matrix is used where it is. A row's products are summed in the order in which the matrix stores
-/// them, so that results have the same bits for all plans, and those of Tpetra's own product where that does likewise.
+/// afterwards; the matrix is used where it is, and read once for up to 16 columns, of which a copy is made row by row
+/// (kernels/block_product.hpp). A row's products are summed in the order in which the matrix stores them, so that
+/// results have the same bits for all plans.
 ///
 /// Source: [enlarged-cg], section 2.2 and equation (4.1).
 template <class Types>
@@ -75,11 +77,16 @@ class NodeAwareOperator final : public Types::Operator {
   /// Returns `a`. Throws as the constructor that calls it. Collective.
   static const Teuchos::RCP<const CrsMatrix>& requireOnAllRanks(const Teuchos::RCP<const CrsMatrix>& a,
                                                                 const MatrixExchange* exchange);
+  using Packed = Kokkos::View<Scalar*, typename Types::DeviceType>;
+  using Numbers = Kokkos::View<const Scalar*, typename Types::DeviceType, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   void multiply(const MultiVector& X, MultiVector& Y, Scalar alpha, Scalar beta) const;
+  template <class View>
+  Numbers rowsOf(const View& x) const;
 
   Teuchos::RCP<const CrsMatrix> a_;
   std::shared_ptr<const MatrixExchange> exchange_;
   mutable std::unique_ptr<Rows> rows_;  // of the graph at the last product
+  mutable Packed packed_;               // the block that is multiplied, row by row
   std::unique_ptr<topology::BlockExchange<Types>> messages_;
 };
 

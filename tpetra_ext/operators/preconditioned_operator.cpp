@@ -77,7 +77,7 @@ std::size_t widthOf(Teuchos::RCP<const Operator>& op, std::size_t columns) {
 template <class Types>
 PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operator> A, Teuchos::RCP<const Operator> left,
                                                       Teuchos::RCP<const Operator> right)
-    : A_(std::move(A)), product_(A_), left_{std::move(left)}, right_{std::move(right)} {
+    : A_(std::move(A)), blocks_(A_), left_{std::move(left)}, right_{std::move(right)} {
   if (A_.is_null()) throw std::invalid_argument("capstan: the linear problem has no operator");
   // Sizes only, which every rank knows: comparing whole maps takes a reduction (firstOtherMap).
   requireSameSize(*A_->getRangeMap(), *A_->getDomainMap(), "range of the operator", "its domain");
@@ -100,7 +100,7 @@ PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operato
 template <class Types>
 void PreconditionedOperator<Types>::exchangeProduct(Teuchos::RCP<const Operator> product) {
   if (product.is_null()) {
-    product_ = A_;
+    product_ = Teuchos::null;
     return;
   }
   requireSameSize(*product->getDomainMap(), *A_->getDomainMap(), "domain of the product", "the operator's domain");
@@ -144,7 +144,13 @@ void PreconditionedOperator<Types>::multiply(std::size_t columns, const Product&
 template <class Types>
 void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w) {
   requireDistinct(&v, &w, "applyA");
-  multiply(v.getNumVectors(), [&] { product_->apply(v, w); });
+  multiply(v.getNumVectors(), [&] {
+    if (!product_.is_null()) {
+      product_->apply(v, w);
+    } else if (!blocks_.apply(v, w)) {
+      A_->apply(v, w);
+    }
+  });
 }
 
 template <class Types>

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tpetra_ext/operators/block_product.hpp"
 #include "tpetra_ext/operators/diagonal_rows.hpp"
 #include "tpetra_ext/operators/embedded_operator.hpp"
 #include "tpetra_ext/types.hpp"
@@ -35,6 +36,9 @@ struct OperatorCost {
 /// Preconditioners see one column, or as many as when they first saw several: Ifpack2's Chebyshev, and with it MueLu's
 /// usual smoother, keeps scratch of the first width and throws at another one. Narrower blocks are padded with zeros,
 /// or applied column by column where that is less work.
+///
+/// Blocks of several columns are multiplied by BlockProduct where A is a Tpetra::CrsMatrix that it takes: with A's own
+/// messages, and counted as an application of A.
 ///
 /// Pending reductions are looked at before and after every application (see progress.hpp). Inside, the operator
 /// decides: Tpetra's halo exchange enters MPI and lets it make progress, its local product does not.
@@ -115,7 +119,8 @@ class PreconditionedOperator {
   void applyInWidth(Preconditioner& preconditioner, const MultiVector& from, MultiVector& to);
 
   Teuchos::RCP<const Operator> A_;
-  Teuchos::RCP<const Operator> product_;  // A_, or what stands in for it
+  Teuchos::RCP<const Operator> product_;  // what stands in for A_; null: A_ itself
+  BlockProduct<Types> blocks_;            // of A_
   std::shared_ptr<EmbeddedOperator<Types>> embedded_;
   DiagonalRows<Types> diagonalRows_;
   bool diagonalRowsWanted_ = false;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/operators/block_product.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 
 namespace capstan {
@@ -48,12 +49,6 @@ std::string written(const char* format, double value) {
   return text;
 }
 
-double medianOf(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 /// The largest over all ranks of each number.
 std::vector<double> largestOf(const Teuchos::Comm<int>& comm, const std::vector<double>& mine) {
   std::vector<double> all(mine.size());
@@ -66,6 +61,27 @@ std::vector<Strategy> strategiesFor(const topology::NodeMap& nodes) {
   if (nodes.nodes() == 1 || nodes.largestNode() == 1) return {Strategy::Standard};
   return {std::begin(topology::allStrategies), std::end(topology::allStrategies)};
 }
+
+/// The products of a matrix with its own exchange, as a PreconditionedOperator computes them.
+template <class Types>
+class OwnProduct final : public Types::Operator {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Map = typename Types::Map;
+
+  explicit OwnProduct(const Teuchos::RCP<const typename Types::CrsMatrix>& a) : a_(a), blocks_(a) {}
+  Teuchos::RCP<const Map> getDomainMap() const override { return a_->getDomainMap(); }
+  Teuchos::RCP<const Map> getRangeMap() const override { return a_->getRangeMap(); }
+  void apply(const MultiVector& X, MultiVector& Y, Teuchos::ETransp mode, Scalar alpha, Scalar beta) const override {
+    const bool plain = mode == Teuchos::NO_TRANS && alpha == Scalar(1) && beta == Scalar(0);
+    if (!plain || !blocks_.apply(X, Y)) a_->apply(X, Y, mode, alpha, beta);
+  }
+
+ private:
+  Teuchos::RCP<const typename Types::CrsMatrix> a_;
+  mutable BlockProduct<Types> blocks_;
+};
 
 /// Times products with each operator, one after the other in every round, so that whatever else the machine does meets
 /// them alike.
@@ -91,12 +107,12 @@ std::vector<double> timesOf(const std::vector<Teuchos::RCP<const typename Types:
     }
   }
   const std::vector<double> all = largestOf(comm, mine);
-  std::vector<double> medians;
+  std::vector<double> least;
   for (std::size_t k = 0; k < count; ++k) {
     const auto begin = all.begin() + static_cast<std::ptrdiff_t>(k * rounds);
-    medians.push_back(medianOf({begin, begin + static_cast<std::ptrdiff_t>(rounds)}));
+    least.push_back(*std::min_element(begin, begin + static_cast<std::ptrdiff_t>(rounds)));
   }
-  return medians;
+  return least;
 }
 
 std::string reasonOf(const TunedExchange& tuned, std::size_t chosen) {
@@ -113,11 +129,11 @@ std::string reasonOf(const TunedExchange& tuned, std::size_t chosen) {
 }  // namespace
 
 std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double margin) {
-  const auto fastest =
-      std::min_element(candidates.begin(), candidates.end(),
-                       [](const ExchangeCandidate& a, const ExchangeCandidate& b) { return a.seconds < b.seconds; });
-  if (fastest == candidates.end() || candidates.front().seconds <= (1 + margin) * fastest->seconds) return 0;
-  return static_cast<std::size_t>(fastest - candidates.begin());
+  std::size_t chosen = 0;
+  for (std::size_t k = 1; k < candidates.size(); ++k) {
+    if (candidates[chosen].seconds > (1 + margin) * candidates[k].seconds) chosen = k;
+  }
+  return chosen;
 }
 
 double TunedExchange::paidBackBy() const {
@@ -165,7 +181,7 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
   tuned.nodes = pattern.nodes().nodes();
   tuned.largestNode = pattern.nodes().largestNode();
   std::vector<std::shared_ptr<const MatrixExchange>> exchanges{nullptr};
-  std::vector<Teuchos::RCP<const typename Types::Operator>> operators{a};
+  std::vector<Teuchos::RCP<const typename Types::Operator>> operators{Teuchos::rcp(new OwnProduct<Types>(a))};
   tuned.candidates.push_back({"tpetra", 0});
   for (const Strategy strategy : strategiesFor(pattern.nodes())) {
     topology::PlanOptions plan;
@@ -177,6 +193,11 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
     operators.push_back(Teuchos::rcp(new NodeAwareOperator<Types>(a, exchanges.back())));
     tuned.candidates.push_back({topology::nameOf(strategy), 0});
   }
+  const auto collective = std::make_shared<MatrixExchange>(*exchanges[1]);  // of the standard plan
+  collective->neighbourhood = true;
+  exchanges.push_back(collective);
+  operators.push_back(Teuchos::rcp(new NodeAwareOperator<Types>(a, collective)));
+  tuned.candidates.push_back({"neighbourhood", 0});
   const std::vector<double> seconds = timesOf<Types>(operators, options);
   for (std::size_t k = 0; k < seconds.size(); ++k) tuned.candidates[k].seconds = seconds[k];
   // Alike on all ranks, since the times are.

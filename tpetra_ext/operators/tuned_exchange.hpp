@@ -21,25 +21,27 @@ struct TuningOptions {
   int columns = 1;       ///< of the blocks that will be multiplied
   int ranksPerNode = 0;  ///< as for MatrixPattern
   long long eagerLimit = topology::defaultEagerLimit;
-  int rounds = 5;  ///< products timed with each exchange; another one before them is not
+  int rounds = 9;  ///< products timed with each exchange; another one before them is not
   /// The first candidate, Tpetra's own exchange, stays unless another one takes less than 1 / (1 + margin) of its time:
   /// differences below are noise, and what a program does already needs no set-up.
   double margin = 0.02;
 };
 
-/// Seconds a product takes: the median of some, each on the rank where it took longest.
+/// Seconds a product takes: the least of some, each on the rank where it took longest. What else the machine does only
+/// adds to it.
 struct ExchangeCandidate {
   std::string name;
   double seconds = 0;
 };
 
-/// The candidate to be used: the first one unless the fastest is faster by more than the margin. Local.
+/// The candidate to be used: one after the other, where it is faster by more than the margin than the one chosen so
+/// far. So earlier ones stay where differences are noise: Tpetra's own, then the standard plan. Local.
 std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double margin);
 
 /// What was found. Plain data, and but for the plan itself the same on all ranks.
 struct TunedExchange {
   std::shared_ptr<const MatrixExchange> exchange;  ///< null: Tpetra's own
-  std::string name;                                ///< "tpetra", or that of a strategy
+  std::string name;                                ///< "tpetra", that of a strategy, or "neighbourhood"
   std::string reason;                              ///< a sentence for people
   std::vector<ExchangeCandidate> candidates;       ///< all that was tried; empty where there was nothing to choose
   double setupSeconds = 0;                         ///< plans and trials, on the rank where they took longest
@@ -51,11 +53,12 @@ struct TunedExchange {
   double paidBackBy() const;
 };
 
-/// Tries Tpetra's exchange and all strategies with products of the matrix with blocks of ones. Where there is one rank,
+/// Tries Tpetra's exchange, all strategies, and the standard one's messages in one call of MPI for all neighbours, with
+/// products of the matrix with blocks of ones. Where there is one rank,
 /// or canExchange() refuses the matrix, there is nothing to try; where ranks share one node, or each has its own, all
-/// strategies send the same messages, and the standard one alone is tried. Throws std::invalid_argument for a matrix
-/// that is null or not fill-complete and for options below 1 (ranksPerNode, margin: below 0). Collective; all ranks
-/// with the same options.
+/// strategies send the same messages, and of them the standard one alone is tried. Throws std::invalid_argument for a
+/// matrix that is null or not fill-complete and for options below 1 (ranksPerNode, margin: below 0). Collective; all
+/// ranks with the same options.
 template <class Types>
 TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& a, const TuningOptions& options = {});
 

@@ -10,6 +10,25 @@
 
 namespace capstan {
 
+#ifdef CAPSTAN_HAVE_MPI
+
+namespace {
+std::shared_ptr<ReductionRoute>& route() {
+  static std::shared_ptr<ReductionRoute> current;
+  return current;
+}
+}  // namespace
+
+ReductionRouteScope::ReductionRouteScope(std::shared_ptr<ReductionRoute> taken) : before_(std::move(taken)) {
+  std::swap(before_, route());
+}
+ReductionRouteScope::~ReductionRouteScope() { std::swap(before_, route()); }
+void ReductionRouteScope::take(std::shared_ptr<ReductionRoute> taken) { route() = std::move(taken); }
+
+const std::shared_ptr<ReductionRoute>& detail::currentRoute() { return route(); }
+
+#endif
+
 namespace {
 
 NonblockingMode& mode() {
@@ -77,6 +96,7 @@ void AllReduce::runRaw(void* data, int count, Type type, int bytes) {
 #ifdef CAPSTAN_HAVE_MPI
   ++counters().messages;
   counters().bytes += bytes;
+  state_->route = state_->routeFor(bytes, true);
   state_->allreduce(data, count, State::datatype(type));
   if (!state_->error.empty()) state_->throwError();
 #else
@@ -103,6 +123,8 @@ long AllReduce::startRaw(void* data, int count, Type type, int bytes, ReductionL
   ++counters().nonblockingBySize[static_cast<std::size_t>(sizeClass(bytes))];
 #if CAPSTAN_HAVE_IALLREDUCE
   if (mode() == NonblockingMode::Native) {
+    state_->route = state_->routeFor(bytes, false);
+    if (state_->route != nullptr) return state_->startRouted(data, count, State::datatype(type));
     const int code =
         MPI_Iallreduce(MPI_IN_PLACE, data, count, State::datatype(type), MPI_SUM, state_->raw, &state_->request);
     if (code != MPI_SUCCESS) {
@@ -114,6 +136,7 @@ long AllReduce::startRaw(void* data, int count, Type type, int bytes, ReductionL
     return state_->ticket;
   }
 #endif
+  state_->route = state_->routeFor(bytes, true);
   state_->deferredData = data;
   state_->deferredCount = count;
   state_->deferredType = State::datatype(type);
@@ -143,7 +166,13 @@ bool AllReduce::test(long ticket) {
   if (ticket != state_->ticket || !state_->inFlight) return true;
 #ifdef CAPSTAN_HAVE_MPI
   if (state_->deferredData != nullptr) return false;
-  if (state_->request != MPI_REQUEST_NULL) {
+  if (state_->operation != 0) {
+    const ProgressMode watched = detail::unwatch(*state_);
+    if (!state_->routeEnded()) {
+      detail::watchAgain(*state_, watched);
+      return false;
+    }
+  } else if (state_->request != MPI_REQUEST_NULL) {
     int done = 0;
     const ProgressMode watched = detail::unwatch(*state_);
     const int code = MPI_Test(&state_->request, &done, MPI_STATUS_IGNORE);

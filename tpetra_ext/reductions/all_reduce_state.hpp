@@ -20,6 +20,9 @@
 #include <mpi.h>
 
 #include <Teuchos_DefaultMpiComm.hpp>
+#include <memory>
+
+#include "tpetra_ext/reductions/reduction_route.hpp"
 #endif
 
 #if defined(CAPSTAN_HAVE_MPI) && MPI_VERSION >= 3 && !defined(CAPSTAN_WITHOUT_IALLREDUCE)
@@ -90,13 +93,44 @@ struct AllReduce::State final : detail::Watched {
   void* deferredData = nullptr;  // set while a deferred reduction is pending
   int deferredCount = 0;
   MPI_Datatype deferredType = MPI_DATATYPE_NULL;
+  std::shared_ptr<ReductionRoute> route;  // of the reduction in flight; null: MPI's own
+  long operation = 0;                     // by which the route knows it; 0: none
+
+  bool routeDone = false;
+  int routeCode = MPI_SUCCESS;
 
   static MPI_Datatype datatype(Type type) { return type == Type::Float ? MPI_FLOAT : MPI_DOUBLE; }
+
+  /// The way that a reduction takes which begins now.
+  std::shared_ptr<ReductionRoute> routeFor(long bytes, bool blocking) const {
+    const auto& current = detail::currentRoute();
+    return current != nullptr && current->takes(raw, bytes, blocking) ? current : nullptr;
+  }
+
+#if CAPSTAN_HAVE_IALLREDUCE
+  /// Begins a sum by the route. Returns its ticket.
+  long startRouted(void* data, int count, MPI_Datatype type) {
+    routeDone = false;
+    const int code = route->start(data, count, type, operation);
+    if (code == MPI_SUCCESS) {
+      detail::watch(*this);
+    } else {
+      error = detail::describe("a node-aware all-reduce", code);
+      operation = 0;
+      route = nullptr;
+    }
+    return ticket;
+  }
+#endif
 
   void allreduce(void* data, int count, MPI_Datatype type) {
     const CounterTimer timer(counters().waitSeconds);
     const detail::BlockedInMpi blocked;
-    take("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, raw));
+    if (const auto by = std::exchange(route, nullptr); by != nullptr) {
+      take("a node-aware all-reduce", by->run(data, count, type));
+    } else {
+      take("MPI_Allreduce", MPI_Allreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, raw));
+    }
   }
 
   void take(const char* function, int code) {
@@ -110,7 +144,22 @@ struct AllReduce::State final : detail::Watched {
   bool look() noexcept override {
     int done = 0;
     // An error is the wait's to tell.
+    if (operation != 0) return lookAtRoute();
     return MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0;
+  }
+
+  /// The route forgets an operation that is over: its code is kept for the wait.
+  bool lookAtRoute() noexcept {
+    if (!routeDone) routeCode = route->test(operation, routeDone);
+    return routeDone;
+  }
+  /// Whether a routed reduction is over; takes note of its end.
+  bool routeEnded() {
+    if (!lookAtRoute()) return false;
+    take("a node-aware all-reduce", routeCode);
+    operation = 0;
+    route = nullptr;
+    return true;
   }
 
   /// Whether MPI completes the request in due time.
@@ -157,6 +206,11 @@ struct AllReduce::State final : detail::Watched {
     const CounterTimer timer(counters().nonblockingWaitSeconds);
     if (deferredData != nullptr) {
       allreduce(std::exchange(deferredData, nullptr), deferredCount, deferredType);
+    } else if (operation != 0) {
+      const CounterTimer all(counters().waitSeconds);
+      detail::unwatch(*this);
+      const detail::BlockedInMpi blocked;
+      while (!routeEnded()) std::this_thread::yield();
     } else if (request != MPI_REQUEST_NULL) {
       const CounterTimer all(counters().waitSeconds);
       detail::unwatch(*this);

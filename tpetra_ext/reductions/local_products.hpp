@@ -67,6 +67,7 @@ class LocalProducts {
   Slot addDots(const char* call, const MultiVector& x, const MultiVector& y);
   Slot addSum(const MultiVector& x);
   Slot addInnerProducts(const MultiVector& X, const MultiVector& Y);
+  Slot addSymmetricProducts(const MultiVector& X, const MultiVector& Y);
   Slot addTrailingGram(const MultiVector& B, int first);
   Slot addValue(Scalar value);
 
@@ -102,7 +103,8 @@ class LocalProducts {
   };
 
   void requireOperands(const char* call, const MultiVector& x, const MultiVector& y) const;
-  Slot addSlot(std::size_t rows, std::size_t cols, bool distributed);
+  Slot addSlot(std::size_t rows, std::size_t cols, bool distributed, bool symmetric = false);
+  Slot addBlocks(const MultiVector& X, const MultiVector& Y, const Slot& slot);
   void dropOperands();
   void launchDots(const ExecutionSpace& exec);
   void launchSums(const ExecutionSpace& exec, Buffer& message);
@@ -117,6 +119,7 @@ class LocalProducts {
   std::vector<Value> values_;
   std::vector<Slot> replicated_;  // results that every rank has already: rank 0 alone contributes
   Buffer dotResults_;
+  Buffer wholes_;  // symmetric results, before half of each goes into the message
 };
 
 template <class Types>
@@ -142,12 +145,12 @@ void LocalProducts<Types>::requireOperands(const char* call, const MultiVector& 
 }
 
 template <class Types>
-auto LocalProducts<Types>::addSlot(std::size_t rows, std::size_t cols, bool distributed) -> Slot {
-  const Slot slot{size_, static_cast<int>(rows), static_cast<int>(cols)};
-  size_ += slot.rows * slot.cols;
+auto LocalProducts<Types>::addSlot(std::size_t rows, std::size_t cols, bool distributed, bool symmetric) -> Slot {
+  const Slot slot{size_, static_cast<int>(rows), static_cast<int>(cols), symmetric};
+  size_ += slot.size();
   if (!distributed && ranks_ > 1) {
     replicated_.push_back(slot);
-    replicatedSize_ += slot.rows * slot.cols;
+    replicatedSize_ += slot.size();
   }
   return slot;
 }
@@ -191,7 +194,22 @@ auto LocalProducts<Types>::addSum(const MultiVector& x) -> Slot {
 template <class Types>
 auto LocalProducts<Types>::addInnerProducts(const MultiVector& X, const MultiVector& Y) -> Slot {
   requireOperands("innerProducts", X, Y);
-  const Slot slot = addSlot(X.getNumVectors(), Y.getNumVectors(), X.isDistributed());
+  return addBlocks(X, Y, addSlot(X.getNumVectors(), Y.getNumVectors(), X.isDistributed()));
+}
+
+template <class Types>
+auto LocalProducts<Types>::addSymmetricProducts(const MultiVector& X, const MultiVector& Y) -> Slot {
+  requireOperands("symmetricProducts", X, Y);
+  if (X.getNumVectors() > Y.getNumVectors()) {
+    throw operandError("symmetricProducts", "Y has " + std::to_string(Y.getNumVectors()) +
+                                                " columns, must have at least the " +
+                                                std::to_string(X.getNumVectors()) + " of X");
+  }
+  return addBlocks(X, Y, addSlot(X.getNumVectors(), Y.getNumVectors(), X.isDistributed(), true));
+}
+
+template <class Types>
+auto LocalProducts<Types>::addBlocks(const MultiVector& X, const MultiVector& Y, const Slot& slot) -> Slot {
   if (slot.rows == 0 || slot.cols == 0) return slot;
   const ConstBlock localX = localBlock(X);
   blocks_.push_back({localX, &X == &Y ? localX : ConstBlock(localBlock(Y)), noGram, slot});
@@ -225,11 +243,21 @@ template <class Types>
 void LocalProducts<Types>::launch(const ExecutionSpace& exec, Buffer& message) {
   grow(message, size_, "capstan::ReductionBatch::message");
   grow(dotResults_, static_cast<int>(dots_.size()), "capstan::ReductionBatch::dots");
+  int wholes = 0;
   for (const Block& block : blocks_) {
-    const typename Batch::SmallView C(message.data() + block.slot.offset, static_cast<std::size_t>(block.slot.rows),
+    if (block.slot.symmetric) wholes += block.slot.rows * block.slot.cols;
+  }
+  grow(wholes_, wholes, "capstan::ReductionBatch::symmetric");
+  Scalar* whole = wholes_.data();
+  for (const Block& block : blocks_) {
+    const typename Batch::SmallView C(block.slot.symmetric ? whole : message.data() + block.slot.offset,
+                                      static_cast<std::size_t>(block.slot.rows),
                                       static_cast<std::size_t>(block.slot.cols));
+    if (block.slot.symmetric) whole += C.size();
     if (block.X.extent(0) == 0) {
       std::fill_n(C.data(), C.size(), Scalar(0));
+    } else if (block.slot.symmetric) {
+      kernels::symmetricProducts(exec, block.X, block.Y, C);
     } else if (block.first == noGram) {
       kernels::innerProducts(exec, block.X, block.Y, C);
     } else {
@@ -265,9 +293,19 @@ void LocalProducts<Types>::launchDots(const ExecutionSpace& exec) {
 template <class Types>
 void LocalProducts<Types>::collect(const Buffer& message) {
   for (std::size_t i = 0; i < dots_.size(); ++i) message(dotOffsets_[i]) = dotResults_(i);
+  const Scalar* whole = wholes_.data();
+  for (const Block& block : blocks_) {
+    if (!block.slot.symmetric) continue;
+    for (int j = 0; j < block.slot.cols; ++j) {
+      for (int i = 0; i < block.slot.rows && i <= j; ++i) {
+        message(block.slot.place(i, j)) = whole[i + j * block.slot.rows];
+      }
+    }
+    whole += block.slot.rows * block.slot.cols;
+  }
   for (const Value& value : values_) message(value.offset) = value.value;
   if (rank_ != 0 && messageSize() > 0) {
-    for (const Slot& slot : replicated_) std::fill_n(message.data() + slot.offset, slot.rows * slot.cols, Scalar(0));
+    for (const Slot& slot : replicated_) std::fill_n(message.data() + slot.offset, slot.size(), Scalar(0));
   }
   dropOperands();
 }

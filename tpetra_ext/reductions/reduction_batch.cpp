@@ -91,7 +91,7 @@ void ReductionBatch<Types>::Impl::requireReduced(const Slot& slot) const {
   if (storage->failed()) {
     throw std::logic_error("capstan::ReductionBatch: there are no results, because MPI reported an error");
   }
-  if (slot.offset < 0 || slot.offset + slot.rows * slot.cols > products.size()) {
+  if (slot.offset < 0 || slot.offset + slot.size() > products.size()) {
     throw std::invalid_argument("capstan::ReductionBatch: the slot is not one of this batch");
   }
 }
@@ -150,6 +150,12 @@ auto ReductionBatch<Types>::innerProducts(const MultiVector& X, const MultiVecto
 }
 
 template <class Types>
+auto ReductionBatch<Types>::symmetricProducts(const MultiVector& X, const MultiVector& Y) -> Slot {
+  impl_->requireCollecting("symmetricProducts");
+  return impl_->products.addSymmetricProducts(X, Y);
+}
+
+template <class Types>
 auto ReductionBatch<Types>::trailingGram(const MultiVector& B, int first) -> Slot {
   impl_->requireCollecting("trailingGram");
   return impl_->products.addTrailingGram(B, first);
@@ -188,8 +194,20 @@ auto ReductionBatch<Types>::operator[](const Slot& slot) const -> Scalar {
 template <class Types>
 auto ReductionBatch<Types>::view(const Slot& slot) const -> SmallView {
   impl_->requireReduced(slot);
+  if (slot.symmetric) {
+    throw std::invalid_argument("capstan::ReductionBatch: of a symmetric result half is there; use read()");
+  }
   return SmallView(impl_->storage->message.data() + slot.offset, static_cast<std::size_t>(slot.rows),
                    static_cast<std::size_t>(slot.cols));
+}
+
+template <class Types>
+void ReductionBatch<Types>::read(const Slot& slot, Scalar* to, int leading) const {
+  impl_->requireReduced(slot);
+  const Scalar* const message = impl_->storage->message.data();
+  for (int j = 0; j < slot.cols; ++j) {
+    for (int i = 0; i < slot.rows; ++i) to[i + j * leading] = message[slot.place(i, j)];
+  }
 }
 
 template <class Types>

@@ -52,11 +52,26 @@ class ReductionBatch {
   /// Column-major block of results, readable on the host and by kernels.
   using SmallView = Kokkos::View<Scalar**, Kokkos::LayoutLeft, PinnedSpace>;
 
-  /// Where a result is: rows x cols numbers, column by column, from `offset` in the message.
+  /// Where a result is: rows x cols numbers, column by column, from `offset` in the message. Of a symmetric result the
+  /// message has the upper triangle of the leading square, and the columns after it.
   struct Slot {
     int offset = 0;
     int rows = 0;
     int cols = 0;
+    bool symmetric = false;
+
+    /// Numbers in the message.
+    int size() const { return symmetric ? begin(rows) + rows * (cols - rows) : rows * cols; }
+    /// Where entry (i, j) is in the message.
+    int place(int i, int j) const {
+      if (!symmetric) return offset + i + j * rows;
+      if (j >= rows) return offset + begin(rows) + i + (j - rows) * rows;
+      return offset + (i <= j ? i + begin(j) : j + begin(i));
+    }
+
+   private:
+    /// Of column j in a triangle that is stored by columns.
+    static int begin(int j) { return j * (j + 1) / 2; }
   };
 
   explicit ReductionBatch(Teuchos::RCP<const Teuchos::Comm<int>> comm);
@@ -76,6 +91,10 @@ class ReductionBatch {
   /// X^T Y: cols(X) x cols(Y).
   Slot innerProducts(const MultiVector& X, const MultiVector& Y);
 
+  /// X^T Y, of which the square of the first cols(X) columns is known to be symmetric: cols(X) x cols(Y), cols(Y) >=
+  /// cols(X). Each pair is computed, and sent, once. By read().
+  Slot symmetricProducts(const MultiVector& X, const MultiVector& Y);
+
   /// B^T B(:, first:end): cols(B) x (cols(B) - first), B read once.
   Slot trailingGram(const MultiVector& B, int first);
 
@@ -93,8 +112,12 @@ class ReductionBatch {
   Scalar operator[](const Slot& slot) const;
 
   /// The result of a slot; valid until the next reduce(), start() or the end of the batch. Local; throws
-  /// std::logic_error before the reduction is complete.
+  /// std::logic_error before the reduction is complete, std::invalid_argument for a symmetric result.
   SmallView view(const Slot& slot) const;
+
+  /// Writes entry (i, j) of any result to `to[i + j * leading]`. Local; throws std::logic_error before the reduction is
+  /// complete.
+  void read(const Slot& slot, Scalar* to, int leading) const;
 
   /// Forgets the products and results, keeps the buffers. Local; throws std::logic_error while a reduction is in
   /// flight.

@@ -101,6 +101,42 @@ TEST(NodeAwareOperator, EqualsTpetrasProductEntryByEntry) {
   }
 }
 
+/// The exchange of a plan, its messages in one call of MPI for all neighbours.
+std::shared_ptr<const MatrixExchange> inOneCall(const std::shared_ptr<const MatrixExchange>& exchange) {
+  const auto collective = std::make_shared<MatrixExchange>(*exchange);
+  collective->neighbourhood = true;
+  return collective;
+}
+
+TEST(NodeAwareOperator, BringsTheSameInOneCallForAllNeighbours) {
+  for (const Case& given : casesFor(world()->getSize())) {
+    for (const int ranksPerNode : {1, 2, 4}) {
+      SCOPED_TRACE(given.name + ", " + std::to_string(ranksPerNode) + " a node");
+      const MatrixPtr matrix = matrixOf(given, false);
+      const auto exchange = MatrixPattern<Types>(*matrix, ranksPerNode).exchange(PlanOptions());
+      const Product one(matrix, exchange), all(matrix, inOneCall(exchange));
+      for (const std::size_t columns : {1, 4, 3, 33}) {
+        const MultiVector x = filled(matrix->getDomainMap(), columns, 1);
+        MultiVector y(matrix->getRangeMap(), columns), wanted(matrix->getRangeMap(), columns);
+        one.apply(x, wanted);
+        for (int times = 0; times < 2; ++times) all.apply(x, y);
+        ASSERT_TRUE(sameBits(y, wanted)) << columns << " columns";
+      }
+      EXPECT_EQ(all.counters().messages, 2 * one.counters().messages);
+      EXPECT_EQ(all.counters().networkBytes, 2 * one.counters().networkBytes);
+    }
+  }
+}
+
+TEST(NodeAwareOperator, RefusesOneCallForMessagesThatWaitForOthers) {
+  if (world()->getSize() < 4) return;
+  const MatrixPtr matrix = matrixOf(casesFor(world()->getSize())[1], true);
+  PlanOptions options;
+  options.strategy = Strategy::ThreeStep;
+  const auto exchange = inOneCall(MatrixPattern<Types>(*matrix, 2).exchange(options));
+  expectRefused([&] { Product(matrix, exchange); }, "needs the standard communication plan");
+}
+
 class OneMatrix : public testing::Test {
  protected:
   const Case given = casesFor(world()->getSize())[1];
@@ -330,10 +366,13 @@ std::vector<Moment>& multiplications() {
   static std::vector<Moment> all;
   return all;
 }
-void noteKernel(const char* name, std::uint32_t /*device*/, std::uint64_t* /*kernel*/) {
-  if (std::string(name) != "capstan multiply") return;
+/// A kernel of the portable code, or a region of that for CPUs.
+void noteRegion(const char* name) {
+  if (std::string(name) != "capstan multiply" && std::string(name) != "capstan rows") return;
   multiplications().push_back({sentMessages().list.size(), mpiCalls().waitsForAll});
 }
+
+void noteKernel(const char* name, std::uint32_t /*device*/, std::uint64_t* /*kernel*/) { noteRegion(name); }
 
 TEST(NodeAwareOverlap, InteriorRowsAreMultipliedWhileTheNetworkIsBusy) {
   const int ranks = world()->getSize();
@@ -350,8 +389,10 @@ TEST(NodeAwareOverlap, InteriorRowsAreMultipliedWhileTheNetworkIsBusy) {
     multiplications().clear();
     sentMessages() = {true, {}};
     Kokkos::Tools::Experimental::set_begin_parallel_for_callback(noteKernel);
+    Kokkos::Tools::Experimental::set_push_region_callback(noteRegion);
     product.apply(x, y);
     Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
+    Kokkos::Tools::Experimental::set_push_region_callback(nullptr);
     sentMessages().wanted = false;
     const bool boundary = product.interiorRows() < compat::localNumRows(*matrix);
     ASSERT_GT(product.interiorRows(), 0U);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <vector>
 
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/test/support/counted_allocations.hpp"
@@ -71,6 +72,54 @@ TEST_F(ReductionBatchTest, MixOfEverythingIsOneMessage) {
   EXPECT_EQ(batch[value], static_cast<Scalar>(size * (size + 1) / 2));
   expectBlock(batch, block, Q, V);
   expectBlock(batch, gram, Q, Q, 1);
+}
+
+/// Y = D X for a diagonal D: X^T Y is symmetric.
+MultiVector scaledByRow(const MultiVector& X) {
+  MultiVector Y(X, Teuchos::Copy);
+  for (std::size_t i = 0; i < Y.getLocalLength(); ++i) {
+    const auto row = static_cast<Map::local_ordinal_type>(i);
+    for (std::size_t j = 0; j < Y.getNumVectors(); ++j) {
+      Y.replaceLocalValue(row, j, static_cast<Scalar>(1 + i % 3) * X.getData(j)[row]);
+    }
+  }
+  return Y;
+}
+
+TEST_F(ReductionBatchTest, SendsHalfOfASymmetricResult) {
+  const std::size_t k = 5, more = 2;
+  const MultiVector X = filled(map, k, 1), D = scaledByRow(X);
+  MultiVector Y = filled(map, k + more, 3);
+  Tpetra::deep_copy(*Y.subViewNonConst(Teuchos::Range1D(0, 4)), D);
+  const auto none = filled(mapOfLocal(0), 2, 1);
+  Batch batch(comm);
+  const auto first = batch.norm2(*X.getVector(0));
+  const auto slot = batch.symmetricProducts(X, Y), own = batch.symmetricProducts(X, X);
+  const auto last = batch.innerProducts(X, X);
+  const auto empty = batch.symmetricProducts(none, none);
+  resetMpiCalls();
+  batch.reduce();
+  EXPECT_EQ(mpiCalls().allreduceBytes,
+            oneMessage() * static_cast<long>(sizeof(Scalar)) * (1 + (15 + 10) + 15 + 25 + 3));
+  const auto expectEntries = [&](const Batch::Slot& of, const MultiVector& with) {
+    std::vector<Scalar> values(6 * with.getNumVectors(), 77);
+    batch.read(of, values.data(), 6);
+    for (std::size_t j = 0; j < with.getNumVectors(); ++j) {
+      for (std::size_t i = 0; i < k; ++i) EXPECT_EQ(values[i + 6 * j], reference(X, i, with, j)) << i << ' ' << j;
+      EXPECT_EQ(values[5 + 6 * j], 77);
+    }
+  };
+  expectEntries(slot, Y);
+  expectEntries(own, X);
+  expectEntries(last, X);
+  EXPECT_EQ(batch[first], reference(X, 0, X, 0));
+  std::vector<Scalar> nothing(4, 77);
+  batch.read(empty, nothing.data(), 2);
+  EXPECT_EQ(nothing, std::vector<Scalar>(4, 0));
+  EXPECT_THROW(batch.view(slot), std::invalid_argument);
+  batch.clear();
+  EXPECT_THROW(batch.symmetricProducts(Y, X), std::invalid_argument);
+  EXPECT_THROW(batch.read(own, nothing.data(), 2), std::logic_error);
 }
 
 TEST_F(ReductionBatchTest, DotsOfSeveralColumnsArePairedColumnByColumn) {

@@ -66,9 +66,10 @@ TEST(TuneExchange, TriesAllAndAgreesOnAllRanks) {
     return;
   }
   if (ranks == 2) {
-    EXPECT_EQ(names, (std::vector<std::string>{"tpetra", "standard"}));
+    EXPECT_EQ(names, (std::vector<std::string>{"tpetra", "standard", "neighbourhood"}));
   } else {
-    EXPECT_EQ(names, (std::vector<std::string>{"tpetra", "standard", "two-step", "three-step", "optimal"}));
+    EXPECT_EQ(names,
+              (std::vector<std::string>{"tpetra", "standard", "two-step", "three-step", "optimal", "neighbourhood"}));
   }
   // What is said is what was measured, and the same everywhere.
   const std::size_t chosen = chosenOf(tuned.candidates, options.margin);
@@ -89,7 +90,7 @@ TEST(TuneExchange, OnNodesOfOneRankAllStrategiesAreTheStandardOne) {
   if (world()->getSize() == 1) return;  // nothing is tried there, see above
   TuningOptions options;
   options.ranksPerNode = 1;
-  EXPECT_EQ(tuneExchange<Types>(randomlyNumbered(), options).candidates.size(), 2U);
+  EXPECT_EQ(tuneExchange<Types>(randomlyNumbered(), options).candidates.size(), 3U);
 }
 
 TEST(TuneExchange, ReducesTheTimesAtOnce) {

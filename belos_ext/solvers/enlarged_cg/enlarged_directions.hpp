@@ -98,8 +98,9 @@ class EnlargedDirections {
 
   /// A result of the last reduction, on the host: rows x columns.
   Small matrix(const Slot& slot) const {
-    const auto view = batch_->view(slot);
-    return Small(Teuchos::Copy, view.data(), static_cast<int>(view.stride(1)), slot.rows, slot.cols);
+    Small result(slot.rows, slot.cols, false);
+    batch_->read(slot, result.values(), result.stride());
+    return result;
   }
 
   /// Factors Z^T A Z = C^T C, or -C^T C where the first product of a solve says that A is negative definite: sign_ then

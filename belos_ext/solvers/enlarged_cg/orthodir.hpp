@@ -53,7 +53,7 @@ class Orthodir final : public EnlargedDirections<Types> {
   Outcome step(LinearSystem<Types>& system, MultiVector& x) override {
     auto& batch = *batch_;
     batch.clear();
-    const auto gram = batch.innerProducts(z_.columns(width_), images_.columns(width_));
+    const auto gram = batch.symmetricProducts(z_.columns(width_), images_.columns(width_));
     system.applyAndReduce(z_.columns(width_), images_.columns(width_), batch);  // A Z
     if (const auto outcome = this->factorize(this->matrix(gram)); outcome != Outcome::Moved) return outcome;
     if (this->drops()) {
@@ -68,7 +68,7 @@ class Orthodir final : public EnlargedDirections<Types> {
 
     batch.clear();
     const auto c = batch.innerProducts(p, *r_), along = batch.innerProducts(ap, *r_);
-    const auto d = batch.innerProducts(ap, w), images = preconditioned_ ? batch.innerProducts(ap, ap) : d;
+    const auto d = batch.symmetricProducts(ap, w), images = preconditioned_ ? batch.symmetricProducts(ap, ap) : d;
     const auto old = oldWidth_ > 0 ? batch.innerProducts(oldImages_.columns(oldWidth_), w) : d;
     const auto rr = batch.norm2(*r_);
     const auto sums = this->enterSums(spare_);

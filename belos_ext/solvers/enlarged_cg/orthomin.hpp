@@ -70,10 +70,11 @@ class Orthomin final : public EnlargedDirections<Types> {
       precondition(system, az, v());
     }
     batch.clear();
-    const bool whole = fused_ && !preconditioned_;                                                // V = AZ and W = R
-    const auto own = batch.innerProducts(z, pair_.columns(2 * width_));                           // Z^T [AZ R]
-    const auto images = batch.innerProducts(az, pair_.columns(whole ? 2 * width_ : width_ + 1));  // AZ^T [AZ r or R]
-    const auto hidden = carries() ? batch.innerProducts(az, hidden_.columns(2 * width_)) : images;
+    const bool whole = fused_ && !preconditioned_;                           // V = AZ and W = R
+    const auto own = batch.symmetricProducts(z, pair_.columns(2 * width_));  // Z^T [AZ R]
+    const auto images =
+        batch.symmetricProducts(az, pair_.columns(whole ? 2 * width_ : width_ + 1));  // AZ^T [AZ r or R]
+    const auto hidden = carries() ? batch.symmetricProducts(az, hidden_.columns(2 * width_)) : images;
     const auto rr = batch.norm2(this->r());
     const auto sums = carries() ? enterSums(hidden_) : std::vector<Slot>();
     if (carries()) {
@@ -112,20 +113,22 @@ class Orthomin final : public EnlargedDirections<Types> {
     if (carries()) system.kernels().orthonormalize(nullptr, &v(), factor_, w(), k_, t_);  // M^{-1} AP, W
     swap(z_, previous_);
     MultiVector& z = z_.columns(width_);
-    if (carries() && !renews) {
-      copy(system, w(), z);
-    } else {
-      precondition(system, parts(), z);  // W = M^{-1} R
-    }
+    const bool applies = preconditioned_ && (!carries() || renews);
+    if (applies) precondition(system, parts(), z);  // W = M^{-1} R
     if (renews) {
       removeConstants(system, z_);
       copy(system, z, w());
       sinceRenewal_ = 0;
       stale_ = false;
     }
-    if (!fused_) beta = reducedBeta(system);
+    MultiVector& residuals = applies ? z : carries() ? w() : parts();
+    if (!fused_) beta = reducedBeta(system, residuals);
     beta.scale(sign_);
-    system.kernels().update(previous_.columns(width_), beta, z);  // Z = W - P beta
+    if (applies) {
+      system.kernels().update(previous_.columns(width_), beta, z);  // Z = W - P beta
+    } else {
+      system.kernels().updateFrom(residuals, previous_.columns(width_), beta, z);
+    }
   }
 
   void replaced(LinearSystem<Types>&) override { stale_ = true; }
@@ -141,9 +144,9 @@ class Orthomin final : public EnlargedDirections<Types> {
   MultiVector& v() { return hidden_.columns(width_); }
   MultiVector& w() { return hidden_.columns(width_, width_); }
 
-  Small reducedBeta(LinearSystem<Types>& system) {
+  Small reducedBeta(LinearSystem<Types>& system, const MultiVector& residuals) {
     batch_->clear();
-    const auto beta = batch_->innerProducts(pair_.columns(width_), z_.columns(width_));  // AP^T W
+    const auto beta = batch_->innerProducts(pair_.columns(width_), residuals);  // AP^T W
     const auto sums = enterSums(z_);
     system.reduce(*batch_);
     removeConstants(system, sums, z_);

@@ -65,6 +65,7 @@ const std::map<std::string, Drawer>& drawers() {
       {"Output Frequency", among<int>({-1, 0, 1, 2, 10})},
       // Not auto, and not tuned: they go by time, and the same seed is to give the same results.
       {"Communication Strategy", among<std::string>({"application", "standard", "two-step", "three-step", "optimal"})},
+      {"Reduction Strategy", among<std::string>({"mpi", "node-aware"})},
       {"Enlarging Factor", among<int>({1, 2, 3, 4, 8, 17, 64})},
       {"Residual Splitting", among<std::string>({"contiguous", "interleaved", "by rank"})},
       {"Ranks Per Node", among<int>({0, 1, 2, 3, 100})},

@@ -160,7 +160,8 @@ TEST_P(Communication, ThatIsTunedTellsWhyAndIsTunedOnce) {
     EXPECT_TRUE(c.tried.empty());
   } else {
     EXPECT_GE(made, 1);
-    EXPECT_EQ(c.tried.size(), static_cast<size_t>(made) + 1);
+    // The matrix' own exchange, and the standard one in a call for all neighbours.
+    EXPECT_EQ(c.tried.size(), static_cast<size_t>(made) + 2);
     EXPECT_EQ(c.tried.front().first, "tpetra");
     EXPECT_FALSE(std::isnan(c.paidBackBy));
     EXPECT_EQ(std::isfinite(c.paidBackBy), c.used != "tpetra");
@@ -257,6 +258,57 @@ std::string refusal(const Params& parameters) {
   return "";
 }
 
+TEST_P(Communication, LetsReductionsGoByTheNodes) {
+  Params plain;
+  plain.set("State Cache", false);
+  System own = smallGrid();
+  const Outcome expected = solve(GetParam(), plain, own, Side::Right);
+  for (const std::string way : {"node-aware", "tuned"}) {
+    SCOPED_TRACE(way);
+    Params p = plain;
+    p.set("Reduction Strategy", way);
+    p.set("Ranks Per Node", 2);
+    const System system = smallGrid();
+    const Outcome outcome = solve(GetParam(), p, system, Side::Right);
+    EXPECT_EQ(outcome.converged, expected.converged);
+    EXPECT_NEAR(outcome.iterations, expected.iterations, 1);
+    EXPECT_LE(distance(*system.x, *own.x), 1e-7);
+    EXPECT_EQ(outcome.report.reductionsBlocking + outcome.report.reductionsNonblocking > 0,
+              expected.report.reductionsBlocking + expected.report.reductionsNonblocking > 0);
+    const auto events = told(outcome, "reduction strategy");
+    ASSERT_EQ(events.size(), 1U);
+    if (ranks() <= 2) {
+      EXPECT_EQ(events.front().detail.find("mpi: "), 0U) << events.front().detail;
+    } else {
+      EXPECT_NE(events.front().detail.find(way == "tuned" ? "set-up" : "as asked for"), std::string::npos);
+    }
+    expectSameOnAllRanks(outcome);
+  }
+  EXPECT_TRUE(told(expected, "reduction strategy").empty());
+}
+
+TEST(ReductionStrategy, NeedsFewerAllReducesOfAllRanks) {
+  if (ranks() < 3) GTEST_SKIP() << "needs two nodes";
+  const auto calls = [](const std::string& way) {
+    Params p;
+    p.set("Reduction Strategy", way);
+    if (way != "mpi") p.set("Ranks Per Node", 2);
+    const System system = smallGrid();
+    test::resetMpiCalls();
+    const Outcome outcome = solve(methodOf("CAPSTAN CG"), p, system);
+    EXPECT_TRUE(outcome.converged);
+    return test::mpiCalls().allreduce;
+  };
+  calls("node-aware");  // makes its communicators
+  const long own = calls("mpi"), byNodes = calls("node-aware");
+  // The second rank of a node takes part in the first reduction, and those that check input.
+  if (Tpetra::getDefaultComm()->getRank() % 2 == 1) {
+    EXPECT_LE(byNodes, own / 2);
+  } else {
+    EXPECT_EQ(byNodes, own);
+  }
+}
+
 TEST(CommunicationParameters, SayWhatIsWrongWithThem) {
   const std::string text = refusal(strategyParameters("two-stpe"));
   for (const char* part : {"\"Communication Strategy\"", "two-stpe", "application, standard, two-step, three-step",
@@ -265,6 +317,11 @@ TEST(CommunicationParameters, SayWhatIsWrongWithThem) {
   }
   EXPECT_NE(refusal(strategyParameters("standard", -1)).find("\"Ranks Per Node\" = -1"), std::string::npos);
   EXPECT_NE(refusal(strategyParameters("application", 2)).find("has no nodes"), std::string::npos);
+  Params sums = strategyParameters("application", 2);
+  sums.set("Reduction Strategy", "node-aware");
+  EXPECT_EQ(refusal(sums), "");
+  sums.set("Reduction Strategy", "node");
+  EXPECT_NE(refusal(sums).find("mpi, node-aware, tuned"), std::string::npos) << refusal(sums);
   Params p = strategyParameters("optimal");
   p.set("Message Size Cutoff", 0);
   EXPECT_NE(refusal(p).find("\"Message Size Cutoff\" = 0 is out of range; allowed: int or string, >= 1, or auto"),

@@ -98,6 +98,10 @@ struct PinnedSpaceOf<Kokkos::Experimental::SYCL> {
 
 }  // namespace detail
 
+/// Whether kernels of this execution space run on the CPU.
+template <class Exec>
+constexpr bool runsOnHost = detail::IsHostBackend<Exec>::value;
+
 /// Memory for the small matrices of the kernels: Exec's kernels and the host can both access it (the host after a
 /// fence). HostSpace on CPUs, page-locked host memory on GPUs.
 template <class Exec>

@@ -9,8 +9,8 @@ namespace capstan::kernels::detail {
 
 /// Tiles of M columns of X by N of Y. A tile over the edge repeats the last column and drops the result.
 ///
-/// With symmetricFrom >= 0, Y is X(:, symmetricFrom:end): tiles below the diagonal of that trailing square are left out
-/// and mirrored when written.
+/// With symmetricFrom >= 0, X(:, symmetricFrom:end)^T Y is known to be symmetric, or its first columns are where Y has
+/// more: tiles below the diagonal of that square are left out and mirrored when written.
 template <class T, int M, int N>
 struct GramTiles {
   static constexpr int size = M * N;
@@ -44,11 +44,13 @@ struct GramTiles {
     const int j = (tile / tileRows) * N + k / M;
     if (i >= C.rows || j >= C.cols || belowDiagonal(i, j)) return;
     C(i, j) = sum;
-    if (symmetricFrom >= 0 && i >= symmetricFrom) C(symmetricFrom + j, i - symmetricFrom) = sum;
+    if (symmetricFrom >= 0 && i >= symmetricFrom && symmetricFrom + j < C.rows) {
+      C(symmetricFrom + j, i - symmetricFrom) = sum;
+    }
   }
 };
 
-/// C = X^T Y, or with symmetricFrom >= 0 (then Y = X(:, symmetricFrom:end)) its symmetric form.
+/// C = X^T Y, or with symmetricFrom >= 0 its symmetric form, see GramTiles.
 template <class Exec, class T>
 void gramGeneric(const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y, const MatrixRef<T>& C,
                  int symmetricFrom) {

@@ -17,6 +17,23 @@ struct ChunkMatrix {
   std::ptrdiff_t stride;
 };
 
+/// Rows of Y = beta Y + alpha A X as the tables take them: A by rows, X and what is received a row behind the other.
+template <class T>
+struct ChunkRows {
+  const std::size_t* begin;  ///< of row i in `columns` and `values`; i + 1: its end
+  const int* columns;
+  const T* values;
+  const int* rows;     ///< numbers of the rows, in A and Y; null: 0, 1, ...
+  const int* sources;  ///< where a column's row of X is; null: where its number says
+  int own;             ///< sources below it are rows of x, those from it on of `received`
+  const T* x;
+  const T* received;  ///< null: nothing
+  T alpha, beta;
+  T* y;
+  std::ptrdiff_t stride;  ///< between the columns of Y
+  int cols;
+};
+
 /// Sums over rows are kept in `lanes` parts each, those of entry k from sums + k * lanes on; who adds them up is the
 /// caller. All functions are local, throw nothing and let NaN and Inf through.
 template <class T>
@@ -28,6 +45,8 @@ struct ChunkKernels {
   void (*innerProducts)(ChunkMatrix<const T> X, ChunkMatrix<const T> Y, T* sums);
   /// Entry i + j * B.cols += (B^T B(:, first:end))(i, j), of the trailing square only the upper triangle.
   void (*trailingGram)(ChunkMatrix<const T> B, int first, T* sums);
+  /// Entry i + j * X.cols += (X^T Y)(i, j) where i <= j; below the diagonal there are some numbers.
+  void (*upperProducts)(ChunkMatrix<const T> X, ChunkMatrix<const T> Y, T* sums);
   /// V += sign Q R. Q and V must not overlap.
   void (*update)(ChunkMatrix<const T> Q, ChunkMatrix<const T> R, T sign, ChunkMatrix<T> V);
   /// V <- V U^{-1}, U upper triangular.
@@ -36,6 +55,10 @@ struct ChunkKernels {
   void (*dot)(const T* x, const T* y, std::ptrdiff_t rows, T* sums);
   /// z = a x + b y + c w; terms whose factor b or c is zero are not read, c is zero where b is.
   void (*combine)(T a, const T* x, T b, const T* y, T c, const T* w, T* z, std::ptrdiff_t rows);
+  /// Rows from..to-1 of a's list: each is summed in the order of storage, whatever the number of columns.
+  void (*multiplyRows)(const ChunkRows<T>& a, std::ptrdiff_t from, std::ptrdiff_t to);
+  /// Entry j + i * X.cols of `packed` = X(i, j).
+  void (*packRows)(ChunkMatrix<const T> X, T* packed);
 };
 
 /// The table of this process, see instructionSet(). Local. \throws std::invalid_argument as that does.

@@ -4,6 +4,7 @@
 
 #include "tpetra_ext/kernels/host/chunk_kernels.hpp"
 #include "tpetra_ext/kernels/host/gram_chunk.hpp"
+#include "tpetra_ext/kernels/host/rows_chunk.hpp"
 #include "tpetra_ext/kernels/host/update_chunk.hpp"
 #include "tpetra_ext/kernels/host/vector_chunk.hpp"
 
@@ -23,10 +24,14 @@ struct Entries {
     innerProductsChunk<T>(ref(X), ref(Y), sums);
   }
   static void trailingGram(ChunkMatrix<const T> B, int first, T* sums) { trailingGramChunk<T>(ref(B), first, sums); }
+  static void upperProducts(ChunkMatrix<const T> X, ChunkMatrix<const T> Y, T* sums) {
+    upperProductsChunk<T>(ref(X), ref(Y), sums);
+  }
   static void update(ChunkMatrix<const T> Q, ChunkMatrix<const T> R, T sign, ChunkMatrix<T> V) {
     updateChunk<T>(ref(Q), ref(R), sign, ref(V));
   }
   static void solve(ChunkMatrix<T> V, ChunkMatrix<const T> U) { solveChunk<T>(ref(V), ref(U)); }
+  static void packRows(ChunkMatrix<const T> X, T* packed) { packRowsChunk<T>(ref(X), packed); }
 };
 
 template <class T>
@@ -36,10 +41,13 @@ constexpr ChunkKernels<T> makeTable() {
           updateBlockWidth,
           &Entries<T>::innerProducts,
           &Entries<T>::trailingGram,
+          &Entries<T>::upperProducts,
           &Entries<T>::update,
           &Entries<T>::solve,
           &dotChunk<T>,
-          &combineChunk<T>};
+          &combineChunk<T>,
+          &multiplyRowsChunk<T>,
+          &Entries<T>::packRows};
 }
 
 // Constants: nothing of this instruction set runs when the library is loaded.

@@ -94,12 +94,14 @@ void gramColumnBlock(int n, const MatrixRef<const T>& X, int i0, int count, cons
   }
 }
 
+/// Of columns i0 to i0 + n - 1 of X and j0 to j0 + n - 1 of Y the upper triangle.
 template <class T, int N = gramBlockWidth>
-void gramTriangle(int n, const MatrixRef<const T>& B, int j0, T* total, std::ptrdiff_t totalStride) {
+void gramTriangle(int n, const MatrixRef<const T>& X, int i0, const MatrixRef<const T>& Y, int j0, T* total,
+                  std::ptrdiff_t totalStride) {
   if (n == N) {
-    gramTile<T, N, N, true>(B, j0, B, j0, total, totalStride);
+    gramTile<T, N, N, true>(X, i0, Y, j0, total, totalStride);
   } else if constexpr (N > 1) {
-    gramTriangle<T, N - 1>(n, B, j0, total, totalStride);
+    gramTriangle<T, N - 1>(n, X, i0, Y, j0, total, totalStride);
   }
 }
 
@@ -139,8 +141,31 @@ void trailingGramChunk(const MatrixRef<const T>& B, int first, T* total) {
   }
   for (int block = 0; block < blocks.count; ++block) {
     const int j = blocks.begin(block);
-    gramTriangle<T>(blocks.width(block), B, first + j,
+    gramTriangle<T>(blocks.width(block), B, first + j, B, first + j,
                     total + (std::ptrdiff_t(j) * B.cols + first + j) * Pack<T>::width, B.cols);
+  }
+}
+
+/// total += X^T Y of one chunk, where (i, j) with i > j is not asked for: below the diagonal there are some numbers.
+template <class T>
+void upperProductsChunk(const MatrixRef<const T>& X, const MatrixRef<const T>& Y, T* total) {
+  const ColumnBlocks blocks(Y.cols, gramBlockWidth);
+  if (blocks.count == 0) return;
+  const auto hasTriangle = [&](int block) { return blocks.begin(block + 1) <= X.cols; };
+  const int group = gramTileRows(blocks.width(blocks.count - 1));
+  for (int i = 0; i < X.cols; i += group) {
+    for (int block = 0; block < blocks.count; ++block) {
+      const int j = blocks.begin(block);
+      const int limit = hasTriangle(block) ? j : X.cols;
+      if (i >= limit) continue;
+      const int count = limit - i < group ? limit - i : group;
+      gramColumnBlock<T>(blocks.width(block), X, i, count, Y, j, total + std::ptrdiff_t(j) * X.cols * Pack<T>::width,
+                         X.cols);
+    }
+  }
+  for (int block = 0; block < blocks.count && hasTriangle(block); ++block) {
+    const int j = blocks.begin(block);
+    gramTriangle<T>(blocks.width(block), X, j, Y, j, total + (std::ptrdiff_t(j) * X.cols + j) * Pack<T>::width, X.cols);
   }
 }
 

@@ -61,6 +61,31 @@ TYPED_TEST(BlockUpdateTest, SmallCaseByHand) {
   EXPECT_EQ(V(1, 1), T(0.75));
 }
 
+TYPED_TEST(BlockUpdateTest, UpdateFromAnotherBlockIsACopyThatIsUpdated) {
+  using T = typename TypeParam::Scalar;
+  for (const int n : {0, 1, 17, 1025, 2063}) {
+    for (const int k : {0, 1, 5, 9}) {
+      for (const int s : {0, 1, 4, 8, 17}) {
+        const auto W = TestMatrix<T>::random(n, s, 3), Q = TestMatrix<T>::random(n, k, 5);
+        const auto R = randomSmall<T>(k, s, 7);
+        auto V = TestMatrix<T>::random(n, s, 9), copy = TestMatrix<T>::random(n, s, 3);
+        updateFrom<typename TypeParam::Path>(Exec(), W.view(), Q.view(), R, V.view());
+        update<typename TypeParam::Path>(Exec(), Q.view(), R, copy.view());
+        V.pull();
+        copy.pull();
+        EXPECT_TRUE(V.paddingIntact());
+        for (int j = 0; j < s; ++j) {
+          for (int i = 0; i < n; ++i) ASSERT_EQ(V(i, j), copy(i, j)) << n << ' ' << k << ' ' << s;
+        }
+      }
+    }
+  }
+  const auto W = TestMatrix<T>::random(8, 3, 1), Q = TestMatrix<T>::random(8, 2, 1);
+  auto V = TestMatrix<T>::random(8, 2, 1);
+  const auto R = randomSmall<T>(2, 2, 1);
+  EXPECT_THROW(updateFrom<typename TypeParam::Path>(Exec(), W.view(), Q.view(), R, V.view()), std::invalid_argument);
+}
+
 TYPED_TEST(BlockUpdateTest, UpdateAndAccumulateAgreeWithLongDouble) {
   using T = typename TypeParam::Scalar;
   for (const int n : rowCounts()) {

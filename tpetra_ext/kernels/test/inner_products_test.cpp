@@ -80,6 +80,30 @@ TYPED_TEST(InnerProductsTest, TrailingGramAgreesAndIsSymmetric) {
   }
 }
 
+TYPED_TEST(InnerProductsTest, SymmetricProductsAgreeAndAreSymmetric) {
+  using T = typename TypeParam::Scalar;
+  for (const int n : {0, 1, 7, 1023, 1025, 2063}) {
+    for (const int k : {0, 1, 2, 3, 4, 5, 6, 8, 13, 20}) {
+      for (const int more : {0, 1, 3, 8, 13}) {
+        const auto X = TestMatrix<T>::random(n, k, 11);
+        auto Y = TestMatrix<T>::random(n, k + more, 13);
+        // X^T Y is symmetric to rounding where Y is X with its rows scaled.
+        for (int i = 0; i < n; ++i) {
+          for (int j = 0; j < k; ++j) Y(i, j) = T(1 + i % 3) * X(i, j);
+        }
+        Y.push();
+        auto C = randomSmall<T>(k, k + more, 3);
+        symmetricProducts<typename TypeParam::Path>(Exec(), X.view(), Y.view(), C);
+        Kokkos::fence();
+        expectProduct<T>(C, X, Y, n);
+        for (int j = 0; j < k; ++j) {
+          for (int i = 0; i < j; ++i) EXPECT_EQ(C(i, j), C(j, i));
+        }
+      }
+    }
+  }
+}
+
 TYPED_TEST(InnerProductsTest, SharedColumnsAndStridedResult) {
   using T = typename TypeParam::Scalar;
   const auto B = TestMatrix<T>::random(700, 9, 5);
@@ -146,6 +170,7 @@ TYPED_TEST(InnerProductsTest, WrongShapesAreNamed) {
     EXPECT_STREQ(error.what(), "capstan::kernels::innerProducts: Y is 9 x 2, must be 8 x 2");
   }
   EXPECT_THROW(innerProducts<typename TypeParam::Path>(Exec(), X.view(), X.view(), C), std::invalid_argument);
+  EXPECT_THROW(symmetricProducts<typename TypeParam::Path>(Exec(), X.view(), X.view(0, 2), C), std::invalid_argument);
   EXPECT_THROW(trailingGram<typename TypeParam::Path>(Exec(), X.view(), 4, C), std::invalid_argument);
   EXPECT_THROW(trailingGram<typename TypeParam::Path>(Exec(), X.view(), -1, C), std::invalid_argument);
   EXPECT_THROW(trailingGram<typename TypeParam::Path>(Exec(), X.view(), 1, D), std::invalid_argument);

@@ -76,7 +76,8 @@ ExchangeCounters& exchangeCounters() {
 }
 
 template <class Types>
-BlockExchange<Types>::BlockExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan)
+BlockExchange<Types>::BlockExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan,
+                                    Carrier carrier)
     : channel_(std::move(channel)), plan_(std::move(plan)) {
   if (plan_ == nullptr) throw std::invalid_argument("capstan: an exchange needs a plan; got a null pointer");
   if (channel_ != nullptr) tag_ = channel_->takeTags();
@@ -91,6 +92,28 @@ BlockExchange<Types>::BlockExchange(std::shared_ptr<Channel> channel, std::share
   }
   sendSlots_ = onDevice<Device>("capstan sends", slots);
   needed_ = onDevice<Device>("capstan needs", plan_->needed);
+  if (carrier == Carrier::Neighbourhood && channel_ != nullptr) makeNeighbourhood();
+}
+
+/// The steps whose messages wait for no others.
+constexpr Step stepsAtOnce[] = {Step::Local, Step::Network};
+
+template <class Types>
+void BlockExchange<Types>::makeNeighbourhood() {
+  for (const Step step : {Step::Gather, Step::Scatter}) {
+    if (!at(step).sends.empty() || !at(step).sources.empty()) {
+      throw std::invalid_argument("capstan: a neighbourhood exchange needs the standard communication plan");
+    }
+  }
+  std::vector<int> sources, receivers;
+  for (const Step step : stepsAtOnce) {
+    sources.insert(sources.end(), at(step).sources.begin(), at(step).sources.end());
+    receivers.insert(receivers.end(), at(step).sends.peers.begin(), at(step).sends.peers.end());
+  }
+  requireSuccess("MPI_Dist_graph_create_adjacent",
+                 MPI_Dist_graph_create_adjacent(channel_->comm(), static_cast<int>(sources.size()), sources.data(),
+                                                MPI_UNWEIGHTED, static_cast<int>(receivers.size()), receivers.data(),
+                                                MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph_));
 }
 
 template <class Types>
@@ -101,6 +124,7 @@ BlockExchange<Types>::~BlockExchange() {
     if (failed_) return;
     if (inFlight_ != nullptr) finishMessages();
     freeRequests();
+    if (graph_ != MPI_COMM_NULL) MPI_Comm_free(&graph_);
   } catch (const std::exception&) {
     // MPI is not to be relied on any more; what is in flight stays where it is.
   }
@@ -115,6 +139,7 @@ void BlockExchange<Types>::freeRequests() {
         requests.clear();
       }
     }
+    if (width.all != MPI_REQUEST_NULL) requireSuccess("MPI_Request_free", MPI_Request_free(&width.all));
   }
   widths_.clear();
 }
@@ -141,6 +166,7 @@ void BlockExchange<Types>::makeRequests(Width& width, int columns) {
     }
     return static_cast<int>(values * c);
   };
+  if (graph_ != MPI_COMM_NULL) return makeCounts(width, columns);
   for (const Step step : allSteps) {
     const auto s = static_cast<std::size_t>(step);
     const StepMessages& messages = at(step);
@@ -160,6 +186,69 @@ void BlockExchange<Types>::makeRequests(Width& width, int columns) {
                                    messages.sends.peers[k], tag, channel_->comm(), &width.sends[s].back()));
     }
     width.bytes[s] = static_cast<long>(messages.sends.entries.size() * c * sizeof(Scalar));
+  }
+}
+
+/// What a neighbourhood's call needs to know, in the order of its ranks.
+template <class Types>
+void BlockExchange<Types>::makeCounts(Width& width, int columns) {
+  const auto c = static_cast<std::size_t>(columns);
+  if (std::max(sendBegin_.back(), plan_->staged()) * c > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw std::length_error("capstan: an exchange of more numbers than MPI counts");
+  }
+  const auto scaled = [c](std::size_t values) { return static_cast<int>(values * c); };
+  for (const Step step : stepsAtOnce) {
+    const auto s = static_cast<std::size_t>(step);
+    const StepMessages& messages = at(step);
+    for (std::size_t k = 0; k < messages.sources.size(); ++k) {
+      width.receiveCounts.push_back(scaled(messages.values(k)));
+      width.receiveBegins.push_back(scaled(static_cast<std::size_t>(messages.begin[k] - plan_->owned)));
+    }
+    for (std::size_t k = 0; k < messages.sends.size(); ++k) {
+      width.sendCounts.push_back(scaled(messages.sends.list(k).size()));
+      width.sendBegins.push_back(scaled(sendBegin_[s] + messages.sends.begin[k]));
+    }
+    width.bytes[s] = static_cast<long>(messages.sends.entries.size() * c * sizeof(Scalar));
+  }
+#if MPI_VERSION >= 4
+  requireSuccess(
+      "MPI_Neighbor_alltoallv_init",
+      MPI_Neighbor_alltoallv_init(hostOutgoing_.data(), width.sendCounts.data(), width.sendBegins.data(),
+                                  datatype<Scalar>(), hostStaging_.data(), width.receiveCounts.data(),
+                                  width.receiveBegins.data(), datatype<Scalar>(), graph_, MPI_INFO_NULL, &width.all));
+#endif
+}
+
+template <class Types>
+void BlockExchange<Types>::startNeighbourhood(const Own& own) {
+  bool packed = false;
+  for (const Step step : stepsAtOnce) packed = pack(step, own) || packed;
+  if (packed) kernels::fence(Execution());
+  Width& width = *inFlight_;
+  for (const Step step : stepsAtOnce) {
+    const auto s = static_cast<std::size_t>(step);
+    copyPart(hostOutgoing_, outgoing_, sendBegin_[s] * columns_, sendBegin_[s + 1] * columns_);
+    count(step, static_cast<long>(at(step).sends.size()));
+  }
+#if MPI_VERSION >= 4
+  requireSuccess("MPI_Start", MPI_Start(&width.all));
+#else
+  requireSuccess("MPI_Ineighbor_alltoallv",
+                 MPI_Ineighbor_alltoallv(hostOutgoing_.data(), width.sendCounts.data(), width.sendBegins.data(),
+                                         datatype<Scalar>(), hostStaging_.data(), width.receiveCounts.data(),
+                                         width.receiveBegins.data(), datatype<Scalar>(), graph_, &width.all));
+#endif
+}
+
+template <class Types>
+void BlockExchange<Types>::count(Step step, long messages) {
+  const long bytes = inFlight_->bytes[static_cast<std::size_t>(step)];
+  for (ExchangeCounters* counters : {&counters_, &exchangeCounters()}) {
+    counters->messages += messages;
+    counters->bytes += bytes;
+    if (step != Step::Network) continue;
+    counters->networkMessages += messages;
+    counters->networkBytes += bytes;
   }
 }
 
@@ -190,14 +279,7 @@ void BlockExchange<Types>::send(Step step) {
   if (requests.empty()) return;
   copyPart(hostOutgoing_, outgoing_, sendBegin_[s] * columns_, sendBegin_[s + 1] * columns_);
   requireSuccess("MPI_Startall", MPI_Startall(static_cast<int>(requests.size()), requests.data()));
-  for (ExchangeCounters* counters : {&counters_, &exchangeCounters()}) {
-    const auto messages = static_cast<long>(requests.size());
-    counters->messages += messages;
-    counters->bytes += inFlight_->bytes[s];
-    if (step != Step::Network) continue;
-    counters->networkMessages += messages;
-    counters->networkBytes += inFlight_->bytes[s];
-  }
+  count(step, static_cast<long>(requests.size()));
 }
 
 template <class Types>
@@ -253,6 +335,7 @@ void BlockExchange<Types>::startMessages(const Own& own) {
     ++counters->exchanges;
     counters->columns += static_cast<long>(columns_);
   }
+  if (graph_ != MPI_COMM_NULL) return startNeighbourhood(own);
   for (Requests& requests : width.receives) {
     if (requests.empty()) continue;
     requireSuccess("MPI_Startall", MPI_Startall(static_cast<int>(requests.size()), requests.data()));
@@ -276,6 +359,12 @@ template <class Types>
 void BlockExchange<Types>::advance() {
   if (inFlight_ == nullptr || (passedOn_ && sent_)) return;
   guarded([this] {
+    if (graph_ != MPI_COMM_NULL) {
+      int over = 0;
+      requireSuccess("MPI_Test", MPI_Test(&inFlight_->all, &over, MPI_STATUS_IGNORE));
+      sent_ = passedOn_ = over != 0;
+      return;
+    }
     // A large message leaves in parts, and only while MPI is asked for something.
     const auto network = static_cast<std::size_t>(Step::Network);
     Requests& requests = passedOn_ ? inFlight_->sends[network] : inFlight_->receives[network];
@@ -293,6 +382,12 @@ void BlockExchange<Types>::advance() {
 
 template <class Types>
 void BlockExchange<Types>::finishMessages() {
+  if (graph_ != MPI_COMM_NULL) {
+    requireSuccess("MPI_Wait", MPI_Wait(&inFlight_->all, MPI_STATUS_IGNORE));
+    copyPart(staging_, hostStaging_, 0, plan_->staged() * columns_);
+    inFlight_ = nullptr;
+    return;
+  }
   passOn();
   for (const Step step : {Step::Local, Step::Scatter}) receive(step);
   for (Requests& requests : inFlight_->sends) {

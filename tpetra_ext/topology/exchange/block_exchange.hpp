@@ -31,6 +31,12 @@ struct ExchangeCounters {
 /// Of all exchanges.
 ExchangeCounters& exchangeCounters();
 
+/// How the messages of an exchange travel.
+enum class Carrier {
+  Requests,      ///< a persistent request for each
+  Neighbourhood  ///< all in one MPI_Ineighbor_alltoallv, persistent where MPI has that (MPI-4)
+};
+
 /// Brings every rank the entries of a block of vectors that it needs, as a plan says.
 ///
 /// Between start() and finish() the network's messages are under way, and the caller does work that needs none of them.
@@ -52,8 +58,10 @@ class BlockExchange {
   using Received = Kokkos::View<Scalar**, Kokkos::LayoutRight, Device>;
 
   /// channel: that of the plan's communicator, null for one rank. Throws std::invalid_argument for a plan of another
-  /// rank. All ranks make their exchanges in the same order. Local.
-  BlockExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan);
+  /// rank, and for a neighbourhood whose messages wait for one another: the standard plan has none. All ranks make
+  /// their exchanges in the same order. Local; with a neighbourhood collective.
+  BlockExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan,
+                Carrier carrier = Carrier::Requests);
   /// Finishes what is in flight, unless MPI is gone.
   ~BlockExchange();
   BlockExchange(const BlockExchange&) = delete;
@@ -93,10 +101,16 @@ class BlockExchange {
   struct Width {
     std::array<Requests, 4> sends, receives;
     std::array<long, 4> bytes{};
+    std::vector<int> sendCounts, sendBegins, receiveCounts, receiveBegins;  // of a neighbourhood
+    MPI_Request all = MPI_REQUEST_NULL;                                     // its messages
   };
 
   Width& widthFor(std::size_t columns);
   void makeRequests(Width& width, int columns);
+  void makeNeighbourhood();
+  void makeCounts(Width& width, int columns);
+  void startNeighbourhood(const Own& own);
+  void count(Step step, long messages);
   void freeRequests();
   void makeRoom(std::size_t columns);
   bool pack(Step step, const Own& own);
@@ -113,6 +127,7 @@ class BlockExchange {
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<const RankPlan> plan_;
   int tag_ = 0;
+  MPI_Comm graph_ = MPI_COMM_NULL;  // of the neighbourhood; null: by requests
   Slots sendSlots_, needed_;
   std::array<std::size_t, 5> sendBegin_{};  // where a step's part begins in the sends of all, and the end
   std::size_t room_ = 0;                    // columns that the buffers hold

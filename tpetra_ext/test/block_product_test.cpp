@@ -1,0 +1,155 @@
+#include "tpetra_ext/operators/block_product.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Tpetra_CrsMatrix.hpp>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "tpetra_ext/operators/node_aware_operator.hpp"
+#include "tpetra_ext/test/support/case_matrix.hpp"
+#include "tpetra_ext/test/support/counted_allocations.hpp"
+#include "tpetra_ext/test/support/counted_mpi.hpp"
+#include "tpetra_ext/test/support/vectors.hpp"
+#include "tpetra_ext/topology/test/distributed_case.hpp"
+
+namespace capstan::test {
+namespace {
+
+using topology::test::Case;
+using topology::test::casesFor;
+using Product = BlockProduct<Types>;
+
+/// Largest difference of two blocks; infinite where one has a NaN and the other none.
+Scalar difference(const MultiVector& got, const MultiVector& wanted) {
+  const auto a = got.getLocalViewHost(Tpetra::Access::ReadOnly);
+  const auto b = wanted.getLocalViewHost(Tpetra::Access::ReadOnly);
+  Scalar largest = 0;
+  for (std::size_t i = 0; i < b.extent(0); ++i) {
+    for (std::size_t j = 0; j < b.extent(1); ++j) {
+      const Scalar apart = std::abs(a(i, j) - b(i, j));
+      const bool same = std::isnan(a(i, j)) && std::isnan(b(i, j));
+      if (!same) largest = std::max(largest, std::isnan(apart) ? std::numeric_limits<Scalar>::infinity() : apart);
+    }
+  }
+  return largest;
+}
+
+/// What a product sends, in order of size and receiver.
+template <class Multiply>
+std::vector<std::pair<int, long>> messagesOf(const Multiply& multiply) {
+  sentMessages() = {true, {}};
+  multiply();
+  std::vector<std::pair<int, long>> sent;
+  for (const SentMessage& message : sentMessages().list) sent.emplace_back(message.to, message.bytes);
+  sentMessages() = {};
+  std::sort(sent.begin(), sent.end());
+  return sent;
+}
+
+TEST(BlockProduct, EqualsTpetrasAndSendsItsMessages) {
+  for (const Case& given : casesFor(world()->getSize())) {
+    SCOPED_TRACE(given.name);
+    for (const bool integers : {true, false}) {
+      const MatrixPtr matrix = matrixOf(given, integers);
+      Product product(matrix);
+      for (const std::size_t columns : {9, 2, 8, 33}) {
+        const MapPtr map = matrix->getDomainMap();
+        const MultiVector x = filled(map, columns, 1);
+        MultiVector y(map, columns), wanted(map, columns);
+        y.putScalar(std::numeric_limits<Scalar>::quiet_NaN());
+        matrix->apply(x, wanted);  // makes its buffers
+        const auto theirs = messagesOf([&] { matrix->apply(x, wanted); });
+        bool taken = false;
+        const auto ours = messagesOf([&] { taken = product.apply(x, y); });
+        // A map without rows is not distributed.
+        EXPECT_EQ(taken, y.isDistributed() || world()->getSize() == 1);
+        if (!taken) continue;
+        EXPECT_EQ(ours, theirs);
+        // Sums of small integers are exact; rows have up to n + 3 entries of magnitude up to 1.
+        EXPECT_LE(difference(y, wanted), integers ? 0 : 1e-12) << columns << " columns";
+      }
+    }
+  }
+}
+
+/// Computes its products in a way of its own.
+class Doubled final : public CrsMatrix {
+ public:
+  using CrsMatrix::CrsMatrix;
+};
+
+class OneBlock : public testing::Test {
+ protected:
+  const Case given = casesFor(world()->getSize())[1];
+  const MatrixPtr matrix = matrixOf(given, true);
+  const MapPtr map = Teuchos::rcp_const_cast<const Map>(matrix->getDomainMap());
+  Product product{matrix};
+
+  void expectLeft(Product& by, const MultiVector& x, MultiVector& y) {
+    y.putScalar(5);
+    const MultiVector before(y, Teuchos::Copy);
+    EXPECT_TRUE(messagesOf([&] { EXPECT_FALSE(by.apply(x, y)); }).empty());
+    EXPECT_EQ(difference(y, before), 0);
+  }
+};
+
+TEST_F(OneBlock, LeavesToTheOperatorWhatItDoesNotTake) {
+  const MultiVector x = filled(map, 4, 1);
+  MultiVector y(map, 4);
+  Product nothing(Teuchos::null);
+  expectLeft(nothing, x, y);
+  const auto derived = Teuchos::rcp(new Doubled(map, 1));
+  derived->fillComplete();
+  Product ofDerived(derived);
+  expectLeft(ofDerived, x, y);
+  const auto unfinished = Teuchos::rcp(new CrsMatrix(map, 1));
+  Product ofUnfinished(unfinished);
+  expectLeft(ofUnfinished, x, y);
+  const Teuchos::Array<std::size_t> apart = Teuchos::tuple<std::size_t>(3, 0);
+  MultiVector two(map, 2);
+  expectLeft(product, *x.subView(apart()), two);
+  expectLeft(product, *x.getVector(0), *y.getVectorNonConst(0));
+  MultiVector same = filled(map, 3, 1);
+  EXPECT_FALSE(product.apply(same, same));
+  EXPECT_EQ(difference(same, filled(map, 3, 1)), 0);
+}
+
+TEST_F(OneBlock, TakesColumnsOfWiderBlocks) {
+  MultiVector x = filled(map, 7, 1), y = filled(map, 7, 2);
+  const MultiVector before = filled(map, 7, 2);
+  MultiVector wanted(map, 3);
+  matrix->apply(*x.subView(Teuchos::Range1D(2, 4)), wanted);
+  ASSERT_TRUE(product.apply(*x.subView(Teuchos::Range1D(2, 4)), *y.subViewNonConst(Teuchos::Range1D(1, 3))));
+  EXPECT_EQ(difference(*y.subView(Teuchos::Range1D(1, 3)), wanted), 0);
+  for (const std::size_t j : {0, 4, 5, 6}) EXPECT_EQ(difference(*y.getVector(j), *before.getVector(j)), 0);
+}
+
+TEST_F(OneBlock, FollowsTheValuesOfTheMatrixAndItsGraph) {
+  const MultiVector x = filled(map, 3, 1);
+  MultiVector y(map, 3), wanted(map, 3);
+  ASSERT_TRUE(product.apply(x, y));
+  matrix->resumeFill();
+  matrix->scale(2);
+  matrix->fillComplete();
+  matrix->apply(x, wanted);
+  ASSERT_TRUE(product.apply(x, y));
+  EXPECT_EQ(difference(y, wanted), 0);
+}
+
+TEST_F(OneBlock, AllocatesNoVectorFromTheSecondTimeOn) {
+  const MultiVector x = filled(map, 4, 1);
+  MultiVector y(map, 4);
+  product.apply(x, y);
+  matrix->apply(x, y);
+  const long before = allocations();
+  product.apply(x, y);
+  const long ours = allocations() - before;
+  matrix->apply(x, y);
+  EXPECT_LE(ours, allocations() - before - ours);  // Tpetra makes a few records for its views
+}
+
+}  // namespace
+}  // namespace capstan::test
