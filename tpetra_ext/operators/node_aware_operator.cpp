@@ -239,7 +239,6 @@ auto NodeAwareOperator<Types>::rowsOf(const View& x) const -> Numbers {
 
 template <class Types>
 void NodeAwareOperator<Types>::applyReceived(const MultiVector& X, const Received& received, MultiVector& Y) const {
-  using Own = typename topology::BlockExchange<Types>::Own;
   const LocalIndex owned = exchange_->plan.owned;
   const std::size_t columns = X.getNumVectors();
   if (X.getLocalLength() != static_cast<std::size_t>(owned) || Y.getLocalLength() != compat::localNumRows(*a_) ||
@@ -247,15 +246,17 @@ void NodeAwareOperator<Types>::applyReceived(const MultiVector& X, const Receive
       received.extent(1) != columns) {
     throw std::invalid_argument("capstan: product: X, what is received of it, and Y do not fit the matrix");
   }
-  const Own own = X.getLocalViewDevice(Tpetra::Access::ReadOnly);
   const auto y = Y.getLocalViewDevice(Tpetra::Access::OverwriteAll);
   const auto matrix = a_->getLocalMatrixDevice();
   if (!rows_->areOf(matrix.graph)) rows_ = std::make_unique<Rows>(*a_, *exchange_);
+  const typename Types::ExecutionSpace device;
   const auto one = Teuchos::ScalarTraits<Scalar>::one(), zero = Teuchos::ScalarTraits<Scalar>::zero();
-  Rows::run(rows_->template kernel<false>(rows_->interior, matrix, own, received, y, owned, one, zero), 0,
-            rows_->interior.extent(0));
-  Rows::run(rows_->template kernel<true>(rows_->boundary, matrix, own, received, y, owned, one, zero), 0,
-            rows_->boundary.extent(0));
+  const Numbers own = rowsOf(X.getLocalViewDevice(Tpetra::Access::ReadOnly));
+  const Numbers others(received.data(), received.size());
+  for (const auto* rows : {&rows_->interior, &rows_->boundary}) {
+    kernels::multiplyRows(device, rows_->of(*rows, matrix, owned), 0, static_cast<std::ptrdiff_t>(rows->extent(0)), one,
+                          own, others, zero, y);
+  }
 }
 
 #define CAPSTAN_NODE_AWARE_OPERATOR(S, LO, GO, NO) template class NodeAwareOperator<TpetraTypes<S, LO, GO, NO>>;
