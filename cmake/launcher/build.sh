@@ -17,6 +17,11 @@ available_megabytes() {
   echo "$free"
 }
 
+# The machine's cores. nproc alone takes OMP_NUM_THREADS, which is about threads in a program, for their number.
+core_count() {
+  env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc
+}
+
 # One compiler job a core, as long as each has the memory the heaviest sources take.
 parallel_jobs() {
   local cores memory_jobs
@@ -24,7 +29,7 @@ parallel_jobs() {
     echo "$jobs_wanted"
     return
   fi
-  cores=$(nproc)
+  cores=$(core_count)
   memory_jobs=$(($(available_megabytes) / 2500))
   ((memory_jobs >= 1)) || memory_jobs=1
   echo $((cores < memory_jobs ? cores : memory_jobs))

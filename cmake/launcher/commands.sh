@@ -176,11 +176,11 @@ command_solve() {
     shift
   done
   [[ ${#arguments[@]} -gt 0 ]] || fail_usage "solve wants a deck (a YAML file)" "See: ./capstan solve --help"
-  ranks=${ranks:-$(($(nproc) < 4 ? $(nproc) : 4))}
+  ranks=${ranks:-$(($(core_count) < 4 ? $(core_count) : 4))}
   [[ $ranks =~ ^[1-9][0-9]*$ ]] || fail_usage "--ranks wants a whole number from 1 on, got '$ranks'"
   ensure_built capstan_products
   # Quiet: a failed solve has said why; mpirun's own paragraph about it helps nobody.
-  [[ $ranks -le $(nproc) ]] || kinds+=(--oversubscribed)
+  [[ $ranks -le $(core_count) ]] || kinds+=(--oversubscribed)
   export_run_environment "${kinds[@]}"
   exec mpirun -n "$ranks" "$build_dir/bin/capstan-solve" "${arguments[@]}"
 }

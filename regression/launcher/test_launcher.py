@@ -155,6 +155,14 @@ class Launcher(LauncherCase):
                 other.stdin.close()
                 self.assertEqual(waiting.wait(), 0)
 
+    def test_jobs_do_not_follow_the_threads_of_programs(self):
+        def jobs(**environment):
+            run = subprocess.run(["bash", "-c", f'source "{self.root}/cmake/launcher/build.sh"; parallel_jobs'],
+                                 capture_output=True, text=True, check=True, env={**self.environment, **environment})
+            return run.stdout
+
+        self.assertEqual(jobs(OMP_NUM_THREADS="1"), jobs())
+
     def test_a_build_folder_of_another_tree_is_started_afresh(self):
         self.install_everything()
         cache = self.root / "build" / "CMakeCache.txt"
