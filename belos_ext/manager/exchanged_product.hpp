@@ -21,6 +21,7 @@
 #include <utility>
 
 #include "belos_ext/manager/kept_exchange.hpp"
+#include "belos_ext/manager/wanted_exchange.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/checksum.hpp"
@@ -241,57 +242,6 @@ class ExchangedProduct {
     return true;
   }
 
-  /// The cutoff asked for, or what MPI tells. Collective.
-  long long cutoff() const {
-    if (wanted_.cutoff > 0) return wanted_.cutoff;
-    const auto channel = topology::Channel::of(*domain_->getComm());
-    return channel == nullptr ? topology::defaultEagerLimit : channel->eagerLimit();
-  }
-
-  topology::PlanOptions planOptions() const {
-    topology::PlanOptions plan;
-    plan.eagerLimit = cutoff();
-    plan.columns = wanted_.columns;
-    plan.bytesPerValue = sizeof(typename Types::Scalar);
-    if (wanted_.strategy != CommunicationStrategy::Tuned) {
-      plan.strategy = topology::strategyNamed(toString(wanted_.strategy));
-    }
-    return plan;
-  }
-
-  TunedExchange exchange() const {
-    if (wanted_.strategy == CommunicationStrategy::Application) return {};
-    const topology::PlanOptions plan = planOptions();
-    if (wanted_.strategy != CommunicationStrategy::Tuned) {
-      return exchangeBy<Types>(*matrix_, plan, wanted_.ranksPerNode);
-    }
-    TuningOptions tuning;
-    tuning.columns = plan.columns;
-    tuning.eagerLimit = plan.eagerLimit;
-    tuning.ranksPerNode = wanted_.ranksPerNode;
-    return tuneExchange<Types>(matrix_, tuning);
-  }
-
-  static topology::MappingHeuristic heuristicOf(HypercubeMapping mapping) {
-    switch (mapping) {
-      case HypercubeMapping::Klr:
-        return topology::MappingHeuristic::Klr;
-      case HypercubeMapping::Klf:
-        return topology::MappingHeuristic::Klf;
-      case HypercubeMapping::None:
-        break;
-    }
-    return topology::MappingHeuristic::None;
-  }
-
-  Embedding embed() const {
-    topology::MappingOptions mapping;
-    mapping.heuristic = heuristicOf(wanted_.mapping);
-    mapping.passes = wanted_.mapping == HypercubeMapping::Klf ? 10 : 20;  // [embedded-cg], section 6.1
-    mapping.ranksPerNode = wanted_.ranksPerNode;
-    return embeddingOf<Types>(*matrix_, mapping);
-  }
-
   /// The products that there are plans for, where they are missing. Call it on all ranks alike.
   void connect() {
     if (product_.is_null() && kept_->tuned.exchange != nullptr) {
@@ -313,8 +263,8 @@ class ExchangedProduct {
     TunedExchange made;
     Embedding embedding;
     try {
-      made = exchange();
-      if (wanted_.embeds) embedding = embed();
+      made = exchangeWanted<Types>(wanted_, matrix_);
+      if (wanted_.embeds) embedding = embeddingWanted<Types>(wanted_, *matrix_);
     } catch (const std::invalid_argument& error) {
       complaint_ = error.what();
       return false;

@@ -99,7 +99,8 @@ class CgVectors {
   ReductionBatch<Types>& begin(LinearSystem<Types>& system) {
     preconditionResidual(system);
     beginAgain(system);
-    multiply(system);
+    system.act(Action::Operator, *p_, *s_);  // nothing is carried yet: the solve may be over after the reduction
+    if (preconditioned_ && !measures_) system.precondition(*s_, between_.get(), *t_);
     batch_->clear();
     enter();
     return *batch_;

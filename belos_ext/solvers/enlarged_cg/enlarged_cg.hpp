@@ -14,7 +14,7 @@
 /// s = t (t + 1) / 2: of symmetric products one half is sent. With a preconditioner: s numbers more in orthodir's
 /// second message; s + t more, and 2 t vectors, in fused. One
 /// vector more for residuals that are computed, one for a guess that is not zero, t with a left and a right
-/// preconditioner. Overlap: none.
+/// preconditioner, t that the product of a Tpetra::CrsMatrix packs. Overlap: none.
 ///
 /// A solve of n iterations takes n + 2 products (the first and the last residual among them) and n applications of M,
 /// orthodir and fused n + 1; 2 reductions beyond those of the iterations, 1 more with "Enlarging Factor" auto. The
@@ -58,7 +58,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
         options.enlargedForm == EnlargedForm::Fused || (options.enlargedForm == EnlargedForm::Auto && !preconditioned);
     const bool orthodir = options.enlargedForm == EnlargedForm::Orthodir;
     const double hidden = fused && preconditioned ? 1 : 0;
-    const double vectors = (orthodir ? 6 * t + 1 : 4 * t) + 1 + hidden * 2 * t;
+    const double vectors = (orthodir ? 6 * t + 1 : 4 * t) + 1 + hidden * 2 * t + t;  // t that the product packs
     // Products of blocks, 2 t^2 each, half of it where they are symmetric; solves with C or T, t^2; updates, 2 t^2.
     const double gram = orthodir ? 2 + (preconditioned ? 0.5 : 0) : 3 + 0.5 * hidden;
     const double flops =

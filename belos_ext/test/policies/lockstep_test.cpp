@@ -78,7 +78,8 @@ TEST(Lockstep, ABlockOfALaneIsMultipliedColumnByColumn) {
   };
   Lockstep<Types>(setting.op, setting.monitor, 0, setting.storage).run({body, body});
   ASSERT_EQ(differences.size(), static_cast<size_t>(columns * width));
-  for (const double difference : differences) EXPECT_EQ(difference, 0);
+  // Squares. A block of columns is multiplied by a kernel of its own, which rounds in another way.
+  for (const double difference : differences) EXPECT_LE(difference, 1e-26);
 }
 
 TEST(Lockstep, LanesOfDifferentLengthsEqualSeparateRuns) {
