@@ -13,7 +13,11 @@ REPLAY = "smpireplaymain"
 PACKAGE = "libsimgrid-dev"
 # No factors of a real cluster's MPI on the machine's latency and rate; small stacks, as there are thousands of actors.
 OPTIONS = ("--cfg=contexts/stack-size:64", "--cfg=contexts/guard-size:0", "--cfg=smpi/host-speed:1f",
-           "--cfg=smpi/bw-factor:0:1", "--cfg=smpi/lat-factor:0:1", "--log=root.fmt:%m%n")
+           "--cfg=smpi/bw-factor:0:1", "--cfg=smpi/lat-factor:0:1", "--log=root.fmt:%.12r=%m%n")
+
+
+class TooLong(processes.Failure):
+    """A replay had not ended in time."""
 
 
 def program():
@@ -27,8 +31,8 @@ def program():
     raise processes.NotBuilt(f"smpirun or {REPLAY} not found: SimGrid is needed (Debian: {PACKAGE})")
 
 
-def seconds(lines_of_ranks, platform, host_file, timeout):
-    """Simulated seconds until the last rank has ended. lines_of_ranks: an iterable of each rank's trace."""
+def seconds(lines_of_ranks, platform, host_file, timeout, more=()):
+    """Simulated seconds until the last rank has ended. lines_of_ranks: an iterable of each rank's trace. more: options."""
     replay = program()
     with tempfile.TemporaryDirectory(prefix="capstan-simulation-") as name:
         folder = pathlib.Path(name)
@@ -41,25 +45,26 @@ def seconds(lines_of_ranks, platform, host_file, timeout):
         (folder / "hosts").write_text(host_file, encoding="utf-8")
         with open(folder / "output", "w+", encoding="utf-8", errors="replace") as output:
             command = ["smpirun", "-np", str(len(files)), "-replay", str(folder / "traces"), "-platform",
-                       str(folder / "platform.xml"), "-hostfile", str(folder / "hosts"), *OPTIONS, replay]
+                       str(folder / "platform.xml"), "-hostfile", str(folder / "hosts"), *OPTIONS, *more, replay]
             status = children.run(command, timeout, stdout=output, stderr=output)
             output.seek(0)
             said = output.read()
-    found = re.findall(r"Simulation time ([0-9.eE+-]+)", said)
+    found = re.findall(r"([0-9.]+)=Simulation time", said)
+    if status is None:
+        raise TooLong(f"smpirun with {len(files)} ranks ran longer than {timeout} seconds (--timeout)")
     if status != 0 or not found:
-        reason = f"ran longer than {timeout} seconds (--timeout)" if status is None else f"ended with status {status}"
-        raise processes.Failure(f"smpirun with {len(files)} ranks {reason}: {' '.join(said.split())[-500:]}")
+        raise processes.Failure(f"smpirun with {len(files)} ranks ended with status {status}: {' '.join(said.split())[-500:]}")
     return float(found[-1])
 
 
-def seconds_of_an_iteration(case, iterations, timeout):
+def seconds_of_an_iteration(case, iterations, timeout, more=()):
     """Without start and end: of twice as many iterations less those of once; whole periods of the method, at least
-    `iterations`."""
+    `iterations`. more: options."""
     iterations = -(-iterations // case.method.period) * case.method.period
 
     def run(number):
-        lines = (traces.RankTrace(rank, case.ranks, case.rows / case.ranks, case.entries / case.ranks, case.exchanges)
-                 .run(case.method, number) for rank in range(case.ranks))
+        lines = (traces.RankTrace(rank, case.ranks, case.rows / case.ranks, case.entries / case.ranks, case.exchanges,
+                                  case.embedded).run(case.method, number) for rank in range(case.ranks))
         platform = platforms.xml(case.topology, -(-case.ranks // case.machine.ranks_per_node), case.machine)
-        return seconds(lines, platform, platforms.hosts(case.ranks, case.machine.ranks_per_node), timeout)
+        return seconds(lines, platform, platforms.hosts(case.ranks, case.machine.ranks_per_node), timeout, more)
     return (run(2 * iterations) - run(iterations)) / iterations

@@ -17,15 +17,27 @@ class Product:
 
 
 @dataclasses.dataclass(frozen=True)
+class LocalProduct:
+    """The product with a vector of which all that it needs is here: no message."""
+
+
+@dataclasses.dataclass(frozen=True)
 class Work:
-    """Operations: so many for each row, and so many whatever the rows."""
+    """Operations: so many for each row, so many whatever the rows, and so many for each value of the halo."""
     of_a_row: float
     fixed: float = 0.0
+    of_a_halo_value: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True)
 class Reduce:
     """A sum of `numbers` numbers over all ranks, waited for."""
+    numbers: int
+
+
+@dataclasses.dataclass(frozen=True)
+class EmbeddedReduce:
+    """Likewise, and the messages carry the values of an exchange."""
     numbers: int
 
 
@@ -41,7 +53,7 @@ class Wait:
     """For the reduction that is due in this iteration, if any."""
 
 
-Operation = Union[Product, Work, Reduce, Start, Wait]
+Operation = Union[Product, LocalProduct, Work, Reduce, EmbeddedReduce, Start, Wait]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +71,11 @@ def _cg(_):
 def _single_reduction_cg(_):
     # x, r and p; four inner products at once.
     return [Product(), Work(8), Reduce(4), Work(6)]
+
+
+def _embedded_cg(_):
+    # CG with a single reduction, and what the halo's values of z and p take.
+    return [LocalProduct(), Work(8), EmbeddedReduce(4), Work(6, of_a_halo_value=4)]
 
 
 def _pipelined_cg(depth):
@@ -101,3 +118,4 @@ METHODS = {
     "pipelined-gmres": Method("CAPSTAN GMRES PIPELINE, l = 1", "[pipelined-and-s-step], Fig. 2, likewise", _pipelined_gmres),
     **{f"ecg-{t}": Method(f"CAPSTAN CG ENLARGED, t = {t}", "[enlarged-cg], Alg. 4", _ecg(t)) for t in (5, 10, 20)},
 }
+EMBEDDED_CG = Method("CAPSTAN CG EMBEDDED", "[embedded-cg], Alg. 4, with the operations of CAPSTAN CG", _embedded_cg)

@@ -42,6 +42,7 @@ class Case:
     machine: machines.Machine = MACHINE
     exchanges: dict = dataclasses.field(default_factory=lambda: {
         width: traces.Exchange(2, [("network", 0, 1, 1000), ("network", 1, 0, 1000)]) for width in (1, 10)})
+    embedded: traces.EmbeddedExchange = None
 
 
 def only(*operations, period=1):

@@ -3,7 +3,7 @@
 A reduction in flight is a sum by recursive doubling, of messages of its own: the traces of SimGrid 3.32 know no nonblocking
 reduction. Its stages are spread evenly over the places between its start and its wait at which MPI would be called: four in
 each iteration. At such a place a rank waits for a stage's message and sends the next one. Ranks beyond the largest power of two
-fold in.
+fold in. An all-reduce that carries an exchange has its messages from the plan.
 """
 
 import collections
@@ -29,6 +29,19 @@ class Exchange:
             self.receives[receiver][step].append((sender, values))
 
 
+class EmbeddedExchange:
+    """The messages of an all-reduce that carries an exchange; by rank and step, in order: [(step, partner, values sent, values
+    received)], None for none."""
+
+    def __init__(self, ranks, messages):
+        """messages: (step, sender, receiver, values), those without values too."""
+        steps = [collections.defaultdict(lambda: [None, None]) for _ in range(ranks)]
+        for step, sender, receiver, values in messages:
+            steps[sender][step, receiver][0] = values
+            steps[receiver][step, sender][1] = values
+        self.steps = [[(*key, *values) for key, values in sorted(one.items())] for one in steps]
+
+
 def doubling(rank, ranks):
     """Stages of a sum by recursive doubling: [(partner, sends, receives)], the partner None where the rank has nothing to do."""
     power = 1
@@ -49,9 +62,11 @@ def doubling(rank, ranks):
 class RankTrace:
     """Writes the trace of one rank."""
 
-    def __init__(self, rank, ranks, rows, entries, exchanges):
-        """rows, entries: of a rank. exchanges: number of columns to Exchange."""
-        self.rank, self.rows, self.entries, self.exchanges = rank, rows, entries, exchanges
+    def __init__(self, rank, ranks, rows, entries, exchanges, embedded=None):
+        """rows, entries: of a rank. exchanges: number of columns to Exchange. embedded: EmbeddedExchange, if there is one."""
+        self.rank, self.rows, self.entries, self.exchanges, self.embedded = rank, rows, entries, exchanges, embedded
+        received = exchanges[1].receives[rank].values() if 1 in exchanges else ()
+        self.halo = sum(values for step in received for _, values in step)
         self.stages = doubling(rank, ranks)
         self.lines = [f"{rank} init"]
         self.pending = []  # of reductions: [number, bytes, stages done, places passed, places in all, iteration it is due in]
@@ -75,8 +90,13 @@ class RankTrace:
         if isinstance(operation, schedules.Product):
             self.product(operation.columns)
         elif isinstance(operation, schedules.Work):
-            self.compute(operation.of_a_row * self.rows + operation.fixed)
+            self.compute(operation.of_a_row * self.rows + operation.fixed + operation.of_a_halo_value * self.halo)
             self.place()
+        elif isinstance(operation, schedules.LocalProduct):
+            self.compute(2 * self.entries)
+            self.place()
+        elif isinstance(operation, schedules.EmbeddedReduce):
+            self.embedded_reduction(operation.numbers)
         elif isinstance(operation, schedules.Reduce):
             self.say("allreduce", operation.numbers, 0, 0)
         elif isinstance(operation, schedules.Start):
@@ -164,3 +184,13 @@ class RankTrace:
         for number, step in enumerate(STEPS):
             for peer, _ in sends[step]:
                 self.say("wait", self.rank, peer, number)
+
+    def embedded_reduction(self, numbers):
+        for step, partner, sent, received in self.embedded.steps[self.rank]:
+            if received is not None:
+                self.say("irecv", partner, step, (numbers + received) * BYTES, BYTE)
+            if sent is not None:
+                self.say("isend", partner, step, (numbers + sent) * BYTES, BYTE)
+                self.say("wait", self.rank, partner, step)
+            if received is not None:
+                self.say("wait", partner, self.rank, step)

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "adapters/deck/matrix_market.hpp"
+#include "perf/study/embedding_messages.hpp"
 #include "perf/study/hypergraph.hpp"
 #include "perf/study/matrix_graph.hpp"
 #include "perf/study/partition.hpp"
@@ -47,6 +48,7 @@ struct Arguments {
   double threshold = topology::MappingOptions().threshold;
   std::vector<std::string> mappings = allMappings();
   std::uint64_t seed = 1;
+  std::string messages;  // a file; empty: none
 };
 
 std::vector<std::string> allPartitions() {
@@ -77,6 +79,7 @@ std::optional<int> parse(int argc, char** argv, Arguments& arguments) {
       ->delimiter(',')
       ->check(CLI::IsMember(allMappings()));
   app.add_option("--seed", arguments.seed, "of the random mapping that the heuristics begin with");
+  app.add_option("--messages", arguments.messages, "write all messages into this file, for simulations");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -125,7 +128,8 @@ topology::RowPartition partitionOf(const Arguments& arguments, const study::Matr
                                              : study::partitionOf(graph, arguments.partition, ranks);
 }
 
-Json count(const Arguments& arguments, const study::MatrixGraph& graph, int ranks) {
+Json count(const Arguments& arguments, const study::MatrixGraph& graph, int ranks,
+           const study::EmbeddingMessages& messages) {
   topology::RowPartition partition = topology::RowPartition::contiguous(0, 1);
   const double seconds = secondsOf([&] { partition = partitionOf(arguments, graph, ranks); });
   const auto pattern = study::patternOf(graph, partition);
@@ -137,6 +141,7 @@ Json count(const Arguments& arguments, const study::MatrixGraph& graph, int rank
                {"imbalance", static_cast<double>(study::mostEntriesOfARank(graph, partition)) / mean - 1},
                {"conventional", jsonOf(topology::conventionalCounts(pattern, nodes))},
                {"mappings", Json::array()}};
+  messages.addConventional(pattern);
   const auto values = topology::sharedValuesOf(pattern);
   const auto random = topology::randomPositions(ranks, arguments.seed);
   const auto ordered = topology::orderedPositions(ranks);
@@ -155,6 +160,8 @@ Json count(const Arguments& arguments, const study::MatrixGraph& graph, int rank
                 {"cost", result.after},
                 {"cost_of_random", randomCost}});
     line["mappings"].push_back(std::move(row));
+    messages.addEmbedded(mapping, pattern, result.positions, topology::StepOrder::Ascending);
+    messages.addEmbedded(mapping + "/network-first", pattern, result.positions, topology::StepOrder::Descending);
   }
   return line;
 }
@@ -166,9 +173,10 @@ int run(const Arguments& arguments) {
                            {"entries", graph.entries()},
                            {"partition", arguments.partition}})
                          .dump());
+  const study::EmbeddingMessages messages(arguments.messages);
   for (const int ranks : arguments.ranks) {
     if (graph.rows() < static_cast<long long>(arguments.rowsPerRank) * ranks) continue;
-    fmt::print("{}\n", count(arguments, graph, ranks).dump());
+    fmt::print("{}\n", count(arguments, graph, ranks, messages).dump());
     std::fflush(stdout);
   }
   return 0;
