@@ -17,9 +17,12 @@ def parameters(topology, nodes):
         leaf = min(16, nodes)
         leaves = math.ceil(nodes / leaf)
         return "FAT_TREE", f"2;{leaf},{leaves};1,{min(8, leaf)};1,1", leaf * leaves
-    # Groups of 2 chassis of 4 routers of 4 nodes.
-    groups = max(2, math.ceil(nodes / 32))
-    return "DRAGONFLY", f"{groups},1;2,1;4,1;4", groups * 32
+    # Groups of 2 chassis of 4 routers of 4 nodes. SimGrid 3.32 crashes where there are more groups than routers in a chassis.
+    routers = 4
+    while math.ceil(nodes / (8 * routers)) > routers:
+        routers *= 2
+    groups = max(2, math.ceil(nodes / (8 * routers)))
+    return "DRAGONFLY", f"{groups},1;2,1;{routers},1;4", groups * 8 * routers
 
 
 def xml(topology, nodes, machine):

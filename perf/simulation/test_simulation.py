@@ -116,6 +116,20 @@ class Traces(unittest.TestCase):
             lines = [traces.RankTrace(rank, 4, 10, 50, {1: exchange}).run(schedules.METHODS[name], 10) for rank in range(4)]
             self.assertEqual(self.check_matched(lines), 10 * (len(messages) + extra), name)
 
+    def test_embedded_messages_carry_sums_and_values(self):
+        # Three ranks: rank 2 folds in on rank 0 and out again.
+        messages = [(0, 2, 0, 7), (1, 0, 1, 12), (1, 1, 0, 0), (2, 0, 2, 3)]
+        halo = traces.Exchange(3, [("network", 2, 1, 7), ("network", 0, 1, 5), ("network", 0, 2, 3)])
+        lines = [traces.RankTrace(rank, 3, 10, 50, {1: halo}, traces.EmbeddedExchange(3, messages))
+                 .run(schedules.EMBEDDED_CG, 2) for rank in range(3)]
+        self.assertEqual(self.check_matched(lines), 2 * len(messages))
+        self.assertEqual([line for line in lines[1] if " isend " in line], [f"1 isend 0 1 {8 * 4} 6"] * 2)
+        self.assertEqual([line for line in lines[0] if " isend " in line][:2], [f"0 isend 1 1 {8 * 16} 6", f"0 isend 2 2 {8 * 7} 6"])
+        # Rank 1 folds nothing, and has the axpys of 12 values of others.
+        work = sum(int(line.split()[2]) for line in lines[1] if " compute " in line)
+        self.assertEqual(work, 2 * (2 * 50 + 14 * 10 + 4 * 12))
+        self.assertFalse(any("allreduce" in line for line in lines[1]))
+
     def test_work_is_all_there(self):
         lines = traces.RankTrace(0, 1, 100, 700, {1: traces.Exchange(1, [])}).run(schedules.METHODS["cg"], 3)
         self.assertEqual(sum(int(line.split()[2]) for line in lines if " compute " in line), 3 * (2 * 700 + 10 * 100))
@@ -137,6 +151,19 @@ class Platforms(unittest.TestCase):
         for topology in platforms.TOPOLOGIES:
             for nodes in (1, 2, 15, 16, 17, 64, 100, 512):
                 self.assertGreaterEqual(platforms.parameters(topology, nodes)[2], nodes)
+
+    def test_dragonflies_have_no_more_groups_than_routers_in_a_chassis(self):
+        for nodes in (1, 64, 128, 129, 256, 512, 513, 1024):
+            groups, _, routers, _ = platforms.parameters("dragonfly", nodes)[1].split(";")
+            self.assertLessEqual(int(groups.split(",")[0]), int(routers.split(",")[0]), nodes)
+
+    def test_a_message_between_any_groups_of_a_dragonfly(self):
+        nodes = 136  # 4 routers in a chassis would make 5 groups
+        last = nodes - 1
+        lines = [[f"{rank} init", f"{rank} finalize"] for rank in range(nodes)]
+        lines[0][1:1] = [f"0 send {last} 0 8 6"]
+        lines[last][1:1] = [f"{last} recv 0 0 8 6"]
+        self.assertGreater(replay.seconds(lines, platforms.xml("dragonfly", nodes, MACHINE), platforms.hosts(nodes, 1), 60), 0)
 
     def test_hosts(self):
         self.assertEqual(platforms.hosts(5, 2), "n-0\nn-0\nn-1\nn-1\nn-2\n")
@@ -176,7 +203,7 @@ class Replay(unittest.TestCase):
 class Run(unittest.TestCase):
     def run_it(self, *words, **environment):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([sys.executable, str(HERE / "run"), "--out", folder, *words], capture_output=True, text=True,
+            done = subprocess.run([sys.executable, str(HERE / "run"), *words, "--out", folder], capture_output=True, text=True,
                                   check=False, timeout=250,
                                   env={**os.environ, "CAPSTAN_BUILD_DIR": BUILD, "CAPSTAN_PROGRESS": "0", **environment})
             file = pathlib.Path(folder) / "simulation.csv"
@@ -204,6 +231,30 @@ class Run(unittest.TestCase):
         done, _ = self.run_it("--machine", "lassen")
         self.assertEqual(done.returncode, 2)
         self.assertIn("network, on_node, flop_time: not given", done.stderr)
+
+    def test_embedded(self):
+        points = range(1, 257)  # a five-point stencil on a square
+        entries = [f"{i} {i} 4" for i in points] + [f"{i} {i - 16} -1" for i in points if i > 16]
+        entries += [f"{i} {i - 1} -1" for i in points if (i - 1) % 16]
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "grid.mtx"
+            file.write_text(f"%%MatrixMarket matrix coordinate real symmetric\n256 256 {len(entries)}\n" +
+                            "\n".join(entries) + "\n", encoding="utf-8")
+            done, rows = self.run_it("embedded", str(file), "--ranks", "6,32,512", "--overheads", "0,1e-5", "--partition",
+                                     "contiguous")
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertEqual(len(rows), 2 * 2 * 2 * 4)  # no 512 ranks of 256 rows
+        found = {(row["method"], row["topology"], float(row["overhead"]), int(row["ranks"])): row for row in rows}
+        for key, row in found.items():
+            self.assertGreater(float(row["seconds"]), 0, key)
+        for topology in platforms.TOPOLOGIES:
+            cg, embedded = (found[name, topology, 1e-5, 32] for name in ("capstan-cg", "embedded"))
+            self.assertEqual(embedded["messages"], "5")
+            self.assertLess(float(cg["messages"]), 5 + 4 + 1e-9)
+            self.assertLess(float(embedded["seconds"]), float(cg["seconds"]) - 2e-5)  # no neighbour's message to handle
+        done, _ = self.run_it("embedded", "/no/such.mtx")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("/no/such.mtx", done.stderr)
 
     def test_without_simgrid(self):
         done, _ = self.run_it("--ranks", "2", PATH="/nowhere")
