@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
+#include "belos_ext/report/embedding_verdict.hpp"
 #include "belos_ext/support/output_file.hpp"
 
 namespace capstan {
@@ -143,6 +144,7 @@ nlohmann::json embeddedJson(const EmbeddedReport& embedded) {
           {"neighbours", {{"most", embedded.neighbours}, {"mean", embedded.meanNeighbours}}},
           {"halo_values", embedded.halo},
           {"values_sent", embedded.values},
+          {"values_for_a_message_saved", valuesForAMessageSaved(embedded).value_or(0)},
           {"setup_seconds", embedded.setupSeconds},
           {"reductions", embedded.reductions},
           {"columns", embedded.columns}};

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "belos_ext/parameters/conflicts.hpp"
+#include "belos_ext/report/embedding_verdict.hpp"
 #include "belos_ext/report/report_io.hpp"
 #include "belos_ext/support/said_once.hpp"
 
@@ -116,14 +117,15 @@ void printCommunication(std::ostream& out, const SolveReport& report) {
 void printEmbedded(std::ostream& out, const SolveReport& report) {
   const EmbeddedReport& e = report.communication.embedded;
   if (!e.used || report.ranks == 1) return;
+  const std::string verdict = embeddingVerdict(e);
   out << front(report)
       << fmt::format(
              "halo exchange inside the all-reduce: {} messages of a rank in a reduction, in place of these and up to "
              "{} "
-             "to its neighbours ({:.3g} on average); {:.3g} values sent by a rank for {:.3g} that it needs; {} of {} "
-             "reductions carried {} vectors; {}\n",
-             e.messages, e.neighbours, e.meanNeighbours, e.values, e.halo, e.reductions, report.reductionsBlocking,
-             e.columns,
+             "to its neighbours ({:.3g} on average); {:.3g} values sent by a rank for {:.3g} that it needs{}{}; {} of "
+             "{} reductions carried {} vectors; {}\n",
+             e.messages, e.neighbours, e.meanNeighbours, e.values, e.halo, verdict.empty() ? "" : ", ", verdict,
+             e.reductions, report.reductionsBlocking, e.columns,
              report.communication.fromEarlier ? "plan of an earlier solve"
                                               : fmt::format("plan made in {:.3g} s", e.setupSeconds));
 }

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "belos_ext/report/embedding_verdict.hpp"
 #include "belos_ext/report/report_io.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/output_file.hpp"
@@ -93,6 +94,30 @@ TEST(SolveReport, JsonHoldsEverything) {
   EXPECT_EQ(json.at("initial_guess"), guess);
   const nlohmann::json ofColumn = {{"vectors", 8}, {"factor", 120.0}, {"iterations_saved", 5.5}};
   EXPECT_EQ(json.at("columns").at(0).at("initial_guess"), ofColumn);
+}
+
+EmbeddedReport embedded(double neighbours, double halo, double values) {
+  EmbeddedReport report;
+  report.used = true;
+  report.meanNeighbours = neighbours;
+  report.halo = halo;
+  report.values = values;
+  return report;
+}
+
+TEST(EmbeddingVerdict, CountsValuesForAMessageSaved) {
+  EXPECT_EQ(valuesForAMessageSaved(embedded(10, 226, 366)), 14.0);
+  EXPECT_EQ(valuesForAMessageSaved(embedded(2, 100, 90)), 0.0);  // values that ranks share travel once
+  EXPECT_EQ(valuesForAMessageSaved(embedded(0, 0, 0)), std::nullopt);
+}
+
+TEST(EmbeddingVerdict, NamesWhatPays) {
+  EXPECT_EQ(
+      embeddingVerdict(embedded(10, 226, 366)),
+      "14 more values for each message saved, which pays where a message costs more than they do: on most networks");
+  EXPECT_NE(embeddingVerdict(embedded(2, 10000, 15000)).find("hardly anywhere, CAPSTAN CG is likely faster"),
+            std::string::npos);
+  EXPECT_EQ(embeddingVerdict(embedded(0, 0, 0)), "");
 }
 
 TEST_F(ReportFiles, AJsonArrayGrowsAndIsCompleteAfterEverySolve) {
