@@ -373,7 +373,7 @@ class Measures(Bench):
             with self.subTest(campaign=campaign.stem):
                 text = campaign.read_text(encoding="utf-8")
                 words = [word for index in range(text.count("generate:"))
-                         for word in ("--set", f"systems[{index}].generate.cells=14")]
+                         for word in ("--set", f"systems[{index}].generate.cells=16")]
                 done = self.bench(campaign, *words, "--ranks", 2, "--repeat", 1)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 for system in self.results()["campaigns"][0]["systems"]:
