@@ -38,6 +38,7 @@ template <class Types>
 void splitByRows(RowSplitting splitting, typename Types::MultiVector& parts) {
   using Range = Kokkos::RangePolicy<typename Types::ExecutionSpace>;
   const auto& map = *parts.getMap();
+  if (parts.getLocalLength() == 0) return;  // a map of no rows at all has no first one
   const auto columns = parts.getLocalViewDevice(Tpetra::Access::ReadWrite);
   const auto globalRows = map.getLocalMap();
   const auto count = static_cast<std::int64_t>(parts.getNumVectors());

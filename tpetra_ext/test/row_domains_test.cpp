@@ -54,6 +54,13 @@ std::vector<int> domains(const MultiVector& v) {
   return found;
 }
 
+// Under the sanitizers: the first and the last row of such a map are the ends of the range of integers.
+TEST(RowDomains, OfNoRowsAreNone) {
+  for (const RowSplitting splitting : {RowSplitting::Contiguous, RowSplitting::Interleaved, RowSplitting::ByRank}) {
+    EXPECT_TRUE(domains(parts(even(0), splitting, 4)).empty());
+  }
+}
+
 TEST(RowDomains, AreEqualRangesOfGlobalRowNumbers) {
   const std::vector<int> wanted = {0, 0, 0, 1, 1, 1, 2, 2, 3, 3};  // 10 rows, 4 subdomains
   for (const auto& map : {even(10), lastRankOnly(10)}) {
