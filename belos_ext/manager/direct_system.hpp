@@ -53,6 +53,8 @@ class DirectSystem final : public LinearSystem<Types> {
   void multiplyCarried(const MultiVector& in, const MultiVector& ghosts, MultiVector& out) override {
     operator_.applyReceived(in, ghosts, out);
   }
+  bool carriesPreconditioner() const override { return operator_.embedsPreconditioner(); }
+  void preconditionCarried(MultiVector& out) override { operator_.preconditionReceived(out); }
   bool agreesOnState() const override { return agreement_ == nullptr || agreement_->onState(); }
   bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
     return !monitor_.watches() || monitor_.check({{rightHandSide_, iterations, recursive, update}});

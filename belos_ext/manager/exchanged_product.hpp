@@ -27,6 +27,7 @@
 #include "belos_ext/support/checksum.hpp"
 #include "tpetra_ext/operators/embedded_operator.hpp"
 #include "tpetra_ext/operators/exchange_traffic.hpp"
+#include "tpetra_ext/operators/ghost_zone.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/operators/tuned_exchange.hpp"
@@ -43,6 +44,7 @@ class ExchangedProduct {
   /// The operator of the solve that begins is `a`: holds on to no earlier one. Local.
   void meet(const Teuchos::RCP<const Operator>& a) {
     matrix_ = Teuchos::null;
+    explicit_ = Teuchos::null;
     const Operator* const object = a.get();
     // A class derived from it may compute its products in another way.
     if (object != nullptr && typeid(*object) == typeid(CrsMatrix))
@@ -54,7 +56,7 @@ class ExchangedProduct {
       return;
     }
     if (!product_.is_null() && matrix_.get() != &product_->matrix()) product_->exchangeMatrix(matrix_);
-    if (embedded_ != nullptr && matrix_.get() != &embedded_->matrix()) embedded_->exchangeMatrix(matrix_);
+    if (embedded_ != nullptr && !zones_ && matrix_.get() != &embedded_->matrix()) embedded_->exchangeMatrix(matrix_);
   }
 
   /// Begins a solve, with what is known of the operator. Local.
@@ -65,6 +67,8 @@ class ExchangedProduct {
     op_ = &op;
     op.exchangeProduct(Teuchos::null);
     op.embedProduct(nullptr);
+    zone_.reset();
+    explicit_ = Teuchos::null;
     keep_ = options.stateCache;
     settled_ = false;
     fromEarlier_ = false;
@@ -75,6 +79,9 @@ class ExchangedProduct {
     if (takes_) complaint_ = whyNot();
     takes_ = takes_ && complaint_.empty();
     if (!takes_) return drop();
+    zones_ = embeds && op.hasExplicitPreconditioner();
+    if (zones_) explicit_ = op.explicitPreconditioner();
+    if (!explicit_.is_null() && !GhostZone<Types>::fits(*matrix_, *explicit_)) explicit_ = Teuchos::null;
     const ExchangeWanted wanted = wantedFor(options, columns, embeds);
     if (!(wanted == wanted_)) drop();
     wanted_ = wanted;
@@ -95,13 +102,14 @@ class ExchangedProduct {
   void agree(bool same) {
     if (!takes_ || settled_) return;
     settled_ = true;
+    if (zones_) same = makeZone() && same;
     fromEarlier_ = (same && kept_ != nullptr) || findByAllMaps();
     if (!fromEarlier_ && !make()) return;
     connect();
     if (!product_.is_null()) sent_ = product_->counters();
     if (embedded_ != nullptr) carried_ = embedded_->counters();
     op_->exchangeProduct(product_);
-    op_->embedProduct(embedded_);
+    op_->embedProduct(embedded_, zone_);
   }
 
   /// Ends a solve: tells the report. Local.
@@ -139,6 +147,7 @@ class ExchangedProduct {
   /// Lets go of product and plan; the state cache keeps its own. Local.
   void drop() {
     disconnect();
+    zone_.reset();
     kept_.reset();
     wanted_ = {};
   }
@@ -158,6 +167,7 @@ class ExchangedProduct {
   void tellEmbedded(EmbeddedReport& told) const {
     const EmbeddingFacts& facts = kept_->embedded.facts;
     told.used = true;
+    told.preconditioner = zone_ != nullptr;
     told.mapping = toString(wanted_.mapping);
     told.messages = facts.messages;
     told.neighbours = facts.neighbours;
@@ -193,7 +203,7 @@ class ExchangedProduct {
             options.messageSizeCutoff,
             tuned || strategy == CommunicationStrategy::Optimal ? columns : 1,
             tuned ? static_cast<long long>(matrix_->getGlobalNumEntries()) : 0,
-            maps_,
+            explicit_.is_null() ? maps_ : GhostZone<Types>::checksumOfGraphs(*matrix_, *explicit_),
             static_cast<long long>(domain.getGlobalNumElements()),
             domain.getComm()->getSize(),
             domain.getComm()->getRank(),
@@ -205,10 +215,13 @@ class ExchangedProduct {
   std::shared_ptr<const KeptExchange> find(std::uint64_t mapsOfAll) const {
     auto found = knownExchange<KeptExchange>(wanted_.key(mapsOfAll), planName);
     if (found == nullptr) return nullptr;
-    for (const auto& exchange : {found->tuned.exchange, found->embedded.exchange}) {
-      if (exchange != nullptr && !NodeAwareOperator<Types>::fits(matrix_.get(), exchange.get())) return nullptr;
-    }
-    return found;
+    const auto fits = [](const auto& a, const auto& exchange) {
+      return exchange == nullptr || NodeAwareOperator<Types>::fits(a.get(), exchange.get());
+    };
+    // Before the ranks agree there is no zone yet to compare with; the graphs it is made of are in the key.
+    const bool compares = explicit_.is_null() || zone_ != nullptr;
+    if (!fits(matrix_, found->tuned.exchange)) return nullptr;
+    return compares && !fits(frame(), found->embedded.exchange) ? nullptr : found;
   }
 
   /// The plan last used with this rank's maps: that of another matrix where the maps differ on other ranks alone.
@@ -225,7 +238,8 @@ class ExchangedProduct {
     disconnect();
     kept_.reset();
     const Teuchos::Comm<int>& comm = *domain_->getComm();
-    const auto mine = static_cast<unsigned long long>(maps_) * (2ULL * static_cast<unsigned>(comm.getRank()) + 1);
+    const auto mine =
+        static_cast<unsigned long long>(wanted_.maps) * (2ULL * static_cast<unsigned>(comm.getRank()) + 1);
     unsigned long long all = 0;
     Teuchos::reduceAll<int, unsigned long long>(comm, Teuchos::REDUCE_SUM, 1, &mine, &all);
     mapsOfAll_ = all;
@@ -249,8 +263,30 @@ class ExchangedProduct {
                                                            typename NodeAwareOperator<Types>::FitsOnAllRanks()));
     }
     if (embedded_ == nullptr && kept_->embedded.exchange != nullptr) {
-      embedded_ = std::make_shared<EmbeddedOperator<Types>>(matrix_, kept_->embedded.exchange);
+      embedded_ = std::make_shared<EmbeddedOperator<Types>>(frame(), kept_->embedded.exchange);
     }
+    if (zone_ == nullptr || embedded_ == nullptr) return;
+    embedded_->exchangeMatrix(frame());
+    zone_->receiveBy(embedded_->exchange());
+  }
+
+  /// What the plan of the embedded product is for.
+  const Teuchos::RCP<const CrsMatrix>& frame() const { return zone_ != nullptr ? zone_->frame() : matrix_; }
+
+  /// The zone that both A and an explicit M reach, with their values of this solve. False, on all ranks, where one of
+  /// them has M on other maps: then A's own halo is what travels. Collective: one reduction, and the zone's rows.
+  bool makeZone() {
+    const int mine = explicit_.is_null() ? 0 : 1;
+    int all = 0;
+    Teuchos::reduceAll<int, int>(*domain_->getComm(), Teuchos::REDUCE_MIN, 1, &mine, &all);
+    if (all == 1) {
+      zone_ = std::make_shared<GhostZone<Types>>(*matrix_, *explicit_);
+      return true;
+    }
+    explicit_ = Teuchos::null;
+    zones_ = false;
+    wanted_.maps = maps_;
+    return false;
   }
 
   void disconnect() {
@@ -264,7 +300,7 @@ class ExchangedProduct {
     Embedding embedding;
     try {
       made = exchangeWanted<Types>(wanted_, matrix_);
-      if (wanted_.embeds) embedding = embeddingWanted<Types>(wanted_, *matrix_);
+      if (wanted_.embeds) embedding = embeddingWanted<Types>(wanted_, *frame());
     } catch (const std::invalid_argument& error) {
       complaint_ = error.what();
       return false;
@@ -296,6 +332,9 @@ class ExchangedProduct {
   std::string complaint_;  ///< why the operator computes its products itself, where another way was asked for
   ExchangeWanted wanted_;  ///< what kept_ is for
   std::shared_ptr<const KeptExchange> kept_;
+  bool zones_ = false;                                          ///< M is explicit, and is to be embedded with A
+  Teuchos::RCP<const ExplicitPreconditioner<Types>> explicit_;  ///< it, while a solve asks for it
+  std::shared_ptr<GhostZone<Types>> zone_;                      ///< of both, in a solve
   Teuchos::RCP<NodeAwareOperator<Types>> product_;     ///< null: none yet, or the matrix' own is the one to use
   std::shared_ptr<EmbeddedOperator<Types>> embedded_;  ///< null: none yet, or none wanted
   topology::ExchangeCounters sent_;                    ///< by the product before this solve

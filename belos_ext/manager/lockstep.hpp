@@ -106,6 +106,9 @@ class Lockstep {
     void multiplyCarried(const MultiVector& from, const MultiVector& others, MultiVector& to) override {
       owner.operator_.applyReceived(from, others, to);
     }
+    bool carriesPreconditioner() const override { return owner.operator_.embedsPreconditioner(); }
+    // No other lane has multiplied in between: neither of the two waits.
+    void preconditionCarried(MultiVector& to) override { owner.operator_.preconditionReceived(to); }
     PendingReduction<Types> start(ReductionBatch<Types>& b) override {
       if (owner.running_ != this) return b.start();
       batch = &b;

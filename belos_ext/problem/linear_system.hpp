@@ -75,6 +75,16 @@ class LinearSystem {
     throw std::logic_error("LinearSystem: nothing is carried");
   }
 
+  /// Whether M^{-1} of a product by multiplyCarried() needs nothing of other ranks either: M is explicit, and the halo
+  /// as deep as both need. Known as carries() is.
+  virtual bool carriesPreconditioner() const { return false; }
+
+  /// u = M^{-1} of what the last multiplyCarried() has computed; n x 1. Where carriesPreconditioner(). Local.
+  virtual void preconditionCarried(MultiVector& u) {
+    static_cast<void>(u);
+    throw std::logic_error("LinearSystem: the preconditioner is not carried");
+  }
+
   /// The end of an iteration or block: status tests and output see the recursive residual norm and, on demand, the
   /// update of the solution. Returns false when the application's own test asks to stop. Collective.
   /// \param update writes the pending change of x into its argument, before the right preconditioner unless that is
@@ -130,6 +140,12 @@ class LinearSystem {
     } else {
       act(hasLeft() ? Action::LeftPreconditioner : Action::RightPreconditioner, r, u);
     }
+    if (const auto* rows = diagonalRows(); rows != nullptr) rows->clear(u);
+  }
+
+  /// The same by preconditionCarried(). Local.
+  void preconditionCarriedRows(MultiVector& u) {
+    preconditionCarried(u);
     if (const auto* rows = diagonalRows(); rows != nullptr) rows->clear(u);
   }
 

@@ -140,6 +140,7 @@ nlohmann::json trafficJson(const SentByRanks& messages, const SentByRanks& bytes
 nlohmann::json embeddedJson(const EmbeddedReport& embedded) {
   if (!embedded.used) return nullptr;
   return {{"mapping", embedded.mapping},
+          {"with_preconditioner", embedded.preconditioner},
           {"messages_of_a_reduction", embedded.messages},
           {"neighbours", {{"most", embedded.neighbours}, {"mean", embedded.meanNeighbours}}},
           {"halo_values", embedded.halo},

@@ -67,6 +67,8 @@ struct ProgressReport {
 /// Products whose messages travel inside reductions. Means and maxima are over the ranks.
 struct EmbeddedReport {
   bool used = false;
+  /// Products with M^{-1} are embedded, too: M is explicit, and what a rank needs is the halo of both.
+  bool preconditioner = false;
   std::string mapping;        ///< "Hypercube Mapping"
   int messages = 0;           ///< a reduction takes, of the rank that sends most
   int neighbours = 0;         ///< ranks that a rank would send to in a halo exchange of its own; the most

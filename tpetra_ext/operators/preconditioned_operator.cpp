@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
@@ -156,20 +157,64 @@ void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w)
 template <class Types>
 void PreconditionedOperator<Types>::applyReceived(const MultiVector& v, const MultiVector& ghosts, MultiVector& w) {
   requireDistinct(&v, &w, "applyReceived");
-  multiply(v.getNumVectors(), [&] { embedded_->multiply(v, ghosts, w); });
+  multiply(v.getNumVectors(), [&] {
+    if (zone_ != nullptr) {
+      zone_->multiply(v, ghosts, w);
+    } else {
+      embedded_->multiply(v, ghosts, w);
+    }
+  });
+}
+
+/// apply() preconditions so many columns, and counts how often it does.
+template <class Types>
+template <class Apply>
+void PreconditionedOperator<Types>::timedPreconditioner(std::size_t columns, const Apply& apply) {
+  const RunningTimer timer(preconditionerTimer_);
+  const double begin = Teuchos::Time::wallTime();
+  pollReductions();
+  apply();
+  pollReductions();
+  cost_.preconditionerSeconds += Teuchos::Time::wallTime() - begin;
+  cost_.preconditionerColumns += static_cast<long>(columns);
+  eventLog().record(EventKind::PreconditionerApply, static_cast<long>(columns));
 }
 
 template <class Types>
 void PreconditionedOperator<Types>::precondition(Preconditioner& preconditioner, const MultiVector& from,
                                                  MultiVector& to) {
-  const RunningTimer timer(preconditionerTimer_);
-  const double begin = Teuchos::Time::wallTime();
-  pollReductions();
-  applyInWidth(preconditioner, from, to);
-  pollReductions();
-  cost_.preconditionerSeconds += Teuchos::Time::wallTime() - begin;
-  cost_.preconditionerColumns += static_cast<long>(from.getNumVectors());
-  eventLog().record(EventKind::PreconditionerApply, static_cast<long>(from.getNumVectors()));
+  timedPreconditioner(from.getNumVectors(), [&] { applyInWidth(preconditioner, from, to); });
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::preconditionReceived(MultiVector& z) {
+  timedPreconditioner(1, [&] {
+    zone_->precondition(z);
+    ++cost_.preconditionerApplications;
+  });
+}
+
+template <class Types>
+bool PreconditionedOperator<Types>::hasExplicitPreconditioner() const {
+  if (hasLeft() == hasRight()) return false;
+  // A class derived from one of the two may apply itself in another way.
+  const Operator& m = hasLeft() ? *left_.op : *right_.op;
+  return typeid(m) == typeid(ExplicitPreconditioner<Types>) || typeid(m) == typeid(CrsMatrix);
+}
+
+template <class Types>
+auto PreconditionedOperator<Types>::explicitPreconditioner() const
+    -> Teuchos::RCP<const ExplicitPreconditioner<Types>> {
+  if (!hasExplicitPreconditioner()) return Teuchos::null;
+  const Teuchos::RCP<const Operator>& m = hasLeft() ? left_.op : right_.op;
+  const auto matrix = Teuchos::rcp_dynamic_cast<const CrsMatrix>(m);
+  if (matrix.is_null()) return Teuchos::rcp_dynamic_cast<const ExplicitPreconditioner<Types>>(m);
+  if (!matrix->isFillComplete() || !matrix->getRowMap()->locallySameAs(*matrix->getDomainMap()) ||
+      !matrix->getRowMap()->locallySameAs(*matrix->getRangeMap())) {
+    return Teuchos::null;
+  }
+  return Teuchos::rcp(new ExplicitPreconditioner<Types>("approximate inverse", matrix->getRowMap(), Teuchos::null,
+                                                        typename Types::Scalar(1), {{matrix}}));
 }
 
 template <class Types>

@@ -13,6 +13,8 @@
 #include "tpetra_ext/operators/block_product.hpp"
 #include "tpetra_ext/operators/diagonal_rows.hpp"
 #include "tpetra_ext/operators/embedded_operator.hpp"
+#include "tpetra_ext/operators/explicit_preconditioner.hpp"
+#include "tpetra_ext/operators/ghost_zone.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -47,6 +49,7 @@ class PreconditionedOperator {
  public:
   using Operator = typename Types::Operator;
   using MultiVector = typename Types::MultiVector;
+  using CrsMatrix = typename Types::CrsMatrix;
 
   /// `left` and `right` may be null. Throws std::invalid_argument when A is null or not square, or a preconditioner on
   /// as many ranks does not fit it by its global size. Local; the same on every rank. See firstOtherMap() for the rest.
@@ -58,13 +61,28 @@ class PreconditionedOperator {
   /// timed as before. Throws std::invalid_argument where the sizes differ. Local; call it alike on every rank.
   void exchangeProduct(Teuchos::RCP<const Operator> product);
 
-  /// What a product needs of other ranks may travel inside reductions from now on; null: not. Of the same matrix.
+  /// What a product needs of other ranks may travel inside reductions from now on; null: not. Of the same matrix, or of
+  /// the zone's frame where there is a zone: then M^{-1} of that product needs nothing of other ranks either.
   /// Local; call it alike on every rank.
-  void embedProduct(std::shared_ptr<EmbeddedOperator<Types>> embedded) { embedded_ = std::move(embedded); }
+  void embedProduct(std::shared_ptr<EmbeddedOperator<Types>> embedded,
+                    std::shared_ptr<GhostZone<Types>> zone = nullptr) {
+    embedded_ = std::move(embedded);
+    zone_ = std::move(zone);
+  }
   EmbeddedOperator<Types>* embedded() const { return embedded_.get(); }
+  bool embedsPreconditioner() const { return zone_ != nullptr; }
 
   /// w = A v by embedded(), with what others own of v. Counted and timed as applyA(). Local.
   void applyReceived(const MultiVector& v, const MultiVector& ghosts, MultiVector& w);
+  /// z = M^{-1} w for the w of the last applyReceived(), where embedsPreconditioner(). Counted and timed as
+  /// applyLeft(). Local.
+  void preconditionReceived(MultiVector& z);
+
+  /// Whether the only preconditioner is of explicit products: an ExplicitPreconditioner, or a Tpetra::CrsMatrix, an
+  /// approximate inverse. By its type: local, and the same on every rank.
+  bool hasExplicitPreconditioner() const;
+  /// It; null where there is none, or a matrix that does not fit the operator on this rank. Local.
+  Teuchos::RCP<const ExplicitPreconditioner<Types>> explicitPreconditioner() const;
 
   /// w = L^-1 A R^-1 v. v and w are different vectors.
   void apply(const MultiVector& v, MultiVector& w);
@@ -117,11 +135,14 @@ class PreconditionedOperator {
   };
   void precondition(Preconditioner& preconditioner, const MultiVector& from, MultiVector& to);
   void applyInWidth(Preconditioner& preconditioner, const MultiVector& from, MultiVector& to);
+  template <class Apply>
+  void timedPreconditioner(std::size_t columns, const Apply& apply);
 
   Teuchos::RCP<const Operator> A_;
   Teuchos::RCP<const Operator> product_;  // what stands in for A_; null: A_ itself
   BlockProduct<Types> blocks_;            // of A_
   std::shared_ptr<EmbeddedOperator<Types>> embedded_;
+  std::shared_ptr<GhostZone<Types>> zone_;
   DiagonalRows<Types> diagonalRows_;
   bool diagonalRowsWanted_ = false;
   bool diagonalPreconditioner_ = false;

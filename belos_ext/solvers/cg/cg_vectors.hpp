@@ -126,7 +126,7 @@ class CgVectors {
       return system.act(Action::Operator, *z_, w());
     }
     product_.multiply(system, z(), *p_, *s_);
-    if (preconditioned_ && !measures_) system.precondition(*s_, between_.get(), *t_);
+    if (preconditioned_ && !measures_) product_.precondition(system, *s_, between_.get(), *t_);
   }
 
   /// Enters the products into the cleared batch.

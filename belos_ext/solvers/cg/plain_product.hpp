@@ -22,6 +22,10 @@ struct PlainProduct {
     static_cast<void>(z);
     system.act(Action::Operator, p, s);
   }
+  /// t = M^{-1} s, after multiply(). scratch: as LinearSystem::precondition(). Collective.
+  void precondition(LinearSystem<Types>& system, const MultiVector& s, MultiVector* scratch, MultiVector& t) {
+    system.precondition(s, scratch, t);
+  }
   /// The reduction of an iteration; t is what z is changed by next. Collective.
   void reduce(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& t) {
     static_cast<void>(t);

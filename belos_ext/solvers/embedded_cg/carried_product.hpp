@@ -31,6 +31,12 @@ class CarriedProduct {
     arrived_ = false;
   }
 
+  /// Where M is explicit no message either: s is there on the rows of others that M reaches.
+  void precondition(LinearSystem<Types>& system, const MultiVector& s, MultiVector* scratch, MultiVector& t) {
+    if (system.carries() && system.carriesPreconditioner()) return system.preconditionCarriedRows(t);
+    system.precondition(s, scratch, t);
+  }
+
   void reduce(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& t) {
     if (!fresh_) return system.reduce(batch);
     travellers_.assign(1, {&t, t_.get()});

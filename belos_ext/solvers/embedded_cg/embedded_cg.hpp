@@ -33,10 +33,13 @@
 /// M is costly a solve takes n + 1 applications, from the first step on. Storage: that of CAPSTAN CG, and 3 vectors on
 /// the halo.
 ///
-/// M: any. With a diagonal or none the messages of an iteration are those lg K and no others. Another M sends its own
-/// when it is applied, which cannot travel with these sums, since t has to be there before; the halo of A is carried
-/// all the same. Where M turns out not to be linear, z does not follow from t, and A sends its own messages. So does an
-/// operator that is no Tpetra::CrsMatrix.
+/// M: any. With a diagonal or none the messages of an iteration are those lg K and no others. So they are where M is
+/// explicit, sparse products and no more (ExplicitPreconditioner, or M^{-1} as a Tpetra::CrsMatrix): z, p and t are
+/// then known on what A and M reach together, and s = A p is computed redundantly on the rows of others that M needs
+/// (GhostZone). [embedded-cg], section 7, proposes such preconditioners, with an exchange for each product. Another M
+/// sends its own messages when it is applied, which cannot travel with these sums, since t has to be there before; the
+/// halo of A is carried all the same. Where M turns out not to be linear, z does not follow from t, and A sends its own
+/// messages. So does an operator that is no Tpetra::CrsMatrix.
 ///
 /// Ladder: that of CAPSTAN CG.
 

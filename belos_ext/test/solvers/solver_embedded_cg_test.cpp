@@ -6,6 +6,7 @@
 
 #include "belos_ext/test/solvers/communication_suite.hpp"
 #include "belos_ext/test/solvers/textbook_cg.hpp"
+#include "tpetra_ext/operators/explicit_preconditioner.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 #include "tpetra_ext/topology/hypercube/hypercube.hpp"
 
@@ -71,9 +72,10 @@ struct Sent {
   long messages = 0, collectives = 0, carried = 0;
 };
 
-Sent sentBy(int iterations, const RCP<CrsMatrix>& a, Side side) {
+Sent sentBy(int iterations, const RCP<CrsMatrix>& a, Side side, const RCP<const Operator>& m = Teuchos::null) {
   const auto solver = solverOf(methodOf(id::EmbeddedCg), limited(iterations));
   System system = systemWithRightHandSide(a);
+  if (!m.is_null()) system.preconditioner = m;
   EXPECT_EQ(solve(*solver, system, side).iterations, iterations);  // makes the plan
   system.x->putScalar(0);
   system.arm = [] {
@@ -90,20 +92,23 @@ Sent sentBy(int iterations, const RCP<CrsMatrix>& a, Side side) {
           outcome.report.communication.embedded.reductions};
 }
 
+/// A mapping decides who is folded: one message or, with a folded rank to serve, one more than the dimensions.
+void expectHypercubesMessages(long messages, long iterations) {
+  const int dimensions = topology::hypercubeDimensions(ranks()), corners = 1 << dimensions;
+  const long each = messages / iterations;
+  EXPECT_EQ(messages % iterations, 0);
+  EXPECT_TRUE(each == dimensions || (ranks() > corners && (each == 1 || each == dimensions + 1))) << each;
+}
+
 // Counted from the calls of MPI: beside the hypercube's an iteration has none, and no collective call.
 TEST_F(EmbeddedCgTest, SendsNothingButTheHypercubesMessages) {
-  const int dimensions = topology::hypercubeDimensions(ranks()), corners = 1 << dimensions;
-  Params natural;
   for (const auto& a : {grid2d(20, 20), widelyCoupled(240)}) {
     for (const Side side : {Side::None, Side::Right}) {
       const Sent few = sentBy(12, a, side), more = sentBy(19, a, side);
       EXPECT_EQ(more.collectives, few.collectives);
       if (ranks() == 1) continue;
       EXPECT_EQ(more.carried - few.carried, 7);
-      // A mapping decides who is folded: one message or, with a folded rank to serve, one more than the dimensions.
-      const long each = (more.messages - few.messages) / 7;
-      EXPECT_EQ((more.messages - few.messages) % 7, 0);
-      EXPECT_TRUE(each == dimensions || (ranks() > corners && (each == 1 || each == dimensions + 1))) << each;
+      expectHypercubesMessages(more.messages - few.messages, 7);
     }
   }
 }
@@ -176,6 +181,107 @@ TEST_F(EmbeddedCgTest, TakesConstantsOut) {
   EXPECT_TRUE(outcome.converged);
   EXPECT_LE(relativeResidual(system, *guess), 1e-8);
   EXPECT_NEAR(outcome.iterations, classical.iterations, 2);
+}
+
+void addToDiagonal(CrsMatrix& a, Scalar value) {
+  a.resumeFill();
+  for (const GO g : compat::localElementList(*a.getRowMap())) {
+    a.sumIntoGlobalValues(g, Teuchos::tuple<GO>(g)(), Teuchos::tuple<Scalar>(value)());
+  }
+  a.fillComplete(a.getDomainMap(), a.getRangeMap());
+}
+
+/// (2 I - D^{-1} A) D^{-1}: two terms of Neumann's series, as one stage or as the matrix that it is.
+RCP<const Operator> neumann(const RCP<CrsMatrix>& a, bool asMatrix) {
+  const auto inverse = rcp(new Types::Vector(a->getRowMap()));
+  a->getLocalDiagCopy(*inverse);
+  inverse->reciprocal(*inverse);
+  const auto scaled = rcp(new CrsMatrix(*a, Teuchos::Copy));
+  scaled->leftScale(*inverse);
+  if (asMatrix) {
+    scaled->rightScale(*inverse);
+    scaled->resumeFill();
+    scaled->scale(-1);
+    const auto map = scaled->getRowMap();
+    const auto values = inverse->getData();
+    for (const GO g : compat::localElementList(*map)) {
+      const Scalar twice = 2 * values[map->getLocalElement(g)];
+      scaled->sumIntoGlobalValues(g, Teuchos::tuple<GO>(g)(), Teuchos::tuple<Scalar>(twice)());
+    }
+    scaled->fillComplete(a->getDomainMap(), a->getRangeMap());
+    return scaled;
+  }
+  return rcp(new ExplicitPreconditioner<Types>("neumann", a->getRowMap(), inverse, 1, {{scaled, -1, 2, 0}}));
+}
+
+TEST_F(EmbeddedCgTest, EmbedsAnExplicitPreconditionerToo) {
+  for (const auto& a : {grid2d(20, 20), widelyCoupled(240)}) {
+    for (const bool asMatrix : {false, true}) {
+      for (const Side side : {Side::Left, Side::Right}) {
+        System system = systemWithRightHandSide(a);
+        system.preconditioner = neumann(a, asMatrix);
+        const Outcome outcome = solveEmbedded(limited(20), system, side);
+        const auto expected = textbook(*a, system.preconditioner.get(), *system.b, 20);
+        const double size = norms(*expected)[0];
+        expected->update(-1, *system.x, 1);
+        EXPECT_LE(norms(*expected)[0], 1e-10 * size) << toString(side);
+        EXPECT_TRUE(outcome.report.communication.embedded.preconditioner);
+        expectSameOnAllRanks(outcome);
+      }
+    }
+  }
+}
+
+TEST_F(EmbeddedCgTest, SendsNothingElseForAnExplicitPreconditioner) {
+  const auto a = grid2d(20, 20);  // slow enough that no predicted norm cancels, which would have b - A x computed
+  for (const bool asMatrix : {false, true}) {
+    const auto m = neumann(a, asMatrix);
+    const Sent few = sentBy(8, a, Side::Right, m), more = sentBy(15, a, Side::Right, m);
+    EXPECT_EQ(more.collectives, few.collectives);
+    if (ranks() == 1) continue;
+    EXPECT_EQ(more.carried - few.carried, 7);
+    expectHypercubesMessages(more.messages - few.messages, 7);
+  }
+}
+
+// The plan is that of the graphs: new values are taken, other graphs on the same maps get another plan.
+TEST_F(EmbeddedCgTest, FollowsTheValuesAndGraphsOfAnExplicitPreconditioner) {
+  const auto solver = solverOf(methodOf(id::EmbeddedCg), Params());
+  bool first = true;
+  for (const Scalar diagonal : {0.0, 0.5, 0.25}) {
+    const auto a = grid2d(20, 20);
+    addToDiagonal(*a, diagonal);
+    System system = systemWithRightHandSide(a);
+    system.preconditioner = neumann(a, false);
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solve(*solver, system, Side::Right);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+    EXPECT_TRUE(outcome.report.communication.embedded.preconditioner);
+    EXPECT_EQ(outcome.report.communication.fromEarlier, !first);
+    first = false;
+  }
+  const auto a = widelyCoupled(400);
+  System system = systemWithRightHandSide(a);
+  system.preconditioner = neumann(a, true);
+  const auto guess = copyOf(*system.x);
+  const Outcome outcome = solve(*solver, system, Side::Right);
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  EXPECT_FALSE(outcome.report.communication.fromEarlier);
+}
+
+// Without embedding the same operator is a preconditioner like any other one.
+TEST_F(EmbeddedCgTest, HasCgsIterationsWithAnExplicitPreconditioner) {
+  const auto a = grid2d(40, 40);
+  System classicalSystem = systemWithRightHandSide(a), system = systemWithRightHandSide(a, wave, 2);
+  classicalSystem.preconditioner = system.preconditioner = neumann(a, false);
+  const Outcome classical = solve(methodOf(id::Cg), Params(), classicalSystem, Side::Right);
+  const auto guess = copyOf(*system.x);
+  const Outcome embedded = solveEmbedded(Params(), system, Side::Right);
+  EXPECT_TRUE(embedded.converged);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  EXPECT_NEAR(embedded.iterations, classical.iterations, 2);
 }
 
 /// M^{-1} v = v / (2 + cos(||v||)): far from linear.
