@@ -52,6 +52,11 @@ std::string plainMessage(const std::string& what) {
 
 ParameterProblem parameterProblem(const std::string& what) {
   std::smatch match;
+  // Of Teuchos' validator of ranges.
+  const std::regex range(R"(Parameter: ([^\n]*?)\s+Min: (\S+)\s+Max: (\S+)\s+Value entered: (\S+))");
+  if (std::regex_search(what, match, range)) {
+    return {match[1], fmt::format("found {}; allowed: {} to {}", match[4].str(), match[2].str(), match[3].str())};
+  }
   if (!std::regex_search(what, match, std::regex("(?:ame=|Parameter )\"([^\"]*)\""))) return {"", plainMessage(what)};
   const std::string name = match[1];
   if (what.find("was not found in the list of valid parameters") == std::string::npos)

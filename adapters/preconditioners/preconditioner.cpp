@@ -17,6 +17,7 @@
 #include <exception>
 #include <regex>
 
+#include "adapters/preconditioners/explicit_preconditioners.hpp"
 #include "adapters/preconditioners/negative_definite.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
@@ -108,6 +109,8 @@ const std::vector<PreconditionerName>& preconditionerNames() {
       {"mt_sgs", "RELAXATION", "MT Symmetric Gauss-Seidel", "multi-threaded (coloured) symmetric Gauss-Seidel"},
       {"sgs2", "RELAXATION", "Two-stage Symmetric Gauss-Seidel", "two-stage symmetric Gauss-Seidel (inner_iterations)"},
       {"chebyshev", "CHEBYSHEV", "", "Chebyshev polynomial; no global reduction in an application"},
+      {"polynomial", "", "", "Chebyshev polynomial by its roots, with a proven bound; explicit"},
+      {"approximate_inverse", "", "", "factored sparse approximate inverse of a symmetric matrix; explicit"},
       {"ilut", "ILUT", "", "incomplete LU with threshold, within a rank"},
       {"riluk", "RILUK", "", "incomplete LU with level of fill, within a rank"},
       {"muelu", "", "", "algebraic multigrid; parameters from muelu_xml_file_name (a file or a preset)"},
@@ -189,6 +192,8 @@ std::optional<ParameterProblem> validatePreconditioner(const PreconditionerOptio
       if (auto unknown = unknownMueLuName(options.parameters)) return unknown;
       Teuchos::ParameterList list = options.parameters;
       const MueLu::ParameterListInterpreter<Scalar, LocalOrdinal, GlobalOrdinal, Node> interpreter(list, comm);
+    } else if (isExplicit(name->name)) {
+      options.parameters.validateParameters(*explicitParameters(name->name));
     } else if (!name->ifpack2.empty()) {
       if (auto unknown = unknownIfpack2Name(name->ifpack2, options.parameters)) return unknown;
       const Teuchos::RCP<const Matrix::row_matrix_type> matrix = identity(comm);
@@ -237,6 +242,8 @@ void Preconditioner::build(const Teuchos::RCP<Matrix>& A) {
     operator_ = MueLu::CreateTpetraPreconditioner<Scalar, LocalOrdinal, GlobalOrdinal, Node>(
         Teuchos::rcp_implicit_cast<Operator>(A), list);
     requireSoundCoarseSolve();
+  } else if (isExplicit(name_->name)) {
+    operator_ = makeExplicit(name_->name, A, options_.parameters);
   } else {
     const auto op = Ifpack2::Factory().create<Matrix::row_matrix_type>(name_->ifpack2, A, 0);
     op->setParameters(ifpack2Parameters(*name_, options_.parameters));
@@ -252,6 +259,8 @@ void Preconditioner::renew(const Teuchos::RCP<Matrix>& A) {
   if (name_->name == "muelu") {
     MueLu::ReuseTpetraPreconditioner(A, Teuchos::dyn_cast<MueLuOperator>(*operator_));
     requireSoundCoarseSolve();
+  } else if (isExplicit(name_->name)) {
+    operator_ = makeExplicit(name_->name, A, options_.parameters);  // its structure costs little
   } else {
     Teuchos::dyn_cast<Ifpack2Operator>(*operator_).compute();
   }

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// Preconditioners by name: those of Nalu-wind's decks (Ifpack2's relaxations and incomplete factorisations, MueLu).
+/// Preconditioners by name: those of Nalu-wind's decks (Ifpack2's relaxations and incomplete factorisations, MueLu),
+/// and explicit ones of ours (explicit_preconditioners.hpp).
 ///
 /// MueLu's coarse solve is checked when a hierarchy is built. Some builds of Trilinos (Debian 12's among them) have a
 /// direct coarse solver that answers wrongly on more than one rank, which would only show as poor convergence.
@@ -23,7 +24,7 @@ enum class Side { Right, Left };
 /// One preconditioner a user can name.
 struct PreconditionerName {
   std::string name;        ///< as written in a deck, lower case
-  std::string ifpack2;     ///< Ifpack2's name for it; empty for "none" and "muelu"
+  std::string ifpack2;     ///< Ifpack2's name for it; empty for "none", "muelu", and explicit ones
   std::string relaxation;  ///< Ifpack2's "relaxation: type"; empty when it is none
   std::string summary;
 };
@@ -37,7 +38,7 @@ const PreconditionerName* findPreconditioner(const std::string& name);
 /// What a deck says about a preconditioner.
 struct PreconditionerOptions {
   std::string name = "none";          ///< one of preconditionerNames()
-  Teuchos::ParameterList parameters;  ///< Ifpack2's or MueLu's own parameters; they override those of the name
+  Teuchos::ParameterList parameters;  ///< Ifpack2's, MueLu's or the explicit one's own; they override those of the name
   std::string origin;                 ///< MueLu only: where `parameters` came from, for messages
   Side side = Side::Right;
   bool recompute = true;  ///< build anew for every solve

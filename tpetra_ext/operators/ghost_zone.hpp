@@ -20,7 +20,7 @@ namespace capstan {
 /// both products together send no message of their own.
 ///
 /// Depth: one layer for each stage of M, and one for A. The zone grows with it, as in matrix powers
-/// [Mohiyuddin et al. 2009].
+/// [Mohiyuddin, Hoemmen, Demmel and Yelick 2009].
 ///
 /// Memory: the rows of A and of M's stages in the zone, the rank's own among them; two vectors of the zone's length.
 template <class Types>

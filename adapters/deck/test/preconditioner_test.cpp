@@ -13,6 +13,8 @@
 
 #include "adapters/deck/systems.hpp"
 #include "adapters/preconditioners/preconditioner_check.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/operators/explicit_preconditioner.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 
@@ -332,6 +334,143 @@ TEST(Preconditioner, OneSweepOfJacobiIsKnownAsADiagonal) {
   sweeps.parameters.set("relaxation: sweeps", 2);
   EXPECT_FALSE(isDiagonal(sweeps));
   EXPECT_FALSE(PreconditionedOperator<DefaultTypes>(A, Teuchos::null, Teuchos::null).hasDiagonalPreconditioner());
+}
+
+/// Rows {-1, 2, -1}.
+Teuchos::RCP<Matrix> tridiagonal(int n) {
+  const auto map = Teuchos::rcp(new const Map(static_cast<Tpetra::global_size_t>(n), 0, Tpetra::getDefaultComm()));
+  const auto A = Teuchos::rcp(new Matrix(map, 3));
+  using Global = Map::global_ordinal_type;
+  for (const Global row : compat::localElementList(*map)) {
+    A->insertGlobalValues(row, Teuchos::tuple<Global>(row)(), Teuchos::tuple(2.0)());
+    if (row > 0) A->insertGlobalValues(row, Teuchos::tuple<Global>(row - 1)(), Teuchos::tuple(-1.0)());
+    if (row + 1 < n) A->insertGlobalValues(row, Teuchos::tuple<Global>(row + 1)(), Teuchos::tuple(-1.0)());
+  }
+  A->fillComplete();
+  return A;
+}
+
+/// A preconditioner of ours by its parts.
+Teuchos::RCP<const ExplicitPreconditioner<DefaultTypes>> explicitOf(const PreconditionerOptions& options,
+                                                                    const Teuchos::RCP<Matrix>& A) {
+  Preconditioner preconditioner(options);
+  preconditioner.update(A);
+  return Teuchos::rcp_dynamic_cast<const ExplicitPreconditioner<DefaultTypes>>(preconditioner.op(), true);
+}
+
+PreconditionerOptions named(const std::string& name) {
+  PreconditionerOptions options;
+  options.name = name;
+  return options;
+}
+
+TEST(ExplicitPreconditioners, AreKnownByTheirKind) {
+  const auto A = laplace({12, 12});
+  for (const auto& name : preconditionerNames()) {
+    if (name.name == "muelu" || name.name == "none") continue;
+    Preconditioner preconditioner(named(name.name));
+    preconditioner.update(A);
+    const PreconditionedOperator<DefaultTypes> op(A, Teuchos::null, preconditioner.op());
+    EXPECT_EQ(op.hasExplicitPreconditioner(), name.name == "polynomial" || name.name == "approximate_inverse")
+        << name.name;
+  }
+}
+
+// Rows {-1, 2, -1}: A(P, P) = [2 -1; -1 2], y = (1/3, 2/3), g = y / sqrt(2/3).
+TEST(ExplicitPreconditioners, InverseOfATridiagonalMatrixByHand) {
+  const auto A = tridiagonal(16);
+  const auto m = explicitOf(named("approximate_inverse"), A);
+  ASSERT_EQ(m->stages().size(), 2U);
+  MultiVector one(A->getRowMap(), 1), sums(A->getRowMap(), 1), image(A->getRowMap(), 1);
+  one.putScalar(1);
+  m->stages()[0].matrix->apply(one, sums);
+  const auto values = sums.getData(0);
+  for (int i = 0; i < static_cast<int>(sums.getLocalLength()); ++i) {
+    const bool first = A->getRowMap()->getGlobalElement(i) == 0;
+    EXPECT_NEAR(values[i], first ? 1 / std::sqrt(2.0) : 1 / std::sqrt(2.0 / 3.0), 1e-14);
+  }
+  // (G^T v, w) = (v, G w)
+  MultiVector v(A->getRowMap(), 1), w(A->getRowMap(), 1), gw(A->getRowMap(), 1), gv(A->getRowMap(), 1);
+  fillRandom(v, 1);
+  fillRandom(w, 2);
+  m->stages()[0].matrix->apply(w, gw);
+  m->stages()[1].matrix->apply(v, gv);
+  double left = 0, right = 0;
+  gv.dot(w, Teuchos::ArrayView<double>(&left, 1));
+  v.dot(gw, Teuchos::ArrayView<double>(&right, 1));
+  EXPECT_NEAR(left, right, 1e-13);
+}
+
+// v_k = sin(k pi x) is an eigenvector of D^{-1} A with 1 - cos(k pi h); the bound is 2.
+TEST(ExplicitPreconditioners, PolynomialIsChebyshevs) {
+  const int n = 40;
+  const auto A = tridiagonal(n);
+  const double pi = std::acos(-1.0);
+  for (const int degree : {1, 2, 3, 6}) {
+    auto options = named("polynomial");
+    options.parameters.set("polynomial: degree", degree);
+    const auto m = explicitOf(options, A);
+    EXPECT_EQ(m->stages().size(), static_cast<std::size_t>(degree));
+    const double high = 2, low = high / 30, center = (high + low) / 2, half = (high - low) / 2;
+    const auto chebyshev = [degree](double x) {
+      return std::abs(x) <= 1 ? std::cos((degree + 1) * std::acos(x))
+                              : std::copysign(std::cosh((degree + 1) * std::acosh(std::abs(x))),
+                                              x > 0 || degree % 2 == 1 ? 1.0 : -1.0);
+    };
+    for (const int k : {1, 7, 20, 40}) {
+      const double lambda = 1 - std::cos(k * pi / (n + 1));
+      MultiVector v(A->getRowMap(), 1), av(A->getRowMap(), 1), mav(A->getRowMap(), 1);
+      for (const auto row : compat::localElementList(*A->getRowMap())) {
+        v.replaceGlobalValue(row, 0, std::sin(k * pi * static_cast<double>(row + 1) / (n + 1)));
+      }
+      A->apply(v, av);
+      m->apply(av, mav);
+      const double left = chebyshev((center - lambda) / half) / chebyshev(center / half);
+      mav.update(-(1 - left), v, 1);
+      EXPECT_LT(norm(mav), 1e-12 * norm(v)) << degree << ' ' << k;
+      EXPECT_GT(1 - left, 0);
+    }
+  }
+}
+
+TEST(ExplicitPreconditioners, AreAsDefiniteAsTheMatrix) {
+  for (const char* name : {"polynomial", "approximate_inverse"}) {
+    const auto A = laplace({12, 12});
+    A->resumeFill();
+    A->scale(-3);
+    A->fillComplete();
+    const auto m = explicitOf(named(name), A);
+    MultiVector u(A->getRowMap(), 1), z(A->getRowMap(), 1);
+    fillRandom(u, 3);
+    m->apply(u, z);
+    double product = 0;
+    u.dot(z, Teuchos::ArrayView<double>(&product, 1));
+    EXPECT_LT(product, 0) << name;
+  }
+}
+
+TEST(ExplicitPreconditioners, SayWhatIsWrong) {
+  const auto comm = Tpetra::getDefaultComm();
+  auto options = named("polynomial");
+  EXPECT_FALSE(validatePreconditioner(options, comm).has_value());
+  options.parameters.set("polynomial: degre", 3);
+  auto problem = validatePreconditioner(options, comm);
+  ASSERT_TRUE(problem.has_value());
+  EXPECT_NE(problem->message.find("did you mean \"polynomial: degree\""), std::string::npos) << problem->message;
+  options = named("polynomial");
+  options.parameters.set("polynomial: degree", 0);
+  problem = validatePreconditioner(options, comm);
+  ASSERT_TRUE(problem.has_value());
+  EXPECT_EQ(problem->parameter, "polynomial: degree");
+  EXPECT_EQ(problem->message, "found 0; allowed: 1 to 32");
+  const auto A = laplace({12, 12});
+  A->resumeFill();
+  for (const auto row : compat::localElementList(*A->getRowMap())) {
+    if (row == 7) A->replaceGlobalValues(row, Teuchos::tuple<Map::global_ordinal_type>(row)(), Teuchos::tuple(0.0)());
+  }
+  A->fillComplete();
+  Preconditioner zero(named("polynomial"));
+  EXPECT_THROW(zero.update(A), PreconditionerError);
 }
 
 /// A with its values doubled, in place.

@@ -54,6 +54,7 @@ SystemRecipe drawSystem(Random& random, double odd) {
                                                         "zero", "tiny", "huge", "nan later", "varying", "nested"})
                            : random.oneOf<std::string>({"jacobi", "jacobi", "identity", "tridiagonal"});
     s.side = random.oneOf<std::string>({"right", "right", "left", "left", "both"});
+    s.bare = random.chance(0.25);
   }
   if (random.chance(odd)) s.wrapper = random.oneOf<std::string>({"operator", "nested", "nan later"});
   return s;
@@ -188,10 +189,10 @@ std::string describe(const Recipe& recipe) {
     text += fmt::format(
         "  step {}: {}, {} solver, reset {}, ranks: {}\n    system {}: {} of {} rows as {}, map {}, {} right-hand "
         "sides "
-        "({}), guess {}, spoilt: {}\n    A x 1e{}, b x 1e{}, rows x 1e+-{}{}, preconditioner {} ({})\n",
+        "({}), guess {}, spoilt: {}\n    A x 1e{}, b x 1e{}, rows x 1e+-{}{}, preconditioner {} ({}{})\n",
         i, methodOf(step.method).canonical, step.reuse, step.reset, step.split, s.seed, s.matrix, s.rows, s.wrapper,
         s.map, s.columns, s.rhs, s.guess, s.spoil, s.matrixExponent, s.rhsExponent, s.scatter,
-        s.scatterColumns ? " and columns" : "", s.preconditioner, s.side);
+        s.scatterColumns ? " and columns" : "", s.preconditioner, s.side, s.bare ? ", as a matrix" : "");
     if (step.userTest != "none") text += fmt::format("    user test {} ({})\n", step.userTest, step.combination);
     if (step.debugTest != "none") text += fmt::format("    debug test {}\n", step.debugTest);
     for (auto item = step.parameters.begin(); item != step.parameters.end(); ++item) {

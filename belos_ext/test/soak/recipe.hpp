@@ -31,6 +31,7 @@ struct SystemRecipe {
   std::string guess = "zero";
   std::string preconditioner = "none";
   std::string side = "right";
+  bool bare = false;               ///< the solver gets a linear M^{-1} as the Tpetra::CrsMatrix that it is
   std::string wrapper = "matrix";  ///< what the solver gets for A
 };
 

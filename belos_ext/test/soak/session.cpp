@@ -193,8 +193,8 @@ void Session::takeProblem(const StepRecipe& recipe) {
   subject_.recipe = wanted;
   const System& system = *subject_.system;
   subject_.problem = Teuchos::rcp(new Problem(system.op, system.x, system.rhs));
-  if (system.hasLeft()) subject_.problem->setLeftPrec(system.leftOperator);
-  if (system.hasRight()) subject_.problem->setRightPrec(system.rightOperator);
+  if (system.hasLeft()) subject_.problem->setLeftPrec(system.given(system.leftOperator));
+  if (system.hasRight()) subject_.problem->setRightPrec(system.given(system.rightOperator));
   subject_.problem->setProblem();
   subject_.problemGuess = gathered(*system.x);
   subject_.solver->setProblem(subject_.problem);

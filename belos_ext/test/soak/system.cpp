@@ -147,6 +147,10 @@ void precondition(const SystemRecipe& recipe, bool leftIsRight, System& system) 
   if (!left || recipe.side == "both") {
     system.rightOperator = makePreconditioner(left ? "jacobi" : recipe.preconditioner, recipe, system);
   }
+  system.bare = recipe.bare;
+  for (const auto& side : {system.leftOperator, system.rightOperator}) {
+    system.bare = system.bare && (side.is_null() || !side->matrix().is_null());
+  }
 }
 
 }  // namespace

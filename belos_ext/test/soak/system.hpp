@@ -36,6 +36,8 @@ class SoakOperator final : public Operator {
   /// applications than "Maximum Iterations" allow: a solve that does not end.
   void apply(const MultiVector& in, MultiVector& out, Teuchos::ETransp mode, Scalar alpha, Scalar beta) const override;
 
+  /// What it applies, where that is a matrix and no more; null elsewhere.
+  RCP<const CrsMatrix> matrix() const { return afterwards_ ? Teuchos::null : matrix_; }
   int applications() const { return applications_; }
   void restart() const { applications_ = 0; }
 
@@ -53,8 +55,13 @@ struct System {
   RCP<const Operator> op;                               ///< what the solver gets for A
   RCP<const SoakOperator> counted;                      ///< the same, where it counts
   RCP<const SoakOperator> leftOperator, rightOperator;  ///< null without
+  bool bare = false;                                    ///< these are given as their matrices, and count nothing
   RCP<MultiVector> x, rhs;
 
+  /// What the solver gets for a preconditioner.
+  RCP<const Operator> given(const RCP<const SoakOperator>& side) const {
+    return bare ? RCP<const Operator>(side->matrix()) : RCP<const Operator>(side);
+  }
   bool hasLeft() const { return !leftOperator.is_null(); }
   bool hasRight() const { return !rightOperator.is_null(); }
 };
