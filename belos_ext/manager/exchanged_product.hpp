@@ -49,10 +49,14 @@ class ExchangedProduct {
     // A class derived from it may compute its products in another way.
     if (object != nullptr && typeid(*object) == typeid(CrsMatrix))
       matrix_ = Teuchos::rcp_dynamic_cast<const CrsMatrix>(a);
-    if (product_.is_null() && embedded_ == nullptr) return;
+    if (product_.is_null() && embedded_ == nullptr) {
+      zone_.reset();
+      return;
+    }
     if (matrix_.is_null() || matrix_->getDomainMap() != domain_ || matrix_->getColMap() != column_ ||
         !canExchange<Types>(*matrix_)) {
       disconnect();
+      zone_.reset();  // its messages are those of the old communicator
       return;
     }
     if (!product_.is_null() && matrix_.get() != &product_->matrix()) product_->exchangeMatrix(matrix_);
@@ -67,7 +71,6 @@ class ExchangedProduct {
     op_ = &op;
     op.exchangeProduct(Teuchos::null);
     op.embedProduct(nullptr);
-    zone_.reset();
     explicit_ = Teuchos::null;
     keep_ = options.stateCache;
     settled_ = false;
@@ -93,7 +96,8 @@ class ExchangedProduct {
     Checksum checksum;
     if (takes_) checksum.add(toString(wanted_.strategy));
     if (kept_ != nullptr) checksum.add(kept_->checksum());
-    checksum.add(static_cast<std::uint64_t>((product_.is_null() ? 0 : 1) + (embedded_ == nullptr ? 0 : 2)));
+    checksum.add(static_cast<std::uint64_t>((product_.is_null() ? 0 : 1) + (embedded_ == nullptr ? 0 : 2) +
+                                            (zone_ == nullptr ? 0 : 4)));
     return checksum.value();
   }
 
@@ -102,7 +106,7 @@ class ExchangedProduct {
   void agree(bool same) {
     if (!takes_ || settled_) return;
     settled_ = true;
-    if (zones_) same = makeZone() && same;
+    if (zones_) same = takeZone(same) && same;
     fromEarlier_ = (same && kept_ != nullptr) || findByAllMaps();
     if (!fromEarlier_ && !make()) return;
     connect();
@@ -273,9 +277,15 @@ class ExchangedProduct {
   /// What the plan of the embedded product is for.
   const Teuchos::RCP<const CrsMatrix>& frame() const { return zone_ != nullptr ? zone_->frame() : matrix_; }
 
-  /// The zone that both A and an explicit M reach, with their values of this solve. False, on all ranks, where one of
-  /// them has M on other maps: then A's own halo is what travels. Collective: one reduction, and the zone's rows.
-  bool makeZone() {
+  /// The zone that both A and an explicit M reach, with their values of this solve: that of the last solve, where all
+  /// ranks have it still. False, on all ranks, where one of them has M on other maps: then A's own halo is what
+  /// travels. Collective.
+  bool takeZone(bool same) {
+    if (same && zone_ != nullptr) {
+      zone_->refresh(*matrix_, *explicit_);
+      return true;
+    }
+    zone_.reset();
     const int mine = explicit_.is_null() ? 0 : 1;
     int all = 0;
     Teuchos::reduceAll<int, int>(*domain_->getComm(), Teuchos::REDUCE_MIN, 1, &mine, &all);

@@ -7,10 +7,13 @@
 #include <Tpetra_Map.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <Tpetra_Vector.hpp>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
@@ -73,84 +76,119 @@ std::uint64_t mixed(std::uint64_t sum, const Graph& graph) {
 
 }  // namespace
 
-/// Finds the zone layer by layer, from M's last stage to A, and fetches the rows of each.
+/// Finds the zone layer by layer, from M's last stage to A, and fetches the rows of each. Of the rows of others their
+/// entries' numbers are fetched: by them values can be fetched again and again without looking for anything.
 template <class Types>
 class GhostZone<Types>::Builder {
  public:
   using Map = typename Types::Map;
   using LocalOrdinal = typename Types::LocalOrdinal;
   using GlobalOrdinal = typename Types::GlobalOrdinal;
-  using Matrix = Teuchos::RCP<const CrsMatrix>;
 
-  explicit Builder(Teuchos::RCP<const Map> map) : map_(std::move(map)) {
-    const auto own = compat::localElementList(*map_);
-    elements_.assign(own.begin(), own.end());
-  }
+  /// A matrix on the zone so far.
+  struct Layer {
+    const CrsMatrix* own = nullptr;
+    Teuchos::RCP<const CrsMatrix> others;  ///< rows of others, an entry's value being its number; null: no rank has any
+    Teuchos::RCP<const Map> entries;       ///< of the numbers
+  };
+
+  explicit Builder(Teuchos::RCP<const Map> map) : map_(std::move(map)) {}
 
   /// The rows of f on the zone so far, whose columns then belong to it as well. Collective.
-  Matrix widen(const CrsMatrix& f) {
-    Matrix rows = rowsOf(f);
-    const auto columns = compat::localElementList(*rows->getColMap());
-    for (const GlobalOrdinal column : columns) {
-      if (map_->isNodeGlobalElement(column) || place_.count(column) > 0) continue;
-      place_[column] = static_cast<int>(elements_.size());
-      elements_.push_back(column);
+  Layer widen(const CrsMatrix& f, bool first) {
+    Layer layer{&f, Teuchos::null, Teuchos::null};
+    if (!first) {
+      layer.entries = Teuchos::rcp(new Map(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
+                                           compat::localNumEntries(f), 0, map_->getComm()));
+      layer.others = rowsOfOthers(f, *layer.entries);
     }
-    first_ = false;
-    return rows;
+    take(compat::localElementList(*f.getColMap()));
+    if (!first) take(compat::localElementList(*layer.others->getColMap()));
+    return layer;
   }
 
-  std::size_t size() const { return elements_.size(); }
-  /// A map of the zone's elements, those of this rank first, in their order. Collective.
+  /// Rows in the zone so far, those of this rank among them.
+  std::size_t size() const { return compat::localNumElements(*map_) + others_.size(); }
+
+  /// A map of the zone so far, this rank's elements first, in their order. Collective.
   Teuchos::RCP<const Map> zone() const {
-    using View = Teuchos::ArrayView<const GlobalOrdinal>;
-    const auto unknown = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
-    return Teuchos::rcp(new Map(unknown, View(elements_.data(), static_cast<Teuchos_Ordinal>(elements_.size())),
-                                map_->getIndexBase(), map_->getComm()));
+    const auto own = compat::localElementList(*map_);
+    std::vector<GlobalOrdinal> all(own.begin(), own.end());
+    all.insert(all.end(), others_.begin(), others_.end());
+    return mapOf(all, map_->getIndexBase());
   }
 
-  Rows numbered(const CrsMatrix& rows) const {
-    const auto matrix = rows.getLocalMatrixHost();
-    const auto global = compat::localElementList(*rows.getColMap());
-    std::vector<int> places(static_cast<std::size_t>(global.size()));
-    for (std::size_t c = 0; c < places.size(); ++c) {
-      const GlobalOrdinal column = global[static_cast<Teuchos_Ordinal>(c)];
-      const LocalOrdinal own = map_->getLocalElement(column);
-      places[c] = own != Teuchos::OrdinalTraits<LocalOrdinal>::invalid() ? static_cast<int>(own) : place_.at(column);
-    }
-    const auto& graph = matrix.graph;
-    const std::size_t count = compat::localNumRows(rows);
-    std::vector<std::size_t> begin(count + 1, 0);
+  /// The rows with the zone's numbers, without values. Collective.
+  Rows numbered(const Layer& layer) const {
+    std::vector<std::size_t> begin(1, 0);
     std::vector<int> columns;
-    std::vector<Scalar> values;
-    for (std::size_t i = 0; i < count; ++i) {
-      for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
-        columns.push_back(places[static_cast<std::size_t>(graph.entries(k))]);
-        values.push_back(matrix.values(k));
-      }
-      begin[i + 1] = columns.size();
+    append(*layer.own, begin, columns);
+    std::vector<GlobalOrdinal> numbers;
+    if (!layer.others.is_null()) {
+      append(*layer.others, begin, columns);
+      const auto values = layer.others->getLocalMatrixHost().values;
+      for (std::size_t k = 0; k < values.extent(0); ++k) numbers.push_back(static_cast<GlobalOrdinal>(values(k)));
     }
     Rows made;
     made.begin = onDevice<decltype(made.begin)>("capstan zone rows", begin);
     made.columns = onDevice<decltype(made.columns)>("capstan zone columns", columns);
-    made.values = onDevice<decltype(made.values)>("capstan zone values", values);
+    made.values = decltype(made.values)("capstan zone values", columns.size());
+    if (layer.others.is_null()) return made;
+    const auto target = mapOf(numbers, 0);
+    made.import = Teuchos::rcp(new Import(layer.entries, target));
+    made.own = Teuchos::rcp(new Vector(layer.entries));
+    made.others = Teuchos::rcp(new Vector(target));
     return made;
   }
 
  private:
-  Matrix rowsOf(const CrsMatrix& f) const {
-    if (first_) return Teuchos::rcpFromRef(f);  // its own rows, on every rank
-    const auto target = zone();
-    const Tpetra::Import<LocalOrdinal, GlobalOrdinal, typename Types::Node> import(f.getRowMap(), target);
+  Teuchos::RCP<const Map> mapOf(const std::vector<GlobalOrdinal>& elements, GlobalOrdinal base) const {
+    using View = Teuchos::ArrayView<const GlobalOrdinal>;
+    return Teuchos::rcp(new Map(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
+                                View(elements.data(), static_cast<Teuchos_Ordinal>(elements.size())), base,
+                                map_->getComm()));
+  }
+
+  Teuchos::RCP<const CrsMatrix> rowsOfOthers(const CrsMatrix& f, const Map& entries) const {
+    CrsMatrix numbers(f.getCrsGraph());
+    numbers.fillComplete(f.getDomainMap(), f.getRangeMap());
+    const auto values = numbers.getLocalMatrixHost().values;
+    const GlobalOrdinal first = entries.getMinGlobalIndex();
+    for (std::size_t k = 0; k < values.extent(0); ++k)
+      values(k) = static_cast<Scalar>(first + static_cast<GlobalOrdinal>(k));
+    const auto target = mapOf(others_, map_->getIndexBase());
     Teuchos::RCP<CrsMatrix> rows;
-    f.importAndFillComplete(rows, import, f.getDomainMap(), target);
+    numbers.importAndFillComplete(rows, Import(f.getRowMap(), target), f.getDomainMap(), target);
     return rows;
   }
 
+  template <class Columns>
+  void take(const Columns& columns) {
+    for (const GlobalOrdinal column : columns) {
+      if (map_->isNodeGlobalElement(column) || place_.count(column) > 0) continue;
+      place_[column] = static_cast<int>(size());
+      others_.push_back(column);
+    }
+  }
+
+  /// Adds the rows of a matrix, in its order.
+  void append(const CrsMatrix& rows, std::vector<std::size_t>& begin, std::vector<int>& columns) const {
+    const auto graph = rows.getLocalMatrixHost().graph;
+    const auto global = compat::localElementList(*rows.getColMap());
+    for (std::size_t i = 0; i < compat::localNumRows(rows); ++i) {
+      for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
+        const GlobalOrdinal column = global[static_cast<Teuchos_Ordinal>(graph.entries(k))];
+        const LocalOrdinal own = map_->getLocalElement(column);
+        const bool here = own != Teuchos::OrdinalTraits<LocalOrdinal>::invalid();
+        columns.push_back(here ? static_cast<int>(own) : place_.at(column));
+      }
+      begin.push_back(columns.size());
+    }
+  }
+
   Teuchos::RCP<const Map> map_;
-  std::vector<GlobalOrdinal> elements_;
-  std::unordered_map<GlobalOrdinal, int> place_;  // of what others own
-  bool first_ = true;
+  std::vector<GlobalOrdinal> others_;             // in the zone, in the order in which they were found
+  std::unordered_map<GlobalOrdinal, int> place_;  // of these in the zone
 };
 
 template <class Types>
@@ -158,10 +196,13 @@ bool GhostZone<Types>::fits(const CrsMatrix& a, const ExplicitPreconditioner<Typ
   const auto same = [&a](const auto& map) {
     return map->getGlobalNumElements() == a.getRowMap()->getGlobalNumElements() && map->locallySameAs(*a.getRowMap());
   };
-  bool all = canExchange<Types>(a) && same(a.getDomainMap()) && same(m.getDomainMap());
+  const auto counts = [](const CrsMatrix& f) {
+    return static_cast<double>(f.getGlobalNumEntries()) <= std::ldexp(1.0, std::numeric_limits<Scalar>::digits);
+  };
+  bool all = canExchange<Types>(a) && same(a.getDomainMap()) && same(m.getDomainMap()) && counts(a);
   for (const auto& stage : m.stages()) {
     const CrsMatrix& f = *stage.matrix;
-    all = all && canExchange<Types>(f) && same(f.getDomainMap()) && same(f.getRowMap());
+    all = all && canExchange<Types>(f) && same(f.getDomainMap()) && same(f.getRowMap()) && counts(f);
   }
   return all;
 }
@@ -169,6 +210,7 @@ bool GhostZone<Types>::fits(const CrsMatrix& a, const ExplicitPreconditioner<Typ
 template <class Types>
 std::uint64_t GhostZone<Types>::checksumOfGraphs(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m) {
   std::uint64_t sum = mixed(checksumOfMaps<Types>(a), a.getLocalMatrixHost().graph);
+  sum = (sum ^ (m.scaling().is_null() ? 1U : 2U)) * 1099511628211ULL;
   for (const auto& stage : m.stages()) {
     sum = mixed(sum ^ checksumOfMaps<Types>(*stage.matrix), stage.matrix->getLocalMatrixHost().graph);
   }
@@ -177,40 +219,64 @@ std::uint64_t GhostZone<Types>::checksumOfGraphs(const CrsMatrix& a, const Expli
 
 template <class Types>
 GhostZone<Types>::GhostZone(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m)
-    : owned_(compat::localNumRows(a)), start_(m.start()) {
+    : owned_(compat::localNumRows(a)) {
   Builder builder(a.getRowMap());
   const auto& stages = m.stages();
-  std::vector<typename Builder::Matrix> fetched(stages.size());
-  for (std::size_t k = stages.size(); k-- > 0;) fetched[k] = builder.widen(*stages[k].matrix);
+  std::vector<typename Builder::Layer> layers(stages.size());
+  for (std::size_t k = stages.size(); k-- > 0;) layers[k] = builder.widen(*stages[k].matrix, k + 1 == stages.size());
   const std::size_t rows = builder.size();
   const auto rowsOfM = builder.zone();
-  const auto rowsOfA = builder.widen(a);
+  const auto layerOfA = builder.widen(a, false);
 
-  const auto columns = builder.zone();
   using Graph = Tpetra::CrsGraph<typename Types::LocalOrdinal, typename Types::GlobalOrdinal, typename Types::Node>;
-  const auto graph = Teuchos::rcp(new Graph(a.getRowMap(), columns, std::size_t(0)));
+  const auto graph = Teuchos::rcp(new Graph(a.getRowMap(), builder.zone(), std::size_t(0)));
   graph->fillComplete(a.getDomainMap(), a.getRangeMap());
   const auto frame = Teuchos::rcp(new CrsMatrix(graph));
   frame->fillComplete(a.getDomainMap(), a.getRangeMap());
   frame_ = frame;
 
-  a_ = builder.numbered(*rowsOfA);
-  for (std::size_t k = 0; k < stages.size(); ++k) {
-    stages_.push_back(builder.numbered(*fetched[k]));
-    stages_.back().alpha = stages[k].alpha;
-    stages_.back().beta = stages[k].beta;
-    stages_.back().gamma = stages[k].gamma;
-  }
+  a_ = builder.numbered(layerOfA);
+  for (const auto& layer : layers) stages_.push_back(builder.numbered(layer));
   if (!m.scaling().is_null()) {
-    const Tpetra::Import<typename Types::LocalOrdinal, typename Types::GlobalOrdinal, typename Types::Node> import(
-        m.scaling()->getMap(), rowsOfM);
-    typename Types::Vector scaling(rowsOfM);
-    scaling.doImport(*m.scaling(), import, Tpetra::INSERT);
+    scalingImport_ = Teuchos::rcp(new Import(m.scaling()->getMap(), rowsOfM));
+    scalingHere_ = Teuchos::rcp(new Vector(rowsOfM));
     scaling_ = Zone("capstan zone scaling", rows);
-    Kokkos::deep_copy(scaling_,
-                      Kokkos::subview(scaling.getLocalViewDevice(Tpetra::Access::ReadOnly), Kokkos::ALL(), 0));
   }
   for (Zone* vector : {&s_, &u_, &v_, &w_}) *vector = Zone("capstan zone vector", rows);
+  refresh(a, m);
+}
+
+template <class Types>
+void GhostZone<Types>::refresh(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m) {
+  refreshRows(a, a_);
+  start_ = m.start();
+  for (std::size_t k = 0; k < stages_.size(); ++k) {
+    const auto& stage = m.stages()[k];
+    refreshRows(*stage.matrix, stages_[k]);
+    stages_[k].alpha = stage.alpha;
+    stages_[k].beta = stage.beta;
+    stages_[k].gamma = stage.gamma;
+  }
+  if (scalingImport_.is_null()) return;
+  scalingHere_->doImport(*m.scaling(), *scalingImport_, Tpetra::INSERT);
+  const auto here = scalingHere_->getLocalViewDevice(Tpetra::Access::ReadOnly);
+  Kokkos::deep_copy(scaling_, Kokkos::subview(here, Kokkos::ALL(), 0));
+}
+
+template <class Types>
+void GhostZone<Types>::refreshRows(const CrsMatrix& f, Rows& rows) {
+  const auto values = f.getLocalMatrixDevice().values;
+  const std::size_t own = values.extent(0);
+  Kokkos::deep_copy(Kokkos::subview(rows.values, std::make_pair(std::size_t(0), own)), values);
+  if (rows.import.is_null()) return;
+  {
+    const auto source = rows.own->getLocalViewDevice(Tpetra::Access::OverwriteAll);
+    Kokkos::deep_copy(Kokkos::subview(source, Kokkos::ALL(), 0), values);
+  }
+  rows.others->doImport(*rows.own, *rows.import, Tpetra::INSERT);
+  const auto others = rows.others->getLocalViewDevice(Tpetra::Access::ReadOnly);
+  Kokkos::deep_copy(Kokkos::subview(rows.values, std::make_pair(own, rows.values.extent(0))),
+                    Kokkos::subview(others, Kokkos::ALL(), 0));
 }
 
 template <class Types>

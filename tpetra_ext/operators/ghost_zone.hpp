@@ -5,6 +5,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <Teuchos_RCP.hpp>
+#include <Tpetra_Import_fwd.hpp>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -22,22 +23,29 @@ namespace capstan {
 /// Depth: one layer for each stage of M, and one for A. The zone grows with it, as in matrix powers
 /// [Mohiyuddin, Hoemmen, Demmel and Yelick 2009].
 ///
-/// Memory: the rows of A and of M's stages in the zone, the rank's own among them; two vectors of the zone's length.
+/// Memory: the rows of A and of M's stages in the zone, the rank's own among them; four vectors of the zone's length;
+/// for each matrix a vector of its entries, and lists of those that come from others.
 template <class Types>
 class GhostZone {
  public:
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
   using CrsMatrix = typename Types::CrsMatrix;
+  using Vector = typename Types::Vector;
+  using Import = Tpetra::Import<typename Types::LocalOrdinal, typename Types::GlobalOrdinal, typename Types::Node>;
 
-  /// With the values that A and M have now. Both are on the same map of rows, and canExchange() takes A and M's
-  /// matrices: see fits(). Collective: an import of rows for each stage, and one for A.
+  /// With the values that A and M have now. See fits(). Collective: an import of rows for each stage, and one for A.
   GhostZone(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m);
 
-  /// Whether there can be a zone: sizes and kinds only; the same on all ranks but for sizes here. Local.
+  /// Takes the values that A and M have now; their graphs are as they were. Collective: one import for each stage and
+  /// for A, of the entries of others, and one of M's scaling. No collective call.
+  void refresh(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m);
+
+  /// Whether there can be a zone: A and M are on one map of rows, canExchange() takes A and M's matrices, and their
+  /// entries can be numbered by a Scalar. The same on all ranks but for what is seen of the maps here. Local.
   static bool fits(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m);
 
-  /// Of the graphs of A and M on this rank, in which other zones differ. Local: a pass over the graphs.
+  /// Of all of A and M on this rank but the values: other zones differ in it. Local: a pass over the graphs.
   static std::uint64_t checksumOfGraphs(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m);
 
   /// A matrix with A's rows and no entries, whose columns are the zone: what communication plans are made of.
@@ -61,11 +69,15 @@ class GhostZone {
     Kokkos::View<int*, typename Types::DeviceType> columns;
     Kokkos::View<Scalar*, typename Types::DeviceType> values;
     Scalar alpha = 1, beta = 0, gamma = 0;
+    /// Where the values of others come from: by the number of an entry in the whole matrix. Null: none on any rank.
+    Teuchos::RCP<const Import> import;
+    Teuchos::RCP<Vector> own, others;
     std::size_t count() const { return begin.extent(0) - 1; }
   };
   using Zone = Kokkos::View<Scalar*, typename Types::DeviceType>;
 
   class Builder;
+  static void refreshRows(const CrsMatrix& f, Rows& rows);
 
   template <class X, class R>
   static void multiplyBy(const Rows& rows, const int* sources, int own, const X& x, const R& received, const Zone& y);
@@ -75,6 +87,8 @@ class GhostZone {
   Rows a_;
   std::vector<Rows> stages_;
   Zone scaling_;  ///< empty: the identity
+  Teuchos::RCP<const Import> scalingImport_;
+  Teuchos::RCP<Vector> scalingHere_;
   Scalar start_ = 1;
   Kokkos::View<int*, typename Types::DeviceType> sources_;
   Zone s_, u_, v_, w_;  ///< on A's rows in the zone

@@ -90,17 +90,20 @@ TEST(GhostZone, EqualsBothProductsWithTheirOwnMessages) {
   }
 }
 
-TEST(GhostZone, TakesTheValuesThatTheMatricesHaveWhenItIsMade) {
+TEST(GhostZone, TakesNewValuesWithoutACollectiveCall) {
   const Case given = casesFor(world()->getSize()).front();
   const MatrixPtr a = matrixOf(given, true);
   const auto m = preconditionerOf(a, 2, true);
-  const Zone before(*a, *m);
+  Zone zone(*a, *m);
   const std::uint64_t graphs = Zone::checksumOfGraphs(*a, *m);
   a->resumeFill();
   a->scale(2);
   a->fillComplete(a->getDomainMap(), a->getRangeMap());
   EXPECT_EQ(Zone::checksumOfGraphs(*a, *m), graphs) << "of graphs, not of values";
-  Zone zone(*a, *m);
+  EXPECT_NE(Zone::checksumOfGraphs(*a, *preconditionerOf(a, 2, false)), graphs);
+  resetMpiCalls();
+  zone.refresh(*a, *m);
+  EXPECT_EQ(mpiCalls().allreduce + mpiCalls().iallreduce + mpiCalls().otherCollectives, 0);
   const auto exchange = exchangeOf(zone);
   MultiVector ghosts(exchange->ghostMap(), 1), s(a->getRowMap(), 1), expected(a->getRowMap(), 1);
   ReductionBatch<Types> nothing(a->getRowMap()->getComm());
@@ -109,6 +112,10 @@ TEST(GhostZone, TakesTheValuesThatTheMatricesHaveWhenItIsMade) {
   zone.multiply(p, ghosts, s);
   a->apply(p, expected);
   EXPECT_EQ(entries(s), entries(expected));
+  MultiVector t(a->getRowMap(), 1), expectedT(a->getRowMap(), 1);
+  zone.precondition(t);
+  m->apply(expected, expectedT);
+  EXPECT_EQ(entries(t), entries(expectedT));
 }
 
 TEST(ExplicitPreconditioner, ComputesWhatItsStagesSay) {
