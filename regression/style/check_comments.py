@@ -7,7 +7,7 @@ Tables: every row of a table starts and ends with '|' and has as many cells as t
 nothing but an empty comment line or code follows the last row. So a formatter that joins rows is noticed.
 Citations: a key is a name and a year, or a word of docs/references.md, in brackets: [Saad and Schultz 1986], [low-sync].
 Every key used stands in docs/references.md, every key there is used, a name with a year outside brackets is no citation
-anyone can follow, and each "Source:" names a key.
+anyone can follow, and each "Source:" names a key. A file that is no part of the repository ("DESIGN") is not cited.
 
 Prints one line a violation, "file:line: what is wrong", and exits with 1 where there is one.
 """
@@ -83,6 +83,8 @@ def citation_problems(text, known, used):
                 yield number, f"the key [{key}] does not stand in docs/references.md"
         for match in DATED.finditer(KEY.sub("", paragraph)):
             yield number, f"'{match.group(0)}' is cited without brackets"
+        if re.search(r"\bDESIGN\b", paragraph):
+            yield number, "'DESIGN' is no document of this repository"
         if re.search(r"\bSource: ", paragraph) and not found:
             yield number, "'Source:' without a key of docs/references.md"
 

@@ -53,6 +53,9 @@ class CheckComments(unittest.TestCase):
     def test_a_source_without_a_key_is_found(self):
         self.assertIn("'Source:' without a key", self.problems(SOURCE + "\n/// Source: a good book.\n"))
 
+    def test_documents_that_are_not_here_are_found(self):
+        self.assertIn("'DESIGN' is no document", self.problems(SOURCE + "\n/// Source: [low-sync] (DESIGN, section 5).\n"))
+
     def test_references_that_nobody_cites_and_double_ones_are_found(self):
         self.assertIn("[low-sync] is cited nowhere", self.problems(SOURCE.replace("; [low-sync]", "")))
         self.assertIn("stands there twice", self.problems(SOURCE, REFERENCES + "| [low-sync] | again |\n"))
