@@ -65,8 +65,15 @@ class Judgement(unittest.TestCase):
     def test_what_no_oracle_solves_is_not_judged(self):
         self.assertEqual(self.missed("3000 no 1e-2", "", ""), [])
 
+    def test_the_oracle_is_compared_with_itself_on_other_ranks(self):
+        def of(ranks, preconditioner, cell):
+            return ["m", "10", preconditioner, ranks, cell, cell, cell]
+        rows = [of("1", "jacobi", "100/100/100"), of("2", "jacobi", "130/150/120"), of("1", "riluk", "10/10/10"),
+                of("2", "riluk", "90/90/90"), of("1", "none", "200/200/200"), of("2", "none", "200/210/220")]
+        self.assertIn("2 systems; at most 1.1 on 1, the largest 1.30", list(RUN.comparison(self.family, rows))[1])
+
     def test_the_comparison_counts_both_scatters(self):
-        rows = [row("100/100/100", "100/100/100", "105/100/90"), row("100/120/300", "200/200/200", "301/301/301")]
+        rows = [row("100/100/100", "100/100/100", "105/100/90"), ["n", *row("100/120/300", "200/200/200", "301/301/301")[1:]]]
         oracle, first, second = RUN.comparison(self.family, rows)
         self.assertIn("2 systems", oracle)
         self.assertIn("on 1 systems above 1.1", oracle)
