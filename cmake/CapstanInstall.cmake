@@ -38,19 +38,17 @@ endfunction()
 
 set_target_properties(capstan_trilinos PROPERTIES EXPORT_NAME trilinos)
 install(TARGETS capstan_trilinos EXPORT CapstanTargets)
-if(TARGET capstan AND TARGET capstan_static AND TARGET capstan_kernels)
-  capstan_export(capstan_kernels_host AS kernels_host)
-  capstan_export(capstan_kernels AS kernels)
-  capstan_export(capstan_topology AS topology)
-  capstan_export(capstan AS capstan)
-  capstan_export(capstan_static AS capstan_static)
-  # Of Trilinos' hundred libraries it needs few, and every process that loads it waits for those it names.
-  target_link_options(capstan PRIVATE LINKER:--as-needed)
-  # An application may call nothing in the library; the linker must keep it all the same, since it registers the solvers.
-  # One item, so that nothing comes between. CapstanConfig.cmake does the same for the installed library.
-  target_link_libraries(
-    capstan INTERFACE "$<BUILD_INTERFACE:-Wl,--push-state,--no-as-needed,\"$<TARGET_FILE:capstan>\",--pop-state>")
-endif()
+capstan_export(capstan_kernels_host AS kernels_host)
+capstan_export(capstan_kernels AS kernels)
+capstan_export(capstan_topology AS topology)
+capstan_export(capstan AS capstan)
+capstan_export(capstan_static AS capstan_static)
+# Of Trilinos' hundred libraries it needs few, and every process that loads it waits for those it names.
+target_link_options(capstan PRIVATE LINKER:--as-needed)
+# An application may call nothing in the library; the linker must keep it all the same, since it registers the solvers.
+# One item, so that nothing comes between. CapstanConfig.cmake does the same for the installed library.
+target_link_libraries(
+  capstan INTERFACE "$<BUILD_INTERFACE:-Wl,--push-state,--no-as-needed,\"$<TARGET_FILE:capstan>\",--pop-state>")
 
 install(
   EXPORT CapstanTargets

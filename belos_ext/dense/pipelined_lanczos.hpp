@@ -3,7 +3,7 @@
 /// The scalars of deep pipelined CG: Z^(l) = Q G by a Cholesky factorisation that grows column by column, and the
 /// Lanczos matrix T of A Q = Q T that follows from it.
 ///
-/// Source: [deep-pipelined-cg], algorithm 1, lines 9 to 18 (DESIGN, section 5, p(l)-CG), for an orthonormal Q.
+/// Source: [deep-pipelined-cg], algorithm 1, lines 9 to 18, for an orthonormal Q.
 ///
 /// | paper         | here               | shape   | meaning                                |
 /// |---------------|--------------------|---------|----------------------------------------|

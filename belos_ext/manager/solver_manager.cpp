@@ -5,11 +5,11 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
-#include <sstream>
 #include <stdexcept>
 
 #include "belos_ext/manager/chosen_reductions.hpp"
 #include "belos_ext/manager/exchanged_product.hpp"
+#include "belos_ext/manager/problem_checks.hpp"
 #include "belos_ext/manager/problem_key.hpp"
 #include "belos_ext/manager/right_hand_side_solvers.hpp"
 #include "belos_ext/manager/row_sum_watch.hpp"
@@ -28,7 +28,6 @@
 #include "belos_ext/support/shared_text.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
-#include "tpetra_ext/operators/same_maps.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 
 namespace capstan {
@@ -47,10 +46,6 @@ int fewestIterations(const std::vector<StopTest>& stops) {
     if (stop.iterations() > 0 && (fewest == 0 || stop.iterations() < fewest)) fewest = stop.iterations();
   }
   return fewest;
-}
-
-[[noreturn]] void misuse(const MethodTraits& method, const std::string& what) {
-  throw std::invalid_argument(method.canonical + ": " + what);
 }
 
 }  // namespace
@@ -130,54 +125,6 @@ std::string SolverManager<Types>::takeUserOptions() {
   if (!parameters_.options().flexible || problem_->getLeftPrec().is_null()) return "";
   return method_.canonical +
          ": \"Flexible Gmres\" needs right preconditioning: the problem has a left preconditioner (use setRightPrec)";
-}
-
-template <class Types>
-void SolverManager<Types>::checkProblem() const {
-  if (problem_.is_null()) misuse(method_, "solve() before setProblem()");
-  if (!problem_->isProblemSet()) misuse(method_, "the linear problem is not ready: call its setProblem() first");
-  const auto x = problem_->getLHS();
-  const auto b = problem_->getRHS();
-  if (x.is_null() || b.is_null()) misuse(method_, "the linear problem has no solution or no right-hand side vector");
-  if (x->getNumVectors() != b->getNumVectors()) {
-    std::ostringstream text;
-    text << "the solution has " << x->getNumVectors() << " columns, the right-hand side " << b->getNumVectors();
-    misuse(method_, text.str());
-  }
-  if (x->getGlobalLength() != b->getGlobalLength()) {
-    std::ostringstream text;
-    text << "the solution has " << x->getGlobalLength() << " rows, the right-hand side " << b->getGlobalLength();
-    misuse(method_, text.str());
-  }
-}
-
-template <class Types>
-void SolverManager<Types>::checkMaps() {
-  using Map = typename Types::Map;
-  const Operator& a = *problem_->getOperator();
-  const auto domain = a.getDomainMap();
-  std::vector<ComparedMap<Map>> compared{
-      {a.getRangeMap()}, {problem_->getLHS()->getMap()}, {problem_->getRHS()->getMap()}};
-  std::vector<std::string> names{"the operator's range", "the solution", "the right-hand side"};
-  const auto add = [&](const Teuchos::RCP<const Operator>& preconditioner, const std::string& which) {
-    if (preconditioner.is_null()) return;
-    compared.push_back({preconditioner->getDomainMap(), true});
-    compared.push_back({preconditioner->getRangeMap(), true});
-    names.push_back("the domain of the " + which);
-    names.push_back("the range of the " + which);
-  };
-  add(problem_->getLeftPrec(), "left preconditioner");
-  add(problem_->getRightPrec(), "right preconditioner");
-  std::vector<Teuchos::RCP<const Map>> maps{domain};
-  for (const auto& item : compared) maps.push_back(item.map);
-  if (maps == knownMaps_) return;
-  const std::size_t other = firstOtherMap(compared, *domain);
-  if (other < compared.size()) {
-    misuse(method_, names[other] + " is on another map than the operator's domain: their " +
-                        std::to_string(domain->getGlobalNumElements()) +
-                        " rows are dealt out to the ranks, or ordered there, in different ways");
-  }
-  knownMaps_ = maps;
 }
 
 template <class Types>
@@ -314,8 +261,41 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
 }
 
 template <class Types>
+void SolverManager<Types>::watchMatrix(const SolverOptions& options, Monitor<Types>& monitor) {
+  operator_->findDiagonalRows();
+  watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
+  // What a preconditioner makes may hold constants, and so do parts of a residual that is without.
+  const bool parts = method_.takes("Residual Splitting");
+  if (parts || (options.nullSpace == NullSpace::Auto && (operator_->hasLeft() || operator_->hasRight()))) {
+    watchRowSums<Types>(*problem_->getOperator(), monitor);
+  }
+}
+
+template <class Types>
+std::vector<StopTest> SolverManager<Types>::stopTests(const SolverOptions& options, Monitor<Types>& monitor) const {
+  // A recursion of b - A x is by default measured against itself, as in Belos' CG.
+  const bool native = method_.norm == RecursiveNorm::Native;
+  const ResidualScaling implicitScaling =
+      native || options.implicitScalingGiven ? options.implicitScaling : ResidualScaling::NormOfInitRes;
+  const StopCriteria criteria{options.tolerance,
+                              options.maxIterations,
+                              options.maxRestarts,
+                              implicitScaling,
+                              options.explicitScaling,
+                              options.userScale,
+                              options.explicitScalingGiven || (native && operator_->hasLeft())};
+  std::vector<StopTest> stops;
+  for (int c = 0; c < static_cast<int>(problem_->getLHS()->getNumVectors()); ++c) {
+    stops.emplace_back(criteria);
+    stops.back().setApproval([&monitor] { return monitor.approves(); });
+    stops.back().setScaleListener([&monitor, c](double scale) { monitor.setScale(c, scale); });
+  }
+  return stops;
+}
+
+template <class Types>
 Belos::ReturnType SolverManager<Types>::solve() {
-  checkProblem();
+  requireReady(method_, problem_);
   prepareOperator();  // before the facts: an earlier matrix may be gone now
   refusal_ = takeUserOptions();
   const SolverOptions options = parameters_.options();
@@ -332,40 +312,15 @@ Belos::ReturnType SolverManager<Types>::solve() {
 
   report_ = SolveReport{};
   report_.solver = method_.canonical;
-  checkMaps();
+  requireOneMap<Types>(method_, *problem_, knownMaps_);
   operator_->setTimers(timerOf("Operation Op*x"), timerOf("Operation Prec*x"));
-  const std::size_t rightHandSides = problem_->getLHS()->getNumVectors();
-  std::vector<int> indices(rightHandSides);
+  std::vector<int> indices(problem_->getLHS()->getNumVectors());
   std::iota(indices.begin(), indices.end(), 0);
   problem_->setLSIndex(indices);
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
-  if (method_.needsSymmetric) {
-    operator_->findDiagonalRows();
-    watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
-    // What a preconditioner makes may hold constants, and so do parts of a residual that is without.
-    const bool parts = method_.takes("Residual Splitting");
-    if (parts || (options.nullSpace == NullSpace::Auto && (operator_->hasLeft() || operator_->hasRight()))) {
-      watchRowSums<Types>(*problem_->getOperator(), monitor);
-    }
-  }
-  // A recursion of b - A x is by default measured against itself, as in Belos' CG.
-  const bool native = method_.norm == RecursiveNorm::Native;
-  const ResidualScaling implicitScaling =
-      native || options.implicitScalingGiven ? options.implicitScaling : ResidualScaling::NormOfInitRes;
-  StopCriteria criteria{options.tolerance,
-                        options.maxIterations,
-                        options.maxRestarts,
-                        implicitScaling,
-                        options.explicitScaling,
-                        options.userScale,
-                        options.explicitScalingGiven || (native && operator_->hasLeft())};
-  std::vector<StopTest> stops;
-  for (int c : indices) {
-    stops.emplace_back(criteria);
-    stops.back().setApproval([&monitor] { return monitor.approves(); });
-    stops.back().setScaleListener([&monitor, c](double scale) { monitor.setScale(c, scale); });
-  }
+  if (method_.needsSymmetric) watchMatrix(options, monitor);
+  std::vector<StopTest> stops = stopTests(options, monitor);
   const SolveProgress progress(options, method_, *problem_->getLHS()->getMap()->getComm());
   try {
     checkParameters();

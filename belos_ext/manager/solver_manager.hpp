@@ -96,11 +96,6 @@ class SolverManager final
   /// reduction of the solve, and then all throw alike. Collective where the user's options ask for the symmetry of the
   /// matrix, else local.
   std::string takeUserOptions();
-  /// Throws where the problem is not set, or its sizes do not fit. Local; the same on all ranks that have set it alike.
-  void checkProblem() const;
-  /// Throws, on all ranks alike, where the problem's vectors or preconditioners are on other maps than the operator's.
-  /// Collective where it has not seen the maps before and they are different objects.
-  void checkMaps();
   /// Throws where ranks have different parameters, or one refuses them, before a solve whose first messages depend on
   /// them. Collective.
   void checkParameters();
@@ -117,6 +112,11 @@ class SolverManager final
   bool takesGuesses(const StopCriteria& criteria);
   /// The outcome of a problem without right-hand sides.
   Belos::ReturnType nothingToSolve(const SolverOptions& options);
+  /// Looks for what symmetric methods have to know of the matrix, once for each; what the ranks find travels in the
+  /// first reduction of the solve. Local.
+  void watchMatrix(const SolverOptions& options, Monitor<Types>& monitor);
+  /// One for each right-hand side. Local.
+  std::vector<StopTest> stopTests(const SolverOptions& options, Monitor<Types>& monitor) const;
   void solveRightHandSides(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);
   void fillReport(const std::vector<StopTest>& stops, const SolverOptions& options);
 
@@ -129,10 +129,10 @@ class SolverManager final
   ComboType comboType_;
   SolveReport report_;
   bool lossOfAccuracy_ = false;
-  bool parametersAreAlike_ = false;  ///< on all ranks, as far as is known
-  std::string knownFor_;             ///< the solve for which that is known
-  std::vector<Teuchos::RCP<const typename Types::Map>> knownMaps_;
-  std::string refusal_;  ///< why this rank refuses the solve, or empty
+  bool parametersAreAlike_ = false;                                 ///< on all ranks, as far as is known
+  std::string knownFor_;                                            ///< the solve for which that is known
+  std::vector<Teuchos::RCP<const typename Types::Map>> knownMaps_;  ///< found to be alike
+  std::string refusal_;                                             ///< why this rank refuses the solve, or empty
 
   std::unique_ptr<PreconditionedOperator<Types>> operator_;
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;

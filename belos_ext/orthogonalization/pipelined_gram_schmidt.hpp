@@ -162,7 +162,8 @@ class PipelinedGramSchmidt {
   /// Vectors first .. first + count - 1 of Q from those of Z, at once.
   void orthonormalize(LinearSystem<Types>& system, Basis& basis, Basis& ahead, int first, int count) {
     const auto panel = basis.columns(first, first + count);
-    Tpetra::deep_copy(*panel, *ahead.columns(first, first + count));
+    // Without the fence of Tpetra::deep_copy.
+    for (int c = first; c < first + count; ++c) system.kernels().scale(Scalar(1), ahead[c], basis[c]);
     system.kernels().orthonormalize(basis.columns(0, first).get(), nullptr, Matrix(), *panel,
                                     recurrence_.above(first, count), recurrence_.within(first, count));
   }

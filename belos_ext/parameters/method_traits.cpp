@@ -102,7 +102,7 @@ using CostCells = std::array<std::string, 8>;
 CostCells costCells(const MethodTraits& row) {
   const Cost cost = row.cost(SolverOptions(), true);
   return {row.canonical,
-          shortNumber(cost.reductions),
+          withM(row, &Cost::reductions),
           row.pipelined ? "yes" : "no",
           shortNumber(cost.operators),
           shortNumber(cost.preconditioners),
@@ -126,11 +126,11 @@ std::string costTableMarkdown() {
 }
 
 std::string costTableText() {
-  std::string table = fmt::format("{:<30} {:>11} {:>6} {:>3} {:>3} {:>17} {:>17} {:>19}\n", "an iteration of",
+  std::string table = fmt::format("{:<30} {:>12} {:>6} {:>3} {:>3} {:>17} {:>17} {:>19}\n", "an iteration of",
                                   "all-reduces", "hidden", "A", "M", "vectors", "flops a row", "bytes a row");
   for (const MethodTraits& row : methods()) {
     const auto [solver, reductions, hidden, a, m, vectors, flops, bytes] = costCells(row);
-    table += fmt::format("{:<30} {:>11} {:>6} {:>3} {:>3} {:>17} {:>17} {:>19}\n", solver, reductions, hidden, a, m,
+    table += fmt::format("{:<30} {:>12} {:>6} {:>3} {:>3} {:>17} {:>17} {:>19}\n", solver, reductions, hidden, a, m,
                          vectors, flops, bytes);
   }
   return table;

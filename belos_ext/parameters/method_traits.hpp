@@ -25,8 +25,8 @@ enum class RecursiveNorm {
 /// The cost of one iteration in steady state. Declared beside each solver; tests count what can be counted.
 struct Cost {
   double reductions;       ///< all-reduces; a method that needs 1 every s iterations says 1.0 / s
-  double operators;        ///< applications of A
-  double preconditioners;  ///< applications of M^{-1}
+  double operators;        ///< applications of A; one to a block of directions counts once
+  double preconditioners;  ///< applications of M^{-1}, likewise
   double vectors;          ///< n-vectors of storage beyond b and x
   double flops;            ///< for each row, without those of A and M; restarted methods: on the average of a cycle
   double bytes;            ///< read and written for each row, in double precision, without those of A and M

@@ -228,7 +228,8 @@ usage: ./capstan test [--sanitize] [arguments of ctest]
        ./capstan test --openmp [arguments of ctest]
        ./capstan test --soak MINUTES [--ranks N] [arguments of the soak]
 
-Builds everything and runs all tests; the results are also in build/test-results.xml (JUnit). The exit status is ctest's.
+Builds everything and runs all tests, one at a time, as many start several ranks themselves (-j N runs more at once); the
+results are also in build/test-results.xml (JUnit). The exit status is ctest's.
 Where packages are not installed for it (elsewhere than on Debian, or with CAPSTAN_INSTALL=off), tests that lack one are
 skipped, and named with their reasons at the end.
   --sanitize   the unit tests and those inside other programs (deck, plugin, OpenFOAM) with the address and
@@ -266,7 +267,9 @@ command_test() {
   build_targets "$build_dir" "${targets[@]}"
   export_run_environment
   [[ ! -t 1 ]] || progress=(--progress)
-  local run=(ctest --test-dir "$build_dir" --output-on-failure --no-tests=error "${progress[@]}" -j "$(nproc)"
+  # One test at a time, unless the arguments or CTEST_PARALLEL_LEVEL say otherwise: scripts that start ranks of their own
+  # count as one processor, and ranks that share a core wait for one another until their test runs out of time.
+  local run=(ctest --test-dir "$build_dir" --output-on-failure --no-tests=error "${progress[@]}"
     --output-junit "$build_dir/test-results.xml" "${selection[@]}" "$@")
   # See cmake/when_installed.py.
   if installs_packages; then

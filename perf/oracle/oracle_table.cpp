@@ -4,7 +4,7 @@
 ///
 /// A cell is the count of iterations where the solver says that it converged and the residual computed here agrees;
 /// else the count, what became of the solve, and that residual: "900 stagnation 3.1e-07". Empty: not asked, since no
-/// oracle converged.
+/// oracle converged. With several right-hand sides a cell has a part for each, in their order: "118/121/119".
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -14,6 +14,7 @@
 #include <BelosTpetraAdapter.hpp>
 #include <CLI/CLI.hpp>
 #include <Tpetra_CrsMatrix.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -39,7 +40,7 @@ struct Arguments {
   std::vector<std::string> matrices, preconditioners = {"none"}, oracles, solvers, known;
   std::string side = "right", common;
   double tolerance = 1e-8;
-  int maxIterations = 3000;
+  int maxIterations = 3000, seeds = 1;
 };
 
 /// A solver as given on the command line: its name, then parameters as YAML: "CAPSTAN CG PIPELINE: {Pipeline Depth:
@@ -81,7 +82,7 @@ double norm(const MultiVector& v) {
 
 struct System {
   Teuchos::RCP<Matrix> A;
-  Teuchos::RCP<MultiVector> b;
+  std::vector<Teuchos::RCP<MultiVector>> b;  ///< one for each seed
   Teuchos::RCP<deck::Operator> preconditioner;
 };
 
@@ -93,18 +94,19 @@ struct Cell {
 
 std::string plain(std::string text) {
   text = text.substr(0, text.find('\n')).substr(0, 80);
-  for (char& c : text) c = c == ',' || c == '"' ? ';' : c;
+  for (char& c : text) c = c == ',' || c == '/' || c == '"' ? ';' : c;
   return text;
 }
 
-Cell solve(const Arguments& arguments, const Contestant& wanted, const System& system) {
+Cell solve(const Arguments& arguments, const Contestant& wanted, const System& system,
+           const Teuchos::RCP<const MultiVector>& b) {
   const auto parameters = Teuchos::rcp(new Teuchos::ParameterList);
   parameters->set("Convergence Tolerance", arguments.tolerance);
   parameters->set("Maximum Iterations", arguments.maxIterations);
   enter(YAML::Load(arguments.common), *parameters);
   enter(wanted.parameters, *parameters);
   const auto x = Teuchos::rcp(new MultiVector(system.A->getDomainMap(), 1));
-  const auto problem = Teuchos::rcp(new Problem(system.A, x, system.b));
+  const auto problem = Teuchos::rcp(new Problem(system.A, x, b));
   problem->setLabel(wanted.name);
   if (!system.preconditioner.is_null()) {
     arguments.side == "left" ? problem->setLeftPrec(system.preconditioner)
@@ -115,9 +117,9 @@ Cell solve(const Arguments& arguments, const Contestant& wanted, const System& s
     const auto manager = Factory().create(wanted.name, parameters);
     manager->setProblem(problem);
     const bool claimed = manager->solve() == Belos::Converged;
-    MultiVector r(*system.b, Teuchos::Copy);
+    MultiVector r(*b, Teuchos::Copy);
     system.A->apply(*x, r, Teuchos::NO_TRANS, -1.0, 1.0);
-    const double relative = norm(r) / norm(*system.b);
+    const double relative = norm(r) / norm(*b);
     const int iterations = manager->getNumIters();
     if (claimed && relative <= agreement * arguments.tolerance) return {true, fmt::format("{}", iterations)};
     const auto* own = dynamic_cast<const capstan::ReportingSolver*>(manager.get());
@@ -127,6 +129,30 @@ Cell solve(const Arguments& arguments, const Contestant& wanted, const System& s
   } catch (const std::exception& error) {
     return {false, "failed: " + plain(error.what())};
   }
+}
+
+/// The cell of an oracle, all right-hand sides; notes which of them it solves.
+std::string oracleCell(const Arguments& arguments, const std::string& wanted, const System& system,
+                       std::vector<bool>& solvable) {
+  std::string text;
+  for (std::size_t k = 0; k < system.b.size(); ++k) {
+    const Cell cell = solve(arguments, contestant(wanted), system, system.b[k]);
+    solvable[k] = solvable[k] || cell.converged;
+    text += (k == 0 ? "" : "/") + cell.text;
+  }
+  return text;
+}
+
+/// The cell of a solver that is judged, of the right-hand sides that an oracle solves.
+std::string judgedCell(const Arguments& arguments, const std::string& wanted, const System& system,
+                       const std::vector<bool>& solvable) {
+  if (std::none_of(solvable.begin(), solvable.end(), [](bool yes) { return yes; })) return "";
+  std::string text;
+  for (std::size_t k = 0; k < system.b.size(); ++k) {
+    if (k > 0) text += '/';
+    if (solvable[k]) text += solve(arguments, contestant(wanted), system, system.b[k]).text;
+  }
+  return text;
 }
 
 /// What is known of the oracles: "matrix,preconditioner,oracle,cell".
@@ -146,13 +172,15 @@ void measure(const Arguments& arguments, const std::string& file, bool talks) {
   System system;
   system.A = deck::readMatrix(file, Tpetra::getDefaultComm());
   MultiVector solution(system.A->getDomainMap(), 1);
-  deck::fillRandom(solution, 1);
-  system.b = Teuchos::rcp(new MultiVector(system.A->getRangeMap(), 1));
-  system.A->apply(solution, *system.b);
+  for (int seed = 1; seed <= arguments.seeds; ++seed) {
+    deck::fillRandom(solution, seed);
+    system.b.push_back(Teuchos::rcp(new MultiVector(system.A->getRangeMap(), 1)));
+    system.A->apply(solution, *system.b.back());
+  }
   for (const std::string& preconditioner : arguments.preconditioners) {
     std::string line =
         fmt::format("{},{},{},{}", name, system.A->getGlobalNumRows(), preconditioner, system.A->getComm()->getSize());
-    bool solvable = false;
+    std::vector<bool> solvable(system.b.size(), false);
     try {
       deck::PreconditionerOptions options;
       options.name = preconditioner;
@@ -161,18 +189,18 @@ void measure(const Arguments& arguments, const std::string& file, bool talks) {
       system.preconditioner = built.op();
       for (const std::string& oracle : arguments.oracles) {
         const auto before = known.find(name + "," + preconditioner + "," + oracle);
-        const Cell cell =
-            before == known.end()
-                ? solve(arguments, contestant(oracle), system)
-                : Cell{before->second.find_first_not_of("0123456789") == std::string::npos, before->second};
-        solvable = solvable || cell.converged;
-        line += "," + cell.text;
+        if (before == known.end()) {
+          line += "," + oracleCell(arguments, oracle, system, solvable);
+          continue;
+        }
+        solvable[0] = solvable[0] || before->second.find_first_not_of("0123456789") == std::string::npos;
+        line += "," + before->second;
       }
     } catch (const deck::PreconditionerError& error) {
       for (std::size_t i = 0; i < arguments.oracles.size(); ++i) line += ",failed: " + plain(error.what());
     }
     for (const std::string& solver : arguments.solvers) {
-      line += "," + (solvable ? solve(arguments, contestant(solver), system).text : std::string());
+      line += "," + judgedCell(arguments, solver, system, solvable);
     }
     if (talks) fmt::print("ROW {}\n", line);
     std::fflush(stdout);
@@ -194,6 +222,9 @@ int run(int argc, char** argv, bool talks) {
   app.add_option("--side", arguments.side, "of the preconditioner")->check(CLI::IsMember({"left", "right"}));
   app.add_option("--tolerance", arguments.tolerance, "of || b - A x || / || b ||");
   app.add_option("--max-iterations", arguments.maxIterations, "of every solve");
+  app.add_option("--seeds", arguments.seeds, "right-hand sides: A times so many random vectors")
+      ->check(CLI::Range(1, 100));
+  app.get_option("--known")->excludes("--seeds");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

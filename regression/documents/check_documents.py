@@ -7,6 +7,8 @@ usage: check_documents.py <root of the source tree> <folder of the build>
 - Every file of docs/ can be reached from README.md.
 - Every command in a block ```sh of README.md and docs/ stands in commands.txt beside this script, with a test of this build
   that runs it or with "elsewhere: reason"; and commands.txt holds no other.
+- What stands between backticks, but for CHANGELOG.md: files and folders of the source tree are there, and so are commands of
+  `./capstan` and what `./capstan bench` measures.
 - Every reason that a solve may end with stands in the table of docs/troubleshooting.md, and no other.
 
 Prints one line a violation and exits with 1 where there is one.
@@ -54,6 +56,27 @@ def link_problems(root, path):
             yield f"{here}: the link '{target}' leads to no file"
         elif anchor and anchor not in anchors(file):
             yield f"{here}: the link '{target}' leads to no heading"
+
+
+def mention_problems(root, path):
+    """Files and commands that are named in the text, between backticks."""
+    here = path.relative_to(root)
+    folders = {entry.name for entry in root.iterdir() if entry.is_dir()} - NOT_SEARCHED
+    launcher = root / "capstan"
+    listed = re.search(r"^commands=\((.*)\)$", launcher.read_text(encoding="utf-8"), re.MULTILINE) if launcher.is_file() else None
+    commands = set(listed.group(1).split()) if listed else set()
+    for span in re.findall(r"`([^`]+)`", without_code(path.read_text(encoding="utf-8"))):
+        words = span.split()
+        first, slash, _ = words[0].partition("/") if words else ("", "", "")
+        if slash and first in folders and not any(root.glob(words[0])):
+            yield f"{here}: '{words[0]}' is no file and no folder"
+        if words[:1] != ["./capstan"] or len(words) < 2:
+            continue
+        if not words[1].startswith("-") and words[1] not in commands:
+            yield f"{here}: './capstan {words[1]}' is no command of the launcher"
+        if words[1] == "bench" and len(words) > 2 and re.fullmatch(r"\w+", words[2]):
+            if not (root / f"perf/campaigns/{words[2]}.yaml").is_file() and not (root / "perf" / words[2]).is_dir():
+                yield f"{here}: './capstan bench {words[2]}' measures nothing"
 
 
 def unreachable(root):
@@ -121,6 +144,7 @@ def main():
     tests = tests_of(sys.argv[2])
     found = documents(root)
     problems = [problem for path in found for problem in link_problems(root, path)]
+    problems += [problem for path in found if path.name != "CHANGELOG.md" for problem in mention_problems(root, path)]
     problems += [*unreachable(root), *reason_problems(root)]
     problems += command_problems(root, pathlib.Path(__file__).resolve().parent / "commands.txt", tests)
     if not tests:

@@ -16,6 +16,8 @@ FILES = {
     "docs/a.md": "# A b, c\n[up](../README.md#t) [t](troubleshooting.md) [here](#a-b-c)\n```cpp\nx[0](1);\n```\n",
     "docs/troubleshooting.md": "| Reason | To do |\n|---|---|\n| converged | |\n\n## Questions\n| other | |\n",
     "belos_ext/convergence/stop_reason.cpp": 'case StopReason::A:\n return "converged";\ncase StopReason::B:\n return "not started";\n',
+    "capstan": "#!/bin/sh\ncommands=(test bench)\n",
+    "perf/campaigns/default.yaml": "",
     "commands.txt": "# head\n./capstan test = launcher\n",
 }
 
@@ -29,6 +31,7 @@ class CheckDocuments(unittest.TestCase):
                 (root / name).parent.mkdir(exist_ok=True, parents=True)
                 (root / name).write_text(changes.get(name.rpartition(".")[0].replace("/", "__"), text), encoding="utf-8")
             found = [problem for path in check.documents(root) for problem in check.link_problems(root, path)]
+            found += [problem for path in check.documents(root) for problem in check.mention_problems(root, path)]
             found += [*check.unreachable(root), *check.reason_problems(root)]
             return found + [*check.command_problems(root, root / "commands.txt", ["launcher", "decks.np2"])]
 
@@ -39,6 +42,13 @@ class CheckDocuments(unittest.TestCase):
         found = self.problems(docs__a="# A\n[t](troubleshooting.md) [x](b.md) [y](../README.md#u)\n")
         self.assertEqual(found, ["docs/a.md: the link 'b.md' leads to no file",
                                  "docs/a.md: the link '../README.md#u' leads to no heading"])
+
+    def test_files_and_commands_in_the_text_are_there(self):
+        text = FILES["docs/a.md"] + "`docs/{}` `./capstan {} -R x` `./capstan bench {} --repeat 2` `./capstan --version` `n / x`\n"
+        self.assertEqual(self.problems(docs__a=text.format("*.md", "test", "default")), [])
+        self.assertEqual(self.problems(docs__a=text.format("b.md", "tests", "all")), [
+            "docs/a.md: 'docs/b.md' is no file and no folder", "docs/a.md: './capstan tests' is no command of the launcher",
+            "docs/a.md: './capstan bench all' measures nothing"])
 
     def test_documents_that_nothing_links_to_are_found(self):
         self.assertEqual(self.problems(docs__a="# A\n"), ["docs/troubleshooting.md: no link leads here from README.md"])

@@ -197,6 +197,15 @@ class Launcher(LauncherCase):
         self.assertIn(f"--output-junit {self.root}/build/test-results.xml", call)
         self.assertTrue(call.endswith("-R gmres s"), call)
 
+    def test_tests_run_one_at_a_time_unless_told_otherwise(self):
+        self.install_everything()
+        for words in ((), ("-j", "3")):
+            self.assertEqual(self.capstan("test", *words)[0], 0)
+        first, second = self.called("ctest")
+        self.assertNotIn(" -j", first)
+        self.assertEqual(second.count(" -j"), 1)
+        self.assertTrue(second.endswith(" -j 3"), second)
+
     def test_test_installs_what_single_tests_need(self):
         status, _, errors = self.capstan("test")
         self.assertEqual(status, 0, errors)

@@ -87,6 +87,10 @@ class Methods(unittest.TestCase):
         for field in ("p", "U"):
             self.assertLess(foam.field_difference(case, self.reference, field, RANKS), AGREEMENT, field)
 
+    def test_no_method_is_left_out(self):
+        rows = (foam.ROOT / "belos_ext/registry/methods.cpp").read_text(encoding="utf-8")
+        self.assertEqual(set(re.findall(r'"(capstan_[a-z_]+)"', rows)), set(METHODS))
+
 
 def add_tests():
     for method in METHODS:

@@ -7,7 +7,8 @@ Tables: every row of a table starts and ends with '|' and has as many cells as t
 nothing but an empty comment line or code follows the last row. So a formatter that joins rows is noticed.
 Citations: a key is a name and a year, or a word of docs/references.md, in brackets: [Saad and Schultz 1986], [low-sync].
 Every key used stands in docs/references.md, every key there is used, a name with a year outside brackets is no citation
-anyone can follow, and each "Source:" names a key.
+anyone can follow, and each "Source:" names a key. A file that is no part of the repository ("DESIGN") is not cited,
+and a source file that is named in a comment is there.
 
 Prints one line a violation, "file:line: what is wrong", and exits with 1 where there is one.
 """
@@ -22,6 +23,8 @@ COMMENT = re.compile(r"^\s*//+!?<? ?(.*)$")
 ROW = re.compile(r"^\|\s.*|^\|-")
 NAME = r"(?:(?:van|der|den|de) )*(?:O')?[A-Z][a-z]\w*"
 DATED = re.compile(rf"{NAME}(?:(?:, | and |, and ){NAME})* (?:19|20)\d\d\b")
+# A file of ours, by its last part; those of Trilinos begin with a capital letter.
+SOURCE = re.compile(r"(?:[\w.-]+/)*\b([a-z]\w*\.(?:hpp|cpp|H|C))\b")
 KEY = re.compile(rf"\[((?:{NAME}(?:(?:, | and ){NAME})* (?:19|20)\d\d)|[a-z]+(?:-[a-z]+)+)\]")
 
 
@@ -74,6 +77,13 @@ def paragraphs(text):
             words = []
 
 
+def file_problems(text, names):
+    for number, line in comments(text):
+        for match in SOURCE.finditer(line or ""):
+            if match.group(1) not in names:
+                yield number, f"there is no source file '{match.group(0)}'"
+
+
 def citation_problems(text, known, used):
     for number, paragraph in paragraphs(text):
         found = [match.group(1) for match in KEY.finditer(paragraph)]
@@ -83,6 +93,8 @@ def citation_problems(text, known, used):
                 yield number, f"the key [{key}] does not stand in docs/references.md"
         for match in DATED.finditer(KEY.sub("", paragraph)):
             yield number, f"'{match.group(0)}' is cited without brackets"
+        if re.search(r"\bDESIGN\b", paragraph):
+            yield number, "'DESIGN' is no document of this repository"
         if re.search(r"\bSource: ", paragraph) and not found:
             yield number, "'Source:' without a key of docs/references.md"
 
@@ -91,6 +103,7 @@ def main():
     root = pathlib.Path(sys.argv[1])
     references = (root / "docs/references.md").read_text(encoding="utf-8")
     known = re.findall(r"^\| \[([^\]]+)\] \|", references, re.MULTILINE)
+    names = {path.name for folder in FOLDERS for path in (root / folder).rglob("*") if path.suffix in SUFFIXES}
     used, problems, files = set(), [], 0
     for folder in sys.argv[2:] or FOLDERS:
         for path in sorted((root / folder).rglob("*")):
@@ -98,7 +111,8 @@ def main():
                 continue
             files += 1
             text = path.read_text(encoding="utf-8")
-            for number, problem in [*table_problems(text), *citation_problems(text, set(known), used)]:
+            for number, problem in [*table_problems(text), *file_problems(text, names),
+                                    *citation_problems(text, set(known), used)]:
                 problems.append(f"{path.relative_to(root)}:{number}: {problem}")
     problems += [f"docs/references.md: [{key}] is cited nowhere" for key in known if key not in used]
     problems += [f"docs/references.md: [{key}] stands there twice" for key in sorted(set(known)) if known.count(key) > 1]

@@ -53,6 +53,14 @@ class CheckComments(unittest.TestCase):
     def test_a_source_without_a_key_is_found(self):
         self.assertIn("'Source:' without a key", self.problems(SOURCE + "\n/// Source: a good book.\n"))
 
+    def test_documents_that_are_not_here_are_found(self):
+        self.assertIn("'DESIGN' is no document", self.problems(SOURCE + "\n/// Source: [low-sync] (DESIGN, section 5).\n"))
+
+    def test_source_files_that_are_not_there_are_found(self):
+        text = SOURCE + "/// See b/{}.hpp; <Tpetra_Map.hpp>.\n"
+        self.assertEqual(self.problems(text.format("a")), "1 files, 2 references\n")
+        self.assertIn("there is no source file 'b/c.hpp'", self.problems(text.format("c")))
+
     def test_references_that_nobody_cites_and_double_ones_are_found(self):
         self.assertIn("[low-sync] is cited nowhere", self.problems(SOURCE.replace("; [low-sync]", "")))
         self.assertIn("stands there twice", self.problems(SOURCE, REFERENCES + "| [low-sync] | again |\n"))

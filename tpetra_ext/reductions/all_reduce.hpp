@@ -3,10 +3,10 @@
 /// \file
 /// A sum over the ranks of a Teuchos communicator, in place, blocking or nonblocking.
 ///
-/// All sums of the solvers' inner products and norms go through it, except those inside Tpetra's TSQR. Measurements
-/// (reduction_time.hpp), checks of input and what Trilinos does on its own call MPI themselves. On a serial
-/// communicator, on one rank, and where Trilinos has no MPI, the same calls complete locally and no MPI function is
-/// called.
+/// All sums of the solvers' inner products and norms go through it, except those that carry entries of vectors
+/// (topology/exchange/embedded_exchange.hpp) and those inside Tpetra's TSQR. Measurements (reduction_time.hpp), checks
+/// of input and what Trilinos does on its own call MPI themselves. On a serial communicator, on one rank, and where
+/// Trilinos has no MPI, the same calls complete locally and no MPI function is called.
 
 #include <Teuchos_RCP.hpp>
 #include <memory>

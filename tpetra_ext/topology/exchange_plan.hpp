@@ -71,8 +71,8 @@ RankPlan assemble(Strategy strategy, const NodeMap& map, int rank, const RankPat
                   const std::vector<Crossing>& leaving, const std::vector<Crossing>& arriving,
                   const std::vector<Delivery>& deliveries);
 
-/// The plans of all ranks, made by this process alone: for studies and tests. planOnRank() in
-/// exchange/distributed_plan.hpp makes the same on the ranks of a job. Throws std::invalid_argument for invalid
+/// The plans of all ranks, made by this process alone: for studies and tests. DistributedPattern
+/// (exchange/distributed_pattern.hpp) makes the same on the ranks of a job. Throws std::invalid_argument for invalid
 /// options and for a node map of another number of ranks. Local.
 std::vector<RankPlan> plansOf(const PlanOptions& options, const NodeMap& map, const ExchangePattern& pattern);
 

@@ -2,6 +2,7 @@
 """Every method of Capstan through a deck, and the parameters of the pipelined ones. Arguments: see solve_case.py."""
 
 import json
+import re
 import sys
 
 import solve_case as case
@@ -40,6 +41,11 @@ METHOD_ENTRY = """
 
 
 class Methods(SolveCase):
+    def test_no_method_is_left_out(self):
+        listed = self.run_solve("list", "--markdown").stdout
+        rows = re.findall(r"^\| `(CAPSTAN [^`]+)` \| `(capstan_\w+)` \|", listed, re.MULTILINE)
+        self.assertEqual({alias: name for name, alias in rows}, METHODS)
+
     def test_every_method_with_every_kind_of_preconditioner(self):
         """All of Capstan's methods by name: counted reductions tell that the method named is the one that ran."""
         nonblocking = {"capstan_pipelined_gmres": 1, "capstan_pipelined_sstep_gmres": 1 / 5, "capstan_pipelined_cg": 1,

@@ -12,9 +12,9 @@
 /// | fused    | 1, of 2 t^2 + 2 s + 1           | t  | t  | 4 t                    | orthomin.hpp |
 ///
 /// s = t (t + 1) / 2: of symmetric products one half is sent. With a preconditioner: s numbers more in orthodir's
-/// second message; s + t more, and 2 t vectors, in fused. One
-/// vector more for residuals that are computed, one for a guess that is not zero, t with a left and a right
-/// preconditioner, t that the product of a Tpetra::CrsMatrix packs. Overlap: none.
+/// second message; s + t more, and 2 t vectors, in fused. One vector more for residuals that are computed, one for a
+/// guess that is not zero, t with a left and a right preconditioner, t that the product of a Tpetra::CrsMatrix packs.
+/// Overlap: none.
 ///
 /// A solve of n iterations takes n + 2 products (the first and the last residual among them) and n applications of M,
 /// orthodir and fused n + 1; 2 reductions beyond those of the iterations, 1 more with "Enlarging Factor" auto. The

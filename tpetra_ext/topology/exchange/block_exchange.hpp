@@ -3,45 +3,24 @@
 /// \file
 /// Executes a communication plan with MPI on Kokkos views.
 
-#include <mpi.h>
-
 #include <Kokkos_Core.hpp>
-#include <array>
 #include <cstddef>
 #include <initializer_list>
-#include <map>
 #include <memory>
-#include <vector>
 
 #include "tpetra_ext/topology/exchange/channel.hpp"
+#include "tpetra_ext/topology/exchange/exchange_messages.hpp"
 #include "tpetra_ext/topology/exchange_plan.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan::topology {
 
-/// What this process has sent by exchanges so far, counted where MPI is called. Local.
-struct ExchangeCounters {
-  long messages = 0;
-  long bytes = 0;
-  long networkMessages = 0;  ///< of these, between nodes
-  long networkBytes = 0;
-  long exchanges = 0;
-  long columns = 0;  ///< of all exchanges together
-};
-/// Of all exchanges.
-ExchangeCounters& exchangeCounters();
-
-/// How the messages of an exchange travel.
-enum class Carrier {
-  Requests,      ///< a persistent request for each
-  Neighbourhood  ///< all in one MPI_Ineighbor_alltoallv, persistent where MPI has that (MPI-4)
-};
-
 /// Brings every rank the entries of a block of vectors that it needs, as a plan says.
 ///
 /// Between start() and finish() the network's messages are under way, and the caller does work that needs none of them.
-/// Messages are persistent requests, set up when a number of columns is seen first; from then on nothing is allocated.
-/// Where the device's memory is not the host's, messages go through copies on the host.
+/// What is sent is packed by a kernel, and what has come unpacked by another. Requests and buffers are set up when a
+/// number of columns is seen first; from then on nothing is allocated. Where the device's memory is not the host's,
+/// messages go through copies on the host.
 ///
 /// start() and finish() are collective, in the same order for all exchanges of a communicator. Several exchanges may be
 /// in flight together, each once. Not for use by two threads at once. After an error of MPI, which is thrown as
@@ -89,33 +68,17 @@ class BlockExchange {
   const RankPlan& plan() const { return *plan_; }
 
   /// What this exchange alone has sent. Local.
-  const ExchangeCounters& counters() const { return counters_; }
+  const ExchangeCounters& counters() const { return messages_.counters(); }
 
  private:
   using Buffer = Kokkos::View<Scalar*, Device>;
   using HostBuffer = typename Buffer::HostMirror;
   using Slots = Kokkos::View<Slot*, Device>;
-  using Requests = std::vector<MPI_Request>;
 
-  /// Persistent requests for one number of columns, by step.
-  struct Width {
-    std::array<Requests, 4> sends, receives;
-    std::array<long, 4> bytes{};
-    std::vector<int> sendCounts, sendBegins, receiveCounts, receiveBegins;  // of a neighbourhood
-    MPI_Request all = MPI_REQUEST_NULL;                                     // its messages
-  };
-
-  Width& widthFor(std::size_t columns);
-  void makeRequests(Width& width, int columns);
-  void makeNeighbourhood();
-  void makeCounts(Width& width, int columns);
-  void startNeighbourhood(const Own& own);
-  void count(Step step, long messages);
-  void freeRequests();
   void makeRoom(std::size_t columns);
   bool pack(Step step, const Own& own);
   void packAndSend(std::initializer_list<Step> steps, const Own& own);
-  void send(Step step);
+  void packTogether(const Own& own);
   void receive(Step step);
   void startMessages(const Own& own);
   void passOn();
@@ -124,24 +87,19 @@ class BlockExchange {
   void guarded(const Work& work);
   const StepMessages& at(Step step) const { return plan_->at(step); }
 
-  std::shared_ptr<Channel> channel_;
   std::shared_ptr<const RankPlan> plan_;
-  int tag_ = 0;
-  MPI_Comm graph_ = MPI_COMM_NULL;  // of the neighbourhood; null: by requests
-  Slots sendSlots_, needed_;
-  std::array<std::size_t, 5> sendBegin_{};  // where a step's part begins in the sends of all, and the end
-  std::size_t room_ = 0;                    // columns that the buffers hold
+  ExchangeMessages<Scalar> messages_;
+  Slots sendSlots_, needed_;  // of all steps
+  std::size_t room_ = 0;      // columns that the buffers hold
   Buffer outgoing_, staging_;
   HostBuffer hostOutgoing_, hostStaging_;
-  std::map<std::size_t, Width> widths_;
   Buffer receivedData_;
   Received received_;
   std::size_t columns_ = 0;  // of the exchange in flight
-  Width* inFlight_ = nullptr;
+  bool inFlight_ = false;
   bool passedOn_ = false;  // what came over the network
   bool sent_ = false;      // what goes over it, as far as advance() knows
   bool failed_ = false;
-  ExchangeCounters counters_;
 };
 
 }  // namespace capstan::topology

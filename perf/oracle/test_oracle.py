@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Tests of perf/oracle/run: how it reads cells, judges, and passes options on. A shell script stands in for oracle_table.
+
+usage: test_oracle.py
+"""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import pathlib
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def load():
+    loader = importlib.machinery.SourceFileLoader("oracle_run", str(HERE / "run"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("oracle_run", loader))
+    loader.exec_module(module)
+    return module
+
+
+RUN = load()
+
+
+def row(*cells):
+    return ["m", "10", "none", "2", *cells]
+
+
+class Cells(unittest.TestCase):
+    def test_a_single_count_is_itself(self):
+        self.assertEqual(RUN.iterations("118"), 118)
+        for cell in ("", "900 stagnation 3.1e-07", "failed: no diagonal"):
+            self.assertIsNone(RUN.iterations(cell))
+
+    def test_several_counts_are_their_median(self):
+        self.assertEqual(RUN.iterations("118/90/121"), 118)
+        self.assertEqual(RUN.iterations("90/no 1e-3/121"), 90)
+
+    def test_most_right_hand_sides_have_to_converge(self):
+        self.assertIsNone(RUN.iterations("118/900 stagnation 1e-7"))
+        self.assertIsNone(RUN.iterations("118//"))
+
+
+class Judgement(unittest.TestCase):
+    family = RUN.FAMILIES["bicgstab"]
+
+    def missed(self, *cells):
+        return list(RUN.judge(self.family, [row(*cells)]))
+
+    def test_one_right_hand_side_is_judged_by_its_bound(self):
+        self.assertEqual(self.missed("100", "115", "90"), [])
+        self.assertEqual(len(self.missed("100", "116", "1000 stagnation 1e-3")), 2)
+
+    def test_medians_are_judged(self):
+        self.assertEqual(self.missed("100/101/99", "115/300/20", "99/98/97"), [])
+        self.assertEqual(len(self.missed("100/101/99", "116/300/20", "99/98/97")), 1)
+
+    def test_the_oracles_own_largest_count_is_no_miss(self):
+        self.assertEqual(self.missed("100/100/300", "300/300/300", "100/100/100"), [])
+        self.assertEqual(len(self.missed("100/100/300", "301/301/301", "100/100/100")), 1)
+
+    def test_what_no_oracle_solves_is_not_judged(self):
+        self.assertEqual(self.missed("3000 no 1e-2", "", ""), [])
+
+    def test_the_oracle_is_compared_with_itself_on_other_ranks(self):
+        def of(ranks, preconditioner, cell):
+            return ["m", "10", preconditioner, ranks, cell, cell, cell]
+        rows = [of("1", "jacobi", "100/100/100"), of("2", "jacobi", "130/150/120"), of("1", "riluk", "10/10/10"),
+                of("2", "riluk", "90/90/90"), of("1", "none", "200/200/200"), of("2", "none", "200/210/220")]
+        self.assertIn("2 systems; at most 1.1 on 1, the largest 1.30", list(RUN.comparison(self.family, rows))[1])
+
+    def test_the_comparison_counts_both_scatters(self):
+        rows = [row("100/100/100", "100/100/100", "105/100/90"), ["n", *row("100/120/300", "200/200/200", "301/301/301")[1:]]]
+        oracle, first, second = RUN.comparison(self.family, rows)
+        self.assertIn("2 systems", oracle)
+        self.assertIn("on 1 systems above 1.1", oracle)
+        self.assertIn("2 solved; medians over the oracle's 1.291 in the geometric mean; at most 1.1 on 1, on 1 more", first)
+        self.assertTrue(second.endswith("on 0 more no larger than the oracle's own largest, above both on 1"), second)
+
+
+class Program(unittest.TestCase):
+    def run_with(self, *options):
+        """What `run` wrote and said, and the command lines of the stand-in."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "bin").mkdir()
+            (folder / "m.mtx.gz").touch()
+            program = folder / "bin" / "oracle_table"
+            program.write_text(f'#!/bin/sh\necho "$*" >> "{folder}/calls"\n'
+                               'echo "ROW m,10,none,1,100/104/96,101/99/100,120/120/120"\n', encoding="utf-8")
+            program.chmod(0o755)
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                status = RUN.main(["bicgstab", "--folder", name, "--ranks", "1", "--preconditioners", "none", "--build", name,
+                                   "--out", f"{name}/table.csv", *options])
+            return (status, said.getvalue(), (folder / "table.csv").read_text(encoding="utf-8"),
+                    (folder / "calls").read_text(encoding="utf-8"))
+
+    def test_right_hand_sides_reach_the_program_and_the_table(self):
+        status, said, table, calls = self.run_with("--seeds", "3")
+        self.assertEqual(status, 1)
+        self.assertIn("--seeds 3", calls)
+        self.assertIn("m,10,none,1,100/104/96,101/99/100,120/120/120\n", table)
+        self.assertIn("CAPSTAN BICGSTAB PIPELINE 120/120/120, oracle 100/104/96", said)
+        self.assertIn("1 rows, 1 solved by an oracle; 1 bounds missed, 0 runs cut short", said)
+
+    def test_one_right_hand_side_is_the_default(self):
+        self.assertNotIn("--seeds", self.run_with()[3])
+
+    def test_wrong_numbers_are_refused(self):
+        with contextlib.redirect_stderr(io.StringIO()) as errors, self.assertRaises(SystemExit) as end:
+            self.run_with("--seeds", "0")
+        self.assertEqual(end.exception.code, 2)
+        self.assertIn("--seeds: found 0; 1 to 100", errors.getvalue())
+
+
+if __name__ == "__main__":
+    unittest.main()
