@@ -2,21 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <cmath>
 
 namespace capstan {
 
 std::optional<double> valuesForAMessageSaved(const EmbeddedReport& embedded) {
   if (!(embedded.meanNeighbours > 0)) return std::nullopt;
-  return std::max(0.0, embedded.values - embedded.halo) / embedded.meanNeighbours;
+  return embedded.values / embedded.meanNeighbours;
 }
 
-std::string embeddingVerdict(const EmbeddedReport& embedded) {
+std::string embeddingVerdict(const EmbeddedReport& embedded, int ranks) {
   const auto values = valuesForAMessageSaved(embedded);
   if (!values) return {};
-  return fmt::format(
-      "{:.3g} more values for each message saved, which pays where a message costs more than they do: {}", *values,
-      *values <= valuesOfAMessage ? "on most networks" : "hardly anywhere, CAPSTAN CG is likely faster");
+  const double dimensions = std::log2(ranks);
+  std::string outcome = "CAPSTAN CG is likely faster, except where a message costs microseconds";
+  if (*values <= valuesOfAMessage) {
+    outcome = fmt::format("likely faster than CAPSTAN CG, {} of the messages saved",
+                          embedded.meanNeighbours < dimensions ? "less than half" : "half and more");
+  }
+  return fmt::format("{:.3g} for each message saved (limit {:g}) and {:.3g} neighbours against lg K = {:.3g}: {}",
+                     *values, valuesOfAMessage, embedded.meanNeighbours, dimensions, outcome);
 }
 
 }  // namespace capstan

@@ -10,15 +10,19 @@
 
 namespace capstan {
 
-/// As many values as a network takes while a rank handles a message: 0.3 us to send it and 0.3 us to receive it, at
-/// 3e9 bytes a second. Simulated and measured in docs/benchmarks.md, "Embedded exchanges".
+/// Beyond so many values for each message saved CAPSTAN CG is likely faster. From what a message costs on a cluster:
+/// 0.3 us to send it and 0.3 us to receive it, in which 3e9 bytes a second move 225 values. Simulated iterations cross
+/// at about 200, where a message costs a third of that at about 90; through TCP, where it costs microseconds, embedding
+/// paid with 690 ("Simulated iterations" in docs/benchmarks.md).
 constexpr double valuesOfAMessage = 200;
 
-/// Values sent on top of those that a halo exchange of its own would send, for each message to a neighbour that the
-/// all-reduce saves. Nothing where there is no neighbour. Local.
+/// Values that a rank sends in an all-reduce with a halo exchange, for each message to a neighbour that this saves. All
+/// of them count: the product cannot hide them, as it hides those of a halo exchange of its own. Nothing where there is
+/// no neighbour. Local.
 std::optional<double> valuesForAMessageSaved(const EmbeddedReport& embedded);
 
-/// One clause for a summary; empty where there is no neighbour. Local.
-std::string embeddingVerdict(const EmbeddedReport& embedded);
+/// One clause for a summary of a solve on `ranks` ranks; empty where there is no neighbour. With as many neighbours as
+/// lg ranks, half of the messages are saved. Local.
+std::string embeddingVerdict(const EmbeddedReport& embedded, int ranks);
 
 }  // namespace capstan

@@ -117,7 +117,7 @@ void printCommunication(std::ostream& out, const SolveReport& report) {
 void printEmbedded(std::ostream& out, const SolveReport& report) {
   const EmbeddedReport& e = report.communication.embedded;
   if (!e.used || report.ranks == 1) return;
-  const std::string verdict = embeddingVerdict(e);
+  const std::string verdict = embeddingVerdict(e, report.ranks);
   out << front(report)
       << fmt::format(
              "halo exchange{} inside the all-reduce: {} messages of a rank in a reduction, in place of these and up to "

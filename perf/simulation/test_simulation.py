@@ -19,6 +19,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 # pylint: disable=wrong-import-position
+import embedded_results  # noqa: E402
 import platforms  # noqa: E402
 import replay  # noqa: E402
 import schedules  # noqa: E402
@@ -200,6 +201,19 @@ class Replay(unittest.TestCase):
         self.assertIn("smpirun with 2 ranks", str(raised.exception))
 
 
+class EmbeddedResults(unittest.TestCase):
+    def test_the_limit_is_that_of_the_reports(self):
+        header = HERE.parents[1] / "belos_ext" / "report" / "embedding_verdict.hpp"
+        self.assertIn(f"double valuesOfAMessage = {embedded_results.LIMIT};", header.read_text(encoding="utf-8"))
+
+    def test_the_rule_is_judged_by_the_times(self):
+        pairs = [(0.0, 10, 1.1), (3e-7, 10, 0.5), (3e-7, 200, 1.25), (3e-7, 201, 0.75), (3e-7, 900, 2.0)]
+        self.assertEqual(embedded_results.verdict(pairs), [
+            "overhead 0 us, embedded-nodes: up to 200 values for each message saved: 0 of 1 faster than capstan-cg, 1.10 to 1.10",
+            "overhead 0.3 us, embedded-nodes: up to 200 values for each message saved: 1 of 2 faster than capstan-cg, 0.50 to 1.25; "
+            "more: 1 of 2 faster than capstan-cg, 0.75 to 2.00"])
+
+
 class Run(unittest.TestCase):
     def run_it(self, *words, **environment):
         with tempfile.TemporaryDirectory() as folder:
@@ -252,9 +266,34 @@ class Run(unittest.TestCase):
             self.assertEqual(embedded["messages"], "5")
             self.assertLess(float(cg["messages"]), 5 + 4 + 1e-9)
             self.assertLess(float(embedded["seconds"]), float(cg["seconds"]) - 2e-5)  # no neighbour's message to handle
+        self.check_join(done.stdout, rows)
         done, _ = self.run_it("embedded", "/no/such.mtx")
         self.assertEqual(done.returncode, 2)
         self.assertIn("/no/such.mtx", done.stderr)
+
+    def check_join(self, said, rows):
+        """--results tells the same from two halves of the CSV."""
+        with tempfile.TemporaryDirectory() as folder:
+            halves = [pathlib.Path(folder) / name for name in ("a.csv", "b.csv")]
+            for number, half in enumerate(halves):
+                with open(half, "w", encoding="utf-8") as file:
+                    writer = csv.DictWriter(file, rows[0].keys())
+                    writer.writeheader()
+                    writer.writerows(row for row in rows if (row["topology"] == "dragonfly") == number)
+            done, joined = self.run_it("embedded", "--results", str(halves[0]), str(halves[1]), "--partition", "contiguous")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(sorted(map(str, joined)), sorted(map(str, rows)))
+            verdicts = [[line for line in text.splitlines() if line.startswith("overhead ")] for text in (said, done.stdout)]
+            self.assertEqual((len(verdicts[0]), verdicts[0]), (2, verdicts[1]))
+            self.assertIn("up to 200 values for each message saved: 4 of 4 faster", verdicts[0][1])
+            for words, wanted in ((["--ranks", "8"], "--results simulates nothing"), ([str(halves[0])], "either matrices or")):
+                done, _ = self.run_it("embedded", *words, "--results", str(halves[0]))
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(wanted, done.stderr)
+            halves[0].write_text("a,b\n1,2\n", encoding="utf-8")
+            done, _ = self.run_it("embedded", "--results", str(halves[0]))
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("allowed: simulation.csv", done.stderr)
 
     def test_without_simgrid(self):
         done, _ = self.run_it("--ranks", "2", PATH="/nowhere")

@@ -106,18 +106,24 @@ EmbeddedReport embedded(double neighbours, double halo, double values) {
 }
 
 TEST(EmbeddingVerdict, CountsValuesForAMessageSaved) {
-  EXPECT_EQ(valuesForAMessageSaved(embedded(10, 226, 366)), 14.0);
-  EXPECT_EQ(valuesForAMessageSaved(embedded(2, 100, 90)), 0.0);  // values that ranks share travel once
+  EXPECT_EQ(valuesForAMessageSaved(embedded(10, 226, 370)), 37.0);
+  EXPECT_EQ(valuesForAMessageSaved(embedded(2, 1000, 1000)), 500.0);  // none passed on, but none behind the product
   EXPECT_EQ(valuesForAMessageSaved(embedded(0, 0, 0)), std::nullopt);
 }
 
 TEST(EmbeddingVerdict, NamesWhatPays) {
-  EXPECT_EQ(
-      embeddingVerdict(embedded(10, 226, 366)),
-      "14 more values for each message saved, which pays where a message costs more than they do: on most networks");
-  EXPECT_NE(embeddingVerdict(embedded(2, 10000, 15000)).find("hardly anywhere, CAPSTAN CG is likely faster"),
+  EXPECT_EQ(embeddingVerdict(embedded(10, 226, 370), 64),
+            "37 for each message saved (limit 200) and 10 neighbours against lg K = 6: likely faster than CAPSTAN CG, "
+            "half and more of the messages saved");
+  EXPECT_EQ(embeddingVerdict(embedded(5.5, 13, 22), 4096),
+            "4 for each message saved (limit 200) and 5.5 neighbours against lg K = 12: likely faster than CAPSTAN CG, "
+            "less than half of the messages saved");
+  // As simulated: parts of contiguous rows, of wang4 on 16 ranks and of nalu_cavity_pressure on 64.
+  EXPECT_NE(embeddingVerdict(embedded(1.875, 1686, 1686), 16).find(": CAPSTAN CG is likely faster, except"),
             std::string::npos);
-  EXPECT_EQ(embeddingVerdict(embedded(0, 0, 0)), "");
+  EXPECT_NE(embeddingVerdict(embedded(3.906, 1601, 1984), 64).find(": CAPSTAN CG is likely faster, except"),
+            std::string::npos);
+  EXPECT_EQ(embeddingVerdict(embedded(0, 0, 0), 4), "");
 }
 
 TEST_F(ReportFiles, AJsonArrayGrowsAndIsCompleteAfterEverySolve) {
