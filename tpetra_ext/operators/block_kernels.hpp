@@ -20,6 +20,7 @@
 #include "tpetra_ext/kernels/sweep_list.hpp"
 #include "tpetra_ext/kernels/triangular_solve.hpp"
 #include "tpetra_ext/operators/coefficient_staging.hpp"
+#include "tpetra_ext/operators/counted_passes.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 
 namespace capstan {
@@ -109,25 +110,36 @@ class BlockKernels {
   /// V -= Q R. Q: n x k, R: k x s, V: n x s.
   void update(const MultiVector& q, const HostMatrix& r, MultiVector& v) {
     const LocalWork work;
-    kernels::update(execution_, readable(q), staged(r), writable(v));
+    const auto from = readable(q);
+    const auto to = writable(v);
+    detail::countUpdate(from, to, to);
+    kernels::update(execution_, from, staged(r), to);
   }
 
   /// V = W - Q R, in one pass. W, V: n x s, V is neither Q nor W.
   void updateFrom(const MultiVector& w, const MultiVector& q, const HostMatrix& r, MultiVector& v) {
     const LocalWork work;
-    kernels::updateFrom(execution_, readable(w), readable(q), staged(r), writable(v));
+    const auto from = readable(w), basis = readable(q);
+    const auto to = writable(v);
+    detail::countUpdate(basis, from, to);
+    kernels::updateFrom(execution_, from, basis, staged(r), to);
   }
 
   /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
   void accumulate(const MultiVector& q, const HostMatrix& y, MultiVector& x) {
     const LocalWork work;
-    kernels::accumulate(execution_, readable(q), staged(y), writable(x));
+    const auto from = readable(q);
+    const auto to = writable(x);
+    detail::countUpdate(from, to, to);
+    kernels::accumulate(execution_, from, staged(y), to);
   }
 
   /// V <- V U^{-1}, U upper triangular s x s.
   void triangularSolve(MultiVector& v, const HostMatrix& u) {
     const LocalWork work;
-    kernels::triangularSolve(execution_, writable(v), staged(u));
+    const auto block = writable(v);
+    detail::countOrthonormalize(detail::noColumns(block), detail::noColumns(block), block);
+    kernels::triangularSolve(execution_, block, staged(u));
   }
 
   /// One pass: P <- P S^{-1}; V <- (V - [Q P] R) U^{-1}. Q or P may be null (no columns).
@@ -136,10 +148,11 @@ class BlockKernels {
     auto vView = writable(v);
     using Tall = decltype(vView);
     using ConstTall = typename Tall::const_type;
-    const Tall none(static_cast<Scalar*>(nullptr), vView.extent(0), 0);
+    const Tall none = detail::noColumns(vView);
     const ConstTall qView = q != nullptr ? ConstTall(readable(*q)) : ConstTall(none);
     const Tall pView = p != nullptr ? writable(*p) : none;
     const LocalWork work;
+    detail::countOrthonormalize(qView, pView, vView);
     kernels::orthonormalize(execution_, qView, pView, staged(s), vView, staged(r), staged(u));
   }
 
@@ -147,11 +160,17 @@ class BlockKernels {
   template <class... Rest>
   void sweep(const VectorUpdate<MultiVector>& first, const Rest&... rest) {
     const LocalWork work;
+    VectorPass pass(first.y.getLocalLength());
+    if (pass.counts()) {
+      detail::countCombined(pass, lowered(first));
+      (detail::countCombined(pass, lowered(rest)), ...);
+    }
     kernels::sweep(execution_, static_cast<std::ptrdiff_t>(first.y.getLocalLength()), lowered(first), lowered(rest)...);
   }
 
   void sweep(const SweepList<Types>& list) {
     const LocalWork work;
+    detail::countList(list.rows(), list.list());
     kernels::sweep(execution_, list.rows(), list.list());
   }
 
@@ -174,6 +193,7 @@ class BlockKernels {
     const LocalWork work;
     const auto rows = v.getMap()->getLocalMap();
     const auto column = Kokkos::subview(v.getLocalViewDevice(Tpetra::Access::OverwriteAll), Kokkos::ALL(), 0);
+    VectorPass(column.extent(0)).writes(column.data());
     Kokkos::parallel_for(
         "capstan scatter", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
         KOKKOS_LAMBDA(const std::size_t i) {
@@ -192,6 +212,9 @@ class BlockKernels {
     const auto rows = x.getMap()->getLocalMap();
     const auto from = readableColumn(x);
     const auto to = Kokkos::subview(y.getLocalViewDevice(Tpetra::Access::OverwriteAll), Kokkos::ALL(), 0);
+    VectorPass pass(to.extent(0));
+    pass.reads(from.data());
+    pass.writes(to.data());
     Kokkos::parallel_for(
         "capstan signs", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, from.extent(0)),
         KOKKOS_LAMBDA(const std::size_t i) {
@@ -203,6 +226,7 @@ class BlockKernels {
   /// The sum of (factor x_i)^2 over this rank's part of a single vector. Waits for the result.
   Scalar scaledSquares(const MultiVector& v, Scalar factor) const {
     const auto column = readableColumn(v);
+    detail::countRead(column, 3);
     Scalar squares = 0;
     kernels::reduceAndWait(
         "capstan squares", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
@@ -213,6 +237,7 @@ class BlockKernels {
   /// The sum of |v_i| over this rank's part of a single vector. Waits for the result.
   Scalar absoluteSum(const MultiVector& v) const {
     const auto column = readableColumn(v);
+    detail::countRead(column, 1);
     Scalar total = 0;
     kernels::reduceAndWait(
         "capstan absolute sum", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
@@ -223,6 +248,7 @@ class BlockKernels {
   /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.
   bool finite(const MultiVector& v) const {
     const auto column = readableColumn(v);
+    detail::countRead(column, 1);
     std::size_t others = 0;
     kernels::reduceAndWait(
         "capstan finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),

@@ -19,6 +19,7 @@
 #include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/inner_products.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
+#include "tpetra_ext/reductions/vector_work.hpp"
 
 namespace capstan::detail {
 
@@ -106,6 +107,9 @@ class LocalProducts {
   Slot addSlot(std::size_t rows, std::size_t cols, bool distributed, bool symmetric = false);
   Slot addBlocks(const MultiVector& X, const MultiVector& Y, const Slot& slot);
   void dropOperands();
+  static void count(const Block& block);
+  template <class Pairs>
+  static void countDots(const Pairs& pairs);
   void launchDots(const ExecutionSpace& exec);
   void launchSums(const ExecutionSpace& exec, Buffer& message);
 
@@ -254,6 +258,7 @@ void LocalProducts<Types>::launch(const ExecutionSpace& exec, Buffer& message) {
                                       static_cast<std::size_t>(block.slot.rows),
                                       static_cast<std::size_t>(block.slot.cols));
     if (block.slot.symmetric) whole += C.size();
+    count(block);
     if (block.X.extent(0) == 0) {
       std::fill_n(C.data(), C.size(), Scalar(0));
     } else if (block.slot.symmetric) {
@@ -268,9 +273,35 @@ void LocalProducts<Types>::launch(const ExecutionSpace& exec, Buffer& message) {
   launchSums(exec, message);
 }
 
+/// One pass over both; of a symmetric pair one product.
+template <class Types>
+void LocalProducts<Types>::count(const Block& block) {
+  VectorPass pass(block.X.extent(0));
+  pass.readsAll(block.X);
+  if (block.first == noGram) pass.readsAll(block.Y);
+  const auto rows = static_cast<std::size_t>(block.slot.rows), cols = static_cast<std::size_t>(block.slot.cols);
+  const std::size_t square = block.slot.symmetric ? rows : block.first != noGram ? cols : 0;
+  pass.flops(2 * (rows * cols - (square * square - square) / 2));
+}
+
+template <class Types>
+template <class Pairs>
+void LocalProducts<Types>::countDots(const Pairs& pairs) {
+  VectorPass pass(pairs.begin()->first.extent(0));
+  if (!pass.counts()) return;
+  for (const auto& [x, y] : pairs) {
+    pass.reads(x.data());
+    pass.reads(y.data());
+    pass.flops(2);
+  }
+}
+
 template <class Types>
 void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, Buffer& message) {
   for (const Sum& sum : sums_) {
+    VectorPass pass(sum.x.extent(0));
+    pass.reads(sum.x.data());
+    pass.flops(1);
     // Into a view: the host does not wait.
     kernels::sum(exec, sum.x, Kokkos::subview(message, sum.offset));
   }
@@ -284,7 +315,9 @@ void LocalProducts<Types>::launchDots(const ExecutionSpace& exec) {
     const auto end = std::find_if(begin, dots_.end(),
                                   [begin](const auto& pair) { return pair.first.extent(0) != begin->first.extent(0); });
     const auto first = static_cast<std::size_t>(begin - dots_.begin());
-    kernels::dots(exec, Range<decltype(begin)>{begin, end},
+    const Range<decltype(begin)> together{begin, end};
+    countDots(together);
+    kernels::dots(exec, together,
                   Buffer(dotResults_, std::make_pair(first, first + static_cast<std::size_t>(end - begin))));
     begin = end;
   }

@@ -11,6 +11,8 @@
 
 #include "tpetra_ext/operators/row_sums.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
+#include "tpetra_ext/reductions/reduction_batch.hpp"
+#include "tpetra_ext/reductions/vector_work.hpp"
 #include "tpetra_ext/test/support/counted_allocations.hpp"
 #include "tpetra_ext/test/support/vectors.hpp"
 
@@ -83,6 +85,94 @@ TEST(BlockKernels, AllocateNothingForShapesTheyHaveSeen) {
   if (forced != nullptr && forced == std::string("generic")) return;  // the team policies of Kokkos 4 allocate
 #endif
   EXPECT_EQ(allocations(), before);
+}
+
+/// Flops and entries of one row.
+struct RowWork {
+  long long flops, entries;
+  bool operator==(const RowWork& other) const { return flops == other.flops && entries == other.entries; }
+};
+void PrintTo(const RowWork& work, std::ostream* out) { *out << work.flops << " flops, " << work.entries << " entries"; }
+
+template <class Use>
+RowWork countedInARow(long long rows, const Use& use) {
+  vectorWork().clear();
+  vectorWork().enable(true);
+  use();
+  vectorWork().enable(false);
+  EXPECT_EQ(vectorWork().flops() % rows, 0);
+  EXPECT_EQ(vectorWork().entries() % rows, 0);
+  return {vectorWork().flops() / rows, vectorWork().entries() / rows};
+}
+
+TEST(BlockKernels, CountWhatTheyDoToARow) {
+  const MapPtr map = mapOfLocal(20);
+  const MultiVector q = filled(map, 4, 1), w = filled(map, 2, 4);
+  MultiVector p = filled(map, 3, 2), v = filled(map, 2, 3), x = filled(map, 1, 5), y = filled(map, 1, 6);
+  Kernels kernels;
+  const HostMatrix r = numbered(4, 2, 0), all = numbered(7, 2, 0);
+  HostMatrix s(3, 3), u(2, 2);
+  for (int i = 0; i < 3; ++i) s(i, i) = 1;
+  for (int i = 0; i < 2; ++i) u(i, i) = 2;
+  const auto of = [](const auto& use) { return countedInARow(20, use); };
+
+  EXPECT_EQ(of([&] { kernels.update(q, r, v); }), (RowWork{16, 8}));
+  EXPECT_EQ(of([&] { kernels.accumulate(q, r, v); }), (RowWork{16, 8}));
+  EXPECT_EQ(of([&] { kernels.updateFrom(w, q, r, v); }), (RowWork{16, 8}));
+  EXPECT_EQ(of([&] { kernels.triangularSolve(v, u); }), (RowWork{4, 4}));
+  EXPECT_EQ(of([&] { kernels.orthonormalize(&q, &p, s, v, all, u); }), (RowWork{9 + 28 + 4, 9 + 5}));
+  EXPECT_EQ(of([&] { kernels.orthonormalize(&q, nullptr, HostMatrix(), v, r, u); }), (RowWork{16 + 4, 6 + 2}));
+  EXPECT_EQ(of([&] { kernels.axpby(2, x, 3, y); }), (RowWork{3, 3}));
+  EXPECT_EQ(of([&] { kernels.axpby(2, x, 1, y); }), (RowWork{2, 3}));
+  EXPECT_EQ(of([&] { kernels.axpby(-1, x, 0, y); }), (RowWork{0, 2}));
+  EXPECT_EQ(of([&] { kernels.recur(2, x, 3, y, 0, y); }), (RowWork{3, 3}));
+}
+
+TEST(BlockKernels, CountAVectorOnceInAPass) {
+  const MapPtr map = mapOfLocal(20);
+  MultiVector x = filled(map, 1, 1), y = filled(map, 1, 2), z = filled(map, 1, 3);
+  Kernels kernels;
+  const auto of = [](const auto& use) { return countedInARow(20, use); };
+
+  // y is written before it is read: not from memory. x is read twice, once from there.
+  EXPECT_EQ(of([&] { kernels.sweep(axpby(2, x, 0, y), axpby(2, x, 3, y), axpy(1, y, y)); }), (RowWork{1 + 3 + 1, 2}));
+  EXPECT_EQ(of([&] { kernels.sweep(axpby(2, x, 0, y), axpby(2, x, 3, z)); }), (RowWork{1 + 3, 4}));
+  SweepList<Types> list(20);
+  list.axpby(2, x, 3, y);
+  list.recur(2, z, 3, y, 4, x);
+  EXPECT_EQ(of([&] { kernels.sweep(list); }), (RowWork{3 + 5, 5}));
+}
+
+TEST(BlockKernels, BatchesCountTheirProducts) {
+  const MapPtr map = mapOfLocal(20);
+  const MultiVector q = filled(map, 4, 1), w = filled(map, 6, 4), x = filled(map, 1, 5), y = filled(map, 1, 6);
+  ReductionBatch<Types> batch(map->getComm());
+  const auto of = [&batch](const auto& use) {
+    batch.clear();
+    return countedInARow(20, [&] {
+      use();
+      batch.reduce();
+    });
+  };
+
+  const auto dots = [&] { batch.dot(x, y), batch.norm2(x), batch.norm2(y); };
+  EXPECT_EQ(of(dots), (RowWork{6, 2})) << "dots share a pass";
+  EXPECT_EQ(of([&] { batch.sum(x); }), (RowWork{1, 1}));
+  EXPECT_EQ(of([&] { batch.innerProducts(q, w); }), (RowWork{2 * 24, 10}));
+  EXPECT_EQ(of([&] { batch.symmetricProducts(q, w); }), (RowWork{2 * (24 - 6), 10}));
+  EXPECT_EQ(of([&] { batch.trailingGram(w, 4); }), (RowWork{2 * (12 - 1), 6}));
+  EXPECT_EQ(of([&] { batch.value(1); }), (RowWork{0, 0}));
+}
+
+TEST(BlockKernels, CountNothingUnlessTold) {
+  const MapPtr map = mapOfLocal(20);
+  const MultiVector x = filled(map, 1, 1);
+  MultiVector y = filled(map, 1, 2);
+  Kernels kernels;
+  vectorWork().clear();
+  kernels.axpby(2, x, 3, y);
+  EXPECT_EQ(vectorWork().flops(), 0);
+  EXPECT_EQ(vectorWork().entries(), 0);
 }
 
 TEST(BlockKernels, PseudoRandomEntriesDependOnTheGlobalRowAlone) {
