@@ -15,8 +15,8 @@
 /// | R hat / R tilde | r         | first x (steps+1)          | corrected coefficients                            |
 /// | R_{j:j+s,j:j+s} | mid       | (steps+1) x (steps+1)      | Cholesky factor of the panel                      |
 ///
-/// Cost of a panel: 1 reduction of (first+steps+1)(p+steps+1) numbers; about (6 s j + 4 s^2) n flops in two passes over
-/// the basis: products, then P S^{-1}, V - Q R and V mid^{-1} together.
+/// Cost of a panel: 1 reduction of (first+steps+1)(p+steps+1) numbers; about ((6 s + 4) j + 2 s^2) n flops, j = first,
+/// in two passes over the basis: products, then P S^{-1}, V - Q R and V mid^{-1} together.
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 

@@ -22,14 +22,15 @@ enum class RecursiveNorm {
   Residual
 };
 
-/// The cost of one iteration in steady state. Declared beside each solver; tests count what can be counted.
+/// The cost of one iteration in steady state, with the default orthogonalization. Declared beside each solver; tests
+/// count it, flops and bytes by the rules of tpetra_ext/reductions/vector_work.hpp.
 struct Cost {
   double reductions;       ///< all-reduces; a method that needs 1 every s iterations says 1.0 / s
   double operators;        ///< applications of A; one to a block of directions counts once
   double preconditioners;  ///< applications of M^{-1}, likewise
   double vectors;          ///< n-vectors of storage beyond b and x
-  double flops;            ///< for each row, without those of A and M; restarted methods: on the average of a cycle
-  double bytes;            ///< read and written for each row, in double precision, without those of A and M
+  double flops;  ///< for each row, without those of A and M; restarted methods: average of a cycle without its restart
+  double bytes;  ///< read and written for each row, in double precision, without those of A and M
 };
 
 /// One method: a row of methods().

@@ -5,9 +5,9 @@
 /// Source: [van der Vorst 1992], preconditioned from the right; (r*, r) and (r, r) of the next residual come from the
 /// products of s and t, which are reduced together.
 ///
-/// Cost of an iteration: 2 reductions of 2 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps (s; then x, r and p: 6 vectors read,
-/// 3 written). Storage: 5 vectors (7 with a preconditioner, 8 with a left and a right one), one more where the guess is
-/// not zero or after a restart. Overlap: none.
+/// Cost of an iteration: 2 reductions of 2 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps (s; then x, r and p: 5 vectors
+/// read, 7 with a preconditioner, 3 written). Storage: 5 vectors (7 with a preconditioner, 8 with a left and a right
+/// one), one more where the guess is not zero or after a restart. Overlap: none.
 ///
 /// | paper      | here                | shape               | meaning                                           |
 /// |------------|---------------------|---------------------|---------------------------------------------------|
@@ -32,7 +32,8 @@ class BiCgStab final : public BiCgStabCycles<Types> {
   using typename Base::Vector;
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
-    return {2, 2, 2, preconditioned ? 7.0 : 5.0, 26, 8 * (2 + 3 + 3 + 6 + 3)};
+    const double read = preconditioned ? 7 : 5;  // by the second sweep
+    return {2, 2, 2, preconditioned ? 7.0 : 5.0, 26, 8 * (2 + 3 + 3 + read + 3)};
   }
 
  private:

@@ -57,14 +57,14 @@ class EnlargedCg final : public KrylovSolver<Types> {
     const bool fused =
         options.enlargedForm == EnlargedForm::Fused || (options.enlargedForm == EnlargedForm::Auto && !preconditioned);
     const bool orthodir = options.enlargedForm == EnlargedForm::Orthodir;
-    const double hidden = fused && preconditioned ? 1 : 0;
+    const double hidden = fused && preconditioned ? 1 : 0, more = preconditioned ? 1 : 0, t2 = t * t;
     const double vectors = (orthodir ? 6 * t + 1 : 4 * t) + 1 + hidden * 2 * t + t;  // t that the product packs
-    // Products of blocks, 2 t^2 each, half of it where they are symmetric; solves with C or T, t^2; updates, 2 t^2.
-    const double gram = orthodir ? 2 + (preconditioned ? 0.5 : 0) : 3 + 0.5 * hidden;
-    const double flops =
-        orthodir ? (2 * gram + 2 + 4) * t * t + 8 * t : (2 * gram + 3 + 2 + 2 + 4 * hidden) * t * t + 4 * t;
-    const double bytes = 8 * (orthodir ? 22 * t + 4 : (14 + 10 * hidden) * t + 3);
-    return {fused ? 1.0 : 2.0, 1, 1, vectors, flops, bytes};
+    // Products of blocks, 2 t^2 each, t^2 + t where they are symmetric; solves with C or T, t^2; updates, 2 t^2.
+    // Without a preconditioner orthodir copies.
+    double flops = 13 * t2 + (fused ? 4 : 6) * t + 3, moved = fused ? 14 * t + 3 : 15 * t + 4;
+    if (hidden > 0) flops = 18 * t2 + 7 * t + 3, moved = 20 * t + 4;
+    if (orthodir) flops = (10 + more) * t2 + (10 + more) * t + 2, moved = (22 - more) * t + 7;
+    return {fused ? 1.0 : 2.0, 1, 1, vectors, flops, 8 * moved};
   }
 
   void configure(const SolverOptions& options) override {

@@ -20,9 +20,11 @@ class Gmres : public RestartedGmres<Types> {
   using typename Base::Scalar;
 
   /// With j = m / 2 vectors on the average: [Q v]^T [q v] reads, V - Q R reads and writes two.
+  /// On the average of a cycle the panel [q_j, v] begins at j = (m - 1) / 2. Products with three columns, q_{j-1} among
+  /// them, then one pass that writes these three; and x.
   static Cost cost(const SolverOptions& options, bool preconditioned) {
-    const double m = options.numBlocks, j = m / 2, kept = Base::keptVectors(options, preconditioned);
-    return {1, 1, 1, m + 5 + kept, 8 * j + 12, 8 * (2 * (j + 2) + 4)};
+    const double m = options.numBlocks, j = (m - 1) / 2, kept = Base::keptVectors(options, preconditioned);
+    return {1, 1, 1, m + 5 + kept, 10 * j + 11 + 2, 8 * (2 * (j + 2) + 3 + 1)};
   }
 
   void configure(const SolverOptions& options) override {

@@ -7,11 +7,12 @@
 /// in flight, auxiliary basis Z running L = (d + 1) t - 1 products ahead of the orthonormal basis Q. p(l)-GMRES is t =
 /// 1, d = l. `line k (j)` beside a statement means line k of Fig. 4, and line j of Fig. 2.
 ///
-/// Cost of t iterations: 1 nonblocking reduction, 1 fence (where it starts), t A, t M^{-1}, three passes over the bases
-/// (products, change of basis, orthogonalisation). Storage: 2 m + 6 vectors. Overlap: a block's reduction is waited for
-/// d blocks later, after d t applications of A and M^{-1}. Draining: the last d blocks of a cycle only wait.
-/// With a preconditioner it begins where earlier solves have ended; what is left then is done classically. Start of
-/// a solve that knows no shifts: 1 reduction, with the first product, where the pipeline is short.
+/// Cost of t iterations: 1 nonblocking reduction, 1 fence (where it starts), t A, t M^{-1}, t + 2 passes over the bases
+/// (products, orthogonalisation, and the change of basis of each vector). Storage: 2 m + 6 vectors. Overlap: a block's
+/// reduction is waited for d blocks later, after d t applications of A and M^{-1}. Draining: the last d blocks of a
+/// cycle only wait. With a preconditioner it begins where earlier solves have ended; what is left then is done
+/// classically. Start of a solve that knows no shifts: 1 reduction, with the first product, where the pipeline is
+/// short.
 ///
 /// | paper | here              | shape         | meaning                                                    |
 /// |-------|-------------------|---------------|------------------------------------------------------------|
@@ -45,14 +46,17 @@ class PipelinedGmres : public RestartedGmres<Types> {
   using typename Base::Scalar;
 
   /// Products with j = m / 2 vectors on the average, then updates of q_c by Q and of z_{i+1} by Z.
+  /// One product ahead z stands behind the j = (m + 1) / 2 vectors of Q on the average of a cycle: products of two
+  /// columns with all, one pass over Q, one over Z but for the last vector, and x.
   static Cost cost(const SolverOptions& options, bool) {
-    const double m = options.numBlocks, j = m / 2;
-    return {1, 1, 1, 2 * m + 6, 6 * j + 9, 8 * (3 * j + 8)};
+    if (options.pipelineDepth > 1) return costOfBlocks(options, options.pipelineDepth, 1);
+    const double m = options.numBlocks, j = (m + 1) / 2;
+    const double flops = 4 * j + 2 + 2 * j + 2 + (m - 1) * (m + 2) / m + 2;
+    return {1, 1, 1, 2 * m + 6, flops, 8 * (2 * (j + 3) + (m - 1) * (m + 6) / (2 * m) + 1)};
   }
   /// The same in blocks of t.
   static Cost costOfBlocks(const SolverOptions& options, bool) {
-    const double m = options.numBlocks, j = m / 2, t = options.stepSize;
-    return {1 / t, 1, 1, 2 * m + 6, 6 * j + 4 * t + 9, 8 * (3 * j / t + 10)};
+    return costOfBlocks(options, options.pipelineDepth, options.stepSize);
   }
 
   /// \param blocks false: p(l)-GMRES; true: pipelined CA-GMRES, t = "Step Size"
@@ -113,6 +117,16 @@ class PipelinedGmres : public RestartedGmres<Types> {
   }
 
  private:
+  /// A block is multiplied with the K vectors of Q known and the d t of Z after them, and orthogonalised, each in one
+  /// pass; every vector of it takes a pass over Z of its own, from number L on. Averages of a cycle, and x.
+  static Cost costOfBlocks(const SolverOptions& options, double d, double t) {
+    const double m = options.numBlocks, ahead = (d + 1) * t - 1, corrected = std::max(m - ahead, 0.0);
+    const double q = (m - t) / 2 + 1, known = std::max(q - (d - 1) * t, 1.0);
+    const double flops = 2 * known + 2 * d * t - t + 1 + t + 2 * q + (corrected * (corrected + 2) + 2 * ahead) / m + 2;
+    const double moved = (known + q) / t + d + 5 + (corrected * (corrected + 5) / 2 + 3 * ahead) / m + 1;
+    return {1 / t, 1, 1, 2 * m + 6, flops, 8 * moved};
+  }
+
   bool isWhole(const CycleOutcome& outcome, const StopTest& stop) const {
     return outcome.columns == cycle_.length() || outcome.claimed || outcome.stopped || stop.exhausted();
   }

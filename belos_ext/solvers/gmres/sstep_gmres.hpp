@@ -39,11 +39,14 @@ class SStepGmres final : public RestartedGmres<Types> {
   using typename Base::Matrix;
   using typename Base::Scalar;
 
-  /// A panel reads [Q V] twice, j = m / 2 vectors on the average, and writes 2 s; its products are scaled and shifted.
+  /// A panel reads [Q V] twice, which has s + 1 vectors more than the j = (m - s) / 2 on the average of a cycle, and
+  /// writes the last 2 s + 1, with which all are multiplied. Its products are scaled and shifted (3 flops, 3 vectors;
+  /// for a pair of complex shifts once 5 and 4); and x.
   static Cost cost(const SolverOptions& options, bool preconditioned) {
-    const double m = options.numBlocks, j = m / 2, s = options.stepSize;
+    const double m = options.numBlocks, s = options.stepSize, j = (m - s) / 2;
     const double kept = Base::keptVectors(options, preconditioned);
-    return {1 / s, 1, 1, m + 5 + kept, 6 * j + 4 * s + 5, 8 * (2 * (j + 2 * s) / s + 2 + 4)};
+    const double products = (2 * s + 1) * (2 * j + 2), updates = s * s + (s + 1) * (s + 1) + 2 * j * (s + 1);
+    return {1 / s, 1, 1, m + 5 + kept, (products + updates) / s + 3 + 2, 8 * ((2 * j + 4 * s + 3) / s + 3 + 1)};
   }
 
   void configure(const SolverOptions& options) override {

@@ -55,8 +55,9 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   static Cost cost(const SolverOptions& options, bool preconditioned) {
     const double l = options.pipelineDepth, more = preconditioned ? 1 : 0;
     const double vectors = 2 * l + std::max(l, 3.0) + 2 + more * (2 * l + 3);
-    const double recurrences = l + 1 + more, read = 2 * l + 5 + more * (2 * l + 3);
-    return {1, 1, 1, vectors, 5 * recurrences + 5 + 2 * (l + 2 + more), 8 * (read + recurrences + 2 + l + 3)};
+    const double recurrences = (l + 1) * (1 + more), read = 2 * l + 5 + more * (2 * l + 3);
+    const double multiplied = l + 1 + 2 * more;  // vectors in products
+    return {1, 1, 1, vectors, 5 * recurrences + 5 + 2 * (l + 2 + more), 8 * (read + recurrences + 2 + multiplied)};
   }
 
   void configure(const SolverOptions& options) override {
