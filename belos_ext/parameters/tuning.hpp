@@ -100,6 +100,9 @@ namespace enlarged_cg {
 /// Measured (numpy, 1138_bus, hypre_TEST_ij_A, nos7; t = 4, 8): dropping at 1e-6 costs up to twice the iterations, at
 /// 1e-10 and below there is no difference.
 inline constexpr int dependent = 50;
+/// A pivot of a predicted Gram matrix of residuals counts above this many eps of what it was subtracted from. Derived:
+/// N is reduced anew in the next iteration, so that a few digits are enough; 1e4 leaves about four.
+inline constexpr int predicted = 10000;
 /// Directions of the first solve of a label. Chosen.
 inline constexpr int firstAuto = 4;
 /// The most directions that "auto" takes: they cost memory. Chosen.

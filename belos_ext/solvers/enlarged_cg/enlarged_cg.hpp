@@ -8,17 +8,18 @@
 /// | form     | reductions                      | A  | M  | vectors beyond x and b | file         |
 /// |----------|---------------------------------|----|----|------------------------|--------------|
 /// | orthodir | 2, of s and t^2 + s + 2 t + 1   | t  | t  | 6 t + 1                | orthodir.hpp |
-/// | orthomin | 2, of t^2 + 2 s + t + 1 and t^2 | t  | t  | 4 t                    | orthomin.hpp |
-/// | fused    | 1, of 2 t^2 + 2 s + 1           | t  | t  | 4 t                    | orthomin.hpp |
+/// | orthomin | 2, of 2 s + t + 1 and s         | t  | t  | 4 t                    | orthomin.hpp |
+/// | fused    | 1, of t^2 + 3 s                 | t  | t  | 4 t                    | orthomin.hpp |
 ///
 /// s = t (t + 1) / 2: of symmetric products one half is sent. With a preconditioner: s numbers more in orthodir's
-/// second message; s + t more, and 2 t vectors, in fused. One vector more for residuals that are computed, one for a
-/// guess that is not zero, t with a left and a right preconditioner, t that the product of a Tpetra::CrsMatrix packs.
+/// second message; s + t + 1 more, and 2 t vectors, in fused. One vector more for residuals that are computed, one for
+/// a guess that is not zero, t with a left and a right preconditioner, t that the product of a Tpetra::CrsMatrix packs.
 /// Overlap: none.
 ///
 /// A solve of n iterations takes n + 2 products (the first and the last residual among them) and n applications of M,
-/// orthodir and fused n + 1; 2 reductions beyond those of the iterations, 1 more with "Enlarging Factor" auto. The
-/// norm of the next residual is predicted, so that a solve ends without a block of products that nobody needs.
+/// orthodir and fused n + 1; 2 reductions beyond those of the iterations, 3 in orthomin and fused, which make the parts
+/// of the residual orthonormal, 1 more with "Enlarging Factor" auto. The norm of the next residual is predicted, so
+/// that a solve ends without a block of products that nobody needs.
 ///
 /// Directions that depend on the others are dropped for good, CG's own the last.
 ///
@@ -61,8 +62,9 @@ class EnlargedCg final : public KrylovSolver<Types> {
     const double vectors = (orthodir ? 6 * t + 1 : 4 * t) + 1 + hidden * 2 * t + t;  // t that the product packs
     // Products of blocks, 2 t^2 each, t^2 + t where they are symmetric; solves with C or T, t^2; updates, 2 t^2.
     // Without a preconditioner orthodir copies.
-    double flops = 13 * t2 + (fused ? 4 : 6) * t + 3, moved = fused ? 14 * t + 3 : 15 * t + 4;
-    if (hidden > 0) flops = 18 * t2 + 7 * t + 3, moved = 20 * t + 4;
+    double flops = fused ? 12 * t2 + 5 * t + 1 : 11 * t2 + 7 * t + 3,
+           moved = fused ? 14 * t + 2 : (16 - 2 * more) * t + 4;
+    if (hidden > 0) flops = 17 * t2 + 8 * t + 3, moved = 21 * t + 4;
     if (orthodir) flops = (10 + more) * t2 + (10 + more) * t + 2, moved = (22 - more) * t + 7;
     return {fused ? 1.0 : 2.0, 1, 1, vectors, flops, 8 * moved};
   }
@@ -130,7 +132,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
                            moved && indefinite);
       }
       if (measures) stop.measured(directions_->measured(), system.measured());
-      tellWidth(system, stop, before);
+      tellWidth(system, stop.iterations(), before);
       const double curvature = directions_->curvature();
       if (watch_.sees(curvature, directions_->energy(), curvature)) {
         system.tell(stop.iterations(), "indefinite", watch_.seen());
@@ -170,6 +172,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
       }
     }
     directions_->begin(system);
+    tellWidth(system, iteration, t);
     best_ = residual_.attained().explicit_;
     bestAt_ = 0;
     steps_ = 0;
@@ -233,10 +236,10 @@ class EnlargedCg final : public KrylovSolver<Types> {
   /// No new minimum for as many steps as the last one took, and 200 at least.
   bool isIdle() const { return steps_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_); }
 
-  void tellWidth(LinearSystem<Types>& system, const StopTest& stop, int before) {
+  void tellWidth(LinearSystem<Types>& system, int iteration, int before) {
     const int width = directions_->width();
     if (width == before) return;
-    system.tell(stop.iterations(), "directions dropped",
+    system.tell(iteration, "directions dropped",
                 fmt::format("{} of {} are left: the others depend on them", width, before));
   }
 

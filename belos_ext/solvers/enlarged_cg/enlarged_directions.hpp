@@ -123,6 +123,8 @@ class EnlargedDirections {
     if (energySign_ == 0) energySign_ = product < Scalar(0) ? -1 : 1;
     energy_ = energySign_ * static_cast<double>(product);
   }
+  /// Of M^{-1}, as the first of these products had it.
+  Scalar energySign() const { return static_cast<Scalar>(energySign_); }
 
   /// P = Z C^{-1}, x += P step, in one pass.
   void move(LinearSystem<Types>& system, const Small& step, MultiVector& x) {

@@ -4,28 +4,33 @@
 /// iteration, or one.
 ///
 /// Source: [Grigori and Tissot 2019], Orthomin; block CG of [O'Leary 1980], whose right-hand sides here are the parts
-/// of one residual. Two things differ, for rounding's sake. The first column of R is r itself, so that its direction,
-/// CG's own, is the last one to be dropped. And R is multiplied by C^{-1} in every iteration, as its columns would soon
-/// be dependent otherwise (compare [Dubrulle 2001]).
+/// of one residual. As in [Dubrulle 2001], BCGrQ, the residuals are made orthonormal in every iteration, in the inner
+/// product of M^{-1}, since their columns would soon be dependent otherwise. One thing differs: the first column of R
+/// is r itself, so that its direction, CG's own, is the last one to be dropped. T is the Cholesky factor U with its
+/// first row divided by U_11, which leaves that column as it is.
 ///
 ///     AZ = A Z
-///     reduce Z^T AZ = C^T C, Z^T R
-///     P = Z C^{-1}, AP = AZ C^{-1};  K = C^{-T} (Z^T R),  T = C, its first row divided by C_11
-///     x = x + P K e_1,  R = (R - AP K) T^{-1}
+///     reduce Z^T AZ = C^T C
+///     P = Z C^{-1},  AP = AZ C^{-1},  K = C^{-T} N
+///     x = x + P K e_1,  R = R - AP K
 ///     W = M^{-1} R
-///     reduce beta = AP^T W
-///     Z = W - P beta
+///     reduce N' = R^T W = U^T U
+///     Z = (W + P C N^{-1} N') T^{-1},  R = R T^{-1},  N = T^{-T} N' T^{-1}
 ///
-/// Fused: V = M^{-1} AZ is made before the first reduction, and W = (W - V C^{-1} K) T^{-1} follows R, so that beta
-/// comes from products reduced there, as in [Chen and Carson 2020]: beta = C^{-T} (AZ^T W - AZ^T V C^{-1} K) T^{-1}
-/// with the old W. W is renewed now and then.
+/// Fused: V = M^{-1} AZ is made before the first reduction, where N = R^T W is reduced anew, and N' predicted:
+/// N' = N - F^T K - K^T F + K^T (AP^T V C^{-1}) K with F = AP^T W. So rounding does not gather in N, as in [Chen and
+/// Carson 2020]. W = (W - V C^{-1} K) T^{-1} follows R, and is renewed now and then.
+///
+/// Where N' is too small to be predicted it is reduced. Where it is not positive, R being dependent or M indefinite,
+/// Z = (W - P AP^T W) T^{-1}, with C instead of U.
 ///
 /// | here             | shape                 | meaning                                                       |
 /// |------------------|-----------------------|---------------------------------------------------------------|
 /// | pair_ = [AZ R]   | n x 2 t, distributed  | A Z, then A P; residuals, whose first column is r             |
 /// | hidden_ = [V W]  | n x 2 t, distributed  | M^{-1} AZ, then M^{-1} AP; M^{-1} R. Fused, and with M, only  |
-/// | crossed_, square_| t x t, replicated     | AZ^T W and AZ^T V                                             |
-/// | K, T             | t x t, replicated     | as above                                                      |
+/// | n_, k_, t_       | t x t, replicated     | N = R^T W = Z^T R, K, T                                       |
+/// | back_            | t x t, replicated     | what is taken of P from W: - C N^{-1} N'                      |
+/// | crossed_         | t x t, replicated     | AP^T W of the new W. Fused only                               |
 ///
 /// Cost of an iteration: enlarged_cg.hpp.
 
@@ -57,8 +62,16 @@ class Orthomin final : public EnlargedDirections<Types> {
   MultiVector& part(int number) override { return pair_.column(width_ + number); }
 
   void begin(LinearSystem<Types>& system) override {
-    precondition(system, parts(), z_.columns(width_));
-    removeConstants(system, z_);
+    MultiVector& z = z_.columns(width_);
+    precondition(system, parts(), z);
+    batch_->clear();
+    const auto n = batch_->symmetricProducts(parts(), z);
+    const auto sums = enterSums(z_);
+    system.reduce(*batch_);
+    removeConstants(system, sums, z_);
+    lags_ = false;
+    isPredicted_ = true;
+    normalizeParts(system, this->matrix(n));
     if (carries()) copy(system, z_.columns(width_), w());
   }
 
@@ -70,64 +83,67 @@ class Orthomin final : public EnlargedDirections<Types> {
       precondition(system, az, v());
     }
     batch.clear();
-    const bool whole = fused_ && !preconditioned_;                           // V = AZ and W = R
-    const auto own = batch.symmetricProducts(z, pair_.columns(2 * width_));  // Z^T [AZ R]
-    const auto images =
-        batch.symmetricProducts(az, pair_.columns(whole ? 2 * width_ : width_ + 1));  // AZ^T [AZ r or R]
+    const bool whole = fused_ && !preconditioned_;  // V = AZ and W = R
+    const auto gram = batch.symmetricProducts(z, az);
+    const auto images = batch.symmetricProducts(az, pair_.columns(whole ? 2 * width_ : width_ + 1));  // AZ^T [AZ R]
     const auto hidden = carries() ? batch.symmetricProducts(az, hidden_.columns(2 * width_)) : images;
-    const auto rr = batch.norm2(this->r());
+    const auto n = fused_     ? batch.symmetricProducts(parts(), carries() ? w() : parts())
+                       : isKnown_ ? images
+                              : batch.symmetricProducts(z, parts());
+    const auto rr = whole ? n : batch.norm2(this->r());
     const auto sums = carries() ? enterSums(hidden_) : std::vector<Slot>();
     if (carries()) {
       system.reduce(batch);
     } else {
       system.applyAndReduce(z, az, batch);
     }
-    const Scalar square = batch[rr];
-    const Small products = this->matrix(own), ofImages = this->matrix(images), ofHidden = this->matrix(hidden);
     const int t = width_;
-    this->noteEnergy(products(0, t));
+    const Small ofImages = this->matrix(images), ofHidden = this->matrix(hidden);
+    const Scalar square = this->matrix(rr)(0, 0);
+    if (fused_ || !isKnown_) n_ = this->matrix(n);
+    this->noteEnergy(n_(0, 0));
     removeConstants(system, sums, hidden_);
-    if (const auto outcome = this->factorize(copyOf(block(products, 0, 0, t, t))); outcome != Outcome::Moved)
-      return outcome;
+    if (const auto outcome = this->factorize(this->matrix(gram)); outcome != Outcome::Moved) return outcome;
     if (this->drops()) dropColumns(system);
-    k_ = this->solvedTransposed(chosen(block(products, 0, t, t, t), kept_, kept_));
+    k_ = this->solvedTransposed(n_);
     k_.scale(sign_);
     if (!allFinite(k_) || !std::isfinite(square)) return Outcome::NotFinite;
     const Small step = copyOf(block(k_, 0, 0, width_, 1));
     predict(square, chosen(ofImages, kept_, kept_), chosen(block(ofImages, 0, t, t, 1), kept_, {0}),
             this->solved(step));
-    if (fused_) {
-      crossed_ = chosen(block(ofHidden, 0, t, t, t), kept_, kept_);
-      square_ = chosen(ofHidden, kept_, kept_);
-    }
     this->move(system, step, x);
-    t_ = factor_;
-    for (int j = width_ - 1; j >= 0; --j) t_(0, j) /= factor_(0, 0);
-    system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k_, t_);  // AP, R
+    if (fused_) {
+      isPredicted_ = predictProducts(chosen(ofHidden, kept_, kept_), chosen(block(ofHidden, 0, t, t, t), kept_, kept_));
+      if (!isPredicted_) t_ = identity<Scalar>(width_);
+      system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k_, t_);  // AP, R
+    } else {
+      advanceResiduals(system);
+    }
     return Outcome::Moved;
   }
 
   void next(LinearSystem<Types>& system) override {
-    const bool renews = carries() && (stale_ || ++sinceRenewal_ >= tuning::cg::renewal);
-    Small beta = fused_ ? betaFromProducts() : Small();
-    if (carries()) system.kernels().orthonormalize(nullptr, &v(), factor_, w(), k_, t_);  // M^{-1} AP, W
     swap(z_, previous_);
-    MultiVector& z = z_.columns(width_);
-    const bool applies = preconditioned_ && (!carries() || renews);
-    if (applies) precondition(system, parts(), z);  // W = M^{-1} R
+    MultiVector &z = z_.columns(width_), &old = previous_.columns(width_);
+    if (!fused_) {
+      precondition(system, parts(), z);  // W
+      reduceProducts(system, z);
+      system.kernels().orthonormalize(&old, nullptr, Small(), z, back_, t_);
+      return;
+    }
+    const bool renews = carries() && (stale_ || ++sinceRenewal_ >= tuning::cg::renewal);
+    if (carries()) system.kernels().orthonormalize(nullptr, &v(), factor_, w(), k_, t_);  // M^{-1} AP, W
+    if (!isPredicted_) normalizeLate(system);
+    solveRight(t_, back_);
     if (renews) {
+      precondition(system, parts(), z);  // W = M^{-1} R
       removeConstants(system, z_);
       copy(system, z, w());
       sinceRenewal_ = 0;
       stale_ = false;
-    }
-    MultiVector& residuals = applies ? z : carries() ? w() : parts();
-    if (!fused_) beta = reducedBeta(system, residuals);
-    beta.scale(sign_);
-    if (applies) {
-      system.kernels().update(previous_.columns(width_), beta, z);  // Z = W - P beta
+      system.kernels().update(old, back_, z);
     } else {
-      system.kernels().updateFrom(residuals, previous_.columns(width_), beta, z);
+      system.kernels().updateFrom(carries() ? w() : parts(), old, back_, z);
     }
   }
 
@@ -144,25 +160,115 @@ class Orthomin final : public EnlargedDirections<Types> {
   MultiVector& v() { return hidden_.columns(width_); }
   MultiVector& w() { return hidden_.columns(width_, width_); }
 
-  Small reducedBeta(LinearSystem<Types>& system, const MultiVector& residuals) {
+  /// R = R - AP K. The R of an iteration with two reductions has yet to be multiplied by T^{-1}, since T is known late.
+  void advanceResiduals(LinearSystem<Types>& system) {
+    if (!lags_) t_ = identity<Scalar>(width_);
+    system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), product(k_, t_), t_);
+    lags_ = false;
+  }
+
+  /// Fused: T and what is taken of P, from products of the old W; false where too much cancels.
+  /// \param square AZ^T V \param crossed AZ^T W
+  bool predictProducts(Small square, const Small& crossed) {
+    solveRight(factor_, square);
+    const Small f = this->solvedTransposed(crossed);
+    crossed_ = copyOf(f);
+    multiply<Scalar>(-1, Teuchos::NO_TRANS, this->solvedTransposed(square), Teuchos::NO_TRANS, k_, 1, crossed_);
+    Small products = copyOf(n_);
+    multiply<Scalar>(-1, Teuchos::TRANS, f, Teuchos::NO_TRANS, k_, 1, products);
+    multiply<Scalar>(-1, Teuchos::TRANS, k_, Teuchos::NO_TRANS, crossed_, 1, products);
+    std::vector<Scalar> scale;
+    for (int j = 0; j < width_; ++j) scale.push_back(std::max(std::abs(n_(j, j)), std::abs(products(j, j))));
+    return normalize(products, scale.data(), tuning::enlarged_cg::predicted);
+  }
+
+  /// Fused, where N' could not be predicted: one reduction more.
+  void normalizeLate(LinearSystem<Types>& system) {
     batch_->clear();
-    const auto beta = batch_->innerProducts(pair_.columns(width_), residuals);  // AP^T W
+    const auto reduced = batch_->symmetricProducts(parts(), carries() ? w() : parts());
+    system.reduce(*batch_);
+    if (!normalize(this->matrix(reduced), nullptr, tuning::enlarged_cg::dependent)) conjugate(crossed_);
+    system.kernels().triangularSolve(parts(), t_);
+    if (carries()) system.kernels().triangularSolve(w(), t_);
+  }
+
+  /// The same with two reductions: N' is reduced. \param w M^{-1} R before normalisation
+  void reduceProducts(LinearSystem<Types>& system, const MultiVector& w) {
+    batch_->clear();
+    const auto reduced = batch_->symmetricProducts(parts(), w);
     const auto sums = enterSums(z_);
     system.reduce(*batch_);
     removeConstants(system, sums, z_);
-    return this->matrix(beta);
+    isKnown_ = lags_ = normalize(this->matrix(reduced), nullptr, tuning::enlarged_cg::dependent);
+    if (isKnown_) return;
+    batch_->clear();
+    const auto crossed = batch_->innerProducts(pair_.columns(width_), w);
+    system.reduce(*batch_);
+    conjugate(this->matrix(crossed));
+    system.kernels().triangularSolve(parts(), t_);
   }
 
-  Small betaFromProducts() const {
-    Small beta = copyOf(crossed_);
-    multiply<Scalar>(-1, Teuchos::NO_TRANS, square_, Teuchos::NO_TRANS, this->solved(k_), 1, beta);
-    beta = this->solvedTransposed(beta);
-    solveRight(t_, beta);
-    return beta;
+  /// The parts of the residual made orthonormal, and those dropped that depend on others. Their norms may be far
+  /// apart; where a solve begins with them as they are, rounding in the smaller ones costs iterations to the end.
+  void normalizeParts(LinearSystem<Types>& system, const Small& products) {
+    n_ = copyOf(products);
+    this->noteEnergy(n_(0, 0));
+    Small definite = copyOf(n_);
+    definite.scale(this->energySign());
+    kept_ = independentColumns<Scalar>(definite, tuning::enlarged_cg::dependent);
+    if (!kept_.empty() && this->drops()) dropColumns(system);
+    isKnown_ = !kept_.empty() && takeFactor(n_, nullptr, Scalar(0));
+    if (!isKnown_) return;
+    system.kernels().triangularSolve(parts(), t_);
+    system.kernels().triangularSolve(z_.columns(width_), t_);
+  }
+
+  /// T from N' = U^T U, what is taken of P, and the new N; false where N or N' is not positive. N, N' have M's sign.
+  bool normalize(const Small& products, const Scalar* scale, Scalar limit) {
+    Small before = copyOf(n_), old(width_, width_);
+    before.scale(this->energySign());
+    if (!cholesky<Scalar>(before, old, nullptr, Scalar(0)).succeeded(width_)) return false;
+    if (!takeFactor(products, scale, limit)) return false;
+    back_ = copyOf(products);
+    for (int j = 0; j < width_; ++j) {
+      for (int i = 0; i < j; ++i) back_(j, i) = back_(i, j);
+    }
+    solveLeftTransposed(old, back_);
+    solveLeft(old, back_);
+    back_ = product(factor_, back_);
+    back_.scale(-this->energySign());
+    return true;
+  }
+
+  /// T and the new N from N' = U^T U; false where it is not positive.
+  bool takeFactor(const Small& products, const Scalar* scale, Scalar limit) {
+    Small definite = copyOf(products), u(width_, width_);
+    definite.scale(this->energySign());
+    if (!cholesky<Scalar>(definite, u, scale, limit).succeeded(width_)) return false;
+    n_ = identity<Scalar>(width_);
+    n_(0, 0) = u(0, 0) * u(0, 0);
+    n_.scale(this->energySign());
+    keepFirst(u);
+    return true;
+  }
+
+  /// T from C, and what is taken of P from AP^T W.
+  void conjugate(const Small& crossed) {
+    back_ = copyOf(crossed);
+    back_.scale(sign_);
+    keepFirst(factor_);
+  }
+
+  /// T = U, its first row divided by U_11, so that r stays as it is.
+  void keepFirst(const Small& u) {
+    t_ = copyOf(u);
+    for (int j = width_ - 1; j >= 0; --j) t_(0, j) /= u(0, 0);
   }
 
   /// Dependent directions and their residuals are no longer carried.
   void dropColumns(LinearSystem<Types>& system) {
+    if (lags_) system.kernels().triangularSolve(parts(), t_);
+    lags_ = false;
     std::vector<int> second = kept_;
     for (int& number : second) number += width_;
     const int left = static_cast<int>(kept_.size());
@@ -171,13 +277,17 @@ class Orthomin final : public EnlargedDirections<Types> {
     pair_.gather(system, second, left);
     if (carries()) hidden_.gather(system, kept_);
     if (carries()) hidden_.gather(system, second, left);
+    n_ = chosen(n_, kept_, kept_);
     width_ = left;
   }
 
   bool fused_, stale_ = false;
+  bool isKnown_ = false;     ///< N, with two reductions
+  bool lags_ = false;        ///< R is to be multiplied by T^{-1}
+  bool isPredicted_ = true;  ///< N', fused
   int sinceRenewal_ = 0;
   ColumnBlock<Types> pair_, hidden_;
-  Small k_, t_, crossed_, square_;
+  Small n_, k_, t_, back_, crossed_;
 };
 
 }  // namespace capstan
