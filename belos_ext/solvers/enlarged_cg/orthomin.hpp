@@ -21,8 +21,8 @@
 /// N' = N - F^T K - K^T F + K^T (AP^T V C^{-1}) K with F = AP^T W. So rounding does not gather in N, as in [Chen and
 /// Carson 2020]. W = (W - V C^{-1} K) T^{-1} follows R, and is renewed now and then.
 ///
-/// Where N' is too small to be predicted it is reduced. Where it is not positive, R being dependent or M indefinite,
-/// Z = (W - P AP^T W) T^{-1}, with C instead of U.
+/// Where N' is too small to be predicted it is reduced. Where it is not positive, since M is indefinite or R dependent,
+/// the solve goes on with products of Z: N = Z^T R and Z = (W - P AP^T W) T^{-1}, with C instead of U.
 ///
 /// | here             | shape                 | meaning                                                       |
 /// |------------------|-----------------------|---------------------------------------------------------------|
@@ -87,10 +87,10 @@ class Orthomin final : public EnlargedDirections<Types> {
     const auto gram = batch.symmetricProducts(z, az);
     const auto images = batch.symmetricProducts(az, pair_.columns(whole ? 2 * width_ : width_ + 1));  // AZ^T [AZ R]
     const auto hidden = carries() ? batch.symmetricProducts(az, hidden_.columns(2 * width_)) : images;
-    const auto n = fused_     ? batch.symmetricProducts(parts(), carries() ? w() : parts())
-                       : isKnown_ ? images
-                              : batch.symmetricProducts(z, parts());
-    const auto rr = whole ? n : batch.norm2(this->r());
+    const auto n = byDirections_ ? batch.innerProducts(z, parts())
+                   : fused_      ? batch.symmetricProducts(parts(), carries() ? w() : parts())
+                                 : images;  // known
+    const auto rr = whole && !byDirections_ ? n : batch.norm2(this->r());
     const auto sums = carries() ? enterSums(hidden_) : std::vector<Slot>();
     if (carries()) {
       system.reduce(batch);
@@ -100,7 +100,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     const int t = width_;
     const Small ofImages = this->matrix(images), ofHidden = this->matrix(hidden);
     const Scalar square = this->matrix(rr)(0, 0);
-    if (fused_ || !isKnown_) n_ = this->matrix(n);
+    if (fused_ || byDirections_) n_ = this->matrix(n);
     this->noteEnergy(n_(0, 0));
     removeConstants(system, sums, hidden_);
     if (const auto outcome = this->factorize(this->matrix(gram)); outcome != Outcome::Moved) return outcome;
@@ -113,8 +113,7 @@ class Orthomin final : public EnlargedDirections<Types> {
             this->solved(step));
     this->move(system, step, x);
     if (fused_) {
-      isPredicted_ = predictProducts(chosen(ofHidden, kept_, kept_), chosen(block(ofHidden, 0, t, t, t), kept_, kept_));
-      if (!isPredicted_) t_ = identity<Scalar>(width_);
+      predictProducts(chosen(ofHidden, kept_, kept_), chosen(block(ofHidden, 0, t, t, t), kept_, kept_));
       system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k_, t_);  // AP, R
     } else {
       advanceResiduals(system);
@@ -127,9 +126,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     MultiVector &z = z_.columns(width_), &old = previous_.columns(width_);
     if (!fused_) {
       precondition(system, parts(), z);  // W
-      reduceProducts(system, z);
-      system.kernels().orthonormalize(&old, nullptr, Small(), z, back_, t_);
-      return;
+      return byDirections_ ? conjugateDirections(system, z) : normalizeDirections(system, z);
     }
     const bool renews = carries() && (stale_ || ++sinceRenewal_ >= tuning::cg::renewal);
     if (carries()) system.kernels().orthonormalize(nullptr, &v(), factor_, w(), k_, t_);  // M^{-1} AP, W
@@ -162,24 +159,33 @@ class Orthomin final : public EnlargedDirections<Types> {
 
   /// R = R - AP K. The R of an iteration with two reductions has yet to be multiplied by T^{-1}, since T is known late.
   void advanceResiduals(LinearSystem<Types>& system) {
-    if (!lags_) t_ = identity<Scalar>(width_);
-    system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), product(k_, t_), t_);
+    Small k = k_;
+    if (byDirections_) {
+      keepFirst(factor_);
+    } else if (lags_) {
+      k = product(k_, t_);
+    } else {
+      t_ = identity<Scalar>(width_);
+    }
+    system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k, t_);
     lags_ = false;
   }
 
-  /// Fused: T and what is taken of P, from products of the old W; false where too much cancels.
-  /// \param square AZ^T V \param crossed AZ^T W
-  bool predictProducts(Small square, const Small& crossed) {
+  /// Fused: T and what is taken of P, from products of the old W. \param square AZ^T V \param crossed AZ^T W
+  void predictProducts(Small square, const Small& crossed) {
     solveRight(factor_, square);
     const Small f = this->solvedTransposed(crossed);
     crossed_ = copyOf(f);
     multiply<Scalar>(-1, Teuchos::NO_TRANS, this->solvedTransposed(square), Teuchos::NO_TRANS, k_, 1, crossed_);
+    isPredicted_ = true;
+    if (byDirections_) return conjugate(crossed_);
     Small products = copyOf(n_);
     multiply<Scalar>(-1, Teuchos::TRANS, f, Teuchos::NO_TRANS, k_, 1, products);
     multiply<Scalar>(-1, Teuchos::TRANS, k_, Teuchos::NO_TRANS, crossed_, 1, products);
     std::vector<Scalar> scale;
     for (int j = 0; j < width_; ++j) scale.push_back(std::max(std::abs(n_(j, j)), std::abs(products(j, j))));
-    return normalize(products, scale.data(), tuning::enlarged_cg::predicted);
+    isPredicted_ = normalize(products, scale.data(), tuning::enlarged_cg::predicted);
+    if (!isPredicted_) t_ = identity<Scalar>(width_);
   }
 
   /// Fused, where N' could not be predicted: one reduction more.
@@ -187,25 +193,42 @@ class Orthomin final : public EnlargedDirections<Types> {
     batch_->clear();
     const auto reduced = batch_->symmetricProducts(parts(), carries() ? w() : parts());
     system.reduce(*batch_);
-    if (!normalize(this->matrix(reduced), nullptr, tuning::enlarged_cg::dependent)) conjugate(crossed_);
+    byDirections_ = !normalize(this->matrix(reduced), nullptr, tuning::enlarged_cg::dependent);
+    if (byDirections_) conjugate(crossed_);
     system.kernels().triangularSolve(parts(), t_);
     if (carries()) system.kernels().triangularSolve(w(), t_);
   }
 
-  /// The same with two reductions: N' is reduced. \param w M^{-1} R before normalisation
-  void reduceProducts(LinearSystem<Types>& system, const MultiVector& w) {
+  /// Two reductions: Z from W before normalisation, with T and what is taken of P from N', which is reduced.
+  void normalizeDirections(LinearSystem<Types>& system, MultiVector& z) {
     batch_->clear();
-    const auto reduced = batch_->symmetricProducts(parts(), w);
+    const auto reduced = batch_->symmetricProducts(parts(), z);
     const auto sums = enterSums(z_);
     system.reduce(*batch_);
     removeConstants(system, sums, z_);
-    isKnown_ = lags_ = normalize(this->matrix(reduced), nullptr, tuning::enlarged_cg::dependent);
-    if (isKnown_) return;
+    lags_ = normalize(this->matrix(reduced), nullptr, tuning::enlarged_cg::dependent);
+    byDirections_ = !lags_;
+    if (byDirections_) {
+      conjugate(reducedCrossed(system, z));
+      system.kernels().triangularSolve(parts(), t_);
+    }
+    system.kernels().orthonormalize(&previous_.columns(width_), nullptr, Small(), z, back_, t_);
+  }
+
+  /// Two reductions, where N' is not positive: Z = W - P AP^T W.
+  void conjugateDirections(LinearSystem<Types>& system, MultiVector& z) {
+    Small beta = reducedCrossed(system, z);
+    beta.scale(sign_);
+    system.kernels().update(previous_.columns(width_), beta, z);
+  }
+  /// AP^T W; constants are taken out of W besides.
+  Small reducedCrossed(LinearSystem<Types>& system, const MultiVector& w) {
     batch_->clear();
     const auto crossed = batch_->innerProducts(pair_.columns(width_), w);
+    const auto sums = enterSums(z_);
     system.reduce(*batch_);
-    conjugate(this->matrix(crossed));
-    system.kernels().triangularSolve(parts(), t_);
+    removeConstants(system, sums, z_);
+    return this->matrix(crossed);
   }
 
   /// The parts of the residual made orthonormal, and those dropped that depend on others. Their norms may be far
@@ -217,8 +240,8 @@ class Orthomin final : public EnlargedDirections<Types> {
     definite.scale(this->energySign());
     kept_ = independentColumns<Scalar>(definite, tuning::enlarged_cg::dependent);
     if (!kept_.empty() && this->drops()) dropColumns(system);
-    isKnown_ = !kept_.empty() && takeFactor(n_, nullptr, Scalar(0));
-    if (!isKnown_) return;
+    byDirections_ = kept_.empty() || !takeFactor(n_, nullptr, Scalar(0));
+    if (byDirections_) return;
     system.kernels().triangularSolve(parts(), t_);
     system.kernels().triangularSolve(z_.columns(width_), t_);
   }
@@ -282,9 +305,9 @@ class Orthomin final : public EnlargedDirections<Types> {
   }
 
   bool fused_, stale_ = false;
-  bool isKnown_ = false;     ///< N, with two reductions
-  bool lags_ = false;        ///< R is to be multiplied by T^{-1}
-  bool isPredicted_ = true;  ///< N', fused
+  bool byDirections_ = false;  ///< N' is not positive
+  bool lags_ = false;          ///< R is to be multiplied by T^{-1}
+  bool isPredicted_ = true;    ///< N', fused
   int sinceRenewal_ = 0;
   ColumnBlock<Types> pair_, hidden_;
   Small n_, k_, t_, back_, crossed_;

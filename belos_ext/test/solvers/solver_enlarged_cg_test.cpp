@@ -113,6 +113,24 @@ TEST_P(EnlargedForms, SendTheNumbersOfTheirCostTable) {
   }
 }
 
+// The parts of the residual differ by six digits; what is small in them must not drown in what is large.
+TEST_P(EnlargedForms, KeepPartsThatAreFarApartInSize) {
+  if (GetParam() == "orthodir") GTEST_SKIP() << "orthodir makes directions orthonormal, not residuals";
+  const auto a = scaledLaplacian(20, [](GO g) { return g >= 133 && g < 266 ? 1e3 : 1.0; });
+  const System system = systemWithRightHandSide(a);
+  const auto solution = copyOf(*system.b);
+  a->apply(*solution, *system.b);
+  Params cg;
+  cg.set("State Cache", false);
+  const int classical = solve(methodOf(id::Cg), cg, system).iterations;
+  system.x->putScalar(0);
+  const Outcome outcome = solveEnlarged(withFactor(8, GetParam()), system);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LT(outcome.iterations, classical);
+  EXPECT_TRUE(told(outcome, "directions dropped").empty());
+  EXPECT_TRUE(told(outcome, "classical").empty());
+}
+
 // As many subdomains as rows: the parts of the residual span all vectors.
 TEST_P(EnlargedForms, AreDoneInOneIterationWhereEveryRowIsASubdomain) {
   const System system = systemWithRightHandSide(grid2d(4, 3));
