@@ -142,6 +142,8 @@ class EnlargedDirections {
     for (int j = 0; j < width_; ++j) system.kernels().scale(Scalar(1), *from.getVector(j), *to.getVectorNonConst(j));
   }
 
+  /// Whether constants are taken out of what M makes.
+  bool projects() const { return constants_ != nullptr; }
   /// Enters the sums of columns first, first + 1, ... of a block, as many as directions are in use, where constants are
   /// taken out; none otherwise.
   std::vector<Slot> enterSums(ColumnBlock<Types>& columns, int first = 0) {

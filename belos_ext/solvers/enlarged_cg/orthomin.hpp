@@ -22,7 +22,8 @@
 /// Carson 2020]. W = (W - V C^{-1} K) T^{-1} follows R, and is renewed now and then.
 ///
 /// Where N' is too small to be predicted it is reduced. Where it is not positive, since M is indefinite or R dependent,
-/// the solve goes on with products of Z: N = Z^T R and Z = (W - P AP^T W) T^{-1}, with C instead of U.
+/// the solve goes on with products of Z: N = Z^T R and Z = (W - P AP^T W) T^{-1}, with C instead of U. So it does from
+/// the beginning where constants are taken out of what M makes: N would hold them.
 ///
 /// | here             | shape                 | meaning                                                       |
 /// |------------------|-----------------------|---------------------------------------------------------------|
@@ -64,14 +65,14 @@ class Orthomin final : public EnlargedDirections<Types> {
   void begin(LinearSystem<Types>& system) override {
     MultiVector& z = z_.columns(width_);
     precondition(system, parts(), z);
-    batch_->clear();
-    const auto n = batch_->symmetricProducts(parts(), z);
-    const auto sums = enterSums(z_);
-    system.reduce(*batch_);
-    removeConstants(system, sums, z_);
     lags_ = false;
     isPredicted_ = true;
-    normalizeParts(system, this->matrix(n));
+    byDirections_ = this->projects();
+    if (byDirections_) {
+      removeConstants(system, z_);
+    } else {
+      normalizeParts(system, z);
+    }
     if (carries()) copy(system, z_.columns(width_), w());
   }
 
@@ -203,9 +204,7 @@ class Orthomin final : public EnlargedDirections<Types> {
   void normalizeDirections(LinearSystem<Types>& system, MultiVector& z) {
     batch_->clear();
     const auto reduced = batch_->symmetricProducts(parts(), z);
-    const auto sums = enterSums(z_);
     system.reduce(*batch_);
-    removeConstants(system, sums, z_);
     lags_ = normalize(this->matrix(reduced), nullptr, tuning::enlarged_cg::dependent);
     byDirections_ = !lags_;
     if (byDirections_) {
@@ -233,8 +232,11 @@ class Orthomin final : public EnlargedDirections<Types> {
 
   /// The parts of the residual made orthonormal, and those dropped that depend on others. Their norms may be far
   /// apart; where a solve begins with them as they are, rounding in the smaller ones costs iterations to the end.
-  void normalizeParts(LinearSystem<Types>& system, const Small& products) {
-    n_ = copyOf(products);
+  void normalizeParts(LinearSystem<Types>& system, const MultiVector& z) {
+    batch_->clear();
+    const auto n = batch_->symmetricProducts(parts(), z);
+    system.reduce(*batch_);
+    n_ = this->matrix(n);
     this->noteEnergy(n_(0, 0));
     Small definite = copyOf(n_);
     definite.scale(this->energySign());
