@@ -29,13 +29,14 @@
 /// |------------------|-----------------------|---------------------------------------------------------------|
 /// | pair_ = [AZ R]   | n x 2 t, distributed  | A Z, then A P; residuals, whose first column is r             |
 /// | hidden_ = [V W]  | n x 2 t, distributed  | M^{-1} AZ, then M^{-1} AP; M^{-1} R. Fused, and with M, only  |
-/// | n_, k_, t_       | t x t, replicated     | N = R^T W = Z^T R, K, T                                       |
-/// | back_            | t x t, replicated     | what is taken of P from W: - C N^{-1} N'                      |
+/// | products_        | t x t, replicated     | N = R^T W = Z^T R, T, and what is taken of P from W           |
+/// | k_               | t x t, replicated     | K                                                             |
 /// | crossed_         | t x t, replicated     | AP^T W of the new W. Fused only                               |
 ///
 /// Cost of an iteration: enlarged_cg.hpp.
 
 #include "belos_ext/solvers/enlarged_cg/enlarged_directions.hpp"
+#include "belos_ext/solvers/enlarged_cg/residual_products.hpp"
 
 namespace capstan {
 
@@ -101,12 +102,12 @@ class Orthomin final : public EnlargedDirections<Types> {
     const int t = width_;
     const Small ofImages = this->matrix(images), ofHidden = this->matrix(hidden);
     const Scalar square = this->matrix(rr)(0, 0);
-    if (fused_ || byDirections_) n_ = this->matrix(n);
-    this->noteEnergy(n_(0, 0));
+    if (fused_ || byDirections_) products_.take(this->matrix(n));
+    this->noteEnergy(products_.n()(0, 0));
     removeConstants(system, sums, hidden_);
     if (const auto outcome = this->factorize(this->matrix(gram)); outcome != Outcome::Moved) return outcome;
     if (this->drops()) dropColumns(system);
-    k_ = this->solvedTransposed(n_);
+    k_ = this->solvedTransposed(products_.n());
     k_.scale(sign_);
     if (!allFinite(k_) || !std::isfinite(square)) return Outcome::NotFinite;
     const Small step = copyOf(block(k_, 0, 0, width_, 1));
@@ -115,7 +116,8 @@ class Orthomin final : public EnlargedDirections<Types> {
     this->move(system, step, x);
     if (fused_) {
       predictProducts(chosen(ofHidden, kept_, kept_), chosen(block(ofHidden, 0, t, t, t), kept_, kept_));
-      system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k_, t_);  // AP, R
+      system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k_,
+                                      products_.t());  // AP, R
     } else {
       advanceResiduals(system);
     }
@@ -130,18 +132,19 @@ class Orthomin final : public EnlargedDirections<Types> {
       return byDirections_ ? conjugateDirections(system, z) : normalizeDirections(system, z);
     }
     const bool renews = carries() && (stale_ || ++sinceRenewal_ >= tuning::cg::renewal);
-    if (carries()) system.kernels().orthonormalize(nullptr, &v(), factor_, w(), k_, t_);  // M^{-1} AP, W
+    if (carries()) system.kernels().orthonormalize(nullptr, &v(), factor_, w(), k_, products_.t());  // M^{-1} AP, W
     if (!isPredicted_) normalizeLate(system);
-    solveRight(t_, back_);
+    Small back = copyOf(products_.back());
+    solveRight(products_.t(), back);
     if (renews) {
       precondition(system, parts(), z);  // W = M^{-1} R
       removeConstants(system, z_);
       copy(system, z, w());
       sinceRenewal_ = 0;
       stale_ = false;
-      system.kernels().update(old, back_, z);
+      system.kernels().update(old, back, z);
     } else {
-      system.kernels().updateFrom(carries() ? w() : parts(), old, back_, z);
+      system.kernels().updateFrom(carries() ? w() : parts(), old, back, z);
     }
   }
 
@@ -162,13 +165,13 @@ class Orthomin final : public EnlargedDirections<Types> {
   void advanceResiduals(LinearSystem<Types>& system) {
     Small k = k_;
     if (byDirections_) {
-      keepFirst(factor_);
+      products_.keepFirst(factor_);
     } else if (lags_) {
-      k = product(k_, t_);
+      k = product(k_, products_.t());
     } else {
-      t_ = identity<Scalar>(width_);
+      products_.keepAsTheyAre();
     }
-    system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k, t_);
+    system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k, products_.t());
     lags_ = false;
   }
 
@@ -178,15 +181,8 @@ class Orthomin final : public EnlargedDirections<Types> {
     const Small f = this->solvedTransposed(crossed);
     crossed_ = copyOf(f);
     multiply<Scalar>(-1, Teuchos::NO_TRANS, this->solvedTransposed(square), Teuchos::NO_TRANS, k_, 1, crossed_);
-    isPredicted_ = true;
-    if (byDirections_) return conjugate(crossed_);
-    Small products = copyOf(n_);
-    multiply<Scalar>(-1, Teuchos::TRANS, f, Teuchos::NO_TRANS, k_, 1, products);
-    multiply<Scalar>(-1, Teuchos::TRANS, k_, Teuchos::NO_TRANS, crossed_, 1, products);
-    std::vector<Scalar> scale;
-    for (int j = 0; j < width_; ++j) scale.push_back(std::max(std::abs(n_(j, j)), std::abs(products(j, j))));
-    isPredicted_ = normalize(products, scale.data(), tuning::enlarged_cg::predicted);
-    if (!isPredicted_) t_ = identity<Scalar>(width_);
+    isPredicted_ = byDirections_ || products_.predict(f, crossed_, k_, this->energySign(), factor_);
+    if (byDirections_) products_.conjugate(crossed_, sign_, factor_);
   }
 
   /// Fused, where N' could not be predicted: one reduction more.
@@ -194,10 +190,10 @@ class Orthomin final : public EnlargedDirections<Types> {
     batch_->clear();
     const auto reduced = batch_->symmetricProducts(parts(), carries() ? w() : parts());
     system.reduce(*batch_);
-    byDirections_ = !normalize(this->matrix(reduced), nullptr, tuning::enlarged_cg::dependent);
-    if (byDirections_) conjugate(crossed_);
-    system.kernels().triangularSolve(parts(), t_);
-    if (carries()) system.kernels().triangularSolve(w(), t_);
+    byDirections_ = !advances(this->matrix(reduced));
+    if (byDirections_) products_.conjugate(crossed_, sign_, factor_);
+    system.kernels().triangularSolve(parts(), products_.t());
+    if (carries()) system.kernels().triangularSolve(w(), products_.t());
   }
 
   /// Two reductions: Z from W before normalisation, with T and what is taken of P from N', which is reduced.
@@ -205,13 +201,17 @@ class Orthomin final : public EnlargedDirections<Types> {
     batch_->clear();
     const auto reduced = batch_->symmetricProducts(parts(), z);
     system.reduce(*batch_);
-    lags_ = normalize(this->matrix(reduced), nullptr, tuning::enlarged_cg::dependent);
+    lags_ = advances(this->matrix(reduced));
     byDirections_ = !lags_;
     if (byDirections_) {
-      conjugate(reducedCrossed(system, z));
-      system.kernels().triangularSolve(parts(), t_);
+      products_.conjugate(reducedCrossed(system, z), sign_, factor_);
+      system.kernels().triangularSolve(parts(), products_.t());
     }
-    system.kernels().orthonormalize(&previous_.columns(width_), nullptr, Small(), z, back_, t_);
+    system.kernels().orthonormalize(&previous_.columns(width_), nullptr, Small(), z, products_.back(), products_.t());
+  }
+
+  bool advances(const Small& reduced) {
+    return products_.advance(reduced, this->energySign(), factor_, nullptr, tuning::enlarged_cg::dependent);
   }
 
   /// Two reductions, where N' is not positive: Z = W - P AP^T W.
@@ -236,63 +236,22 @@ class Orthomin final : public EnlargedDirections<Types> {
     batch_->clear();
     const auto n = batch_->symmetricProducts(parts(), z);
     system.reduce(*batch_);
-    n_ = this->matrix(n);
-    this->noteEnergy(n_(0, 0));
-    Small definite = copyOf(n_);
+    products_.take(this->matrix(n));
+    this->noteEnergy(products_.n()(0, 0));
+    Small definite = copyOf(products_.n());
     definite.scale(this->energySign());
     kept_ = independentColumns<Scalar>(definite, tuning::enlarged_cg::dependent);
     if (!kept_.empty() && this->drops()) dropColumns(system);
-    byDirections_ = kept_.empty() || !takeFactor(n_, nullptr, Scalar(0));
+    const Small left = copyOf(products_.n());
+    byDirections_ = kept_.empty() || !products_.normalize(left, this->energySign(), nullptr, Scalar(0));
     if (byDirections_) return;
-    system.kernels().triangularSolve(parts(), t_);
-    system.kernels().triangularSolve(z_.columns(width_), t_);
-  }
-
-  /// T from N' = U^T U, what is taken of P, and the new N; false where N or N' is not positive. N, N' have M's sign.
-  bool normalize(const Small& products, const Scalar* scale, Scalar limit) {
-    Small before = copyOf(n_), old(width_, width_);
-    before.scale(this->energySign());
-    if (!cholesky<Scalar>(before, old, nullptr, Scalar(0)).succeeded(width_)) return false;
-    if (!takeFactor(products, scale, limit)) return false;
-    back_ = copyOf(products);
-    for (int j = 0; j < width_; ++j) {
-      for (int i = 0; i < j; ++i) back_(j, i) = back_(i, j);
-    }
-    solveLeftTransposed(old, back_);
-    solveLeft(old, back_);
-    back_ = product(factor_, back_);
-    back_.scale(-this->energySign());
-    return true;
-  }
-
-  /// T and the new N from N' = U^T U; false where it is not positive.
-  bool takeFactor(const Small& products, const Scalar* scale, Scalar limit) {
-    Small definite = copyOf(products), u(width_, width_);
-    definite.scale(this->energySign());
-    if (!cholesky<Scalar>(definite, u, scale, limit).succeeded(width_)) return false;
-    n_ = identity<Scalar>(width_);
-    n_(0, 0) = u(0, 0) * u(0, 0);
-    n_.scale(this->energySign());
-    keepFirst(u);
-    return true;
-  }
-
-  /// T from C, and what is taken of P from AP^T W.
-  void conjugate(const Small& crossed) {
-    back_ = copyOf(crossed);
-    back_.scale(sign_);
-    keepFirst(factor_);
-  }
-
-  /// T = U, its first row divided by U_11, so that r stays as it is.
-  void keepFirst(const Small& u) {
-    t_ = copyOf(u);
-    for (int j = width_ - 1; j >= 0; --j) t_(0, j) /= u(0, 0);
+    system.kernels().triangularSolve(parts(), products_.t());
+    system.kernels().triangularSolve(z_.columns(width_), products_.t());
   }
 
   /// Dependent directions and their residuals are no longer carried.
   void dropColumns(LinearSystem<Types>& system) {
-    if (lags_) system.kernels().triangularSolve(parts(), t_);
+    if (lags_) system.kernels().triangularSolve(parts(), products_.t());
     lags_ = false;
     std::vector<int> second = kept_;
     for (int& number : second) number += width_;
@@ -302,7 +261,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     pair_.gather(system, second, left);
     if (carries()) hidden_.gather(system, kept_);
     if (carries()) hidden_.gather(system, second, left);
-    n_ = chosen(n_, kept_, kept_);
+    products_.take(chosen(products_.n(), kept_, kept_));
     width_ = left;
   }
 
@@ -312,7 +271,8 @@ class Orthomin final : public EnlargedDirections<Types> {
   bool isPredicted_ = true;    ///< N', fused
   int sinceRenewal_ = 0;
   ColumnBlock<Types> pair_, hidden_;
-  Small n_, k_, t_, back_, crossed_;
+  ResidualProducts<Scalar> products_;
+  Small k_, crossed_;
 };
 
 }  // namespace capstan
