@@ -126,14 +126,15 @@ inline constexpr double noProgress = 1e30;
 /// solvers/bicgstab
 namespace bicgstab {
 /// Iterations in which the residual has not halved that end a cycle: residuals of BiCGStab rise and fall. Measured with
-/// 20 right-hand sides and at most 3300 iterations, without a preconditioner: 1138_bus takes 1822 with 500 and 2381 with
-/// 1000 in the median, hypre_TEST_ij_A is solved 20 times and 12 times. With 300 1138_bus is not solved on 3 of 10.
+/// 20 right-hand sides and at most 3300 iterations, without a preconditioner: 1138_bus takes 1822 with 500 and 2381
+/// with 1000 in the median, hypre_TEST_ij_A is solved 20 times and 12 times. With 300 both miss some of ten.
 inline constexpr int patience = 500;
+/// Iterations without a smaller residual that end a cycle where the recursion has fallen by all digits there are.
+/// Chosen.
+inline constexpr int fewIdle = 10;
 /// A residual is smaller than the best one by at least this factor. Chosen.
 inline constexpr double smaller = 0.9;
-/// The same where the recursion has fallen by all digits there are. Chosen.
-inline constexpr int fewIdle = 10;
-/// It has where it is below so many eps of the residual that the cycle began with. Chosen.
+/// The recursion has fallen so far where it is below so many eps of the residual that the cycle began with. Chosen.
 inline constexpr int allDigits = 1000;
 /// A cycle that left more than this part of the residual gained nothing. Chosen: half of it, as for patience.
 inline constexpr double progress = 0.5;
