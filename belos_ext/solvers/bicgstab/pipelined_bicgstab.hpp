@@ -25,9 +25,10 @@
 ///
 /// The recurrences let rounding grow: every 50 iterations, and each time the residual has fallen by eight digits, all
 /// vectors but p^ are computed anew (6 A, 4 M^{-1}); a claim that the computed residual does not bear out starts a new
-/// cycle from it. Each time (r*, s) is compared with what the recurrences had made of it. Where half its digits are
-/// wrong, UnpipelinedBiCgStab goes on from the same vectors for the rest of the solve: alpha, which makes r orthogonal
-/// to r*, comes from that product, and half the digits are what two-sided Lanczos recurrences need [Day 1997].
+/// cycle from it. After 50 iterations (r*, s) is compared with what the recurrences had made of it. Where half its
+/// digits are wrong, UnpipelinedBiCgStab goes on from the same vectors for the rest of the solve: alpha, which makes r
+/// orthogonal to r*, comes from that product, and half the digits are what two-sided Lanczos recurrences need [Day
+/// 1997].
 
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/bicgstab/unpipelined_bicgstab.hpp"
@@ -107,7 +108,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       if (last || this->isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
       beta = (next / rho) * (alpha / omega);
       rho = next;
-      if (replaces && haveLostDigits(system, stop, sigma, p[sSlot_])) {
+      if (replaces && ranLong_ && haveLostDigits(system, stop, sigma, p[sSlot_])) {
         return this->goOn(system, x, stop, length, rho, beta, omega);
       }
       sigma = p[wSlot_] + beta * p[sSlot_] - beta * omega * p[zSlot_];
@@ -115,8 +116,11 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   }
 
   /// Whether the residual has fallen so far that the recurrences have lost half their digits, or they have run long.
+  /// Only these are judged: a fall takes digits of the best.
   bool replacementIsDue(double norm) {
-    if (!this->fallenFrom(peak_, norm) && ++sinceReplacement_ < tuning::bicgstab::mostSteps) return false;
+    const bool fallen = this->fallenFrom(peak_, norm);
+    ranLong_ = ++sinceReplacement_ >= tuning::bicgstab::mostSteps;
+    if (!fallen && !ranLong_) return false;
     sinceReplacement_ = 0;
     peak_ = norm;
     return true;
@@ -219,6 +223,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   }
 
   bool trusted_ = true;       ///< the pipeline's recurrences, in this solve
+  bool ranLong_ = false;      ///< the recurrences that are replaced
   int sinceReplacement_ = 0;  ///< iterations
   double peak_ = 0;           ///< the largest residual since the recurrences began, or were replaced
   Vector z_, v_, t_, zHat_;

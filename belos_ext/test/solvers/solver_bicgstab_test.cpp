@@ -114,6 +114,18 @@ TEST_P(BiCgStabContinuation, GoesOnWithTheTextbooksResiduals) {
 INSTANTIATE_TEST_SUITE_P(Sides, BiCgStabContinuation, ::testing::Values(Side::None, Side::Left, Side::Right),
                          [](const auto& side) { return toString(side.param); });
 
+// Eight digits take their digits of the best recurrences, which are begun anew then.
+TEST(PipelinedBiCgStab, IsNotGivenUpWhereTheResidualFallsSoon) {
+  System system = systemWithRightHandSide(grid2d(12, 12, 0.3));
+  Params p;
+  p.set("Convergence Tolerance", 1e-12);
+  const Outcome outcome = solve(methodOf(id::PipelinedBiCgStab), p, system);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LT(outcome.iterations, 50);
+  EXPECT_EQ(told(outcome, "residual replacement").size(), 1U);
+  EXPECT_TRUE(told(outcome, "classical").empty());
+}
+
 // A p is orthogonal to the shadow residual in the first step.
 TEST_P(BiCgStabTypes, HandOverWhereTheFirstStepBreaksDown) {
   const System system = systemWithRightHandSide(dense({{0, 1}, {1, 0}}), [](GO g) { return g == 0 ? 1 : 0; });
