@@ -5,6 +5,10 @@
 /// A cell is the count of iterations where the solver says that it converged and the residual computed here agrees;
 /// else the count, what became of the solve, and that residual: "900 stagnation 3.1e-07". Empty: not asked, since no
 /// oracle converged. With several right-hand sides a cell has a part for each, in their order: "118/121/119".
+///
+/// A line "CLASSICAL matrix,rows,preconditioner,ranks,which,solves,before,iterations" follows where a judged solver, by
+/// its number from 0, went on as a classical method in some of its solves: how many, and of all iterations of all its
+/// solves those before.
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -40,7 +44,7 @@ struct Arguments {
   std::vector<std::string> matrices, preconditioners = {"none"}, oracles, solvers, known;
   std::string side = "right", common;
   double tolerance = 1e-8;
-  int maxIterations = 3000, seeds = 1;
+  int maxIterations = 3000, seeds = 1, firstSeed = 1;
 };
 
 /// A solver as given on the command line: its name, then parameters as YAML: "CAPSTAN CG PIPELINE: {Pipeline Depth:
@@ -90,12 +94,21 @@ struct System {
 struct Cell {
   bool converged = false;
   std::string text;
+  int iterations = 0;
+  int classicalFrom = -1;  ///< the iteration after which the method went on as a classical one; -1: never
 };
 
 std::string plain(std::string text) {
   text = text.substr(0, text.find('\n')).substr(0, 80);
   for (char& c : text) c = c == ',' || c == '/' || c == '"' ? ';' : c;
   return text;
+}
+
+int classicalFrom(const capstan::SolveReport& report) {
+  for (const auto& event : report.events) {
+    if (event.kind == "classical") return event.iteration;
+  }
+  return -1;
 }
 
 Cell solve(const Arguments& arguments, const Contestant& wanted, const System& system,
@@ -121,13 +134,16 @@ Cell solve(const Arguments& arguments, const Contestant& wanted, const System& s
     system.A->apply(*x, r, Teuchos::NO_TRANS, -1.0, 1.0);
     const double relative = norm(r) / norm(*b);
     const int iterations = manager->getNumIters();
-    if (claimed && relative <= agreement * arguments.tolerance) return {true, fmt::format("{}", iterations)};
     const auto* own = dynamic_cast<const capstan::ReportingSolver*>(manager.get());
+    const int classical = own != nullptr ? classicalFrom(own->report()) : -1;
+    if (claimed && relative <= agreement * arguments.tolerance) {
+      return {true, fmt::format("{}", iterations), iterations, classical};
+    }
     std::string reason = claimed ? "claimed" : "no";
     if (own != nullptr && !claimed) reason = capstan::toString(own->report().reason);
-    return {false, fmt::format("{} {} {:.1e}", iterations, plain(reason), relative)};
+    return {false, fmt::format("{} {} {:.1e}", iterations, plain(reason), relative), iterations, classical};
   } catch (const std::exception& error) {
-    return {false, "failed: " + plain(error.what())};
+    return {false, "failed: " + plain(error.what()), 0, -1};
   }
 }
 
@@ -143,14 +159,25 @@ std::string oracleCell(const Arguments& arguments, const std::string& wanted, co
   return text;
 }
 
+/// Of several solves.
+struct Classical {
+  int solves = 0;  ///< that went on as a classical method
+  int before = 0, iterations = 0;
+};
+
 /// The cell of a solver that is judged, of the right-hand sides that an oracle solves.
 std::string judgedCell(const Arguments& arguments, const std::string& wanted, const System& system,
-                       const std::vector<bool>& solvable) {
+                       const std::vector<bool>& solvable, Classical& classical) {
   if (std::none_of(solvable.begin(), solvable.end(), [](bool yes) { return yes; })) return "";
   std::string text;
   for (std::size_t k = 0; k < system.b.size(); ++k) {
     if (k > 0) text += '/';
-    if (solvable[k]) text += solve(arguments, contestant(wanted), system, system.b[k]).text;
+    if (!solvable[k]) continue;
+    const Cell cell = solve(arguments, contestant(wanted), system, system.b[k]);
+    text += cell.text;
+    classical.solves += cell.classicalFrom >= 0 ? 1 : 0;
+    classical.before += cell.classicalFrom >= 0 ? cell.classicalFrom : cell.iterations;
+    classical.iterations += cell.iterations;
   }
   return text;
 }
@@ -172,14 +199,15 @@ void measure(const Arguments& arguments, const std::string& file, bool talks) {
   System system;
   system.A = deck::readMatrix(file, Tpetra::getDefaultComm());
   MultiVector solution(system.A->getDomainMap(), 1);
-  for (int seed = 1; seed <= arguments.seeds; ++seed) {
-    deck::fillRandom(solution, seed);
+  for (int k = 0; k < arguments.seeds; ++k) {
+    deck::fillRandom(solution, arguments.firstSeed + k);
     system.b.push_back(Teuchos::rcp(new MultiVector(system.A->getRangeMap(), 1)));
     system.A->apply(solution, *system.b.back());
   }
   for (const std::string& preconditioner : arguments.preconditioners) {
-    std::string line =
+    const std::string key =
         fmt::format("{},{},{},{}", name, system.A->getGlobalNumRows(), preconditioner, system.A->getComm()->getSize());
+    std::string line = key;
     std::vector<bool> solvable(system.b.size(), false);
     try {
       deck::PreconditionerOptions options;
@@ -199,10 +227,15 @@ void measure(const Arguments& arguments, const std::string& file, bool talks) {
     } catch (const deck::PreconditionerError& error) {
       for (std::size_t i = 0; i < arguments.oracles.size(); ++i) line += ",failed: " + plain(error.what());
     }
-    for (const std::string& solver : arguments.solvers) {
-      line += "," + judgedCell(arguments, solver, system, solvable);
+    std::vector<Classical> classical(arguments.solvers.size());
+    for (std::size_t i = 0; i < arguments.solvers.size(); ++i) {
+      line += "," + judgedCell(arguments, arguments.solvers[i], system, solvable, classical[i]);
     }
     if (talks) fmt::print("ROW {}\n", line);
+    for (std::size_t i = 0; i < classical.size(); ++i) {
+      const auto& [solves, before, iterations] = classical[i];
+      if (talks && solves > 0) fmt::print("CLASSICAL {},{},{},{},{}\n", key, i, solves, before, iterations);
+    }
     std::fflush(stdout);
   }
 }
@@ -224,7 +257,9 @@ int run(int argc, char** argv, bool talks) {
   app.add_option("--max-iterations", arguments.maxIterations, "of every solve");
   app.add_option("--seeds", arguments.seeds, "right-hand sides: A times so many random vectors")
       ->check(CLI::Range(1, 100));
-  app.get_option("--known")->excludes("--seeds");
+  app.add_option("--first-seed", arguments.firstSeed, "the number of the first random vector")
+      ->check(CLI::PositiveNumber);
+  app.get_option("--known")->excludes("--seeds")->excludes("--first-seed");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

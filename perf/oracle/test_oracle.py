@@ -90,7 +90,8 @@ class Program(unittest.TestCase):
             (folder / "m.mtx.gz").touch()
             program = folder / "bin" / "oracle_table"
             program.write_text(f'#!/bin/sh\necho "$*" >> "{folder}/calls"\n'
-                               'echo "ROW m,10,none,1,100/104/96,101/99/100,120/120/120"\n', encoding="utf-8")
+                               'echo "ROW m,10,none,1,100/104/96,101/99/100,120/120/120"\n'
+                               'echo "CLASSICAL m,10,none,1,1,2,150,360"\n', encoding="utf-8")
             program.chmod(0o755)
             said = io.StringIO()
             with contextlib.redirect_stdout(said):
@@ -102,10 +103,15 @@ class Program(unittest.TestCase):
     def test_right_hand_sides_reach_the_program_and_the_table(self):
         status, said, table, calls = self.run_with("--seeds", "3")
         self.assertEqual(status, 1)
-        self.assertIn("--seeds 3", calls)
+        self.assertIn("--seeds 3 --first-seed 1", calls)
         self.assertIn("m,10,none,1,100/104/96,101/99/100,120/120/120\n", table)
         self.assertIn("CAPSTAN BICGSTAB PIPELINE 120/120/120, oracle 100/104/96", said)
+        self.assertIn("CAPSTAN BICGSTAB PIPELINE: went on as a classical method on 1 of 1 systems, in 2 solves; 42 % of", said)
+        self.assertNotIn("CAPSTAN BICGSTAB: went on", said)
         self.assertIn("1 rows, 1 solved by an oracle; 1 bounds missed, 0 runs cut short", said)
+
+    def test_other_right_hand_sides_reach_the_program(self):
+        self.assertIn("--seeds 3 --first-seed 6", self.run_with("--seeds", "3", "--first-seed", "6")[3])
 
     def test_one_right_hand_side_is_the_default(self):
         self.assertNotIn("--seeds", self.run_with()[3])
@@ -115,6 +121,10 @@ class Program(unittest.TestCase):
             self.run_with("--seeds", "0")
         self.assertEqual(end.exception.code, 2)
         self.assertIn("--seeds: found 0; 1 to 100", errors.getvalue())
+        for options, message in ((("--first-seed", "0"), "found 0; 1 or more"), (("--first-seed", "6"), "only with --seeds")):
+            with contextlib.redirect_stderr(io.StringIO()) as errors, self.assertRaises(SystemExit):
+                self.run_with(*options)
+            self.assertIn(f"--first-seed: {message}", errors.getvalue())
 
 
 if __name__ == "__main__":

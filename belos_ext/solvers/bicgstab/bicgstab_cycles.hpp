@@ -6,7 +6,7 @@
 /// Cost beyond the iterations: 1 A and 1 reduction for the first residual, for each claim and for each restart.
 ///
 /// Ladder, each step in the report: (r*, A M^{-1} p), omega or (r*, r) is nothing but rounding, or the residual has not
-/// fallen for long: restart from the computed residual, which is the new shadow residual -> CAPSTAN GMRES, where two
+/// halved for long: restart from the computed residual, which is the new shadow residual -> CAPSTAN GMRES, where two
 /// restarts in a row gained nothing ("Fallback"). A cycle that left a larger residual than it began with is undone.
 
 #include <cmath>
@@ -40,7 +40,7 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     for (bool first = true; !stop.over(); first = false) {
       if (!first) before_.keep(system, x);
       steps_ = 0;
-      best_ = std::numeric_limits<double>::infinity();
+      best_ = halved_ = std::numeric_limits<double>::infinity();
       // A square that may have underflowed is no product to divide by.
       const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
       const Ending ending = square_ > least ? cycle(system, b, x, stop) : Ending::Breakdown;
@@ -72,11 +72,15 @@ class BiCgStabCycles : public KrylovSolver<Types> {
       best_ = norm;
       bestStep_ = steps_;
     }
+    if (norm < tuning::bicgstab::progress * halved_) {
+      halved_ = norm;
+      halvedStep_ = steps_;
+    }
     // A recursion that has fallen by nearly all digits there are, and falls no more, says nothing about b - A x.
-    const int idle = steps_ - bestStep_;
     const bool fallen = best_ <= tuning::bicgstab::allDigits * std::numeric_limits<Scalar>::epsilon() * attained_;
-    if (idle >= tuning::bicgstab::fewIdle && fallen) return Ending::Claimed;
-    return idle >= tuning::bicgstab::patience ? std::optional(Ending::Stagnant) : std::nullopt;
+    if (steps_ - bestStep_ >= tuning::bicgstab::fewIdle && fallen) return Ending::Claimed;
+    const bool stagnant = steps_ - halvedStep_ >= tuning::bicgstab::patience;
+    return stagnant ? std::optional(Ending::Stagnant) : std::nullopt;
   }
 
   /// Whether a product of two vectors of these lengths is nothing but rounding. True for NaN.
@@ -170,7 +174,8 @@ class BiCgStabCycles : public KrylovSolver<Types> {
 
   bool otherMap_ = true;            ///< than the solve before
   double attained_ = 0, best_ = 0;  ///< computed residual as a cycle begins; smallest recursive one in it
-  int steps_ = 0, bestStep_ = 0, fruitless_ = 0;
+  double halved_ = 0;               ///< the recursive one that was smaller than half of such a one before
+  int steps_ = 0, bestStep_ = 0, halvedStep_ = 0, fruitless_ = 0;
   std::unique_ptr<ReductionBatch<Types>> batch_;
   KeptIterate<Types> before_;
   RoundingLevel<Types> rounding_;

@@ -25,18 +25,21 @@
 ///
 /// The recurrences let rounding grow: every 50 iterations, and each time the residual has fallen by eight digits, all
 /// vectors but p^ are computed anew (6 A, 4 M^{-1}); a claim that the computed residual does not bear out starts a new
-/// cycle from it.
+/// cycle from it. After 50 iterations (r*, s) is compared with what the recurrences had made of it. Where half its
+/// digits are wrong, UnpipelinedBiCgStab goes on from the same vectors for the rest of the solve: alpha, which makes r
+/// orthogonal to r*, comes from that product, and half the digits are what two-sided Lanczos recurrences need [Day
+/// 1997].
 
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/solvers/bicgstab/bicgstab_cycles.hpp"
+#include "belos_ext/solvers/bicgstab/unpipelined_bicgstab.hpp"
 #include "tpetra_ext/reductions/pending_reduction.hpp"
 
 namespace capstan {
 
 template <class Types>
-class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
+class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
  public:
-  using Base = BiCgStabCycles<Types>;
+  using Base = UnpipelinedBiCgStab<Types>;
   using typename Base::MultiVector;
   using typename Base::Scalar;
   using typename Base::Vector;
@@ -48,9 +51,15 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
   }
 
  private:
+  using Base::hat, Base::hatOf, Base::p_, Base::preconditioned_, Base::rHat_, Base::s_, Base::sHat_, Base::w_,
+      Base::wHat_;
   using typename Base::Ending;
 
   Ending cycle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
+    return trusted_ ? pipelined(system, b, x, stop) : this->unpipelined(system, x, stop);
+  }
+
+  Ending pipelined(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     auto& kernels = system.kernels();
     MultiVector &r = *this->r_, &shadow = *this->shadow_;
     kernels.axpby(Scalar(1), r, Scalar(0), shadow);  // r* = r
@@ -64,10 +73,11 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
     if (!std::isfinite(image)) return Ending::NotFinite;
     if (this->isRounding(image, length * std::sqrt((*begin_)[ww]))) return Ending::Breakdown;
 
-    Scalar rho = this->square_, alpha = rho / image, beta = 0, omega = 0;
+    Scalar rho = this->square_, sigma = image, beta = 0, omega = 0;  // sigma = (r*, s)
     peak_ = static_cast<double>(length);
     sinceReplacement_ = 0;
     for (;;) {
+      const Scalar alpha = rho / sigma;
       if (!std::isfinite(alpha)) return Ending::NotFinite;
       directions(system, alpha, beta, omega);  // p^, s, s^, z; q, q^, y
       PendingReduction<Types> qy = startOfQ(system);
@@ -84,7 +94,8 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
         if (const auto ending = this->follow(system, stop, predicted.norm)) return *ending;
       }
 
-      if (!predicted.cancelled && replacementIsDue(predicted.norm)) replace(system, b, x, stop);
+      const bool replaces = !predicted.cancelled && replacementIsDue(predicted.norm);
+      if (replaces) replace(system, b, x, stop);
       PendingReduction<Types> products = startOfR(system);
       advance(system);  // w^ = M^{-1} w, t = A w^
       products.wait();
@@ -96,18 +107,35 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
       }
       if (last || this->isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
       beta = (next / rho) * (alpha / omega);
-      alpha = next / (p[wSlot_] + beta * p[sSlot_] - beta * omega * p[zSlot_]);
       rho = next;
+      if (replaces && ranLong_ && haveLostDigits(system, stop, sigma, p[sSlot_])) {
+        return this->goOn(system, x, stop, length, rho, beta, omega);
+      }
+      sigma = p[wSlot_] + beta * p[sSlot_] - beta * omega * p[zSlot_];
     }
   }
 
   /// Whether the residual has fallen so far that the recurrences have lost half their digits, or they have run long.
+  /// Only these are judged: a fall takes digits of the best.
   bool replacementIsDue(double norm) {
-    peak_ = std::max(peak_, norm);
-    const bool fallen = norm <= std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon())) * peak_;
-    if (!fallen && ++sinceReplacement_ < tuning::bicgstab::mostSteps) return false;
+    const bool fallen = this->fallenFrom(peak_, norm);
+    ranLong_ = ++sinceReplacement_ >= tuning::bicgstab::mostSteps;
+    if (!fallen && !ranLong_) return false;
     sinceReplacement_ = 0;
     peak_ = norm;
+    return true;
+  }
+
+  /// Whether rounding had taken half the digits of sigma, which alpha came from, before replace(): then the pipeline is
+  /// not trusted any more in this solve.
+  /// \param recurred, computed (r*, s) by recurrences, and of s = A p^
+  bool haveLostDigits(LinearSystem<Types>& system, const StopTest& stop, Scalar recurred, Scalar computed) {
+    const Scalar bound =
+        static_cast<Scalar>(tuning::bicgstab::lostDigits) * std::sqrt(std::numeric_limits<Scalar>::epsilon());
+    trusted_ = std::abs(recurred - computed) <= bound * std::abs(computed);
+    if (trusted_) return false;
+    system.tell(stop.iterations(), "classical",
+                "rounding takes the digits of the pipeline's recurrences; going on with products in their place");
     return true;
   }
 
@@ -186,25 +214,19 @@ class PipelinedBiCgStab final : public BiCgStabCycles<Types> {
     return system.start(*ofR_);
   }
 
-  void hatOf(LinearSystem<Types>& system, const MultiVector& v, const Vector& vHat) {
-    if (preconditioned_) system.precondition(v, between_.get(), *vHat);
-  }
-  MultiVector& hat(MultiVector& v, const Vector& vHat) { return preconditioned_ ? *vHat : v; }
-
   void prepare(LinearSystem<Types>& system, const MultiVector& b) override {
-    preconditioned_ = system.preconditioned();
-    for (Vector* v : {&p_, &w_, &s_, &z_, &v_, &t_}) vectorLike(b, *v);
-    for (Vector* v : {&rHat_, &wHat_, &sHat_, &zHat_}) {
-      if (preconditioned_) vectorLike(b, *v);
-    }
-    if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
+    Base::prepare(system, b);
+    for (Vector* v : {&z_, &v_, &t_}) vectorLike(b, *v);
+    if (preconditioned_) vectorLike(b, zHat_);
     for (auto* batch : {&begin_, &ofQ_, &ofR_}) this->make(*batch, b);
+    trusted_ = true;
   }
 
-  bool preconditioned_ = false;
+  bool trusted_ = true;       ///< the pipeline's recurrences, in this solve
+  bool ranLong_ = false;      ///< the recurrences that are replaced
   int sinceReplacement_ = 0;  ///< iterations
   double peak_ = 0;           ///< the largest residual since the recurrences began, or were replaced
-  Vector p_, w_, s_, z_, v_, t_, rHat_, wHat_, sHat_, zHat_, between_;
+  Vector z_, v_, t_, zHat_;
   std::unique_ptr<ReductionBatch<Types>> begin_, ofQ_, ofR_;
   typename ReductionBatch<Types>::Slot qySlot_, yySlot_, qqSlot_, rSlot_, wSlot_, sSlot_, zSlot_, rrSlot_;
 };

@@ -24,7 +24,7 @@ RCP<CrsMatrix> dense(const std::vector<std::vector<Scalar>>& rows) {
 }
 
 /// || r_i || of the textbook's BiCGStab without a preconditioner, x_0 = 0, for a matrix on one rank or more.
-std::vector<double> textbook(const CrsMatrix& a, const MultiVector& b, int iterations) {
+std::vector<double> textbook(const Operator& a, const MultiVector& b, int iterations) {
   const auto dot = [](const MultiVector& x, const MultiVector& y) {
     std::vector<Scalar> result(1);
     x.dot(y, Teuchos::arrayViewFromVector(result));
@@ -72,6 +72,58 @@ TEST_P(BiCgStabTypes, FollowTheTextbooksResiduals) {
     ++compared;
   }
   EXPECT_EQ(compared, expected.size());
+}
+
+class BiCgStabContinuation : public ::testing::TestWithParam<Side> {};
+
+// A new beginning would have residuals of its own at once. Rounding needs some iterations to part the two.
+TEST_P(BiCgStabContinuation, GoesOnWithTheTextbooksResiduals) {
+  const auto a = grid2d(60, 60, 0.2);
+  System system = systemWithRightHandSide(a);
+  const auto diagonal = vectorFrom(a->getDomainMap(), [](GO g) { return 1 + 0.1 * static_cast<double>(g % 7); });
+  const auto scale = [diagonal](const MultiVector& in, MultiVector& out) {
+    out.elementWiseMultiply(1, *diagonal->getVector(0), in, 0);
+  };
+  system.preconditioner = rcp(new FunctionOperator(a->getDomainMap(), scale));
+  const bool preconditioned = GetParam() != Side::None;
+  const FunctionOperator product(a->getDomainMap(), [&](const MultiVector& in, MultiVector& out) {
+    MultiVector between(in, Teuchos::Copy);
+    if (preconditioned) scale(in, between);
+    a->apply(between, out);
+  });
+  Params p;
+  p.set("Convergence Tolerance", 1e-30);
+  p.set("Maximum Iterations", 54);
+  keepHistory(p);
+  const Outcome outcome = solve(methodOf(id::PipelinedBiCgStab), p, system, GetParam());
+  const auto classical = told(outcome, "classical");
+  ASSERT_EQ(classical.size(), 1U);
+  EXPECT_EQ(classical.front().iteration, 50);
+  EXPECT_TRUE(mentions(classical, "the pipeline's recurrences"));
+  EXPECT_TRUE(told(outcome, "restart").empty());
+  const auto expected = textbook(product, *system.b, 54);
+  const double first = norms(*system.b)[0];
+  for (const auto& entry : outcome.report.history) {
+    if (entry.iteration < 48) continue;
+    const double wanted = expected[static_cast<size_t>(entry.iteration) - 1] / first;
+    EXPECT_NEAR(entry.residual, wanted, 1e-2 * wanted) << entry.iteration;
+  }
+  expectSameOnAllRanks(outcome);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sides, BiCgStabContinuation, ::testing::Values(Side::None, Side::Left, Side::Right),
+                         [](const auto& side) { return toString(side.param); });
+
+// Eight digits take their digits of the best recurrences, which are begun anew then.
+TEST(PipelinedBiCgStab, IsNotGivenUpWhereTheResidualFallsSoon) {
+  System system = systemWithRightHandSide(grid2d(12, 12, 0.3));
+  Params p;
+  p.set("Convergence Tolerance", 1e-12);
+  const Outcome outcome = solve(methodOf(id::PipelinedBiCgStab), p, system);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LT(outcome.iterations, 50);
+  EXPECT_EQ(told(outcome, "residual replacement").size(), 1U);
+  EXPECT_TRUE(told(outcome, "classical").empty());
 }
 
 // A p is orthogonal to the shadow residual in the first step.

@@ -1,0 +1,162 @@
+#pragma once
+/// \file
+/// BiCGStab with the vectors of its pipelined form, of which A p^ and A q^ are products again, no recurrences: what
+/// that form hands over to. It goes on with the same x, residual, direction and shadow residual.
+///
+/// Source: [van der Vorst 1992], preconditioned from the right, as CAPSTAN BICGSTAB. That stores p and r and applies
+/// M^{-1} to them before a product; here p^ and r^ are stored, since the pipeline has no p, and M^{-1} follows the
+/// product.
+///
+/// Cost of an iteration: 2 nonblocking reductions of 2 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (r*, s) behind
+/// M^{-1} s, the others behind M^{-1} y. Without a preconditioner the reductions are blocking. Storage: 5 vectors (8
+/// with a preconditioner, 9 with a left and a right one).
+///
+/// | paper      | here           | shape               | meaning                                               |
+/// |------------|----------------|---------------------|-------------------------------------------------------|
+/// | r_i, s     | r_             | n x 1, distributed  | residual; q = r - alpha s in its place                |
+/// | r~_0       | shadow_        | n x 1, distributed  | shadow residual r*                                    |
+/// | y          | p_             | n x 1, distributed  | p^ = M^{-1} p, search direction of x                  |
+/// | v, t       | s_, w_         | n x 1, distributed  | s = A p^, y = A q^: the letters of the pipelined form |
+/// | z          | hat(r)         | n x 1, distributed  | r^ = M^{-1} r; q^ in its place                        |
+/// |            | hat(s), hat(y) | n x 1, distributed  | M^{-1} s, M^{-1} y; s, y without a preconditioner     |
+/// | rho, alpha | rho, alpha     | scalars, replicated | (r*, r); rho / (r*, s)                                |
+/// | omega      | omega          | scalar, replicated  | (q, y) / (y, y)                                       |
+
+#include "belos_ext/solvers/bicgstab/bicgstab_cycles.hpp"
+#include "tpetra_ext/reductions/pending_reduction.hpp"
+
+namespace capstan {
+
+template <class Types>
+class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
+ public:
+  using Base = BiCgStabCycles<Types>;
+  using typename Base::MultiVector;
+  using typename Base::Scalar;
+  using typename Base::Vector;
+
+ protected:
+  using typename Base::Ending;
+
+  /// A cycle from r_, which is b - A x. Collective.
+  Ending unpipelined(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
+    MultiVector &r = *this->r_, &shadow = *this->shadow_;
+    system.kernels().axpby(Scalar(1), r, Scalar(0), shadow);  // r* = r
+    hatOf(system, r, rHat_);
+    return goOn(system, x, stop, std::sqrt(this->square_), this->square_, Scalar(0), Scalar(0));
+  }
+
+  /// Goes on where an iteration has ended: from x, r, r^, and the p^, s, s^ of that iteration. Collective.
+  /// \param length || r* ||   \param rho (r*, r)   \param beta, omega p^ = r^ + beta (p^ - omega s^) comes next
+  Ending goOn(LinearSystem<Types>& system, MultiVector& x, StopTest& stop, Scalar length, Scalar rho, Scalar beta,
+              Scalar omega) {
+    auto& kernels = system.kernels();
+    auto& batch = *batch_;
+    MultiVector &r = *this->r_, &shadow = *this->shadow_, &p = *p_, &s = *s_, &y = *w_;
+    SweepList<Types> first(r.getLocalLength());
+    turn(first, beta, omega);
+    kernels.sweep(first);
+    for (double peak = 0;;) {
+      batch.clear();
+      const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s);
+      multiply(system, p, s, sHat_);  // s = A p^, s^
+      if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
+      if (this->isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
+      const Scalar alpha = rho / batch[sigma];
+      SweepList<Types> half(r.getLocalLength());
+      half.axpy(-alpha, s, r);  // q, q^
+      if (preconditioned_) half.axpy(-alpha, *sHat_, *rHat_);
+      kernels.sweep(half);
+
+      batch.clear();
+      const auto qy = batch.dot(r, y), yy = batch.norm2(y), qq = batch.norm2(r);
+      const auto shadowQ = batch.dot(shadow, r), shadowY = batch.dot(shadow, y);
+      multiply(system, hat(r, rHat_), y, wHat_);  // y = A q^, y^
+      omega = batch[yy] > 0 ? batch[qy] / batch[yy] : Scalar(0);
+      if (!std::isfinite(omega) || !std::isfinite(alpha)) return Ending::NotFinite;
+      const Scalar next = batch[shadowQ] - omega * batch[shadowY];  // (r*, r), not reduced
+      beta = (next / rho) * (alpha / omega);
+      const bool last = this->isRounding(batch[qy], std::sqrt(batch[qq] * batch[yy])) || !std::isfinite(beta);
+      const auto predicted = predictNorm(batch[qq], batch[qy], batch[yy], omega);
+      // A norm that has cancelled is not known yet, but has fallen.
+      const bool refreshes = preconditioned_ && (predicted.cancelled || fallenFrom(peak, predicted.norm));
+      step(system, alpha, omega, last ? Scalar(0) : beta, refreshes, x);
+
+      const double norm = predicted.cancelled ? normOfResidual(system) : predicted.norm;
+      if (const auto ending = this->follow(system, stop, norm)) return *ending;
+      if (last || this->isRounding(next, length * static_cast<Scalar>(norm))) return Ending::Breakdown;
+      if (refreshes) peak = norm;
+      rho = next;
+    }
+  }
+
+  /// Whether the residual has fallen so far that what recurrences make of it has lost half its digits.
+  /// \param peak the largest one so far, which is updated
+  static bool fallenFrom(double& peak, double norm) {
+    peak = std::max(peak, norm);
+    return norm <= std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon())) * peak;
+  }
+
+  void hatOf(LinearSystem<Types>& system, const MultiVector& v, const Vector& vHat) {
+    if (preconditioned_) system.precondition(v, between_.get(), *vHat);
+  }
+  MultiVector& hat(MultiVector& v, const Vector& vHat) { return preconditioned_ ? *vHat : v; }
+
+  void prepare(LinearSystem<Types>& system, const MultiVector& b) override {
+    preconditioned_ = system.preconditioned();
+    for (Vector* v : {&p_, &s_, &w_}) vectorLike(b, *v);
+    for (Vector* v : {&rHat_, &sHat_, &wHat_}) {
+      if (preconditioned_) vectorLike(b, *v);
+    }
+    if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
+    this->make(batch_, b);
+  }
+
+  bool preconditioned_ = false;
+  Vector p_, s_, w_, rHat_, sHat_, wHat_;
+
+ private:
+  /// out = A in, outHat = M^{-1} out, and the reduction of batch_, which may hold products with `out`.
+  void multiply(LinearSystem<Types>& system, const MultiVector& in, MultiVector& out, const Vector& outHat) {
+    if (!preconditioned_) return system.applyAndReduce(in, out, *batch_);
+    system.act(Action::Operator, in, out);
+    PendingReduction<Types> products = system.start(*batch_);
+    hatOf(system, out, outHat);
+    products.wait();
+  }
+
+  /// p^ = r^ + beta (p^ - omega s^).
+  void turn(SweepList<Types>& sweep, Scalar beta, Scalar omega) {
+    if (beta != Scalar(0)) sweep.axpy(-omega, hat(*s_, sHat_), *p_);
+    sweep.axpby(Scalar(1), hat(*this->r_, rHat_), beta, *p_);
+  }
+
+  /// x += alpha p^ + omega q^, r = q - omega y, r^ = q^ - omega y^, and the next p^. One sweep.
+  /// \param refreshes r^ = M^{-1} r instead: 1 M^{-1} and one more sweep
+  void step(LinearSystem<Types>& system, Scalar alpha, Scalar omega, Scalar beta, bool refreshes, MultiVector& x) {
+    MultiVector& r = *this->r_;
+    SweepList<Types> sweep(r.getLocalLength()), direction(r.getLocalLength());
+    sweep.axpy(alpha, *p_, x);
+    sweep.axpy(omega, hat(r, rHat_), x);
+    sweep.axpy(-omega, *w_, r);
+    if (preconditioned_ && !refreshes) sweep.axpy(-omega, *wHat_, *rHat_);
+    turn(refreshes ? direction : sweep, beta, omega);
+    system.kernels().sweep(sweep);
+    if (!refreshes) return;
+    hatOf(system, r, rHat_);
+    system.kernels().sweep(direction);
+  }
+
+  double normOfResidual(LinearSystem<Types>& system) {
+    batch_->clear();
+    const auto rr = batch_->norm2(*this->r_);
+    system.reduce(*batch_);
+    const Scalar square = (*batch_)[rr];
+    return system.norm(*this->r_, square, *batch_);
+  }
+
+  Vector between_;
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+};
+
+}  // namespace capstan
