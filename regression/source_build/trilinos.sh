@@ -33,7 +33,8 @@ trilinos_options() {
     -DTrilinos_ASSERT_MISSING_PACKAGES=OFF -DTrilinos_ENABLE_EXPLICIT_INSTANTIATION=ON \
     -DTpetra_INST_DOUBLE=ON -DTpetra_INST_FLOAT=OFF -DTpetra_INST_COMPLEX_FLOAT=OFF -DTpetra_INST_COMPLEX_DOUBLE=OFF \
     -DTpetra_INST_INT_LONG_LONG=ON -DTpetra_INST_SERIAL=OFF -DKokkos_ENABLE_SERIAL=ON \
-    -DKokkosKernels_INST_ORDINAL_INT64_T=OFF -DKokkosKernels_INST_OFFSET_INT=OFF
+    -DKokkosKernels_INST_ORDINAL_INT64_T=OFF -DKokkosKernels_INST_OFFSET_INT=OFF \
+    -DKokkosKernels_INST_EXECSPACE_SERIAL=OFF
   if [[ $backend == openmp ]]; then
     # Only tests run on it: half the time of a build for speed.
     printf '%s\n' "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DTrilinos_ENABLE_OpenMP=ON -DKokkos_ENABLE_OPENMP=ON \
