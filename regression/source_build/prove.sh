@@ -83,8 +83,12 @@ require_tools() {
 
 # The compiler of both builds. Trilinos takes it through the MPI wrapper.
 prepare_compiler_of_backend() {
+  local c_compiler
   compiler_options=()
   [[ $backend == cuda ]] || return 0
+  # Among CUDA's programs is another gcc.
+  c_compiler=$(command -v cc || true)
+  [[ -n $c_compiler ]] || die "the C compiler cc is missing; on Debian: apt-get install gcc"
   prepare_compiler
   prepare_cuda
   export NVCC_WRAPPER_DEFAULT_COMPILER=$host_compiler
@@ -93,9 +97,9 @@ prepare_compiler_of_backend() {
   find_trilinos_source
   local wrapper=$source_folder/packages/kokkos/bin/nvcc_wrapper
   chmod +x "$wrapper"
-  export OMPI_CXX=$wrapper MPICH_CXX=$wrapper
+  export OMPI_CXX=$wrapper MPICH_CXX=$wrapper OMPI_CC=$c_compiler MPICH_CC=$c_compiler
   # nvcc takes no precompiled header of GCC's.
-  compiler_options=("-DCMAKE_CXX_COMPILER=$wrapper" -DCAPSTAN_PCH=OFF)
+  compiler_options=("-DCMAKE_C_COMPILER=$c_compiler" "-DCMAKE_CXX_COMPILER=$wrapper" -DCAPSTAN_PCH=OFF)
   say "$(nvcc --version | grep release), $("$host_compiler" --version | head -n 1)"
 }
 

@@ -1,5 +1,5 @@
 # Trilinos out of Debian's source package: Kokkos, KokkosKernels, Teuchos, Tpetra and Belos for double, Tpetra's usual
-# ordinals and one backend. Sourced by prove.sh, which sets `work`, `prefix`, `backend`, `jobs` and, for CUDA, `cuda` and
+# ordinals and one backend. Sourced by prove.sh, which sets `here`, `work`, `prefix`, `backend`, `jobs` and, for CUDA, `cuda` and
 # `arch`, and has the functions `say`, `die` and `quietly`.
 # shellcheck shell=bash disable=SC2154
 
@@ -37,8 +37,8 @@ trilinos_options() {
     -DKokkosKernels_INST_EXECSPACE_SERIAL=OFF
   if [[ $backend == openmp ]]; then
     # Only tests run on it: half the time of a build for speed.
-    printf '%s\n' "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -DTrilinos_ENABLE_OpenMP=ON -DKokkos_ENABLE_OPENMP=ON \
-      -DTpetra_INST_OPENMP=ON
+    printf '%s\n' "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" "-DCMAKE_PROJECT_Trilinos_INCLUDE=$here/unity.cmake" \
+      -DTrilinos_ENABLE_OpenMP=ON -DKokkos_ENABLE_OPENMP=ON -DTpetra_INST_OPENMP=ON
   else
     # Tpetra 13.2 wants unified memory.
     printf '%s\n' -DTPL_ENABLE_CUDA=ON "-DCUDA_TOOLKIT_ROOT_DIR=$cuda" "-DCUDAToolkit_ROOT=$cuda" -DTPL_ENABLE_CUBLAS=OFF \
