@@ -12,8 +12,8 @@
 # (default AMPERE80) is Kokkos' name of the GPU.
 # --folder: where all of it is put (default: build-openmp or build-cuda in the repository; 2 GB, for cuda 10 GB). --prefix:
 # where Trilinos is installed (default: trilinos in that folder); one that an earlier run built is used again. --record:
-# copies the report to <backend>.log beside this script. JOBS: compiler jobs (default: cores). CAPSTAN_WERROR=OFF: warnings are
-# no errors.
+# copies the report to <backend>.log beside this script. JOBS: compiler jobs (default: cores). CAPSTAN_WERROR=OFF: warnings
+# are no errors.
 # The report of a run is prove.log in the folder, the whole logs are in log/. Exit status: 0 proved, 1 not, 2 wrong use.
 set -euo pipefail
 
@@ -92,11 +92,9 @@ prepare_compiler_of_backend() {
   prepare_compiler
   prepare_cuda
   export NVCC_WRAPPER_DEFAULT_COMPILER=$host_compiler
-  # To nvcc it is only a warning when device code calls a host function; the result would be wrong.
-  export NVCC_APPEND_FLAGS="-Werror cross-execution-space-call"
   find_trilinos_source
   local wrapper=$source_folder/packages/kokkos/bin/nvcc_wrapper
-  chmod +x "$wrapper"
+  [[ -x $wrapper ]] || chmod +x "$wrapper"
   export OMPI_CXX=$wrapper MPICH_CXX=$wrapper OMPI_CC=$c_compiler MPICH_CC=$c_compiler
   # nvcc takes no precompiled header of GCC's.
   compiler_options=("-DCMAKE_C_COMPILER=$c_compiler" "-DCMAKE_CXX_COMPILER=$wrapper" -DCAPSTAN_PCH=OFF)
@@ -105,11 +103,13 @@ prepare_compiler_of_backend() {
 
 build_capstan() {
   local test_threads=1
-  [[ $backend == cuda ]] || test_threads=$threads
+  [[ $backend != openmp ]] || test_threads=$threads
+  # To nvcc it is only a warning when device code calls a host function; the result would be wrong. Trilinos may have some.
+  [[ $backend != cuda ]] || export NVCC_APPEND_FLAGS="-Werror cross-execution-space-call"
   say "building libcapstan and its tests"
-  quietly capstan-configure.log cmake -G Ninja -S "$root" -B "$work/build-capstan" "-DTrilinos_DIR=$prefix/lib/cmake/Trilinos" \
-    -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=ON -DCAPSTAN_BENCHMARKS=OFF "-DCAPSTAN_WERROR=$werror" \
-    "-DCAPSTAN_TEST_THREADS=$test_threads" "${compiler_options[@]}"
+  quietly capstan-configure.log cmake -G Ninja -S "$root" -B "$work/build-capstan" \
+    "-DTrilinos_DIR=$prefix/lib/cmake/Trilinos" -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=ON -DCAPSTAN_BENCHMARKS=OFF \
+    "-DCAPSTAN_WERROR=$werror" "-DCAPSTAN_TEST_THREADS=$test_threads" "${compiler_options[@]}"
   quietly capstan-build.log ninja -C "$work/build-capstan" -j "$jobs"
 }
 
@@ -117,7 +117,9 @@ build_capstan() {
 # threads from here, the others from CAPSTAN_TEST_THREADS; both look whether they have them.
 run_tests() {
   local log=$work/log/tests.log status=0
-  [[ $backend == cuda ]] || export OMP_NUM_THREADS=$threads OMP_PROC_BIND=false OMP_WAIT_POLICY=passive CAPSTAN_TEST_CONCURRENCY=$threads
+  if [[ $backend == openmp ]]; then
+    export OMP_NUM_THREADS=$threads OMP_PROC_BIND=false OMP_WAIT_POLICY=passive CAPSTAN_TEST_CONCURRENCY=$threads
+  fi
   [[ ${#selection[@]} -gt 0 ]] || selection=(-R '^kernels_test|[.]np[12]$')
   say "running the tests: ctest ${selection[*]}"
   ctest --test-dir "$work/build-capstan" --output-on-failure --no-tests=error "${selection[@]}" 2>&1 | tee "$log" || status=$?
