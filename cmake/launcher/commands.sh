@@ -238,8 +238,8 @@ skipped, and named with their reasons at the end.
                OpenMP: Kokkos is built in build-openmp/ from Debian's Trilinos source package (170 MB to download, once),
                or from the folder that CAPSTAN_KOKKOS_SOURCE names
     --solvers  the tests of the kernels, the solvers and their products on two threads a rank, with a Tpetra that has
-               OpenMP, built there from the same package, or from the folder that CAPSTAN_TRILINOS_SOURCE names: half an
-               hour on two cores, once
+               OpenMP, built there from the same package, or from the folder that CAPSTAN_TRILINOS_SOURCE names; the
+               first run takes long
   --soak       random linear systems against what must hold after every solve, under the same sanitizers: half of the
                minutes on 1 rank, half on 3, or all on N. A failure shows its problem and the command that repeats it,
                such as: ./capstan test --soak 1 --ranks 3 --seed 17. Without --first SEED every run has the same seeds

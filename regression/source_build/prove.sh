@@ -10,7 +10,7 @@
 #    ctest, those they select. cuda: runs nothing where nvidia-smi finds no GPU, and says so; with one, the same tests.
 # cuda takes nvcc 11.8 and g++-11 as tpetra_ext/kernels/cuda does: those installed, else unpacked (1.1 GB). KOKKOS_CUDA_ARCH
 # (default AMPERE80) is Kokkos' name of the GPU.
-# --folder: where all of it is put (default: build-openmp or build-cuda in the repository; 2 GB, for cuda 10 GB). --prefix:
+# --folder: where all of it is put (default: build-openmp or build-cuda in the repository; 1 GB, cuda over 4 GB). --prefix:
 # where Trilinos is installed (default: trilinos in that folder); one that an earlier run built is used again. --record:
 # copies the report to <backend>.log beside this script. JOBS: compiler jobs (default: cores). CAPSTAN_WERROR=OFF: warnings
 # are no errors.

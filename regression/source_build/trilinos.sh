@@ -1,6 +1,6 @@
 # Trilinos out of Debian's source package: Kokkos, KokkosKernels, Teuchos, Tpetra and Belos for double, Tpetra's usual
-# ordinals and one backend. Sourced by prove.sh, which sets `here`, `work`, `prefix`, `backend`, `jobs` and, for CUDA, `cuda` and
-# `arch`, and has the functions `say`, `die` and `quietly`.
+# ordinals and one backend. Sourced by prove.sh, which sets `here`, `work`, `prefix`, `backend`, `jobs` and, for CUDA, `cuda`
+# and `arch`, and has the functions `say`, `die` and `quietly`.
 # shellcheck shell=bash disable=SC2154
 
 # Sets `source_folder` and `source_version`.
