@@ -22,12 +22,17 @@ macro(capstan_find package)
 endmacro()
 
 capstan_find(MPI DEBIAN "libopenmpi-dev openmpi-bin" COMPONENTS C CXX)
-capstan_find(Trilinos DEBIAN trilinos-all-dev COMPONENTS Tpetra Belos Ifpack2 MueLu)
+set(capstan_trilinos_parts Tpetra Belos)
+if(NOT CAPSTAN_LIBRARY_ONLY)
+  list(APPEND capstan_trilinos_parts Ifpack2 MueLu)
+endif()
+capstan_find(Trilinos DEBIAN trilinos-all-dev COMPONENTS ${capstan_trilinos_parts})
 if(Trilinos_VERSION VERSION_LESS 13.2)
   message(FATAL_ERROR "Capstan needs Trilinos 13.2 or newer; found ${Trilinos_VERSION} in ${Trilinos_DIR}")
 endif()
 # Trilinos' package files may switch this on again.
 set(CMAKE_CXX_EXTENSIONS OFF)
+include(CapstanBackends)
 capstan_find(yaml-cpp DEBIAN libyaml-cpp-dev)
 # Its target has had a namespace since 0.8.
 set(CAPSTAN_YAML_CPP yaml-cpp)

@@ -13,11 +13,22 @@ set(CAPSTAN_OPENFOAM_OPTIONS
 set(CAPSTAN_OPENFOAM_MPI
     ""
     CACHE STRING "Which MPI of that OpenFOAM, where it has several: its FOAM_MPI, for example sys-openmpi")
+option(CAPSTAN_LIBRARY_ONLY "Build libcapstan and its tests only, for a Trilinos without Ifpack2 and MueLu" OFF)
 option(CAPSTAN_PETSC_PEERS "Build the PETSc peers of the benchmarks" OFF)
 option(CAPSTAN_BENCHMARKS "Build the benchmarks in perf/" ON)
 set(CAPSTAN_SANITIZE
     ""
     CACHE STRING "Sanitizers for Capstan's own code, for example 'address,undefined'")
+
+set(CAPSTAN_TEST_THREADS
+    1
+    CACHE STRING "Threads of a rank in the tests, where Kokkos has OpenMP")
+if(NOT CAPSTAN_TEST_THREADS MATCHES "^[1-9][0-9]*$")
+  message(FATAL_ERROR "CAPSTAN_TEST_THREADS: found '${CAPSTAN_TEST_THREADS}'; allowed: a whole number from 1 on")
+endif()
+if(CAPSTAN_LIBRARY_ONLY AND (CAPSTAN_OPENFOAM OR CAPSTAN_PETSC_PEERS))
+  message(FATAL_ERROR "CAPSTAN_LIBRARY_ONLY leaves out what CAPSTAN_OPENFOAM and CAPSTAN_PETSC_PEERS ask for")
+endif()
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE

@@ -6,7 +6,11 @@ set(CAPSTAN_INSTALL_INCLUDE_ROOT "${CMAKE_INSTALL_INCLUDEDIR}/capstan")
 
 add_library(capstan_flags INTERFACE)
 target_compile_features(capstan_flags INTERFACE cxx_std_17)
-target_compile_options(capstan_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+target_compile_options(capstan_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+# nvcc's generated code does not pass -Wpedantic.
+if(NOT CAPSTAN_KOKKOS_CUDA)
+  target_compile_options(capstan_flags INTERFACE -Wpedantic)
+endif()
 if(CAPSTAN_WERROR)
   target_compile_options(capstan_flags INTERFACE -Werror)
 endif()
@@ -31,6 +35,9 @@ foreach(library IN LISTS Trilinos_LIBRARIES)
   target_link_libraries(capstan_trilinos INTERFACE "$<BUILD_INTERFACE:${library}>")
 endforeach()
 target_link_libraries(capstan_trilinos INTERFACE MPI::MPI_CXX)
+if(CAPSTAN_KOKKOS_OPENMP)
+  target_link_libraries(capstan_trilinos INTERFACE OpenMP::OpenMP_CXX)
+endif()
 target_compile_definitions(capstan_trilinos INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
 # What `./capstan run`, `solve` and `list` need and what is installed, without tests and benchmarks. Filled in CapstanInstall.

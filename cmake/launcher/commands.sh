@@ -225,7 +225,7 @@ command_list() {
 help_test() {
   cat <<'TEXT'
 usage: ./capstan test [--sanitize] [arguments of ctest]
-       ./capstan test --openmp [arguments of ctest]
+       ./capstan test --openmp [--solvers] [arguments of ctest]
        ./capstan test --soak MINUTES [--ranks N] [arguments of the soak]
 
 Builds everything and runs all tests, one at a time, as many start several ranks themselves (-j N runs more at once); the
@@ -237,6 +237,9 @@ skipped, and named with their reasons at the end.
   --openmp     the kernel tests on two threads, for CPUs and with the portable code for devices. Debian's Trilinos has no
                OpenMP: Kokkos is built in build-openmp/ from Debian's Trilinos source package (170 MB to download, once),
                or from the folder that CAPSTAN_KOKKOS_SOURCE names
+    --solvers  the tests of the kernels, the solvers and their products on two threads a rank, with a Tpetra that has
+               OpenMP, built there from the same package, or from the folder that CAPSTAN_TRILINOS_SOURCE names; the
+               first run takes long
   --soak       random linear systems against what must hold after every solve, under the same sanitizers: half of the
                minutes on 1 rank, half on 3, or all on N. A failure shows its problem and the command that repeats it,
                such as: ./capstan test --soak 1 --ranks 3 --seed 17. Without --first SEED every run has the same seeds

@@ -10,7 +10,8 @@ import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FILES = ["capstan", "CMakeLists.txt", "cmake/run-environment.txt", "cmake/run_environment.sh", "docs/Doxyfile", "docs/build_html",
-         "tpetra_ext/kernels/kokkos/source.sh", "tpetra_ext/kernels/openmp/build_and_test.sh"]
+         "tpetra_ext/kernels/kokkos/source.sh", "tpetra_ext/kernels/openmp/build_and_test.sh",
+         "tpetra_ext/kernels/cuda/toolkit.sh", "regression/source_build/prove.sh", "regression/source_build/trilinos.sh"]
 SIZES = "Need to get 123 MB of archives.\\nAfter this operation, 456 MB of additional disk space will be used.\\n"
 
 # Stand-ins append their command line to $CALLS. Installed packages are the words in $INSTALLED.

@@ -255,6 +255,72 @@ class Launcher(LauncherCase):
         self.assertIn("With a copy of Kokkos at hand: CAPSTAN_KOKKOS_SOURCE=", errors)
         self.assertEqual(self.called("ctest"), [])
 
+    def trilinos_source(self):
+        """A folder that passes for Trilinos' source."""
+        source = self.work / "trilinos"
+        (source / "packages/tpetra").mkdir(parents=True)
+        (source / "packages/tpetra/CMakeLists.txt").touch()
+        return source
+
+    def test_openmp_solvers_builds_tpetra_once_and_tests_on_two_threads(self):
+        self.install_everything()
+        source, folder = self.trilinos_source(), f"{self.root}/build-openmp"
+        for run in (1, 2):
+            self.calls.write_text("", encoding="utf-8")
+            status, output, errors = self.capstan("test", "--openmp", "--solvers", CAPSTAN_TRILINOS_SOURCE=str(source))
+            self.assertEqual(status, 0, output + errors)
+            self.assertRegex(output, "== PASSED: openmp, all compiled and linked without warnings, all tests of this run passed")
+            configured = [call for call in self.called("cmake") if " -S " in call]
+            if run == 1:
+                self.assertIn(f"-S {source} -B {folder}/build-trilinos", configured[0])
+                self.assertIn("-DKokkos_ENABLE_OPENMP=ON", configured[0])
+            else:
+                self.assertIn(f"the one in {folder}/trilinos", output)
+            self.assertEqual(len(configured), 3 - run)
+            self.assertIn(f"-DTrilinos_DIR={folder}/trilinos/lib/cmake/Trilinos", configured[-1])
+            self.assertIn("-DCAPSTAN_WERROR=ON -DCAPSTAN_TEST_THREADS=2", configured[-1])
+            self.assertIn("-R ^kernels_test|[.]np[12]$", self.called("ctest")[0])
+
+    def test_openmp_solvers_fails_as_its_parts_do(self):
+        self.install_everything()
+        source = self.trilinos_source()
+        for words, wrong, said in ((("-R", "solvers"), {"FAKE_CTEST": "8"}, "all compiled and linked without warnings, tests failed"),
+                                   ((), {"CAPSTAN_TRILINOS_SOURCE": "/nowhere"}, "not built")):
+            status, output, errors = self.capstan("test", "--openmp", "--solvers", *words,
+                                                  **{"CAPSTAN_TRILINOS_SOURCE": str(source), **wrong})
+            self.assertNotEqual(status, 0)
+            self.assertIn(f"== FAILED: openmp, {said}", output)
+        self.assertIn("CAPSTAN_TRILINOS_SOURCE is /nowhere, which holds no packages/tpetra/CMakeLists.txt", errors)
+        self.assertTrue(self.called("ctest")[0].endswith("-R solvers"))
+        (self.work / "compile-error").touch()
+        status, output, errors = self.capstan("test", "--openmp", "--solvers", CAPSTAN_TRILINOS_SOURCE=str(source))
+        self.assertEqual(status, 1)
+        self.assertIn("x.cpp:1: error: broken", errors)
+        self.assertIn("== FAILED: openmp, not built", output)
+
+    def test_openmp_solvers_begins_again_where_it_was_stopped(self):
+        self.install_everything()
+        source, folder = self.trilinos_source(), self.root / "build-openmp"
+        (folder / "trilinos").mkdir(parents=True)
+        (folder / "trilinos/file").touch()
+        run = ("test", "--openmp", "--solvers")
+        status, output, errors = self.capstan(*run, CAPSTAN_TRILINOS_SOURCE=str(source))
+        self.assertEqual(status, 1)
+        self.assertIn("trilinos holds something else", errors)
+        (folder / "trilinos/capstan-built-from").write_text("unfinished\n", encoding="utf-8")
+        status, output, errors = self.capstan(*run, CAPSTAN_TRILINOS_SOURCE=str(source))
+        self.assertEqual(status, 0, output + errors)
+        self.assertFalse((folder / "trilinos/file").exists())
+
+    def test_openmp_solvers_that_is_stopped_has_not_passed(self):
+        self.install_everything()
+        ninja = self.work / "bin/ninja"
+        ninja.write_text("#!/bin/sh\nkill -TERM $PPID\nsleep 1\n", encoding="utf-8")
+        status, output, _ = self.capstan("test", "--openmp", "--solvers", CAPSTAN_TRILINOS_SOURCE=str(self.trilinos_source()))
+        self.assertNotEqual(status, 0)
+        self.assertIn("== FAILED: openmp, not built", output)
+        self.assertNotIn("PASSED", output)
+
     def soaks(self):
         return [line for line in self.called("mpirun") if "/test/soak" in line]
 

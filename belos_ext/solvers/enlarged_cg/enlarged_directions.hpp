@@ -13,6 +13,7 @@
 ///
 /// x and r are single vectors: of the paper's blocks X and R, whose columns sum to them, only these sums are used.
 
+#include <Tpetra_Vector.hpp>
 #include <algorithm>
 #include <cmath>
 #include <memory>

@@ -23,73 +23,8 @@ die() {
 
 # shellcheck source=tpetra_ext/kernels/kokkos/source.sh
 source "$room/kokkos/source.sh"
-
-# The lists of Debian 12, whose CUDA fits its g++-11 and its Kokkos.
-debian_packages() {
-  command -v dpkg-deb >/dev/null || die "needs Debian 12's apt-get and dpkg-deb; or install nvcc 11.8 and g++-11"
-  prepare_apt bookworm main contrib non-free
-}
-
-# unpack <package>... into $work/root
-unpack() {
-  mkdir -p "$work/debs" "$work/root"
-  (cd "$work/debs" && private_apt download "$@")
-  local package
-  for package in "$@"; do dpkg-deb -x "$work"/debs/"$package"_*.deb "$work/root"; done
-  rm -rf "$work/debs"
-}
-
-prepare_compiler() {
-  if command -v g++-11 >/dev/null; then
-    host_compiler=$(command -v g++-11)
-    return
-  fi
-  host_compiler=$work/root/usr/bin/g++-11
-  [[ ! -e $work/root/compiler-ready ]] || return 0
-  debian_packages
-  say "unpacking g++-11 into $work/root"
-  unpack g++-11 gcc-11 cpp-11 gcc-11-base libgcc-11-dev libstdc++-11-dev libasan6 libtsan0
-  # The compiler looks for the run-time libraries, which the system has, beside its own folder.
-  local name libraries=$work/root/usr/lib/x86_64-linux-gnu
-  mkdir -p "$libraries"
-  for name in libstdc++.so.6 libgcc_s.so.1 libgomp.so.1 libatomic.so.1 libquadmath.so.0; do
-    [[ ! -e /usr/lib/x86_64-linux-gnu/$name ]] || ln -sfn "/usr/lib/x86_64-linux-gnu/$name" "$libraries/$name"
-  done
-  touch "$work/root/compiler-ready"
-}
-
-prepare_cuda() {
-  if command -v nvcc >/dev/null; then
-    cuda=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
-    return
-  fi
-  cuda=$work/cuda
-  if [[ ! -e $work/root/cuda-ready ]]; then
-    debian_packages
-    say "unpacking CUDA 11.8 into $work/root (about 900 MB to download)"
-    unpack nvidia-cuda-toolkit nvidia-cuda-dev libcudart11.0 libnvvm4 libcu++-dev
-    lay_out_cuda "$work/root/usr"
-    touch "$work/root/cuda-ready"
-  fi
-  export PATH=$cuda/bin:$PATH LD_LIBRARY_PATH=$cuda/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-}
-
-# The folder layout CMake and nvcc know, over Debian's files in $1.
-lay_out_cuda() {
-  local from=$1 toolkit=$1/lib/nvidia-cuda-toolkit
-  mkdir -p "$cuda/nvvm"
-  ln -sfn "$toolkit/bin" "$cuda/bin"
-  ln -sfn "$from/include" "$cuda/include"
-  ln -sfn "$from/lib/x86_64-linux-gnu" "$cuda/lib64"
-  ln -sfn "$toolkit/libdevice" "$cuda/nvvm/libdevice"
-  rm -f "$toolkit/bin/nvcc.profile"
-  cat >"$toolkit/bin/nvcc.profile" <<PROFILE
-NVVMIR_LIBRARY_DIR = $toolkit/libdevice
-PATH += $toolkit/bin:$from/bin:
-INCLUDES += "-isystem" "$from/include" \$(_SPACE_)
-LIBRARIES =+ \$(_SPACE_) -L$from/lib/x86_64-linux-gnu/stubs -L$from/lib/x86_64-linux-gnu
-PROFILE
-}
+# shellcheck source=tpetra_ext/kernels/cuda/toolkit.sh
+source "$room/cuda/toolkit.sh"
 
 build_kokkos() {
   kokkos=$work/kokkos-$arch

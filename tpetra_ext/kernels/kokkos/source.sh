@@ -1,6 +1,6 @@
-# Kokkos' source out of Debian's Trilinos source package, with package lists of our own: no root, and the system's package
-# sources stay as they are. Sourced by the scripts that build a bare Kokkos; they set `work`, a folder of theirs, and have
-# the functions `say` and `die`.
+# Source code out of Debian's Trilinos source package, Kokkos' among it, with package lists of our own: no root, and the
+# system's package sources stay as they are. Sourced by the scripts that build Kokkos or Trilinos; they set `work`, a folder
+# of theirs, and have the functions `say` and `die`.
 # shellcheck shell=bash disable=SC2154
 
 # apt-get with package lists and sources of our own.
@@ -26,17 +26,37 @@ prepare_apt() {
   touch "$work/apt/ready"
 }
 
-# fetch_kokkos <folder>: Kokkos' source, without its tests and examples, after prepare_apt.
-fetch_kokkos() {
-  local folder=$1 archive=$work/archive
-  [[ ! -e $folder/CMakeLists.txt ]] || return 0
-  say "fetching Kokkos (Debian's Trilinos source package, about 170 MB)"
+# The code name of the Debian release this is; elsewhere that of Debian 12.
+debian_release() {
+  local ID="" VERSION_CODENAME=""
+  # shellcheck disable=SC1091
+  [[ ! -r /etc/os-release ]] || . /etc/os-release
+  case $ID/$VERSION_CODENAME in
+    debian/bookworm | debian/trixie) echo "$VERSION_CODENAME" ;;
+    debian/*) echo sid ;;
+    *) echo bookworm ;;
+  esac
+}
+
+# unpack_trilinos <folder> [arguments of tar: what to take]: after prepare_apt. The folder is there once it is complete.
+# Writes the version of the source package to <folder>.version.
+unpack_trilinos() {
+  local folder=$1 archive=$work/archive description
+  shift
+  say "fetching Debian's Trilinos source package (about 170 MB)"
   rm -rf "$archive" "$folder" "$folder.part" && mkdir -p "$archive" "$folder.part"
   (cd "$archive" && private_apt source --download-only --only-source trilinos) ||
     die "Debian's source package 'trilinos', which holds Kokkos, cannot be fetched; see the lines above"
-  tar -xf "$archive"/trilinos_*.orig.tar.?z -C "$folder.part" --strip-components=3 --exclude='*/unit_test*' \
-    --exclude='*/perf*_test*' --exclude='*/packages/kokkos/example/*/*' --exclude='*/packages/kokkos/benchmarks*' \
-    --wildcards '*/packages/kokkos/*' || die "the archive of Trilinos holds no packages/kokkos"
+  tar -xf "$archive"/trilinos_*.orig.tar.?z -C "$folder.part" "$@" || die "the archive of Trilinos lacks a folder"
+  description=$(basename "$archive"/trilinos_*.dsc .dsc)
+  printf '%s\n' "${description#trilinos_}" >"$folder.version"
   rm -rf "$archive"
   mv "$folder.part" "$folder"
+}
+
+# fetch_kokkos <folder>: Kokkos' source, without its tests and examples, after prepare_apt.
+fetch_kokkos() {
+  [[ ! -e $1/CMakeLists.txt ]] || return 0
+  unpack_trilinos "$1" --strip-components=3 --exclude='*/unit_test*' --exclude='*/perf*_test*' \
+    --exclude='*/packages/kokkos/example/*/*' --exclude='*/packages/kokkos/benchmarks*' --wildcards '*/packages/kokkos/*'
 }

@@ -34,18 +34,6 @@ quietly() {
 # shellcheck source=tpetra_ext/kernels/kokkos/source.sh
 source "$room/kokkos/source.sh"
 
-# The code name of the Debian release this is; elsewhere that of Debian 12.
-debian_release() {
-  local ID="" VERSION_CODENAME=""
-  # shellcheck disable=SC1091
-  [[ ! -r /etc/os-release ]] || . /etc/os-release
-  case $ID/$VERSION_CODENAME in
-    debian/bookworm | debian/trixie) echo "$VERSION_CODENAME" ;;
-    debian/*) echo sid ;;
-    *) echo bookworm ;;
-  esac
-}
-
 find_source() {
   source_folder=$work/kokkos-source
   if [[ -n ${CAPSTAN_KOKKOS_SOURCE:-} ]]; then

@@ -3,12 +3,14 @@
 ///
 /// Rank 0 prints GoogleTest's usual output, the others only their failures. The exit status is non-zero on every rank
 /// when a test failed on any, so a failure on one rank cannot be lost. CAPSTAN_TEST_MPI_THREADS=multiple in the
-/// environment initialises MPI for several threads.
+/// environment initialises MPI for several threads; CAPSTAN_TEST_CONCURRENCY=N there makes it an error when Tpetra's
+/// default node has not N threads.
 
 #include <gtest/gtest.h>
 #include <mpi.h>
 
 #include <Tpetra_Core.hpp>
+#include <Tpetra_Map.hpp>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -31,6 +33,16 @@ class FailuresOnly : public testing::EmptyTestEventListener {
   int rank_;
 };
 
+/// Whether the run has the threads it is for. A run without them would pass and prove nothing.
+bool hasItsThreads() {
+  const char* const asked = std::getenv("CAPSTAN_TEST_CONCURRENCY");
+  if (asked == nullptr) return true;
+  const int found = static_cast<int>(Tpetra::Map<>::node_type::execution_space().concurrency());
+  if (found == std::atoi(asked)) return true;
+  std::fprintf(stderr, "CAPSTAN_TEST_CONCURRENCY is %s, but Tpetra's default node has %d thread(s)\n", asked, found);
+  return false;
+}
+
 int runTests(int* argc, char*** argv) {
   Tpetra::ScopeGuard guard(argc, argv);
   testing::InitGoogleTest(argc, *argv);
@@ -41,7 +53,7 @@ int runTests(int* argc, char*** argv) {
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new FailuresOnly(rank));
   }
-  int failed = RUN_ALL_TESTS();
+  int failed = hasItsThreads() ? RUN_ALL_TESTS() : 1;
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   return failed;
 }

@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# Proves Capstan on a Tpetra whose node runs on OpenMP threads, or is for NVIDIA's devices. Debian's Trilinos has neither.
+#
+# usage: prove.sh --backend openmp|cuda [--folder DIR] [--prefix DIR] [--record] [-- arguments of ctest]
+#
+# 1. Fetches Debian's Trilinos source package (170 MB), or takes the folder that CAPSTAN_TRILINOS_SOURCE names.
+# 2. Builds Kokkos, KokkosKernels, Teuchos, Tpetra and Belos with that backend, for double and Tpetra's usual ordinals only.
+# 3. Builds libcapstan and the tests of tpetra_ext, belos_ext and the plugin with them; warnings are errors.
+# 4. openmp: runs the tests of 1 and 2 ranks, those of the kernels among them, with 2 threads a rank; with arguments of
+#    ctest, those they select. cuda: runs nothing where nvidia-smi finds no GPU, and says so; with one, the same tests.
+# cuda takes nvcc 11.8 and g++-11 as tpetra_ext/kernels/cuda does: those installed, else unpacked (1.1 GB). KOKKOS_CUDA_ARCH
+# (default AMPERE80) is Kokkos' name of the GPU.
+# --folder: where all of it is put (default: build-openmp or build-cuda in the repository; 1 GB, cuda over 4 GB). --prefix:
+# where Trilinos is installed (default: trilinos in that folder); one that an earlier run built is used again. --record:
+# copies the report to <backend>.log beside this script. JOBS: compiler jobs (default: cores). CAPSTAN_WERROR=OFF: warnings
+# are no errors.
+# The report of a run is prove.log in the folder, the whole logs are in log/. Exit status: 0 proved, 1 not, 2 wrong use.
+set -euo pipefail
+
+here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
+root=$(cd -- "$here/../.." && pwd)
+backend="" work="" prefix="" record=no selection=() jobs=${JOBS:-$(env -u OMP_NUM_THREADS nproc)} report=/dev/null
+arch=${KOKKOS_CUDA_ARCH:-AMPERE80}
+threads=2 werror=${CAPSTAN_WERROR:-ON}
+
+say() { printf '== %s\n' "$*" | tee -a "$report"; }
+die() {
+  printf 'prove.sh: error: %s\n' "$*" | tee -a "$report" >&2
+  exit 1
+}
+wrong_use() {
+  printf 'prove.sh: %s\n' "$*" >&2
+  exit 2
+}
+# quietly <log> <command...>: only a failure shows the end of the log.
+quietly() {
+  local log=$work/log/$1 started=$SECONDS
+  shift
+  "$@" </dev/null >"$log" 2>&1 || {
+    tail -n 40 "$log" >&2
+    die "this failed: $* (the whole log: $log)"
+  }
+  say "done after $((SECONDS - started)) s: $1 ${log##*/}"
+}
+
+read_arguments() {
+  while [[ $# -gt 0 ]]; do
+    case $1 in
+      --backend | --folder | --prefix) [[ -n ${2:-} ]] || wrong_use "$1: a value is missing" ;;&
+      --backend) backend=$2 && shift ;;
+      --folder) work=$2 && shift ;;
+      --prefix) prefix=$2 && shift ;;
+      --record) record=yes ;;
+      -h | --help)
+        sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"
+        exit 0
+        ;;
+      --)
+        shift
+        selection=("$@")
+        break
+        ;;
+      *) wrong_use "unknown argument '$1'; allowed: --backend, --folder, --prefix, --record, --help, -- arguments of ctest" ;;
+    esac
+    shift
+  done
+  [[ $backend =~ ^(openmp|cuda)$ ]] || wrong_use "--backend: found '$backend'; allowed: openmp, cuda"
+  [[ $jobs =~ ^[1-9][0-9]*$ ]] || wrong_use "JOBS: found '$jobs'; allowed: a whole number from 1 on"
+  work=${work:-$root/build-$backend}
+  work=$(mkdir -p -- "$work/log" && cd -- "$work" && pwd)
+  prefix=${prefix:-$work/trilinos}
+  [[ $prefix == /* ]] || prefix=$PWD/$prefix
+}
+
+require_tools() {
+  local tool missing=()
+  for tool in cmake:cmake ninja:ninja-build c++:g++ mpicxx:libopenmpi-dev mpirun:openmpi-bin python3:python3 \
+    tar:tar; do
+    command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
+  done
+  [[ ${#missing[@]} -eq 0 ]] || die "programs are missing; on Debian: apt-get install ${missing[*]} (or: ./capstan setup)"
+}
+
+# The compiler of both builds. Trilinos takes it through the MPI wrapper.
+prepare_compiler_of_backend() {
+  local c_compiler
+  compiler_options=()
+  [[ $backend == cuda ]] || return 0
+  # Among CUDA's programs is another gcc.
+  c_compiler=$(command -v cc || true)
+  [[ -n $c_compiler ]] || die "the C compiler cc is missing; on Debian: apt-get install gcc"
+  prepare_compiler
+  prepare_cuda
+  export NVCC_WRAPPER_DEFAULT_COMPILER=$host_compiler
+  find_trilinos_source
+  local wrapper=$source_folder/packages/kokkos/bin/nvcc_wrapper
+  [[ -x $wrapper ]] || chmod +x "$wrapper"
+  export OMPI_CXX=$wrapper MPICH_CXX=$wrapper OMPI_CC=$c_compiler MPICH_CC=$c_compiler
+  # nvcc takes no precompiled header of GCC's.
+  compiler_options=("-DCMAKE_C_COMPILER=$c_compiler" "-DCMAKE_CXX_COMPILER=$wrapper" -DCAPSTAN_PCH=OFF)
+  say "$(nvcc --version | grep release), $("$host_compiler" --version | head -n 1)"
+}
+
+build_capstan() {
+  local test_threads=1
+  [[ $backend != openmp ]] || test_threads=$threads
+  # To nvcc it is only a warning when device code calls a host function; the result would be wrong. Trilinos may have some.
+  [[ $backend != cuda ]] || export NVCC_APPEND_FLAGS="-Werror cross-execution-space-call"
+  say "building libcapstan and its tests"
+  quietly capstan-configure.log cmake -G Ninja -S "$root" -B "$work/build-capstan" \
+    "-DTrilinos_DIR=$prefix/lib/cmake/Trilinos" -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=ON -DCAPSTAN_BENCHMARKS=OFF \
+    "-DCAPSTAN_WERROR=$werror" "-DCAPSTAN_TEST_THREADS=$test_threads" "${compiler_options[@]}"
+  quietly capstan-build.log ninja -C "$work/build-capstan" -j "$jobs"
+}
+
+# run_tests: those of 1 and 2 ranks and of the kernels, or those that the arguments select. The kernel tests take their
+# threads from here, the others from CAPSTAN_TEST_THREADS; both look whether they have them.
+run_tests() {
+  local log=$work/log/tests.log status=0
+  if [[ $backend == openmp ]]; then
+    export OMP_NUM_THREADS=$threads OMP_PROC_BIND=false OMP_WAIT_POLICY=passive CAPSTAN_TEST_CONCURRENCY=$threads
+  fi
+  [[ ${#selection[@]} -gt 0 ]] || selection=(-R '^kernels_test|[.]np[12]$')
+  say "running the tests: ctest ${selection[*]}"
+  ctest --test-dir "$work/build-capstan" --output-on-failure --no-tests=error "${selection[@]}" 2>&1 | tee "$log" || status=$?
+  sed -n '/tests passed/,$p' "$log" >>"$report"
+  return "$status"
+}
+
+has_gpu() {
+  command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU
+}
+
+finish() {
+  local status=$?
+  [[ $report != /dev/null ]] || exit "$status"
+  # A run that was stopped has no status of its own.
+  [[ $proved == yes || $status -ne 0 ]] || status=1
+  say "$([[ $status -eq 0 ]] && echo PASSED || echo FAILED): $backend, $verdict, $(date -u +%FT%TZ)"
+  [[ $record == no ]] || cp -- "$report" "$here/$backend.log"
+  exit "$status"
+}
+
+read_arguments "$@"
+# shellcheck source=tpetra_ext/kernels/kokkos/source.sh
+source "$root/tpetra_ext/kernels/kokkos/source.sh"
+# shellcheck source=tpetra_ext/kernels/cuda/toolkit.sh
+source "$root/tpetra_ext/kernels/cuda/toolkit.sh"
+# shellcheck source=regression/source_build/trilinos.sh
+source "$here/trilinos.sh"
+
+report=$work/prove.log
+: >"$report"
+verdict="not built" proved=no
+trap finish EXIT
+require_tools
+say "Capstan $(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null || echo "of an unknown commit")," \
+  "$(c++ --version | head -n 1)"
+prepare_compiler_of_backend
+build_trilinos
+build_capstan
+built="all compiled and linked$([[ $werror != ON ]] || echo " without warnings")"
+verdict="$built, not run"
+if [[ $backend == cuda ]] && ! has_gpu; then
+  verdict="$built; NOT RUN: nvidia-smi finds no GPU here, so no kernel, solver or message was tried"
+  proved=yes
+  exit 0
+fi
+verdict="$built, tests failed"
+run_tests
+verdict="$built, all tests of this run passed" proved=yes
