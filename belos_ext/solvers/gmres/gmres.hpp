@@ -19,7 +19,6 @@ class Gmres : public RestartedGmres<Types> {
   using Base = RestartedGmres<Types>;
   using typename Base::Scalar;
 
-  /// With j = m / 2 vectors on the average: [Q v]^T [q v] reads, V - Q R reads and writes two.
   /// On the average of a cycle the panel [q_j, v] begins at j = (m - 1) / 2. Products with three columns, q_{j-1} among
   /// them, then one pass that writes these three; and x.
   static Cost cost(const SolverOptions& options, bool preconditioned) {

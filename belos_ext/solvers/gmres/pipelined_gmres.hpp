@@ -45,7 +45,6 @@ class PipelinedGmres : public RestartedGmres<Types> {
   using typename Base::MultiVector;
   using typename Base::Scalar;
 
-  /// Products with j = m / 2 vectors on the average, then updates of q_c by Q and of z_{i+1} by Z.
   /// One product ahead z stands behind the j = (m + 1) / 2 vectors of Q on the average of a cycle: products of two
   /// columns with all, one pass over Q, one over Z but for the last vector, and x.
   static Cost cost(const SolverOptions& options, bool) {
