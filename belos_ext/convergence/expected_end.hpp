@@ -49,11 +49,16 @@ class ExpectedEnd {
   }
 
   /// The same where stopping too early costs more than going on in vain: only what earlier solves say, and as much as
-  /// the rate of this one says.
+  /// the rate of this one says. Krylov methods gain speed towards the end, so that a rate which points somewhat behind
+  /// the longest of the earlier solves means that one, and farther behind where these are all alike.
   int likely(double target) const {
     if (earlier_.empty() || earlier_.front() <= done_) return unknown;
-    const int fewest = earlier_.front() - done_;
-    return trusted() ? std::max(fewest, fromSlope(std::log(target))) : fewest;
+    const int fewest = earlier_.front() - done_, most = earlier_.back() - done_;
+    if (!trusted()) return fewest;
+    namespace tuned = tuning::expected_end;
+    const bool alike = earlier_.size() > 1 && most - fewest <= tuned::alike;
+    const int bySlope = fromSlope(std::log(target)), late = tuned::late + (alike ? most : 0);
+    return bySlope > most && bySlope - most <= late ? most : std::max(fewest, bySlope);
   }
 
   /// The length of the next panel of at most s steps: as few panels as there must be, all of about the same length,

@@ -49,15 +49,21 @@ class PipelinedLanczos {
   /// \return what orthogonalisation leaves of (z_c, z_c), relative to it. Not positive: the square root broke down,
   ///         g_{c,c} and delta_{c-1} are 0, gamma_{c-1} stands. NaN where a product is not finite
   Scalar complete(int c, const std::vector<Scalar>& product) {
-    const int l = depth(), first = std::max(0, c - l);
-    for (int j = first; j <= c; ++j) g_.at(j, c) = product[static_cast<std::size_t>(j - first)];
-    for (int j = std::max(0, c - 2 * l); j < c - l; ++j) g_.at(j, c) = g_(c - l, j + l);
-    const Scalar square = g_(c, c);
-    for (int j = std::max(0, c - l + 1); j < c; ++j) g_.at(j, c) = rest(j, j, c) / g_(j, j);
+    enterAbove(c, product);
+    const Scalar square = product.back();
+    g_.at(c, c) = square;
     const Scalar relative = square == Scalar(0) ? Scalar(0) : rest(c, c, c) / square;
     g_.at(c, c) = relative > rounding ? std::sqrt(relative * square) : Scalar(0);
     extend(c - 1);
     return relative > rounding || !(relative > 0) ? relative : Scalar(0);
+  }
+
+  /// Ends with column c, of which (z_c, z_c) is not known: gamma_{c-1} stands, g_{c,c} and delta_{c-1} are 0.
+  /// \param product as for complete(), but for the last
+  void end(int c, const std::vector<Scalar>& product) {
+    enterAbove(c, product);
+    g_.at(c, c) = 0;
+    extend(c - 1);
   }
 
   /// Diagonal and off-diagonal of T.
@@ -70,6 +76,14 @@ class PipelinedLanczos {
   Scalar g(int row, int column) const { return g_(row, column); }
 
  private:
+  /// Column c of G above its diagonal.
+  void enterAbove(int c, const std::vector<Scalar>& product) {
+    const int l = depth(), first = std::max(0, c - l);
+    for (int j = first; j < c; ++j) g_.at(j, c) = product[static_cast<std::size_t>(j - first)];
+    for (int j = std::max(0, c - 2 * l); j < c - l; ++j) g_.at(j, c) = g_(c - l, j + l);
+    for (int j = std::max(0, c - l + 1); j < c; ++j) g_.at(j, c) = rest(j, j, c) / g_(j, j);
+  }
+
   /// g_{j,c} - sum_{k<j} g_{k,i} g_{k,c}
   Scalar rest(int j, int i, int c) const {
     Scalar sum = g_(j, c);

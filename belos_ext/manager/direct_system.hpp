@@ -63,7 +63,9 @@ class DirectSystem final : public LinearSystem<Types> {
   void tell(int iteration, const std::string& kind, const std::string& detail) override {
     monitor_.tell(rightHandSide_, iteration, kind, detail);
   }
-  void startUpEnds(int ahead) override { monitor_.startUpEnds(operator_.cost(), ahead); }
+  void startUpEnds(int operators, int preconditioners) override {
+    monitor_.startUpEnds(operator_.cost(), operators, preconditioners);
+  }
   ResidualMeasure* measure() override { return measure_; }
   bool hasLeft() const override { return operator_.hasLeft(); }
   bool hasRight() const override { return operator_.hasRight(); }

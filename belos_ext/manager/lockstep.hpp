@@ -128,7 +128,9 @@ class Lockstep {
       owner.monitor_.tell(rightHandSide, iteration, kind, detail);
     }
     bool agreesOnState() const override { return owner.agreement_ == nullptr || owner.agreement_->onState(); }
-    void startUpEnds(int ahead) override { owner.monitor_.startUpEnds(owner.operator_.cost(), ahead); }
+    void startUpEnds(int operators, int preconditioners) override {
+      owner.monitor_.startUpEnds(owner.operator_.cost(), operators, preconditioners);
+    }
     ResidualMeasure* measure() override { return residualMeasure; }
     bool hasLeft() const override { return owner.operator_.hasLeft(); }
     bool hasRight() const override { return owner.operator_.hasRight(); }

@@ -118,10 +118,10 @@ class Monitor final
   }
 
   /// \see LinearSystem::startUpEnds(); of several sets of right-hand sides, the first. Local.
-  void startUpEnds(const OperatorCost& cost, int ahead) {
+  void startUpEnds(const OperatorCost& cost, int operators, int preconditioners) {
     if (iterations_ > 0) return;
-    report_.operatorsAtStart = cost.operatorApplications - ahead;
-    report_.preconditionersAtStart = std::max(0L, cost.preconditionerApplications - ahead);
+    report_.operatorsAtStart = cost.operatorApplications - operators;
+    report_.preconditionersAtStart = std::max(0L, cost.preconditionerApplications - preconditioners);
   }
 
   void tell(int rightHandSide, int iteration, const std::string& kind, const std::string& detail) {

@@ -259,6 +259,11 @@ inline constexpr int least = 2;
 inline constexpr int trusted = 4;
 /// More iterations than that are not worth a guess. Chosen.
 inline constexpr double farAway = 1000;
+/// How many iterations behind the longest of the earlier solves the rate may point while the solve is still taken to
+/// end there; by as many more as are left where earlier solves differ by no more than `alike`. Chosen: a solve that
+/// does go on has lost its pipeline, one that does not would have made as many products in vain.
+inline constexpr int late = 2;
+inline constexpr int alike = 1;
 /// How many earlier solves are remembered. Chosen.
 inline constexpr int remembered = 8;
 }  // namespace expected_end

@@ -99,8 +99,8 @@ class LinearSystem {
 
   /// The first iteration begins: what has been applied so far, but for that iteration itself, was its start. Where it
   /// is said again before an iteration has been recorded, the last time counts. Local.
-  /// \param ahead how often A and M^{-1} have been applied for the first iteration already
-  virtual void startUpEnds(int ahead = 0) { static_cast<void>(ahead); }
+  /// \param operators, preconditioners how often A and M^{-1} have been applied for the first iteration already
+  virtual void startUpEnds([[maybe_unused]] int operators = 0, [[maybe_unused]] int preconditioners = 0) {}
 
   /// Whether all ranks hold the same state of earlier solves: known, and the same on all of them, after the first
   /// reduction. Where they do not, the state is to be forgotten.

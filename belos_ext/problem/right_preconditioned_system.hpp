@@ -43,7 +43,7 @@ class RightPreconditionedSystem final : public LinearSystem<Types> {
   void tell(int iteration, const std::string& kind, const std::string& detail) override {
     system_.tell(iteration, kind, detail);
   }
-  void startUpEnds(int ahead) override { system_.startUpEnds(ahead); }
+  void startUpEnds(int operators, int preconditioners) override { system_.startUpEnds(operators, preconditioners); }
   ResidualMeasure* measure() override { return system_.measure(); }
   bool hasLeft() const override { return false; }
   bool hasRight() const override { return system_.preconditioned(); }

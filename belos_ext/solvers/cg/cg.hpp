@@ -163,7 +163,7 @@ class Cg final : public KrylovSolver<Types> {
 
   /// The textbook's loop. p, s = A p, t = M^{-1} s and their products are there.
   void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    system.startUpEnds(1);
+    system.startUpEnds(1, 1);
     while (!stop.over()) {
       const auto& q = v_.products();
       if (v_.constants().dominates(v_.sums().p, q.pp)) v_.projectDirection(system, stop.iterations());

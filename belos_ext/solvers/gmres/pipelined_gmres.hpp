@@ -221,7 +221,10 @@ class PipelinedGmres : public RestartedGmres<Types> {
   void generateBlock(LinearSystem<Types>& system, int iteration, int first, int count) {
     for (int i = first; i < first + count; ++i) {  // line 1
       system.apply(ahead_[i], ahead_[i + 1]);      // lines 3, 4 (1, 2)
-      if (i == 0 && shifts_.unknown()) shifts_.choose(system, ahead_[0], ahead_[1], lag(), iteration);
+      if (i == 0 && shifts_.unknown()) {
+        shifts_.choose(system, ahead_[0], ahead_[1], lag(), iteration);
+        system.startUpEnds(1, 1);
+      }
       if (i < lag()) {
         const Scalar sigma = shifts_[i];
         gramSchmidt_.recurrence().shift(i, sigma);

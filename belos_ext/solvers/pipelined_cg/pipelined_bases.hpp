@@ -62,9 +62,11 @@ class PipelinedBases {
   ///   z^(k)_{a+k+1} = (z^(k+1)_{a+k+1} + (sigma_k - gamma_a) z^(k)_{a+k} - delta_{a-1} z^(k)_{a+k-1}) / delta_a
   /// for k < l, each in the place of its last term; z^(l)_{a+l+1}, which holds A z^(l)_{a+l} (M^{-1} A), likewise. The
   /// same for u. No vector beyond number `last`, the last product there is.
-  void recur(SweepList<Types>& sweep, int a, const PipelinedLanczos<Scalar>& lanczos, int last) {
-    recur(sweep, z_, a, lanczos, last);
-    if (preconditioned_) recur(sweep, u_, a, lanczos, last);
+  /// \param bare there is no z^(l)_last, but u^(l)_last, with a preconditioner
+  void recur(SweepList<Types>& sweep, int a, const PipelinedLanczos<Scalar>& lanczos, int last, bool bare) {
+    const int whole = bare ? last - 1 : last;
+    recur(sweep, z_, a, lanczos, whole, whole);
+    if (preconditioned_) recur(sweep, u_, a, lanczos, whole, last);
   }
 
  private:
@@ -78,7 +80,9 @@ class PipelinedBases {
     for (int k = 0; k < depth_; ++k) at(rings, k).resize(map, 2);
   }
 
-  void recur(SweepList<Types>& sweep, Rings& rings, int a, const PipelinedLanczos<Scalar>& lanczos, int last) {
+  /// \param last, lastAhead numbers of the last vector of the lower bases, and of the ahead-most
+  void recur(SweepList<Types>& sweep, Rings& rings, int a, const PipelinedLanczos<Scalar>& lanczos, int last,
+             int lastAhead) {
     const auto w = [&](int k, int j) -> MultiVector& { return at(rings, k)[j]; };
     const Scalar gamma = lanczos.gamma(a), scale = 1 / lanczos.delta(a);
     const Scalar back = a > 0 ? -lanczos.delta(a - 1) * scale : Scalar(0);
@@ -86,7 +90,7 @@ class PipelinedBases {
       sweep.recur(back, w(k, a + k + 1), scale, w(k + 1, a + k + 1), (lanczos.shift(k) - gamma) * scale, w(k, a + k));
     }
     const int i = a + depth_;
-    if (i >= last) return;
+    if (i >= lastAhead) return;
     sweep.recur(scale, w(depth_, i + 1), -gamma * scale, w(depth_, i), back, w(depth_, i - 1));
   }
 

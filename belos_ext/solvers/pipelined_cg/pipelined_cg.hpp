@@ -12,7 +12,9 @@
 /// l + 4 with a left and a right one); 1 more from the first warm restart on; 4 or 5 more once CG takes over; 17 more
 /// while bounds of the spectrum are estimated, with 16 A, 16 M^{-1} and 3 reductions. Where M costs more than a
 /// diagonal they are learnt instead: 16 iterations with l = 1 and a shift that the first product shows (1 reduction),
-/// then a warm restart, which goes to the depth asked for.
+/// then a warm restart, which goes to the depth asked for. There, too, no product is made beyond the end that earlier
+/// solves foretell, and the last one without M^{-1}: a solve of n iterations that ends there takes n + 1 A (2 more for
+/// the first and the last residual) and n M^{-1}.
 ///
 /// | paper         | here         | shape               | meaning                                                      |
 /// |---------------|--------------|---------------------|--------------------------------------------------------------|
@@ -90,7 +92,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       lanczos_.reset(roughly ? std::vector<Scalar>()
                              : chebyshevPoints<Scalar>(this->bounds(system, stop.iterations()), l()));
       expected_.begin(stop.iterations(), perNorm_ * static_cast<double>(nu_));
-      system.startUpEnds();
+      system.startUpEnds(0, 1);
       const Ending ending = iterate(system, b, x, stop);
       products_.drain();  // completes what is still in flight
       bounds_.learn(lanczos_, system, stop.iterations());

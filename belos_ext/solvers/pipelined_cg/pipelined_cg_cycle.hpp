@@ -35,15 +35,16 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   Ending iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     watch_.begin(std::numeric_limits<Scalar>::epsilon(), l());
     bases_.begin(system, 1 / nu_);  // line 1: z^(k)_0 = M^{-1} u_0 / nu; here u_0 = u_0 / nu, too
-    constexpr int open = std::numeric_limits<int>::max();
-    for (int i = 0, last = open;; ++i) {  // line 2
-      if (last == open && isEnough(system, stop, i)) last = i;
+    bare_ = false;
+    for (int i = 0, last = ExpectedEnd::unknown;; ++i) {  // line 2
+      if (last == ExpectedEnd::unknown) last = lastProduct(system, stop, i);
       // Lines 3 to 7: u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}.
-      if (i < last) expand(system, stop.iterations(), i);
+      if (i < last) expand(system, stop.iterations(), i, bare_);
       const int a = a_ = i - l();
       if (a == last) return drain(system, b, x, stop);
-      if (a >= 0) {                               // line 8
-        const Scalar rest = finishColumn(a + 1);  // lines 9 to 18; its reduction was started l iterations ago
+      if (a >= 0) {  // line 8
+        const Scalar rest =
+            finishColumn(a + 1, bare_ && a + 1 == last);  // lines 9 to 18; its reduction was started l iterations ago
         const Scalar before = a > 0 ? lanczos_.delta(a - 1) : Scalar(0);
         const Scalar lambda = a > 0 ? before / eta_ : Scalar(0);  // line 27
         const Scalar eta = lanczos_.gamma(a) - lambda * before;   // lines 25, 28
@@ -68,10 +69,13 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
         }
         sweep.axpby(1 / eta, z(0, a), -(a > 0 ? before : kept_.onto()) / eta, *p_);  // lines 30, 25: p_a
         if (!(rest > 0)) return lastStep(system, sweep, x, stop);                    // line 11
-        bases_.recur(sweep, a, lanczos_, last);  // lines 19 to 21: z^(k)_{a+k+1}, u_{i+1}
+        // Lines 19 to 21: z^(k)_{a+k+1}, u_{i+1}.
+        if (!bare_ || a + 1 < last) bases_.recur(sweep, a, lanczos_, last, bare_);
         system.kernels().sweep(sweep);
       }
-      if (i < last) products_.start(system, i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr);  // line 23
+      if (i < last) {
+        products_.start(system, i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr, bare_);  // line 23
+      }
       if (a > 0) {
         stop.iterated(residualNorm());
         expected_.observe(stop.recursive());
@@ -82,7 +86,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   }
 
   /// One product further. The first 2 l + 1 of a warm restart stay conjugate to the direction kept.
-  void expand(LinearSystem<Types>& system, int iteration, int i) {
+  /// \param bare u_{i+1} alone
+  void expand(LinearSystem<Types>& system, int iteration, int i, bool bare) {
     if (lanczos_.depth() == 0) return expandRoughly(system, iteration);
     system.act(Action::Operator, top(i), u(i + 1));  // line 3
     if (i == 0 && kept_.image() != nullptr) kept_.remove(system, u(1));
@@ -91,8 +96,9 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
       kept_.remove(system, products_.along(i), u(i + 1));
     }
     if (i < l()) system.kernels().axpby(-lanczos_.shift(i), u(i), Scalar(1), u(i + 1));  // line 3
-    if (preconditioned_) system.precondition(u(i + 1), scratch_.get(), top(i + 1));      // line 4
-    if (i + 1 < l()) bases_.copyDown(system, i + 1);                                     // lines 5 to 7
+    if (bare) return;
+    if (preconditioned_) system.precondition(u(i + 1), scratch_.get(), top(i + 1));  // line 4
+    if (i + 1 < l()) bases_.copyDown(system, i + 1);                                 // lines 5 to 7
   }
 
   EigenvalueBounds bounds(LinearSystem<Types>& system, int iteration) {
@@ -118,31 +124,46 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     system.kernels().axpby(-lanczos_.shift(0), top(0), Scalar(1), top(1));
   }
 
-  /// Whether products u_1 .. u_i are likely to be all that the solve needs. Each costs an application of M; without
-  /// one, or with a diagonal, it costs less than a reduction that nothing hides.
-  bool isEnough(LinearSystem<Types>& system, const StopTest& stop, int i) const {
-    if (!system.sparesProducts() || i == 0) return false;
-    const int left = expected_.likely(stop.target());
-    return left != ExpectedEnd::unknown && i >= std::max(0, i - 1 - l()) + left;
+  /// The number of the last product u that the solve is likely to need, where u_i or u_{i+1} is that. Each costs an
+  /// application of M; without one, or with a diagonal, it costs less than a reduction that nothing hides. x_{i+1}
+  /// needs u_{i+1}, but no M^{-1} u_{i+1}: where the last product is foreseen, it is bare.
+  int lastProduct(LinearSystem<Types>& system, const StopTest& stop, int i) {
+    const int left = system.sparesProducts() ? expected_.likely(stop.target()) : ExpectedEnd::unknown;
+    if (left == ExpectedEnd::unknown) return ExpectedEnd::unknown;
+    const int end = std::max(0, i - 1 - l()) + left;
+    if (i > 0 && end <= i) return i;
+    const bool restarts = kept_.image() != nullptr && i < 2 * l();  // (s, z^(l)_{i+1}) is asked for
+    if (end > i + 1 || restarts || lanczos_.depth() == 0) return ExpectedEnd::unknown;
+    bare_ = true;
+    return i + 1;
   }
 
-  /// x_a with the last column there is. The residual of x_a and the direction that led to it are known: CG can go on.
+  /// x_a with the last column there is. The residual of x_a and the direction that led to it are known, or computed: CG
+  /// can go on.
   Ending drain(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    const Scalar lambda = lanczos_.delta(a_ - 1) / eta_;
     system.kernels().axpby(zeta_, *p_, Scalar(1), x);
+    if (bare_) {
+      const Computed computed = computeResidual(system, b, x);
+      stop.iterated(computed.rest);
+      return follow(system, b, x, stop, &computed).value_or(Ending::Drained);
+    }
+    const Scalar lambda = lanczos_.delta(a_ - 1) / eta_;
     zeta_ = -lambda * zeta_;
     stop.iterated(residualNorm());
     return follow(system, b, x, stop).value_or(Ending::Drained);
   }
 
   /// Column c of G and column c - 1 of T. Returns what is left of |z_c|^2; see PipelinedLanczos::complete().
-  Scalar finishColumn(int c) {
+  /// \param bare z_c is not there, and what is left of it is not known: all of it
+  Scalar finishColumn(int c, bool bare) {
     products_.wait(c);  // those of line 23, l iterations ago
     if (c >= l()) {
       watch_.observe(static_cast<double>(products_.square(c)));
       if (preconditioned_) perNorm_ = std::sqrt(static_cast<double>(products_.residual(c)));
     }
-    return lanczos_.complete(c, products_.products(c));  // lines 9, 10, 12 to 18
+    if (!bare) return lanczos_.complete(c, products_.products(c));  // lines 9, 10, 12 to 18
+    lanczos_.end(c, products_.products(c));
+    return 1;
   }
 
   /// || b - A x_a || by the recurrences; with a preconditioner the ratio of the norms is that of x_{a-l+1}.
@@ -166,32 +187,34 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     return Ending::Exhausted;
   }
 
+  struct Computed {
+    ResidualNorms whole;  ///< of b - A x
+    double rest;          ///< || b - A x || without its constant, where that is projected out
+  };
+
   /// History, status tests, limits; a claim is checked on the true residual without leaving the pipeline, and only
   /// drift between recursion and residual ends it.
-  std::optional<Ending> follow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x,
-                               StopTest& stop) {
+  /// \param known the residual of x; null: not computed yet
+  std::optional<Ending> follow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop,
+                               const Computed* known = nullptr) {
     system.record(stop.iterations(), stop.recursive());
     const bool goOn = system.boundary(stop.iterations(), stop.recursive(), {});
     const bool claimed = stop.reached(stop.recursive());
     if (!claimed && goOn && !stop.exhausted()) return std::nullopt;
 
-    const auto [norms, rest] = computeResidual(system, b, x);
+    const auto [norms, rest] = known != nullptr ? *known : computeResidual(system, b, x);
     if (claimed && constants_.endsInconsistent(system, norms, rest, stop)) return Ending::Over;
     if (stop.verified(norms, claimed)) return Ending::Over;
     if (!goOn) {
       stop.stop(StopReason::UserTest);
       return Ending::Over;
     }
-    if (!(rest > tuning::pipelined_cg::driftFactor * residualNorm())) return std::nullopt;
+    if (!(rest > tuning::pipelined_cg::driftFactor * stop.recursive())) return std::nullopt;
     if (options_.residualReplacement.mode != ResidualReplacement::Mode::Off) return Ending::Drift;
     stop.stop(StopReason::Stagnation);
     return Ending::Over;
   }
 
-  struct Computed {
-    ResidualNorms whole;  ///< of b - A x
-    double rest;          ///< || b - A x || without its constant, where that is projected out
-  };
   /// 1 A, 1 reduction; `check_` and `restart_` are overwritten. Collective.
   Computed computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
     system.residual(b, x, *check_);
@@ -243,6 +266,7 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   OrthogonalityWatch watch_;
   int a_ = 0;  ///< of the last iterate x_a
   bool preconditioned_ = false;
+  bool bare_ = false;  ///< the last product is foreseen, and M^{-1} of it is not made
   Scalar nu_ = 0, eta_ = 0, zeta_ = 0;
   typename KeptDirection<Types>::Numbers directionShould_;  ///< what the last direction should give
   ExpectedEnd expected_;

@@ -35,15 +35,17 @@ class PipelinedProducts {
   }
 
   /// Starts the reduction of column c >= 1; u_c and z^(l)_c are there. Collective.
-  /// \param direction s; null: none
-  void start(LinearSystem<Types>& system, int c, PipelinedBases<Types>& bases, const MultiVector* direction) {
+  /// \param direction s; null: none   \param bare the products without z^(l)_c, which is not there
+  void start(LinearSystem<Types>& system, int c, PipelinedBases<Types>& bases, const MultiVector* direction,
+             bool bare) {
     Column& column = at(c);
     auto& batch = column.batch;
     batch.clear();
     column.slots.clear();
     const int j = c - depth_;
     if (j >= 0) column.slots.push_back(batch.dot(bases.u(c), bases.z(0, j)));
-    for (int k = std::max(0, j + 1); k <= c; ++k) column.slots.push_back(batch.dot(bases.u(c), bases.top(k)));
+    const int most = bare ? c - 1 : c;
+    for (int k = std::max(0, j + 1); k <= most; ++k) column.slots.push_back(batch.dot(bases.u(c), bases.top(k)));
     if (j >= 0) column.square = batch.dot(bases.u(0, j), bases.z(0, j));
     if (j >= 0 && preconditioned_) column.residual = batch.norm2(bases.u(0, j));
     if (direction != nullptr) column.along = batch.dot(*direction, bases.top(c));

@@ -76,6 +76,26 @@ TEST(ExpectedEnd, PassesFromEarlierEndToEarlierEndWhileTheRateIsUnknown) {
   EXPECT_EQ(end.likely(1e-8), ExpectedEnd::unknown);
 }
 
+TEST(ExpectedEnd, IsLikelyWhereEarlierSolvesEndedAndTheRateDoesNotContradict) {
+  ExpectedEnd end;
+  const double rate = std::pow(10, -0.5);
+  end.recall({12, 10, 11});
+  end.begin(0, 1);
+  EXPECT_EQ(end.likely(1e-5), 10) << "no rate yet: the shortest";
+  double residual = 1;
+  for (int k = 0; k < 6; ++k) end.observe(residual *= rate);
+  EXPECT_EQ(end.likely(1e-2), 4) << "never sooner than all before it";
+  EXPECT_EQ(end.likely(std::pow(10, -5.5)), 5);
+  EXPECT_EQ(end.likely(1e-6), 6);
+  EXPECT_EQ(end.likely(std::pow(10, -6.5)), 6) << "one behind the longest";
+  EXPECT_EQ(end.likely(1e-7), 6);
+  EXPECT_EQ(end.likely(std::pow(10, -7.5)), 9) << "farther: the rate";
+  end.recall({11, 12, 12});
+  EXPECT_EQ(end.likely(1e-7), 6);
+  EXPECT_EQ(end.likely(1e-10), 6) << "earlier solves are alike: 14 by the rate are still near 6";
+  EXPECT_EQ(end.likely(std::pow(10, -10.5)), 15);
+}
+
 TEST(ExpectedEnd, MakesFewPanelsOfEqualLength) {
   ExpectedEnd end;
   end.recall({11});

@@ -66,6 +66,34 @@ Vector productsOf(const std::vector<Vector>& z, int c, int l) {
   return products;
 }
 
+TEST(PipelinedLanczos, EndsWithoutTheNormOfItsLastVector) {
+  const Tridiagonal t(20);
+  for (const int l : {1, 2, 3}) {
+    Vector shifts;
+    for (int k = 0; k < l; ++k) shifts.push_back(2 + 2 * std::cos((2 * k + 1) * M_PI / (2 * l)));
+    for (const int last : {1, 2, 3, 9}) {
+      SCOPED_TRACE("l = " + std::to_string(l) + ", column " + std::to_string(last));
+      PipelinedLanczos<double> whole, ended;
+      whole.reset(shifts);
+      ended.reset(shifts);
+      std::vector<Vector> z{auxiliary(t, shifts, 0)};
+      for (int c = 1; c <= last; ++c) {
+        z.push_back(auxiliary(t, shifts, c));
+        Vector products = productsOf(z, c, l);
+        whole.complete(c, products);
+        if (c < last) {
+          ended.complete(c, products);
+        } else {
+          products.pop_back();
+          ended.end(c, products);
+        }
+      }
+      EXPECT_EQ(ended.gamma(last - 1), whole.gamma(last - 1));
+      EXPECT_EQ(ended.delta(last - 1), 0);
+    }
+  }
+}
+
 TEST(PipelinedLanczos, RecoversTheLanczosMatrixFromProductsOfTheAuxiliaryBasis) {
   const Tridiagonal t(40);
   for (const int l : {1, 2, 3, 5}) {
