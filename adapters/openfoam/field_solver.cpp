@@ -236,6 +236,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   own.d->putScalar(0);
   Teuchos::RCP<const Operator> preconditioner;
   if (system.nativePreconditioner) {
+    own.preconditioner->setObjectLabel(system.actions.preconditionerName());
     preconditioner = own.preconditioner;
   } else if (system.assembled != nullptr) {
     preconditioner = operatorOf(*system.assembled);

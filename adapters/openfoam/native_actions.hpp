@@ -3,6 +3,8 @@
 /// \file
 /// What the application does with vectors: its own product, and its own preconditioner.
 
+#include <string>
+
 namespace capstan::foam {
 
 /// A square operator A and a preconditioner M of the application, on vectors of this rank's rows on the host.
@@ -15,6 +17,8 @@ class NativeActions {
   virtual void apply(const double* x, double* y) = 0;
   /// z = M^-1 r. Called only where the application gave a preconditioner.
   virtual void precondition(const double* r, double* z) = 0;
+  /// The application's name for that preconditioner: what solves with one have learnt is no use to another. Local.
+  virtual std::string preconditionerName() const = 0;
 };
 
 }  // namespace capstan::foam

@@ -166,7 +166,7 @@ std::string SolverManager<Types>::problemLabel() const {
 
 template <class Types>
 StateKey SolverManager<Types>::stateKey() const {
-  return problemKey<Types>(method_.canonical, problemLabel(), *problem_);
+  return problemKey<Types>(method_.canonical, problemLabel(), *problem_, facts_.system);
 }
 
 template <class Types>

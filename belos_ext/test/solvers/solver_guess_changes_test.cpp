@@ -108,8 +108,8 @@ TEST_P(GuessChanges, NotANumberInWhatIsKeptIsForgotten) {
       for (const size_t block : {size_t(0), size_t(1)}) {
         forgetAll();
         for (int k = 0; k < 2; ++k) solved(systemWithSolution(a, first), guessing(which, k == 0 ? 1e-11 : 1e-8));
-        const StateKey key =
-            problemKey<Types>(GetParam().canonical, "", *problemOf(systemWithSolution(a, first), Side::Right));
+        const StateKey key = problemKey<Types>(GetParam().canonical, "guessed",
+                                               *problemOf(systemWithSolution(a, first), Side::Right), 0);
         const auto kept = std::dynamic_pointer_cast<GuessMemory<Types>>(GuessStore::instance().take(key));
         ASSERT_NE(kept, nullptr) << "the key of the manager";
         const auto vectors = kept->policy(0).kept();
