@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// The norm of a residual that is about to be made, from products that have been reduced already.
+/// The norm of a residual that is about to be made, from products that have been reduced already, and whether rounding
+/// has left anything of it.
 
 #include <algorithm>
 #include <cmath>
@@ -15,12 +16,17 @@ struct PredictedNorm {
   bool cancelled;  ///< nothing but rounding is left of it
 };
 
+/// Whether nothing but rounding is left of a number that terms of these sizes, together, have made. Local.
+template <class Scalar>
+bool hasCancelled(Scalar number, Scalar sizes) {
+  return !(std::abs(number) > tuning::predicted_norm::cancelled * std::numeric_limits<Scalar>::epsilon() * sizes);
+}
+
 /// || r - a s || from rr = (r, r), rs = (r, s), ss = (s, s). Local.
 template <class Scalar>
 PredictedNorm predictNorm(Scalar rr, Scalar rs, Scalar ss, Scalar a) {
   const Scalar terms = rr + a * a * ss, square = terms - 2 * a * rs;
-  const Scalar rounding = tuning::predicted_norm::cancelled * std::numeric_limits<Scalar>::epsilon();
-  return {std::sqrt(static_cast<double>(std::max(square, Scalar(0)))), !(square > rounding * terms)};
+  return {std::sqrt(static_cast<double>(std::max(square, Scalar(0)))), square < 0 || hasCancelled(square, terms)};
 }
 
 }  // namespace capstan

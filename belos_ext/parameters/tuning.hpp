@@ -64,8 +64,8 @@ inline constexpr double asymmetric = 0.5;
 
 /// convergence/predicted_norm
 namespace predicted_norm {
-/// A norm predicted from products, in eps of their sum, below which they have cancelled. Chosen: two digits of the
-/// square are left then.
+/// A norm, or (r, M^{-1} r), predicted from products, in eps of the sum of their sizes, below which they have
+/// cancelled. Chosen: two digits of the square are left then.
 inline constexpr int cancelled = 500;
 }  // namespace predicted_norm
 

@@ -27,13 +27,17 @@
 /// | delta   | delta  | scalar, replicated | (r, t), and (s, z) where M is not symmetric: their mean    |
 /// | gamma   | gamma  | scalar, replicated | (s, t)                                                     |
 ///
-/// The norm of the next residual is predicted as nu is, so that a solve ends without a product that nobody needs.
+/// The norm of the next residual is predicted as nu is, so that a solve ends without a product that nobody needs. Where
+/// nothing but rounding is left of the predicted nu, and the solve is not over, (r, z) is reduced and beta formed from
+/// it before p is made: one reduction more in that iteration, and an event in the report.
 ///
 /// Rows that hold a diagonal alone are solved first, and every vector is kept at zero there. What is done about
 /// constants that A annihilates, and what it takes: constant_null_space.hpp.
 ///
 /// Ladder, each step in the report: (p, A p) < 0 or (r, M^{-1} r) < 0 alone: go on, as Hestenes and Stiefel's does ->
 /// restart from the computed residual -> CAPSTAN GMRES, from the better of x and the guess ("Fallback").
+
+#include <utility>
 
 #include "belos_ext/convergence/definiteness_watch.hpp"
 #include "belos_ext/convergence/residual_gap.hpp"
@@ -66,6 +70,7 @@ class Cg final : public KrylovSolver<Types> {
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     v_.prepare(system, b);
+    rough_ = false;
     system.residual(b, x, v_.r());  // r = b - A x
     if (begin(system, b, x, stop)) iterate(system, b, x, stop);
   }
@@ -75,6 +80,7 @@ class Cg final : public KrylovSolver<Types> {
   /// `stop` has begun. Collective.
   void resume(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const MultiVector& p) {
     v_.prepare(system, b);
+    rough_ = false;
     v_.recompute();
     auto& batch = v_.batch();
     system.residual(b, x, v_.r());
@@ -167,8 +173,8 @@ class Cg final : public KrylovSolver<Types> {
     while (!stop.over()) {
       const auto& q = v_.products();
       if (v_.constants().dominates(v_.sums().p, q.pp)) v_.projectDirection(system, stop.iterations());
-      const auto next = v_.nextStep();  // alpha = nu / mu; beta from the next nu, predicted
-      const auto [alpha, beta] = next;
+      auto next = v_.nextStep();  // alpha = nu / mu; beta from the next nu, predicted
+      const Scalar alpha = next.alpha, beta = next.beta;
       if (watch_.sees(q.mu, q.nu, q.sz)) system.tell(stop.iterations(), "indefinite", watch_.seen());
       if (stop.reached(root(q.rr))) {
         if (!examine(system, b, x, stop, root(q.rr), true)) break;
@@ -178,9 +184,13 @@ class Cg final : public KrylovSolver<Types> {
         overflow(system, b, x, stop);
         break;
       } else {
+        const PredictedNorm norm = v_.nextNorm(alpha);
+        rough_ = next.cancelled && stop.reached(norm.norm);  // most often the solve is over, and p is not needed
+        next.cancelled = next.cancelled && !rough_;
+        if (next.cancelled) system.tell(stop.iterations(), "beta", "(r, M^-1 r) is reduced: its prediction cancels");
         v_.step(system, next, x, renewalIsDue());  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
         gap_.stepped(static_cast<double>(alpha), root(q.pp), root(q.ss));
-        if (!follow(system, b, x, stop, v_.nextNorm(alpha))) break;
+        if (!follow(system, b, x, stop, norm)) break;
       }
       v_.multiply(system);  // s = A p, t = M^{-1} s
       const bool measures = stop.wantsMeasure(stop.recursive());
@@ -217,6 +227,7 @@ class Cg final : public KrylovSolver<Types> {
   /// followed another residual, with a new one. True when it goes on.
   bool examine(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, double recursive,
                bool claimed) {
+    const bool rough = std::exchange(rough_, false);
     attained_ = v_.computeResidual(system, b, x);
     const bool diverged = std::isinf(attained_.explicit_) && fallback_.wanted() && !stop.exhausted();
     if (diverged) return goToGmres(system, b, x, stop, "the residual grows without bound");
@@ -225,6 +236,7 @@ class Cg final : public KrylovSolver<Types> {
     if (claimed && rounding_.ends(system, x, stop)) return false;
     if (claimed && stop.cameEarly()) {
       rows_.takeOut(system, v_.r());
+      if (rough) v_.beginAgain(system);
       return true;
     }
     if (claimed && replacement_.mode == ResidualReplacement::Mode::Off) {
@@ -237,7 +249,7 @@ class Cg final : public KrylovSolver<Types> {
                 : lost  ? "restarted from the computed residual"
                         : "before rounding separates the two");
     stop.restarted(true);
-    replaceResidual(system, lost);
+    replaceResidual(system, lost || rough);
     return !stop.over();
   }
 
@@ -360,6 +372,7 @@ class Cg final : public KrylovSolver<Types> {
   ResidualReplacement replacement_;
   int sinceRenewal_ = 0;
   bool fresh_ = true;                 ///< p is z: no direction is kept
+  bool rough_ = false;                ///< p is made with a beta of which nothing but rounding is left
   ResidualNorms initial_, attained_;  ///< computed residuals: of the guess, and the last one of x
   CgVectors<Types, Product> v_;
   RowsFirst<Types> rows_;

@@ -40,6 +40,7 @@ class CgVectors {
   /// x += alpha p, p = z + beta p.
   struct Step {
     Scalar alpha, beta;
+    bool cancelled = false;  ///< nothing but rounding is left of the (r, z) that beta has been predicted from
   };
 
   /// (e, v), where constants may have to be projected out.
@@ -208,11 +209,13 @@ class CgVectors {
   }
 
   /// The next step. With z -= alpha t, beta is predicted from the next (r, z); where products are measured it makes the
-  /// p of this step conjugate to the one before.
+  /// p of this step conjugate to the one before. An indefinite M has (r, z) < 0, so that a sign tells nothing of
+  /// rounding: what is left of the terms does.
   Step nextStep() const {
     if (measures_) return {measured_.pr / q_.mu, measured_.beta};
-    const Scalar alpha = q_.nu / q_.mu;
-    return {alpha, (q_.nu - 2 * alpha * q_.delta + alpha * alpha * q_.gamma) / q_.nu};
+    const Scalar alpha = q_.nu / q_.mu, middle = 2 * alpha * q_.delta, last = alpha * alpha * q_.gamma;
+    const Scalar nu = q_.nu - middle + last;
+    return {alpha, nu / q_.nu, hasCancelled(nu, std::abs(q_.nu) + std::abs(middle) + std::abs(last))};
   }
 
   /// p = z + beta p and s = w + beta s, where they are still to be made.
@@ -224,14 +227,15 @@ class CgVectors {
   }
 
   /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p in one pass; where products are measured p = z + beta p,
-  /// s = w + beta s, x += alpha p, r -= alpha s.
+  /// s = w + beta s, x += alpha p, r -= alpha s. Where next.cancelled, beta comes from the new r and z: one reduction.
   /// \param renew z = M^{-1} r instead of z -= alpha t
   void step(LinearSystem<Types>& system, const Step& next, MultiVector& x, bool renew) {
-    const auto [alpha, beta] = next;
+    if (next.cancelled) return stepClassically(system, next.alpha, x, renew);
+    const Scalar alpha = next.alpha, beta = next.beta;
     if (measures_ || renew) {
       product_.replaced();
     } else {
-      product_.step(system, alpha, beta, constants_.active() ? alpha * constants_.meanOf(sums_.t) : Scalar(0));
+      product_.step(system, alpha, beta, shiftOf(alpha));
     }
     if (measures_ && settled_) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_));
@@ -243,8 +247,7 @@ class CgVectors {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
     } else if (!renew && constants_.active()) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
-                             axpy(alpha * constants_.meanOf(sums_.t), constants_.ones(*z_), *z_),
-                             axpby(Scalar(1), *z_, beta, *p_));
+                             axpy(shiftOf(alpha), constants_.ones(*z_), *z_), axpby(Scalar(1), *z_, beta, *p_));
     } else if (!renew) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
                              axpby(Scalar(1), *z_, beta, *p_));
@@ -293,6 +296,28 @@ class CgVectors {
     Slot mu, nu, rt, sz, gamma, rr, rs, ss, pp;
     std::optional<Slot> sumR, sumP, sumS, sumT, sumZ;  ///< where somebody wants them
   };
+
+  /// The constant that z - alpha t has too little of.
+  Scalar shiftOf(Scalar alpha) const { return constants_.active() ? alpha * constants_.meanOf(sums_.t) : Scalar(0); }
+
+  /// The step where the next (r, z) cannot be predicted: it is reduced before p = z + beta p, as Hestenes and Stiefel
+  /// do. One reduction, collective.
+  void stepClassically(LinearSystem<Types>& system, Scalar alpha, MultiVector& x, bool renew) {
+    auto& kernels = system.kernels();
+    if (renew || !preconditioned_) {
+      kernels.sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_));
+      if (renew) preconditionResidual(system);
+    } else {
+      kernels.sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_));
+      if (constants_.active()) kernels.axpby(shiftOf(alpha), constants_.ones(*z_), Scalar(1), *z_);
+    }
+    batch_->clear();
+    const auto rz = preconditioned_ ? batch_->dot(*r_, *z_) : batch_->norm2(*r_);
+    system.reduce(*batch_);
+    const Scalar beta = (*batch_)[rz] / q_.nu;
+    if (!renew) product_.step(system, alpha, beta, shiftOf(alpha));
+    kernels.axpby(Scalar(1), z(), beta, *p_);
+  }
 
   /// Goes back to measured products where the first steps with z -= alpha t show that M is not linear.
   void doubt() {
