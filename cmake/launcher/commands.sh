@@ -332,19 +332,27 @@ one process without MPI; counts their messages and bytes, and models what share 
   ./capstan study --matrix my.mtx.gz --ranks 64,512 --ranks-per-node 8 --partition graph
   ./capstan study --ranks 1024 --machine my-machine.yaml   as ./capstan bench models writes it
   ./capstan study embedded my.mtx.gz --ranks 16,256      exchanges embedded in an all-reduce, and mappings to its hypercube
-For all arguments: perf/study/run --help, perf/study/run_embedded --help; what the numbers mean: docs/study.md
+  ./capstan study crossover --machine my-machine.yaml    from how many values on embedding loses on that machine
+For all arguments: perf/study/run --help, and so on for run_embedded, run_crossover; what the numbers mean: docs/study.md
 TEXT
 }
 
 command_study() {
   local python=python3 program=study_plans script=run
-  if [[ ${1:-} == embedded ]]; then
-    program=study_embedding script=run_embedded
-    shift
-  fi
-  ensure_packages build plot
   # Debian's packages, matplotlib among them, serve Debian's Python.
   ! on_debian || python=/usr/bin/python3
+  case ${1:-} in
+    embedded)
+      program=study_embedding script=run_embedded
+      shift
+      ;;
+    crossover)  # builds nothing
+      shift
+      ensure_packages plot
+      exec "$python" "$root/perf/study/run_crossover" "$@"
+      ;;
+  esac
+  ensure_packages build plot
   configure "$build_dir"
   build_targets "$build_dir" "$program"
   export_run_environment

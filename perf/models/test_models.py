@@ -17,7 +17,7 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from models import calibration, equations, machines, prediction  # noqa: E402  pylint: disable=wrong-import-position
+from models import calibration, embedding, equations, machines, prediction  # noqa: E402  pylint: disable=wrong-import-position
 from report import processes  # noqa: E402  pylint: disable=wrong-import-position
 BUILD = None
 NETWORK = machines.Link(latency=2e-6, rate=1e9, injection_rate=4e9)
@@ -206,6 +206,65 @@ class Calibration(unittest.TestCase):
         self.assertEqual(found.on_node, found.on_socket)
         free = calibration.machine_of(self.measured(8e9), "m", "s")
         self.assertEqual(free.network[0].injection_rate, math.inf)
+
+
+class Crossover(unittest.TestCase):
+    """By hand: with one latency and one rate, n latency rate / 8 values more than the halo's."""
+
+    ONE = machines.Machine("m", "s", "", network=[machines.Link(latency=10e-6, rate=8e8)])
+    TWO = machines.Machine("m", "s", "", network=[machines.Link(10e-6, 8e8, up_to=8000), machines.Link(40e-6, 8e8)])
+
+    def test_one_rate(self):
+        for ranks, dimensions in ((4, 2), (7, 2), (8, 3)):
+            found = embedding.crossover(self.ONE, "network", ranks, 3, 90)
+            self.assertEqual(found.dimensions, dimensions)
+            self.assertAlmostEqual(found.extra, 3 * 10e-6 * 8e8 / 8, 6)
+            self.assertAlmostEqual(found.extra_bytes, 3 * 10e-6 * 8e8, 5)
+            self.assertAlmostEqual(found.values, 3090, 6)
+            self.assertAlmostEqual(found.seconds * 1e6, dimensions * (10 + 0.09) + 3 * (10 + 0.3), 6)
+            self.assertAlmostEqual(embedding.crossover(self.ONE, "network", ranks, 3, 90, hidden=True).values, 3000, 6)
+
+    def test_at_the_crossover_both_take_as_long(self):
+        for machine in (self.ONE, machines.read("round_numbers")):
+            found = embedding.crossover(machine, "network", 8, 2, 500)
+            for factor, loses in ((0.99, False), (1.01, True)):
+                self.assertEqual(embedding.embedded(machine, "network", 8, factor * found.values)
+                                 > embedding.beside(machine, "network", 8, 2, 500), loses)
+
+    def test_protocols(self):
+        # Messages of the all-reduce may hold 1000 values at the low latency, these are 2 * 991 in two steps. The next value
+        # costs 60 us, which is more than is left of the 20 us that two messages cost.
+        self.assertAlmostEqual(embedding.crossover(self.TWO, "network", 4, 2, 100).values, 1982, 3)
+        # Two messages of 2000 values at the high latency: 80 us saved, 60 us of them for the two of the all-reduce, now large.
+        self.assertAlmostEqual(embedding.crossover(self.TWO, "network", 4, 2, 4000).values, 4000 + 2000, 3)
+
+    def test_loses_at_once(self):
+        machine = machines.Machine("m", "s", "", network=[machines.Link(10e-6, 1e6, up_to=800), machines.Link(1e-9, 1e12)])
+        found = embedding.crossover(machine, "network", 4, 1, 101)  # one large, fast message against two small, slow ones
+        self.assertEqual((found.extra, found.extra_bytes), (0, 0))
+        self.assertLess(found.values, 101)
+
+    def run_it(self, *words):
+        script = HERE.parent / "study" / "run_crossover"
+        return subprocess.run([sys.executable, str(script), *words], capture_output=True, text=True, check=False, timeout=60)
+
+    def test_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "machine.yaml"
+            file.write_text(machines.text_of(self.ONE), encoding="utf-8")
+            done = self.run_it("--machine", str(file), "--neighbours", "2,7", "--values", "128")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("a message costs as much as 1000 values", done.stdout)
+            rows = [line.split() for line in done.stdout.splitlines() if line.startswith(("2 ", "7 "))]
+            self.assertEqual([row[:4] + row[5:] for row in rows],
+                             [["2", "128", "4", "2", "2000", "16000", "1064", "1000", "200"],
+                              ["2", "128", "8", "3", "2000", "16000", "1064", "1000", "200"],
+                              ["7", "128", "8", "3", "7000", "56000", "1018", "1000", "200"]])
+            done = self.run_it("--machine", str(file), "--place", "on_node")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("on_node is missing", done.stderr)
+        self.assertIn("allowed: fewer than --ranks", self.run_it("--machine", "round_numbers", "--neighbours", "8").stderr)
+        self.assertIn("did you mean round_numbers", self.run_it("--machine", "round_number").stderr)
 
 
 class Run(unittest.TestCase):
