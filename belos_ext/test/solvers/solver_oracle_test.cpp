@@ -131,7 +131,9 @@ TEST(Oracle, CgMethodsKeepUpWithBelosCg) {
     const int expected = oracle<BelosCg>(system, side, p);
     if (expected == 0) return;
     ++solved;
-    keepsUp(methodOf(id::Cg), p, system, side, static_cast<int>(1.05 * expected) + 5, expected);
+    for (const std::string& method : {id::Cg, id::EmbeddedCg}) {
+      keepsUp(methodOf(method), p, system, side, static_cast<int>(1.05 * expected) + 5, expected);
+    }
     for (const int depth : {1, 2, 3}) {
       SCOPED_TRACE("depth " + std::to_string(depth));
       Params own = p;

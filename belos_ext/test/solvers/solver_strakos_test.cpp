@@ -4,7 +4,8 @@
 ///
 /// Source: [Strakos 1991]. lambda_i = lambda_1 + (i-1) /
 /// (n-1) (lambda_n - lambda_1) rho^(n-i), n = 48, lambda_1 = 0.1, lambda_n = 1000; b has equal parts of all
-/// eigenvectors.
+/// eigenvectors. Embedded CG solves it turned by 30 degrees in the plane of each pair of unknowns that are far away
+/// from each other: a diagonal has no halo.
 ///
 /// With CAPSTAN_STRAKOS_CSV=<file> the curves are written down; perf/figures/strakos draws them.
 
@@ -24,16 +25,26 @@ namespace {
 constexpr GO order = 48;
 constexpr double rhos[] = {0.8, 0.9};
 constexpr int depths[] = {1, 2, 3};
+constexpr int embedded = -1;  ///< in the place of a depth: CAPSTAN CG EMBEDDED
 
-/// \param turn another order of the unknowns, which changes nothing but the rounding of sums
-System strakos(double rho, GO turn = 0) {
+/// \param turn another order of the unknowns, which changes nothing but the rounding of sums \param coupled in pairs
+System strakos(double rho, GO turn = 0, bool coupled = false) {
   const auto eigenvalue = [=](GO row) {
     const GO i = turn == 0 ? row : (5 * row + turn) % order;
     const double part = static_cast<double>(i) / (order - 1);
     return 0.1 + part * (1000 - 0.1) * std::pow(rho, static_cast<double>(order - 1 - i));
   };
-  return systemWithRightHandSide(diagonal(eigenvalue, order),
-                                 [](GO) { return 1 / std::sqrt(static_cast<double>(order)); });
+  const double size = 1 / std::sqrt(static_cast<double>(order));
+  if (!coupled) return systemWithRightHandSide(diagonal(eigenvalue, order), [=](GO) { return size; });
+  const double c = std::sqrt(0.75), s = 0.5;
+  const auto isFirst = [](GO row) { return row < order / 2; };
+  const auto a = matrixFrom(evenMap(order), [=](GO row) {
+    const GO other = (row + order / 2) % order;
+    const double own = eigenvalue(row), far = eigenvalue(other);
+    return std::vector<Entry>{{row, c * c * own + s * s * far},
+                              {other, c * s * (isFirst(row) ? own - far : far - own)}};
+  });
+  return systemWithRightHandSide(a, [=](GO row) { return size * (isFirst(row) ? c - s : c + s); });
 }
 
 double relativeNorm(const System& system) { return residualNorms(system, *system.x)[0] / norms(*system.b)[0]; }
@@ -75,12 +86,18 @@ Params parameters(int depth, double tolerance, int iterations) {
   return p;
 }
 
-const MethodTraits& cgOf(int depth) { return methodOf(depth > 0 ? id::PipelinedCg : id::Cg); }
+const MethodTraits& cgOf(int depth) {
+  return methodOf(depth > 0 ? id::PipelinedCg : depth == embedded ? id::EmbeddedCg : id::Cg);
+}
 
-/// CAPSTAN CG, or CAPSTAN CG PIPELINE with a depth. A row of the matrix is a diagonal alone: they are hidden, else they
-/// were solved first.
+/// What the method is given. A row of the matrix is a diagonal alone: they are hidden, else they were solved first.
+System systemFor(int depth, double rho, GO turn = 0) {
+  return depth == embedded ? strakos(rho, turn, true) : rowsHidden(strakos(rho, turn));
+}
+
+/// CAPSTAN CG, CAPSTAN CG PIPELINE with a depth, or CAPSTAN CG EMBEDDED.
 Outcome ours(int depth, double rho, GO turn, double tolerance) {
-  return solve(cgOf(depth), parameters(depth, tolerance, 1000), rowsHidden(strakos(rho, turn)));
+  return solve(cgOf(depth), parameters(depth, tolerance, 1000), systemFor(depth, rho, turn));
 }
 
 constexpr int drawn = 240;
@@ -88,7 +105,7 @@ constexpr int drawn = 240;
 Curve oursDrawn(int depth, double rho) {
   const std::string name = cgOf(depth).canonical + (depth > 0 ? ", l = " + std::to_string(depth) : "");
   Curve curve{name, rho, {}};
-  const System system = rowsHidden(strakos(rho));
+  const System system = systemFor(depth, rho);
   const auto solver = solverOf(cgOf(depth), parameters(depth, 1e-15, drawn));
   solver->setDebugStatusTest(rcp(new Watch(system, curve.points)));
   solve(*solver, system);
@@ -100,8 +117,8 @@ struct BelosSolve {
   double residual;
 };
 
-BelosSolve belos(const std::string& name, double rho, GO turn, double tolerance, int iterations) {
-  const System system = strakos(rho, turn);
+BelosSolve belos(const std::string& name, double rho, GO turn, double tolerance, int iterations, bool coupled = false) {
+  const System system = strakos(rho, turn, coupled);
   const auto p = rcp(new Params);
   p->set("Convergence Tolerance", tolerance);
   p->set("Maximum Iterations", iterations);
@@ -112,9 +129,9 @@ BelosSolve belos(const std::string& name, double rho, GO turn, double tolerance,
 }
 
 /// Iterate by iterate: one solve for each, stopped there.
-Curve belosDrawn(const std::string& name, double rho) {
+Curve belosDrawn(const std::string& name, double rho, int iterations = drawn, bool coupled = false) {
   Curve curve{name, rho, {}};
-  for (int k = 1; k <= drawn; ++k) curve.points.push_back(belos(name, rho, 0, 1e-30, k).residual);
+  for (int k = 1; k <= iterations; ++k) curve.points.push_back(belos(name, rho, 0, 1e-30, k, coupled).residual);
   return curve;
 }
 
@@ -178,11 +195,32 @@ TEST(Strakos, SolvesAboutAsFastAsBelosCgWhateverTheRounding) {
   }
 }
 
+// The same for embedded CG, on the matrix that couples ranks.
+TEST(Strakos, EmbeddedCgSolvesAsFastAsBelosCg) {
+  constexpr double tolerance = 1e-8;
+  for (const double rho : rhos) {
+    SCOPED_TRACE(rho);
+    for (GO turn = 0; turn < 8; ++turn) {
+      SCOPED_TRACE(turn);
+      const int expected = belos("TPETRA CG", rho, turn, tolerance, 1000, true).iterations;
+      EXPECT_GT(expected, 3 * order / 2) << "without rounding 48 were enough";
+      const Outcome outcome = ours(embedded, rho, turn, tolerance);
+      EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+      EXPECT_TRUE(outcome.report.communication.embedded.used);
+      EXPECT_LE(outcome.achieved, tolerance);
+      EXPECT_LE(outcome.iterations, 1.05 * expected + 5);
+      expectSameOnAllRanks(outcome);
+    }
+  }
+}
+
 // One iterate after the other as in Belos' CG, until rounding has its say.
 TEST(Strakos, BeginsWithTheIteratesOfBelosCg) {
   for (const double rho : rhos) {
     const Curve expected = belosDrawn("TPETRA CG", rho), cg = oursDrawn(0, rho);
     for (int k = 1; k <= 12; ++k) EXPECT_NEAR(cg.at(k), expected.at(k), 1e-6 * expected.at(k)) << k;
+    const Curve coupled = belosDrawn("TPETRA CG", rho, 12, true), carried = oursDrawn(embedded, rho);
+    for (int k = 1; k <= 12; ++k) EXPECT_NEAR(carried.at(k), coupled.at(k), 1e-6 * coupled.at(k)) << k;
     for (const int depth : depths) {
       const Curve pipelined = oursDrawn(depth, rho);
       for (int k = 1; k <= 8; ++k) EXPECT_NEAR(pipelined.at(k), expected.at(k), 1e-4 * expected.at(k)) << k;
@@ -195,7 +233,7 @@ TEST(Strakos, ReachesTheResidualOfBelosCgWherePipelinedCgOfTheTextbookStagnates)
     SCOPED_TRACE(rho);
     const double expected = belosDrawn("TPETRA CG", rho).best();
     EXPECT_LT(expected, 1e-13);
-    for (int depth = 0; depth <= 3; ++depth) EXPECT_LE(oursDrawn(depth, rho).best(), 1e-12) << "depth " << depth;
+    for (int depth = embedded; depth <= 3; ++depth) EXPECT_LE(oursDrawn(depth, rho).best(), 1e-12) << "depth " << depth;
     EXPECT_GT(textbookPipelined(rho).best(), 1e-11);
   }
 }
