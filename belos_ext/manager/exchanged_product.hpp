@@ -83,6 +83,7 @@ class ExchangedProduct {
     takes_ = takes_ && complaint_.empty();
     if (!takes_) return drop();
     zones_ = embeds && op.hasExplicitPreconditioner();
+    zoneRefused_ = false;
     if (zones_) explicit_ = op.explicitPreconditioner();
     if (!explicit_.is_null() && !GhostZone<Types>::fits(*matrix_, *explicit_)) explicit_ = Teuchos::null;
     const ExchangeWanted wanted = wantedFor(options, columns, embeds);
@@ -172,6 +173,7 @@ class ExchangedProduct {
     const EmbeddingFacts& facts = kept_->embedded.facts;
     told.used = true;
     told.preconditioner = zone_ != nullptr;
+    told.preconditionerApart = preconditionerApart();
     told.mapping = toString(wanted_.mapping);
     told.messages = facts.messages;
     told.neighbours = facts.neighbours;
@@ -181,6 +183,15 @@ class ExchangedProduct {
     told.setupSeconds = kept_->embedded.setupSeconds;
     told.reductions = embedded_->counters().exchanges - carried_.exchanges;
     told.columns = embedded_->counters().columns - carried_.columns;
+  }
+
+  /// Why M is not embedded with A, the same on all ranks; empty where it is, or sends nothing. Local.
+  std::string preconditionerApart() const {
+    const bool none = !op_->hasLeft() && !op_->hasRight();
+    if (none || zone_ != nullptr || op_->hasDiagonalPreconditioner()) return "";
+    if (op_->hasLeft() && op_->hasRight()) return "there are two";
+    if (zoneRefused_) return "it is explicit, but not on the rows of the matrix on every rank";
+    return "it is not explicit";
   }
 
   static constexpr const char* planName = "communication plan";
@@ -295,6 +306,7 @@ class ExchangedProduct {
     }
     explicit_ = Teuchos::null;
     zones_ = false;
+    zoneRefused_ = true;
     wanted_.maps = maps_;
     return false;
   }
@@ -342,6 +354,7 @@ class ExchangedProduct {
   std::string complaint_;  ///< why the operator computes its products itself, where another way was asked for
   ExchangeWanted wanted_;  ///< what kept_ is for
   std::shared_ptr<const KeptExchange> kept_;
+  bool zoneRefused_ = false;                                    ///< in this solve: M's maps are not A's somewhere
   bool zones_ = false;                                          ///< M is explicit, and is to be embedded with A
   Teuchos::RCP<const ExplicitPreconditioner<Types>> explicit_;  ///< it, while a solve asks for it
   std::shared_ptr<GhostZone<Types>> zone_;                      ///< of both, in a solve

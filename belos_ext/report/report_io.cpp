@@ -141,6 +141,7 @@ nlohmann::json embeddedJson(const EmbeddedReport& embedded) {
   if (!embedded.used) return nullptr;
   return {{"mapping", embedded.mapping},
           {"with_preconditioner", embedded.preconditioner},
+          {"preconditioner_apart", embedded.preconditionerApart},
           {"messages_of_a_reduction", embedded.messages},
           {"neighbours", {{"most", embedded.neighbours}, {"mean", embedded.meanNeighbours}}},
           {"halo_values", embedded.halo},

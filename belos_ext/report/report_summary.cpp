@@ -123,11 +123,14 @@ void printEmbedded(std::ostream& out, const SolveReport& report) {
              "halo exchange{} inside the all-reduce: {} messages of a rank in a reduction, in place of these and up to "
              "{} "
              "to its neighbours ({:.3g} on average); {:.3g} values sent by a rank for {:.3g} that it needs{}{}; {} of "
-             "{} reductions carried {} vectors; {}\n",
+             "{} reductions carried {} vectors; {}{}\n",
              e.preconditioner ? " of A and the preconditioner" : "", e.messages, e.neighbours, e.meanNeighbours,
              e.values, e.halo, verdict.empty() ? "" : ", ", verdict, e.reductions, report.reductionsBlocking, e.columns,
              report.communication.fromEarlier ? "plan of an earlier solve"
-                                              : fmt::format("plan made in {:.3g} s", e.setupSeconds));
+                                              : fmt::format("plan made in {:.3g} s", e.setupSeconds),
+             e.preconditionerApart.empty()
+                 ? ""
+                 : "; any messages of the preconditioner are its own, beside these: " + e.preconditionerApart);
 }
 
 void warn(const SolveReport& report, bool lossOfAccuracy, std::ostream& out) {

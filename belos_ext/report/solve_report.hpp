@@ -69,6 +69,8 @@ struct EmbeddedReport {
   bool used = false;
   /// Products with M^{-1} are embedded, too: M is explicit, and what a rank needs is the halo of both.
   bool preconditioner = false;
+  /// Why M^{-1} is applied apart, with any messages of its own; empty where M is embedded, a diagonal, or none.
+  std::string preconditionerApart;
   std::string mapping;        ///< "Hypercube Mapping"
   int messages = 0;           ///< a reduction takes, of the rank that sends most
   int neighbours = 0;         ///< ranks that a rank would send to in a halo exchange of its own; the most

@@ -6,8 +6,8 @@
 /// Source: [embedded-cg], Algorithm 4, and section 4 for the messages. Its recurrence (rho = beta rho, from
 /// (q, q)) is that of [Chronopoulos and Gear 1989]'s family, which loses what Hestenes and Stiefel's keeps, and has no
 /// preconditioner. Here the recurrences are those of CAPSTAN CG, predict-and-recompute [Chen and Carson 2020], whose
-/// nu is computed anew in every iteration: beta is predicted, and where rounding makes it negative the iteration goes
-/// on as Hestenes and Stiefel's does.
+/// nu is computed anew in every iteration. beta is predicted; where nothing but rounding is left of that, negative or
+/// not, (r, z) is reduced once more and beta formed from it, as Hestenes and Stiefel do.
 ///
 /// | paper        | here          | shape                | meaning                                                 |
 /// |--------------|---------------|----------------------|---------------------------------------------------------|
@@ -39,7 +39,7 @@
 /// (GhostZone). [embedded-cg], section 7, proposes such preconditioners, with an exchange for each product. Another M
 /// sends its own messages when it is applied, which cannot travel with these sums, since t has to be there before; the
 /// halo of A is carried all the same. Where M turns out not to be linear, z does not follow from t, and A sends its own
-/// messages. So does an operator that is no Tpetra::CrsMatrix.
+/// messages. So does an operator that is no Tpetra::CrsMatrix. The report says each of these.
 ///
 /// Ladder: that of CAPSTAN CG.
 

@@ -2,8 +2,12 @@
 /// Embedded CG: CG's iterates, no message but those of the hypercube, whatever couples the ranks, and what is left of
 /// it where a preconditioner or an operator does not let it be.
 
+#include <Ifpack2_Factory.hpp>
 #include <cmath>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
+#include "belos_ext/report/report_io.hpp"
 #include "belos_ext/test/solvers/communication_suite.hpp"
 #include "belos_ext/test/solvers/textbook_cg.hpp"
 #include "tpetra_ext/operators/explicit_preconditioner.hpp"
@@ -270,6 +274,56 @@ TEST_F(EmbeddedCgTest, FollowsTheValuesAndGraphsOfAnExplicitPreconditioner) {
   EXPECT_TRUE(outcome.converged);
   EXPECT_LE(relativeResidual(system, *guess), 1e-8);
   EXPECT_FALSE(outcome.report.communication.fromEarlier);
+}
+
+/// 1 / a_ii as a matrix whose rows are dealt out in turn, which are not A's on several ranks.
+RCP<const Operator> onOtherRows(const RCP<CrsMatrix>& a) {
+  const auto n = static_cast<GO>(a->getGlobalNumRows());
+  std::vector<GO> dealt;
+  for (GO g = rank(); g < n; g += ranks()) dealt.push_back(g);
+  const auto rows = rcp(new Map(n, Teuchos::arrayViewFromVector(dealt), 0, a->getComm()));
+  const auto m = rcp(new CrsMatrix(rows, 1));
+  for (const GO g : dealt) m->insertGlobalValues(g, Teuchos::tuple<GO>(g)(), Teuchos::tuple<Scalar>(0.25)());
+  m->fillComplete(a->getDomainMap(), a->getRangeMap());
+  return m;
+}
+
+RCP<const Operator> ifpack2(const RCP<CrsMatrix>& a, const std::string& name) {
+  const auto made = Ifpack2::Factory().create(name, RCP<const CrsMatrix::row_matrix_type>(a));
+  made->initialize();
+  made->compute();
+  return made;
+}
+
+TEST_F(EmbeddedCgTest, SaysWhereThePreconditionerSendsItsOwnMessages) {
+  const auto a = grid2d(20, 20);
+  const std::string otherRows = ranks() == 1 ? "" : "it is explicit, but not on the rows of the matrix on every rank";
+  const std::vector<std::pair<RCP<const Operator>, std::string>> cases{{ifpack2(a, "RILUK"), "it is not explicit"},
+                                                                       {ifpack2(a, "DIAGONAL"), ""},
+                                                                       {neumann(a, false), ""},
+                                                                       {onOtherRows(a), otherRows}};
+  for (const auto& [m, why] : cases) {
+    SCOPED_TRACE(m->description());
+    std::ostringstream out;
+    Params p;
+    p.set("Verbosity", static_cast<int>(Belos::FinalSummary));
+    p.set("Output Stream", Teuchos::rcpFromRef(static_cast<std::ostream&>(out)));
+    System system = systemWithRightHandSide(a);
+    system.preconditioner = m;
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solveEmbedded(p, system, Side::Right);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+    EXPECT_TRUE(outcome.report.communication.embedded.used);
+    EXPECT_EQ(outcome.report.communication.embedded.preconditionerApart, why);
+    EXPECT_EQ(toJson(outcome.report)["communication"]["embedded"]["preconditioner_apart"], why);
+    if (rank() == 0 && ranks() > 1) {
+      const std::string said = "any messages of the preconditioner are its own, beside these: ";
+      EXPECT_EQ(out.str().find(said + why) != std::string::npos, !why.empty()) << out.str();
+    }
+  }
+  const Outcome none = solveEmbedded(Params(), systemWithRightHandSide(a));
+  EXPECT_EQ(none.report.communication.embedded.preconditionerApart, "");
 }
 
 // Without embedding the same operator is a preconditioner like any other one.
