@@ -7,6 +7,7 @@ Conjugate gradients solve p alone; an asymmetric U has a method of GMRES type be
 usage: test_methods.py <build folder> <ranks>
 """
 
+import json
 import pathlib
 import re
 import shutil
@@ -29,7 +30,7 @@ METHODS = {
     "capstan_cg": ("capstan_gmres", ""),
     "capstan_pipelined_cg": ("capstan_gmres", "Pipeline_Depth 2;"),
     "capstan_ecg": ("capstan_gmres", "Enlarging_Factor 4;"),
-    "capstan_embedded_cg": ("capstan_gmres", "Hypercube_Mapping klf;"),
+    "capstan_embedded_cg": ("capstan_gmres", 'Hypercube_Mapping klf; Report_File "report.json";'),
     "capstan_bicgstab": ("capstan_bicgstab", ""),
     "capstan_pipelined_bicgstab": ("capstan_pipelined_bicgstab", ""),
 }
@@ -86,6 +87,17 @@ class Methods(unittest.TestCase):
         self.assertIsNotNone(row, "the summary shows no such solves of p:\n" + log[-2000:])
         for field in ("p", "U"):
             self.assertLess(foam.field_difference(case, self.reference, field, RANKS), AGREEMENT, field)
+
+        if method == "capstan_embedded_cg":
+            self.check_report(json.loads((case / "report.json").read_text(encoding="utf-8")))
+
+    def check_report(self, solves):
+        """A is OpenFOAM's own product, whatever the preconditioner: nothing is embedded, and the report says so."""
+        self.assertTrue(solves)
+        for solve in solves:
+            communication = solve["communication"]
+            self.assertEqual((communication["used"], communication["embedded"]), ("application", None))
+            self.assertEqual(communication["reason"], "the operator's own: it is not a Tpetra::CrsMatrix")
 
     def test_no_method_is_left_out(self):
         rows = (foam.ROOT / "belos_ext/registry/methods.cpp").read_text(encoding="utf-8")
