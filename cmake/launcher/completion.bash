@@ -123,7 +123,7 @@ _capstan() {
         --matrix) _capstan_offer_files ;;
         --machine) _capstan_offer "$(cd -- "$root/perf/models/machines" && printf '%s\n' *.yaml | sed 's/\.yaml$//') none" && _capstan_offer_files .yaml ;;
         *)
-          _capstan_offer "$options embedded"
+          _capstan_offer "$options embedded crossover"
           [[ ${COMP_WORDS[2]:-} != embedded || $current == -* ]] || _capstan_offer_files
           ;;
       esac
