@@ -42,6 +42,7 @@ System problemNumber(int number, const RCP<const Teuchos::Comm<int>>& comm) {
     if (j + 1 < n) row.push_back({g + n, -factor});
     return row;
   });
+  a->setObjectLabel("made anew");  // without a name it is a system of those that other tests have left
   return systemWithRightHandSide(a, [=](GO g) { return wave(g + 31 * number); });
 }
 
