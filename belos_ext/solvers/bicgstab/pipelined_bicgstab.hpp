@@ -5,10 +5,10 @@
 /// Source: [Cools and Vanroose 2017], preconditioned p-BiCGStab. Products with A and
 /// M^{-1} are taken of w and z, and the vectors BiCGStab needs follow by recurrence; a hat marks M^{-1} times a vector.
 ///
-/// Cost of an iteration: 2 nonblocking reductions of 3 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (q, y), (y, y)
-/// behind M^{-1} z and A; (r*, r) and its like behind M^{-1} w and A. Start of a cycle: 2 A, 2 M^{-1} and a blocking
-/// reduction. Storage: 8 vectors (12 with a preconditioner, 13 with a left and a right one), one more where the guess
-/// is not zero or after a restart.
+/// Cost of an iteration: 2 nonblocking reductions of 4 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (q, y), (y, y)
+/// and the like behind M^{-1} z and A; (r*, r) and its like behind M^{-1} w and A. Start of a cycle: 2 A, 2 M^{-1} and
+/// a blocking reduction. Storage: 8 vectors (12 with a preconditioner, 13 with a left and a right one), one more where
+/// the guess is not zero or after a restart.
 ///
 /// | paper         | here               | shape               | meaning                                         |
 /// |---------------|--------------------|---------------------|-------------------------------------------------|
@@ -46,8 +46,8 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
     // Read and written by the first sweep, read by its products, and the same of the second.
-    if (preconditioned) return {2, 2, 2, 12, 52, 8 * (11 + 7 + 2 + 9 + 4 + 5)};
-    return {2, 2, 2, 8, 42, 8 * (7 + 5 + 2 + 6 + 3 + 5)};
+    if (preconditioned) return {2, 2, 2, 12, 54, 8 * (11 + 7 + 3 + 9 + 4 + 5)};
+    return {2, 2, 2, 8, 44, 8 * (7 + 5 + 3 + 6 + 3 + 5)};
   }
 
  private:
@@ -77,14 +77,18 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     peak_ = static_cast<double>(length);
     sinceReplacement_ = 0;
     for (;;) {
+      if (!std::isfinite(sigma)) return Ending::NotFinite;
       const Scalar alpha = rho / sigma;
-      if (!std::isfinite(alpha)) return Ending::NotFinite;
+      if (!std::isfinite(alpha)) return Ending::Breakdown;
       directions(system, alpha, beta, omega);  // p^, s, s^, z; q, q^, y
       PendingReduction<Types> qy = startOfQ(system);
       hatOf(system, *z_, zHat_);
       system.act(Action::Operator, hat(*z_, zHat_), *v_);  // v = A M^{-1} z
       qy.wait();
       const auto& q = *ofQ_;
+      if (!std::isfinite(q[ssSlot_])) return Ending::NotFinite;
+      // || s || comes after the alpha it judges, with which nothing but r, r^ and w has been changed.
+      if (this->isRounding(sigma, length * std::sqrt(q[ssSlot_]))) return Ending::Breakdown;
       if (!std::isfinite(q[qySlot_])) return Ending::NotFinite;
       omega = q[yySlot_] > 0 ? q[qySlot_] / q[yySlot_] : Scalar(0);
       const bool last = this->isRounding(q[qySlot_], std::sqrt(q[qqSlot_] * q[yySlot_]));
@@ -201,6 +205,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     qySlot_ = ofQ_->dot(*this->r_, *w_);
     yySlot_ = ofQ_->norm2(*w_);
     qqSlot_ = ofQ_->norm2(*this->r_);
+    ssSlot_ = ofQ_->norm2(*s_);
     return system.start(*ofQ_);
   }
   PendingReduction<Types> startOfR(LinearSystem<Types>& system) {
@@ -228,7 +233,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   double peak_ = 0;           ///< the largest residual since the recurrences began, or were replaced
   Vector z_, v_, t_, zHat_;
   std::unique_ptr<ReductionBatch<Types>> begin_, ofQ_, ofR_;
-  typename ReductionBatch<Types>::Slot qySlot_, yySlot_, qqSlot_, rSlot_, wSlot_, sSlot_, zSlot_, rrSlot_;
+  typename ReductionBatch<Types>::Slot qySlot_, yySlot_, qqSlot_, ssSlot_, rSlot_, wSlot_, sSlot_, zSlot_, rrSlot_;
 };
 
 }  // namespace capstan
