@@ -303,7 +303,8 @@ class Measures(Bench):
                   "TFQMR": "other"}
         deck = self.folder / "families.yaml"
         deck.write_text("linear_solvers:\n" + "".join(
-            f"  - {{name: {method}, method: {method}, tolerance: 1e-6, max_iterations: 200}}\n" for method in groups) +
+            f"  - {{name: {method}, method: {method}, tolerance: 1e-6, max_iterations: 200, preconditioner: none}}\n"
+            for method in groups) +
             "systems:\n  - {name: small, solvers: all, generate: {problem: laplace3d, cells: 6}}\n", encoding="utf-8")
         done = self.bench(deck, "--ranks", 1, "--repeat", 1, "--petsc", "off")
         self.assertEqual(done.returncode, 0, done.stderr)
