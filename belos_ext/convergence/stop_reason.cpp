@@ -5,11 +5,11 @@
 namespace capstan {
 
 const std::vector<StopReason>& allStopReasons() {
-  static const std::vector<StopReason> reasons = {
-      StopReason::NotStarted,         StopReason::Converged,    StopReason::ZeroRightHandSide,
-      StopReason::MaxIterations,      StopReason::MaxRestarts,  StopReason::Stagnation,
-      StopReason::AttainableAccuracy, StopReason::Inconsistent, StopReason::Breakdown,
-      StopReason::NonFinite,          StopReason::UserTest};
+  static const std::vector<StopReason> reasons = {StopReason::NotStarted,    StopReason::Converged,
+                                                  StopReason::MaxIterations, StopReason::MaxRestarts,
+                                                  StopReason::Stagnation,    StopReason::AttainableAccuracy,
+                                                  StopReason::Inconsistent,  StopReason::Breakdown,
+                                                  StopReason::NonFinite,     StopReason::UserTest};
   return reasons;
 }
 
@@ -19,8 +19,6 @@ std::string toString(StopReason reason) {
       return "not started";
     case StopReason::Converged:
       return "converged";
-    case StopReason::ZeroRightHandSide:
-      return "zero right-hand side";
     case StopReason::MaxIterations:
       return "max iterations";
     case StopReason::MaxRestarts:

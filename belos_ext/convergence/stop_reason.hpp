@@ -8,12 +8,10 @@
 
 namespace capstan {
 
-/// Why a solve, for one of its right-hand sides, ended. Anything but Converged and ZeroRightHandSide means
-/// Belos::Unconverged.
+/// Why a solve, for one of its right-hand sides, ended. Anything but Converged means Belos::Unconverged.
 enum class StopReason {
   NotStarted,
-  Converged,          ///< the computed residual meets the tolerance
-  ZeroRightHandSide,  ///< b = 0: x = 0 solves the system exactly
+  Converged,  ///< the computed residual meets the tolerance
   MaxIterations,
   MaxRestarts,
   Stagnation,          ///< the computed residual no longer falls: loss of accuracy

@@ -17,12 +17,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "belos_ext/dense/small_matrix.hpp"
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/support/mixed_bits.hpp"
 
 namespace capstan {
 
@@ -112,18 +112,14 @@ class RelationError {
     return most;
   }
 
-  /// The same on all ranks and in every run.
-  static Scalar sign(int column) {
-    return ((static_cast<std::uint32_t>(column) + 1) * 2654435761U >> 16 & 1U) != 0 ? Scalar(-1) : Scalar(1);
-  }
-
   /// (D - E R_top) R_mid^{-1}, 1 x steps. D: products and coefficients are rounded relative to || A M^{-1} || || v_k
   /// ||, also where A M^{-1} v_k is small.
   Matrix errorsOf(int first, int steps, const Matrix& coefficients) const {
     const int known = std::min(first, static_cast<int>(row_.size()));  // classical steps add exact columns
     Matrix errors(1, steps);
     for (int k = 0; k < steps; ++k) {
-      errors(0, k) = sign(first + k) * std::numeric_limits<Scalar>::epsilon() * norm_ * length(coefficients, k);
+      errors(0, k) =
+          randomSign<Scalar>(first + k) * std::numeric_limits<Scalar>::epsilon() * norm_ * length(coefficients, k);
       for (int i = 0; i < known; ++i) errors(0, k) -= row_[static_cast<std::size_t>(i)] * coefficients(i, k);
     }
     solveRight(block(coefficients, first, 0, steps, steps), errors);

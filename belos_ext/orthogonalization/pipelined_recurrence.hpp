@@ -15,12 +15,12 @@
 ///
 /// Replicated on every rank, fed with reduced numbers only; no communication.
 
-#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "belos_ext/dense/small_matrix.hpp"
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/support/mixed_bits.hpp"
 
 namespace capstan {
 
@@ -98,8 +98,7 @@ class PipelinedRecurrence {
     Scalar length = 0, sum = 0;
     for (int k = 0; k <= a; ++k) length = std::hypot(length, g_(k, a));
     for (int k = 0; k < a; ++k) sum += errors_[static_cast<std::size_t>(k)] * g_(k, a);
-    const bool negative = ((static_cast<std::uint32_t>(a) + 1) * 2654435761U >> 16 & 1U) != 0;
-    const Scalar rounding = (negative ? -1 : 1) * std::numeric_limits<Scalar>::epsilon() * length;
+    const Scalar rounding = randomSign<Scalar>(a) * std::numeric_limits<Scalar>::epsilon() * length;
     errors_.resize(static_cast<std::size_t>(a) + 1);
     errors_.back() = (rounding - sum) / g_(a, a);
     return std::abs(errors_.back());

@@ -38,7 +38,7 @@ struct MethodTraits {
   std::string canonical;  ///< its name, as in Belos, for example "CAPSTAN GMRES S-STEP"
   std::string alias;      ///< one word, for decks that cannot hold blanks, for example "capstan_sstep_gmres"
   std::string summary;    ///< one line for tables
-  std::string source;     ///< the publications it is taken from, for people
+  std::string source;     ///< keys of docs/references.md, in brackets: the papers it is taken from
   Family family;
   bool needsSymmetric;  ///< A and M symmetric; rows that hold a diagonal alone are solved first
   bool pipelined;       ///< reductions in flight while products are computed

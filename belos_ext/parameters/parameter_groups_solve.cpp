@@ -276,7 +276,7 @@ std::vector<ParameterRow> krylovSpace() {
       boolean(
           "Flexible Gmres", &SolverOptions::flexible, Takers::EveryMethod,
           "Whether the right preconditioner may change from one application to the next. This costs a second basis. It "
-          "is an error with CG and with pipelined methods."),
+          "is an error with methods other than GMRES, and with pipelined ones."),
   };
 }
 

@@ -6,6 +6,11 @@
 /// the test that shows them; "Chosen" where a round number does and nothing was measured. Whoever changes a measured
 /// one runs that test again. "eps" is the machine epsilon of the scalars; an int "in eps" is multiplied by it where it
 /// is used. What users may set stands in the parameter table; numbers fixed by a layout of data stand where that is.
+///
+/// Here are those of belos_ext/basis, convergence, dense, guess, orthogonalization, problem, solvers and spectrum: a
+/// test finds one that stands elsewhere in these folders. Not here, but beside the code that uses them, are a few
+/// limits of the other folders of belos_ext, and the numbers of tpetra_ext (sizes of kernels, trials of messages) and
+/// of adapters (trials of preconditioners).
 
 #include <array>
 #include <cstddef>

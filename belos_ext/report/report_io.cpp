@@ -197,7 +197,7 @@ nlohmann::json toJson(const SolveReport& report) {
   nlohmann::json events = nlohmann::json::array();
   for (const ReportEvent& event : report.events) {
     events.push_back({{"iteration", event.iteration},
-                      {"column", event.rightHandSide},
+                      {"right_hand_side", event.rightHandSide},
                       {"kind", event.kind},
                       {"detail", event.detail}});
   }
@@ -217,7 +217,7 @@ nlohmann::json toJson(const SolveReport& report) {
       {"scaling", report.scaling},
       {"recursive_residual", report.recursiveResidual},
       {"true_residual", report.trueResidual},
-      {"columns", rightHandSides},
+      {"right_hand_sides", rightHandSides},
       {"reductions", {{"blocking", report.reductionsBlocking}, {"nonblocking", report.reductionsNonblocking}}},
       {"fences", report.fences},
       {"operator_applications", report.operatorApplications},

@@ -2,7 +2,7 @@
 
 from report import solvers
 
-# The solvers of a group that differ in depth and step size only, by their canonical name.
+# What the solvers that differ in depth and step size only are called, by their canonical name; others by that name.
 FAMILIES = {
     "CAPSTAN GMRES": "classical GMRES",
     "CAPSTAN GMRES S-STEP": "s-step GMRES",
@@ -11,7 +11,7 @@ FAMILIES = {
     "CAPSTAN CG": "CG",
     "CAPSTAN CG PIPELINE": "p(l)-CG",
 }
-# Who may overtake whom.
+# Who may overtake whom, besides a method "... PIPELINE" and the one without that word.
 DUELS = [
     ("pipelined CA-GMRES", "p(l)-GMRES"),
     ("pipelined CA-GMRES", "s-step GMRES"),
@@ -96,6 +96,12 @@ def _line(groups, chosen):
     return {"seconds": [seconds for seconds, _ in found], "names": [name for _, name in found]}
 
 
+def _pipelines(titles):
+    """Pairs (pipelined method, its form without a pipeline), by the names of their families."""
+    return [(FAMILIES.get(f"{title} PIPELINE", f"{title} PIPELINE"), FAMILIES.get(title, title))
+            for title in titles if f"{title} PIPELINE" in titles]
+
+
 def _group(name, latencies, groups):
     """One group of methods; `groups`: its solvers at each latency."""
     peer = _line(groups, lambda solver: solver["library"] != "capstan")
@@ -107,11 +113,11 @@ def _group(name, latencies, groups):
                   for group in groups]
         rows.append({"name": one[0], "library": one[1], "seconds": line["seconds"], "spread": spread,
                      "over_fastest_peer": _over(line["seconds"], peer["seconds"])})
-    families = {family: _line(groups, lambda solver, title=title: _canonical(solver) == title)
-                for title, family in FAMILIES.items()
-                if any(_canonical(solver) == title for group in groups for solver in group)}
+    present = dict.fromkeys(_canonical(solver) for group in groups for solver in group if solver["library"] == "capstan")
+    families = {FAMILIES.get(title, title): _line(groups, lambda solver, title=title: _canonical(solver) == title)
+                for title in sorted(present, key=[*FAMILIES, *present].index)}
     duels = []
-    for first, second in DUELS:
+    for first, second in dict.fromkeys([*DUELS, *_pipelines(present)]):
         if first in families and second in families:
             ranges = wins(latencies, families[first]["seconds"], families[second]["seconds"])
             duels.append({"first": first, "second": second, "first_wins_us": ranges, "text":

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "adapters/tools/counted_mpi.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/support/shared_text.hpp"
 
 namespace capstan::perf {
@@ -77,14 +78,16 @@ nlohmann::json toJson(const Sample& sample) {
 }  // namespace
 
 std::string groupOf(const std::string& method) {
+  if (const MethodTraits* ours = findMethod(method)) return toString(ours->family);
   std::string words = " ";
   for (const char c : method) words += std::isalnum(static_cast<unsigned char>(c)) != 0 ? std::toupper(c) : ' ';
   words += ' ';
-  // "FGMRES" and "PGMRES" are GMRES, "BICGSTAB" is no CG.
-  if (words.find("GMRES ") != std::string::npos) return "GMRES";
+  // Of other libraries: "FGMRES" and "PGMRES" are GMRES, "BICGSTAB" is no CG.
+  if (words.find("GMRES ") != std::string::npos) return toString(Family::Gmres);
   for (const char* word : {" CG ", " PIPECG ", " GROPPCG ", " ECG "}) {
-    if (words.find(word) != std::string::npos) return "CG";
+    if (words.find(word) != std::string::npos) return toString(Family::ConjugateGradients);
   }
+  if (words.find(" BICGSTAB ") != std::string::npos) return toString(Family::BiCgStab);
   return "other";
 }
 

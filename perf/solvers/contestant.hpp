@@ -14,7 +14,7 @@ struct Description {
   std::string name;     ///< unique in its system
   std::string method;   ///< the library's own name for it
   std::string library;  ///< "capstan", "belos" or "petsc"
-  std::string group;    ///< methods that are compared with each other: "GMRES", "CG" or "other"
+  std::string group;  ///< methods that are compared with each other: a family, "GMRES", "CG" or "BiCGStab", or "other"
   std::string preconditioner;
   double tolerance = 0.0;
   nlohmann::json parameters;  ///< name to value, as text
@@ -43,7 +43,7 @@ class Contestant {
 
 using Contestants = std::vector<std::unique_ptr<Contestant>>;
 
-/// The group of a method, from the words of its name. Local.
+/// The group of a method: the family of one of ours, else from the words of its name. Local.
 std::string groupOf(const std::string& method);
 
 }  // namespace capstan::perf

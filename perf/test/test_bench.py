@@ -297,6 +297,20 @@ class Measures(Bench):
         self.assertEqual(len(by_name["too few"]["samples"]), 2)
         self.assertTrue(by_name["solves"]["summary"]["solved"])
 
+    def test_solvers_are_compared_within_their_family(self):
+        groups = {"CAPSTAN BICGSTAB": "BiCGStab", "capstan_pipelined_bicgstab": "BiCGStab", "BICGSTAB": "BiCGStab",
+                  "capstan_sstep_gmres": "GMRES", "BLOCK GMRES": "GMRES", "capstan_ecg": "CG", "TPETRA CG PIPELINE": "CG",
+                  "TFQMR": "other"}
+        deck = self.folder / "families.yaml"
+        deck.write_text("linear_solvers:\n" + "".join(
+            f"  - {{name: {method}, method: {method}, tolerance: 1e-6, max_iterations: 200, preconditioner: none}}\n"
+            for method in groups) +
+            "systems:\n  - {name: small, solvers: all, generate: {problem: laplace3d, cells: 6}}\n", encoding="utf-8")
+        done = self.bench(deck, "--ranks", 1, "--repeat", 1, "--petsc", "off")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (system,) = self.results()["campaigns"][0]["systems"]
+        self.assertEqual({one["method"]: one["group"] for one in system["solvers"]}, groups)
+
     def test_threads_of_mpi_on_request(self):
         deck = self.folder / "threaded.yaml"
         deck.write_text(THREADED, encoding="utf-8")

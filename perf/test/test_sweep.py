@@ -111,6 +111,15 @@ class Summary(unittest.TestCase):
         self.assertNotIn("s-step GMRES s=10 over pipelined CA-GMRES (5,1)", ratios)
         self.assertEqual([ratio["values"] for ratio in self.cg["ratios"]], [[2, 0.75, None]])
 
+    def test_methods_without_a_word_of_their_own_take_part(self):
+        made = [solver("b", "capstan", "CAPSTAN BICGSTAB", 1), solver("p", "capstan", "CAPSTAN BICGSTAB PIPELINE", 2),
+                solver("peer", "belos", "BICGSTAB", 3)]
+        group = sweep._group("BiCGStab", [0.0], [solvers.summarize({"rows": 8, "entries": 20, "solvers": made})["solvers"]])
+        self.assertEqual({name: line["seconds"] for name, line in group["families"].items()},
+                         {"CAPSTAN BICGSTAB": [1], "CAPSTAN BICGSTAB PIPELINE": [2]})
+        self.assertEqual([duel["text"] for duel in group["duels"]],
+                         ["CAPSTAN BICGSTAB PIPELINE beats CAPSTAN BICGSTAB at no latency measured"])
+
     def test_table(self):
         text = "\n".join(sweep_table.lines(self.sweep))
         self.assertTrue(text.startswith("EMULATED latency, campaign some, made up, 4 ranks"))

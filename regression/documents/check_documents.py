@@ -5,8 +5,9 @@ usage: check_documents.py <root of the source tree> <folder of the build>
 
 - Links of README.md, CHANGELOG.md, CONTRIBUTING.md, docs/ and every README.md below: the file is there, and the heading.
 - Every file of docs/ can be reached from README.md.
-- Every command in a block ```sh of README.md and docs/ stands in commands.txt beside this script, with a test of this build
-  that runs it or with "elsewhere: reason"; and commands.txt holds no other.
+- Every command in a block ```sh of README.md and docs/, and every one of ours between backticks there that has options or
+  arguments, stands in commands.txt beside this script, with a test of this build that runs it or with "elsewhere: reason"; and
+  commands.txt holds no other.
 - What stands between backticks, but for CHANGELOG.md: files and folders of the source tree are there, and so are commands of
   `./capstan` and what `./capstan bench` measures.
 - Every reason that a solve may end with stands in the table of docs/troubleshooting.md, and no other.
@@ -20,6 +21,8 @@ import subprocess
 import sys
 
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
+# A command of ours with what it is given: `./capstan test` alone only names it.
+GIVEN = re.compile(r"(?:\./capstan \S+|python3 \S+|(?:app-inputs|cmake|perf|regression)/\S+) \S")
 NOT_SEARCHED = {"build", "build-sanitize", "build-openmp", "build-cuda", ".git"}
 
 
@@ -95,11 +98,16 @@ def unreachable(root):
 def shown_commands(root):
     commands = {}
     for path in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
-        for block in re.findall(r"^```sh\n(.*?)^```", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
+        text = path.read_text(encoding="utf-8")
+        for block in re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
             for line in block.replace("\\\n", " ").splitlines():
                 command = re.sub(r"\s+", " ", re.split(r"(?:^|\s)#", line)[0]).strip()
                 if command:
                     commands.setdefault(command, path.relative_to(root))
+        for span in re.findall(r"`([^`]+)`", without_code(text)):
+            command = re.sub(r"\s+", " ", span).strip()
+            if GIVEN.match(command):
+                commands.setdefault(command, path.relative_to(root))
     return commands
 
 

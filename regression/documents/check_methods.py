@@ -5,7 +5,8 @@ usage: check_methods.py <root of the source tree> <capstan-solve>
 
 For each solver of `capstan-solve list`, such as capstan_sstep_gmres, there are docs/methods/sstep-gmres.md, which has the solver's
 name as its heading, the sections below and the picture sstep-gmres.png in it, and a link in a row of the table of docs/methods.md.
-The page cites papers of docs/references.md only, by their keys. A picture has less than 60 kB. There are no other pages and
+The page cites papers of docs/references.md only, by their keys, and so does the solver's source in the list. A picture has less
+than 60 kB. There are no other pages and
 pictures. Prints one line a violation and exits with 1 where there is one.
 """
 
@@ -19,8 +20,17 @@ LARGEST_PICTURE = 60000
 
 
 def methods(markdown):
-    """Pairs (solver, alias) of the first table of `capstan-solve list --markdown`."""
-    return re.findall(r"^\| `(CAPSTAN [^`]+)` \| `(capstan_\w+)` \|", markdown, re.MULTILINE)
+    """Triples (solver, alias, source) of the first table of `capstan-solve list --markdown`."""
+    return re.findall(r"^\| `(CAPSTAN [^`]+)` \| `(capstan_\w+)` \| [^|]+ \| ([^|]*) \|$", markdown, re.MULTILINE)
+
+
+def source_problems(solver, source, known):
+    keys = re.findall(r"\[([^\]]+)\]", source)
+    if source != ", ".join(f"[{key}]" for key in keys) or not keys:
+        yield f"{solver}: found the source '{source}'; expected keys of docs/references.md, in brackets, separated by commas"
+    for key in keys:
+        if key not in known:
+            yield f"{solver}: the key [{key}] of its source does not stand in docs/references.md"
 
 
 def page_problems(root, solver, name, known):
@@ -49,7 +59,9 @@ def page_problems(root, solver, name, known):
 def problems(root, listed):
     index = (root / "docs/methods.md").read_text(encoding="utf-8")
     known = set(re.findall(r"^\| \[([^\]]+)\] \|", (root / "docs/references.md").read_text(encoding="utf-8"), re.MULTILINE))
-    names = {alias.replace("capstan_", "", 1).replace("_", "-"): solver for solver, alias in listed}
+    names = {alias.replace("capstan_", "", 1).replace("_", "-"): solver for solver, alias, _ in listed}
+    for solver, _, source in listed:
+        yield from source_problems(solver, source, known)
     for name, solver in names.items():
         yield from page_problems(root, solver, name, known)
         if not re.search(rf"^\| \[{re.escape(solver)}\]\(methods/{re.escape(name)}\.md\) \|", index, re.MULTILINE):

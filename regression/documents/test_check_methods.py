@@ -11,7 +11,8 @@ spec = importlib.util.spec_from_file_location("check_methods", SCRIPT)
 check = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(check)
 
-LIST = "| Solver | Alias | Method |\n|---|---|---|\n| `CAPSTAN GMRES S-STEP` | `capstan_sstep_gmres` | s-step |\n"
+LIST = ("| Solver | Alias | Method | Source |\n|---|---|---|---|\n"
+        "| `CAPSTAN GMRES S-STEP` | `capstan_sstep_gmres` | s-step | [Saad 1993], [low-sync] |\n")
 PAGE = "# CAPSTAN GMRES S-STEP\nAs [low-sync], [Saad\n1993] and [GMRES](../methods.md) do.\n" + "".join(
     f"## {section}\n```\n[Q V]\n```\n" for section in check.SECTIONS) + "![Residuals](sstep-gmres.png)\n"
 FILES = {
@@ -37,7 +38,7 @@ class CheckMethods(unittest.TestCase):
         self.assertEqual(self.problems(), "")
 
     def test_a_method_without_a_page_is_found(self):
-        found = self.problems(listed=LIST + "| `CAPSTAN CG` | `capstan_cg` | CG |\n")
+        found = self.problems(listed=LIST + "| `CAPSTAN CG` | `capstan_cg` | CG | [low-sync] |\n")
         self.assertIn("docs/methods/cg.md: the page of CAPSTAN CG is missing", found)
         self.assertIn("docs/methods.md: the table has no row", found)
 
@@ -47,6 +48,11 @@ class CheckMethods(unittest.TestCase):
 
     def test_a_row_without_a_link_is_found(self):
         self.assertIn("the table has no row", self.problems({"docs/methods.md": "| `CAPSTAN GMRES S-STEP` | 1 |\n"}))
+
+    def test_a_source_that_is_no_key_is_found(self):
+        for source, expected in (("[Saad 1994]", "the key [Saad 1994] of its source"), ("Saad 1993", "found the source 'Saad 1993'"),
+                                 ("[Saad 1993]; [low-sync]", "found the source"), ("", "found the source ''")):
+            self.assertIn(expected, self.problems(listed=LIST.replace("[Saad 1993], [low-sync]", source)))
 
     def test_what_a_page_lacks_is_found(self):
         for before, after, expected in (("# CAPSTAN GMRES S-STEP", "# S-step", "the heading"), ("## Cost\n", "", "the sections"),

@@ -7,7 +7,7 @@ Tables: every row of a table starts and ends with '|' and has as many cells as t
 nothing but an empty comment line or code follows the last row. So a formatter that joins rows is noticed.
 Citations: a key is a name and a year, or a word of docs/references.md, in brackets: [Saad and Schultz 1986], [low-sync].
 Every key used stands in docs/references.md, every key there is used, a name with a year outside brackets is no citation
-anyone can follow, and each "Source:" names a key. A file that is no part of the repository ("DESIGN") is not cited,
+anyone can follow, each "Source:" names a key, and before a section or an algorithm by its number a key stands in the file. A file that is no part of the repository ("DESIGN") is not cited,
 and a source file that is named in a comment is there.
 
 Prints one line a violation, "file:line: what is wrong", and exits with 1 where there is one.
@@ -25,6 +25,8 @@ NAME = r"(?:(?:van|der|den|de) )*(?:O')?[A-Z][a-z]\w*"
 DATED = re.compile(rf"{NAME}(?:(?:, | and |, and ){NAME})* (?:19|20)\d\d\b")
 # A file of ours, by its last part; those of Trilinos begin with a capital letter.
 SOURCE = re.compile(r"(?:[\w.-]+/)*\b([a-z]\w*\.(?:hpp|cpp|H|C))\b")
+# A place in a book or paper, which says nothing where the file has not named one.
+PLACE = re.compile(r"\b(?:vol\.|volume|chapter|section|Algorithm|Theorem|Lemma|Corollary|Proposition) \d+(?:\.\d+)*")
 KEY = re.compile(rf"\[((?:{NAME}(?:(?:, | and ){NAME})* (?:19|20)\d\d)|[a-z]+(?:-[a-z]+)+)\]")
 
 
@@ -85,14 +87,19 @@ def file_problems(text, names):
 
 
 def citation_problems(text, known, used):
+    cites = False
     for number, paragraph in paragraphs(text):
         found = [match.group(1) for match in KEY.finditer(paragraph)]
         used.update(found)
+        cites = cites or bool(found)
         for key in found:
             if key not in known:
                 yield number, f"the key [{key}] does not stand in docs/references.md"
         for match in DATED.finditer(KEY.sub("", paragraph)):
             yield number, f"'{match.group(0)}' is cited without brackets"
+        for match in PLACE.finditer(paragraph):
+            if not cites:
+                yield number, f"'{match.group(0)}' of what? No key of docs/references.md comes before it"
         if re.search(r"\bDESIGN\b", paragraph):
             yield number, "'DESIGN' is no document of this repository"
         if re.search(r"\bSource: ", paragraph) and not found:

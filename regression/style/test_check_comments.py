@@ -53,6 +53,10 @@ class CheckComments(unittest.TestCase):
     def test_a_source_without_a_key_is_found(self):
         self.assertIn("'Source:' without a key", self.problems(SOURCE + "\n/// Source: a good book.\n"))
 
+    def test_places_in_papers_that_are_not_named_are_found(self):
+        self.assertEqual(self.problems(SOURCE + "\n/// By Algorithm 4 there.\n"), "1 files, 2 references\n")
+        self.assertIn("a.hpp:1: 'section 6.4' of what?", self.problems("/// Knuth, vol. 3, section 6.4.\n///\n" + SOURCE))
+
     def test_documents_that_are_not_here_are_found(self):
         self.assertIn("'DESIGN' is no document", self.problems(SOURCE + "\n/// Source: [low-sync] (DESIGN, section 5).\n"))
 

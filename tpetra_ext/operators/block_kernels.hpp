@@ -188,7 +188,7 @@ class BlockKernels {
   }
 
   /// v = entries in (-1, 1) that depend on the global row alone, the same on any number of ranks (a multiplicative
-  /// hash: Knuth, vol. 3, section 6.4). A single vector.
+  /// hash: [Knuth 1998], section 6.4). A single vector.
   void scatter(MultiVector& v) const {
     const LocalWork work;
     const auto rows = v.getMap()->getLocalMap();

@@ -5,9 +5,10 @@
 ///
 /// Cost beyond the iterations: 1 A and 1 reduction for the first residual, for each claim and for each restart.
 ///
-/// Ladder, each step in the report: (r*, A M^{-1} p), omega or (r*, r) is nothing but rounding, or the residual has not
-/// halved for long: restart from the computed residual, which is the new shadow residual -> CAPSTAN GMRES, where two
-/// restarts in a row gained nothing ("Fallback"). A cycle that left a larger residual than it began with is undone.
+/// Ladder, each step in the report: (r*, s) with s = A M^{-1} p, omega or (r*, r) is nothing but rounding, or the
+/// residual has not halved for long: restart from the computed residual, which is the new shadow residual -> CAPSTAN
+/// GMRES, where two restarts in a row gained nothing ("Fallback"). A cycle that left a larger residual than it began
+/// with is undone.
 
 #include <cmath>
 #include <limits>

@@ -5,17 +5,17 @@
 /// Source: [Cools and Vanroose 2017], preconditioned p-BiCGStab. Products with A and
 /// M^{-1} are taken of w and z, and the vectors BiCGStab needs follow by recurrence; a hat marks M^{-1} times a vector.
 ///
-/// Cost of an iteration: 2 nonblocking reductions of 3 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (q, y), (y, y)
-/// behind M^{-1} z and A; (r*, r) and its like behind M^{-1} w and A. Start of a cycle: 2 A, 2 M^{-1} and a blocking
-/// reduction. Storage: 8 vectors (12 with a preconditioner, 13 with a left and a right one), one more where the guess
-/// is not zero or after a restart.
+/// Cost of an iteration: 2 nonblocking reductions of 4 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (q, y), (y, y)
+/// and the like behind M^{-1} z and A; (r*, r) and its like behind M^{-1} w and A. Start of a cycle: 2 A, 2 M^{-1} and
+/// a blocking reduction. Storage: 8 vectors (12 with a preconditioner, 13 with a left and a right one), one more where
+/// the guess is not zero or after a restart.
 ///
 /// | paper         | here               | shape               | meaning                                         |
 /// |---------------|--------------------|---------------------|-------------------------------------------------|
 /// | r_i, q_i      | r                  | n x 1, distributed  | residual; q = r - alpha s in its place          |
 /// | w_i, y_i      | w_                 | n x 1, distributed  | A r^; y = w - alpha z in its place              |
 /// | t_i           | t_                 | n x 1, distributed  | A w^                                            |
-/// | p^_i          | p_                 | n x 1, distributed  | search direction of x: M^{-1} p                 |
+/// | p^_i          | pHat_              | n x 1, distributed  | search direction of x: M^{-1} p                 |
 /// | s_i, z_i, v_i | s_, z_, v_         | n x 1, distributed  | A p^, A s^, A z^                                |
 /// | r^, w^, s^,   | hat(r), hat(w),    | n x 1, distributed  | M^{-1} r, ...; the vectors themselves without a |
 /// | z^            | hat(s), hat(z)     |                     | preconditioner; q^ in the place of r^           |
@@ -46,12 +46,12 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
     // Read and written by the first sweep, read by its products, and the same of the second.
-    if (preconditioned) return {2, 2, 2, 12, 52, 8 * (11 + 7 + 2 + 9 + 4 + 5)};
-    return {2, 2, 2, 8, 42, 8 * (7 + 5 + 2 + 6 + 3 + 5)};
+    if (preconditioned) return {2, 2, 2, 12, 54, 8 * (11 + 7 + 3 + 9 + 4 + 5)};
+    return {2, 2, 2, 8, 44, 8 * (7 + 5 + 3 + 6 + 3 + 5)};
   }
 
  private:
-  using Base::hat, Base::hatOf, Base::p_, Base::preconditioned_, Base::rHat_, Base::s_, Base::sHat_, Base::w_,
+  using Base::hat, Base::hatOf, Base::pHat_, Base::preconditioned_, Base::rHat_, Base::s_, Base::sHat_, Base::w_,
       Base::wHat_;
   using typename Base::Ending;
 
@@ -77,18 +77,22 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     peak_ = static_cast<double>(length);
     sinceReplacement_ = 0;
     for (;;) {
+      if (!std::isfinite(sigma)) return Ending::NotFinite;
       const Scalar alpha = rho / sigma;
-      if (!std::isfinite(alpha)) return Ending::NotFinite;
+      if (!std::isfinite(alpha)) return Ending::Breakdown;
       directions(system, alpha, beta, omega);  // p^, s, s^, z; q, q^, y
-      PendingReduction<Types> qy = startOfQ(system);
+      PendingReduction<Types> productsOfQ = startOfQ(system);
       hatOf(system, *z_, zHat_);
       system.act(Action::Operator, hat(*z_, zHat_), *v_);  // v = A M^{-1} z
-      qy.wait();
-      const auto& q = *ofQ_;
-      if (!std::isfinite(q[qySlot_])) return Ending::NotFinite;
-      omega = q[yySlot_] > 0 ? q[qySlot_] / q[yySlot_] : Scalar(0);
-      const bool last = this->isRounding(q[qySlot_], std::sqrt(q[qqSlot_] * q[yySlot_]));
-      const auto predicted = predictNorm(q[qqSlot_], q[qySlot_], q[yySlot_], omega);
+      productsOfQ.wait();
+      const auto& ofQ = *ofQ_;
+      if (!std::isfinite(ofQ[ssSlot_])) return Ending::NotFinite;
+      // || s || comes after the alpha it judges, with which nothing but r, r^ and w has been changed.
+      if (this->isRounding(sigma, length * std::sqrt(ofQ[ssSlot_]))) return Ending::Breakdown;
+      if (!std::isfinite(ofQ[qySlot_])) return Ending::NotFinite;
+      omega = ofQ[yySlot_] > 0 ? ofQ[qySlot_] / ofQ[yySlot_] : Scalar(0);
+      const bool last = this->isRounding(ofQ[qySlot_], std::sqrt(ofQ[qqSlot_] * ofQ[yySlot_]));
+      const auto predicted = predictNorm(ofQ[qqSlot_], ofQ[qySlot_], ofQ[yySlot_], omega);
       step(system, alpha, omega, x);  // x; r, r^, w
       if (!predicted.cancelled) {
         if (const auto ending = this->follow(system, stop, predicted.norm)) return *ending;
@@ -96,11 +100,11 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
 
       const bool replaces = !predicted.cancelled && replacementIsDue(predicted.norm);
       if (replaces) replace(system, b, x, stop);
-      PendingReduction<Types> products = startOfR(system);
+      PendingReduction<Types> productsOfR = startOfR(system);
       advance(system);  // w^ = M^{-1} w, t = A w^
-      products.wait();
-      const auto& p = *ofR_;
-      const Scalar next = p[rSlot_], rr = p[rrSlot_];
+      productsOfR.wait();
+      const auto& ofR = *ofR_;
+      const Scalar next = ofR[rSlot_], rr = ofR[rrSlot_];
       if (predicted.cancelled) {
         const double norm = system.norm(r, rr, *begin_);
         if (const auto ending = this->follow(system, stop, norm)) return *ending;
@@ -108,10 +112,10 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       if (last || this->isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
       beta = (next / rho) * (alpha / omega);
       rho = next;
-      if (replaces && ranLong_ && haveLostDigits(system, stop, sigma, p[sSlot_])) {
+      if (replaces && ranLong_ && haveLostDigits(system, stop, sigma, ofR[sSlot_])) {
         return this->goOn(system, x, stop, length, rho, beta, omega);
       }
-      sigma = p[wSlot_] + beta * p[sSlot_] - beta * omega * p[zSlot_];
+      sigma = ofR[wSlot_] + beta * ofR[sSlot_] - beta * omega * ofR[zSlot_];
     }
   }
 
@@ -147,7 +151,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     system.residual(b, x, r);
     hatOf(system, r, rHat_);
     system.act(Action::Operator, hat(r, rHat_), *w_);
-    system.act(Action::Operator, *p_, *s_);
+    system.act(Action::Operator, *pHat_, *s_);
     hatOf(system, *s_, sHat_);
     system.act(Action::Operator, hat(*s_, sHat_), *z_);
     hatOf(system, *z_, zHat_);
@@ -169,7 +173,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       if (beta != Scalar(0)) sweep.axpy(-omega, away, direction);
       sweep.axpby(Scalar(1), onto, beta, direction);
     };
-    turn(hat(r, rHat_), hat(*s_, sHat_), *p_);
+    turn(hat(r, rHat_), hat(*s_, sHat_), *pHat_);
     if (preconditioned_) turn(*wHat_, *zHat_, *sHat_);
     turn(*w_, *z_, *s_);
     turn(*t_, *v_, *z_);
@@ -184,7 +188,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   void step(LinearSystem<Types>& system, Scalar alpha, Scalar omega, MultiVector& x) {
     MultiVector& r = *this->r_;
     SweepList<Types> sweep(r.getLocalLength());
-    sweep.axpy(alpha, *p_, x);
+    sweep.axpy(alpha, *pHat_, x);
     sweep.axpy(omega, hat(r, rHat_), x);
     sweep.axpy(-omega, *w_, r);
     if (preconditioned_) {
@@ -201,6 +205,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     qySlot_ = ofQ_->dot(*this->r_, *w_);
     yySlot_ = ofQ_->norm2(*w_);
     qqSlot_ = ofQ_->norm2(*this->r_);
+    ssSlot_ = ofQ_->norm2(*s_);
     return system.start(*ofQ_);
   }
   PendingReduction<Types> startOfR(LinearSystem<Types>& system) {
@@ -216,7 +221,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
 
   void prepare(LinearSystem<Types>& system, const MultiVector& b) override {
     Base::prepare(system, b);
-    for (Vector* v : {&z_, &v_, &t_}) vectorLike(b, *v);
+    for (Vector* vector : {&z_, &v_, &t_}) vectorLike(b, *vector);
     if (preconditioned_) vectorLike(b, zHat_);
     for (auto* batch : {&begin_, &ofQ_, &ofR_}) this->make(*batch, b);
     trusted_ = true;
@@ -228,7 +233,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   double peak_ = 0;           ///< the largest residual since the recurrences began, or were replaced
   Vector z_, v_, t_, zHat_;
   std::unique_ptr<ReductionBatch<Types>> begin_, ofQ_, ofR_;
-  typename ReductionBatch<Types>::Slot qySlot_, yySlot_, qqSlot_, rSlot_, wSlot_, sSlot_, zSlot_, rrSlot_;
+  typename ReductionBatch<Types>::Slot qySlot_, yySlot_, qqSlot_, ssSlot_, rSlot_, wSlot_, sSlot_, zSlot_, rrSlot_;
 };
 
 }  // namespace capstan

@@ -3,24 +3,26 @@
 /// BiCGStab with the vectors of its pipelined form, of which A p^ and A q^ are products again, no recurrences: what
 /// that form hands over to. It goes on with the same x, residual, direction and shadow residual.
 ///
-/// Source: [van der Vorst 1992], preconditioned from the right, as CAPSTAN BICGSTAB. That stores p and r and applies
-/// M^{-1} to them before a product; here p^ and r^ are stored, since the pipeline has no p, and M^{-1} follows the
-/// product.
+/// Source: [van der Vorst 1992], preconditioned from the right, as CAPSTAN BICGSTAB, in the letters of [Cools and
+/// Vanroose 2017]. CAPSTAN BICGSTAB stores p and r and applies M^{-1} to them before a product; here p^ and r^ are
+/// stored, since the pipeline has no p, and M^{-1} follows the product.
 ///
 /// Cost of an iteration: 2 nonblocking reductions of 2 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (r*, s) behind
 /// M^{-1} s, the others behind M^{-1} y. Without a preconditioner the reductions are blocking. Storage: 5 vectors (8
 /// with a preconditioner, 9 with a left and a right one).
 ///
-/// | paper      | here           | shape               | meaning                                               |
-/// |------------|----------------|---------------------|-------------------------------------------------------|
-/// | r_i, s     | r_             | n x 1, distributed  | residual; q = r - alpha s in its place                |
-/// | r~_0       | shadow_        | n x 1, distributed  | shadow residual r*                                    |
-/// | y          | p_             | n x 1, distributed  | p^ = M^{-1} p, search direction of x                  |
-/// | v, t       | s_, w_         | n x 1, distributed  | s = A p^, y = A q^: the letters of the pipelined form |
-/// | z          | hat(r)         | n x 1, distributed  | r^ = M^{-1} r; q^ in its place                        |
-/// |            | hat(s), hat(y) | n x 1, distributed  | M^{-1} s, M^{-1} y; s, y without a preconditioner     |
-/// | rho, alpha | rho, alpha     | scalars, replicated | (r*, r); rho / (r*, s)                                |
-/// | omega      | omega          | scalar, replicated  | (q, y) / (y, y)                                       |
+/// The left column has the letters of [van der Vorst 1992].
+///
+/// | paper      | here           | shape               | meaning                                           |
+/// |------------|----------------|---------------------|---------------------------------------------------|
+/// | r, s       | r_             | n x 1, distributed  | residual; q = r - alpha s in its place            |
+/// | r~_0       | shadow_        | n x 1, distributed  | shadow residual r*                                |
+/// | y          | pHat_          | n x 1, distributed  | p^ = M^{-1} p, search direction of x              |
+/// | v, t       | s_, y in w_    | n x 1, distributed  | s = A p^, y = A q^                                |
+/// | z          | hat(r)         | n x 1, distributed  | q^ = M^{-1} q, in the place of r^ = M^{-1} r      |
+/// |            | hat(s), hat(y) | n x 1, distributed  | M^{-1} s, M^{-1} y; s, y without a preconditioner |
+/// | rho, alpha | rho, alpha     | scalars, replicated | (r*, r); rho / (r*, s)                            |
+/// | omega      | omega          | scalar, replicated  | (q, y) / (y, y)                                   |
 
 #include "belos_ext/solvers/bicgstab/bicgstab_cycles.hpp"
 #include "tpetra_ext/reductions/pending_reduction.hpp"
@@ -52,14 +54,14 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
               Scalar omega) {
     auto& kernels = system.kernels();
     auto& batch = *batch_;
-    MultiVector &r = *this->r_, &shadow = *this->shadow_, &p = *p_, &s = *s_, &y = *w_;
+    MultiVector &r = *this->r_, &shadow = *this->shadow_, &s = *s_, &y = *w_;
     SweepList<Types> first(r.getLocalLength());
     turn(first, beta, omega);
     kernels.sweep(first);
     for (double peak = 0;;) {
       batch.clear();
       const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s);
-      multiply(system, p, s, sHat_);  // s = A p^, s^
+      multiply(system, *pHat_, s, sHat_);  // s = A p^, s^
       if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
       if (this->isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
       const Scalar alpha = rho / batch[sigma];
@@ -97,23 +99,24 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
     return norm <= std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon())) * peak;
   }
 
-  void hatOf(LinearSystem<Types>& system, const MultiVector& v, const Vector& vHat) {
-    if (preconditioned_) system.precondition(v, between_.get(), *vHat);
+  /// hat = M^{-1} vector, where there is a preconditioner.
+  void hatOf(LinearSystem<Types>& system, const MultiVector& vector, const Vector& hat) {
+    if (preconditioned_) system.precondition(vector, between_.get(), *hat);
   }
-  MultiVector& hat(MultiVector& v, const Vector& vHat) { return preconditioned_ ? *vHat : v; }
+  MultiVector& hat(MultiVector& vector, const Vector& hat) { return preconditioned_ ? *hat : vector; }
 
   void prepare(LinearSystem<Types>& system, const MultiVector& b) override {
     preconditioned_ = system.preconditioned();
-    for (Vector* v : {&p_, &s_, &w_}) vectorLike(b, *v);
-    for (Vector* v : {&rHat_, &sHat_, &wHat_}) {
-      if (preconditioned_) vectorLike(b, *v);
+    for (Vector* vector : {&pHat_, &s_, &w_}) vectorLike(b, *vector);
+    for (Vector* vector : {&rHat_, &sHat_, &wHat_}) {
+      if (preconditioned_) vectorLike(b, *vector);
     }
     if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
     this->make(batch_, b);
   }
 
   bool preconditioned_ = false;
-  Vector p_, s_, w_, rHat_, sHat_, wHat_;
+  Vector pHat_, s_, w_, rHat_, sHat_, wHat_;
 
  private:
   /// out = A in, outHat = M^{-1} out, and the reduction of batch_, which may hold products with `out`.
@@ -127,8 +130,8 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
 
   /// p^ = r^ + beta (p^ - omega s^).
   void turn(SweepList<Types>& sweep, Scalar beta, Scalar omega) {
-    if (beta != Scalar(0)) sweep.axpy(-omega, hat(*s_, sHat_), *p_);
-    sweep.axpby(Scalar(1), hat(*this->r_, rHat_), beta, *p_);
+    if (beta != Scalar(0)) sweep.axpy(-omega, hat(*s_, sHat_), *pHat_);
+    sweep.axpby(Scalar(1), hat(*this->r_, rHat_), beta, *pHat_);
   }
 
   /// x += alpha p^ + omega q^, r = q - omega y, r^ = q^ - omega y^, and the next p^. One sweep.
@@ -136,7 +139,7 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
   void step(LinearSystem<Types>& system, Scalar alpha, Scalar omega, Scalar beta, bool refreshes, MultiVector& x) {
     MultiVector& r = *this->r_;
     SweepList<Types> sweep(r.getLocalLength()), direction(r.getLocalLength());
-    sweep.axpy(alpha, *p_, x);
+    sweep.axpy(alpha, *pHat_, x);
     sweep.axpy(omega, hat(r, rHat_), x);
     sweep.axpy(-omega, *w_, r);
     if (preconditioned_ && !refreshes) sweep.axpy(-omega, *wHat_, *rHat_);

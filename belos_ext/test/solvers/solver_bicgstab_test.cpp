@@ -138,6 +138,28 @@ TEST_P(BiCgStabTypes, HandOverWhereTheFirstStepBreaksDown) {
   expectSameOnAllRanks(outcome);
 }
 
+// (r*, A p) = 0 in the second step: r = (-1, -1/2, -1/2), p = (-2, 0, -1/2), A p = (1/2, 1/2, 2). With that r as r* all
+// goes on. With the small entry the pipelined form's recurrence for (r*, A p) leaves -2^-53 of it.
+TEST_P(BiCgStabTypes, GoOnWithANewShadowResidualAfterABreakdown) {
+  for (const Scalar small : {0.0, 0x1p-53}) {
+    SCOPED_TRACE(small);
+    const auto a = dense({{small, 0, -1}, {0, 2, -1}, {-1, -1, 0}});
+    const System system = systemWithRightHandSide(a, [](GO g) { return static_cast<Scalar>(g == 1) - (g == 0); });
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solve(methodOf(GetParam()), Params(), system);
+    EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+    EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+    EXPECT_LE(outcome.iterations, 4) << "1 before the breakdown, 3 from r on";
+    const auto restarts = told(outcome, "restart");
+    ASSERT_EQ(restarts.size(), 1U);
+    EXPECT_EQ(restarts.front().iteration, 1);
+    EXPECT_TRUE(mentions(restarts, "breakdown; a new shadow residual")) << restarts.front().detail;
+    EXPECT_TRUE(told(outcome, "went back").empty()) << "x is that of the first step";
+    EXPECT_TRUE(told(outcome, "fallback").empty());
+    expectSameOnAllRanks(outcome);
+  }
+}
+
 // (t, s) = 0 for every s.
 TEST_P(BiCgStabTypes, HandOverOnASkewSymmetricMatrix) {
   const auto a = dense({{0, 1, 0, 2}, {-1, 0, 3, 0}, {0, -3, 0, 1}, {-2, 0, -1, 0}});

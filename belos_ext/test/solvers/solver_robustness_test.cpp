@@ -174,8 +174,7 @@ void judge(const System& system, const MultiVector& guess, const Outcome& outcom
   EXPECT_EQ(outcome.converged, outcome.report.converged);
   EXPECT_EQ(outcome.iterations, outcome.report.iterations);
   EXPECT_LE(outcome.iterations, 1000);
-  EXPECT_EQ(outcome.converged,
-            outcome.report.reason == StopReason::Converged || outcome.report.reason == StopReason::ZeroRightHandSide);
+  EXPECT_EQ(outcome.converged, outcome.report.reason == StopReason::Converged);
   expectSameOnAllRanks(outcome);
 }
 

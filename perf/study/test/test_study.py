@@ -167,6 +167,12 @@ class WrongUse(unittest.TestCase):
         self.assertEqual(found[1], "")
         return found[2]
 
+    def test_help(self):
+        status, text, errors, _, _ = study("--help")
+        self.assertEqual((status, errors), (0, ""))
+        for option in ("--matrix", "--ranks", "--partition", "--machine", "--fit", "--plots"):
+            self.assertIn(option, text)
+
     def test_options(self):
         self.assertIn("found '0'; allowed: a whole number from 1 on", self.refused("--ranks-per-node", "0"))
         self.assertIn("allowed: whole numbers from 1 to 65536", self.refused("--ranks", "70000"))
