@@ -74,6 +74,9 @@ Deck readDeck(const YAML::Node& root, const DeckSource& source, const std::strin
   for (const auto& solver : deck.linearSolvers) names.push_back(solver.name);
   const YAML::Node systems = reader.node("systems");
   if (reader.has("systems")) deck.systems = readSystems(systems, reader.place("systems"), folder, names, diagnostics);
+  if (reader.has("campaign")) {
+    deck.campaign = readCampaign(reader.node("campaign"), reader.place("campaign"), diagnostics);
+  }
   reader.finish();
   return deck;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/deck/campaign_options.hpp"
 #include "adapters/deck/linear_solvers.hpp"
 #include "adapters/deck/system_options.hpp"
 
@@ -23,6 +24,7 @@ struct Deck {
   std::string file;
   std::vector<LinearSolver> linearSolvers;
   std::vector<SystemOptions> systems;
+  CampaignOptions campaign;  ///< for benchmarks alone
   std::vector<std::string> warnings;
 };
 

@@ -95,7 +95,7 @@ void applyOverride(YAML::Node root, const std::string& assignment, const std::st
     return;
   }
   const auto& first = std::get<std::string>(path.front());
-  if (first == "systems" || first == "linear_solvers") {
+  if (first == "systems" || first == "linear_solvers" || first == "campaign") {
     if (!assign(root, path, 0, value)) diagnostics.error(place, "the deck has no such key");
     return;
   }

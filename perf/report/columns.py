@@ -1,4 +1,4 @@
-"""Text in columns."""
+"""Text in columns, and what stands in more than one table."""
 
 
 def aligned(head, rows):
@@ -10,3 +10,11 @@ def aligned(head, rows):
                  for column, (cell, width) in enumerate(zip(row, widths))]
         lines.append("  ".join(cells).rstrip())
     return lines
+
+
+def applications(counts):
+    """The first solve's and the mean of the later ones: "12/11.3"; "-" where they are not known or none are made."""
+    if not counts or not counts["first"] or counts["later"] is None:
+        return "-"
+    later = f"{counts['later']:.2f}".rstrip("0").rstrip(".")
+    return f"{counts['first']}/{later}"

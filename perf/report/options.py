@@ -43,7 +43,8 @@ def some_of(names):
 
 def add_common(parser, timeout, limited):
     """Options of every benchmark. timeout: seconds; limited: what must not take longer."""
-    parser.add_argument("--seed", type=number(0), default=1, help="of the order within a turn (default %(default)s)")
+    parser.add_argument("--seed", type=number(0), default=1, help="of the order within a turn, and of random numbers "
+                        "(default %(default)s)")
     parser.add_argument("--timeout", type=number(1), default=timeout, metavar="SECONDS",
                         help=f"for each {limited}, which is ended then with all its ranks (default %(default)s)")
     parser.add_argument("--out", type=pathlib.Path, metavar="DIR",

@@ -1,7 +1,9 @@
 """The solver benchmark: one campaign, all solvers taking turns, and the ratios that follow."""
 
 import json
+import pathlib
 import sys
+import tempfile
 
 from report import processes, statistics
 
@@ -9,6 +11,7 @@ PROGRAM = "solvers_bench"
 LIBRARIES = ("belos", "petsc")
 # A solver that tests another norm may stop a little early or late; beyond this factor it has not solved the system.
 AGREEMENT = 10.0
+APPLICATIONS = ("operator_applications", "preconditioner_applications")
 
 
 def solved(solver):
@@ -25,6 +28,12 @@ def failure(solver):
         if sample["failure"] is not None:
             return " ".join(sample["failure"].split())
     return None
+
+
+def applications(solver, name):
+    """Those of the first solve, and the mean of the later ones; None where they are not known. name: of APPLICATIONS."""
+    later = [sample[name] for sample in solver["samples"] if sample.get(name) is not None]
+    return {"first": solver["first"].get(name), "later": sum(later) / len(later) if later else None}
 
 
 def _turns(solver):
@@ -49,7 +58,9 @@ def summarize(system):
     for solver in system["solvers"]:
         samples = [sample for sample in solver["samples"] if sample["failure"] is None]
         solver["summary"] = {"solved": solved(solver), "failure": failure(solver),
-                             "seconds": statistics.spread([sample["seconds"] for sample in samples])}
+                             "seconds": statistics.spread([sample["seconds"] for sample in samples]),
+                             "iterations": statistics.spread([sample["iterations"] for sample in samples]),
+                             **{name: applications(solver, name) for name in APPLICATIONS}}
     for name in dict.fromkeys(solver["group"] for solver in system["solvers"]):
         group = [solver for solver in system["solvers"] if solver["group"] == name]
         for library in LIBRARIES:
@@ -90,20 +101,35 @@ def _words(arguments, campaign):
 
 
 def check(programs, arguments, campaign):
-    """Raises Misuse, after solvers_bench has said why, where a campaign cannot be run as asked for."""
-    programs.run(programs.mpi_command(1, PROGRAM, *_words(arguments, campaign), "--check"))
+    """What the campaign asks for itself: {"repeat": turns, "latency": [microseconds, ...]}, None for what it leaves open.
+    Raises Misuse, after solvers_bench has said why, where it cannot be run as asked for."""
+    with tempfile.TemporaryDirectory(prefix="capstan-bench-") as folder:
+        said = pathlib.Path(folder) / "campaign.json"
+        programs.run(programs.mpi_command(1, PROGRAM, *_words(arguments, campaign), "--check", "--output", str(said)))
+        return json.loads(said.read_text(encoding="utf-8"))
 
 
-def measure(programs, arguments, campaign, folder, keep, latency=None, crashed=None):
+def turns(arguments, asked=None):
+    """Timed solves of each solver: the command line comes first, then the campaign. asked: see check()."""
+    return arguments.repeat or (3 if arguments.quick else (asked or {}).get("repeat") or 7)
+
+
+def latencies(arguments, asked):
+    """The emulated latencies to run a campaign under, ascending; [None]: as the machine is. asked: see check()."""
+    return arguments.latency or sorted(set(asked["latency"] or [])) or [None]
+
+
+def measure(programs, arguments, campaign, folder, keep, latency=None, crashed=None, asked=None):
     """Runs one campaign and hands its element of results.json's "campaigns" to `keep`; where the run is interrupted or
     fails, one with the systems that were done, if any.
 
-    latency: emulated, in microseconds; 0 and None: the machine's own. crashed: solvers known to crash; grows."""
+    latency: emulated, in microseconds; 0 and None: the machine's own. crashed: solvers known to crash; grows. asked: what
+    check() returned."""
     crashed = [] if crashed is None else crashed
     name = campaign.stem + (f"-{latency:g}us" if latency is not None else "")
     raw = folder / f"{name}.json.tmp"
     words = [*_words(arguments, campaign), "--output", str(raw), "--seed", str(arguments.seed),
-             "--repeat", str(arguments.repeat or (3 if arguments.quick else 7))]
+             "--repeat", str(turns(arguments, asked))]
     words += ["--mpi-threads"] if arguments.mpi_threads else []
 
     def command_of(known):

@@ -111,7 +111,10 @@ def _group(name, latencies, groups):
         line = _line(groups, lambda solver, one=one: (solver["name"], solver["library"]) == one)
         spread = [next((solver["summary"]["seconds"] for solver in group if (solver["name"], solver["library"]) == one), None)
                   for group in groups]
-        rows.append({"name": one[0], "library": one[1], "seconds": line["seconds"], "spread": spread,
+        counts = {name: [next((solver["summary"].get(name) for solver in group
+                               if (solver["name"], solver["library"]) == one), None) for group in groups]
+                  for name in solvers.APPLICATIONS}
+        rows.append({"name": one[0], "library": one[1], "seconds": line["seconds"], "spread": spread, **counts,
                      "over_fastest_peer": _over(line["seconds"], peer["seconds"])})
     present = dict.fromkeys(_canonical(solver) for group in groups for solver in group if solver["library"] == "capstan")
     families = {FAMILIES.get(title, title): _line(groups, lambda solver, title=title: _canonical(solver) == title)

@@ -2,7 +2,7 @@
 
 import textwrap
 
-from report.columns import aligned
+from report.columns import aligned, applications
 
 # What stands beside the ratios of the paper, so that nobody takes them for the same experiment.
 PAPER = textwrap.wrap(
@@ -24,17 +24,27 @@ def _numbers(values):
     return ["-" if value is None else f"{value:.2f}" for value in values]
 
 
+def _count_lines(group, solvers, titles):
+    """Applications of M at each latency, of A where no solver has a preconditioner; none where nobody knows."""
+    for what, name in (("M", "preconditioner_applications"), ("A", "operator_applications")):
+        rows = [[solver["name"], *(applications(counts) for counts in solver.get(name, []))] for solver in solvers]
+        if any(cell != "-" for row in rows for cell in row[1:]):
+            return ["", *aligned([f"{group['name']}: applications of {what}, first solve/mean of the later ones", *titles], rows)]
+    return []
+
+
 def _group_lines(group, latencies):
     titles = [f"{latency:g} us" for latency in latencies]
     last = {solver["name"]: solver["seconds"][-1] for solver in group["solvers"]}
     solvers = sorted(group["solvers"], key=lambda solver: last[solver["name"]] or float("inf"))
     rows = [[solver["name"], solver["library"], *(_cell(solver, index) for index in range(len(latencies)))]
             for solver in solvers]
+    counts = _count_lines(group, solvers, titles)
     lines = ["", *aligned([f"{group['name']} solver", "library", *titles], rows), ""]
     ratios = [["Capstan's fastest over the fastest peer", *_numbers(group["own_over_peer"]), ""]]
     ratios += [[ratio["name"], *_numbers(ratio["values"]), ratio["paper"] or ""] for ratio in group["ratios"]]
     lines += aligned(["ratio of times", *titles, "paper"], ratios)
-    return lines + [duel["text"] for duel in group["duels"]]
+    return lines + [duel["text"] for duel in group["duels"]] + counts
 
 
 def lines(sweep):

@@ -1,7 +1,7 @@
 """results.json as text."""
 
 from report import solvers, sweep_table
-from report.columns import aligned
+from report.columns import aligned, applications
 
 # Share of STREAM's bandwidth a kernel should reach, by the number of columns of V.
 TARGETS = {1: 0.8, 5: 0.8, 10: 0.6}
@@ -34,15 +34,23 @@ def _ratio(comparison):
     return "-" if comparison is None else f"{comparison['ratio']:.2f}"
 
 
+def iterations(spread):
+    """The median, and the least and greatest where turns differ."""
+    if spread["min"] == spread["max"]:
+        return str(spread["max"])
+    return _range(spread, "{:g}")
+
+
 def solver_row(solver):
     summary = solver["summary"]
     if not solver["samples"]:
-        return [solver["name"], solver["library"], *["-"] * 5, "FAILED", "-", "-"]
+        return [solver["name"], solver["library"], *["-"] * 7, "FAILED", "-", "-"]
     last = solver["samples"][-1]
     residual = "-" if last["relative_residual"] is None else f"{last['relative_residual']:.1e}"
     milliseconds = {name: 1e3 * value if value is not None else float("nan")
                     for name, value in summary["seconds"].items()}
-    return [solver["name"], solver["library"], str(last["iterations"]), _reductions(last), residual,
+    return [solver["name"], solver["library"], iterations(summary["iterations"]), _reductions(last),
+            *(applications(summary[name]) for name in solvers.APPLICATIONS), residual,
             _range(milliseconds, "{:.1f}"), f"{1e3 * solver['first']['seconds']:.1f}",
             "yes" if summary["solved"] else "FAILED" if summary["failure"] else "NO",
             _ratio(summary["against_belos"]), _ratio(summary["against_petsc"])]
@@ -68,8 +76,10 @@ def emulation_lines(campaign):
 
 def system_lines(campaign, system):
     lines = [*emulation_lines(campaign), f"{system['name']}: {system['rows']} rows, {system['entries']} entries, "
-             f"{campaign['ranks']} ranks, {campaign['repeat']} turns, seed {campaign['seed']}"]
-    head = ["solver", "library", "iterations", "all-reduces/iteration", "residual", "ms [min..max]", "first", "solved",
+             f"{campaign['ranks']} ranks, {campaign['repeat']} turns, seed {campaign['seed']}"
+             + (", another right-hand side in each turn" if campaign.get("right_hand_side") == "changing" else "")]
+    head = ["solver", "library", "iterations", "all-reduces/iteration", "A: first/later",
+            "M: first/later", "residual", "ms [min..max]", "first", "solved",
             "/belos", "/petsc"]
     for name in dict.fromkeys(solver["group"] for solver in system["solvers"]):
         group = [solver for solver in system["solvers"] if solver["group"] == name]
@@ -110,6 +120,8 @@ def text(results):
     for sweep in results["sweeps"]:
         lines += ["", *sweep_table.lines(sweep)]
     if results["campaigns"]:
-        lines += ["", "all-reduces: blocking+nonblocking. first: the warm-up solve, ms. /belos, /petsc: median over that "
-                  "of the fastest solver of the library in this table."]
+        lines += ["", "all-reduces: blocking+nonblocking, of the last turn. A, M: applications of matrix and preconditioner in the "
+                  "first solve, and the mean of the later ones.",
+                  "first: the warm-up solve, ms. /belos, /petsc: median over that of the fastest solver of the library in this "
+                  "table."]
     return "\n".join(lines) + "\n"

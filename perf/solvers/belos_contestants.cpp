@@ -12,6 +12,7 @@
 #include "adapters/deck/systems.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/report/report_io.hpp"
+#include "perf/solvers/counted_operator.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::perf {
@@ -79,6 +80,9 @@ class BelosContestant final : public Contestant {
     parameters_->set("Convergence Tolerance", solver.finalTolerance);
     description_.parameters = toJson(*parameters_);
     label_ = systemName + ": " + solver.name;
+    if (findMethod(solver.method) != nullptr) return;  // Capstan's own count in their report
+    countedA_ = Teuchos::rcp(new CountedOperator(shared_.A));
+    if (!preconditioner_->op().is_null()) countedM_ = Teuchos::rcp(new CountedOperator(preconditioner_->op()));
   }
 
   const Description& description() const override { return description_; }
@@ -88,17 +92,13 @@ class BelosContestant final : public Contestant {
     // Capstan tells problems apart by the operator's label: what it learns in one contestant's solves stays there.
     shared_.A->setObjectLabel(label_);
     if (manager_.is_null()) {
-      problem_ = Teuchos::rcp(new Problem(shared_.A, shared_.x, shared_.b));
-      problem_->setLabel(label_);
-      if (side_ == deck::Side::Left) {
-        problem_->setLeftPrec(preconditioner_->op());
-      } else {
-        problem_->setRightPrec(preconditioner_->op());
-      }
+      makeProblem();
       manager_ = Factory().create(description_.method, parameters_);
     }
     problem_->setProblem();
     manager_->setProblem(problem_);
+    if (!countedA_.is_null()) countedA_->restart();
+    if (!countedM_.is_null()) countedM_->restart();
   }
 
   Outcome solve() override {
@@ -112,18 +112,42 @@ class BelosContestant final : public Contestant {
     return norm(*shared_.r) / norm(*shared_.b);
   }
 
+  std::optional<Applications> applications() override {
+    if (!countedA_.is_null()) return Applications{countedA_->count(), countedM_.is_null() ? 0 : countedM_->count()};
+    const auto* own = reporting();
+    if (own == nullptr) return std::nullopt;
+    return Applications{own->report().operatorApplications, own->report().preconditionerApplications};
+  }
+
   nlohmann::json details() const override {
-    const auto* own = dynamic_cast<const ReportingSolver*>(manager_.get());
+    const auto* own = reporting();
     return own == nullptr ? nlohmann::json(nullptr) : capstan::toJson(own->report());
   }
 
  private:
+  /// The solver, where it is one of Capstan's.
+  const ReportingSolver* reporting() const { return dynamic_cast<const ReportingSolver*>(manager_.get()); }
+
+  void makeProblem() {
+    Teuchos::RCP<const Operator> A = shared_.A, M = preconditioner_->op();
+    if (!countedA_.is_null()) A = countedA_;
+    if (!countedM_.is_null()) M = countedM_;
+    problem_ = Teuchos::rcp(new Problem(A, shared_.x, shared_.b));
+    problem_->setLabel(label_);
+    if (side_ == deck::Side::Left) {
+      problem_->setLeftPrec(M);
+    } else {
+      problem_->setRightPrec(M);
+    }
+  }
+
   Description description_;
   Shared shared_;
   Teuchos::RCP<deck::Preconditioner> preconditioner_;
   deck::Side side_;
   Teuchos::RCP<Teuchos::ParameterList> parameters_;
   std::string label_;
+  Teuchos::RCP<CountedOperator> countedA_, countedM_;  // null: nothing to count, or the report does
   Teuchos::RCP<Problem> problem_;
   Teuchos::RCP<Manager> manager_;
 };
@@ -189,7 +213,7 @@ class PreconditionerStore {
 }  // namespace
 
 Field buildField(const deck::Deck& deck, const deck::SystemOptions& system,
-                 const Teuchos::RCP<const deck::Communicator>& comm, bool withLocal) {
+                 const Teuchos::RCP<const deck::Communicator>& comm, bool withLocal, unsigned seed) {
   const auto built = deck::buildSystem(system, comm);
   requirePlain(system, *built.A, *built.b);
   const auto map = built.A->getDomainMap();
@@ -209,6 +233,7 @@ Field buildField(const deck::Deck& deck, const deck::SystemOptions& system,
     }
   }
   if (withLocal) field.local = localSystem(*built.A, *built.b);
+  if (deck.campaign.changingRightHandSide) field.rightHandSides = std::make_shared<RightHandSides>(built.b, seed);
   return field;
 }
 

@@ -3,11 +3,13 @@
 /// Contestants that Belos::SolverFactory makes: Belos' own solvers and Capstan's, from the entries of a deck.
 
 #include <Teuchos_RCP.hpp>
+#include <memory>
 #include <string>
 
 #include "adapters/deck/deck.hpp"
 #include "perf/solvers/contestant.hpp"
 #include "perf/solvers/local_system.hpp"
+#include "perf/solvers/right_hand_sides.hpp"
 
 namespace capstan::perf {
 
@@ -18,13 +20,15 @@ struct Field {
   long long entries = 0;
   Contestants contestants;
   LocalSystem local;
+  std::shared_ptr<RightHandSides> rightHandSides;  ///< null: the system's own in every turn
 };
 
 /// Builds the system, the preconditioners (one for all solvers that want the same) and the solvers. A solver that
 /// cannot be made is a contestant still: its first solve throws what went wrong. Collective.
 /// \param withLocal fill Field::local too
+/// \param seed of the right-hand sides, where the deck wants them to change
 /// \throws deck::InputError for what a contest cannot time: several right-hand sides, a guess, a sequence
 Field buildField(const deck::Deck& deck, const deck::SystemOptions& system,
-                 const Teuchos::RCP<const deck::Communicator>& comm, bool withLocal);
+                 const Teuchos::RCP<const deck::Communicator>& comm, bool withLocal, unsigned seed);
 
 }  // namespace capstan::perf

@@ -58,10 +58,18 @@ Sample timedSolve(Contestant& contestant, MPI_Comm comm) {
   sample.failure = sharedFailure(failure, comm);
   sample.relativeResidual =
       sample.failure.empty() ? contestant.relativeResidual() : std::numeric_limits<double>::quiet_NaN();
+  if (!sample.failure.empty()) return sample;
+  try {
+    sample.applications = contestant.applications();
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  sample.failure = sharedFailure(failure, comm);
   return sample;
 }
 
 nlohmann::json toJson(const Sample& sample) {
+  const auto& counted = sample.applications;
   return {{"turn", sample.turn},
           {"position", sample.position},
           {"seconds", sample.seconds},
@@ -72,6 +80,8 @@ nlohmann::json toJson(const Sample& sample) {
           {"reductions_blocking", sample.blockingReductions},
           {"reductions_nonblocking", sample.nonblockingReductions},
           {"other_collectives", sample.otherCollectives},
+          {"operator_applications", counted ? nlohmann::json(counted->matrix) : nlohmann::json(nullptr)},
+          {"preconditioner_applications", counted ? nlohmann::json(counted->preconditioner) : nlohmann::json(nullptr)},
           {"failure", sample.failure.empty() ? nlohmann::json(nullptr) : nlohmann::json(sample.failure)}};
 }
 
@@ -98,6 +108,7 @@ std::vector<Score> runContest(const Contestants& contestants, MPI_Comm comm, con
   std::mt19937 random(options.seed);
   for (int turn = 0; turn <= options.repeat; ++turn) {
     if (turn > 0) std::shuffle(order.begin(), order.end(), random);
+    if (options.newTurn) options.newTurn(turn);
     for (std::size_t position = 0; position < order.size(); ++position) {
       Contestant& contestant = *contestants[order[position]];
       Score& score = scores[order[position]];

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ namespace capstan::perf {
 struct ContestOptions {
   int repeat = 7;
   unsigned seed = 1;  ///< of the order in which the contestants take turns
+  /// Called on every rank ahead of a turn; null: nothing changes from turn to turn.
+  std::function<void(int)> newTurn;
   /// Called on every rank ahead of a solve with the turn (0: the warm-up, a solve that is kept apart) and a name.
   std::function<void(int, const std::string&)> before;
   /// Contestants that crashed the program in an earlier attempt: listed with that failure, and not asked.
@@ -33,7 +36,8 @@ struct Sample {
   long blockingReductions = 0;     ///< MPI_Allreduce and its like, called by one rank
   long nonblockingReductions = 0;  ///< MPI_Iallreduce and its like
   long otherCollectives = 0;
-  std::string failure;  ///< what was thrown; empty: nothing
+  std::optional<Applications> applications;  ///< empty: unknown
+  std::string failure;                       ///< what was thrown; empty: nothing
 };
 
 /// All solves of one contestant. One that throws is not asked again.

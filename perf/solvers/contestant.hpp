@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,12 @@ struct Outcome {
   int iterations = 0;
 };
 
+/// How often one solve applied the matrix and the preconditioner, to one vector each.
+struct Applications {
+  long matrix = 0;
+  long preconditioner = 0;  ///< 0 without one
+};
+
 /// A solver with its system. All members are collective over the contest's communicator.
 class Contestant {
  public:
@@ -37,6 +44,9 @@ class Contestant {
   virtual Outcome solve() = 0;
   /// |b - A x| / |b| in the 2-norm, from the solution found. Not timed.
   virtual double relativeResidual() = 0;
+  /// Applications of the last solve(), where they are known. May solve again to count them, so that x changes. Not
+  /// timed. \throws std::exception when the solver does.
+  virtual std::optional<Applications> applications() = 0;
   /// What else the solver tells about its last solve; null: nothing.
   virtual nlohmann::json details() const { return nullptr; }
 };

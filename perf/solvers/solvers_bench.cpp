@@ -34,6 +34,7 @@ constexpr int exitMeasured = 0;
 struct Arguments {
   deck::DeckSource source;
   perf::ContestOptions contest;
+  int repeat = 0;  ///< 0: as the deck says
   std::vector<std::string> petsc;
   std::string output;
   std::string marker;
@@ -45,14 +46,18 @@ struct Arguments {
 bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status) {
   CLI::App app{"Times the solvers of a deck against each other on every system that names them.", "solvers_bench"};
   app.add_option("deck", arguments.source.file, "the deck, a YAML file with linear_solvers and systems")->required();
-  auto* output = app.add_option("--output", arguments.output, "the JSON file to write");
+  auto* output = app.add_option("--output", arguments.output,
+                                "the JSON file to write; with --check, what the deck asks of a benchmark");
   auto* check = app.add_flag("--check", arguments.checkOnly, "only look whether deck and options are right");
   app.add_option("--set", arguments.source.overrides, "change the deck: key=value; may be repeated")
       ->take_all()
       ->allow_extra_args(false)
       ->expected(1);
-  app.add_option("--repeat", arguments.contest.repeat, "timed solves of each solver")->check(CLI::Range(1, 1000000));
-  app.add_option("--seed", arguments.contest.seed, "of the order in which the solvers take turns");
+  app.add_option("--repeat", arguments.repeat,
+                 "timed solves of each solver (default: the deck's campaign.repeat, or 7)")
+      ->check(CLI::Range(1, 1000000));
+  app.add_option("--seed", arguments.contest.seed,
+                 "of the order in which the solvers take turns, and of right-hand sides");
   app.add_option("--marker", arguments.marker, "keep the SYSTEM/SOLVER at work in this file, should it crash");
   app.add_option("--crashed", arguments.crashed, "leave SYSTEM/SOLVER out and list it as crashed; may be repeated")
       ->take_all()
@@ -130,7 +135,7 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
                              const perf::PetscPeers& petsc, bool talks, nlohmann::json& notes) {
   const auto comm = Tpetra::getDefaultComm();
   if (talks && tools::progressWanted()) fmt::print(stderr, "\r\033[K{}: building", system.name);
-  perf::Field field = perf::buildField(input, system, comm, petsc.any());
+  perf::Field field = perf::buildField(input, system, comm, petsc.any(), arguments.contest.seed);
   for (const auto& note : petsc.join(input, system, field.local, MPI_COMM_WORLD, field.contestants)) {
     notes.push_back(note);
   }
@@ -140,6 +145,7 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   }
   const bool progress = talks && tools::progressWanted();
   const bool marks = talks && !arguments.marker.empty();
+  if (field.rightHandSides) options.newTurn = [&](int turn) { field.rightHandSides->select(turn, field.local); };
   options.before = [&](int turn, const std::string& name) {
     if (progress) showTurn(system.name, turn, options.repeat, name);
     if (marks) std::ofstream(arguments.marker) << system.name << '/' << name;
@@ -151,11 +157,23 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   return out;
 }
 
-void measure(const Arguments& arguments, bool talks) {
+/// What the deck's block `campaign` asks for, as perf/bench reads it.
+nlohmann::json plan(const deck::CampaignOptions& campaign) {
+  return {{"repeat", campaign.repeat > 0 ? nlohmann::json(campaign.repeat) : nlohmann::json(nullptr)},
+          {"latency", campaign.latencies.empty() ? nlohmann::json(nullptr) : nlohmann::json(campaign.latencies)}};
+}
+
+void measure(Arguments arguments, bool talks) {
   const auto comm = Tpetra::getDefaultComm();
   const deck::Deck input = deck::loadDeck(arguments.source, comm);
+  for (const int wanted : {input.campaign.repeat, arguments.repeat}) {
+    if (wanted > 0) arguments.contest.repeat = wanted;
+  }
   const perf::PetscPeers petsc(arguments.petsc);
-  if (arguments.checkOnly) return;
+  if (arguments.checkOnly) {
+    if (talks && !arguments.output.empty()) writeFile(arguments.output, plan(input.campaign).dump() + "\n");
+    return;
+  }
   auto notes = nlohmann::json::array();
   for (const auto& warning : input.warnings) notes.push_back(warning);
   nlohmann::json out = {{"deck", input.file},
@@ -163,6 +181,7 @@ void measure(const Arguments& arguments, bool talks) {
                         {"ranks", comm->getSize()},
                         {"repeat", arguments.contest.repeat},
                         {"seed", arguments.contest.seed},
+                        {"right_hand_side", input.campaign.changingRightHandSide ? "changing" : "fixed"},
                         {"build", build()},
                         {"mpi", mpiLibrary()},
                         {"emulation", emulation()},

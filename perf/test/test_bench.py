@@ -40,6 +40,14 @@ linear_solvers:
   - {name: too few, method: BLOCK GMRES, tolerance: 1e-6, kspace: 30, max_iterations: 2, preconditioner: none}
   - {name: solves, method: PSEUDOBLOCK GMRES, tolerance: 1e-6, kspace: 30, max_iterations: 50, preconditioner: none}
 """
+CHANGING = """
+systems:
+  - {name: laplace, generate: {problem: laplace2d, cells: 20}, solvers: all}
+linear_solvers:
+  - {name: capstan, method: CAPSTAN GMRES, tolerance: 1e-6, kspace: 60, max_iterations: 60, preconditioner: jacobi}
+  - {name: belos, method: PSEUDOBLOCK GMRES, tolerance: 1e-6, kspace: 60, max_iterations: 60, preconditioner: jacobi}
+campaign: {repeat: 4, right_hand_side: changing}
+"""
 ENDLESS = """
 systems:
   - {name: endless, generate: {problem: laplace2d, cells: 700}, solvers: all}
@@ -51,7 +59,7 @@ linear_solvers:
 def sample(turn, seconds, **changes):
     made = {"turn": turn, "position": 0, "seconds": seconds, "iterations": 10, "claimed_converged": True,
             "relative_residual": 1e-7, "reductions_blocking": 20, "reductions_nonblocking": 0, "other_collectives": 0,
-            "failure": None}
+            "operator_applications": 12, "preconditioner_applications": 11, "failure": None}
     return {**made, **changes}
 
 
@@ -104,11 +112,35 @@ class Arithmetic(unittest.TestCase):
     def test_table(self):
         lines = tables.system_lines({"ranks": 2, "repeat": 3, "seed": 1}, made_up_system())
         text = "\n".join(lines)
-        self.assertRegex(text, r"ours +capstan +10 +2\.00\+0\.00 +1\.0e-07 +2000\.0 \[1000\.0\.\.3000\.0\].* yes +0\.50")
+        self.assertRegex(text, r"ours +capstan +10 +2\.00\+0\.00 +12/12 +11/11 +1\.0e-07 +2000\.0 \[1000\.0\.\.3000\.0\]"
+                               r".* yes +0\.50")
         self.assertRegex(text, r"throws .* FAILED")
         self.assertRegex(text, r"lies .* NO ")
         self.assertIn("throws: no way", lines)
         self.assertIn("'ours' takes 0.50 of the time of Belos' fastest, 'quick' (turn by turn 0.40 [0.25..0.75])", text)
+
+    def test_turns_that_differ(self):
+        """Iterations as a range, applications of the first solve and the mean of the later ones, "-" where unknown."""
+        varied = solver("varied", "capstan", [1.0, 1.0, 1.0])
+        for one, count in zip(varied["samples"], (9, 10, 12)):
+            one.update(iterations=count, operator_applications=count + 2, preconditioner_applications=0)
+        varied["first"].update(operator_applications=15, preconditioner_applications=0)
+        unknown = solver("unknown", "petsc", [1.0], operator_applications=None, preconditioner_applications=None)
+        system = solvers.summarize({"name": "made up", "rows": 8, "entries": 20, "solvers": [varied, unknown]})
+        text = "\n".join(tables.system_lines({"ranks": 2, "repeat": 3, "seed": 1, "right_hand_side": "changing"}, system))
+        self.assertIn("another right-hand side in each turn", text)
+        self.assertRegex(text, r"varied +capstan +10 \[9\.\.12\] +\S+ +15/12\.33 +- ")
+        self.assertRegex(text, r"unknown +petsc +10 +\S+ +- +- ")
+
+    def test_the_command_line_comes_before_the_campaign(self):
+        asked = {"repeat": 20, "latency": [200.0, 0.0, 50.0]}
+        silent = argparse.Namespace(repeat=None, quick=False, latency=None)
+        self.assertEqual((solvers.turns(silent, asked), solvers.latencies(silent, asked)), (20, [0.0, 50.0, 200.0]))
+        open_ = {"repeat": None, "latency": None}
+        self.assertEqual((solvers.turns(silent, open_), solvers.latencies(silent, open_)), (7, [None]))
+        told = argparse.Namespace(repeat=5, quick=True, latency=[10.0])
+        self.assertEqual((solvers.turns(told, asked), solvers.latencies(told, asked)), (5, [10.0]))
+        self.assertEqual(solvers.turns(argparse.Namespace(repeat=None, quick=True), asked), 3)
 
     def test_kernel_runs_are_joined(self):
         def run(stream, bandwidth):
@@ -223,6 +255,9 @@ class WrongUse(Bench):
         self.refused(["quick", "--set", "systems[0].generat=3", *one], "generat", "generate")
         self.refused(["quick", "--set", "systems[0].guess=random", *one], "systems[0]", "guess", "zero")
         self.refused(["quick", "--petsc", "nonsense", *one], "--petsc", "nonsense", "off")
+        self.refused(["quick", "--set", "campaign.repeat=0", *one], "campaign.repeat", "found '0'", "from 1 to 1000000")
+        self.refused(["quick", "--set", "campaign.latency=[0, -1]", *one], "campaign.latency", "found -1", "microseconds")
+        self.refused(["quick", "--set", "campaign.right_hand_side=random", *one], "campaign.right_hand_side", "fixed or changing")
 
 
 class Measures(Bench):
@@ -233,6 +268,7 @@ class Measures(Bench):
         self.assertTrue(one["claimed_converged"])
         self.assertLess(one["relative_residual"], 1e-5)
         self.assertGreater(one["reductions_blocking"] + one["reductions_nonblocking"], 0)
+        self.assertGreaterEqual(one["operator_applications"], one["iterations"])
 
     def check_solver(self, one, repeat):
         self.assertTrue(one["summary"]["solved"], one["name"])
@@ -245,6 +281,7 @@ class Measures(Bench):
             self.assertEqual(one["details"]["reductions"]["blocking"], last["reductions_blocking"], one["name"])
             self.assertEqual(one["details"]["reductions"]["nonblocking"], last["reductions_nonblocking"], one["name"])
             self.assertEqual(one["details"]["iterations"], last["iterations"])
+            self.assertEqual(one["details"]["operator_applications"], last["operator_applications"])
 
     def test_quick_run(self):
         done = self.bench("--quick", "--ranks", 2, "--repeat", 2)
@@ -283,6 +320,58 @@ class Measures(Bench):
                   for turn in range(2)]
         self.assertEqual([at for at, _ in orders[0]], list(range(len(system["solvers"]))))
         self.assertNotEqual(orders[0], orders[1], "each turn draws its own order")
+
+    def campaign_of(self, deck, *words):
+        file = self.folder / "deck.yaml"
+        file.write_text(deck, encoding="utf-8")
+        done = self.bench(file, *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.results()["campaigns"]
+
+    def test_right_hand_sides_change_alike_for_all(self):
+        """Every library solves the same systems: residuals and counts of its classical method agree turn by turn, on any
+        number of ranks and in any order of turns, and no turn is like the one before."""
+        seen = {}
+        for words in (("--ranks", 2), ("--ranks", 1), ("--ranks", 2, "--seed", 2)):
+            (campaign,) = self.campaign_of(CHANGING, *words)
+            self.assertEqual((campaign["right_hand_side"], campaign["repeat"]), ("changing", 4))
+            (system,) = campaign["systems"]
+            residuals = {}
+            for one in system["solvers"]:
+                for each in (one["first"], *one["samples"]):
+                    self.assertTrue(each["claimed_converged"], one["name"])
+                    self.assertGreaterEqual(each["preconditioner_applications"], each["iterations"], one["name"])
+                residuals[one["name"]] = [each["relative_residual"] for each in (one["first"], *one["samples"])]
+            # PETSc's other methods stop elsewhere.
+            residuals = {name: values for name, values in residuals.items() if name in ("capstan", "belos", "PETSc gmres")}
+            own = residuals.pop("capstan")
+            self.assertEqual(len({f"{residual:.4e}" for residual in own}), 5, "five turns, five right-hand sides")
+            self.assertLessEqual({"belos"}, set(residuals))
+            for name, others in residuals.items():
+                for one, other in zip(own, others):
+                    self.assertAlmostEqual(one / other, 1, delta=1e-5, msg=name)
+            seen[words] = own
+        first, serial, other = seen.values()
+        for one, another in zip(first, serial):
+            self.assertAlmostEqual(one / another, 1, delta=1e-5)
+        self.assertTrue(all(abs(one / another - 1) > 1e-5 for one, another in zip(first, other)), "the seed decides")
+        (fixed,) = self.campaign_of(CHANGING, "--set", "campaign.right_hand_side=fixed", "--ranks", 1, "--repeat", 2)
+        own = next(one for one in fixed["systems"][0]["solvers"] if one["name"] == "capstan")
+        self.assertEqual((fixed["right_hand_side"], fixed["repeat"]), ("fixed", 2))
+        self.assertEqual(own["first"]["relative_residual"], own["samples"][0]["relative_residual"])
+
+    def test_peers_applications_are_counted(self):
+        """By hand: one product and one application of M an iteration, and what begins and ends the solve."""
+        (campaign,) = self.campaign_of(CHANGING, "--ranks", 2, "--repeat", 1)
+        for one in campaign["systems"][0]["solvers"]:
+            for each in (one["first"], *one["samples"]):
+                beyond = {key: each[f"{key}_applications"] - each["iterations"] for key in ("operator", "preconditioner")}
+                # Capstan: the residual of the guess and the one that proves convergence, no M. Belos' and PETSc's GMRES
+                # apply M once more to make x, PETSc's has a product for the residual of the zero guess only if it restarts.
+                allowed = {"capstan": [(2, 0)], "belos": [(1, 1)], "PETSc gmres": [(0, 1), (1, 1)]}.get(one["name"])
+                if allowed is None:
+                    continue
+                self.assertIn((beyond["operator"], beyond["preconditioner"]), allowed, one["name"])
 
     def test_peers_that_fail_are_recorded(self):
         deck = self.folder / "deck.yaml"
@@ -388,7 +477,7 @@ class Measures(Bench):
                 text = campaign.read_text(encoding="utf-8")
                 words = [word for index in range(text.count("generate:"))
                          for word in ("--set", f"systems[{index}].generate.cells=16")]
-                done = self.bench(campaign, *words, "--ranks", 2, "--repeat", 1)
+                done = self.bench(campaign, *words, "--ranks", 2, "--repeat", 1, "--latency", 0)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 for system in self.results()["campaigns"][0]["systems"]:
                     for one in system["solvers"]:

@@ -129,6 +129,20 @@ class Summary(unittest.TestCase):
         self.assertRegex(text, r"best pipelined CA-GMRES +0\.25 +0\.80 +1\.50 +up to 1\.67")
         self.assertIn("Tsubame2", text)
 
+    def test_applications(self):
+        """Those of M where someone has one, else of A; "-" for who makes none or does not tell."""
+        for key, what in (("preconditioner_applications", "M"), ("operator_applications", "A")):
+            runs = [campaign(latency, [1, 2, 4, 2, 1, 2, 4]) for latency in (0.0, 100.0)]
+            for run, later in zip(runs, (11, 12.5)):
+                for one in run["systems"][0]["solvers"]:
+                    one["summary"][key] = {"first": 14, "later": later} if one["name"] == "cg" else {"first": 0, "later": 0}
+            (found,) = sweep.summarize(runs)
+            text = "\n".join(sweep_table.lines(found))
+            self.assertRegex(text, rf"CG: applications of {what}, first solve/mean of the later ones +0 us +100 us")
+            self.assertRegex(text, r"cg +14/11 +14/12\.5")
+            self.assertRegex(text, r"pcg +- +-")
+            self.assertNotIn("GMRES: applications", text)
+
     def test_what_is_no_sweep(self):
         self.assertEqual(sweep.summarize(self.runs[:1]), [])
         self.assertEqual(sweep.summarize([{**run, "emulated_latency_us": None} for run in self.runs]), [])

@@ -64,6 +64,21 @@ class DeckTest : public testing::Test {
   test::TemporaryFolder folder_;
 };
 
+TEST_F(DeckTest, SaysHowABenchmarkRunsIt) {
+  const auto plain = load(twoSolvers).campaign;
+  EXPECT_EQ(plain.repeat, 0);
+  EXPECT_TRUE(plain.latencies.empty());
+  EXPECT_FALSE(plain.changingRightHandSide);
+  const std::string text = twoSolvers + "campaign: {repeat: 20, latency: [0, 50.5], right_hand_side: changing}\n";
+  const auto asked = load(text, {"campaign.repeat=3"}).campaign;
+  EXPECT_EQ(asked.repeat, 3);
+  EXPECT_EQ(asked.latencies, (std::vector<double>{0, 50.5}));
+  EXPECT_TRUE(asked.changingRightHandSide);
+  EXPECT_EQ(load(twoSolvers, {"campaign.repeat=4"}).campaign.repeat, 4) << "a block that the deck lacks";
+  expectStart(complaint(replaced(text, "50.5", "2e7")), "deck.yaml:18:33: campaign.latency: found 20000000; allowed: ");
+  expectStart(complaint(replaced(text, "repeat", "repeats")), "deck.yaml:18:12: campaign.repeats: unknown key");
+}
+
 TEST_F(DeckTest, GivesBelosWhatNaluWindGivesIt) {
   const auto solver = load(twoSolvers).linearSolvers.at(0);
   EXPECT_EQ(solver.method, "gmres");
