@@ -2,12 +2,15 @@
 """Every method of Capstan through a deck, and the parameters of the pipelined ones. Arguments: see solve_case.py."""
 
 import json
+import pathlib
 import re
 import sys
+from itertools import accumulate
 
 import solve_case as case
 from solve_case import DECK, SolveCase
 
+DECKS = pathlib.Path(__file__).resolve().parents[3] / "app-inputs" / "decks"
 METHODS = {
     "capstan_gmres": "CAPSTAN GMRES",
     "capstan_sstep_gmres": "CAPSTAN GMRES S-STEP",
@@ -169,37 +172,63 @@ class Methods(SolveCase):
                     self.assertLessEqual(first, 2 + ahead)
                     self.assertLessEqual(sum(later), 0 if method == "capstan_gmres" else len(later))
 
-    def test_fifty_time_steps_with_guesses_of_earlier_ones(self):
-        """Heat in a plate: fewer iterations by projection and extrapolation, no cycle more, the same temperatures."""
-        guesses = {"own": "application", "extrapolation": "extrapolation 2", "projection": "projection 8"}
-        multigrid = "muelu\n    muelu_xml_file_name: no_reductions"
-        entries = "".join(
-            METHOD_ENTRY.format(name=f"{method} {name}", method=method, preconditioner=multigrid)
-            + f"    recompute_preconditioner: no\n    write_matrix_files: yes\n    parameters: {{Initial Guess: {guess}}}\n"
-            for method in ("capstan_gmres", "capstan_sstep_gmres", "capstan_cg") for name, guess in guesses.items())
-        deck = METHODS_DECK.format(methods=entries).replace("cells: 20", "cells: 30")
-        deck += "    rhs: random\n    sequence: {steps: 50, change: 0.01, time_step: 20}\n"
-        run = self.solve(deck, "--report", "r.json", ranks=2)
+    def march(self, deck, *changes, ranks=1):
+        """The solves of 50 time steps of one of the project's decks, by solver: iterations and cycles of each, the most memory
+        that guesses took, and the last solution."""
+        words = [word for change in (*changes, "write_matrix_files=yes") for word in ("--set", change)]
+        run = self.run_solve(str(DECKS / deck), *words, "--report", "r.json", ranks=ranks)
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
-        cost = {}
+        marches = {}
         for solve in json.loads((self.folder / "r.json").read_text())["solves"]:
             self.assertTrue(solve["converged"])
-            iterations, cycles, memory = cost.get(solve["solver"], (0, 0, 0))
             report = solve["capstan"]
-            cost[solve["solver"]] = (iterations + solve["iterations"], cycles + report["preconditioner_applications"],
-                                     max(memory, report["initial_guess"]["bytes"]))
-        for method in ("capstan_gmres", "capstan_sstep_gmres", "capstan_cg"):
-            last = {name: self.vector(f"small_{method} {name}_49_x.mtx") for name in guesses}
-            size = max(abs(value) for value in last["own"])
-            for name in ("extrapolation", "projection"):
-                with self.subTest(method=method, guess=name):
-                    (own, ownCycles, _), (iterations, cycles, memory) = cost[f"{method} own"], cost[f"{method} {name}"]
-                    self.assertLess(iterations, 0.9 * own)
-                    self.assertLess(cycles, ownCycles)
-                    self.assertLessEqual(cycles, iterations + 51, "one more a solve, and one in the first")
-                    self.assertGreater(memory, 0)
-                    self.assertLess(max(abs(a - b) for a, b in zip(last["own"], last[name])), 1e-4 * size)
-            print(method, {name: cost[f"{method} {name}"] for name in guesses}, file=sys.stderr)
+            march = marches.setdefault(solve["solver"], {"iterations": [], "cycles": [], "memory": 0})
+            march["iterations"].append(solve["iterations"])
+            march["cycles"].append(report["preconditioner_applications"])
+            march["memory"] = max(march["memory"], report["initial_guess"]["bytes"])
+            march["system"] = solve["system"]
+        for solver, march in marches.items():
+            march["x"] = self.vector(f"{march['system']}_{solver}_{len(march['cycles']) - 1}_x.mtx")
+        return marches
+
+    def compare(self, own, guessed, share, tolerance):
+        """Fewer iterations by this share, never more cycles than without a guess, the same x."""
+        print({name: (sum(march["iterations"]), sum(march["cycles"]), march["memory"])
+               for name, march in (("own", own), ("guessed", guessed))}, file=sys.stderr)
+        self.assertEqual(len(own["iterations"]), len(guessed["iterations"]))
+        self.assertGreaterEqual(len(own["iterations"]), 50)
+        self.assertLess(sum(guessed["iterations"]), share * sum(own["iterations"]))
+        self.assertLess(sum(guessed["cycles"]), sum(own["cycles"]))
+        for first, second in zip(accumulate(own["cycles"]), accumulate(guessed["cycles"])):
+            self.assertLessEqual(second, first, "up to any time")
+        self.assertEqual(own["memory"], 0)
+        self.assertGreater(guessed["memory"], 0)
+        size = max(abs(value) for value in own["x"])
+        self.assertLess(max(abs(a - b) for a, b in zip(own["x"], guessed["x"])), tolerance * size)
+
+    def test_fifty_steps_of_heat_with_guesses_of_earlier_ones(self):
+        """The deck heat on a smaller grid, by its own method and others."""
+        cells = "systems[0].generate.cells=30"
+        for method in ("capstan_cg", "capstan_gmres", "capstan_sstep_gmres"):
+            for guess in ("projection 8", "extrapolation 2"):
+                with self.subTest(method=method, guess=guess):
+                    marches = self.march("heat.yaml", cells, f"method={method}",
+                                         f"linear_solvers[1].parameters.Initial Guess={guess}",
+                                         ranks=2 if method == "capstan_cg" else 1)
+                    own, guessed = marches["from_the_step_before"], marches["from_earlier_steps"]
+                    self.assertEqual(len(own["iterations"]), 50)
+                    self.compare(own, guessed, 0.9, 1e-6)
+
+    def test_fifty_steps_of_a_lid_driven_cavity_with_guesses_of_earlier_ones(self):
+        """The deck cavity_flow on a smaller grid, two solves of momentum and of pressure a step."""
+        changes = [f"systems[{system}].{change}" for system in (0, 1) for change in ("generate.cells=10", "sequence.steps=50")]
+        own, projected, extrapolated = (self.march("cavity_flow.yaml", *changes, f"parameters.Initial Guess={guess}")
+                                        for guess in ("application", "projection 8", "extrapolation 2"))
+        for solver, share in (("solve_momentum", 0.4), ("solve_pressure", 0.8)):
+            for guessed, left in ((projected, share), (extrapolated, 1)):
+                with self.subTest(solver=solver, share=left):
+                    self.assertEqual(len(own[solver]["iterations"]), 100)
+                    self.compare(own[solver], guessed[solver], left, 1e-5)
 
     def vector(self, name):
         """The numbers of a Matrix Market file with one column."""
