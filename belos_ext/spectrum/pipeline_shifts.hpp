@@ -32,15 +32,16 @@ class PipelineShifts {
   /// Whether the shifts come from the first product alone: eigenvalues far away spoil the basis sooner or later. Local.
   bool rough() const { return interval_.rough(); }
 
-  /// Chooses `count` shifts by the first product, where that shows a narrow spectrum, else by an estimate. 1 reduction.
+  /// Chooses `count` shifts by the first product, where that shows a narrow spectrum or one shift is enough, else by an
+  /// estimate. 1 reduction.
   /// Collective.
   /// \param q0 of length 1   \param w its product; n x 1   \param iteration of the solve, for its report
   void choose(LinearSystem<Types>& system, const MultiVector& q0, const MultiVector& w, int count, int iteration) {
     ReductionBatch<Types> batch(w.getMap()->getComm());
     const auto mean = batch.dot(q0, w), square = batch.norm2(w);
     system.reduce(batch);
-    interval_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]), Spread::Narrow,
-                        iteration);
+    interval_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]),
+                        count == 1 ? Spread::Centred : Spread::Narrow, iteration);
     choose(system, w.getMap(), count, iteration);
   }
 

@@ -14,7 +14,8 @@
 namespace capstan {
 
 /// Of a spectrum about its mean, as a vector sees it: how much of it shifts may be chosen within. Any: for one shift.
-enum class Spread { Narrow, Any };
+/// Centred: likewise, and the shift is the mean.
+enum class Spread { Narrow, Any, Centred };
 
 template <class Types>
 class SpectralInterval {
@@ -54,7 +55,8 @@ class SpectralInterval {
     const double spread = std::sqrt(std::max(0.0, square - mean * mean));
     if (!(mean > 0) || !std::isfinite(square)) return false;
     if (most == Spread::Narrow && !(spread <= tuning::spectrum::narrow * mean)) return false;
-    const double radius = tuning::spectrum::spreads * spread;
+    double radius = tuning::spectrum::spreads * spread;
+    if (most == Spread::Centred) radius = std::min(radius, mean);
     bounds_ = EigenvalueBounds{std::max(0.0, mean - radius), mean + radius};
     system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", as the first product shows them");
     rough_ = true;

@@ -94,8 +94,14 @@ class PipelinedGmres : public RestartedGmres<Types> {
     CycleOutcome outcome = pipelinedCycle(system, beta, stop);
     const auto& relation = cycle_.relation();
     const bool whole = isWhole(outcome, stop);
-    shifts_.compare(system, relation.hessenberg(), outcome.columns, whole, stop.iterations());
-    if (isBroken(outcome, stop) && continued(system, stop, outcome)) {
+    const bool rough = shifts_.rough();
+    const auto compare = [&] {
+      shifts_.compare(system, relation.hessenberg(), outcome.columns, whole, stop.iterations());
+    };
+    if (!rough) compare();
+    const bool mended = isBroken(outcome, stop) && continued(system, stop, outcome);
+    if (rough) compare();  // the columns made classically tell, too
+    if (mended) {
       ladder_.recovered();
       ladder_.ended(relation.leastSquares().residual(outcome.columns), Scalar(0));
       return outcome;
@@ -204,7 +210,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
     ahead_.resize(map, m + 1);
     const bool learning = system.sparesProducts() && shifts_.unknown();
     ladder_.fit(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)),
-                learning ? tuning::spectrum::shortAhead : m);
+                learning ? 1 : m);  // the mean of the spectrum is a shift, but not two
     gramSchmidt_.begin(map->getComm(), m, t(), ladder_.depth(), scheme());
     again_ = lag() > 1 ? tuning::pipelined_gmres::maxAgainAhead : tuning::pipelined_gmres::maxAgain;
     normalizer_ = 1;
