@@ -136,8 +136,8 @@ class CoarseSolver : public ::testing::TestWithParam<const char*> {};
 
 INSTANTIATE_TEST_SUITE_P(Names, CoarseSolver,
                          ::testing::Values("BLOCK CG", "PSEUDOBLOCK CG", "TPETRA CG", "BLOCK GMRES", "CAPSTAN CG",
-                                           "CAPSTAN CG PIPELINE", "CAPSTAN CG ENLARGED", "CAPSTAN GMRES",
-                                           "CAPSTAN GMRES S-STEP", "CAPSTAN GMRES PIPELINE",
+                                           "CAPSTAN CG PIPELINE", "CAPSTAN CG ENLARGED", "CAPSTAN CG EMBEDDED",
+                                           "CAPSTAN GMRES", "CAPSTAN GMRES S-STEP", "CAPSTAN GMRES PIPELINE",
                                            "CAPSTAN GMRES S-STEP PIPELINE", "CAPSTAN BICGSTAB",
                                            "CAPSTAN BICGSTAB PIPELINE"),
                          [](const auto& name) {
