@@ -176,7 +176,8 @@ class PipelinedGmres : public RestartedGmres<Types> {
       const int ready = first - ladder_.depth() * t();  // line 7 (3): first product of the block to be completed
       // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
       generateBlock(system, stop.iterations(), first, count);  // lines 1 to 6 (1, 2)
-      if (first == 0 && shifts_.rough()) m = std::min(m, tuning::spectrum::mostRough);
+      // One shift is for the first product only: those after it are corrected by columns of H.
+      if (first == 0 && shifts_.rough() && lag() > 1) m = std::min(m, tuning::spectrum::mostRough);
       if (ready >= 0) {  // line 8 (4)
         // Its reduction was started d blocks ago.
         if (!completeBlock(system, stop, ready, std::min(t(), m - ready), outcome)) break;  // lines 9 to 16 (5 to 8)
