@@ -42,10 +42,9 @@ class ExpectedEnd {
 
   /// The iterations still to come until the residual is `target`, at least 1; `unknown` where nothing tells.
   int remaining(double target) const {
-    const auto next = std::upper_bound(earlier_.begin(), earlier_.end(), done_);
-    const int byNext = next != earlier_.end() ? *next - done_ : unknown, bySlope = fromSlope(std::log(target));
-    if (!trusted()) return byNext != unknown ? byNext : bySlope;
-    return next == earlier_.begin() ? std::min(byNext, bySlope) : bySlope;
+    const int next = toNextEnd(), bySlope = fromSlope(std::log(target));
+    if (!trusted()) return next != unknown ? next : bySlope;
+    return earlier_.empty() || earlier_.front() <= done_ ? bySlope : std::min(next, bySlope);
   }
 
   /// The same where stopping too early costs more than going on in vain: only what earlier solves say, and as much as
@@ -62,8 +61,8 @@ class ExpectedEnd {
   }
 
   /// The length of the next panel of at most s steps: as few panels as there must be, all of about the same length,
-  /// and none beyond the end expected. A solve that has not ended where it should gets twice as many steps each time;
-  /// so does one that has passed all earlier ones and shows no rate yet.
+  /// and none beyond the end expected. A solve that has not ended where it should gets twice as many steps each time,
+  /// but where an earlier solve ended there; so does one that has passed all earlier ones and shows no rate yet.
   int nextPanel(double target, int s) {
     if (endsWithPanel_) ++missed_;
     int left = remaining(target);
@@ -71,10 +70,16 @@ class ExpectedEnd {
     endsWithPanel_ = left <= s;
     if (left == unknown) return s;
     const int panels = (left + s - 1) / s, even = (left + panels - 1) / panels;
-    return std::min(s, std::max(even, missed_ > 0 ? 1 << std::min(missed_, 10) : 1));
+    const bool known = endsWithPanel_ && left == toNextEnd();
+    return std::min(s, std::max(even, missed_ > 0 && !known ? 1 << std::min(missed_, 10) : 1));
   }
 
  private:
+  /// The iterations to the next number of them with which an earlier solve ended; `unknown` beyond the last.
+  int toNextEnd() const {
+    const auto next = std::upper_bound(earlier_.begin(), earlier_.end(), done_);
+    return next != earlier_.end() ? *next - done_ : unknown;
+  }
   int steps() const { return static_cast<int>(logs_.size()) - 1; }
   bool trusted() const { return steps() >= tuning::expected_end::trusted; }
 

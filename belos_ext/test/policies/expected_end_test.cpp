@@ -96,6 +96,18 @@ TEST(ExpectedEnd, IsLikelyWhereEarlierSolvesEndedAndTheRateDoesNotContradict) {
   EXPECT_EQ(end.likely(std::pow(10, -10.5)), 15);
 }
 
+// Some solves take one iteration more: the panel behind the usual end has that one step.
+TEST(ExpectedEnd, GoesOnToTheEndOfALongerSolveAndNotBeyond) {
+  ExpectedEnd end;
+  end.recall({10, 11, 11, 10});
+  end.begin(0, 1);
+  EXPECT_EQ(end.nextPanel(1e-8, 16), 10);
+  advance(end, 0, 10, 0.79);
+  EXPECT_EQ(end.nextPanel(1e-8, 16), 1);
+  end.observe(1.1e-8);
+  EXPECT_EQ(end.nextPanel(1e-8, 16), 4) << "beyond all of them";
+}
+
 TEST(ExpectedEnd, MakesFewPanelsOfEqualLength) {
   ExpectedEnd end;
   end.recall({11});
