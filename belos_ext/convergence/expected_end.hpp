@@ -49,15 +49,18 @@ class ExpectedEnd {
 
   /// The same where stopping too early costs more than going on in vain: only what earlier solves say, and as much as
   /// the rate of this one says. Krylov methods gain speed towards the end, so that a rate which points somewhat behind
-  /// the longest of the earlier solves means that one, and farther behind where these are all alike.
+  /// the longest of the earlier solves means that one. Where these are all alike, it has to point farther behind before
+  /// anything but the usual end counts.
   int likely(double target) const {
     if (earlier_.empty() || earlier_.front() <= done_) return unknown;
-    const int fewest = earlier_.front() - done_, most = earlier_.back() - done_;
-    if (!trusted()) return fewest;
     namespace tuned = tuning::expected_end;
+    const int fewest = earlier_.front() - done_, most = earlier_.back() - done_;
     const bool alike = earlier_.size() > 1 && most - fewest <= tuned::alike;
-    const int bySlope = fromSlope(std::log(target)), late = tuned::late + (alike ? most : 0);
-    return bySlope > most && bySlope - most <= late ? most : std::max(fewest, bySlope);
+    const int usual = alike ? earlier_[earlier_.size() / 2] - done_ : fewest;
+    if (!trusted()) return usual;
+    const int bySlope = fromSlope(std::log(target));
+    if (alike && bySlope <= most) return usual;
+    return bySlope - most <= tuned::late + (alike ? most : 0) ? std::min(most, std::max(usual, bySlope)) : bySlope;
   }
 
   /// The length of the next panel of at most s steps: as few panels as there must be, all of about the same length,

@@ -90,7 +90,10 @@ TEST(ExpectedEnd, IsLikelyWhereEarlierSolvesEndedAndTheRateDoesNotContradict) {
   EXPECT_EQ(end.likely(std::pow(10, -6.5)), 6) << "one behind the longest";
   EXPECT_EQ(end.likely(1e-7), 6);
   EXPECT_EQ(end.likely(std::pow(10, -7.5)), 9) << "farther: the rate";
+  end.recall({11, 12, 11});
+  EXPECT_EQ(end.likely(1e-5), 5) << "the usual end";
   end.recall({11, 12, 12});
+  EXPECT_EQ(end.likely(1e-5), 6);
   EXPECT_EQ(end.likely(1e-7), 6);
   EXPECT_EQ(end.likely(1e-10), 6) << "earlier solves are alike: 14 by the rate are still near 6";
   EXPECT_EQ(end.likely(std::pow(10, -10.5)), 15);
