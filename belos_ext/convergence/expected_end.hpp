@@ -47,19 +47,23 @@ class ExpectedEnd {
     return earlier_.empty() || earlier_.front() <= done_ ? bySlope : std::min(next, bySlope);
   }
 
+  /// What a method that has ended too early loses when it goes on: reductions that nothing hides, or a product, too.
+  enum class TooEarly { CostsReductions, CostsProduct };
+
   /// The same where stopping too early costs more than going on in vain: only what earlier solves say, and as much as
   /// the rate of this one says. Krylov methods gain speed towards the end, so that a rate which points somewhat behind
-  /// the longest of the earlier solves means that one. Where these are all alike, it has to point farther behind before
-  /// anything but the usual end counts.
-  int likely(double target) const {
+  /// the longest of the earlier solves means that one, and farther behind where these are all alike. Where it costs a
+  /// product, too, alike solves mean the end that most of them had.
+  int likely(double target, TooEarly tooEarly) const {
     if (earlier_.empty() || earlier_.front() <= done_) return unknown;
     namespace tuned = tuning::expected_end;
     const int fewest = earlier_.front() - done_, most = earlier_.back() - done_;
     const bool alike = earlier_.size() > 1 && most - fewest <= tuned::alike;
-    const int usual = alike ? earlier_[earlier_.size() / 2] - done_ : fewest;
+    const bool byMost = alike && tooEarly == TooEarly::CostsProduct;
+    const int usual = byMost ? earlier_[earlier_.size() / 2] - done_ : fewest;
     if (!trusted()) return usual;
     const int bySlope = fromSlope(std::log(target));
-    if (alike && bySlope <= most) return usual;
+    if (byMost && bySlope <= most) return usual;
     return bySlope - most <= tuned::late + (alike ? most : 0) ? std::min(most, std::max(usual, bySlope)) : bySlope;
   }
 

@@ -196,7 +196,8 @@ class PipelinedGmres : public RestartedGmres<Types> {
   /// The products that the cycle is likely to need: each costs an application of M. Without one, or with a diagonal,
   /// they cost less than reductions that nothing hides.
   int expectedEnd(LinearSystem<Types>& system, const StopTest& stop, const CycleOutcome& outcome) const {
-    const int left = system.sparesProducts() ? expected_.likely(stop.target()) : ExpectedEnd::unknown;
+    const int left = system.sparesProducts() ? expected_.likely(stop.target(), ExpectedEnd::TooEarly::CostsReductions)
+                                             : ExpectedEnd::unknown;
     return left == ExpectedEnd::unknown ? left : outcome.columns + left;
   }
 

@@ -128,7 +128,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   /// application of M; without one, or with a diagonal, it costs less than a reduction that nothing hides. x_{i+1}
   /// needs u_{i+1}, but no M^{-1} u_{i+1}: where the last product is foreseen, it is bare.
   int lastProduct(LinearSystem<Types>& system, const StopTest& stop, int i) {
-    const int left = system.sparesProducts() ? expected_.likely(stop.target()) : ExpectedEnd::unknown;
+    const int left = system.sparesProducts() ? expected_.likely(stop.target(), ExpectedEnd::TooEarly::CostsProduct)
+                                             : ExpectedEnd::unknown;
     if (left == ExpectedEnd::unknown) return ExpectedEnd::unknown;
     const int end = std::max(0, i - 1 - l()) + left;
     if (i > 0 && end <= i) return i;

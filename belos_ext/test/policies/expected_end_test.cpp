@@ -8,6 +8,8 @@
 namespace capstan::testing {
 namespace {
 
+constexpr auto byRate = ExpectedEnd::TooEarly::CostsReductions, byMost = ExpectedEnd::TooEarly::CostsProduct;
+
 /// A solve that begins at 1 and gains `digits` a step.
 void advance(ExpectedEnd& end, int from, int steps, double digits) {
   for (int k = from + 1; k <= from + steps; ++k) end.observe(std::pow(10.0, -digits * k));
@@ -73,7 +75,7 @@ TEST(ExpectedEnd, PassesFromEarlierEndToEarlierEndWhileTheRateIsUnknown) {
   EXPECT_EQ(end.nextPanel(1e-8, 16), 1) << "nothing is known: as if it ended at once";
   EXPECT_EQ(end.nextPanel(1e-8, 16), 2) << "and twice as many each time it does not";
   end.recall({0, 3, 1, 1});
-  EXPECT_EQ(end.likely(1e-8), ExpectedEnd::unknown);
+  EXPECT_EQ(end.likely(1e-8, byRate), ExpectedEnd::unknown);
 }
 
 TEST(ExpectedEnd, IsLikelyWhereEarlierSolvesEndedAndTheRateDoesNotContradict) {
@@ -81,22 +83,26 @@ TEST(ExpectedEnd, IsLikelyWhereEarlierSolvesEndedAndTheRateDoesNotContradict) {
   const double rate = std::pow(10, -0.5);
   end.recall({12, 10, 11});
   end.begin(0, 1);
-  EXPECT_EQ(end.likely(1e-5), 10) << "no rate yet: the shortest";
+  EXPECT_EQ(end.likely(1e-5, byRate), 10) << "no rate yet: the shortest";
   double residual = 1;
   for (int k = 0; k < 6; ++k) end.observe(residual *= rate);
-  EXPECT_EQ(end.likely(1e-2), 4) << "never sooner than all before it";
-  EXPECT_EQ(end.likely(std::pow(10, -5.5)), 5);
-  EXPECT_EQ(end.likely(1e-6), 6);
-  EXPECT_EQ(end.likely(std::pow(10, -6.5)), 6) << "one behind the longest";
-  EXPECT_EQ(end.likely(1e-7), 6);
-  EXPECT_EQ(end.likely(std::pow(10, -7.5)), 9) << "farther: the rate";
+  EXPECT_EQ(end.likely(1e-2, byRate), 4) << "never sooner than all before it";
+  EXPECT_EQ(end.likely(std::pow(10, -5.5), byRate), 5);
+  EXPECT_EQ(end.likely(1e-6, byRate), 6);
+  EXPECT_EQ(end.likely(std::pow(10, -6.5), byRate), 6) << "one behind the longest";
+  EXPECT_EQ(end.likely(1e-7, byRate), 6);
+  EXPECT_EQ(end.likely(std::pow(10, -7.5), byRate), 9) << "farther: the rate";
   end.recall({11, 12, 11});
-  EXPECT_EQ(end.likely(1e-5), 5) << "the usual end";
+  EXPECT_EQ(end.likely(1e-5, byRate), 5);
+  EXPECT_EQ(end.likely(1e-5, byMost), 5) << "most ended there";
   end.recall({11, 12, 12});
-  EXPECT_EQ(end.likely(1e-5), 6);
-  EXPECT_EQ(end.likely(1e-7), 6);
-  EXPECT_EQ(end.likely(1e-10), 6) << "earlier solves are alike: 14 by the rate are still near 6";
-  EXPECT_EQ(end.likely(std::pow(10, -10.5)), 15);
+  EXPECT_EQ(end.likely(1e-5, byRate), 5);
+  EXPECT_EQ(end.likely(1e-5, byMost), 6);
+  for (const auto tooEarly : {byRate, byMost}) {
+    EXPECT_EQ(end.likely(1e-7, tooEarly), 6);
+    EXPECT_EQ(end.likely(1e-10, tooEarly), 6) << "earlier solves are alike: 14 by the rate are still near 6";
+    EXPECT_EQ(end.likely(std::pow(10, -10.5), tooEarly), 15);
+  }
 }
 
 // Some solves take one iteration more: the panel behind the usual end has that one step.
