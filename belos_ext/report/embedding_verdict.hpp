@@ -13,7 +13,7 @@ namespace capstan {
 /// Beyond so many values for each message saved CAPSTAN CG is likely faster. From what a message costs on a cluster:
 /// 0.3 us to send it and 0.3 us to receive it, in which 3e9 bytes a second move 225 values. Simulated iterations cross
 /// at about 200, where a message costs a third of that at about 90; through TCP, where it costs microseconds, embedding
-/// paid with 690 ("Simulated iterations" in docs/benchmarks.md).
+/// breaks even with 600 to 700 ("Simulated iterations" and "Embedded exchanges" in docs/benchmarks.md).
 constexpr double valuesOfAMessage = 200;
 
 /// Values that a rank sends in an all-reduce with a halo exchange, for each message to a neighbour that this saves. All
