@@ -1,6 +1,7 @@
 """Runs OpenFOAM cases for the tests and reads their fields."""
 
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -82,6 +83,12 @@ def field_difference(case, reference, name, ranks):
     """||case - reference||_2 / ||reference||_2 of a field at the last time, that of p without the means; infinite where one of
     them is not finite."""
     return results.field_difference(read_field(case, name, ranks), read_field(reference, name, ranks), name == "p")
+
+
+def methods():
+    """The names of all methods of Capstan that OpenFOAM's dictionaries take, from their rows."""
+    rows = (ROOT / "belos_ext/registry/methods.cpp").read_text(encoding="utf-8")
+    return set(re.findall(r'"(capstan_[a-z_]+)"', rows))
 
 
 def own_solvers(tolerance):
