@@ -49,7 +49,7 @@ class Applications(unittest.TestCase):
             reports = json.loads(report.read_text(encoding="utf-8"))
         self.assertEqual([numbers for _, *numbers in SUMMARY.findall(run.stdout)],
                          [[str(number) for number in self.numbers(one)] for one in reports], run.stdout)
-        return [[one for one in reports if len(one["columns"]) == columns] for columns in (3, 1)]
+        return [[one for one in reports if len(one["right_hand_sides"]) == columns] for columns in (3, 1)]
 
     @staticmethod
     def numbers(report):
@@ -73,9 +73,9 @@ class Applications(unittest.TestCase):
         """Applications of M beyond those of the iterations; right-hand sides that advance together count once."""
         each = 2 if "bicgstab" in method else 1
         count = report["iterations_in_turn"]
-        if method == "capstan_ecg" and len(report["columns"]) > 1:
+        if method == "capstan_ecg" and len(report["right_hand_sides"]) > 1:
             # Each right-hand side has directions of its own, to which M is applied apart.
-            count = sum(column["iterations"] for column in report["columns"])
+            count = sum(column["iterations"] for column in report["right_hand_sides"])
         return report["preconditioner_applications"] - each * count
 
     def test_hardly_more_than_iterations(self):
