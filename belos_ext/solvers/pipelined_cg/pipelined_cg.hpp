@@ -13,7 +13,7 @@
 /// while bounds of the spectrum are estimated, with 16 A, 16 M^{-1} and 3 reductions. Where M costs more than a
 /// diagonal they are learnt instead: 16 iterations with l = 1 and a shift that the first product shows (1 reduction),
 /// then a warm restart, which goes to the depth asked for. There, too, no product is made beyond the end that earlier
-/// solves foretell, and the last one without M^{-1}: a solve of n iterations that ends there takes n + 1 A (2 more for
+/// solves foretell, and the last one without M^{-1}: a solve of n iterations that ends there takes n A (2 more for
 /// the first and the last residual) and n M^{-1}.
 ///
 /// | paper         | here         | shape               | meaning                                                      |
