@@ -55,6 +55,15 @@ def launch(case, ranks, env, command_runner=run_or_raise):
     return command_runner(launch_words(["icoFoam"], ranks), env, case)
 
 
+def launch_copy(prepared, case, solvers, ranks, env):
+    """Runs icoFoam on a fresh copy of a prepared case, with this system/solvers; returns what it printed."""
+    if case.exists():
+        shutil.rmtree(case)
+    shutil.copytree(prepared, case)
+    (case / "system/solvers").write_text(solvers)
+    return launch(case, ranks, env)
+
+
 def solve(case, ranks, env, command_runner=run_or_raise):
     """Meshes, decomposes and runs icoFoam; returns what command_runner returns for icoFoam."""
     prepare(case, ranks, env)

@@ -7,7 +7,6 @@ usage: test_applications.py <build folder> <ranks>
 
 import json
 import pathlib
-import shutil
 import sys
 import unittest
 
@@ -52,14 +51,11 @@ class Applications(unittest.TestCase):
     def solves_of(self, method, preconditioner):
         """(iterations, applications of M) of each solve of p."""
         case = folder(f"{method}-{preconditioner}")
-        if case.exists():
-            shutil.rmtree(case)
-        shutil.copytree(self.prepared, case)
-        (case / "system/solvers").write_text(
+        log = foam.launch_copy(
+            self.prepared, case,
             f'"p.*" {{ solver capstan; method {method}; preconditioner {preconditioner}; tolerance 1e-7; relTol 1e-4; '
             'capstan { Report_File "report.json"; } }\n'
-            "U { solver PBiCGStab; preconditioner DILU; tolerance 1e-7; }\n")
-        log = foam.launch(case, RANKS, self.environment)
+            "U { solver PBiCGStab; preconditioner DILU; tolerance 1e-7; }\n", RANKS, self.environment)
         found = [solve for solve in foam.read_solves(log) if solve.field == "p"]
         self.assertEqual({solve.solver for solve in found}, {method})
         reports = json.loads((case / "report.json").read_text(encoding="utf-8"))

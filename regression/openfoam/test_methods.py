@@ -10,7 +10,6 @@ usage: test_methods.py <build folder> <ranks>
 import json
 import pathlib
 import re
-import shutil
 import sys
 import unittest
 
@@ -65,11 +64,7 @@ class Methods(unittest.TestCase):
     def run_channel(cls, name, solvers):
         """Runs a copy of the prepared case; returns its folder and the log."""
         case = folder(name)
-        if case.exists():
-            shutil.rmtree(case)
-        shutil.copytree(cls.prepared, case)
-        (case / "system/solvers").write_text(solvers)
-        return case, foam.launch(case, RANKS, cls.environment)
+        return case, foam.launch_copy(cls.prepared, case, solvers, RANKS, cls.environment)
 
     def check(self, method, preconditioner):
         for_u, parameters = METHODS[method]
