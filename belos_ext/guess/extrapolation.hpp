@@ -34,6 +34,7 @@ class Extrapolation final : public GuessPolicy<Types> {
   explicit Extrapolation(int degree) : most_(degree + 1) {}
 
   bool needsResidual() const override { return false; }
+  bool wantsResiduals() const override { return false; }
   int enter(LinearSystem<Types>&, Batch&, const MultiVector&) override { return 0; }
 
   Proposal propose(LinearSystem<Types>& system, const Batch&, Scalar, MultiVector& x) override {
@@ -56,13 +57,13 @@ class Extrapolation final : public GuessPolicy<Types> {
     return true;
   }
 
-  void learn(LinearSystem<Types>& system, const MultiVector&, const MultiVector& x, bool) override {
+  void learn(LinearSystem<Types>& system, const SolvedSystem<Types>& solved) override {
     if (solutions_.is_null()) {
-      solutions_ = Teuchos::rcp(new MultiVector(x.getMap(), static_cast<std::size_t>(most_), false));
+      solutions_ = Teuchos::rcp(new MultiVector(solved.x.getMap(), static_cast<std::size_t>(most_), false));
     }
     newest_ = (newest_ + 1) % most_;
     count_ = std::min(count_ + 1, most_);
-    system.kernels().scale(Scalar(1), x, *solutions_->getVectorNonConst(static_cast<std::size_t>(newest_)));
+    system.kernels().scale(Scalar(1), solved.x, *solutions_->getVectorNonConst(static_cast<std::size_t>(newest_)));
   }
 
   void forget() override {

@@ -9,18 +9,20 @@
 /// that key. So the first solve with "Initial Guess" has none (there is nothing to make it of), and the first one with
 /// another value begins as those before it did.
 ///
-/// Likewise for "Initial Residual": the method leaves out a product only where the last solve of that key knew of it.
-/// The first solve after those at x = 0 that has another guess begins as they did, and once more with its guess when
-/// the ranks have agreed: 1 A, 1 M^{-1} and a reduction or two more.
+/// Likewise for x = 0, where b - A x is b without a product: ranks see their own part of x only. So a solve begins at
+/// zero where all earlier ones of as many equations and right-hand sides did, and learns in its first reduction whether
+/// it does, too. Where it does not, it begins once more at its x, with 1 A, 1 M^{-1} and a reduction or two more, and
+/// none of that size begins so any more. The key is not asked: labels may differ between ranks.
 ///
-/// It is noted with the communicator object (Teuchos::RCP's extra data), for the last tuning::guess::mostKeys keys.
-/// Where an application makes a new communicator object for each solve, there are no guesses.
+/// It is noted with the communicator object (Teuchos::RCP's extra data), for the last tuning::guess::mostKeys keys and
+/// sizes. Where an application makes a new communicator object for each solve, there are no guesses.
 
 #include <Teuchos_RCP.hpp>
 #include <Teuchos_TypeNameTraits.hpp>
 #include <algorithm>
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "belos_ext/parameters/tuning.hpp"
@@ -35,14 +37,17 @@ namespace capstan {
 
 enum class GuessOrder {
   Method,    ///< with the method
-  Zero,      ///< with the method, at x = 0, whose residual is b
   Residual,  ///< with the residual of the application's own x, and a reduction
   Both       ///< with that and the residual of a guess, and a reduction
 };
 
-/// By key, the latest first.
+/// Global numbers of equations and of right-hand sides.
+using SystemSize = std::pair<unsigned long long, std::size_t>;
+
+/// By key and by size, the latest first.
 struct NotedOrders {
   std::list<std::pair<StateKey, GuessOrder>> orders;
+  std::list<std::pair<SystemSize, bool>> zeroGuesses;  ///< whether all solves of that size have begun at zero
 };
 
 }  // namespace capstan
@@ -76,24 +81,39 @@ class GuessOrders {
   }
 
   /// Local.
-  GuessOrder of(const StateKey& key) const {
-    const auto& all = noted_->orders;
-    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == key; });
-    return found == all.end() ? GuessOrder::Method : found->second;
-  }
+  GuessOrder of(const StateKey& key) const { return valueOf(noted_->orders, key).value_or(GuessOrder::Method); }
+
+  /// Whether a solve of that size is taken to begin at x = 0. Local.
+  bool presumesZero(const SystemSize& size) const { return valueOf(noted_->zeroGuesses, size).value_or(false); }
 
   /// Local; call it alike on all ranks.
   void note(const StateKey& key, GuessOrder order) {
-    if (order == of(key)) return;
-    auto& all = noted_->orders;
-    all.remove_if([&](const auto& one) { return one.first == key; });
-    if (order != GuessOrder::Method) all.emplace_front(key, order);
-    if (all.size() > tuning::guess::mostKeys) all.pop_back();
+    if (order != of(key)) put(noted_->orders, key, order);
+  }
+
+  /// \param zero whether a solve of that size has begun at x = 0, on all ranks. Local; call it alike on all ranks.
+  void noteZero(const SystemSize& size, bool zero) {
+    auto& all = noted_->zeroGuesses;
+    const bool always = zero && valueOf(all, size).value_or(true);
+    if (all.empty() || all.front() != std::pair(size, always)) put(all, size, always);
   }
 
  private:
   using Shared = std::shared_ptr<NotedOrders>;
   static constexpr const char* name = "Capstan: guesses";
+
+  template <class Key, class Value>
+  static std::optional<Value> valueOf(const std::list<std::pair<Key, Value>>& all, const Key& key) {
+    const auto found = std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == key; });
+    return found == all.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  template <class Key, class Value>
+  static void put(std::list<std::pair<Key, Value>>& all, const Key& key, Value value) {
+    all.remove_if([&](const auto& one) { return one.first == key; });
+    all.emplace_front(key, value);
+    if (all.size() > tuning::guess::mostKeys) all.pop_back();
+  }
 
   Comm comm_;
   Shared noted_;

@@ -20,6 +20,16 @@ struct Proposal {
   bool certain = false;  ///< predictions have come true: the method's own first residual may judge this one
 };
 
+/// A solve that has converged.
+template <class Types>
+struct SolvedSystem {
+  using MultiVector = typename Types::MultiVector;
+  const MultiVector& own;                     ///< the application's own x
+  const MultiVector& x;                       ///< the solution
+  const MultiVector *ownResidual, *residual;  ///< b - A x of both, where the policy wantsResiduals()
+  bool moved;                                 ///< whether the method has made an iteration
+};
+
 template <class Types>
 class GuessPolicy {
  public:
@@ -32,6 +42,9 @@ class GuessPolicy {
   /// Whether a guess is made of the residual of the application's own x; else before that is known, so that one
   /// reduction judges both.
   virtual bool needsResidual() const = 0;
+
+  /// Whether it learns from residuals of the application's own x and of the solution.
+  virtual bool wantsResiduals() const = 0;
 
   /// Adds what the guess is made of to the reduction that carries (r, r), r = b - A x: at most mostNumbers().
   /// Returns how many numbers it has added. Local.
@@ -46,9 +59,8 @@ class GuessPolicy {
   /// application's own x. Returns whether everything kept has been forgotten. Local.
   virtual bool judge(double norm, double own) = 0;
 
-  /// A solve has converged. Collective.
-  /// \param own the application's own x   \param x the solution   \param moved whether the method has made an iteration
-  virtual void learn(LinearSystem<Types>& system, const MultiVector& own, const MultiVector& x, bool moved) = 0;
+  /// A solve has converged. Local.
+  virtual void learn(LinearSystem<Types>& system, const SolvedSystem<Types>& solved) = 0;
 
   /// Forgets the vectors. Local.
   virtual void forget() = 0;

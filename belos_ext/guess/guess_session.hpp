@@ -12,6 +12,7 @@
 #include "belos_ext/guess/guess_order.hpp"
 #include "belos_ext/guess/guess_start.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/problem/finite_guess.hpp"
 #include "belos_ext/report/solve_report.hpp"
 
 namespace capstan {
@@ -23,14 +24,17 @@ class GuessSession {
 
   /// Before a solve. Local.
   /// \param usable false: without guesses, whatever the options say   \param symmetric whether A is for conjugate
-  ///   gradients   \param x all solutions
-  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, const MultiVector& x) {
-    zero_ = options.initialResidual == InitialResidual::ZeroGuess;
+  ///   gradients   \param x all solutions, or zero where the options say so
+  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, MultiVector& x) {
+    if (options.initialResidual == InitialResidual::ZeroGuess) x.putScalar(0);
+    content_ = contentOf<Types>(x);
+    size_ = {x.getGlobalLength(), x.getNumVectors()};
     key_ = key;
     inStore_ = options.stateCache;
     wanted_ = usable && options.initialGuess.mode != InitialGuess::Mode::Application;
     orders_.open(x.getMap()->getComm());
     order_ = orders_.of(key_);
+    presumed_ = orders_.presumesZero(size_);
     const std::size_t count = x.getNumVectors();
     auto kept = inStore_ ? std::dynamic_pointer_cast<GuessMemory<Types>>(GuessStore::instance().take(key_)) : own_;
     own_.reset();
@@ -44,6 +48,12 @@ class GuessSession {
     }
   }
 
+  /// Whether the solve begins as at x = 0. The same on all ranks. Local.
+  bool presumesZero() const { return presumed_; }
+
+  /// Of x. Local.
+  const GuessContent& content() const { return content_; }
+
   /// The same on all ranks that hold the same. Local.
   std::uint64_t checksum() const { return memory_ ? memory_->checksum() : 0; }
 
@@ -51,28 +61,20 @@ class GuessSession {
   template <class Method>
   void solve(std::size_t rightHandSide, LinearSystem<Types>& system, const MultiVector& b, MultiVector& x,
              StopTest& stop, const Method& method) {
-    GuessOrder order = order_;
-    if (zero_) x.putScalar(0);
-    if (order == GuessOrder::Zero) {
-      if (zero_) {
-        system.know(x, b);
-        return method(stop);
-      }
-      beginAtZero(system, b, x, stop, method);
-      order = GuessOrder::Method;
-    }
-    if (!wanted_ && order == GuessOrder::Method) return method(stop);
-    starts_[rightHandSide].solve(system, b, x, stop, memory_ ? &memory_->policy(rightHandSide) : nullptr, order,
-                                 method);
+    if (!wanted_ && !presumed_ && order_ == GuessOrder::Method) return method(stop);
+    const auto presumed = !presumed_ ? Presumed::Nothing : content_.zero ? Presumed::ZeroAsItIs : Presumed::Zero;
+    starts_[rightHandSide].solve(system, b, x, stop, memory_ ? &memory_->policy(rightHandSide) : nullptr, order_,
+                                 presumed, method);
   }
 
   /// After a solve in which the ranks have found that they have the same parameters. Local; call it alike on all ranks.
-  /// \param agreed whether they held the same of earlier solves
-  void close(const std::vector<StopTest>& stops, bool agreed, const SolverOptions& options, SolveReport& report) {
-    orders_.note(key_, !wanted_ && zero_                                                ? GuessOrder::Zero
-                       : !wanted_                                                       ? GuessOrder::Method
+  /// \param agreed whether they held the same of earlier solves   \param zero whether all x were zero
+  void close(const std::vector<StopTest>& stops, bool agreed, bool zero, const SolverOptions& options,
+             SolveReport& report) {
+    orders_.note(key_, !wanted_                                                         ? GuessOrder::Method
                        : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
                                                                                         : GuessOrder::Residual);
+    orders_.noteZero(size_, zero);
     report.initialGuess = toString(options.initialGuess);
     guesses_.clear();
     if (!memory_) return;
@@ -99,26 +101,6 @@ class GuessSession {
   }
 
  private:
-  /// The messages of a solve at x = 0, up to its first reduction, in which the ranks find that no rank asks for that
-  /// any more. Leaves x as it was. Collective.
-  template <class Method>
-  static void beginAtZero(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, const StopTest& stop,
-                          const Method& method) {
-    const MultiVector own(x, Teuchos::Copy);
-    const auto restore = [&] { system.kernels().scale(typename Types::Scalar(1), own, x); };
-    StopTest probe = stop;
-    probe.beginsBelow(0);  // no residual is: the method ends with its first one
-    x.putScalar(0);
-    system.know(x, b);
-    try {
-      method(probe);
-    } catch (...) {
-      restore();
-      throw;
-    }
-    restore();
-  }
-
   void keep(SolveReport& report) {
     const std::size_t bytes = memory_->bytes();
     bool kept = !memory_->empty();
@@ -138,7 +120,9 @@ class GuessSession {
   bool inStore_ = true, wanted_ = false;
   GuessOrder order_ = GuessOrder::Method;
   GuessOrders orders_;
-  bool zero_ = false;                           ///< solves begin at x = 0
+  SystemSize size_ = {};
+  GuessContent content_;
+  bool presumed_ = false;                       ///< the solve begins as at x = 0, whatever this rank's part of x is
   std::shared_ptr<GuessMemory<Types>> memory_;  ///< during a solve
   std::shared_ptr<GuessMemory<Types>> own_;     ///< between solves of this solver, without the store
   std::vector<GuessStart<Types>> starts_;

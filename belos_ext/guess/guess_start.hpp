@@ -6,13 +6,17 @@
 /// is taken only where b - A x gets smaller by it, by norms computed from x: here, in a reduction, or by the method's
 /// own first residual where earlier predictions have come true. A method that refutes one begins again, from the
 /// application's own x. Whatever is computed here of the x that the method begins with is not computed again
-/// (LinearSystem::know()). M is not applied.
+/// (LinearSystem::know()). M is not applied. The residuals that the method computes first and last are kept for the
+/// policy.
+///
+/// Where the application's x is taken to be zero, r is b. A solve that finds in its first reduction that x is not zero
+/// on all ranks begins again, from x.
 ///
 /// The first reduction has the same size for any policy, and whatever this rank has kept: only in it the ranks learn
 /// whether they agree (Agreement). Where they do not, all forget what they have.
 ///
-/// Cost: that of the policy, and up to 4 vectors copied; without a policy 1 reduction. Storage, for the solve: 2
-/// vectors, 1 more where a guess is tried.
+/// Cost: that of the policy, and up to 4 vectors copied, 1 more for each residual that the method computes; without a
+/// policy 1 reduction. Storage, for the solve: 3 vectors, 1 more where a guess is tried.
 
 #include <fmt/format.h>
 
@@ -27,6 +31,13 @@
 
 namespace capstan {
 
+/// What a solve takes its application's x to be, before the ranks have compared theirs.
+enum class Presumed {
+  Nothing,
+  Zero,       ///< zero, and this rank's part is not
+  ZeroAsItIs  ///< zero, as this rank's part is
+};
+
 template <class Types>
 class GuessStart {
  public:
@@ -36,34 +47,79 @@ class GuessStart {
 
   /// Solves by `method(stop)`, which begins with the x there is. Collective.
   /// \param policy what is kept of earlier solves, or null   \param order the same on all ranks; where the method comes
-  ///   first, the policy only learns
+  ///   first, the policy only learns   \param presumed of x; Nothing on all ranks or on none
   template <class Method>
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy,
-             GuessOrder order, const Method& method) {
+             GuessOrder order, Presumed presumed, const Method& method) {
     report_ = {};
     proposal_ = {};
     taken_ = false;
-    if (policy != nullptr) system.kernels().scale(Scalar(1), x, vectorLike(x, own_));
+    presumed_ = presumed;
+    keepOwn(system, x, policy != nullptr);
     const StopTest unbiased = stop;
-    if (order != GuessOrder::Method) begin(system, b, x, stop, policy, order);
+    if (policy != nullptr && policy->wantsResiduals()) {
+      prepare(x);
+      system.keepResiduals(order == GuessOrder::Method ? residual_.get() : nullptr, &vectorLike(x, last_));
+    }
+    if (order != GuessOrder::Method) {
+      begin(system, b, x, stop, policy, order);
+      if (presumptionFailed(system)) {
+        beginAtOwn(system, x);
+        stop = unbiased;
+        begin(system, b, x, stop, policy, order);
+      }
+    } else if (presumed != Presumed::Nothing) {
+      system.know(x, b);
+    }
     method(stop);
     if (taken_ && proposal_.certain) judge(system, *policy, stop.initial());
     if (stop.refusesGuess()) {
-      policy->forget();
-      giveUp(system, x);
+      if (taken_) {
+        policy->forget();
+        giveUp(system, x);
+      } else {
+        beginAtOwn(system, x);
+        if (policy != nullptr && policy->wantsResiduals()) system.keepResiduals(residual_.get(), last_.get());
+      }
       stop = unbiased;
       method(stop);
     }
+    system.keepResiduals(nullptr, nullptr);
     if (policy != nullptr) end(system, x, stop, *policy);
   }
 
   const GuessReport& report() const { return report_; }
 
  private:
+  /// x <- zero, where it is taken to be that.
+  void keepOwn(LinearSystem<Types>& system, MultiVector& x, bool guesses) {
+    if (guesses || presumed_ == Presumed::Zero) system.kernels().scale(Scalar(1), x, vectorLike(x, own_));
+    if (presumed_ == Presumed::Zero) x.putScalar(0);
+  }
+
+  /// Known, and the same on all ranks, after the first reduction.
+  bool presumptionFailed(const LinearSystem<Types>& system) const {
+    return presumed_ != Presumed::Nothing && !system.agreesOnZeroGuess();
+  }
+
+  /// x <- the application's own, of which nothing is known.
+  void beginAtOwn(LinearSystem<Types>& system, MultiVector& x) {
+    if (presumed_ == Presumed::Zero) {
+      system.kernels().scale(Scalar(1), *own_, x);
+    } else {
+      x.putScalar(0);
+    }
+    presumed_ = Presumed::Nothing;
+  }
+
   void begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy,
              GuessOrder order) {
     prepare(x);
-    computeResidual(system, b, x, *residual_);
+    if (presumed_ == Presumed::Nothing) {
+      computeResidual(system, b, x, *residual_);
+    } else {
+      system.kernels().scale(Scalar(1), b, *residual_);
+    }
     auto& batch = *batch_;
     batch.clear();
     const auto square = batch.norm2(*residual_);
@@ -79,6 +135,7 @@ class GuessStart {
     }
     while (numbers++ < 1 + Policy::mostNumbers()) batch.value(Scalar(0));
     system.reduce(batch);
+    if (presumptionFailed(system)) return;
     if (policy == nullptr) return system.know(x, *residual_);
     const Scalar rr = batch[square], tt = batch[trial];
     if (!system.agreesOnState()) {
@@ -150,7 +207,7 @@ class GuessStart {
                rate > 0 && std::isfinite(rate)) {
       policy.rate = rate;
     }
-    if (stop.converged()) policy.learn(system, *own_, x, stop.iterations() > 0);
+    if (stop.converged()) policy.learn(system, {*own_, x, residual_.get(), last_.get(), stop.iterations() > 0});
   }
 
   void computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& r) {
@@ -173,6 +230,8 @@ class GuessStart {
   GuessReport report_;
   Teuchos::RCP<MultiVector> own_;               ///< the application's x
   Teuchos::RCP<MultiVector> residual_, trial_;  ///< b - A x of the application's x, and of a guess
+  Teuchos::RCP<MultiVector> last_;              ///< the method's last one
+  Presumed presumed_ = Presumed::Nothing;
   std::unique_ptr<ReductionBatch<Types>> batch_;
 };
 

@@ -16,9 +16,13 @@
 /// || r - W a || is predicted by the Gram matrix of W. Where it is not what b - A x then is, the images are of another
 /// A: they are forgotten, but for small changes (tuning::guess), and nothing hangs on them otherwise.
 ///
-/// Cost of a solve beyond the method's: 2 A (r, and the image of the new direction; 1 where no guess is made, for then
-/// r is the method's first residual), 1 fused reduction, W (for CG X, too) read once with r and once with the newest
-/// image, X read once for d; nothing of M. Until predictions have come true, a reduction more. Storage: 2 k vectors.
+/// The image of a new direction is the difference of the residuals of the application's own x and of the solution, both
+/// computed from x by products that are there anyway.
+///
+/// Cost of a solve beyond the method's: 1 A (for r; none where the application's x is zero, or no guess is made, for
+/// then r is the method's first residual), 1 fused reduction, W (for CG X, too) read once with r and once with the
+/// newest image, X read once for d; nothing of M. Until predictions have come true, a reduction more. Storage: 2 k
+/// vectors.
 ///
 /// | paper   | here           | shape              | meaning                                            |
 /// |---------|----------------|--------------------|----------------------------------------------------|
@@ -51,6 +55,7 @@ class Projection final : public GuessPolicy<Types> {
       : most_(most), symmetric_(symmetric), energies_(most, most), squares_(most, most), shares_(most, 1) {}
 
   bool needsResidual() const override { return true; }
+  bool wantsResiduals() const override { return true; }
 
   int enter(LinearSystem<Types>&, Batch& batch, const MultiVector& r) override {
     shares_.putScalar(0);
@@ -94,15 +99,15 @@ class Projection final : public GuessPolicy<Types> {
     return true;
   }
 
-  void learn(LinearSystem<Types>& system, const MultiVector& own, const MultiVector& x, bool moved) override {
-    if (!moved) return;
-    make(x);
+  void learn(LinearSystem<Types>& system, const SolvedSystem<Types>& solved) override {
+    if (!solved.moved) return;
+    make(solved.x);
     // One that no reduction has measured yet gives way first.
     const int column = unmeasured_ >= 0 ? unmeasured_ : (newest_ + 1) % most_;
     const auto direction = directions_->getVectorNonConst(static_cast<std::size_t>(column));
     const auto image = images_->getVectorNonConst(static_cast<std::size_t>(column));
-    system.kernels().recur(Scalar(0), *direction, Scalar(1), x, Scalar(-1), own);
-    system.act(Action::Operator, *direction, *image);
+    system.kernels().recur(Scalar(0), *direction, Scalar(1), solved.x, Scalar(-1), solved.own);
+    system.kernels().recur(Scalar(0), *image, Scalar(1), *solved.ownResidual, Scalar(-1), *solved.residual);
     count_ = std::max(count_, column + 1);
     newest_ = unmeasured_ = column;
   }

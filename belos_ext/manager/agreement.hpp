@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// Do all ranks have the same parameters and the same cached state? Answered in a message that is sent anyway.
+/// Do all ranks have the same parameters and the same cached state, and do all begin at x = 0? Answered in a message
+/// that is sent anyway.
 
 #include <cmath>
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace capstan {
 struct Brought {
   std::uint64_t parameters = 0;  ///< and of why they are refused, where they are
   std::uint64_t state = 0;
-  bool refused = false;  ///< the solve is misuse, as this rank sees it
+  bool refused = false;    ///< the solve is misuse, as this rank sees it
+  bool zeroGuess = false;  ///< this rank's part of x is zero
 };
 
 /// The ranks of a solve have different parameters, or all refuse them. Thrown on all of them alike, for the solver
@@ -46,6 +48,7 @@ class Agreement {
     if (asked_) return;
     asked_ = true;
     count_ = batch.value(Scalar(1));
+    others_ = batch.value(Scalar(brought_.zeroGuess ? 0 : 1));
     parameters_ = pieces(batch, brought_.parameters);
     state_ = pieces(batch, brought_.state);
   }
@@ -55,12 +58,16 @@ class Agreement {
     if (settled_) return;
     settled_ = true;
     if (!alike(batch, parameters_) || brought_.refused) throw ParametersDiffer();
+    onZeroGuess_ = batch[others_] == Scalar(0);
     onState_ = alike(batch, state_);
     if (whenSettled_) whenSettled_(onState_);
   }
 
   /// Whether cached state is the same on all ranks. False before it is known.
   bool onState() const { return onState_; }
+
+  /// Whether all of x is zero. False before it is known.
+  bool onZeroGuess() const { return onZeroGuess_; }
 
  private:
   struct Piece {
@@ -93,8 +100,8 @@ class Agreement {
 
   Brought brought_;
   std::function<void(bool)> whenSettled_;
-  bool asked_ = false, settled_ = false, onState_ = false;
-  typename Batch::Slot count_;
+  bool asked_ = false, settled_ = false, onState_ = false, onZeroGuess_ = false;
+  typename Batch::Slot count_, others_;
   std::vector<Piece> parameters_, state_;
 };
 

@@ -56,6 +56,7 @@ class DirectSystem final : public LinearSystem<Types> {
   bool carriesPreconditioner() const override { return operator_.embedsPreconditioner(); }
   void preconditionCarried(MultiVector& out) override { operator_.preconditionReceived(out); }
   bool agreesOnState() const override { return agreement_ == nullptr || agreement_->onState(); }
+  bool agreesOnZeroGuess() const override { return agreement_ != nullptr && agreement_->onZeroGuess(); }
   bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
     return !monitor_.watches() || monitor_.check({{rightHandSide_, iterations, recursive, update}});
   }

@@ -128,6 +128,7 @@ class Lockstep {
       owner.monitor_.tell(rightHandSide, iteration, kind, detail);
     }
     bool agreesOnState() const override { return owner.agreement_ == nullptr || owner.agreement_->onState(); }
+    bool agreesOnZeroGuess() const override { return owner.agreement_ != nullptr && owner.agreement_->onZeroGuess(); }
     void startUpEnds(int operators, int preconditioners) override {
       owner.monitor_.startUpEnds(owner.operator_.cost(), operators, preconditioners);
     }

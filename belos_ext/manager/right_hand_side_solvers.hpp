@@ -46,11 +46,13 @@ class RightHandSideSolvers {
   /// Solves A x = b for all of them. Collective. Throws ParametersDiffer.
   /// \param brought checksums of the parameters and of the state that configure() was given
   /// \param settled is told what the ranks agree on, as in Agreement, once for each set that advances together
+  /// A solve that is taken to begin at x = 0 and does not ends with its first residual, for GuessStart to begin again.
   /// \param together how many advance together, at least 1: rightHandSidesTogether()   \param guesses open
   void solve(PreconditionedOperator<Types>& a, Monitor<Types>& monitor, const MultiVector& b, MultiVector& x,
              std::vector<StopTest>& stops, const Brought& brought, const std::function<void(bool)>& settled,
              std::size_t together, GuessSession<Types>& guesses) {
     const std::size_t count = solvers_.size();
+    agreed_ = zeroGuess_ = true;
     std::vector<Teuchos::RCP<MultiVector>> xs;
     std::vector<Teuchos::RCP<const MultiVector>> bs;
     for (std::size_t c = 0; c < count; ++c) {
@@ -64,11 +66,16 @@ class RightHandSideSolvers {
     for (std::size_t begin = 0; begin < count; begin += together) {
       const std::size_t end = std::min(count, begin + together);
       monitor.resetNumIters(0);
-      Agreement<Types> agreement(brought, settled);
+      Agreement<Types> agreement(brought, [&](bool onState) {
+        for (std::size_t c = begin; c < end && guesses.presumesZero() && !agreement.onZeroGuess(); ++c) {
+          stops[c].beginsBelow(0);
+        }
+        settled(onState);
+      });
       if (end - begin == 1) {
         DirectSystem<Types> system(a, monitor, kernels_, static_cast<int>(begin), &agreement, stops[begin].measure());
         one(begin, system);
-        agreed_ = agreement.onState();
+        note(agreement);
         continue;
       }
       std::vector<typename Lockstep<Types>::Body> bodies;
@@ -79,12 +86,15 @@ class RightHandSideSolvers {
       }
       if (!storage_) storage_ = std::make_unique<LockstepStorage<Types>>();
       Lockstep<Types>(a, monitor, static_cast<int>(begin), *storage_, &agreement).run(bodies, measures);
-      agreed_ = agreement.onState();
+      note(agreement);
     }
   }
 
   /// Whether the ranks had the same state in the last solve.
   bool agreedOnState() const { return agreed_; }
+
+  /// Whether all of x was zero before it.
+  bool beganAtZero() const { return zeroGuess_; }
 
   /// What the first one has learnt.
   void remember(SolverState& state) const { solvers_.front()->remember(state); }
@@ -105,8 +115,13 @@ class RightHandSideSolvers {
   }
 
  private:
+  void note(const Agreement<Types>& agreement) {
+    agreed_ = agreement.onState();
+    zeroGuess_ = zeroGuess_ && agreement.onZeroGuess();
+  }
+
   const MethodTraits& method_;
-  bool agreed_ = false;
+  bool agreed_ = false, zeroGuess_ = false;
   std::vector<std::unique_ptr<ResidualMeasure>> measures_;
   std::vector<std::unique_ptr<KrylovSolver<Types>>> solvers_;
   std::unique_ptr<LockstepStorage<Types>> storage_;

@@ -136,11 +136,11 @@ void SolverManager<Types>::throwDifference() const {
 }
 
 template <class Types>
-Brought SolverManager<Types>::brought(std::uint64_t state) const {
-  if (refusal_.empty()) return {parameters_.checksum(), state, false};
+Brought SolverManager<Types>::brought(std::uint64_t state, bool zeroGuess) const {
+  if (refusal_.empty()) return {parameters_.checksum(), state, false, zeroGuess};
   Checksum checksum;
   checksum.add(refusal_);
-  return {checksum.value(), state, true};
+  return {checksum.value(), state, true, zeroGuess};
 }
 
 template <class Types>
@@ -226,9 +226,9 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   own.basisMemory =
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
   solvers_->configure(stops.size(), own, known);
-  const auto b = refusingBadGuess<Types>(problem_->getRHS(), *problem_->getLHS());
   solvers_->measure(options.residualNorm, stops);
   guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric, key, *problem_->getLHS());
+  const auto b = refusingBadGuess<Types>(problem_->getRHS(), guesses_->content());
   const std::size_t together = rightHandSidesTogether(options, stops.size());
   // Enlarged CG multiplies blocks of its own; other methods those of right-hand sides that advance together.
   const int width =
@@ -240,7 +240,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   earlier.add(guesses_->checksum());
   earlier.add(exchanged_->checksum());
   solvers_->solve(
-      *operator_, monitor, *b, *problem_->getLHS(), stops, brought(earlier.value()),
+      *operator_, monitor, *b, *problem_->getLHS(), stops, brought(earlier.value(), guesses_->content().zero),
       [&](bool same) {
         exchanged_->agree(same);
         reductions.agree();
@@ -249,7 +249,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   parametersAreAlike_ = true;
   exchanged_->close(report_);
   reductions.close(report_);
-  guesses_->close(stops, solvers_->agreedOnState(), options, report_);
+  guesses_->close(stops, solvers_->agreedOnState(), solvers_->beganAtZero(), options, report_);
   if (options.stateCache) {
     // What the ranks did not agree on has been forgotten by all of them.
     SolverState state = solvers_->agreedOnState() ? known.value_or(SolverState{}) : SolverState{};

@@ -102,7 +102,7 @@ class SolverManager final
   /// Says what the ranks have found wrong, or what they differ in. Collective.
   [[noreturn]] void throwDifference() const;
   /// What this rank brings to a solve. \param state checksum of the cached state
-  Brought brought(std::uint64_t state) const;
+  Brought brought(std::uint64_t state, bool zeroGuess = false) const;
   /// Names the problem for options, reports and cached state: the solver's label, else the operator's object label.
   /// (Belos::LinearProblem keeps its own label to itself.)
   std::string problemLabel() const;

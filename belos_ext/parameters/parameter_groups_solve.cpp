@@ -227,9 +227,10 @@ std::vector<ParameterRow> stopping() {
       choice(
           "Initial Residual", &SolverOptions::initialResidual, {InitialResidual::Computed, InitialResidual::ZeroGuess},
           Takers::EveryMethod,
-          "How b - A x of the guess is known. computed: by a product. zero guess: the solve begins at x = 0, not at "
-          "what x holds, so that b - A x is b, and from the second solve of a problem on no product is made for it. A "
-          "solve that goes back to computed begins at zero once more."),
+          "Where the solve begins. computed: at what x holds. zero guess: at x = 0, whatever x holds. b - A x of the "
+          "guess takes a product, unless all earlier solves of as many equations and right-hand sides began at x = 0: "
+          "it is then taken to be b, and a solve that finds another x in its first reduction begins once more, at that "
+          "x."),
       residualReplacement(),
       choice(
           "Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// A guess with NaN or Inf in it is refused, also where no equation reads the entry.
+/// What this rank's part of the guess holds; a guess with NaN or Inf in it is refused, also where no equation reads the
+/// entry.
 ///
 /// An unknown in no row of A leaves the residual finite whatever its value, so that a solve would end "converged" with
 /// the NaN still in x. No rank can refuse alone, and a reduction to agree would be one more in every solve. A rank that
@@ -9,27 +10,44 @@
 
 #include <Teuchos_RCP.hpp>
 #include <Tpetra_MultiVector.hpp>
+#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "tpetra_ext/operators/block_kernels.hpp"
 
 namespace capstan {
 
-/// b itself where this rank's part of the guess x is finite, as it nearly always is; else the copy described above.
-/// b, x: n x c on the same map. Reads x once. Local.
+struct GuessContent {
+  bool zero = true;                    ///< every entry of all columns
+  std::vector<std::size_t> notFinite;  ///< columns with NaN or Inf
+};
+
+/// x: n x c. Reads it once, twice where its sum overflows. Local.
+template <class Types>
+GuessContent contentOf(const typename Types::MultiVector& x) {
+  const BlockKernels<Types> kernels;
+  GuessContent content;
+  for (std::size_t c = 0; c < x.getNumVectors(); ++c) {
+    const auto column = x.getVector(c);
+    const auto sum = kernels.absoluteSum(*column);
+    if (sum != 0) content.zero = false;
+    if (!std::isfinite(sum) && !kernels.finite(*column)) content.notFinite.push_back(c);
+  }
+  return content;
+}
+
+/// b itself where this rank's part of the guess is finite, as it nearly always is; else the copy described above.
+/// b: n x c, the right-hand sides of that guess. Local.
 template <class Types>
 Teuchos::RCP<const typename Types::MultiVector> refusingBadGuess(
-    const Teuchos::RCP<const typename Types::MultiVector>& b, const typename Types::MultiVector& x) {
+    const Teuchos::RCP<const typename Types::MultiVector>& b, const GuessContent& guess) {
   using MultiVector = typename Types::MultiVector;
-  using Scalar = typename Types::Scalar;
-  const BlockKernels<Types> kernels;
-  Teuchos::RCP<MultiVector> copy;
-  for (std::size_t c = 0; c < x.getNumVectors(); ++c) {
-    if (kernels.finite(*x.getVector(c))) continue;
-    if (copy.is_null()) copy = Teuchos::rcp(new MultiVector(*b, Teuchos::Copy));
-    copy->getVectorNonConst(c)->putScalar(std::numeric_limits<Scalar>::quiet_NaN());
+  if (guess.notFinite.empty()) return b;
+  const auto copy = Teuchos::rcp(new MultiVector(*b, Teuchos::Copy));
+  for (const std::size_t c : guess.notFinite) {
+    copy->getVectorNonConst(c)->putScalar(std::numeric_limits<typename Types::Scalar>::quiet_NaN());
   }
-  if (copy.is_null()) return b;
   return copy;
 }
 

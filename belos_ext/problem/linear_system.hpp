@@ -106,6 +106,9 @@ class LinearSystem {
   /// reduction. Where they do not, the state is to be forgotten.
   virtual bool agreesOnState() const { return true; }
 
+  /// Whether the application's x is zero on all ranks: known as agreesOnState() is.
+  virtual bool agreesOnZeroGuess() const { return false; }
+
   /// What takes the norm that the tolerance is meant in; null where that is the 2-norm.
   virtual ResidualMeasure* measure() { return nullptr; }
 
@@ -159,6 +162,13 @@ class LinearSystem {
     knownResidual_ = &r;
   }
 
+  /// From now on the first residual() is kept in `first` and the latest in `latest`, n x 1 each, whatever becomes of
+  /// the method's own; null: not. Local.
+  void keepResiduals(MultiVector* first, MultiVector* latest) {
+    first_ = first;
+    latest_ = latest;
+  }
+
   /// r = b - A x. Its norm is to be reduced next: the norm that the tolerance is meant in goes with it.
   void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) {
     if (std::exchange(known_, nullptr) == &x) {
@@ -167,6 +177,8 @@ class LinearSystem {
       act(Action::Operator, x, r);
       kernels_.axpby(Scalar(1), b, Scalar(-1), r);
     }
+    if (auto* const kept = std::exchange(first_, nullptr)) kernels_.scale(Scalar(1), r, *kept);
+    if (latest_ != nullptr) kernels_.scale(Scalar(1), r, *latest_);
     takeMeasure(r);
   }
 
@@ -223,6 +235,7 @@ class LinearSystem {
   BlockKernels<Types>& kernels_;
   const MultiVector* known_ = nullptr;          ///< an x whose residual is known, once
   const MultiVector* knownResidual_ = nullptr;  ///< that residual
+  MultiVector *first_ = nullptr, *latest_ = nullptr;
 };
 
 }  // namespace capstan

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 
+#include "belos_ext/guess/guess_store.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
@@ -193,31 +194,81 @@ TEST_P(ResidualNorms1, OfAZeroGuessAreReportedWhereARowIsNoNumber) {
 class InitialResiduals : public EverySolver {};
 CAPSTAN_FOR_EVERY_SOLVER(InitialResiduals);
 
+/// A communicator of its own, which has seen no solve.
+RCP<CrsMatrix> gridOfItsOwn(GO nx, GO ny) {
+  return grid2d(nx, ny, 0, evenMap(nx * ny, Tpetra::getDefaultComm()->duplicate()));
+}
+
+/// What the option says, and what an application does that sets x to zero.
 TEST_P(InitialResiduals, OfAZeroGuessSaveAProduct) {
-  const auto a = grid2d(30, 20);
-  std::vector<Outcome> computed, zero;
-  for (const char* known : {"computed", "zero guess"}) {
-    StateCache::instance().clear();
-    Params p;
-    p.set("Initial Residual", known);
-    p.set("Convergence Tolerance", 1e-9);
-    const auto solver = solverOf(GetParam(), p);
-    const bool isZero = std::string(known) == "zero guess";
-    for (int k = 0; k < 3; ++k) {
-      const System system = systemWithRightHandSide(a, [k](GO g) { return wave(g) + 0.1 * k; });
-      const auto guess = rcp(new MultiVector(system.x->getMap(), 1));
-      if (isZero) system.x->putScalar(7);  // which counts for nothing
-      const Outcome outcome = solve(*solver, system, Side::Right);
-      EXPECT_TRUE(outcome.converged) << known << ", solve " << k;
-      EXPECT_LE(relativeResidual(system, *guess), 1e-9 * (1 + 1e-6)) << known << ", solve " << k;
-      expectSameOnAllRanks(outcome);
-      (isZero ? zero : computed).push_back(outcome);
+  for (const bool option : {false, true}) {
+    std::vector<Outcome> computed, zero;
+    for (const bool isZero : {false, true}) {
+      StateCache::instance().clear();
+      const auto a = gridOfItsOwn(30, 20);
+      Params p;
+      p.set("Initial Residual", isZero && option ? "zero guess" : "computed");
+      p.set("Convergence Tolerance", 1e-9);
+      const auto solver = solverOf(GetParam(), p);
+      for (int k = 0; k < 3; ++k) {
+        SCOPED_TRACE((isZero ? "zero guess, solve " : "computed, solve ") + std::to_string(k));
+        const System system = systemWithRightHandSide(a, [k](GO g) { return wave(g) + 0.1 * k; });
+        if (!isZero && rank() == 0 && system.x->getLocalLength() > 0) system.x->getDataNonConst(0)[0] = 1e-300;
+        if (isZero && option) system.x->putScalar(7);  // which counts for nothing
+        const auto guess = rcp(new MultiVector(system.x->getMap(), 1));
+        const Outcome outcome = solve(*solver, system, Side::Right);
+        EXPECT_TRUE(outcome.converged);
+        EXPECT_LE(relativeResidual(system, *guess), 1e-9 * (1 + 1e-6));
+        expectSameOnAllRanks(outcome);
+        (isZero ? zero : computed).push_back(outcome);
+      }
+    }
+    for (std::size_t k = 0; k < zero.size(); ++k) {
+      EXPECT_EQ(zero[k].iterations, computed[k].iterations);
+      EXPECT_EQ(zero[k].report.operatorApplications, computed[k].report.operatorApplications - (k > 0 ? 1 : 0))
+          << "what the ranks agree on is known after a first solve";
+      EXPECT_EQ(zero[k].report.preconditionerApplications, computed[k].report.preconditionerApplications);
     }
   }
-  for (std::size_t k = 0; k < zero.size(); ++k) {
-    EXPECT_EQ(zero[k].iterations, computed[k].iterations);
-    EXPECT_LE(zero[k].report.operatorApplications, computed[k].report.operatorApplications - (k > 0 ? 1 : 0))
-        << "what the ranks agree on is known after a first solve";
+}
+
+/// A rank that begins elsewhere, or all: the solve begins once more, at x; the next ones at once.
+TEST_P(InitialResiduals, OfAGuessThatIsZeroNoMore) {
+  for (const int columns : {1, 3}) {
+    for (const std::string guess : {"application", "projection 3", "extrapolation 1"}) {
+      for (const bool all : {false, true}) {
+        SCOPED_TRACE(std::to_string(columns) + ", " + guess + (all ? ", all ranks" : ", one rank"));
+        StateCache::instance().clear();
+        GuessStore::instance().clear();
+        const auto a = gridOfItsOwn(20, 15);
+        Params p;
+        p.set("Convergence Tolerance", 1e-9);
+        p.set("Initial Guess", guess);
+        p.set("Residual Scaling", "Norm of RHS");
+        const auto solver = solverOf(GetParam(), p);
+        long refuted = 0, later = 0;
+        for (int k = 0; k < 6; ++k) {
+          SCOPED_TRACE("solve " + std::to_string(k));
+          System system = systemWithRightHandSide(a, wave, columns);
+          const bool moved = k >= 3;
+          if (moved && (all || rank() == ranks() - 1)) {
+            system.x->update(100,
+                             *vectorFrom(
+                                 a->getRowMap(), [](GO g) { return wave(3 * g); }, columns),
+                             0);
+          }
+          const Outcome outcome = solve(*solver, system, Side::Right);
+          EXPECT_TRUE(outcome.converged);
+          EXPECT_LE(relativeResidual(system, MultiVector(system.x->getMap(), columns)), 1e-9 * (1 + 1e-6));
+          expectSameOnAllRanks(outcome);
+          if (k == 3) refuted = outcome.report.operatorApplications - outcome.iterations;
+          if (k == 5) later = outcome.report.operatorApplications - outcome.iterations;
+        }
+        if (guess == "application" && columns == 1 && GetParam().canonical == id::Cg) {
+          EXPECT_EQ(refuted, later + 1);
+        }
+      }
+    }
   }
 }
 
