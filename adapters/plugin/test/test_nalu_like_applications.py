@@ -66,7 +66,6 @@ class Applications(unittest.TestCase):
             self.assertEqual(report[f"{key}_applications"], report["applications_at_start"][key]
                              + each * report["iterations_in_turn"] + report["applications_beyond_iterations"][key])
         self.assertTrue(report["converged"])
-        self.assertGreaterEqual(report["applications_at_start"]["operator"], 1)
         self.assertGreaterEqual(report["applications_beyond_iterations"]["operator"], 1)
 
     def wasted(self, method, report):
@@ -90,6 +89,10 @@ class Applications(unittest.TestCase):
                         print(method, ranks, name, [report["iterations"] for report in reports], first, later,
                               file=sys.stderr)
                         self.assertLessEqual(first, 2 + ahead(method))
+                        # x is zero, which is known from the second solve on: then the first residual takes no product.
+                        starts = [report["applications_at_start"]["operator"] for report in reports]
+                        self.assertGreaterEqual(starts[0], 1)
+                        self.assertLessEqual(sum(starts[1:]), (starts[0] - 1) * len(later))
                         # Two keep M^-1 V, and two need M for residuals only.
                         needless = method in ("capstan_gmres", "capstan_sstep_gmres", "capstan_cg", "capstan_pipelined_cg")
                         self.assertLessEqual(sum(later), 0 if needless else len(later))
