@@ -50,7 +50,7 @@ std::vector<ParameterRow> communication() {
           "standard: each rank sends to each. two-step: a value goes to another node once. three-step: one message "
           "from node to node. optimal: three-step for few bytes, split over the node's ranks for many. tuned: what a "
           "few products show to be fastest, the operator's own way among them. The plan is kept for later solves "
-          "(\"State Cache\"). The first product of a solve, before the ranks have agreed, is the operator's own."),
+          "(\"State Cache\"). Products of a solve before the ranks have agreed are the operator's own."),
       integer(
           "Ranks Per Node", &SolverOptions::ranksPerNode, 0, std::numeric_limits<int>::max(), ">= 0",
           Takers::EveryMethod,
