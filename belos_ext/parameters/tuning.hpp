@@ -371,14 +371,6 @@ inline constexpr int few = 8;
 inline constexpr int enough = 20;
 /// Columns from which they tell more than a first product. Chosen.
 inline constexpr int fewest = 4;
-/// Products ahead up to which rough bounds of the spectrum are good enough for the shifts. Chosen: a polynomial of that
-/// degree is well conditioned wherever its zeros lie in the spectrum.
-inline constexpr int shortAhead = 4;
-/// Columns that a pipeline with rough shifts makes at most. Chosen: it is for solves that are over by then.
-inline constexpr int mostRough = 20;
-/// Standard deviation over mean of a spectrum that needs no estimate. Measured: MueLu's V-cycles leave 0.01 to 0.2;
-/// Jacobi on a Laplacian 0.5, where p(2)-GMRES with rough shifts loses digits in 30 iterations.
-inline constexpr double narrow = 0.25;
 /// Part of the largest Ritz value above which the smallest tells that no eigenvalue is near zero. Chosen; half of it is
 /// then the lower bound.
 inline constexpr double small = 0.1;

@@ -3,8 +3,8 @@
 /// The shifts of the first products of a pipelined GMRES cycle, which run ahead of the orthogonalisation.
 ///
 /// The user's ("Shifts", real parts, in turn), else Chebyshev points of an interval that holds the spectrum: the
-/// user's ("Eigenvalue Bounds"), the one that an earlier cycle has shown, or an estimate. A short pipeline does with a
-/// rough one, from its own first product; one that runs far ahead has it estimated, which costs products of its own.
+/// user's ("Eigenvalue Bounds"), the one that an earlier cycle has shown, or an estimate, which costs products of its
+/// own. One product ahead does with the mean of the spectrum, as its own first product shows it.
 
 #include "belos_ext/spectrum/spectral_interval.hpp"
 
@@ -32,17 +32,16 @@ class PipelineShifts {
   /// Whether the shifts come from the first product alone: eigenvalues far away spoil the basis sooner or later. Local.
   bool rough() const { return interval_.rough(); }
 
-  /// Chooses `count` shifts by the first product, where that shows a narrow spectrum or one shift is enough, else by an
-  /// estimate. 1 reduction.
-  /// Collective.
+  /// Chooses one shift by the first product, or by an estimate where the mean of the spectrum is not positive. 1
+  /// reduction. Collective.
   /// \param q0 of length 1   \param w its product; n x 1   \param iteration of the solve, for its report
-  void choose(LinearSystem<Types>& system, const MultiVector& q0, const MultiVector& w, int count, int iteration) {
+  void chooseOne(LinearSystem<Types>& system, const MultiVector& q0, const MultiVector& w, int iteration) {
     ReductionBatch<Types> batch(w.getMap()->getComm());
     const auto mean = batch.dot(q0, w), square = batch.norm2(w);
     system.reduce(batch);
-    interval_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]),
-                        count == 1 ? Spread::Centred : Spread::Narrow, iteration);
-    choose(system, w.getMap(), count, iteration);
+    interval_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]), Spread::Centred,
+                        iteration);
+    choose(system, w.getMap(), 1, iteration);
   }
 
   /// Chooses `count` shifts. Collective.

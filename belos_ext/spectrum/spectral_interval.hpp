@@ -13,9 +13,8 @@
 
 namespace capstan {
 
-/// Of a spectrum about its mean, as a vector sees it: how much of it shifts may be chosen within. Any: for one shift.
-/// Centred: likewise, and the shift is the mean.
-enum class Spread { Narrow, Any, Centred };
+/// How a rough interval lies: Any: as the spread says, but for what is negative. Centred: about the mean.
+enum class Spread { Any, Centred };
 
 template <class Types>
 class SpectralInterval {
@@ -46,17 +45,16 @@ class SpectralInterval {
   /// Whether it is one of takeRough(), and so not the user's. Local.
   bool rough() const { return rough_; }
 
-  /// Takes a rough interval until Ritz values are there, if the spectrum is positive and as narrow as `most` asks for:
-  /// its mean as a vector sees it, and its spread to both sides. A strong preconditioner makes it narrow, and a solve
-  /// too short to repay an estimate. Returns whether it did. Local.
+  /// Takes a rough interval until Ritz values are there, if the spectrum is positive: its mean as a vector sees it, and
+  /// its spread to both sides. A strong preconditioner makes a solve too short to repay an estimate. Returns whether it
+  /// did. Local.
   /// \param mean (q, A q), |q| = 1   \param square |A q|^2
   /// \param iteration of the solve, for its report
-  bool takeRough(LinearSystem<Types>& system, double mean, double square, Spread most, int iteration) {
-    const double spread = std::sqrt(std::max(0.0, square - mean * mean));
+  bool takeRough(LinearSystem<Types>& system, double mean, double square, Spread spread, int iteration) {
+    const double deviation = std::sqrt(std::max(0.0, square - mean * mean));
     if (!(mean > 0) || !std::isfinite(square)) return false;
-    if (most == Spread::Narrow && !(spread <= tuning::spectrum::narrow * mean)) return false;
-    double radius = tuning::spectrum::spreads * spread;
-    if (most == Spread::Centred) radius = std::min(radius, mean);
+    double radius = tuning::spectrum::spreads * deviation;
+    if (spread == Spread::Centred) radius = std::min(radius, mean);
     bounds_ = EigenvalueBounds{std::max(0.0, mean - radius), mean + radius};
     system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", as the first product shows them");
     rough_ = true;

@@ -238,11 +238,10 @@ class Methods(SolveCase):
     def test_pipeline_depth_in_a_deck(self):
         """A deeper pipeline has started more reductions by the time the last iteration needs its own."""
         for method in ("capstan_pipelined_gmres", "capstan_pipelined_sstep_gmres", "capstan_pipelined_cg"):
-            # p(l)-CG begins with depth 1 where it has to learn its shifts.
-            more = ", Eigenvalue Bounds: '[0, 1.1]'" if method == "capstan_pipelined_cg" else ""
             deck = METHODS_DECK.format(methods="".join(
                 METHOD_ENTRY.format(name=f"l{depth}", method=method, preconditioner="sgs")
-                + f"    parameters: {{Pipeline Depth: {depth}, State Cache: no{more}}}\n"
+                # It begins with depth 1 where it has to learn its shifts.
+                + f"    parameters: {{Pipeline Depth: {depth}, State Cache: no, Eigenvalue Bounds: '[0, 1.1]'}}\n"
                 for depth in (1, 3)))
             run = self.solve(deck, "--report", "r.json", ranks=2)
             self.assertEqual(run.returncode, 0, run.stdout + run.stderr)

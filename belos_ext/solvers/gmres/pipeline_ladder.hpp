@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
@@ -33,6 +34,7 @@ class PipelineLadder {
     length_.configure(options.stepSizeAuto, options.stepSize);
     t_ = blocks_ ? options.stepSize : 1;
     depth_ = options.pipelineDepth;
+    waiting_ = 0;
     fruitless_ = 0;
     promised_ = claimedFrom_ = 0;
   }
@@ -49,10 +51,16 @@ class PipelineLadder {
   int stepSize() const { return blocks_ ? t_ : 0; }
 
   /// Begins a cycle of at most m columns. A pipeline longer than the cycle, or than the space itself, would never fill.
-  /// \param ahead products that an automatic t should not run further ahead
-  void fit(LinearSystem<Types>& system, const StopTest& stop, int m, int ahead) {
-    if (blocks_) t_ = length_.current();
-    if (blocks_ && length_.automatic()) t_ = std::min(t_, std::max(1, (ahead + 1) / (depth_ + 1)));
+  /// \param learning whether the cycle is to run one product ahead and no more: no shifts are known for more
+  void fit(LinearSystem<Types>& system, const StopTest& stop, int m, bool learning) {
+    if (waiting_ > 0) depth_ = std::exchange(waiting_, 0);
+    t_ = blocks_ && !learning ? length_.current() : 1;
+    if (learning) {
+      if (depth_ > 1 || (blocks_ && !length_.automatic() && length_.current() > 1)) {
+        system.tell(stop.iterations(), "pipeline depth", "1 with blocks of 1 until a cycle has shown the spectrum");
+      }
+      waiting_ = std::exchange(depth_, 1);
+    }
     depth_ = std::min(depth_, std::max(m, 1));  // more is told below, and might overflow
     if (blocks_ && length_.automatic()) t_ = std::min(t_, std::max(1, m / (2 * (depth_ + 1))));
     if (lag() < m) return;
@@ -124,6 +132,7 @@ class PipelineLadder {
  private:
   bool blocks_;
   int t_ = 1, depth_ = 1;
+  int waiting_ = 0;                        ///< the depth after a cycle that learns; 0 where the last one did not
   int fruitless_ = 0;                      ///< cycles in a row
   Scalar promised_ = 0, claimedFrom_ = 0;  ///< of the last cycle, if that was pipelined
   BlockLength length_;

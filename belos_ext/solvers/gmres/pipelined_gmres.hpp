@@ -11,8 +11,8 @@
 /// (products, orthogonalisation, and the change of basis of each vector). Storage: 2 m + 6 vectors. Overlap: a block's
 /// reduction is waited for d blocks later, after d t applications of A and M^{-1}. Draining: the last d blocks of a
 /// cycle only wait. With a preconditioner it begins where earlier solves have ended; what is left then is done
-/// classically. Start of a solve that knows no shifts: 1 reduction, with the first product, where the pipeline is
-/// short.
+/// classically. The first cycle that knows no shifts, with a preconditioner: t = d = 1, and 1 reduction with its first
+/// product; the shifts of the next one come from its H.
 ///
 /// | paper | here              | shape         | meaning                                                    |
 /// |-------|-------------------|---------------|------------------------------------------------------------|
@@ -176,9 +176,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
       const int ready = first - ladder_.depth() * t();  // line 7 (3): first product of the block to be completed
       // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
       generateBlock(system, stop.iterations(), first, count);  // lines 1 to 6 (1, 2)
-      // One shift is for the first product only: those after it are corrected by columns of H.
-      if (first == 0 && shifts_.rough() && lag() > 1) m = std::min(m, tuning::spectrum::mostRough);
-      if (ready >= 0) {  // line 8 (4)
+      if (ready >= 0) {                                        // line 8 (4)
         // Its reduction was started d blocks ago.
         if (!completeBlock(system, stop, ready, std::min(t(), m - ready), outcome)) break;  // lines 9 to 16 (5 to 8)
         correctLast(system, first, m);  // line 17 (9): z_{first+t} by the first column of H just found
@@ -212,11 +210,11 @@ class PipelinedGmres : public RestartedGmres<Types> {
     ahead_.resize(map, m + 1);
     const bool learning = system.sparesProducts() && shifts_.unknown();
     ladder_.fit(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)),
-                learning ? 1 : m);  // the mean of the spectrum is a shift, but not two
+                learning);  // the mean of the spectrum is a shift, but not two
     gramSchmidt_.begin(map->getComm(), m, t(), ladder_.depth(), scheme());
     again_ = lag() > 1 ? tuning::pipelined_gmres::maxAgainAhead : tuning::pipelined_gmres::maxAgain;
     normalizer_ = 1;
-    if (!learning || lag() > tuning::spectrum::shortAhead) shifts_.choose(system, map, lag(), stop.iterations());
+    if (!learning) shifts_.choose(system, map, lag(), stop.iterations());
     system.kernels().scale(Scalar(1), cycle_.basis()[0], ahead_[0]);
   }
 
@@ -230,7 +228,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
     for (int i = first; i < first + count; ++i) {  // line 1
       system.apply(ahead_[i], ahead_[i + 1]);      // lines 3, 4 (1, 2)
       if (i == 0 && shifts_.unknown()) {
-        shifts_.choose(system, ahead_[0], ahead_[1], lag(), iteration);
+        shifts_.chooseOne(system, ahead_[0], ahead_[1], iteration);
         system.startUpEnds(1, 1);
       }
       if (i < lag()) {

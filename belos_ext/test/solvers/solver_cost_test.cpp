@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <random>
 
+#include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
@@ -234,7 +235,7 @@ long vectorAllocations(Solver& solver, const System& system, Side side) {
 }
 
 // Messages, pinned coefficients of kernels, their partial sums: all that bears Capstan's name.
-TEST_P(Cost, SecondSolveAllocatesNothingForKernels) {
+TEST_P(Cost, NextSolveAllocatesNothingForKernels) {
   const auto a = grid2d(30, 30);
   for (size_t columns : {size_t(1), size_t(3)}) {
     for (Side side : {Side::None, Side::Left, Side::Right}) {
@@ -248,6 +249,10 @@ TEST_P(Cost, SecondSolveAllocatesNothingForKernels) {
       const System system = systemWithRightHandSide(a, wave, columns);
       EXPECT_GT(allocationsOf(*solver, system, side, 0, "capstan"), 0) << "the hook must see the first solve's";
       system.x->putScalar(0);
+      if (isPipelined(GetParam())) {  // the first one learns shifts, with blocks of one
+        solve(*solver, system, side);
+        system.x->putScalar(0);
+      }
       EXPECT_EQ(allocationsOf(*solver, system, side, 0, "capstan"), 0) << allocations.what;
     }
   }
@@ -286,7 +291,10 @@ double vectorsAllocated(Solver& solver, System system, Side side) {
 TEST_P(Cost, IsAsDeclared) {
   for (Side side : {Side::None, Side::Right}) {
     SCOPED_TRACE(toString(side));
+    StateCache::instance().clear();
     Params p = laplaceParameters(GetParam());
+    p.set("Solver Name", "laplace");
+    p.set("State Cache", true);  // the solve that is counted knows the shifts
     if (getsStepSize(GetParam())) p.set("Step Size", 5);
     Parameters parameters(GetParam());
     parameters.merge(p);
