@@ -22,6 +22,7 @@
 #include <optional>
 #include <utility>
 
+#include "belos_ext/convergence/iteration_pace.hpp"
 #include "belos_ext/convergence/residual_measure.hpp"
 #include "belos_ext/convergence/stop_reason.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
@@ -97,10 +98,14 @@ class StopTest {
   /// The recursion's residual norm that reached() asks for.
   double target() const { return target_ * implicitScale_; }
 
+  /// Has iterations timed from now on; null: no longer. It outlives this, or that is said before.
+  void timeBy(IterationPace* pace) { pace_ = pace; }
+
   /// Counts an iteration and records the recursion's residual.
   void iterated(double recursive) {
     ++iterations_;
     recursive_ = recursive;
+    if (pace_ != nullptr) pace_->iterated();
   }
   int iterations() const { return iterations_; }
   int remaining() const { return criteria_.maxIterations - iterations_; }
@@ -179,6 +184,7 @@ class StopTest {
 
   StopCriteria criteria_;
   ResidualMeasure* measure_ = nullptr;
+  IterationPace* pace_ = nullptr;
   double ratio_ = 1;
   std::function<bool()> approve_;
   std::function<void(double)> scaleListener_;

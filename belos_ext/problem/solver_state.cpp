@@ -20,6 +20,7 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
   for (const auto& [factor, times] : state->factorTimes) {
     checksum.add(static_cast<std::uint64_t>(factor));
     for (const double seconds : times.seconds) checksum.add(seconds);
+    for (const double iterations : times.iterations) checksum.add(iterations);
     checksum.add(static_cast<std::uint64_t>(times.solve));
   }
   checksum.add(static_cast<std::uint64_t>(state->estimatesHold ? 1 : 0));
@@ -53,6 +54,7 @@ SolverState rounded(SolverState state) {
   state.shownOfBounds = roundedForRanks(state.shownOfBounds);
   for (auto& [factor, times] : state.factorTimes) {
     for (double& seconds : times.seconds) seconds = roundedForRanks(seconds);
+    for (double& iterations : times.iterations) iterations = roundedForRanks(iterations);
   }
   return state;
 }

@@ -28,10 +28,11 @@ class KeptObject {
   virtual std::size_t bytes() const = 0;
 };
 
-/// How long solves of enlarged CG took with one of its factors.
+/// What the last solves of enlarged CG took with one of its factors.
 struct FactorTimes {
-  std::vector<double> seconds;  ///< for a digit of the residual, of the last solves
-  long solve = 0;               ///< the number of the last one, among those with all factors
+  std::vector<double> seconds;     ///< of an iteration
+  std::vector<double> iterations;  ///< for a digit of the residual; as many
+  long solve = 0;                  ///< the number of the last one, among those with all factors
 };
 
 /// What a solve leaves for the next one. Replicated, but for the objects: every rank of the solve stores the same.

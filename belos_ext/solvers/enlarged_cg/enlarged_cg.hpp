@@ -29,13 +29,13 @@
 
 #include <fmt/format.h>
 
-#include <Teuchos_Time.hpp>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "belos_ext/convergence/definiteness_watch.hpp"
+#include "belos_ext/convergence/iteration_pace.hpp"
 #include "belos_ext/convergence/residual_gap.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
 #include "belos_ext/solvers/common/judged_residual.hpp"
@@ -79,17 +79,20 @@ class EnlargedCg final : public KrylovSolver<Types> {
   void remember(SolverState& state) const override { factor_.remember(state); }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
-    const double began = Teuchos::Time::wallTime();
     if (residual_.begin(system, b, x, stop)) {
       if (!system.agreesOnState()) factor_.forget();
       const int t = chooseFactor(system, b, stop);
+      if (factor_.automatic()) {
+        pace_.begin();
+        stop.timeBy(&pace_);
+      }
       if (factor_.automatic() && t == 1) {
         classical_.solve(system, b, x, stop);
         residual_.attain(classical_.attained());
       } else {
         iterate(system, b, x, stop, t);
       }
-      if (factor_.automatic()) learn(system, t, Teuchos::Time::wallTime() - began);
+      if (factor_.automatic()) learn(system, stop, t);
     }
     if (!stop.converged()) residual_.leaveFinite(system, x, stop);
   }
@@ -254,15 +257,17 @@ class EnlargedCg final : public KrylovSolver<Types> {
     residual_.attain(classical_.attained());
   }
 
-  /// Seconds of this solve, the mean of all ranks. 1 reduction.
-  void learn(LinearSystem<Types>& system, int t, double seconds) {
+  /// What an iteration of this solve took, the mean of all ranks. 1 reduction.
+  void learn(LinearSystem<Types>& system, StopTest& stop, int t) {
+    stop.timeBy(nullptr);
     auto& batch = residual_.batch();
     batch.clear();
-    const auto sum = batch.value(static_cast<Scalar>(seconds));
+    const auto sum = batch.value(static_cast<Scalar>(pace_.seconds()));
     system.reduce(batch);
     const double mean = static_cast<double>(batch[sum]) / residual_.r().getMap()->getComm()->getSize();
     const double digits = std::log10(residual_.initial().explicit_ / residual_.attained().explicit_);
-    factor_.took(t, mean, std::min(digits, -std::log10(static_cast<double>(std::numeric_limits<Scalar>::epsilon()))));
+    factor_.took(t, mean, static_cast<double>(pace_.iterations()) + tuning::enlarged_cg::startUp,
+                 std::min(digits, -std::log10(static_cast<double>(std::numeric_limits<Scalar>::epsilon()))));
   }
 
   Directions& form(LinearSystem<Types>& system) {
@@ -274,6 +279,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
 
   SolverOptions options_;
   EnlargingFactor factor_;
+  IterationPace pace_;
   Orthodir<Types> orthodir_;
   Orthomin<Types> orthomin_{false}, fused_{true};
   Directions* directions_ = nullptr;

@@ -2,15 +2,21 @@
 /// \file
 /// "Enlarging Factor" auto: the number of directions that earlier solves of the label were fastest with.
 ///
-/// Seconds for a digit of the residual are compared, factor by factor: 1, 2, 4, ... The best one need not be next to
-/// the second best, so that all are tried: from a small one down to 1, then up until two in a row are far from the
-/// best. Other work of the machine makes single solves slow, never fast: a factor counts with the fastest of its last
-/// solves, one that is near the best is tried again, and the neighbours of the best now and then. All ranks hold the
-/// same mean time, so that they choose alike.
+/// Factors 1, 2, 4, ... are compared by what a digit of the residual takes: iterations for a digit times seconds of an
+/// iteration. What an untried factor t would take is foretold from those tried: iterations as a power of t, seconds of
+/// an iteration as a straight line in t, whose constant part is the reductions and whose slope the work on columns.
+/// Two solves, with t = 4 and t = 1, give both. From then on a factor is tried only where it may be best, and the
+/// forecast gets better with each.
+///
+/// Other work of the machine makes solves slow, never fast: a factor counts with the fastest of its last solves. Those
+/// near the best are timed again in one solve of four, and the neighbours of the best now and then. All ranks hold the
+/// same numbers, so that they choose alike.
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <map>
+#include <vector>
 
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/solver_state.hpp"
@@ -40,81 +46,115 @@ class EnlargingFactor {
     const int most = std::max(1, static_cast<int>(std::min<double>(rows, tuning::enlarged_cg::mostAuto)));
     if (times_.empty()) return std::min(tuning::enlarged_cg::firstAuto, most);
     if (const int untried = nextUntried(most); untried > 0) return untried;
-    if (const int doubtful = nextDoubtful(most); doubtful > 0) return doubtful;
-    return bestOf(most);
+    const long before = solves();
+    const bool mayTry = before % tuning::enlarged_cg::againEvery == 0 && before >= tuning::enlarged_cg::againFrom;
+    const int again = mayTry ? nextAgain(most) : 0;
+    return again > 0 ? again : bestOf(most);
   }
 
-  /// A solve with this factor took so long for so many digits; where there are none, nothing is known to be slower.
-  /// \param seconds the same on all ranks
-  void took(int factor, double seconds, double digits) {
+  /// What a solve with this factor took; where it gained no digits, nothing is known to be slower. The same numbers on
+  /// all ranks. Local.
+  /// \param seconds of an iteration
+  void took(int factor, double seconds, double iterations, double digits) {
     if (!automatic_) return;
     const long number = solves() + 1;
-    const double ratio = seconds / digits;
-    const double each = digits > 0 && std::isfinite(ratio) ? ratio : tuning::enlarged_cg::noProgress;
-    if (const auto known = times_.find(factor); known != times_.end() && known->second.seconds.size() > 1 &&
-                                                each < tuning::enlarged_cg::otherSystem * fastest(known->second)) {
+    const double ratio = iterations / digits;
+    const bool known = digits > 0 && std::isfinite(ratio) && std::isfinite(seconds);
+    const double each = known ? ratio : tuning::enlarged_cg::noProgress, pace = known ? seconds : 1;
+    if (const auto before = times_.find(factor); before != times_.end() && before->second.seconds.size() > 1 &&
+                                                 pace * each < tuning::enlarged_cg::otherSystem * cost(factor)) {
       times_.clear();  // nothing makes a solve faster but another system
     }
     FactorTimes& times = times_[factor];
-    times.seconds.push_back(each);
-    if (times.seconds.size() > std::size_t{tuning::enlarged_cg::timesKept}) times.seconds.erase(times.seconds.begin());
+    keep(times.seconds, pace);
+    keep(times.iterations, each);
     times.solve = number;
   }
 
  private:
+  static void keep(std::vector<double>& last, double value) {
+    last.push_back(value);
+    if (last.size() > std::size_t{tuning::enlarged_cg::timesKept}) last.erase(last.begin());
+  }
   /// Solves that have been timed.
   long solves() const {
     long last = 0;
     for (const auto& [factor, times] : times_) last = std::max(last, times.solve);
     return last;
   }
-  static double fastest(const FactorTimes& times) {
-    return *std::min_element(times.seconds.begin(), times.seconds.end());
-  }
   bool isTried(int factor) const { return times_.count(factor) > 0; }
+  bool progressed(int factor) const { return iterations(factor) < tuning::enlarged_cg::noProgress; }
+  /// Of an iteration with a factor that is tried.
+  double seconds(int factor) const {
+    const auto& last = times_.at(factor).seconds;
+    return *std::min_element(last.begin(), last.end());
+  }
+  /// For a digit, with a factor that is tried: right-hand sides differ, and one may be unlike the others.
+  double iterations(int factor) const {
+    auto last = times_.at(factor).iterations;
+    std::sort(last.begin(), last.end());
+    return last[(last.size() - 1) / 2];
+  }
+  /// Seconds for a digit, with a factor that is tried.
+  double cost(int factor) const { return seconds(factor) * iterations(factor); }
   int bestOf(int most) const {
     int best = 0;
     for (const auto& [factor, times] : times_) {
-      if (factor <= most && (best == 0 || fastest(times) < fastest(times_.at(best)))) best = factor;
+      if (factor <= most && (best == 0 || cost(factor) < cost(best))) best = factor;
     }
     return best == 0 ? 1 : best;
   }
-  /// How much slower than the best one.
-  double over(int factor, int best) const { return fastest(times_.at(factor)) / fastest(times_.at(best)); }
 
-  /// Down to 1, then up; 0: all are tried that may be best.
+  /// Seconds for a digit, foretold where the factor is untried. With one factor known: as good as that.
+  double expected(int factor) const {
+    if (isTried(factor)) return cost(factor);
+    int low = 0, high = 0;  // the two tried that enclose the factor, or else the two that are nearest
+    for (const auto& [tried, times] : times_) {
+      if (!progressed(tried)) continue;
+      if (low > 0 && high > factor) break;
+      low = high;
+      high = tried;
+    }
+    if (low == 0) return high == 0 ? 0 : cost(high);
+    const double doublings = std::log2(static_cast<double>(factor) / high);
+    double power = std::log(iterations(low) / iterations(high)) / std::log(static_cast<double>(high) / low);
+    const double rest = tuning::enlarged_cg::usualPower - power;
+    if (doublings > 0 && rest > 0) power += tuning::enlarged_cg::towardsUsual * rest;
+    const double slope = std::max(0.0, (seconds(high) - seconds(low)) / (high - low));
+    return (seconds(high) + slope * (factor - high)) * iterations(high) * std::exp2(-power * doublings);
+  }
+
+  /// The untried factor that is expected to be best, where it may be; 0: none. A second one comes first.
   int nextUntried(int most) const {
     const int best = bestOf(most);
     if (!isTried(best)) return best;  // fewer rows than before
-    int factor = best;
-    while (factor > 1 && isTried(factor / 2)) factor /= 2;
-    if (factor > 1) return factor / 2;
-    int far = 0;  // in a row
-    for (factor = best; isTried(factor) && factor <= most; factor *= 2) {
-      far = over(factor, best) > tuning::enlarged_cg::farFromBest ? far + 1 : 0;
+    if (times_.size() == 1 && most > 1) return best > 1 ? 1 : std::min(tuning::enlarged_cg::firstAuto, most);
+    int chosen = 0;
+    for (int factor = 1; factor <= most; factor *= 2) {
+      if (!isTried(factor) && (chosen == 0 || expected(factor) < expected(chosen))) chosen = factor;
     }
-    return far < 2 && factor <= most ? factor : 0;
+    return chosen > 0 && expected(chosen) <= tuning::enlarged_cg::worthTrying * cost(best) ? chosen : 0;
   }
 
   /// One that may be best, but for a disturbance when it was timed: the one timed least. 0: none.
-  int nextDoubtful(int most) const {
+  int nextAgain(int most) const {
     const int best = bestOf(most);
     int chosen = 0;
     for (const auto& [factor, times] : times_) {
-      const double near = times.seconds.size() == 1 ? tuning::enlarged_cg::nearAfterOne
-                          : times.seconds.size() < std::size_t{tuning::enlarged_cg::timesKept}
-                              ? tuning::enlarged_cg::nearAfterMore
-                              : 0;
-      const bool isNear = factor == best ? near > 0 : over(factor, best) <= near;
-      if (factor > most || !isNear) continue;
+      const std::size_t known = times.seconds.size();
+      const double near = known == 1                                            ? tuning::enlarged_cg::nearAfterOne
+                          : known == 2                                          ? tuning::enlarged_cg::nearAfterTwo
+                          : known < std::size_t{tuning::enlarged_cg::timesKept} ? tuning::enlarged_cg::nearAfterMore
+                                                                                : 0;
+      if (factor > most || cost(factor) > near * cost(best)) continue;
       if (chosen == 0 || times.seconds.size() < times_.at(chosen).seconds.size()) chosen = factor;
     }
     if (chosen > 0) return chosen;
     for (const int neighbour : {best / 2, 2 * best}) {
-      if (neighbour < 1 || neighbour > most || !isTried(neighbour)) continue;
-      const double slower = over(neighbour, best);  // the more, the more seldom
-      const auto since = static_cast<double>(solves() - times_.at(neighbour).solve);
-      if (since >= tuning::enlarged_cg::trustedFor * slower * slower) return neighbour;
+      if (neighbour < 1 || neighbour > most) continue;
+      const double slower = expected(neighbour) / cost(best);  // the more, the more seldom
+      const long since = solves() - (isTried(neighbour) ? times_.at(neighbour).solve : 0);
+      if (static_cast<double>(since) >= tuning::enlarged_cg::trustedFor * slower * slower) return neighbour;
     }
     return 0;
   }
