@@ -220,6 +220,8 @@ Field buildField(const deck::Deck& deck, const deck::SystemOptions& system,
   const Shared shared{built.A, built.b, Teuchos::rcp(new MultiVector(map, 1)), Teuchos::rcp(new MultiVector(map, 1))};
   Field field;
   field.name = system.name;
+  field.A = built.A;
+  field.b = built.b;
   field.rows = static_cast<long long>(built.A->getGlobalNumRows());
   field.entries = static_cast<long long>(built.A->getGlobalNumEntries());
   PreconditionerStore store;

@@ -18,6 +18,8 @@ struct Field {
   std::string name;
   long long rows = 0;
   long long entries = 0;
+  Teuchos::RCP<deck::Matrix> A;
+  Teuchos::RCP<deck::MultiVector> b;  ///< as it is in this turn
   Contestants contestants;
   LocalSystem local;
   std::shared_ptr<RightHandSides> rightHandSides;  ///< null: the system's own in every turn

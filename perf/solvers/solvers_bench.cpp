@@ -21,6 +21,7 @@
 #include "adapters/tools/program.hpp"
 #include "perf/solvers/belos_contestants.hpp"
 #include "perf/solvers/contest.hpp"
+#include "perf/solvers/hpddm_peers.hpp"
 #include "perf/solvers/petsc_peers.hpp"
 
 namespace {
@@ -139,6 +140,7 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   for (const auto& note : petsc.join(input, system, field.local, MPI_COMM_WORLD, field.contestants)) {
     notes.push_back(note);
   }
+  for (const auto& note : perf::joinHpddm(input, system, field, MPI_COMM_WORLD)) notes.push_back(note);
   perf::ContestOptions options = arguments.contest;
   for (const auto& name : arguments.crashed) {
     if (name.rfind(system.name + "/", 0) == 0) options.crashed.insert(name.substr(system.name.size() + 1));
@@ -176,16 +178,18 @@ void measure(Arguments arguments, bool talks) {
   }
   auto notes = nlohmann::json::array();
   for (const auto& warning : input.warnings) notes.push_back(warning);
-  nlohmann::json out = {{"deck", input.file},
-                        {"overrides", arguments.source.overrides},
-                        {"ranks", comm->getSize()},
-                        {"repeat", arguments.contest.repeat},
-                        {"seed", arguments.contest.seed},
-                        {"right_hand_side", input.campaign.changingRightHandSide ? "changing" : "fixed"},
-                        {"build", build()},
-                        {"mpi", mpiLibrary()},
-                        {"emulation", emulation()},
-                        {"petsc", petsc.version().empty() ? nlohmann::json(nullptr) : nlohmann::json(petsc.version())}};
+  nlohmann::json out = {
+      {"deck", input.file},
+      {"overrides", arguments.source.overrides},
+      {"ranks", comm->getSize()},
+      {"repeat", arguments.contest.repeat},
+      {"seed", arguments.contest.seed},
+      {"right_hand_side", input.campaign.changingRightHandSide ? "changing" : "fixed"},
+      {"build", build()},
+      {"mpi", mpiLibrary()},
+      {"emulation", emulation()},
+      {"petsc", petsc.version().empty() ? nlohmann::json(nullptr) : nlohmann::json(petsc.version())},
+      {"hpddm", perf::hpddmVersion().empty() ? nlohmann::json(nullptr) : nlohmann::json(perf::hpddmVersion())}};
   out["systems"] = nlohmann::json::array();
   for (const auto& system : input.systems) {
     out["systems"].push_back(measureSystem(arguments, input, system, petsc, talks, notes));
