@@ -11,12 +11,14 @@
 /// solves those before.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include <BelosLinearProblem.hpp>
 #include <BelosSolverFactory.hpp>
 #include <BelosTpetraAdapter.hpp>
 #include <CLI/CLI.hpp>
+#include <Teuchos_XMLParameterListHelpers.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 #include <cmath>
@@ -26,6 +28,7 @@
 
 #include "adapters/deck/systems.hpp"
 #include "adapters/preconditioners/preconditioner.hpp"
+#include "adapters/preconditioners/presets.hpp"
 #include "adapters/tools/program.hpp"
 #include "belos_ext/report/solve_report.hpp"
 
@@ -192,6 +195,22 @@ std::map<std::string, std::string> knownCells(const std::vector<std::string>& te
   return known;
 }
 
+/// A preconditioner as named on the command line: as in a deck, or "muelu:" and a preset or XML file. Collective.
+deck::PreconditionerOptions preconditionerOptions(const std::string& name) {
+  deck::PreconditionerOptions options;
+  const auto colon = name.find(':');
+  options.name = name.substr(0, colon);
+  if (colon == std::string::npos) return options;
+  const std::string wanted = name.substr(colon + 1), file = deck::findMueLuFile(wanted, wanted);
+  if (options.name != "muelu" || file.empty()) {
+    throw deck::PreconditionerError("preconditioner " + name + ": only muelu has a preset, one of " +
+                                    fmt::format("{}", fmt::join(deck::mueLuPresets(), ", ")));
+  }
+  options.origin = file;
+  options.parameters = *Teuchos::getParametersFromXmlFile(file);
+  return options;
+}
+
 void measure(const Arguments& arguments, const std::string& file, bool talks) {
   const auto known = knownCells(arguments.known);
   const std::string path = std::filesystem::path(file).filename();
@@ -210,9 +229,7 @@ void measure(const Arguments& arguments, const std::string& file, bool talks) {
     std::string line = key;
     std::vector<bool> solvable(system.b.size(), false);
     try {
-      deck::PreconditionerOptions options;
-      options.name = preconditioner;
-      deck::Preconditioner built(options);
+      deck::Preconditioner built(preconditionerOptions(preconditioner));
       built.update(system.A);
       system.preconditioner = built.op();
       for (const std::string& oracle : arguments.oracles) {
@@ -247,7 +264,7 @@ int run(int argc, char** argv, bool talks) {
     return app.add_option(option, values, help)->take_all()->allow_extra_args(false)->expected(1);
   };
   app.add_option("matrices", arguments.matrices, "Matrix Market files")->required();
-  app.add_option("--preconditioners", arguments.preconditioners, "names as in a deck")->delimiter(',');
+  app.add_option("--preconditioners", arguments.preconditioners, "names as in a deck; muelu:PRESET")->delimiter(',');
   several("--oracle", arguments.oracles, "a solver to compare with, as NAME or 'NAME: {parameter: value}'")->required();
   several("--solver", arguments.solvers, "a solver to be judged, likewise");
   several("--known", arguments.known, "MATRIX,PRECONDITIONER,ORACLE,CELL: from an earlier run");
