@@ -25,13 +25,13 @@ def parameters(topology, nodes):
     return "DRAGONFLY", f"{groups},1;2,1;{routers},1;4", groups * 8 * routers
 
 
-def xml(topology, nodes, machine):
-    """The platform as a file for smpirun. Nodes are called n-0, n-1, ..."""
+def xml(topology, nodes, machine, cores=None):
+    """The platform as a file for smpirun. Nodes are called n-0, n-1, ... cores: of a node, by default one for each rank."""
     link, local = machine.network[-1], machine.on_node[-1]
     kind, words, number = parameters(topology, nodes)
     rate = min(link.injection_rate, link.rate * machine.ranks_per_node)
     return (f'{HEAD}  <cluster id="c" prefix="n-" radical="0-{number - 1}" suffix="" speed="{1 / machine.flop_time:.6g}f" '
-            f'core="{machine.ranks_per_node}" bw="{rate:.6g}Bps" lat="{link.latency / HOPS:.6g}s" '
+            f'core="{cores or machine.ranks_per_node}" bw="{rate:.6g}Bps" lat="{link.latency / HOPS:.6g}s" '
             f'loopback_bw="{local.rate:.6g}Bps" loopback_lat="{local.latency:.6g}s" topology="{kind}" '
             f'topo_parameters="{words}"/>\n</platform>\n')
 

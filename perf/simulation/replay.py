@@ -58,14 +58,15 @@ def seconds(lines_of_ranks, platform, host_file, timeout, more=()):
     return float(found[-1])
 
 
-def seconds_of_an_iteration(case, iterations, timeout, more=()):
+def seconds_of_an_iteration(case, iterations, timeout, more=(), cores=None):
     """Without start and end: of twice as many iterations less those of once; whole periods of the method, at least
-    `iterations`. more: options."""
+    `iterations`. more: options. cores: of a node, by default one for each rank."""
     iterations = -(-iterations // case.method.period) * case.method.period
 
     def run(number):
         lines = (traces.RankTrace(rank, case.ranks, case.rows / case.ranks, case.entries / case.ranks, case.exchanges,
                                   case.embedded).run(case.method, number) for rank in range(case.ranks))
-        platform = platforms.xml(case.topology, -(-case.ranks // case.machine.ranks_per_node), case.machine)
+        platform = platforms.xml(case.topology, -(-case.ranks // case.machine.ranks_per_node), case.machine,
+                                 cores)
         return seconds(lines, platform, platforms.hosts(case.ranks, case.machine.ranks_per_node), timeout, more)
     return (run(2 * iterations) - run(iterations)) / iterations

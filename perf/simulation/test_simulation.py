@@ -7,6 +7,7 @@ usage: test_simulation.py <build folder>
 import collections
 import csv
 import dataclasses
+import json
 import os
 import pathlib
 import subprocess
@@ -303,6 +304,21 @@ class Run(unittest.TestCase):
             done, _ = self.run_it("embedded", "--results", str(halves[0]))
             self.assertEqual(done.returncode, 2)
             self.assertIn("allowed: simulation.csv", done.stderr)
+
+    def test_measured_beside_simulated(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, str(HERE / "run"), "measured", "--ranks", "2", "--cells", "6", "--repeat", "2",
+                                   "--iterations", "2", "--out", folder], capture_output=True, text=True, check=False, timeout=250,
+                                  env={**os.environ, "CAPSTAN_BUILD_DIR": BUILD, "CAPSTAN_PROGRESS": "0"})
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            rows = json.loads((pathlib.Path(folder) / "measured.json").read_text(encoding="utf-8"))["rows"]
+        self.assertEqual([(row["ranks"], row["method"]) for row in rows],
+                         [(2, one) for one in ("cg", "capstan-cg", "pipelined-cg-1", "ecg-5", "ecg-10")])
+        for row in rows:
+            # All of the work, and messages besides; measured times are not judged.
+            self.assertGreater(row["simulated"], 0.99 * row["work"])
+            self.assertGreater(row["measured"], 0)
+            self.assertEqual(row["bytes"], 36 * 8 * {"ecg-5": 5, "ecg-10": 10}.get(row["method"], 1))
 
     def test_without_simgrid(self):
         done, _ = self.run_it("--ranks", "2", PATH="/nowhere")
