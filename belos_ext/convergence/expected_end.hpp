@@ -30,6 +30,7 @@ class ExpectedEnd {
   void begin(int iterations, double residual) {
     done_ = iterations;
     logs_.assign(1, std::log(residual));
+    panelTarget_ = 0;
     endsWithPanel_ = false;
     missed_ = 0;
   }
@@ -69,9 +70,15 @@ class ExpectedEnd {
 
   /// The length of the next panel of at most s steps: as few panels as there must be, all of about the same length,
   /// and none beyond the end expected. A solve that has not ended where it should gets twice as many steps each time,
-  /// but where an earlier solve ended there; so does one that has passed all earlier ones and shows no rate yet.
+  /// but where an earlier solve ended there, or the target is another one since; so does one that has passed all
+  /// earlier ones and shows no rate yet.
   int nextPanel(double target, int s) {
-    if (endsWithPanel_) ++missed_;
+    if (target < tuning::expected_end::another * panelTarget_) {
+      missed_ = 0;
+    } else if (endsWithPanel_) {
+      ++missed_;
+    }
+    panelTarget_ = target;
     int left = remaining(target);
     if (left == unknown && !earlier_.empty()) left = 1;
     endsWithPanel_ = left <= s;
@@ -101,6 +108,7 @@ class ExpectedEnd {
 
   std::vector<int> earlier_;  ///< iterations of earlier solves, in ascending order
   int done_ = 0, missed_ = 0;
+  double panelTarget_ = 0;     ///< of the last panel
   bool endsWithPanel_ = false;
   std::vector<double> logs_;  ///< of the residuals of this cycle
 };

@@ -289,6 +289,9 @@ inline constexpr int late = 2;
 inline constexpr int alike = 1;
 /// How many earlier solves are remembered. Chosen.
 inline constexpr int remembered = 8;
+/// A target that falls below this part of what it was is another one: a norm other than the 2-norm has been measured.
+/// Chosen: the ratio of the norms changes less than that once it has been measured near the end.
+inline constexpr double another = 0.5;
 }  // namespace expected_end
 
 /// solvers/gmres/step_size, the steps s of s-step GMRES

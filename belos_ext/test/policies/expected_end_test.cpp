@@ -144,5 +144,19 @@ TEST(ExpectedEnd, WhereTheEndDoesNotComePanelsGrowAgain) {
   }
 }
 
+// A residual measured in another norm moves the target: the rate has been right.
+TEST(ExpectedEnd, MayMoveWithoutLongerPanels) {
+  ExpectedEnd end;
+  end.begin(0, 1);
+  advance(end, 0, 7, 1);
+  EXPECT_EQ(end.nextPanel(1e-8, 8), 1);
+  end.observe(1e-8);
+  EXPECT_EQ(end.nextPanel(9e-9, 8), 2) << "hardly moved";
+  end.observe(1e-9);
+  EXPECT_EQ(end.nextPanel(1e-10, 8), 1);
+  end.observe(1e-10);
+  EXPECT_EQ(end.nextPanel(1e-10, 8), 2);
+}
+
 }  // namespace
 }  // namespace capstan::testing
