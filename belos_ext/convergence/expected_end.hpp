@@ -108,7 +108,7 @@ class ExpectedEnd {
 
   std::vector<int> earlier_;  ///< iterations of earlier solves, in ascending order
   int done_ = 0, missed_ = 0;
-  double panelTarget_ = 0;     ///< of the last panel
+  double panelTarget_ = 0;  ///< of the last panel
   bool endsWithPanel_ = false;
   std::vector<double> logs_;  ///< of the residuals of this cycle
 };
