@@ -261,23 +261,15 @@ class Run(unittest.TestCase):
                                        "contiguous", "--precision", "1e-8")
             far, off = self.run_it("embedded", str(file), "--ranks", "32", "--overheads", "1e-5", "--partition", "contiguous",
                                    "--precision", "1e-4")
-            alone, ways = self.run_it("embedded", str(file), "--ranks", "32", "--overheads", "0", "--partition", "contiguous",
-                                      "--acknowledgements", "off")
         self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
         self.assertEqual(len(rows), 2 * 2 * 2 * 4)  # no 512 ranks of 256 rows
         found = {(row["method"], row["topology"], float(row["overhead"]), int(row["ranks"])): row for row in rows}
         for key, row in found.items():
             self.assertGreater(float(row["seconds"]), 0, key)
-        self.assertEqual((coarse.returncode, far.returncode, alone.returncode), (0, 0, 0))
+        self.assertEqual((coarse.returncode, far.returncode), (0, 0))
         for row in near:
             exact = float(found[row["method"], row["topology"], 1e-5, 32]["seconds"])
             self.assertAlmostEqual(float(row["seconds"]) / exact, 1, delta=0.01)
-        for row in ways:  # the way back takes a twentieth of a message's bytes
-            exact = float(found[row["method"], row["topology"], 0, 32]["seconds"])
-            self.assertAlmostEqual(float(row["seconds"]) / exact, 1, delta=0.05)
-            self.assertLessEqual(float(row["seconds"]), exact)
-        self.assertTrue(any(float(row["seconds"]) < float(found[row["method"], row["topology"], 0, 32]["seconds"])
-                            for row in ways), "--acknowledgements has no effect")
         self.assertNotEqual([row["seconds"] for row in near], [row["seconds"] for row in off], "--precision has no effect")
         for topology in platforms.TOPOLOGIES:
             cg, embedded = (found[name, topology, 1e-5, 32] for name in ("capstan-cg", "embedded"))
