@@ -94,9 +94,12 @@ def cmake_cache(build):
 
 
 class Programs:
-    """The programs in <build>/bin, and MPI."""
+    """The programs in <build>/bin, and MPI.
 
-    def __init__(self, build, timeout, mpirun_arguments):
+    environment: words NAME=VALUE for every run. launcher: what starts ranks in place of mpirun, words of which "{ranks}"
+    becomes their number."""
+
+    def __init__(self, build, timeout, mpirun_arguments, environment=(), launcher=None):
         cache = cmake_cache(build)
         self.folder = build / "bin"
         self.latency_layer = build / "lib" / "libcapstan_latency.so"
@@ -104,6 +107,8 @@ class Programs:
         self.mpiexec = cache.get("MPIEXEC_EXECUTABLE", "mpirun")
         self.ranks_flag = cache.get("MPIEXEC_NUMPROC_FLAG", "-n")
         self.mpirun_arguments = list(mpirun_arguments)
+        self.environment = list(environment)
+        self.launcher = list(launcher) if launcher else None
 
     def require(self, *names):
         missing = [name for name in names if name and not os.access(self.folder / name, os.X_OK)]
@@ -128,12 +133,15 @@ class Programs:
 
     def mpi_command(self, ranks, name, *arguments, latency=None):
         """The command line that runs a program on `ranks` ranks, with that emulated latency if any."""
-        if shutil.which(self.mpiexec) is None:
-            raise NotBuilt(f"cannot start {self.mpiexec}: it is not there")
+        started = self.launcher or [self.mpiexec, *self.mpirun_arguments, self.ranks_flag, "{ranks}"]
+        if shutil.which(started[0]) is None:
+            raise NotBuilt(f"cannot start {started[0]}: it is not there")
         # Quiet: the program has said what is wrong.
         kinds = ["--quiet", *(["--threads"] if "--mpi-threads" in arguments else [])]
-        return ["env", *mpi_environment(self.mpiexec, ranks, *kinds), self.mpiexec, *self.mpirun_arguments,
-                self.ranks_flag, str(ranks), *self.emulate(latency), str(self.folder / name), *arguments]
+        # A launcher of our own may spread the ranks over machines that have cores enough.
+        return ["env", *mpi_environment(self.mpiexec, 1 if self.launcher else ranks, *kinds), *self.environment,
+                *(word.replace("{ranks}", str(ranks)) for word in started), *self.emulate(latency),
+                str(self.folder / name), *arguments]
 
     def command(self, name, *arguments):
         return [str(self.folder / name), *arguments]

@@ -6,11 +6,13 @@
 #include <BelosSolverFactory.hpp>
 #include <BelosTpetraAdapter.hpp>
 #include <Tpetra_CrsMatrix.hpp>
+#include <algorithm>
 #include <map>
 #include <sstream>
 
 #include "adapters/deck/systems.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/report/report_io.hpp"
 #include "perf/solvers/counted_operator.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
@@ -121,10 +123,30 @@ class BelosContestant final : public Contestant {
 
   nlohmann::json details() const override {
     const auto* own = reporting();
-    return own == nullptr ? nlohmann::json(nullptr) : capstan::toJson(own->report());
+    if (own == nullptr) return nullptr;
+    nlohmann::json out = capstan::toJson(own->report());
+    if (const MethodTraits* method = findMethod(description_.method)) out["cost"] = cost(*method, own->report());
+    return out;
   }
 
  private:
+  /// The cost data of an iteration with this contestant's parameters, with the step size it ended
+  /// with and no more columns than it made.
+  nlohmann::json cost(const MethodTraits& method, const SolveReport& report) const {
+    Parameters parameters(method);
+    parameters.merge(*parameters_);
+    SolverOptions options = parameters.options();
+    if (report.finalStepSize > 0) options.stepSize = report.finalStepSize;
+    // A cycle that ends early has shorter columns.
+    options.numBlocks = std::max(1, std::min(options.numBlocks, report.iterations));
+    const Cost each = method.cost(options, !preconditioner_->op().is_null());
+    return {{"reductions", each.reductions},     {"hidden", method.pipelined},
+            {"operators", each.operators},       {"preconditioners", each.preconditioners},
+            {"vectors", each.vectors},           {"flops_of_a_row", each.flops},
+            {"bytes_of_a_row", each.bytes},      {"pipeline_depth", options.pipelineDepth},
+            {"step_size", report.finalStepSize}, {"restart", options.numBlocks}};
+  }
+
   /// The solver, where it is one of Capstan's.
   const ReportingSolver* reporting() const { return dynamic_cast<const ReportingSolver*>(manager_.get()); }
 

@@ -23,6 +23,7 @@
 #include "perf/solvers/contest.hpp"
 #include "perf/solvers/hpddm_peers.hpp"
 #include "perf/solvers/petsc_peers.hpp"
+#include "perf/solvers/reference.hpp"
 
 namespace {
 
@@ -41,6 +42,7 @@ struct Arguments {
   std::string marker;
   std::vector<std::string> crashed;
   bool checkOnly = false;
+  bool reference = false;
 };
 
 /// Reads the command line. True when the program should go on; else `status` is the exit status.
@@ -64,6 +66,8 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
       ->take_all()
       ->allow_extra_args(false)
       ->expected(1);
+  app.add_flag("--reference", arguments.reference,
+               "measure memory bandwidth and all-reduces ahead of every turn, which limits and the noise check need");
   app.add_flag("--mpi-threads", "start MPI for several threads, as the parameter Progress: thread needs it");
   app.add_option("--petsc", arguments.petsc, "PETSc's methods, by name, or 'off' (default: all)")->delimiter(',');
   try {
@@ -147,13 +151,22 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   }
   const bool progress = talks && tools::progressWanted();
   const bool marks = talks && !arguments.marker.empty();
-  if (field.rightHandSides) options.newTurn = [&](int turn) { field.rightHandSides->select(turn, field.local); };
+  std::optional<perf::Reference> reference;
+  if (arguments.reference) reference.emplace(MPI_COMM_WORLD, perf::workingSetBytes(field.rows, field.entries));
+  options.newTurn = [&](int turn) {
+    if (field.rightHandSides) field.rightHandSides->select(turn, field.local);
+    if (reference) reference->measure(turn);
+  };
   options.before = [&](int turn, const std::string& name) {
     if (progress) showTurn(system.name, turn, options.repeat, name);
     if (marks) std::ofstream(arguments.marker) << system.name << '/' << name;
   };
   const auto scores = perf::runContest(field.contestants, MPI_COMM_WORLD, options);
   nlohmann::json out = {{"name", field.name}, {"rows", field.rows}, {"entries", field.entries}};
+  if (reference) {
+    reference->measure(options.repeat + 1);  // and after the last turn
+    out["reference"] = reference->toJson();
+  }
   out["solvers"] = nlohmann::json::array();
   for (const auto& score : scores) out["solvers"].push_back(perf::toJson(score));
   return out;

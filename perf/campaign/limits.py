@@ -1,0 +1,65 @@
+"""How fast a solve could be on this machine: bytes over bandwidth, and all-reduces times what one takes.
+
+Both factors are measured in the same run (`solvers_bench --reference`), the counts are the solvers' cost data. Bytes of a
+product: a matrix in compressed rows (8 + 4 bytes an entry, 8 a row), x and y once each. Halos, fences and what MPI does
+besides are not in the limit: what a solve takes beyond it is what could be gained at most.
+"""
+
+import statistics
+
+ENTRY_BYTES, ROW_BYTES, VECTOR_BYTES = 12, 8, 8
+
+
+def machine(reference):
+    """Medians over the run: bytes per second (the faster of memory and of what stays in cache), seconds of an all-reduce."""
+    def median(name):
+        return statistics.median(sample[name] for sample in reference)
+    bandwidths = {name: median(f"{name}_bytes_per_second") for name in ("memory", "working_set")}
+    return {**bandwidths, "bandwidth": max(bandwidths.values()), "all_reduce": median("all_reduce_seconds")}
+
+
+def product_bytes(rows, entries):
+    return ENTRY_BYTES * entries + (ROW_BYTES + 2 * VECTOR_BYTES) * rows
+
+
+def preconditioner_bytes(name, rows, entries):
+    """Of one application; None where it is not known, as for multigrid."""
+    word = name.split(" ")[0]
+    if word == "none":
+        return 0
+    if word in ("jacobi", "default"):
+        return 3 * VECTOR_BYTES * rows
+    if word == "gs":
+        return product_bytes(rows, entries)
+    if word == "sgs":  # a sweep there and one back
+        return 2 * product_bytes(rows, entries)
+    return None
+
+
+def seconds(cell, solver):
+    """{"seconds", "bytes", "reductions", "work", "wait"} of the limit of a solve; None where cost data are missing."""
+    details = solver.get("details")
+    if not details or not details.get("cost") or not cell.get("reference"):
+        return None
+    rows, entries, cost = cell["rows"], cell["entries"], details["cost"]
+    of_m = preconditioner_bytes(solver["preconditioner"], rows, entries)
+    if of_m is None:
+        return None
+    iterations = solver["summary"]["iterations"]["median"]
+    if not iterations:
+        return None
+    found = machine(cell["reference"])
+    moved = iterations * (cost["operators"] * product_bytes(rows, entries) + cost["bytes_of_a_row"] * rows
+                          + cost["preconditioners"] * of_m)
+    reductions = iterations * cost["reductions"]
+    work, wait = moved / found["bandwidth"], reductions * found["all_reduce"]
+    # What is hidden waits only where all that it hides behind is shorter; depth l has l under way at once.
+    total = max(work, wait / max(1, cost["pipeline_depth"])) if cost["hidden"] else work + wait
+    return {"seconds": total, "bytes": moved, "reductions": reductions, "work": work, "wait": wait, **found}
+
+
+def over(cell, solver):
+    """Median time over the limit; None where there is no limit."""
+    limit = seconds(cell, solver)
+    median = solver["summary"]["seconds"]["median"]
+    return None if limit is None or not median else median / limit["seconds"]

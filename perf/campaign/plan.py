@@ -1,0 +1,197 @@
+"""A campaign of many runs: reads its YAML, says what is wrong with it, and makes its cells.
+
+A cell is one run of solvers_bench: one problem, one preconditioner, so many ranks, one transport, one latency, and all
+solvers that compete there. Its key is made of all that decides what is measured.
+"""
+
+import dataclasses
+import hashlib
+import itertools
+import json
+import pathlib
+import re
+
+from report import processes
+from report.transports import TRANSPORTS
+
+KEYS = {"title", "about", "repeat", "seed", "pinning", "timeout", "kernels", "sets", "preconditioners", "experiments", "curves"}
+EXPERIMENT = {"name", "problem", "sets", "petsc", "ranks", "transport", "latency_us", "preconditioner", "scaling", "settings",
+              "repeat", "right_hand_side", "histories", "targets", "timeout"}
+TARGET = {"group", "at_most", "peer", "ours", "of", "ranks", "transport", "latency_us", "preconditioner", "tried"}
+SET = {"common", "solvers"}
+PINNING = ("core", "none")
+SCALING = ("strong", "weak")
+DIMENSIONS = {"laplace2d": 2, "laplace3d": 3}
+
+
+class Wrong(processes.Misuse):
+    """The campaign cannot be run as it stands."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """What is run at once, so that its times may be compared."""
+    experiment: str
+    key: str
+    deck: str  # JSON, which is YAML
+    ranks: int
+    transport: str
+    latency_us: float
+    preconditioner: str
+    scaling: str
+    pinning: str
+    repeat: int
+    seed: int
+    petsc: str
+    timeout: int
+    histories: bool
+
+    def title(self):
+        """For people; tells the cells of an experiment apart."""
+        latency = f", {self.latency_us:g} us emulated" if self.latency_us else ""
+        preconditioner = f", {self.preconditioner}" if self.preconditioner != "none" else ""
+        plural = "s" if self.ranks > 1 else ""
+        return f"{self.experiment}{preconditioner}, {self.ranks} rank{plural}, {self.transport}{latency}"
+
+
+def _known(block, allowed, where):
+    if not isinstance(block, dict):
+        raise Wrong(f"{where}: found {block!r}; allowed: keys and values")
+    for key in block:
+        if key not in allowed:
+            raise Wrong(f"{where}: unknown key '{key}'; allowed: {', '.join(sorted(allowed))}")
+
+
+def _list(value):
+    return value if isinstance(value, list) else [value]
+
+
+def _number(value, where, least, kind=int):
+    good = isinstance(value, (int, float)) and not isinstance(value, bool) and value >= least
+    if not good or (kind is int and value != int(value)):
+        raise Wrong(f"{where}: found {value!r}; allowed: a {'whole ' * (kind is int)}number from {least} on")
+    return kind(value)
+
+
+def _word(value, where, allowed):
+    if value not in allowed:
+        raise Wrong(f"{where}: found '{value}'; allowed: {', '.join(allowed)}")
+    return value
+
+
+def _load(text):
+    """YAML as decks have it: 1e-6 is a number, which PyYAML, of YAML 1.1, takes for a word."""
+    import yaml  # pylint: disable=import-outside-toplevel
+
+    class Loader(yaml.SafeLoader):  # pylint: disable=too-many-ancestors
+        """With exponents that need no dot."""
+
+    number = re.compile(r"[-+]?(\d+(\.\d*)?|\.\d+)[eE][-+]?\d+$")
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
+    try:
+        return yaml.load(text, Loader)
+    except yaml.YAMLError as error:
+        raise Wrong(f"no YAML: {error}") from error
+
+
+class Plan:
+    """A campaign's YAML, checked. Raises Wrong."""
+
+    def __init__(self, path):
+        self.name = pathlib.Path(path).stem
+        self.data = _load(pathlib.Path(path).read_text(encoding="utf-8"))
+        _known(self.data, KEYS, self.name)
+        self.folder = pathlib.Path(path).resolve().parent
+        self.preconditioners = {"none": {"preconditioner": "none"}, **self.data.get("preconditioners", {})}
+        self.sets = self.data.get("sets", {})
+        for name, one in self.sets.items():
+            _known(one, SET, f"sets.{name}")
+        self.pinning = _word(self.data.get("pinning", "none"), "pinning", PINNING)
+        self.experiments = self.data["experiments"] or []
+        names = [one.get("name") for one in self.experiments]
+        for index, one in enumerate(self.experiments):
+            where = f"experiments[{index}]"
+            _known(one, EXPERIMENT, where)
+            for key in ("name", "problem", "sets"):
+                if key not in one:
+                    raise Wrong(f"{where}: '{key}' is missing")
+            if names.count(one["name"]) > 1:
+                raise Wrong(f"{where}: found the name '{one['name']}' more than once; allowed: a name of its own")
+            for target in one.get("targets", []):
+                _known(target, TARGET, f"{where}.targets")
+                _number(target.get("at_most"), f"{where}.targets.at_most", 0, float)
+                _word(target.get("of", "peer"), f"{where}.targets.of", ("peer", "limit"))
+        self.kernels = bool(self.data.get("kernels", False))
+
+    def solvers(self, experiment, preconditioner):
+        """The deck's linear_solvers; `vary` makes several of one entry."""
+        entries = []
+        for name in _list(experiment["sets"]):
+            if name not in self.sets:
+                raise Wrong(f"{experiment['name']}: no set '{name}'; allowed: {', '.join(self.sets)}")
+            common = {**self.sets[name].get("common", {}), **experiment.get("settings", {})}
+            for title, own in self.sets[name].get("solvers", {}).items():
+                own = dict(own)
+                varied = own.pop("vary", {})
+                for values in itertools.product(*(_list(each) for each in varied.values())):
+                    entry = {"name": ", ".join([title, *(f"{key} {value}" for key, value in zip(varied, values))]),
+                             **common, **own, **preconditioner}
+                    if varied:
+                        entry["parameters"] = {**own.get("parameters", {}), **dict(zip(varied, values))}
+                    entries.append(entry)
+        if not entries:
+            raise Wrong(f"{experiment['name']}: no solvers")
+        return entries
+
+    def _system(self, experiment, ranks, scaling):
+        problem = json.loads(json.dumps(experiment["problem"]))
+        generate = problem.get("generate")
+        if scaling == "weak":
+            if not generate or generate.get("problem") not in DIMENSIONS:
+                raise Wrong(f"{experiment['name']}: scaling weak: allowed with generate: {', '.join(DIMENSIONS)}")
+            cells = generate["cells"]
+            cells = cells if isinstance(cells, list) else [cells] * DIMENSIONS[generate["problem"]]
+            generate["cells"] = [*cells[:-1], cells[-1] * ranks]
+        for key in ("matrix", "rhs"):  # files of a deck are found from the deck, and ours is elsewhere
+            if isinstance(problem.get(key), str) and (self.folder / problem[key]).is_file():
+                problem[key] = str(self.folder / problem[key])
+        return {"name": experiment["name"], **problem, "solvers": "all"}
+
+    def _cell(self, experiment, preconditioner, ranks, transport, latency):
+        where = experiment["name"]
+        if preconditioner not in self.preconditioners:
+            raise Wrong(f"{where}: no preconditioner '{preconditioner}'; allowed: {', '.join(self.preconditioners)}")
+        scaling = _word(experiment.get("scaling", "strong"), f"{where}.scaling", SCALING)
+        deck = {"systems": [self._system(experiment, _number(ranks, f"{where}.ranks", 1), scaling)],
+                "linear_solvers": self.solvers(experiment, self.preconditioners[preconditioner])}
+        right = _word(experiment.get("right_hand_side", "fixed"), f"{where}.right_hand_side", ("fixed", "changing"))
+        deck["campaign"] = {"right_hand_side": right}
+        petsc = experiment.get("petsc", "off")
+        decides = {
+            "deck": json.dumps(deck), "ranks": ranks,
+            "transport": _word(transport, f"{where}.transport", list(TRANSPORTS)),
+            "latency_us": _number(latency, f"{where}.latency_us", 0, float), "preconditioner": preconditioner,
+            "scaling": scaling, "pinning": self.pinning,
+            "repeat": _number(experiment.get("repeat", self.data.get("repeat", 7)), f"{where}.repeat", 1),
+            "seed": _number(self.data.get("seed", 1), "seed", 0),
+            "petsc": ",".join(petsc) if isinstance(petsc, list) else petsc,
+            "histories": bool(experiment.get("histories", False))}
+        key = hashlib.sha256(json.dumps([where, decides], sort_keys=True).encode()).hexdigest()[:12]
+        timeout = _number(experiment.get("timeout", self.data.get("timeout", 1800)), f"{where}.timeout", 1)
+        return Cell(experiment=where, key=key, timeout=timeout, **decides)
+
+    def cells(self):
+        """All cells, in the order of the file: experiment, preconditioner, ranks, transport, latency."""
+        made = []
+        for experiment in self.experiments:
+            axes = [_list(experiment.get(key, standard)) for key, standard in
+                    (("preconditioner", "none"), ("ranks", 1), ("transport", "default"), ("latency_us", 0))]
+            made += [self._cell(experiment, *values) for values in itertools.product(*axes)]
+        return made
+
+    def described(self):
+        """What a report must know beside the cells."""
+        keys = ("name", "targets", "scaling", "problem")
+        return {"kind": "campaign", "name": self.name, "title": self.data.get("title", self.name),
+                "about": self.data.get("about", ""), "curves": self.data.get("curves", []), "keys": [c.key for c in self.cells()],
+                "experiments": [{key: one[key] for key in keys if key in one} for one in self.experiments]}

@@ -1,0 +1,88 @@
+"""A campaign's results as text."""
+
+from campaign import limits, verdicts
+from report.columns import aligned
+from report.tables import iterations
+
+
+def _spread(values, form="{:.2f}"):
+    return f"[{form.format(values['min'])}..{form.format(values['max'])}]" if values and values["median"] is not None else ""
+
+
+def solver_rows(cell, group):
+    """Cells of the table of one group, fastest first: name, library, iterations, all-reduces, ms, spread, solved, ratios."""
+    members = [one for one in cell["solvers"] if one["group"] == group]
+    peers = [one for one in members if one["library"] != "capstan" and one["summary"]["solved"]]
+    best = min((one["summary"]["seconds"]["median"] for one in peers), default=None)
+    rows = []
+    for one in sorted(members, key=lambda s: s["summary"]["seconds"]["median"] or float("inf")):
+        summary = one["summary"]
+        if summary["seconds"]["median"] is None:
+            rows.append([one["name"], one["library"], "-", "-", "-", "", f"FAILED: {summary['failure']}"[:70], "-", "-"])
+            continue
+        last, median = one["samples"][-1], summary["seconds"]["median"]
+        per = max(1, last["iterations"])
+        over = limits.over(cell, one) if summary["solved"] else None
+        milliseconds = {key: 1e3 * value for key, value in summary["seconds"].items()}
+        rows.append([one["name"], one["library"], iterations(summary["iterations"]),
+                     f"{last['reductions_blocking'] / per:.2f}+{last['reductions_nonblocking'] / per:.2f}",
+                     f"{milliseconds['median']:.2f}", _spread(milliseconds), "yes" if summary["solved"] else "NO",
+                     f"{median / best:.2f}" if best and summary["solved"] else "-", f"{over:.2f}" if over else "-"])
+    return rows
+
+
+SOLVER_HEAD = ["solver", "library", "iterations", "all-reduces", "ms", "least..most", "solved", "/ best peer", "/ limit"]
+TARGET_HEAD = ["target", "cell", "at most", "found", "turn by turn", "verdict", "ours", "peer"]
+
+
+def target_rows(results):
+    rows = []
+    for one in verdicts.targets(results):
+        verdict = {None: f"NONE: {one.get('reason')}", True: "held", False: "MISSED"}[one["held"]]
+        found = "-" if one["value"] is None else f"{one['value']:.2f}"
+        rows.append([verdicts.who_compares(one), one["title"], f"{one['at_most']:.2f}", found, _spread(one.get("spread")),
+                     verdict, one.get("ours") or "-", one.get("peer") or "-"])
+    return rows
+
+
+def cell_lines(cell, flags):
+    lines = ["", cell["title"]]
+    if cell["status"] != "done":
+        return [*lines, f"  FAILED: {cell['reason']}"]
+    found = limits.machine(cell["reference"])
+    lines += [f"  {cell['rows']} rows, {cell['entries']} entries, {cell['repeat']} turns; triad {found['memory'] / 1e9:.1f} GB/s in "
+              f"memory, {found['working_set'] / 1e9:.1f} on the working set; all-reduce {1e6 * found['all_reduce']:.1f} us"]
+    lines += [f"  Warning: {word}" for word in flags]
+    for group in dict.fromkeys(one["group"] for one in cell["solvers"]):
+        head = [f"{group} solver", *SOLVER_HEAD[1:]]
+        lines += ["", *aligned(head, solver_rows(cell, group))]
+    return lines
+
+
+def text(results):
+    """Everything, as it is printed."""
+    lines = []
+    for campaign in results.campaigns.values():
+        lines += [campaign["title"]]
+    for where in results.environments.values():
+        changed = " with changes" if where.get("changed_since_commit") else ""
+        machine = where["machine"]
+        lines += [f"{machine['processor']}, {machine['cores']} cores; commit {(where.get('commit') or 'unknown')[:12]}{changed}; "
+                  f"{where['date']}"]
+    if len({cell["environment"] for cell in results.cells}) > 1:
+        lines += ["Note: cells come from different machines, builds or commits; compare only within a cell."]
+    flags = verdicts.flags([cell for cell in results.cells if cell["status"] == "done"])
+    for cell in results.cells:
+        lines += cell_lines(cell, flags.get(cell["key"], []))
+    if results.missing:
+        lines += ["", f"Not run yet: {len(results.missing)} cells."]
+    rows = target_rows(results)
+    if rows:
+        lines += ["", *aligned(TARGET_HEAD, rows)]
+        flagged = sorted({one["title"] for one in verdicts.targets(results) if one["key"] in flags})
+        lines += [f"Flagged by the noise check: {title}" for title in flagged]
+        lines += [f"Tried for '{one['title']}' ({verdicts.who_compares(one)}): {one['tried']}"
+                  for one in verdicts.targets(results) if one["held"] is False and one.get("tried")]
+    lines += ["", "all-reduces: an iteration, blocking+nonblocking. / limit: median over bytes / bandwidth + all-reduces * time of "
+              "one, both measured in the run."]
+    return "\n".join(lines) + "\n"

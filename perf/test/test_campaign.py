@@ -1,0 +1,254 @@
+#!/usr/bin/env python3
+"""Tests of campaigns of many cells: what the YAML makes, verdicts on made-up times, and small real runs.
+
+usage: test_campaign.py <build folder> [arguments of unittest]. Nothing here depends on how fast anything is.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+PERF = pathlib.Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(PERF), str(PERF / "test")]
+
+# pylint: disable=wrong-import-position
+import campaign_records as made  # noqa: E402
+from campaign import limits, records, tables, verdicts  # noqa: E402
+from campaign.plan import Plan, Wrong  # noqa: E402
+from report import solvers  # noqa: E402
+
+BUILD = None
+PLAN = """
+title: Small
+repeat: 2
+pinning: core
+sets:
+  gmres:
+    common: {tolerance: 1e-6, kspace: 30, max_iterations: 300}
+    solvers:
+      block gmres: {method: BLOCK GMRES}
+      capstan s-step: {method: CAPSTAN GMRES S-STEP}
+  cg:
+    common: {tolerance: 1e-6, max_iterations: 300}
+    solvers:
+      pseudoblock cg: {method: PSEUDOBLOCK CG}
+      capstan pcg: {method: CAPSTAN CG PIPELINE, vary: {Pipeline Depth: [1, 3]}}
+preconditioners: {sgs: {preconditioner: sgs}}
+experiments:
+  - name: small
+    problem: {generate: {problem: laplace2d, cells: 12}}
+    sets: [gmres, cg]
+    ranks: [1, 2]
+    latency_us: [0, 30]
+    histories: true
+    targets: [{group: GMRES, at_most: 1000, ranks: 2}, {group: CG, at_most: 1e-9, ranks: 1, tried: everything}]
+"""
+BROKEN = """
+experiments:
+  - {name: none, problem: {generate: {problem: laplace2d, cells: 0}}, sets: cg}
+  - {name: fine, problem: {generate: {problem: laplace2d, cells: 8}}, sets: cg, transport: tcp, preconditioner: jacobi}
+preconditioners: {jacobi: {preconditioner: jacobi}}
+repeat: 1
+sets: {cg: {common: {tolerance: 1e-6, max_iterations: 100}, solvers: {cg: {method: CAPSTAN CG}, peer: {method: BLOCK CG}}}}
+"""
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="capstan campaign ")  # a blank on purpose
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def plan_file(self, text=PLAN):
+        path = self.folder / "small.yaml"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+
+class Cells(InFolder):
+    def test_axes_are_multiplied(self):
+        cells = Plan(self.plan_file()).cells()
+        self.assertEqual([(cell.ranks, cell.latency_us) for cell in cells], [(1, 0.0), (1, 30.0), (2, 0.0), (2, 30.0)])
+        self.assertEqual(len({cell.key for cell in cells}), 4)
+        names = [one["name"] for one in json.loads(cells[0].deck)["linear_solvers"]]
+        self.assertEqual(names, ["block gmres", "capstan s-step", "pseudoblock cg", "capstan pcg, Pipeline Depth 1",
+                                 "capstan pcg, Pipeline Depth 3"])
+
+    def test_a_key_stands_for_what_is_measured(self):
+        before = [cell.key for cell in Plan(self.plan_file()).cells()]
+        self.assertEqual(before, [cell.key for cell in Plan(self.plan_file(PLAN.replace("title: Small", "title: Other"))).cells()])
+        for changed in ("kspace: 31", "repeat: 3", "cells: 13"):
+            word = changed.split(":")[0]
+            text = "\n".join(line.replace({"kspace": "kspace: 30", "repeat": "repeat: 2", "cells": "cells: 12"}[word], changed)
+                             for line in PLAN.splitlines())
+            self.assertFalse(set(before) & {cell.key for cell in Plan(self.plan_file(text)).cells()}, changed)
+
+    def test_weak_scaling_keeps_the_rows_of_a_rank(self):
+        text = PLAN.replace("    ranks: [1, 2]", "    scaling: weak\n    ranks: [1, 4]")
+        decks = [json.loads(cell.deck) for cell in Plan(self.plan_file(text)).cells()]
+        self.assertEqual([deck["systems"][0]["generate"]["cells"] for deck in decks], [[12, 12]] * 2 + [[12, 48]] * 2)
+
+    def test_wrong_plans_say_what_is_wrong(self):
+        for old, new, expected in (("ranks: [1, 2]", "ranks: [0]", "ranks: found 0"), ("repeat: 2", "repeat: x", "repeat: found 'x'"),
+                                   ("pinning: core", "pinning: yes", "allowed: core, none"), ("sets: [gmres, cg]", "sets: qmr", "'qmr'"),
+                                   ("title: Small", "titel: Small", "unknown key 'titel'"),
+                                   ("latency_us: [0, 30]", "latency_us: -1", "latency_us: found -1"),
+                                   ("histories: true", "transport: ib", "allowed: default, shm, tcp"),
+                                   ("at_most: 1000", "at_mots: 1000", "unknown key 'at_mots'")):
+            with self.subTest(new), self.assertRaisesRegex(Wrong, expected):
+                Plan(self.plan_file(PLAN.replace(old, new))).cells()
+
+    def test_the_projects_campaigns_can_be_read(self):
+        plans = [path for path in (PERF / "campaigns").glob("*.yaml") if "\nexperiments:" in path.read_text(encoding="utf-8")]
+        self.assertIn("headline", [path.stem for path in plans])
+        for path in plans:
+            self.assertTrue(Plan(path).cells())
+
+
+class Records(InFolder):
+    def test_the_latest_counts_but_a_failure_undoes_nothing(self):
+        path = self.folder / records.NAME
+        for record in (made.campaign(["a", "b", "c"]), made.cell("a"), {**made.cell("b"), "status": "failed", "reason": "no"},
+                       made.cell("b", rows=7), {**made.cell("a"), "status": "failed", "reason": "later"}, made.cell("old")):
+            records.append(path, record)
+        results = records.load(path)
+        self.assertEqual(results.finished(), {"a", "b"})
+        self.assertEqual([cell["rows"] for cell in results.cells], [1000, 7])
+        self.assertEqual((results.missing, [cell["key"] for cell in results.outdated]), (["c"], ["old"]))
+
+    def test_a_line_cut_off_is_passed_over(self):
+        path = self.folder / records.NAME
+        records.append(path, made.cell("a"))
+        with open(path, "a", encoding="utf-8") as file:
+            file.write('{"kind": "cell", "key": "b", "sol')
+        records.append(path, made.cell("c"))
+        self.assertEqual([record["key"] for record in records.read(path)], ["a", "c"])
+        path.write_text('{"something": "else"}\n', encoding="utf-8")
+        with self.assertRaisesRegex(records.Damaged, "line 1"):
+            records.read(path)
+
+
+class Verdicts(unittest.TestCase):
+    def results(self, targets, *cells):
+        return records.Results([made.ENVIRONMENT, made.campaign([cell["key"] for cell in cells], targets), *cells])
+
+    def test_targets(self):
+        targets = [{"group": "GMRES", "at_most": 0.5}, {"group": "GMRES", "at_most": 0.4}, {"group": "CG", "at_most": 1},
+                   {"group": "GMRES", "at_most": 0.3, "peer": "petsc"}, {"group": "GMRES", "at_most": 1, "latency_us": 200}]
+        rows = verdicts.targets(self.results(targets, made.cell("a")))
+        self.assertEqual([row["held"] for row in rows], [True, False, None, True, None])
+        self.assertEqual((rows[0]["value"], rows[0]["spread"]), (0.5, {"median": 0.5, "min": 0.25, "max": 0.6}))
+        self.assertEqual(rows[0]["peer"], "belos: block gmres")
+        self.assertEqual(rows[4]["reason"], "not measured")
+        self.assertIn("MISSED", tables.text(self.results(targets, made.cell("a"))))
+
+    def test_peers_that_did_not_solve_are_none(self):
+        liar = made.solver("liar", "belos", [1e-6] * 3, relative_residual=0.9)
+        cell = made.cell("a", members=[made.solver("ours", "capstan", [1e-3] * 3), liar])
+        self.assertEqual(verdicts.compare(cell, {"group": "GMRES"})["reason"], "no peer solved")
+
+    def test_the_reference_shows_drift_and_noise(self):
+        self.assertEqual(verdicts.flags([made.cell("a")]), {})
+        slower = made.cell("b", reference=made.reference([10e9] * 4 + [7e9] * 4))
+        wild = made.cell("c", reference=made.reference([10e9, 5e9] * 4))
+        found = verdicts.flags([made.cell("a"), made.cell("d"), slower, wild])
+        self.assertEqual(set(found), {"b", "c"})
+        self.assertIn("drifting", found["b"][0])
+        self.assertIn("noisy", found["c"][0])
+        moved = verdicts.flags([made.cell("a"), made.cell("b"), made.cell("c", reference=made.reference([6e9] * 8))])
+        self.assertRegex(moved["c"][0], "0.60 of the run's median")
+        shared = made.reference()
+        for sample in shared[1:]:
+            sample["all_reduce_seconds"] = 1e-3
+        self.assertIn("shared with others", verdicts.flags([made.cell("a", reference=shared)])["a"][0])
+
+    def test_limits(self):
+        """20 iterations: 12 bytes an entry, 24 a row, 100 a row for the vectors; 2 all-reduces."""
+        cell = made.cell("a")
+        limit = limits.seconds(cell, cell["solvers"][0])
+        self.assertEqual(limit["bytes"], 20 * (12 * 6400 + 24 * 1000 + 100 * 1000))
+        self.assertAlmostEqual(limit["seconds"], limit["bytes"] / 40e9 + 2 * 1e-6)
+        self.assertAlmostEqual(limits.over(cell, cell["solvers"][0]), 2e-3 / limit["seconds"])
+        self.assertIsNone(limits.seconds(cell, cell["solvers"][1]), "peers tell no cost")
+        hidden = made.cell("b", reference=made.reference(all_reduce=1e-3))
+        hidden["solvers"][0]["details"] = {"cost": {**made.COST, "hidden": True, "reductions": 1, "pipeline_depth": 4}}
+        self.assertAlmostEqual(limits.seconds(hidden, hidden["solvers"][0])["seconds"], 20 * 1e-3 / 4)
+        hidden["solvers"][0]["preconditioner"] = "muelu (no_reductions)"
+        self.assertIsNone(limits.seconds(hidden, hidden["solvers"][0]), "the bytes of a multigrid cycle are not known")
+
+
+class Runs(InFolder):
+    def bench(self, *words, build=None):
+        environment = {**os.environ, "CAPSTAN_BUILD_DIR": str(build or BUILD)}
+        environment.pop("CAPSTAN_PROGRESS", None)
+        return subprocess.run([sys.executable, str(PERF / "bench"), *map(str, words)], env=environment, capture_output=True,
+                              text=True, check=False)
+
+    def test_runs_stops_and_goes_on(self):
+        out = self.folder / "out"
+        first = self.bench(self.plan_file(), "--out", out, "--only", "ranks=1", "--no-page")
+        self.assertEqual((first.returncode, first.stderr), (0, ""), "in a pipe there is no progress")
+        self.assertIn("2 cells run, 0 done before, 0 failed", first.stdout)
+        self.assertIn("Not run yet: 2 cells", first.stdout)
+        again = self.bench(self.plan_file(), "--out", out)
+        self.assertEqual(again.returncode, 2)
+        self.assertIn("--resume", again.stderr)
+        second = self.bench(self.plan_file(), "--resume", out, "--no-page")
+        self.assertEqual(second.returncode, 0, second.stderr)
+        self.assertIn("2 cells run, 2 done before, 0 failed", second.stdout)
+        self.assertRegex(second.stdout, r"small, 1 rank, default +0\.00 .* MISSED")
+        self.assertIn("everything", second.stdout)
+        self.check(records.load(out / records.NAME))
+
+    def check(self, results):
+        self.assertEqual([(cell["ranks"], cell["latency_us"]) for cell in results.cells], [(1, 0), (1, 30), (2, 0), (2, 30)])
+        for cell in results.cells:
+            self.assertEqual([sample["turn"] for sample in cell["reference"]], [0, 1, 2, 3])
+            for sample in cell["reference"]:
+                self.assertTrue(all(sample[name] > 0 for name in sample if name != "turn"))
+                # The limit's all-reduce is that of the run: one that is emulated to be slow is.
+                self.assertGreaterEqual(sample["all_reduce_seconds"], 1e-6 * cell["latency_us"])
+            self.assertLessEqual({one["name"] for one in cell["solvers"] if one["library"] == "capstan"}, set(cell["histories"]))
+            for one in cell["solvers"]:
+                self.assertTrue(solvers.solved(one), one["name"])
+                self.assertEqual(limits.seconds(cell, one) is None, one["library"] != "capstan")
+        for key in ("machine", "commit", "build"):
+            self.assertIn(key, results.environments[results.cells[0]["environment"]])
+
+    def test_what_fails_is_a_row_with_its_reason(self):
+        out = self.folder / "out"
+        done = self.bench(self.plan_file(BROKEN), "--out", out, "--no-page")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        failed, fine = records.load(out / records.NAME).cells
+        self.assertEqual((failed["status"], fine["status"]), ("failed", "done"))
+        self.assertIn("systems[0].generate.cells: found '0'", failed["reason"])
+        self.assertIn("FAILED: ended with status 2", done.stdout)
+        again = self.bench(self.plan_file(BROKEN), "--resume", out, "--no-page")
+        self.assertIn("1 cells run, 1 done before, 1 failed", again.stdout)
+
+    def test_a_cell_that_hangs_is_ended(self):
+        slow = BROKEN.replace("tolerance: 1e-6, max_iterations: 100", "tolerance: 1e-14, max_iterations: 2000000000")
+        slow = slow.replace("cells: 8}}", "cells: 900}}, timeout: 3")
+        out = self.folder / "out"
+        done = self.bench(self.plan_file(slow), "--out", out, "--only", "experiment=fine", "--no-page")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("longer than 3 seconds", records.load(out / records.NAME).cells[0]["reason"])
+
+    def test_wrong_use(self):
+        for words, status, expected in ((["--only", "ranks=9"], 2, "no cell"), (["--only", "rank=9"], 2, "found 'rank=9'"),
+                                        (["--out", "a", "--resume", "b"], 2, "one of them"), (["--jobs", "slurm"], 2, "--site")):
+            done = self.bench(self.plan_file(), *words)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(expected, done.stderr)
+        self.assertEqual(self.bench(self.plan_file(), "--no-page", build=self.folder).returncode, 3)
+        self.assertEqual(len(self.bench("headline", "--list").stdout.splitlines()), len(Plan(PERF / "campaigns/headline.yaml").cells()))
+
+
+if __name__ == "__main__":
+    BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
+    unittest.main()
