@@ -44,8 +44,8 @@ help_setup() {
 usage: ./capstan setup
 
 Installs what all commands need (compiler, CMake, Trilinos, Open MPI, OpenBLAS, yaml-cpp, GoogleTest, OpenFOAM; PETSc and
-matplotlib for the benchmarks; MPICH, clang-format, shellcheck, Doxygen and on Debian 12 SimGrid for the tests) and configures the
-build. The other commands do the part they need by themselves.
+matplotlib for the benchmarks; MPICH, clang-format, shellcheck, Doxygen, Chromium and on Debian 12 SimGrid for the tests) and
+configures the build. The other commands do the part they need by themselves.
 TEXT
 }
 
@@ -295,6 +295,8 @@ Measures kernels against STREAM and solvers against Belos' own (and PETSc's) in 
   ./capstan bench --kernels                              kernels only
   ./capstan bench laplace2d                              one campaign of perf/campaigns, or a deck
   ./capstan bench --latency 0,20,50,100,200,500 --plots  the campaign 'pipelined' under emulated latencies
+  ./capstan bench headline                               a campaign of many cells: targets, table, report.html
+  ./capstan bench report DIR                             the report of a campaign's results anew
   ./capstan bench overlap                                what nonblocking all-reduces hide: Open MPI, and MPICH if installed
   ./capstan bench openfoam                               pressure solves of tutorials, against OpenFOAM's own solvers
   ./capstan bench models                                 latencies and rates of this machine, and how well the models predict
@@ -309,12 +311,13 @@ command_bench() {
     openfoam) groups+=(openfoam) ;;
     models) targets=(ping_pong exchange_bench) ;;
     simulation) groups=(build simulation plot) targets=(study_plans) ;;
+    report) groups=(plot) targets=() ;;
   esac
   ensure_packages "${groups[@]}"
   # Debian's packages, matplotlib among them, serve Debian's Python.
   ! on_debian || python=/usr/bin/python3
   # The overlap benchmark compiles its one program itself, for each MPI.
-  if [[ ${1:-} != overlap ]]; then
+  if [[ ${1:-} != overlap && ${#targets[@]} -gt 0 ]]; then
     configure "$build_dir"
     build_targets "$build_dir" "${targets[@]}"
   fi

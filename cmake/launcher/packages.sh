@@ -15,7 +15,7 @@ declare -A packages=(
   [plot]="python3 python3-matplotlib"
   [docs]="doxygen"
   [simulation]="libsimgrid-dev"
-  [test]="clang-format shellcheck doxygen valgrind"
+  [test]="clang-format shellcheck doxygen valgrind chromium"
 )
 declare -A packages_of_unstable=([build]="libhypre-dev")
 # What no test may lack where it must be complete.

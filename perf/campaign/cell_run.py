@@ -5,7 +5,7 @@ import json
 import re
 import time
 
-from report import children, processes, solvers
+from report import children, machine, processes, solvers
 
 PROGRAM = "solvers_bench"
 KEPT = ("solver", "seconds", "reductions", "iterations", "final_step_size", "cost", "events", "progress")  # of a report
@@ -129,6 +129,6 @@ def _results(found):
     for solver in system["solvers"]:
         details = solver.get("details")
         solver["details"] = {key: details[key] for key in KEPT if key in details} if details else None
-    return {"rows": system["rows"], "entries": system["entries"], "reference": system["reference"],
+    return {"rows": system["rows"], "entries": system["entries"], "cache_bytes": machine.last_level_cache(), "reference": system["reference"],
             "solvers": system["solvers"], "notes": found["notes"], "mpi": found["mpi"], "build": found["build"],
             "petsc": found["petsc"], "right_hand_side": found["right_hand_side"]}

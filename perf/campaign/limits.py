@@ -3,19 +3,27 @@
 Both factors are measured in the same run (`solvers_bench --reference`), the counts are the solvers' cost data. Bytes of a
 product: a matrix in compressed rows (8 + 4 bytes an entry, 8 a row), x and y once each. Halos, fences and what MPI does
 besides are not in the limit: what a solve takes beyond it is what could be gained at most.
-"""
 
-import statistics
+The bandwidth is that of memory where matrix and vectors of a solver are larger than the last-level caches, and that of arrays
+as large as the system where they are not.
+"""
 
 ENTRY_BYTES, ROW_BYTES, VECTOR_BYTES = 12, 8, 8
 
 
 def machine(reference):
-    """Medians over the run: bytes per second (the faster of memory and of what stays in cache), seconds of an all-reduce."""
-    def median(name):
-        return statistics.median(sample[name] for sample in reference)
-    bandwidths = {name: median(f"{name}_bytes_per_second") for name in ("memory", "working_set")}
-    return {**bandwidths, "bandwidth": max(bandwidths.values()), "all_reduce": median("all_reduce_seconds")}
+    """The best over the run, as STREAM has it: bytes per second from memory and of what may stay in cache, seconds of an
+    all-reduce."""
+    return {**{name: max(sample[f"{name}_bytes_per_second"] for sample in reference) for name in ("memory", "working_set")},
+            "all_reduce": min(sample["all_reduce_seconds"] for sample in reference)}
+
+
+def bandwidth(cell, cost):
+    """Of what a solver with these cost data goes through, and whether it stays in cache."""
+    found = machine(cell["reference"])
+    held = ENTRY_BYTES * cell["entries"] + (ROW_BYTES + (cost["vectors"] + 2) * VECTOR_BYTES) * cell["rows"]
+    cached = held <= cell.get("cache_bytes", 0)
+    return (max(found["memory"], found["working_set"]) if cached else found["memory"]), cached
 
 
 def product_bytes(rows, entries):
@@ -51,11 +59,12 @@ def seconds(cell, solver):
     found = machine(cell["reference"])
     moved = iterations * (cost["operators"] * product_bytes(rows, entries) + cost["bytes_of_a_row"] * rows
                           + cost["preconditioners"] * of_m)
-    reductions = iterations * cost["reductions"]
-    work, wait = moved / found["bandwidth"], reductions * found["all_reduce"]
+    reductions = iterations * cost["reductions"] if cell["ranks"] > 1 else 0  # nothing to wait for on one rank
+    rate, cached = bandwidth(cell, cost)
+    work, wait = moved / rate, reductions * found["all_reduce"]
     # What is hidden waits only where all that it hides behind is shorter; depth l has l under way at once.
     total = max(work, wait / max(1, cost["pipeline_depth"])) if cost["hidden"] else work + wait
-    return {"seconds": total, "bytes": moved, "reductions": reductions, "work": work, "wait": wait, **found}
+    return {"seconds": total, "bytes": moved, "reductions": reductions, "work": work, "wait": wait, "cached": cached, **found}
 
 
 def over(cell, solver):

@@ -32,7 +32,7 @@ def solver_rows(cell, group):
 
 
 SOLVER_HEAD = ["solver", "library", "iterations", "all-reduces", "ms", "least..most", "solved", "/ best peer", "/ limit"]
-TARGET_HEAD = ["target", "cell", "at most", "found", "turn by turn", "verdict", "ours", "peer"]
+TARGET_HEAD = ["cell", "kind", "at most", "found", "turn by turn", "verdict", "ours", "peer"]
 
 
 def target_rows(results):
@@ -40,7 +40,7 @@ def target_rows(results):
     for one in verdicts.targets(results):
         verdict = {None: f"NONE: {one.get('reason')}", True: "held", False: "MISSED"}[one["held"]]
         found = "-" if one["value"] is None else f"{one['value']:.2f}"
-        rows.append([verdicts.who_compares(one), one["title"], f"{one['at_most']:.2f}", found, _spread(one.get("spread")),
+        rows.append([one["title"], verdicts.kind(one), f"{one['at_most']:.2f}", found, _spread(one.get("spread")),
                      verdict, one.get("ours") or "-", one.get("peer") or "-"])
     return rows
 
@@ -81,7 +81,7 @@ def text(results):
         lines += ["", *aligned(TARGET_HEAD, rows)]
         flagged = sorted({one["title"] for one in verdicts.targets(results) if one["key"] in flags})
         lines += [f"Flagged by the noise check: {title}" for title in flagged]
-        lines += [f"Tried for '{one['title']}' ({verdicts.who_compares(one)}): {one['tried']}"
+        lines += [f"Tried for '{one['title']}' ({verdicts.kind(one)}): {one['tried']}"
                   for one in verdicts.targets(results) if one["held"] is False and one.get("tried")]
     lines += ["", "all-reduces: an iteration, blocking+nonblocking. / limit: median over bytes / bandwidth + all-reduces * time of "
               "one, both measured in the run."]

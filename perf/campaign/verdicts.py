@@ -119,8 +119,7 @@ def targets(results):
     return rows
 
 
-def who_compares(target):
-    """What is divided by what, in words."""
-    ours = target.get("ours") or f"Capstan's fastest {target.get('group', '')}".strip()
-    peer = "its limit" if target.get("of") == "limit" else target.get("peer") or "fastest peer"
-    return f"{ours} / {peer}"
+def kind(target):
+    """What is compared, in a word or two: "GMRES", "CG / limit"."""
+    word = target.get("group") or "all"
+    return f"{word} / limit" if target.get("of") == "limit" else word

@@ -39,6 +39,26 @@ def _caches():
     return sizes
 
 
+def last_level_cache():
+    """Bytes of the last-level caches of the cores this process may use, each cache counted once; 0 where Linux does not
+    tell."""
+    caches = {}
+    for core in os.sched_getaffinity(0):
+        levels = {}
+        for index in pathlib.Path(f"/sys/devices/system/cpu/cpu{core}/cache").glob("index*"):
+            try:
+                level, kind, size, shared = ((index / name).read_text().strip()
+                                             for name in ("level", "type", "size", "shared_cpu_list"))
+            except OSError:
+                continue
+            if kind != "Instruction" and size[:-1].isdigit():
+                levels[int(level)] = (int(size[:-1]) * {"K": 1 << 10, "M": 1 << 20}.get(size[-1], 0), shared)
+        if levels:
+            size, shared = levels[max(levels)]
+            caches[shared] = size
+    return sum(caches.values())
+
+
 def _git(root, *words):
     try:
         done = subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=False)

@@ -36,7 +36,7 @@ def cell(key, experiment="small", members=None, **changes):
                           solver("block gmres", "belos", [4e-3, 4e-3, 5e-3]), solver("PETSc gmres", "petsc", [8e-3] * 3)]
     made = {"kind": "cell", "format": 1, "key": key, "experiment": experiment, "ranks": 2, "transport": "shm", "latency_us": 0.0,
             "preconditioner": "none", "scaling": "strong", "repeat": 3, "seed": 1, "environment": "here", "status": "done",
-            "date": "2026-11-23", "rows": 1000, "entries": 6400, "reference": reference(), "notes": [], "wall_seconds": 1.0,
+            "date": "2026-11-23", "rows": 1000, "entries": 6400, "cache_bytes": 1 << 25, "reference": reference(), "notes": [], "wall_seconds": 1.0,
             "command": ["mpirun"], "pinned": True,
             "solvers": solvers.summarize({"solvers": members})["solvers"], **changes}
     return {"title": f"{experiment}, {made['ranks']} ranks, {made['latency_us']:g} us", **made}

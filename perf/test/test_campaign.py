@@ -174,6 +174,10 @@ class Verdicts(unittest.TestCase):
         self.assertEqual(limit["bytes"], 20 * (12 * 6400 + 24 * 1000 + 100 * 1000))
         self.assertAlmostEqual(limit["seconds"], limit["bytes"] / 40e9 + 2 * 1e-6)
         self.assertAlmostEqual(limits.over(cell, cell["solvers"][0]), 2e-3 / limit["seconds"])
+        large = {**cell, "cache_bytes": 12 * 6400 + 8 * 1000 + 7 * 8 * 1000 - 1}  # matrix, five vectors, x and b: a byte too many
+        self.assertAlmostEqual(limits.seconds(large, cell["solvers"][0])["seconds"], limit["bytes"] / 10e9 + 2 * 1e-6)
+        alone = {**cell, "ranks": 1}
+        self.assertAlmostEqual(limits.seconds(alone, cell["solvers"][0])["seconds"], limit["bytes"] / 40e9)
         self.assertIsNone(limits.seconds(cell, cell["solvers"][1]), "peers tell no cost")
         hidden = made.cell("b", reference=made.reference(all_reduce=1e-3))
         hidden["solvers"][0]["details"] = {"cost": {**made.COST, "hidden": True, "reductions": 1, "pipeline_depth": 4}}
@@ -201,7 +205,7 @@ class Runs(InFolder):
         second = self.bench(self.plan_file(), "--resume", out, "--no-page")
         self.assertEqual(second.returncode, 0, second.stderr)
         self.assertIn("2 cells run, 2 done before, 0 failed", second.stdout)
-        self.assertRegex(second.stdout, r"small, 1 rank, default +0\.00 .* MISSED")
+        self.assertRegex(second.stdout, r"small, 1 rank, default +CG +0\.00 .* MISSED")
         self.assertIn("everything", second.stdout)
         self.check(records.load(out / records.NAME))
 

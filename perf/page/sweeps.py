@@ -1,0 +1,136 @@
+"""Pictures that span cells: latencies and their crossovers, and scaling with lines of models and simulations."""
+
+import math
+
+from campaign import limits
+from page.figures import LIBRARIES, WIDTH
+from report import sweep, sweep_plot
+
+MARKS = {"model": "--", "simulation": "-", "claim": ":"}
+
+
+def _axis(cell, *left_out):
+    keys = ("experiment", "preconditioner", "ranks", "transport", "latency_us")
+    return tuple(cell[key] for key in keys if key not in left_out)
+
+
+def series(cells, key):
+    """Groups of cells that are done and differ in `key` only, two at least, ascending."""
+    found = {}
+    for cell in cells:
+        if cell["status"] == "done":
+            found.setdefault(_axis(cell, key), {})[cell[key]] = cell
+    return [[group[value] for value in sorted(group)] for group in found.values() if len(group) > 1]
+
+
+def latency(cells):
+    """What report/sweep.py makes of cells that differ in latency: families, duels, ratios."""
+    runs = [{"name": cell["experiment"], "ranks": cell["ranks"], "emulated_latency_us": cell["latency_us"],
+             "systems": [{"name": cell["experiment"], "solvers": cell["solvers"]}]} for cell in cells]
+    return sweep.summarize(runs)[0]
+
+
+def latency_figure(pyplot, swept):
+    """Time by latency: each family's fastest and the fastest peer, a panel for each group."""
+    groups, where = swept["systems"][0]["groups"], swept["latencies_us"]
+    figure, all_axes = pyplot.subplots(1, len(groups), figsize=(WIDTH, 4.0), squeeze=False)
+    for group, axes in zip(groups, all_axes[0]):
+        lines = [*group["families"].items(), ("fastest peer", group["fastest_peer"])]
+        for index, (name, line) in enumerate(lines):
+            points = [(x, 1e3 * y) for x, y in zip(where, line["seconds"]) if y is not None]
+            peer = name == "fastest peer"
+            if points:
+                axes.plot(*zip(*points), "o--" if peer else "o-", color="black" if peer else f"C{index}", label=name,
+                          linewidth=1.2 if peer else 1.8)
+        meetings = [(at, 1e3 * sweep_plot.between(where, line, at)) for at, line, _ in sweep_plot.crossovers(group)]
+        if meetings:
+            axes.plot(*zip(*meetings), "x", color="#b3261e", markersize=9, markeredgewidth=2, label="crossover")
+        axes.set_title(group["name"])
+        axes.set_xlabel("latency of an all-reduce, us (emulated)")
+        axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=9)
+    all_axes[0][0].set_ylabel("milliseconds of a solve")
+    figure.tight_layout()
+    return figure
+
+
+def _fastest(cell, group, own):
+    able = [one for one in cell["solvers"] if one["group"] == group and one["summary"]["solved"]
+            and (one["library"] == "capstan") == own]
+    return min(able, key=lambda one: one["summary"]["seconds"]["median"], default=None)
+
+
+def scaling_rows(cells, group):
+    """(ranks, ours, peer, limit of ours) in seconds; None where there is none."""
+    rows = []
+    for cell in cells:
+        ours, peer = _fastest(cell, group, True), _fastest(cell, group, False)
+        limit = limits.seconds(cell, ours) if ours else None
+        rows.append((cell["ranks"], ours, peer, limit["seconds"] if limit else None))
+    return rows
+
+
+def model_points(cells, curve):
+    """Points of a curve "model": the limit of a solver, spread over more ranks. Bytes are shared out among the nodes of
+    `node_gb_s` with `ranks_per_node` ranks each; an all-reduce takes `hop_us` for each of log2(ranks) steps."""
+    cell = cells[0]
+    solver = next((one for one in cell["solvers"] if one["name"] == curve["solver"]), None)
+    limit = limits.seconds(cell, solver) if solver else None
+    if limit is None:
+        return []
+    model, points = curve["model"], []
+    weak = cell["scaling"] == "weak"
+    for power in range(int(math.log2(model.get("from", 1))), int(math.log2(model["to"])) + 1):
+        ranks = 2 ** power
+        bandwidth = 1e9 * model["node_gb_s"] * ranks / model["ranks_per_node"]
+        bytes_moved = limit["bytes"] * (ranks / cell["ranks"] if weak else 1)
+        points.append([ranks, bytes_moved / bandwidth + limit["reductions"] * 1e-6 * model["hop_us"] * max(1, power)])
+    return points
+
+
+def scaling_title(cells):
+    """What the cells of a scaling have in common."""
+    one = cells[0]
+    words = [one["experiment"], f"{one['scaling']} scaling", one["transport"]]
+    words += [one["preconditioner"]] if one["preconditioner"] != "none" else []
+    words += [f"{one['latency_us']:g} us emulated"] if one["latency_us"] else []
+    return ", ".join(words)
+
+
+def scaling_figure(pyplot, cells, curves):
+    """Time by ranks of the fastest of each kind, with the lines that the campaign gives for the experiment."""
+    from matplotlib import ticker  # pylint: disable=import-outside-toplevel
+    groups = list(dict.fromkeys(one["group"] for one in cells[0]["solvers"]))
+    figure, all_axes = pyplot.subplots(1, len(groups), figsize=(WIDTH, 4.4), squeeze=False)
+    for group, axes in zip(groups, all_axes[0]):
+        rows = scaling_rows(cells, group)
+        for index, label, color in ((1, "Capstan's fastest", LIBRARIES["capstan"]), (2, "fastest peer", "black")):
+            points = [(row[0], row[index]["summary"]["seconds"]) for row in rows if row[index]]
+            if points:
+                middle = [seconds["median"] for _, seconds in points]
+                ends = [[s["median"] - s["min"] for _, s in points], [s["max"] - s["median"] for _, s in points]]
+                axes.errorbar([ranks for ranks, _ in points], middle, yerr=ends, marker="o", capsize=3, color=color, label=label)
+        bounds = [(row[0], row[3]) for row in rows if row[3]]
+        if bounds:
+            axes.plot(*zip(*bounds), "_", color=LIBRARIES["capstan"], markersize=14, label="limit of Capstan's fastest")
+        for curve in curves:
+            points = model_points(cells, curve) if "model" in curve else curve["points"]
+            if curve.get("group") in (None, group) and points:
+                axes.plot(*zip(*points), MARKS[curve.get("kind", "model")], marker="." if len(points) < 9 else "", alpha=0.8,
+                          label=curve["label"])
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        ticks = sorted({row[0] for row in rows} | {2 ** k for k in range(0, 14, 2 if curves else 1)
+                                                   if axes.get_xlim()[0] <= 2 ** k <= axes.get_xlim()[1]})
+        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+        axes.minorticks_off()
+        axes.yaxis.set_major_locator(ticker.LogLocator(base=10, subs=(1, 2, 5)))
+        axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{1e3 * value:g}"))
+        axes.set_title(f"{group}, {cells[0]['scaling']} scaling")
+        axes.set_xlabel("ranks")
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize=8)
+    all_axes[0][0].set_ylabel("milliseconds of a solve")
+    figure.tight_layout()
+    return figure
