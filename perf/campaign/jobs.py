@@ -95,20 +95,20 @@ def _slurm_head(site, name, nodes, per_node, log):
     gpus = [f"--gpus-per-node={site.gpus_per_node}"] if site.gpus_per_node else []
     where = [f"--{key}={value}" for key, value in (("account", site.account), ("partition", site.queue)) if value]
     return [f"#SBATCH {word}" for word in (f"--job-name={name}", f"--nodes={nodes}", f"--ntasks-per-node={per_node}", *gpus, *where,
-                                           f"--time={site.minutes // 60:02d}:{site.minutes % 60:02d}:00", f"--output={log}",
+                                           f"--time={site.minutes // 60:02d}:{site.minutes % 60:02d}:00", f"--output={shlex.quote(str(log))}",
                                            "--exclusive", *site.directives)]
 
 
 def _lsf_head(site, name, nodes, _, log):
     where = [f"{key} {value}" for key, value in (("-P", site.account), ("-q", site.queue)) if value]
     return [f"#BSUB {word}" for word in (f"-J {name}", f"-nnodes {nodes}", *where,
-                                         f"-W {site.minutes // 60:02d}:{site.minutes % 60:02d}", f"-o {log}", *site.directives)]
+                                         f"-W {site.minutes // 60:02d}:{site.minutes % 60:02d}", f"-o {shlex.quote(str(log))}", *site.directives)]
 
 
 def _flux_head(site, name, nodes, _, log):
     where = [f"--{key}={value}" for key, value in (("bank", site.account), ("queue", site.queue)) if value]
     return [f"#flux: {word}" for word in (f"--job-name={name}", f"--nodes={nodes}", "--exclusive", *where,
-                                          f"--time-limit={site.minutes}m", f"--output={log}", *site.directives)]
+                                          f"--time-limit={site.minutes}m", f"--output={shlex.quote(str(log))}", *site.directives)]
 
 
 class System(typing.NamedTuple):

@@ -14,11 +14,14 @@ import re
 from report import processes
 from report.transports import TRANSPORTS
 
-KEYS = {"title", "about", "repeat", "seed", "pinning", "timeout", "kernels", "sets", "preconditioners", "experiments", "curves"}
+KEYS = {"title", "about", "repeat", "seed", "pinning", "timeout", "kernels", "sets", "preconditioners", "experiments", "curves",
+        "claims"}
 EXPERIMENT = {"name", "problem", "sets", "petsc", "ranks", "transport", "latency_us", "preconditioner", "scaling", "settings",
               "repeat", "right_hand_side", "histories", "targets", "timeout"}
 TARGET = {"group", "at_most", "peer", "ours", "of", "ranks", "transport", "latency_us", "preconditioner", "tried"}
 SET = {"common", "solvers"}
+CURVE = {"experiment", "group", "label", "source", "kind", "points", "solver", "model", "iteration_us"}
+CLAIM = {"what", "speedup", "where", "source"}
 PINNING = ("core", "none")
 SCALING = ("strong", "weak")
 DIMENSIONS = {"laplace2d": 2, "laplace3d": 3}
@@ -121,6 +124,13 @@ class Plan:
                 _known(target, TARGET, f"{where}.targets")
                 _number(target.get("at_most"), f"{where}.targets.at_most", 0, float)
                 _word(target.get("of", "peer"), f"{where}.targets.of", ("peer", "limit"))
+        for curve in self.data.get("curves", []):
+            _known(curve, CURVE, "curves")
+            _word(curve.get("experiment"), "curves.experiment", names)
+            if sum(key in curve for key in ("points", "model", "iteration_us")) != 1:
+                raise Wrong("curves: allowed: one of points, model and iteration_us")
+        for claim in self.data.get("claims", []):
+            _known(claim, CLAIM, "claims")
         self.kernels = bool(self.data.get("kernels", False))
 
     def solvers(self, experiment, preconditioner):
@@ -193,5 +203,5 @@ class Plan:
         """What a report must know beside the cells."""
         keys = ("name", "targets", "scaling", "problem")
         return {"kind": "campaign", "name": self.name, "title": self.data.get("title", self.name),
-                "about": self.data.get("about", ""), "curves": self.data.get("curves", []), "keys": [c.key for c in self.cells()],
+                "about": self.data.get("about", ""), "curves": self.data.get("curves", []), "claims": self.data.get("claims", []), "keys": [c.key for c in self.cells()],
                 "experiments": [{key: one[key] for key in keys if key in one} for one in self.experiments]}

@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 
-from campaign import records
+from campaign import records, verdicts
 from campaign.cell_run import CellRun
 from report import kernels, machine, processes
 
@@ -30,13 +30,18 @@ class Runner:
         self.path = folder / records.NAME
         self.progress = write_progress
 
-    def done(self):
-        """Keys of the cells that an earlier run has finished."""
-        return records.load(self.path).finished() if self.path.exists() else set()
+    def done(self, steady_only=False):
+        """Keys of the cells that an earlier run has finished; without those that the noise check flags where only steady
+        ones count."""
+        if not self.path.exists():
+            return set()
+        results = records.load(self.path)
+        finished = results.finished()
+        return finished - set(verdicts.flags([cell for cell in results.cells if cell["key"] in finished])) if steady_only else finished
 
     def run(self, chosen, arguments):
         """Runs the cells chosen that are not done. Returns (run, skipped, failed)."""
-        finished = self.done()
+        finished = self.done(arguments.again_noisy)
         open_cells = [cell for cell in chosen if cell.key not in finished]
         records.append(self.path, self.where)
         records.append(self.path, self.plan.described())

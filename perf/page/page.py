@@ -106,6 +106,10 @@ class Page:
             for group in dict.fromkeys(one["group"] for one in cells[0]["solvers"]):
                 rows = [self.scaling_row(row) for row in sweeps.scaling_rows(cells, group)]
                 parts.append(table([f"{group}: ranks", "Capstan's fastest", "ms", "peer", "ms", "ratio", "/ limit"], rows, words=(1, 3)))
+        claims = [[claim["what"], claim["speedup"], claim["where"], claim["source"]] for campaign in self.results.campaigns.values()
+                  for claim in campaign.get("claims", [])]
+        if claims:
+            parts.append(table(["speed-up", "", "on", "paper (docs/references.md)"], claims, caption="What papers report", words=(2, 3)))
         return parts
 
     @staticmethod

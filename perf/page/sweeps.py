@@ -89,6 +89,17 @@ def model_points(cells, curve):
     return points
 
 
+def curve_points(cells, curve):
+    """[[ranks, seconds], ...] of a curve of the campaign; none where its solver has no result."""
+    if "model" in curve:
+        return model_points(cells, curve)
+    if "iteration_us" not in curve:
+        return curve["points"]
+    solver = next((one for one in cells[0]["solvers"] if one["name"] == curve["solver"]), None)
+    iterations = solver["summary"]["iterations"]["median"] if solver else None
+    return [[ranks, 1e-6 * each * iterations] for ranks, each in curve["iteration_us"]] if iterations else []
+
+
 def scaling_title(cells):
     """What the cells of a scaling have in common."""
     one = cells[0]
@@ -115,7 +126,7 @@ def scaling_figure(pyplot, cells, curves):
         if bounds:
             axes.plot(*zip(*bounds), "_", color=LIBRARIES["capstan"], markersize=14, label="limit of Capstan's fastest")
         for curve in curves:
-            points = model_points(cells, curve) if "model" in curve else curve["points"]
+            points = curve_points(cells, curve)
             if curve.get("group") in (None, group) and points:
                 axes.plot(*zip(*points), MARKS[curve.get("kind", "model")], marker="." if len(points) < 9 else "", alpha=0.8,
                           label=curve["label"])

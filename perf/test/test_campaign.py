@@ -99,6 +99,8 @@ class Cells(InFolder):
                                    ("title: Small", "titel: Small", "unknown key 'titel'"),
                                    ("latency_us: [0, 30]", "latency_us: -1", "latency_us: found -1"),
                                    ("histories: true", "transport: ib", "allowed: default, shm, tcp"),
+                                   ("title: Small", "curves: [{experiment: large, points: []}]", "allowed: small"),
+                                   ("title: Small", "curves: [{experiment: small}]", "one of points, model and iteration_us"),
                                    ("at_most: 1000", "at_mots: 1000", "unknown key 'at_mots'")):
             with self.subTest(new), self.assertRaisesRegex(Wrong, expected):
                 Plan(self.plan_file(PLAN.replace(old, new))).cells()
@@ -224,6 +226,15 @@ class Runs(InFolder):
         for key in ("machine", "commit", "build"):
             self.assertIn(key, results.environments[results.cells[0]["environment"]])
 
+    def test_noisy_cells_can_be_run_again(self):
+        out = self.folder / "out"
+        self.assertEqual(self.bench(self.plan_file(BROKEN), "--out", out, "--only", "experiment=fine", "--no-page").returncode, 0)
+        measured = records.load(out / records.NAME).cells[0]
+        for memory, expected in (([10e9] * 8, "0 cells run, 1 done before"), ([10e9] * 4 + [5e9] * 4, "1 cells run, 0 done before")):
+            records.append(out / records.NAME, {**measured, "reference": made.reference(memory)})
+            again = self.bench(self.plan_file(BROKEN), "--resume", out, "--again-noisy", "--only", "experiment=fine", "--no-page")
+            self.assertIn(expected, again.stdout)
+
     def test_what_fails_is_a_row_with_its_reason(self):
         out = self.folder / "out"
         done = self.bench(self.plan_file(BROKEN), "--out", out, "--no-page")
@@ -245,7 +256,8 @@ class Runs(InFolder):
 
     def test_wrong_use(self):
         for words, status, expected in ((["--only", "ranks=9"], 2, "no cell"), (["--only", "rank=9"], 2, "found 'rank=9'"),
-                                        (["--out", "a", "--resume", "b"], 2, "one of them"), (["--jobs", "slurm"], 2, "--site")):
+                                        (["--out", "a", "--resume", "b"], 2, "one of them"), (["--jobs", "slurm"], 2, "--site"),
+                                        (["--again-noisy"], 2, "--resume")):
             done = self.bench(self.plan_file(), *words)
             self.assertEqual(done.returncode, status, done.stderr)
             self.assertIn(expected, done.stderr)

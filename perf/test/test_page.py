@@ -22,7 +22,7 @@ sys.path[:0] = [str(PERF), str(PERF / "test")]
 import campaign_records as made  # noqa: E402
 from campaign import records  # noqa: E402
 from page import when  # noqa: E402
-from page.sweeps import model_points  # noqa: E402
+from page.sweeps import curve_points, model_points  # noqa: E402
 
 # Adds to the page what the browser made of it.
 PROBE = """<script>window.addEventListener('load', () => {
@@ -67,10 +67,13 @@ def everything():
              {**made.cell("e"), "status": "failed", "reason": "ended with status 3: <no> memory", "title": "broken"}]
     curves = [{"experiment": "small", "group": "GMRES", "label": "a model", "solver": "capstan gmres", "source": "made up",
                "model": {"to": 64, "ranks_per_node": 16, "node_gb_s": 100, "hop_us": 1}},
-              {"experiment": "small", "label": "simulation", "kind": "simulation", "points": [[64, 1e-4], [256, 5e-5]]}]
+              {"experiment": "small", "label": "simulation", "kind": "simulation", "points": [[64, 1e-4], [256, 5e-5]]},
+              {"experiment": "small", "label": "iterations", "kind": "simulation", "solver": "capstan gmres",
+               "iteration_us": [[64, 3.0]]}]
+    claims = [{"what": "a claim", "speedup": "1.67", "where": "300 processes", "source": "a-paper"}]
     targets = [{"group": "GMRES", "at_most": 0.9, "ranks": 2},
                {"group": "GMRES", "at_most": 0.1, "latency_us": 0.0, "ranks": 2, "tried": "deeper pipelines"}]
-    return [made.ENVIRONMENT, made.campaign([cell["key"] for cell in cells], targets, curves=curves), kernels(), *cells]
+    return [made.ENVIRONMENT, made.campaign([cell["key"] for cell in cells], targets, curves=curves, claims=claims), kernels(), *cells]
 
 
 class Page(unittest.TestCase):
@@ -112,7 +115,7 @@ class Contents(Page):
         sections = re.findall(r"<section id='(\w+)'", self.html)
         self.assertEqual(sections, ["targets", "latency", "scaling", "when", "kernels", "cells", "machine"])
         for words in ("Made up", "targets missed", "MISSED", "deeper pipelines", "ended with status 3: &lt;no&gt; memory",
-                      "Crossovers: ", "a model: made up.", "/ limit", "a processor, 2 cores", "all-reduce at best"):
+                      "Crossovers: ", "a model: made up.", "<td>1.67</td>", "/ limit", "a processor, 2 cores", "all-reduce at best"):
             self.assertIn(words, self.html)
         self.assertNotIn("<b>no</b>", self.html, "what solvers say is text, not markup")
         pictures = sorted((self.folder / "pictures").glob("*.png"))
@@ -172,6 +175,8 @@ class Maps(unittest.TestCase):
             self.assertEqual(ranks, expected)
             self.assertAlmostEqual(seconds, moved / (100e9 * ranks / 16) + 20 * 2e-6 * hops)
         self.assertEqual(model_points([cell], {**curve, "solver": "nobody"}), [])
+        simulated = {"solver": "capstan gmres", "iteration_us": [[64, 3.0]]}
+        self.assertEqual(curve_points([cell], simulated), [[64, 20 * 3e-6]])
 
 
 class Browser(Page):
