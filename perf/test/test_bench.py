@@ -475,8 +475,10 @@ class Measures(Bench):
 
     def test_every_campaign_is_a_valid_deck(self):
         for campaign in sorted((PERF / "campaigns").glob("*.yaml")):
+            text = campaign.read_text(encoding="utf-8")
+            if "\nexperiments:" in text:
+                continue  # of many cells: test_campaign.py
             with self.subTest(campaign=campaign.stem):
-                text = campaign.read_text(encoding="utf-8")
                 words = [word for index in range(text.count("generate:"))
                          for word in ("--set", f"systems[{index}].generate.cells=16")]
                 done = self.bench(campaign, *words, "--ranks", 2, "--repeat", 1, "--latency", 0)

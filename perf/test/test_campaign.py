@@ -20,7 +20,7 @@ sys.path[:0] = [str(PERF), str(PERF / "test")]
 import campaign_records as made  # noqa: E402
 from campaign import limits, records, tables, verdicts  # noqa: E402
 from campaign.plan import Plan, Wrong  # noqa: E402
-from report import solvers  # noqa: E402
+from report import processes, solvers  # noqa: E402
 
 BUILD = None
 PLAN = """
@@ -109,7 +109,13 @@ class Cells(InFolder):
         plans = [path for path in (PERF / "campaigns").glob("*.yaml") if "\nexperiments:" in path.read_text(encoding="utf-8")]
         self.assertIn("headline", [path.stem for path in plans])
         for path in plans:
-            self.assertTrue(Plan(path).cells())
+            decks = {cell.deck: cell for cell in Plan(path).cells()}
+            self.assertTrue(decks)
+            for index, (deck, cell) in enumerate(decks.items()):
+                file = self.folder / f"{path.stem}-{index}.yaml"
+                file.write_text(deck, encoding="utf-8")
+                programs = processes.Programs(BUILD, 60, [])
+                programs.run(programs.mpi_command(1, "solvers_bench", str(file), "--check", "--petsc", cell.petsc))
 
 
 class Records(InFolder):
