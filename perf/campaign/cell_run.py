@@ -21,8 +21,8 @@ def _reason(text, status):
 
 def pin_words(cell, programs, cores):
     """Words of Open MPI's mpirun that keep each rank on a core of its own; none where there are fewer cores than ranks, or
-    another launcher, which pins by itself."""
-    if cell.pinning != "core" or programs.launcher or cell.ranks > cores:
+    another launcher or MPI, which pins by itself."""
+    if cell.pinning != "core" or programs.launcher or cell.ranks > cores or not programs.is_open_mpi():
         return []
     return ["--bind-to", "core", "--map-by", "core"]
 
@@ -97,7 +97,7 @@ class CellRun:
             record.update(date=time.strftime("%Y-%m-%dT%H:%M:%S%z"), command=self.command())
             if reason is None:
                 found = json.loads(self.output.read_text(encoding="utf-8"))
-                reason = _unusable(cell, found)
+                reason = unusable(cell, found)
             if reason is None:
                 record.update(status="done", pinned=bool(self.programs.mpirun_arguments), **_results(found))
                 if cell.histories:
@@ -113,7 +113,10 @@ class CellRun:
         return record
 
 
-def _unusable(cell, found):
+def unusable(cell, found):
+    """Why what solvers_bench found is not what was asked for, or None."""
+    if cell.transport != "default" and not found["mpi"].startswith("Open MPI"):
+        return f"transport {cell.transport} is for Open MPI; found {found['mpi']}"
     if cell.latency_us and not found["emulation"]:
         return "the latency layer did not reach solvers_bench; its times are not used"
     if found["ranks"] != cell.ranks:

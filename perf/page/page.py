@@ -161,7 +161,8 @@ class Page:
                 parts.append(paragraph(f"Failed: {cell['reason']}", "missed"))
                 continue
             found = limits.machine(cell["reference"])
-            parts.append(paragraph(f"{cell['rows']} rows, {cell['entries']} entries, {cell['repeat']} turns. Triad "
+            parts.append(paragraph(f"{cell['rows']} rows, {cell['entries']} entries, {cell['repeat']} turns, "
+                                   f"{'each rank on a core of its own' if cell['pinned'] else 'ranks not bound to cores'}. Triad "
                                    f"{found['memory'] / 1e9:.1f} GB/s in memory, {found['working_set'] / 1e9:.1f} on arrays as large as "
                                    f"the system; an all-reduce at best {1e6 * found['all_reduce']:.1f} us.", "soft"))
             parts += [paragraph(f"Noise check: {word}.", "warning") for word in self.flags.get(cell["key"], [])]

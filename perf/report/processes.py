@@ -110,6 +110,14 @@ class Programs:
         self.environment = list(environment)
         self.launcher = list(launcher) if launcher else None
 
+    def is_open_mpi(self):
+        """Whether mpirun is Open MPI's, whose options other launchers do not have."""
+        try:
+            said = subprocess.run([self.mpiexec, "--version"], capture_output=True, text=True, check=False).stdout
+        except OSError:
+            return False
+        return "Open MPI" in said or "OpenRTE" in said
+
     def require(self, *names):
         missing = [name for name in names if name and not os.access(self.folder / name, os.X_OK)]
         if missing:

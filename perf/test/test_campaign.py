@@ -18,7 +18,7 @@ sys.path[:0] = [str(PERF), str(PERF / "test")]
 
 # pylint: disable=wrong-import-position
 import campaign_records as made  # noqa: E402
-from campaign import limits, records, tables, verdicts  # noqa: E402
+from campaign import cell_run, limits, records, tables, verdicts  # noqa: E402
 from campaign.plan import Plan, Wrong  # noqa: E402
 from report import processes, solvers  # noqa: E402
 
@@ -251,6 +251,13 @@ class Runs(InFolder):
         self.assertIn("FAILED: ended with status 2", done.stdout)
         again = self.bench(self.plan_file(BROKEN), "--resume", out, "--no-page")
         self.assertIn("1 cells run, 1 done before, 1 failed", again.stdout)
+
+    def test_a_transport_that_this_mpi_lacks_is_no_result(self):
+        cell = Plan(self.plan_file(BROKEN)).cells()[1]
+        found = {"mpi": "MPICH Version: 4.0.2", "ranks": 1, "emulation": None, "systems": [{"solvers": [1]}]}
+        self.assertIn("transport tcp is for Open MPI; found MPICH", cell_run.unusable(cell, found))
+        self.assertIsNone(cell_run.unusable(cell, {**found, "mpi": "Open MPI v4.1.4"}))
+        self.assertIn("2 ranks where 1", cell_run.unusable(cell, {**found, "mpi": "Open MPI v4.1.4", "ranks": 2}))
 
     def test_a_cell_that_hangs_is_ended(self):
         slow = BROKEN.replace("tolerance: 1e-6, max_iterations: 100", "tolerance: 1e-14, max_iterations: 2000000000")
