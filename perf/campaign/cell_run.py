@@ -69,7 +69,7 @@ class CellRun:
             self.crashed.append(at_work)
 
     def _histories(self):
-        """Residuals of Capstan's solvers, from an untimed solve of each: {name: [[iteration, residual], ...]}."""
+        """Residuals of the solvers that tell them, from an untimed solve of each: {name: [[iteration, residual], ...]}."""
         file = self.folder / f"{self.cell.key}.csv.tmp"
         command = self.programs.mpi_command(self.cell.ranks, "capstan-solve", str(self.deck), "--history", str(file), "--quiet")
         try:
@@ -102,6 +102,7 @@ class CellRun:
                 record.update(status="done", pinned=bool(self.programs.mpirun_arguments), **_results(found))
                 if cell.histories:
                     record["histories"] = self._histories()
+                    record["notes"] += [] if record["histories"] else ["capstan-solve wrote no convergence histories"]
             else:
                 record.update(status="failed", reason=reason)
         finally:

@@ -203,5 +203,6 @@ class Plan:
         """What a report must know beside the cells."""
         keys = ("name", "targets", "scaling", "problem")
         return {"kind": "campaign", "name": self.name, "title": self.data.get("title", self.name),
-                "about": self.data.get("about", ""), "curves": self.data.get("curves", []), "claims": self.data.get("claims", []), "keys": [c.key for c in self.cells()],
+                "about": self.data.get("about", ""), "curves": self.data.get("curves", []), "claims": self.data.get("claims", []),
+                "keys": [c.key for c in self.cells()],
                 "experiments": [{key: one[key] for key in keys if key in one} for one in self.experiments]}

@@ -53,13 +53,14 @@ class Results:
 
     def __init__(self, records):
         self.environments, self.campaigns, self.kernels, cells = {}, {}, [], {}
+        self.kernels_reason = None  # why the last try to measure them failed
         for record in records:
             if record["kind"] == "environment":
                 self.environments[record["id"]] = record
             elif record["kind"] == "campaign":
                 self.campaigns[record["name"]] = record
             elif record["kind"] == "kernels":
-                self.kernels = record["runs"]
+                self.kernels, self.kernels_reason = record["runs"] or self.kernels, record.get("reason")
             elif record["kind"] == "cell":
                 before = cells.pop(record["key"], None)
                 # A run that failed later does not undo what was measured.

@@ -45,9 +45,10 @@ class Runner:
         open_cells = [cell for cell in chosen if cell.key not in finished]
         records.append(self.path, self.where)
         records.append(self.path, self.plan.described())
+        failed = 0
         if self.plan.kernels and not arguments.no_kernels and not records.load(self.path).kernels:
-            self._kernels(arguments)
-        failed, start = 0, time.monotonic()
+            failed += self._kernels(arguments)
+        start = time.monotonic()
         for index, cell in enumerate(open_cells):
             spent = time.monotonic() - start
             left = f", about {_left(spent / index * (len(open_cells) - index))} left" if index else ""
@@ -61,7 +62,13 @@ class Runner:
         return len(open_cells), len(chosen) - len(open_cells), failed
 
     def _kernels(self, arguments):
-        """The kernels' shares of STREAM, once; they are rows of the report."""
+        """The kernels' shares of STREAM, once; they are rows of the report. Returns 1 where they failed."""
         kept = []
-        kernels.measure(arguments.kernel_programs, arguments, kept.append)
+        try:
+            kernels.measure(arguments.kernel_programs, arguments, kept.append)
+        except processes.Failure as error:  # the cells are worth measuring without them; a resumed run tries again
+            records.append(self.path, {"kind": "kernels", "environment": self.where["id"], "runs": [], "reason": " ".join(str(error).split())})
+            processes.milestone(f"kernels: FAILED: {error}")
+            return 1
         records.append(self.path, {"kind": "kernels", "environment": self.where["id"], "runs": kept[-1]})
+        return 0

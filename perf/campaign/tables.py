@@ -9,6 +9,11 @@ def _spread(values, form="{:.2f}"):
     return f"[{form.format(values['min'])}..{form.format(values['max'])}]" if values and values["median"] is not None else ""
 
 
+def ratio(found):
+    """A ratio and its range turn by turn, of verdicts.compare()."""
+    return "-" if found["value"] is None else f"{found['value']:.2f} {_spread(found['spread'])}"
+
+
 def solver_rows(cell, group):
     """Cells of the table of one group, fastest first: name, library, iterations, all-reduces, ms, spread, solved, ratios."""
     members = [one for one in cell["solvers"] if one["group"] == group]
@@ -52,7 +57,7 @@ def cell_lines(cell, flags):
     found = limits.machine(cell["reference"])
     lines += [f"  {cell['rows']} rows, {cell['entries']} entries, {cell['repeat']} turns; triad {found['memory'] / 1e9:.1f} GB/s in "
               f"memory, {found['working_set'] / 1e9:.1f} on the working set; all-reduce {1e6 * found['all_reduce']:.1f} us"]
-    lines += [f"  Warning: {word}" for word in flags]
+    lines += [f"  Warning: {word}" for word in flags] + [f"  Note: {word}" for word in cell["notes"]]
     for group in dict.fromkeys(one["group"] for one in cell["solvers"]):
         head = [f"{group} solver", *SOLVER_HEAD[1:]]
         lines += ["", *aligned(head, solver_rows(cell, group))]
@@ -74,6 +79,8 @@ def text(results):
     flags = verdicts.flags([cell for cell in results.cells if cell["status"] == "done"])
     for cell in results.cells:
         lines += cell_lines(cell, flags.get(cell["key"], []))
+    if results.kernels_reason:
+        lines += ["", f"Kernels FAILED: {results.kernels_reason}"]
     if results.missing:
         lines += ["", f"Not run yet: {len(results.missing)} cells."]
     rows = target_rows(results)

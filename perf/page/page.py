@@ -1,6 +1,7 @@
 """The report of a campaign: which sections there are, in which order."""
 
 import pathlib
+import re
 
 from campaign import limits, tables, verdicts
 from page import figures, sweeps, when
@@ -81,15 +82,15 @@ class Page:
         parts = []
         for cells in sweeps.series(self.results.cells, "latency_us"):
             swept = sweeps.latency(cells)
-            title = cells[0]["title"].split(" us emulated")[0]
+            title = re.sub(r", [^,]* us emulated$", "", cells[0]["title"])
             parts += [f"<h3>{text(title)}</h3>", self.draw(sweeps.latency_figure(self.pyplot, swept),
-                      f"{title}: the fastest of each family by latency. No all-reduce completes sooner than the latency after its start.")]
+                      f"{title}: the fastest of each family by latency, medians, least and greatest. No all-reduce completes "
+                      "sooner than the latency after its start.")]
             for group in swept["systems"][0]["groups"]:
                 rows = [[name, *("-" if value is None else f"{1e3 * value:.2f}" for value in line["seconds"])]
                         for name, line in group["families"].items()]
                 rows += [["fastest peer", *("-" if value is None else f"{1e3 * value:.2f}" for value in group["fastest_peer"]["seconds"])],
-                         ["Capstan's fastest / fastest peer",
-                          *("-" if value is None else f"{value:.2f}" for value in group["own_over_peer"])]]
+                         ["Capstan's fastest / fastest peer", *(tables.ratio(verdicts.compare(cell, group["name"])) for cell in cells)]]
                 parts.append(table([f"{group['name']}, ms", *(f"{latency:g} us" for latency in swept["latencies_us"])], rows))
                 words = [duel["text"] for duel in group["duels"]]
                 parts.append(paragraph("Crossovers: " + "; ".join(words) + ".") if words else "")
@@ -136,9 +137,10 @@ class Page:
         return parts
 
     def kernel_parts(self):
-        runs = self.results.kernels
+        runs, reason = self.results.kernels, self.results.kernels_reason
+        failed = [paragraph(f"Failed: {reason}", "missed")] if reason else []
         if not runs:
-            return []
+            return failed
         rows = []
         for run in runs:
             largest = max(case["n"] for case in run["cases"])
@@ -150,7 +152,7 @@ class Page:
                                  f"{one['gigabytes_per_second']['median']:.1f}", f"{share['median']:.2f}",
                                  f"[{share['min']:.2f}..{share['max']:.2f}]"])
         head = ["kernel", "at once", "rows", "s", "GB/s", "of the triad", "least..most"]
-        return [self.draw(figures.roofline(self.pyplot, runs), "Bytes of distinct data a second over the bandwidth of the STREAM triad of "
+        return [*failed, self.draw(figures.roofline(self.pyplot, runs), "Bytes of distinct data a second over the bandwidth of the STREAM triad of "
                           "the same run: the roofline of kernels that memory bounds."), table(head, rows)]
 
     def cell_parts(self):
@@ -166,6 +168,7 @@ class Page:
                                    f"{found['memory'] / 1e9:.1f} GB/s in memory, {found['working_set'] / 1e9:.1f} on arrays as large as "
                                    f"the system; an all-reduce at best {1e6 * found['all_reduce']:.1f} us.", "soft"))
             parts += [paragraph(f"Noise check: {word}.", "warning") for word in self.flags.get(cell["key"], [])]
+            parts += [paragraph(f"Note: {word}", "soft") for word in cell["notes"]]
             for group in dict.fromkeys(one["group"] for one in cell["solvers"]):
                 rows = tables.solver_rows(cell, group)
                 kinds = ["own" if row[1] == "capstan" else "" if row[6] == "yes" else "bad" for row in rows]

@@ -37,11 +37,13 @@ def latency_figure(pyplot, swept):
     for group, axes in zip(groups, all_axes[0]):
         lines = [*group["families"].items(), ("fastest peer", group["fastest_peer"])]
         for index, (name, line) in enumerate(lines):
-            points = [(x, 1e3 * y) for x, y in zip(where, line["seconds"]) if y is not None]
+            points = [(x, 1e3 * y, 1e3 * (y - least), 1e3 * (most - y)) for x, y, least, most
+                      in zip(where, line["seconds"], *sweep_plot.spread(group, line)) if y is not None]
             peer = name == "fastest peer"
             if points:
-                axes.plot(*zip(*points), "o--" if peer else "o-", color="black" if peer else f"C{index}", label=name,
-                          linewidth=1.2 if peer else 1.8)
+                at, middle, below, above = zip(*points)
+                axes.errorbar(at, middle, yerr=(below, above), fmt="o--" if peer else "o-", color="black" if peer else f"C{index}",
+                              label=name, linewidth=1.2 if peer else 1.8, elinewidth=0.8, capsize=2)
         meetings = [(at, 1e3 * sweep_plot.between(where, line, at)) for at, line, _ in sweep_plot.crossovers(group)]
         if meetings:
             axes.plot(*zip(*meetings), "x", color="#b3261e", markersize=9, markeredgewidth=2, label="crossover")
@@ -49,7 +51,7 @@ def latency_figure(pyplot, swept):
         axes.set_xlabel("latency of an all-reduce, us (emulated)")
         axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
         axes.grid(alpha=0.3)
-        axes.legend(fontsize=9)
+        axes.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncol=3)  # clear of the lines
     all_axes[0][0].set_ylabel("milliseconds of a solve")
     figure.tight_layout()
     return figure

@@ -40,7 +40,7 @@ def _milliseconds(values):
     return [None if value is None else 1e3 * value for value in values]
 
 
-def _spread(group, line):
+def spread(group, line):
     """Least and greatest time of the solver behind each point of a line."""
     by_name = {solver["name"]: solver["spread"] for solver in group["solvers"]}
     rows = [None if name is None else by_name[name][index] for index, name in enumerate(line["names"])]
@@ -73,7 +73,7 @@ def _draw_times(axes, ticker, group, latencies):
         axes.plot(latencies, [float("nan") if y is None else y for y in _milliseconds(line["seconds"])], marker="o",
                   markersize=4, **{**style, "linestyle": "none"})
         axes.plot([], [], marker="o", markersize=4, label=label, **style)
-        low, high = ([float("nan") if y is None else y for y in _milliseconds(ends)] for ends in _spread(group, line))
+        low, high = ([float("nan") if y is None else y for y in _milliseconds(ends)] for ends in spread(group, line))
         axes.fill_between(latencies, low, high, color=style["color"], alpha=0.12, linewidth=0)
     _latency_axis(axes, latencies)
     for number, (at, seconds, words) in enumerate(crossovers(group)):

@@ -252,6 +252,22 @@ class Runs(InFolder):
         again = self.bench(self.plan_file(BROKEN), "--resume", out, "--no-page")
         self.assertIn("1 cells run, 1 done before, 1 failed", again.stdout)
 
+    def test_kernels_that_fail_are_a_row_and_the_cells_are_measured(self):
+        build = self.folder / "build"
+        (build / "bin").mkdir(parents=True)
+        for name in ("solvers_bench", "capstan-solve"):
+            (build / "bin" / name).symlink_to(BUILD / "bin" / name)
+        (build / "CMakeCache.txt").symlink_to(BUILD / "CMakeCache.txt")
+        broken = build / "bin" / "kernels_benchmark"
+        broken.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+        broken.chmod(0o755)
+        out, plan = self.folder / "out", self.plan_file(BROKEN + "kernels: true\n")
+        done = self.bench(plan, "--out", out, "--only", "experiment=fine", "--no-page", build=build)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stdout, r"Kernels FAILED: .*ended with status 3")
+        results = records.load(out / records.NAME)
+        self.assertEqual((results.kernels, [cell["status"] for cell in results.cells]), ([], ["done"]))
+
     def test_a_transport_that_this_mpi_lacks_is_no_result(self):
         cell = Plan(self.plan_file(BROKEN)).cells()[1]
         found = {"mpi": "MPICH Version: 4.0.2", "ranks": 1, "emulation": None, "systems": [{"solvers": [1]}]}
