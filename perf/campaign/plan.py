@@ -11,17 +11,19 @@ import json
 import pathlib
 import re
 
+from campaign.papers import NUMBERS
 from report import processes
 from report.transports import TRANSPORTS
 
 KEYS = {"title", "about", "repeat", "seed", "pinning", "timeout", "kernels", "sets", "preconditioners", "experiments", "curves",
-        "claims"}
+        "claims", "counts"}
 EXPERIMENT = {"name", "problem", "sets", "petsc", "ranks", "transport", "latency_us", "preconditioner", "scaling", "settings",
               "repeat", "right_hand_side", "histories", "targets", "timeout"}
 TARGET = {"group", "at_most", "peer", "ours", "of", "ranks", "transport", "latency_us", "preconditioner", "tried"}
 SET = {"common", "solvers"}
 CURVE = {"experiment", "group", "label", "source", "kind", "points", "solver", "model", "iteration_us"}
-CLAIM = {"what", "speedup", "where", "source"}
+CLAIM = {"what", "speedup", "where", "source", "experiments", "ours", "over", "differs", "simulated"}
+COUNT = {"what", "experiment", "solver", "paper", "source"}
 PINNING = ("core", "none")
 SCALING = ("strong", "weak")
 DIMENSIONS = {"laplace2d": 2, "laplace3d": 3}
@@ -131,6 +133,16 @@ class Plan:
                 raise Wrong("curves: allowed: one of points, model and iteration_us")
         for claim in self.data.get("claims", []):
             _known(claim, CLAIM, "claims")
+            measured = [key in claim for key in ("experiments", "ours", "over", "differs")]
+            if any(measured) and not all(measured):
+                raise Wrong("claims: allowed: experiments, ours, over and differs, or none of them")
+            for name in claim.get("experiments", []):
+                _word(name, "claims.experiments", names)
+            _known(claim.get("simulated", {}), {"ours", "over", "source"}, "claims.simulated")
+        for count in self.data.get("counts", []):
+            _known(count, COUNT, "counts")
+            _word(count.get("experiment"), "counts.experiment", names)
+            _known(count.get("paper"), NUMBERS, "counts.paper")
         self.kernels = bool(self.data.get("kernels", False))
 
     def solvers(self, experiment, preconditioner):
@@ -203,6 +215,6 @@ class Plan:
         """What a report must know beside the cells."""
         keys = ("name", "targets", "scaling", "problem")
         return {"kind": "campaign", "name": self.name, "title": self.data.get("title", self.name),
-                "about": self.data.get("about", ""), "curves": self.data.get("curves", []), "claims": self.data.get("claims", []),
+                "about": self.data.get("about", ""), "curves": self.data.get("curves", []), **{key: self.data.get(key, []) for key in ("claims", "counts")},
                 "keys": [c.key for c in self.cells()],
                 "experiments": [{key: one[key] for key in keys if key in one} for one in self.experiments]}

@@ -1,6 +1,6 @@
 """A campaign's results as text."""
 
-from campaign import limits, verdicts
+from campaign import limits, papers, verdicts
 from report.columns import aligned
 from report.tables import iterations
 
@@ -64,6 +64,17 @@ def cell_lines(cell, flags):
     return lines
 
 
+def paper_lines(results):
+    """What papers report, and what was found here."""
+    lines = []
+    head, rows = papers.claim_table(results)
+    if any(cells for _, cells in papers.claims(results)):
+        lines += ["", *aligned(head, rows), *(f"Differs, {claim['what']}: {claim['where']}. Here: {claim['differs']}."
+                                              for claim, cells in papers.claims(results) if cells)]
+    rows = papers.count_rows(results)
+    return lines + (["", *aligned(papers.COUNT_HEAD, rows)] if rows else [])
+
+
 def text(results):
     """Everything, as it is printed."""
     lines = []
@@ -90,6 +101,7 @@ def text(results):
         lines += [f"Flagged by the noise check: {title}" for title in flagged]
         lines += [f"Tried for '{one['title']}' ({verdicts.kind(one)}): {one['tried']}"
                   for one in verdicts.targets(results) if one["held"] is False and one.get("tried")]
+    lines += paper_lines(results)
     lines += ["", "all-reduces: an iteration, blocking+nonblocking. / limit: median over bytes / bandwidth + all-reduces * time of "
               "one, both measured in the run."]
     return "\n".join(lines) + "\n"

@@ -95,9 +95,10 @@ def histories(pyplot, cell):
         return None
     figure, axes = pyplot.subplots(figsize=(WIDTH, 3.6))
     for index, (name, points) in enumerate(found.items()):
-        # The same residuals lie on each other: the wider lines below stay visible.
-        axes.semilogy([iteration for iteration, _ in points], [residual for _, residual in points], label=name,
-                      linewidth=1.4 + 1.6 * (len(found) - 1 - index))
+        # Residuals of one kind lie on each other: marks at places of their own tell whose they are.
+        stride = max(len(found), len(points) // 6)
+        axes.semilogy(*zip(*points), label=name, linewidth=1.2, marker="osD^vP<>X*"[index % 10], markersize=6,
+                      markevery=(index * stride // len(found), stride))
     axes.set_xlabel("iteration")
     axes.set_ylabel("scaled residual")
     axes.grid(alpha=0.3)

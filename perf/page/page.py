@@ -3,7 +3,7 @@
 import pathlib
 import re
 
-from campaign import limits, tables, verdicts
+from campaign import limits, papers, tables, verdicts
 from page import figures, sweeps, when
 from page.markup import Cell, page, paragraph, picture, section, table, text
 
@@ -30,7 +30,7 @@ class Page:
 
     def text(self):
         sections = [("targets", "Targets", self.target_parts()), ("latency", "Latency", self.latency_parts()),
-                    ("scaling", "Scaling", self.scaling_parts()), ("when", "Which method when", self.when_parts()),
+                    ("scaling", "Scaling", self.scaling_parts()), ("papers", "Papers", self.paper_parts()), ("when", "Which method when", self.when_parts()),
                     ("kernels", "Kernels", self.kernel_parts()), ("cells", "Cells", self.cell_parts()),
                     ("machine", "Machine", self.machine_parts())]
         sections = [(name, title, parts) for name, title, parts in sections if any(parts)]
@@ -84,13 +84,13 @@ class Page:
             swept = sweeps.latency(cells)
             title = re.sub(r", [^,]* us emulated$", "", cells[0]["title"])
             parts += [f"<h3>{text(title)}</h3>", self.draw(sweeps.latency_figure(self.pyplot, swept),
-                      f"{title}: the fastest of each family by latency, medians, least and greatest. No all-reduce completes "
-                      "sooner than the latency after its start.")]
+                      f"{title}: the fastest of each family by latency, medians; bars: least and greatest, cut off at the top. "
+                      "No all-reduce completes sooner than the latency after its start.")]
             for group in swept["systems"][0]["groups"]:
                 rows = [[name, *("-" if value is None else f"{1e3 * value:.2f}" for value in line["seconds"])]
                         for name, line in group["families"].items()]
                 rows += [["fastest peer", *("-" if value is None else f"{1e3 * value:.2f}" for value in group["fastest_peer"]["seconds"])],
-                         ["Capstan's fastest / fastest peer", *(tables.ratio(verdicts.compare(cell, group["name"])) for cell in cells)]]
+                         ["Capstan's fastest / fastest peer", *(tables.ratio(verdicts.compare(cell, {"group": group["name"]})) for cell in cells)]]
                 parts.append(table([f"{group['name']}, ms", *(f"{latency:g} us" for latency in swept["latencies_us"])], rows))
                 words = [duel["text"] for duel in group["duels"]]
                 parts.append(paragraph("Crossovers: " + "; ".join(words) + ".") if words else "")
@@ -107,10 +107,24 @@ class Page:
             for group in dict.fromkeys(one["group"] for one in cells[0]["solvers"]):
                 rows = [self.scaling_row(row) for row in sweeps.scaling_rows(cells, group)]
                 parts.append(table([f"{group}: ranks", "Capstan's fastest", "ms", "peer", "ms", "ratio", "/ limit"], rows, words=(1, 3)))
-        claims = [[claim["what"], claim["speedup"], claim["where"], claim["source"]] for campaign in self.results.campaigns.values()
-                  for claim in campaign.get("claims", [])]
-        if claims:
-            parts.append(table(["speed-up", "", "on", "paper (docs/references.md)"], claims, caption="What papers report", words=(2, 3)))
+        return parts
+
+    def paper_parts(self):
+        told = papers.claims(self.results)
+        parts = []
+        if told:
+            head, rows = papers.claim_table(self.results)
+            parts.append(table(head, rows, caption="Speed-ups: the time of the second over that of the first, medians, and turn by turn"
+                               if len(head) > 3 else ""))
+            rows = [[claim["what"], claim["where"], claim.get("differs", "not measured"), claim["source"]] for claim, _ in told]
+            parts.append(table(["speed-up", "the paper's", "here", "paper (docs/references.md)"], rows, caption="What differs",
+                               words=(1, 2, 3)))
+        rows = papers.count_rows(self.results)
+        if rows:
+            sources = ", ".join(dict.fromkeys(entry["source"] for entry, *_ in papers.counts(self.results)))
+            parts.append(table(papers.COUNT_HEAD, rows, caption=f"Counts of an iteration without a preconditioner, {sources}"))
+            parts.append(paragraph("Counted: all-reduces by wrappers of MPI, products by the operator, over the iterations of a solve; "
+                                   "start and end of a solve are in it.", "soft"))
         return parts
 
     @staticmethod

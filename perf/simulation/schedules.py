@@ -88,13 +88,37 @@ def _gmres(_):
     return [Product(), Work(4 * j), Reduce(2 * (j + 1)), Work(4 * j)]
 
 
+def _blocks(s, orthogonalise):
+    """s products, then a block is made orthogonal."""
+    return lambda k: [Product(), *(orthogonalise if k % s == s - 1 else [])]
+
+
 def _sstep_gmres(s):
     j = MIDDLE + s // 2  # with the vectors of the block
+    return _blocks(s, [Work(4 * j * s), Reduce(2 * s * j), Work(4 * j * s)])
 
-    def iteration(k):
-        orthogonalise = [Work(4 * j * s), Reduce(2 * s * j), Work(4 * j * s)]
-        return [Product(), *(orthogonalise if k % s == s - 1 else [])]
-    return iteration
+
+def _sstep_gmres_cgs2(s):
+    # [low-sync], Fig. 4: 4 reductions, 8 s j + 4 s^2.
+    j = MIDDLE
+    return _blocks(s, 2 * [Work(2 * s * j), Reduce(s * j), Work(2 * s * j)] + 2 * [Work(s * s), Reduce(s * s), Work(s * s)])
+
+
+def _sstep_gmres_mgs(s):
+    # Likewise: j reductions, 4 s j + 2 s^2. One vector of the basis after the other.
+    j = MIDDLE
+    return _blocks(s, (j - 1) * [Work(2 * s), Reduce(s), Work(2 * s)] + [Work(4 * s + s * s), Reduce(s * s), Work(s * s)])
+
+
+def _sstep_gmres_single_mgs(s):
+    # Likewise: 1 reduction, 6 s j + 2 s^2.
+    j = MIDDLE
+    return _blocks(s, [Work(2 * s * j + s * s), Reduce(2 * s * j), Work(4 * s * j + s * s)])
+
+
+def _pipelined_sstep_gmres(t):
+    # A block's reduction is under way during the t products of the next block.
+    return _blocks(t, [Wait(), Work(4 * t * MIDDLE), Start(t * (MIDDLE + t), t)])
 
 
 def _pipelined_gmres(_):
@@ -115,6 +139,12 @@ METHODS = {
        for depth in (1, 2, 3, 5)},
     "gmres": Method("CAPSTAN GMRES", "[low-sync], delayed CGS2, in the middle of a cycle of 30", _gmres),
     "sstep-gmres": Method("CAPSTAN GMRES S-STEP, s = 5", "[low-sync], single-reduce CGS2, likewise", _sstep_gmres(5), 5),
+    "sstep-gmres-cgs2": Method("s-step GMRES with CGS2 and CholQR2, s = 5", "[low-sync], Fig. 4, likewise", _sstep_gmres_cgs2(5), 5),
+    "sstep-gmres-mgs": Method("s-step GMRES with MGS and CholQR, s = 5", "[low-sync], Fig. 4, likewise", _sstep_gmres_mgs(5), 5),
+    "sstep-gmres-mgs1": Method("CAPSTAN GMRES S-STEP, single-reduce MGS, s = 5", "[low-sync], Fig. 4, likewise",
+                               _sstep_gmres_single_mgs(5), 5),
+    "pipelined-sstep-gmres": Method("CAPSTAN GMRES S-STEP PIPELINE, s = 5, one block in flight", "[pipelined-and-s-step], likewise",
+                                    _pipelined_sstep_gmres(5), 5),
     "pipelined-gmres": Method("CAPSTAN GMRES PIPELINE, l = 1", "[pipelined-and-s-step], Fig. 2, likewise", _pipelined_gmres),
     **{f"ecg-{t}": Method(f"CAPSTAN CG ENLARGED, t = {t}", "[enlarged-cg], Alg. 4", _ecg(t)) for t in (5, 10, 20)},
 }
