@@ -83,7 +83,7 @@ class Machines(unittest.TestCase):
         return str(raised.exception)
 
     def test_all_that_come_along_are_sound(self):
-        self.assertEqual(machines.names(), ["blue_waters", "blue_waters_fit", "lassen", "round_numbers"])
+        self.assertEqual(machines.names(), ["blue_waters", "blue_waters_fit", "gpu_round_numbers", "lassen", "round_numbers"])
         for name in machines.names():
             found = machines.read(name)
             self.assertIn("[enlarged-cg]", found.source)

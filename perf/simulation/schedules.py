@@ -98,8 +98,14 @@ def _sstep_gmres(s):
     return _blocks(s, [Work(4 * j * s), Reduce(2 * s * j), Work(4 * j * s)])
 
 
+def _sstep_gmres_cgs(s):
+    # [low-sync], Fig. 4: 2 reductions, 4 s j + 2 s^2.
+    j = MIDDLE
+    return _blocks(s, [Work(2 * s * j), Reduce(s * j), Work(2 * s * j), Work(s * s), Reduce(s * s), Work(s * s)])
+
+
 def _sstep_gmres_cgs2(s):
-    # [low-sync], Fig. 4: 4 reductions, 8 s j + 4 s^2.
+    # Likewise: 4 reductions, 8 s j + 4 s^2.
     j = MIDDLE
     return _blocks(s, 2 * [Work(2 * s * j), Reduce(s * j), Work(2 * s * j)] + 2 * [Work(s * s), Reduce(s * s), Work(s * s)])
 
@@ -139,6 +145,7 @@ METHODS = {
        for depth in (1, 2, 3, 5)},
     "gmres": Method("CAPSTAN GMRES", "[low-sync], delayed CGS2, in the middle of a cycle of 30", _gmres),
     "sstep-gmres": Method("CAPSTAN GMRES S-STEP, s = 5", "[low-sync], single-reduce CGS2, likewise", _sstep_gmres(5), 5),
+    "sstep-gmres-cgs": Method("s-step GMRES with CGS and CholQR, s = 5", "[low-sync], Fig. 4, likewise", _sstep_gmres_cgs(5), 5),
     "sstep-gmres-cgs2": Method("s-step GMRES with CGS2 and CholQR2, s = 5", "[low-sync], Fig. 4, likewise", _sstep_gmres_cgs2(5), 5),
     "sstep-gmres-mgs": Method("s-step GMRES with MGS and CholQR, s = 5", "[low-sync], Fig. 4, likewise", _sstep_gmres_mgs(5), 5),
     "sstep-gmres-mgs1": Method("CAPSTAN GMRES S-STEP, single-reduce MGS, s = 5", "[low-sync], Fig. 4, likewise",

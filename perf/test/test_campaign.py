@@ -7,6 +7,7 @@ usage: test_campaign.py <build folder> [arguments of unittest]. Nothing here dep
 import json
 import os
 import pathlib
+import pty
 import subprocess
 import sys
 import tempfile
@@ -252,15 +253,65 @@ class Runs(InFolder):
         again = self.bench(self.plan_file(BROKEN), "--resume", out, "--no-page")
         self.assertIn("1 cells run, 1 done before, 1 failed", again.stdout)
 
-    def test_kernels_that_fail_are_a_row_and_the_cells_are_measured(self):
+    def build_with(self, name, script):
+        """A build folder in which one program is a script."""
         build = self.folder / "build"
         (build / "bin").mkdir(parents=True)
-        for name in ("solvers_bench", "capstan-solve"):
-            (build / "bin" / name).symlink_to(BUILD / "bin" / name)
+        for program in ("solvers_bench", "capstan-solve"):
+            if program != name:
+                (build / "bin" / program).symlink_to(BUILD / "bin" / program)
         (build / "CMakeCache.txt").symlink_to(BUILD / "CMakeCache.txt")
-        broken = build / "bin" / "kernels_benchmark"
-        broken.write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
-        broken.chmod(0o755)
+        (build / "bin" / name).write_text(script, encoding="utf-8")
+        (build / "bin" / name).chmod(0o755)
+        return build
+
+    def test_a_solver_that_crashes_is_left_out_and_listed(self):
+        build = self.build_with("solvers_bench", f"""#!/bin/sh
+            case "$*" in *--crashed*) exec '{BUILD}/bin/solvers_bench' "$@";; esac
+            for word; do [ "$before" = --marker ] && printf fine/peer > "$word"; before=$word; done
+            kill -SEGV $$
+            """)
+        out = self.folder / "out"
+        done = self.bench(self.plan_file(BROKEN), "--out", out, "--only", "experiment=fine", "--no-page", build=build)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = {one["name"]: one["summary"] for one in records.load(out / records.NAME).cells[0]["solvers"]}
+        self.assertEqual((found["cg"]["solved"], found["peer"]["solved"]), (True, False))
+        self.assertIn("crashed", found["peer"]["failure"])
+
+    def test_a_terminal_shows_progress_and_an_interrupted_run_goes_on(self):
+        endless = """
+experiments:
+  - {name: short, problem: {generate: {problem: laplace2d, cells: 8}}, sets: short}
+  - {name: endless, problem: {generate: {problem: laplace2d, cells: 400}}, sets: endless}
+repeat: 1
+sets:
+  short: {common: {tolerance: 1e-6, max_iterations: 100}, solvers: {cg: {method: CAPSTAN CG}}}
+  endless: {common: {tolerance: 1e-300, max_iterations: 2000000000}, solvers: {cg: {method: BLOCK CG}}}
+"""
+        out, plan = self.folder / "out", self.plan_file(endless)
+        ours, theirs = pty.openpty()
+        words = [sys.executable, str(PERF / "bench"), str(plan), "--out", str(out), "--no-page"]
+        environment = {**os.environ, "CAPSTAN_BUILD_DIR": str(BUILD)}
+        environment.pop("CAPSTAN_PROGRESS", None)
+        with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=theirs) as process:
+            os.close(theirs)
+            said = b""
+            while b"cell 2/2" not in said and process.poll() is None:
+                said += os.read(ours, 4096)
+            process.terminate()
+            process.communicate()
+        os.close(ours)
+        self.assertEqual(process.returncode, 130, said)
+        self.assertRegex(said, rb"cell 1/2: short")
+        self.assertRegex(said, rb"short, 1 rank, default: done")
+        self.assertEqual([path.name for path in out.iterdir() if path.suffix == ".tmp"], [])
+        results = records.load(out / records.NAME)
+        self.assertEqual((len(results.finished()), len(results.missing)), (1, 1))
+        again = self.bench(plan, "--resume", out, "--no-page", "--only", "experiment=short")
+        self.assertIn("0 cells run, 1 done before, 0 failed", again.stdout)
+
+    def test_kernels_that_fail_are_a_row_and_the_cells_are_measured(self):
+        build = self.build_with("kernels_benchmark", "#!/bin/sh\nexit 3\n")
         out, plan = self.folder / "out", self.plan_file(BROKEN + "kernels: true\n")
         done = self.bench(plan, "--out", out, "--only", "experiment=fine", "--no-page", build=build)
         self.assertEqual(done.returncode, 1, done.stderr)
