@@ -8,6 +8,7 @@ The bandwidth is that of memory where matrix and vectors of a solver are larger 
 as large as the system where they are not.
 """
 
+PHASES = ("operator", "preconditioner", "orthogonalization", "reduction_wait", "rest")
 ENTRY_BYTES, ROW_BYTES, VECTOR_BYTES = 12, 8, 8
 
 
@@ -45,7 +46,7 @@ def preconditioner_bytes(name, rows, entries):
 
 
 def seconds(cell, solver):
-    """{"seconds", "bytes", "reductions", "work", "wait"} of the limit of a solve; None where cost data are missing."""
+    """{"seconds", "bytes", "reductions", "work", "wait", "phases"} of the limit of a solve; None where cost data are missing."""
     details = solver.get("details")
     if not details or not details.get("cost") or not cell.get("reference"):
         return None
@@ -57,14 +58,27 @@ def seconds(cell, solver):
     if not iterations:
         return None
     found = machine(cell["reference"])
-    moved = iterations * (cost["operators"] * product_bytes(rows, entries) + cost["bytes_of_a_row"] * rows
-                          + cost["preconditioners"] * of_m)
+    parts = {"operator": iterations * cost["operators"] * product_bytes(rows, entries),
+             "preconditioner": iterations * cost["preconditioners"] * of_m,
+             "orthogonalization": iterations * cost["bytes_of_a_row"] * rows}
+    moved = sum(parts.values())
     reductions = iterations * cost["reductions"] if cell["ranks"] > 1 else 0  # nothing to wait for on one rank
     rate, cached = bandwidth(cell, cost)
     work, wait = moved / rate, reductions * found["all_reduce"]
     # What is hidden waits only where all that it hides behind is shorter; depth l has l under way at once.
     total = max(work, wait / max(1, cost["pipeline_depth"])) if cost["hidden"] else work + wait
-    return {"seconds": total, "bytes": moved, "reductions": reductions, "work": work, "wait": wait, "cached": cached, **found}
+    phases = {**{name: part / rate for name, part in parts.items()}, "reduction_wait": total - work, "rest": 0.0}
+    return {"seconds": total, "bytes": moved, "reductions": reductions, "work": work, "wait": wait, "cached": cached,
+            "phases": phases, **found}
+
+
+def phases(solver):
+    """Seconds of each phase of a solve: the shares of the last one, of the median time. None where they are not told."""
+    told = (solver.get("details") or {}).get("seconds")
+    median = solver["summary"]["seconds"]["median"]
+    if not told or not told["total"] or not median:
+        return None
+    return {name: median * told[name] / told["total"] for name in PHASES}
 
 
 def over(cell, solver):

@@ -50,6 +50,22 @@ def target_rows(results):
     return rows
 
 
+def phase_rows(cell):
+    """Where the time beyond the limit goes: of each solver that has one, milliseconds of each phase, and of its limit."""
+    rows = []
+    for one in cell["solvers"]:
+        limit, found = limits.seconds(cell, one), limits.phases(one)
+        if limit and found and one["summary"]["solved"]:
+            row = [one["name"], f"{limits.over(cell, one):.2f}"]
+            for name in limits.PHASES[:-1]:
+                row += [f"{1e3 * found[name]:.2f}", f"{1e3 * limit['phases'][name]:.2f}"]
+            rows.append([*row, f"{1e3 * found['rest']:.2f}"])
+    return rows
+
+
+PHASE_HEAD = ["solver", "/ limit", "operator, ms", "limit", "M", "limit", "vectors", "limit", "reduction wait", "limit", "rest"]
+
+
 def cell_lines(cell, flags):
     lines = ["", cell["title"]]
     if cell["status"] != "done":
@@ -61,7 +77,8 @@ def cell_lines(cell, flags):
     for group in dict.fromkeys(one["group"] for one in cell["solvers"]):
         head = [f"{group} solver", *SOLVER_HEAD[1:]]
         lines += ["", *aligned(head, solver_rows(cell, group))]
-    return lines
+    rows = phase_rows(cell)
+    return lines + (["", *aligned(PHASE_HEAD, rows)] if rows else [])
 
 
 def paper_lines(results):

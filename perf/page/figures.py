@@ -1,6 +1,6 @@
 """Pictures of single cells and of targets. Each returns a figure of matplotlib, or None where there is nothing to draw."""
 
-from campaign import verdicts
+from campaign import limits, verdicts
 
 LIBRARIES = {"capstan": "#e07b00", "belos": "#2f6db3", "petsc": "#8a8f98"}
 PHASES = (("operator", "operator", "#2f6db3"), ("preconditioner", "preconditioner", "#7d55a8"),
@@ -76,16 +76,14 @@ def phases(pyplot, cell):
 
 
 def _phase_bar(axes, at, one):
-    median, details = 1e3 * _median(one), one.get("details")
-    seconds = (details or {}).get("seconds")
-    if not seconds or not seconds["total"]:
-        axes.barh(at, median, color="#e6e8eb", edgecolor="#8a8f98")
+    seconds = limits.phases(one)
+    if seconds is None:
+        axes.barh(at, 1e3 * _median(one), color="#e6e8eb", edgecolor="#8a8f98")
         return
-    left = 0.0  # shares of the last solve, drawn at the length of the median
+    left = 0.0
     for key, _, color in PHASES:
-        width = median * seconds[key] / seconds["total"]
-        axes.barh(at, width, left=left, color=color)
-        left += width
+        axes.barh(at, 1e3 * seconds[key], left=left, color=color)
+        left += 1e3 * seconds[key]
 
 
 def histories(pyplot, cell):

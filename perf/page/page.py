@@ -45,7 +45,7 @@ class Page:
                   (sum(row["held"] is None for row in self.targets), "without a result", "none"),
                   (len(self.done), "cells measured", ""), (failed, "cells failed", "missed" if failed else ""),
                   (len(self.results.missing), "not run yet", ""), (len(self.flags), "flagged as noisy", "none" if self.flags else "")]
-        shown = [entry for entry in counts if entry[0] or entry[1] in ("targets held", "cells measured", "flagged as noisy")]
+        shown = [entry for entry in counts if entry[0] or entry[1] in ("cells measured", "flagged as noisy")]
         numbers = "".join(f"<div><b class='{kind}'>{number}</b>{text(words)}</div>" for number, words, kind in shown)
         about = [paragraph(campaign["about"]) for campaign in self.results.campaigns.values() if campaign["about"]]
         return "\n".join([f"<h1>{text(title)}</h1>", *about, f"<div class='big'>{numbers}</div>", *self.warnings()])
@@ -189,6 +189,9 @@ class Page:
                 parts.append(table([f"{group} solver", *tables.SOLVER_HEAD[1:]], rows, words=(1, 6), classes=kinds))
             parts.append(self.draw(figures.phases(self.pyplot, cell), f"{cell['title']}: medians; Capstan's phases as shares of the last solve "
                                    "on rank 0."))
+            rows = tables.phase_rows(cell)
+            if rows:
+                parts.append(table(tables.PHASE_HEAD, rows, caption="Phases beside the limit of each"))
             parts.append(self.draw(figures.histories(self.pyplot, cell), f"{cell['title']}: convergence histories."))
         if parts:
             parts.insert(0, paragraph("all-reduces: an iteration, blocking + nonblocking. / best peer: median over that of the fastest "

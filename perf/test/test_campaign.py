@@ -19,7 +19,7 @@ sys.path[:0] = [str(PERF), str(PERF / "test")]
 
 # pylint: disable=wrong-import-position
 import campaign_records as made  # noqa: E402
-from campaign import cell_run, limits, records, tables, verdicts  # noqa: E402
+from campaign import cell_run, limits, papers, records, tables, verdicts  # noqa: E402
 from campaign.plan import Plan, Wrong  # noqa: E402
 from report import processes, solvers  # noqa: E402
 
@@ -102,6 +102,9 @@ class Cells(InFolder):
                                    ("histories: true", "transport: ib", "allowed: default, shm, tcp"),
                                    ("title: Small", "curves: [{experiment: large, points: []}]", "allowed: small"),
                                    ("title: Small", "curves: [{experiment: small}]", "one of points, model and iteration_us"),
+                                   ("title: Small", "claims: [{what: a, ours: b}]", "experiments, ours, over and differs"),
+                                   ("title: Small", "claims: [{what: a, ours: b, over: c, differs: d, experiments: [e]}]", "allowed: small"),
+                                   ("title: Small", "counts: [{experiment: small, paper: {flop: 1}}]", "unknown key 'flop'"),
                                    ("at_most: 1000", "at_mots: 1000", "unknown key 'at_mots'")):
             with self.subTest(new), self.assertRaisesRegex(Wrong, expected):
                 Plan(self.plan_file(PLAN.replace(old, new))).cells()
@@ -193,6 +196,51 @@ class Verdicts(unittest.TestCase):
         self.assertAlmostEqual(limits.seconds(hidden, hidden["solvers"][0])["seconds"], 20 * 1e-3 / 4)
         hidden["solvers"][0]["preconditioner"] = "muelu (no_reductions)"
         self.assertIsNone(limits.seconds(hidden, hidden["solvers"][0]), "the bytes of a multigrid cycle are not known")
+
+
+    def test_the_limit_of_each_phase(self):
+        cell = made.cell("a")
+        limit = limits.seconds(cell, cell["solvers"][0])
+        self.assertAlmostEqual(sum(limit["phases"].values()), limit["seconds"])
+        self.assertAlmostEqual(limit["phases"]["operator"], 20 * (12 * 6400 + 24 * 1000) / 40e9)
+        self.assertAlmostEqual(limit["phases"]["reduction_wait"], 2e-6)
+        found = limits.phases(cell["solvers"][0])  # shares of the last solve, of the median of 2 ms
+        self.assertAlmostEqual(found["operator"], 1e-3)
+        self.assertAlmostEqual(sum(found.values()), 2e-3)
+        self.assertIsNone(limits.phases(cell["solvers"][1]), "peers tell no phases")
+        self.assertEqual([row[0] for row in tables.phase_rows(cell)], ["capstan s-step"])
+
+
+class Papers(unittest.TestCase):
+    CLAIM = {"what": "a pair", "speedup": "up to 2", "where": "there", "source": "a-paper", "experiments": ["small"],
+             "ours": "capstan pca", "over": ["block gmres", "PETSc gmres"], "differs": "all"}
+    COUNT = {"what": "one", "experiment": "small", "solver": "capstan pca, Pipeline Depth 2", "source": "a-paper", "paper": {"reductions": 1}}
+
+    def results(self, *cells, **changes):
+        return records.Results([made.ENVIRONMENT, made.campaign([cell["key"] for cell in cells], **changes), *cells])
+
+    def cell(self, key="a", **changes):
+        members = [made.solver("capstan pca, Pipeline Depth 1", "capstan", [2e-3] * 3),
+                   made.solver("capstan pca, Pipeline Depth 2", "capstan", [1e-3, 1e-3, 2e-3]),
+                   made.solver("capstan pcalike", "capstan", [1e-6] * 3), made.solver("block gmres", "belos", [4e-3, 3e-3, 2e-3])]
+        return made.cell(key, members=members, **changes)
+
+    def test_the_fastest_of_each_side_is_compared(self):
+        found = papers.speedup(self.cell(), self.CLAIM)
+        self.assertEqual((found["ours"], found["over"]), ("capstan pca, Pipeline Depth 2", "block gmres"))
+        self.assertEqual((found["value"], found["spread"]), (3.0, {"median": 3.0, "min": 1.0, "max": 4.0}))
+        self.assertIsNone(papers.speedup(self.cell(), {**self.CLAIM, "ours": "nobody"}))
+
+    def test_a_column_for_each_latency_and_a_claim_that_is_only_told(self):
+        told = {key: self.CLAIM[key] for key in ("what", "speedup", "where", "source")}
+        results = self.results(self.cell(), self.cell("b", latency_us=230.0), claims=[self.CLAIM, told], counts=[self.COUNT])
+        head, rows = papers.claim_table(results)
+        self.assertEqual(head[2:-1], ["shm", "shm, 230 us"])
+        self.assertEqual(rows, [["a pair", "up to 2", "3.00 [1.00..4.00]", "3.00 [1.00..4.00]", "-"], ["a pair", "up to 2", "-", "-", "-"]])
+        said = tables.text(results)
+        self.assertIn("Differs, a pair: there. Here: all.", said)
+        # 2 all-reduces and 21 products in 20 iterations.
+        self.assertEqual(papers.count_rows(results), [["one", "1", "0.1", "0.1", "-", "1", "1.05", "-", "10", "-", "5"]])
 
 
 class Runs(InFolder):

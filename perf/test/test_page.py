@@ -49,7 +49,7 @@ def latency_cell(key, latency, ranks=2):
                phases(made.solver("capstan pgmres", "capstan", [(1.5 + 2e3 * wait) * 1e-3] * 3, method="CAPSTAN GMRES PIPELINE")),
                made.solver("block gmres", "belos", [(3 + 60e3 * wait) * 1e-3] * 3),
                made.solver("throws", "belos", [1e-3] * 3, failure="<b>no</b> & never")]
-    return made.cell(key, members=members, latency_us=float(latency), ranks=ranks, histories={
+    return made.cell(key, members=members, notes=["a note"], latency_us=float(latency), ranks=ranks, histories={
         "capstan gmres": [[k, 10.0 ** -k] for k in range(1, 7)]}, reference=made.reference(all_reduce=1e-6 + wait))
 
 
@@ -70,10 +70,16 @@ def everything():
               {"experiment": "small", "label": "simulation", "kind": "simulation", "points": [[64, 1e-4], [256, 5e-5]]},
               {"experiment": "small", "label": "iterations", "kind": "simulation", "solver": "capstan gmres",
                "iteration_us": [[64, 3.0]]}]
-    claims = [{"what": "a claim", "speedup": "1.67", "where": "300 processes", "source": "a-paper"}]
+    claims = [{"what": "a claim", "speedup": "1.67", "where": "300 processes", "source": "a-paper"},
+              {"what": "a pair", "speedup": "up to 2.5", "where": "a cluster", "source": "b-paper", "experiments": ["small"],
+               "ours": "capstan pgmres", "over": "capstan gmres", "differs": "two ranks",
+               "simulated": {"ours": [[64, 2.0], [128, 1.0]], "over": [[64, 3.0], [128, 4.0]], "source": "made up"}}]
+    counts = [{"what": "counts of one", "experiment": "small", "solver": "capstan gmres", "source": "c-paper",
+               "paper": {"reductions": 2, "products": 1, "flops": 12, "vectors": 3}}]
     targets = [{"group": "GMRES", "at_most": 0.9, "ranks": 2},
                {"group": "GMRES", "at_most": 0.1, "latency_us": 0.0, "ranks": 2, "tried": "deeper pipelines"}]
-    return [made.ENVIRONMENT, made.campaign([cell["key"] for cell in cells], targets, curves=curves, claims=claims), kernels(), *cells]
+    return [made.ENVIRONMENT, made.campaign([cell["key"] for cell in cells], targets, curves=curves, claims=claims, counts=counts),
+            kernels(), *cells]
 
 
 class Page(unittest.TestCase):
@@ -113,9 +119,10 @@ class Page(unittest.TestCase):
 class Contents(Page):
     def test_all_parts_are_there(self):
         sections = re.findall(r"<section id='(\w+)'", self.html)
-        self.assertEqual(sections, ["targets", "latency", "scaling", "when", "kernels", "cells", "machine"])
+        self.assertEqual(sections, ["targets", "latency", "scaling", "papers", "when", "kernels", "cells", "machine"])
         for words in ("Made up", "targets missed", "MISSED", "deeper pipelines", "ended with status 3: &lt;no&gt; memory",
-                      "Crossovers: ", "a model: made up.", "<td>1.67</td>", "/ limit", "a processor, 2 cores", "all-reduce at best"):
+                      "Crossovers: ", "a model: made up.", "<td>1.67</td>", "<td>64: 1.50, 128: 4.00</td>", "counts of one",
+                      "Phases beside the limit", "a note", "/ limit", "a processor, 2 cores", "all-reduce at best"):
             self.assertIn(words, self.html)
         self.assertNotIn("<b>no</b>", self.html, "what solvers say is text, not markup")
         pictures = sorted((self.folder / "pictures").glob("*.png"))
@@ -132,7 +139,7 @@ class Contents(Page):
         cell = everything()[3]
         seconds = cell["solvers"][0]["summary"]["seconds"]["median"]
         self.assertIn(f"<td>{1e3 * seconds:.2f}</td>", self.html)
-        self.assertRegex(self.html, r"Capstan&#x27;s fastest / fastest peer</td><td>0.33</td>")
+        self.assertTrue(re.search(r"Capstan&#x27;s fastest / fastest peer</td><td>0\.33 \[0\.33\.\.0\.33\]</td>", self.html))
 
     def test_several_folders_make_one_page(self):
         other = self.folder.parent / (self.folder.name + " parts")
