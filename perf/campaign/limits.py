@@ -45,6 +45,11 @@ def preconditioner_bytes(name, rows, entries):
     return None
 
 
+def together(cost, work, wait):
+    """Seconds of both. What is hidden waits only where all that it hides behind is shorter; depth l has l under way at once."""
+    return max(work, wait / max(1, cost["pipeline_depth"])) if cost["hidden"] else work + wait
+
+
 def seconds(cell, solver):
     """{"seconds", "bytes", "reductions", "work", "wait", "phases"} of the limit of a solve; None where cost data are missing."""
     details = solver.get("details")
@@ -62,11 +67,10 @@ def seconds(cell, solver):
              "preconditioner": iterations * cost["preconditioners"] * of_m,
              "orthogonalization": iterations * cost["bytes_of_a_row"] * rows}
     moved = sum(parts.values())
-    reductions = iterations * cost["reductions"] if cell["ranks"] > 1 else 0  # nothing to wait for on one rank
+    reductions = iterations * cost["reductions"]
     rate, cached = bandwidth(cell, cost)
-    work, wait = moved / rate, reductions * found["all_reduce"]
-    # What is hidden waits only where all that it hides behind is shorter; depth l has l under way at once.
-    total = max(work, wait / max(1, cost["pipeline_depth"])) if cost["hidden"] else work + wait
+    work, wait = moved / rate, reductions * found["all_reduce"] if cell["ranks"] > 1 else 0.0  # one rank waits for nobody
+    total = together(cost, work, wait)
     phases = {**{name: part / rate for name, part in parts.items()}, "reduction_wait": total - work, "rest": 0.0}
     return {"seconds": total, "bytes": moved, "reductions": reductions, "work": work, "wait": wait, "cached": cached,
             "phases": phases, **found}

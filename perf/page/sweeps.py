@@ -88,7 +88,8 @@ def model_points(cells, curve):
         ranks = 2 ** power
         bandwidth = 1e9 * model["node_gb_s"] * ranks / model["ranks_per_node"]
         bytes_moved = limit["bytes"] * (ranks / cell["ranks"] if weak else 1)
-        points.append([ranks, bytes_moved / bandwidth + limit["reductions"] * 1e-6 * model["hop_us"] * max(1, power)])
+        wait = limit["reductions"] * 1e-6 * model["hop_us"] * power
+        points.append([ranks, limits.together(solver["details"]["cost"], bytes_moved / bandwidth, wait)])
     return points
 
 
@@ -144,7 +145,7 @@ def scaling_figure(pyplot, cells, curves):
         axes.set_title(f"{group}, {cells[0]['scaling']} scaling")
         axes.set_xlabel("ranks")
         axes.grid(alpha=0.3)
-        axes.legend(fontsize=8)
+        axes.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.13), ncol=3)
     all_axes[0][0].set_ylabel("milliseconds of a solve")
     figure.tight_layout()
     return figure

@@ -181,6 +181,12 @@ class Maps(unittest.TestCase):
         for (ranks, seconds), expected, hops in zip(model_points([cell], curve), (16, 32, 64), (4, 5, 6)):
             self.assertEqual(ranks, expected)
             self.assertAlmostEqual(seconds, moved / (100e9 * ranks / 16) + 20 * 2e-6 * hops)
+        # The model's all-reduces are those of many ranks, whatever the smallest cell had to wait for.
+        self.assertEqual(model_points([latency_cell("b", 0, ranks=1)], curve), model_points([cell], curve))
+        hidden = {**curve, "solver": "capstan pgmres"}  # 200 bytes a row, three reductions under way at once
+        moved += 20 * 100 * 1000
+        for (ranks, seconds), hops in zip(model_points([cell], hidden), (4, 5, 6)):
+            self.assertAlmostEqual(seconds, max(moved / (100e9 * ranks / 16), 20 * 2e-6 * hops / 3))
         self.assertEqual(model_points([cell], {**curve, "solver": "nobody"}), [])
         simulated = {"solver": "capstan gmres", "iteration_us": [[64, 3.0]]}
         self.assertEqual(curve_points([cell], simulated), [[64, 20 * 3e-6]])
