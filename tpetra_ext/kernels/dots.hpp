@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
 #include "tpetra_ext/kernels/base/execution.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/generic/partial_sums.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
@@ -41,6 +43,12 @@ struct SumOf {
   KOKKOS_INLINE_FUNCTION void operator()(const std::size_t i, ScalarOf<View>& total) const { total += x(i); }
 };
 
+/// The sum of the four entries of sums from `first` on.
+template <class T>
+T totalOfFour(const PartialSums<T>& sums, std::ptrdiff_t first) {
+  return (sums.total(first) + sums.total(first + 1)) + (sums.total(first + 2) + sums.total(first + 3));
+}
+
 template <class Exec, class T>
 void dotsOn(HostPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& tiles) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
@@ -51,15 +59,54 @@ void dotsOn(HostPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& til
       kernels.dot(tiles.x[pair] + first, tiles.y[pair] + first, rows, sums.slot(slot) + 4 * pair * kernels.lanes);
     }
   });
-  for (int pair = 0; pair < tiles.pairs; ++pair) {
-    tiles.result[pair] =
-        (sums.total(4 * pair) + sums.total(4 * pair + 1)) + (sums.total(4 * pair + 2) + sums.total(4 * pair + 3));
-  }
+  for (int pair = 0; pair < tiles.pairs; ++pair) tiles.result[pair] = totalOfFour(sums, 4 * pair);
+}
+
+template <class Exec, class T>
+T magnitudesOn(HostPath, const Exec& exec, std::ptrdiff_t n, const T* x) {
+  const ChunkKernels<T>& kernels = chunkKernels<T>();
+  const ChunkPlan plan(exec, n, 4 * dotsChunkRows);
+  const PartialSums<T> sums(plan.slots, 4, kernels.lanes);
+  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
+    kernels.magnitudes(x + first, rows, sums.slot(slot));
+  });
+  countFence<Exec>();
+  return totalOfFour(sums, 0);
+}
+
+template <class Exec, class T>
+T magnitudesOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const T* x) {
+  T total = 0;
+  reduceAndWait(
+      "capstan magnitudes", Kokkos::RangePolicy<Exec>(exec, 0, n),
+      KOKKOS_LAMBDA(const std::ptrdiff_t i, T& sum) { sum += x[i] < 0 ? -x[i] : x[i]; }, total);
+  return total;
 }
 
 template <class Exec, class T>
 void dotsOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& tiles) {
   sumOverRows<Exec, T>(exec, n, tiles);
+}
+
+/// Two vectors of one length, contiguous where Exec runs.
+template <class T>
+struct VectorPair {
+  const T *x, *y;
+};
+
+/// result[i] = x_i^T y_i of vectors with n entries, as dots() below.
+template <class Path = AutoPath, class Exec, class T>
+void dotsOf(const Exec& exec, std::ptrdiff_t n, const VectorPair<T>* pairs, std::ptrdiff_t count, T* result) {
+  DotTiles<T> tiles;
+  for (std::ptrdiff_t done = 0; done < count; done += tiles.pairs) {
+    tiles.pairs = static_cast<int>(std::min<std::ptrdiff_t>(dotsPerPass, count - done));
+    for (int pair = 0; pair < tiles.pairs; ++pair) {
+      tiles.x[pair] = pairs[done + pair].x;
+      tiles.y[pair] = pairs[done + pair].y;
+    }
+    tiles.result = result + done;
+    onPath<Path, Exec>([&](auto path) { dotsOn(path, exec, n, tiles); });
+  }
 }
 
 }  // namespace detail
@@ -80,30 +127,35 @@ void dots(const Exec& exec, const Pairs& pairs, const ViewResult& result) {
   if (count == 0) return;
   T* const to = detail::vectorData<Exec>(result, count, "dots", "result");
   const auto n = static_cast<std::ptrdiff_t>(std::begin(pairs)->first.extent(0));
-  detail::DotTiles<T> tiles{};
-  std::ptrdiff_t done = 0;
+  std::vector<detail::VectorPair<T>> list;
   for (const auto& [x, y] : pairs) {
     if (static_cast<std::ptrdiff_t>(x.extent(0)) != n || static_cast<std::ptrdiff_t>(y.extent(0)) != n) {
-      throw std::invalid_argument("capstan::kernels::dots: pair " + std::to_string(done + tiles.pairs) +
-                                  " has vectors of " + std::to_string(x.extent(0)) + " and " +
-                                  std::to_string(y.extent(0)) + " entries, must be " + std::to_string(n));
+      throw std::invalid_argument("capstan::kernels::dots: pair " + std::to_string(list.size()) + " has vectors of " +
+                                  std::to_string(x.extent(0)) + " and " + std::to_string(y.extent(0)) +
+                                  " entries, must be " + std::to_string(n));
     }
-    tiles.x[tiles.pairs] = detail::vectorData<Exec>(x, n, "dots", "x");
-    tiles.y[tiles.pairs] = detail::vectorData<Exec>(y, n, "dots", "y");
-    ++tiles.pairs;
-    if (tiles.pairs == detail::dotsPerPass || done + tiles.pairs == count) {
-      tiles.result = to + done;
-      detail::onPath<Path, Exec>([&](auto path) { detail::dotsOn(path, exec, n, tiles); });
-      done += tiles.pairs;
-      tiles.pairs = 0;
-    }
+    list.push_back({detail::vectorData<Exec>(x, n, "dots", "x"), detail::vectorData<Exec>(y, n, "dots", "y")});
   }
+  detail::dotsOf<Path>(exec, n, list.data(), count, to);
 }
 
 /// The same for a braced list: dots(exec, {std::pair(r, u), std::pair(w, u)}, result).
 template <class Path = AutoPath, class Exec, class ViewX, class ViewY, class ViewResult>
 void dots(const Exec& exec, std::initializer_list<std::pair<ViewX, ViewY>> pairs, const ViewResult& result) {
   dots<Path, Exec, std::initializer_list<std::pair<ViewX, ViewY>>, ViewResult>(exec, pairs, result);
+}
+
+/// The sum of |x_i|. Local to the process; waits for the result; NaN and Inf propagate.
+///
+/// \param x rank 1, contiguous
+template <class Path = AutoPath, class Exec, class ViewX>
+auto magnitudes(const Exec& exec, const ViewX& x) {
+  using T = detail::ScalarOf<ViewX>;
+  const auto n = static_cast<std::ptrdiff_t>(x.extent(0));
+  const T* const from = detail::vectorData<Exec>(x, n, "magnitudes", "x");
+  T total = 0;
+  detail::onPath<Path, Exec>([&](auto path) { total = detail::magnitudesOn(path, exec, n, from); });
+  return total;
 }
 
 /// result() = the sum of the entries of x. Local to the process; asynchronous; NaN and Inf propagate.

@@ -16,6 +16,7 @@
 
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/block_update.hpp"
+#include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/sweep.hpp"
 #include "tpetra_ext/kernels/sweep_list.hpp"
 #include "tpetra_ext/kernels/triangular_solve.hpp"
@@ -238,11 +239,7 @@ class BlockKernels {
   Scalar absoluteSum(const MultiVector& v) const {
     const auto column = readableColumn(v);
     detail::countRead(column, 1);
-    Scalar total = 0;
-    kernels::reduceAndWait(
-        "capstan absolute sum", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
-        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += column(i) < 0 ? -column(i) : column(i); }, total);
-    return total;
+    return kernels::magnitudes(execution_, column);
   }
 
   /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.

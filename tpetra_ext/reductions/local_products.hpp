@@ -44,14 +44,6 @@ void grow(Buffer& buffer, int size, const char* label) {
                   std::max(wanted, 2 * buffer.extent(0)));
 }
 
-/// Part of a container, for a range-based loop.
-template <class Iterator>
-struct Range {
-  Iterator first, last;
-  Iterator begin() const { return first; }
-  Iterator end() const { return last; }
-};
-
 /// Products asked for and not yet evaluated, and the layout of the message they make. Everything here is local.
 template <class Types>
 class LocalProducts {
@@ -103,13 +95,23 @@ class LocalProducts {
     int offset;
   };
 
-  void requireOperands(const char* call, const MultiVector& x, const MultiVector& y) const;
+  using Pair = kernels::detail::VectorPair<Scalar>;
+
+  /// Dot products over so many rows, one after the other in the list.
+  struct Run {
+    std::size_t rows;
+    std::size_t pairs;
+  };
+
+  void requireOperands(const char* call, const MultiVector& x, const MultiVector& y);
+  void compareOperands(const char* call, const MultiVector& x, const MultiVector& y) const;
+  const ConstBlock& hold(ConstBlock block);
+  void addPair(std::size_t rows, const Pair& pair, int offset);
   Slot addSlot(std::size_t rows, std::size_t cols, bool distributed, bool symmetric = false);
   Slot addBlocks(const MultiVector& X, const MultiVector& Y, const Slot& slot);
   void dropOperands();
   static void count(const Block& block);
-  template <class Pairs>
-  static void countDots(const Pairs& pairs);
+  static void countDots(const Run& run, const Pair* pairs);
   void launchDots(const ExecutionSpace& exec);
   void launchSums(const ExecutionSpace& exec, Buffer& message);
 
@@ -117,17 +119,30 @@ class LocalProducts {
   int size_ = 0;
   int replicatedSize_ = 0;
   std::vector<Block> blocks_;
-  std::vector<std::pair<ConstColumn, ConstColumn>> dots_;
+  std::vector<ConstBlock> held_;  // what dots_ points into
+  std::vector<Pair> dots_;
+  std::vector<Run> runs_;
   std::vector<int> dotOffsets_;
   std::vector<Sum> sums_;
   std::vector<Value> values_;
   std::vector<Slot> replicated_;  // results that every rank has already: rank 0 alone contributes
   Buffer dotResults_;
-  Buffer wholes_;  // symmetric results, before half of each goes into the message
+  Buffer wholes_;                                  // symmetric results, before half of each goes into the message
+  Teuchos::RCP<const typename Types::Map> known_;  // operands on it go together
 };
 
+/// Most products are of vectors with one and the same map: that is enough.
 template <class Types>
-void LocalProducts<Types>::requireOperands(const char* call, const MultiVector& x, const MultiVector& y) const {
+void LocalProducts<Types>::requireOperands(const char* call, const MultiVector& x, const MultiVector& y) {
+  const auto map = x.getMap();
+  const bool together = map.get() == y.getMap().get();
+  if (together && map.get() == known_.get()) return;
+  compareOperands(call, x, y);
+  if (together) known_ = map;
+}
+
+template <class Types>
+void LocalProducts<Types>::compareOperands(const char* call, const MultiVector& x, const MultiVector& y) const {
   for (const MultiVector* operand : {&x, &y}) {
     if (const int has = operand->getMap()->getComm()->getSize(); has != ranks_) {
       throw operandError(call, "a vector lives on " + std::to_string(has) + " ranks, the batch reduces over " +
@@ -169,17 +184,36 @@ auto LocalProducts<Types>::addDots(const char* call, const MultiVector& x, const
   }
   const Slot slot = addSlot(columns, 1, x.isDistributed());
   if (columns == 0) return slot;
-  const ConstBlock X = localBlock(x);
-  const ConstBlock Y = &x == &y ? X : ConstBlock(localBlock(y));
+  const ConstBlock& left = hold(localBlock(x));
+  const std::size_t rows = left.extent(0), apart = left.stride(1);
+  Pair pair{left.data(), left.data()};
+  std::size_t apartY = apart;
+  if (&x != &y) {
+    const ConstBlock& right = hold(localBlock(y));
+    pair.y = right.data();
+    apartY = right.stride(1);
+  }
   for (std::size_t j = 0; j < columns; ++j) {
-    if (X.extent(0) == 0) {  // views of no rows do not always know their columns
-      dots_.emplace_back();
-    } else {
-      dots_.emplace_back(Kokkos::subview(X, Kokkos::ALL(), j), Kokkos::subview(Y, Kokkos::ALL(), j));
-    }
-    dotOffsets_.push_back(slot.offset + static_cast<int>(j));
+    // Views of no rows do not always know their columns.
+    addPair(rows, rows == 0 ? Pair{} : Pair{pair.x + j * apart, pair.y + j * apartY},
+            slot.offset + static_cast<int>(j));
   }
   return slot;
+}
+
+/// Keeps a vector until its products are there.
+template <class Types>
+auto LocalProducts<Types>::hold(ConstBlock block) -> const ConstBlock& {
+  held_.push_back(std::move(block));
+  return held_.back();
+}
+
+template <class Types>
+void LocalProducts<Types>::addPair(std::size_t rows, const Pair& pair, int offset) {
+  if (runs_.empty() || runs_.back().rows != rows) runs_.push_back({rows, 0});
+  ++runs_.back().pairs;
+  dots_.push_back(pair);
+  dotOffsets_.push_back(offset);
 }
 
 template <class Types>
@@ -285,13 +319,12 @@ void LocalProducts<Types>::count(const Block& block) {
 }
 
 template <class Types>
-template <class Pairs>
-void LocalProducts<Types>::countDots(const Pairs& pairs) {
-  VectorPass pass(pairs.begin()->first.extent(0));
+void LocalProducts<Types>::countDots(const Run& run, const Pair* pairs) {
+  VectorPass pass(run.rows);
   if (!pass.counts()) return;
-  for (const auto& [x, y] : pairs) {
-    pass.reads(x.data());
-    pass.reads(y.data());
+  for (std::size_t k = 0; k < run.pairs; ++k) {
+    pass.reads(pairs[k].x);
+    pass.reads(pairs[k].y);
     pass.flops(2);
   }
 }
@@ -310,16 +343,12 @@ void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, Buffer& messag
 /// One pass over all of them, unless the batch mixes vectors of different lengths.
 template <class Types>
 void LocalProducts<Types>::launchDots(const ExecutionSpace& exec) {
-  auto begin = dots_.begin();
-  while (begin != dots_.end()) {
-    const auto end = std::find_if(begin, dots_.end(),
-                                  [begin](const auto& pair) { return pair.first.extent(0) != begin->first.extent(0); });
-    const auto first = static_cast<std::size_t>(begin - dots_.begin());
-    const Range<decltype(begin)> together{begin, end};
-    countDots(together);
-    kernels::dots(exec, together,
-                  Buffer(dotResults_, std::make_pair(first, first + static_cast<std::size_t>(end - begin))));
-    begin = end;
+  std::size_t first = 0;
+  for (const Run& run : runs_) {
+    countDots(run, dots_.data() + first);
+    kernels::detail::dotsOf(exec, static_cast<std::ptrdiff_t>(run.rows), dots_.data() + first,
+                            static_cast<std::ptrdiff_t>(run.pairs), dotResults_.data() + first);
+    first += run.pairs;
   }
 }
 
@@ -347,7 +376,9 @@ void LocalProducts<Types>::collect(const Buffer& message) {
 template <class Types>
 void LocalProducts<Types>::dropOperands() {
   blocks_.clear();
+  held_.clear();
   dots_.clear();
+  runs_.clear();
   dotOffsets_.clear();
   sums_.clear();
   values_.clear();

@@ -45,6 +45,7 @@ constexpr ChunkKernels<T> makeTable() {
           &Entries<T>::update,
           &Entries<T>::solve,
           &dotChunk<T>,
+          &magnitudesChunk<T>,
           &combineChunk<T>,
           &multiplyRowsChunk<T>,
           &Entries<T>::packRows};

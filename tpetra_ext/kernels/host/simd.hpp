@@ -128,6 +128,10 @@ struct Pack {
   CAPSTAN_INLINE void multiplyAdd(const Pack& a, const Pack& b) { value += a.value * b.value; }
   CAPSTAN_INLINE void scale(const Pack& a) { value = value * a.value; }
   CAPSTAN_INLINE void add(const Pack& a) { value += a.value; }
+  CAPSTAN_INLINE void addMagnitude(const Pack& a) {
+    CAPSTAN_UNROLL
+    for (int i = 0; i < width; ++i) value[i] += a.value[i] < 0 ? -a.value[i] : a.value[i];
+  }
   CAPSTAN_INLINE T sum() const {
     T total = value[0];
     for (int i = 1; i < width; ++i) total += value[i];

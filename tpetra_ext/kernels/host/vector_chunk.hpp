@@ -30,6 +30,23 @@ void dotChunk(const T* x, const T* y, std::ptrdiff_t rows, T* sums) {
   for (int c = 0; c < chains; ++c) sum[c].store(sums + c * width);
 }
 
+/// Four entries of sums += the magnitudes of one chunk.
+template <class T>
+void magnitudesChunk(const T* x, std::ptrdiff_t rows, T* sums) {
+  constexpr int width = Pack<T>::width;
+  constexpr int chains = 4;
+  Pack<T> sum[chains];
+  for (int c = 0; c < chains; ++c) sum[c] = Pack<T>::load(sums + c * width);
+  std::ptrdiff_t row = 0;
+  for (; row + chains * width <= rows; row += chains * width) {
+    CAPSTAN_UNROLL
+    for (int c = 0; c < chains; ++c) sum[c].addMagnitude(Pack<T>::load(x + row + c * width));
+  }
+  for (; row + width <= rows; row += width) sum[0].addMagnitude(Pack<T>::load(x + row));
+  if (row < rows) sum[1].addMagnitude(Pack<T>::loadPart(x + row, static_cast<int>(rows - row)));
+  for (int c = 0; c < chains; ++c) sum[c].store(sums + c * width);
+}
+
 /// z = a x + b y + c w on one chunk. A term whose factor b or c is zero is not read; c is zero where b is. Every
 /// operand is the output itself or apart from it, so no iteration depends on another.
 template <class T>

@@ -1,5 +1,5 @@
 /// \file
-/// sweep and dots: order of operations, aliasing, special values, long lists.
+/// sweep, dots and magnitudes: order of operations, aliasing, special values, long lists.
 
 #include <array>
 
@@ -237,6 +237,24 @@ TYPED_TEST(VectorTest, DotsPropagateNanAndAreDeterministic) {
     Kokkos::fence();
     EXPECT_EQ(first(0), again(0));
     EXPECT_TRUE(std::isnan(again(1)));
+  }
+}
+
+TYPED_TEST(VectorTest, MagnitudesAgreeWithLongDouble) {
+  using T = typename TypeParam::Scalar;
+  for (const int n : rowCounts()) {
+    auto v = TestMatrix<T>::random(n, 1, 1);
+    long double expected = 0;
+    for (int i = 0; i < n; ++i) expected += std::abs(static_cast<long double>(v(i, 0)));
+    const T sum = magnitudes<typename TypeParam::Path>(Exec(), v.column(0));
+    EXPECT_LE(std::abs(sum - expected), (n + 2) * expected * std::numeric_limits<T>::epsilon()) << "n = " << n;
+    EXPECT_EQ(magnitudes<typename TypeParam::Path>(Exec(), v.column(0)), sum);
+    if (n == 0) continue;
+    for (const T bad : {std::numeric_limits<T>::quiet_NaN(), -std::numeric_limits<T>::infinity()}) {
+      v(n - 1, 0) = bad;
+      v.push();
+      EXPECT_FALSE(std::isfinite(magnitudes<typename TypeParam::Path>(Exec(), v.column(0)))) << "n = " << n;
+    }
   }
 }
 
