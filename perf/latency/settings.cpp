@@ -29,9 +29,10 @@ Clock::duration readLatency(const std::string& variable, const std::string& valu
   return std::chrono::nanoseconds(static_cast<long long>(std::ceil(microseconds * 1e3)));
 }
 
-bool readYield(const std::string& variable, const std::string& value) {
-  if (value != "spin" && value != "yield") fail(variable, value, "spin or yield");
-  return value == "yield";
+/// Whether the value is the first of two words.
+bool readChoice(const std::string& variable, const std::string& value, const std::string& yes, const std::string& no) {
+  if (value != yes && value != no) fail(variable, value, no + " or " + yes);
+  return value == yes;
 }
 
 }  // namespace
@@ -57,10 +58,13 @@ Settings parseSettings(const std::map<std::string, std::string>& variables) {
       settings.on = true;
       settings.latency = readLatency(name, value);
     } else if (name == "CAPSTAN_LATENCY_WAIT") {
-      settings.yield = readYield(name, value);
+      settings.yield = readChoice(name, value, "yield", "spin");
+    } else if (name == "CAPSTAN_LATENCY_COUNT") {
+      settings.count = readChoice(name, value, "yes", "no");
     } else {
       throw std::invalid_argument(name + " (value '" + value +
-                                  "'): unknown variable; known: CAPSTAN_LATENCY_US, CAPSTAN_LATENCY_WAIT");
+                                  "'): unknown variable; known: CAPSTAN_LATENCY_US, CAPSTAN_LATENCY_WAIT, "
+                                  "CAPSTAN_LATENCY_COUNT");
     }
   }
   return settings;

@@ -15,6 +15,7 @@ struct Settings {
   bool on = false;             ///< a latency is asked for, be it 0
   Clock::duration latency{0};  ///< of every all-reduce
   bool yield = false;          ///< give the processor away while waiting
+  bool count = false;          ///< rank 0 says at the end how many all-reduces it has made
 };
 
 /// The variables of this process whose names begin with CAPSTAN_LATENCY.

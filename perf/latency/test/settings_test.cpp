@@ -39,6 +39,7 @@ TEST(Settings, FixedLatency) {
   EXPECT_TRUE(read.on);
   EXPECT_EQ(read.latency, 200500ns);
   EXPECT_FALSE(read.yield);
+  EXPECT_FALSE(read.count);
   EXPECT_EQ(latencyOf("1e3"), 1ms);
   EXPECT_EQ(latencyOf("1e7"), 10s);
   EXPECT_EQ(latencyOf("0.0001"), 1ns) << "rounded up";
@@ -48,6 +49,7 @@ TEST(Settings, FixedLatency) {
 
 TEST(Settings, Waiting) {
   EXPECT_TRUE(parseSettings({{"CAPSTAN_LATENCY_US", "1"}, {"CAPSTAN_LATENCY_WAIT", "yield"}}).yield);
+  EXPECT_TRUE(parseSettings({{"CAPSTAN_LATENCY_US", "0"}, {"CAPSTAN_LATENCY_COUNT", "yes"}}).count);
   const Settings read = parseSettings({{"CAPSTAN_LATENCY_WAIT", "spin"}});
   EXPECT_FALSE(read.yield);
   EXPECT_FALSE(read.on) << "no latency is asked for";
@@ -67,7 +69,9 @@ TEST(Settings, ErrorsNameVariableValueAndWhatIsAllowed) {
   expectError("CAPSTAN_LATENCY_US", "", "unset");
   expectError("CAPSTAN_LATENCY_MODEL", "alpha=1us", "unknown variable; known: CAPSTAN_LATENCY_US");
   expectError("CAPSTAN_LATENCY_WAIT", "sleep", "spin or yield");
-  expectError("CAPSTAN_LATENCY", "200", "unknown variable; known: CAPSTAN_LATENCY_US, CAPSTAN_LATENCY_WAIT");
+  expectError("CAPSTAN_LATENCY_COUNT", "1", "no or yes");
+  expectError("CAPSTAN_LATENCY", "200",
+              "unknown variable; known: CAPSTAN_LATENCY_US, CAPSTAN_LATENCY_WAIT, CAPSTAN_LATENCY_COUNT");
 }
 
 TEST(Settings, VariablesOfTheProcess) {

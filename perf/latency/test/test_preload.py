@@ -34,6 +34,15 @@ class Preload(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertGreater(float(done.stdout), 0)
 
+    def test_it_counts(self):
+        done = run({"CAPSTAN_LATENCY_US": "0", "CAPSTAN_LATENCY_COUNT": "yes"}, count=5)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stderr, r"capstan latency layer: \d+ blocking and \d+ nonblocking all-reduces")
+        self.assertEqual(done.stderr.count("all-reduces"), 1, "said once, not by every rank")
+        blocking, nonblocking = (int(word) for word in done.stderr.split() if word.isdigit())
+        more = run({"CAPSTAN_LATENCY_US": "0", "CAPSTAN_LATENCY_COUNT": "yes"}, count=8).stderr
+        self.assertEqual(sum(int(word) for word in more.split() if word.isdigit()), blocking + nonblocking + 3)
+
     def test_bad_settings_end_the_program_before_it_works(self):
         for name, value, part in (
                 ("CAPSTAN_LATENCY_US", "soon", "value 'soon' is not allowed; allowed: a number of microseconds"),
