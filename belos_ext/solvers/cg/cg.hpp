@@ -13,7 +13,7 @@
 /// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner, 15 where they are measured), 1 fence, 1
 /// A, 1 M^{-1}, all updates in one sweep (6 vectors read, 4 written; without a preconditioner 4 and 3). A solve of n
 /// iterations: n + 1 reductions, n + 2 A (the first and the last residual among them), n + 1 M^{-1}, or n where all
-/// steps are measured; 1 reduction and 1 A more where that ends; 1 M_L^{-1} and 1 reduction more where residuals
+/// steps are measured; 1 reduction more where that ends; 1 M_L^{-1} and 1 reduction more where residuals
 /// are scaled by the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 1 more with a left
 /// and a right one, 1 more with a guess that is not zero. Overlap: none.
 ///

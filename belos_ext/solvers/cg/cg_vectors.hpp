@@ -170,7 +170,7 @@ class CgVectors {
     takeSums();
   }
   /// The one reduction. Where enough steps have been measured, s = A p and t = M^{-1} s take over, which rounding does
-  /// less harm: one more reduction, 1 A and 1 M^{-1}, once. Collective.
+  /// less harm: one more reduction and 1 M^{-1}, once; s is still the recurrence's. Collective.
   void measure(LinearSystem<Types>& system) {
     batch_->clear();
     enter();
@@ -181,7 +181,7 @@ class CgVectors {
     settleDirection(system);
     measures_ = false;
     doubted_ = tuning::cg::firstSteps;
-    multiply(system);
+    product_.precondition(system, *s_, between_.get(), *t_);
     measure(system);
   }
 
