@@ -34,6 +34,8 @@
 /// Rows that hold a diagonal alone are solved first, and every vector is kept at zero there. What is done about
 /// constants that A annihilates, and what it takes: constant_null_space.hpp.
 ///
+/// A and M may both be negative definite.
+///
 /// Ladder, each step in the report: (p, A p) < 0 or (r, M^{-1} r) < 0 alone: go on, as Hestenes and Stiefel's does ->
 /// restart from the computed residual -> CAPSTAN GMRES, from the better of x and the guess ("Fallback").
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "belos_ext/test/solvers/textbook_cg.hpp"
 
@@ -101,6 +102,70 @@ TEST_P(CgTypes, GoOnWhereThePreconditionerIsALittleIndefinite) {
     if (GetParam().canonical != id::EnlargedCg) {
       EXPECT_FALSE(told(outcome, "indefinite").empty());
     }
+  }
+}
+
+/// A diagonal in some strange units; its diagonal cannot be seen.
+RCP<const Operator> hiddenDiagonal(const RCP<const Map>& map, double sign) {
+  return rcp(new FunctionOperator(map, [sign, map](const MultiVector& in, MultiVector& out) {
+    const auto x = in.getData(0);
+    for (size_t i = 0; i < static_cast<size_t>(x.size()); ++i) {
+      const auto row = static_cast<Types::LocalOrdinal>(i);
+      out.replaceLocalValue(row, 0,
+                            sign * (1 + 0.5 * std::sin(static_cast<double>(map->getGlobalElement(row)))) * x[row]);
+    }
+  }));
+}
+
+// OpenFOAM's pressure matrices and their preconditioners are negative definite.
+TEST_P(CgTypes, TakeTheSameStepsWhereBothAreNegativeDefinite) {
+  if (GetParam().canonical != id::Cg) GTEST_SKIP() << "others take roots of (r, M^-1 r)";
+  const System positive = systemWithRightHandSide(grid2d(20, 20));
+  System negative = positive;
+  const auto map = positive.b->getMap();
+  const auto a = positive.a;
+  negative.a = rcp(new FunctionOperator(map, [a](const MultiVector& in, MultiVector& out) {
+    a->apply(in, out);
+    out.scale(-1);
+  }));
+  System hidden = rowsHidden(positive);
+  hidden.preconditioner = hiddenDiagonal(map, 1);
+  negative.preconditioner = hiddenDiagonal(map, -1);
+  hidden.x->putScalar(0);
+  const Outcome expected = solve(GetParam(), strict(), hidden, Side::Right);
+  const auto solution = copyOf(*hidden.x);
+  negative.x->putScalar(0);
+  const Outcome outcome = solve(GetParam(), strict(), negative, Side::Right);
+  ASSERT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_EQ(outcome.iterations, expected.iterations);
+  EXPECT_EQ(outcome.report.preconditionerApplications, expected.report.preconditionerApplications);
+  EXPECT_TRUE(told(outcome, "indefinite").empty());
+  negative.x->update(1, *solution, 1);  // x of -A is -x
+  double apart = 0, size = 0;
+  negative.x->norm2(Teuchos::ArrayView<double>(&apart, 1));
+  solution->norm2(Teuchos::ArrayView<double>(&size, 1));
+  EXPECT_LE(apart, 1e-6 * size);
+}
+
+// Products are measured in the first steps, where every M^{-1} counts.
+TEST_P(CgTypes, ApplyThePreconditionerOnceMoreInALongSolve) {
+  if (GetParam().canonical != id::Cg) GTEST_SKIP() << "the recurrences of " << id::Cg;
+  System system = rowsHidden(systemWithRightHandSide(grid2d(20, 20)));
+  system.preconditioner = hiddenDiagonal(system.b->getMap(), 1);
+  system.x->putScalar(1);
+  solve(GetParam(), strict(), system, Side::Right);  // from here on no residual of a guess is taken for b
+  for (const double tolerance : {1e-1, 1e-8}) {
+    system.x->putScalar(1);
+    Params p = strict();
+    p.set("Convergence Tolerance", tolerance);
+    const Outcome outcome = solve(GetParam(), p, system, Side::Right);
+    ASSERT_TRUE(outcome.converged) << toString(outcome.report.reason);
+    const bool isLong = outcome.iterations > tuning::cg::measuredSteps;
+    EXPECT_EQ(isLong, tolerance < 1e-2) << outcome.iterations;
+    const long n = outcome.iterations;
+    EXPECT_EQ(outcome.report.preconditionerApplications, isLong ? n + 1 : n);
+    EXPECT_EQ(outcome.report.operatorApplications, n + 2);
+    EXPECT_EQ(outcome.report.reductionsBlocking, isLong ? n + 2 : n + 1);
   }
 }
 
