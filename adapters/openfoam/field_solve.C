@@ -54,7 +54,9 @@ FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Fo
       controls_(controls),
       limits_(limits),
       comm_(meshCommunicator(system.matrix)),
-      context_(fieldContext(system.matrix, self.fieldName())) {
+      context_(fieldContext(system.matrix, self.fieldName())),
+      residual_(context_->residual),
+      correction_(context_->correction) {
   cost_.field = context_->label();
 }
 
@@ -162,7 +164,8 @@ void FieldSolve::prepare(const Foam::scalarField& psi) {
 // OpenFOAM's normFactor and both norms of the residual, in one message.
 FieldSolve::Norms FieldSolve::firstResidual(const Foam::scalarField& psi, const Foam::scalarField& source) {
   residual_.setSize(psi.size());
-  Foam::solveScalarField rowSums(psi.size());
+  auto& rowSums = context_->rowSums;
+  rowSums.setSize(psi.size());
   system_.matrix.Amul(residual_, psi, system_.interfaceBouCoeffs, system_.interfaces, component_);
   system_.matrix.sumA(rowSums, system_.interfaceBouCoeffs, system_.interfaces);
   std::array<double, 3> sums{};
@@ -227,12 +230,15 @@ const AssembledPreconditioner* FieldSolve::assembled(const Rung& rung) {
 // method can undo, is no part of what is judged; OpenFOAM's own solvers leave it out too. psi and the norms change only
 // where the residual gets smaller.
 FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label limit, Foam::scalarField& psi) {
-  NativeSystem native(system_, component_, sign_);
   Foam::autoPtr<Foam::lduMatrix::preconditioner> own;
+  const bool hasOwn = rung.preconditioner.native && rung.preconditioner.name != "none";
+  // OpenFOAM's preconditioner has the sign of A, and most methods take them as they are.
+  const double sign = hasOwn && takesNegativeDefinite(rung.solver.method) ? 1 : sign_;
+  NativeSystem native(system_, component_, sign);
   const bool assembles = !rung.preconditioner.native && rung.preconditioner.assembled.name != "none";
   const auto* assembledOne = assembles ? assembled(rung) : nullptr;
   if (assembles && assembledOne == nullptr) return Ending::Failed;
-  if (rung.preconditioner.native) {
+  if (hasOwn) {
     own = Foam::lduMatrix::preconditioner::New(self_, rung.preconditioner.controls);
     native.use(own.get());
   }
@@ -242,11 +248,10 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   const double spread = context_->spread > 0 && cost_.passes == 0 ? std::min(bound, 1.1 * context_->spread) : bound;
   const double tolerance = one ? target / norms_.one : std::min(0.9, 0.99 * target / (spread * norms_.two));
   correction_.setSize(psi.size());
-  if (sign_ < 0) residual_.negate();
-  const auto result = context_->solver().solve(
-      rung.solver, tolerance, asInt(limit - cost_.iterations),
-      {native, rung.preconditioner.native, assembledOne, residual_.cdata(), correction_.data()});
-  if (sign_ < 0) residual_.negate();
+  if (sign < 0) residual_.negate();
+  const auto result = context_->solver().solve(rung.solver, tolerance, asInt(limit - cost_.iterations),
+                                               {native, hasOwn, assembledOne, residual_.cdata(), correction_.data()});
+  if (sign < 0) residual_.negate();
   cost_.iterations += result.iterations;
   cost_.hasReductions = result.counted && (cost_.passes == 0 || cost_.hasReductions);
   cost_.reductions += result.reductions;
@@ -270,7 +275,7 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   if (!norms_.finite() || !(norms_.one <= before.one)) {
     Foam::solveScalarField image(psi.size());
     native.apply(correction_.cdata(), image.data());
-    residual_ += sign_ * image;
+    residual_ += sign * image;
     norms_ = before;
     return Ending::Failed;
   }

@@ -25,6 +25,10 @@ struct SolverChoice {
   bool operator==(const SolverChoice& other) const { return method == other.method && settings == other.settings; }
 };
 
+/// Whether the method may be given A and M that are both negative definite, as OpenFOAM has them: one that does not ask
+/// for symmetry, or that takes the same steps for -A and -M. Local.
+bool takesNegativeDefinite(const std::string& method);
+
 /// One system A d = r for a correction d, its vectors on this rank's rows.
 struct FieldSystem {
   NativeActions& actions;                    ///< A, and M where `nativePreconditioner`
