@@ -6,9 +6,11 @@ import re
 from report import columns, statistics
 from tutorials import case as case_file
 from tutorials import compare, solvers, workspace
-from tutorials.errors import WrongUse, not_allowed
+from tutorials.errors import RunFailed, WrongUse, not_allowed
 
-KEYS = ("case", "steps", "edits", "compare")
+KEYS = ("case", "steps", "edits", "compare", "coarsest_cells")
+# What the latency layer says at the end.
+COUNTED = re.compile(r"^capstan latency layer: (\d+) blocking and (\d+) nonblocking all-reduces$", re.MULTILINE)
 # A row of the table that Capstan prints at the end of a run: field, method, preconditioner, seven numbers, two more.
 SUMMARY = re.compile(r"^(\S+) +\S+ +\S+ +\d+ +\d+ +\d+ +(\d+) +\d+ +\S+ +(\S+) +\S+ +\S+ +\S+$", re.MULTILINE)
 
@@ -19,14 +21,18 @@ class Entry:
     case: case_file.Case
     steps: int
     lines: "list[list[solvers.Choice]]"
+    # Whether the all-reduces of whole runs are counted, OpenFOAM's own among them.
+    counted: bool = False
 
     def choices(self):
         return list(dict.fromkeys(choice for line in self.lines for choice in line))
 
 
-def read_choice(word, case, where):
-    solver, _, preconditioner = word.partition("+")
-    choice = solvers.Choice(solver, preconditioner or None, everything=False)
+def read_choice(word, case, where, coarsest_cells=None):
+    name, _, preconditioner = word.partition("+")
+    solver, _, coarsest = name.partition("/")
+    choice = solvers.Choice(solver, preconditioner or None, everything=False, coarsest=coarsest or None,
+                            coarsest_cells=coarsest_cells)
     try:
         solvers.check_choice(choice, case)
     except WrongUse as error:
@@ -49,8 +55,11 @@ def read_cases(path, only=None, steps=None):
         found = mapping.get("compare")
         if not isinstance(found, list) or not all(isinstance(line, list) and len(line) > 1 for line in found):
             checker.fail("compare", "a list of lists of two solvers or more")
-        lines = [[read_choice(word, case, checker.where("compare")) for word in line] for line in found]
-        entries.append(Entry(case, steps or checker.whole("steps", case.steps), lines))
+        cells = checker.whole("coarsest_cells", 0)
+        lines = [[read_choice(word, case, checker.where("compare"), cells or None) for word in line] for line in found]
+        if cells and not all(choice.solver == "GAMG" for line in lines for choice in line):
+            checker.fail("coarsest_cells", "nothing where other solvers than GAMG are compared")
+        entries.append(Entry(case, steps or checker.whole("steps", case.steps), lines, counted=cells > 0))
     unknown = [name for name in only or [] if name not in [entry.case.name for entry in entries]]
     if unknown:
         raise not_allowed("--only", unknown[0], [entry.case.name for entry in entries])
@@ -85,9 +94,10 @@ class Setting:
 
     def measure(self, turn, choice, env, layer, timeout):
         exported = {}
-        if self.latency:
+        if self.latency or self.counts():
             # Ranks that wait for an emulated network must not take the cores from those that work.
-            exported = {"LD_PRELOAD": str(layer), "CAPSTAN_LATENCY_US": f"{self.latency:g}", "CAPSTAN_LATENCY_WAIT": "yield"}
+            exported = {"LD_PRELOAD": str(layer), "CAPSTAN_LATENCY_US": f"{self.latency:g}", "CAPSTAN_LATENCY_WAIT": "yield",
+                        "CAPSTAN_LATENCY_COUNT": "yes" if self.counts() else "no"}
         done = workspace.start(self.entry.case, self.folder / "prepared", self.folder / "case", choice, self.ranks,
                                {**env, "CAPSTAN_FOAM_SUMMARY": "1"}, self.entry.steps, timeout, exported=exported)
         pressure = [solve for solve in done.solves if solve.field in self.entry.case.pressure]
@@ -95,7 +105,11 @@ class Setting:
             "turn": turn, "seconds": compare.summed_seconds(done.seconds, self.entry.case.pressure)[0],
             "solves": len(pressure), "iterations": sum(solve.iterations for solve in pressure),
             "unconverged": sum(not solve.converged for solve in pressure),
-            "reductions_an_iteration": reductions(done.log, self.entry.case.pressure)})
+            "reductions_an_iteration": reductions(done.log, self.entry.case.pressure),
+            "reductions_a_step": reductions_a_step(done.log, self.entry.steps) if self.counts() else None})
+
+    def counts(self):
+        return self.entry.counted and self.ranks > 1
 
     def seconds(self, choice):
         return {sample["turn"]: sample["seconds"] for sample in self.samples[choice]}
@@ -104,7 +118,7 @@ class Setting:
         sample = self.samples[choice][-1]
         taken = statistics.spread(list(self.seconds(choice).values()))
         ratio = statistics.spread(statistics.paired_ratios(self.seconds(choice), self.seconds(against)))
-        each = sample["reductions_an_iteration"]
+        each = sample["reductions_a_step" if self.counts() else "reductions_an_iteration"]
         return ["  " + choice.label(), str(sample["solves"]), str(sample["iterations"]), str(sample["unconverged"]),
                 "-" if each is None else f"{each:.2f}", f"{taken['median']:.3f} [{taken['min']:.3f}..{taken['max']:.3f}]",
                 "1" if choice == against else f"{ratio['median']:.2f} [{ratio['min']:.2f}..{ratio['max']:.2f}]"]
@@ -113,14 +127,22 @@ class Setting:
         if not all(self.samples.values()):
             return [f"{self.name()}: not measured yet"]
         rows = [self.row(choice, line[0]) for line in self.entry.lines for choice in line]
-        head = [f"{self.name()}, {self.entry.steps} steps", "solves", "iterations", "unconverged", "all-reduces", "seconds",
-                "ratio"]
+        head = [f"{self.name()}, {self.entry.steps} steps", "solves", "iterations", "unconverged",
+                "all-reduces a step" if self.counts() else "all-reduces", "seconds", "ratio"]
         return columns.aligned(head, rows)
 
     def as_data(self):
         return {"case": self.entry.case.name, "ranks": self.ranks, "emulated_latency_us": self.latency,
                 "steps": self.entry.steps, "lines": [[choice.label() for choice in line] for line in self.entry.lines],
                 "samples": {choice.label(): found for choice, found in self.samples.items()}}
+
+
+def reductions_a_step(log, steps):
+    """All-reduces of the whole run, all fields and OpenFOAM's own included, as the latency layer counts them on rank 0."""
+    found = COUNTED.search(log)
+    if not found:
+        raise RunFailed("the latency layer has not said how many all-reduces there were")
+    return (int(found[1]) + int(found[2])) / steps
 
 
 def reductions(log, pressure):

@@ -47,6 +47,15 @@ class List(unittest.TestCase):
             self.assertFalse(any(choice.everything for choice in entry.choices()), "only the pressure's solver changes")
         self.assertEqual(entries[2].case.edits["system/caseSettings"]["n"], "48")
 
+    def test_the_list_of_coarsest_levels(self):
+        for entry in comparison.read_cases(HERE / "coarse.yaml"):
+            self.assertTrue(entry.counted)
+            self.assertEqual({choice.coarsest_cells for choice in entry.choices()}, {300})
+            self.assertEqual(entry.lines[0][0].label(), "GAMG/PCG")
+        with self.assertRaises(errors.WrongUse) as caught:
+            self.read("- {case: pitzDaily, coarsest_cells: 9, compare: [[GAMG/PCG, PCG]]}")
+        self.assertIn("other solvers than GAMG", str(caught.exception))
+
     def test_one_run_serves_every_line_that_names_it(self):
         entry, = self.read("- {case: pitzDaily, compare: [[PCG+DIC, capstan_cg+DIC], [PCG+DIC, capstan]]}")
         self.assertEqual([choice.label() for choice in entry.choices()], ["PCG+DIC", "capstan_cg+DIC", "capstan"])
@@ -92,6 +101,21 @@ class Table(unittest.TestCase):
 
 
 class Run(unittest.TestCase):
+
+    def test_a_coarsest_level(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "list.yaml"
+            path.write_text("- {case: pitzDaily, steps: 2, coarsest_cells: 300, compare: [[GAMG/PCG, GAMG/capstan_cg]]}\n",
+                            encoding="utf-8")
+            done = subprocess.run([sys.executable, str(HERE / "run"), str(path), "--ranks", "2", "--repeat", "1", "--out",
+                                   folder], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "CAPSTAN_BUILD_DIR": str(BUILD)})
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            setting, = json.loads((pathlib.Path(folder) / "openfoam.json").read_text(encoding="utf-8"))["settings"]
+            theirs, ours = (setting["samples"][label][0] for label in ("GAMG/PCG", "GAMG/capstan_cg"))
+            self.assertEqual((theirs["unconverged"], ours["unconverged"]), (0, 0))
+            self.assertEqual(theirs["iterations"], ours["iterations"])
+            self.assertLess(ours["reductions_a_step"], theirs["reductions_a_step"])
 
     def test_a_small_case(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "app-inputs/openfoam"))
 
 # pylint: disable=wrong-import-position
-from tutorials import solvers  # noqa: E402
+from tutorials import errors, solvers  # noqa: E402
 from tutorials.foam_text import FoamText  # noqa: E402
 from tutorials.solvers import Choice, edit_solution  # noqa: E402
 
@@ -84,6 +84,21 @@ class Editing(unittest.TestCase):
         text = edited(solver="PCG")
         self.assertEqual([self.entry(text, key)["preconditioner"] for key in ("pcorr.*", "p_rgh")], ["DIC", "DIC"])
         self.assertEqual(self.entry(edited(solver="GAMG"), "p_rgh")["smoother"], "GaussSeidel")
+
+    def test_the_coarsest_level_of_multigrid(self):
+        text = edited(solver="GAMG", coarsest="capstan_cg", coarsest_cells=300)
+        found = text.get(["solvers", "p_rgh", "coarsestLevelCorr", "method"])
+        self.assertEqual(found, "capstan_cg")
+        self.assertEqual(self.entry(text, "p_rgh")["nCellsInCoarsestLevel"], "300")
+        self.assertTrue(Choice("GAMG", coarsest="capstan_cg").uses_capstan())
+        own = Choice("GAMG", coarsest="PCG")
+        self.assertFalse(own.uses_capstan())
+        self.assertEqual(own.label(), "GAMG/PCG")
+        for choice, part in ((Choice("PCG", coarsest="PCG"), "only the solver GAMG"),
+                             (Choice("GAMG", coarsest="GAMG"), "allowed: PCG, capstan_cg")):
+            with self.assertRaises(errors.WrongUse) as caught:
+                solvers.check_choice(choice)
+            self.assertIn(part, str(caught.exception))
 
     def test_tolerances_win_over_macros(self):
         text = edited(tolerance="1e-9", rel_tol="0")

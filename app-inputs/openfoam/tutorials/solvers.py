@@ -29,6 +29,9 @@ TRILINOS_PRECONDITIONERS = ["default", "jacobi", "gs", "sgs", "mt_sgs", "sgs2", 
 CACHING = {"always": "", "periodic": "periodicCoeffs { frequency 3; } ", "adaptive": "", "never": ""}
 # Multigrid as a preconditioner wants a smoother in OpenFOAM's own solvers; Capstan gets the same.
 GAMG_CYCLE = "{ preconditioner GAMG; smoother GaussSeidel; }"
+# The entry of a solver GAMG for its coarsest level; OpenFOAM's default is PCG with the level's own tolerances.
+COARSEST_METHODS = ["PCG", *(name for name in METHODS)]
+COARSEST_LEVEL = "{{ {solver} preconditioner DIC; tolerance 1e-10; relTol 0.01; }}"
 # What OpenFOAM's solvers read and Capstan does not: entries that a case without leftovers no longer has. A test compares them
 # with adapters/openfoam/solver_controls.C.
 LEFTOVERS = ["preconditioner", "smoother", "nSweeps", "agglomerator", "nPreSweeps", "preSweepsLevelMultiplier",
@@ -52,12 +55,16 @@ class Choice:
     leftovers: bool = True
     # False: only the pressure gets the solver, all else stays the tutorial's own.
     everything: bool = True
+    # What solves the coarsest level of the solver GAMG, and how many cells that may have at least, on each rank.
+    coarsest: "str | None" = None
+    coarsest_cells: "int | None" = None
 
     def label(self):
-        return "+".join(word for word in (self.solver, self.preconditioner, self.caching) if word)
+        name = f"{self.solver}/{self.coarsest}" if self.coarsest else self.solver
+        return "+".join(word for word in (name, self.preconditioner, self.caching) if word)
 
     def uses_capstan(self):
-        return self.solver == PLAIN or self.solver in METHODS
+        return self.solver == PLAIN or self.solver in METHODS or self.coarsest in METHODS
 
 
 def check_choice(choice, case=None):
@@ -71,6 +78,11 @@ def check_choice(choice, case=None):
                            "allowed with --solver capstan, one of its methods, PCG or PBiCGStab")
         if choice.preconditioner not in preconditioners:
             raise not_allowed("--preconditioner", choice.preconditioner, preconditioners)
+    if choice.coarsest is not None:
+        if choice.solver != "GAMG":
+            raise WrongUse(f"--solver: found '{choice.label()}'; only the solver GAMG has a coarsest level")
+        if choice.coarsest not in COARSEST_METHODS:
+            raise not_allowed("--solver: coarsest level", choice.coarsest, COARSEST_METHODS)
     if choice.caching is not None:
         if not choice.uses_capstan():
             raise WrongUse(f"--caching: found '{choice.caching}'; allowed with Capstan's solvers only, not with "
@@ -118,6 +130,12 @@ def edit_entry(solution, entry, choice, pressure):
         words["solver"] = choice.solver
         if choice.solver == "GAMG":
             words["smoother"] = solution.get([*entry, "smoother"]) or "GaussSeidel"
+            if choice.coarsest:
+                ours = choice.coarsest in METHODS
+                words["coarsestLevelCorr"] = COARSEST_LEVEL.format(
+                    solver=f"solver capstan; method {choice.coarsest};" if ours else f"solver {choice.coarsest};")
+            if choice.coarsest_cells:
+                words["nCellsInCoarsestLevel"] = str(choice.coarsest_cells)
         elif choice.preconditioner is None and solution.find([*entry, "preconditioner"]) is None:
             words["preconditioner"] = "DIC" if OPENFOAM[choice.solver] else "DILU"
     else:
