@@ -10,7 +10,7 @@
 /// policy.
 ///
 /// Where the application's x is taken to be zero, r is b. A solve that finds in its first reduction that x is not zero
-/// on all ranks begins again, from x.
+/// on all ranks begins again, from x; so does one that ends with x = 0, as its claim needs b - A x.
 ///
 /// The first reduction has the same size for any policy, and whatever this rank has kept: only in it the ranks learn
 /// whether they agree (Agreement). Where they do not, all forget what they have.
@@ -72,6 +72,11 @@ class GuessStart {
       system.know(x, b);
     }
     method(stop);
+    if (presumed_ != Presumed::Nothing && !taken_ && stop.converged() && stop.iterations() == 0) {
+      presumed_ = Presumed::Nothing;
+      stop = unbiased;
+      method(stop);
+    }
     if (taken_ && proposal_.certain) judge(system, *policy, stop.initial());
     if (stop.refusesGuess()) {
       if (taken_) {

@@ -232,6 +232,32 @@ TEST_P(InitialResiduals, OfAZeroGuessSaveAProduct) {
   }
 }
 
+/// b = 0: nothing but b - A x shows that A is broken.
+TEST_P(InitialResiduals, OfAZeroGuessAreComputedWhereTheSolveEndsThere) {
+  for (const std::string guess : {"application", "projection 3", "extrapolation 1"}) {
+    SCOPED_TRACE(guess);
+    StateCache::instance().clear();
+    GuessStore::instance().clear();
+    const auto a = gridOfItsOwn(25, 15);
+    Params p;
+    p.set("Initial Guess", guess);
+    const auto solver = solverOf(GetParam(), p);
+    EXPECT_TRUE(solve(*solver, systemWithRightHandSide(a), Side::Right).converged);
+    System system = systemWithRightHandSide(a, [](GO) { return 0.0; });
+    const Outcome trivial = solve(*solver, system, Side::Right);
+    EXPECT_TRUE(trivial.converged);
+    EXPECT_EQ(trivial.iterations, 0);
+    EXPECT_EQ(system.x->getVector(0)->norm2(), 0.0);
+    system.a = rcp(new FunctionOperator(a->getRowMap(), [](const MultiVector&, MultiVector& y) {
+      y.putScalar(std::numeric_limits<Scalar>::quiet_NaN());
+    }));
+    const Outcome broken = solve(*solver, system, Side::Right);
+    EXPECT_FALSE(broken.converged);
+    EXPECT_EQ(broken.report.reason, StopReason::NonFinite) << toString(broken.report.reason);
+    expectSameOnAllRanks(broken);
+  }
+}
+
 /// A rank that begins elsewhere, or all: the solve begins once more, at x; the next ones at once.
 TEST_P(InitialResiduals, OfAGuessThatIsZeroNoMore) {
   for (const int columns : {1, 3}) {
