@@ -80,6 +80,13 @@ class GuessOrders {
     }
   }
 
+  /// Forgets what is noted with a communicator. Local; call it alike on all ranks.
+  static void forget(Comm comm) {
+    GuessOrders orders;
+    orders.open(std::move(comm));
+    *orders.noted_ = {};
+  }
+
   /// Local.
   GuessOrder of(const StateKey& key) const { return valueOf(noted_->orders, key).value_or(GuessOrder::Method); }
 

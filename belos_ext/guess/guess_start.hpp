@@ -72,7 +72,8 @@ class GuessStart {
       system.know(x, b);
     }
     method(stop);
-    if (presumed_ != Presumed::Nothing && !taken_ && stop.converged() && stop.iterations() == 0) {
+    const bool endsAtZero = stop.converged() && stop.iterations() == 0 && stop.norms().explicit_ == stop.initial();
+    if (presumed_ != Presumed::Nothing && !taken_ && endsAtZero) {
       presumed_ = Presumed::Nothing;
       stop = unbiased;
       method(stop);

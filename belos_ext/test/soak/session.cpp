@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "belos_ext/guess/guess_order.hpp"
 #include "belos_ext/guess/guess_store.hpp"
 #include "belos_ext/manager/solver_manager.hpp"
 #include "belos_ext/manager/state_cache.hpp"
@@ -49,6 +50,7 @@ bool isEasy(const SystemRecipe& s, const SolverOptions& o) {
 std::optional<Failure> Session::run(const Recipe& recipe) {
   StateCache::instance().clear();
   GuessStore::instance().clear();
+  for (const auto& [split, comm] : groups_) GuessOrders::forget(comm);
   subject_ = {};
   abandoned_ = false;
   for (std::size_t i = 0; i < recipe.steps.size(); ++i) {

@@ -258,6 +258,23 @@ TEST_P(InitialResiduals, OfAZeroGuessAreComputedWhereTheSolveEndsThere) {
   }
 }
 
+/// Rows that hold a diagonal alone are solved without an iteration: the claim is not one about x = 0.
+TEST_P(InitialResiduals, OfAZeroGuessAreNotThoseOfRowsSolvedExactly) {
+  StateCache::instance().clear();
+  const auto a = matrixFrom(evenMap(307), [](GO g) {
+    return std::vector<Entry>{{g, 2.0 + 0.001 * static_cast<double>(g)}};
+  });
+  const auto solver = solverOf(GetParam(), Params());
+  for (int k = 0; k < 3; ++k) {
+    SCOPED_TRACE(k);
+    const System system = systemWithRightHandSide(a, wave);
+    const auto guess = rcp(new MultiVector(system.x->getMap(), 1));
+    const Outcome outcome = solve(*solver, system, Side::None);
+    EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+    EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  }
+}
+
 /// A rank that begins elsewhere, or all: the solve begins once more, at x; the next ones at once.
 TEST_P(InitialResiduals, OfAGuessThatIsZeroNoMore) {
   for (const int columns : {1, 3}) {
