@@ -5,7 +5,7 @@ A campaign's `claims` name solvers of its experiments, and say what differs; `co
 
 import statistics
 
-from report.statistics import paired_ratios, spread
+from report import solvers
 
 NUMBERS = ("reductions", "products", "flops", "vectors")  # of an iteration, without a preconditioner; flops for each row
 
@@ -14,13 +14,8 @@ def _chosen(cell, words):
     """The fastest of the solvers that solved and are named so, or so and varied ("capstan pcg" for "capstan pcg, Pipeline
     Depth 3"); None where there is none."""
     words = words if isinstance(words, list) else [words]
-    able = [one for one in cell["solvers"] if one["summary"]["solved"]
-            and any(one["name"] == word or one["name"].startswith(word + ",") for word in words)]
-    return min(able, key=lambda one: one["summary"]["seconds"]["median"], default=None)
-
-
-def _turns(solver):
-    return {sample["turn"]: sample["seconds"] for sample in solver["samples"]}
+    return solvers.fastest(one for one in cell["solvers"]
+                           if any(one["name"] == word or one["name"].startswith(word + ",") for word in words))
 
 
 def speedup(cell, claim):
@@ -28,8 +23,8 @@ def speedup(cell, claim):
     ours, over = _chosen(cell, claim["ours"]), _chosen(cell, claim["over"])
     if ours is None or over is None:
         return None
-    value = over["summary"]["seconds"]["median"] / ours["summary"]["seconds"]["median"]
-    return {"value": value, "spread": spread(paired_ratios(_turns(over), _turns(ours))), "ours": ours["name"], "over": over["name"]}
+    compared = solvers.compare(over, ours)
+    return {"value": compared["ratio"], "spread": compared["paired"], "ours": ours["name"], "over": over["name"]}
 
 
 def where(cell):

@@ -3,7 +3,8 @@
 import statistics
 
 from campaign import limits
-from report.statistics import paired_ratios, spread
+from report import solvers
+from report.statistics import spread
 
 # How far the reference may move before a cell is flagged: the medians of the last third of its turns over those of the
 # first third, and over the median of all cells on as many ranks.
@@ -61,15 +62,6 @@ def flags(cells):
     return {key: words for key, words in found.items() if words}
 
 
-def _turns(solver):
-    return {sample["turn"]: sample["seconds"] for sample in solver["samples"]}
-
-
-def _fastest(group):
-    able = [one for one in group if one["summary"]["solved"]]
-    return min(able, key=lambda one: one["summary"]["seconds"]["median"], default=None)
-
-
 def _named(group, word):
     """Those of a library, or the one of that name; all where no word is given."""
     return [one for one in group if word is None or word in (one["library"], one["name"])]
@@ -86,14 +78,14 @@ def compare(cell, target):
             return {"value": None, "reason": "no solver with a limit solved"}
         value, ours = min(found, key=lambda pair: pair[0])
         limit = limits.seconds(cell, ours)["seconds"]
-        return {"value": value, "spread": spread([t / limit for t in _turns(ours).values()]), "ours": ours["name"],
+        return {"value": value, "spread": spread([t / limit for t in solvers.seconds_by_turn(ours).values()]), "ours": ours["name"],
                 "peer": "limit"}
-    ours = _fastest(own)
-    peer = _fastest(_named([one for one in group if one["library"] != "capstan"], target.get("peer")))
+    ours = solvers.fastest(own)
+    peer = solvers.fastest(_named([one for one in group if one["library"] != "capstan"], target.get("peer")))
     if ours is None or peer is None:
         return {"value": None, "reason": "none of ours solved" if ours is None else "no peer solved"}
-    ratio = ours["summary"]["seconds"]["median"] / peer["summary"]["seconds"]["median"]
-    return {"value": ratio, "spread": spread(paired_ratios(_turns(ours), _turns(peer))), "ours": ours["name"],
+    compared = solvers.compare(ours, peer)
+    return {"value": compared["ratio"], "spread": compared["paired"], "ours": ours["name"],
             "peer": f"{peer['library']}: {peer['name']}"}
 
 

@@ -1,6 +1,7 @@
 """Pictures of single cells and of targets. Each returns a figure of matplotlib, or None where there is nothing to draw."""
 
 from campaign import limits, verdicts
+from report import solvers
 
 LIBRARIES = {"capstan": "#e07b00", "belos": "#2f6db3", "petsc": "#8a8f98"}
 PHASES = (("operator", "operator", "#2f6db3"), ("preconditioner", "preconditioner", "#7d55a8"),
@@ -15,13 +16,9 @@ def style(pyplot):
                             "axes.titleweight": "bold", "axes.titlelocation": "left", "legend.frameon": False})
 
 
-def _median(solver):
-    return solver["summary"]["seconds"]["median"]
-
-
 def _solved(cell, group=None):
     found = [one for one in cell["solvers"] if one["summary"]["solved"] and group in (None, one["group"])]
-    return sorted(found, key=_median, reverse=True)
+    return sorted(found, key=solvers.median, reverse=True)
 
 
 def targets(pyplot, rows):
@@ -65,7 +62,7 @@ def phases(pyplot, cell):
             _phase_bar(axes, at, one)
         axes.set_yticks(range(len(members)), [one["name"] for one in members])
         axes.set_title(f"{group}: milliseconds of a solve")
-        axes.set_xlim(0, 1.08e3 * max(_median(one) for one in members))
+        axes.set_xlim(0, 1.08e3 * max(solvers.median(one) for one in members))
         axes.grid(axis="x", alpha=0.3)
     handles = [pyplot.Rectangle((0, 0), 1, 1, color=color) for _, _, color in PHASES]
     handles.append(pyplot.Rectangle((0, 0), 1, 1, facecolor="#e6e8eb", edgecolor="#8a8f98"))
@@ -78,7 +75,7 @@ def phases(pyplot, cell):
 def _phase_bar(axes, at, one):
     seconds = limits.phases(one)
     if seconds is None:
-        axes.barh(at, 1e3 * _median(one), color="#e6e8eb", edgecolor="#8a8f98")
+        axes.barh(at, 1e3 * solvers.median(one), color="#e6e8eb", edgecolor="#8a8f98")
         return
     left = 0.0
     for key, _, color in PHASES:

@@ -6,6 +6,7 @@ import re
 from campaign import limits, papers, tables, verdicts
 from page import figures, sweeps, when
 from page.markup import Cell, page, paragraph, picture, section, table, text
+from report import solvers
 
 STYLE = pathlib.Path(__file__).with_name("style.css")
 
@@ -130,7 +131,7 @@ class Page:
     @staticmethod
     def scaling_row(row):
         ranks, ours, peer, limit = row
-        of = [one["summary"]["seconds"]["median"] if one else None for one in (ours, peer)]
+        of = [solvers.median(one) if one else None for one in (ours, peer)]
         shown = [f"{1e3 * seconds:.2f}" if seconds else "-" for seconds in of]
         return [str(ranks), ours["name"] if ours else "-", shown[0], peer["name"] if peer else "-", shown[1],
                 f"{of[0] / of[1]:.2f}" if all(of) else "-", f"{of[0] / limit:.2f}" if of[0] and limit else "-"]

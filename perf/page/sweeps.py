@@ -4,7 +4,7 @@ import math
 
 from campaign import limits
 from page.figures import LIBRARIES, WIDTH
-from report import sweep, sweep_plot
+from report import solvers, sweep, sweep_plot
 
 MARKS = {"model": "--", "simulation": "-", "claim": ":"}
 
@@ -59,9 +59,7 @@ def latency_figure(pyplot, swept):
 
 
 def _fastest(cell, group, own):
-    able = [one for one in cell["solvers"] if one["group"] == group and one["summary"]["solved"]
-            and (one["library"] == "capstan") == own]
-    return min(able, key=lambda one: one["summary"]["seconds"]["median"], default=None)
+    return solvers.fastest(one for one in cell["solvers"] if one["group"] == group and (one["library"] == "capstan") == own)
 
 
 def scaling_rows(cells, group):

@@ -9,6 +9,7 @@ import statistics
 
 from campaign import limits
 from page.figures import WIDTH
+from report import solvers
 
 STEPS = 90
 LATENCIES = (0.5, 1000.0)  # microseconds
@@ -86,7 +87,7 @@ def checked(cell, cells, group):
     for other in cells:
         if other["status"] != "done" or any(other[key] != cell[key] for key in keys) or not members(other, group):
             continue
-        found = min(members(other, group), key=lambda one: one["summary"]["seconds"]["median"])
+        found = min(members(other, group), key=solvers.median)
         latency = limits.machine(other["reference"])["all_reduce"]
         said = min(models, key=lambda entry: entry[2].seconds(latency, 0.0, _mean(found, "iterations")))  # pylint: disable=cell-var-from-loop
         rows.append([f"{1e6 * latency:.1f} us", said[0], method(found), "agree" if said[0] == method(found) else "differ"])

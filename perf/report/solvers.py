@@ -36,21 +36,30 @@ def applications(solver, name):
     return {"first": solver["first"].get(name), "later": sum(later) / len(later) if later else None}
 
 
-def _turns(solver):
+def seconds_by_turn(solver):
+    """{turn: seconds of its solve}"""
     return {sample["turn"]: sample["seconds"] for sample in solver["samples"]}
 
 
-def fastest(group, library):
-    """The solver of this library with the smallest median among those that solved, or None."""
-    able = [solver for solver in group if solver["library"] == library and solver["summary"]["solved"]]
-    return min(able, key=lambda solver: solver["summary"]["seconds"]["median"], default=None)
+def median(solver):
+    """The median of the seconds of its solves."""
+    return solver["summary"]["seconds"]["median"]
+
+
+def of_library(group, library):
+    """Those of a library."""
+    return [solver for solver in group if solver["library"] == library]
+
+
+def fastest(group):
+    """The solver with the smallest median among those that solved, or None."""
+    return min((solver for solver in group if solver["summary"]["solved"]), key=median, default=None)
 
 
 def compare(solver, peer):
     """Median against the peer's median, and the spread of the ratio over turns."""
-    ratio = statistics.spread(statistics.paired_ratios(_turns(solver), _turns(peer)))
-    medians = solver["summary"]["seconds"]["median"] / peer["summary"]["seconds"]["median"]
-    return {"peer": peer["name"], "ratio": medians, "paired": ratio}
+    paired = statistics.spread(statistics.paired_ratios(seconds_by_turn(solver), seconds_by_turn(peer)))
+    return {"peer": peer["name"], "ratio": median(solver) / median(peer), "paired": paired}
 
 
 def summarize(system):
@@ -64,7 +73,7 @@ def summarize(system):
     for name in dict.fromkeys(solver["group"] for solver in system["solvers"]):
         group = [solver for solver in system["solvers"] if solver["group"] == name]
         for library in LIBRARIES:
-            peer = fastest(group, library)
+            peer = fastest(of_library(group, library))
             for solver in group:
                 able = peer is not None and solver["summary"]["solved"]
                 solver["summary"][f"against_{library}"] = compare(solver, peer) if able else None

@@ -75,15 +75,10 @@ def _matches(solver, wanted):
     return _canonical(solver) == name and all(given[key] == value for key, value in parameters.items())
 
 
-def _median(solver):
-    return solver["summary"]["seconds"]["median"] if solver["summary"]["solved"] else None
-
-
 def _least(group, chosen):
     """Least median of the solvers chosen, and who that is; None of both where none solved."""
-    able = [solver for solver in group if chosen(solver) and solver["summary"]["solved"]]
-    best = min(able, key=_median, default=None)
-    return (None, None) if best is None else (_median(best), best["name"])
+    best = solvers.fastest(solver for solver in group if chosen(solver))
+    return (None, None) if best is None else (solvers.median(best), best["name"])
 
 
 def _over(ours, theirs):

@@ -58,7 +58,7 @@ def solver_row(solver):
 
 def best_lines(group, name):
     """One sentence: the fastest of ours against the fastest of Belos."""
-    ours, peer = solvers.fastest(group, "capstan"), solvers.fastest(group, "belos")
+    ours, peer = (solvers.fastest(solvers.of_library(group, library)) for library in ("capstan", "belos"))
     if ours is None or peer is None:
         return []
     found = solvers.compare(ours, peer)
