@@ -8,9 +8,21 @@
 
 namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA {
 
-/// Four entries of sums += the products of one chunk; four chains hide the latency of the additions.
+/// A pack of entries from `row` on; fewer where the chunk ends before.
 template <class T>
-void dotChunk(const T* x, const T* y, std::ptrdiff_t rows, T* sums) {
+struct PackAt {
+  std::ptrdiff_t row;
+  int count = Pack<T>::width;
+
+  CAPSTAN_INLINE Pack<T> of(const T* x) const {
+    return count == Pack<T>::width ? Pack<T>::load(x + row) : Pack<T>::loadPart(x + row, count);
+  }
+};
+
+/// Calls add(sum, place) for all rows of one chunk, sum being one of four packs of `sums`: four chains hide the latency
+/// of the additions.
+template <class T, class Add>
+CAPSTAN_INLINE void addInChains(std::ptrdiff_t rows, T* sums, const Add& add) {
   constexpr int width = Pack<T>::width;
   constexpr int chains = 4;
   Pack<T> sum[chains];
@@ -18,33 +30,23 @@ void dotChunk(const T* x, const T* y, std::ptrdiff_t rows, T* sums) {
   std::ptrdiff_t row = 0;
   for (; row + chains * width <= rows; row += chains * width) {
     CAPSTAN_UNROLL
-    for (int c = 0; c < chains; ++c) {
-      sum[c].multiplyAdd(Pack<T>::load(x + row + c * width), Pack<T>::load(y + row + c * width));
-    }
+    for (int c = 0; c < chains; ++c) add(sum[c], PackAt<T>{row + c * width});
   }
-  for (; row + width <= rows; row += width) sum[0].multiplyAdd(Pack<T>::load(x + row), Pack<T>::load(y + row));
-  if (row < rows) {
-    const int rest = static_cast<int>(rows - row);
-    sum[1].multiplyAdd(Pack<T>::loadPart(x + row, rest), Pack<T>::loadPart(y + row, rest));
-  }
+  for (; row + width <= rows; row += width) add(sum[0], PackAt<T>{row});
+  if (row < rows) add(sum[1], PackAt<T>{row, static_cast<int>(rows - row)});
   for (int c = 0; c < chains; ++c) sum[c].store(sums + c * width);
 }
 
-/// Four entries of sums += the magnitudes of one chunk.
+/// Four packs of sums += the products of one chunk.
+template <class T>
+void dotChunk(const T* x, const T* y, std::ptrdiff_t rows, T* sums) {
+  addInChains(rows, sums, [x, y](Pack<T>& sum, PackAt<T> at) { sum.multiplyAdd(at.of(x), at.of(y)); });
+}
+
+/// Four packs of sums += the magnitudes of one chunk.
 template <class T>
 void magnitudesChunk(const T* x, std::ptrdiff_t rows, T* sums) {
-  constexpr int width = Pack<T>::width;
-  constexpr int chains = 4;
-  Pack<T> sum[chains];
-  for (int c = 0; c < chains; ++c) sum[c] = Pack<T>::load(sums + c * width);
-  std::ptrdiff_t row = 0;
-  for (; row + chains * width <= rows; row += chains * width) {
-    CAPSTAN_UNROLL
-    for (int c = 0; c < chains; ++c) sum[c].addMagnitude(Pack<T>::load(x + row + c * width));
-  }
-  for (; row + width <= rows; row += width) sum[0].addMagnitude(Pack<T>::load(x + row));
-  if (row < rows) sum[1].addMagnitude(Pack<T>::loadPart(x + row, static_cast<int>(rows - row)));
-  for (int c = 0; c < chains; ++c) sum[c].store(sums + c * width);
+  addInChains(rows, sums, [x](Pack<T>& sum, PackAt<T> at) { sum.addMagnitude(at.of(x)); });
 }
 
 /// z = a x + b y + c w on one chunk. A term whose factor b or c is zero is not read; c is zero where b is. Every
