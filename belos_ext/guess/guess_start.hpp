@@ -57,16 +57,20 @@ class GuessStart {
     presumed_ = presumed;
     keepOwn(system, x, policy != nullptr);
     const StopTest unbiased = stop;
+    const auto startAgain = [&](const auto& start) {
+      stop = unbiased;
+      start(stop);
+    };
     if (policy != nullptr && policy->wantsResiduals()) {
       prepare(x);
       system.keepResiduals(order == GuessOrder::Method ? residual_.get() : nullptr, &vectorLike(x, last_));
     }
     if (order != GuessOrder::Method) {
-      begin(system, b, x, stop, policy, order);
+      const auto guess = [&](StopTest& test) { begin(system, b, x, test, policy, order); };
+      guess(stop);
       if (presumptionFailed(system)) {
         beginAtOwn(system, x);
-        stop = unbiased;
-        begin(system, b, x, stop, policy, order);
+        startAgain(guess);
       }
     } else if (presumed != Presumed::Nothing) {
       system.know(x, b);
@@ -75,8 +79,7 @@ class GuessStart {
     const bool endsAtZero = stop.converged() && stop.iterations() == 0 && stop.norms().explicit_ == stop.initial();
     if (presumed_ != Presumed::Nothing && !taken_ && endsAtZero) {
       presumed_ = Presumed::Nothing;
-      stop = unbiased;
-      method(stop);
+      startAgain(method);
     }
     if (taken_ && proposal_.certain) judge(system, *policy, stop.initial());
     if (stop.refusesGuess()) {
@@ -87,8 +90,7 @@ class GuessStart {
         beginAtOwn(system, x);
         if (policy != nullptr && policy->wantsResiduals()) system.keepResiduals(residual_.get(), last_.get());
       }
-      stop = unbiased;
-      method(stop);
+      startAgain(method);
     }
     system.keepResiduals(nullptr, nullptr);
     if (policy != nullptr) end(system, x, stop, *policy);
