@@ -100,6 +100,9 @@ class Monitor final
   /// Whether boundaries have to be announced at all.
   bool watches() const { return !userTest_.is_null() || !debugTest_.is_null(); }
 
+  /// Whether a test looks at the problem's current vectors: the application's, or Belos' that prints residuals.
+  bool asksProblem() const { return watches() || !output_.is_null(); }
+
   /// One iteration for one right-hand side: history and residual lines. Local.
   void record(int rightHandSide, int iteration, double recursive) {
     const auto c = static_cast<std::size_t>(rightHandSide);

@@ -38,6 +38,14 @@ double now() {
   return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
 }
 
+/// The problem makes views of all vectors.
+template <class Problem>
+void chooseAll(Problem& problem) {
+  std::vector<int> indices(problem.getLHS()->getNumVectors());
+  std::iota(indices.begin(), indices.end(), 0);
+  problem.setLSIndex(indices);
+}
+
 /// Of the right-hand sides that took any; 0 where one has not converged, or none took any.
 int fewestIterations(const std::vector<StopTest>& stops) {
   int fewest = 0;
@@ -314,11 +322,9 @@ Belos::ReturnType SolverManager<Types>::solve() {
   report_.solver = method_.canonical;
   requireOneMap<Types>(method_, *problem_, knownMaps_);
   operator_->setTimers(timerOf("Operation Op*x"), timerOf("Operation Prec*x"));
-  std::vector<int> indices(problem_->getLHS()->getNumVectors());
-  std::iota(indices.begin(), indices.end(), 0);
-  problem_->setLSIndex(indices);
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
+  if (monitor.asksProblem()) chooseAll(*problem_);
   if (method_.needsSymmetric) watchMatrix(options, monitor);
   std::vector<StopTest> stops = stopTests(options, monitor);
   const SolveProgress progress(options, method_, *problem_->getLHS()->getMap()->getComm());
@@ -335,7 +341,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
     solvers_->clear();  // completes what they have in flight, while the other ranks may still be there
     throw;
   }
-  problem_->setCurrLS();
+  if (monitor.asksProblem()) problem_->setCurrLS();
 
   const ReductionCounters spent = counters() - before;
   report_.reductionsBlocking = spent.blocking;

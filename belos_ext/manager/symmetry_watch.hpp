@@ -24,6 +24,7 @@ template <class Types>
 void watchSymmetry(const Teuchos::RCP<const typename Types::Operator>& a, const DiagonalRows<Types>& solvedFirst,
                    Monitor<Types>& monitor, SolveReport& report) {
   using Scalar = typename Types::Scalar;
+  if (!SymmetryCheck<Types>::mayRead(*a)) return;
   const auto tell = [&report, &monitor](const SymmetryVerdict& verdict) {
     if (verdict.rowsThatDiffer == 0) return;
     report.events.push_back(asymmetryEvent(verdict));

@@ -113,8 +113,8 @@ class Parameters {
   Teuchos::RCP<const Teuchos::ParameterList> current() const;
 
   /// What must be the same on all ranks: the solver's name, then name and value of every row; the value is empty where
-  /// ranks may differ. As many on every rank.
-  const std::vector<std::pair<std::string, std::string>>& alike() const { return alike_; }
+  /// ranks may differ. As many on every rank. Local.
+  std::vector<std::pair<std::string, std::string>> alike() const;
 
   /// Of alike().
   std::uint64_t checksum() const { return checksum_; }
@@ -129,10 +129,10 @@ class Parameters {
   /// The tolerance and the iteration limit, which applications set before every solve, without looking at all others.
   /// Returns whether the list holds no more than these, and they are valid.
   bool mergeLimits(const Teuchos::ParameterList& list);
-  void noteAlike();
   /// Name and value of a row as alike() has them.
   std::pair<std::string, std::string> alikeOf(const ParameterRow& row) const;
   void sumAlike();
+  void sumLimits();
   /// Sets a step size longer than a restart cycle to "auto", and `wild` to what it was.
   void fitStepSize(ParameterState& state, std::string& wild) const;
   /// Warns, once a process, of what a list written for another solver asks for and does not get.
@@ -144,8 +144,8 @@ class Parameters {
   ParameterState effective_;
   Teuchos::RCP<const Teuchos::ParameterList> overlay_;
   mutable Teuchos::RCP<const Teuchos::ParameterList> current_;  ///< made where it is asked for
-  std::vector<std::pair<std::string, std::string>> alike_;
-  std::uint64_t checksum_ = 0;
+  std::uint64_t others_ = 0;    ///< checksum of alike() but for the limits
+  std::uint64_t checksum_ = 0;  ///< of others_ and the limits
 };
 
 /// Forgets which warnings have been given, so that they are given again.

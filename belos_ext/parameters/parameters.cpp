@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstring>
 #include <iostream>
 #include <map>
 #include <mutex>
@@ -56,6 +57,11 @@ void remarkOn(const ParameterRow& row, const Teuchos::ParameterEntry& entry, con
 }
 
 constexpr const char* stepSize = "Step Size";
+
+/// What applications set before every solve.
+bool isLimit(const std::string& parameter) {
+  return parameter == "Convergence Tolerance" || parameter == "Maximum Iterations";
+}
 
 bool costsReductions(const ParameterRow& row, const Teuchos::ParameterEntry& entry) {
   if (!row.costsReductions) return false;
@@ -157,7 +163,7 @@ Parameters::Parameters(const MethodTraits& solver, std::string askedAs) : Parame
 
 Parameters::Parameters(const MethodTraits& solver, First)
     : solver_(&solver), application_(initialState()), effective_(application_) {
-  noteAlike();
+  sumAlike();
 }
 
 const Parameters& Parameters::untold(const MethodTraits& solver) {
@@ -180,7 +186,7 @@ bool Parameters::mergeLimits(const Teuchos::ParameterList& list) {
   std::vector<std::pair<const ParameterRow*, const Teuchos::ParameterEntry*>> limits;
   for (auto item = list.begin(); item != list.end(); ++item) {
     const std::string& key = list.name(item);
-    if (key != "Convergence Tolerance" && key != "Maximum Iterations") return false;
+    if (!isLimit(key)) return false;
     limits.emplace_back(findParameter(key), &list.entry(item));
   }
   const double tolerance = application_.options.tolerance;
@@ -198,13 +204,9 @@ bool Parameters::mergeLimits(const Teuchos::ParameterList& list) {
       application_.given.insert(row->name);
       effective_.given.insert(row->name);
     }
-    auto value = alikeOf(*row);
-    const auto noted =
-        std::find_if(alike_.begin(), alike_.end(), [&](const auto& one) { return one.first == value.first; });
-    *noted = std::move(value);
   }
   current_ = Teuchos::null;
-  sumAlike();
+  sumLimits();
   return true;
 }
 
@@ -244,7 +246,7 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   effective_ = std::move(effective);
   overlay_ = overlay;
   current_ = Teuchos::null;
-  noteAlike();
+  sumAlike();
   remarkOnFile("Report File", effective_.options.reportFile, remarks);
   remarkOnFile("History File", effective_.options.historyFile, remarks);
   warnOnce(remarks, *solver_, warningStream(effective_));
@@ -271,10 +273,10 @@ void Parameters::warnOfForeign(const std::string& key, const std::string& value,
                             << "\": parameter \"" << key << "\" = " << value << ' ' << outcome << std::endl;
 }
 
-void Parameters::noteAlike() {
-  alike_.assign(1, {"", solver_->canonical});
-  for (const ParameterRow& row : parameterRows()) alike_.push_back(alikeOf(row));
-  sumAlike();
+std::vector<std::pair<std::string, std::string>> Parameters::alike() const {
+  std::vector<std::pair<std::string, std::string>> values{{"", solver_->canonical}};
+  for (const ParameterRow& row : parameterRows()) values.push_back(alikeOf(row));
+  return values;
 }
 
 std::pair<std::string, std::string> Parameters::alikeOf(const ParameterRow& row) const {
@@ -291,7 +293,22 @@ std::pair<std::string, std::string> Parameters::alikeOf(const ParameterRow& row)
 
 void Parameters::sumAlike() {
   Checksum checksum;
-  for (const auto& value : alike_) checksum.add(value.second);
+  for (const auto& [name, value] : alike()) {
+    if (!isLimit(name)) checksum.add(value);
+  }
+  others_ = checksum.value();
+  sumLimits();
+}
+
+void Parameters::sumLimits() {
+  const SolverOptions& options = effective_.options;
+  std::uint64_t tolerance = 0;
+  static_assert(sizeof tolerance == sizeof options.tolerance);
+  std::memcpy(&tolerance, &options.tolerance, sizeof tolerance);
+  Checksum checksum;
+  checksum.add(others_);
+  checksum.add(tolerance);
+  checksum.add(static_cast<std::uint64_t>(options.maxIterations));
   checksum_ = checksum.value();
 }
 

@@ -90,6 +90,11 @@ inline constexpr double strayed = 1e-3;
 /// Steps whose products are measured, where M is costly: a solve that ends within them takes one M^{-1} less. Measured:
 /// with DIC in pitzDaily, 70 iterations a solve, measured products alone take 7 in a hundred more iterations.
 inline constexpr int measuredSteps = 20;
+/// Where a residual shrinks to this part in an iteration, M does more, and costs more, than a reduction. Chosen.
+inline constexpr double fast = 0.6;
+/// Within this factor of its target it may meet the tolerance in another norm. Measured: with OpenFOAM's multigrid in
+/// cavity3d 9 of 15 such residuals do; the ratio of the norms changes by up to 2 in an iteration.
+inline constexpr double uncertain = 3;
 /// Steps that are looked at for an M that is not linear and symmetric: rounding is small in them. Chosen.
 inline constexpr int firstSteps = 3;
 /// It is not where two forms of beta differ by more than this part of both. Chosen: OpenFOAM's multigrid differs by 0.1

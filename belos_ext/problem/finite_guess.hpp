@@ -28,11 +28,15 @@ template <class Types>
 GuessContent contentOf(const typename Types::MultiVector& x) {
   const BlockKernels<Types> kernels;
   GuessContent content;
-  for (std::size_t c = 0; c < x.getNumVectors(); ++c) {
-    const auto column = x.getVector(c);
-    const auto sum = kernels.absoluteSum(*column);
+  const auto look = [&](const auto& column, std::size_t c) {
+    const auto sum = kernels.absoluteSum(column);
     if (sum != 0) content.zero = false;
-    if (!std::isfinite(sum) && !kernels.finite(*column)) content.notFinite.push_back(c);
+    if (!std::isfinite(sum) && !kernels.finite(column)) content.notFinite.push_back(c);
+  };
+  if (x.getNumVectors() == 1) {
+    look(x, 0);
+  } else {
+    for (std::size_t c = 0; c < x.getNumVectors(); ++c) look(*x.getVector(c), c);
   }
   return content;
 }

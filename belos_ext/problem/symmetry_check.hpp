@@ -43,6 +43,9 @@ class SymmetryCheck {
   using Ordinal = typename Types::LocalOrdinal;
   using Matrix = Tpetra::RowMatrix<Scalar, Ordinal, typename Types::GlobalOrdinal, typename Types::Node>;
 
+  /// Whether there may be a verdict. Extra data are looked for by a name that is made anew each time. Local.
+  static bool mayRead(const Operator& a) { return dynamic_cast<const Matrix*>(&a) != nullptr; }
+
   /// What remember() has been told of this operator, or nothing. Local.
   static std::optional<SymmetryVerdict> known(const Teuchos::RCP<const Operator>& a) {
     const auto verdict = Teuchos::get_optional_extra_data<SymmetryVerdict>(a, extraDataName);

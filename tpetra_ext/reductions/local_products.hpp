@@ -58,6 +58,7 @@ class LocalProducts {
   LocalProducts(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
 
   Slot addDots(const char* call, const MultiVector& x, const MultiVector& y);
+  void addDots(const char* call, const typename Batch::Pair* pairs, std::size_t count, Slot* slots);
   Slot addSum(const MultiVector& x);
   Slot addInnerProducts(const MultiVector& X, const MultiVector& Y);
   Slot addSymmetricProducts(const MultiVector& X, const MultiVector& Y);
@@ -103,7 +104,16 @@ class LocalProducts {
     std::size_t pairs;
   };
 
+  /// A vector that is held. Its data, and what is between two columns.
+  struct Operand {
+    const MultiVector* vector;
+    const Scalar* data;
+    std::size_t rows, apart;
+  };
+
   void requireOperands(const char* call, const MultiVector& x, const MultiVector& y);
+  const Operand& operandOf(const MultiVector& x);
+  Slot addProducts(const char* call, const MultiVector& x, const MultiVector& y);
   void compareOperands(const char* call, const MultiVector& x, const MultiVector& y) const;
   const ConstBlock& hold(ConstBlock block);
   void addPair(std::size_t rows, const Pair& pair, int offset);
@@ -119,7 +129,8 @@ class LocalProducts {
   int size_ = 0;
   int replicatedSize_ = 0;
   std::vector<Block> blocks_;
-  std::vector<ConstBlock> held_;  // what dots_ points into
+  std::vector<ConstBlock> held_;   // what dots_ points into
+  std::vector<Operand> operands_;  // of one call: another object may be where one of an earlier call was
   std::vector<Pair> dots_;
   std::vector<Run> runs_;
   std::vector<int> dotOffsets_;
@@ -176,6 +187,30 @@ auto LocalProducts<Types>::addSlot(std::size_t rows, std::size_t cols, bool dist
 
 template <class Types>
 auto LocalProducts<Types>::addDots(const char* call, const MultiVector& x, const MultiVector& y) -> Slot {
+  operands_.clear();
+  return addProducts(call, x, y);
+}
+
+template <class Types>
+void LocalProducts<Types>::addDots(const char* call, const typename Batch::Pair* pairs, std::size_t count,
+                                   Slot* slots) {
+  operands_.clear();
+  for (std::size_t k = 0; k < count; ++k) slots[k] = addProducts(call, pairs[k].x, pairs[k].y);
+}
+
+/// To look at a vector takes as long as hundreds of rows.
+template <class Types>
+auto LocalProducts<Types>::operandOf(const MultiVector& x) -> const Operand& {
+  const auto known =
+      std::find_if(operands_.begin(), operands_.end(), [&x](const Operand& one) { return one.vector == &x; });
+  if (known != operands_.end()) return *known;
+  const ConstBlock& local = hold(localBlock(x));
+  operands_.push_back({&x, local.data(), local.extent(0), local.stride(1)});
+  return operands_.back();
+}
+
+template <class Types>
+auto LocalProducts<Types>::addProducts(const char* call, const MultiVector& x, const MultiVector& y) -> Slot {
   requireOperands(call, x, y);
   const std::size_t columns = x.getNumVectors();
   if (columns != y.getNumVectors()) {
@@ -184,18 +219,10 @@ auto LocalProducts<Types>::addDots(const char* call, const MultiVector& x, const
   }
   const Slot slot = addSlot(columns, 1, x.isDistributed());
   if (columns == 0) return slot;
-  const ConstBlock& left = hold(localBlock(x));
-  const std::size_t rows = left.extent(0), apart = left.stride(1);
-  Pair pair{left.data(), left.data()};
-  std::size_t apartY = apart;
-  if (&x != &y) {
-    const ConstBlock& right = hold(localBlock(y));
-    pair.y = right.data();
-    apartY = right.stride(1);
-  }
+  const Operand left = operandOf(x), right = operandOf(y);
   for (std::size_t j = 0; j < columns; ++j) {
     // Views of no rows do not always know their columns.
-    addPair(rows, rows == 0 ? Pair{} : Pair{pair.x + j * apart, pair.y + j * apartY},
+    addPair(left.rows, left.rows == 0 ? Pair{} : Pair{left.data + j * left.apart, right.data + j * right.apart},
             slot.offset + static_cast<int>(j));
   }
   return slot;

@@ -138,6 +138,12 @@ auto ReductionBatch<Types>::norm2(const MultiVector& x) -> Slot {
 }
 
 template <class Types>
+void ReductionBatch<Types>::enterDots(const Pair* pairs, std::size_t count, Slot* slots) {
+  impl_->requireCollecting("dots");
+  impl_->products.addDots("dots", pairs, count, slots);
+}
+
+template <class Types>
 auto ReductionBatch<Types>::sum(const MultiVector& x) -> Slot {
   impl_->requireCollecting("sum");
   return impl_->products.addSum(x);

@@ -5,6 +5,8 @@
 
 #include <Kokkos_Core.hpp>
 #include <Teuchos_RCP.hpp>
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -85,6 +87,19 @@ class ReductionBatch {
   /// Squared 2-norm of each column of x: cols(x) x 1.
   Slot norm2(const MultiVector& x);
 
+  /// The operands of one dot().
+  struct Pair {
+    const MultiVector& x;
+    const MultiVector& y;
+  };
+  /// What dot() makes of each pair, in their order. Each vector is looked at once, however many products it is in.
+  template <std::size_t N>
+  std::array<Slot, N> dots(const Pair (&pairs)[N]) {
+    std::array<Slot, N> slots;
+    enterDots(pairs, N, slots.data());
+    return slots;
+  }
+
   /// The sum of the entries of a single vector: 1 x 1.
   Slot sum(const MultiVector& x);
 
@@ -135,6 +150,8 @@ class ReductionBatch {
   static std::vector<PendingReduction<Types>> startTogether(const std::vector<ReductionBatch*>& batches);
 
  private:
+  void enterDots(const Pair* pairs, std::size_t count, Slot* slots);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -209,11 +209,13 @@ class Cg final : public KrylovSolver<Types> {
   bool follow(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
               const PredictedNorm& next) {
     fresh_ = false;
+    const bool fast = next.norm <= tuning::cg::fast * stop.recursive();
     stop.iterated(next.norm);
     system.record(stop.iterations(), next.norm);
     watch_.iterated(next.norm);
     gap_.left(next.norm);
     const bool goOn = system.boundary(stop.iterations(), next.norm, {});
+    if (goOn && fast && v_.measures()) measureAhead(system, stop, next.norm);
     const bool claimed = stop.reached(next.norm);
     if (goOn && !claimed && !next.cancelled && !replacementIsDue(stop) && !stop.exhausted() &&
         std::isfinite(next.norm)) {
@@ -223,6 +225,18 @@ class Cg final : public KrylovSolver<Types> {
     attained_ = v_.computeResidual(system, b, x);
     if (!stop.verified(attained_, claimed)) stop.stop(StopReason::UserTest);
     return false;
+  }
+
+  /// The norm of the tolerance of a residual that may meet it: a reduction, in place of an M^{-1} that may not be needed.
+  void measureAhead(LinearSystem<Types>& system, StopTest& stop, double predicted) {
+    if (stop.measure() == nullptr || stop.reached(predicted)) return;
+    if (!(predicted <= tuning::cg::uncertain * stop.target())) return;
+    auto& batch = v_.batch();
+    batch.clear();
+    system.takeMeasure(v_.r());
+    const auto rr = batch.norm2(v_.r());
+    system.reduce(batch);
+    stop.measured(root(batch[rr]), system.measured());
   }
 
   /// r = b - A x decides; where the solve is not over it goes on from there: with the direction it has, or, where that

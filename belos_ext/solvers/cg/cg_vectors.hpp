@@ -140,15 +140,19 @@ class CgVectors {
       if (constants_.watching()) slots_.sumP = constants_.enter(batch, *p_);
       return;
     }
-    slots_.mu = batch.dot(*p_, *s_);
-    slots_.rr = batch.norm2(*r_);
-    slots_.rs = batch.dot(*r_, *s_);
-    slots_.ss = batch.norm2(*s_);
-    slots_.pp = batch.norm2(*p_);
-    slots_.nu = preconditioned_ ? batch.dot(*r_, *z_) : slots_.rr;
-    slots_.sz = preconditioned_ ? batch.dot(*s_, *z_) : slots_.rs;
-    slots_.rt = measures_ ? slots_.sz : preconditioned_ ? batch.dot(*r_, *t_) : slots_.rs;
-    slots_.gamma = preconditioned_ && !measures_ ? batch.dot(*s_, *t_) : slots_.ss;
+    const MultiVector &r = *r_, &p = *p_, &s = *s_, &z = this->z(), &t = this->t();
+    if (!preconditioned_) {
+      const auto [ps, rr, rs, ss, pp] = batch.dots({{p, s}, {r, r}, {r, s}, {s, s}, {p, p}});
+      slots_ = {ps, rr, rs, rs, ss, rr, rs, ss, pp};
+    } else if (measures_) {
+      const auto [ps, rr, rs, ss, pp, rz, sz] =
+          batch.dots({{p, s}, {r, r}, {r, s}, {s, s}, {p, p}, {r, z}, {s, z}});
+      slots_ = {ps, rz, sz, sz, ss, rr, rs, ss, pp};
+    } else {
+      const auto [ps, rr, rs, ss, pp, rz, sz, rt, st] =
+          batch.dots({{p, s}, {r, r}, {r, s}, {s, s}, {p, p}, {r, z}, {s, z}, {r, t}, {s, t}});
+      slots_ = {ps, rz, rt, sz, st, rr, rs, ss, pp};
+    }
     enterSums();
   }
   void take() {
@@ -294,7 +298,7 @@ class CgVectors {
   struct Slots {
     using Slot = typename ReductionBatch<Types>::Slot;
     Slot mu, nu, rt, sz, gamma, rr, rs, ss, pp;
-    std::optional<Slot> sumR, sumP, sumS, sumT, sumZ;  ///< where somebody wants them
+    std::optional<Slot> sumR = {}, sumP = {}, sumS = {}, sumT = {}, sumZ = {};  ///< where somebody wants them
   };
 
   /// The constant that z - alpha t has too little of.

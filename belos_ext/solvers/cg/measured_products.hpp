@@ -44,9 +44,10 @@ struct MeasuredProducts {
   /// Enters 15 products; p and s are the last ones. Local.
   void enter(ReductionBatch<Types>& batch, const MultiVector& r, const MultiVector& z, const MultiVector& w,
              const MultiVector& p, const MultiVector& s) {
-    slots_ = {batch.dot(r, z), batch.dot(z, w), batch.dot(z, s), batch.dot(p, w), batch.dot(p, s),
-              batch.dot(r, p), batch.norm2(r),  batch.dot(r, w), batch.dot(r, s), batch.norm2(w),
-              batch.dot(w, s), batch.norm2(s),  batch.norm2(z),  batch.dot(z, p), batch.norm2(p)};
+    const auto of = batch.dots({{r, z}, {z, w}, {z, s}, {p, w}, {p, s}, {r, p}, {r, r}, {r, w},
+                                {r, s}, {w, w}, {w, s}, {s, s}, {z, z}, {z, p}, {p, p}});
+    slots_ = {of[0], of[1], of[2],  of[3],  of[4],  of[5],  of[6], of[7],
+              of[8], of[9], of[10], of[11], of[12], of[13], of[14]};
   }
 
   /// After the reduction. Local.

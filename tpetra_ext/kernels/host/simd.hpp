@@ -58,11 +58,13 @@ struct NativeVector;
 template <>
 struct NativeVector<float> {
   typedef float Type __attribute__((vector_size(vectorBytes)));
+  static CAPSTAN_INLINE Type magnitude(const Type& a) { return a < 0 ? -a : a; }
   static CAPSTAN_INLINE Type fill(float scalar) { return scalar - Type{}; }  // one broadcast instruction
 };
 template <>
 struct NativeVector<double> {
   typedef double Type __attribute__((vector_size(vectorBytes)));
+  static CAPSTAN_INLINE Type magnitude(const Type& a) { return a < 0 ? -a : a; }
   static CAPSTAN_INLINE Type fill(double scalar) { return scalar - Type{}; }  // one broadcast instruction
 };
 #else
@@ -81,6 +83,11 @@ struct NativeVector {
       return c;
     }
   };
+  static Type magnitude(const Type& a) {
+    Type positive;
+    for (int i = 0; i < int(vectorBytes / sizeof(T)); ++i) positive.lane[i] = a[i] < 0 ? -a[i] : a[i];
+    return positive;
+  }
   static Type fill(T scalar) {
     Type filled;
     for (T& lane : filled.lane) lane = scalar;
@@ -128,10 +135,7 @@ struct Pack {
   CAPSTAN_INLINE void multiplyAdd(const Pack& a, const Pack& b) { value += a.value * b.value; }
   CAPSTAN_INLINE void scale(const Pack& a) { value = value * a.value; }
   CAPSTAN_INLINE void add(const Pack& a) { value += a.value; }
-  CAPSTAN_INLINE void addMagnitude(const Pack& a) {
-    CAPSTAN_UNROLL
-    for (int i = 0; i < width; ++i) value[i] += a.value[i] < 0 ? -a.value[i] : a.value[i];
-  }
+  CAPSTAN_INLINE void addMagnitude(const Pack& a) { value += NativeVector<T>::magnitude(a.value); }
   CAPSTAN_INLINE T sum() const {
     T total = value[0];
     for (int i = 1; i < width; ++i) total += value[i];
