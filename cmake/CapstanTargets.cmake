@@ -38,6 +38,14 @@ target_link_libraries(capstan_trilinos INTERFACE MPI::MPI_CXX)
 if(CAPSTAN_KOKKOS_OPENMP)
   target_link_libraries(capstan_trilinos INTERFACE OpenMP::OpenMP_CXX)
 endif()
+if(CAPSTAN_KOKKOS_CUDA)
+  # Those of nvcc, the architecture among them: before release 14 only Kokkos' own target has them.
+  if(NOT TARGET Kokkos::kokkos)
+    find_package(Kokkos REQUIRED CONFIG HINTS "${Trilinos_DIR}/../Kokkos")
+  endif()
+  target_compile_options(capstan_trilinos
+                         INTERFACE "$<BUILD_INTERFACE:$<TARGET_PROPERTY:Kokkos::kokkos,INTERFACE_COMPILE_OPTIONS>>")
+endif()
 target_compile_definitions(capstan_trilinos INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
 # What `./capstan run`, `solve` and `list` need and what is installed, without tests and benchmarks. Filled in CapstanInstall.

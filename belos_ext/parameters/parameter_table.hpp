@@ -144,8 +144,8 @@ class Parameters {
   ParameterState effective_;
   Teuchos::RCP<const Teuchos::ParameterList> overlay_;
   mutable Teuchos::RCP<const Teuchos::ParameterList> current_;  ///< made where it is asked for
-  std::uint64_t others_ = 0;    ///< checksum of alike() but for the limits
-  std::uint64_t checksum_ = 0;  ///< of others_ and the limits
+  std::uint64_t others_ = 0;                                    ///< checksum of alike() but for the limits
+  std::uint64_t checksum_ = 0;                                  ///< of others_ and the limits
 };
 
 /// Forgets which warnings have been given, so that they are given again.

@@ -227,7 +227,8 @@ class Cg final : public KrylovSolver<Types> {
     return false;
   }
 
-  /// The norm of the tolerance of a residual that may meet it: a reduction, in place of an M^{-1} that may not be needed.
+  /// The norm of the tolerance of a residual that may meet it: a reduction, in place of an M^{-1} that may not be
+  /// needed.
   void measureAhead(LinearSystem<Types>& system, StopTest& stop, double predicted) {
     if (stop.measure() == nullptr || stop.reached(predicted)) return;
     if (!(predicted <= tuning::cg::uncertain * stop.target())) return;

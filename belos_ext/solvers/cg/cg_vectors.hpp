@@ -145,8 +145,7 @@ class CgVectors {
       const auto [ps, rr, rs, ss, pp] = batch.dots({{p, s}, {r, r}, {r, s}, {s, s}, {p, p}});
       slots_ = {ps, rr, rs, rs, ss, rr, rs, ss, pp};
     } else if (measures_) {
-      const auto [ps, rr, rs, ss, pp, rz, sz] =
-          batch.dots({{p, s}, {r, r}, {r, s}, {s, s}, {p, p}, {r, z}, {s, z}});
+      const auto [ps, rr, rs, ss, pp, rz, sz] = batch.dots({{p, s}, {r, r}, {r, s}, {s, s}, {p, p}, {r, z}, {s, z}});
       slots_ = {ps, rz, sz, sz, ss, rr, rs, ss, pp};
     } else {
       const auto [ps, rr, rs, ss, pp, rz, sz, rt, st] =

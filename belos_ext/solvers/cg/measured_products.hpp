@@ -44,8 +44,21 @@ struct MeasuredProducts {
   /// Enters 15 products; p and s are the last ones. Local.
   void enter(ReductionBatch<Types>& batch, const MultiVector& r, const MultiVector& z, const MultiVector& w,
              const MultiVector& p, const MultiVector& s) {
-    const auto of = batch.dots({{r, z}, {z, w}, {z, s}, {p, w}, {p, s}, {r, p}, {r, r}, {r, w},
-                                {r, s}, {w, w}, {w, s}, {s, s}, {z, z}, {z, p}, {p, p}});
+    const auto of = batch.dots({{r, z},
+                                {z, w},
+                                {z, s},
+                                {p, w},
+                                {p, s},
+                                {r, p},
+                                {r, r},
+                                {r, w},
+                                {r, s},
+                                {w, w},
+                                {w, s},
+                                {s, s},
+                                {z, z},
+                                {z, p},
+                                {p, p}});
     slots_ = {of[0], of[1], of[2],  of[3],  of[4],  of[5],  of[6], of[7],
               of[8], of[9], of[10], of[11], of[12], of[13], of[14]};
   }
