@@ -135,6 +135,39 @@ TEST_F(ReductionBatchTest, DotsOfSeveralColumnsArePairedColumnByColumn) {
   }
 }
 
+TEST_F(ReductionBatchTest, SeveralDotsAreThoseAskedForOneByOne) {
+  const MultiVector X = filled(map, 3, 1), Y = filled(map, 3, 3), z = filled(map, 1, 5);
+  const Teuchos::Array<std::size_t> which = Teuchos::tuple<std::size_t>(2, 0, 1);
+  const auto scattered = Y.subView(which());
+  Batch batch(comm), single(comm);
+  const auto [xy, yx, zz, xs, ss] = batch.dots({{X, Y}, {Y, X}, {z, z}, {X, *scattered}, {*scattered, *scattered}});
+  const Batch::Slot one[] = {single.dot(X, Y), single.dot(Y, X), single.norm2(z), single.dot(X, *scattered),
+                             single.dot(*scattered, *scattered)};
+  batch.reduce();
+  single.reduce();
+  const Batch::Slot all[] = {xy, yx, zz, xs, ss};
+  for (std::size_t k = 0; k < 5; ++k) {
+    ASSERT_EQ(all[k].rows, one[k].rows);
+    for (int j = 0; j < all[k].rows; ++j) {
+      const auto column = static_cast<std::size_t>(j);
+      EXPECT_EQ(batch.view(all[k])(column, 0), single.view(one[k])(column, 0)) << k << " " << j;
+    }
+  }
+}
+
+/// Vectors that live for a moment may follow each other at the same address.
+TEST_F(ReductionBatchTest, DotsOfVectorsThatAreGoneStayThoseOfTheirEntries) {
+  const MultiVector X = filled(map, 2, 1), y = filled(map, 1, 3);
+  Batch batch(comm);
+  std::vector<Batch::Slot> dots;
+  for (std::size_t column = 0; column < 2; ++column) {
+    const auto x = X.getVector(column);
+    dots.push_back(batch.dots({{*x, y}})[0]);
+  }
+  batch.reduce();
+  for (std::size_t column = 0; column < 2; ++column) EXPECT_EQ(batch[dots[column]], reference(X, column, y, 0));
+}
+
 TEST_F(ReductionBatchTest, SumsTravelWithProducts) {
   const MultiVector x = filled(map, 1, 1), ones = [this] {
     MultiVector all(map, 1);
@@ -284,6 +317,7 @@ TEST_F(ReductionBatchTest, SecondUseAllocatesNothing) {
   Batch batch(comm);
   const auto use = [&] {
     batch.dot(V, V);
+    batch.dots({{Q, Q}, {V, V}});
     const auto block = batch.innerProducts(Q, V);
     batch.trailingGram(Q, 1);
     batch.value(1);

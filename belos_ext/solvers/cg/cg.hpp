@@ -13,9 +13,10 @@
 /// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner, 15 where they are measured), 1 fence, 1
 /// A, 1 M^{-1}, all updates in one sweep (6 vectors read, 4 written; without a preconditioner 4 and 3). A solve of n
 /// iterations: n + 1 reductions, n + 2 A (the first and the last residual among them), n + 1 M^{-1}, or n where all
-/// steps are measured; 1 reduction more where that ends; 1 M_L^{-1} and 1 reduction more where residuals
-/// are scaled by the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 1 more with a left
-/// and a right one, 1 more with a guess that is not zero. Overlap: none.
+/// steps are measured; 1 reduction more where that ends; 1 reduction more in an iteration that brings the residual near
+/// its target at once, where the tolerance is meant in another norm and M is costly; 1 M_L^{-1} and 1 reduction more
+/// where residuals are scaled by the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 1
+/// more with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
 ///
 /// | paper   | here   | shape              | meaning                                                    |
 /// |---------|--------|--------------------|------------------------------------------------------------|

@@ -375,6 +375,27 @@ TEST_P(InitialResiduals, OfAZeroGuessAreThoseThatScale) {
   }
 }
 
+/// Every other solve has a quarter of the rows in its residuals, and half the 1-norm to a 2-norm. Where residuals
+/// shrink fast, one that may meet the tolerance is measured before M is applied to it.
+TEST(CostlyCg, AppliesMNoMoreOftenThanItIterates) {
+  StateCache::instance().clear();
+  const auto a = diagonal([](GO g) { return 1 + 0.1 * std::cos(1.7 * static_cast<double>(g)); }, 600);
+  const auto identity =
+      rcp(new FunctionOperator(a->getRowMap(), [](const MultiVector& in, MultiVector& out) { out.update(1, in, 0); }));
+  for (int k = 0; k < 24; ++k) {
+    const auto entry = [k](GO g) { return k % 2 == 0 || g % 4 == 0 ? wave(g) : 0; };
+    System system = rowsHidden(systemWithRightHandSide(a, entry));
+    system.preconditioner = identity;
+    const double tolerance = 0.1 * std::pow(0.7, k);
+    const Outcome outcome = solve(methodOf(id::Cg), oneNorm(tolerance), system, Side::Right);
+    EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+    EXPECT_LE(norm1(*residualOf(system)), tolerance * (1 + 1e-6) * norm1(*system.b));
+    EXPECT_EQ(outcome.report.preconditionerApplications, outcome.iterations) << "solve " << k;
+    EXPECT_LE(outcome.report.reductionsBlocking, outcome.iterations + 5);
+    expectSameOnAllRanks(outcome);
+  }
+}
+
 /// CG with a preconditioner that is another one at each application, as a multigrid cycle with scaled corrections is.
 TEST(FlexibleCg, HardlyNoticesAPreconditionerThatChanges) {
   const auto a = grid2d(40, 40);
