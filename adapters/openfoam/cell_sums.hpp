@@ -9,8 +9,8 @@
 
 namespace capstan::foam {
 
-/// N sums over cells 0 to cells - 1; add(cell, sums) adds what a cell has. Four chains of additions each: an addition takes
-/// four cycles, and the next one of its chain waits for it. Local.
+/// N sums over cells 0 to cells - 1; add(cell, sums) adds what a cell has. Four chains of additions each: an addition
+/// takes four cycles, and the next one of its chain waits for it. Local.
 template <std::size_t N, class Add>
 std::array<double, N> sumsOverCells(std::int64_t cells, const Add& add) {
   std::array<std::array<double, N>, 4> chains{};
