@@ -163,13 +163,13 @@ class HypreContestant final : public Contestant {
 
   Outcome solve() override {
     calls_.solve(solver_, system_->matrix(), system_->rhs(), system_->x());
-    // "Not converged" is an error there; the residual tells.
+    const bool failed = HYPRE_GetError() != 0;  // "not converged" is an error there, too
     HYPRE_ClearAllErrors();
     HYPRE_Int iterations = 0;
     HYPRE_Real residual = 1;
     calls_.iterations(solver_, &iterations);
     calls_.residual(solver_, &residual);
-    return {residual <= options_.tolerance, static_cast<int>(iterations)};
+    return {!failed && residual <= options_.tolerance, static_cast<int>(iterations)};
   }
 
   double relativeResidual() override { return system_->relativeResidual(); }
