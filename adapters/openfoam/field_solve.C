@@ -6,6 +6,7 @@
 #include <set>
 
 #include "PrecisionAdaptor.H"
+#include "adapters/openfoam/cell_sums.hpp"
 #include "adapters/openfoam/field_solve.H"
 #include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/solve_origin.H"
@@ -132,13 +133,12 @@ bool FieldSolve::wantsResidualField() const {
 // One message: what the residual norm needs, which sign the matrix has, whether some rank's mesh has changed, and
 // whether there can be multigrid.
 void FieldSolve::prepare(const Foam::scalarField& psi) {
-  std::array<double, 7> sums{};
-  for (const auto value : system_.matrix.diag()) {
-    sums[0] += value;
-  }
-  for (const auto value : psi) {
-    sums[1] += value;
-  }
+  const auto& diagonal = system_.matrix.diag();
+  const auto ofCells = sumsOverCells<2>(psi.size(), [&](Foam::label cell, auto& sum) {
+    sum[0] += diagonal[cell];
+    sum[1] += psi[cell];
+  });
+  std::array<double, 7> sums{ofCells[0], ofCells[1]};
   sums[2] = static_cast<double>(psi.size());
   sums[3] = context_->fits(system_) ? 0 : 1;
   const auto seconds = context_->renewal.secondsToShare();
@@ -168,15 +168,14 @@ FieldSolve::Norms FieldSolve::firstResidual(const Foam::scalarField& psi, const 
   rowSums.setSize(psi.size());
   system_.matrix.Amul(residual_, psi, system_.interfaceBouCoeffs, system_.interfaces, component_);
   system_.matrix.sumA(rowSums, system_.interfaceBouCoeffs, system_.interfaces);
-  std::array<double, 3> sums{};
-  forAll(residual_, cell) {
+  auto sums = sumsOverCells<3>(residual_.size(), [&](Foam::label cell, auto& sum) {
     const double reference = mean_ * rowSums[cell];
-    const double product = residual_[cell];
-    sums[0] += std::abs(product - reference) + std::abs(source[cell] - reference);
-    residual_[cell] = source[cell] - product;
-    sums[1] += std::abs(residual_[cell]);
-    sums[2] += residual_[cell] * residual_[cell];
-  }
+    const double product = residual_[cell], rest = source[cell] - product;
+    sum[0] += std::abs(product - reference) + std::abs(source[cell] - reference);
+    residual_[cell] = rest;
+    sum[1] += std::abs(rest);
+    sum[2] += rest * rest;
+  });
   sumOverRanks(sums, comm_);
   ++cost_.checks;
   ++cost_.products;
@@ -190,12 +189,12 @@ void FieldSolve::refresh() {
   stale_ = false;
   Foam::solveScalarField image(residual_.size());
   system_.matrix.Amul(image, correction_, system_.interfaceBouCoeffs, system_.interfaces, component_);
-  std::array<double, 2> sums{};
-  forAll(residual_, cell) {
-    residual_[cell] -= image[cell];
-    sums[0] += std::abs(residual_[cell]);
-    sums[1] += residual_[cell] * residual_[cell];
-  }
+  auto sums = sumsOverCells<2>(residual_.size(), [&](Foam::label cell, auto& sum) {
+    const double rest = residual_[cell] - image[cell];
+    residual_[cell] = rest;
+    sum[0] += std::abs(rest);
+    sum[1] += rest * rest;
+  });
   sumOverRanks(sums, comm_);
   ++cost_.checks;
   ++cost_.products;

@@ -24,6 +24,6 @@ struct Registration {
   Registration() { capstan_register_solvers(); }
 };
 
-const Registration registration;
+[[maybe_unused]] const Registration registration;
 
 }  // namespace

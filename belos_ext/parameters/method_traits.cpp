@@ -90,7 +90,7 @@ std::string shortNumber(double value) { return fmt::format("{:.4g}", value); }
 
 /// "3", or "3 (5 with M)" where a preconditioner makes a difference.
 std::string withM(const MethodTraits& method, double Cost::*member) {
-  const SolverOptions defaults;
+  const SolverOptions defaults{};
   const double plain = method.cost(defaults, false).*member, preconditioned = method.cost(defaults, true).*member;
   if (plain == preconditioned) return shortNumber(plain);
   return fmt::format("{} ({} with M)", shortNumber(plain), shortNumber(preconditioned));

@@ -45,7 +45,7 @@ class RowValidator : public Teuchos::ParameterEntryValidator {
 };
 
 const ParameterState& defaults() {
-  static const ParameterState state;
+  static const ParameterState state{};
   return state;
 }
 

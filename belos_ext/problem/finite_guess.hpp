@@ -26,7 +26,7 @@ struct GuessContent {
 /// x: n x c. Reads it once, twice where its sum overflows. Local.
 template <class Types>
 GuessContent contentOf(const typename Types::MultiVector& x) {
-  const BlockKernels<Types> kernels;
+  const BlockKernels<Types> kernels{};
   GuessContent content;
   const auto look = [&](const auto& column, std::size_t c) {
     const auto sum = kernels.absoluteSum(column);

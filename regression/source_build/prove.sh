@@ -104,8 +104,11 @@ prepare_compiler_of_backend() {
 build_capstan() {
   local test_threads=1
   [[ $backend != openmp ]] || test_threads=$threads
-  # To nvcc it is only a warning when device code calls a host function; the result would be wrong. Trilinos may have some.
-  [[ $backend != cuda ]] || export NVCC_APPEND_FLAGS="-Werror cross-execution-space-call"
+  # Of nvcc's own warnings -Werror of the host's compiler says nothing. To nvcc it is only a warning when device code calls
+  # a host function; the result would be wrong.
+  local forbidden=cross-execution-space-call
+  [[ $werror != ON ]] || forbidden=all-warnings,$forbidden
+  [[ $backend != cuda ]] || export NVCC_APPEND_FLAGS="-Werror $forbidden"
   say "building libcapstan and its tests"
   quietly capstan-configure.log cmake -G Ninja -S "$root" -B "$work/build-capstan" \
     "-DTrilinos_DIR=$prefix/lib/cmake/Trilinos" -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=ON -DCAPSTAN_BENCHMARKS=OFF \

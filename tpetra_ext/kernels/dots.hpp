@@ -37,10 +37,10 @@ struct DotTiles {
   KOKKOS_INLINE_FUNCTION void write(int pair, int, T sum) const { result[pair] = sum; }
 };
 
-template <class View>
+template <class T>
 struct SumOf {
-  View x;
-  KOKKOS_INLINE_FUNCTION void operator()(const std::size_t i, ScalarOf<View>& total) const { total += x(i); }
+  const T* x;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::size_t i, T& total) const { total += x[i]; }
 };
 
 /// The sum of the four entries of sums from `first` on.
@@ -62,16 +62,20 @@ void dotsOn(HostPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& til
   for (int pair = 0; pair < tiles.pairs; ++pair) tiles.result[pair] = totalOfFour(sums, 4 * pair);
 }
 
+/// What `add`, a kernel of the table that takes one vector, makes of all rows.
+template <class Exec, class T>
+T totalOf(const Exec& exec, std::ptrdiff_t n, const T* x, void (*add)(const T*, std::ptrdiff_t, T*)) {
+  const ChunkPlan plan(exec, n, 4 * dotsChunkRows);
+  const PartialSums<T> sums(plan.slots, 4, chunkKernels<T>().lanes);
+  forEachChunk(exec, plan,
+               [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) { add(x + first, rows, sums.slot(slot)); });
+  return totalOfFour(sums, 0);
+}
+
 template <class Exec, class T>
 T magnitudesOn(HostPath, const Exec& exec, std::ptrdiff_t n, const T* x) {
-  const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(exec, n, 4 * dotsChunkRows);
-  const PartialSums<T> sums(plan.slots, 4, kernels.lanes);
-  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    kernels.magnitudes(x + first, rows, sums.slot(slot));
-  });
   countFence<Exec>();
-  return totalOfFour(sums, 0);
+  return totalOf(exec, n, x, chunkKernels<T>().magnitudes);
 }
 
 template <class Exec, class T>
@@ -81,6 +85,16 @@ T magnitudesOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const T* x) {
       "capstan magnitudes", Kokkos::RangePolicy<Exec>(exec, 0, n),
       KOKKOS_LAMBDA(const std::ptrdiff_t i, T& sum) { sum += x[i] < 0 ? -x[i] : x[i]; }, total);
   return total;
+}
+
+template <class Exec, class T, class ViewResult>
+void sumOn(HostPath, const Exec& exec, std::ptrdiff_t n, const T* x, const ViewResult& result) {
+  result() = totalOf(exec, n, x, chunkKernels<T>().sum);
+}
+
+template <class Exec, class T, class ViewResult>
+void sumOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const T* x, const ViewResult& result) {
+  Kokkos::parallel_reduce("capstan sum", Kokkos::RangePolicy<Exec>(exec, 0, n), SumOf<T>{x}, result);
 }
 
 template <class Exec, class T>
@@ -160,12 +174,13 @@ auto magnitudes(const Exec& exec, const ViewX& x) {
 
 /// result() = the sum of the entries of x. Local to the process; asynchronous; NaN and Inf propagate.
 ///
-/// \param x rank 1
+/// \param x rank 1, contiguous
 /// \param result rank 0, in PinnedSpace<Exec>; read it after a fence
-template <class Exec, class ViewX, class ViewResult>
+template <class Path = AutoPath, class Exec, class ViewX, class ViewResult>
 void sum(const Exec& exec, const ViewX& x, const ViewResult& result) {
-  Kokkos::parallel_reduce("capstan sum", Kokkos::RangePolicy<Exec>(exec, 0, x.extent(0)), detail::SumOf<ViewX>{x},
-                          result);
+  const auto n = static_cast<std::ptrdiff_t>(x.extent(0));
+  const auto* const from = detail::vectorData<Exec>(x, n, "sum", "x");
+  detail::onPath<Path, Exec>([&](auto path) { detail::sumOn(path, exec, n, from, result); });
 }
 
 }  // namespace capstan::kernels

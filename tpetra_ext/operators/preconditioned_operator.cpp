@@ -2,6 +2,7 @@
 
 #include <Teuchos_Time.hpp>
 #include <Teuchos_TimeMonitor.hpp>
+#include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <Tpetra_Operator.hpp>
 #include <Tpetra_Vector.hpp>

@@ -100,7 +100,7 @@ std::vector<double> timesOf(const std::vector<Teuchos::RCP<const typename Types:
   for (std::size_t round = 0; round < rounds; ++round) {
     for (std::size_t k = 0; k < count; ++k) {
       Teuchos::barrier(comm);
-      const Clock clock;
+      const Clock clock{};
       operators[k]->apply(x, y);
       typename Types::ExecutionSpace().fence();
       mine[k * rounds + round] = clock.seconds();
@@ -147,7 +147,7 @@ double TunedExchange::paidBackBy() const {
 template <class Types>
 TunedExchange exchangeBy(const typename Types::CrsMatrix& a, const topology::PlanOptions& options, int ranksPerNode) {
   topology::requireValid(options);
-  const Clock clock;
+  const Clock clock{};
   const MatrixPattern<Types> pattern(a, ranksPerNode);
   TunedExchange made;
   made.exchange = pattern.exchange(options);
@@ -176,7 +176,7 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
     tuned.reason = "tpetra: the rows of the matrix are not those of its range map";
     return tuned;
   }
-  const Clock clock;
+  const Clock clock{};
   const MatrixPattern<Types> pattern(*a, options.ranksPerNode);
   tuned.nodes = pattern.nodes().nodes();
   tuned.largestNode = pattern.nodes().largestNode();

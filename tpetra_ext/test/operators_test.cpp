@@ -347,7 +347,7 @@ TEST(Instantiate, KeepsEveryRealScalarAndDropsTheOthers) {
 /// A map as newer Trilinos has it, with the old name deprecated: the new one must be taken.
 struct NewerMap {
   std::size_t getLocalNumElements() const { return 4; }
-  [[deprecated]] std::size_t getNodeNumElements() const { return 0; }
+  [[deprecated, maybe_unused]] std::size_t getNodeNumElements() const { return 0; }
 };
 
 TEST(Compat, FindsTheNamesOfThisTrilinosAndPrefersNewOnes) {

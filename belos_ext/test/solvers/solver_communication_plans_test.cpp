@@ -41,7 +41,7 @@ Outcome solved(Solver& solver, const System& system) {
 TEST_P(CommunicationPlans, AreFoundBySolversMadeAnew) {
   for (const std::string strategy : {"standard", "two-step", "three-step", "optimal"}) {
     SCOPED_TRACE(strategy);
-    const PlansCounted plans;
+    const PlansCounted plans{};
     for (int solves = 0; solves < 4; ++solves) {
       // As an application does that makes everything anew in every step.
       const Outcome outcome = solved(*solverOf(GetParam(), strategyParameters(strategy, 2)), chainSystem(20));
@@ -54,7 +54,7 @@ TEST_P(CommunicationPlans, AreFoundBySolversMadeAnew) {
 
 TEST(CommunicationPlan, IsSharedByTheMethods) {
   const PlansForgotten others;
-  const PlansCounted plans;
+  const PlansCounted plans{};
   for (const MethodTraits& method : methods()) {
     if (method.canonical == id::EmbeddedCg) continue;  // keeps another one beside it
     solved(*solverOf(method, strategyParameters("two-step", 2)), chainSystem(20));
@@ -65,7 +65,7 @@ TEST(CommunicationPlan, IsSharedByTheMethods) {
 TEST_P(CommunicationPlans, AreMadeAnewWithoutTheStateCacheAndAfterAReset) {
   Params p = strategyParameters("two-step", 2);
   p.set("State Cache", false);
-  const PlansCounted plans;
+  const PlansCounted plans{};
   for (int solves = 0; solves < 2; ++solves) solved(*solverOf(GetParam(), p), chainSystem(20));
   EXPECT_EQ(plans.made(), 2);
   p.set("State Cache", true);
@@ -86,7 +86,7 @@ TEST_P(CommunicationPlans, SeeTheValuesThatTheMatrixHas) {
     const System system = systemWithRightHandSide(a);
     const auto solver = solverOf(GetParam(), strategyParameters(strategy, 1));
     solved(*solver, system);
-    const PlansCounted plans;
+    const PlansCounted plans{};
     for (const Scalar factor : {3.0, 0.2}) {
       a->resumeFill();
       a->scale(factor);
@@ -118,7 +118,7 @@ TEST_P(CommunicationPlans, OfTwoMatricesInTurnsAreTwo) {
   for (const bool keepSolver : {true, false}) {
     SCOPED_TRACE(keepSolver);
     StateCache::instance().clear();
-    const PlansCounted plans;
+    const PlansCounted plans{};
     auto solver = solverOf(GetParam(), strategyParameters("two-step", 1));
     for (int solves = 0; solves < 3; ++solves) {
       for (const GO far : {17, 29}) {
@@ -141,7 +141,7 @@ RCP<const Map> dealtOut(GO rows) {
 
 TEST_P(CommunicationPlans, OfOtherMapsAreOthers) {
   const auto solver = solverOf(GetParam(), strategyParameters("three-step", 2));
-  const PlansCounted plans;
+  const PlansCounted plans{};
   for (int solves = 0; solves < 2; ++solves) {
     for (const auto& map : {evenMap(144), dealtOut(144), lastRankMap(144)}) {
       solved(*solver, systemWithRightHandSide(grid2d(12, 12, 0, map)));
@@ -174,7 +174,7 @@ TEST_P(CommunicationPlans, ServeOtherGraphsOnTheSameMaps) {
   System system = systemWithRightHandSide(a);
   const auto solver = solverOf(GetParam(), strategyParameters("two-step", 1));
   solved(*solver, system);
-  const PlansCounted plans;
+  const PlansCounted plans{};
   for (const GO every : {2, 3, 1, 2}) {
     system.a = thinned(*a, every);
     EXPECT_TRUE(solved(*solver, system).report.communication.fromEarlier);
@@ -186,7 +186,7 @@ TEST_P(CommunicationPlans, ThatOneRankHasLostAreMadeByAll) {
   const Params p = strategyParameters("two-step", 2);
   solved(*solverOf(GetParam(), p), chainSystem(20));
   for (const int loser : {0, ranks() - 1}) {
-    const PlansCounted plans;
+    const PlansCounted plans{};
     if (rank() == loser) StateCache::instance().clear();
     EXPECT_FALSE(solved(*solverOf(GetParam(), p), chainSystem(20)).report.communication.fromEarlier);
     EXPECT_EQ(plans.made(), 1);

@@ -150,7 +150,7 @@ TEST_P(Communication, StandsInTheReportAndTheSummary) {
 
 TEST_P(Communication, ThatIsTunedTellsWhyAndIsTunedOnce) {
   const Params p = strategyParameters("tuned", 1);
-  const PlansCounted plans;
+  const PlansCounted plans{};
   const Outcome first = solve(GetParam(), p, smallGrid());
   const CommunicationReport& c = first.report.communication;
   EXPECT_EQ(c.reason.find(c.used + ": "), 0U) << c.reason;

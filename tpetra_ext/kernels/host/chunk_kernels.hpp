@@ -55,6 +55,8 @@ struct ChunkKernels {
   void (*dot)(const T* x, const T* y, std::ptrdiff_t rows, T* sums);
   /// The sum of entries 0 to 3 += the sum of |x_i|.
   void (*magnitudes)(const T* x, std::ptrdiff_t rows, T* sums);
+  /// The sum of entries 0 to 3 += the sum of x_i.
+  void (*sum)(const T* x, std::ptrdiff_t rows, T* sums);
   /// z = a x + b y + c w; terms whose factor b or c is zero are not read, c is zero where b is.
   void (*combine)(T a, const T* x, T b, const T* y, T c, const T* w, T* z, std::ptrdiff_t rows);
   /// Rows from..to-1 of a's list: each is summed in the order of storage, whatever the number of columns.

@@ -46,6 +46,7 @@ constexpr ChunkKernels<T> makeTable() {
           &Entries<T>::solve,
           &dotChunk<T>,
           &magnitudesChunk<T>,
+          &sumChunk<T>,
           &combineChunk<T>,
           &multiplyRowsChunk<T>,
           &Entries<T>::packRows};

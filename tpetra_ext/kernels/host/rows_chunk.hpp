@@ -119,8 +119,9 @@ CAPSTAN_INLINE void rowsGroup(const ChunkRows<T>& a, const int* rows, int count,
   constexpr int together = N == 1 ? 2 : packs >= rowGroup ? 1 : rowGroup / packs;
   int r = 0;
   for (; r + together <= count; r += together) rowsTile<T, N, together, Plain>(a, rows + r, j0);
-  if (together == 1) return;
-  for (; r < count; ++r) rowsTile<T, N, 1, Plain>(a, rows + r, j0);
+  if constexpr (together > 1) {
+    for (; r < count; ++r) rowsTile<T, N, 1, Plain>(a, rows + r, j0);
+  }
 }
 
 template <class T, bool Plain>

@@ -49,6 +49,12 @@ void magnitudesChunk(const T* x, std::ptrdiff_t rows, T* sums) {
   addInChains(rows, sums, [x](Pack<T>& sum, PackAt<T> at) { sum.addMagnitude(at.of(x)); });
 }
 
+/// Four packs of sums += the entries of one chunk.
+template <class T>
+void sumChunk(const T* x, std::ptrdiff_t rows, T* sums) {
+  addInChains(rows, sums, [x](Pack<T>& sum, PackAt<T> at) { sum.add(at.of(x)); });
+}
+
 /// z = a x + b y + c w on one chunk. A term whose factor b or c is zero is not read; c is zero where b is. Every
 /// operand is the output itself or apart from it, so no iteration depends on another.
 template <class T>

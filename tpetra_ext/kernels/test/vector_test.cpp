@@ -258,6 +258,31 @@ TYPED_TEST(VectorTest, MagnitudesAgreeWithLongDouble) {
   }
 }
 
+TYPED_TEST(VectorTest, SumsAgreeWithLongDouble) {
+  using T = typename TypeParam::Scalar;
+  const auto sumOf = [](const auto& x) {
+    Result<T> total("total", 1);
+    sum<typename TypeParam::Path>(Exec(), x, Kokkos::subview(total, 0));
+    Kokkos::fence();
+    return total(0);
+  };
+  for (const int n : rowCounts()) {
+    auto v = TestMatrix<T>::random(n, 1, 1);
+    long double expected = 0, magnitude = 0;
+    for (int i = 0; i < n; ++i) {
+      expected += v(i, 0);
+      magnitude += std::abs(static_cast<long double>(v(i, 0)));
+    }
+    const T total = sumOf(v.column(0));
+    EXPECT_LE(std::abs(total - expected), (n + 2) * magnitude * std::numeric_limits<T>::epsilon()) << "n = " << n;
+    EXPECT_EQ(sumOf(v.column(0)), total);
+    if (n == 0) continue;
+    v(n - 1, 0) = std::numeric_limits<T>::quiet_NaN();
+    v.push();
+    EXPECT_TRUE(std::isnan(sumOf(v.column(0)))) << "n = " << n;
+  }
+}
+
 TYPED_TEST(VectorTest, DotsRefuseWrongLengths) {
   using T = typename TypeParam::Scalar;
   const auto v = TestMatrix<T>::random(5, 2, 1);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 
 namespace capstan::topology {
@@ -164,8 +165,21 @@ void BlockExchange<Types>::start(const Own& own) {
   guarded([&] { startMessages(own); });
 }
 
+/// Messages come into memory out of which a kernel of the last exchange may still read, where it runs on a device that
+/// shares its memory with the host.
+template <class Types>
+void BlockExchange<Types>::waitForUnpacking() {
+  if constexpr (!kernels::runsOnHost<Execution>) {
+    if (unpacking_ && staging_.data() == hostStaging_.data() && kernels::fencesOf<Execution>() == fencesBefore_) {
+      kernels::fence(Execution());
+    }
+    unpacking_ = false;
+  }
+}
+
 template <class Types>
 void BlockExchange<Types>::startMessages(const Own& own) {
+  waitForUnpacking();
   columns_ = own.extent(1);
   makeRoom(columns_);
   messages_.open(columns_);
@@ -225,6 +239,8 @@ void BlockExchange<Types>::finish() {
   Kokkos::parallel_for(
       "capstan unpack", Kokkos::RangePolicy<Execution>(0, plan_->needed.size()),
       Unpack<Slots, Buffer, Received>{needed_, staging_, received_, static_cast<std::size_t>(plan_->owned), columns_});
+  unpacking_ = true;
+  fencesBefore_ = kernels::fencesOf<Execution>();
 }
 
 #define CAPSTAN_BLOCK_EXCHANGE(S, LO, GO, NO) template class BlockExchange<TpetraTypes<S, LO, GO, NO>>;

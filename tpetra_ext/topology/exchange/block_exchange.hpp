@@ -80,6 +80,7 @@ class BlockExchange {
   void packAndSend(std::initializer_list<Step> steps, const Own& own);
   void packTogether(const Own& own);
   void receive(Step step);
+  void waitForUnpacking();
   void startMessages(const Own& own);
   void passOn();
   void finishMessages();
@@ -100,6 +101,8 @@ class BlockExchange {
   bool passedOn_ = false;  // what came over the network
   bool sent_ = false;      // what goes over it, as far as advance() knows
   bool failed_ = false;
+  bool unpacking_ = false;  // a kernel that does so was launched by finish(), when there had been so many fences
+  long fencesBefore_ = 0;
 };
 
 }  // namespace capstan::topology

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <utility>
+#include <vector>
 
 #include "tpetra_ext/topology/plan_counts.hpp"
 #include "tpetra_ext/topology/plan_simulation.hpp"
@@ -190,7 +191,8 @@ TEST(ExchangePlan, OptimalDealsInDescendingSizeToTheFirstThatHasTheFewest) {
   // Rank 0 sends 40 values to node 1, 10 to node 2, 20 to node 3, 30 to node 4, each a single rank; rank 1 has none.
   const NodeMap map = NodeMap::fromLabels({0, 0, 1, 2, 3, 4});
   std::vector<PeerLists> needs(6);
-  for (const auto& [rank, count] : {std::pair<std::size_t, int>{2, 40}, {3, 10}, {4, 20}, {5, 30}}) {
+  const std::vector<std::pair<std::size_t, int>> counts{{2, 40}, {3, 10}, {4, 20}, {5, 30}};
+  for (const auto& [rank, count] : counts) {
     for (LocalIndex index = 0; index < count; ++index) needs[rank].append(0, index);
   }
   const auto pattern = ExchangePattern::fromNeeds({40, 0, 0, 0, 0, 0}, needs);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <vector>
 
 #include "tpetra_ext/topology/test/expect_refused.hpp"
 #include "tpetra_ext/topology/test/shared_cases.hpp"
@@ -148,8 +149,9 @@ TEST(HypercubeMapping, MapsAHypercubeOntoItself) {
 TEST(HypercubeMapping, TakesDisconnectedAndEmptyRanksAndNoValues) {
   // Two rings of four ranks and eight ranks that share nothing.
   std::vector<SharedValues> rings;
+  const std::vector<std::vector<int>> pairs{{0, 5}, {1, 5}, {1, 6}, {0, 6}};
   for (const int first : {0, 8}) {
-    for (const auto& pair : {std::vector<int>{0, 5}, {1, 5}, {1, 6}, {0, 6}}) {
+    for (const auto& pair : pairs) {
       rings.push_back({{first + pair[0], first + pair[1]}, 1});
     }
   }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// Sums over the cells of a mesh.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace capstan::foam {
+
+/// N sums over cells 0 to cells - 1; add(cell, sums) adds what a cell has. Four chains of additions each: an addition
+/// takes four cycles, and the next one of its chain waits for it. Local.
+template <std::size_t N, class Add>
+std::array<double, N> sumsOverCells(std::int64_t cells, const Add& add) {
+  std::array<std::array<double, N>, 4> chains{};
+  std::int64_t cell = 0;
+  for (; cell + 4 <= cells; cell += 4) {
+    for (std::size_t chain = 0; chain < 4; ++chain) add(cell + static_cast<std::int64_t>(chain), chains[chain]);
+  }
+  for (; cell < cells; ++cell) add(cell, chains[0]);
+  std::array<double, N> sums{};
+  for (std::size_t i = 0; i < N; ++i) sums[i] = (chains[0][i] + chains[1][i]) + (chains[2][i] + chains[3][i]);
+  return sums;
+}
+
+}  // namespace capstan::foam
