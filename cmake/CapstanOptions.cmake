@@ -18,6 +18,7 @@ option(CAPSTAN_PETSC_PEERS "Build the PETSc peers of the benchmarks" OFF)
 set(CAPSTAN_HPDDM_DIR
     ""
     CACHE PATH "Build the HPDDM peers of the benchmarks: the folder of HPDDM.hpp")
+option(CAPSTAN_HYPRE "Build the preconditioner boomeramg and the hypre peers of the benchmarks" OFF)
 option(CAPSTAN_BENCHMARKS "Build the benchmarks in perf/" ON)
 set(CAPSTAN_SANITIZE
     ""
@@ -29,8 +30,8 @@ set(CAPSTAN_TEST_THREADS
 if(NOT CAPSTAN_TEST_THREADS MATCHES "^[1-9][0-9]*$")
   message(FATAL_ERROR "CAPSTAN_TEST_THREADS: found '${CAPSTAN_TEST_THREADS}'; allowed: a whole number from 1 on")
 endif()
-if(CAPSTAN_LIBRARY_ONLY AND (CAPSTAN_OPENFOAM OR CAPSTAN_PETSC_PEERS))
-  message(FATAL_ERROR "CAPSTAN_LIBRARY_ONLY leaves out what CAPSTAN_OPENFOAM and CAPSTAN_PETSC_PEERS ask for")
+if(CAPSTAN_LIBRARY_ONLY AND (CAPSTAN_OPENFOAM OR CAPSTAN_PETSC_PEERS OR CAPSTAN_HYPRE))
+  message(FATAL_ERROR "CAPSTAN_LIBRARY_ONLY leaves out what CAPSTAN_OPENFOAM, CAPSTAN_PETSC_PEERS and CAPSTAN_HYPRE ask for")
 endif()
 
 if(CAPSTAN_HPDDM_DIR AND NOT EXISTS "${CAPSTAN_HPDDM_DIR}/HPDDM.hpp")

@@ -113,8 +113,8 @@ AssembledPreconditioner::Updated AssembledPreconditioner::update(const Precondit
   const long times = ++impl_->updates;
   const bool powerOfTwo = (times & (times - 1)) == 0;
   if (!powerOfTwo && !impl_->unusable) return updated;
-  const auto check =
-      preconditioning::checkPreconditioner(*impl_->matrix, *impl_->preconditioner->op(), choice.name == "muelu");
+  const auto check = preconditioning::checkPreconditioner(*impl_->matrix, *impl_->preconditioner->op(),
+                                                          preconditioning::isMultigrid(choice.name));
   updated.unusable = check.whyUnusable(symmetricMethod);
   impl_->unusable = !updated.unusable.empty();
   if (updated.remark.empty()) updated.remark = check.remark(symmetricMethod);

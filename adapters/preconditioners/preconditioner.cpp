@@ -17,6 +17,7 @@
 #include <exception>
 #include <regex>
 
+#include "adapters/preconditioners/boomeramg.hpp"
 #include "adapters/preconditioners/explicit_preconditioners.hpp"
 #include "adapters/preconditioners/negative_definite.hpp"
 #include "belos_ext/support/nearest_match.hpp"
@@ -32,6 +33,7 @@ using MueLuOperator = MueLu::TpetraOperator<Scalar, LocalOrdinal, GlobalOrdinal,
 using Ifpack2Operator = Ifpack2::Preconditioner<Scalar, LocalOrdinal, GlobalOrdinal, Node>;
 
 constexpr double directSolveTolerance = 1e-6;
+constexpr const char* boomerAmgName = "boomeramg";
 
 std::string lowerCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -114,6 +116,7 @@ const std::vector<PreconditionerName>& preconditionerNames() {
       {"ilut", "ILUT", "", "incomplete LU with threshold, within a rank"},
       {"riluk", "RILUK", "", "incomplete LU with level of fill, within a rank"},
       {"muelu", "", "", "algebraic multigrid; parameters from muelu_xml_file_name (a file or a preset)"},
+      {"boomeramg", "", "", "algebraic multigrid of hypre (a build with CAPSTAN_HYPRE)"},
   };
   return names;
 }
@@ -125,6 +128,8 @@ const PreconditionerName* findPreconditioner(const std::string& name) {
   }
   return nullptr;
 }
+
+bool isMultigrid(const std::string& name) { return name == "muelu" || name == boomerAmgName; }
 
 bool CoarseCheck::passed() const {
   return std::isfinite(relativeResidual) && (!direct || relativeResidual <= directSolveTolerance);
@@ -192,6 +197,9 @@ std::optional<ParameterProblem> validatePreconditioner(const PreconditionerOptio
       if (auto unknown = unknownMueLuName(options.parameters)) return unknown;
       Teuchos::ParameterList list = options.parameters;
       const MueLu::ParameterListInterpreter<Scalar, LocalOrdinal, GlobalOrdinal, Node> interpreter(list, comm);
+    } else if (name->name == boomerAmgName) {
+      if (!hasBoomerAmg()) return ParameterProblem{"", howToGetBoomerAmg()};
+      return boomerAmgProblem(options.parameters);
     } else if (isExplicit(name->name)) {
       options.parameters.validateParameters(*explicitParameters(name->name));
     } else if (!name->ifpack2.empty()) {
@@ -209,6 +217,7 @@ std::optional<ParameterProblem> validatePreconditioner(const PreconditionerOptio
 Preconditioner::Preconditioner(PreconditionerOptions options)
     : options_(std::move(options)), name_(findPreconditioner(options_.name)) {
   if (name_ == nullptr) throw PreconditionerError(fmt::format("unknown preconditioner '{}'", options_.name));
+  if (name_->name == boomerAmgName && !hasBoomerAmg()) throw PreconditionerError(howToGetBoomerAmg());
 }
 
 void Preconditioner::update(const Teuchos::RCP<Matrix>& A) {
@@ -242,6 +251,8 @@ void Preconditioner::build(const Teuchos::RCP<Matrix>& A) {
     operator_ = MueLu::CreateTpetraPreconditioner<Scalar, LocalOrdinal, GlobalOrdinal, Node>(
         Teuchos::rcp_implicit_cast<Operator>(A), list);
     requireSoundCoarseSolve();
+  } else if (name_->name == boomerAmgName) {
+    operator_ = makeBoomerAmg(A, options_.parameters);
   } else if (isExplicit(name_->name)) {
     operator_ = makeExplicit(name_->name, A, options_.parameters);
   } else {
@@ -259,6 +270,9 @@ void Preconditioner::renew(const Teuchos::RCP<Matrix>& A) {
   if (name_->name == "muelu") {
     MueLu::ReuseTpetraPreconditioner(A, Teuchos::dyn_cast<MueLuOperator>(*operator_));
     requireSoundCoarseSolve();
+  } else if (name_->name == boomerAmgName) {
+    operator_ = Teuchos::null;                          // two hierarchies at a time would be one too many
+    operator_ = makeBoomerAmg(A, options_.parameters);  // hypre keeps nothing of a hierarchy
   } else if (isExplicit(name_->name)) {
     operator_ = makeExplicit(name_->name, A, options_.parameters);  // its structure costs little
   } else {

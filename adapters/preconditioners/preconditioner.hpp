@@ -1,7 +1,7 @@
 #pragma once
 /// \file
 /// Preconditioners by name: those of Nalu-wind's decks (Ifpack2's relaxations and incomplete factorisations, MueLu),
-/// and explicit ones of ours (explicit_preconditioners.hpp).
+/// hypre's BoomerAMG (boomeramg.hpp), and explicit ones of ours (explicit_preconditioners.hpp).
 ///
 /// MueLu's coarse solve is checked when a hierarchy is built. Some builds of Trilinos (Debian 12's among them) have a
 /// direct coarse solver that answers wrongly on more than one rank, which would only show as poor convergence.
@@ -24,7 +24,7 @@ enum class Side { Right, Left };
 /// One preconditioner a user can name.
 struct PreconditionerName {
   std::string name;        ///< as written in a deck, lower case
-  std::string ifpack2;     ///< Ifpack2's name for it; empty for "none", "muelu", and explicit ones
+  std::string ifpack2;     ///< Ifpack2's name for it; empty for "none", multigrid, and explicit ones
   std::string relaxation;  ///< Ifpack2's "relaxation: type"; empty when it is none
   std::string summary;
 };
@@ -37,9 +37,10 @@ const PreconditionerName* findPreconditioner(const std::string& name);
 
 /// What a deck says about a preconditioner.
 struct PreconditionerOptions {
-  std::string name = "none";          ///< one of preconditionerNames()
-  Teuchos::ParameterList parameters;  ///< Ifpack2's, MueLu's or the explicit one's own; they override those of the name
-  std::string origin;                 ///< MueLu only: where `parameters` came from, for messages
+  std::string name = "none";  ///< one of preconditionerNames()
+  Teuchos::ParameterList
+      parameters;      ///< Ifpack2's, MueLu's or the preconditioner's own; they override those of the name
+  std::string origin;  ///< MueLu only: where `parameters` came from, for messages
   Side side = Side::Right;
   bool recompute = true;  ///< build anew for every solve
   /// Without recompute: keep the structure (aggregates, sparsity), renew the values. MueLu with "reuse: type" and
@@ -77,10 +78,13 @@ void overrideParameters(Teuchos::ParameterList& file, const Teuchos::ParameterLi
 std::optional<ParameterProblem> validatePreconditioner(const PreconditionerOptions& options,
                                                        const Teuchos::RCP<const Communicator>& comm);
 
+/// Whether it is one of multigrid, an application of which is a cycle (PreconditionerCheck). Local.
+bool isMultigrid(const std::string& name);
+
 /// A preconditioner and its upkeep over a sequence of solves, with Nalu-wind's meaning of recompute and reuse.
 class Preconditioner {
  public:
-  /// Local. \throws PreconditionerError for an unknown name.
+  /// Local. \throws PreconditionerError for an unknown name, or one that this build cannot make.
   explicit Preconditioner(PreconditionerOptions options);
 
   /// Brings the preconditioner up to date with A, whose values may have changed in place. Collective.

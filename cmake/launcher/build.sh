@@ -46,11 +46,12 @@ configure_options() {
   printf '%s\n' "-DCAPSTAN_WERROR=$(on_or_off on_debian 12)"
   if [[ $folder == *-sanitize ]]; then
     printf '%s\n' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DCAPSTAN_SANITIZE=address,undefined \
-      -DCAPSTAN_PCH=ON -DCAPSTAN_BENCHMARKS=OFF "-DCAPSTAN_OPENFOAM=$(on_or_off have_packages openfoam)"
+      -DCAPSTAN_PCH=ON -DCAPSTAN_BENCHMARKS=OFF "-DCAPSTAN_OPENFOAM=$(on_or_off have_packages openfoam)" \
+      "-DCAPSTAN_HYPRE=$(on_or_off have_packages hypre)"
   else
     printf '%s\n' -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_PCH=ON \
       "-DCAPSTAN_OPENFOAM=$(on_or_off have_packages openfoam)" \
-      "-DCAPSTAN_PETSC_PEERS=$(on_or_off have_packages petsc)"
+      "-DCAPSTAN_PETSC_PEERS=$(on_or_off have_packages petsc)" "-DCAPSTAN_HYPRE=$(on_or_off have_packages hypre)"
   fi
 }
 

@@ -43,7 +43,7 @@ help_setup() {
   cat <<'TEXT'
 usage: ./capstan setup
 
-Installs what all commands need (compiler, CMake, Trilinos, Open MPI, OpenBLAS, yaml-cpp, GoogleTest, OpenFOAM; PETSc and
+Installs what all commands need (compiler, CMake, Trilinos, hypre, Open MPI, OpenBLAS, yaml-cpp, GoogleTest, OpenFOAM; PETSc and
 matplotlib for the benchmarks; MPICH, clang-format, shellcheck, Doxygen, Chromium and on Debian 12 SimGrid for the tests) and
 configures the build. The other commands do the part they need by themselves.
 TEXT
@@ -290,7 +290,7 @@ help_bench() {
   cat <<'TEXT'
 usage: ./capstan bench [arguments of perf/bench]
 
-Measures kernels against STREAM and solvers against Belos' own (and PETSc's) in one run.
+Measures kernels against STREAM and solvers against Belos' own (and PETSc's and hypre's) in one run.
   ./capstan bench                                        kernels and the default campaign
   ./capstan bench --kernels                              kernels only
   ./capstan bench laplace2d                              one campaign of perf/campaigns, or a deck

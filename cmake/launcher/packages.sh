@@ -3,12 +3,13 @@
 
 # Debian's packages by the reason they are needed; they have the same names in all releases. The trilinos -dev packages do
 # not depend on each other: take them all. Nor do they depend on the libraries their CMake files name by path: BLAS, MUMPS,
-# (PT-)Scotch and HDF5 stand here for that, and hypre from Trilinos 16 on.
+# (PT-)Scotch, HDF5 and (from Trilinos 16 on) hypre stand here for that.
 declare -A packages=(
   [build]="g++ cmake ninja-build trilinos-all-dev libopenmpi-dev openmpi-bin libopenblas0-serial libopenblas-serial-dev
-           libmumps-dev libscotch-dev libptscotch-dev libhdf5-openmpi-dev libyaml-cpp-dev
+           libmumps-dev libscotch-dev libptscotch-dev libhdf5-openmpi-dev libhypre-dev libyaml-cpp-dev
            libboost-context-dev libcli11-dev nlohmann-json3-dev libfmt-dev zlib1g-dev libgtest-dev libbenchmark-dev python3
            python3-yaml"
+  [hypre]="libhypre-dev"
   [openfoam]="openfoam openfoam-examples dpkg-dev"
   [petsc]="libpetsc-real-dev pkg-config"
   [bench]="python3-matplotlib mpich libmpich-dev"
@@ -17,7 +18,6 @@ declare -A packages=(
   [simulation]="libsimgrid-dev"
   [test]="clang-format shellcheck doxygen valgrind chromium"
 )
-declare -A packages_of_unstable=([build]="libhypre-dev")
 # What no test may lack where it must be complete.
 declare -A packages_of_12=([test]="libsimgrid-dev")
 # Programs that other systems must have, by the same reasons.
@@ -56,8 +56,6 @@ packages_of() {
     # Split on blanks on purpose: the tables above hold words.
     # shellcheck disable=SC2086
     printf '%s\n' ${packages[$group]}
-    # shellcheck disable=SC2086
-    ! on_debian unstable || printf '%s\n' ${packages_of_unstable[$group]:-}
     # shellcheck disable=SC2086
     ! on_debian 12 || printf '%s\n' ${packages_of_12[$group]:-}
   done

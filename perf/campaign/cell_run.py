@@ -40,7 +40,7 @@ class CellRun:
 
     def command(self):
         words = [str(self.deck), "--output", str(self.output), "--marker", str(self.marker), "--reference", "--petsc",
-                 self.cell.petsc, "--repeat", str(self.cell.repeat), "--seed", str(self.cell.seed)]
+                 self.cell.petsc, "--hypre", self.cell.hypre, "--repeat", str(self.cell.repeat), "--seed", str(self.cell.seed)]
         words += [word for name in self.crashed for word in ("--crashed", name)]
         return self.programs.mpi_command(self.cell.ranks, PROGRAM, *words, latency=self.cell.latency_us)
 
@@ -135,4 +135,4 @@ def _results(found):
         solver["details"] = {key: details[key] for key in KEPT if key in details} if details else None
     return {"rows": system["rows"], "entries": system["entries"], "cache_bytes": machine.last_level_cache(), "reference": system["reference"],
             "solvers": system["solvers"], "notes": found["notes"], "mpi": found["mpi"], "build": found["build"],
-            "petsc": found["petsc"], "right_hand_side": found["right_hand_side"]}
+            "petsc": found["petsc"], "hypre": found["hypre"], "right_hand_side": found["right_hand_side"]}

@@ -17,7 +17,7 @@ from report.transports import TRANSPORTS
 
 KEYS = {"title", "about", "repeat", "seed", "pinning", "timeout", "kernels", "sets", "preconditioners", "experiments", "curves",
         "claims", "counts"}
-EXPERIMENT = {"name", "problem", "sets", "petsc", "ranks", "transport", "latency_us", "preconditioner", "scaling", "settings",
+EXPERIMENT = {"name", "problem", "sets", "petsc", "hypre", "ranks", "transport", "latency_us", "preconditioner", "scaling", "settings",
               "repeat", "right_hand_side", "histories", "targets", "timeout"}
 TARGET = {"group", "at_most", "peer", "ours", "of", "ranks", "transport", "latency_us", "preconditioner", "tried"}
 SET = {"common", "solvers"}
@@ -27,6 +27,11 @@ COUNT = {"what", "experiment", "solver", "paper", "source"}
 PINNING = ("core", "none")
 SCALING = ("strong", "weak")
 DIMENSIONS = {"laplace2d": 2, "laplace3d": 3}
+
+
+def _methods(given):
+    """Methods of a peer's library as solvers_bench takes them."""
+    return ",".join(given) if isinstance(given, list) else given
 
 
 class Wrong(processes.Misuse):
@@ -48,6 +53,7 @@ class Cell:
     repeat: int
     seed: int
     petsc: str
+    hypre: str
     timeout: int
     histories: bool
 
@@ -188,7 +194,7 @@ class Plan:
                 "linear_solvers": self.solvers(experiment, self.preconditioners[preconditioner])}
         right = _word(experiment.get("right_hand_side", "fixed"), f"{where}.right_hand_side", ("fixed", "changing"))
         deck["campaign"] = {"right_hand_side": right}
-        petsc = experiment.get("petsc", "off")
+        petsc, hypre = (_methods(experiment.get(library, "off")) for library in ("petsc", "hypre"))
         decides = {
             "deck": json.dumps(deck), "ranks": ranks,
             "transport": _word(transport, f"{where}.transport", list(TRANSPORTS)),
@@ -196,11 +202,11 @@ class Plan:
             "scaling": scaling, "pinning": self.pinning,
             "repeat": _number(experiment.get("repeat", self.data.get("repeat", 7)), f"{where}.repeat", 1),
             "seed": _number(self.data.get("seed", 1), "seed", 0),
-            "petsc": ",".join(petsc) if isinstance(petsc, list) else petsc,
+            "petsc": petsc, **({"hypre": hypre} if hypre != "off" else {}),
             "histories": bool(experiment.get("histories", False))}
         key = hashlib.sha256(json.dumps([where, decides], sort_keys=True).encode()).hexdigest()[:12]
         timeout = _number(experiment.get("timeout", self.data.get("timeout", 1800)), f"{where}.timeout", 1)
-        return Cell(experiment=where, key=key, timeout=timeout, **decides)
+        return Cell(experiment=where, key=key, timeout=timeout, **{"hypre": hypre, **decides})
 
     def cells(self):
         """All cells, in the order of the file: experiment, preconditioner, ranks, transport, latency."""

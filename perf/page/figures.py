@@ -3,7 +3,7 @@
 from campaign import limits, verdicts
 from report import solvers
 
-LIBRARIES = {"capstan": "#e07b00", "belos": "#2f6db3", "petsc": "#8a8f98"}
+LIBRARIES = {"capstan": "#e07b00", "belos": "#2f6db3", "petsc": "#8a8f98", "hypre": "#b0413e"}
 PHASES = (("operator", "operator", "#2f6db3"), ("preconditioner", "preconditioner", "#7d55a8"),
           ("orthogonalization", "local orthogonalisation and vectors", "#e07b00"), ("reduction_wait", "reduction wait", "#b3261e"),
           ("rest", "rest", "#b9bec6"))

@@ -209,6 +209,6 @@ class Page:
                      ["build", ", ".join(f"{key}: {value}" for key, value in one["build"].items() if key != "folder")],
                      ["launcher", " ".join(one["launcher"])], ["begun, load", f"{one['date']}, {one['load_average']['start']:.1f}"]]
         for cell in self.done[:1]:
-            rows += [[name, str(cell[name])] for name in ("mpi", "petsc") if cell.get(name)]
+            rows += [[name, str(cell[name])] for name in ("mpi", "petsc", "hypre") if cell.get(name)]
         rows += [["cell", f"{key}: {'; '.join(words)}"] for key, words in self.flags.items()]
         return [table(["", ""], rows, words=(1,))] if rows else []

@@ -7,7 +7,7 @@ from report import sweep_plot
 
 MISSING = f"{sys.executable} has no matplotlib (Debian: python3-matplotlib, for /usr/bin/python3)"
 
-COLORS = {"capstan": "tab:orange", "belos": "tab:blue", "petsc": "tab:gray", "hpddm": "tab:green"}
+COLORS = {"capstan": "tab:orange", "belos": "tab:blue", "petsc": "tab:gray", "hypre": "tab:red", "hpddm": "tab:green"}
 
 
 def available():

@@ -8,7 +8,7 @@ import tempfile
 from report import processes, statistics
 
 PROGRAM = "solvers_bench"
-LIBRARIES = ("belos", "petsc")
+LIBRARIES = ("belos", "petsc", "hypre")
 # A solver that tests another norm may stop a little early or late; beyond this factor it has not solved the system.
 AGREEMENT = 10.0
 APPLICATIONS = ("operator_applications", "preconditioner_applications")
@@ -106,7 +106,10 @@ def _words(arguments, campaign):
     words = [str(campaign)]
     for override in arguments.overrides:
         words += ["--set", override]
-    return words + (["--petsc", arguments.petsc] if arguments.petsc else [])
+    for library in ("petsc", "hypre"):
+        methods = getattr(arguments, library)
+        words += [f"--{library}", methods] if methods else []
+    return words
 
 
 def check(programs, arguments, campaign):

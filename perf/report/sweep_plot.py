@@ -2,7 +2,7 @@
 
 COLORS = {"classical GMRES": "tab:blue", "s-step GMRES": "tab:orange", "p(l)-GMRES": "tab:green",
           "pipelined CA-GMRES": "tab:red", "CG": "tab:blue", "p(l)-CG": "tab:green"}
-PEER = "fastest of Belos and PETSc"
+PEER = "fastest of Belos, PETSc and hypre"
 # What stands beside the paper's ratios; sweep_table.PAPER says it in full.
 PAPER = "Yamazaki et al. 2017: up to 300 processes of a cluster, an\nall-reduce of about 230 us, 1e6 to 2e6 unknowns"
 

@@ -52,7 +52,7 @@ def lines(sweep):
     out = []
     for system in sweep["systems"]:
         out += [f"EMULATED latency, campaign {sweep['campaign']}, {system['name']}, {sweep['ranks']} ranks: ms, and in "
-                "brackets the ratio to the fastest peer (Belos, PETSc) of the group.",
+                "brackets the ratio to the fastest peer (Belos, PETSc, hypre) of the group.",
                 "No all-reduce completes sooner than the latency after its start; 0 us: without the emulating layer."]
         for group in system["groups"]:
             out += _group_lines(group, sweep["latencies_us"])

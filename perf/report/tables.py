@@ -44,7 +44,7 @@ def iterations(spread):
 def solver_row(solver):
     summary = solver["summary"]
     if not solver["samples"]:
-        return [solver["name"], solver["library"], *["-"] * 7, "FAILED", "-", "-"]
+        return [solver["name"], solver["library"], *["-"] * 7, "FAILED", *["-"] * len(solvers.LIBRARIES)]
     last = solver["samples"][-1]
     residual = "-" if last["relative_residual"] is None else f"{last['relative_residual']:.1e}"
     milliseconds = {name: 1e3 * value if value is not None else float("nan")
@@ -53,7 +53,7 @@ def solver_row(solver):
             *(applications(summary[name]) for name in solvers.APPLICATIONS), residual,
             _range(milliseconds, "{:.1f}"), f"{1e3 * solver['first']['seconds']:.1f}",
             "yes" if summary["solved"] else "FAILED" if summary["failure"] else "NO",
-            _ratio(summary["against_belos"]), _ratio(summary["against_petsc"])]
+            *(_ratio(summary.get(f"against_{library}")) for library in solvers.LIBRARIES)]
 
 
 def best_lines(group, name):
@@ -80,7 +80,7 @@ def system_lines(campaign, system):
              + (", another right-hand side in each turn" if campaign.get("right_hand_side") == "changing" else "")]
     head = ["solver", "library", "iterations", "all-reduces/iteration", "A: first/later",
             "M: first/later", "residual", "ms [min..max]", "first", "solved",
-            "/belos", "/petsc"]
+            *(f"/{library}" for library in solvers.LIBRARIES)]
     for name in dict.fromkeys(solver["group"] for solver in system["solvers"]):
         group = [solver for solver in system["solvers"] if solver["group"] == name]
         group.sort(key=lambda solver: solver["summary"]["seconds"]["median"] or float("inf"))
@@ -122,6 +122,6 @@ def text(results):
     if results["campaigns"]:
         lines += ["", "all-reduces: blocking+nonblocking, of the last turn. A, M: applications of matrix and preconditioner in the "
                   "first solve, and the mean of the later ones.",
-                  "first: the warm-up solve, ms. /belos, /petsc: median over that of the fastest solver of the library in this "
-                  "table."]
+                  "first: the warm-up solve, ms. /belos, /petsc, /hypre: median over that of the fastest solver of the library in "
+                  "this table."]
     return "\n".join(lines) + "\n"

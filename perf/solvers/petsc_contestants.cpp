@@ -94,7 +94,8 @@ class PetscContestant final : public Contestant {
 
   /// PETSc tells no counts: the same solve again, through shells that cost time.
   std::optional<Applications> applications() override {
-    PetscCounted counted(A_, preconditioner(), comm_);
+    PetscCounted counted(
+        A_, [this](PC own) { choosePreconditioner(own); }, comm_);
     KSP solver = newSolver(method_.name.c_str(), &counted);
     check(VecSet(x_, 0.0), "VecSet");
     const PetscErrorCode code = KSPSolve(solver, b_, x_);
@@ -127,7 +128,22 @@ class PetscContestant final : public Contestant {
     check(VecRestoreArray(b_, &values), "VecRestoreArray");
   }
 
-  PCType preconditioner() const { return options_.preconditioner == "jacobi" ? PCJACOBI : PCNONE; }
+  void choosePreconditioner(PC own) {
+    if (options_.preconditioner == "boomeramg") {
+      // Only its options reach hypre's parameters.
+      const std::string prefix = "capstan_" + method_.group + "_";
+      for (const auto& [name, value] : options_.boomerAmg) {
+        const std::string key = "-" + prefix + "pc_hypre_boomeramg_" + name;
+        check(PetscOptionsSetValue(nullptr, key.c_str(), value.c_str()), "PetscOptionsSetValue");
+      }
+      check(PCSetOptionsPrefix(own, prefix.c_str()), "PCSetOptionsPrefix");
+      check(PCSetType(own, PCHYPRE), "PCSetType");
+      check(PCHYPRESetType(own, "boomeramg"), "PCHYPRESetType");
+      check(PCSetFromOptions(own), "PCSetFromOptions");
+      return;
+    }
+    check(PCSetType(own, options_.preconditioner == "jacobi" ? PCJACOBI : PCNONE), "PCSetType");
+  }
 
   /// \param counted takes the place of matrix and preconditioner; null: they themselves
   KSP newSolver(const char* type, PetscCounted* counted = nullptr) {
@@ -140,7 +156,7 @@ class PetscContestant final : public Contestant {
       PC own = nullptr;
       check(KSPSetOperators(solver, A_, A_), "KSPSetOperators");
       check(KSPGetPC(solver, &own), "KSPGetPC");
-      check(PCSetType(own, preconditioner()), "PCSetType");
+      choosePreconditioner(own);
     }
     if (method_.group == "GMRES") {
       check(KSPSetPCSide(solver, PC_RIGHT), "KSPSetPCSide");
@@ -214,6 +230,14 @@ PetscLibrary::PetscLibrary() {
 }
 
 PetscLibrary::~PetscLibrary() { PetscFinalize(); }
+
+bool PetscLibrary::hasHypre() {
+#ifdef PETSC_HAVE_HYPRE
+  return true;
+#else
+  return false;
+#endif
+}
 
 std::string PetscLibrary::version() {
   return std::to_string(PETSC_VERSION_MAJOR) + "." + std::to_string(PETSC_VERSION_MINOR) + "." +

@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "perf/solvers/contestant.hpp"
@@ -14,7 +15,9 @@ namespace capstan::perf {
 
 /// What the PETSc peers of one group are given.
 struct PetscOptions {
-  std::string preconditioner = "none";  ///< "none" or "jacobi"
+  std::string preconditioner = "none";  ///< "none", "jacobi" or, where hasHypre(), "boomeramg"
+  /// For "boomeramg": what follows "-pc_hypre_boomeramg_" in PETSc's options, and the value.
+  std::vector<std::pair<std::string, std::string>> boomerAmg;
   double tolerance = 1e-8;
   int maxIterations = 1000;
   int restart = 30;
@@ -38,6 +41,7 @@ class PetscLibrary {
   PetscLibrary(const PetscLibrary&) = delete;
   PetscLibrary& operator=(const PetscLibrary&) = delete;
   static std::string version();
+  static bool hasHypre();
 };
 
 /// A contestant called "PETSc <method>", with " l=<depth>" where the method has a depth. The residual that is tested is

@@ -4,17 +4,22 @@
 
 namespace capstan::perf {
 
-PetscCounted::PetscCounted(Mat A, PCType type, MPI_Comm comm) : A_(A) {
+PetscCounted::PetscCounted(Mat A, const std::function<void(PC)>& choose, MPI_Comm comm) : A_(A) {
   PetscInt rows = 0, columns = 0, allRows = 0, allColumns = 0;
   check(MatGetLocalSize(A, &rows, &columns), "MatGetLocalSize");
   check(MatGetSize(A, &allRows, &allColumns), "MatGetSize");
   check(MatCreateShell(comm, rows, columns, allRows, allColumns, this, &shell_), "MatCreateShell");
   check(MatShellSetOperation(shell_, MATOP_MULT, reinterpret_cast<void (*)()>(&PetscCounted::multiply)),
         "MatShellSetOperation");
-  if (std::string(type) == PCNONE) return;
   check(PCCreate(comm, &inner_), "PCCreate");
   check(PCSetOperators(inner_, A, A), "PCSetOperators");
-  check(PCSetType(inner_, type), "PCSetType");
+  choose(inner_);
+  PetscBool none = PETSC_FALSE;
+  check(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(inner_), PCNONE, &none), "PetscObjectTypeCompare");
+  if (none == PETSC_TRUE) {
+    check(PCDestroy(&inner_), "PCDestroy");  // null from now on
+    return;
+  }
   check(PCSetUp(inner_), "PCSetUp");
 }
 

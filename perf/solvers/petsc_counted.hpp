@@ -4,6 +4,8 @@
 
 #include <petscksp.h>
 
+#include <functional>
+
 #include "perf/solvers/contestant.hpp"
 
 namespace capstan::perf {
@@ -12,8 +14,9 @@ namespace capstan::perf {
 /// address.
 class PetscCounted {
  public:
-  /// \param type PCNONE, or a preconditioner made of A without options. Collective. \throws std::runtime_error
-  PetscCounted(Mat A, PCType type, MPI_Comm comm);
+  /// \param choose sets the type of a preconditioner made of A, and its options. Collective.
+  /// \throws std::runtime_error
+  PetscCounted(Mat A, const std::function<void(PC)>& choose, MPI_Comm comm);
   ~PetscCounted();
   PetscCounted(const PetscCounted&) = delete;
   PetscCounted& operator=(const PetscCounted&) = delete;

@@ -4,7 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <optional>
+#include <map>
+#include <stdexcept>
+#include <utility>
+
+#include "adapters/preconditioners/boomeramg.hpp"
+#include "perf/solvers/peer_options.hpp"
 
 #ifdef CAPSTAN_WITH_PETSC
 #include "perf/solvers/petsc_contestants.hpp"
@@ -37,23 +42,65 @@ std::vector<PetscMethod> chosen(const std::vector<std::string>& wanted) {
   return methods;
 }
 
-/// The options of a group's first solver that PETSc can be given too.
-std::optional<PetscOptions> optionsOf(const std::string& group, const deck::Deck& deck,
-                                      const deck::SystemOptions& system) {
-  for (const auto index : system.solvers) {
-    const auto& solver = deck.linearSolvers[index];
-    const auto& preconditioner = solver.preconditioner.name;
-    if (groupOf(solver.method) != group || (preconditioner != "none" && preconditioner != "jacobi")) continue;
-    PetscOptions options;
-    options.preconditioner = preconditioner;
-    options.tolerance = solver.finalTolerance;
-    if (solver.parameters.isType<int>("Maximum Iterations")) {
-      options.maxIterations = solver.parameters.get<int>("Maximum Iterations");
-    }
-    if (solver.parameters.isType<int>("Num Blocks")) options.restart = solver.parameters.get<int>("Num Blocks");
-    return options;
+using preconditioning::BoomerAmgSettings;
+
+std::string text(double value) { return fmt::format("{:.17g}", value); }
+
+/// hypre's numbers as PETSc's words.
+std::string relaxation(int type) {
+  switch (type) {
+    case 6:
+      return "symmetric-SOR/Jacobi";
+    case 8:
+      return "l1scaled-SOR/Jacobi";
+    case 9:
+      return "Gaussian-elimination";
+    case 13:
+      return "l1-Gauss-Seidel";
+    case 14:
+      return "backward-l1-Gauss-Seidel";
+    case 16:
+      return "Chebyshev";
+    case 18:
+      return "l1scaled-Jacobi";
+    default:
+      throw std::logic_error(fmt::format("PETSc has no word for hypre's relaxation {}", type));
   }
-  return std::nullopt;
+}
+
+/// The parameters of a deck's boomeramg as options of PETSc's.
+std::vector<std::pair<std::string, std::string>> boomerAmgOptions(const BoomerAmgSettings& own) {
+  const bool direct = own.coarse == BoomerAmgSettings::Coarse::Direct;
+  const std::map<int, std::string> coarsenings = {{6, "Falgout"}, {8, "PMIS"}, {10, "HMIS"}};
+  const std::map<int, std::string> interpolations = {{0, "classical"}, {3, "direct"}, {6, "ext+i"}, {14, "ext"}};
+  return {{"strong_threshold", text(own.strongThreshold)},
+          {"coarsen_type", coarsenings.at(own.coarsening)},
+          {"interp_type", interpolations.at(own.interpolation)},
+          {"P_max", std::to_string(own.interpolationEntries)},
+          {"truncfactor", text(own.truncation)},
+          {"agg_nl", std::to_string(own.aggressiveLevels)},
+          {"max_levels", std::to_string(own.levels)},
+          {"max_coarse_size", std::to_string(own.coarseRows)},
+          {"relax_type_all", relaxation(own.relaxCoarse)},
+          {"relax_type_down", relaxation(own.relaxDown)},
+          {"relax_type_up", relaxation(own.relaxUp)},
+          {"relax_type_coarse", relaxation(direct ? 9 : own.relaxCoarse)},
+          {"grid_sweeps_down", std::to_string(own.sweeps)},
+          {"grid_sweeps_up", std::to_string(own.sweeps)},
+          {"grid_sweeps_coarse", std::to_string(direct ? 1 : own.coarseSweeps)},
+          {"no_CF", "true"}};
+}
+
+PetscOptions optionsFor(const PeerOptions& peer, const deck::Matrix& A) {
+  PetscOptions options;
+  options.preconditioner = peer.preconditioner;
+  options.tolerance = peer.tolerance;
+  options.maxIterations = peer.maxIterations;
+  options.restart = peer.restart;
+  if (peer.preconditioner == "boomeramg") {
+    options.boomerAmg = boomerAmgOptions(preconditioning::boomerAmgSettings(peer.preconditionerParameters, A));
+  }
+  return options;
 }
 
 }  // namespace
@@ -68,22 +115,22 @@ bool PetscPeers::any() const { return !state_->methods.empty(); }
 
 std::string PetscPeers::version() const { return any() ? PetscLibrary::version() : ""; }
 
-std::vector<std::string> PetscPeers::join(const deck::Deck& deck, const deck::SystemOptions& system,
-                                          const LocalSystem& local, MPI_Comm comm, Contestants& contestants) const {
-  std::vector<std::string> leftOut;
+std::vector<std::string> PetscPeers::join(const deck::Deck& deck, const deck::SystemOptions& system, Field& field,
+                                          MPI_Comm comm) const {
+  std::vector<std::string> leftOut, known = {"none", "jacobi"};
+  if (any() && PetscLibrary::hasHypre()) known.emplace_back("boomeramg");
   for (const char* group : {"GMRES", "CG"}) {
-    const bool asked = std::any_of(system.solvers.begin(), system.solvers.end(), [&](std::size_t index) {
-      return groupOf(deck.linearSolvers[index].method) == group;
-    });
-    if (!asked) continue;
-    const auto options = optionsOf(group, deck, system);
-    if (!options) {
+    if (!groupTakesPart(group, deck, system)) continue;
+    const auto peer = peerOptions(group, deck, system, known);
+    if (!peer) {
       leftOut.push_back(fmt::format("{}: no PETSc peers for {}: every solver has a preconditioner that PETSc lacks",
                                     system.name, group));
       continue;
     }
+    const PetscOptions options = optionsFor(*peer, *field.A);
     for (const auto& method : state_->methods) {
-      if (method.group == group) contestants.push_back(makePetscContestant(method, local, *options, comm));
+      if (method.group != group) continue;
+      field.contestants.push_back(makePetscContestant(method, field.local, options, comm));
     }
   }
   return leftOut;
@@ -103,8 +150,7 @@ bool PetscPeers::any() const { return false; }
 
 std::string PetscPeers::version() const { return ""; }
 
-std::vector<std::string> PetscPeers::join(const deck::Deck&, const deck::SystemOptions&, const LocalSystem&, MPI_Comm,
-                                          Contestants&) const {
+std::vector<std::string> PetscPeers::join(const deck::Deck&, const deck::SystemOptions&, Field&, MPI_Comm) const {
   return {};
 }
 

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "adapters/deck/deck.hpp"
-#include "perf/solvers/contestant.hpp"
-#include "perf/solvers/local_system.hpp"
+#include "perf/solvers/belos_contestants.hpp"
 
 namespace capstan::perf {
 
@@ -27,10 +26,11 @@ class PetscPeers {
   std::string version() const;  ///< empty: no PETSc
 
   /// Adds the methods whose group the deck's solvers for this system contain, with restart length, tolerance and limit
-  /// of iterations of the group's first solver that has no preconditioner, or Jacobi. Collective. `local` must outlive
-  /// the contestants. Returns one sentence for each group left out.
-  std::vector<std::string> join(const deck::Deck& deck, const deck::SystemOptions& system, const LocalSystem& local,
-                                MPI_Comm comm, Contestants& contestants) const;
+  /// of iterations of the group's first solver that has no preconditioner, Jacobi, or BoomerAMG where this PETSc has
+  /// hypre; and that preconditioner. Collective. `field`, whose `local` must be filled, must outlive the contestants.
+  /// Returns one sentence for each group left out.
+  std::vector<std::string> join(const deck::Deck& deck, const deck::SystemOptions& system, Field& field,
+                                MPI_Comm comm) const;
 
  private:
   struct State;

@@ -22,6 +22,7 @@
 #include "perf/solvers/belos_contestants.hpp"
 #include "perf/solvers/contest.hpp"
 #include "perf/solvers/hpddm_peers.hpp"
+#include "perf/solvers/hypre_peers.hpp"
 #include "perf/solvers/petsc_peers.hpp"
 #include "perf/solvers/reference.hpp"
 
@@ -38,6 +39,7 @@ struct Arguments {
   perf::ContestOptions contest;
   int repeat = 0;  ///< 0: as the deck says
   std::vector<std::string> petsc;
+  std::vector<std::string> hypre;
   std::string output;
   std::string marker;
   std::vector<std::string> crashed;
@@ -69,6 +71,7 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   app.add_flag("--reference", arguments.reference,
                "measure memory bandwidth and all-reduces ahead of every turn, which limits and the noise check need");
   app.add_flag("--mpi-threads", "start MPI for several threads, as the parameter Progress: thread needs it");
+  app.add_option("--hypre", arguments.hypre, "hypre's methods, by name, or 'off' (default: all)")->delimiter(',');
   app.add_option("--petsc", arguments.petsc, "PETSc's methods, by name, or 'off' (default: all)")->delimiter(',');
   try {
     app.parse(argc, argv);
@@ -141,9 +144,8 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   const auto comm = Tpetra::getDefaultComm();
   if (talks && tools::progressWanted()) fmt::print(stderr, "\r\033[K{}: building", system.name);
   perf::Field field = perf::buildField(input, system, comm, petsc.any(), arguments.contest.seed);
-  for (const auto& note : petsc.join(input, system, field.local, MPI_COMM_WORLD, field.contestants)) {
-    notes.push_back(note);
-  }
+  for (const auto& note : petsc.join(input, system, field, MPI_COMM_WORLD)) notes.push_back(note);
+  for (const auto& note : perf::joinHypre(arguments.hypre, input, system, field)) notes.push_back(note);
   for (const auto& note : perf::joinHpddm(input, system, field, MPI_COMM_WORLD)) notes.push_back(note);
   perf::ContestOptions options = arguments.contest;
   for (const auto& name : arguments.crashed) {
@@ -185,6 +187,7 @@ void measure(Arguments arguments, bool talks) {
     if (wanted > 0) arguments.contest.repeat = wanted;
   }
   const perf::PetscPeers petsc(arguments.petsc);
+  perf::checkHypreMethods(arguments.hypre);
   if (arguments.checkOnly) {
     if (talks && !arguments.output.empty()) writeFile(arguments.output, plan(input.campaign).dump() + "\n");
     return;
@@ -202,6 +205,7 @@ void measure(Arguments arguments, bool talks) {
       {"mpi", mpiLibrary()},
       {"emulation", emulation()},
       {"petsc", petsc.version().empty() ? nlohmann::json(nullptr) : nlohmann::json(petsc.version())},
+      {"hypre", perf::hypreVersion().empty() ? nlohmann::json(nullptr) : nlohmann::json(perf::hypreVersion())},
       {"hpddm", perf::hpddmVersion().empty() ? nlohmann::json(nullptr) : nlohmann::json(perf::hpddmVersion())}};
   out["systems"] = nlohmann::json::array();
   for (const auto& system : input.systems) {

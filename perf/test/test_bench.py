@@ -25,6 +25,7 @@ sys.path.insert(0, str(PERF))
 from report import children, files, kernels, processes, solvers, statistics, tables  # noqa: E402
 
 BUILD = None
+HYPRE_PEERS = {"hypre pcg", "hypre gmres", "hypre flexgmres", "hypre cogmres"}
 THREADED = """
 systems:
   - {name: laplace, generate: {problem: laplace2d, cells: 20}, solvers: all}
@@ -54,6 +55,21 @@ systems:
 linear_solvers:
   - {name: slow, method: BLOCK GMRES, tolerance: 1e-12, kspace: 2, max_iterations: 2000000000, preconditioner: none}
 """
+
+
+BOOMERAMG = """
+systems:
+  - {name: laplace, generate: {problem: laplace3d, cells: 10}, solvers: all}
+linear_solvers:
+  - {name: gmres, method: CAPSTAN GMRES, tolerance: 1e-8, kspace: 30, max_iterations: 60, preconditioner: boomeramg,
+     preconditioner_parameters: &amg {Strong Threshold: 0.5, Coarsening: pmis, Sweeps: 2, Truncation: 0.1}}
+  - {name: cg, method: BLOCK CG, tolerance: 1e-8, max_iterations: 60, preconditioner: boomeramg,
+     preconditioner_parameters: *amg}
+"""
+
+
+def has_hypre():
+    return "CAPSTAN_HYPRE:BOOL=ON" in (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
 
 
 def sample(turn, seconds, **changes):
@@ -255,6 +271,7 @@ class WrongUse(Bench):
         self.refused(["quick", "--set", "systems[0].generat=3", *one], "generat", "generate")
         self.refused(["quick", "--set", "systems[0].guess=random", *one], "systems[0]", "guess", "zero")
         self.refused(["quick", "--petsc", "nonsense", *one], "--petsc", "nonsense", "off")
+        self.refused(["quick", "--hypre", "nonsense", *one], "--hypre", "nonsense", "off")
         self.refused(["quick", "--set", "campaign.repeat=0", *one], "campaign.repeat", "found '0'", "from 1 to 1000000")
         self.refused(["quick", "--set", "campaign.latency=[0, -1]", *one], "campaign.latency", "found -1", "microseconds")
         self.refused(["quick", "--set", "campaign.right_hand_side=random", *one], "campaign.right_hand_side", "fixed or changing")
@@ -314,6 +331,8 @@ class Measures(Bench):
             self.assertLess(12 - 12 * math.cos(math.pi / 11) - 6, deep["parameters"]["lmin"])
             self.assertLess(deep["parameters"]["lmin"], 0.5)
             self.assertTrue(11 < deep["parameters"]["lmax"] < 12)
+        hypre = {one["name"] for one in system["solvers"] if one["library"] == "hypre"}
+        self.assertEqual(hypre, HYPRE_PEERS if has_hypre() else set())
         for one in system["solvers"]:
             self.check_solver(one, 2)
         orders = [sorted((one["samples"][turn]["position"], one["name"]) for one in system["solvers"])
@@ -368,12 +387,36 @@ class Measures(Bench):
                 beyond = {key: each[f"{key}_applications"] - each["iterations"] for key in ("operator", "preconditioner")}
                 # Capstan: the residual that proves convergence, no M; that of the zero guess until a solve has shown that it
                 # is zero. Belos' and PETSc's GMRES apply M once more to make x, PETSc's has a product for the residual of
-                # the zero guess only if it restarts.
+                # the zero guess only if it restarts. hypre's has that of the guess and a true residual at the end; flexgmres
+                # has kept what M made.
                 own = [(1, 0), (2, 0)] if each is one["first"] else [(1, 0)]
-                allowed = {"capstan": own, "belos": [(1, 1)], "PETSc gmres": [(0, 1), (1, 1)]}.get(one["name"])
+                allowed = {"capstan": own, "belos": [(1, 1)], "PETSc gmres": [(0, 1), (1, 1)], "hypre gmres": [(2, 1)],
+                           "hypre flexgmres": [(2, 0)], "hypre cogmres": [(2, 1)]}.get(one["name"])
                 if allowed is None:
                     continue
                 self.assertIn((beyond["operator"], beyond["preconditioner"]), allowed, one["name"])
+
+    def test_boomeramg_is_the_same_for_all(self):
+        """Of every library: the parameters arrive, so that classical methods take the same iterations to the same residual."""
+        if not has_hypre():
+            self.skipTest("this build has no hypre")
+        for ranks in (1, 2):
+            (campaign,) = self.campaign_of(BOOMERAMG, "--ranks", ranks, "--repeat", 1)
+            solved = {one["name"]: one for one in campaign["systems"][0]["solvers"]}
+            self.assertLessEqual(HYPRE_PEERS, set(solved))
+            for one in solved.values():
+                self.assertTrue(one["summary"]["solved"], one["name"])
+                self.assertEqual(one["preconditioner"], "boomeramg")
+            for own, *peers in (("gmres", "hypre gmres", "hypre flexgmres", "hypre cogmres", "PETSc gmres"),
+                                ("cg", "hypre pcg", "PETSc cg")):
+                for name in peers:
+                    if name not in solved:
+                        continue  # no PETSc
+                    ours, theirs = solved[own]["samples"][0], solved[name]["samples"][0]
+                    self.assertEqual(ours["iterations"], theirs["iterations"], name)
+                    self.assertAlmostEqual(theirs["relative_residual"] / ours["relative_residual"], 1, delta=1e-4, msg=name)
+            (chosen,) = self.campaign_of(BOOMERAMG, "--ranks", ranks, "--repeat", 1, "--petsc", "off", "--hypre", "pcg")
+            self.assertEqual({one["name"] for one in chosen["systems"][0]["solvers"]}, {"gmres", "cg", "hypre pcg"})
 
     def test_peers_that_fail_are_recorded(self):
         deck = self.folder / "deck.yaml"
@@ -427,7 +470,7 @@ class Measures(Bench):
         self.assertEqual(len(kept), 1)
 
     def campaign(self, programs, kept, **more):
-        arguments = argparse.Namespace(ranks=1, repeat=1, seed=1, overrides=[], petsc=None, quick=False,
+        arguments = argparse.Namespace(ranks=1, repeat=1, seed=1, overrides=[], petsc=None, hypre=None, quick=False,
                                        mpi_threads=False)
         solvers.measure(programs, arguments, pathlib.Path("some.yaml"), self.folder, kept.append, **more)
 
@@ -478,6 +521,8 @@ class Measures(Bench):
             text = campaign.read_text(encoding="utf-8")
             if "\nexperiments:" in text:
                 continue  # of many cells: test_campaign.py
+            if "boomeramg" in text and not has_hypre():
+                continue
             with self.subTest(campaign=campaign.stem):
                 words = [word for index in range(text.count("generate:"))
                          for word in ("--set", f"systems[{index}].generate.cells=16")]

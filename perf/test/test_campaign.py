@@ -119,7 +119,8 @@ class Cells(InFolder):
                 file = self.folder / f"{path.stem}-{index}.yaml"
                 file.write_text(deck, encoding="utf-8")
                 programs = processes.Programs(BUILD, 60, [])
-                programs.run(programs.mpi_command(1, "solvers_bench", str(file), "--check", "--petsc", cell.petsc))
+                programs.run(programs.mpi_command(1, "solvers_bench", str(file), "--check", "--petsc", cell.petsc,
+                                                  "--hypre", cell.hypre))
 
 
 class Records(InFolder):

@@ -100,6 +100,11 @@ def methods():
     return set(re.findall(r'"(capstan_[a-z_]+)"', rows))
 
 
+def has_hypre(build):
+    """Whether the build has the preconditioner boomeramg."""
+    return "CAPSTAN_HYPRE:BOOL=ON" in (build / "CMakeCache.txt").read_text(encoding="utf-8")
+
+
 def own_solvers(tolerance):
     """system/solvers for icoFoam with OpenFOAM's own solvers, for comparison."""
     return (f'"p.*" {{ solver PCG; preconditioner DIC; tolerance {tolerance}; }}\n'

@@ -52,6 +52,13 @@ class Mistakes(unittest.TestCase):
         self.refused("preset", f"method {METHOD}; preconditioner {{ preconditioner muelu; file no-such-file; }}",
                      "no file 'no-such-file'", "presets:")
 
+    def test_boomeramg(self):
+        expected = ["unknown parameter 'strong treshold'", 'did you mean "Strong Threshold"']
+        if not foam.has_hypre(BUILD):
+            expected = ["apt-get install libhypre-dev"]
+        self.refused("boomeramg", f"method {METHOD}; preconditioner {{ preconditioner boomeramg; strong_treshold 0.5; }}",
+                     *expected)
+
     def test_wrong_update_policy(self):
         self.refused("caching", f"method {METHOD}; caching {{ preconditioner {{ update sometimes; }} }}",
                      "found 'sometimes'", "allowed: always, periodic, adaptive, never")

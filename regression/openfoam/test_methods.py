@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Every method of Capstan, with MueLu, Ifpack2 and no preconditioner, gives OpenFOAM's own fields: symmetric and asymmetric
-matrices, cells coupled across cyclic, and on more ranks processor and processorCyclic, patches.
+matrices, cells coupled across cyclic, and on more ranks processor and processorCyclic, patches. hypre's BoomerAMG serves
+some of them the same, where the build has it.
 
 Conjugate gradients solve p alone; an asymmetric U has a method of GMRES type beside them.
 
@@ -38,7 +39,10 @@ PRECONDITIONERS = {
     "muelu": ("muelu", "{ preconditioner muelu; file momentum; }"),
     "ifpack2": ("riluk", "ilut"),
     "none": ("none", "none"),
+    "boomeramg": ("boomeramg", "{ preconditioner boomeramg; strong_threshold 0.5; }"),
 }
+# The deck's tests try BoomerAMG with all of them.
+WITH_BOOMERAMG = ("capstan_cg", "capstan_pipelined_cg", "capstan_sstep_gmres")
 
 
 def entry(field, method, preconditioner, parameters):
@@ -101,6 +105,9 @@ class Methods(unittest.TestCase):
 def add_tests():
     for method in METHODS:
         for preconditioner in PRECONDITIONERS:
+            if preconditioner == "boomeramg" and (method not in WITH_BOOMERAMG or not foam.has_hypre(BUILD)):
+                continue
+
             def test(self, method=method, preconditioner=preconditioner):
                 self.check(method, preconditioner)
             setattr(Methods, f"test_{method}_{preconditioner}", test)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "adapters/deck/systems.hpp"
+#include "adapters/preconditioners/boomeramg.hpp"
 #include "adapters/preconditioners/preconditioner_check.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/operators/explicit_preconditioner.hpp"
@@ -60,7 +61,7 @@ double residualAfter(const Matrix& A, const Operator& M, int steps, double omega
 TEST(Preconditioner, EveryNameMakesAConvergentIteration) {
   const auto A = laplace({12, 12});
   for (const auto& name : preconditionerNames()) {
-    if (name.name == "none") continue;
+    if (name.name == "none" || (name.name == "boomeramg" && !preconditioning::hasBoomerAmg())) continue;
     SCOPED_TRACE(name.name);
     PreconditionerOptions options = name.name == "muelu" ? preset("pressure_poisson") : PreconditionerOptions{};
     options.name = name.name;
@@ -71,6 +72,16 @@ TEST(Preconditioner, EveryNameMakesAConvergentIteration) {
     const double residual = residualAfter(*A, *preconditioner.op(), 30, 0.7);
     EXPECT_LT(residual, 0.2);
   }
+}
+
+TEST(Preconditioner, BoomerAmgSaysHowToGetIt) {
+  if (preconditioning::hasBoomerAmg()) GTEST_SKIP() << "it is there";
+  PreconditionerOptions options;
+  options.name = "boomeramg";
+  const auto problem = validatePreconditioner(options, Tpetra::getDefaultComm());
+  ASSERT_TRUE(problem.has_value());
+  EXPECT_NE(problem->message.find("apt-get install libhypre-dev"), std::string::npos) << problem->message;
+  EXPECT_THROW(Preconditioner{options}, PreconditionerError);
 }
 
 TEST(Preconditioner, NoneIsNoOperator) {
@@ -323,7 +334,7 @@ TEST(Preconditioner, OneSweepOfJacobiIsKnownAsADiagonal) {
     return op.hasDiagonalPreconditioner();
   };
   for (const auto& name : preconditionerNames()) {
-    if (name.name == "muelu" || name.name == "none") continue;
+    if (isMultigrid(name.name) || name.name == "none") continue;
     PreconditionerOptions options;
     options.name = name.name;
     EXPECT_EQ(isDiagonal(options), name.name == "jacobi" || name.name == "default") << name.name;
@@ -367,7 +378,7 @@ PreconditionerOptions named(const std::string& name) {
 TEST(ExplicitPreconditioners, AreKnownByTheirKind) {
   const auto A = laplace({12, 12});
   for (const auto& name : preconditionerNames()) {
-    if (name.name == "muelu" || name.name == "none") continue;
+    if (isMultigrid(name.name) || name.name == "none") continue;
     Preconditioner preconditioner(named(name.name));
     preconditioner.update(A);
     const PreconditionedOperator<DefaultTypes> op(A, Teuchos::null, preconditioner.op());
@@ -481,7 +492,8 @@ void doubleValues(Matrix& A) {
 }
 
 TEST(Preconditioner, RecomputesReusesOrKeepsAsTold) {
-  for (const char* name : {"jacobi", "riluk", "muelu"}) {
+  for (const char* name : {"jacobi", "riluk", "muelu", "boomeramg"}) {
+    if (std::string(name) == "boomeramg" && !preconditioning::hasBoomerAmg()) continue;
     for (const auto& [recompute, reuse] : {std::pair{true, false}, {false, true}, {false, false}}) {
       SCOPED_TRACE(std::string(name) + (recompute ? " recompute" : reuse ? " reuse" : " keep"));
       const auto A = laplace({30, 30});

@@ -24,7 +24,7 @@ OPENFOAM_PRECONDITIONERS = ["none", "diagonal", "DIC", "FDIC", "DILU", "GAMG"]
 SYMMETRIC_PRECONDITIONERS = ("DIC", "FDIC")
 # A test compares them with adapters/preconditioners/preconditioner.cpp.
 TRILINOS_PRECONDITIONERS = ["default", "jacobi", "gs", "sgs", "mt_sgs", "sgs2", "chebyshev", "polynomial",
-                            "approximate_inverse", "ilut", "riluk", "muelu"]
+                            "approximate_inverse", "ilut", "riluk", "muelu", "boomeramg"]
 # When a preconditioner is renewed, and what else the word needs.
 CACHING = {"always": "", "periodic": "periodicCoeffs { frequency 3; } ", "adaptive": "", "never": ""}
 # Multigrid as a preconditioner wants a smoother in OpenFOAM's own solvers; Capstan gets the same.
