@@ -230,7 +230,7 @@ void leaveReductionsBeyondMpi() {
 class AtTheEnd final : public testing::Environment {
   void TearDown() override { leaveReductionsBeyondMpi(); }
 };
-const auto* const atTheEnd = testing::AddGlobalTestEnvironment(new AtTheEnd);
+[[maybe_unused]] const auto* const atTheEnd = testing::AddGlobalTestEnvironment(new AtTheEnd);
 
 }  // namespace
 }  // namespace capstan::test
