@@ -158,6 +158,7 @@ class HypreContestant final : public Contestant {
   void prepare() override {
     if (solver_ == nullptr) makeSolver();
     system_->begin();
+    HYPRE_ClearAllErrors();  // those of others
     counted = {};
   }
 

@@ -440,7 +440,7 @@ class Measures(Bench):
             f"  - {{name: {method}, method: {method}, tolerance: 1e-6, max_iterations: 200, preconditioner: none}}\n"
             for method in groups) +
             "systems:\n  - {name: small, solvers: all, generate: {problem: laplace3d, cells: 6}}\n", encoding="utf-8")
-        done = self.bench(deck, "--ranks", 1, "--repeat", 1, "--petsc", "off")
+        done = self.bench(deck, "--ranks", 1, "--repeat", 1, "--petsc", "off", "--hypre", "off")
         self.assertEqual(done.returncode, 0, done.stderr)
         (system,) = self.results()["campaigns"][0]["systems"]
         self.assertEqual({one["method"]: one["group"] for one in system["solvers"]}, groups)
@@ -449,7 +449,7 @@ class Measures(Bench):
         deck = self.folder / "threaded.yaml"
         deck.write_text(THREADED, encoding="utf-8")
         for words, mode in (([], "poll"), (["--mpi-threads"], "thread")):
-            done = self.bench(deck, "--ranks", 2, "--repeat", 1, "--petsc", "off", "--note", "a remark", *words)
+            done = self.bench(deck, "--ranks", 2, "--repeat", 1, "--petsc", "off", "--hypre", "off", "--note", "a remark", *words)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("Note: a remark", done.stdout)
             self.assertEqual(self.results()["remarks"], ["a remark"])
