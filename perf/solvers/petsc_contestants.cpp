@@ -158,18 +158,22 @@ class PetscContestant final : public Contestant {
       check(KSPGetPC(solver, &own), "KSPGetPC");
       choosePreconditioner(own);
     }
-    if (method_.group == "GMRES") {
-      check(KSPSetPCSide(solver, PC_RIGHT), "KSPSetPCSide");
-      check(KSPGMRESSetRestart(solver, options_.restart), "KSPGMRESSetRestart");
-    }
+    if (method_.group != "CG") check(KSPSetPCSide(solver, PC_RIGHT), "KSPSetPCSide");
+    if (method_.group == "GMRES") check(KSPGMRESSetRestart(solver, options_.restart), "KSPGMRESSetRestart");
     const bool pipeline = std::string(type) == KSPPIPELCG;
-    check(KSPSetNormType(solver, pipeline ? KSP_NORM_NATURAL : KSP_NORM_UNPRECONDITIONED), "KSPSetNormType");
+    check(KSPSetNormType(solver, normOf(type)), "KSPSetNormType");
     check(KSPSetTolerances(solver, options_.tolerance, 0.0, 1e100, options_.maxIterations), "KSPSetTolerances");
     if (pipeline) {
       check(KSPSetOptionsPrefix(solver, optionsPrefix().c_str()), "KSPSetOptionsPrefix");
       check(KSPSetFromOptions(solver), "KSPSetFromOptions");
     }
     return solver;
+  }
+
+  /// The one whose residual is the true one, where the method knows it.
+  static KSPNormType normOf(const std::string& type) {
+    if (type == KSPPIPELCG) return KSP_NORM_NATURAL;
+    return type == KSPPIPECR ? KSP_NORM_PRECONDITIONED : KSP_NORM_UNPRECONDITIONED;
   }
 
   std::string optionsPrefix() const { return "capstan_" + std::to_string(method_.pipelineDepth) + "_"; }
@@ -217,8 +221,11 @@ class PetscContestant final : public Contestant {
 }  // namespace
 
 const std::vector<PetscMethod>& petscMethods() {
-  static const std::vector<PetscMethod> methods = {{"gmres", "GMRES"}, {"pgmres", "GMRES"}, {"cg", "CG"},
-                                                   {"pipecg", "CG"},   {"groppcg", "CG"},   {"pipelcg", "CG", 3}};
+  static const std::vector<PetscMethod> methods = {{"gmres", "GMRES"},   {"pgmres", "GMRES"},     {"fgmres", "GMRES"},
+                                                   {"cg", "CG"},         {"pipecg", "CG"},        {"groppcg", "CG"},
+                                                   {"pipecgrr", "CG"},   {"pipeprcg", "CG"},      {"pipecr", "CG"},
+                                                   {"pipelcg", "CG", 1}, {"pipelcg", "CG", 2},    {"pipelcg", "CG", 3},
+                                                   {"bcgs", "BiCGStab"}, {"pipebcgs", "BiCGStab"}};
   return methods;
 }
 

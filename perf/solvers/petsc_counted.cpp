@@ -11,6 +11,8 @@ PetscCounted::PetscCounted(Mat A, const std::function<void(PC)>& choose, MPI_Com
   check(MatCreateShell(comm, rows, columns, allRows, allColumns, this, &shell_), "MatCreateShell");
   check(MatShellSetOperation(shell_, MATOP_MULT, reinterpret_cast<void (*)()>(&PetscCounted::multiply)),
         "MatShellSetOperation");
+  check(MatShellSetOperation(shell_, MATOP_NORM, reinterpret_cast<void (*)()>(&PetscCounted::norm)),
+        "MatShellSetOperation");
   check(PCCreate(comm, &inner_), "PCCreate");
   check(PCSetOperators(inner_, A, A), "PCSetOperators");
   choose(inner_);
@@ -48,6 +50,13 @@ PetscErrorCode PetscCounted::multiply(Mat shell, Vec x, Vec y) {
   auto& self = *static_cast<PetscCounted*>(context);
   ++self.applications_.matrix;
   return MatMult(self.A_, x, y);
+}
+
+PetscErrorCode PetscCounted::norm(Mat shell, NormType type, PetscReal* result) {
+  void* context = nullptr;
+  const PetscErrorCode found = MatShellGetContext(shell, &context);
+  if (found != 0) return found;
+  return MatNorm(static_cast<PetscCounted*>(context)->A_, type, result);
 }
 
 PetscErrorCode PetscCounted::precondition(PC shell, Vec x, Vec y) {

@@ -28,6 +28,7 @@ class PetscCounted {
 
  private:
   static PetscErrorCode multiply(Mat shell, Vec x, Vec y);
+  static PetscErrorCode norm(Mat shell, NormType type, PetscReal* result);
   static PetscErrorCode precondition(PC shell, Vec x, Vec y);
 
   Mat A_;
