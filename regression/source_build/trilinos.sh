@@ -40,10 +40,11 @@ trilinos_options() {
     printf '%s\n' "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" "-DCMAKE_PROJECT_Trilinos_INCLUDE=$here/unity.cmake" \
       -DTrilinos_ENABLE_OpenMP=ON -DKokkos_ENABLE_OPENMP=ON -DTpetra_INST_OPENMP=ON
   else
-    # Tpetra 13.2 wants unified memory.
+    # Tpetra 13.2 wants unified memory, and then uses no other.
     printf '%s\n' -DTPL_ENABLE_CUDA=ON "-DCUDA_TOOLKIT_ROOT_DIR=$cuda" "-DCUDAToolkit_ROOT=$cuda" -DTPL_ENABLE_CUBLAS=OFF \
       -DTPL_ENABLE_CUSOLVER=OFF -DTPL_ENABLE_CUSPARSE=OFF -DKokkos_ENABLE_CUDA=ON -DKokkos_ENABLE_CUDA_LAMBDA=ON \
-      -DKokkos_ENABLE_CUDA_UVM=ON "-DKokkos_ARCH_$arch=ON" -DTpetra_INST_CUDA=ON
+      -DKokkos_ENABLE_CUDA_UVM=ON "-DKokkos_ARCH_$arch=ON" -DTpetra_INST_CUDA=ON \
+      -DKokkosKernels_INST_MEMSPACE_CUDASPACE=OFF "-DCMAKE_PROJECT_Trilinos_INCLUDE=$here/unity.cmake"
   fi
 }
 

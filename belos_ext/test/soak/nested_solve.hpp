@@ -2,6 +2,8 @@
 /// \file
 /// Operators and preconditioners that themselves run a Capstan solve, on the same ranks and under the same label.
 
+#include <BelosSolverManager.hpp>
+
 #include "belos_ext/test/soak/system.hpp"
 
 namespace capstan::soak {

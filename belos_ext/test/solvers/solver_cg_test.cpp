@@ -2,7 +2,6 @@
 /// CG and p(l)-CG on what CFD codes hand them: a pinned pressure, a preconditioner that is a little indefinite, numbers
 /// at the ends of the range, short solves atop a strong preconditioner.
 
-#include <Ifpack2_Factory.hpp>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -369,9 +368,8 @@ class NearlyInverted {
   static System diagonal(double phase) {
     System system = systemWithRightHandSide(made(size, 0), rightHandSide(phase));
     const auto m = made([](GO i) { return 1 / inverse(i); }, 0);
-    const auto diagonal = Ifpack2::Factory().create("DIAGONAL", RCP<const CrsMatrix::row_matrix_type>(m));
-    diagonal->initialize();
-    diagonal->compute();
+    const auto diagonal = Teuchos::rcp_const_cast<Operator>(jacobi(*m));
+    diagonal->setObjectLabel(R"("Ifpack2::Diagonal")");  // known by that
     system.preconditioner = diagonal;
     return rowsHidden(system);
   }
