@@ -48,6 +48,7 @@ class PetscContestant final : public Contestant {
 
   ~PetscContestant() override {
     KSPDestroy(&solver_);
+    PCDestroy(&pc_);
     VecDestroy(&x_);
     VecDestroy(&b_);
     VecDestroy(&r_);
@@ -94,8 +95,7 @@ class PetscContestant final : public Contestant {
 
   /// PETSc tells no counts: the same solve again, through shells that cost time.
   std::optional<Applications> applications() override {
-    PetscCounted counted(
-        A_, [this](PC own) { choosePreconditioner(own); }, comm_);
+    PetscCounted counted(A_, pc_, comm_);
     KSP solver = newSolver(method_.name.c_str(), &counted);
     check(VecSet(x_, 0.0), "VecSet");
     const PetscErrorCode code = KSPSolve(solver, b_, x_);
@@ -119,6 +119,11 @@ class PetscContestant final : public Contestant {
     check(MatCreateVecs(A_, &x_, &b_), "MatCreateVecs");
     check(VecDuplicate(b_, &r_), "VecDuplicate");
     setRightHandSide();
+    // One for all solves of this contestant: multigrid takes longer to build than to solve with.
+    check(PCCreate(comm_, &pc_), "PCCreate");
+    check(PCSetOperators(pc_, A_, A_), "PCSetOperators");
+    choosePreconditioner(pc_);
+    check(PCSetUp(pc_), "PCSetUp");
   }
 
   void setRightHandSide() {
@@ -150,14 +155,6 @@ class PetscContestant final : public Contestant {
     KSP solver = nullptr;
     check(KSPCreate(comm_, &solver), "KSPCreate");
     check(KSPSetType(solver, type), "KSPSetType");
-    if (counted != nullptr) {
-      counted->attach(solver);
-    } else {
-      PC own = nullptr;
-      check(KSPSetOperators(solver, A_, A_), "KSPSetOperators");
-      check(KSPGetPC(solver, &own), "KSPGetPC");
-      choosePreconditioner(own);
-    }
     if (method_.group != "CG") check(KSPSetPCSide(solver, PC_RIGHT), "KSPSetPCSide");
     if (method_.group == "GMRES") check(KSPGMRESSetRestart(solver, options_.restart), "KSPGMRESSetRestart");
     const bool pipeline = std::string(type) == KSPPIPELCG;
@@ -166,6 +163,13 @@ class PetscContestant final : public Contestant {
     if (pipeline) {
       check(KSPSetOptionsPrefix(solver, optionsPrefix().c_str()), "KSPSetOptionsPrefix");
       check(KSPSetFromOptions(solver), "KSPSetFromOptions");
+    }
+    // Last: the options above are no business of the preconditioner's.
+    if (counted != nullptr) {
+      counted->attach(solver);
+    } else {
+      check(KSPSetPC(solver, pc_), "KSPSetPC");
+      check(KSPSetOperators(solver, A_, A_), "KSPSetOperators");
     }
     return solver;
   }
@@ -212,6 +216,7 @@ class PetscContestant final : public Contestant {
   PetscMethod method_;
   Description description_;
   Mat A_ = nullptr;
+  PC pc_ = nullptr;
   Vec x_ = nullptr;
   Vec b_ = nullptr;
   Vec r_ = nullptr;

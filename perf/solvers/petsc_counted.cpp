@@ -4,7 +4,7 @@
 
 namespace capstan::perf {
 
-PetscCounted::PetscCounted(Mat A, const std::function<void(PC)>& choose, MPI_Comm comm) : A_(A) {
+PetscCounted::PetscCounted(Mat A, PC preconditioner, MPI_Comm comm) : A_(A) {
   PetscInt rows = 0, columns = 0, allRows = 0, allColumns = 0;
   check(MatGetLocalSize(A, &rows, &columns), "MatGetLocalSize");
   check(MatGetSize(A, &allRows, &allColumns), "MatGetSize");
@@ -13,22 +13,12 @@ PetscCounted::PetscCounted(Mat A, const std::function<void(PC)>& choose, MPI_Com
         "MatShellSetOperation");
   check(MatShellSetOperation(shell_, MATOP_NORM, reinterpret_cast<void (*)()>(&PetscCounted::norm)),
         "MatShellSetOperation");
-  check(PCCreate(comm, &inner_), "PCCreate");
-  check(PCSetOperators(inner_, A, A), "PCSetOperators");
-  choose(inner_);
   PetscBool none = PETSC_FALSE;
-  check(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(inner_), PCNONE, &none), "PetscObjectTypeCompare");
-  if (none == PETSC_TRUE) {
-    check(PCDestroy(&inner_), "PCDestroy");  // null from now on
-    return;
-  }
-  check(PCSetUp(inner_), "PCSetUp");
+  check(PetscObjectTypeCompare(reinterpret_cast<PetscObject>(preconditioner), PCNONE, &none), "PetscObjectTypeCompare");
+  if (none == PETSC_FALSE) inner_ = preconditioner;
 }
 
-PetscCounted::~PetscCounted() {
-  PCDestroy(&inner_);
-  MatDestroy(&shell_);
-}
+PetscCounted::~PetscCounted() { MatDestroy(&shell_); }
 
 void PetscCounted::attach(KSP solver) {
   check(KSPSetOperators(solver, shell_, shell_), "KSPSetOperators");
