@@ -157,8 +157,10 @@ class ColumnProduct {
 
   void multiplyOne(std::ptrdiff_t row) const {
     T sum = 0;
+    std::size_t k = a_.begin[row];
     const std::size_t end = a_.begin[row + 1];
-    for (std::size_t k = a_.begin[row]; k < end; ++k) sum += entry(k);
+    for (; k + 4 <= end; k += 4) sum = (((sum + entry(k)) + entry(k + 1)) + entry(k + 2)) + entry(k + 3);
+    for (; k < end; ++k) sum += entry(k);
     write(row, sum);
   }
   void multiplyTwo(std::ptrdiff_t row, std::ptrdiff_t next) const {
