@@ -3,9 +3,8 @@
 /// hypre's BoomerAMG as a preconditioner: algebraic multigrid with classical (Ruge-Stueben) coarsening. An application
 /// is one V-cycle from a zero guess.
 ///
-/// Sources: [Henson and Yang 2002]; coarsening [De Sterck, Yang and Heys 2006]; interpolation [De Sterck, Falgout,
-/// Nolting and Yang 2008]; smoothers with l1 scaling [Baker, Falgout, Kolev and Yang 2011]. hypre is an option of the
-/// build (CAPSTAN_HYPRE); without it makeBoomerAmg() throws.
+/// Sources: [Henson and Yang 2002]; smoothers with l1 scaling [Baker, Falgout, Kolev and Yang 2011]. hypre is an option
+/// of the build (CAPSTAN_HYPRE); without it makeBoomerAmg() throws.
 
 #include <Teuchos_ParameterList.hpp>
 #include <Teuchos_RCP.hpp>

@@ -159,7 +159,7 @@ bool rowsSumToZero(const Matrix& A) {
 }  // namespace
 
 std::string howToGetBoomerAmg() {
-  return "preconditioner boomeramg: this build has no hypre. Debian: apt-get install libhypre-dev, then ./capstan "
+  return "boomeramg needs hypre, which this build has not. Debian: apt-get install libhypre-dev, then ./capstan "
          "build; with CMake alone: -DCAPSTAN_HYPRE=ON";
 }
 

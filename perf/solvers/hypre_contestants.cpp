@@ -101,7 +101,7 @@ struct Calls {
   HYPRE_Int (*destroy)(HYPRE_Solver);
   HYPRE_Int (*setTolerance)(HYPRE_Solver, HYPRE_Real);
   HYPRE_Int (*setMaximum)(HYPRE_Solver, HYPRE_Int);
-  HYPRE_Int (*setRestart)(HYPRE_Solver, HYPRE_Int);  // null: PCG
+  HYPRE_Int (*setRestart)(HYPRE_Solver, HYPRE_Int);  // null: it has none
   HYPRE_Int (*setM)(HYPRE_Solver, HYPRE_PtrToParSolverFcn, HYPRE_PtrToParSolverFcn, HYPRE_Solver);
   HYPRE_Int (*setUp)(HYPRE_Solver, HYPRE_ParCSRMatrix, HYPRE_ParVector, HYPRE_ParVector);
   HYPRE_Int (*solve)(HYPRE_Solver, HYPRE_ParCSRMatrix, HYPRE_ParVector, HYPRE_ParVector);
@@ -128,6 +128,7 @@ Calls callsOf(const std::string& method) {
   if (method == "gmres") return CAPSTAN_HYPRE_CALLS(GMRES, HYPRE_ParCSRGMRESSetKDim, hypre_GMRESData);
   if (method == "flexgmres") return CAPSTAN_HYPRE_CALLS(FlexGMRES, HYPRE_ParCSRFlexGMRESSetKDim, hypre_FlexGMRESData);
   if (method == "cogmres") return CAPSTAN_HYPRE_CALLS(COGMRES, HYPRE_ParCSRCOGMRESSetKDim, hypre_COGMRESData);
+  if (method == "bicgstab") return CAPSTAN_HYPRE_CALLS(BiCGSTAB, nullptr, hypre_BiCGSTABData);
   throw std::invalid_argument("hypre: no method '" + method + "'");
 }
 
@@ -158,6 +159,7 @@ class HypreContestant final : public Contestant {
   void prepare() override {
     if (solver_ == nullptr) makeSolver();
     system_->begin();
+    HYPRE_ClearAllErrors();  // those of others
     counted = {};
   }
 
@@ -182,11 +184,8 @@ class HypreContestant final : public Contestant {
     calls_.create(system_->comm(), &solver_);
     calls_.setTolerance(solver_, options_.tolerance);
     calls_.setMaximum(solver_, options_.maxIterations);
-    if (calls_.setRestart != nullptr) {
-      calls_.setRestart(solver_, options_.restart);
-    } else {
-      HYPRE_PCGSetTwoNorm(solver_, 1);
-    }
+    if (calls_.setRestart != nullptr) calls_.setRestart(solver_, options_.restart);
+    if (description_.method == "pcg") HYPRE_PCGSetTwoNorm(solver_, 1);
     if (options_.preconditioner == "jacobi") {
       calls_.setM(solver_, countedDiagonal, nothingToSetUp, nullptr);
     } else if (options_.preconditioner == "boomeramg") {
@@ -208,7 +207,7 @@ class HypreContestant final : public Contestant {
 
 const std::vector<HypreMethod>& hypreMethods() {
   static const std::vector<HypreMethod> methods = {
-      {"pcg", "CG"}, {"gmres", "GMRES"}, {"flexgmres", "GMRES"}, {"cogmres", "GMRES"}};
+      {"pcg", "CG"}, {"gmres", "GMRES"}, {"flexgmres", "GMRES"}, {"cogmres", "GMRES"}, {"bicgstab", "BiCGStab"}};
   return methods;
 }
 

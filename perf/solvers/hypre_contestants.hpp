@@ -15,7 +15,7 @@ namespace capstan::perf {
 
 /// One method hypre is asked for.
 struct HypreMethod {
-  std::string name;   ///< "pcg", "gmres", "flexgmres" or "cogmres": hypre's own words in lower case
+  std::string name;   ///< "pcg", "gmres", "flexgmres", "cogmres" or "bicgstab": hypre's in lower case
   std::string group;  ///< as Description::group
 };
 
@@ -32,9 +32,9 @@ std::shared_ptr<HypreSystem> makeHypreSystem(const Teuchos::RCP<const deck::Matr
                                              const Teuchos::RCP<const deck::MultiVector>& b);
 
 /// A contestant called "hypre <method>". The residual that is tested is || b - A x || over || b ||: preconditioners
-/// stand on the right in hypre's GMRES, and PCG is told to test the 2-norm. Its BoomerAMG has the parameters of the
-/// deck's. Products with A and applications of M are counted as they are made. Local; the first prepare() builds M.
-/// \param options with preconditioner "none", "jacobi" or "boomeramg"
+/// stand on the right in hypre's GMRES and BiCGStab, and PCG is told to test the 2-norm. Its BoomerAMG has the
+/// parameters of the deck's. Products with A and applications of M are counted as they are made. Local; the first
+/// prepare() builds M. \param options with preconditioner "none", "jacobi" or "boomeramg"
 std::unique_ptr<Contestant> makeHypreContestant(const HypreMethod& method, const std::shared_ptr<HypreSystem>& system,
                                                 const PeerOptions& options);
 

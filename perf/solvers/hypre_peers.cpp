@@ -37,7 +37,7 @@ std::vector<std::string> joinHypre(const std::vector<std::string>& wanted, const
   std::vector<std::string> leftOut;
   if (off(wanted)) return leftOut;
   std::shared_ptr<HypreSystem> shared;
-  for (const char* group : {"GMRES", "CG"}) {
+  for (const char* group : {"GMRES", "CG", "BiCGStab"}) {
     if (!groupTakesPart(group, deck, system)) continue;
     const auto options = peerOptions(group, deck, system, {"none", "jacobi", "boomeramg"});
     if (!options) {

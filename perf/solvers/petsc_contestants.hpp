@@ -45,9 +45,10 @@ class PetscLibrary {
 };
 
 /// A contestant called "PETSc <method>", with " l=<depth>" where the method has a depth. The residual that is tested is
-/// the true one: preconditioners stand on the right in GMRES, and CG tests the unpreconditioned norm, but for pipelcg,
-/// which knows its recursive residual in the norm of M^-1 alone (the same without a preconditioner). pipelcg wants
-/// bounds of the spectrum: they come from a CG solve of its own, which is not timed. `system` must outlive it.
+/// the true one: preconditioners stand on the right in GMRES and BiCGStab, and CG tests the unpreconditioned norm, but
+/// for pipelcg, which knows its recursive residual in the norm of M^-1 alone, and pipecr, which knows M^-1 r alone (the
+/// same without a preconditioner). pipelcg wants bounds of the spectrum: they come from a CG solve of its own, which
+/// is not timed. `system` must outlive it.
 /// Collective.
 std::unique_ptr<Contestant> makePetscContestant(const PetscMethod& method, const LocalSystem& system,
                                                 const PetscOptions& options, MPI_Comm comm);

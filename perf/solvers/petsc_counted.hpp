@@ -4,8 +4,6 @@
 
 #include <petscksp.h>
 
-#include <functional>
-
 #include "perf/solvers/contestant.hpp"
 
 namespace capstan::perf {
@@ -14,9 +12,8 @@ namespace capstan::perf {
 /// address.
 class PetscCounted {
  public:
-  /// \param choose sets the type of a preconditioner made of A, and its options. Collective.
-  /// \throws std::runtime_error
-  PetscCounted(Mat A, const std::function<void(PC)>& choose, MPI_Comm comm);
+  /// \param preconditioner made of A, and set up; both must outlive this. Collective. \throws std::runtime_error
+  PetscCounted(Mat A, PC preconditioner, MPI_Comm comm);
   ~PetscCounted();
   PetscCounted(const PetscCounted&) = delete;
   PetscCounted& operator=(const PetscCounted&) = delete;
@@ -28,6 +25,7 @@ class PetscCounted {
 
  private:
   static PetscErrorCode multiply(Mat shell, Vec x, Vec y);
+  static PetscErrorCode norm(Mat shell, NormType type, PetscReal* result);
   static PetscErrorCode precondition(PC shell, Vec x, Vec y);
 
   Mat A_;

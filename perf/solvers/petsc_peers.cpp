@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -30,14 +31,16 @@ std::vector<PetscMethod> chosen(const std::vector<std::string>& wanted) {
   if (wanted.empty()) return petscMethods();
   std::vector<PetscMethod> methods;
   std::vector<std::string> allowed = {"off"};
-  for (const auto& method : petscMethods()) allowed.push_back(method.name);
+  for (const auto& method : petscMethods()) {
+    if (allowed.back() != method.name) allowed.push_back(method.name);  // pipelcg has several depths
+  }
   for (const auto& name : wanted) {
-    const auto found = std::find_if(petscMethods().begin(), petscMethods().end(),
-                                    [&name](const PetscMethod& method) { return method.name == name; });
-    if (found == petscMethods().end()) {
+    const std::size_t before = methods.size();
+    std::copy_if(petscMethods().begin(), petscMethods().end(), std::back_inserter(methods),
+                 [&name](const PetscMethod& method) { return method.name == name; });
+    if (methods.size() == before) {
       throw deck::InputError(fmt::format("--petsc: found '{}'; allowed: {}", name, fmt::join(allowed, ", ")));
     }
-    methods.push_back(*found);
   }
   return methods;
 }
@@ -119,7 +122,7 @@ std::vector<std::string> PetscPeers::join(const deck::Deck& deck, const deck::Sy
                                           MPI_Comm comm) const {
   std::vector<std::string> leftOut, known = {"none", "jacobi"};
   if (any() && PetscLibrary::hasHypre()) known.emplace_back("boomeramg");
-  for (const char* group : {"GMRES", "CG"}) {
+  for (const char* group : {"GMRES", "CG", "BiCGStab"}) {
     if (!groupTakesPart(group, deck, system)) continue;
     const auto peer = peerOptions(group, deck, system, known);
     if (!peer) {
@@ -129,7 +132,9 @@ std::vector<std::string> PetscPeers::join(const deck::Deck& deck, const deck::Sy
     }
     const PetscOptions options = optionsFor(*peer, *field.A);
     for (const auto& method : state_->methods) {
-      if (method.group != group) continue;
+      // It would test the norm of M^-1 r, and end elsewhere.
+      const bool otherNorm = method.name == "pipecr" && options.preconditioner != "none";
+      if (method.group != group || otherNorm) continue;
       field.contestants.push_back(makePetscContestant(method, field.local, options, comm));
     }
   }

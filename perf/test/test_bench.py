@@ -25,7 +25,7 @@ sys.path.insert(0, str(PERF))
 from report import children, files, kernels, processes, solvers, statistics, tables  # noqa: E402
 
 BUILD = None
-HYPRE_PEERS = {"hypre pcg", "hypre gmres", "hypre flexgmres", "hypre cogmres"}
+HYPRE_PEERS = {"hypre pcg", "hypre gmres", "hypre flexgmres", "hypre cogmres"}  # of GMRES and CG
 THREADED = """
 systems:
   - {name: laplace, generate: {problem: laplace2d, cells: 20}, solvers: all}
@@ -64,6 +64,8 @@ linear_solvers:
   - {name: gmres, method: CAPSTAN GMRES, tolerance: 1e-8, kspace: 30, max_iterations: 60, preconditioner: boomeramg,
      preconditioner_parameters: &amg {Strong Threshold: 0.5, Coarsening: pmis, Sweeps: 2, Truncation: 0.1}}
   - {name: cg, method: BLOCK CG, tolerance: 1e-8, max_iterations: 60, preconditioner: boomeramg,
+     preconditioner_parameters: *amg}
+  - {name: bicgstab, method: CAPSTAN BICGSTAB, tolerance: 1e-8, max_iterations: 60, preconditioner: boomeramg,
      preconditioner_parameters: *amg}
 """
 
@@ -325,12 +327,15 @@ class Measures(Bench):
         libraries = {one["library"] for one in system["solvers"]}
         self.assertLessEqual({"belos", "capstan"}, libraries)
         if "petsc" in libraries:
-            deep = next(one for one in system["solvers"] if one["method"] == "pipelcg")
-            self.assertEqual(deep["parameters"]["pipel"], 3)
-            # The exact extremes of the 10^3 Laplacian; Ritz values lie between them.
-            self.assertLess(12 - 12 * math.cos(math.pi / 11) - 6, deep["parameters"]["lmin"])
-            self.assertLess(deep["parameters"]["lmin"], 0.5)
-            self.assertTrue(11 < deep["parameters"]["lmax"] < 12)
+            self.assertLessEqual({"gmres", "pgmres", "fgmres", "cg", "pipecg", "groppcg", "pipecgrr", "pipeprcg", "pipecr"},
+                                 {one["method"] for one in system["solvers"] if one["library"] == "petsc"})
+            deep = [one["parameters"] for one in system["solvers"] if one["method"] == "pipelcg"]
+            self.assertEqual([each["pipel"] for each in deep], [1, 2, 3])
+            for each in deep:
+                # The exact extremes of the 10^3 Laplacian; Ritz values lie between them.
+                self.assertLess(12 - 12 * math.cos(math.pi / 11) - 6, each["lmin"])
+                self.assertLess(each["lmin"], 0.5)
+                self.assertTrue(11 < each["lmax"] < 12)
         hypre = {one["name"] for one in system["solvers"] if one["library"] == "hypre"}
         self.assertEqual(hypre, HYPRE_PEERS if has_hypre() else set())
         for one in system["solvers"]:
@@ -403,7 +408,7 @@ class Measures(Bench):
         for ranks in (1, 2):
             (campaign,) = self.campaign_of(BOOMERAMG, "--ranks", ranks, "--repeat", 1)
             solved = {one["name"]: one for one in campaign["systems"][0]["solvers"]}
-            self.assertLessEqual(HYPRE_PEERS, set(solved))
+            self.assertLessEqual(HYPRE_PEERS | {"hypre bicgstab"}, set(solved))
             for one in solved.values():
                 self.assertTrue(one["summary"]["solved"], one["name"])
                 self.assertEqual(one["preconditioner"], "boomeramg")
@@ -416,7 +421,7 @@ class Measures(Bench):
                     self.assertEqual(ours["iterations"], theirs["iterations"], name)
                     self.assertAlmostEqual(theirs["relative_residual"] / ours["relative_residual"], 1, delta=1e-4, msg=name)
             (chosen,) = self.campaign_of(BOOMERAMG, "--ranks", ranks, "--repeat", 1, "--petsc", "off", "--hypre", "pcg")
-            self.assertEqual({one["name"] for one in chosen["systems"][0]["solvers"]}, {"gmres", "cg", "hypre pcg"})
+            self.assertEqual({one["name"] for one in chosen["systems"][0]["solvers"]}, {"gmres", "cg", "bicgstab", "hypre pcg"})
 
     def test_peers_that_fail_are_recorded(self):
         deck = self.folder / "deck.yaml"
@@ -440,7 +445,7 @@ class Measures(Bench):
             f"  - {{name: {method}, method: {method}, tolerance: 1e-6, max_iterations: 200, preconditioner: none}}\n"
             for method in groups) +
             "systems:\n  - {name: small, solvers: all, generate: {problem: laplace3d, cells: 6}}\n", encoding="utf-8")
-        done = self.bench(deck, "--ranks", 1, "--repeat", 1, "--petsc", "off")
+        done = self.bench(deck, "--ranks", 1, "--repeat", 1, "--petsc", "off", "--hypre", "off")
         self.assertEqual(done.returncode, 0, done.stderr)
         (system,) = self.results()["campaigns"][0]["systems"]
         self.assertEqual({one["method"]: one["group"] for one in system["solvers"]}, groups)
@@ -449,7 +454,7 @@ class Measures(Bench):
         deck = self.folder / "threaded.yaml"
         deck.write_text(THREADED, encoding="utf-8")
         for words, mode in (([], "poll"), (["--mpi-threads"], "thread")):
-            done = self.bench(deck, "--ranks", 2, "--repeat", 1, "--petsc", "off", "--note", "a remark", *words)
+            done = self.bench(deck, "--ranks", 2, "--repeat", 1, "--petsc", "off", "--hypre", "off", "--note", "a remark", *words)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("Note: a remark", done.stdout)
             self.assertEqual(self.results()["remarks"], ["a remark"])

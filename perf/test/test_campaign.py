@@ -89,6 +89,13 @@ class Cells(InFolder):
                              for line in PLAN.splitlines())
             self.assertFalse(set(before) & {cell.key for cell in Plan(self.plan_file(text)).cells()}, changed)
 
+    def test_peers_are_asked_for_by_name(self):
+        plain = Plan(self.plan_file()).cells()
+        self.assertEqual({(cell.petsc, cell.hypre) for cell in plain}, {("off", "off")})
+        asked = Plan(self.plan_file(PLAN.replace("histories: true", "histories: true\n    hypre: [pcg, gmres]\n    petsc: cg"))).cells()
+        self.assertEqual({(cell.petsc, cell.hypre) for cell in asked}, {("cg", "pcg,gmres")})
+        self.assertFalse({cell.key for cell in plain} & {cell.key for cell in asked})
+
     def test_weak_scaling_keeps_the_rows_of_a_rank(self):
         text = PLAN.replace("    ranks: [1, 2]", "    scaling: weak\n    ranks: [1, 4]")
         decks = [json.loads(cell.deck) for cell in Plan(self.plan_file(text)).cells()]

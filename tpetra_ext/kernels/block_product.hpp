@@ -7,11 +7,12 @@
 /// packRows() brings a block of columns into that form, which costs as much as one or two entries a row.
 ///
 /// Local to the process; asynchronous; a row is summed in the order in which A stores it, with the same bits whatever
-/// the list of rows and, from two columns on, their number. One column is summed without fused multiply-adds, which
-/// would wait longer for one another, unless the compiler's baseline has them. NaN and Inf propagate.
+/// the list of rows and, from two columns on, their number. One column is summed without fused multiply-adds, as Tpetra
+/// does, unless the compiler's baseline has them. NaN and Inf propagate.
 /// Source: [enlarged-cg], section 2.2.
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 
 #include "tpetra_ext/kernels/base/execution.hpp"
@@ -110,6 +111,79 @@ struct MultiplyRow {
   }
 };
 
+/// Rows from..to-1 of a's list times one column. Each sum is taken in the order of storage, and no multiplication is
+/// fused with an addition: Tpetra's product has the same bits.
+///
+/// `Plain`: nothing is received, columns and rows are where their numbers say.
+template <class T, bool Plain>
+class ColumnProduct {
+ public:
+  ColumnProduct(const SparseRows<T, std::size_t, int>& a, const T* x, const T* received, T alpha, T beta, T* y)
+      : a_(a),
+        x_(x),
+        received_(received),
+        own_(received == nullptr ? std::numeric_limits<int>::max() : a.own),
+        alpha_(alpha),
+        beta_(beta),
+        y_(y) {}
+
+  void multiply(std::ptrdiff_t from, std::ptrdiff_t to) const {
+    const ColumnProduct here = *this;  // in registers: what is written through y might be a member otherwise
+    here.multiplyRows(from, to);
+  }
+
+ private:
+  void multiplyRows(std::ptrdiff_t from, std::ptrdiff_t to) const {
+    std::ptrdiff_t k = from;
+    // In long rows additions wait for one another, unless two rows take turns. Short rows overlap by themselves.
+    if (to > from && a_.begin[rowAt(to - 1) + 1] - a_.begin[rowAt(from)] > longRow * std::size_t(to - from)) {
+      for (; k + 2 <= to; k += 2) multiplyTwo(rowAt(k), rowAt(k + 1));
+    }
+    for (; k < to; ++k) multiplyOne(rowAt(k));
+  }
+
+  static constexpr std::size_t longRow = 24;  ///< entries
+
+  std::ptrdiff_t rowAt(std::ptrdiff_t k) const { return Plain || a_.rows == nullptr ? k : a_.rows[k]; }
+  T entry(std::size_t k) const {
+    if (Plain) return a_.values[k] * x_[a_.columns[k]];
+    const int source = a_.sources == nullptr ? a_.columns[k] : a_.sources[a_.columns[k]];
+    return a_.values[k] * (source < own_ ? x_[source] : received_[source - own_]);
+  }
+  // What y holds counts for nothing where beta is zero, NaN included.
+  void write(std::ptrdiff_t row, T sum) const {
+    y_[row] = beta_ == T(0) ? alpha_ * sum : beta_ * y_[row] + alpha_ * sum;
+  }
+
+  void multiplyOne(std::ptrdiff_t row) const {
+    T sum = 0;
+    std::size_t k = a_.begin[row];
+    const std::size_t end = a_.begin[row + 1];
+    for (; k + 4 <= end; k += 4) sum = (((sum + entry(k)) + entry(k + 1)) + entry(k + 2)) + entry(k + 3);
+    for (; k < end; ++k) sum += entry(k);
+    write(row, sum);
+  }
+  void multiplyTwo(std::ptrdiff_t row, std::ptrdiff_t next) const {
+    T sum = 0, nextSum = 0;
+    std::size_t k = a_.begin[row], n = a_.begin[next];
+    const std::size_t end = a_.begin[row + 1], nextEnd = a_.begin[next + 1];
+    for (; k < end && n < nextEnd; ++k, ++n) {
+      sum += entry(k);
+      nextSum += entry(n);
+    }
+    for (; k < end; ++k) sum += entry(k);
+    for (; n < nextEnd; ++n) nextSum += entry(n);
+    write(row, sum);
+    write(next, nextSum);
+  }
+
+  const SparseRows<T, std::size_t, int> a_;
+  const T *const x_, *const received_;
+  const int own_;
+  const T alpha_, beta_;
+  T* const y_;
+};
+
 /// Tells Kokkos' tools, to whom a loop of our own is no kernel. Names this short take no allocation.
 struct ProductRegion {
   ProductRegion() { Kokkos::Profiling::pushRegion("capstan rows"); }
@@ -125,13 +199,18 @@ void multiplyRowsOn(HostPath, const Exec& exec, const SparseRows<T, std::size_t,
   const ChunkKernels<T>& kernels = chunkKernels<T>();
   const ChunkRows<T> all{a.begin,  a.columns, a.values, a.rows, a.sources, a.own, x,
                          received, alpha,     beta,     Y.data, Y.stride,  Y.cols};
-  const MultiplyRow<T, std::size_t, int> single{a, x, received, alpha, beta, Y, from, 1};
+  const ColumnProduct<T, false> single(a, x, received, alpha, beta, Y.data);
+  const ColumnProduct<T, true> plain(a, x, received, alpha, beta, Y.data);
+  const bool isPlain = received == nullptr && a.sources == nullptr && a.rows == nullptr;
   forEachChunk(exec, ChunkPlan(exec, to - from, productChunkRows), [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    if (Y.cols == 1) {
-      for (std::ptrdiff_t k = first; k < first + rows; ++k) single(k);
-      return;
+    const std::ptrdiff_t begin = from + first, end = begin + rows;
+    if (Y.cols > 1) {
+      kernels.multiplyRows(all, begin, end);
+    } else if (isPlain) {
+      plain.multiply(begin, end);
+    } else {
+      single.multiply(begin, end);
     }
-    kernels.multiplyRows(all, from + first, from + first + rows);
   });
 }
 
