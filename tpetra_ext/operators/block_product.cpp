@@ -24,7 +24,7 @@ BlockProduct<Types>::BlockProduct(const Teuchos::RCP<const Operator>& a) {
 
 template <class Types>
 bool BlockProduct<Types>::takes(const MultiVector& X, const MultiVector& Y) const {
-  if (!kernels::runsOnHost<typename Types::ExecutionSpace> || a_.is_null() || X.getNumVectors() == 0) return false;
+  if (!kernels::runsOnHost<typename Types::ExecutionSpace> || a_.is_null() || X.getNumVectors() < 2) return false;
   if (X.getNumVectors() != Y.getNumVectors() || !X.isConstantStride() || !Y.isConstantStride()) return false;
   if (!canExchange<Types>(*a_) || X.getLocalLength() != compat::localNumElements(*a_->getDomainMap()) ||
       Y.getLocalLength() != compat::localNumRows(*a_)) {
@@ -62,6 +62,12 @@ bool BlockProduct<Types>::apply(const MultiVector& X, MultiVector& Y) {
   }
   const typename Types::ExecutionSpace device;
   const auto x = all->getLocalViewDevice(Tpetra::Access::ReadOnly);
+  const std::size_t size = x.extent(0) * x.extent(1);
+  if (packed_.extent(0) < size) {
+    packed_ = Packed();
+    packed_ = Packed(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan packed rows")), size);
+  }
+  kernels::packRows(device, x, packed_);
   const auto matrix = a_->getLocalMatrixDevice();
   using Offset = std::decay_t<decltype(matrix.graph.row_map(0))>;
   using Column = std::decay_t<decltype(matrix.graph.entries(0))>;
@@ -69,21 +75,8 @@ bool BlockProduct<Types>::apply(const MultiVector& X, MultiVector& Y) {
   rows.begin = matrix.graph.row_map.data();
   rows.columns = matrix.graph.entries.data();
   rows.values = matrix.values.data();
-  const auto multiply = [&](const auto& from) {
-    kernels::multiplyRows(device, rows, 0, static_cast<std::ptrdiff_t>(compat::localNumRows(*a_)), Scalar(1), from,
-                          Packed(), Scalar(0), Y.getLocalViewDevice(Tpetra::Access::OverwriteAll));
-  };
-  if (x.extent(1) == 1) {
-    multiply(Kokkos::subview(x, Kokkos::ALL(), 0));
-    return true;
-  }
-  const std::size_t size = x.extent(0) * x.extent(1);
-  if (packed_.extent(0) < size) {
-    packed_ = Packed();
-    packed_ = Packed(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan packed rows")), size);
-  }
-  kernels::packRows(device, x, packed_);
-  multiply(packed_);
+  kernels::multiplyRows(device, rows, 0, static_cast<std::ptrdiff_t>(compat::localNumRows(*a_)), Scalar(1), packed_,
+                        Packed(), Scalar(0), Y.getLocalViewDevice(Tpetra::Access::OverwriteAll));
   return true;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Products of a Tpetra::CrsMatrix with blocks of columns, with Tpetra's own exchange.
+/// Products of a Tpetra::CrsMatrix with blocks of several columns, with Tpetra's own exchange.
 
 #include <Kokkos_Core.hpp>
 #include <Teuchos_RCP.hpp>
@@ -13,8 +13,7 @@ namespace capstan {
 
 /// Y = A X for blocks of columns: the messages are those that A itself sends, by its Tpetra::Import, and the local
 /// product is ours (kernels/block_product.hpp), which reads the matrix once for up to 16 columns where Tpetra's reads
-/// single entries of X. Measured: 3 to 4 times faster for 8 columns. One column takes half of the instructions of
-/// Tpetra's product, in the same order of additions.
+/// single entries of X. Measured: 3 to 4 times faster for 8 columns.
 ///
 /// Not for use by two threads at once.
 template <class Types>
@@ -28,9 +27,9 @@ class BlockProduct {
   explicit BlockProduct(const Teuchos::RCP<const Operator>& a);
 
   /// Computes Y = A X and returns true; does nothing and returns false where A has to do it: it is no
-  /// Tpetra::CrsMatrix, or one whose rows are not those of its range map; columns do not lie beside one another; X and
-  /// Y share memory; or kernels run on a device, for which nothing has been measured. Collective where it is true;
-  /// ranks may differ, since the messages are the same.
+  /// Tpetra::CrsMatrix, or one whose rows are not those of its range map; there is one column; columns do not lie
+  /// beside one another; X and Y share memory; or kernels run on a device, for which nothing has been measured.
+  /// Collective where it is true; ranks may differ, since the messages are the same.
   bool apply(const MultiVector& X, MultiVector& Y);
 
  private:

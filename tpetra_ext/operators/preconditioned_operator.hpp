@@ -39,7 +39,7 @@ struct OperatorCost {
 /// usual smoother, keeps scratch of the first width and throws at another one. Narrower blocks are padded with zeros,
 /// or applied column by column where that is less work.
 ///
-/// Blocks of columns are multiplied by BlockProduct where A is a Tpetra::CrsMatrix that it takes: with A's own
+/// Blocks of several columns are multiplied by BlockProduct where A is a Tpetra::CrsMatrix that it takes: with A's own
 /// messages, and counted as an application of A.
 ///
 /// Pending reductions are looked at before and after every application (see progress.hpp). Inside, the operator

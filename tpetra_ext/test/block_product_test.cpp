@@ -55,7 +55,7 @@ TEST(BlockProduct, EqualsTpetrasAndSendsItsMessages) {
     for (const bool integers : {true, false}) {
       const MatrixPtr matrix = matrixOf(given, integers);
       Product product(matrix);
-      for (const std::size_t columns : {9, 1, 2, 8, 33}) {
+      for (const std::size_t columns : {9, 2, 8, 33}) {
         const MapPtr map = matrix->getDomainMap();
         const MultiVector x = filled(map, columns, 1);
         MultiVector y(map, columns), wanted(map, columns);
@@ -111,6 +111,7 @@ TEST_F(OneBlock, LeavesToTheOperatorWhatItDoesNotTake) {
   const Teuchos::Array<std::size_t> apart = Teuchos::tuple<std::size_t>(3, 0);
   MultiVector two(map, 2);
   expectLeft(product, *x.subView(apart()), two);
+  expectLeft(product, *x.getVector(0), *y.getVectorNonConst(0));
   MultiVector same = filled(map, 3, 1);
   EXPECT_FALSE(product.apply(same, same));
   EXPECT_EQ(difference(same, filled(map, 3, 1)), 0);
