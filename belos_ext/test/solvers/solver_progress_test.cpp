@@ -183,7 +183,7 @@ void expectRecovery(const MethodTraits& name, ProgressMode mode, System system, 
 TEST_P(Pipelined, AnErrorOfMpiMidFlightIsThrownAndLeavesNothingBehind) {
   if (ranks() == 1) GTEST_SKIP() << "no message, no error";
   for (const ProgressMode mode : {ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread}) {
-    for (int test::MpiFaults::*fault : {&test::MpiFaults::iallreduce, &test::MpiFaults::wait}) {
+    for (const auto fault : {&test::MpiFaults::iallreduce, &test::MpiFaults::wait}) {
       SCOPED_TRACE(toString(mode) + (fault == &test::MpiFaults::wait ? ", wait" : ", start"));
       expectRecovery<std::runtime_error>(GetParam(), mode, systemWithRightHandSide(grid2d(30, 30)), [fault] {
         mpiFaults() = test::MpiFaults();
