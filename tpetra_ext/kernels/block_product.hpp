@@ -7,8 +7,8 @@
 /// packRows() brings a block of columns into that form, which costs as much as one or two entries a row.
 ///
 /// Local to the process; asynchronous; a row is summed in the order in which A stores it, with the same bits whatever
-/// the list of rows and, from two columns on, their number. One column is summed without fused multiply-adds, as Tpetra
-/// does, unless the compiler's baseline has them. NaN and Inf propagate.
+/// the list of rows and, from two columns on, their number. One column is summed without fused multiply-adds, which
+/// would wait longer for one another, unless the compiler's baseline has them. NaN and Inf propagate.
 /// Source: [enlarged-cg], section 2.2.
 
 #include <algorithm>
@@ -111,11 +111,8 @@ struct MultiplyRow {
   }
 };
 
-/// Rows from..to-1 of a's list times one column. Each sum is taken in the order of storage, and no multiplication is
-/// fused with an addition: Tpetra's product has the same bits.
-///
-/// `Plain`: nothing is received, columns and rows are where their numbers say.
-template <class T, bool Plain>
+/// Rows from..to-1 of a's list times one column. Each sum is taken in the order of storage.
+template <class T>
 class ColumnProduct {
  public:
   ColumnProduct(const SparseRows<T, std::size_t, int>& a, const T* x, const T* received, T alpha, T beta, T* y)
@@ -144,9 +141,8 @@ class ColumnProduct {
 
   static constexpr std::size_t longRow = 24;  ///< entries
 
-  std::ptrdiff_t rowAt(std::ptrdiff_t k) const { return Plain || a_.rows == nullptr ? k : a_.rows[k]; }
+  std::ptrdiff_t rowAt(std::ptrdiff_t k) const { return a_.rows == nullptr ? k : a_.rows[k]; }
   T entry(std::size_t k) const {
-    if (Plain) return a_.values[k] * x_[a_.columns[k]];
     const int source = a_.sources == nullptr ? a_.columns[k] : a_.sources[a_.columns[k]];
     return a_.values[k] * (source < own_ ? x_[source] : received_[source - own_]);
   }
@@ -199,17 +195,13 @@ void multiplyRowsOn(HostPath, const Exec& exec, const SparseRows<T, std::size_t,
   const ChunkKernels<T>& kernels = chunkKernels<T>();
   const ChunkRows<T> all{a.begin,  a.columns, a.values, a.rows, a.sources, a.own, x,
                          received, alpha,     beta,     Y.data, Y.stride,  Y.cols};
-  const ColumnProduct<T, false> single(a, x, received, alpha, beta, Y.data);
-  const ColumnProduct<T, true> plain(a, x, received, alpha, beta, Y.data);
-  const bool isPlain = received == nullptr && a.sources == nullptr && a.rows == nullptr;
+  const ColumnProduct<T> single(a, x, received, alpha, beta, Y.data);
   forEachChunk(exec, ChunkPlan(exec, to - from, productChunkRows), [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     const std::ptrdiff_t begin = from + first, end = begin + rows;
-    if (Y.cols > 1) {
-      kernels.multiplyRows(all, begin, end);
-    } else if (isPlain) {
-      plain.multiply(begin, end);
-    } else {
+    if (Y.cols == 1) {
       single.multiply(begin, end);
+    } else {
+      kernels.multiplyRows(all, begin, end);
     }
   });
 }
