@@ -233,6 +233,13 @@ std::vector<ParameterRow> stopping() {
           "x."),
       residualReplacement(),
       choice(
+          "Residual Smoothing", &SolverOptions::residualSmoothing,
+          {ResidualSmoothingMode::Auto, ResidualSmoothingMode::Off}, Takers::SomeMethods,
+          "Whether x is the combination of the last one and CG's of least residual, which never rises (Zhou and Walker "
+          "1994). auto: in the first 20 iterations with a preconditioner that is more than a diagonal, and in all "
+          "where "
+          "that is not linear; it takes two vectors more. off: x is CG's."),
+      choice(
           "Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,
           "What goes on where CG or BiCGStab cannot, and the residual no longer falls: under CG, where A or the "
           "preconditioner is not symmetric positive definite; under BiCGStab, where its restarts gain nothing. gmres: "

@@ -118,6 +118,8 @@ std::string toString(NullSpace nullSpace) {
   throw std::logic_error("NullSpace out of range");
 }
 
+std::string toString(ResidualSmoothingMode mode) { return mode == ResidualSmoothingMode::Auto ? "auto" : "off"; }
+
 std::string toString(ResidualNorm norm) { return norm == ResidualNorm::Two ? "TwoNorm" : "OneNorm"; }
 
 std::string toString(InitialResidual residual) {

@@ -42,6 +42,9 @@ enum class IntraOrthogonalization { CholQr, CholQr2, Tsqr };
 /// Who goes on where a symmetric method cannot.
 enum class Fallback { Gmres, None };
 
+/// Whether the iterate of least residual takes the place of CG's, where a vector costs little.
+enum class ResidualSmoothingMode { Auto, Off };
+
 /// What is done about constants in the null space of A.
 enum class NullSpace { None, Constant, Auto };
 
@@ -96,6 +99,7 @@ struct SolverOptions {
   InitialResidual initialResidual = InitialResidual::Computed;
   double userScale = 1.0;  ///< the divisor of ResidualScaling::UserProvided
   ResidualReplacement residualReplacement;
+  ResidualSmoothingMode residualSmoothing = ResidualSmoothingMode::Auto;
   Fallback fallback = Fallback::Gmres;
   NullSpace nullSpace = NullSpace::Auto;
   KeepBasis keepPreconditionedBasis = KeepBasis::Auto;
@@ -160,6 +164,7 @@ std::string toString(BlockOrthogonalization scheme);
 std::string toString(IntraOrthogonalization scheme);
 std::string toString(Fallback fallback);
 std::string toString(NullSpace nullSpace);
+std::string toString(ResidualSmoothingMode mode);
 std::string toString(KeepBasis keep);
 std::string toString(ResidualNorm norm);
 std::string toString(InitialResidual residual);

@@ -43,7 +43,7 @@ std::vector<Row<Types>> rows() {
   // Made here, since libraries register the solvers while statics are still being made.
   const Names restarted = {"Num Blocks", "Maximum Restarts", "Orthogonalization"};
   const Names pipeline = {"Pipeline Depth", "Progress", "Measure Overlap"};
-  const Names symmetric = {"Residual Replacement", "Null Space", "Fallback"};
+  const Names symmetric = {"Residual Replacement", "Residual Smoothing", "Null Space", "Fallback"};
   constexpr bool blocks = true;
   return {
       {{"CAPSTAN GMRES", "capstan_gmres",

@@ -8,15 +8,17 @@
 /// pressure is pinned by a row whose column is kept.
 ///
 /// Where M is costly, the first steps have z = M^{-1} r and w = A z instead, and products that are all measured; where
-/// M is not linear, all steps have: measured_products.hpp.
+/// M is not linear, all steps have: measured_products.hpp. There x is the combination of the last one and CG's of least
+/// residual, which is what is judged and recorded: residual_smoothing.hpp.
 ///
-/// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner, 15 where they are measured), 1 fence, 1
-/// A, 1 M^{-1}, all updates in one sweep (6 vectors read, 4 written; without a preconditioner 4 and 3). A solve of n
+/// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner, 19 where they are measured), 1 fence, 1
+/// A, 1 M^{-1}, all updates in one sweep (6 vectors read, 4 written; without a preconditioner 4 and 3; 8 and 6 where
+/// products are measured). A solve of n
 /// iterations: n + 1 reductions, n + 2 A (the first and the last residual among them), n + 1 M^{-1}, or n where all
 /// steps are measured; 1 reduction more where that ends; 1 reduction more in an iteration that brings the residual near
 /// its target at once, where the tolerance is meant in another norm and M is costly; 1 M_L^{-1} and 1 reduction more
-/// where residuals are scaled by the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 1
-/// more with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
+/// where residuals are scaled by the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 2
+/// more where M is costly, 1 more with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
 ///
 /// | paper   | here   | shape              | meaning                                                    |
 /// |---------|--------|--------------------|------------------------------------------------------------|
@@ -61,13 +63,13 @@ class Cg final : public KrylovSolver<Types> {
   using MultiVector = typename Types::MultiVector;
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
-    if (preconditioned) return {1, 1, 1, 5, 26, 8 * (6 + 4 + 5)};
+    if (preconditioned) return {1, 1, 1, 7, 26, 8 * (6 + 4 + 5)};
     return {1, 1, 1, 3, 16, 8 * (4 + 3 + 3)};
   }
 
   void configure(const SolverOptions& options) override {
     replacement_ = options.residualReplacement;
-    v_.constants().configure(options.nullSpace);
+    v_.configure(options);
     fallback_.configure(options);
   }
 
@@ -179,8 +181,9 @@ class Cg final : public KrylovSolver<Types> {
       auto next = v_.nextStep();  // alpha = nu / mu; beta from the next nu, predicted
       const Scalar alpha = next.alpha, beta = next.beta;
       if (watch_.sees(q.mu, q.nu, q.sz)) system.tell(stop.iterations(), "indefinite", watch_.seen());
-      if (stop.reached(root(q.rr))) {
-        if (!examine(system, b, x, stop, root(q.rr), true)) break;
+      const double judged = root(v_.judgedSquare());
+      if (stop.reached(judged)) {
+        if (!examine(system, b, x, stop, judged, true)) break;
       } else if (alpha == Scalar(0) || !std::isfinite(alpha) || !std::isfinite(beta) || watch_.hopeless()) {
         if (!recover(system, b, x, stop)) break;
       } else if (!staysFinite(system, alpha, x)) {
@@ -197,9 +200,9 @@ class Cg final : public KrylovSolver<Types> {
       }
       v_.multiply(system);  // s = A p, t = M^{-1} s
       const bool measures = stop.wantsMeasure(stop.recursive());
-      if (measures) system.takeMeasure(v_.r());
+      if (measures) system.takeMeasure(v_.judged());
       v_.measure(system);  // (p, s), (r, t), (s, t), (r, z) recomputed, (r, r)
-      if (measures) stop.measured(root(v_.products().rr), system.measured());
+      if (measures) stop.measured(root(v_.judgedSquare()), system.measured());
       if (v_.stopsCarrying()) system.tell(stop.iterations(), "embedding", "M is not linear: A sends its own messages");
     }
     goBack(system, x, stop);
@@ -235,8 +238,8 @@ class Cg final : public KrylovSolver<Types> {
     if (!(predicted <= tuning::cg::uncertain * stop.target())) return;
     auto& batch = v_.batch();
     batch.clear();
-    system.takeMeasure(v_.r());
-    const auto rr = batch.norm2(v_.r());
+    system.takeMeasure(v_.judged());
+    const auto rr = batch.norm2(v_.judged());
     system.reduce(batch);
     stop.measured(root(batch[rr]), system.measured());
   }
@@ -253,7 +256,7 @@ class Cg final : public KrylovSolver<Types> {
     if (stop.verified(attained_, claimed)) return false;
     if (claimed && rounding_.ends(system, x, stop)) return false;
     if (claimed && stop.cameEarly()) {
-      rows_.takeOut(system, v_.r());
+      rows_.takeOut(system, v_.judged());
       if (rough) v_.beginAgain(system);
       return true;
     }
@@ -284,6 +287,7 @@ class Cg final : public KrylovSolver<Types> {
 
   /// r has been computed anew: z = M^{-1} r, and p = z where nothing is to be kept.
   void replaceResidual(LinearSystem<Types>& system, bool newDirection) {
+    v_.adoptJudged(system);
     rows_.takeOut(system, v_.r());
     gap_.replaced(v_.rest());
     sinceRenewal_ = 0;

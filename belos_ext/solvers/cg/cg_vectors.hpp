@@ -48,6 +48,11 @@ class CgVectors {
     Scalar r = 0, p = 0, s = 0, t = 0;
   };
 
+  void configure(const SolverOptions& options) {
+    constants_.configure(options.nullSpace);
+    smooths_ = options.residualSmoothing == ResidualSmoothingMode::Auto;
+  }
+
   /// Makes what is missing for vectors like b. Collective where it allocates.
   void prepare(LinearSystem<Types>& system, const MultiVector& b) {
     const auto map = b.getMap();
@@ -60,6 +65,7 @@ class CgVectors {
     measures_ = system.sparesProducts() && !Product::recurs;
     settled_ = true;
     measured_ = {};
+    smoothing_.end();
     doubted_ = Product::recurs && preconditioned_ ? tuning::cg::firstSteps : 0;
     product_.replaced();
     if (preconditioned_ && z_.is_null()) z_ = Teuchos::rcp(new MultiVector(map, 1));
@@ -80,6 +86,11 @@ class CgVectors {
   const Products& products() const { return q_; }
   const Sums& sums() const { return sums_; }
   ConstantNullSpace<Types>& constants() { return constants_; }
+
+  /// The residual of the x at hand, which the tolerance is asked of: the smoothed one where that is another than r.
+  MultiVector& judged() { return smoothing_.active() ? smoothing_.q() : *r_; }
+  /// Its square, as last reduced.
+  Scalar judgedSquare() const { return smoothing_.active() ? smoothing_.square() : q_.rr; }
 
   /// Whether products with A z are measured (MeasuredProducts), for M is costly or not linear.
   bool measures() const { return measures_; }
@@ -113,6 +124,11 @@ class CgVectors {
     system.kernels().scale(Scalar(1), z(), *p_);
     settled_ = true;
   }
+  /// The judged residual takes the place of r; CG begins again at its x. Local.
+  void adoptJudged(LinearSystem<Types>& system) {
+    if (smoothing_.active()) system.kernels().scale(Scalar(1), smoothing_.q(), *r_);
+    smoothing_.end();
+  }
   /// r has been replaced, and p stays: s = A p without what rounding has made of it.
   void keepDirection(LinearSystem<Types>& system) {
     product_.replaced();
@@ -135,7 +151,7 @@ class CgVectors {
     auto& batch = *batch_;
     slots_ = {};
     if (measures_ && !settled_) {
-      measured_.enter(batch, *r_, *z_, w(), *p_, *s_);
+      measured_.enter(batch, *r_, *z_, w(), *p_, *s_, smoothing_.active() ? &smoothing_.q() : nullptr);
       if (constants_.watching()) slots_.sumZ = constants_.enter(batch, *z_);
       if (constants_.watching()) slots_.sumP = constants_.enter(batch, *p_);
       return;
@@ -160,6 +176,7 @@ class CgVectors {
       measured_.take(batch);
       const auto& m = measured_;
       q_ = {m.mu, m.nu, Scalar(0), Scalar(0), m.rr, m.rs, m.ss, m.pp, m.sz, m.sz};
+      if (smoothing_.active()) smoothing_.know(m.smoothed);
       sums_ = {};
       if (slots_.sumZ) sums_.p = batch[*slots_.sumZ] + m.beta * batch[*slots_.sumP];
       return;
@@ -230,23 +247,22 @@ class CgVectors {
   }
 
   /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p in one pass; where products are measured p = z + beta p,
-  /// s = w + beta s, x += alpha p, r -= alpha s. Where next.cancelled, beta comes from the new r and z: one reduction.
-  /// \param renew z = M^{-1} r instead of z -= alpha t
+  /// s = w + beta s, x += alpha p, r -= alpha s, or the smoothed x in the place of CG's. Where next.cancelled, beta
+  /// comes from the new r and z: one reduction. \param renew z = M^{-1} r instead of z -= alpha t
   void step(LinearSystem<Types>& system, const Step& next, MultiVector& x, bool renew) {
-    if (next.cancelled) return stepClassically(system, next.alpha, x, renew);
+    if (next.cancelled) {
+      smoothing_.leave(system.kernels(), x);
+      return stepClassically(system, next.alpha, x, renew);
+    }
     const Scalar alpha = next.alpha, beta = next.beta;
     if (measures_ || renew) {
       product_.replaced();
     } else {
       product_.step(system, alpha, beta, shiftOf(alpha));
     }
-    if (measures_ && settled_) {
-      system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_));
-      settled_ = false;
-    } else if (measures_) {
-      system.kernels().sweep(axpby(Scalar(1), *z_, beta, *p_), axpby(Scalar(1), w(), beta, *s_), axpy(alpha, *p_, x),
-                             axpy(-alpha, *s_, *r_));
-    } else if (!preconditioned_) {
+    if (measures_) return stepMeasured(system.kernels(), alpha, beta, x);
+    smoothing_.leave(system.kernels(), x);
+    if (!preconditioned_) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
     } else if (!renew && constants_.active()) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
@@ -261,8 +277,11 @@ class CgVectors {
     }
   }
 
-  /// || b - A x || of the next iterate by the recurrence for (r, r).
-  PredictedNorm nextNorm(Scalar alpha) const { return predictNorm(q_.rr, q_.rs, q_.ss, alpha); }
+  /// || b - A x || of the next iterate by the recurrence for (r, r), or for the smoothed residual.
+  PredictedNorm nextNorm(Scalar alpha) const {
+    const bool smoothed = measures_ && smooths_;
+    return smoothed ? smoothing_.next(alpha, q_.rr, q_.rs, q_.ss).norm : predictNorm(q_.rr, q_.rs, q_.ss, alpha);
+  }
 
   /// Whether (r, M^{-1} s) and (s, z) differ by more than rounding makes them: z is no longer M^{-1} r, or M is not
   /// symmetric.
@@ -276,21 +295,22 @@ class CgVectors {
     return std::isnan(q_.mu) || std::isnan(q_.nu) || std::isnan(q_.delta) || std::isnan(q_.gamma) || std::isnan(q_.rr);
   }
 
-  /// r = b - A x, and its norms; r is left without its constant where that is projected out. One reduction,
+  /// judged() = b - A x, and its norms; it is left without its constant where that is projected out. One reduction,
   /// collective.
   ResidualNorms computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
     product_.replaced();
-    system.residual(b, x, *r_);
+    MultiVector& r = judged();
+    system.residual(b, x, r);
     batch_->clear();
-    const auto rr = batch_->norm2(*r_);
-    const auto sum = constants_.ofResidual() ? constants_.enter(*batch_, *r_) : rr;
+    const auto rr = batch_->norm2(r);
+    const auto sum = constants_.ofResidual() ? constants_.enter(*batch_, r) : rr;
     system.reduce(*batch_);
     const Scalar square = (*batch_)[rr], constant = (*batch_)[sum];
-    const double norm = system.norm(*r_, square, *batch_);
-    rest_ = constants_.ofResidual() ? constants_.takeOutOfResidual(system, constant, square, *r_, *batch_) : norm;
+    const double norm = system.norm(r, square, *batch_);
+    rest_ = constants_.ofResidual() ? constants_.takeOutOfResidual(system, constant, square, r, *batch_) : norm;
     return {norm, norm, system.measured()};
   }
-  /// The 2-norm of what it left in r.
+  /// The 2-norm of what it left there.
   double rest() const { return rest_; }
 
  private:
@@ -302,6 +322,24 @@ class CgVectors {
 
   /// The constant that z - alpha t has too little of.
   Scalar shiftOf(Scalar alpha) const { return constants_.active() ? alpha * constants_.meanOf(sums_.t) : Scalar(0); }
+
+  /// The step where products are measured: p and s are made in it, but for a new beginning.
+  void stepMeasured(BlockKernels<Types>& kernels, Scalar alpha, Scalar beta, MultiVector& x) {
+    const bool settled = std::exchange(settled_, false);
+    const auto makesP = axpby(Scalar(1), *z_, beta, *p_), makesS = axpby(Scalar(1), w(), beta, *s_);
+    if (smooths_) {
+      const Scalar eta = smoothing_.next(alpha, q_.rr, q_.rs, q_.ss).eta;
+      if (settled) {
+        smoothing_.step(kernels, eta, alpha, *p_, *s_, *r_, x);
+      } else {
+        smoothing_.step(kernels, eta, alpha, *p_, *s_, *r_, x, makesP, makesS);
+      }
+    } else if (settled) {
+      kernels.sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_));
+    } else {
+      kernels.sweep(makesP, makesS, axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_));
+    }
+  }
 
   /// The step where the next (r, z) cannot be predicted: it is reduced before p = z + beta p, as Hestenes and Stiefel
   /// do. One reduction, collective.
@@ -354,9 +392,11 @@ class CgVectors {
 
   Product product_;
   bool preconditioned_ = false;
+  bool smooths_ = true;  ///< where products are measured
   bool measures_ = false;
   bool settled_ = true;  ///< p and s are those of the next step, not of the last one
   MeasuredProducts<Types> measured_;
+  ResidualSmoothing<Types> smoothing_;
   bool stopsCarrying_ = false;
   int doubted_ = 0;  ///< steps in which M is still looked at
   double rest_ = 0;

@@ -17,9 +17,11 @@
 /// | gamma | nu   | (r, z); pr is (p, r) of the next p             |
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/solvers/cg/residual_smoothing.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -34,6 +36,7 @@ struct MeasuredProducts {
   int steps = 0;                                          ///< since begin()
   bool varies = false;                                    ///< M is seen to be no linear symmetric operator
   Scalar pr = 0, mu = 0, pp = 0, rs = 0, ss = 0, sz = 0;  ///< of the next p and s
+  typename ResidualSmoothing<Types>::Products smoothed;   ///< the same, where q was given
 
   /// From the first direction of a solve, p = z. Local.
   void begin(Scalar rz) {
@@ -41,26 +44,46 @@ struct MeasuredProducts {
     pr = nu = rz;
   }
 
-  /// Enters 15 products; p and s are the last ones. Local.
+  /// Enters 15 products; p and s are the last ones. With q (ResidualSmoothing) 19. Local.
   void enter(ReductionBatch<Types>& batch, const MultiVector& r, const MultiVector& z, const MultiVector& w,
-             const MultiVector& p, const MultiVector& s) {
-    const auto of = batch.dots({{r, z},
-                                {z, w},
-                                {z, s},
-                                {p, w},
-                                {p, s},
-                                {r, p},
-                                {r, r},
-                                {r, w},
-                                {r, s},
-                                {w, w},
-                                {w, s},
-                                {s, s},
-                                {z, z},
-                                {z, p},
-                                {p, p}});
-    slots_ = {of[0], of[1], of[2],  of[3],  of[4],  of[5],  of[6], of[7],
-              of[8], of[9], of[10], of[11], of[12], of[13], of[14]};
+             const MultiVector& p, const MultiVector& s, const MultiVector* q) {
+    if (q == nullptr) {
+      note(batch.dots({{r, z},
+                       {z, w},
+                       {z, s},
+                       {p, w},
+                       {p, s},
+                       {r, p},
+                       {r, r},
+                       {r, w},
+                       {r, s},
+                       {w, w},
+                       {w, s},
+                       {s, s},
+                       {z, z},
+                       {z, p},
+                       {p, p}}));
+    } else {
+      note(batch.dots({{r, z},
+                       {z, w},
+                       {z, s},
+                       {p, w},
+                       {p, s},
+                       {r, p},
+                       {r, r},
+                       {r, w},
+                       {r, s},
+                       {w, w},
+                       {w, s},
+                       {s, s},
+                       {z, z},
+                       {z, p},
+                       {p, p},
+                       {*q, *q},
+                       {*q, r},
+                       {*q, w},
+                       {*q, s}}));
+    }
   }
 
   /// After the reduction. Local.
@@ -79,13 +102,22 @@ struct MeasuredProducts {
     rs = batch[slots_.rw] + beta * batch[slots_.rs];
     ss = expanded(batch[slots_.ww], batch[slots_.ws], batch[slots_.ss]);
     pp = expanded(batch[slots_.zz], batch[slots_.zp], batch[slots_.pp]);
+    if (smoothed_) smoothed = {batch[slots_.qq], batch[slots_.qr], batch[slots_.qw] + beta * batch[slots_.qs]};
   }
 
  private:
   struct Slots {
     using Slot = typename ReductionBatch<Types>::Slot;
-    Slot rz, zw, zs, pw, ps, rp, rr, rw, rs, ww, ws, ss, zz, zp, pp;
+    Slot rz, zw, zs, pw, ps, rp, rr, rw, rs, ww, ws, ss, zz, zp, pp, qq = {}, qr = {}, qw = {}, qs = {};
   };
+
+  template <std::size_t N>
+  void note(const std::array<typename Slots::Slot, N>& of) {
+    slots_ = {of[0], of[1], of[2],  of[3],  of[4],  of[5],  of[6], of[7],
+              of[8], of[9], of[10], of[11], of[12], of[13], of[14]};
+    smoothed_ = N > 15;
+    if constexpr (N > 15) slots_.qq = of[15], slots_.qr = of[16], slots_.qw = of[17], slots_.qs = of[18];
+  }
 
   /// || a + beta b ||^2, which rounding must not make negative.
   Scalar expanded(Scalar aa, Scalar ab, Scalar bb) const {
@@ -93,6 +125,7 @@ struct MeasuredProducts {
   }
 
   Slots slots_;
+  bool smoothed_ = false;
 };
 
 }  // namespace capstan

@@ -1,0 +1,145 @@
+/// \file
+/// "Residual Smoothing": the iterate of least residual in the place of CG's, where the preconditioner is costly.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/solvers/cg/residual_smoothing.hpp"
+#include "belos_ext/test/solvers/solver_suite.hpp"
+#include "belos_ext/test/support/methods.hpp"
+
+namespace capstan::testing {
+namespace {
+
+using Smoothing = ResidualSmoothing<Types>;
+
+// r = (3, 4), s = (1, 0), alpha = 2: r' = (1, 4). From q = r the least residual on the way to r' is at its end, 4.12...
+TEST(ResidualSmoothing, TakesCgsStepWhereThatFalls) {
+  const auto step = Smoothing().next(2, 25, 3, 1);
+  EXPECT_DOUBLE_EQ(step.eta, 1);
+  EXPECT_DOUBLE_EQ(step.norm.norm, std::sqrt(17.0));
+}
+
+// r = (1, 0), s = (1, -1), alpha = 1: r' = (0, 1). The middle of the two is nearest to zero.
+TEST(ResidualSmoothing, StopsWhereTheResidualIsLeast) {
+  const auto step = Smoothing().next(1, 1, 1, 2);
+  EXPECT_DOUBLE_EQ(step.eta, 0.5);
+  EXPECT_DOUBLE_EQ(step.norm.norm, std::sqrt(0.5));
+}
+
+// r = (1, 0), s = (-2, 0), alpha = 1: r' = (3, 0) is farther away than r, and y stays.
+TEST(ResidualSmoothing, StaysWhereCgRises) {
+  const auto step = Smoothing().next(1, 1, -2, 4);
+  EXPECT_DOUBLE_EQ(step.eta, 0);
+  EXPECT_DOUBLE_EQ(step.norm.norm, 1);
+}
+
+/// CG's own residual rises to a hundred times the first one here.
+System steep() {
+  return systemWithRightHandSide(
+      scaledLaplacian(30, [](GO i) { return std::pow(10.0, static_cast<double>(i % 7) / 2); }));
+}
+
+Params history(const char* mode, int iterations) {
+  Params p;
+  p.set("State Cache", false);
+  p.set("Residual Smoothing", mode);
+  p.set("Maximum Iterations", iterations);
+  keepHistory(p);
+  return p;
+}
+
+TEST(ResidualSmoothing, ResidualsNeverRiseAndAreThoseOfX) {
+  const int steps = tuning::cg::measuredSteps;
+  for (const int last : {1, 2, 7, steps}) {
+    const System system = steep();
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solve(methodOf(id::Cg), history("auto", last), system, Side::Right);
+    const auto& read = outcome.report.history;
+    ASSERT_EQ(read.size(), static_cast<std::size_t>(last));
+    double before = 1;
+    for (const auto& row : read) {
+      EXPECT_LE(row.residual, before * (1 + 1e-12)) << "iteration " << row.iteration;
+      before = row.residual;
+    }
+    EXPECT_NEAR(relativeResidual(system, *guess), before, 1e-9 * before) << last;
+  }
+}
+
+TEST(ResidualSmoothing, OffLeavesCgsOwnIterates) {
+  const Outcome smoothed = solve(methodOf(id::Cg), history("auto", 10), steep(), Side::Right);
+  const Outcome plain = solve(methodOf(id::Cg), history("off", 10), steep(), Side::Right);
+  EXPECT_GT(plain.report.history[0].residual, 100) << "nothing would be smoothed";
+  for (std::size_t i = 0; i < 10; ++i) {
+    EXPECT_LE(smoothed.report.history[i].residual, plain.report.history[i].residual * (1 + 1e-9)) << i;
+  }
+}
+
+// CG goes on as if nothing had been smoothed, and is itself again in a long solve.
+TEST(ResidualSmoothing, EndsInALongSolve) {
+  const int last = tuning::cg::measuredSteps + 10;
+  const System smoothed = steep(), plain = steep();
+  const Outcome with = solve(methodOf(id::Cg), history("auto", last), smoothed, Side::Right);
+  const Outcome without = solve(methodOf(id::Cg), history("off", last), plain, Side::Right);
+  const double expected = without.report.history.back().residual;
+  EXPECT_NEAR(with.report.history.back().residual, expected, 1e-6 * expected);
+  const double size = norms(*plain.x)[0];
+  smoothed.x->update(-1, *plain.x, 1);
+  EXPECT_LE(norms(*smoothed.x)[0], 1e-7 * size);
+  EXPECT_EQ(with.report.reductionsBlocking, without.report.reductionsBlocking);
+  EXPECT_EQ(with.report.operatorApplications, without.report.operatorApplications);
+  EXPECT_EQ(with.report.preconditionerApplications, without.report.preconditionerApplications);
+}
+
+/// M^{-1} v = v / (2 + cos(||v||)): far from linear.
+System notLinear() {
+  System system = systemWithRightHandSide(grid2d(24, 24));
+  system.preconditioner = rcp(new FunctionOperator(system.b->getMap(), [](const MultiVector& in, MultiVector& out) {
+    out.update(1 / (2 + std::cos(1e3 * std::log(norms(in)[0]))), in, 0);
+  }));
+  return system;
+}
+
+TEST(ResidualSmoothing, LastsWhereThePreconditionerIsNotLinear) {
+  const System system = notLinear();
+  const auto guess = copyOf(*system.x);
+  const Outcome with = solve(methodOf(id::Cg), history("auto", 500), system, Side::Right);
+  const Outcome without = solve(methodOf(id::Cg), history("off", 500), notLinear(), Side::Right);
+  ASSERT_TRUE(with.converged);
+  ASSERT_TRUE(without.converged);
+  EXPECT_LE(relativeResidual(system, *guess), 1e-8);
+  EXPECT_GT(with.iterations, tuning::cg::measuredSteps);
+  EXPECT_LE(with.iterations, without.iterations);
+  double before = 1;
+  for (const auto& row : with.report.history) {
+    EXPECT_LE(row.residual, before * (1 + 1e-12)) << "iteration " << row.iteration;
+    before = row.residual;
+  }
+}
+
+double norm1(const System& system) {
+  MultiVector r(*system.b, Teuchos::Copy);
+  system.a->apply(*system.x, r, Teuchos::NO_TRANS, -1, 1);
+  double norm = 0;
+  r.norm1(Teuchos::ArrayView<double>(&norm, 1));
+  return norm;
+}
+
+// The 1-norm, as in OpenFOAM: it is taken of the residual that belongs to x.
+TEST(ResidualSmoothing, IsJudgedInTheOneNormToo) {
+  for (const char* mode : {"auto", "off"}) {
+    const System system = steep();
+    const double first = norm1(system);
+    Params p = history(mode, 1000);
+    p.set("Residual Norm", "OneNorm");
+    p.set("Convergence Tolerance", 1e-6);
+    const Outcome outcome = solve(methodOf(id::Cg), p, system, Side::Right);
+    ASSERT_TRUE(outcome.converged) << mode;
+    EXPECT_LE(norm1(system), 1e-6 * first) << mode;
+  }
+}
+
+}  // namespace
+}  // namespace capstan::testing
