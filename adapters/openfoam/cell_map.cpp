@@ -2,6 +2,7 @@
 #include "adapters/openfoam/cell_map.hpp"
 
 #include <Teuchos_DefaultMpiComm.hpp>
+#include <Teuchos_DefaultSerialComm.hpp>
 #include <Teuchos_OpaqueWrapper.hpp>
 #include <stdexcept>
 
@@ -14,6 +15,7 @@ namespace {
 
 // Duplicated, so that Trilinos' messages never meet those of the application.
 Teuchos::RCP<const Teuchos::Comm<int>> duplicate(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return Teuchos::rcp(new Teuchos::SerialComm<int>());
   MPI_Comm own = MPI_COMM_NULL;
   if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS) {
     throw std::runtime_error("MPI cannot duplicate the mesh's communicator");
@@ -29,6 +31,10 @@ std::shared_ptr<const CellMap> makeCellMap(MPI_Comm comm, std::int64_t cells) {
   auto result = std::make_shared<CellMap>();
   result->map = Teuchos::rcp(new const Map(invalid, static_cast<std::size_t>(cells), 0, duplicate(comm)));
   return result;
+}
+
+bool isOverMpi(const CellMap& map) {
+  return dynamic_cast<const Teuchos::MpiComm<int>*>(map.map->getComm().get()) != nullptr;
 }
 
 std::int64_t localCells(const CellMap& map) { return static_cast<std::int64_t>(compat::localNumElements(*map.map)); }

@@ -7,6 +7,7 @@
 #include "Time.H"
 #include "adapters/openfoam/field_context.H"
 #include "adapters/openfoam/start_trilinos.hpp"
+#include "adapters/openfoam/wall_clock.hpp"
 #include "polyMesh.H"
 
 namespace capstan::foam {
@@ -22,8 +23,10 @@ struct Registry {
 void endRun(Registry*& registry) {
   int rank = 0;
   int ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (mpiRuns()) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  }
   if (rank == 0) {
     if (registry->printSummary) registry->summary.print(std::cout, ranks);
     registry->summary.printFailures(std::cout);
@@ -32,13 +35,13 @@ void endRun(Registry*& registry) {
   registry = nullptr;
 }
 
-// On the heap, and gone before MPI ends: a static would outlive MPI.
+// On the heap, and gone before MPI ends, or Kokkos: a static would outlive both.
 Registry& registry() {
   static Registry* instance = nullptr;
   if (instance == nullptr) {
     ensureTrilinos();
     instance = new Registry;
-    atMpiFinalize([] { endRun(instance); });
+    atRunEnd([] { endRun(instance); });
   }
   return *instance;
 }
@@ -71,11 +74,11 @@ void FieldContext::adopt(const LduSystem& system) {
   matrixAge_ = 0;
   preconditionerAge_ = 0;
   spread = 0;
-  const auto comm = meshCommunicator(system.matrix);
+  const auto comm = runningCommunicator(system.matrix);
   const std::int64_t cells = system.matrix.diag().size();
   MeshParts& parts = registry().meshes[mesh_];
   int shared = parts.cells != nullptr && localCells(*parts.cells) == cells ? 1 : 0;
-  MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, comm);
+  if (comm != MPI_COMM_NULL) MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, comm);
   if (shared == 0) parts = {makeCellMap(comm, cells), nullptr};
   cells_ = parts.cells;
   solver_ = std::make_unique<FieldSolver>(cells_, label_);
@@ -84,10 +87,18 @@ void FieldContext::adopt(const LduSystem& system) {
 // The addressing of a mesh may change while its number of cells stays: it is looked at whenever it is used.
 void FieldContext::takeGraph(const LduSystem& system) {
   MeshParts& parts = registry().meshes[mesh_];
+  const auto comm = meshCommunicator(system.matrix);
+  if (!isOverMpi(*cells_)) {
+    // A serial run has been without MPI so far.
+    const auto cells = localCells(*cells_);
+    if (!isOverMpi(*parts.cells) || localCells(*parts.cells) != cells) parts = {makeCellMap(comm, cells), nullptr};
+    cells_ = parts.cells;
+    solver_ = std::make_unique<FieldSolver>(cells_, label_);
+  }
   const auto fingerprint = LduCsr::fingerprint(system);
   int known[2] = {graph_ != nullptr && graph_->fingerprint == fingerprint ? 1 : 0,
                   parts.graph != nullptr && parts.graph->fingerprint == fingerprint ? 1 : 0};
-  MPI_Allreduce(MPI_IN_PLACE, known, 2, MPI_INT, MPI_MIN, meshCommunicator(system.matrix));
+  MPI_Allreduce(MPI_IN_PLACE, known, 2, MPI_INT, MPI_MIN, comm);
   if (known[0] != 0) return;
   if (known[1] == 0) parts.graph = std::make_shared<const MeshGraph>(system, *cells_);
   graph_ = parts.graph;
@@ -106,7 +117,7 @@ const AssembledPreconditioner* FieldContext::assembled(const LduSystem& system, 
   ++matrixAge_;
   ++preconditionerAge_;
   if (!built) return assembled_.get();
-  const double start = MPI_Wtime();
+  const double start = wallSeconds();
   sign_ = sign;
   if (takes || renew || otherSign || values_.empty()) {
     graph_->csr.values(system, component, sign, values_);
@@ -115,7 +126,7 @@ const AssembledPreconditioner* FieldContext::assembled(const LduSystem& system, 
   findings_ = assembled_->update(choice, values_, forConjugateGradients(controls.solver.method));
   if (controls.verify) verify(system, component, sign);
   preconditionerAge_ = 1;
-  renewal.built(MPI_Wtime() - start);
+  renewal.built(wallSeconds() - start);
   return assembled_.get();
 }
 

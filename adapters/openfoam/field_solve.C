@@ -11,6 +11,7 @@
 #include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/solve_origin.H"
 #include "adapters/openfoam/solve_recorder.hpp"
+#include "adapters/openfoam/wall_clock.hpp"
 #include "objectRegistry.H"
 #include "polyMesh.H"
 #include "scalarIOField.H"
@@ -33,6 +34,7 @@ class QuietFloatingPoint {
 
 template <std::size_t N>
 void sumOverRanks(std::array<double, N>& values, MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return;
   MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(N), MPI_DOUBLE, MPI_SUM, comm);
 }
 
@@ -54,7 +56,7 @@ FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Fo
       component_(component),
       controls_(controls),
       limits_(limits),
-      comm_(meshCommunicator(system.matrix)),
+      comm_(runningCommunicator(system.matrix)),
       context_(fieldContext(system.matrix, self.fieldName())),
       residual_(context_->residual),
       correction_(context_->correction) {
@@ -91,7 +93,7 @@ const SolverChoice& FieldSolve::solverFor(const PreconditionerControls& precondi
 
 Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scalarField& source) {
   const QuietFloatingPoint quiet;
-  const double start = MPI_Wtime();
+  const double start = wallSeconds();
   prepare(psi);
   Foam::solverPerformance performance(printedName(cost_.method), self_.fieldName());
   norms_ = firstResidual(psi, source);
@@ -113,7 +115,7 @@ Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scal
     system_.matrix.setResidualField(Foam::ConstPrecisionAdaptor<Foam::scalar, Foam::solveScalar>(residual_)(),
                                     self_.fieldName(), false);
   }
-  cost_.solveSeconds = MPI_Wtime() - start - cost_.setupSeconds;
+  cost_.solveSeconds = wallSeconds() - start - cost_.setupSeconds;
   cost_.converged = performance.converged();
   cost_.initialResidual = performance.initialResidual();
   cost_.finalResidual = performance.finalResidual();
@@ -151,13 +153,13 @@ void FieldSolve::prepare(const Foam::scalarField& psi) {
   cells_ = sums[2];
   mean_ = cells_ > 0 ? sums[1] / cells_ : 0;
   int ranks = 1;
-  MPI_Comm_size(comm_, &ranks);
+  if (comm_ != MPI_COMM_NULL) MPI_Comm_size(comm_, &ranks);
   context_->renewal.share(sums[4] / ranks, sums[5] / ranks);
   choosePreconditioner(sums[6] == 0);
   if (sums[3] > 0) {
-    const double start = MPI_Wtime();
+    const double start = wallSeconds();
     context_->adopt(system_);
-    cost_.setupSeconds += MPI_Wtime() - start;
+    cost_.setupSeconds += wallSeconds() - start;
   }
 }
 
@@ -209,12 +211,12 @@ double FieldSolve::target(const Foam::solverPerformance& performance) const {
 }
 
 const AssembledPreconditioner* FieldSolve::assembled(const Rung& rung) {
-  const double start = MPI_Wtime();
+  const double start = wallSeconds();
   bool built = false;
   const auto* preconditioner = context_->assembled(system_, component_, sign_, controls_, rung.renew, built);
   cost_.builds += built ? 1 : 0;
   kept_ = !built;
-  cost_.setupSeconds += MPI_Wtime() - start;
+  cost_.setupSeconds += wallSeconds() - start;
   const auto& findings = context_->findings();
   if (built && !findings.remark.empty()) {
     remark("preconditioner " + rung.preconditioner.name + ": " + findings.remark);
@@ -312,7 +314,7 @@ FieldSolve::Ending FieldSolve::goOnSafely(Foam::scalarField& psi, Foam::solverPe
 }
 
 void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& performance) {
-  const double start = MPI_Wtime();
+  const double start = wallSeconds();
   const double setUp = cost_.setupSeconds;
   const double first = norms_.one;
   // A limit made for multigrid counts cycles.
@@ -348,7 +350,7 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
   performance.nIterations() = cost_.iterations;
   performance.finalResidual() = norms_.one / normFactor_;
   const bool converged = performance.checkConvergence(limits_.tolerance, limits_.relTol);
-  const double seconds = MPI_Wtime() - start - (cost_.setupSeconds - setUp);
+  const double seconds = wallSeconds() - start - (cost_.setupSeconds - setUp);
   context_->renewal.learn(cost_.iterations, digitsFrom(first), seconds, !failed);
   if (!converged && !cost_.atRounding && ending == Ending::Failed) {
     warn({"the residual does not fall any further; the solve is left unconverged", "", ""});

@@ -17,6 +17,7 @@
 #include "adapters/openfoam/host_vectors.hpp"
 #include "adapters/openfoam/solve_recorder.hpp"
 #include "adapters/openfoam/trilinos_types.hpp"
+#include "adapters/openfoam/wall_clock.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/nearest_match.hpp"
@@ -55,14 +56,14 @@ class NativeOperator final : public Operator {
       throw std::invalid_argument(description() + " is applied as it is: not transposed, not scaled, not added");
     }
     const bool timed = SolveRecorder::wanted();
-    const double start = timed ? MPI_Wtime() : 0;
+    const double start = timed ? wallSeconds() : 0;
     const std::size_t columns = X.getNumVectors();
     if (X.isConstantStride() && Y.isConstantStride()) {
       applyTo(X, Y, columns);
     } else {
       for (std::size_t j = 0; j < columns; ++j) applyTo(*X.getVector(j), *Y.getVectorNonConst(j), 1);
     }
-    if (timed) seconds_ += MPI_Wtime() - start;
+    if (timed) seconds_ += wallSeconds() - start;
   }
 
  private:

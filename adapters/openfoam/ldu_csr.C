@@ -92,9 +92,10 @@ void mix(std::uint64_t& hash, const Foam::labelUList& list) {
   forAll(list, i) { mix(hash, static_cast<std::uint64_t>(list[i])); }
 }
 
-// A serial run starts MPI here, for one process. Open MPI then starts a daemon and looks at all networks, and reads
-// the topology of the machine, which takes a quarter of a second: as long as all solves of a small case. The settings
-// are for this moment only, so that programs which the run starts do not inherit them; what the user has set stays.
+// A serial run starts MPI here, for one process, where a preconditioner of Trilinos or a file needs it. Open MPI then
+// starts a daemon and looks at all networks, and reads the topology of the machine, which takes a quarter of a second:
+// as long as all solves of a small case. The settings are for this moment only, so that programs which the run starts
+// do not inherit them; what the user has set stays.
 void initialiseSerialMpi() {
   int started = 0;
   MPI_Initialized(&started);
@@ -121,6 +122,10 @@ MPI_Comm meshCommunicator(const Foam::lduMatrix& matrix) {
     return MPI_COMM_SELF;
   }
   return Foam::PstreamGlobals::MPICommunicators_[matrix.mesh().comm()];
+}
+
+MPI_Comm runningCommunicator(const Foam::lduMatrix& matrix) {
+  return Foam::UPstream::parRun() ? meshCommunicator(matrix) : MPI_COMM_NULL;
 }
 
 Foam::word patchName(const Foam::lduMatrix& matrix, label patch) {

@@ -7,7 +7,8 @@
 
 namespace capstan::foam {
 
-/// Initialises Tpetra and Kokkos once, on top of the MPI the application started, and ends them in MPI_Finalize.
+/// Initialises Kokkos once, and Tpetra on top of MPI where that runs. They end in MPI_Finalize, or at exit where MPI
+/// never runs. Local.
 void ensureTrilinos();
 
 }  // namespace capstan::foam

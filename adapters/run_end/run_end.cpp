@@ -49,14 +49,14 @@ void attachToMpi() {
   attached = true;
 }
 
+}  // namespace
+
 bool mpiRuns() {
   int started = 0, ended = 0;
   MPI_Initialized(&started);
   MPI_Finalized(&ended);
   return started != 0 && ended == 0;
 }
-
-}  // namespace
 
 void atMpiFinalize(std::function<void()> action) {
   attachToMpi();

@@ -6,6 +6,9 @@
 
 namespace capstan {
 
+/// Whether MPI has been started and not ended. Local.
+bool mpiRuns();
+
 /// Runs \p action at the start of MPI_Finalize, the last one registered first. Static destructors may run later, so
 /// that objects that hold communicators cannot wait for them: an attribute of MPI_COMM_SELF is deleted earlier.
 ///
