@@ -7,8 +7,8 @@
 #include "Time.H"
 #include "adapters/openfoam/field_context.H"
 #include "adapters/openfoam/start_trilinos.hpp"
-#include "adapters/openfoam/wall_clock.hpp"
 #include "polyMesh.H"
+#include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan::foam {
 namespace {

@@ -11,11 +11,11 @@
 #include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/solve_origin.H"
 #include "adapters/openfoam/solve_recorder.hpp"
-#include "adapters/openfoam/wall_clock.hpp"
 #include "objectRegistry.H"
 #include "polyMesh.H"
 #include "scalarIOField.H"
 #include "sigFpe.H"
+#include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan::foam {
 namespace {
@@ -85,10 +85,9 @@ void FieldSolve::choosePreconditioner(bool multigrid) {
   cost_.method = solverFor(*preconditioner_).method;
 }
 
-// Where the user names none: GMRES atop multigrid as long as its solves are short, else what is right for the matrix.
 const SolverChoice& FieldSolve::solverFor(const PreconditionerControls& preconditioner) const {
   const bool cycles = preconditioner.native && preconditioner.name == "GAMG";
-  return controls_.methodNamed || !cycles || context_->takesManyCycles ? controls_.solver : controls_.ofCycles;
+  return cycles ? controls_.ofCycles : controls_.solver;
 }
 
 Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scalarField& source) {
@@ -324,12 +323,8 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
     return counted ? PreconditionerTrial::work * cycles : cycles;
   };
   limits_.maxIter = limitOf(*preconditioner_);
-  const SolverChoice& solver = solverFor(*preconditioner_);
-  Ending ending = climb({solver, *preconditioner_, false}, psi, performance);
+  Ending ending = climb({solverFor(*preconditioner_), *preconditioner_, false}, psi, performance);
   const bool failed = ending == Ending::Failed;
-  if (&solver == &controls_.ofCycles && system_.matrix.symmetric() && cost_.iterations > cyclesKept) {
-    context_->takesManyCycles = true;
-  }
   if (learns_) context_->trial->learn(cost_.iterations, digitsFrom(first), ending != Ending::Done);
   if (learns_ && ending == Ending::Limit) {
     // The limit was made for another solver, and the user has not asked for this preconditioner.

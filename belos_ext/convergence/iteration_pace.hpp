@@ -3,12 +3,12 @@
 /// Seconds of an iteration, as they usually are: the median of a solve's. What takes long once (set-up within the first
 /// iterations, residuals that are computed from x, another job on the machine) leaves it as it is.
 
-#include <Teuchos_Time.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include "belos_ext/parameters/tuning.hpp"
+#include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan {
 
@@ -17,7 +17,7 @@ class IterationPace {
   using Clock = double (*)();  ///< seconds since some moment
 
   /// Allocates all that it will ever need.
-  explicit IterationPace(Clock clock = &Teuchos::Time::wallTime) : clock_(clock) {
+  explicit IterationPace(Clock clock = &wallSeconds) : clock_(clock) {
     seconds_.reserve(kept);
     sorted_.reserve(kept);
   }

@@ -2,9 +2,9 @@
 
 #include <Teuchos_TimeMonitor.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 
 #include "belos_ext/manager/chosen_reductions.hpp"
@@ -29,14 +29,10 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
+#include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan {
 namespace {
-
-double now() {
-  using Clock = std::chrono::steady_clock;
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
 
 /// The problem makes views of all vectors.
 template <class Problem>
@@ -311,11 +307,13 @@ Belos::ReturnType SolverManager<Types>::solve() {
     if (!refusal_.empty()) throw std::invalid_argument(refusal_);
     return nothingToSolve(options);
   }
-  const auto timerOf = [prefix = timerPrefix(options.timerLabel, problemLabel())](const std::string& what) {
-    return Teuchos::TimeMonitor::getNewCounter(prefix + what);
+  const bool timed = !options.timerLabel.empty();
+  const auto timerOf = [&, prefix = timerPrefix(options.timerLabel, problemLabel())](const std::string& what) {
+    return timed ? Teuchos::TimeMonitor::getNewCounter(prefix + what) : Teuchos::RCP<Teuchos::Time>();
   };
-  Teuchos::TimeMonitor timer(*timerOf(method_.canonical + " total solve time"));
-  const double started = now();
+  std::optional<Teuchos::TimeMonitor> timer;
+  if (timed) timer.emplace(*timerOf(method_.canonical + " total solve time"));
+  const double started = wallSeconds();
   const ReductionCounters before = counters();
 
   report_ = SolveReport{};
@@ -349,7 +347,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   report_.fences = spent.fences;
   report_.seconds.reductionWait = spent.waitSeconds;
   report_.seconds.orthogonalization = spent.kernelSeconds;
-  report_.seconds.total = now() - started;
+  report_.seconds.total = wallSeconds() - started;
   progress.fill(spent, report_);
   fillReport(stops, options);
   if (problem_->getLHS()->getMap()->getComm()->getRank() == 0) publish(report_, options, lossOfAccuracy_);

@@ -154,7 +154,8 @@ std::vector<ParameterRow> output() {
       boolean("Show Maximum Residual Norm Only", &SolverOptions::showMaximumResidualNormOnly, Takers::EveryMethod,
               "With several right-hand sides, only the largest residual norm is printed."),
       text("Timer Label", &SolverOptions::timerLabel, "any", Takers::EveryMethod,
-           "Prefix of the names of Teuchos timers."),
+           "Prefix of the names of Teuchos timers. Empty: the solve has none, which saves some microseconds an "
+           "iteration."),
       text("Solver Name", &SolverOptions::solverLabel, "any", Takers::EveryMethod,
            "This solver's name in output and reports. Default: the canonical name."),
       outputFile("Report File", &SolverOptions::reportFile,

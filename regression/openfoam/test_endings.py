@@ -74,6 +74,21 @@ class Endings(unittest.TestCase):
                 for field in ("p", "U"):
                     self.assertLess(foam.field_difference(begun, whole, field, RANKS), 1e-8, field)
 
+    @unittest.skipIf(RANKS > 1, "ranks need MPI")
+    def test_serial_run_starts_no_mpi(self):
+        """An MPI that cannot start stops a run that starts it: the one with Trilinos' preconditioner, on its assembled matrix,
+        but none with OpenFOAM's own."""
+        broken = {**self.environment, "OMPI_MCA_pml": "no-such-layer"}
+        for name, pressure in CHOICES.items():
+            with self.subTest(name):
+                case = self.fresh(f"no-mpi-{name}", pressure + " summary yes;")
+                status, log = foam.launch(case, RANKS, broken, foam.run)
+                if name == "kept":
+                    self.assertNotEqual(status, 0, "MPI was to fail")
+                    continue
+                self.assertEqual(status, 0, log[-3000:])
+                self.assertRegex(log, r"End\n[\s\S]*Capstan: solves of this run on 1 rank")
+
     def test_nan(self):
         """The field stays as it was, and no rank waits for another one. OpenFOAM gives up itself where it reads a residual of
         the step again, which is no number."""

@@ -2,7 +2,6 @@
 
 #include <Teuchos_CommHelpers.hpp>
 #include <Teuchos_DefaultSerialComm.hpp>
-#include <Teuchos_Time.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Map.hpp>
 #include <Tpetra_MultiVector.hpp>
@@ -12,6 +11,7 @@
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/topology/exchange/distributed_embedding.hpp"
+#include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan {
 namespace {
@@ -61,7 +61,7 @@ class CarryingSum final : public Summation<typename Types::Scalar> {
 
 template <class Types>
 Embedding embeddingOf(const typename Types::CrsMatrix& a, topology::MappingOptions options) {
-  const double began = Teuchos::Time::wallTime();
+  const double began = wallSeconds();
   const MatrixPattern<Types> pattern(a, options.ranksPerNode);
   if (options.ranksPerNode == 0) options.ranksPerNode = topology::ranksPerNodeOf(pattern.nodes());
   const auto& ranks = pattern.pattern();
@@ -70,7 +70,7 @@ Embedding embeddingOf(const typename Types::CrsMatrix& a, topology::MappingOptio
   made.exchange = pattern.embedding(topology::mappedPositions(ranks.channel(), ranks.pattern(), options),
                                     grouped ? topology::StepOrder::Descending : topology::StepOrder::Ascending);
   made.facts = factsOf(*made.exchange->embedded, ranks.pattern(), *a.getDomainMap()->getComm());
-  const double mine = Teuchos::Time::wallTime() - began;
+  const double mine = wallSeconds() - began;
   Teuchos::reduceAll<int, double>(*a.getDomainMap()->getComm(), Teuchos::REDUCE_MAX, 1, &mine, &made.setupSeconds);
   return made;
 }

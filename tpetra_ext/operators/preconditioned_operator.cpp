@@ -16,6 +16,7 @@
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
+#include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan {
 
@@ -133,11 +134,11 @@ template <class Types>
 template <class Product>
 void PreconditionedOperator<Types>::multiply(std::size_t columns, const Product& product) {
   const RunningTimer timer(operatorTimer_);
-  const double begin = Teuchos::Time::wallTime();
+  const double begin = wallSeconds();
   pollReductions();
   product();
   pollReductions();
-  cost_.operatorSeconds += Teuchos::Time::wallTime() - begin;
+  cost_.operatorSeconds += wallSeconds() - begin;
   ++cost_.operatorApplications;
   cost_.operatorColumns += static_cast<long>(columns);
   eventLog().record(EventKind::OperatorApply, static_cast<long>(columns));
@@ -172,11 +173,11 @@ template <class Types>
 template <class Apply>
 void PreconditionedOperator<Types>::timedPreconditioner(std::size_t columns, const Apply& apply) {
   const RunningTimer timer(preconditionerTimer_);
-  const double begin = Teuchos::Time::wallTime();
+  const double begin = wallSeconds();
   pollReductions();
   apply();
   pollReductions();
-  cost_.preconditionerSeconds += Teuchos::Time::wallTime() - begin;
+  cost_.preconditionerSeconds += wallSeconds() - begin;
   cost_.preconditionerColumns += static_cast<long>(columns);
   eventLog().record(EventKind::PreconditionerApply, static_cast<long>(columns));
 }

@@ -63,7 +63,7 @@ class Cg final : public KrylovSolver<Types> {
   using MultiVector = typename Types::MultiVector;
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
-    if (preconditioned) return {1, 1, 1, 7, 26, 8 * (6 + 4 + 5)};
+    if (preconditioned) return {1, 1, 1, Product::recurs ? 5.0 : 7.0, 26, 8 * (6 + 4 + 5)};
     return {1, 1, 1, 3, 16, 8 * (4 + 3 + 3)};
   }
 

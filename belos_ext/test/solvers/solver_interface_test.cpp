@@ -271,6 +271,16 @@ TEST_P(Interface, TimerHasTheLabel) {
   EXPECT_EQ(products->numCalls() - before, outcome.report.operatorApplications);
 }
 
+TEST_P(Interface, HasNoTimersWithoutALabel) {
+  Params p;
+  p.set("Timer Label", "");
+  const Outcome outcome = solve(GetParam(), p, plain());
+  const std::string name = GetParam().canonical + " total solve time";
+  EXPECT_TRUE(Teuchos::TimeMonitor::lookupCounter(": " + name).is_null());
+  EXPECT_TRUE(Teuchos::TimeMonitor::lookupCounter(name).is_null());
+  EXPECT_GT(outcome.report.seconds.operatorSeconds, 0) << "the report has its own clock";
+}
+
 TEST_P(Interface, ResidualReplacementStillConverges) {
   if (!isCg(GetParam())) GTEST_SKIP() << GetParam().canonical << " does not take it";
   std::map<std::string, long> products;

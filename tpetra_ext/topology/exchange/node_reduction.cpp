@@ -2,7 +2,6 @@
 
 #include <Teuchos_DefaultMpiComm.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <deque>
 #include <mutex>
@@ -11,6 +10,7 @@
 
 #include "tpetra_ext/reductions/kept_with_communicator.hpp"
 #include "tpetra_ext/topology/exchange/channel.hpp"
+#include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan::topology {
 namespace {
@@ -22,8 +22,6 @@ constexpr int sumsInARow = 2;
 constexpr int roundsOfSetup = 5;
 /// How much faster the nodes' way must be. Chosen: MPI's own stays where differences are noise.
 constexpr double leastGain = 0.05;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double medianOf(std::vector<double> values) {
   std::sort(values.begin(), values.end());
@@ -198,9 +196,9 @@ std::vector<double> NodeReduction::timesOf(long bytes, bool blocking, int rounds
   };
   const auto timed = [&](const auto& sum) {
     requireSuccess("MPI_Barrier", MPI_Barrier(comm_));
-    const double begin = now();
+    const double begin = wallSeconds();
     for (int k = 0; k < sumsInARow; ++k) sum();
-    mine.push_back((now() - begin) / sumsInARow);
+    mine.push_back((wallSeconds() - begin) / sumsInARow);
   };
   own();
   byNodes();
@@ -217,7 +215,7 @@ std::vector<double> NodeReduction::timesOf(long bytes, bool blocking, int rounds
 }
 
 void NodeReduction::measure(int rounds, double margin) {
-  const double begin = now();
+  const double begin = wallSeconds();
   std::vector<ReductionTimes> measured;
   for (const bool blocking : {true, false}) {
     for (const long bytes : measuredBytes) {
@@ -226,7 +224,7 @@ void NodeReduction::measure(int rounds, double margin) {
     }
   }
   take(measured, margin);
-  setupSeconds_ = now() - begin;
+  setupSeconds_ = wallSeconds() - begin;
 }
 
 void NodeReduction::take(const std::vector<ReductionTimes>& times, double margin) {
