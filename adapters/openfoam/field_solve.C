@@ -85,9 +85,10 @@ void FieldSolve::choosePreconditioner(bool multigrid) {
   cost_.method = solverFor(*preconditioner_).method;
 }
 
+// Where the user names none: GMRES atop multigrid as long as its solves are short, else what is right for the matrix.
 const SolverChoice& FieldSolve::solverFor(const PreconditionerControls& preconditioner) const {
   const bool cycles = preconditioner.native && preconditioner.name == "GAMG";
-  return cycles ? controls_.ofCycles : controls_.solver;
+  return controls_.methodNamed || !cycles || context_->takesManyCycles ? controls_.solver : controls_.ofCycles;
 }
 
 Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scalarField& source) {
@@ -323,8 +324,12 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
     return counted ? PreconditionerTrial::work * cycles : cycles;
   };
   limits_.maxIter = limitOf(*preconditioner_);
-  Ending ending = climb({solverFor(*preconditioner_), *preconditioner_, false}, psi, performance);
+  const SolverChoice& solver = solverFor(*preconditioner_);
+  Ending ending = climb({solver, *preconditioner_, false}, psi, performance);
   const bool failed = ending == Ending::Failed;
+  if (&solver == &controls_.ofCycles && system_.matrix.symmetric() && cost_.iterations > cyclesKept) {
+    context_->takesManyCycles = true;
+  }
   if (learns_) context_->trial->learn(cost_.iterations, digitsFrom(first), ending != Ending::Done);
   if (learns_ && ending == Ending::Limit) {
     // The limit was made for another solver, and the user has not asked for this preconditioner.

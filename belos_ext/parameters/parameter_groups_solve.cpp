@@ -234,11 +234,11 @@ std::vector<ParameterRow> stopping() {
       residualReplacement(),
       choice(
           "Residual Smoothing", &SolverOptions::residualSmoothing,
-          {ResidualSmoothingMode::Auto, ResidualSmoothingMode::Off}, Takers::SomeMethods,
+          {ResidualSmoothingMode::Auto, ResidualSmoothingMode::On, ResidualSmoothingMode::Off}, Takers::SomeMethods,
           "Whether x is the combination of the last one and CG's of least residual, which never rises (Zhou and Walker "
-          "1994). auto: in the first 20 iterations with a preconditioner that is more than a diagonal, and in all "
-          "where "
-          "that is not linear; it takes two vectors more. off: x is CG's."),
+          "1994). It meets a tolerance no later, with a larger error than CG's x has by then; it takes two vectors "
+          "more. auto: where the preconditioner is seen not to be linear, as OpenFOAM's multigrid. on: in the first 20 "
+          "iterations with any that is more than a diagonal, too. off: x is CG's."),
       choice(
           "Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,
           "What goes on where CG or BiCGStab cannot, and the residual no longer falls: under CG, where A or the "

@@ -118,7 +118,17 @@ std::string toString(NullSpace nullSpace) {
   throw std::logic_error("NullSpace out of range");
 }
 
-std::string toString(ResidualSmoothingMode mode) { return mode == ResidualSmoothingMode::Auto ? "auto" : "off"; }
+std::string toString(ResidualSmoothingMode mode) {
+  switch (mode) {
+    case ResidualSmoothingMode::Auto:
+      return "auto";
+    case ResidualSmoothingMode::On:
+      return "on";
+    case ResidualSmoothingMode::Off:
+      return "off";
+  }
+  throw std::logic_error("ResidualSmoothingMode out of range");
+}
 
 std::string toString(ResidualNorm norm) { return norm == ResidualNorm::Two ? "TwoNorm" : "OneNorm"; }
 

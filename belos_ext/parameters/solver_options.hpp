@@ -42,8 +42,8 @@ enum class IntraOrthogonalization { CholQr, CholQr2, Tsqr };
 /// Who goes on where a symmetric method cannot.
 enum class Fallback { Gmres, None };
 
-/// Whether the iterate of least residual takes the place of CG's, where a vector costs little.
-enum class ResidualSmoothingMode { Auto, Off };
+/// Whether the iterate of least residual takes the place of CG's.
+enum class ResidualSmoothingMode { Auto, On, Off };
 
 /// What is done about constants in the null space of A.
 enum class NullSpace { None, Constant, Auto };

@@ -11,14 +11,14 @@
 /// M is not linear, all steps have: measured_products.hpp. There x is the combination of the last one and CG's of least
 /// residual, which is what is judged and recorded: residual_smoothing.hpp.
 ///
-/// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner, 19 where they are measured), 1 fence, 1
-/// A, 1 M^{-1}, all updates in one sweep (6 vectors read, 4 written; without a preconditioner 4 and 3; 8 and 6 where
-/// products are measured). A solve of n
-/// iterations: n + 1 reductions, n + 2 A (the first and the last residual among them), n + 1 M^{-1}, or n where all
-/// steps are measured; 1 reduction more where that ends; 1 reduction more in an iteration that brings the residual near
-/// its target at once, where the tolerance is meant in another norm and M is costly; 1 M_L^{-1} and 1 reduction more
-/// where residuals are scaled by the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 2
-/// more where M is costly, 1 more with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
+/// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner, 15 where they are measured, 4 more where
+/// residuals are smoothed), 1 fence, 1 A, 1 M^{-1}, all updates in one sweep (6 vectors read, 4 written; without a
+/// preconditioner 4 and 3; 8 and 6 where residuals are smoothed). A solve of n iterations: n + 1 reductions, n + 2 A
+/// (the first and the last residual among them), n + 1 M^{-1}, or n where all steps are measured; 1 reduction more
+/// where that ends; 1 reduction more in an iteration that brings the residual near its target at once, where the
+/// tolerance is meant in another norm and M is costly; 1 M_L^{-1} and 1 reduction more where residuals are scaled by
+/// the preconditioned initial one. Storage: 5 vectors (3 without a preconditioner), 2 more where residuals are
+/// smoothed, 1 more with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
 ///
 /// | paper   | here   | shape              | meaning                                                    |
 /// |---------|--------|--------------------|------------------------------------------------------------|
@@ -63,7 +63,7 @@ class Cg final : public KrylovSolver<Types> {
   using MultiVector = typename Types::MultiVector;
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
-    if (preconditioned) return {1, 1, 1, Product::recurs ? 5.0 : 7.0, 26, 8 * (6 + 4 + 5)};
+    if (preconditioned) return {1, 1, 1, 5, 26, 8 * (6 + 4 + 5)};
     return {1, 1, 1, 3, 16, 8 * (4 + 3 + 3)};
   }
 
@@ -72,6 +72,9 @@ class Cg final : public KrylovSolver<Types> {
     v_.configure(options);
     fallback_.configure(options);
   }
+
+  void recall(const SolverState& state) override { v_.expectVariation(state.preconditionerVaries); }
+  void remember(SolverState& state) const override { state.preconditionerVaries = v_.expectsVariation(); }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     v_.prepare(system, b);
@@ -126,6 +129,7 @@ class Cg final : public KrylovSolver<Types> {
     const auto bb = batch.norm2(b), xx = batch.norm2(x), sum = batch.sum(x);
     rows_.enter(batch);
     system.reduce(batch);
+    if (!system.agreesOnState()) v_.expectVariation(false);
     v_.take();
     const Scalar rhs = batch[bb], size = batch[xx], rest = rows_.left(batch);
     guess_.keepGuess(system, x, size, batch[sum]);

@@ -50,8 +50,15 @@ class CgVectors {
 
   void configure(const SolverOptions& options) {
     constants_.configure(options.nullSpace);
-    smooths_ = options.residualSmoothing == ResidualSmoothingMode::Auto;
+    smoothing_.configure(options.residualSmoothing);
   }
+
+  /// Whether M has been seen not to be linear and symmetric, in this solve or an earlier one.
+  bool varies() const { return knownToVary_ || measured_.varies; }
+  /// What earlier solves have seen of M; false where ranks differ in it.
+  void expectVariation(bool varies) { knownToVary_ = varies; }
+  /// What the next solve may expect.
+  bool expectsVariation() const { return measured_.steps < tuning::cg::firstSteps ? varies() : measured_.varies; }
 
   /// Makes what is missing for vectors like b. Collective where it allocates.
   void prepare(LinearSystem<Types>& system, const MultiVector& b) {
@@ -279,8 +286,7 @@ class CgVectors {
 
   /// || b - A x || of the next iterate by the recurrence for (r, r), or for the smoothed residual.
   PredictedNorm nextNorm(Scalar alpha) const {
-    const bool smoothed = measures_ && smooths_;
-    return smoothed ? smoothing_.next(alpha, q_.rr, q_.rs, q_.ss).norm : predictNorm(q_.rr, q_.rs, q_.ss, alpha);
+    return smooths() ? smoothing_.next(alpha, q_.rr, q_.rs, q_.ss).norm : predictNorm(q_.rr, q_.rs, q_.ss, alpha);
   }
 
   /// Whether (r, M^{-1} s) and (s, z) differ by more than rounding makes them: z is no longer M^{-1} r, or M is not
@@ -323,11 +329,13 @@ class CgVectors {
   /// The constant that z - alpha t has too little of.
   Scalar shiftOf(Scalar alpha) const { return constants_.active() ? alpha * constants_.meanOf(sums_.t) : Scalar(0); }
 
+  bool smooths() const { return measures_ && smoothing_.wanted(varies()); }
+
   /// The step where products are measured: p and s are made in it, but for a new beginning.
   void stepMeasured(BlockKernels<Types>& kernels, Scalar alpha, Scalar beta, MultiVector& x) {
     const bool settled = std::exchange(settled_, false);
     const auto makesP = axpby(Scalar(1), *z_, beta, *p_), makesS = axpby(Scalar(1), w(), beta, *s_);
-    if (smooths_) {
+    if (smooths()) {
       const Scalar eta = smoothing_.next(alpha, q_.rr, q_.rs, q_.ss).eta;
       if (settled) {
         smoothing_.step(kernels, eta, alpha, *p_, *s_, *r_, x);
@@ -392,7 +400,7 @@ class CgVectors {
 
   Product product_;
   bool preconditioned_ = false;
-  bool smooths_ = true;  ///< where products are measured
+  bool knownToVary_ = false;  ///< M has, in earlier solves
   bool measures_ = false;
   bool settled_ = true;  ///< p and s are those of the next step, not of the last one
   MeasuredProducts<Types> measured_;

@@ -57,7 +57,7 @@ const std::map<std::string, Drawer>& drawers() {
       {"Eigenvalue Bounds", drawBounds},
       {"Change of Basis Drop Tolerance", among<double>({0, 1e-14, 1e-8, 1e-2, 1})},
       {"User Defined Residual Scaling", among<double>({1e-200, 1e-6, 1, 100, 1e200})},
-      {"Residual Smoothing", among<std::string>({"auto", "off"})},
+      {"Residual Smoothing", among<std::string>({"auto", "on", "off"})},
       {"Residual Replacement", among<std::string>({"auto", "off", "every 1", "every 3", "every 10"})},
       {"Initial Guess", among<std::string>({"application", "extrapolation 1", "extrapolation 2", "extrapolation 3",
                                             "projection 1", "projection 2", "projection 5", "projection 20"})},

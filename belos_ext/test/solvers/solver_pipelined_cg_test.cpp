@@ -126,12 +126,11 @@ double vectorsOf(const MethodTraits& name, const Params& p, Side side) {
 }
 
 TEST_P(PipelinedCgCosts, StorageIsAsStated) {
-  // What any solver needs to apply the operator is known from CG, which stores 3 vectors, 7 with a costly
-  // preconditioner.
+  // What any solver needs to apply the operator is known from CG, which stores 3 vectors, 5 with a preconditioner.
   Params p;
   p.set("State Cache", false);
   p.set("Maximum Iterations", 3);
-  const double common = vectorsOf(methodOf(id::Cg), p, side()) - (side() == Side::None ? 3 : 7);
+  const double common = vectorsOf(methodOf(id::Cg), p, side()) - (side() == Side::None ? 3 : 5);
   Params own = deep(depth());
   own.set("Eigenvalue Bounds", side() == Side::None ? "[0, 8]" : "[0, 2]");
   own.set("Maximum Iterations", 3);
@@ -273,7 +272,6 @@ TEST(PipelinedCg, PreconditionedResidualsAreThoseOfCg) {
   const auto a = scaledLaplacian(30, [](GO i) { return std::pow(10.0, static_cast<double>(i % 7) / 2); });
   Params p;
   p.set("State Cache", false);
-  p.set("Residual Smoothing", "off");
   keepHistory(p);
   const Outcome expected = solve(methodOf(id::Cg), p, systemWithRightHandSide(a), Side::Right);
   for (const int depth : {1, 2, 3, 5}) {
