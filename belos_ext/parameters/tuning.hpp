@@ -113,6 +113,19 @@ inline constexpr int dependent = 50;
 /// A pivot of a predicted Gram matrix of residuals counts above this many eps of what it was subtracted from. Derived:
 /// N is reduced anew in the next iteration, so that a few digits are enough; 1e4 leaves about four.
 inline constexpr int predicted = 10000;
+/// A residual wanders that has not been smaller for this part of the iterations so far. Measured (numpy; t = 4, 8;
+/// nos7, ex15, cavity-pc-64x64-i10, bcsstk18, bodyy5, msc01440 and four more, medians of 1 to 8 right-hand sides): 0.05
+/// and 0.1 take 0.3 to 0.6 of CG's iterations on nos7 and ex15 with Jacobi, which not smoothed take up to 1.8, 3 for
+/// one right-hand side; the error in the norm of A is at most 3.4 times CG's, but for 5 and 6 on two. Smoothed and
+/// judged from the first they take up to a sixth less, bcsstk18 and bodyy5 too, with errors up to 38 times CG's.
+/// Without the c of smoothed_residual.hpp, 13 of 63 small systems whose coefficients jump (t = 2, 4, 8) take over 2
+/// more than CG, up to twice as many; with it none.
+inline constexpr double wanders = 0.05;
+/// And for so many at least. Chosen: CG's residual often rises for one or two.
+inline constexpr int wandersFrom = 3;
+/// It is smoothed below this many times its target: what lies above weighs little in the end. Measured there: 100 takes
+/// as many iterations on the matrices, and up to 1.9 of CG's on three of the 63.
+inline constexpr double smoothedFrom = 1000;
 /// Directions of the first solve of a label. Chosen.
 inline constexpr int firstAuto = 4;
 /// The most directions that "auto" takes: they cost memory. Chosen.

@@ -217,7 +217,7 @@ class Cg final : public KrylovSolver<Types> {
   bool follow(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
               const PredictedNorm& next) {
     fresh_ = false;
-    const bool fast = next.norm <= tuning::cg::fast * stop.recursive();
+    const bool fast = next.norm <= tuning::cg::fast * stop.recursive() || v_.varies();  // a cycle of multigrid
     stop.iterated(next.norm);
     system.record(stop.iterations(), next.norm);
     watch_.iterated(next.norm);

@@ -7,9 +7,9 @@
 ///
 /// | form     | reductions                      | A  | M  | vectors beyond x and b | file         |
 /// |----------|---------------------------------|----|----|------------------------|--------------|
-/// | orthodir | 2, of s and t^2 + s + 2 t + 1   | t  | t  | 6 t + 1                | orthodir.hpp |
-/// | orthomin | 2, of 2 s + t + 1 and s         | t  | t  | 4 t                    | orthomin.hpp |
-/// | fused    | 1, of t^2 + 3 s                 | t  | t  | 4 t                    | orthomin.hpp |
+/// | orthodir | 2, of s and t^2 + s + 2 t + 1   | t  | t  | 6 t + 3                | orthodir.hpp |
+/// | orthomin | 2, of 2 s + t + 1 and s         | t  | t  | 4 t + 2                | orthomin.hpp |
+/// | fused    | 1, of t^2 + 3 s                 | t  | t  | 4 t + 2                | orthomin.hpp |
 ///
 /// s = t (t + 1) / 2: of symmetric products one half is sent. With a preconditioner: s numbers more in orthodir's
 /// second message; s + t + 1 more, and 2 t vectors, in fused. One vector more for residuals that are computed, one for
@@ -22,6 +22,9 @@
 /// that a solve ends without a block of products that nobody needs.
 ///
 /// Directions that depend on the others are dropped for good, CG's own the last.
+///
+/// x has the smallest error in the norm of A. Where its residual wanders, that of another vector of the same space is
+/// judged, which does not: smoothed_residual.hpp, with what it costs.
 ///
 /// Ladder, each step in the report: dependent directions dropped -> a new splitting of the computed residual -> CAPSTAN
 /// CG, and its ladder: where A is known not to be symmetric, one direction is left, Z^T A Z is not positive, or the
@@ -42,6 +45,7 @@
 #include "belos_ext/solvers/enlarged_cg/enlarging_factor.hpp"
 #include "belos_ext/solvers/enlarged_cg/orthodir.hpp"
 #include "belos_ext/solvers/enlarged_cg/orthomin.hpp"
+#include "belos_ext/solvers/enlarged_cg/smoothed_residual.hpp"
 
 namespace capstan {
 
@@ -59,7 +63,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
         options.enlargedForm == EnlargedForm::Fused || (options.enlargedForm == EnlargedForm::Auto && !preconditioned);
     const bool orthodir = options.enlargedForm == EnlargedForm::Orthodir;
     const double hidden = fused && preconditioned ? 1 : 0, more = preconditioned ? 1 : 0, t2 = t * t;
-    const double vectors = (orthodir ? 6 * t + 1 : 4 * t) + 1 + hidden * 2 * t + t;  // t that the product packs
+    const double vectors = (orthodir ? 6 * t + 1 : 4 * t) + 3 + hidden * 2 * t + t;  // t that the product packs
     // Products of blocks, 2 t^2 each, t^2 + t where they are symmetric; solves with C or T, t^2; updates, 2 t^2.
     // Without a preconditioner orthodir copies.
     double flops = fused ? 12 * t2 + 5 * t + 1 : 11 * t2 + 7 * t + 3,
@@ -122,11 +126,14 @@ class EnlargedCg final : public KrylovSolver<Types> {
       return goClassical(system, b, x, stop, "A annihilates constants, and \"Null Space\" is none", false);
     }
     watch_.begin(residual_.attained().explicit_);
+    smoothed_.begin(b);
     start(system, b, stop.iterations(), t);
     bool moved = false;
     while (!stop.over()) {
+      const bool smooths = smoothed_.norm() < directions_->norm().norm;
       const bool measures = stop.wantsMeasure(stop.recursive());
-      if (measures) system.takeMeasure(directions_->r());
+      if (measures) system.takeMeasure(smooths ? smoothed_.s() : directions_->r());
+      smoothed_.aim(stop.target());
       const int before = directions_->width();
       const auto outcome = directions_->step(system, x);
       if (outcome != Outcome::Moved) {
@@ -134,7 +141,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
         return goClassical(system, b, x, stop, indefinite ? "Z^T A Z is not positive" : "the recurrences overflow",
                            moved && indefinite);
       }
-      if (measures) stop.measured(directions_->measured(), system.measured());
+      if (measures) stop.measured(smooths ? smoothed_.measured() : directions_->measured(), system.measured());
       tellWidth(system, stop.iterations(), before);
       const double curvature = directions_->curvature();
       if (watch_.sees(curvature, directions_->energy(), curvature)) {
@@ -157,6 +164,8 @@ class EnlargedCg final : public KrylovSolver<Types> {
   void start(LinearSystem<Types>& system, const MultiVector& b, int iteration, int t) {
     directions_ = &form(system);
     directions_->prepare(system, b, t);
+    directions_->smoothBy(smoothed_);
+    smoothed_.renew();
     system.kernels().scale(Scalar(1), residual_.r(), directions_->r());
     splitByRows<Types>(options_.residualSplitting, directions_->parts());
     const bool singular = system.annihilatesConstants() || options_.nullSpace == NullSpace::Constant;
@@ -182,12 +191,15 @@ class EnlargedCg final : public KrylovSolver<Types> {
     gap_.begin(std::numeric_limits<Scalar>::epsilon(), residual_.sizeOfImage(), best_);
   }
 
-  /// Counts the iteration that led to this residual, and computes b - A x where something asks for it. A claim that
-  /// fails replaces the residual; where that is another one than the recurrence says, it is split anew.
+  /// Counts the iteration that led to this residual, and computes b - A x where something asks for it: of the smoothed
+  /// iterate where its residual is the smaller one. A claim that fails replaces the residual, but not where that was
+  /// smoothed; where it is another one than the recurrence says, it is split anew.
   Next follow(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, int t) {
     const auto& next = directions_->norm();
-    stop.iterated(next.norm);
-    system.record(stop.iterations(), next.norm);
+    const bool smooths = smoothed_.norm() < next.norm;
+    const double recursive = smooths ? smoothed_.norm() : next.norm;
+    stop.iterated(recursive);
+    system.record(stop.iterations(), recursive);
     ++steps_;
     if (next.norm < tuning::definiteness::progress * best_) {
       best_ = next.norm;
@@ -196,6 +208,9 @@ class EnlargedCg final : public KrylovSolver<Types> {
     gap_.stepped(1, directions_->image(), directions_->image());
     gap_.left(next.norm);
     const bool goOn = system.boundary(stop.iterations(), next.norm, {});
+    if (smooths && goOn && (stop.reached(recursive) || stop.exhausted())) {
+      if (smoothed_.ends(system, residual_, b, x, stop, stop.reached(recursive))) return Next::Over;
+    }
     const bool claimed = stop.reached(next.norm) && !next.cancelled;
     if (goOn && !claimed && !next.cancelled && !stop.exhausted() && std::isfinite(next.norm) &&
         !replacementIsDue(stop)) {
@@ -223,6 +238,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
       return Next::Restarted;
     }
     gap_.replaced(residual_.rest());
+    smoothed_.renew();
     system.kernels().scale(Scalar(1), residual_.r(), directions_->r());
     directions_->replaced(system);
     return Next::GoOn;
@@ -285,6 +301,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
   Directions* directions_ = nullptr;
   JudgedResidual<Types> residual_;
   RoundingLevel<Types> rounding_;
+  SmoothedResidual<Types> smoothed_;
   double best_ = 0;             ///< smallest recursive residual since the last splitting
   int steps_ = 0, bestAt_ = 0;  ///< since then
   DefinitenessWatch watch_;

@@ -26,6 +26,7 @@
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/solvers/enlarged_cg/column_block.hpp"
+#include "belos_ext/solvers/enlarged_cg/smoothed_residual.hpp"
 #include "tpetra_ext/operators/row_domains.hpp"
 
 namespace capstan {
@@ -53,6 +54,9 @@ class EnlargedDirections {
   /// Whether constants are taken out of what M makes, since A annihilates them; null: not. It outlives the solve. To be
   /// said before begin(). Local.
   void project(ConstantNullSpace<Types>* constants) { constants_ = preconditioned_ ? constants : nullptr; }
+
+  /// What smooths the residuals. It outlives the solve. To be said before begin(). Local.
+  void smoothBy(SmoothedResidual<Types>& smoothed) { smoothed_ = &smoothed; }
 
   /// Z = M^{-1} T_{r,t}. 1 reduction where constants are taken out. Collective.
   virtual void begin(LinearSystem<Types>& system) = 0;
@@ -127,6 +131,9 @@ class EnlargedDirections {
   /// Of M^{-1}, as the first of these products had it.
   Scalar energySign() const { return static_cast<Scalar>(energySign_); }
 
+  /// Enters what smoothing r takes besides the products of predict().
+  void enterSmoothing(const MultiVector& images) { smoothed_->enter(*batch_, r(), images); }
+
   /// P = Z C^{-1}, x += P step, in one pass.
   void move(LinearSystem<Types>& system, const Small& step, MultiVector& x) {
     Small minus = copyOf(step);
@@ -168,6 +175,12 @@ class EnlargedDirections {
     const auto sums = enterSums(columns);
     system.reduce(*batch_);
     removeConstants(system, sums, columns);
+  }
+
+  /// Smooths r with the directions of this step, before that is made; the products are those of predict(). Local.
+  void smooth(LinearSystem<Types>& system, const MultiVector& x, const MultiVector& z, const MultiVector& images,
+              Scalar square, const Small& gram, const Small& along) {
+    smoothed_->follow(system, *batch_, {x, r(), z, images, square, gram, along}, kept_);
   }
 
   /// Notes || r || and predicts || r - Y g || from (r, r), Y^T Y and Y^T r. Local.
@@ -224,6 +237,7 @@ class EnlargedDirections {
 
   double image_ = 0, curvature_ = 0, energy_ = 0, energySign_ = 0;
   ConstantNullSpace<Types>* constants_ = nullptr;
+  SmoothedResidual<Types>* smoothed_ = nullptr;
   bool hasTwo_ = false;  ///< a left and a right preconditioner
   ColumnBlock<Types> between_;
   const void* map_ = nullptr;

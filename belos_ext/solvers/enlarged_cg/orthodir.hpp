@@ -19,6 +19,8 @@
 /// It forgets r: what rounding does to the recurrence stays in all later directions. On ill-conditioned systems
 /// convergence is then lost where Orthomin keeps it; see docs/methods/ecg.md.
 
+#include <numeric>
+
 #include "belos_ext/solvers/enlarged_cg/enlarged_directions.hpp"
 
 namespace capstan {
@@ -60,6 +62,7 @@ class Orthodir final : public EnlargedDirections<Types> {
       z_.gather(system, kept_);
       images_.gather(system, kept_);
       width_ = static_cast<int>(kept_.size());
+      std::iota(kept_.begin(), kept_.end(), 0);
     }
     MultiVector &p = z_.columns(width_), &ap = images_.columns(width_), &w = spare_.columns(width_);
     system.kernels().triangularSolve(p, factor_);  // line 5
@@ -72,6 +75,7 @@ class Orthodir final : public EnlargedDirections<Types> {
     const auto old = oldWidth_ > 0 ? batch.innerProducts(oldImages_.columns(oldWidth_), w) : d;
     const auto rr = batch.norm2(*r_);
     const auto sums = this->enterSums(spare_);
+    this->enterSmoothing(ap);
     system.reduce(batch);
     this->removeConstants(system, sums, spare_);
     Small step = this->matrix(c);  // line 6
@@ -82,7 +86,9 @@ class Orthodir final : public EnlargedDirections<Types> {
     dOld_.scale(sign_);
     const Scalar square = batch[rr];
     if (!allFinite(step) || !std::isfinite(square)) return Outcome::NotFinite;
-    predict(square, this->matrix(images), this->matrix(along), step);
+    const Small ofImages = this->matrix(images), ofResidual = this->matrix(along);
+    predict(square, ofImages, ofResidual, step);
+    this->smooth(system, x, p, ap, square, ofImages, ofResidual);
     system.kernels().accumulate(p, step, x);  // line 7
     system.kernels().update(ap, step, *r_);   // line 8
     return Outcome::Moved;

@@ -94,6 +94,7 @@ class Orthomin final : public EnlargedDirections<Types> {
                                  : images;  // known
     const auto rr = whole && !byDirections_ ? n : batch.norm2(this->r());
     const auto sums = carries() ? enterSums(hidden_) : std::vector<Slot>();
+    this->enterSmoothing(az);
     if (carries()) {
       system.reduce(batch);
     } else {
@@ -111,8 +112,9 @@ class Orthomin final : public EnlargedDirections<Types> {
     k_.scale(sign_);
     if (!allFinite(k_) || !std::isfinite(square)) return Outcome::NotFinite;
     const Small step = copyOf(block(k_, 0, 0, width_, 1));
-    predict(square, chosen(ofImages, kept_, kept_), chosen(block(ofImages, 0, t, t, 1), kept_, {0}),
-            this->solved(step));
+    const Small ofKept = chosen(ofImages, kept_, kept_), ofResidual = chosen(block(ofImages, 0, t, t, 1), kept_, {0});
+    predict(square, ofKept, ofResidual, this->solved(step));
+    this->smooth(system, x, z_.columns(width_), pair_.columns(width_), square, ofKept, ofResidual);
     this->move(system, step, x);
     if (fused_) {
       predictProducts(chosen(ofHidden, kept_, kept_), chosen(block(ofHidden, 0, t, t, t), kept_, kept_));

@@ -134,6 +134,13 @@ TEST(Oracle, CgMethodsKeepUpWithBelosCg) {
     for (const std::string& method : {id::Cg, id::EmbeddedCg}) {
       keepsUp(methodOf(method), p, system, side, static_cast<int>(1.05 * expected) + 5, expected);
     }
+    for (const int t : {4, 8}) {
+      if (!isSymmetric(system)) continue;
+      SCOPED_TRACE("t " + std::to_string(t));
+      Params own = p;
+      own.set("Enlarging Factor", t);
+      keepsUp(methodOf(id::EnlargedCg), own, system, side, expected + 2, expected);
+    }
     for (const int depth : {1, 2, 3}) {
       SCOPED_TRACE("depth " + std::to_string(depth));
       Params own = p;
