@@ -238,7 +238,9 @@ std::vector<ParameterRow> stopping() {
           "Whether x is the combination of the last one and CG's of least residual, which never rises (Zhou and Walker "
           "1994). It meets a tolerance no later, with a larger error than CG's x has by then; it takes two vectors "
           "more. auto: where the preconditioner is seen not to be linear, as OpenFOAM's multigrid. on: in the first 20 "
-          "iterations with any that is more than a diagonal, too. off: x is CG's."),
+          "iterations with any that is more than a diagonal, too. off: x is CG's. Enlarged CG does so, unless off, "
+          "over "
+          "the directions of each step, where its residual has not fallen for long."),
       choice(
           "Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,
           "What goes on where CG or BiCGStab cannot, and the residual no longer falls: under CG, where A or the "

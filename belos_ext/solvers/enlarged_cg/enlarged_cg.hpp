@@ -76,6 +76,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
   void configure(const SolverOptions& options) override {
     options_ = options;
     residual_.configure(options.nullSpace);
+    smoothed_.configure(options.residualSmoothing);
     factor_.configure(options);
     classical_.configure(options);
   }

@@ -32,6 +32,7 @@
 #include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/dense/independent_columns.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/solvers/common/judged_residual.hpp"
@@ -46,17 +47,23 @@ class SmoothedResidual {
   using Small = SmallMatrix<Scalar>;
   using Batch = ReductionBatch<Types>;
 
+  /// "Residual Smoothing" off: nothing is smoothed.
+  void configure(ResidualSmoothingMode mode) { off_ = mode == ResidualSmoothingMode::Off; }
+
   /// A solve with vectors like b begins. Collective where it allocates.
   void begin(const MultiVector& b) {
-    vectorLike(b, y_);
-    vectorLike(b, s_);
+    if (!off_) vectorLike(b, y_);
+    if (!off_) vectorLike(b, s_);
     smallest_ = std::numeric_limits<double>::infinity();
     steps_ = idle_ = 0;
     renew();
   }
 
   /// The next r has been computed from its x: y and s, which come from others, are dropped. Local.
-  void renew() { on_ = refused_ = false; }
+  void renew() {
+    on_ = false;
+    refused_ = off_;
+  }
 
   /// What || r || is to fall to. Local.
   void aim(double target) { target_ = target; }
@@ -174,8 +181,9 @@ class SmoothedResidual {
   typename Batch::Slot sr_, ss_, along_;
   double target_ = 0, smallest_ = 0, norm_ = 0, measured_ = 0;
   int steps_ = 0, idle_ = 0;  ///< of the solve; since || r || was smallest
-  bool on_ = false;           ///< y and s are there
-  bool refused_ = false;      ///< y has not kept what s claimed
+  bool off_ = false;
+  bool on_ = false;       ///< y and s are there
+  bool refused_ = false;  ///< y has not kept what s claimed
 };
 
 }  // namespace capstan

@@ -40,6 +40,14 @@ class EnlargedSmoothing : public ::testing::TestWithParam<std::string> {
   }
 };
 
+TEST_P(EnlargedSmoothing, IsNotDoneWhereItIsOff) {
+  Params off = parameters();
+  off.set("Residual Smoothing", "off");
+  const Outcome plain = solveEnlarged(off, wandering()), smoothed = solveEnlarged(parameters(), wandering());
+  EXPECT_TRUE(told(plain, "smoothed residual").empty());
+  EXPECT_LE(smoothed.iterations, plain.iterations);
+}
+
 TEST_P(EnlargedSmoothing, NeedsNoMoreIterationsThanCg) {
   if (GetParam() == "orthodir") GTEST_SKIP() << "its directions keep what rounding did to them";
   Params cg;
