@@ -45,8 +45,8 @@ std::vector<ParameterRow> communication() {
            Strategy::Tuned},
           Takers::EveryMethod,
           "How a product with A brings the ranks what they need of each other, where A is a Tpetra::CrsMatrix; another "
-          "operator computes its products itself, and the report says so. application: as the operator does; blocks of "
-          "several vectors of a Tpetra::CrsMatrix are multiplied by Capstan on CPUs, with the matrix' own messages. "
+          "operator computes its products itself, and the report says so. application: as the operator does; on CPUs "
+          "Capstan multiplies by a Tpetra::CrsMatrix itself, with the matrix' own messages. "
           "standard: each rank sends to each. two-step: a value goes to another node once. three-step: one message "
           "from node to node. optimal: three-step for few bytes, split over the node's ranks for many. tuned: what a "
           "few products show to be fastest, the operator's own way among them. The plan is kept for later solves "

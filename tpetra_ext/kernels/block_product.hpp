@@ -7,17 +7,15 @@
 /// packRows() brings a block of columns into that form, which costs as much as one or two entries a row.
 ///
 /// Local to the process; asynchronous; a row is summed in the order in which A stores it, with the same bits whatever
-/// the list of rows and, from two columns on, their number. One column is summed without fused multiply-adds, which
-/// would wait longer for one another, unless the compiler's baseline has them. NaN and Inf propagate.
+/// the list of rows and the number of columns. NaN and Inf propagate.
 /// Source: [enlarged-cg], section 2.2.
 
-#include <algorithm>
-#include <limits>
 #include <stdexcept>
 
 #include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
+#include "tpetra_ext/kernels/row_runs.hpp"
 
 namespace capstan::kernels {
 
@@ -27,15 +25,23 @@ struct SparseRows {
   const Offset* begin = nullptr;  ///< of row i in `columns` and `values`; i + 1: its end
   const Index* columns = nullptr;
   const T* values = nullptr;
-  const int* rows = nullptr;     ///< numbers of the rows, in A and Y; null: 0, 1, ...
-  const int* sources = nullptr;  ///< where a column's row of X is; null: where its number says
-  int own = 0;                   ///< sources below it are rows of X, those from it on of what is received
+  const int* rows = nullptr;      ///< numbers of the rows, in A and Y; null: 0, 1, ...
+  const int* sources = nullptr;   ///< where a column's row of X is; null: where its number says
+  int own = 0;                    ///< sources below it are rows of X, those from it on of what is received
+  const RowRuns* runs = nullptr;  ///< of the same list and sources; makes products of one column faster on CPUs
+  bool large = false;             ///< larger than caches: CPUs ask for it ahead, see isLarge()
 };
+
+/// Whether a matrix of so many entries does not stay in the caches of a core from one product to the next.
+template <class T>
+constexpr bool isLarge(std::size_t entries) {
+  return entries * (sizeof(T) + sizeof(int)) > (std::size_t(8) << 20);
+}
 
 namespace detail {
 
-/// Rows in a chunk of the product: some microseconds of work between two interludes.
-constexpr std::ptrdiff_t productChunkRows = 256;
+/// Rows in a chunk of the product with several columns, and with one: some microseconds of work between two interludes.
+constexpr std::ptrdiff_t productChunkRows = 256, columnChunkRows = 1024;
 /// The same for packing: a chunk of 8 columns of X fits into the first-level cache.
 constexpr std::ptrdiff_t packChunkRows = 256;
 
@@ -111,75 +117,6 @@ struct MultiplyRow {
   }
 };
 
-/// Rows from..to-1 of a's list times one column. Each sum is taken in the order of storage.
-template <class T>
-class ColumnProduct {
- public:
-  ColumnProduct(const SparseRows<T, std::size_t, int>& a, const T* x, const T* received, T alpha, T beta, T* y)
-      : a_(a),
-        x_(x),
-        received_(received),
-        own_(received == nullptr ? std::numeric_limits<int>::max() : a.own),
-        alpha_(alpha),
-        beta_(beta),
-        y_(y) {}
-
-  void multiply(std::ptrdiff_t from, std::ptrdiff_t to) const {
-    const ColumnProduct here = *this;  // in registers: what is written through y might be a member otherwise
-    here.multiplyRows(from, to);
-  }
-
- private:
-  void multiplyRows(std::ptrdiff_t from, std::ptrdiff_t to) const {
-    std::ptrdiff_t k = from;
-    // In long rows additions wait for one another, unless two rows take turns. Short rows overlap by themselves.
-    if (to > from && a_.begin[rowAt(to - 1) + 1] - a_.begin[rowAt(from)] > longRow * std::size_t(to - from)) {
-      for (; k + 2 <= to; k += 2) multiplyTwo(rowAt(k), rowAt(k + 1));
-    }
-    for (; k < to; ++k) multiplyOne(rowAt(k));
-  }
-
-  static constexpr std::size_t longRow = 24;  ///< entries
-
-  std::ptrdiff_t rowAt(std::ptrdiff_t k) const { return a_.rows == nullptr ? k : a_.rows[k]; }
-  T entry(std::size_t k) const {
-    const int source = a_.sources == nullptr ? a_.columns[k] : a_.sources[a_.columns[k]];
-    return a_.values[k] * (source < own_ ? x_[source] : received_[source - own_]);
-  }
-  // What y holds counts for nothing where beta is zero, NaN included.
-  void write(std::ptrdiff_t row, T sum) const {
-    y_[row] = beta_ == T(0) ? alpha_ * sum : beta_ * y_[row] + alpha_ * sum;
-  }
-
-  void multiplyOne(std::ptrdiff_t row) const {
-    T sum = 0;
-    std::size_t k = a_.begin[row];
-    const std::size_t end = a_.begin[row + 1];
-    for (; k + 4 <= end; k += 4) sum = (((sum + entry(k)) + entry(k + 1)) + entry(k + 2)) + entry(k + 3);
-    for (; k < end; ++k) sum += entry(k);
-    write(row, sum);
-  }
-  void multiplyTwo(std::ptrdiff_t row, std::ptrdiff_t next) const {
-    T sum = 0, nextSum = 0;
-    std::size_t k = a_.begin[row], n = a_.begin[next];
-    const std::size_t end = a_.begin[row + 1], nextEnd = a_.begin[next + 1];
-    for (; k < end && n < nextEnd; ++k, ++n) {
-      sum += entry(k);
-      nextSum += entry(n);
-    }
-    for (; k < end; ++k) sum += entry(k);
-    for (; n < nextEnd; ++n) nextSum += entry(n);
-    write(row, sum);
-    write(next, nextSum);
-  }
-
-  const SparseRows<T, std::size_t, int> a_;
-  const T *const x_, *const received_;
-  const int own_;
-  const T alpha_, beta_;
-  T* const y_;
-};
-
 /// Tells Kokkos' tools, to whom a loop of our own is no kernel. Names this short take no allocation.
 struct ProductRegion {
   ProductRegion() { Kokkos::Profiling::pushRegion("capstan rows"); }
@@ -193,16 +130,28 @@ void multiplyRowsOn(HostPath, const Exec& exec, const SparseRows<T, std::size_t,
                     std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y) {
   const ProductRegion region;
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkRows<T> all{a.begin,  a.columns, a.values, a.rows, a.sources, a.own, x,
-                         received, alpha,     beta,     Y.data, Y.stride,  Y.cols};
-  const ColumnProduct<T> single(a, x, received, alpha, beta, Y.data);
-  forEachChunk(exec, ChunkPlan(exec, to - from, productChunkRows), [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    const std::ptrdiff_t begin = from + first, end = begin + rows;
-    if (Y.cols == 1) {
-      single.multiply(begin, end);
-    } else {
-      kernels.multiplyRows(all, begin, end);
-    }
+  const RowRuns* const runs = Y.cols == 1 ? a.runs : nullptr;
+  const bool hasRuns = runs != nullptr && runs->count() > 0;
+  const ChunkRows<T> all{a.begin,
+                         a.columns,
+                         a.values,
+                         a.rows,
+                         a.sources,
+                         a.own,
+                         x,
+                         received,
+                         alpha,
+                         beta,
+                         Y.data,
+                         Y.stride,
+                         Y.cols,
+                         hasRuns ? runs->runs() : nullptr,
+                         hasRuns ? runs->count() : 0,
+                         hasRuns ? runs->offsets() : nullptr,
+                         a.large};
+  const ChunkPlan plan(exec, to - from, Y.cols == 1 ? columnChunkRows : productChunkRows, ChunksOf::Matrix);
+  forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+    kernels.multiplyRows(all, from + first, from + first + rows);
   });
 }
 

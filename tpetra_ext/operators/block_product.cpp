@@ -1,19 +1,35 @@
 #include "tpetra_ext/operators/block_product.hpp"
 
+#include <Teuchos_Comm.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Import.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
+#ifdef HAVE_TEUCHOS_MPI
+#include <Teuchos_DefaultMpiComm.hpp>
+#endif
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/block_product.hpp"
 #include "tpetra_ext/operators/matrix_exchange.hpp"
+#include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/operators/overlap.hpp"
 
 namespace capstan {
+namespace {
+
+/// Whether exchanges of ours work on a communicator.
+bool exchanges(const Teuchos::Comm<int>& comm) {
+#ifdef HAVE_TEUCHOS_MPI
+  if (dynamic_cast<const Teuchos::MpiComm<int>*>(&comm) != nullptr) return true;
+#endif
+  return comm.getSize() == 1;
+}
+
+}  // namespace
 
 template <class Types>
 BlockProduct<Types>::BlockProduct(const Teuchos::RCP<const Operator>& a) {
@@ -23,8 +39,11 @@ BlockProduct<Types>::BlockProduct(const Teuchos::RCP<const Operator>& a) {
 }
 
 template <class Types>
+BlockProduct<Types>::~BlockProduct() = default;
+
+template <class Types>
 bool BlockProduct<Types>::takes(const MultiVector& X, const MultiVector& Y) const {
-  if (!kernels::runsOnHost<typename Types::ExecutionSpace> || a_.is_null() || X.getNumVectors() < 2) return false;
+  if (!kernels::runsOnHost<typename Types::ExecutionSpace> || a_.is_null() || X.getNumVectors() == 0) return false;
   if (X.getNumVectors() != Y.getNumVectors() || !X.isConstantStride() || !Y.isConstantStride()) return false;
   if (!canExchange<Types>(*a_) || X.getLocalLength() != compat::localNumElements(*a_->getDomainMap()) ||
       Y.getLocalLength() != compat::localNumRows(*a_)) {
@@ -32,6 +51,8 @@ bool BlockProduct<Types>::takes(const MultiVector& X, const MultiVector& Y) cons
   }
   // Rows that several ranks have are summed by Tpetra.
   if (a_->getRangeMap()->getComm()->getSize() > 1 && !Y.isDistributed()) return false;
+  // Messages of our own: all ranks take it or none, and whether memory is shared may differ.
+  if (X.getNumVectors() == 1) return exchanges(*a_->getDomainMap()->getComm());
   return !overlap(X.getLocalViewDevice(Tpetra::Access::ReadOnly), Y.getLocalViewDevice(Tpetra::Access::ReadOnly));
 }
 
@@ -49,10 +70,31 @@ auto BlockProduct<Types>::imported(const Teuchos::RCP<const typename Types::Map>
   return *firstOfIt_[count];
 }
 
+/// Made anew where the matrix has other maps by now.
+template <class Types>
+auto BlockProduct<Types>::single() -> NodeAwareOperator<Types>& {
+  const auto graph = a_->getGraph();
+  if (single_ == nullptr || graph->getImporter() != import_ || a_->getColMap() != columns_) {
+    single_ = std::make_unique<NodeAwareOperator<Types>>(a_);
+    import_ = graph->getImporter();
+    columns_ = a_->getColMap();
+  }
+  return *single_;
+}
+
+template <class Types>
+void BlockProduct<Types>::prepare(const MultiVector& X, const MultiVector& Y) {
+  if (X.getNumVectors() == 1 && takes(X, Y)) single();
+}
+
 template <class Types>
 bool BlockProduct<Types>::apply(const MultiVector& X, MultiVector& Y) {
   using Scalar = typename Types::Scalar;
   if (!takes(X, Y)) return false;
+  if (X.getNumVectors() == 1) {
+    single().apply(X, Y);
+    return true;
+  }
   const auto importer = a_->getGraph()->getImporter();
   const MultiVector* all = &X;
   if (!importer.is_null()) {

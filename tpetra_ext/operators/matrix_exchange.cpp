@@ -2,8 +2,12 @@
 
 #include <Teuchos_CommHelpers.hpp>
 #include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_Distributor.hpp>
+#include <Tpetra_Import.hpp>
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -90,6 +94,52 @@ std::uint64_t checksumOfMaps(const typename Types::CrsMatrix& a) {
 }
 
 template <class Types>
+std::shared_ptr<const MatrixExchange> exchangeOfItsImport(const typename Types::CrsMatrix& a) {
+  auto exchange = std::make_shared<MatrixExchange>();
+  topology::RankPlan& plan = exchange->plan;
+  plan.rank = a.getDomainMap()->getComm()->getRank();
+  plan.owned = plan.slots = static_cast<LocalIndex>(compat::localNumElements(*a.getDomainMap()));
+  exchange->columnSource.resize(compat::localNumElements(*a.getColMap()));
+  std::iota(exchange->columnSource.begin(), exchange->columnSource.end(), LocalIndex(0));
+  const auto import = a.getGraph()->getImporter();
+  if (import.is_null()) return exchange;
+  const auto to = import->getPermuteToLIDs(), from = import->getPermuteFromLIDs();
+  for (std::size_t k = 0; k < static_cast<std::size_t>(to.size()); ++k) {
+    exchange->columnSource[static_cast<std::size_t>(to[static_cast<int>(k)])] = from[static_cast<int>(k)];
+  }
+  topology::StepMessages& messages = plan.steps[static_cast<std::size_t>(topology::Step::Local)];
+  // What is sent, and what comes, lies receiver by receiver, and sender by sender; here they ascend.
+  const auto exports = import->getExportLIDs();
+  const auto receivers = import->getExportPIDs();
+  std::map<int, std::vector<LocalIndex>> sends;
+  for (int k = 0; k < static_cast<int>(exports.size()); ++k) sends[receivers[k]].push_back(exports[k]);
+  for (const auto& [receiver, entries] : sends) {
+    for (const LocalIndex entry : entries) messages.sends.append(receiver, entry);
+  }
+  const auto remotes = import->getRemoteLIDs();
+  const auto senders = import->getDistributor().getProcsFrom();
+  const auto lengths = import->getDistributor().getLengthsFrom();
+  std::map<int, std::pair<int, int>> comes;  // by sender: the first of its values, and how many there are
+  int first = 0;
+  for (int k = 0; k < static_cast<int>(senders.size()); ++k) {
+    const int length = static_cast<int>(lengths[k]);
+    if (length > 0) comes[senders[k]] = {first, length};
+    first += length;
+  }
+  plan.needed.resize(static_cast<std::size_t>(remotes.size()));
+  for (const auto& [sender, values] : comes) {
+    messages.sources.push_back(sender);
+    messages.begin.push_back(plan.slots);
+    for (int k = values.first; k < values.first + values.second; ++k) {
+      plan.needed[static_cast<std::size_t>(k)] = plan.slots++;
+      exchange->columnSource[static_cast<std::size_t>(remotes[k])] = plan.owned + k;
+    }
+  }
+  if (!messages.sources.empty()) messages.begin.push_back(plan.slots);
+  return exchange;
+}
+
+template <class Types>
 MatrixPattern<Types>::MatrixPattern(const CrsMatrix& a, int ranksPerNode) {
   if (!a.isFillComplete()) refuse("the matrix is not fill-complete");
   if (!canExchange<Types>(a)) refuse("its rows are not those of its range map");
@@ -154,6 +204,8 @@ std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::embedding(const topo
 #define CAPSTAN_MATRIX_EXCHANGE(S, LO, GO, NO)                                                                \
   template bool canExchange<TpetraTypes<S, LO, GO, NO>>(const Tpetra::CrsMatrix<S, LO, GO, NO>&);             \
   template std::uint64_t checksumOfMaps<TpetraTypes<S, LO, GO, NO>>(const Tpetra::CrsMatrix<S, LO, GO, NO>&); \
+  template std::shared_ptr<const MatrixExchange> exchangeOfItsImport<TpetraTypes<S, LO, GO, NO>>(             \
+      const Tpetra::CrsMatrix<S, LO, GO, NO>&);                                                               \
   template class MatrixPattern<TpetraTypes<S, LO, GO, NO>>;
 CAPSTAN_INSTANTIATE(CAPSTAN_MATRIX_EXCHANGE)
 

@@ -41,6 +41,11 @@ struct MatrixExchange {
 template <class Types>
 bool canExchange(const typename Types::CrsMatrix& a);
 
+/// The plan whose messages are those of the matrix' own Tpetra::Import, for a matrix that canExchange(). Its checksums
+/// of maps are zero: it is for this matrix alone. Local.
+template <class Types>
+std::shared_ptr<const MatrixExchange> exchangeOfItsImport(const typename Types::CrsMatrix& a);
+
 /// Which entries of X the ranks need for a product with a matrix.
 template <class Types>
 class MatrixPattern {

@@ -8,11 +8,13 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/block_product.hpp"
+#include "tpetra_ext/kernels/row_runs.hpp"
 #include "tpetra_ext/operators/overlap.hpp"
 
 namespace capstan {
@@ -61,9 +63,12 @@ struct NodeAwareOperator<Types>::Rows {
   using List = Kokkos::View<LocalIndex*, typename Types::DeviceType>;
   using Execution = typename Types::ExecutionSpace;
   using Graph = std::decay_t<decltype(std::declval<const CrsMatrix&>().getLocalMatrixDevice().graph)>;
+  using Offset = std::decay_t<decltype(std::declval<const Graph&>().row_map(0))>;
+  using Column = std::decay_t<decltype(std::declval<const Graph&>().entries(0))>;
 
   Graph graph;  // held, so that no other one can stand where it stood
   List sources, interior, boundary;
+  kernels::RowRuns interiorRuns, boundaryRuns;
   bool direct = true;  // columns are where their numbers say
 
   Rows(const CrsMatrix& a, const MatrixExchange& exchange)
@@ -75,8 +80,48 @@ struct NodeAwareOperator<Types>::Rows {
     }
     Kokkos::deep_copy(sources, host);
     const std::size_t rows = compat::localNumRows(a);
-    interior = listed(exchange.plan.owned, rows, false);
-    boundary = listed(exchange.plan.owned, rows, true);
+    if constexpr (kernels::runsOnHost<Execution>) {
+      listHere(exchange.plan.owned, static_cast<LocalIndex>(rows), direct && a.getCrsGraph()->isSorted());
+    } else {
+      interior = listed(exchange.plan.owned, rows, false);
+      boundary = listed(exchange.plan.owned, rows, true);
+    }
+    // Kernels of one column know these alone.
+    if constexpr (kernels::runsOnHost<Execution> && std::is_same<Offset, std::size_t>::value &&
+                  std::is_same<Column, int>::value) {
+      interiorRuns = runsOf(interior, exchange.plan.owned);
+      boundaryRuns = runsOf(boundary, exchange.plan.owned);
+    }
+  }
+
+  /// Both lists in one pass. `ascending`: the last entry of a row has the largest source.
+  void listHere(LocalIndex owned, LocalIndex rows, bool ascending) {
+    std::vector<LocalIndex> inside, outside;
+    inside.reserve(static_cast<std::size_t>(rows));
+    for (LocalIndex row = 0; row < rows; ++row) {
+      const Offset end = graph.row_map(row + 1);
+      Offset k = graph.row_map(row);
+      if (ascending && k < end) k = end - 1;
+      bool needs = false;
+      for (; k < end && !needs; ++k) needs = sources(graph.entries(k)) >= owned;
+      (needs ? outside : inside).push_back(row);
+    }
+    const auto kept = [](const std::vector<LocalIndex>& list) {
+      const List view(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan rows")), list.size());
+      std::copy(list.begin(), list.end(), view.data());
+      return view;
+    };
+    interior = kept(inside);
+    boundary = kept(outside);
+  }
+
+  kernels::RowRuns runsOf(const List& rows, LocalIndex owned) const {
+    return {graph.row_map.data(),
+            graph.entries.data(),
+            rows.data(),
+            static_cast<std::ptrdiff_t>(rows.extent(0)),
+            direct ? nullptr : sources.data(),
+            owned};
   }
 
   bool areOf(const Graph& other) const {
@@ -97,17 +142,17 @@ struct NodeAwareOperator<Types>::Rows {
     return some;
   }
 
-  /// These rows of the matrix, as the kernels take them.
+  /// The interior or the boundary rows of the matrix, as the kernels take them.
   template <class Matrix>
-  auto of(const List& rows, const Matrix& a, LocalIndex owned) const {
-    using Offset = std::decay_t<decltype(a.graph.row_map(0))>;
-    using Column = std::decay_t<decltype(a.graph.entries(0))>;
+  auto of(bool inside, const Matrix& a, LocalIndex owned) const {
     return kernels::SparseRows<Scalar, Offset, Column>{a.graph.row_map.data(),
                                                        a.graph.entries.data(),
                                                        a.values.data(),
-                                                       rows.data(),
+                                                       (inside ? interior : boundary).data(),
                                                        direct ? nullptr : sources.data(),
-                                                       owned};
+                                                       owned,
+                                                       inside ? &interiorRuns : &boundaryRuns,
+                                                       kernels::isLarge<Scalar>(a.graph.entries.extent(0))};
   }
 };
 
@@ -127,6 +172,19 @@ NodeAwareOperator<Types>::NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a,
                                             std::shared_ptr<const MatrixExchange> exchange, FitsOnAllRanks)
     : exchange_(std::move(exchange)) {
   exchangeMatrix(std::move(a));
+  begin();
+}
+
+template <class Types>
+NodeAwareOperator<Types>::NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a) : a_(std::move(a)) {
+  if (a_.is_null() || !canExchange<Types>(*a_)) refuseMatrix();
+  exchange_ = exchangeOfItsImport<Types>(*a_);
+  begin();
+  messages_->reserve(1);
+}
+
+template <class Types>
+void NodeAwareOperator<Types>::begin() {
   rows_ = std::make_unique<Rows>(*a_, *exchange_);
   messages_ = std::make_unique<topology::BlockExchange<Types>>(
       topology::Channel::of(*a_->getDomainMap()->getComm()),
@@ -211,7 +269,7 @@ void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Sc
   const typename Types::ExecutionSpace device;
   const Numbers own = rowsOf(x);
   const Numbers none, received(messages_->received().data(), messages_->received().size());
-  const auto inner = rows_->of(rows_->interior, matrix, owned), outer = rows_->of(rows_->boundary, matrix, owned);
+  const auto inner = rows_->of(true, matrix, owned), outer = rows_->of(false, matrix, owned);
   const auto count = static_cast<std::ptrdiff_t>(rows_->interior.extent(0));
   const auto part = messages_->usesNetwork() ? rowsBetweenLooks : std::max<std::ptrdiff_t>(count, 1);
   for (std::ptrdiff_t from = 0; from < count; from += part) {
@@ -253,9 +311,10 @@ void NodeAwareOperator<Types>::applyReceived(const MultiVector& X, const Receive
   const auto one = Teuchos::ScalarTraits<Scalar>::one(), zero = Teuchos::ScalarTraits<Scalar>::zero();
   const Numbers own = rowsOf(X.getLocalViewDevice(Tpetra::Access::ReadOnly));
   const Numbers others(received.data(), received.size());
-  for (const auto* rows : {&rows_->interior, &rows_->boundary}) {
-    kernels::multiplyRows(device, rows_->of(*rows, matrix, owned), 0, static_cast<std::ptrdiff_t>(rows->extent(0)), one,
-                          own, others, zero, y);
+  for (const bool inside : {true, false}) {
+    const auto count = (inside ? rows_->interior : rows_->boundary).extent(0);
+    kernels::multiplyRows(device, rows_->of(inside, matrix, owned), 0, static_cast<std::ptrdiff_t>(count), one, own,
+                          others, zero, y);
   }
 }
 

@@ -40,6 +40,9 @@ class NodeAwareOperator final : public Types::Operator {
   /// The same without asking the others: no reduction, but the communicator's channel where it has none yet. Throws
   /// where fits() is false here. On all ranks, in the same order as other exchanges.
   NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a, std::shared_ptr<const MatrixExchange> exchange, FitsOnAllRanks);
+  /// With the messages of the matrix' own Tpetra::Import, see exchangeOfItsImport(). Throws std::invalid_argument for a
+  /// matrix that canExchange() refuses. As the constructor before it.
+  explicit NodeAwareOperator(Teuchos::RCP<const CrsMatrix> a);
   ~NodeAwareOperator() override;
 
   /// Whether this rank can multiply by the matrix with this exchange; either may be null. Local: a pass over the maps.
@@ -79,6 +82,7 @@ class NodeAwareOperator final : public Types::Operator {
                                                                 const MatrixExchange* exchange);
   using Packed = Kokkos::View<Scalar*, typename Types::DeviceType>;
   using Numbers = Kokkos::View<const Scalar*, typename Types::DeviceType, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  void begin();
   void multiply(const MultiVector& X, MultiVector& Y, Scalar alpha, Scalar beta) const;
   template <class View>
   Numbers rowsOf(const View& x) const;

@@ -149,6 +149,9 @@ void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w)
   requireDistinct(&v, &w, "applyA");
   multiply(v.getNumVectors(), [&] {
     if (!product_.is_null()) {
+      // Products before the first reduction of a later solve must not allocate.
+      if (!prepared_) blocks_.prepare(v, w);
+      prepared_ = true;
       product_->apply(v, w);
     } else if (!blocks_.apply(v, w)) {
       A_->apply(v, w);

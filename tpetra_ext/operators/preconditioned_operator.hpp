@@ -39,8 +39,8 @@ struct OperatorCost {
 /// usual smoother, keeps scratch of the first width and throws at another one. Narrower blocks are padded with zeros,
 /// or applied column by column where that is less work.
 ///
-/// Blocks of several columns are multiplied by BlockProduct where A is a Tpetra::CrsMatrix that it takes: with A's own
-/// messages, and counted as an application of A.
+/// Products are those of BlockProduct where A is a Tpetra::CrsMatrix that it takes: with A's own messages, and counted
+/// as applications of A.
 ///
 /// Pending reductions are looked at before and after every application (see progress.hpp). Inside, the operator
 /// decides: Tpetra's halo exchange enters MPI and lets it make progress, its local product does not.
@@ -141,6 +141,7 @@ class PreconditionedOperator {
   Teuchos::RCP<const Operator> A_;
   Teuchos::RCP<const Operator> product_;  // what stands in for A_; null: A_ itself
   BlockProduct<Types> blocks_;            // of A_
+  bool prepared_ = false;                 // blocks_, where product_ stands in
   std::shared_ptr<EmbeddedOperator<Types>> embedded_;
   std::shared_ptr<GhostZone<Types>> zone_;
   DiagonalRows<Types> diagonalRows_;

@@ -19,7 +19,7 @@ constexpr unsigned chunksPerClock = 4;
 /// The thread naps between looks, for where it has no core to itself.
 constexpr std::chrono::microseconds betweenLooks{10};
 
-void interruptKernel() { Watch::instance().pollInKernel(); }
+void interruptKernel(kernels::ChunksOf) { Watch::instance().pollInKernel(); }
 
 }  // namespace
 

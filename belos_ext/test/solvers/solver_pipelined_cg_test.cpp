@@ -43,12 +43,14 @@ class PipelinedCgCosts : public ::testing::TestWithParam<std::tuple<int, Side>> 
 
 /// What so many iterations cost, set-up included.
 struct Spent {
-  long bytes = 0, passes = 0;
+  long bytes = 0;
+  long passes = 0, products = 0;  ///< chunks of rows, but for the last one of each pass or product
   ReductionCounters counted;
+  long applications = 0;
   int iterations = 0;
 };
 
-std::atomic<long> chunksPassed{0};
+std::atomic<long> chunksPassed{0}, chunksMultiplied{0};
 
 Spent costOf(int iterations, int depth, Side side) {
   Params p = deep(depth);
@@ -70,16 +72,20 @@ Spent costOf(int iterations, int depth, Side side) {
     test::resetMpiCalls();
     before = counters();
   };
-  chunksPassed = 0;
-  kernels::interlude = [] { ++chunksPassed; };
+  chunksPassed = chunksMultiplied = 0;
+  kernels::interlude = [](kernels::ChunksOf what) {
+    ++(what == kernels::ChunksOf::Vectors ? chunksPassed : chunksMultiplied);
+  };
   const Outcome outcome = solveDeep(p, system, side);
   kernels::interlude = nullptr;
   EXPECT_EQ(outcome.iterations, iterations);
   EXPECT_EQ(outcome.report.restarts, 0);
   Spent spent;
   spent.passes = chunksPassed;
+  spent.products = chunksMultiplied;
   spent.counted = counters() - before;
   spent.bytes = test::mpiCalls().allreduceBytes;
+  spent.applications = outcome.report.operatorApplications;
   spent.iterations = outcome.iterations;
   return spent;
 }
@@ -96,6 +102,10 @@ TEST_P(PipelinedCgCosts, AnIterationSendsOneMessageOfLPlusTwoNumbers) {
   const long chunks = static_cast<long>((60 * 60 / ranks() + 511) / 512);
   if (!generic && Kokkos::DefaultHostExecutionSpace::concurrency() == 1 && 3600 % ranks() == 0) {
     EXPECT_EQ(more.passes - few.passes, 4 * 2 * (chunks - 1)) << "one pass of inner products, one of recurrences";
+    // Of the rows that need nothing of others, and of the others: one line of the grid, or two.
+    const long own = 60 * 60 / ranks() - (ranks() == 1 ? 0 : rank() == 0 || rank() + 1 == ranks() ? 60 : 120);
+    const long perProduct = (own + 1023) / 1024 - 1;
+    EXPECT_EQ(more.products - few.products, (more.applications - few.applications) * perProduct) << "as reported";
   }
   const long numbers = depth() + 2 + (side() == Side::None ? 0 : 1);
   if (ranks() > 1) {
@@ -175,7 +185,9 @@ TEST_P(PipelinedCgLadder, IsReportedAndCostsLessThanAnotherCg) {
 
 INSTANTIATE_TEST_SUITE_P(PipelinedCg, PipelinedCgLadder, ::testing::Values(1, 2, 3, 5, 8));
 
-// The ladder is for hard problems: this one stays in the pipeline.
+// The ladder is for hard problems: this one stays in the pipeline. At depth 5 rounding decides whether there is a
+// restart, which costs l iterations that fill the pipeline anew, and about ten of CG's convergence
+// (pipeline_depth.hpp).
 TEST(PipelinedCg, StaysPipelinedOnTheLaplacian) {
   const auto a = grid2d(100, 100);
   Params p;
@@ -189,7 +201,8 @@ TEST(PipelinedCg, StaysPipelinedOnTheLaplacian) {
     EXPECT_TRUE(outcome.converged);
     EXPECT_TRUE(told(outcome, "classical").empty());
     EXPECT_LE(outcome.report.restarts, outcome.iterations / 10);
-    EXPECT_LE(outcome.iterations, 1.02 * expected.iterations + depth);
+    const int costOfOne = outcome.report.restarts > 0 ? depth + 10 : 0;
+    EXPECT_LE(outcome.iterations, 1.02 * expected.iterations + depth + costOfOne);
     if (rank() == 0) {
       std::cout << "depth " << depth << ": " << outcome.iterations << " iterations against " << expected.iterations
                 << ", " << outcome.report.restarts << " restarts\n";

@@ -144,7 +144,10 @@ void expectTrueReport(const Params& p, const System& system, const MethodTraits&
   const double first = residual();
   const Outcome outcome = solve(method, p, system, side);
   const double attained = residual() / first;
-  EXPECT_NEAR(outcome.achieved, attained, 1e-7 * attained + 1e-13) << toString(outcome.report.reason);
+  // The x of a system that no x solves grows without bound, and with it what rounding makes of the residual.
+  const auto rounding = residualRounding(system);
+  const double slack = (one ? norm1(*rounding) : norms(*rounding).front()) / first;
+  EXPECT_NEAR(outcome.achieved, attained, 1e-7 * attained + 1e-13 + slack) << toString(outcome.report.reason);
 }
 
 TEST_P(ResidualNorms1, ReportedAreThoseOfTheSolutionHoweverASolveEnds) {

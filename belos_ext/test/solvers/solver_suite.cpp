@@ -1,10 +1,12 @@
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
+#include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Vector.hpp>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "belos_ext/manager/solver_manager.hpp"
 
@@ -135,6 +137,24 @@ double relativeResidual(const System& system, const MultiVector& guess) {
     if (!(relative <= worst)) worst = relative;
   }
   return worst;
+}
+
+RCP<MultiVector> residualRounding(const System& system) {
+  auto bound = rcp(new MultiVector(system.b->getMap(), system.b->getNumVectors()));
+  const auto a = Teuchos::rcp_dynamic_cast<const CrsMatrix>(system.a);
+  if (a.is_null()) return bound;
+  CrsMatrix magnitudes(*a, Teuchos::Copy);
+  const auto values = magnitudes.getLocalMatrixHost().values;
+  for (size_t k = 0; k < values.extent(0); ++k) values(k) = std::abs(values(k));
+  MultiVector x(*system.x, Teuchos::Copy), b(*system.b, Teuchos::Copy);
+  x.abs(*system.x);
+  b.abs(*system.b);
+  magnitudes.apply(x, *bound);
+  // The error of a sum of n products is at most n u of the sum of their magnitudes; both have one, and subtract.
+  const double unit = std::numeric_limits<Scalar>::epsilon() / 2;
+  const double each = static_cast<double>(a->getGlobalMaxNumRowEntries() + 2) * unit;
+  bound->update(2 * unit, b, 2 * each);
+  return bound;
 }
 
 bool allFinite(const MultiVector& v) {

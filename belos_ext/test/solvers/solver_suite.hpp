@@ -86,6 +86,9 @@ std::vector<double> residualNorms(const System& system, const MultiVector& x);
 std::vector<double> norms(const MultiVector& v);
 /// The largest || b - A x || / || b - A x_0 || over the columns, for the guess given.
 double relativeResidual(const System& system, const MultiVector& guess);
+/// Row by row, by how much two ways of computing b - A x may differ by rounding where A is a Tpetra::CrsMatrix:
+/// Capstan and Tpetra sum the products of a row in other orders. Zero for another operator, which both ask.
+RCP<MultiVector> residualRounding(const System& system);
 
 bool allFinite(const MultiVector& v);
 /// Every entry equal, NaN equal to NaN.

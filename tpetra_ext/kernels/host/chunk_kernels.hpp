@@ -5,7 +5,20 @@
 
 #include <cstddef>
 
-namespace capstan::kernels::detail {
+namespace capstan::kernels {
+
+/// Rows of a list that stand behind one another in the matrix, too; of one pattern where all have as many entries, and
+/// entry k of a row finds its x one place behind that of the row before. See row_runs.hpp.
+struct RowRun {
+  int first;    ///< place in the list
+  int length;   ///< entries of a row of the pattern; 0: rows of any
+  int offsets;  ///< where, in an array, those of the run begin: entry k of row i finds its x at i + offset k
+};
+
+namespace detail {
+
+/// Entries of the longest row that is part of a pattern.
+constexpr int longestPattern = 64;
 
 /// A column-major matrix as the tables take it. No member function: code for different instruction sets shares the
 /// layout alone.
@@ -32,6 +45,10 @@ struct ChunkRows {
   T* y;
   std::ptrdiff_t stride;  ///< between the columns of Y
   int cols;
+  const RowRun* runs;  ///< all rows of the list, one behind the last; for one column
+  std::ptrdiff_t runCount;
+  const int* offsets;
+  bool large;  ///< the matrix is larger than caches
 };
 
 /// Sums over rows are kept in `lanes` parts each, those of entry k from sums + k * lanes on; who adds them up is the
@@ -73,4 +90,5 @@ const ChunkKernels<float>& chunkKernels<float>();
 template <>
 const ChunkKernels<double>& chunkKernels<double>();
 
-}  // namespace capstan::kernels::detail
+}  // namespace detail
+}  // namespace capstan::kernels

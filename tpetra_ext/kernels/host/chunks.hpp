@@ -19,14 +19,16 @@ struct ChunkPlan {
   std::ptrdiff_t chunkRows;
   std::ptrdiff_t chunks;
   int slots;
+  ChunksOf of;
 
   template <class Exec>
-  ChunkPlan(const Exec& exec, std::ptrdiff_t n, std::ptrdiff_t rowsPerChunk)
+  ChunkPlan(const Exec& exec, std::ptrdiff_t n, std::ptrdiff_t rowsPerChunk, ChunksOf what = ChunksOf::Vectors)
       : rows(n),
         chunkRows(rowsPerChunk),
         chunks((n + rowsPerChunk - 1) / rowsPerChunk),
         slots(static_cast<int>(
-            std::max<std::ptrdiff_t>(1, std::min<std::ptrdiff_t>(chunks, static_cast<int>(exec.concurrency()))))) {}
+            std::max<std::ptrdiff_t>(1, std::min<std::ptrdiff_t>(chunks, static_cast<int>(exec.concurrency()))))),
+        of(what) {}
 };
 
 /// Calls body(slot, firstRow, rowCount) for every chunk, in ascending order within a slot, and the interlude between
@@ -41,7 +43,7 @@ void forEachChunk(const Exec& exec, const ChunkPlan& plan, const Body& body) {
       const std::ptrdiff_t first = chunk * plan.chunkRows;
       body(slot, first, std::min(plan.chunkRows, plan.rows - first));
       if (slot != 0 || chunk + 1 == last) continue;
-      if (void (*const pause)() = interlude.load(std::memory_order_relaxed); pause != nullptr) pause();
+      if (void (*const pause)(ChunksOf) = interlude.load(std::memory_order_relaxed); pause != nullptr) pause(plan.of);
     }
   };
   if (plan.slots == 1) {

@@ -9,9 +9,12 @@
 
 namespace capstan::kernels {
 
-/// Called between chunks of rows by the first range of rows of a kernel; null: nothing is called. It must return
-/// quickly, must not throw and must not touch the operands. It runs on the thread that computes those rows, which with
-/// a threaded backend need not be the one that launched the kernel.
-inline std::atomic<void (*)()> interlude{nullptr};
+/// What the rows of a kernel are of: vectors it passes over, or a sparse matrix it multiplies by.
+enum class ChunksOf { Vectors, Matrix };
+
+/// Called between chunks of rows by the first range of rows of a kernel, with what they are of; null: nothing is
+/// called. It must return quickly, must not throw and must not touch the operands. It runs on the thread that computes
+/// those rows, which with a threaded backend need not be the one that launched the kernel.
+inline std::atomic<void (*)(ChunksOf)> interlude{nullptr};
 
 }  // namespace capstan::kernels

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "tpetra_ext/kernels/host/chunk_kernels.hpp"
+#include "tpetra_ext/kernels/host/column_chunk.hpp"
 #include "tpetra_ext/kernels/host/simd.hpp"
 
 namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA {
@@ -146,7 +147,9 @@ void multiplyRowsWith(const ChunkRows<T>& a, std::ptrdiff_t from, std::ptrdiff_t
 /// Rows from..to-1 of the list of rows.
 template <class T>
 void multiplyRowsChunk(const ChunkRows<T>& a, std::ptrdiff_t from, std::ptrdiff_t to) {
-  if (a.received == nullptr && a.sources == nullptr) {
+  if (a.cols == 1) {
+    multiplyColumnChunk(a, from, to);
+  } else if (a.received == nullptr && a.sources == nullptr) {
     multiplyRowsWith<T, true>(a, from, to);
   } else {
     multiplyRowsWith<T, false>(a, from, to);

@@ -63,6 +63,12 @@ void copyPart(const To& to, const From& from, const std::pair<std::size_t, std::
   Kokkos::deep_copy(Kokkos::subview(to, part), Kokkos::subview(from, part));
 }
 
+/// Waits until what is to be sent is packed: kernels on CPUs are done when they return.
+template <class Execution>
+void waitForPacking() {
+  if constexpr (!kernels::runsOnHost<Execution>) kernels::fence(Execution());
+}
+
 }  // namespace
 
 template <class Types>
@@ -118,7 +124,7 @@ template <class Types>
 void BlockExchange<Types>::packAndSend(std::initializer_list<Step> steps, const Own& own) {
   bool packed = false;
   for (const Step step : steps) packed = pack(step, own) || packed;
-  if (packed) kernels::fence(Execution());
+  if (packed) waitForPacking<Execution>();
   for (const Step step : steps) {
     copyPart(hostOutgoing_, outgoing_, messages_.sent(step));
     messages_.send(step);
@@ -130,7 +136,7 @@ template <class Types>
 void BlockExchange<Types>::packTogether(const Own& own) {
   bool packed = false;
   for (const Step step : stepsAtOnce) packed = pack(step, own) || packed;
-  if (packed) kernels::fence(Execution());
+  if (packed) waitForPacking<Execution>();
   for (const Step step : stepsAtOnce) copyPart(hostOutgoing_, outgoing_, messages_.sent(step));
   messages_.startAll();
 }
