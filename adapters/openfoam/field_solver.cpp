@@ -212,8 +212,8 @@ Teuchos::RCP<Solver> FieldSolver::Impl::make(const SolverChoice& choice) {
   }
   if (isOurs(choice)) list->set("Residual Norm", "OneNorm");
   setIfKnown(*valid, "Initial Residual", "zero guess", *list);
-  // Nobody prints Teuchos' timers in an application of OpenFOAM, and without MPI they ask the kernel for the time.
-  if (isOurs(choice)) list->set("Timer Label", "");
+  // Ours has no timers of Teuchos: nobody prints them here, and without MPI they ask the kernel for the time.
+  setIfKnown(*valid, "Timer Label", isOurs(choice) ? "" : label, *list);
   copySettings(choice.settings, valid.get(), *list);
   created->setProblem(problem);
   created->setParameters(list);

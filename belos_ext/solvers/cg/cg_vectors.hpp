@@ -257,10 +257,8 @@ class CgVectors {
   /// s = w + beta s, x += alpha p, r -= alpha s, or the smoothed x in the place of CG's. Where next.cancelled, beta
   /// comes from the new r and z: one reduction. \param renew z = M^{-1} r instead of z -= alpha t
   void step(LinearSystem<Types>& system, const Step& next, MultiVector& x, bool renew) {
-    if (next.cancelled) {
-      smoothing_.leave(system.kernels(), x);
-      return stepClassically(system, next.alpha, x, renew);
-    }
+    if (!measures_) smoothing_.leave(system.kernels(), x);
+    if (next.cancelled) return stepClassically(system, next.alpha, x, renew);
     const Scalar alpha = next.alpha, beta = next.beta;
     if (measures_ || renew) {
       product_.replaced();
@@ -268,7 +266,6 @@ class CgVectors {
       product_.step(system, alpha, beta, shiftOf(alpha));
     }
     if (measures_) return stepMeasured(system.kernels(), alpha, beta, x);
-    smoothing_.leave(system.kernels(), x);
     if (!preconditioned_) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
     } else if (!renew && constants_.active()) {
