@@ -1,8 +1,9 @@
 #pragma once
 /// \file
-/// Runs of rows that stand behind one another, and those of one pattern among them, as grids have: found once, of use
-/// in every product with one column on CPUs.
+/// Runs of rows that stand behind one another, and among them those of one pattern, as grids have, and those of the
+/// same columns, as the unknowns of one cell or node have: found once, of use in every product with one column on CPUs.
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -21,6 +22,7 @@ class RowRuns {
   /// would be short. Local; a pass over the columns, host memory.
   RowRuns(const std::size_t* begin, const int* columns, const int* rows, std::ptrdiff_t count, const int* sources,
           int own) {
+    std::ptrdiff_t all = 0;  // entries
     for (std::ptrdiff_t place = 0; place < count;) {
       const std::ptrdiff_t row = rows == nullptr ? place : rows[place];
       const auto length = static_cast<std::ptrdiff_t>(begin[row + 1] - begin[row]);
@@ -39,8 +41,12 @@ class RowRuns {
                                       : following(from, rest, length, Mapped{sources, own})) /
                   length;
         }
+        const std::ptrdiff_t repeated = same >= fewestRows ? 1 : repetitions(entries + k * length, length, alike - k);
         if (same >= fewestRows) {
           add(place + k, length, entries + k * length, sources, row + k);
+        } else if (repeated > 1 && repeated * length >= fewestEntries) {
+          runs_.push_back({static_cast<int>(place + k), sameColumns, 0});
+          same = repeated;
         } else if (runs_.empty() || runs_.back().length != 0 ||
                    (k == 0 && rows != nullptr && rows[place - 1] + 1 != row)) {
           runs_.push_back({static_cast<int>(place + k), 0, 0});
@@ -48,8 +54,9 @@ class RowRuns {
         k += same;
       }
       place += alike;
+      all += alike * length;
     }
-    if (static_cast<std::ptrdiff_t>(runs_.size()) * shortRun > count) {
+    if (static_cast<std::ptrdiff_t>(runs_.size()) * shortRun > all) {
       runs_.clear();
       offsets_.clear();
       return;
@@ -63,7 +70,7 @@ class RowRuns {
   const int* offsets() const { return offsets_.data(); }
 
  private:
-  static constexpr std::ptrdiff_t shortestPattern = 2, fewestRows = 8, shortRun = 4;
+  static constexpr std::ptrdiff_t shortestPattern = 2, fewestRows = 8, fewestEntries = 24, shortRun = 12;
 
   /// 0 where x for `column` is one place behind that for `before`, among the same numbers.
   struct Direct {
@@ -91,6 +98,13 @@ class RowRuns {
     }
     while (k < count && compare.differs(from[k], from[k + length]) == 0) ++k;
     return k;
+  }
+
+  /// How many of `count` rows of `length` entries each, from `first` on, have the columns of the first one.
+  static std::ptrdiff_t repetitions(const int* first, std::ptrdiff_t length, std::ptrdiff_t count) {
+    std::ptrdiff_t row = 1;
+    while (row < count && std::equal(first, first + length, first + row * length)) ++row;
+    return row;
   }
 
   void add(std::ptrdiff_t place, std::ptrdiff_t length, const int* columns, const int* sources, std::ptrdiff_t row) {

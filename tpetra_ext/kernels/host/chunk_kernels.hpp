@@ -11,9 +11,12 @@ namespace capstan::kernels {
 /// entry k of a row finds its x one place behind that of the row before. See row_runs.hpp.
 struct RowRun {
   int first;    ///< place in the list
-  int length;   ///< entries of a row of the pattern; 0: rows of any
+  int length;   ///< entries of a row of the pattern; 0: rows of any; sameColumns: rows of the same columns
   int offsets;  ///< where, in an array, those of the run begin: entry k of row i finds its x at i + offset k
 };
+
+/// The length of a run of rows that have the same columns, as the unknowns of one cell or node have.
+constexpr int sameColumns = -1;
 
 namespace detail {
 

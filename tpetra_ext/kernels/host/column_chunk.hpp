@@ -1,9 +1,11 @@
 #pragma once
 /// \file
-/// Rows of a sparse matrix times one column: rows of one pattern together, the others one by one.
+/// Rows of a sparse matrix times one column: rows of one pattern or of the same columns together, the others one by
+/// one.
 ///
 /// Every row is summed in the order of storage from zero on, by the same operations, whoever is beside it. Rows of one
-/// pattern need no column numbers, a third of what the product reads, and lie in registers side by side.
+/// pattern need no column numbers, a third of what the product reads, rows of the same columns those of the first
+/// alone; both lie in registers side by side.
 
 #include <cstddef>
 
@@ -121,6 +123,12 @@ CAPSTAN_INLINE void multiplySingly(const ChunkRows<T>& a, std::ptrdiff_t from, s
 
 #ifdef CAPSTAN_KERNELS_PATTERNS
 
+/// A number as a type.
+template <int N>
+struct Number {
+  static constexpr int value = N;
+};
+
 /// Numbers of some rows, side by side.
 template <class T, int Rows>
 struct Side {
@@ -215,6 +223,59 @@ CAPSTAN_INLINE void multiplyPattern(const ChunkRows<T>& a, const int* offsets, s
       return multiplySides<0, Rows>(a, offsets, length, row, count);
   }
 }
+
+/// Groups x Rows rows of the same columns, of `length` entries each from `values` on.
+template <bool Plain, int Rows, int Groups, class T>
+CAPSTAN_INLINE void multiplyGroup(const ChunkRows<T>& a, const T* values, const int* columns, std::ptrdiff_t length,
+                                  T* y) {
+  using Line = Side<T, Rows>;
+  typename Line::Numbers sum[Groups] = {}, first, second;
+  std::ptrdiff_t k = 0;
+  for (; k + 2 <= length; k += 2) {
+    const T x = factorFor<Plain>(a, columns[k]), next = factorFor<Plain>(a, columns[k + 1]);
+    CAPSTAN_UNROLL
+    for (int g = 0; g < Groups; ++g) {
+      entriesOf<T>(values + g * Rows * length + k, length, first, second);
+      sum[g] += first * x;
+      sum[g] += second * next;
+    }
+  }
+  if (k < length) {  // the last one, looked at with the one before it
+    const T x = factorFor<Plain>(a, columns[k]);
+    CAPSTAN_UNROLL
+    for (int g = 0; g < Groups; ++g) {
+      entriesOf<T>(values + g * Rows * length + k - 1, length, first, second);
+      sum[g] += second * x;
+    }
+  }
+  CAPSTAN_UNROLL
+  for (int g = 0; g < Groups; ++g) {
+    sum[g] = a.alpha * sum[g];
+    std::memcpy(y + g * Rows, &sum[g], sizeof(sum[g]));
+  }
+}
+
+/// Rows row..row+count-1 of the same columns, two at least, with two entries at least; some may be done twice, with the
+/// same result.
+template <bool Plain, int Rows, class T>
+CAPSTAN_INLINE void multiplyAlike(const ChunkRows<T>& a, std::ptrdiff_t row, std::ptrdiff_t count) {
+  const std::size_t begin = a.begin[row];
+  const auto length = static_cast<std::ptrdiff_t>(a.begin[row + 1] - begin);
+  const T* const values = a.values + begin;
+  const int* const columns = a.columns + begin;
+  T* const y = a.y + row;
+  const auto done = [&](auto rows, auto groups, std::ptrdiff_t k) {
+    const T* const from = values + k * length;
+    if (a.large) fetchAhead(from, from + rows.value * groups.value * length, valuesAhead);
+    multiplyGroup<Plain, rows.value, groups.value>(a, from, columns, length, y + k);
+  };
+  std::ptrdiff_t k = 0;
+  for (; k + 2 * Rows <= count; k += 2 * Rows) done(Number<Rows>(), Number<2>(), k);
+  for (; k + Rows <= count; k += Rows) done(Number<Rows>(), Number<1>(), k);
+  if (k < count && count >= Rows) return done(Number<Rows>(), Number<1>(), count - Rows);
+  for (; k + 2 <= count; k += 2) done(Number<2>(), Number<1>(), k);
+  if (k < count) done(Number<2>(), Number<1>(), count - 2);
+}
 #endif
 
 /// The first run that reaches beyond a place of the list.
@@ -242,7 +303,10 @@ CAPSTAN_INLINE void multiplyRuns(const ChunkRows<T>& a, std::ptrdiff_t from, std
 #ifdef CAPSTAN_KERNELS_PATTERNS
     constexpr int rows = vectorBytes >= 4 * int(sizeof(T)) ? 4 : 2;
     // Some rows may be done twice, and must then not have their old value added twice.
-    if (sizeof(T) == 8 && run->length > 0 && next - from >= rows && a.beta == T(0)) {
+    if (sizeof(T) == 8 && run->length == sameColumns && next - from >= 2 && a.beta == T(0)) {
+      multiplyAlike<Plain, rows>(a, row, next - from);
+      done = true;
+    } else if (sizeof(T) == 8 && run->length > 0 && next - from >= rows && a.beta == T(0)) {
       multiplyPattern<rows>(a, a.offsets + run->offsets, run->length, row, next - from);
       done = true;
     }

@@ -183,7 +183,7 @@ RowRuns runsOf(const SparseCase<T>& sparse, const std::vector<int>* list, const 
           own};
 }
 
-/// Products of one column, with runs and without. Whether there were any of one pattern.
+/// Products of one column, with runs and without. Whether there were any of one pattern or of the same columns.
 template <class Type>
 bool expectRunsToChangeNothing(const SparseCase<typename Type::Scalar>& sparse) {
   using T = typename Type::Scalar;
@@ -213,7 +213,7 @@ bool expectRunsToChangeNothing(const SparseCase<typename Type::Scalar>& sparse) 
           for (const bool large : {false, true}) {
             const RowRuns runs =
                 runsOf(sparse, listed ? &some : nullptr, mapped ? &sources : nullptr, receives ? own : n);
-            for (std::ptrdiff_t k = 0; k < runs.count(); ++k) found = found || runs.runs()[k].length > 0;
+            for (std::ptrdiff_t k = 0; k < runs.count(); ++k) found = found || runs.runs()[k].length != 0;
             auto a = sparse.matrix();
             a.own = receives ? own : n;
             if (listed) a.rows = deviceSome.data();
@@ -265,6 +265,41 @@ TYPED_TEST(BlockProductTest, HasTheSameBitsWhereRowsOfOnePatternAreTakenTogether
     }
   }
   EXPECT_FALSE(expectRunsToChangeNothing<TypeParam>(SparseCase<T>(300, 300, 3)));
+}
+
+TYPED_TEST(BlockProductTest, HasTheSameBitsWhereRowsOfTheSameColumnsAreTakenTogether) {
+  using T = typename TypeParam::Scalar;
+  for (int unknowns = 1; unknowns <= 19; ++unknowns) {
+    for (const int length : {1, 2, 7, 27, 80}) {
+      const auto row = [&](int i) {
+        std::vector<int> columns;
+        for (int k = 0; k < length; ++k) columns.push_back((i / unknowns * 53 + k * k) % 400);
+        return columns;
+      };
+      const bool found = expectRunsToChangeNothing<TypeParam>(SparseCase<T>(400, row, 3));
+      EXPECT_EQ(found, unknowns > 1 && length > 1 && unknowns * length >= 24) << unknowns << " " << length;
+    }
+  }
+}
+
+TEST(RowRuns, OfTheSameColumnsAreTheUnknownsOfOneNode) {
+  const SparseCase<double> sparse(
+      90,
+      [](int i) {
+        return gridRow(i / 5, 6, 3, 1, false).size() > 3 ? std::vector<int>{1, 8, i / 5, 30, 31} : std::vector<int>{i};
+      },
+      3);
+  const RowRuns runs = runsOf(sparse, nullptr, nullptr, 90);
+  ASSERT_GT(runs.count(), 0);
+  int alike = 0;
+  for (std::ptrdiff_t k = 0; k < runs.count(); ++k) {
+    const RowRun &run = runs.runs()[k], &next = runs.runs()[k + 1];
+    if (run.length != sameColumns) continue;
+    ++alike;
+    EXPECT_EQ(run.first % 5, 0);
+    EXPECT_EQ(next.first - run.first, 5);
+  }
+  EXPECT_EQ(alike, 14);
 }
 
 TEST(RowRuns, FollowOneAnotherAndEndWithTheList) {
