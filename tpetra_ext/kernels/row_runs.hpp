@@ -41,7 +41,8 @@ class RowRuns {
                                       : following(from, rest, length, Mapped{sources, own})) /
                   length;
         }
-        const std::ptrdiff_t repeated = same >= fewestRows ? 1 : repetitions(entries + k * length, length, alike - k);
+        const bool alone = same < fewestRows && length >= shortestPattern;
+        const std::ptrdiff_t repeated = alone ? repetitions(entries + k * length, length, alike - k) : 1;
         if (same >= fewestRows) {
           add(place + k, length, entries + k * length, sources, row + k);
         } else if (repeated > 1 && repeated * length >= fewestEntries) {
