@@ -159,18 +159,20 @@ CAPSTAN_INLINE void entriesOf(const T* values, std::ptrdiff_t length, typename S
   second = __builtin_shufflevector(upper, lower, 1, 5, 3, 7);
 }
 
-/// Some rows of a run, all of `length` entries from `values` on; x[k] is that of the first row's entry k. `Length`: the
-/// length, 0: it is no constant.
-template <int Length, int Rows, class T>
-CAPSTAN_INLINE void multiplySide(const T* values, std::ptrdiff_t given, const T* const* x, std::ptrdiff_t row, T alpha,
-                                 T* y) {
-  using Line = Side<T, Rows>;
+/// Groups x Rows rows, all of `given` entries from `values` on. factor(k): x for their entries k, one for all rows or
+/// `Rows` side by side. `Length`: the number of entries, 0: it is no constant.
+template <int Length, int Rows, int Groups, class T, class Factor>
+CAPSTAN_INLINE void multiplyGroup(const T* values, std::ptrdiff_t given, const Factor& factor, T alpha, T* y) {
   const std::ptrdiff_t length = Length > 0 ? Length : given;
-  typename Line::Numbers sum{}, first, second;
+  typename Side<T, Rows>::Numbers sum[Groups] = {}, first, second;
   const auto addTwo = [&](std::ptrdiff_t k) {
-    entriesOf<T>(values + k, length, first, second);
-    sum += first * Line::load(x[k] + row);
-    sum += second * Line::load(x[k + 1] + row);
+    const auto x = factor(k), next = factor(k + 1);
+    CAPSTAN_UNROLL
+    for (int g = 0; g < Groups; ++g) {
+      entriesOf<T>(values + g * Rows * length + k, length, first, second);
+      sum[g] += first * x;
+      sum[g] += second * next;
+    }
   };
   if constexpr (Length > 0) {
     CAPSTAN_UNROLL
@@ -179,11 +181,18 @@ CAPSTAN_INLINE void multiplySide(const T* values, std::ptrdiff_t given, const T*
     for (std::ptrdiff_t k = 0; k + 2 <= length; k += 2) addTwo(k);
   }
   if (length % 2 != 0) {  // the last one, looked at with the one before it
-    entriesOf<T>(values + length - 2, length, first, second);
-    sum += second * Line::load(x[length - 1] + row);
+    const auto x = factor(length - 1);
+    CAPSTAN_UNROLL
+    for (int g = 0; g < Groups; ++g) {
+      entriesOf<T>(values + g * Rows * length + length - 2, length, first, second);
+      sum[g] += second * x;
+    }
   }
-  sum = alpha * sum;
-  std::memcpy(y + row, &sum, sizeof(sum));
+  CAPSTAN_UNROLL
+  for (int g = 0; g < Groups; ++g) {
+    sum[g] = alpha * sum[g];
+    std::memcpy(y + g * Rows, &sum[g], sizeof(sum[g]));
+  }
 }
 
 /// Rows row..row+count-1, at least `Rows` of them; the last ones may be done twice, with the same result.
@@ -197,13 +206,17 @@ CAPSTAN_INLINE void multiplySides(const ChunkRows<T>& a, const int* offsets, std
   }
   const T* const values = a.values + a.begin[row];
   T* const y = a.y + row;
+  const auto multiply = [&](std::ptrdiff_t k) {
+    const auto factor = [&x, k](std::ptrdiff_t entry) { return Side<T, Rows>::load(x[entry] + k); };
+    multiplyGroup<Length, Rows, 1>(values + k * length, length, factor, a.alpha, y + k);
+  };
   std::ptrdiff_t k = 0;
   for (; k + Rows <= count; k += Rows) {
     const T* const from = values + k * length;
     if (a.large) fetchAhead(from, from + Rows * length, valuesAhead);
-    multiplySide<Length, Rows>(from, length, x, k, a.alpha, y);
+    multiply(k);
   }
-  if (k < count) multiplySide<Length, Rows>(values + (count - Rows) * length, length, x, count - Rows, a.alpha, y);
+  if (k < count) multiply(count - Rows);
 }
 
 /// The usual lengths as constants: those of the rows of grids, with and without their neighbours beyond a boundary.
@@ -224,37 +237,6 @@ CAPSTAN_INLINE void multiplyPattern(const ChunkRows<T>& a, const int* offsets, s
   }
 }
 
-/// Groups x Rows rows of the same columns, of `length` entries each from `values` on.
-template <bool Plain, int Rows, int Groups, class T>
-CAPSTAN_INLINE void multiplyGroup(const ChunkRows<T>& a, const T* values, const int* columns, std::ptrdiff_t length,
-                                  T* y) {
-  using Line = Side<T, Rows>;
-  typename Line::Numbers sum[Groups] = {}, first, second;
-  std::ptrdiff_t k = 0;
-  for (; k + 2 <= length; k += 2) {
-    const T x = factorFor<Plain>(a, columns[k]), next = factorFor<Plain>(a, columns[k + 1]);
-    CAPSTAN_UNROLL
-    for (int g = 0; g < Groups; ++g) {
-      entriesOf<T>(values + g * Rows * length + k, length, first, second);
-      sum[g] += first * x;
-      sum[g] += second * next;
-    }
-  }
-  if (k < length) {  // the last one, looked at with the one before it
-    const T x = factorFor<Plain>(a, columns[k]);
-    CAPSTAN_UNROLL
-    for (int g = 0; g < Groups; ++g) {
-      entriesOf<T>(values + g * Rows * length + k - 1, length, first, second);
-      sum[g] += second * x;
-    }
-  }
-  CAPSTAN_UNROLL
-  for (int g = 0; g < Groups; ++g) {
-    sum[g] = a.alpha * sum[g];
-    std::memcpy(y + g * Rows, &sum[g], sizeof(sum[g]));
-  }
-}
-
 /// Rows row..row+count-1 of the same columns, two at least, with two entries at least; some may be done twice, with the
 /// same result.
 template <bool Plain, int Rows, class T>
@@ -264,10 +246,11 @@ CAPSTAN_INLINE void multiplyAlike(const ChunkRows<T>& a, std::ptrdiff_t row, std
   const T* const values = a.values + begin;
   const int* const columns = a.columns + begin;
   T* const y = a.y + row;
+  const auto factor = [&a, columns](std::ptrdiff_t entry) { return factorFor<Plain>(a, columns[entry]); };
   const auto done = [&](auto rows, auto groups, std::ptrdiff_t k) {
     const T* const from = values + k * length;
     if (a.large) fetchAhead(from, from + rows.value * groups.value * length, valuesAhead);
-    multiplyGroup<Plain, rows.value, groups.value>(a, from, columns, length, y + k);
+    multiplyGroup<0, rows.value, groups.value>(from, length, factor, a.alpha, y + k);
   };
   std::ptrdiff_t k = 0;
   for (; k + 2 * Rows <= count; k += 2 * Rows) done(Number<Rows>(), Number<2>(), k);
