@@ -28,7 +28,7 @@ struct SparseRows {
   const int* rows = nullptr;      ///< numbers of the rows, in A and Y; null: 0, 1, ...
   const int* sources = nullptr;   ///< where a column's row of X is; null: where its number says
   int own = 0;                    ///< sources below it are rows of X, those from it on of what is received
-  const RowRuns* runs = nullptr;  ///< of the same list and sources; makes products of one column faster on CPUs
+  const RowRuns* runs = nullptr;  ///< of the same list and sources; makes products faster on CPUs
   bool large = false;             ///< larger than caches: CPUs ask for it ahead, see isLarge()
 };
 
@@ -130,8 +130,9 @@ void multiplyRowsOn(HostPath, const Exec& exec, const SparseRows<T, std::size_t,
                     std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y) {
   const ProductRegion region;
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const RowRuns* const runs = Y.cols == 1 ? a.runs : nullptr;
-  const bool hasRuns = runs != nullptr && runs->count() > 0;
+  const RowRuns* const runs = a.runs;
+  // Rows of one pattern help one column alone.
+  const bool hasRuns = runs != nullptr && (Y.cols == 1 ? runs->count() > 0 : runs->repeatColumns());
   const ChunkRows<T> all{a.begin,
                          a.columns,
                          a.values,

@@ -1,7 +1,8 @@
 #pragma once
 /// \file
 /// Runs of rows that stand behind one another, and among them those of one pattern, as grids have, and those of the
-/// same columns, as the unknowns of one cell or node have: found once, of use in every product with one column on CPUs.
+/// same columns, as the unknowns of one cell or node have: found once, of use in every product on CPUs. Rows of one
+/// pattern help products of one column alone.
 
 #include <algorithm>
 #include <cstddef>
@@ -47,6 +48,7 @@ class RowRuns {
           add(place + k, length, entries + k * length, sources, row + k);
         } else if (repeated > 1 && repeated * length >= fewestEntries) {
           runs_.push_back({static_cast<int>(place + k), sameColumns, 0});
+          repeatColumns_ = true;
           same = repeated;
         } else if (runs_.empty() || runs_.back().length != 0 ||
                    (k == 0 && rows != nullptr && rows[place - 1] + 1 != row)) {
@@ -60,6 +62,7 @@ class RowRuns {
     if (static_cast<std::ptrdiff_t>(runs_.size()) * shortRun > all) {
       runs_.clear();
       offsets_.clear();
+      repeatColumns_ = false;
       return;
     }
     runs_.push_back({static_cast<int>(count), 0, 0});
@@ -69,6 +72,8 @@ class RowRuns {
   const RowRun* runs() const { return runs_.data(); }
   std::ptrdiff_t count() const { return runs_.empty() ? 0 : static_cast<std::ptrdiff_t>(runs_.size()) - 1; }
   const int* offsets() const { return offsets_.data(); }
+  /// Whether there are rows of the same columns.
+  bool repeatColumns() const { return repeatColumns_; }
 
  private:
   static constexpr std::ptrdiff_t shortestPattern = 2, fewestRows = 8, fewestEntries = 24, shortRun = 12;
@@ -117,6 +122,7 @@ class RowRuns {
 
   std::vector<RowRun> runs_;
   std::vector<int> offsets_;
+  bool repeatColumns_ = false;
 };
 
 }  // namespace capstan::kernels

@@ -27,6 +27,8 @@ using topology::Strategy;
 void requireValid(const TuningOptions& options) {
   if (options.columns < 1) refuse("columns: " + std::to_string(options.columns) + "; allowed: 1 or more");
   if (options.rounds < 1) refuse("rounds: " + std::to_string(options.rounds) + "; allowed: 1 or more");
+  if (options.duelRounds < 1)
+    refuse("rounds of a duel: " + std::to_string(options.duelRounds) + "; allowed: 1 or more");
   if (options.ranksPerNode < 0)
     refuse("ranks per node: " + std::to_string(options.ranksPerNode) + "; allowed: 0 or more");
   if (!(options.margin >= 0)) refuse("margin: " + std::to_string(options.margin) + "; allowed: 0 or more");
@@ -83,45 +85,53 @@ class OwnProduct final : public Types::Operator {
   mutable BlockProduct<Types> blocks_;
 };
 
-/// Times products with each operator, one after the other in every round, so that whatever else the machine does meets
-/// them alike.
+/// Seconds of a product with each operator, round by round, on the rank where it took longest: one after the other in
+/// every round, so that whatever else the machine does meets them alike. Each does `products` of them in a row.
+/// Collective: one reduction for all.
 template <class Types>
-std::vector<double> timesOf(const std::vector<Teuchos::RCP<const typename Types::Operator>>& operators,
-                            const TuningOptions& options) {
+std::vector<std::vector<double>> timesOf(const std::vector<Teuchos::RCP<const typename Types::Operator>>& operators,
+                                         int columns, int rounds, int products) {
   using MultiVector = typename Types::MultiVector;
   const auto& first = *operators.front();
   const Teuchos::Comm<int>& comm = *first.getDomainMap()->getComm();
-  MultiVector x(first.getDomainMap(), static_cast<std::size_t>(options.columns));
-  MultiVector y(first.getRangeMap(), static_cast<std::size_t>(options.columns));
+  MultiVector x(first.getDomainMap(), static_cast<std::size_t>(columns));
+  MultiVector y(first.getRangeMap(), static_cast<std::size_t>(columns));
   x.putScalar(1);
-  const std::size_t count = operators.size(), rounds = static_cast<std::size_t>(options.rounds);
-  std::vector<double> mine(count * rounds);
+  const std::size_t count = operators.size(), all = count * static_cast<std::size_t>(rounds);
+  std::vector<double> mine(all);
   for (const auto& product : operators) product->apply(x, y);
-  for (std::size_t round = 0; round < rounds; ++round) {
-    for (std::size_t k = 0; k < count; ++k) {
-      Teuchos::barrier(comm);
-      const Clock clock{};
-      operators[k]->apply(x, y);
-      typename Types::ExecutionSpace().fence();
-      mine[k * rounds + round] = clock.seconds();
-    }
+  for (std::size_t turn = 0; turn < all; ++turn) {
+    // Another one begins each round: what comes after whom matters where caches are small.
+    const std::size_t round = turn / count, k = (turn + round) % count;
+    Teuchos::barrier(comm);
+    const Clock clock{};
+    for (int i = 0; i < products; ++i) operators[k]->apply(x, y);
+    typename Types::ExecutionSpace().fence();
+    mine[round * count + k] = clock.seconds() / products;
   }
-  const std::vector<double> all = largestOf(comm, mine);
-  std::vector<double> least;
-  for (std::size_t k = 0; k < count; ++k) {
-    const auto begin = all.begin() + static_cast<std::ptrdiff_t>(k * rounds);
-    least.push_back(*std::min_element(begin, begin + static_cast<std::ptrdiff_t>(rounds)));
-  }
-  return least;
+  const std::vector<double> slowest = largestOf(comm, mine);
+  std::vector<std::vector<double>> times(count);
+  for (std::size_t i = 0; i < all; ++i) times[i % count].push_back(slowest[i]);
+  return times;
 }
 
-std::string reasonOf(const TunedExchange& tuned, std::size_t chosen) {
+/// Products in a row in a duel: one alone is short beside the barrier before it.
+constexpr int productsOfADuel = 2;
+
+/// What the second trial has shown, of a challenger that has lost it.
+std::string lostBy(const std::string& name, const ExchangeDuel& duel) {
+  return name + " seemed faster, but in " + std::to_string(duel.won) + " of " + std::to_string(duel.rounds) +
+         " more rounds only; ";
+}
+
+/// `lost`: what is to be said of one that has lost the second trial.
+std::string reasonOf(const TunedExchange& tuned, std::size_t chosen, const std::string& lost) {
   const auto& candidates = tuned.candidates;
   std::string text = candidates[chosen].name + ": " + written("%.3g s a product", candidates[chosen].seconds) + "; ";
   for (std::size_t k = 0; k < candidates.size(); ++k) {
     if (k != chosen) text += candidates[k].name + " " + written("%.3g, ", candidates[k].seconds);
   }
-  text += written("set-up %.3g s", tuned.setupSeconds);
+  text += lost + written("set-up %.3g s", tuned.setupSeconds);
   if (std::isfinite(tuned.paidBackBy())) text += written(", paid back by %.0f products", tuned.paidBackBy());
   return text;
 }
@@ -134,6 +144,20 @@ std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double ma
     if (candidates[chosen].seconds > (1 + margin) * candidates[k].seconds) chosen = k;
   }
   return chosen;
+}
+
+ExchangeDuel duelOf(const std::vector<double>& defender, const std::vector<double>& challenger, double margin) {
+  ExchangeDuel duel;
+  duel.rounds = static_cast<int>(defender.size());
+  std::vector<double> ratios;
+  for (std::size_t k = 0; k < defender.size(); ++k) {
+    if (defender[k] > (1 + margin) * challenger[k]) ++duel.won;
+    ratios.push_back(challenger[k] / defender[k]);
+  }
+  const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
+  std::nth_element(ratios.begin(), middle, ratios.end());
+  duel.ratio = *middle;
+  return duel;
 }
 
 double TunedExchange::paidBackBy() const {
@@ -198,14 +222,29 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
   exchanges.push_back(collective);
   operators.push_back(Teuchos::rcp(new NodeAwareOperator<Types>(a, collective)));
   tuned.candidates.push_back({"neighbourhood", 0});
-  const std::vector<double> seconds = timesOf<Types>(operators, options);
-  for (std::size_t k = 0; k < seconds.size(); ++k) tuned.candidates[k].seconds = seconds[k];
+  const auto times = timesOf<Types>(operators, options.columns, options.rounds, 1);
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    tuned.candidates[k].seconds = *std::min_element(times[k].begin(), times[k].end());
+  }
   // Alike on all ranks, since the times are.
-  const std::size_t chosen = chosenOf(tuned.candidates, options.margin);
+  std::size_t chosen = chosenOf(tuned.candidates, options.margin);
+  std::string lost;
+  if (chosen > 0) {
+    auto& all = tuned.candidates;
+    const std::size_t defender = chosen == 1 ? 0 : chosenOf({all[0], all[1]}, options.margin);
+    const auto again =
+        timesOf<Types>({operators[defender], operators[chosen]}, options.columns, options.duelRounds, productsOfADuel);
+    const ExchangeDuel duel = duelOf(again[0], again[1], options.margin);
+    all[chosen].seconds = duel.ratio * all[defender].seconds;
+    if (!duel.isWon()) {
+      lost = lostBy(all[chosen].name, duel);
+      chosen = defender;
+    }
+  }
   tuned.exchange = exchanges[chosen];
   tuned.name = tuned.candidates[chosen].name;
   tuned.setupSeconds = largestOf(comm, {clock.seconds()}).front();
-  tuned.reason = reasonOf(tuned, chosen);
+  tuned.reason = reasonOf(tuned, chosen, lost);
   return tuned;
 }
 

@@ -22,13 +22,17 @@ struct TuningOptions {
   int ranksPerNode = 0;  ///< as for MatrixPattern
   long long eagerLimit = topology::defaultEagerLimit;
   int rounds = 9;  ///< products timed with each exchange; another one before them is not
-  /// The first candidate, Tpetra's own exchange, stays unless another one takes less than 1 / (1 + margin) of its time:
-  /// differences below are noise, and what a program does already needs no set-up.
+  /// Tpetra's own exchange, which needs no set-up, stays unless another one takes less than 1 / (1 + margin) of its
+  /// time.
   double margin = 0.02;
+  /// The fastest one is then tried again, in so many rounds beside the one it would replace, and has to be faster by
+  /// the margin in three of four: the least of a few times can be luck.
+  int duelRounds = 24;
 };
 
 /// Seconds a product takes: the least of some, each on the rank where it took longest. What else the machine does only
-/// adds to it.
+/// adds to it. Of one that was tried once more, what that shows: the median of its ratios to the
+/// other one's time.
 struct ExchangeCandidate {
   std::string name;
   double seconds = 0;
@@ -37,6 +41,17 @@ struct ExchangeCandidate {
 /// The candidate to be used: one after the other, where it is faster by more than the margin than the one chosen so
 /// far. So earlier ones stay where differences are noise: Tpetra's own, then the standard plan. Local.
 std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double margin);
+
+/// Two exchanges side by side, round by round.
+struct ExchangeDuel {
+  int rounds = 0;
+  int won = 0;       ///< rounds in which the challenger was faster by the margin
+  double ratio = 1;  ///< the median of its time over the other's
+  bool isWon() const { return 4 * won >= 3 * rounds && rounds > 0; }
+};
+
+/// Seconds of the same rounds; as many numbers, one at least. Local.
+ExchangeDuel duelOf(const std::vector<double>& defender, const std::vector<double>& challenger, double margin);
 
 /// What was found. Plain data, and but for the plan itself the same on all ranks.
 struct TunedExchange {
@@ -54,7 +69,8 @@ struct TunedExchange {
 };
 
 /// Tries Tpetra's exchange, all strategies, and the standard one's messages in one call of MPI for all neighbours, with
-/// products of the matrix with blocks of ones. Where there is one rank,
+/// products of the matrix with blocks of ones; then the fastest one once more beside the first or second, see
+/// TuningOptions. Where there is one rank,
 /// or canExchange() refuses the matrix, there is nothing to try; where ranks share one node, or each has its own, all
 /// strategies send the same messages, and of them the standard one alone is tried. Throws std::invalid_argument for a
 /// matrix that is null or not fill-complete and for options below 1 (ranksPerNode, margin: below 0). Collective; all

@@ -48,7 +48,7 @@ struct ChunkRows {
   T* y;
   std::ptrdiff_t stride;  ///< between the columns of Y
   int cols;
-  const RowRun* runs;  ///< all rows of the list, one behind the last; for one column
+  const RowRun* runs;  ///< all rows of the list, and one behind the last
   std::ptrdiff_t runCount;
   const int* offsets;
   bool large;  ///< the matrix is larger than caches

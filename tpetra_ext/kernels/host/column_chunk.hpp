@@ -14,6 +14,12 @@
 
 namespace capstan::kernels::detail::CAPSTAN_KERNELS_ISA {
 
+/// A number as a type.
+template <int N>
+struct Number {
+  static constexpr int value = N;
+};
+
 /// How far ahead of the sums a large matrix is asked for: the processor's own prefetchers stop at each page of 4 kB.
 constexpr std::ptrdiff_t valuesAhead = 4096, columnsAhead = 2048;  // bytes
 constexpr int cacheLine = 64;
@@ -122,12 +128,6 @@ CAPSTAN_INLINE void multiplySingly(const ChunkRows<T>& a, std::ptrdiff_t from, s
 #endif
 
 #ifdef CAPSTAN_KERNELS_PATTERNS
-
-/// A number as a type.
-template <int N>
-struct Number {
-  static constexpr int value = N;
-};
 
 /// Numbers of some rows, side by side.
 template <class T, int Rows>

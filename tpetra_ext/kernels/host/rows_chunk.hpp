@@ -58,7 +58,7 @@ struct RowPacks<T, N, true> {
   }
   CAPSTAN_INLINE void multiplyAdd(T factor, const T* from) {
     CAPSTAN_UNROLL
-    for (int i = 0; i < N; ++i) value[i] += factor * from[i];
+    for (int i = 0; i < N; ++i) value[i] = plusProduct(value[i], factor, from[i]);
   }
   CAPSTAN_INLINE void store(T* to) const { std::memcpy(to, value, sizeof(value)); }
 };
@@ -70,6 +70,20 @@ CAPSTAN_INLINE const T* rowFor(const ChunkRows<T>& a, int column) {
   const int source = a.sources == nullptr ? column : a.sources[column];
   return source < a.own ? a.x + static_cast<std::ptrdiff_t>(source) * a.cols
                         : a.received + static_cast<std::ptrdiff_t>(source - a.own) * a.cols;
+}
+
+/// Columns [j0, j0 + N) of a row of the result.
+template <class T, int N>
+CAPSTAN_INLINE void writeTile(const ChunkRows<T>& a, std::ptrdiff_t row, int j0, const RowPacks<T, N>& packs) {
+  T sum[N];
+  packs.store(sum);
+  T* y = a.y + row + j0 * a.stride;
+  // What Y holds counts for nothing where beta is zero, NaN included.
+  if (a.beta == T(0)) {
+    for (int j = 0; j < N; ++j) y[j * a.stride] = a.alpha * sum[j];
+  } else {
+    for (int j = 0; j < N; ++j) y[j * a.stride] = a.beta * y[j * a.stride] + a.alpha * sum[j];
+  }
 }
 
 /// Columns [j0, j0 + N) of R rows of the result. Entries of R rows are taken in turn, so that their sums, each in the
@@ -97,16 +111,25 @@ CAPSTAN_INLINE void rowsTile(const ChunkRows<T>& a, const int* rows, int j0) {
     for (std::size_t entry = begin[r] + common; entry < begin[r] + length[r]; ++entry) {
       sums[r].multiplyAdd(a.values[entry], rowFor<Plain>(a, a.columns[entry]) + j0);
     }
-    T sum[N];
-    sums[r].store(sum);
-    T* y = a.y + rows[r] + j0 * a.stride;
-    // What Y holds counts for nothing where beta is zero, NaN included.
-    if (a.beta == T(0)) {
-      for (int j = 0; j < N; ++j) y[j * a.stride] = a.alpha * sum[j];
-    } else {
-      for (int j = 0; j < N; ++j) y[j * a.stride] = a.beta * y[j * a.stride] + a.alpha * sum[j];
-    }
+    writeTile<T, N>(a, rows[r], j0, sums[r]);
   }
+}
+
+/// The same for R rows of the same columns, from `row` on: a column's number and its row of X are read once.
+template <class T, int N, int R, bool Plain>
+CAPSTAN_INLINE void alikeTile(const ChunkRows<T>& a, std::ptrdiff_t row, int j0) {
+  RowPacks<T, N> sums[R];
+  CAPSTAN_UNROLL
+  for (int r = 0; r < R; ++r) sums[r].clear();
+  const std::size_t begin = a.begin[row], length = a.begin[row + 1] - begin;
+  const T* const values = a.values + begin;
+  for (std::size_t k = 0; k < length; ++k) {
+    const T* const x = rowFor<Plain>(a, a.columns[begin + k]) + j0;
+    CAPSTAN_UNROLL
+    for (int r = 0; r < R; ++r) sums[r].multiplyAdd(values[static_cast<std::size_t>(r) * length + k], x);
+  }
+  CAPSTAN_UNROLL
+  for (int r = 0; r < R; ++r) writeTile<T, N>(a, row + r, j0, sums[r]);
 }
 
 /// Rows that are taken together.
@@ -125,23 +148,70 @@ CAPSTAN_INLINE void rowsGroup(const ChunkRows<T>& a, const int* rows, int count,
   }
 }
 
+/// Columns [j0, j0 + N) of `count` rows of the same columns: so many at once as give eight sums in registers.
+template <class T, int N, bool Plain>
+CAPSTAN_INLINE void alikeGroup(const ChunkRows<T>& a, std::ptrdiff_t row, std::ptrdiff_t count, int j0) {
+  constexpr int packs = RowPacks<T, N>::count;
+  constexpr int together = packs >= 8 ? 1 : 8 / packs;
+  const std::ptrdiff_t end = row + count;
+  for (; row + together <= end; row += together) alikeTile<T, N, together, Plain>(a, row, j0);
+  if constexpr (together > 4) {
+    if (row + 4 <= end) {
+      alikeTile<T, N, 4, Plain>(a, row, j0);
+      row += 4;
+    }
+  }
+  if constexpr (together > 2) {
+    if (row + 2 <= end) {
+      alikeTile<T, N, 2, Plain>(a, row, j0);
+      row += 2;
+    }
+  }
+  for (; row < end; ++row) alikeTile<T, N, 1, Plain>(a, row, j0);
+}
+
+/// tile(N as a type, j0) for all columns: 16 at once, and of the rest eight, four, two and one, as its digits say.
+template <class Tile>
+CAPSTAN_INLINE void forColumns(int columns, const Tile& tile) {
+  int j = 0;
+  for (; j + 16 <= columns; j += 16) tile(Number<16>(), j);
+  const int rest = columns - j;
+  if ((rest & 8) != 0) tile(Number<8>(), j);
+  j += rest & 8;
+  if ((rest & 4) != 0) tile(Number<4>(), j);
+  j += rest & 4;
+  if ((rest & 2) != 0) tile(Number<2>(), j);
+  j += rest & 2;
+  if ((rest & 1) != 0) tile(Number<1>(), j);
+}
+
+/// Places from..to-1 of the list.
 template <class T, bool Plain>
-void multiplyRowsWith(const ChunkRows<T>& a, std::ptrdiff_t from, std::ptrdiff_t to) {
+CAPSTAN_INLINE void multiplyAnyRows(const ChunkRows<T>& a, std::ptrdiff_t from, std::ptrdiff_t to) {
   int numbers[rowGroup];
   for (std::ptrdiff_t k = from; k < to; k += rowGroup) {
     const int count = to - k < rowGroup ? static_cast<int>(to - k) : rowGroup;
     for (int r = 0; r < count; ++r) numbers[r] = a.rows == nullptr ? static_cast<int>(k) + r : a.rows[k + r];
-    int j = 0;
-    for (; j + 16 <= a.cols; j += 16) rowsGroup<T, 16, Plain>(a, numbers, count, j);
-    const int rest = a.cols - j;  // eight, four, two and one of them, as its digits say
-    if ((rest & 8) != 0) rowsGroup<T, 8, Plain>(a, numbers, count, j);
-    j += rest & 8;
-    if ((rest & 4) != 0) rowsGroup<T, 4, Plain>(a, numbers, count, j);
-    j += rest & 4;
-    if ((rest & 2) != 0) rowsGroup<T, 2, Plain>(a, numbers, count, j);
-    j += rest & 2;
-    if ((rest & 1) != 0) rowsGroup<T, 1, Plain>(a, numbers, count, j);
+    forColumns(a.cols, [&](auto wide, int j) { rowsGroup<T, decltype(wide)::value, Plain>(a, numbers, count, j); });
   }
+}
+
+template <class T, bool Plain>
+void multiplyRowsWith(const ChunkRows<T>& a, std::ptrdiff_t from, std::ptrdiff_t to) {
+  std::ptrdiff_t done = from;
+  if (a.runCount > 0) {
+    for (const RowRun* run = runAt(a, from); run->first < to && from < to; ++run) {
+      const std::ptrdiff_t next = run[1].first < to ? run[1].first : to;
+      if (run->length == sameColumns) {
+        multiplyAnyRows<T, Plain>(a, done, from);
+        const std::ptrdiff_t row = a.rows == nullptr ? from : a.rows[from], count = next - from;
+        forColumns(a.cols, [&](auto wide, int j) { alikeGroup<T, decltype(wide)::value, Plain>(a, row, count, j); });
+        done = next;
+      }
+      from = next;
+    }
+  }
+  multiplyAnyRows<T, Plain>(a, done, to);
 }
 
 /// Rows from..to-1 of the list of rows.

@@ -141,6 +141,62 @@ TYPED_TEST(RowRunsTest, HasTheSameBitsWhereRowsOfTheSameColumnsAreTakenTogether)
   }
 }
 
+TYPED_TEST(RowRunsTest, HasTheSameBitsInBlocksWhereRowsOfTheSameColumnsAreTakenTogether) {
+  using T = typename TypeParam::Scalar;
+  using Path = typename TypeParam::Path;
+  constexpr int n = 300, own = 240;
+  std::vector<int> some, sources(n);
+  for (int i = 0; i < n; ++i) {
+    if (i / 30 % 3 != 1) some.push_back(i);
+    sources[static_cast<std::size_t>(i)] = (i + 11) % n;
+  }
+  const auto deviceSome = onDevice(some), deviceSources = onDevice(sources);
+  for (const int unknowns : {3, 16, 19}) {
+    // The rows of every fifth node have columns of their own.
+    const auto row = [&](int i) {
+      std::vector<int> columns;
+      for (int k = 0; k < 27; ++k) {
+        columns.push_back((i / unknowns * 53 + k * k + (i / unknowns % 5 == 4 ? i % unknowns : 0)) % n);
+      }
+      return columns;
+    };
+    const SparseCase<T> sparse(n, row, 3);
+    for (const int t : {2, 3, 4, 7, 8, 16, 31, 33}) {
+      const auto X = TestMatrix<T>::random(n, t, 5, 0);
+      const Line<T> all("x", static_cast<std::size_t>(n * t));
+      packRows<Path>(Exec(), X.view(), all);
+      Line<T> received("received", static_cast<std::size_t>((n - own) * t));
+      Kokkos::deep_copy(received, Kokkos::subview(all, std::make_pair(own * t, n * t)));
+      for (const bool elsewhere : {false, true}) {
+        for (const T beta : {T(0), T(2)}) {
+          const RowRuns runs = runsOf(sparse, elsewhere ? &some : nullptr, elsewhere ? &sources : nullptr, own);
+          ASSERT_TRUE(runs.repeatColumns());
+          auto a = sparse.matrix();
+          if (elsewhere) {
+            a.own = own;
+            a.rows = deviceSome.data();
+            a.sources = deviceSources.data();
+          }
+          auto plain = TestMatrix<T>::random(n, t, 9), inRuns = TestMatrix<T>::random(n, t, 9);
+          const auto count = static_cast<std::ptrdiff_t>(elsewhere ? some.size() : std::size_t(n));
+          const auto multiply = [&](std::ptrdiff_t from, std::ptrdiff_t to, TestMatrix<T>& y) {
+            multiplyRows<Path>(Exec(), a, from, to, T(-3), all, elsewhere ? received : Line<T>(), beta, y.view());
+          };
+          multiply(0, count, plain);
+          a.runs = &runs;
+          for (std::ptrdiff_t from = 0; from < count; from += 101) multiply(from, std::min(count, from + 101), inRuns);
+          plain.pull();
+          inRuns.pull();
+          for (int i = 0; i < n; ++i) {
+            for (int j = 0; j < t; ++j) ASSERT_EQ(inRuns(i, j), plain(i, j)) << i << " " << j << " of " << t;
+          }
+          EXPECT_TRUE(inRuns.paddingIntact());
+        }
+      }
+    }
+  }
+}
+
 TEST(RowRuns, OfTheSameColumnsAreTheUnknownsOfOneNode) {
   const SparseCase<double> sparse(
       90,
@@ -159,6 +215,7 @@ TEST(RowRuns, OfTheSameColumnsAreTheUnknownsOfOneNode) {
     EXPECT_EQ(next.first - run.first, 5);
   }
   EXPECT_EQ(alike, 14);
+  EXPECT_TRUE(runs.repeatColumns());
 }
 
 TEST(RowRuns, FollowOneAnotherAndEndWithTheList) {
@@ -180,6 +237,7 @@ TEST(RowRuns, FollowOneAnotherAndEndWithTheList) {
       }
     }
   }
+  EXPECT_FALSE(runs.repeatColumns());
   EXPECT_EQ(RowRuns().count(), 0);
 }
 
