@@ -2,7 +2,6 @@
 #include "adapters/openfoam/capstan_solver.H"
 #include "adapters/openfoam/field_solve.H"
 #include "adapters/openfoam/foam_compat.H"
-#include "adapters/openfoam/solver_controls.H"
 #include "addToRunTimeSelectionTable.H"
 
 namespace Foam {
@@ -18,11 +17,11 @@ capstanSolver::capstanSolver(const word& fieldName, const lduMatrix& matrix,
     : lduMatrix::solver(fieldName, matrix, interfaceBouCoeffs, interfaceIntCoeffs, interfaces, solverControls) {}
 
 solverPerformance capstanSolver::solve(scalarField& psi, const scalarField& source, const direction component) const {
-  const auto controls = capstan::foam::readControls(controlDict_, matrix_.symmetric());
   const capstan::foam::Limits limits{tolerance_, relTol_, minIter_, maxIter_,
                                      capstan::foam::scalesResiduals(controlDict_)};
-  capstan::foam::FieldSolve solve(*this, {matrix_, interfaceBouCoeffs_, interfaces_}, component, controls, limits);
   try {
+    capstan::foam::FieldSolve solve(*this, {matrix_, interfaceBouCoeffs_, interfaces_}, component, controlDict_,
+                                    limits);
     return solve.run(psi, source);
   } catch (const Foam::error&) {
     throw;

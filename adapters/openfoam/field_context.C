@@ -7,7 +7,6 @@
 #include "Time.H"
 #include "adapters/openfoam/field_context.H"
 #include "adapters/openfoam/start_trilinos.hpp"
-#include "polyMesh.H"
 #include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan::foam {
@@ -55,8 +54,7 @@ std::vector<double> testVector(std::int64_t first, std::size_t size) {
   return x;
 }
 
-std::string fieldLabel(const Foam::lduMatrix& matrix, const Foam::word& field) {
-  const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&matrix.mesh());
+std::string fieldLabel(const Foam::polyMesh* mesh, const Foam::word& field) {
   if (mesh == nullptr || mesh->name() == Foam::polyMesh::defaultRegion) return field;
   return mesh->name() + "/" + field;
 }
@@ -156,14 +154,14 @@ void FieldContext::verify(const LduSystem& system, Foam::direction component, do
   }
 }
 
-std::shared_ptr<FieldContext> fieldContext(const Foam::lduMatrix& matrix, const Foam::word& field) {
-  const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&matrix.mesh());
+std::shared_ptr<FieldContext> fieldContext(const Foam::lduMatrix& matrix, const Foam::polyMesh* mesh,
+                                           const Foam::word& field) {
   // The levels of OpenFOAM's multigrid have no name; whatever is kept for one serves any other with as many cells.
   const std::string name = mesh == nullptr ? "level on communicator " + std::to_string(matrix.mesh().comm())
                                            : mesh->time().globalCaseName() + "/" + mesh->name();
   auto& context = registry().fields[name + "/" + field];
   if (context == nullptr) {
-    context = std::make_shared<FieldContext>(name, fieldLabel(matrix, field));
+    context = std::make_shared<FieldContext>(name, fieldLabel(mesh, field));
   }
   return context;
 }

@@ -14,22 +14,22 @@
 #include "objectRegistry.H"
 #include "polyMesh.H"
 #include "scalarIOField.H"
-#include "sigFpe.H"
 #include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan::foam {
 namespace {
 
 // Trilinos divides by zero where it knows what it does; NaN and Inf are looked for in reduced norms instead.
+// Without OpenFOAM's sigFpe::ignore, which asks the system for handlers and variables each time.
 class QuietFloatingPoint {
  public:
-  QuietFloatingPoint() = default;
+  QuietFloatingPoint() { std::feholdexcept(&before_); }
   QuietFloatingPoint(const QuietFloatingPoint&) = delete;
   QuietFloatingPoint& operator=(const QuietFloatingPoint&) = delete;
-  ~QuietFloatingPoint() { std::feclearexcept(FE_ALL_EXCEPT); }
+  ~QuietFloatingPoint() { std::fesetenv(&before_); }
 
  private:
-  Foam::sigFpe::ignore ignore_;
+  std::fenv_t before_;
 };
 
 template <std::size_t N>
@@ -50,14 +50,16 @@ Foam::word printedName(const std::string& method) {
 bool FieldSolve::Norms::finite() const { return std::isfinite(one) && std::isfinite(two); }
 
 FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Foam::direction component,
-                       const SolverControls& controls, const Limits& limits)
+                       const Foam::dictionary& controls, const Limits& limits)
     : self_(self),
       system_(system),
       component_(component),
-      controls_(controls),
       limits_(limits),
       comm_(runningCommunicator(system.matrix)),
-      context_(fieldContext(system.matrix, self.fieldName())),
+      mesh_(dynamic_cast<const Foam::polyMesh*>(&system.matrix.mesh())),
+      context_(fieldContext(system.matrix, mesh_, self.fieldName())),
+      keptControls_(context_->knownControls.of(controls, system.matrix.symmetric())),
+      controls_(*keptControls_),
       residual_(context_->residual),
       correction_(context_->correction) {
   cost_.field = context_->label();
@@ -66,8 +68,7 @@ FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Fo
 // OpenFOAM builds multigrid on the mesh of a case alone: not on a level of multigrid, on a finite area, or where
 // overset meshes have added to the addressing.
 bool FieldSolve::hasMultigrid() const {
-  const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&system_.matrix.mesh());
-  return mesh != nullptr && system_.matrix.lduAddr().upperAddr().size() == mesh->nInternalFaces();
+  return mesh_ != nullptr && system_.matrix.lduAddr().upperAddr().size() == mesh_->nInternalFaces();
 }
 
 void FieldSolve::choosePreconditioner(bool multigrid) {

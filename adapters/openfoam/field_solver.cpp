@@ -175,7 +175,7 @@ bool isOurs(const SolverChoice& choice) { return findMethod(choice.method) != nu
 struct KeptSolver {
   SolverChoice choice;
   Teuchos::RCP<Solver> solver;
-  const ReportingSolver* reporting = nullptr;  ///< where it is one of Capstan's
+  ReportingSolver* reporting = nullptr;  ///< where it is one of Capstan's
   bool oneNorm = false;                        ///< that it judges by
 };
 
@@ -225,7 +225,7 @@ KeptSolver& FieldSolver::Impl::solver(const SolverChoice& choice) {
       std::find_if(solvers.begin(), solvers.end(), [&](const KeptSolver& kept) { return kept.choice == choice; });
   if (known != solvers.end()) return *known;
   const auto solver = make(choice);
-  solvers.push_back({choice, solver, dynamic_cast<const ReportingSolver*>(solver.get()), isOurs(choice)});
+  solvers.push_back({choice, solver, dynamic_cast<ReportingSolver*>(solver.get()), isOurs(choice)});
   return solvers.back();
 }
 
@@ -267,10 +267,14 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   if (!own.problem->setProblem(own.d, own.r)) {
     throw std::runtime_error("Belos refuses the linear problem");
   }
-  const auto limits = Teuchos::parameterList();  // a new one: solvers of Belos keep what they are given
-  limits->set("Convergence Tolerance", tolerance);
-  limits->set("Maximum Iterations", maxIterations);
-  solver.setParameters(limits);
+  if (kept.reporting != nullptr) {
+    kept.reporting->setLimits(tolerance, maxIterations);
+  } else {
+    const auto limits = Teuchos::parameterList();  // a new one: solvers of Belos keep what they are given
+    limits->set("Convergence Tolerance", tolerance);
+    limits->set("Maximum Iterations", maxIterations);
+    solver.setParameters(limits);
+  }
   solver.setProblem(own.problem);
   SolveResult result;
   const long products = own.product->applications();

@@ -8,15 +8,15 @@
 
 namespace capstan::foam {
 
-/// Local rows of a single vector.
+/// Local rows of a single vector. By views: getData() takes ten times as long to make its own.
 inline void copyIn(const double* from, Tpetra::MultiVector<double>& to) {
-  const auto data = to.getDataNonConst(0);
-  std::copy_n(from, data.size(), data.begin());
+  const auto data = to.getLocalViewHost(Tpetra::Access::OverwriteAll);
+  std::copy_n(from, data.extent(0), data.data());
 }
 
 inline void copyOut(const Tpetra::MultiVector<double>& from, double* to) {
-  const auto data = from.getData(0);
-  std::copy(data.begin(), data.end(), to);
+  const auto data = from.getLocalViewHost(Tpetra::Access::ReadOnly);
+  std::copy_n(data.data(), data.extent(0), to);
 }
 
 }  // namespace capstan::foam

@@ -272,7 +272,37 @@ SolverChoice flexibleMethod(const Settings& own) {
   return {"capstan_gmres", settings};
 }
 
+bool same(const dictionary& a, const dictionary& b);
+
+bool same(const Foam::entry& a, const Foam::entry& b) {
+  if (a.keyword() != b.keyword() || a.isDict() != b.isDict()) return false;
+  if (a.isDict()) return same(a.dict(), b.dict());
+  const Foam::tokenList &left = a.stream(), &right = b.stream();
+  return left == right;
+}
+
+// Names of files and entries, and what stands there, in its order.
+bool same(const dictionary& a, const dictionary& b) {
+  if (a.size() != b.size() || a.name() != b.name()) return false;
+  auto other = b.cbegin();
+  for (const auto& item : a) {
+    if (!same(item, *other)) return false;
+    ++other;
+  }
+  return true;
+}
+
 }  // namespace
+
+std::shared_ptr<const SolverControls> KnownControls::of(const dictionary& dict, bool symmetric) {
+  for (const auto& known : known_) {
+    if (known.symmetric == symmetric && same(known.dict, dict)) return known.controls;
+  }
+  auto controls = std::make_shared<const SolverControls>(readControls(dict, symmetric));
+  if (known_.size() == most) known_.pop_front();
+  known_.push_back({dict, symmetric, controls});
+  return controls;
+}
 
 bool forConjugateGradients(const std::string& method) {
   const MethodTraits* found = findMethod(method);

@@ -75,6 +75,10 @@ class SolverManager final
 
   void setProblem(const Teuchos::RCP<Problem>& problem) override { problem_ = problem; }
   void setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) override;
+  void setLimits(double tolerance, int maxIterations) override {
+    parametersAreAlike_ = false;
+    parameters_.setLimits(tolerance, maxIterations);
+  }
   /// OR: a test that passes stops the solve (reason "user test"; Converged only if the residual test is met too).
   /// AND, SEQ: a verified residual counts as converged only once the test passes as well.
   void setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) override;

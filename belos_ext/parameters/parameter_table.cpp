@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_value.hpp"
@@ -27,11 +28,13 @@ const std::vector<ParameterRow>& parameterRows() {
 }
 
 const ParameterRow* findParameter(const std::string& key) {
-  const std::string wanted = normalizedName(key);
-  for (const ParameterRow& row : parameterRows()) {
-    if (normalizedName(row.name) == wanted) return &row;
-  }
-  return nullptr;
+  static const auto* const rows = [] {
+    auto* all = new std::unordered_map<std::string, const ParameterRow*>;
+    for (const ParameterRow& row : parameterRows()) all->emplace(normalizedName(row.name), &row);
+    return all;
+  }();
+  const auto found = rows->find(normalizedName(key));
+  return found == rows->end() ? nullptr : found->second;
 }
 
 std::string nearestParameter(const std::string& key) {

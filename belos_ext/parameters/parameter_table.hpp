@@ -94,6 +94,10 @@ class Parameters {
   /// options that conflict (checkConflicts), and with "Strict Parameters" for a key that is unknown or has no effect.
   void merge(const Teuchos::ParameterList& list);
 
+  /// As merge() with a list of "Convergence Tolerance" and "Maximum Iterations", at less cost: for callers who set them
+  /// before every solve.
+  void setLimits(double tolerance, int maxIterations);
+
   /// Replaces the overlay: values that win over the application's, whatever merge() brings later. Null removes it.
   /// Same checks and same guarantee as merge().
   void setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay);

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <iostream>
 #include <map>
@@ -59,9 +60,9 @@ void remarkOn(const ParameterRow& row, const Teuchos::ParameterEntry& entry, con
 constexpr const char* stepSize = "Step Size";
 
 /// What applications set before every solve.
-bool isLimit(const std::string& parameter) {
-  return parameter == "Convergence Tolerance" || parameter == "Maximum Iterations";
-}
+const std::string limitNames[] = {"Convergence Tolerance", "Maximum Iterations"};
+
+bool isLimit(const std::string& parameter) { return parameter == limitNames[0] || parameter == limitNames[1]; }
 
 bool costsReductions(const ParameterRow& row, const Teuchos::ParameterEntry& entry) {
   if (!row.costsReductions) return false;
@@ -208,6 +209,23 @@ bool Parameters::mergeLimits(const Teuchos::ParameterList& list) {
   current_ = Teuchos::null;
   sumLimits();
   return true;
+}
+
+void Parameters::setLimits(double tolerance, int maxIterations) {
+  const bool valid = tolerance >= 0 && std::isfinite(tolerance) && maxIterations >= 0;
+  if (!valid || !overlay_.is_null()) {
+    Teuchos::ParameterList list;
+    list.set(limitNames[0], tolerance);
+    list.set(limitNames[1], maxIterations);
+    return merge(list);
+  }
+  for (ParameterState* state : {&application_, &effective_}) {
+    state->options.tolerance = tolerance;
+    state->options.maxIterations = maxIterations;
+    for (const std::string& name : limitNames) state->given.insert(name);
+  }
+  current_ = Teuchos::null;
+  sumLimits();
 }
 
 void Parameters::setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay) {

@@ -159,6 +159,10 @@ class ReportingSolver {
   /// The report of the last solve(); before the first one, an empty report with StopReason::NotStarted. Local.
   virtual const SolveReport& report() const = 0;
 
+  /// As setParameters() with a list of "Convergence Tolerance" and "Maximum Iterations", at less cost: for applications
+  /// that set them before every solve. Throws std::invalid_argument as it does. Local.
+  virtual void setLimits(double tolerance, int maxIterations) = 0;
+
  protected:
   ReportingSolver() = default;
   ReportingSolver(const ReportingSolver&) = default;
