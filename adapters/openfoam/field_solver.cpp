@@ -176,7 +176,7 @@ struct KeptSolver {
   SolverChoice choice;
   Teuchos::RCP<Solver> solver;
   ReportingSolver* reporting = nullptr;  ///< where it is one of Capstan's
-  bool oneNorm = false;                        ///< that it judges by
+  bool oneNorm = false;                  ///< that it judges by
 };
 
 }  // namespace
@@ -253,7 +253,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   const KeptSolver& kept = own.solver(choice);
   Solver& solver = *kept.solver;
   copyIn(system.r, *own.r);
-  own.d->putScalar(0);
+  setZero(*own.d);
   Teuchos::RCP<const Operator> preconditioner;
   if (system.nativePreconditioner) {
     own.preconditioner->setObjectLabel(system.actions.preconditionerName());

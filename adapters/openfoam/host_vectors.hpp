@@ -14,6 +14,11 @@ inline void copyIn(const double* from, Tpetra::MultiVector<double>& to) {
   std::copy_n(from, data.extent(0), data.data());
 }
 
+inline void setZero(Tpetra::MultiVector<double>& x) {
+  const auto data = x.getLocalViewHost(Tpetra::Access::OverwriteAll);
+  std::fill_n(data.data(), data.extent(0), 0.0);
+}
+
 inline void copyOut(const Tpetra::MultiVector<double>& from, double* to) {
   const auto data = from.getLocalViewHost(Tpetra::Access::ReadOnly);
   std::copy_n(data.data(), data.extent(0), to);

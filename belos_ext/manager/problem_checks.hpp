@@ -48,21 +48,25 @@ void requireOneMap(const MethodTraits& method, const Problem& problem,
                    std::vector<Teuchos::RCP<const typename Types::Map>>& known) {
   using Map = typename Types::Map;
   const auto domain = problem.getOperator()->getDomainMap();
-  std::vector<ComparedMap<Map>> compared{
-      {problem.getOperator()->getRangeMap()}, {problem.getLHS()->getMap()}, {problem.getRHS()->getMap()}};
-  std::vector<std::string> names{"the operator's range", "the solution", "the right-hand side"};
-  const auto add = [&](const Teuchos::RCP<const typename Types::Operator>& preconditioner, const std::string& which) {
+  std::vector<Teuchos::RCP<const Map>> maps{domain, problem.getOperator()->getRangeMap(), problem.getLHS()->getMap(),
+                                            problem.getRHS()->getMap()};
+  std::vector<std::string> preconditioners;
+  const auto add = [&](const Teuchos::RCP<const typename Types::Operator>& preconditioner, const char* which) {
     if (preconditioner.is_null()) return;
-    compared.push_back({preconditioner->getDomainMap(), true});
-    compared.push_back({preconditioner->getRangeMap(), true});
-    names.push_back("the domain of the " + which);
-    names.push_back("the range of the " + which);
+    maps.push_back(preconditioner->getDomainMap());
+    maps.push_back(preconditioner->getRangeMap());
+    preconditioners.emplace_back(which);
   };
   add(problem.getLeftPrec(), "left preconditioner");
   add(problem.getRightPrec(), "right preconditioner");
-  std::vector<Teuchos::RCP<const Map>> maps{domain};
-  for (const auto& item : compared) maps.push_back(item.map);
   if (maps == known) return;
+  std::vector<ComparedMap<Map>> compared;
+  for (std::size_t k = 1; k < maps.size(); ++k) compared.push_back({maps[k], k > 3});
+  std::vector<std::string> names{"the operator's range", "the solution", "the right-hand side"};
+  for (const std::string& which : preconditioners) {
+    names.push_back("the domain of the " + which);
+    names.push_back("the range of the " + which);
+  }
   const std::size_t other = firstOtherMap(compared, *domain);
   if (other < compared.size()) {
     misuse(method, names[other] + " is on another map than the operator's domain: their " +
