@@ -268,6 +268,36 @@ TEST_F(ParametersTest, TheOverlayWinsOverEarlierAndLaterValues) {
   EXPECT_EQ(gmres_.options().tolerance, 1e-3);
 }
 
+TEST_F(ParametersTest, LimitsAreSetAsByAList) {
+  Parameters merged = gmres_;
+  ParameterList list;
+  list.set("Convergence Tolerance", 1e-4);
+  list.set("Maximum Iterations", 12);
+  merged.merge(list);
+  gmres_.current();  // what was printed before is not kept
+  gmres_.setLimits(1e-4, 12);
+  EXPECT_EQ(gmres_.options().tolerance, 1e-4);
+  EXPECT_EQ(gmres_.options().maxIterations, 12);
+  EXPECT_EQ(gmres_.checksum(), merged.checksum());
+  EXPECT_TRUE(Teuchos::haveSameValues(*gmres_.current(), *merged.current()));
+  EXPECT_FALSE(gmres_.current()->getEntry("Maximum Iterations").isDefault());
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double wrong : {-1.0, nan}) EXPECT_THROW(gmres_.setLimits(wrong, 5), std::invalid_argument) << wrong;
+  EXPECT_THROW(gmres_.setLimits(1e-3, -1), std::invalid_argument);
+  EXPECT_EQ(gmres_.checksum(), merged.checksum());
+}
+
+TEST_F(ParametersTest, TheOverlayWinsOverLimits) {
+  const auto overlay = Teuchos::rcp(new ParameterList("options.yaml"));
+  overlay->set("Convergence Tolerance", 1e-5);
+  gmres_.setOverlay(overlay);
+  gmres_.setLimits(1e-3, 12);
+  EXPECT_EQ(gmres_.options().tolerance, 1e-5);
+  EXPECT_EQ(gmres_.options().maxIterations, 12);
+  gmres_.setOverlay(Teuchos::null);
+  EXPECT_EQ(gmres_.options().tolerance, 1e-3);
+}
+
 TEST_F(ParametersTest, AWrongOverlayLeavesTheOldOne) {
   auto good = Teuchos::rcp(new ParameterList("good"));
   good->set("Num Blocks", 17);
