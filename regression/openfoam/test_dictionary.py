@@ -111,7 +111,7 @@ class Entries(unittest.TestCase):
         pressure = {row for row in self.summary(log) if row[0] == "p"}
         self.assertIn(("p", "capstan_cg", "DIC"), pressure)
         self.assertLessEqual(pressure, {("p", "capstan_cg", "DIC"), ("p", "capstan_gmres", "GAMG")})
-        self.assertEqual(self.summary(log) - pressure, {(field, "capstan_sstep_gmres", "DILU")
+        self.assertEqual(self.summary(log) - pressure, {(field, "capstan_bicgstab", "DILU")
                                                         for field in ("Ux", "Uy", "Uz")})
 
     def test_openfoams_own_preconditioners(self):

@@ -4,7 +4,6 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -14,6 +13,7 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/operators/block_product.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
+#include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan {
 namespace {
@@ -36,14 +36,6 @@ void requireValid(const TuningOptions& options) {
   plan.eagerLimit = options.eagerLimit;
   topology::requireValid(plan);
 }
-
-class Clock {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-};
 
 std::string written(const char* format, double value) {
   char text[64];
@@ -104,10 +96,10 @@ std::vector<std::vector<double>> timesOf(const std::vector<Teuchos::RCP<const ty
     // Another one begins each round: what comes after whom matters where caches are small.
     const std::size_t round = turn / count, k = (turn + round) % count;
     Teuchos::barrier(comm);
-    const Clock clock{};
+    const double began = wallSeconds();
     for (int i = 0; i < products; ++i) operators[k]->apply(x, y);
     typename Types::ExecutionSpace().fence();
-    mine[round * count + k] = clock.seconds() / products;
+    mine[round * count + k] = (wallSeconds() - began) / products;
   }
   const std::vector<double> slowest = largestOf(comm, mine);
   std::vector<std::vector<double>> times(count);
@@ -171,7 +163,7 @@ double TunedExchange::paidBackBy() const {
 template <class Types>
 TunedExchange exchangeBy(const typename Types::CrsMatrix& a, const topology::PlanOptions& options, int ranksPerNode) {
   topology::requireValid(options);
-  const Clock clock{};
+  const double began = wallSeconds();
   const MatrixPattern<Types> pattern(a, ranksPerNode);
   TunedExchange made;
   made.exchange = pattern.exchange(options);
@@ -180,7 +172,7 @@ TunedExchange exchangeBy(const typename Types::CrsMatrix& a, const topology::Pla
   made.eagerLimit = options.eagerLimit;
   made.nodes = pattern.nodes().nodes();
   made.largestNode = pattern.nodes().largestNode();
-  made.setupSeconds = largestOf(*a.getDomainMap()->getComm(), {clock.seconds()}).front();
+  made.setupSeconds = largestOf(*a.getDomainMap()->getComm(), {wallSeconds() - began}).front();
   return made;
 }
 
@@ -200,7 +192,7 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
     tuned.reason = "tpetra: the rows of the matrix are not those of its range map";
     return tuned;
   }
-  const Clock clock{};
+  const double began = wallSeconds();
   const MatrixPattern<Types> pattern(*a, options.ranksPerNode);
   tuned.nodes = pattern.nodes().nodes();
   tuned.largestNode = pattern.nodes().largestNode();
@@ -243,7 +235,7 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
   }
   tuned.exchange = exchanges[chosen];
   tuned.name = tuned.candidates[chosen].name;
-  tuned.setupSeconds = largestOf(comm, {clock.seconds()}).front();
+  tuned.setupSeconds = largestOf(comm, {wallSeconds() - began}).front();
   tuned.reason = reasonOf(tuned, chosen, lost);
   return tuned;
 }
