@@ -86,7 +86,7 @@ struct NodeAwareOperator<Types>::Rows {
       interior = listed(exchange.plan.owned, rows, false);
       boundary = listed(exchange.plan.owned, rows, true);
     }
-    // Kernels of one column know these alone.
+    // Kernels for CPUs know these types alone.
     if constexpr (kernels::runsOnHost<Execution> && std::is_same<Offset, std::size_t>::value &&
                   std::is_same<Column, int>::value) {
       interiorRuns = runsOf(interior, exchange.plan.owned);
