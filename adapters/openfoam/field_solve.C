@@ -6,6 +6,7 @@
 #include <set>
 
 #include "PrecisionAdaptor.H"
+#include "Time.H"
 #include "adapters/openfoam/cell_sums.hpp"
 #include "adapters/openfoam/field_solve.H"
 #include "adapters/openfoam/foam_compat.H"
@@ -58,7 +59,7 @@ FieldSolve::FieldSolve(const Foam::lduMatrix::solver& self, LduSystem system, Fo
       comm_(runningCommunicator(system.matrix)),
       mesh_(dynamic_cast<const Foam::polyMesh*>(&system.matrix.mesh())),
       context_(fieldContext(system.matrix, mesh_, self.fieldName())),
-      keptControls_(context_->knownControls.of(controls, system.matrix.symmetric())),
+      keptControls_(context_->knownControls.of(controls, {system.matrix.symmetric(), mesh_ != nullptr})),
       controls_(*keptControls_),
       residual_(context_->residual),
       correction_(context_->correction) {
@@ -86,6 +87,13 @@ void FieldSolve::choosePreconditioner(bool multigrid) {
   cost_.method = solverFor(*preconditioner_).method;
 }
 
+// The n-th solve of a time step, or of an iteration, resembles the n-th one of the step before.
+int FieldSolve::series() const {
+  if (mesh_ == nullptr || cost_.passes > 0) return -1;
+  constexpr int most = 8;  // each keeps vectors
+  return std::min(context_->solvesOfStep, most - 1);
+}
+
 // Where the user names none: GMRES atop multigrid as long as its solves are short, else what is right for the matrix.
 const SolverChoice& FieldSolve::solverFor(const PreconditionerControls& preconditioner) const {
   const bool cycles = preconditioner.native && preconditioner.name == "GAMG";
@@ -95,6 +103,7 @@ const SolverChoice& FieldSolve::solverFor(const PreconditionerControls& precondi
 Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scalarField& source) {
   const QuietFloatingPoint quiet;
   const double start = wallSeconds();
+  if (mesh_ != nullptr) context_->countSolve(mesh_->time().timeIndex());
   prepare(psi);
   Foam::solverPerformance performance(printedName(cost_.method), self_.fieldName());
   norms_ = firstResidual(psi, source);
@@ -251,8 +260,9 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   const double tolerance = one ? target / norms_.one : std::min(0.9, 0.99 * target / (spread * norms_.two));
   correction_.setSize(psi.size());
   if (sign < 0) residual_.negate();
-  const auto result = context_->solver().solve(rung.solver, tolerance, asInt(limit - cost_.iterations),
-                                               {native, hasOwn, assembledOne, residual_.cdata(), correction_.data()});
+  const auto result = context_->solver().solve(
+      rung.solver, tolerance, asInt(limit - cost_.iterations),
+      {native, system_.matrix.symmetric(), hasOwn, assembledOne, residual_.cdata(), correction_.data(), series()});
   if (sign < 0) residual_.negate();
   cost_.iterations += result.iterations;
   cost_.hasReductions = result.counted && (cost_.passes == 0 || cost_.hasReductions);
@@ -261,6 +271,7 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   cost_.products += result.products;
   cost_.times += result.times;
   ++cost_.passes;
+  guessed_ += result.guessDigits;
   for (const auto& step : result.steps) warn(step);
   if (one) {
     if (!std::isfinite(result.attained) || !(result.attained <= 1)) return Ending::Failed;
@@ -297,9 +308,11 @@ FieldSolve::Ending FieldSolve::climb(const Rung& rung, Foam::scalarField& psi, F
   if (!met) {
     ending = pass(rung, target(performance), limits_.maxIter, psi);
   }
-  if (ending == Ending::Done && cost_.iterations < limits_.minIter && norms_.one > 0) {
+  // A guess is no solution yet: its residual may be small where its error is smooth.
+  const Foam::label least = std::max<Foam::label>(limits_.minIter, guessed_ > 0 ? 1 : 0);
+  if (ending == Ending::Done && cost_.iterations < least && norms_.one > 0) {
     refresh();
-    pass(rung, 0, limits_.minIter, psi);  // a tolerance that no solver reaches: runs to the limit
+    pass(rung, 0, least, psi);  // a tolerance that no solver reaches: runs to the limit
   }
   return ending;
 }
@@ -358,7 +371,10 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
   }
 }
 
-double FieldSolve::digitsFrom(double first) const { return norms_.one > 0 ? std::log10(first / norms_.one) : 0; }
+// Those of an initial guess are not the method's.
+double FieldSolve::digitsFrom(double first) const {
+  return norms_.one > 0 ? std::max(0.0, std::log10(first / norms_.one) - guessed_) : 0;
+}
 
 void FieldSolve::remark(const std::string& message) const {
   static std::set<std::string> told;

@@ -10,6 +10,7 @@
 #include <Teuchos_ParameterList.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <stdexcept>
@@ -163,6 +164,9 @@ void fill(const SolveReport& report, double attained, SolveResult& result) {
   result.reductions = report.reductionsBlocking + report.reductionsNonblocking;
   result.atRounding = report.reason == StopReason::AttainableAccuracy;
   result.products = report.operatorApplications;
+  if (const auto& guess = report.rightHandSides.front().guess; guess.vectors > 0 && guess.factor > 1) {
+    result.guessDigits = std::log10(guess.factor);
+  }
   result.times = {report.seconds.operatorSeconds, report.seconds.preconditioner, report.seconds.reductionWait};
   for (const auto& event : report.events) {
     if (auto step = stepOf(event); !step.counted.empty()) result.steps.push_back(std::move(step));
@@ -262,6 +266,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
     preconditioner = operatorOf(*system.assembled);
   }
   const Acting acting(*own.product, *own.preconditioner, system.actions);
+  own.problem->setHermitian(system.symmetric);
   own.problem->setRightPrec(preconditioner);
   own.problem->setInitResVec(own.r);
   if (!own.problem->setProblem(own.d, own.r)) {
@@ -269,6 +274,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   }
   if (kept.reporting != nullptr) {
     kept.reporting->setLimits(tolerance, maxIterations);
+    kept.reporting->setSeries(system.series);
   } else {
     const auto limits = Teuchos::parameterList();  // a new one: solvers of Belos keep what they are given
     limits->set("Convergence Tolerance", tolerance);

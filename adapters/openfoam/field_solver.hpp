@@ -32,10 +32,12 @@ bool takesNegativeDefinite(const std::string& method);
 /// One system A d = r for a correction d, its vectors on this rank's rows.
 struct FieldSystem {
   NativeActions& actions;                    ///< A, and M where `nativePreconditioner`
+  bool symmetric = false;                    ///< A is
   bool nativePreconditioner = false;         ///< M of the actions, on the right
   const AssembledPreconditioner* assembled;  ///< else this one, on the right; null: none
   const double* r;
-  double* d;  ///< the solution
+  double* d;   ///< the solution
+  int series;  ///< of solves that resemble each other; below 0: resembles none
 };
 
 /// What was done where a method failed.
@@ -50,6 +52,7 @@ struct SolveResult {
   bool converged = false;
   bool atRounding = false;        ///< unconverged, since rounding allows no smaller residual
   bool counted = false;           ///< what follows is known: of Capstan's own solvers only
+  double guessDigits = 0;         ///< decimal digits by which an initial guess has reduced the residual's 2-norm
   double attained = 0;            ///< || r - A d ||_1 / || r ||_1 at the end, computed
   long reductions = 0;            ///< all-reduces of the solve, blocking and nonblocking
   long applications = 0;          ///< of the preconditioner

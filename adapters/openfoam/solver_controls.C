@@ -272,6 +272,10 @@ SolverChoice flexibleMethod(const Settings& own) {
   return {"capstan_gmres", settings};
 }
 
+// A correction of the pressure resembles that of the step before. Measured on five tutorials: two vectors save as much
+// with multigrid, more than three save more with DIC only.
+Settings ofEarlierSolves() { return {{"Initial_Guess", std::string("projection 3")}}; }
+
 bool same(const dictionary& a, const dictionary& b);
 
 bool same(const Foam::entry& a, const Foam::entry& b) {
@@ -294,13 +298,13 @@ bool same(const dictionary& a, const dictionary& b) {
 
 }  // namespace
 
-std::shared_ptr<const SolverControls> KnownControls::of(const dictionary& dict, bool symmetric) {
+std::shared_ptr<const SolverControls> KnownControls::of(const dictionary& dict, const MatrixKind& matrix) {
   for (const auto& known : known_) {
-    if (known.symmetric == symmetric && same(known.dict, dict)) return known.controls;
+    if (known.matrix == matrix && same(known.dict, dict)) return known.controls;
   }
-  auto controls = std::make_shared<const SolverControls>(readControls(dict, symmetric));
+  auto controls = std::make_shared<const SolverControls>(readControls(dict, matrix));
   if (known_.size() == most) known_.pop_front();
-  known_.push_back({dict, symmetric, controls});
+  known_.push_back({dict, matrix, controls});
   return controls;
 }
 
@@ -313,7 +317,8 @@ PreconditionerControls plainPreconditioner(bool symmetric) {
   return nativePreconditioner(symmetric ? "DIC" : "DILU", nullptr, dictionary());
 }
 
-SolverControls readControls(const dictionary& dict, bool symmetric) {
+SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
+  const bool symmetric = matrix.symmetric;
   warnUnknown(dict, knownKeys());
   SolverControls controls;
   // BiCGStab rather than GMRES: at the loose relTol of transport equations GMRES, which makes the residual least,
@@ -322,8 +327,12 @@ SolverControls readControls(const dictionary& dict, bool symmetric) {
                            : symmetric          ? "capstan_cg"
                                                 : "capstan_bicgstab";
   requireFit(dict, controls.solver.method, symmetric);
+  if (symmetric && matrix.ofCase && findMethod(controls.solver.method) != nullptr) {
+    controls.solver.settings = ofEarlierSolves();
+  }
   if (dict.found("capstan")) {
-    controls.solver.settings = toSettings(dict.subDict("capstan"));
+    const Settings own = toSettings(dict.subDict("capstan"));
+    controls.solver.settings.insert(controls.solver.settings.end(), own.begin(), own.end());
   }
   controls.methodNamed = dict.found("method");
   if (!controls.methodNamed) controls.ofCycles = flexibleMethod(controls.solver.settings);

@@ -52,7 +52,8 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
   if (measure_ != nullptr) {
     const double first = initial.measured;
     const auto scaling = criteria_.testExplicit ? criteria_.explicitScaling : criteria_.implicitScaling;
-    explicitScale_ = scaleOf(scaling, first, rhsNorm, first, criteria_.userScale);
+    const double scale = application_ ? applicationMeasured_ : first;
+    explicitScale_ = scaleOf(scaling, scale, rhsNorm, scale, criteria_.userScale);
     const double known = measure_->knownRatio();
     setRatio(known > 0 ? known : first / initial.native);
   } else {

@@ -86,7 +86,11 @@ class StopTest {
   /// residual refer to that, so that the tolerance means what it would mean without. A method that finds its first
   /// residual no smaller is to begin again: refusesGuess(). To be called before begin(). Without effect on a scale that
   /// is || M_L^{-1} (b - A x) || of another vector than b - A x.
-  void beginsBelow(double norm) { application_ = norm; }
+  /// \param measured LinearSystem::measured() of that residual
+  void beginsBelow(double norm, double measured) {
+    application_ = norm;
+    applicationMeasured_ = measured;
+  }
   /// Whether the guess is none: the solve is over, without anything being decided.
   bool refusesGuess() const { return refusesGuess_; }
   /// || b - A x || as begin() was given it.
@@ -190,6 +194,7 @@ class StopTest {
   std::function<void(double)> scaleListener_;
   double implicitScale_ = 1, explicitScale_ = 1, rhsNorm_ = 0;
   std::optional<double> application_;  ///< || b - A x || of the application's own x, where the solve begins below it
+  double applicationMeasured_ = 0;
   double initial_ = 0;
   bool refusesGuess_ = false;
   double target_ = 0;

@@ -37,7 +37,7 @@ class Extrapolation final : public GuessPolicy<Types> {
   bool wantsResiduals() const override { return false; }
   int enter(LinearSystem<Types>&, Batch&, const MultiVector&) override { return 0; }
 
-  Proposal propose(LinearSystem<Types>& system, const Batch&, Scalar, MultiVector& x) override {
+  Proposal propose(LinearSystem<Types>& system, const Batch&, Scalar, const MultiVector&, MultiVector& x) override {
     if (count_ == 0) return {};
     SmallMatrix<Scalar> weights(most_, 1);
     Scalar binomial = 1;
@@ -51,10 +51,10 @@ class Extrapolation final : public GuessPolicy<Types> {
     return {count_, std::numeric_limits<double>::quiet_NaN(), false};
   }
 
-  bool judge(double norm, double) override {
-    if (std::isfinite(norm)) return false;
+  std::string judge(double norm, double) override {
+    if (std::isfinite(norm)) return {};
     forget();
-    return true;
+    return "earlier solves are forgotten: what is kept is not finite";
   }
 
   void learn(LinearSystem<Types>& system, const SolvedSystem<Types>& solved) override {

@@ -23,7 +23,7 @@ class GuessMemory final : public KeptGuess {
   using Map = typename Types::Map;
   using Policy = GuessPolicy<Types>;
 
-  /// \param symmetric whether A is for conjugate gradients   \param count right-hand sides
+  /// \param symmetric whether A is known to be symmetric   \param count right-hand sides
   GuessMemory(const InitialGuess& choice, bool symmetric, std::size_t count, Teuchos::RCP<const Map> map)
       : choice_(choice), symmetric_(symmetric), map_(std::move(map)) {
     while (policies_.size() < count) policies_.push_back(made());
@@ -66,6 +66,11 @@ class GuessMemory final : public KeptGuess {
     checksum.add(static_cast<std::uint64_t>(policies_.size()));
     checksum.add(history_);
     return checksum.value();
+  }
+
+  /// Whether no right-hand side of the next solve wants a guess. The same on all ranks that have solved alike. Local.
+  bool rests() const {
+    return std::all_of(policies_.begin(), policies_.end(), [](const auto& policy) { return policy->rests(); });
   }
 
   /// Whether nothing is kept: the same on all ranks, those without rows among them.

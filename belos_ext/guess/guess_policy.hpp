@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "belos_ext/parameters/tuning.hpp"
@@ -46,18 +47,27 @@ class GuessPolicy {
   /// Whether it learns from residuals of the application's own x and of the solution.
   virtual bool wantsResiduals() const = 0;
 
+  /// Whether the next solve is to go without a guess, as the last ones were not worth what they cost. The same on all
+  /// ranks that have solved alike.
+  virtual bool rests() const { return false; }
+
   /// Adds what the guess is made of to the reduction that carries (r, r), r = b - A x: at most mostNumbers().
   /// Returns how many numbers it has added. Local.
   virtual int enter(LinearSystem<Types>& system, Batch& batch, const MultiVector& r) = 0;
   static constexpr int mostNumbers() { return 4 * tuning::guess::mostVectors; }
 
-  /// x <- a better guess than x, where it has one. Local; ranks that have entered the same get the same.
-  /// \param batch after the reduction, where the guess needs the residual   \param square (r, r)
-  virtual Proposal propose(LinearSystem<Types>& system, const Batch& batch, Scalar square, MultiVector& x) = 0;
+  /// x <- a better guess than x, where it has one. Ranks that have entered the same get the same. Collective where the
+  /// guess needs the residual, else local.
+  /// \param batch after the reduction, where the guess needs the residual   \param square (r, r)   \param r b - A x
+  virtual Proposal propose(LinearSystem<Types>& system, const Batch& batch, Scalar square, const MultiVector& r,
+                           MultiVector& x) = 0;
 
   /// What has become of the proposal. \param norm || b - A x || of it, computed from x   \param own that of the
-  /// application's own x. Returns whether everything kept has been forgotten. Local.
-  virtual bool judge(double norm, double own) = 0;
+  /// application's own x. Returns what the report should tell; mostly nothing. Local.
+  virtual std::string judge(double norm, double own) = 0;
+
+  /// A solve has ended, in whatever way; after learn(). Local.
+  virtual void ended() {}
 
   /// A solve has converged. Local.
   virtual void learn(LinearSystem<Types>& system, const SolvedSystem<Types>& solved) = 0;
@@ -69,6 +79,7 @@ class GuessPolicy {
   void beginAnew() {
     forget();
     rate = std::numeric_limits<double>::quiet_NaN();
+    iterations = 0;
   }
 
   /// Whose map is to be exchanged for an equal one of another object.
@@ -77,6 +88,8 @@ class GuessPolicy {
   /// How much the logarithm of the residual fell in an iteration of the last solve without a guess; NaN: there was
   /// none.
   double rate = std::numeric_limits<double>::quiet_NaN();
+  /// Iterations of that solve; 0: there was none.
+  int iterations = 0;
 
   /// Of vectors, on this rank. Local.
   std::size_t bytes() const {

@@ -23,8 +23,8 @@ class GuessSession {
   using MultiVector = typename Types::MultiVector;
 
   /// Before a solve. Local.
-  /// \param usable false: without guesses, whatever the options say   \param symmetric whether A is for conjugate
-  ///   gradients   \param x all solutions, or zero where the options say so
+  /// \param usable false: without guesses, whatever the options say   \param symmetric whether A is known to be
+  ///   symmetric   \param x all solutions, or zero where the options say so
   void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, MultiVector& x) {
     if (options.initialResidual == InitialResidual::ZeroGuess) x.putScalar(0);
     content_ = contentOf<Types>(x);
@@ -71,7 +71,7 @@ class GuessSession {
   /// \param agreed whether they held the same of earlier solves   \param zero whether all x were zero
   void close(const std::vector<StopTest>& stops, bool agreed, bool zero, const SolverOptions& options,
              SolveReport& report) {
-    orders_.note(key_, !wanted_                                                         ? GuessOrder::Method
+    orders_.note(key_, !wanted_ || memory_->rests()                                     ? GuessOrder::Method
                        : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
                                                                                         : GuessOrder::Residual);
     orders_.noteZero(size_, zero);

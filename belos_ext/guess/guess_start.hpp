@@ -18,8 +18,6 @@
 /// Cost: that of the policy, and up to 4 vectors copied, 1 more for each residual that the method computes; without a
 /// policy 1 reduction. Storage, for the solve: 3 vectors, 1 more where a guess is tried.
 
-#include <fmt/format.h>
-
 #include <limits>
 #include <memory>
 
@@ -84,7 +82,6 @@ class GuessStart {
     if (taken_ && proposal_.certain) judge(system, *policy, stop.initial());
     if (stop.refusesGuess()) {
       if (taken_) {
-        policy->forget();
         giveUp(system, x);
       } else {
         beginAtOwn(system, x);
@@ -130,6 +127,7 @@ class GuessStart {
     }
     auto& batch = *batch_;
     batch.clear();
+    system.takeMeasure(*residual_);
     const auto square = batch.norm2(*residual_);
     auto trial = square;
     // A policy that is new keeps to the order of the one before it.
@@ -150,6 +148,7 @@ class GuessStart {
       policy->beginAnew();
       return giveUp(system, x);
     }
+    ownMeasured_ = system.measured();
     if (policy->needsResidual()) propose(system, *policy, rr, x);
     ownNorm_ = system.norm(*residual_, rr, batch);
     if (proposal_.vectors == 0) return giveUp(system, x);
@@ -163,7 +162,7 @@ class GuessStart {
 
   /// x <- the guess. An entry that is not finite, which no row may read, becomes one that every row does.
   void propose(LinearSystem<Types>& system, Policy& policy, Scalar square, MultiVector& x) {
-    proposal_ = policy.propose(system, *batch_, square, x);
+    proposal_ = policy.propose(system, *batch_, square, *residual_, x);
     if (proposal_.vectors == 0 || system.kernels().finite(x)) return;
     x.putScalar(std::numeric_limits<Scalar>::quiet_NaN());
   }
@@ -181,16 +180,12 @@ class GuessStart {
   /// The guess has been found to leave a residual of this norm.
   void judge(LinearSystem<Types>& system, Policy& policy, double norm) {
     norm_ = norm;
-    if (!policy.judge(norm, ownNorm_)) return;
-    const char* why = std::isfinite(norm) ? "A is another one" : "what is kept is not finite";
-    system.tell(0, kind,
-                fmt::format("earlier solves are forgotten: {}; the residual of the guess is {:.2e}, predicted {:.2e}",
-                            why, norm, proposal_.predicted));
+    if (const auto told = policy.judge(norm, ownNorm_); !told.empty()) system.tell(0, kind, told);
   }
 
   void take(LinearSystem<Types>& system, const MultiVector& x, StopTest& stop) {
     taken_ = true;
-    stop.beginsBelow(ownNorm_);
+    stop.beginsBelow(ownNorm_, ownMeasured_);
     if (!proposal_.certain) system.know(x, *trial_);
   }
 
@@ -214,8 +209,10 @@ class GuessStart {
     } else if (const double rate = std::log(stop.initial() / last) / stop.iterations();
                rate > 0 && std::isfinite(rate)) {
       policy.rate = rate;
+      policy.iterations = stop.iterations();
     }
     if (stop.converged()) policy.learn(system, {*own_, x, residual_.get(), last_.get(), stop.iterations() > 0});
+    policy.ended();
   }
 
   void computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& r) {
@@ -235,6 +232,7 @@ class GuessStart {
   Proposal proposal_;
   bool taken_ = false;
   double ownNorm_ = 0, norm_ = 0;  ///< || b - A x || of the application's own x, and of the guess
+  double ownMeasured_ = 0;         ///< LinearSystem::measured() of the former
   GuessReport report_;
   Teuchos::RCP<MultiVector> own_;               ///< the application's x
   Teuchos::RCP<MultiVector> residual_, trial_;  ///< b - A x of the application's x, and of a guess

@@ -5,24 +5,29 @@
 /// Source: [Fischer 1998], applied to the equation of the residual, A d = r, r = b - A x with the application's own x,
 /// so that its guess counts. With earlier directions X and their images W = A X, d = X a is
 ///
-/// - for conjugate gradients the best in the A-norm: (X^T W) a = X^T r;
-/// - else, and where X^T W is not positive definite, the one of the least residual: (W^T W) a = W^T r.
+/// - for conjugate gradients, and where A is said to be symmetric (Belos::LinearProblem::setHermitian()), the best in
+///   the A-norm: (X^T W) a = X^T r;
+/// - else, and where X^T W is not definite, the one of the least residual: (W^T W) a = W^T r. Smooth errors hide in
+///   small residuals: it leaves more of them.
 ///
 /// A direction is what a solve has added to the application's own x. Fischer orthonormalises each new one, and begins
 /// anew when there are k. Here the directions stay as they are, and the oldest gives way: what of the Gram matrix is
 /// new, a row and a column, travels with the next solve's X^T r. Its factorisation leaves out directions that depend on
-/// newer ones (tuning::guess::dependent), so that rounding in the rest does no harm.
+/// newer ones (solveOfIndependent()), so that rounding in the rest does no harm.
 ///
 /// || r - W a || is predicted by the Gram matrix of W. Where it is not what b - A x then is, the images are of another
-/// A: they are forgotten, but for small changes (tuning::guess), and nothing hangs on them otherwise.
+/// A, and nothing hangs on them otherwise. After all but a small change (tuning::guess) A is taken to change from solve
+/// to solve: images are then computed by each solve's own A, all at once. Where A is seen not to have changed any more,
+/// everything is learnt anew.
 ///
-/// The image of a new direction is the difference of the residuals of the application's own x and of the solution, both
-/// computed from x by products that are there anyway.
+/// The image of a new direction is, as long as A stays, the difference of the residuals of the application's own x and
+/// of the solution, both computed from x by products that are there anyway.
 ///
 /// Cost of a solve beyond the method's: 1 A (for r; none where the application's x is zero, or no guess is made, for
 /// then r is the method's first residual), 1 fused reduction, W (for CG X, too) read once with r and once with the
-/// newest image, X read once for d; nothing of M. Until predictions have come true, a reduction more. Storage: 2 k
-/// vectors.
+/// newest image, X read once for d; nothing of M. Until predictions have come true, a reduction more. Where A changes:
+/// 1 A on k vectors and 1 reduction more. Where that is more than it saves, some solves go without (RestingPlan).
+/// Storage: 2 k vectors.
 ///
 /// | paper   | here           | shape              | meaning                                            |
 /// |---------|----------------|--------------------|----------------------------------------------------|
@@ -33,11 +38,18 @@
 /// | -       | squares_       | k x k, replicated  | W^T W                                              |
 /// | l, L    | count_, most_  | scalars            | directions there are, and how many there may be: k |
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <memory>
+#include <string>
+#include <vector>
 
+#include "belos_ext/dense/independent_solve.hpp"
 #include "belos_ext/dense/small_matrix.hpp"
 #include "belos_ext/guess/guess_policy.hpp"
+#include "belos_ext/guess/resting_plan.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
@@ -50,18 +62,23 @@ class Projection final : public GuessPolicy<Types> {
   using typename GuessPolicy<Types>::Batch;
   using Matrix = SmallMatrix<Scalar>;
 
-  /// \param most k   \param symmetric whether A is for conjugate gradients
+  /// \param most k   \param symmetric whether A is known to be symmetric
   Projection(int most, bool symmetric)
       : most_(most), symmetric_(symmetric), energies_(most, most), squares_(most, most), shares_(most, 1) {}
 
   bool needsResidual() const override { return true; }
-  bool wantsResiduals() const override { return true; }
+  bool wantsResiduals() const override { return !changing_; }
+  bool rests() const override { return plan_.rests(); }
 
   int enter(LinearSystem<Types>&, Batch& batch, const MultiVector& r) override {
     shares_.putScalar(0);
     if (count_ == 0) return 0;
     const auto x = first(*directions_), w = first(*images_);
     slots_ = {};
+    if (changing_) {
+      if (symmetric_) slots_.xr = batch.innerProducts(*x, r);
+      return symmetric_ ? count_ : 0;
+    }
     const auto products = [&](const MultiVector& with, Slot& ofX, Slot& ofW) {
       if (symmetric_) ofX = batch.innerProducts(*x, with);
       ofW = batch.innerProducts(*w, with);
@@ -71,9 +88,11 @@ class Projection final : public GuessPolicy<Types> {
     return count_ * (symmetric_ ? 2 : 1) * (unmeasured_ >= 0 ? 2 : 1);
   }
 
-  Proposal propose(LinearSystem<Types>& system, const Batch& batch, Scalar square, MultiVector& x) override {
+  Proposal propose(LinearSystem<Types>& system, const Batch& batch, Scalar square, const MultiVector& r,
+                   MultiVector& x) override {
     predicted_ = std::numeric_limits<double>::quiet_NaN();
     if (count_ == 0) return {};
+    if (changing_) return proposeAnew(system, batch, r, x);
     measure(batch);
     int rank = symmetric_ ? solve(energies_, batch.view(slots_.xr)) : 0;
     if (rank == 0) rank = solve(squares_, batch.view(slots_.wr));
@@ -87,21 +106,46 @@ class Projection final : public GuessPolicy<Types> {
       shares_.putScalar(0);
       return {};
     }
-    system.kernels().accumulate(*first(*directions_), block(shares_, 0, 0, count_, 1), x);
+    add(system, x);
     return {rank, predicted_, confirmed_};
   }
 
-  bool judge(double norm, double own) override {
-    if (std::isnan(predicted_)) return false;
+  std::string judge(double norm, double own) override {
+    if (!std::isfinite(norm)) {
+      forget();
+      return "earlier solves are forgotten: what is kept is not finite";
+    }
+    if (changing_) {
+      // The last iteration is not saved: a solve that ends with its guess leaves what others have left before.
+      const double saved = std::log(own / norm) / this->rate, most = this->iterations - 1;
+      plan_.note(saved > most ? most : saved, cost_);
+      return {};
+    }
+    if (std::isnan(predicted_)) return {};
     confirmed_ = norm <= tuning::guess::confirmed * predicted_ && norm < own;
-    if (confirmed_ || norm <= tuning::guess::stale * own) return false;
-    forget();
-    return true;
+    if (confirmed_ || norm <= tuning::guess::stale * own) return {};
+    changing_ = true;
+    alike_ = 0;
+    return fmt::format(
+        "A is another one: products with earlier solutions are computed anew from now on; the residual of the guess is "
+        "{:.2e}, predicted {:.2e}",
+        norm, predicted_);
   }
 
+  void ended() override { plan_.solved(); }
+
   void learn(LinearSystem<Types>& system, const SolvedSystem<Types>& solved) override {
-    if (!solved.moved) return;
+    if (!solved.moved || plan_.rest() > most_) return;
     make(solved.x);
+    if (changing_ && alike_ >= tuning::guess::steady) return forget();
+    if (changing_) {
+      newest_ = (newest_ + 1) % most_;
+      const auto direction = directions_->getVectorNonConst(static_cast<std::size_t>(newest_));
+      system.kernels().recur(Scalar(0), *direction, Scalar(1), solved.x, Scalar(-1), solved.own);
+      count_ = std::max(count_, newest_ + 1);
+      energies_(newest_, newest_) = 0;  // of no A yet
+      return;
+    }
     // One that no reduction has measured yet gives way first.
     const int column = unmeasured_ >= 0 ? unmeasured_ : (newest_ + 1) % most_;
     const auto direction = directions_->getVectorNonConst(static_cast<std::size_t>(column));
@@ -115,7 +159,8 @@ class Projection final : public GuessPolicy<Types> {
   void forget() override {
     count_ = 0;
     newest_ = unmeasured_ = -1;
-    confirmed_ = false;
+    confirmed_ = changing_ = false;
+    plan_ = {};
     shares_.putScalar(0);
   }
 
@@ -144,6 +189,59 @@ class Projection final : public GuessPolicy<Types> {
     return v.subView(Teuchos::Range1D(0, count_ - 1));
   }
 
+  void add(LinearSystem<Types>& system, MultiVector& x) {
+    system.kernels().accumulate(*first(*directions_), block(shares_, 0, 0, count_, 1), x);
+  }
+
+  /// The same by images of this solve's own A: nothing has to be predicted, and the method's first residual judges.
+  Proposal proposeAnew(LinearSystem<Types>& system, const Batch& batch, const MultiVector& r, MultiVector& x) {
+    const auto all = Teuchos::Range1D(0, count_ - 1);
+    const auto d = first(*directions_);
+    const auto w = images_->subViewNonConst(all);
+    system.act(Action::Operator, *d, *w);
+    if (renewing_ == nullptr) renewing_ = std::make_unique<Batch>(r.getMap()->getComm());
+    renewing_->clear();
+    const auto xw = renewing_->innerProducts(*d, *w);
+    typename Batch::Slot ww, wr;
+    if (!symmetric_) {
+      ww = renewing_->innerProducts(*w, *w);
+      wr = renewing_->innerProducts(*w, r);
+    }
+    system.reduce(*renewing_);
+    takeEnergies(renewing_->view(xw));
+    int rank = 0;
+    if (symmetric_) {
+      rank = solve(energies_, batch.view(slots_.xr));
+    } else {
+      take(renewing_->view(ww), squares_);
+      rank = solve(squares_, renewing_->view(wr));
+    }
+    cost_ = (count_ + 1) / (system.sparesProducts() ? tuning::guess::productsOfAnIteration : 1.0);
+    if (rank == 0) {
+      plan_.note(0, cost_);
+      return {};
+    }
+    add(system, x);
+    return {rank, predicted_, true};
+  }
+
+  void take(const typename Batch::SmallView& products, Matrix& gram) {
+    for (int i = 0; i < count_; ++i) {
+      for (int j = 0; j < count_; ++j) gram(i, j) = products(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
+    }
+  }
+
+  /// X^T W of all directions: where one that was there before has the same energy, A has not changed.
+  void takeEnergies(const typename Batch::SmallView& products) {
+    bool same = false;
+    for (int i = 0; i < count_; ++i) {
+      const auto now = products(static_cast<std::size_t>(i), static_cast<std::size_t>(i)), before = energies_(i, i);
+      same = same || (before != Scalar(0) && std::abs(now - before) <= tuning::guess::same * std::abs(before));
+    }
+    take(products, energies_);
+    alike_ = same ? alike_ + 1 : 0;
+  }
+
   /// Takes the Gram matrices' rows and columns of the newest direction.
   void measure(const Batch& batch) {
     if (unmeasured_ < 0) return;
@@ -158,34 +256,12 @@ class Projection final : public GuessPolicy<Types> {
     unmeasured_ = -1;
   }
 
-  /// a by Cholesky's factorisation, from the newest direction to the oldest, of which those that depend on newer ones
-  /// have no share. Returns how many have one.
+  /// a, from the newest direction to the oldest. Returns how many have a share.
   int solve(const Matrix& gram, const typename Batch::SmallView& right) {
-    Matrix u(count_, count_), y(count_, 1);
-    std::vector<int> used;
-    for (int age = 0; age < count_; ++age) {
-      const int c = (newest_ - age + count_) % count_, k = static_cast<int>(used.size());
-      Scalar pivot = gram(c, c), sum = right(static_cast<std::size_t>(c), 0);
-      for (int j = 0; j < k; ++j) {
-        Scalar entry = gram(used[static_cast<std::size_t>(j)], c);
-        for (int i = 0; i < j; ++i) entry -= u(i, j) * u(i, k);
-        u(j, k) = entry / u(j, j);
-        pivot -= u(j, k) * u(j, k);
-        sum -= u(j, k) * y(j, 0);
-      }
-      if (!(pivot > tuning::guess::dependent * gram(c, c)) || !std::isfinite(pivot)) continue;
-      u(k, k) = std::sqrt(pivot);
-      y(k, 0) = sum / u(k, k);
-      used.push_back(c);
-    }
-    const int rank = static_cast<int>(used.size());
-    shares_.putScalar(0);
-    for (int k = rank; k-- > 0;) {
-      for (int j = k + 1; j < rank; ++j) y(k, 0) -= u(k, j) * y(j, 0);
-      y(k, 0) /= u(k, k);
-      shares_(used[static_cast<std::size_t>(k)], 0) = y(k, 0);
-    }
-    return allFinite(shares_) ? rank : 0;
+    std::vector<int> order;
+    for (int age = 0; age < count_; ++age) order.push_back((newest_ - age + count_) % count_);
+    const auto entry = [&](int i) { return right(static_cast<std::size_t>(i), 0); };
+    return solveOfIndependent(gram, order, entry, tuning::guess::dependent, shares_);
   }
 
   /// || r - W a ||, but no less than rounding leaves.
@@ -207,10 +283,15 @@ class Projection final : public GuessPolicy<Types> {
   int count_ = 0, newest_ = -1;
   int unmeasured_ = -1;     ///< the newest direction, while its products with the others are not known; else -1
   bool confirmed_ = false;  ///< the last prediction has come true
+  bool changing_ = false;   ///< A is another one in each solve
+  int alike_ = 0;           ///< solves in a row whose A has been the same all the same
+  double cost_ = 0;         ///< of a guess, in iterations
+  RestingPlan plan_;
   double predicted_ = 0;
   Matrix energies_, squares_, shares_;
   Slots slots_;
   Teuchos::RCP<MultiVector> directions_, images_;
+  std::unique_ptr<Batch> renewing_;
 };
 
 }  // namespace capstan

@@ -72,7 +72,7 @@ class RightHandSideSolvers {
       monitor.resetNumIters(0);
       Agreement<Types> agreement(brought, [&](bool onState) {
         for (std::size_t c = begin; c < end && guesses.presumesZero() && !agreement.onZeroGuess(); ++c) {
-          stops[c].beginsBelow(0);
+          stops[c].beginsBelow(0, 0);
         }
         settled(onState);
       });

@@ -207,12 +207,7 @@ Belos::ReturnType SolverManager<Types>::nothingToSolve(const SolverOptions& opti
 
 template <class Types>
 bool SolverManager<Types>::takesGuesses(const StopCriteria& criteria) {
-  if (parameters_.options().initialGuess.mode == InitialGuess::Mode::Application) return false;
-  if (parameters_.options().residualNorm != ResidualNorm::Two) {
-    report_.events.push_back(
-        {0, -1, "initial guess", "that of the application: others are judged in the 2-norm alone"});
-    return false;
-  }
+  if (series_ < 0 || parameters_.options().initialGuess.mode == InitialGuess::Mode::Application) return false;
   if (!operator_->hasLeft() || !criteria.scalesByNative()) return true;
   report_.events.push_back({0, -1, "initial guess",
                             "that of the application: a residual scaled by the preconditioned one of its x would need "
@@ -231,7 +226,10 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
   solvers_->configure(stops.size(), own, known);
   solvers_->measure(options.residualNorm, stops);
-  guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric, key, *problem_->getLHS());
+  StateKey ofSeries = key;
+  if (series_ != 0) ofSeries.variant += "; series " + std::to_string(series_);
+  guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric || problem_->isHermitian(),
+                 ofSeries, *problem_->getLHS());
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), guesses_->content());
   const std::size_t together = rightHandSidesTogether(options, stops.size());
   // Enlarged CG multiplies blocks of its own; other methods those of right-hand sides that advance together.

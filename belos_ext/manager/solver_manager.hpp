@@ -79,6 +79,7 @@ class SolverManager final
     parametersAreAlike_ = false;
     parameters_.setLimits(tolerance, maxIterations);
   }
+  void setSeries(int series) override { series_ = series; }
   /// OR: a test that passes stops the solve (reason "user test"; Converged only if the residual test is met too).
   /// AND, SEQ: a verified residual counts as converged only once the test passes as well.
   void setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) override;
@@ -142,6 +143,7 @@ class SolverManager final
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;
   std::unique_ptr<RightHandSideSolvers<Types>> solvers_;
   std::unique_ptr<GuessSession<Types>> guesses_;
+  int series_ = 0;  ///< of solves, for guesses
   std::unique_ptr<ExchangedProduct<Types>> exchanged_;
 };
 

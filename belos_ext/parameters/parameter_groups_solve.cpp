@@ -137,7 +137,9 @@ ParameterRow initialGuess() {
       "Where the iteration begins. application: at the application's x. extrapolation N: at the polynomial of degree N "
       "through the last solutions of the label, equally spaced in time. projection N: at what the last N solutions "
       "tell "
-      "of this one (Fischer 1998): the least error in the A-norm for CG, the least residual for other methods. A guess "
+      "of this one (Fischer 1998): the least error in the A-norm for CG, and where the problem is said to be "
+      "Hermitian; "
+      "else the least residual. A guess "
       "is taken only where b - A x gets smaller by it; residuals stay scaled by the application's own x. N + 1, or 2 "
       "N, "
       "vectors are kept for each right-hand side, in all at most a tenth of a rank's share of the memory.");

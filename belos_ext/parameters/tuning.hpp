@@ -454,6 +454,15 @@ inline constexpr double confirmed = 1.5;
 /// Images A x belong to another A where they mispredicted a residual that did not fall to this part. Chosen: a guess
 /// that gains a factor of ten is worth having, however it came about.
 inline constexpr double stale = 0.1;
+/// Where A changes, a product with each vector comes first. An iteration is as good as so many products where there is
+/// a preconditioner of unknown cost. Chosen: about 4 with ILU(0), of many iterations, some 30 with multigrid, of few.
+inline constexpr double productsOfAnIteration = 10;
+/// The most solves in a row that go without a guess after guesses that were not worth their cost. Chosen.
+inline constexpr int longestRest = 32;
+/// A has not changed where (d, A d) of an earlier d is the same up to this part. Chosen: rounding of a sum.
+inline constexpr double same = 1e-10;
+/// After so many solves with the same A it is taken to stay. Chosen: more than the correctors of a time step.
+inline constexpr int steady = 10;
 /// Keys of solves whose order a communicator remembers. Chosen, as StateCache.
 inline constexpr std::size_t mostKeys = 64;
 }  // namespace guess

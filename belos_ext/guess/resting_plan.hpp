@@ -1,0 +1,36 @@
+#pragma once
+/// \file
+/// When solves are to go without a guess, since guesses have cost more than they saved.
+
+#include <algorithm>
+
+#include "belos_ext/parameters/tuning.hpp"
+
+namespace capstan {
+
+/// After a guess that was not worth its cost some solves go without: twice as many each time, as long as none is worth
+/// it. All members are local; ranks that call them alike know the same.
+class RestingPlan {
+ public:
+  /// What a guess has saved and cost, in iterations; NaN: nobody knows.
+  void note(double saved, double cost) {
+    if (!(saved < cost)) {
+      length_ = 1;
+      return;
+    }
+    rest_ = length_ + 1;  // this solve is the first
+    length_ = std::min(2 * length_, tuning::guess::longestRest);
+  }
+
+  /// A solve has ended.
+  void solved() { rest_ = std::max(0, rest_ - 1); }
+
+  /// How many solves are to go without.
+  int rest() const { return rest_; }
+  bool rests() const { return rest_ > 0; }
+
+ private:
+  int rest_ = 0, length_ = 1;
+};
+
+}  // namespace capstan

@@ -1,0 +1,175 @@
+/// \file
+/// "Initial Guess" = projection over time steps whose matrix is another one each time, in the 1-norm, and in several
+/// series of solves.
+
+#include "belos_ext/guess/resting_plan.hpp"
+#include "belos_ext/test/solvers/guess_suite.hpp"
+
+namespace capstan::testing {
+namespace {
+
+class GuessSteps : public Guess {};
+CAPSTAN_FOR_EVERY_SOLVER(GuessSteps);
+
+constexpr GO n = 20;
+
+/// Diffusion with a coefficient that moves with the step, so that no two matrices are multiples of each other.
+RCP<CrsMatrix> diffusion(double step, double sign = 1) {
+  return matrixFrom(evenMap(n * n), [=](GO g) {
+    const auto k = [=](GO a, GO b) {  // of the face between two points
+      const auto x = 0.5 * static_cast<double>(a % n + b % n), y = 0.5 * static_cast<double>(a / n + b / n);
+      return sign * (1 + 0.5 * std::sin(0.3 * x + 0.2 * step) * std::cos(0.2 * y - 0.3 * step));
+    };
+    std::vector<Entry> row;
+    Scalar diagonal = 0.05 * sign;
+    const auto couple = [&](GO other) {
+      row.push_back({other, -k(g, other)});
+      diagonal += k(g, other);
+    };
+    if (g % n > 0) couple(g - 1);
+    if (g % n + 1 < n) couple(g + 1);
+    if (g >= n) couple(g - n);
+    if (g + n < n * n) couple(g + n);
+    row.push_back({g, diagonal});
+    return row;
+  });
+}
+
+System stepOf(double step, double sign = 1) {
+  const auto a = diffusion(step, sign);
+  System system = systemWithRightHandSide(a, [=](GO g) {
+    const auto x = static_cast<double>(g % n) / n, y = static_cast<double>(g / n) / n;
+    return sign * (std::sin(3 * x + 0.05 * step) + 0.3 * std::cos(5 * y - 0.1 * step));
+  });
+  system.preconditioner = jacobi(*a);
+  return system;
+}
+
+Params oneNorm(const std::string& guess, double tolerance) {
+  Params p = guessing(guess, tolerance);
+  p.set("Residual Norm", "OneNorm");
+  p.set("Residual Scaling", "Norm of Initial Residual");
+  p.set("Initial Residual", "zero guess");
+  return p;
+}
+
+double norm1(const MultiVector& v) { return v.getVector(0)->norm1(); }
+
+/// || b - A x ||_1 / || b ||_1: of the application's own x, zero.
+double relativeNorm1(const System& system) {
+  MultiVector r(*system.b, Teuchos::Copy), image(system.b->getMap(), 1);
+  system.a->apply(*system.x, image);
+  r.update(-1, image, 1);
+  return norm1(r) / norm1(*system.b);
+}
+
+struct Steps {
+  long iterations = 0, products = 0, guesses = 0;
+};
+
+/// 24 steps with one solver, as an application that steps in time.
+Steps march(const MethodTraits& name, const Params& p, double sign = 1) {
+  forgetAll();
+  Steps sum;
+  const auto solver = solverOf(name, p);
+  for (int k = 0; k < 24; ++k) {
+    const System system = stepOf(k, sign);
+    const Outcome outcome = solve(*solver, system, Side::Right);
+    EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+    EXPECT_LE(relativeNorm1(system), 1.001 * p.get<double>("Convergence Tolerance")) << k;
+    expectSameOnAllRanks(outcome);
+    sum.iterations += outcome.iterations;
+    sum.products += outcome.report.operatorApplications;
+    sum.guesses += outcome.report.rightHandSides.at(0).guess.vectors > 0 ? 1 : 0;
+  }
+  return sum;
+}
+
+TEST_P(GuessSteps, SavesIterationsWhereTheMatrixChanges) {
+  const Steps plain = march(GetParam(), oneNorm("application", 1e-4));
+  const Steps projection = march(GetParam(), oneNorm("projection 3", 1e-4));
+  if (rank() == 0) {
+    std::cout << GetParam().canonical << ": iterations " << plain.iterations << ", " << projection.iterations
+              << "; products " << plain.products << ", " << projection.products << "; guesses " << projection.guesses
+              << '\n';
+  }
+  EXPECT_EQ(plain.guesses, 0);
+  EXPECT_GE(projection.guesses, 18);
+  // The residual is what the tolerance is about, and for conjugate gradients the guess is best in the A-norm.
+  EXPECT_LE(projection.iterations, (isCg(GetParam()) ? 0.85 : 0.6) * plain.iterations);
+  EXPECT_LE(projection.products, plain.products + 24 * 2) << "images of three vectors, and the guess's own residual";
+}
+
+// The others take no matrix of either sign.
+TEST(GuessStepsOfCg, OfANegativeDefiniteMatrixAreTheSame) {
+  const MethodTraits& cg = *findMethod("CAPSTAN CG");
+  const Steps one = march(cg, oneNorm("projection 3", 1e-4));
+  const Steps other = march(cg, oneNorm("projection 3", 1e-4), -1);
+  EXPECT_EQ(one.iterations, other.iterations);
+  EXPECT_EQ(one.guesses, other.guesses);
+}
+
+TEST_P(GuessSteps, WhereTheMatrixSettlesItsImagesAreKept) {
+  forgetAll();
+  const Params p = oneNorm("projection 3", 1e-4);
+  const auto solver = solverOf(GetParam(), p);
+  Outcome outcome;
+  for (int k = 0; k < 60; ++k) {
+    System system = stepOf(k < 8 ? k : 8);
+    system.b = stepOf(k).b;
+    outcome = solve(*solver, system, Side::None);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_LE(relativeNorm1(system), 1.001e-4);
+  }
+  EXPECT_GT(outcome.report.rightHandSides.at(0).guess.vectors, 0);
+  EXPECT_LE(outcome.report.operatorsAtStart, 2) << "no products with three vectors";
+}
+
+TEST_P(GuessSteps, EachSeriesHasItsOwn) {
+  forgetAll();
+  const Params p = oneNorm("projection 3", 1e-10);
+  const auto solver = solverOf(GetParam(), p);
+  auto& reporting = dynamic_cast<ReportingSolver&>(*solver);
+  const auto a = matrix();
+  const auto solveOne = [&](int series, const std::function<Scalar(GO)>& solution) {
+    reporting.setSeries(series);
+    const System system = systemWithSolution(a, solution);
+    const Outcome outcome = solve(*solver, system, Side::None);
+    EXPECT_TRUE(outcome.converged);
+    return outcome;
+  };
+  for (int step = 0; step < 3; ++step) {
+    const Outcome one = solveOne(0, first), other = solveOne(1, second), none = solveOne(-1, second);
+    EXPECT_EQ(guess(one).vectors, step > 0 ? 1 : 0);
+    EXPECT_EQ(guess(other).vectors, step > 0 ? 1 : 0) << "of its own series";
+    EXPECT_EQ(guess(none).vectors, 0);
+    EXPECT_GT(none.iterations, 5);
+    EXPECT_FALSE(mentions(told(one, "initial guess"), "A is another one"));
+  }
+}
+
+TEST(RestingPlan, RestsTwiceAsLongEachTimeAndNoLongerThanTheLongest) {
+  RestingPlan plan;
+  const auto restsAfter = [&](double saved) {
+    plan.note(saved, 2);
+    plan.solved();
+    int rests = 0;
+    while (plan.rests()) {
+      plan.solved();
+      ++rests;
+    }
+    return rests;
+  };
+  EXPECT_EQ(restsAfter(std::nan("")), 0) << "nobody knows";
+  EXPECT_EQ(restsAfter(3), 0);
+  EXPECT_EQ(restsAfter(1), 1);
+  EXPECT_EQ(restsAfter(1), 2);
+  EXPECT_EQ(restsAfter(1), 4);
+  EXPECT_EQ(restsAfter(2), 0);
+  EXPECT_EQ(restsAfter(1), 1) << "begins again";
+  for (int k = 0; k < 10; ++k) restsAfter(0);
+  EXPECT_EQ(restsAfter(0), tuning::guess::longestRest);
+}
+
+}  // namespace
+}  // namespace capstan::testing
