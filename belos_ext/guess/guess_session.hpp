@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -24,20 +25,21 @@ class GuessSession {
 
   /// Before a solve. Local.
   /// \param usable false: without guesses, whatever the options say   \param symmetric whether A is known to be
-  ///   symmetric   \param x all solutions, or zero where the options say so
-  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, MultiVector& x) {
+  ///   symmetric   \param series of solves (ReportingSolver::setSeries())   \param x all solutions, or zero where the options say so
+  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, int series,
+            MultiVector& x) {
     if (options.initialResidual == InitialResidual::ZeroGuess) x.putScalar(0);
     content_ = contentOf<Types>(x);
     size_ = {x.getGlobalLength(), x.getNumVectors()};
     key_ = key;
+    key_.series = series;
     inStore_ = options.stateCache;
     wanted_ = usable && options.initialGuess.mode != InitialGuess::Mode::Application;
     orders_.open(x.getMap()->getComm());
     order_ = orders_.of(key_);
     presumed_ = orders_.presumesZero(size_);
     const std::size_t count = x.getNumVectors();
-    auto kept = inStore_ ? std::dynamic_pointer_cast<GuessMemory<Types>>(GuessStore::instance().take(key_)) : own_;
-    own_.reset();
+    auto kept = std::dynamic_pointer_cast<GuessMemory<Types>>(store().take(key_));
     memory_.reset();
     starts_.resize(count);  // here, for right-hand sides that advance together hold theirs
     if (!wanted_) return;
@@ -95,22 +97,22 @@ class GuessSession {
   /// Forgets everything of the last key, and gives back the storage. Local.
   void clear() {
     GuessStore::instance().erase(key_);
-    own_.reset();
+    own_.clear();
     memory_.reset();
     starts_.clear();
   }
 
  private:
+  GuessStore& store() { return inStore_ ? GuessStore::instance() : own_; }
+
   void keep(SolveReport& report) {
     const std::size_t bytes = memory_->bytes();
     bool kept = !memory_->empty();
-    if (kept && inStore_) {
-      kept = GuessStore::instance().put(key_, memory_);
+    if (kept) {
+      kept = store().put(key_, memory_);
       if (!kept) {
         report.events.push_back({0, -1, "initial guess", "nothing is kept: the vectors would take too much memory"});
       }
-    } else if (kept) {
-      own_ = memory_;
     }
     report.guessBytes = kept ? static_cast<long>(bytes) : 0;
     memory_.reset();
@@ -124,7 +126,7 @@ class GuessSession {
   GuessContent content_;
   bool presumed_ = false;                       ///< the solve begins as at x = 0, whatever this rank's part of x is
   std::shared_ptr<GuessMemory<Types>> memory_;  ///< during a solve
-  std::shared_ptr<GuessMemory<Types>> own_;     ///< between solves of this solver, without the store
+  GuessStore own_{std::numeric_limits<std::size_t>::max()};  ///< of this solver, without the process' one
   std::vector<GuessStart<Types>> starts_;
   std::vector<GuessReport> guesses_;
 };

@@ -44,6 +44,16 @@ bool GuessStore::put(const StateKey& key, std::shared_ptr<KeptGuess> guess) {
   return true;
 }
 
+void GuessStore::erase(const StateKey& key) {
+  std::list<Entry> dropped;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto next = std::next(entry);
+    if (entry->key.sameSystem(key)) dropped.splice(dropped.end(), entries_, entry);
+    entry = next;
+  }
+}
+
 void GuessStore::clear() {
   std::list<Entry> dropped;
   const std::lock_guard<std::mutex> lock(mutex_);

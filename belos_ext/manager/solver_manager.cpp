@@ -226,10 +226,8 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
   solvers_->configure(stops.size(), own, known);
   solvers_->measure(options.residualNorm, stops);
-  StateKey ofSeries = key;
-  if (series_ != 0) ofSeries.variant += "; series " + std::to_string(series_);
   guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric || problem_->isHermitian(),
-                 ofSeries, *problem_->getLHS());
+                 key, series_, *problem_->getLHS());
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), guesses_->content());
   const std::size_t together = rightHandSidesTogether(options, stops.size());
   // Enlarged CG multiplies blocks of its own; other methods those of right-hand sides that advance together.

@@ -13,10 +13,13 @@ struct StateKey {
   std::string variant;  ///< whatever else must agree, for example the preconditioner's side
   long long globalRows = 0;
   int ranks = 1;
+  int series = 0;  ///< of solves that resemble each other: initial guesses are kept for each (setSeries())
 
-  bool operator==(const StateKey& other) const {
+  /// Whether they differ in nothing but the series.
+  bool sameSystem(const StateKey& other) const {
     return label == other.label && variant == other.variant && globalRows == other.globalRows && ranks == other.ranks;
   }
+  bool operator==(const StateKey& other) const { return sameSystem(other) && series == other.series; }
 };
 
 }  // namespace capstan
