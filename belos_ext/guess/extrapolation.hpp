@@ -37,7 +37,7 @@ class Extrapolation final : public GuessPolicy<Types> {
   bool wantsResiduals() const override { return false; }
   int enter(LinearSystem<Types>&, Batch&, const MultiVector&) override { return 0; }
 
-  Proposal propose(LinearSystem<Types>& system, const Batch&, Scalar, const MultiVector&, MultiVector& x) override {
+  Proposal propose(LinearSystem<Types>& system, Batch&, Scalar, const MultiVector&, MultiVector& x) override {
     if (count_ == 0) return {};
     SmallMatrix<Scalar> weights(most_, 1);
     Scalar binomial = 1;

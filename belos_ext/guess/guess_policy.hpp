@@ -58,8 +58,9 @@ class GuessPolicy {
 
   /// x <- a better guess than x, where it has one. Ranks that have entered the same get the same. Collective where the
   /// guess needs the residual, else local.
-  /// \param batch after the reduction, where the guess needs the residual   \param square (r, r)   \param r b - A x
-  virtual Proposal propose(LinearSystem<Types>& system, const Batch& batch, Scalar square, const MultiVector& r,
+  /// \param batch after the reduction, where the guess needs the residual: may be used again   \param square (r, r)
+  /// \param r b - A x
+  virtual Proposal propose(LinearSystem<Types>& system, Batch& batch, Scalar square, const MultiVector& r,
                            MultiVector& x) = 0;
 
   /// What has become of the proposal. \param norm || b - A x || of it, computed from x   \param own that of the

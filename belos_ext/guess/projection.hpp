@@ -7,8 +7,9 @@
 ///
 /// - for conjugate gradients, and where A is said to be symmetric (Belos::LinearProblem::setHermitian()), the best in
 ///   the A-norm: (X^T W) a = X^T r;
-/// - else, and where X^T W is not definite, the one of the least residual: (W^T W) a = W^T r. Smooth errors hide in
-///   small residuals: it leaves more of them.
+/// - else the one of the least residual, (W^T W) a = W^T r; as long as A stays, also where X^T W is not definite.
+/// Smooth
+///   errors hide in small residuals: it leaves more of them.
 ///
 /// A direction is what a solve has added to the application's own x. Fischer orthonormalises each new one, and begins
 /// anew when there are k. Here the directions stay as they are, and the oldest gives way: what of the Gram matrix is
@@ -42,7 +43,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -72,13 +72,9 @@ class Projection final : public GuessPolicy<Types> {
 
   int enter(LinearSystem<Types>&, Batch& batch, const MultiVector& r) override {
     shares_.putScalar(0);
-    if (count_ == 0) return 0;
+    if (count_ == 0 || changing_) return 0;
     const auto x = first(*directions_), w = first(*images_);
     slots_ = {};
-    if (changing_) {
-      if (symmetric_) slots_.xr = batch.innerProducts(*x, r);
-      return symmetric_ ? count_ : 0;
-    }
     const auto products = [&](const MultiVector& with, Slot& ofX, Slot& ofW) {
       if (symmetric_) ofX = batch.innerProducts(*x, with);
       ofW = batch.innerProducts(*w, with);
@@ -88,7 +84,7 @@ class Projection final : public GuessPolicy<Types> {
     return count_ * (symmetric_ ? 2 : 1) * (unmeasured_ >= 0 ? 2 : 1);
   }
 
-  Proposal propose(LinearSystem<Types>& system, const Batch& batch, Scalar square, const MultiVector& r,
+  Proposal propose(LinearSystem<Types>& system, Batch& batch, Scalar square, const MultiVector& r,
                    MultiVector& x) override {
     predicted_ = std::numeric_limits<double>::quiet_NaN();
     if (count_ == 0) return {};
@@ -143,7 +139,7 @@ class Projection final : public GuessPolicy<Types> {
       const auto direction = directions_->getVectorNonConst(static_cast<std::size_t>(newest_));
       system.kernels().recur(Scalar(0), *direction, Scalar(1), solved.x, Scalar(-1), solved.own);
       count_ = std::max(count_, newest_ + 1);
-      energies_(newest_, newest_) = 0;  // of no A yet
+      gram()(newest_, newest_) = 0;  // of no A yet
       return;
     }
     // One that no reduction has measured yet gives way first.
@@ -193,29 +189,20 @@ class Projection final : public GuessPolicy<Types> {
     system.kernels().accumulate(*first(*directions_), block(shares_, 0, 0, count_, 1), x);
   }
 
+  /// The Gram matrix that is solved with where A changes.
+  Matrix& gram() { return symmetric_ ? energies_ : squares_; }
+
   /// The same by images of this solve's own A: nothing has to be predicted, and the method's first residual judges.
-  Proposal proposeAnew(LinearSystem<Types>& system, const Batch& batch, const MultiVector& r, MultiVector& x) {
-    const auto all = Teuchos::Range1D(0, count_ - 1);
+  Proposal proposeAnew(LinearSystem<Types>& system, Batch& batch, const MultiVector& r, MultiVector& x) {
     const auto d = first(*directions_);
-    const auto w = images_->subViewNonConst(all);
+    const auto w = images_->subViewNonConst(Teuchos::Range1D(0, count_ - 1));
     system.act(Action::Operator, *d, *w);
-    if (renewing_ == nullptr) renewing_ = std::make_unique<Batch>(r.getMap()->getComm());
-    renewing_->clear();
-    const auto xw = renewing_->innerProducts(*d, *w);
-    typename Batch::Slot ww, wr;
-    if (!symmetric_) {
-      ww = renewing_->innerProducts(*w, *w);
-      wr = renewing_->innerProducts(*w, r);
-    }
-    system.reduce(*renewing_);
-    takeEnergies(renewing_->view(xw));
-    int rank = 0;
-    if (symmetric_) {
-      rank = solve(energies_, batch.view(slots_.xr));
-    } else {
-      take(renewing_->view(ww), squares_);
-      rank = solve(squares_, renewing_->view(wr));
-    }
+    const MultiVector& tests = symmetric_ ? *d : *w;
+    batch.clear();
+    const auto products = batch.innerProducts(tests, *w), right = batch.innerProducts(tests, r);
+    system.reduce(batch);
+    takeGram(batch.view(products));
+    const int rank = solve(gram(), batch.view(right));
     cost_ = (count_ + 1) / (system.sparesProducts() ? tuning::guess::productsOfAnIteration : 1.0);
     if (rank == 0) {
       plan_.note(0, cost_);
@@ -225,20 +212,15 @@ class Projection final : public GuessPolicy<Types> {
     return {rank, predicted_, true};
   }
 
-  void take(const typename Batch::SmallView& products, Matrix& gram) {
-    for (int i = 0; i < count_; ++i) {
-      for (int j = 0; j < count_; ++j) gram(i, j) = products(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
-    }
-  }
-
-  /// X^T W of all directions: where one that was there before has the same energy, A has not changed.
-  void takeEnergies(const typename Batch::SmallView& products) {
+  /// Of all directions: where one that was there before has the same square, A has not changed.
+  void takeGram(const typename Batch::SmallView& products) {
     bool same = false;
     for (int i = 0; i < count_; ++i) {
-      const auto now = products(static_cast<std::size_t>(i), static_cast<std::size_t>(i)), before = energies_(i, i);
+      const auto now = products(static_cast<std::size_t>(i), static_cast<std::size_t>(i)), before = gram()(i, i);
       same = same || (before != Scalar(0) && std::abs(now - before) <= tuning::guess::same * std::abs(before));
+      for (int j = 0; j < count_; ++j)
+        gram()(i, j) = products(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
     }
-    take(products, energies_);
     alike_ = same ? alike_ + 1 : 0;
   }
 
@@ -291,7 +273,6 @@ class Projection final : public GuessPolicy<Types> {
   Matrix energies_, squares_, shares_;
   Slots slots_;
   Teuchos::RCP<MultiVector> directions_, images_;
-  std::unique_ptr<Batch> renewing_;
 };
 
 }  // namespace capstan

@@ -136,13 +136,10 @@ ParameterRow initialGuess() {
       Takers::EveryMethod,
       "Where the iteration begins. application: at the application's x. extrapolation N: at the polynomial of degree N "
       "through the last solutions of the label, equally spaced in time. projection N: at what the last N solutions "
-      "tell "
-      "of this one (Fischer 1998): the least error in the A-norm for CG, and where the problem is said to be "
-      "Hermitian; "
-      "else the least residual. A guess "
-      "is taken only where b - A x gets smaller by it; residuals stay scaled by the application's own x. N + 1, or 2 "
-      "N, "
-      "vectors are kept for each right-hand side, in all at most a tenth of a rank's share of the memory.");
+      "tell of this one (Fischer 1998): the least error in the A-norm for CG, and where the problem is said to be "
+      "Hermitian; else the least residual. A guess is taken only where b - A x gets smaller by it; residuals stay "
+      "scaled by the application's own x. N + 1, or 2 N, vectors are kept for each right-hand side, in all at most a "
+      "tenth of a rank's share of the memory.");
   row.words = {"application", "extrapolation 1", "projection 10"};
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.initialGuess = toInitialGuess(toText(entry));

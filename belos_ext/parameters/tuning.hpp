@@ -459,7 +459,8 @@ inline constexpr double stale = 0.1;
 inline constexpr double productsOfAnIteration = 10;
 /// The most solves in a row that go without a guess after guesses that were not worth their cost. Chosen.
 inline constexpr int longestRest = 32;
-/// A has not changed where (d, A d) of an earlier d is the same up to this part. Chosen: rounding of a sum.
+/// A has not changed where (d, A d) or (A d, A d) of an earlier d is the same up to this part. Chosen: rounding of a
+/// sum.
 inline constexpr double same = 1e-10;
 /// After so many solves with the same A it is taken to stay. Chosen: more than the correctors of a time step.
 inline constexpr int steady = 10;
