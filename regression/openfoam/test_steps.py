@@ -16,6 +16,7 @@ import foam
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 TOLERANCE = 1e-7
 VELOCITY = f"U {{ solver capstan; tolerance {TOLERANCE}; }}\n"
+NO_GUESS = "capstan { initial_guess application; }"
 READ_AT_ONCE = "OptimisationSwitches { fileModificationSkew 0; fileModificationChecking timeStamp; }\n"
 
 
@@ -24,9 +25,14 @@ def pressure(entries="", method="capstan_cg", preconditioner="DIC"):
             + VELOCITY)
 
 
-def prepared(name, solvers, ranks=1, steps=15, control=""):
-    case = BUILD / f"regression/openfoam/steps-{name}"
-    foam.copy_case("channel", case, ranks, solvers)
+def folder(name):
+    return BUILD / f"regression/openfoam/steps-{name}"
+
+
+def prepared(ranks=1, steps=15, control=""):
+    """The channel, meshed and decomposed, for so many steps."""
+    case = folder(f"prepared-{steps}-np{ranks}")
+    foam.copy_case("channel", case, ranks, pressure())
     path = case / "system/controlDict"
     text = path.read_text(encoding="utf-8").replace("endTime 0.06", f"endTime {0.02 * steps:g}")
     text = text.replace("writeInterval 3", f"writeInterval {steps}")
@@ -37,49 +43,51 @@ def prepared(name, solvers, ranks=1, steps=15, control=""):
     return case
 
 
-def run(case, ranks=1):
-    return foam.launch(case, ranks, foam.environment(BUILD))
-
-
 def iterations(log, field="p"):
     return [int(found) for found in re.findall(rf"Solving for {field}, .*No Iterations (\d+)", log)]
 
 
 class Guesses(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.channel = {ranks: prepared(ranks) for ranks in (1, 2)}
+
+    def run_of(self, name, solvers, ranks=1):
+        """What icoFoam prints with this system/solvers."""
+        return foam.launch_copy(self.channel[ranks], folder(name), solvers, ranks, foam.environment(BUILD))
+
     def test_save_iterations_and_change_no_field(self):
         for method in ("capstan_cg", "capstan_pipelined_cg", "capstan_gmres"):
             for ranks in (1, 2):
                 with self.subTest(method=method, ranks=ranks):
-                    without = prepared("without", pressure("capstan { initial_guess application; }", method), ranks)
-                    plain = iterations(run(without, ranks))
-                    case = prepared("with", pressure("", method), ranks)
-                    log = run(case, ranks)
+                    plain = iterations(self.run_of("without", pressure(NO_GUESS, method), ranks))
+                    log = self.run_of("with", pressure("", method), ranks)
                     self.assertEqual(len(iterations(log)), len(plain))
                     self.assertLess(sum(iterations(log)), 0.9 * sum(plain), f"{iterations(log)} for {plain}")
+                    self.assertGreater(min(iterations(log)), 0, "each solve makes an iteration")
                     self.assertNotIn("not converged", log)
                     for name in ("p", "U"):
-                        self.assertLess(foam.field_difference(case, without, name, ranks), 100 * TOLERANCE, name)
+                        self.assertLess(foam.field_difference(folder("with"), folder("without"), name, ranks), 100 * TOLERANCE, name)
 
     def test_initial_residuals_are_those_of_the_field_as_it_was(self):
         loose = "relTol 0.05; "
-        with_guess = run(prepared("initial", pressure(loose)))
-        without = run(prepared("initial-own", pressure(loose + "capstan { initial_guess application; }")))
+        logs = self.run_of("initial", pressure(loose)), self.run_of("initial-own", pressure(loose + NO_GUESS))
         read = [[(float(first), float(last)) for first, last in re.findall(
-            r"Solving for p, Initial residual = (\S+), Final residual = (\S+), No", log)] for log in (with_guess, without)]
+            r"Solving for p, Initial residual = (\S+), Final residual = (\S+), No", log)] for log in logs]
         for (first, last), (own, _) in zip(*read):
             self.assertAlmostEqual(first / own, 1, delta=0.5)
             self.assertLess(last, max(TOLERANCE, 0.05 * first))
 
     def test_are_not_taken_for_asymmetric_matrices_or_where_the_user_says_so(self):
-        case = prepared("velocity", pressure("capstan { initial_guess application; }"))
-        other = prepared("velocity-own", pressure("capstan { initial_guess application; }").replace(
-            VELOCITY, f"U {{ solver capstan; tolerance {TOLERANCE}; capstan {{ initial_guess application; }} }}\n"))
-        self.assertEqual(iterations(run(case), "Ux"), iterations(run(other), "Ux"))
+        log = self.run_of("velocity", pressure(NO_GUESS))
+        other = self.run_of("velocity-own", pressure(NO_GUESS).replace(
+            VELOCITY, f"U {{ solver capstan; tolerance {TOLERANCE}; {NO_GUESS} }}\n"))
+        self.assertEqual(iterations(log, "Ux"), iterations(other, "Ux"))
 
 
 class Entries(unittest.TestCase):
     def test_are_read_again_where_they_have_been_edited(self):
-        case = prepared("edited", pressure(), steps=10 ** 6, control=READ_AT_ONCE)
+        case = prepared(steps=10 ** 6, control=READ_AT_ONCE)
         environment = {**foam.environment(BUILD), "PWD": str(case)}
         names = []
         with subprocess.Popen(["icoFoam"], cwd=case, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,

@@ -1,9 +1,10 @@
 #pragma once
 /// \file
-/// Random small matrices and their differences, for tests of dense policies.
+/// Small matrices, given or random, and their differences, for tests of dense policies.
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <random>
 
 #include "belos_ext/dense/small_matrix.hpp"
@@ -11,6 +12,15 @@
 namespace capstan {
 
 using Matrix = SmallMatrix<double>;
+
+inline Matrix matrixOf(int rows, int cols, std::initializer_list<double> byRows) {
+  Matrix a(rows, cols);
+  auto entry = byRows.begin();
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < cols; ++j) a(i, j) = *entry++;
+  }
+  return a;
+}
 
 class Uniform {
  public:

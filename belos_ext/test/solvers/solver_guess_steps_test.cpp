@@ -14,8 +14,8 @@ CAPSTAN_FOR_EVERY_SOLVER(GuessSteps);
 constexpr GO n = 20;
 
 /// Diffusion with a coefficient that moves with the step, so that no two matrices are multiples of each other.
-RCP<CrsMatrix> diffusion(double step, double sign = 1) {
-  return matrixFrom(evenMap(n * n), [=](GO g) {
+RCP<CrsMatrix> diffusion(double step, double sign, const RCP<const Teuchos::Comm<int>>& comm) {
+  return matrixFrom(evenMap(n * n, comm), [=](GO g) {
     const auto k = [=](GO a, GO b) {  // of the face between two points
       const auto x = 0.5 * static_cast<double>(a % n + b % n), y = 0.5 * static_cast<double>(a / n + b / n);
       return sign * (1 + 0.5 * std::sin(0.3 * x + 0.2 * step) * std::cos(0.2 * y - 0.3 * step));
@@ -35,8 +35,8 @@ RCP<CrsMatrix> diffusion(double step, double sign = 1) {
   });
 }
 
-System stepOf(double step, double sign = 1) {
-  const auto a = diffusion(step, sign);
+System stepOf(double step, double sign = 1, const RCP<const Teuchos::Comm<int>>& comm = Tpetra::getDefaultComm()) {
+  const auto a = diffusion(step, sign, comm);
   System system = systemWithRightHandSide(a, [=](GO g) {
     const auto x = static_cast<double>(g % n) / n, y = static_cast<double>(g / n) / n;
     return sign * (std::sin(3 * x + 0.05 * step) + 0.3 * std::cos(5 * y - 0.1 * step));
@@ -53,15 +53,8 @@ Params oneNorm(const std::string& guess, double tolerance) {
   return p;
 }
 
-double norm1(const MultiVector& v) { return v.getVector(0)->norm1(); }
-
 /// || b - A x ||_1 / || b ||_1: of the application's own x, zero.
-double relativeNorm1(const System& system) {
-  MultiVector r(*system.b, Teuchos::Copy), image(system.b->getMap(), 1);
-  system.a->apply(*system.x, image);
-  r.update(-1, image, 1);
-  return norm1(r) / norm1(*system.b);
-}
+double relativeNorm1(const System& system) { return norm1(*residualOf(system)) / norm1(*system.b); }
 
 struct Steps {
   long iterations = 0, products = 0, guesses = 0;
@@ -126,26 +119,51 @@ TEST_P(GuessSteps, WhereTheMatrixSettlesItsImagesAreKept) {
 }
 
 TEST_P(GuessSteps, EachSeriesHasItsOwn) {
-  forgetAll();
-  const Params p = oneNorm("projection 3", 1e-10);
-  const auto solver = solverOf(GetParam(), p);
-  auto& reporting = dynamic_cast<ReportingSolver&>(*solver);
   const auto a = matrix();
-  const auto solveOne = [&](int series, const std::function<Scalar(GO)>& solution) {
-    reporting.setSeries(series);
-    const System system = systemWithSolution(a, solution);
-    const Outcome outcome = solve(*solver, system, Side::None);
-    EXPECT_TRUE(outcome.converged);
-    return outcome;
-  };
-  for (int step = 0; step < 3; ++step) {
-    const Outcome one = solveOne(0, first), other = solveOne(1, second), none = solveOne(-1, second);
-    EXPECT_EQ(guess(one).vectors, step > 0 ? 1 : 0);
-    EXPECT_EQ(guess(other).vectors, step > 0 ? 1 : 0) << "of its own series";
-    EXPECT_EQ(guess(none).vectors, 0);
-    EXPECT_GT(none.iterations, 5);
-    EXPECT_FALSE(mentions(told(one, "initial guess"), "A is another one"));
+  for (const bool inStateCache : {true, false}) {
+    forgetAll();
+    Params p = oneNorm("projection 3", 1e-10);
+    p.set("State Cache", inStateCache);
+    const auto solver = solverOf(GetParam(), p);
+    auto& reporting = dynamic_cast<ReportingSolver&>(*solver);
+    const auto solveOne = [&](int series, const std::function<Scalar(GO)>& solution) {
+      reporting.setSeries(series);
+      const System system = systemWithSolution(a, solution);
+      const Outcome outcome = solve(*solver, system, Side::None);
+      EXPECT_TRUE(outcome.converged);
+      return outcome;
+    };
+    for (int step = 0; step < 3; ++step) {
+      const Outcome one = solveOne(0, first), other = solveOne(1, second), none = solveOne(-1, second);
+      EXPECT_EQ(guess(one).vectors, step > 0 ? 1 : 0);
+      EXPECT_EQ(guess(other).vectors, step > 0 ? 1 : 0) << "of its own series";
+      EXPECT_EQ(guess(none).vectors, 0);
+      EXPECT_GT(none.iterations, 5);
+      EXPECT_FALSE(mentions(told(one, "initial guess"), "A is another one"));
+    }
+    solver->reset(Belos::RecycleSubspace);
+    for (const int series : {0, 1}) EXPECT_EQ(guess(solveOne(series, first)).vectors, 0) << "all are forgotten";
   }
+}
+
+// Kept vectors get the maps of the communicator that comes, and nothing is asked of the one that went.
+TEST_P(GuessSteps, OnAnotherCommunicatorGoOn) {
+  forgetAll();
+  Outcome outcome;
+  MPI_Comm before = MPI_COMM_NULL, now = MPI_COMM_NULL;
+  for (const int begin : {0, 6}) {
+    before = now;
+    MPI_Comm_dup(MPI_COMM_WORLD, &now);  // while the other one is still there, so that it is another one
+    if (before != MPI_COMM_NULL) MPI_Comm_free(&before);
+    const RCP<const Teuchos::Comm<int>> comm = rcp(new Teuchos::MpiComm<int>(now));
+    for (int k = begin; k < begin + 6; ++k) {
+      outcome = solve(GetParam(), oneNorm("projection 3", 1e-4), stepOf(k, 1, comm), Side::None);
+      EXPECT_TRUE(outcome.converged);
+    }
+  }
+  EXPECT_GT(guess(outcome).vectors, 0);
+  forgetAll();
+  MPI_Comm_free(&now);
 }
 
 TEST(RestingPlan, RestsTwiceAsLongEachTimeAndNoLongerThanTheLongest) {

@@ -17,20 +17,6 @@ namespace {
 class ResidualNorms1 : public EverySolver {};
 CAPSTAN_FOR_EVERY_SOLVER(ResidualNorms1);
 
-double norm1(const MultiVector& v) {
-  std::vector<double> norms(v.getNumVectors());
-  v.norm1(Teuchos::ArrayView<double>(norms));
-  return *std::max_element(norms.begin(), norms.end());
-}
-
-RCP<MultiVector> residualOf(const System& system) {
-  auto r = rcp(new MultiVector(*system.b, Teuchos::Copy));
-  auto image = rcp(new MultiVector(system.b->getMap(), system.b->getNumVectors()));
-  system.a->apply(*system.x, *image);
-  r->update(-1, *image, 1);
-  return r;
-}
-
 Params oneNorm(double tolerance) {
   Params p;
   p.set("Residual Norm", "OneNorm");

@@ -122,6 +122,20 @@ std::vector<double> norms(const MultiVector& v) {
   return result;
 }
 
+RCP<MultiVector> residualOf(const System& system) {
+  auto r = rcp(new MultiVector(*system.b, Teuchos::Copy));
+  auto image = rcp(new MultiVector(system.b->getMap(), system.b->getNumVectors()));
+  system.a->apply(*system.x, *image);
+  r->update(-1, *image, 1);
+  return r;
+}
+
+double norm1(const MultiVector& v) {
+  std::vector<double> norms(v.getNumVectors());
+  v.norm1(Teuchos::ArrayView<double>(norms));
+  return *std::max_element(norms.begin(), norms.end());
+}
+
 std::vector<double> residualNorms(const System& system, const MultiVector& x) {
   MultiVector r(system.b->getMap(), system.b->getNumVectors());
   system.a->apply(x, r);

@@ -80,6 +80,10 @@ void change(Solver& solver, const Params& parameters);
 Outcome solve(Solver& solver, const System& system, Side side = Side::None);
 Outcome solve(const MethodTraits& name, const Params& parameters, const System& system, Side side = Side::None);
 
+/// b - A x.
+RCP<MultiVector> residualOf(const System& system);
+/// The largest 1-norm of a column.
+double norm1(const MultiVector& v);
 /// || b - A x || per column, computed here without overflow or underflow of squares.
 std::vector<double> residualNorms(const System& system, const MultiVector& x);
 /// Scaled norms of columns, likewise.
