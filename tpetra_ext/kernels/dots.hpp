@@ -49,17 +49,67 @@ T totalOfFour(const PartialSums<T>& sums, std::ptrdiff_t first) {
   return (sums.total(first) + sums.total(first + 1)) + (sums.total(first + 2) + sums.total(first + 3));
 }
 
+/// Pairs in groups that share a vector, so that it is loaded once for all of a group.
+template <class T>
+class SharedDots {
+ public:
+  struct Group {
+    const T* shared;
+    int first, count;  ///< of others()
+  };
+
+  /// \param most pairs of a group
+  SharedDots(const DotTiles<T>& tiles, int most) {
+    bool grouped[dotsPerPass] = {};
+    int done = 0;
+    for (int pair = 0; pair < tiles.pairs; ++pair) {
+      if (grouped[pair]) continue;
+      const auto uses = [&](const T* vector) {
+        int count = 0;
+        for (int k = pair; k < tiles.pairs; ++k) {
+          count += !grouped[k] && (tiles.x[k] == vector || tiles.y[k] == vector) ? 1 : 0;
+        }
+        return count;
+      };
+      const bool byX = uses(tiles.x[pair]) >= uses(tiles.y[pair]);
+      Group& group = groups_[count_++] = {byX ? tiles.x[pair] : tiles.y[pair], done, 0};
+      for (int k = pair; k < tiles.pairs && group.count < most; ++k) {
+        if (grouped[k] || (tiles.x[k] != group.shared && tiles.y[k] != group.shared)) continue;
+        grouped[k] = true;
+        place_[done] = k;
+        others_[done++] = tiles.x[k] == group.shared ? tiles.y[k] : tiles.x[k];
+        ++group.count;
+      }
+    }
+  }
+
+  const Group* begin() const { return groups_; }
+  const Group* end() const { return groups_ + count_; }
+  const T* other(int k) const { return others_[k]; }
+  /// The pair of the k-th of others.
+  int place(int k) const { return place_[k]; }
+
+ private:
+  Group groups_[dotsPerPass];
+  int count_ = 0;
+  const T* others_[dotsPerPass];
+  int place_[dotsPerPass];
+};
+
 template <class Exec, class T>
 void dotsOn(HostPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& tiles) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
   const ChunkPlan plan(exec, n, dotsChunkRows);
   const PartialSums<T> sums(plan.slots, 4 * tiles.pairs, kernels.lanes);
+  const SharedDots<T> dots(tiles, kernels.dotsAtOnce);
   forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
-    for (int pair = 0; pair < tiles.pairs; ++pair) {
-      kernels.dot(tiles.x[pair] + first, tiles.y[pair] + first, rows, sums.slot(slot) + 4 * pair * kernels.lanes);
+    for (const auto& group : dots) {
+      const T* others[dotsPerPass];
+      for (int k = 0; k < group.count; ++k) others[k] = dots.other(group.first + k) + first;
+      kernels.dots(group.shared + first, others, group.count, rows, sums.slot(slot) + 4 * group.first * kernels.lanes);
     }
   });
-  for (int pair = 0; pair < tiles.pairs; ++pair) tiles.result[pair] = totalOfFour(sums, 4 * pair);
+  for (int k = 0; k < tiles.pairs; ++k) tiles.result[dots.place(k)] = totalOfFour(sums, 4 * k);
 }
 
 /// What `add`, a kernel of the table that takes one vector, makes of all rows.

@@ -61,6 +61,7 @@ struct ChunkKernels {
   const char* name;  ///< as in CAPSTAN_KERNELS
   int lanes;         ///< scalars in a register
   int narrow;        ///< widest V that `update` handles by groups of Q's columns: its chunks are higher
+  int dotsAtOnce;    ///< the most products of one vector that `dots` takes
   /// Entry i + j * X.cols += (X^T Y)(i, j).
   void (*innerProducts)(ChunkMatrix<const T> X, ChunkMatrix<const T> Y, T* sums);
   /// Entry i + j * B.cols += (B^T B(:, first:end))(i, j), of the trailing square only the upper triangle.
@@ -71,8 +72,8 @@ struct ChunkKernels {
   void (*update)(ChunkMatrix<const T> Q, ChunkMatrix<const T> R, T sign, ChunkMatrix<T> V);
   /// V <- V U^{-1}, U upper triangular.
   void (*solve)(ChunkMatrix<T> V, ChunkMatrix<const T> U);
-  /// The sum of entries 0 to 3 += x^T y.
-  void (*dot)(const T* x, const T* y, std::ptrdiff_t rows, T* sums);
+  /// The sum of entries 4 k to 4 k + 3 += x^T y_k, k < count. The same for each k whatever the others are.
+  void (*dots)(const T* x, const T* const* y, int count, std::ptrdiff_t rows, T* sums);
   /// The sum of entries 0 to 3 += the sum of |x_i|.
   void (*magnitudes)(const T* x, std::ptrdiff_t rows, T* sums);
   /// The sum of entries 0 to 3 += the sum of x_i.

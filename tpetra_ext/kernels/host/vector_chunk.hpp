@@ -19,14 +19,16 @@ struct PackAt {
   }
 };
 
-/// Calls add(sum, place) for all rows of one chunk, sum being one of four packs of `sums`: four chains hide the latency
-/// of the additions.
-template <class T, class Add>
+/// Calls add(sum, place) for all rows of one chunk, sum[k] being one of the four packs of the k-th of `count` sums:
+/// four chains hide the latency of the additions.
+template <int count, class T, class Add>
 CAPSTAN_INLINE void addInChains(std::ptrdiff_t rows, T* sums, const Add& add) {
   constexpr int width = Pack<T>::width;
   constexpr int chains = 4;
-  Pack<T> sum[chains];
-  for (int c = 0; c < chains; ++c) sum[c] = Pack<T>::load(sums + c * width);
+  Pack<T> sum[chains][count];
+  for (int k = 0; k < count; ++k) {
+    for (int c = 0; c < chains; ++c) sum[c][k] = Pack<T>::load(sums + (k * chains + c) * width);
+  }
   std::ptrdiff_t row = 0;
   for (; row + chains * width <= rows; row += chains * width) {
     CAPSTAN_UNROLL
@@ -34,25 +36,55 @@ CAPSTAN_INLINE void addInChains(std::ptrdiff_t rows, T* sums, const Add& add) {
   }
   for (; row + width <= rows; row += width) add(sum[0], PackAt<T>{row});
   if (row < rows) add(sum[1], PackAt<T>{row, static_cast<int>(rows - row)});
-  for (int c = 0; c < chains; ++c) sum[c].store(sums + c * width);
+  for (int k = 0; k < count; ++k) {
+    for (int c = 0; c < chains; ++c) sum[c][k].store(sums + (k * chains + c) * width);
+  }
 }
 
-/// Four packs of sums += the products of one chunk.
+/// Vectors whose products with another one dotsChunk() adds at once: as many as leave registers for what is loaded.
+constexpr int dotsAtOnce = vectorBytes == 64 ? 4 : 2;
+
+template <int count, class T>
+CAPSTAN_INLINE void dotsOfChunk(const T* x, const T* const* y, std::ptrdiff_t rows, T* sums) {
+  const T* other[count];
+  for (int k = 0; k < count; ++k) other[k] = y[k];
+  addInChains<count>(rows, sums, [x, &other](Pack<T>* sum, PackAt<T> at) {
+    // Loads first: whatever is loaded, products and sums then stand side by side, and are fused alike.
+    const Pack<T> entry = at.of(x);
+    Pack<T> entries[count];
+    CAPSTAN_UNROLL
+    for (int k = 0; k < count; ++k) entries[k] = at.of(other[k]);
+    CAPSTAN_UNROLL
+    for (int k = 0; k < count; ++k) sum[k].multiplyAdd(entry, entries[k]);
+  });
+}
+
+/// Four packs of the k-th sum += the products of one chunk of x and y_k, k < count <= dotsAtOnce. Each sum is the same
+/// whatever others are formed with it.
 template <class T>
-void dotChunk(const T* x, const T* y, std::ptrdiff_t rows, T* sums) {
-  addInChains(rows, sums, [x, y](Pack<T>& sum, PackAt<T> at) { sum.multiplyAdd(at.of(x), at.of(y)); });
+void dotsChunk(const T* x, const T* const* y, int count, std::ptrdiff_t rows, T* sums) {
+  switch (count) {
+    case 1:
+      return dotsOfChunk<1>(x, y, rows, sums);
+    case 2:
+      return dotsOfChunk<2>(x, y, rows, sums);
+    case 3:
+      return dotsOfChunk<3>(x, y, rows, sums);
+    default:
+      return dotsOfChunk<4>(x, y, rows, sums);
+  }
 }
 
 /// Four packs of sums += the magnitudes of one chunk.
 template <class T>
 void magnitudesChunk(const T* x, std::ptrdiff_t rows, T* sums) {
-  addInChains(rows, sums, [x](Pack<T>& sum, PackAt<T> at) { sum.addMagnitude(at.of(x)); });
+  addInChains<1>(rows, sums, [x](Pack<T>* sum, PackAt<T> at) { sum->addMagnitude(at.of(x)); });
 }
 
 /// Four packs of sums += the entries of one chunk.
 template <class T>
 void sumChunk(const T* x, std::ptrdiff_t rows, T* sums) {
-  addInChains(rows, sums, [x](Pack<T>& sum, PackAt<T> at) { sum.add(at.of(x)); });
+  addInChains<1>(rows, sums, [x](Pack<T>* sum, PackAt<T> at) { sum->add(at.of(x)); });
 }
 
 /// z = a x + b y + c w on one chunk. A term whose factor b or c is zero is not read; c is zero where b is. Every

@@ -199,6 +199,25 @@ TYPED_TEST(VectorTest, DotsAgreeWithLongDouble) {
   }
 }
 
+// Pairs that share a vector are formed together.
+TYPED_TEST(VectorTest, ADotIsTheSameWhateverElseIsFormed) {
+  using T = typename TypeParam::Scalar;
+  for (const int n : rowCounts()) {
+    const auto v = TestMatrix<T>::random(n, 5, 1);
+    std::vector<std::pair<decltype(v.column(0)), decltype(v.column(0))>> pairs;
+    for (const auto& [i, j] : {std::pair(0, 1), {2, 3}, {1, 2}, {4, 2}, {1, 3}, {3, 2}, {2, 2}, {0, 0}, {2, 0}}) {
+      pairs.emplace_back(v.column(i), v.column(j));
+    }
+    Result<T> together("together", pairs.size()), alone("alone", 1);
+    dots<typename TypeParam::Path>(Exec(), pairs, together);
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      dots<typename TypeParam::Path>(Exec(), {pairs[p]}, alone);
+      Kokkos::fence();
+      EXPECT_EQ(alone(0), together(p)) << "n = " << n << ", pair " << p;
+    }
+  }
+}
+
 TYPED_TEST(VectorTest, DotsTakeArraysAndBracedLists) {
   using T = typename TypeParam::Scalar;
   TestMatrix<T> v(3, 2);
