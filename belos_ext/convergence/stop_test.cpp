@@ -104,7 +104,12 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
     return true;
   }
   norms_ = norms;
-  if (now <= criteria_.tolerance && (!approve_ || approve_())) {
+  const bool met = now <= criteria_.tolerance && (!approve_ || approve_());
+  if (met && !claimed && now > 0 && tooFewIterations() && metAt_ != iterations_) {
+    metAt_ = iterations_;
+    return false;
+  }
+  if (met) {
     converged_ = true;
     if (measure_ != nullptr && claimed) measure_->keepRatio(ratio_);
     stop(StopReason::Converged);

@@ -46,6 +46,8 @@ struct StopCriteria {
   ResidualScaling explicitScaling = ResidualScaling::NormOfInitRes;
   double userScale = 1;
   bool testExplicit = false;
+  /// A solve that meets its tolerance sooner goes on, as long as there is a residual and the method gets anywhere.
+  int minIterations = 0;
 
   /// Whether || M_L^{-1} (b - A x) || of the guess is a scale.
   bool scalesByNative() const {
@@ -97,7 +99,7 @@ class StopTest {
   double initial() const { return initial_; }
 
   /// The recursion's residual norm meets its target. False for NaN.
-  bool reached(double recursive) const { return recursive <= target_ * implicitScale_; }
+  bool reached(double recursive) const { return recursive <= target_ * implicitScale_ && !tooFewIterations(); }
 
   /// The recursion's residual norm that reached() asks for.
   double target() const { return target_ * implicitScale_; }
@@ -153,8 +155,13 @@ class StopTest {
   /// x is an earlier iterate again; these are the norms of its residuals.
   void wentBack(const ResidualNorms& norms) { norms_ = norms; }
 
-  /// Ends the solve for another reason. Stagnation and AttainableAccuracy mean a loss of accuracy.
+  /// Ends the solve for another reason, but for an x that has met the tolerance already, and was to be improved still:
+  /// that is Converged. Stagnation and AttainableAccuracy mean a loss of accuracy.
   void stop(StopReason reason) {
+    if (metAt_ == iterations_ && reason != StopReason::UserTest) {
+      converged_ = true;
+      reason = StopReason::Converged;
+    }
     lossOfAccuracy_ = lossOfAccuracy_ || reason == StopReason::Stagnation || reason == StopReason::AttainableAccuracy;
     reason_ = reason;
     over_ = true;
@@ -182,6 +189,7 @@ class StopTest {
  private:
   double attained(const ResidualNorms& norms) const;
   double estimated(double norm) const;
+  bool tooFewIterations() const { return iterations_ < criteria_.minIterations && !exhausted(); }
   void noteClaimed(const ResidualNorms& norms);
   void setRatio(double ratio);
   void lowerTarget(const ResidualNorms& norms, double factor);
@@ -205,6 +213,7 @@ class StopTest {
   int fruitless_ = 0, tooEarly_ = 0;
   int idle_ = 0;
   int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;
+  int metAt_ = -1;  ///< x met the tolerance after so many iterations, and there were to be more
   bool begun_ = false, unchanged_ = false;
   bool over_ = false, converged_ = false, lossOfAccuracy_ = false;
   StopReason reason_ = StopReason::MaxIterations;

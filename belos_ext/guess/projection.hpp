@@ -73,7 +73,7 @@ class Projection final : public GuessPolicy<Types> {
   int enter(LinearSystem<Types>&, Batch& batch, const MultiVector& r) override {
     shares_.putScalar(0);
     if (count_ == 0 || changing_) return 0;
-    const auto x = first(*directions_), w = first(*images_);
+    const auto x = first(directions_), w = first(images_);
     slots_ = {};
     const auto products = [&](const MultiVector& with, Slot& ofX, Slot& ofW) {
       if (symmetric_) ofX = batch.innerProducts(*x, with);
@@ -181,12 +181,13 @@ class Projection final : public GuessPolicy<Types> {
     }
   }
 
-  Teuchos::RCP<const MultiVector> first(const MultiVector& v) const {
-    return v.subView(Teuchos::Range1D(0, count_ - 1));
+  /// The columns there are. A view takes as long as hundreds of rows.
+  Teuchos::RCP<MultiVector> first(const Teuchos::RCP<MultiVector>& v) const {
+    return count_ == most_ ? v : v->subViewNonConst(Teuchos::Range1D(0, count_ - 1));
   }
 
   void add(LinearSystem<Types>& system, MultiVector& x) {
-    system.kernels().accumulate(*first(*directions_), block(shares_, 0, 0, count_, 1), x);
+    system.kernels().accumulate(*first(directions_), block(shares_, 0, 0, count_, 1), x);
   }
 
   /// The Gram matrix that is solved with where A changes.
@@ -194,8 +195,7 @@ class Projection final : public GuessPolicy<Types> {
 
   /// The same by images of this solve's own A: nothing has to be predicted, and the method's first residual judges.
   Proposal proposeAnew(LinearSystem<Types>& system, Batch& batch, const MultiVector& r, MultiVector& x) {
-    const auto d = first(*directions_);
-    const auto w = images_->subViewNonConst(Teuchos::Range1D(0, count_ - 1));
+    const auto d = first(directions_), w = first(images_);
     system.act(Action::Operator, *d, *w);
     const MultiVector& tests = symmetric_ ? *d : *w;
     batch.clear();

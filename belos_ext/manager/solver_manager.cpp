@@ -283,7 +283,8 @@ std::vector<StopTest> SolverManager<Types>::stopTests(const SolverOptions& optio
                               implicitScaling,
                               options.explicitScaling,
                               options.userScale,
-                              options.explicitScalingGiven || (native && operator_->hasLeft())};
+                              options.explicitScalingGiven || (native && operator_->hasLeft()),
+                              minIterations_};
   std::vector<StopTest> stops;
   for (int c = 0; c < static_cast<int>(problem_->getLHS()->getNumVectors()); ++c) {
     stops.emplace_back(criteria);

@@ -79,6 +79,7 @@ class SolverManager final
     parametersAreAlike_ = false;
     parameters_.setLimits(tolerance, maxIterations);
   }
+  void setMinimumIterations(int iterations) override { minIterations_ = iterations; }
   void setSeries(int series) override { series_ = series; }
   /// OR: a test that passes stops the solve (reason "user test"; Converged only if the residual test is met too).
   /// AND, SEQ: a verified residual counts as converged only once the test passes as well.
@@ -144,6 +145,7 @@ class SolverManager final
   std::unique_ptr<RightHandSideSolvers<Types>> solvers_;
   std::unique_ptr<GuessSession<Types>> guesses_;
   int series_ = 0;  ///< of solves, for guesses
+  int minIterations_ = 0;
   std::unique_ptr<ExchangedProduct<Types>> exchanged_;
 };
 

@@ -163,6 +163,10 @@ class ReportingSolver {
   /// that set them before every solve. Throws std::invalid_argument as it does. Local.
   virtual void setLimits(double tolerance, int maxIterations) = 0;
 
+  /// The least number of iterations of the next solves (0 at first): one that meets its tolerance sooner, with its
+  /// guess for example, goes on, as long as there is a residual. The same on all ranks. Local.
+  virtual void setMinimumIterations(int iterations) = 0;
+
   /// Which series of solves the next ones belong to (0 at first): "Initial Guess" takes what those of the same series
   /// have left, for example of the same corrector in each time step. Below 0: the application's x, and nothing is kept.
   /// The same on all ranks. Local.

@@ -227,6 +227,57 @@ TEST(StopTest, IterationLimitEndsItAtTheNextVerification) {
   EXPECT_EQ(converged.reason(), StopReason::Converged);
 }
 
+TEST(StopTest, GoesOnUntilThereAreEnoughIterations) {
+  StopCriteria criteria = criteriaFor(1e-3);
+  criteria.minIterations = 2;
+  StopTest stop(criteria);
+  stop.begin({1, 1}, 1);
+  EXPECT_FALSE(stop.verified({1e-4, 1e-4}, false));
+  EXPECT_FALSE(stop.reached(1e-4));
+  stop.iterated(1e-5);
+  EXPECT_FALSE(stop.reached(1e-5));
+  stop.iterated(1e-5);
+  EXPECT_TRUE(stop.reached(1e-5));
+  EXPECT_TRUE(stop.verified({1e-5, 1e-5}, true));
+  EXPECT_EQ(stop.reason(), StopReason::Converged);
+}
+
+TEST(StopTest, NoIterationIsAskedForWhereNothingIsLeftToDo) {
+  StopCriteria criteria = criteriaFor(1e-3);
+  criteria.minIterations = 2;
+  StopTest solved(criteria);
+  solved.begin({0, 0}, 1);
+  EXPECT_TRUE(solved.verified({0, 0}, false));
+  EXPECT_TRUE(solved.converged());
+
+  criteria.maxIterations = 0;
+  StopTest none(criteria);
+  none.begin({1, 1}, 1);
+  EXPECT_TRUE(none.verified({1e-4, 1e-4}, false));
+  EXPECT_TRUE(none.converged());
+}
+
+TEST(StopTest, AMethodThatCannotGoOnHasConvergedWhereXMeetsTheTolerance) {
+  StopCriteria criteria = criteriaFor(1e-3);
+  criteria.minIterations = 2;
+  StopTest stop(criteria);
+  stop.begin({1, 1}, 1);
+  StopTest returned = stop, moved = stop;
+  EXPECT_FALSE(stop.verified({1e-4, 1e-4}, false));
+  stop.stop(StopReason::Breakdown);
+  EXPECT_TRUE(stop.converged());
+  EXPECT_EQ(stop.reason(), StopReason::Converged);
+
+  EXPECT_FALSE(returned.verified({1e-4, 1e-4}, false));
+  EXPECT_TRUE(returned.verified({1e-4, 1e-4}, false)) << "a method that comes back without an iteration";
+  EXPECT_TRUE(returned.converged());
+
+  EXPECT_FALSE(moved.verified({1e-4, 1e-4}, false));
+  moved.iterated(1);
+  moved.stop(StopReason::Breakdown);  // of an x whose residual nobody knows
+  EXPECT_FALSE(moved.converged());
+}
+
 TEST(StopTest, RestartLimitCountsFullCyclesOnly) {
   StopCriteria criteria = criteriaFor();
   criteria.maxRestarts = 2;

@@ -1,5 +1,5 @@
 /// \file
-/// A restart length that no solve can use up, and operators that change between solves.
+/// A restart length that no solve can use up, a least number of iterations, and operators that change between solves.
 
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
@@ -24,6 +24,64 @@ TEST_P(RestartLength, TakesMemoryForWhatASolveCanUse) {
       const System many = systemWithRightHandSide(grid2d(40, 40, 0.2));
       EXPECT_LE(solve(GetParam(), p, many).iterations, 60) << "as many as there may be iterations";
     }
+  }
+}
+
+class LeastIterations : public EverySolver {
+ protected:
+  static Outcome solveWith(int least, const System& system) {
+    Params p;
+    p.set("Convergence Tolerance", 1e-2);
+    const auto solver = solverOf(GetParam(), p);
+    dynamic_cast<ReportingSolver&>(*solver).setMinimumIterations(least);
+    return solve(*solver, system, Side::Right);
+  }
+
+  /// The solution is known, and x is as far from it as `error` says.
+  static System near(Scalar error) {
+    System system = systemWithSolution(grid2d(12, 12));
+    const auto exact = vectorFrom(system.a->getDomainMap(), wave);
+    const auto rest = vectorFrom(system.a->getDomainMap(), [](GO g) { return static_cast<Scalar>(g % 5) - 2; });
+    system.x->update(1, *exact, error, *rest, 0);
+    return system;
+  }
+};
+
+TEST_P(LeastIterations, AreMadeThoughTheToleranceIsMet) {
+  const System far = systemWithRightHandSide(grid2d(12, 12));
+  const Outcome soon = solveWith(0, far);
+  const int asked = soon.iterations + 3;
+  far.x->putScalar(0);
+  const Outcome later = solveWith(asked, far);
+  EXPECT_TRUE(later.converged);
+  EXPECT_GE(later.iterations, asked);
+  EXPECT_LE(later.iterations, asked + 8) << "no more than a panel beyond";
+  EXPECT_LE(later.report.trueResidual, 1e-2);
+}
+
+TEST_P(LeastIterations, AreNotAskedForWhereThereIsNoResidual) {
+  System solved = systemWithRightHandSide(grid2d(12, 12), [](GO) { return Scalar(0); });
+  const Outcome outcome = solveWith(3, solved);
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_EQ(outcome.iterations, 0);
+}
+
+TEST_P(LeastIterations, EndWhereOnlyRoundingIsLeft) {
+  // Scales by || b ||, as else nothing would be met at the start.
+  Params p;
+  p.set("Convergence Tolerance", 1e-2);
+  p.set("Implicit Residual Scaling", "Norm of RHS");
+  p.set("Explicit Residual Scaling", "Norm of RHS");
+  for (const Scalar error : {Scalar(0), Scalar(1e-15), Scalar(1e-4)}) {
+    SCOPED_TRACE(error);
+    const System system = near(error);
+    const auto solver = solverOf(GetParam(), p);
+    dynamic_cast<ReportingSolver&>(*solver).setMinimumIterations(2);
+    const Outcome outcome = solve(*solver, system, Side::Right);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_LE(outcome.iterations, 10);
+    EXPECT_LE(outcome.report.trueResidual, 1e-2);
+    EXPECT_TRUE(allFinite(*system.x));
   }
 }
 
@@ -90,6 +148,7 @@ TEST_P(ChangedOperator, IsNotSeenInARightHandSideThatHidesPartOfTheSpectrum) {
 }
 
 CAPSTAN_FOR_EVERY_SOLVER(RestartLength);
+CAPSTAN_FOR_EVERY_SOLVER(LeastIterations);
 CAPSTAN_FOR_EVERY_SOLVER(ChangedOperator);
 
 }  // namespace
