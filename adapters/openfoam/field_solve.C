@@ -244,7 +244,7 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   Foam::autoPtr<Foam::lduMatrix::preconditioner> own;
   const bool hasOwn = rung.preconditioner.native && rung.preconditioner.name != "none";
   // OpenFOAM's preconditioner has the sign of A, and most methods take them as they are.
-  const double sign = hasOwn && takesNegativeDefinite(rung.solver.method) ? 1 : sign_;
+  const double sign = hasOwn && context_->solver().takesNegativeDefinite(rung.solver) ? 1 : sign_;
   NativeSystem native(system_, component_, sign);
   const bool assembles = !rung.preconditioner.native && rung.preconditioner.assembled.name != "none";
   const auto* assembledOne = assembles ? assembled(rung) : nullptr;
@@ -259,10 +259,12 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   const double spread = context_->spread > 0 && cost_.passes == 0 ? std::min(bound, 1.1 * context_->spread) : bound;
   const double tolerance = one ? target / norms_.one : std::min(0.9, 0.99 * target / (spread * norms_.two));
   correction_.setSize(psi.size());
+  // A guess is no solution yet: its residual may be small where its error is smooth.
+  const int least = asInt(std::max<Foam::label>(limits_.minIter, 1) - cost_.iterations);
   if (sign < 0) residual_.negate();
-  const auto result = context_->solver().solve(
-      rung.solver, tolerance, asInt(limit - cost_.iterations),
-      {native, system_.matrix.symmetric(), hasOwn, assembledOne, residual_.cdata(), correction_.data(), series()});
+  const auto result = context_->solver().solve(rung.solver, tolerance, asInt(limit - cost_.iterations),
+                                               {native, system_.matrix.symmetric(), hasOwn, assembledOne,
+                                                residual_.cdata(), correction_.data(), series(), least});
   if (sign < 0) residual_.negate();
   cost_.iterations += result.iterations;
   cost_.hasReductions = result.counted && (cost_.passes == 0 || cost_.hasReductions);
@@ -308,11 +310,9 @@ FieldSolve::Ending FieldSolve::climb(const Rung& rung, Foam::scalarField& psi, F
   if (!met) {
     ending = pass(rung, target(performance), limits_.maxIter, psi);
   }
-  // A guess is no solution yet: its residual may be small where its error is smooth.
-  const Foam::label least = std::max<Foam::label>(limits_.minIter, guessed_ > 0 ? 1 : 0);
-  if (ending == Ending::Done && cost_.iterations < least && norms_.one > 0) {
+  if (ending == Ending::Done && cost_.iterations < limits_.minIter && norms_.one > 0) {
     refresh();
-    pass(rung, 0, least, psi);  // a tolerance that no solver reaches: runs to the limit
+    pass(rung, 0, limits_.minIter, psi);  // a tolerance that no solver reaches: runs to the limit
   }
   return ending;
 }

@@ -181,15 +181,16 @@ struct KeptSolver {
   Teuchos::RCP<Solver> solver;
   ReportingSolver* reporting = nullptr;  ///< where it is one of Capstan's
   bool oneNorm = false;                  ///< that it judges by
+  bool negativeDefinite = false;         ///< it takes the same steps for -A and -M, or does not ask for symmetry
 };
 
-}  // namespace
-
-bool takesNegativeDefinite(const std::string& method) {
+// Of methods that need symmetry the others take roots of (r, M^-1 r), or factors of Z^T A Z.
+bool takesBothNegative(const std::string& method) {
   const MethodTraits* const known = findMethod(method);
-  // Of those that need symmetry the others take roots of (r, M^-1 r), or factors of Z^T A Z.
   return known != nullptr && (!known->needsSymmetric || known->canonical == "CAPSTAN CG");
 }
+
+}  // namespace
 
 struct FieldSolver::Impl {
   std::shared_ptr<const CellMap> cells;
@@ -229,7 +230,8 @@ KeptSolver& FieldSolver::Impl::solver(const SolverChoice& choice) {
       std::find_if(solvers.begin(), solvers.end(), [&](const KeptSolver& kept) { return kept.choice == choice; });
   if (known != solvers.end()) return *known;
   const auto solver = make(choice);
-  solvers.push_back({choice, solver, dynamic_cast<ReportingSolver*>(solver.get()), isOurs(choice)});
+  solvers.push_back(
+      {choice, solver, dynamic_cast<ReportingSolver*>(solver.get()), isOurs(choice), takesBothNegative(choice.method)});
   return solvers.back();
 }
 
@@ -250,6 +252,8 @@ FieldSolver::FieldSolver(std::shared_ptr<const CellMap> cells, std::string label
 FieldSolver::~FieldSolver() = default;
 
 bool FieldSolver::judgesByOneNorm(const SolverChoice& choice) { return impl_->solver(choice).oneNorm; }
+
+bool FieldSolver::takesNegativeDefinite(const SolverChoice& choice) { return impl_->solver(choice).negativeDefinite; }
 
 SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int maxIterations,
                                const FieldSystem& system) {
@@ -274,6 +278,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   }
   if (kept.reporting != nullptr) {
     kept.reporting->setLimits(tolerance, maxIterations);
+    kept.reporting->setMinimumIterations(system.minIterations);
     kept.reporting->setSeries(system.series);
   } else {
     const auto limits = Teuchos::parameterList();  // a new one: solvers of Belos keep what they are given

@@ -25,10 +25,6 @@ struct SolverChoice {
   bool operator==(const SolverChoice& other) const { return method == other.method && settings == other.settings; }
 };
 
-/// Whether the method may be given A and M that are both negative definite, as OpenFOAM has them: one that does not ask
-/// for symmetry, or that takes the same steps for -A and -M. Local.
-bool takesNegativeDefinite(const std::string& method);
-
 /// One system A d = r for a correction d, its vectors on this rank's rows.
 struct FieldSystem {
   NativeActions& actions;                    ///< A, and M where `nativePreconditioner`
@@ -36,8 +32,9 @@ struct FieldSystem {
   bool nativePreconditioner = false;         ///< M of the actions, on the right
   const AssembledPreconditioner* assembled;  ///< else this one, on the right; null: none
   const double* r;
-  double* d;   ///< the solution
-  int series;  ///< of solves that resemble each other; below 0: resembles none
+  double* d;          ///< the solution
+  int series;         ///< of solves that resemble each other; below 0: resembles none
+  int minIterations;  ///< of Capstan's methods
 };
 
 /// What was done where a method failed.
@@ -74,6 +71,9 @@ class FieldSolver {
 
   /// Whether the method is one of Capstan's, which judge by the 1-norm.
   bool judgesByOneNorm(const SolverChoice& choice);
+
+  /// Whether the method may be given A and M that are both negative definite, as OpenFOAM has them.
+  bool takesNegativeDefinite(const SolverChoice& choice);
 
   /// Solves from d = 0 until || r - A d ||_p <= tolerance || r ||_p, with p = 1 where judgesByOneNorm(), else p = 2.
   SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations, const FieldSystem& system);

@@ -57,11 +57,12 @@ class Guesses(unittest.TestCase):
         return foam.launch_copy(self.channel[ranks], folder(name), solvers, ranks, foam.environment(BUILD))
 
     def test_save_iterations_and_change_no_field(self):
-        for method in ("capstan_cg", "capstan_pipelined_cg", "capstan_gmres"):
+        asked = 'capstan { initial_guess "projection 3"; }'  # GMRES has none of itself
+        for method, extra in (("capstan_cg", ""), ("capstan_pipelined_cg", ""), ("capstan_gmres", asked)):
             for ranks in (1, 2):
                 with self.subTest(method=method, ranks=ranks):
                     plain = iterations(self.run_of("without", pressure(NO_GUESS, method), ranks))
-                    log = self.run_of("with", pressure("", method), ranks)
+                    log = self.run_of("with", pressure(extra, method), ranks)
                     self.assertEqual(len(iterations(log)), len(plain))
                     self.assertLess(sum(iterations(log)), 0.9 * sum(plain), f"{iterations(log)} for {plain}")
                     self.assertGreater(min(iterations(log)), 0, "each solve makes an iteration")
@@ -83,6 +84,14 @@ class Guesses(unittest.TestCase):
         other = self.run_of("velocity-own", pressure(NO_GUESS).replace(
             VELOCITY, f"U {{ solver capstan; tolerance {TOLERANCE}; {NO_GUESS} }}\n"))
         self.assertEqual(iterations(log, "Ux"), iterations(other, "Ux"))
+
+
+    def test_of_gmres_are_taken_with_multigrid_only(self):
+        for preconditioner, same in (("DIC", True), ("GAMG", False)):
+            with self.subTest(preconditioner=preconditioner):
+                log = self.run_of("gmres", pressure("", "capstan_gmres", preconditioner))
+                plain = self.run_of("gmres-own", pressure(NO_GUESS, "capstan_gmres", preconditioner))
+                self.assertEqual(iterations(log) == iterations(plain), same, f"{iterations(log)}, {iterations(plain)}")
 
 
 class Entries(unittest.TestCase):
