@@ -99,7 +99,10 @@ class StopTest {
   double initial() const { return initial_; }
 
   /// The recursion's residual norm meets its target. False for NaN.
-  bool reached(double recursive) const { return recursive <= target_ * implicitScale_ && !tooFewIterations(); }
+  /// \param beyond iterations that end with it and are not counted yet
+  bool reached(double recursive, int beyond = 0) const {
+    return recursive <= target_ * implicitScale_ && !tooFewIterations(beyond);
+  }
 
   /// The recursion's residual norm that reached() asks for.
   double target() const { return target_ * implicitScale_; }
@@ -189,7 +192,7 @@ class StopTest {
  private:
   double attained(const ResidualNorms& norms) const;
   double estimated(double norm) const;
-  bool tooFewIterations() const { return iterations_ < criteria_.minIterations && !exhausted(); }
+  bool tooFewIterations(int beyond = 0) const { return iterations_ + beyond < criteria_.minIterations && !exhausted(); }
   void noteClaimed(const ResidualNorms& norms);
   void setRatio(double ratio);
   void lowerTarget(const ResidualNorms& norms, double factor);

@@ -366,7 +366,7 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   summarize(stops, options, operator_->hasLeft(), report_);
   const Cost each = method_.cost(options, operator_->hasLeft() || operator_->hasRight());
   const auto beyond = [&](long all, long start, double ofIteration) {
-    return std::max(0L, all - start - std::lround(ofIteration * report_.iterationsInTurn));
+    return all - start - std::lround(ofIteration * report_.iterationsInTurn);
   };
   report_.operatorsBeyond = beyond(report_.operatorApplications, report_.operatorsAtStart, each.operators);
   report_.preconditionersBeyond =

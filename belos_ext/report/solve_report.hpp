@@ -135,7 +135,8 @@ struct SolveReport {
   long operatorsAtStart = 0;
   long preconditionersAtStart = 0;
   /// Of these, those that are neither the start nor what the method's iterations need: restarts, the update of x, the
-  /// residual that proves convergence, products that no iteration used.
+  /// residual that proves convergence, products that no iteration used. Less by one where BiCGStab ends in the middle
+  /// of an iteration.
   long operatorsBeyond = 0;
   long preconditionersBeyond = 0;
   std::string initialGuess = "application";  ///< as asked for

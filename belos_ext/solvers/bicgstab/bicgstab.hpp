@@ -6,7 +6,7 @@
 /// pipelined form needs; (r*, r) and (r, r) of the next residual come from the products of q and y, which are reduced
 /// together.
 ///
-/// Cost of an iteration: 2 reductions of 2 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps (q; then x, r and p: 5 vectors
+/// Cost of an iteration: 2 reductions of 3 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps (q; then x, r and p: 5 vectors
 /// read, 7 with a preconditioner, 3 written). Storage: 5 vectors (7 with a preconditioner, 8 with a left and a right
 /// one), one more where the guess is not zero or after a restart. Overlap: none.
 ///
@@ -36,26 +36,32 @@ class BiCgStab final : public BiCgStabCycles<Types> {
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
     const double read = preconditioned ? 7 : 5;  // by the second sweep
-    return {2, 2, 2, preconditioned ? 7.0 : 5.0, 26, 8 * (2 + 3 + 3 + read + 3)};
+    return {2, 2, 2, preconditioned ? 7.0 : 5.0, 28, 8 * (3 + 3 + 3 + read + 3)};
   }
 
  private:
   using typename Base::Ending;
 
-  Ending cycle(LinearSystem<Types>& system, const MultiVector&, MultiVector& x, StopTest& stop) override {
+  Ending cycle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     auto& kernels = system.kernels();
     auto& batch = *batch_;
     MultiVector &r = *this->r_, &shadow = *this->shadow_, &p = *p_, &s = *s_, &y = *y_;
     kernels.sweep(axpby(Scalar(1), r, Scalar(0), shadow), axpby(Scalar(1), r, Scalar(0), p));  // r* = r, p = r
     const Scalar length = std::sqrt(this->square_);
-    for (Scalar rho = this->square_;;) {
+    Scalar rr = this->square_;
+    for (Scalar rho = rr;;) {
       precondition(system, p, pHat());
       batch.clear();
-      const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s);
+      const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s), rs = batch.dot(r, s);
+      const bool measures = stop.wantsMeasure(stop.recursive());
+      if (measures) system.takeMeasure(r);
       system.applyAndReduce(pHat(), s, batch);  // s = A p^
+      if (measures) stop.measured(stop.recursive(), system.measured());
       if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
       if (this->isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
       const Scalar alpha = rho / batch[sigma];
+      const auto ofQ = predictNorm(rr, batch[rs], batch[ss], alpha);
+      if (const auto ending = this->followHalf(system, b, x, stop, alpha, pHat(), ofQ)) return *ending;
       kernels.axpby(-alpha, s, Scalar(1), r);  // q = r - alpha s
 
       precondition(system, r, qHat());
@@ -68,13 +74,14 @@ class BiCgStab final : public BiCgStabCycles<Types> {
       const Scalar next = batch[shadowQ] - omega * batch[shadowY];  // (r*, r), not reduced
       const Scalar beta = (next / rho) * (alpha / omega);
       const bool last = this->isRounding(batch[qy], std::sqrt(batch[yy] * batch[qq])) || !std::isfinite(beta);
-      kernels.sweep(axpy(alpha, pHat(), x), axpy(omega, qHat(), x), axpy(-omega, y, r), axpy(-omega, s, p),
-                    axpby(Scalar(1), r, last ? Scalar(0) : beta, p));
+      kernels.sweep(axpy(this->stepOfP(alpha), pHat(), x), axpy(omega, qHat(), x), axpy(-omega, y, r),
+                    axpy(-omega, s, p), axpby(Scalar(1), r, last ? Scalar(0) : beta, p));
 
       const double norm = residualNorm(system, batch[qq], batch[qy], batch[yy], omega);
-      if (const auto ending = this->follow(system, stop, norm)) return *ending;
+      if (const auto ending = this->follow(system, b, x, stop, norm)) return *ending;
       if (last || this->isRounding(next, length * static_cast<Scalar>(norm))) return Ending::Breakdown;
       rho = next;
+      rr = static_cast<Scalar>(norm) * static_cast<Scalar>(norm);
     }
   }
 

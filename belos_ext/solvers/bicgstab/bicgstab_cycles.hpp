@@ -5,6 +5,10 @@
 ///
 /// Cost beyond the iterations: 1 A and 1 reduction for the first residual, for each claim and for each restart.
 ///
+/// A claim is examined while the cycle stands, and one that comes too early costs no more than that: the cycle goes on.
+/// q is a residual, too, that of x + alpha p^: where it meets the target, half an iteration is saved, which counts as
+/// one.
+///
 /// Ladder, each step in the report: (r*, s) with s = A M^{-1} p, omega or (r*, r) is nothing but rounding, or the
 /// residual has not halved for long: restart from the computed residual, which is the new shadow residual -> CAPSTAN
 /// GMRES, where two restarts in a row gained nothing ("Fallback"). A cycle that left a larger residual than it began
@@ -15,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/parameters/tuning.hpp"
@@ -41,6 +46,7 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     for (bool first = true; !stop.over(); first = false) {
       if (!first) before_.keep(system, x);
       steps_ = 0;
+      examined_ = halfTaken_ = false;
       best_ = halved_ = std::numeric_limits<double>::infinity();
       // A square that may have underflowed is no product to divide by.
       const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
@@ -59,14 +65,27 @@ class BiCgStabCycles : public KrylovSolver<Types> {
   /// Makes what is missing for vectors like b. Collective where it allocates.
   virtual void prepare(LinearSystem<Types>& system, const MultiVector& b) = 0;
 
-  /// Counts the iteration that led to a residual of this norm, and asks whoever has a say. Nothing: go on.
-  std::optional<Ending> follow(LinearSystem<Types>& system, StopTest& stop, double norm) {
-    ++steps_;
-    stop.iterated(norm);
-    system.record(stop.iterations(), norm);
-    const bool goOn = system.boundary(stop.iterations(), norm, {});
+  /// Where q = r - alpha s, of this norm, meets the target: x += alpha p^, and the claim is examined. Nothing: go on
+  /// with the second half, for which the first one has been taken, or not (stepOfP()). Collective.
+  std::optional<Ending> followHalf(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
+                                   Scalar alpha, const MultiVector& pHat, const PredictedNorm& ofQ) {
+    if (ofQ.cancelled || !stop.reached(ofQ.norm, 1)) return std::nullopt;
+    system.kernels().axpby(alpha, pHat, Scalar(1), x);
+    halfTaken_ = true;
+    if (examine(system, b, x, stop, ofQ.norm) == Claim::TooEarly) return std::nullopt;
+    count(system, stop, ofQ.norm);
+    return Ending::Claimed;
+  }
+
+  /// What of alpha p^ is still to be added to x.
+  Scalar stepOfP(Scalar alpha) { return std::exchange(halfTaken_, false) ? Scalar(0) : alpha; }
+
+  /// Counts the iteration that led to a residual of this norm, and asks whoever has a say. Nothing: go on. Collective.
+  std::optional<Ending> follow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop,
+                               double norm) {
+    const bool goOn = count(system, stop, norm);
     if (!std::isfinite(norm)) return Ending::NotFinite;
-    if (stop.reached(norm)) return Ending::Claimed;
+    if (stop.reached(norm) && examine(system, b, x, stop, norm) != Claim::TooEarly) return Ending::Claimed;
     if (!goOn) return Ending::UserTest;
     if (stop.exhausted()) return Ending::Limit;
     if (norm < tuning::bicgstab::smaller * best_) {
@@ -98,6 +117,23 @@ class BiCgStabCycles : public KrylovSolver<Types> {
   Scalar square_ = 0;  ///< (r, r) as a cycle begins
 
  private:
+  /// Whether the application lets the solve go on.
+  bool count(LinearSystem<Types>& system, StopTest& stop, double norm) {
+    ++steps_;
+    stop.iterated(norm);
+    system.record(stop.iterations(), norm);
+    return system.boundary(stop.iterations(), norm, {});
+  }
+
+  /// A claim, by b - A x, which judge() then need not compute. 1 A, 1 reduction.
+  Claim examine(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, double norm) {
+    computed_ = residualOf(system, b, x, vectorLike(b, check_));
+    const auto claim = computed_.finite ? stop.examined(computed_.norms, norm) : Claim::Wrong;
+    examined_ = claim != Claim::TooEarly;
+    if (!examined_) system.tell(stop.iterations(), "claim", "came too early; the cycle goes on");
+    return claim;
+  }
+
   void begin(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
     otherMap_ = r_.is_null() || r_->getMap().get() != b.getMap().get();
     vectorLike(b, r_);
@@ -123,14 +159,20 @@ class BiCgStabCycles : public KrylovSolver<Types> {
   /// b - A x decides. Where the solve is not over, the next cycle has been chosen.
   void judge(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Ending ending) {
     const double before = attained_;
-    const bool finite = computeResidual(system, b, x);
     const bool claimed = ending == Ending::Claimed;
-    if (!finite || !(attained_ <= before)) {
+    if (examined_) {
+      std::swap(r_, check_);
+    } else {
+      computed_ = residualOf(system, b, x, *r_);
+    }
+    if (!computed_.finite || !(computed_.norms.explicit_ <= before)) {
       before_.restore(system, x);
       system.tell(stop.iterations(), "went back", "to the iterate of the last restart, whose residual is smaller");
-      computeResidual(system, b, x);
+      computed_ = residualOf(system, b, x, *r_);
     }
-    if (stop.verified({attained_, attained_, system.measured()}, claimed)) return;
+    square_ = computed_.square;
+    attained_ = computed_.norms.explicit_;
+    if (stop.verified(computed_.norms, claimed)) return;
     if (ending == Ending::UserTest) return stop.stop(StopReason::UserTest);
     if (ending == Ending::NotFinite && steps_ == 0) return stop.stop(StopReason::NonFinite);
     if (claimed) system.tell(stop.iterations(), "residual replacement", reason(ending));
@@ -147,17 +189,24 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     fallback_.goOn(system, b, x, stop, reason(ending));
   }
 
-  /// r = b - A x, its square and its norm. False where x or the norm is not finite. One reduction.
-  bool computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
-    system.residual(b, x, *r_);
+  /// b - A x as computed.
+  struct Computed {
+    bool finite = false;  ///< it and x are
+    Scalar square = 0;
+    ResidualNorms norms;
+  };
+
+  /// r = b - A x. 1 A, 1 reduction.
+  Computed residualOf(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& r) {
+    system.residual(b, x, r);
     batch_->clear();
-    const auto rr = batch_->norm2(*r_);
+    const auto rr = batch_->norm2(r);
     const auto bad = batch_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
     system.reduce(*batch_);
-    square_ = (*batch_)[rr];
+    const Scalar square = (*batch_)[rr];
     const bool finite = (*batch_)[bad] == Scalar(0);
-    attained_ = system.norm(*r_, square_, *batch_);
-    return finite && std::isfinite(attained_);
+    const double norm = system.norm(r, square, *batch_);
+    return {finite && std::isfinite(norm), square, {norm, norm, system.measured()}};
   }
 
   static const char* reason(Ending ending) {
@@ -173,7 +222,11 @@ class BiCgStabCycles : public KrylovSolver<Types> {
     }
   }
 
-  bool otherMap_ = true;            ///< than the solve before
+  bool otherMap_ = true;    ///< than the solve before
+  bool halfTaken_ = false;  ///< x has its alpha p^ of this iteration
+  bool examined_ = false;   ///< the cycle ended with a claim that has been: check_ is b - A x
+  Computed computed_;       ///< the last one
+  Vector check_;
   double attained_ = 0, best_ = 0;  ///< computed residual as a cycle begins; smallest recursive one in it
   double halved_ = 0;               ///< the recursive one that was smaller than half of such a one before
   int steps_ = 0, bestStep_ = 0, halvedStep_ = 0, fruitless_ = 0;

@@ -56,7 +56,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   using typename Base::Ending;
 
   Ending cycle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
-    return trusted_ ? pipelined(system, b, x, stop) : this->unpipelined(system, x, stop);
+    return trusted_ ? pipelined(system, b, x, stop) : this->unpipelined(system, b, x, stop);
   }
 
   Ending pipelined(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
@@ -86,6 +86,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       system.act(Action::Operator, hat(*z_, zHat_), *v_);  // v = A M^{-1} z
       productsOfQ.wait();
       const auto& ofQ = *ofQ_;
+      const PredictedNorm normOfQ{std::sqrt(static_cast<double>(ofQ[qqSlot_])), false};
       if (!std::isfinite(ofQ[ssSlot_])) return Ending::NotFinite;
       // || s || comes after the alpha it judges, with which nothing but r, r^ and w has been changed.
       if (this->isRounding(sigma, length * std::sqrt(ofQ[ssSlot_]))) return Ending::Breakdown;
@@ -93,9 +94,10 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       omega = ofQ[yySlot_] > 0 ? ofQ[qySlot_] / ofQ[yySlot_] : Scalar(0);
       const bool last = this->isRounding(ofQ[qySlot_], std::sqrt(ofQ[qqSlot_] * ofQ[yySlot_]));
       const auto predicted = predictNorm(ofQ[qqSlot_], ofQ[qySlot_], ofQ[yySlot_], omega);
+      if (const auto ending = this->followHalf(system, b, x, stop, alpha, *pHat_, normOfQ)) return *ending;
       step(system, alpha, omega, x);  // x; r, r^, w
       if (!predicted.cancelled) {
-        if (const auto ending = this->follow(system, stop, predicted.norm)) return *ending;
+        if (const auto ending = this->follow(system, b, x, stop, predicted.norm)) return *ending;
       }
 
       const bool replaces = !predicted.cancelled && replacementIsDue(predicted.norm);
@@ -107,13 +109,13 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       const Scalar next = ofR[rSlot_], rr = ofR[rrSlot_];
       if (predicted.cancelled) {
         const double norm = system.norm(r, rr, *begin_);
-        if (const auto ending = this->follow(system, stop, norm)) return *ending;
+        if (const auto ending = this->follow(system, b, x, stop, norm)) return *ending;
       }
       if (last || this->isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
       beta = (next / rho) * (alpha / omega);
       rho = next;
       if (replaces && ranLong_ && haveLostDigits(system, stop, sigma, ofR[sSlot_])) {
-        return this->goOn(system, x, stop, length, rho, beta, omega);
+        return this->goOn(system, b, x, stop, {length, rr, rho, beta, omega});
       }
       sigma = ofR[wSlot_] + beta * ofR[sSlot_] - beta * omega * ofR[zSlot_];
     }
@@ -188,7 +190,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   void step(LinearSystem<Types>& system, Scalar alpha, Scalar omega, MultiVector& x) {
     MultiVector& r = *this->r_;
     SweepList<Types> sweep(r.getLocalLength());
-    sweep.axpy(alpha, *pHat_, x);
+    sweep.axpy(this->stepOfP(alpha), *pHat_, x);
     sweep.axpy(omega, hat(r, rHat_), x);
     sweep.axpy(-omega, *w_, r);
     if (preconditioned_) {

@@ -7,7 +7,7 @@
 /// Vanroose 2017]. CAPSTAN BICGSTAB stores p and r and applies M^{-1} to them before a product; here p^ and r^ are
 /// stored, since the pipeline has no p, and M^{-1} follows the product.
 ///
-/// Cost of an iteration: 2 nonblocking reductions of 2 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (r*, s) behind
+/// Cost of an iteration: 2 nonblocking reductions of 3 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (r*, s) behind
 /// M^{-1} s, the others behind M^{-1} y. Without a preconditioner the reductions are blocking. Storage: 5 vectors (8
 /// with a preconditioner, 9 with a left and a right one).
 ///
@@ -41,17 +41,24 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
   using typename Base::Ending;
 
   /// A cycle from r_, which is b - A x. Collective.
-  Ending unpipelined(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
+  Ending unpipelined(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     MultiVector &r = *this->r_, &shadow = *this->shadow_;
     system.kernels().axpby(Scalar(1), r, Scalar(0), shadow);  // r* = r
     hatOf(system, r, rHat_);
-    return goOn(system, x, stop, std::sqrt(this->square_), this->square_, Scalar(0), Scalar(0));
+    const Scalar rr = this->square_;
+    return goOn(system, b, x, stop, {std::sqrt(rr), rr, rr, Scalar(0), Scalar(0)});
   }
 
+  /// The scalars of an iteration that has ended.
+  struct Scalars {
+    Scalar length;       ///< || r* ||
+    Scalar rr, rho;      ///< (r, r) and (r*, r)
+    Scalar beta, omega;  ///< p^ = r^ + beta (p^ - omega s^) comes next
+  };
+
   /// Goes on where an iteration has ended: from x, r, r^, and the p^, s, s^ of that iteration. Collective.
-  /// \param length || r* ||   \param rho (r*, r)   \param beta, omega p^ = r^ + beta (p^ - omega s^) comes next
-  Ending goOn(LinearSystem<Types>& system, MultiVector& x, StopTest& stop, Scalar length, Scalar rho, Scalar beta,
-              Scalar omega) {
+  Ending goOn(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const Scalars& from) {
+    auto [length, rr, rho, beta, omega] = from;
     auto& kernels = system.kernels();
     auto& batch = *batch_;
     MultiVector &r = *this->r_, &shadow = *this->shadow_, &s = *s_, &y = *w_;
@@ -60,11 +67,13 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
     kernels.sweep(first);
     for (double peak = 0;;) {
       batch.clear();
-      const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s);
+      const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s), rs = batch.dot(r, s);
       multiply(system, *pHat_, s, sHat_);  // s = A p^, s^
       if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
       if (this->isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
       const Scalar alpha = rho / batch[sigma];
+      const auto ofQ = predictNorm(rr, batch[rs], batch[ss], alpha);
+      if (const auto ending = this->followHalf(system, b, x, stop, alpha, *pHat_, ofQ)) return *ending;
       SweepList<Types> half(r.getLocalLength());
       half.axpy(-alpha, s, r);  // q, q^
       if (preconditioned_) half.axpy(-alpha, *sHat_, *rHat_);
@@ -82,13 +91,14 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
       const auto predicted = predictNorm(batch[qq], batch[qy], batch[yy], omega);
       // A norm that has cancelled is not known yet, but has fallen.
       const bool refreshes = preconditioned_ && (predicted.cancelled || fallenFrom(peak, predicted.norm));
-      step(system, alpha, omega, last ? Scalar(0) : beta, refreshes, x);
+      step(system, this->stepOfP(alpha), omega, last ? Scalar(0) : beta, refreshes, x);
 
       const double norm = predicted.cancelled ? normOfResidual(system) : predicted.norm;
-      if (const auto ending = this->follow(system, stop, norm)) return *ending;
+      if (const auto ending = this->follow(system, b, x, stop, norm)) return *ending;
       if (last || this->isRounding(next, length * static_cast<Scalar>(norm))) return Ending::Breakdown;
       if (refreshes) peak = norm;
       rho = next;
+      rr = static_cast<Scalar>(norm) * static_cast<Scalar>(norm);
     }
   }
 
