@@ -71,7 +71,7 @@ class Applications(unittest.TestCase):
         print(f"\n{method}, {preconditioner}, {RANKS} rank(s), iterations and applications: {solves}", file=sys.stderr)
         self.assertGreater(min(iterations for iterations, _ in solves), 1)
         wasted = [applications - each * iterations for iterations, applications in solves]
-        self.assertGreaterEqual(min(wasted), 0)
+        self.assertGreaterEqual(min(wasted), 1 - each, "the last iteration of BiCGStab may be half a one")
         self.assertLessEqual(wasted[0], first)
         self.assertLessEqual(sum(wasted[1:]) / (SOLVES - 1), later)
 

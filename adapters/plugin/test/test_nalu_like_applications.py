@@ -18,8 +18,8 @@ import unittest
 APPLICATION, LIBRARY, MPIEXEC, RANKS_FLAG, MULTIGRID = sys.argv[1:6]
 METHODS = sys.argv[6:]
 STEPS = 6
-SUMMARY = re.compile(r"^(.*): applications: A (\d+) \((\d+) at the start, (\d+) beyond the iterations\), "
-                     r"M (\d+) \((\d+) at the start, (\d+) beyond the iterations\); "
+SUMMARY = re.compile(r"^(.*): applications: A (\d+) \((\d+) at the start, (-?\d+) beyond the iterations\), "
+                     r"M (\d+) \((\d+) at the start, (-?\d+) beyond the iterations\); "
                      r"all-reduces: (\d+) blocking, (\d+) nonblocking$", re.MULTILINE)
 
 
@@ -66,7 +66,8 @@ class Applications(unittest.TestCase):
             self.assertEqual(report[f"{key}_applications"], report["applications_at_start"][key]
                              + each * report["iterations_in_turn"] + report["applications_beyond_iterations"][key])
         self.assertTrue(report["converged"])
-        self.assertGreaterEqual(report["applications_beyond_iterations"]["operator"], 1)
+        # The last iteration of BiCGStab may be half a one.
+        self.assertGreaterEqual(report["applications_beyond_iterations"]["operator"], 2 - each)
 
     def wasted(self, method, report):
         """Applications of M beyond those of the iterations; right-hand sides that advance together count once."""

@@ -6,6 +6,7 @@
 /// Cost beyond the iterations: 1 A and 1 reduction for the first residual, for each claim and for each restart.
 ///
 /// A claim is examined while the cycle stands, and one that comes too early costs no more than that: the cycle goes on.
+/// Storage: 1 vector from the first claim on.
 /// q is a residual, too, that of x + alpha p^: where it meets the target, half an iteration is saved, which counts as
 /// one.
 ///
