@@ -96,8 +96,8 @@ int FieldSolve::series() const {
 
 // Where the user names none: GMRES atop multigrid as long as its solves are short, else what is right for the matrix.
 const SolverChoice& FieldSolve::solverFor(const PreconditionerControls& preconditioner) const {
-  const bool cycles = preconditioner.native && preconditioner.name == "GAMG";
-  return controls_.methodNamed || !cycles || context_->takesManyCycles ? controls_.solver : controls_.ofCycles;
+  return controls_.methodNamed || !preconditioner.isMultigrid() || context_->takesManyCycles ? controls_.solver
+                                                                                             : controls_.ofCycles;
 }
 
 Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scalarField& source) {

@@ -197,11 +197,10 @@ PreconditionerControls readPreconditioner(const dictionary& dict, bool symmetric
 // A word was changed, and the rest of the old entry stands.
 void remarkLeftovers(const dictionary& dict, const PreconditionerControls& preconditioner) {
   static std::set<std::string> told;
-  const bool isGamg = preconditioner.native && preconditioner.name == "GAMG";
   std::vector<std::string> left;
   for (const auto& item : dict) {
     const std::string key = item.keyword();
-    const bool others = (!isGamg && contains(gamgKeys, key)) || contains(otherKeys, key);
+    const bool others = (!preconditioner.isMultigrid() && contains(gamgKeys, key)) || contains(otherKeys, key);
     if (others && !contains(newControls(), key)) left.push_back(key);
   }
   if (left.empty() || !told.insert(dict.name()).second) return;
@@ -282,8 +281,7 @@ Settings ofEarlierSolves() { return {{"Initial_Guess", std::string("projection 3
 
 // With a guess the same residual hides four times the error under GMRES (damBreak's p), but where M is close to A.
 bool learnsFromSolves(const std::string& method, const PreconditionerControls& preconditioner) {
-  const bool cycles = preconditioner.native && preconditioner.name == "GAMG";
-  return forConjugateGradients(method) || (cycles && findMethod(method) != nullptr);
+  return forConjugateGradients(method) || (preconditioner.isMultigrid() && findMethod(method) != nullptr);
 }
 
 bool same(const dictionary& a, const dictionary& b);

@@ -85,7 +85,6 @@ class Guesses(unittest.TestCase):
             VELOCITY, f"U {{ solver capstan; tolerance {TOLERANCE}; {NO_GUESS} }}\n"))
         self.assertEqual(iterations(log, "Ux"), iterations(other, "Ux"))
 
-
     def test_of_gmres_are_taken_with_multigrid_only(self):
         for preconditioner, same in (("DIC", True), ("GAMG", False)):
             with self.subTest(preconditioner=preconditioner):

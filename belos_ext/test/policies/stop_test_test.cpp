@@ -13,9 +13,10 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-StopCriteria criteriaFor(double tolerance = 1e-6) {
+StopCriteria criteriaFor(double tolerance = 1e-6, int minIterations = 0) {
   StopCriteria criteria;
   criteria.tolerance = tolerance;
+  criteria.minIterations = minIterations;
   return criteria;
 }
 
@@ -228,9 +229,7 @@ TEST(StopTest, IterationLimitEndsItAtTheNextVerification) {
 }
 
 TEST(StopTest, GoesOnUntilThereAreEnoughIterations) {
-  StopCriteria criteria = criteriaFor(1e-3);
-  criteria.minIterations = 2;
-  StopTest stop(criteria);
+  StopTest stop(criteriaFor(1e-3, 2));
   stop.begin({1, 1}, 1);
   EXPECT_FALSE(stop.verified({1e-4, 1e-4}, false));
   EXPECT_FALSE(stop.reached(1e-4));
@@ -243,8 +242,7 @@ TEST(StopTest, GoesOnUntilThereAreEnoughIterations) {
 }
 
 TEST(StopTest, NoIterationIsAskedForWhereNothingIsLeftToDo) {
-  StopCriteria criteria = criteriaFor(1e-3);
-  criteria.minIterations = 2;
+  StopCriteria criteria = criteriaFor(1e-3, 2);
   StopTest solved(criteria);
   solved.begin({0, 0}, 1);
   EXPECT_TRUE(solved.verified({0, 0}, false));
@@ -258,9 +256,7 @@ TEST(StopTest, NoIterationIsAskedForWhereNothingIsLeftToDo) {
 }
 
 TEST(StopTest, AMethodThatCannotGoOnHasConvergedWhereXMeetsTheTolerance) {
-  StopCriteria criteria = criteriaFor(1e-3);
-  criteria.minIterations = 2;
-  StopTest stop(criteria);
+  StopTest stop(criteriaFor(1e-3, 2));
   stop.begin({1, 1}, 1);
   StopTest returned = stop, moved = stop;
   EXPECT_FALSE(stop.verified({1e-4, 1e-4}, false));

@@ -29,9 +29,12 @@ TEST_P(RestartLength, TakesMemoryForWhatASolveCanUse) {
 
 class LeastIterations : public EverySolver {
  protected:
+  /// Scales by || b ||, so that the tolerance may be met at the start.
   static Outcome solveWith(int least, const System& system) {
     Params p;
     p.set("Convergence Tolerance", 1e-2);
+    p.set("Implicit Residual Scaling", "Norm of RHS");
+    p.set("Explicit Residual Scaling", "Norm of RHS");
     const auto solver = solverOf(GetParam(), p);
     dynamic_cast<ReportingSolver&>(*solver).setMinimumIterations(least);
     return solve(*solver, system, Side::Right);
@@ -67,17 +70,10 @@ TEST_P(LeastIterations, AreNotAskedForWhereThereIsNoResidual) {
 }
 
 TEST_P(LeastIterations, EndWhereOnlyRoundingIsLeft) {
-  // Scales by || b ||, as else nothing would be met at the start.
-  Params p;
-  p.set("Convergence Tolerance", 1e-2);
-  p.set("Implicit Residual Scaling", "Norm of RHS");
-  p.set("Explicit Residual Scaling", "Norm of RHS");
   for (const Scalar error : {Scalar(0), Scalar(1e-15), Scalar(1e-4)}) {
     SCOPED_TRACE(error);
     const System system = near(error);
-    const auto solver = solverOf(GetParam(), p);
-    dynamic_cast<ReportingSolver&>(*solver).setMinimumIterations(2);
-    const Outcome outcome = solve(*solver, system, Side::Right);
+    const Outcome outcome = solveWith(2, system);
     EXPECT_TRUE(outcome.converged);
     EXPECT_LE(outcome.iterations, 10);
     EXPECT_LE(outcome.report.trueResidual, 1e-2);
