@@ -112,7 +112,11 @@ class Folders(unittest.TestCase):
         found = results.differences(self.root / "a", self.root / "b", 1, ["p"])
         self.assertAlmostEqual(found["p"], 0)
         self.assertAlmostEqual(found["k"], 1 / math.sqrt(34))
-        self.write("c/2/p", field([1, 2, 4]))
+        self.write("a/2/k", field([3, 4]))
+        self.write("b/2/k", field([3, 4]))
+        self.assertEqual(results.differences(self.root / "a", self.root / "b", 1, []), {"k": 0})
+        self.assertAlmostEqual(results.differences(self.root / "a", self.root / "b", 1, ["p"], 2)["k"], 1 / math.sqrt(34))
+        self.write("c/3/p", field([1, 2, 4]))
         with self.assertRaisesRegex(RunFailed, "the last times differ"):
             results.differences(self.root / "a", self.root / "c", 1, [])
 

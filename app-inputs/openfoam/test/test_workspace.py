@@ -99,6 +99,19 @@ class Cases(unittest.TestCase):
         control = FoamText.read(run.folder / "system/controlDict")
         self.assertEqual((control.get("endTime"), control.get("libs")), ("11.1", '("libother.so")'))
 
+    def test_the_last_steps_are_written(self):
+        run = workspace.start(self.case, self.prepare(), self.root / "run", Choice(), 1, self.env, 20, written=3)
+        control = FoamText.read(run.folder / "system/controlDict")
+        for key, value in (("stopAt", "endTime"), ("endTime", "3"), ("writeInterval", "1"), ("purgeWrite", "3")):
+            self.assertEqual(control.get(key), value, key)
+
+    def test_a_case_that_goes_on_has_its_steps_from_there(self):
+        self.case.edits["system/controlDict"]["startFrom"] = "latestTime"
+        prepared = self.prepare()
+        (prepared / "2.5").mkdir()
+        edits = workspace.control_edits(prepared, 20, False, 3)
+        self.assertEqual(edits["endTime"], "4.5")
+
     def test_failures_say_why(self):
         self.case.prepare.append(["failing"])
         with self.assertRaisesRegex(RunFailed, "failing failed with status 1: no such thing; its log is .*log.3.failing"):

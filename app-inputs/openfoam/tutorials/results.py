@@ -103,11 +103,16 @@ def times(folder):
     return sorted(names, key=float)
 
 
-def last_time(folder):
-    found = times(folder)
+def last_times(folder, count):
+    """The last `count` written times of a folder, or all that there are, ascending."""
+    found = times(folder)[-count:]
     if not found:
         raise RunFailed(f"{folder} holds no written time")
-    return found[-1]
+    return found
+
+
+def last_time(folder):
+    return last_times(folder, 1)[0]
 
 
 def rank_folders(case_folder, ranks):
@@ -203,18 +208,27 @@ def take_mean_off(values, width):
     return values
 
 
-def differences(ours, theirs, ranks, no_mean):
-    """{field: relative difference} of the last times of two runs; only fields that both have."""
+def differences(ours, theirs, ranks, no_mean, count=1):
+    """{field: relative difference} of two runs, the largest of their last `count` written times; only fields that both have."""
     folders = list(zip(rank_folders(ours, ranks), rank_folders(theirs, ranks)))
-    found = last_time(folders[0][0]), last_time(folders[0][1])
-    if not math.isclose(float(found[0]), float(found[1]), rel_tol=1e-6, abs_tol=1e-12):
-        raise RunFailed(f"the last times differ: {found[0]} in {ours}, {found[1]} in {theirs}")
-    paths = [(field_files(a, found[0]), field_files(b, found[1])) for a, b in folders]
+    found = last_times(folders[0][0], count), last_times(folders[0][1], count)
+    result = {}
+    for pair in zip(*found):
+        if not math.isclose(float(pair[0]), float(pair[1]), rel_tol=1e-6, abs_tol=1e-12):
+            raise RunFailed(f"the last times differ: {pair[0]} in {ours}, {pair[1]} in {theirs}")
+        for name, value in differences_at(folders, pair, no_mean).items():
+            result[name] = max(value, result.get(name, 0.0))
+    if not result:
+        raise RunFailed(f"{ours} and {theirs} have no written field in common")
+    return result
+
+
+def differences_at(folders, pair, no_mean):
+    """{field: relative difference} at one time, which may have two names."""
+    paths = [(field_files(a, pair[0]), field_files(b, pair[1])) for a, b in folders]
     result = {}
     for name in paths[0][0]:
         if all(name in a and name in b for a, b in paths):
-            pair = [read_field(a[name]) for a, _ in paths], [read_field(b[name]) for _, b in paths]
-            result[name] = field_difference(*pair, name.rpartition("/")[2] in no_mean)
-    if not result:
-        raise RunFailed(f"{ours} and {theirs} have no written field in common")
+            values = [read_field(a[name]) for a, _ in paths], [read_field(b[name]) for _, b in paths]
+            result[name] = field_difference(*values, name.rpartition("/")[2] in no_mean)
     return result

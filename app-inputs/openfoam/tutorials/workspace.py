@@ -248,8 +248,8 @@ def solution_files(folder):
     return names
 
 
-def control_edits(folder, steps, capstan):
-    """What a run changes in controlDict: so many steps, written with all digits, and the library."""
+def control_edits(folder, steps, capstan, written):
+    """What a run changes in controlDict: so many steps, the last ones written with all digits, and the library."""
     path = folder / "system/controlDict"
     control = FoamText.read(path)
     edits = {"stopAt": "nextWrite", "writeControl": "timeStep", "writeInterval": str(steps), "purgeWrite": "0",
@@ -257,7 +257,11 @@ def control_edits(folder, steps, capstan):
              "profiling": "{ active true; }"}
     begin, end, step = (results.to_number(control.get(key) or default)
                         for key, default in (("startTime", "0"), ("endTime", ""), ("deltaT", "")))
-    if end < begin + (steps + 1) * step:
+    if written > 1:
+        if control.get("startFrom") == "latestTime":
+            begin = max(map(float, results.times(folder)), default=begin)
+        edits.update(stopAt="endTime", writeInterval="1", purgeWrite=str(written), endTime=f"{begin + steps * step:.10g}")
+    elif end < begin + (steps + 1) * step:
         edits["endTime"] = f"{begin + (steps + 1) * step:.10g}"
     # A step that follows the flow would follow the solver's last digits, too.
     if (control.get("adjustTimeStep") or "no") in ("yes", "on", "true"):
@@ -270,11 +274,13 @@ def control_edits(folder, steps, capstan):
     return edits
 
 
-def start(case: Case, prepared, folder, choice: Choice, ranks, env, steps=None, seconds=600, echo=None, exported=None):
-    """Runs a prepared case in a copy of its folder; returns a Run, or raises RunFailed."""
+def start(case: Case, prepared, folder, choice: Choice, ranks, env, steps=None, seconds=600, echo=None, exported=None,
+          written=1):
+    """Runs a prepared case in a copy of its folder; returns a Run, or raises RunFailed. written: fields of so many last steps
+    are there afterwards."""
     fresh_folder(folder)
     shutil.copytree(prepared, folder, dirs_exist_ok=True)
-    edits = control_edits(folder, steps or case.steps, choice.uses_capstan())
+    edits = control_edits(folder, steps or case.steps, choice.uses_capstan(), written)
     edit_file(folder / "system/controlDict", edits)
     for path in solution_files(folder).values():
         text = path.read_text(encoding="utf-8", errors="replace")
