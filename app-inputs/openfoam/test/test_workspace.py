@@ -109,8 +109,13 @@ class Cases(unittest.TestCase):
         self.case.edits["system/controlDict"]["startFrom"] = "latestTime"
         prepared = self.prepare()
         (prepared / "2.5").mkdir()
-        edits = workspace.control_edits(prepared, 20, False, 3)
+        edits = workspace.control_edits(prepared, 20, False, 3, self.env)
         self.assertEqual(edits["endTime"], "4.5")
+
+    def test_a_time_step_must_be_a_number(self):
+        self.case.edits["system/controlDict"]["deltaT"] = "$other"
+        with self.assertRaisesRegex(RunFailed, "controlDict: deltaT: found .*; allowed: a number"):
+            workspace.control_edits(self.prepare(), 20, False, 3, self.env)
 
     def test_failures_say_why(self):
         self.case.prepare.append(["failing"])

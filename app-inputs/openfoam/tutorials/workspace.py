@@ -2,6 +2,7 @@
 
 import dataclasses
 import gzip
+import math
 import os
 import pathlib
 import re
@@ -248,15 +249,24 @@ def solution_files(folder):
     return names
 
 
-def control_edits(folder, steps, capstan, written):
+def number_in(path, text, key, default):
+    value = text.get(key) or default
+    number = results.to_number(value)
+    if not math.isfinite(number):
+        raise RunFailed(f"{path}: {key}: found {value or 'nothing'}; allowed: a number")
+    return number
+
+
+def control_edits(folder, steps, capstan, written, env):
     """What a run changes in controlDict: so many steps, the last ones written with all digits, and the library."""
     path = folder / "system/controlDict"
     control = FoamText.read(path)
     edits = {"stopAt": "nextWrite", "writeControl": "timeStep", "writeInterval": str(steps), "purgeWrite": "0",
              "writeFormat": "ascii", "writePrecision": "14", "writeCompression": "off", "runTimeModifiable": "false",
              "profiling": "{ active true; }"}
-    begin, end, step = (results.to_number(control.get(key) or default)
-                        for key, default in (("startTime", "0"), ("endTime", ""), ("deltaT", "")))
+    numbers = FoamText(expanded(path, env) or control.text, path)
+    begin, end, step = (number_in(path, numbers, key, default)
+                        for key, default in (("startTime", "0"), ("endTime", "0"), ("deltaT", "")))
     if written > 1:
         if control.get("startFrom") == "latestTime":
             begin = max(map(float, results.times(folder)), default=begin)
@@ -280,7 +290,7 @@ def start(case: Case, prepared, folder, choice: Choice, ranks, env, steps=None, 
     are there afterwards."""
     fresh_folder(folder)
     shutil.copytree(prepared, folder, dirs_exist_ok=True)
-    edits = control_edits(folder, steps or case.steps, choice.uses_capstan(), written)
+    edits = control_edits(folder, steps or case.steps, choice.uses_capstan(), written, env)
     edit_file(folder / "system/controlDict", edits)
     for path in solution_files(folder).values():
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -299,14 +309,15 @@ def start(case: Case, prepared, folder, choice: Choice, ranks, env, steps=None, 
     return Run(folder, ranks, choice, log, solves, results.read_seconds(folder, ranks), wall)
 
 
+def expanded(path, env):
+    """The text of a dictionary with its macros expanded by OpenFOAM itself, or None."""
+    done = subprocess.run(["foamDictionary", "-expand", str(path)], env=env, capture_output=True, text=True, check=False)
+    # Warnings stand before the text.
+    at = done.stdout.find("FoamFile")
+    return done.stdout[at:] if done.returncode == 0 and at >= 0 else None
+
+
 def expanded_controls(folder, env):
-    """{region: fvSolution with its macros expanded by OpenFOAM itself}."""
-    controls = {}
-    for region, path in solution_files(folder).items():
-        done = subprocess.run(["foamDictionary", "-expand", str(path)], cwd=folder, env=env, capture_output=True, text=True,
-                              check=False)
-        # Warnings stand before the text.
-        at = done.stdout.find("FoamFile")
-        if done.returncode == 0 and at >= 0:
-            controls[region] = done.stdout[at:]
-    return controls
+    """{region: fvSolution with its macros expanded}."""
+    found = {region: expanded(path, env) for region, path in solution_files(folder).items()}
+    return {region: text for region, text in found.items() if text is not None}

@@ -12,7 +12,8 @@
 /// | fused    | 1, of t^2 + 3 s                 | t  | t  | 4 t + 2                | orthomin.hpp |
 ///
 /// s = t (t + 1) / 2: of symmetric products one half is sent. With a preconditioner: s numbers more in orthodir's
-/// second message; s + t + 1 more, and 2 t vectors, in fused. One vector more for residuals that are computed, one for
+/// second message; s + t + 1 more, and 2 t vectors, in fused; 2 t^2 - s more in the first steps of orthomin, and in all
+/// where M is not linear and symmetric. One vector more for residuals that are computed, one for
 /// a guess that is not zero, t with a left and a right preconditioner, t that the product of a Tpetra::CrsMatrix packs.
 /// Overlap: none.
 ///
@@ -151,7 +152,9 @@ class EnlargedCg final : public KrylovSolver<Types> {
       const Next next = follow(system, b, x, stop, t);
       if (next == Next::Over) return;
       moved = next == Next::GoOn;
+      const bool varied = directions_->varies();
       if (moved) directions_->next(system);
+      if (directions_->varies() && !varied) tellVariation(system, stop.iterations());
       const bool alone = directions_->width() == 1 && t > 1;
       if (alone || isIdle()) {
         const char* why = alone ? "one direction is left" : "the residual has not fallen for long";
@@ -186,6 +189,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
     }
     directions_->begin(system);
     tellWidth(system, iteration, t);
+    if (directions_->varies()) tellVariation(system, iteration);
     best_ = residual_.attained().explicit_;
     bestAt_ = 0;
     steps_ = 0;
@@ -261,6 +265,10 @@ class EnlargedCg final : public KrylovSolver<Types> {
     if (width == before) return;
     system.tell(iteration, "directions dropped",
                 fmt::format("{} of {} are left: the others depend on them", width, before));
+  }
+
+  void tellVariation(LinearSystem<Types>& system, int iteration) {
+    system.tell(iteration, "directions", "M is not linear and symmetric: all their products are measured");
   }
 
   void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,

@@ -70,6 +70,8 @@ class EnlargedDirections {
   /// r() has been replaced by the residual computed from x. Collective.
   virtual void replaced(LinearSystem<Types>& system) = 0;
 
+  /// Whether the first steps have seen that M is not linear and symmetric. False where they are not looked at.
+  bool varies() const { return varies_; }
   /// How many directions are in use.
   int width() const { return width_; }
   /// || r || after the last step, predicted; and as measured before it.
@@ -93,6 +95,7 @@ class EnlargedDirections {
     if (!batch_ || map_ != b.getMap().get()) batch_ = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
     map_ = b.getMap().get();
     width_ = t;
+    varies_ = false;
     sign_ = 0;
     energySign_ = 0;
     energy_ = 0;
@@ -219,6 +222,7 @@ class EnlargedDirections {
 
   int width_ = 0;
   bool preconditioned_ = false;
+  bool varies_ = false;              ///< varies()
   ColumnBlock<Types> z_, previous_;  ///< Z, then P; P of the step before
   Small factor_;
   Scalar sign_ = 0;  ///< of A; 0: not known yet

@@ -23,7 +23,10 @@
 ///
 /// Where N' is too small to be predicted it is reduced. Where it is not positive, since M is indefinite or R dependent,
 /// the solve goes on with products of Z: N = Z^T R and Z = (W - P AP^T W) T^{-1}, with C instead of U. So it does from
-/// the beginning where constants are taken out of what M makes: N would hold them.
+/// the beginning where constants are taken out of what M makes: N would hold them. With two reductions it does so too
+/// where the first steps see that M is not linear and symmetric, such as multigrid that scales its corrections: R^T W
+/// is not symmetric then, or AP^T W not - C N^{-1} N'. Steps by Z^T R are optimal, and directions by AP^T W conjugate,
+/// whatever M is: flexible, as [Notay 2000] makes CG.
 ///
 /// | here             | shape                 | meaning                                                       |
 /// |------------------|-----------------------|---------------------------------------------------------------|
@@ -57,7 +60,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     pair_.prepare(b, 2 * t);
     if (carries()) hidden_.prepare(b, 2 * t);
     stale_ = false;
-    sinceRenewal_ = 0;
+    sinceRenewal_ = steps_ = 0;
   }
 
   MultiVector& parts() override { return pair_.columns(width_, width_); }
@@ -154,7 +157,7 @@ class Orthomin final : public EnlargedDirections<Types> {
 
  private:
   using Base::batch_, Base::factor_, Base::kept_, Base::preconditioned_, Base::previous_, Base::sign_, Base::width_,
-      Base::z_;
+      Base::varies_, Base::z_;
   using Base::chosen, Base::copy, Base::enterSums, Base::removeConstants, Base::precondition, Base::predict;
   using typename Base::Slot;
 
@@ -201,12 +204,19 @@ class Orthomin final : public EnlargedDirections<Types> {
   /// Two reductions: Z from W before normalisation, with T and what is taken of P from N', which is reduced.
   void normalizeDirections(LinearSystem<Types>& system, MultiVector& z) {
     batch_->clear();
-    const auto reduced = batch_->symmetricProducts(parts(), z);
+    const bool watches = preconditioned_ && ++steps_ <= tuning::cg::firstSteps;
+    const auto reduced = watches ? batch_->innerProducts(parts(), z) : batch_->symmetricProducts(parts(), z);
+    const auto measured = watches ? batch_->innerProducts(pair_.columns(width_), z) : reduced;  // AP^T W
     system.reduce(*batch_);
-    lags_ = advances(this->matrix(reduced));
-    byDirections_ = !lags_;
-    if (byDirections_) {
-      products_.conjugate(reducedCrossed(system, z), sign_, factor_);
+    const Small products = this->matrix(reduced);
+    lags_ = advances(products);
+    if (watches && lags_) {
+      varies_ = !products_.symmetric(products) || !products_.conjugates(this->matrix(measured), sign_);
+    }
+    if (varies_ || !lags_) {
+      lags_ = false;
+      byDirections_ = true;
+      products_.conjugate(watches ? this->matrix(measured) : reducedCrossed(system, z), sign_, factor_);
       system.kernels().triangularSolve(parts(), products_.t());
     }
     system.kernels().orthonormalize(&previous_.columns(width_), nullptr, Small(), z, products_.back(), products_.t());
@@ -236,16 +246,18 @@ class Orthomin final : public EnlargedDirections<Types> {
   /// apart; where a solve begins with them as they are, rounding in the smaller ones costs iterations to the end.
   void normalizeParts(LinearSystem<Types>& system, const MultiVector& z) {
     batch_->clear();
-    const auto n = batch_->symmetricProducts(parts(), z);
+    const bool watches = !fused_ && preconditioned_;
+    const auto n = watches ? batch_->innerProducts(parts(), z) : batch_->symmetricProducts(parts(), z);
     system.reduce(*batch_);
     products_.take(this->matrix(n));
     this->noteEnergy(products_.n()(0, 0));
+    varies_ = watches && !products_.symmetric(products_.n());
     Small definite = copyOf(products_.n());
     definite.scale(this->energySign());
     kept_ = independentColumns<Scalar>(definite, tuning::enlarged_cg::dependent);
     if (!kept_.empty() && this->drops()) dropColumns(system);
     const Small left = copyOf(products_.n());
-    byDirections_ = kept_.empty() || !products_.normalize(left, this->energySign(), nullptr, Scalar(0));
+    byDirections_ = varies_ || kept_.empty() || !products_.normalize(left, this->energySign(), nullptr, Scalar(0));
     if (byDirections_) return;
     system.kernels().triangularSolve(parts(), products_.t());
     system.kernels().triangularSolve(z_.columns(width_), products_.t());
@@ -268,10 +280,11 @@ class Orthomin final : public EnlargedDirections<Types> {
   }
 
   bool fused_, stale_ = false;
-  bool byDirections_ = false;  ///< N' is not positive
+  bool byDirections_ = false;  ///< N' is not positive, or M not linear and symmetric
   bool lags_ = false;          ///< R is to be multiplied by T^{-1}
   bool isPredicted_ = true;    ///< N', fused
   int sinceRenewal_ = 0;
+  int steps_ = 0;  ///< that were looked at for an M that is not linear and symmetric, or one more
   ColumnBlock<Types> pair_, hidden_;
   ResidualProducts<Scalar> products_;
   Small k_, crossed_;

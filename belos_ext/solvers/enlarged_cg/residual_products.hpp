@@ -86,6 +86,29 @@ class ResidualProducts {
     keepFirst(c);
   }
 
+  /// Whether R^T W is symmetric, as it is where M is linear and symmetric.
+  static bool symmetric(const Small& products) {
+    const int t = products.numRows();
+    for (int j = 0; j < t; ++j) {
+      for (int i = 0; i < j; ++i) {
+        const Scalar size = std::sqrt(std::abs(products(i, i) * products(j, j)));
+        if (!(std::abs(products(i, j) - products(j, i)) <= static_cast<Scalar>(tuning::cg::variable) * size)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /// Whether what is taken of P is AP^T W times the sign of A, as it is where A and M are linear and symmetric.
+  bool conjugates(const Small& crossed, Scalar sign) const {
+    Small apart = copyOf(crossed);
+    apart.scale(-sign);
+    apart += back_;
+    return apart.normFrobenius() <=
+           static_cast<Scalar>(tuning::cg::variable) * (back_.normFrobenius() + crossed.normFrobenius());
+  }
+
   /// T is the identity.
   void keepAsTheyAre() { t_ = identity<Scalar>(n_.numRows()); }
 
