@@ -42,7 +42,7 @@ struct SolverState {
   double shownOfBounds = 1;                ///< largest Ritz value of a solve over the upper bound
   int stepSize = 0;                        ///< tuned; 0: none
   bool estimatesHold = false;              ///< an error of s-step GMRES's H was measured, and did no harm
-  bool preconditionerVaries = false;       ///< CG has seen that M is not linear and symmetric
+  bool preconditionerVaries = false;       ///< M has been seen not to be linear, or, by CG, not to be symmetric
   std::vector<int> iterations;             ///< of the last solves that converged, the latest last
   std::map<int, FactorTimes> factorTimes;  ///< by the factor of enlarged CG
   long solves = 0;                         ///< how many solves have contributed

@@ -23,6 +23,9 @@
 /// | l, t  | ladder_           | scalars       | reductions in flight, vectors a block                      |
 /// | tau   | tau_              | scalar        | entries of B under tau h_{c,a} max abs(lambda) are dropped |
 ///
+/// A right preconditioner that is not linear lets even a classical cycle promise what it does not keep. Then, and in
+/// later solves, all cycles are classical and flexible.
+///
 /// Breakdown ladder, for a vector whose implicit norm cannot be trusted: orthogonalise it again with explicit norms (a
 /// few times a cycle); else end the cycle, take it to its end classically where enough of it is exact, and go on as
 /// pipeline_ladder.hpp says.
@@ -71,26 +74,32 @@ class PipelinedGmres : public RestartedGmres<Types> {
     tau_ = options.changeOfBasisDropTolerance;
     shifts_.configure(options, tau_ > 0);
     expected_.forget();
+    cleared_ = false;
   }
   void recall(const SolverState& state) override {
+    flexible_ = state.preconditionerVaries;
     shifts_.recall(state);
     ladder_.recall(state);
     expected_.recall(state.iterations);
   }
   void remember(SolverState& state) const override {
+    state.preconditionerVaries = flexible_;
     shifts_.remember(state);
     ladder_.remember(state);
   }
   int finalStepSize() const override { return ladder_.stepSize(); }
 
  protected:
-  using Base::cycle_;
+  using Base::cycle_, Base::flexible_;
 
   void forget() override { configure(SolverOptions(options_)); }
   std::size_t bases() const override { return 2; }
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
-    if (ladder_.givenUp() || ladder_.wentAstray(system, stop, beta)) return classicalCycle(system, beta, stop);
+    if (brokePromise(stop, beta)) changeDirections(system, stop.iterations());
+    if (flexible_ || ladder_.givenUp() || ladder_.wentAstray(system, stop, beta)) {
+      return classicalCycle(system, beta, stop);
+    }
     CycleOutcome outcome = pipelinedCycle(system, beta, stop);
     const auto& relation = cycle_.relation();
     const bool whole = isWhole(outcome, stop);
@@ -300,15 +309,39 @@ class PipelinedGmres : public RestartedGmres<Types> {
 
   CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
     ladder_.ended(Scalar(0), Scalar(0));
-    return classical_.run(cycle_, system, beta, stop);
+    const CycleOutcome outcome = classical_.run(cycle_, system, beta, stop);
+    begunAt_ = beta;
+    promised_ = outcome.columns > 0 ? cycle_.relation().leastSquares().residual(outcome.columns) : Scalar(0);
+    return outcome;
+  }
+
+  /// Whether the last cycle of this solve was a classical one, and has left far more than it said.
+  bool brokePromise(const StopTest& stop, Scalar beta) {
+    const Scalar promised = std::exchange(promised_, Scalar(0));
+    return stop.iterations() > 0 && promised > 0 && beta > tuning::pipelined_gmres::astray * promised &&
+           beta > static_cast<Scalar>(tuning::pipelined_gmres::brokenPart) * begunAt_;
+  }
+
+  /// It was M that broke the promise of a cycle, if it is not linear: flexible cycles keep theirs then. Where one does
+  /// not, either, M is cleared.
+  void changeDirections(LinearSystem<Types>& system, int iteration) {
+    using Directions = typename KrylovSpace<Types>::Directions;
+    if (!system.hasRight() || system.hasLeft() || cleared_) return;
+    cleared_ = flexible_;
+    flexible_ = !flexible_;
+    system.tell(iteration, "flexible",
+                flexible_ ? "M may not be linear: classical cycles with directions of their own" : "no longer");
+    cycle_.resize(cycle_.basis()[0].getMap(), cycle_.length(), flexible_ ? Directions::Flexible : Directions::None);
   }
 
   bool guarded_;
   SolverOptions options_;
   PipelineLadder<Types> ladder_;
   ClassicalCycle<Types> classical_;
-  int again_ = 0;         ///< vectors of the cycle that may still be orthogonalised again
-  bool inexact_ = false;  ///< the pipeline was ended by its estimate of the errors of H
+  Scalar begunAt_ = 0, promised_ = 0;  ///< beta of the last classical cycle, and what it said it leaves; else 0
+  bool cleared_ = false;               ///< M has been taken not to be linear, and is
+  int again_ = 0;                      ///< vectors of the cycle that may still be orthogonalised again
+  bool inexact_ = false;               ///< the pipeline was ended by its estimate of the errors of H
   Scalar normalizer_ = 1;
   double tau_ = 0;
   PipelineShifts<Types> shifts_;

@@ -85,33 +85,12 @@ TEST_P(EnlargedForms, MakeTwoReductionsAnIterationOrOne) {
   }
 }
 
-/// M^{-1} is two sweeps of Jacobi's method, the second one scaled by what minimises the error along it, as multigrid
-/// scales its corrections: not linear.
-System withScaledCorrections() {
-  System system = systemWithRightHandSide(grid2d(40, 40));
-  system.preconditioner =
-      rcp(new FunctionOperator(system.b->getMap(), [a = system.a](const MultiVector& in, MultiVector& out) {
-        out.update(0.2, in, 0);
-        MultiVector residual(in, Teuchos::Copy), image(in.getMap(), in.getNumVectors());
-        a->apply(out, image);
-        residual.update(-1, image, 1);
-        a->apply(residual, image);
-        std::vector<Scalar> along(in.getNumVectors()), curvature(in.getNumVectors());
-        residual.dot(residual, along);
-        residual.dot(image, curvature);
-        for (std::size_t j = 0; j < in.getNumVectors(); ++j) {
-          out.getVectorNonConst(j)->update(along[j] / curvature[j], *residual.getVector(j), 1);
-        }
-      }));
-  return system;
-}
-
 // R^T M^{-1} R and AP^T M^{-1} R are measured, not derived from what holds for a linear symmetric M.
 TEST(EnlargedOrthomin, KeepsItsConvergenceWhereThePreconditionerIsNotLinear) {
-  const System system = withScaledCorrections();
+  const System system = systemWithScaledCorrections(grid2d(40, 40));
   const auto guess = copyOf(*system.x);
   const Outcome outcome = solveEnlarged(withFactor(4, "auto"), system, Side::Right);
-  const Outcome classical = solve(methodOf(id::Cg), Params(), withScaledCorrections(), Side::Right);
+  const Outcome classical = solve(methodOf(id::Cg), Params(), systemWithScaledCorrections(grid2d(40, 40)), Side::Right);
   ASSERT_TRUE(outcome.converged);
   ASSERT_TRUE(classical.converged);
   EXPECT_LE(relativeResidual(system, *guess), 1e-8);

@@ -22,6 +22,24 @@ void expectTruth(const Outcome& outcome, const System& system, const MultiVector
   expectSameOnAllRanks(outcome);
 }
 
+// The first solve finds out, by a classical cycle that does not keep what it promises; the next ones know.
+TEST(PipelinedGmres, GoesOnWithFlexibleCyclesWhereThePreconditionerIsNotLinear) {
+  const auto a = grid2d(40, 40);
+  Params p;
+  p.set("State Cache", true);
+  p.set("Solver Name", "PipelinedGmres.GoesOnWithFlexibleCycles");
+  const Outcome classical = solve(methodOf(id::Gmres), uncached(), systemWithScaledCorrections(a), Side::Right);
+  const System first = systemWithScaledCorrections(a), second = systemWithScaledCorrections(a);
+  const auto guess = copyOf(*first.x);
+  const Outcome learning = solve(methodOf(id::PipelinedGmres), p, first, Side::Right);
+  expectTruth(learning, first, *guess);
+  EXPECT_FALSE(told(learning, "flexible").empty());
+  const Outcome outcome = solve(methodOf(id::PipelinedGmres), p, second, Side::Right);
+  expectTruth(outcome, second, *guess);
+  EXPECT_LE(outcome.iterations, classical.iterations + 2);
+  EXPECT_EQ(outcome.report.restarts, 0);
+}
+
 TEST(PipelinedGmres, EveryOrthogonalizationHasTheResidualsOfTheOracleAndOneHiddenReduction) {
   const auto a = grid2d(20, 20, 0.3);
   Params p = uncached();

@@ -42,6 +42,24 @@ System systemWithSolution(const RCP<CrsMatrix>& a, const std::function<Scalar(GO
   return system;
 }
 
+System systemWithScaledCorrections(const RCP<CrsMatrix>& a) {
+  System system = systemWithRightHandSide(a);
+  system.preconditioner = rcp(new FunctionOperator(system.b->getMap(), [a](const MultiVector& in, MultiVector& out) {
+    out.update(0.2, in, 0);
+    MultiVector residual(in, Teuchos::Copy), image(in.getMap(), in.getNumVectors());
+    a->apply(out, image);
+    residual.update(-1, image, 1);
+    a->apply(residual, image);
+    std::vector<Scalar> along(in.getNumVectors()), curvature(in.getNumVectors());
+    residual.dot(residual, along);
+    residual.dot(image, curvature);
+    for (std::size_t j = 0; j < in.getNumVectors(); ++j) {
+      if (curvature[j] > 0) out.getVectorNonConst(j)->update(along[j] / curvature[j], *residual.getVector(j), 1);
+    }
+  }));
+  return system;
+}
+
 System systemWithRightHandSide(const RCP<CrsMatrix>& a, const std::function<Scalar(GO)>& entry, size_t columns) {
   System system;
   system.a = a;

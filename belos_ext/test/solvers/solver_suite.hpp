@@ -63,6 +63,10 @@ System systemWithSolution(const RCP<CrsMatrix>& a, const std::function<Scalar(GO
 System systemWithRightHandSide(const RCP<CrsMatrix>& a, const std::function<Scalar(GO)>& entry = wave,
                                size_t columns = 1);
 
+/// The same with a right preconditioner that is not linear: a sweep of Richardson's method, and a second one scaled,
+/// for each column, by what minimises the error along it, as multigrid scales its corrections.
+System systemWithScaledCorrections(const RCP<CrsMatrix>& a);
+
 /// The same system behind an operator whose rows cannot be read, so that none of them is solved by itself.
 System rowsHidden(System system);
 
