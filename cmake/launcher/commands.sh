@@ -71,10 +71,10 @@ TEXT
 }
 
 command_build() {
-  local targets=() options=()
+  local targets=() options=() usual=(capstan_products)
   while [[ $# -gt 0 ]]; do
     case $1 in
-      --sanitize) build_dir=$build_dir-sanitize targets=(capstan_unit_tests capstan_application_tests) ;;
+      --sanitize) build_dir=$build_dir-sanitize usual=(capstan_unit_tests capstan_application_tests) ;;
       --jobs)
         [[ ${2:-} =~ ^[1-9][0-9]*$ ]] || fail_usage "--jobs wants a whole number from 1 on, got '${2:-}'"
         jobs_wanted=$2
@@ -86,7 +86,7 @@ command_build() {
     esac
     shift
   done
-  [[ ${#targets[@]} -gt 0 ]] || targets=(capstan_products)
+  [[ ${#targets[@]} -gt 0 ]] || targets=("${usual[@]}")
   ensure_packages build
   configure "$build_dir" "${options[@]}"
   build_targets "$build_dir" "${targets[@]}"

@@ -229,6 +229,13 @@ class Launcher(LauncherCase):
         self.assertIn(f"--test-dir {self.root}/build-sanitize", self.called("ctest")[0])
         self.assertIn("-L unit|application", self.called("ctest")[0])
 
+    def test_a_sanitized_target_is_built_alone(self):
+        self.install_everything()
+        status, output, errors = self.capstan("build", "--sanitize", "lib/libcapstanFoam.so")
+        self.assertEqual(status, 0, errors)
+        self.assertRegex(output + errors, r"build-sanitize: lib/libcapstanFoam\.so\s")
+        self.assertNotIn("capstan_unit_tests", output + errors)
+
     def test_openmp_builds_kokkos_apart_and_tests_on_two_threads(self):
         self.install_everything()
         kokkos = self.work / "kokkos"
