@@ -210,8 +210,6 @@ TEST_P(Feedback, CgCountsTheRowsThatDiffer) {
 TEST_P(Feedback, CgSaysThatAMatrixIsNotSymmetric) {
   forgetWhatWasSaid();
   const bool concerned = isCg(GetParam());
-  // That x is zero is known from the second solve of a size on: both solves below are to know it.
-  for (const auto& other : {grid2d(12, 12), grid2d(7, 10)}) solve(GetParam(), Params(), systemWithRightHandSide(other));
   for (const auto& matrix : {grid2d(12, 12, 0.4), oneOddRow(70)}) {
     const auto stream = rcp(new std::ostringstream), quiet = rcp(new std::ostringstream);
     const System system = systemWithRightHandSide(matrix);
@@ -226,7 +224,9 @@ TEST_P(Feedback, CgSaysThatAMatrixIsNotSymmetric) {
     const Outcome second = solve(GetParam(), p, system);  // by another solver, as applications do
     EXPECT_EQ(told(second, "symmetry").size(), told(first, "symmetry").size());
     EXPECT_EQ(first.report.reductionsBlocking, second.report.reductionsBlocking) << "what ranks found travels along";
-    EXPECT_EQ(first.report.operatorApplications, second.report.operatorApplications);
+    // The first solve of the process may not know yet that x is zero.
+    EXPECT_EQ(first.report.operatorApplications - first.report.operatorsAtStart,
+              second.report.operatorApplications - second.report.operatorsAtStart);
     EXPECT_EQ(count(stream->str(), "the matrix is not symmetric"), concerned && rank() == 0 ? 1 : 0) << stream->str();
     system.x->putScalar(0);
     solve(GetParam(), printingTo(quiet, 0), system);
