@@ -264,7 +264,7 @@ def control_edits(folder, steps, capstan, written, env):
     edits = {"stopAt": "nextWrite", "writeControl": "timeStep", "writeInterval": str(steps), "purgeWrite": "0",
              "writeFormat": "ascii", "writePrecision": "14", "writeCompression": "off", "runTimeModifiable": "false",
              "profiling": "{ active true; }"}
-    numbers = FoamText(expanded(path, env) or control.text, path)
+    numbers = FoamText(expanded(path, folder, env) or control.text, path)
     begin, end, step = (number_in(path, numbers, key, default)
                         for key, default in (("startTime", "0"), ("endTime", "0"), ("deltaT", "")))
     if written > 1:
@@ -309,9 +309,10 @@ def start(case: Case, prepared, folder, choice: Choice, ranks, env, steps=None, 
     return Run(folder, ranks, choice, log, solves, results.read_seconds(folder, ranks), wall)
 
 
-def expanded(path, env):
-    """The text of a dictionary with its macros expanded by OpenFOAM itself, or None."""
-    done = subprocess.run(["foamDictionary", "-expand", str(path)], env=env, capture_output=True, text=True, check=False)
+def expanded(path, folder, env):
+    """The text of a dictionary of the case in this folder with its macros expanded by OpenFOAM itself, or None."""
+    done = subprocess.run(["foamDictionary", "-expand", str(path)], cwd=folder, env=env, capture_output=True, text=True,
+                          check=False)
     # Warnings stand before the text.
     at = done.stdout.find("FoamFile")
     return done.stdout[at:] if done.returncode == 0 and at >= 0 else None
@@ -319,5 +320,5 @@ def expanded(path, env):
 
 def expanded_controls(folder, env):
     """{region: fvSolution with its macros expanded}."""
-    found = {region: expanded(path, env) for region, path in solution_files(folder).items()}
+    found = {region: expanded(path, folder, env) for region, path in solution_files(folder).items()}
     return {region: text for region, text in found.items() if text is not None}
