@@ -356,7 +356,7 @@ inline constexpr double progress = 0.9;
 /// True and recursive residuals may differ by this factor at the end of a cycle. Chosen.
 inline constexpr int astray = 10;
 /// Classical cycles tell of an M that is not linear where so much is left of what they began with: rounding leaves
-/// less. Chosen: OpenFOAM's multigrid leaves 0.01 to 0.1.
+/// less. Chosen.
 inline constexpr double brokenPart = 1e-4;
 }  // namespace pipelined_gmres
 

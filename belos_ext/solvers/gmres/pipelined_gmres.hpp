@@ -331,6 +331,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
     flexible_ = !flexible_;
     system.tell(iteration, "flexible",
                 flexible_ ? "M may not be linear: classical cycles with directions of their own" : "no longer");
+    if (flexible_) ahead_ = {};  // the directions take its place
     cycle_.resize(cycle_.basis()[0].getMap(), cycle_.length(), flexible_ ? Directions::Flexible : Directions::None);
   }
 
