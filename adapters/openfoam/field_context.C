@@ -7,6 +7,7 @@
 #include "Time.H"
 #include "adapters/openfoam/field_context.H"
 #include "adapters/openfoam/start_trilinos.hpp"
+#include "adapters/openfoam/test_vector.hpp"
 #include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan::foam {
@@ -45,15 +46,6 @@ Registry& registry() {
   return *instance;
 }
 
-// A reproducible vector with entries in [-1, 1] that no symmetry of the mesh annihilates.
-std::vector<double> testVector(std::int64_t first, std::size_t size) {
-  std::vector<double> x(size);
-  for (std::size_t i = 0; i < size; ++i) {
-    x[i] = std::sin(0.7 + 1.3 * static_cast<double>((first + static_cast<std::int64_t>(i)) % 9973));
-  }
-  return x;
-}
-
 std::string fieldLabel(const Foam::polyMesh* mesh, const Foam::word& field) {
   if (mesh == nullptr || mesh->name() == Foam::polyMesh::defaultRegion) return field;
   return mesh->name() + "/" + field;
@@ -77,7 +69,7 @@ void FieldContext::adopt(const LduSystem& system) {
   MeshParts& parts = registry().meshes[mesh_];
   int shared = parts.cells != nullptr && localCells(*parts.cells) == cells ? 1 : 0;
   if (comm != MPI_COMM_NULL) MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, comm);
-  if (shared == 0) parts = {makeCellMap(comm, cells), nullptr};
+  if (shared == 0) parts = {makeCellMap(comm, cells), nullptr, nullptr};
   cells_ = parts.cells;
   solver_ = std::make_unique<FieldSolver>(cells_, label_);
 }
@@ -89,7 +81,8 @@ void FieldContext::takeGraph(const LduSystem& system) {
   if (!isOverMpi(*cells_)) {
     // A serial run has been without MPI so far.
     const auto cells = localCells(*cells_);
-    if (!isOverMpi(*parts.cells) || localCells(*parts.cells) != cells) parts = {makeCellMap(comm, cells), nullptr};
+    if (!isOverMpi(*parts.cells) || localCells(*parts.cells) != cells)
+      parts = {makeCellMap(comm, cells), nullptr, nullptr};
     cells_ = parts.cells;
     solver_ = std::make_unique<FieldSolver>(cells_, label_);
   }
@@ -102,6 +95,12 @@ void FieldContext::takeGraph(const LduSystem& system) {
   graph_ = parts.graph;
   assembled_ = std::make_unique<AssembledPreconditioner>(graph_->graph, label_);
   matrixAge_ = preconditionerAge_ = 0;
+}
+
+OrderedParts* FieldContext::ordered(const LduSystem& system) {
+  auto& parts = registry().meshes[mesh_].ordered;
+  if (parts == nullptr) parts = std::make_shared<OrderedParts>();
+  return parts->take(system) ? parts.get() : nullptr;
 }
 
 const AssembledPreconditioner* FieldContext::assembled(const LduSystem& system, Foam::direction component, double sign,

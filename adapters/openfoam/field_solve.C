@@ -3,6 +3,7 @@
 #include <cfenv>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "PrecisionAdaptor.H"
@@ -246,13 +247,21 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   // OpenFOAM's preconditioner has the sign of A, and most methods take them as they are.
   const double sign = hasOwn && context_->solver().takesNegativeDefinite(rung.solver) ? 1 : sign_;
   NativeSystem native(system_, component_, sign);
+  std::optional<OrderedSystem> ordered;
   const bool assembles = !rung.preconditioner.native && rung.preconditioner.assembled.name != "none";
   const auto* assembledOne = assembles ? assembled(rung) : nullptr;
   if (assembles && assembledOne == nullptr) return Ending::Failed;
-  if (hasOwn) {
+  const bool orders = hasOwn && OrderedSystem::knows(rung.preconditioner.name);
+  if (auto* const parts = orders ? context_->ordered(system_) : nullptr) {
+    ordered.emplace(*parts, system_, component_, sign, rung.preconditioner.name);
+  }
+  const bool verifies = orders && controls_.verify;
+  if (hasOwn && (!ordered || verifies)) {
     own = Foam::lduMatrix::preconditioner::New(self_, rung.preconditioner.controls);
     native.use(own.get());
   }
+  NativeActions& actions = ordered ? static_cast<NativeActions&>(*ordered) : native;
+  if (verifies) verifyActions(actions, native, psi.size(), context_->label());
   const bool one = context_->solver().judgesByOneNorm(rung.solver);
   // ||r||_1 <= sqrt(n) ||r||_2 always; what the last solve ended with is less.
   const double bound = std::sqrt(cells_);
@@ -263,7 +272,7 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   const int least = asInt(std::max<Foam::label>(limits_.minIter, 1) - cost_.iterations);
   if (sign < 0) residual_.negate();
   const auto result = context_->solver().solve(rung.solver, tolerance, asInt(limit - cost_.iterations),
-                                               {native, system_.matrix.symmetric(), hasOwn, assembledOne,
+                                               {actions, system_.matrix.symmetric(), hasOwn, assembledOne,
                                                 residual_.cdata(), correction_.data(), series(), least});
   if (sign < 0) residual_.negate();
   cost_.iterations += result.iterations;

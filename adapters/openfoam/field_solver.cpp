@@ -260,7 +260,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   auto& own = *impl_;
   const KeptSolver& kept = own.solver(choice);
   Solver& solver = *kept.solver;
-  copyIn(system.r, *own.r);
+  copyIn(system.r, *own.r, system.actions.places());
   setZero(*own.d);
   Teuchos::RCP<const Operator> preconditioner;
   if (system.nativePreconditioner) {
@@ -296,7 +296,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   result.times = {own.product->seconds() - seconds, unknown, unknown};
   if (kept.reporting != nullptr) fill(kept.reporting->report(), solver.achievedTol(), result);
-  copyOut(*own.d, system.d);
+  copyOut(*own.d, system.d, system.actions.places());
   return result;
 }
 

@@ -25,7 +25,7 @@ struct SolverChoice {
   bool operator==(const SolverChoice& other) const { return method == other.method && settings == other.settings; }
 };
 
-/// One system A d = r for a correction d, its vectors on this rank's rows.
+/// One system A d = r for a correction d, its vectors on this rank's rows, in the order of the cells.
 struct FieldSystem {
   NativeActions& actions;                    ///< A, and M where `nativePreconditioner`
   bool symmetric = false;                    ///< A is

@@ -7,7 +7,8 @@
 
 namespace capstan::foam {
 
-/// A square operator A and a preconditioner M of the application, on vectors of this rank's rows on the host.
+/// A square operator A and a preconditioner M of the application, on vectors of this rank's rows on the host, in the
+/// order of places().
 ///
 /// The functions are collective over the mesh's communicator. Vectors never overlap.
 class NativeActions {
@@ -19,6 +20,8 @@ class NativeActions {
   virtual void precondition(const double* r, double* z) = 0;
   /// The application's name for that preconditioner: what solves with one have learnt is no use to another. Local.
   virtual std::string preconditionerName() const = 0;
+  /// The place of each cell in these vectors; null: they have the order of the cells. Local.
+  virtual const int* places() const { return nullptr; }
 };
 
 }  // namespace capstan::foam

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "adapters/openfoam/ordered_matrix.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "adapters/openfoam/four_rows.hpp"
+
+namespace capstan::foam {
+namespace {
+
+/// A matrix by faces, sorted by their lower cells.
+template <class Label>
+struct Faces {
+  std::size_t cells = 0;
+  std::vector<Label> lower, upper;
+  std::vector<double> diag, below, above;  // below: in the row of the upper cell
+
+  void couple(std::size_t a, std::size_t b) {
+    lower.push_back(static_cast<Label>(std::min(a, b)));
+    upper.push_back(static_cast<Label>(std::max(a, b)));
+  }
+  std::size_t faces() const { return lower.size(); }
+  std::size_t low(std::size_t face) const { return static_cast<std::size_t>(lower[face]); }
+  std::size_t up(std::size_t face) const { return static_cast<std::size_t>(upper[face]); }
+  std::shared_ptr<const LevelOrder> order() const {
+    return std::make_shared<const LevelOrder>(cells, faces(), lower.data(), upper.data());
+  }
+
+  void fill(bool symmetric) {
+    std::mt19937 random(7);
+    std::uniform_real_distribution<double> entry(0.1, 1.0);
+    diag.assign(cells, 0.1);
+    for (std::size_t face = 0; face < faces(); ++face) {
+      below.push_back(-entry(random));
+      above.push_back(symmetric ? below.back() : -entry(random));
+      diag[up(face)] -= below[face];
+      diag[low(face)] -= above[face];
+    }
+  }
+
+  std::vector<double> multiply(const std::vector<double>& x) const {
+    std::vector<double> y(cells);
+    for (std::size_t cell = 0; cell < cells; ++cell) y[cell] = diag[cell] * x[cell];
+    for (std::size_t face = 0; face < faces(); ++face) {
+      y[up(face)] += below[face] * x[low(face)];
+      y[low(face)] += above[face] * x[up(face)];
+    }
+    return y;
+  }
+
+  /// By the definition: M = (D + L) D^{-1} (D + U) as a dense matrix, whose diagonal is that of A, times z.
+  std::vector<double> multiplyFactors(const std::vector<double>& z) const {
+    std::vector<std::vector<double>> l(cells, std::vector<double>(cells, 0)), u = l;
+    std::vector<double> d = diag;
+    for (std::size_t face = 0; face < faces(); ++face) {
+      l[up(face)][low(face)] = below[face];
+      u[low(face)][up(face)] = above[face];
+    }
+    for (std::size_t i = 0; i < cells; ++i) {
+      for (std::size_t j = 0; j < i; ++j) d[i] -= l[i][j] * u[j][i] / d[j];
+      l[i][i] = u[i][i] = d[i];
+    }
+    std::vector<double> y(cells, 0), r(cells, 0);
+    for (std::size_t i = 0; i < cells; ++i) {
+      for (std::size_t j = 0; j < cells; ++j) y[i] += u[i][j] * z[j];
+      y[i] /= d[i];
+    }
+    for (std::size_t i = 0; i < cells; ++i) {
+      for (std::size_t j = 0; j < cells; ++j) r[i] += l[i][j] * y[j];
+    }
+    return r;
+  }
+};
+
+/// A grid of nx x ny cells, numbered row by row.
+template <class Label = int>
+Faces<Label> grid(std::size_t nx, std::size_t ny, bool symmetric = true) {
+  Faces<Label> mesh;
+  mesh.cells = nx * ny;
+  for (std::size_t cell = 0; cell < mesh.cells; ++cell) {
+    if (cell % nx + 1 < nx) mesh.couple(cell, cell + 1);
+    if (cell + nx < mesh.cells) mesh.couple(cell, cell + nx);
+  }
+  mesh.fill(symmetric);
+  return mesh;
+}
+
+/// Each cell with some others, anywhere.
+Faces<int> tangle(std::size_t cells, bool symmetric) {
+  std::mt19937 random(3);
+  std::set<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t k = 0; k < 2 * cells; ++k) {
+    const std::size_t a = random() % cells, b = random() % cells;
+    if (a != b) pairs.insert({std::min(a, b), std::max(a, b)});
+  }
+  Faces<int> mesh;
+  mesh.cells = cells;
+  for (const auto& [a, b] : pairs) mesh.couple(a, b);
+  mesh.fill(symmetric);
+  return mesh;
+}
+
+template <class Label>
+OrderedMatrix take(const Faces<Label>& mesh, double sign) {
+  OrderedMatrix matrix;
+  matrix.take(mesh.order(), mesh.diag.data(), mesh.below.data(), mesh.above.data(), sign);
+  return matrix;
+}
+
+std::vector<double> wave(std::size_t cells) {
+  std::vector<double> x(cells);
+  for (std::size_t i = 0; i < cells; ++i) x[i] = std::sin(1.0 + 2.3 * static_cast<double>(i));
+  return x;
+}
+
+std::vector<double> toOrder(const std::vector<int>& place, const std::vector<double>& x) {
+  std::vector<double> y(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) y[static_cast<std::size_t>(place[i])] = x[i];
+  return y;
+}
+
+std::vector<double> fromOrder(const std::vector<int>& place, const std::vector<double>& y) {
+  std::vector<double> x(y.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = y[static_cast<std::size_t>(place[i])];
+  return x;
+}
+
+void expectNear(const std::vector<double>& found, const std::vector<double>& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-12) << "cell " << i;
+}
+
+// A z for any z, and M (M^{-1} r) = r.
+template <class Label>
+void expectProductAndFactors(const Faces<Label>& mesh, double sign) {
+  const auto matrix = take(mesh, sign);
+  const auto& place = matrix.order().places();
+  const auto x = wave(mesh.cells);
+  std::vector<double> y(mesh.cells), z(mesh.cells);
+  matrix.multiply(toOrder(place, x).data(), y.data());
+  auto expected = mesh.multiply(x);
+  for (double& value : expected) value *= sign;
+  expectNear(fromOrder(place, y), expected);
+  matrix.solve(toOrder(place, x).data(), z.data());
+  auto back = mesh.multiplyFactors(fromOrder(place, z));
+  for (double& value : back) value *= sign;
+  expectNear(back, x);
+}
+
+TEST(LevelOrder, SortsAGridByItsDiagonals) {
+  // 0 1 2 3 / 4 5 6 7 / 8 9 10 11 / 12 13 14 15: levels of 1, 2, 3, 4, 3, 2 and 1 cells are 16 cells in 7 levels: too
+  // few in each.
+  EXPECT_FALSE(grid(4, 4).order()->suits());
+  // 8 x 8: 15 levels, 64 cells.
+  const auto order = grid(8, 8).order();
+  ASSERT_TRUE(order->suits());
+  const auto& place = order->places();
+  EXPECT_EQ(place[0], 0);
+  EXPECT_EQ(place[1], 1);  // level 1: cells 1 and 8
+  EXPECT_EQ(place[8], 2);
+  EXPECT_EQ(place[2], 3);  // level 2: cells 2, 9 and 16
+  EXPECT_EQ(place[9], 4);
+  EXPECT_EQ(place[16], 5);
+  EXPECT_EQ(place[63], 63);
+}
+
+TEST(LevelOrder, EveryRowComesAfterThoseItNeeds) {
+  const auto mesh = tangle(500, true);
+  const auto order = mesh.order();
+  ASSERT_TRUE(order->suits());
+  std::vector<int> sorted = order->places();
+  for (std::size_t face = 0; face < mesh.faces(); ++face) {
+    EXPECT_LT(order->places()[mesh.low(face)], order->places()[mesh.up(face)]);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 0; i < sorted.size(); ++i) EXPECT_EQ(sorted[i], static_cast<int>(i));
+}
+
+TEST(LevelOrder, DoesNotSuitALineOfCells) { EXPECT_FALSE(grid(100, 1).order()->suits()); }
+
+TEST(LevelOrder, DoesNotSuitFacesInAnotherOrder) {
+  auto mesh = grid(20, 20);
+  std::swap(mesh.lower.front(), mesh.lower.back());
+  std::swap(mesh.upper.front(), mesh.upper.back());
+  EXPECT_FALSE(mesh.order()->suits());
+  auto turned = grid(20, 20);
+  std::swap(turned.lower[5], turned.upper[5]);
+  EXPECT_FALSE(turned.order()->suits());
+}
+
+TEST(LevelOrder, KnowsItsMesh) {
+  const auto mesh = grid(20, 20);
+  const auto order = mesh.order();
+  const auto isOf = [&](const Faces<int>& other) {
+    return order->isOf(other.cells, other.faces(), other.lower.data(), other.upper.data());
+  };
+  EXPECT_TRUE(isOf(mesh));
+  EXPECT_FALSE(isOf(grid(20, 21)));
+  auto changed = mesh;  // as many cells and faces
+  changed.upper[100] += 1;
+  EXPECT_FALSE(isOf(changed));
+}
+
+TEST(LevelOrder, IsOfNoUseWithoutCells) { EXPECT_FALSE(Faces<int>().order()->suits()); }
+
+TEST(OrderedMatrix, HasTheProductAndTheFactorsOfTheMeshsOrder) {
+  for (const bool symmetric : {true, false}) {
+    expectProductAndFactors(grid(9, 8, symmetric), 1);
+    expectProductAndFactors(tangle(200, symmetric), 1);
+  }
+}
+
+TEST(OrderedMatrix, TakesFourRowsAtOnce) {
+  const auto mesh = grid(31, 26, false);
+  const auto order = mesh.order();
+  int rows = 0, fours = 0, next = 0;
+  for (const auto& run : order->runs()) {
+    EXPECT_EQ(run.first, next);
+    next = run.end;
+    rows += run.end - run.first;
+    if (run.fours) {
+      fours += run.end - run.first;
+      EXPECT_EQ((run.end - run.first) % 4, 0);
+    }
+  }
+  EXPECT_EQ(rows, 31 * 26);
+  if (fourRowsAtOnce()) {
+    EXPECT_GT(fours, rows / 2);
+  } else {
+    EXPECT_EQ(fours, 0);
+  }
+  expectProductAndFactors(mesh, 1);
+  expectProductAndFactors(mesh, -1);
+}
+
+TEST(OrderedMatrix, TakesTheOtherSign) { expectProductAndFactors(grid(9, 8, false), -1); }
+
+TEST(OrderedMatrix, TakesLabelsOf64Bits) { expectProductAndFactors(grid<std::int64_t>(9, 8), 1); }
+
+TEST(OrderedMatrix, TakesNewValues) {
+  auto mesh = grid(9, 8);
+  auto matrix = take(mesh, 1);
+  for (double& value : mesh.diag) value *= 3;
+  matrix.take(mesh.order(), mesh.diag.data(), mesh.below.data(), mesh.above.data(), 1);
+  const auto& place = matrix.order().places();
+  const auto x = wave(mesh.cells);
+  std::vector<double> y(mesh.cells);
+  matrix.multiply(toOrder(place, x).data(), y.data());
+  expectNear(fromOrder(place, y), mesh.multiply(x));
+}
+
+TEST(OrderedMatrix, WorksAloneOnCellsWithoutNeighbours) {
+  Faces<int> mesh;
+  mesh.cells = 6;
+  mesh.diag = {1, 2, 4, 8, 16, 32};
+  const auto matrix = take(mesh, 1);
+  std::vector<double> z(6);
+  matrix.solve(mesh.diag.data(), z.data());
+  expectNear(z, std::vector<double>(6, 1.0));
+}
+
+}  // namespace
+}  // namespace capstan::foam
