@@ -28,19 +28,8 @@ bool follows(const LevelOrder::Triangle& triangle, int row) {
   return true;
 }
 
-/// Entries of rows first to end - 1, row after row, in the order of fours.
-void storeFours(LevelOrder::Triangle& triangle, int first, int end) {
-  const int entries = entriesOf(triangle, first);
-  auto& face = triangle.face;
-  std::vector<int> group(at(4 * entries));
-  for (int row = first; row < end; row += 4) {
-    const std::size_t start = at(triangle.start[at(row)]);
-    for (int k = 0; k < entries; ++k) {
-      for (int lane = 0; lane < 4; ++lane) group[at(4 * k + lane)] = face[start + at(lane * entries + k)];
-    }
-    std::copy(group.begin(), group.end(), face.begin() + static_cast<std::ptrdiff_t>(start));
-  }
-}
+/// Where entry k of a row of a run of fours stands, `row` rows behind the first one.
+int entryOfFours(int start, int entries, int row, int k) { return start + row / 4 * 4 * entries + 4 * k + row % 4; }
 
 }  // namespace
 
@@ -90,12 +79,12 @@ LevelOrder::Triangle LevelOrder::triangle(const std::vector<int>& rows, const st
   for (const int row : rows) ++result.start[at(place_[at(row)]) + 1];
   for (std::size_t row = 0; row < cells_; ++row) result.start[row + 1] += result.start[row];
   result.column.resize(rows.size());
-  result.face.resize(rows.size());
+  result.entry.resize(rows.size());
   std::vector<int> next(result.start.begin(), result.start.end() - 1);
   for (std::size_t face = 0; face < rows.size(); ++face) {
-    const std::size_t entry = at(next[at(place_[at(rows[face])])]++);
-    result.column[entry] = place_[at(columns[face])];
-    result.face[entry] = static_cast<int>(face);
+    const int entry = next[at(place_[at(rows[face])])]++;
+    result.column[at(entry)] = place_[at(columns[face])];
+    result.entry[face] = entry;
   }
   return result;
 }
@@ -117,6 +106,8 @@ void LevelOrder::findRuns(const std::vector<int>& level) {
     row = end;
   }
   if (single < rows) addRun(single, rows, false);
+  storeFours(below_, upper_);
+  storeFours(above_, lower_);
 }
 
 void LevelOrder::addRun(int first, int end, bool fours) {
@@ -129,10 +120,25 @@ void LevelOrder::addRun(int first, int end, bool fours) {
         offsets_.push_back(triangle->column[at(k)] - first);
       }
     }
-    storeFours(below_, first, end);
-    storeFours(above_, first, end);
   }
   runs_.push_back(run);
+}
+
+// Entries of runs of fours, stored row after row so far.
+void LevelOrder::storeFours(Triangle& triangle, const std::vector<int>& rows) const {
+  std::vector<int> runOfRow(cells_, -1);
+  for (std::size_t run = 0; run < runs_.size(); ++run) {
+    if (!runs_[run].fours) continue;
+    for (int row = runs_[run].first; row < runs_[run].end; ++row) runOfRow[at(row)] = static_cast<int>(run);
+  }
+  for (std::size_t face = 0; face < rows.size(); ++face) {
+    const int row = place_[at(rows[face])];
+    if (runOfRow[at(row)] < 0) continue;
+    const int first = runs_[at(runOfRow[at(row)])].first;
+    int& entry = triangle.entry[face];
+    entry =
+        entryOfFours(triangle.start[at(first)], entriesOf(triangle, row), row - first, entry - triangle.start[at(row)]);
+  }
 }
 
 }  // namespace capstan::foam

@@ -22,10 +22,10 @@ namespace capstan::foam {
 class LevelOrder {
  public:
   /// One triangle of the matrix by rows, in the new order: row i has the entries start[i] to start[i + 1] - 1, each
-  /// with its column and the face that it belongs to. Within a run of four rows at once entries are stored in another
-  /// way: first the first one of each of four rows, then the second ones; `column` is of no use there.
+  /// with its column; `entry` tells which one is that of a face. Within a run of four rows at once entries are stored
+  /// in another way: first the first one of each of four rows, then the second ones; `column` is of no use there.
   struct Triangle {
-    std::vector<int> start, column, face;
+    std::vector<int> start, column, entry;
   };
 
   /// Rows first to end - 1. Four at once: each has as many entries as the first, all its columns as far from it as the
@@ -77,6 +77,7 @@ class LevelOrder {
   Triangle triangle(const std::vector<int>& rows, const std::vector<int>& columns) const;
   void findRuns(const std::vector<int>& level);
   void addRun(int first, int end, bool fours);
+  void storeFours(Triangle& triangle, const std::vector<int>& rows) const;
 
   std::size_t cells_;
   std::vector<int> lower_, upper_;

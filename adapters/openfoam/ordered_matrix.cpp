@@ -20,10 +20,12 @@ struct Entries {
   const double* __restrict__ value;
 };
 
-void gather(const LevelOrder::Triangle& triangle, const double* from, double sign, std::vector<double>& to) {
-  const std::size_t entries = triangle.face.size();
-  to.resize(entries);
-  for (std::size_t k = 0; k < entries; ++k) to[k] = sign * from[triangle.face[k]];
+// By faces: entries of neighbouring faces stay in the caches until the next ones come, not so the other way round.
+void scatter(const LevelOrder::Triangle& triangle, const double* from, double sign, std::vector<double>& to) {
+  const std::size_t faces = triangle.entry.size();
+  to.resize(faces);
+  for (std::size_t face = 0; face < faces; ++face)
+    to[static_cast<std::size_t>(triangle.entry[face])] = sign * from[face];
 }
 
 void multiplyRows(const Run& run, const Entries& below, const Entries& above, const double* __restrict__ diagonal,
@@ -137,8 +139,8 @@ void OrderedMatrix::take(std::shared_ptr<const LevelOrder> order, const double* 
   diagonal_.resize(cells);
   const int* const place = order_->places().data();
   for (std::size_t cell = 0; cell < cells; ++cell) diagonal_[static_cast<std::size_t>(place[cell])] = sign * diag[cell];
-  gather(order_->below(), lower, sign, below_);
-  gather(order_->above(), upper, sign, above_);
+  scatter(order_->below(), lower, sign, below_);
+  scatter(order_->above(), upper, sign, above_);
   factorize(upper, sign, lower == upper);
 }
 
@@ -181,7 +183,7 @@ void OrderedMatrix::factorize(const double* upper, double sign, bool symmetric) 
   // Of the upper neighbours' rows, in the places of below_.
   const double* across = below_.data();
   if (!symmetric) {
-    gather(triangle, upper, sign, across_);
+    scatter(triangle, upper, sign, across_);
     across = across_.data();
   }
   for (const Run& run : order_->runs()) {
