@@ -3,7 +3,6 @@
 #include <cfenv>
 #include <cmath>
 #include <map>
-#include <optional>
 #include <set>
 
 #include "PrecisionAdaptor.H"
@@ -11,6 +10,7 @@
 #include "adapters/openfoam/cell_sums.hpp"
 #include "adapters/openfoam/field_solve.H"
 #include "adapters/openfoam/foam_compat.H"
+#include "adapters/openfoam/rung_actions.H"
 #include "adapters/openfoam/solve_origin.H"
 #include "adapters/openfoam/solve_recorder.hpp"
 #include "objectRegistry.H"
@@ -242,26 +242,13 @@ const AssembledPreconditioner* FieldSolve::assembled(const Rung& rung) {
 // method can undo, is no part of what is judged; OpenFOAM's own solvers leave it out too. psi and the norms change only
 // where the residual gets smaller.
 FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label limit, Foam::scalarField& psi) {
-  Foam::autoPtr<Foam::lduMatrix::preconditioner> own;
-  const bool hasOwn = rung.preconditioner.native && rung.preconditioner.name != "none";
-  // OpenFOAM's preconditioner has the sign of A, and most methods take them as they are.
-  const double sign = hasOwn && context_->solver().takesNegativeDefinite(rung.solver) ? 1 : sign_;
-  NativeSystem native(system_, component_, sign);
-  std::optional<OrderedSystem> ordered;
   const bool assembles = !rung.preconditioner.native && rung.preconditioner.assembled.name != "none";
   const auto* assembledOne = assembles ? assembled(rung) : nullptr;
   if (assembles && assembledOne == nullptr) return Ending::Failed;
-  const bool orders = hasOwn && OrderedSystem::knows(rung.preconditioner.name);
-  if (auto* const parts = orders ? context_->ordered(system_) : nullptr) {
-    ordered.emplace(*parts, system_, component_, sign, rung.preconditioner.name);
-  }
-  const bool verifies = orders && controls_.verify;
-  if (hasOwn && (!ordered || verifies)) {
-    own = Foam::lduMatrix::preconditioner::New(self_, rung.preconditioner.controls);
-    native.use(own.get());
-  }
-  NativeActions& actions = ordered ? static_cast<NativeActions&>(*ordered) : native;
-  if (verifies) verifyActions(actions, native, psi.size(), context_->label());
+  const bool hasOwn = RungActions::takes(rung.preconditioner);
+  // OpenFOAM's preconditioner has the sign of A, and most methods take them as they are.
+  const double sign = hasOwn && context_->solver().takesNegativeDefinite(rung.solver) ? 1 : sign_;
+  RungActions acting(self_, *context_, system_, component_, sign, rung.preconditioner, controls_.verify);
   const bool one = context_->solver().judgesByOneNorm(rung.solver);
   // ||r||_1 <= sqrt(n) ||r||_2 always; what the last solve ended with is less.
   const double bound = std::sqrt(cells_);
@@ -272,9 +259,16 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   const int least = asInt(std::max<Foam::label>(limits_.minIter, 1) - cost_.iterations);
   if (sign < 0) residual_.negate();
   const auto result = context_->solver().solve(rung.solver, tolerance, asInt(limit - cost_.iterations),
-                                               {actions, system_.matrix.symmetric(), hasOwn, assembledOne,
+                                               {acting.actions(), system_.matrix.symmetric(), hasOwn, assembledOne,
                                                 residual_.cdata(), correction_.data(), series(), least});
   if (sign < 0) residual_.negate();
+  count(result);
+  if (one) return takeJudged(result, limit, psi);
+  const Ending ending = takeComputed(target, limit, psi);
+  return ending == Ending::Again ? pass(rung, target, limit, psi) : ending;
+}
+
+void FieldSolve::count(const SolveResult& result) {
   cost_.iterations += result.iterations;
   cost_.hasReductions = result.counted && (cost_.passes == 0 || cost_.hasReductions);
   cost_.reductions += result.reductions;
@@ -284,22 +278,26 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   ++cost_.passes;
   guessed_ += result.guessDigits;
   for (const auto& step : result.steps) warn(step);
-  if (one) {
-    if (!std::isfinite(result.attained) || !(result.attained <= 1)) return Ending::Failed;
-    psi += correction_;
-    stale_ = true;
-    norms_.one *= result.attained;
-    cost_.atRounding = result.atRounding;
-    if (result.converged || result.atRounding) return Ending::Done;
-    return cost_.iterations >= limit ? Ending::Limit : Ending::Failed;
-  }
+}
+
+FieldSolve::Ending FieldSolve::takeJudged(const SolveResult& result, Foam::label limit, Foam::scalarField& psi) {
+  if (!std::isfinite(result.attained) || !(result.attained <= 1)) return Ending::Failed;
+  psi += correction_;
+  stale_ = true;
+  norms_.one *= result.attained;
+  cost_.atRounding = result.atRounding;
+  if (result.converged || result.atRounding) return Ending::Done;
+  return cost_.iterations >= limit ? Ending::Limit : Ending::Failed;
+}
+
+FieldSolve::Ending FieldSolve::takeComputed(double target, Foam::label limit, Foam::scalarField& psi) {
   const Norms before = norms_;
   stale_ = true;
   refresh();
   if (!norms_.finite() || !(norms_.one <= before.one)) {
     Foam::solveScalarField image(psi.size());
-    native.apply(correction_.cdata(), image.data());
-    residual_ += sign * image;
+    system_.matrix.Amul(image, correction_, system_.interfaceBouCoeffs, system_.interfaces, component_);
+    residual_ += image;
     norms_ = before;
     return Ending::Failed;
   }
@@ -308,8 +306,7 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   if (norms_.one <= target) return Ending::Done;
   if (cost_.iterations >= limit) return Ending::Limit;
   // Less than a tenth gained: another pass would gain no more.
-  if (norms_.one > 0.9 * before.one) return Ending::Failed;
-  return pass(rung, target, limit, psi);
+  return norms_.one > 0.9 * before.one ? Ending::Failed : Ending::Again;
 }
 
 FieldSolve::Ending FieldSolve::climb(const Rung& rung, Foam::scalarField& psi, Foam::solverPerformance& performance) {
