@@ -6,7 +6,7 @@
 ///
 /// In the order of the mesh a row often needs the one just before it: the processor waits for each result, which takes
 /// twice as long as all else that the solve does. A cell's level is one more than the highest one among its neighbours
-/// of lower number; cells of one level do not need each other [Anderson and Saad 1989, level scheduling]. Sorted by
+/// of lower number; cells of one level do not need each other [Anderson and Saad 1989]. Sorted by
 /// level, rows that follow each other are independent, and every row still comes after those it needs: the factors are
 /// the same as in the mesh's order, and so are the solves, but for rounding.
 ///

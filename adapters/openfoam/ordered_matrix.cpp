@@ -74,6 +74,12 @@ void factorizeRows(const Run& run, const Entries& below, const double* across, c
 
 typedef double Four __attribute__((vector_size(4 * sizeof(double)), aligned(alignof(double)), may_alias));
 
+}  // namespace
+
+// The only code for AVX2 in its library [symbols.capstanFoamTrilinos.instructions].
+namespace detail::avx2 {
+namespace {
+
 CAPSTAN_FOUR_ROWS void multiplyFours(const Run& run, const int* offset, const Entries& below, const Entries& above,
                                      const double* diagonal, const double* x, double* y) {
   const double* value = below.value + below.start[run.first];
@@ -131,6 +137,7 @@ CAPSTAN_FOUR_ROWS void solveFoursAbove(const Run& run, const int* offset, const 
 }
 
 }  // namespace
+}  // namespace detail::avx2
 
 void OrderedMatrix::take(std::shared_ptr<const LevelOrder> order, const double* diag, const double* lower,
                          const double* upper, double sign) {
@@ -148,7 +155,7 @@ void OrderedMatrix::multiply(const double* x, double* y) const {
   const Entries below(order_->below(), below_), above(order_->above(), above_);
   for (const Run& run : order_->runs()) {
     if (run.fours) {
-      multiplyFours(run, order_->offsets().data() + run.offsets, below, above, diagonal_.data(), x, y);
+      detail::avx2::multiplyFours(run, order_->offsets().data() + run.offsets, below, above, diagonal_.data(), x, y);
     } else {
       multiplyRows(run, below, above, diagonal_.data(), x, y);
     }
@@ -161,14 +168,14 @@ void OrderedMatrix::solve(const double* r, double* z) const {
   const int* const offsets = order_->offsets().data();
   for (const Run& run : runs) {
     if (run.fours) {
-      solveFoursBelow(run, offsets + run.offsets, below, reciprocal_.data(), r, z);
+      detail::avx2::solveFoursBelow(run, offsets + run.offsets, below, reciprocal_.data(), r, z);
     } else {
       solveBelow(run, below, reciprocal_.data(), r, z);
     }
   }
   for (auto run = runs.rbegin(); run != runs.rend(); ++run) {
     if (run->fours) {
-      solveFoursAbove(*run, offsets + run->offsets, above, reciprocal_.data(), z);
+      detail::avx2::solveFoursAbove(*run, offsets + run->offsets, above, reciprocal_.data(), z);
     } else {
       solveAbove(*run, above, reciprocal_.data(), z);
     }
@@ -188,7 +195,8 @@ void OrderedMatrix::factorize(const double* upper, double sign, bool symmetric) 
   }
   for (const Run& run : order_->runs()) {
     if (run.fours) {
-      factorizeFours(run, order_->offsets().data() + run.offsets, below, across, diagonal_.data(), reciprocal_.data());
+      detail::avx2::factorizeFours(run, order_->offsets().data() + run.offsets, below, across, diagonal_.data(),
+                                   reciprocal_.data());
     } else {
       factorizeRows(run, below, across, diagonal_.data(), reciprocal_.data());
     }
