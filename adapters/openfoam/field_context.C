@@ -81,8 +81,9 @@ void FieldContext::takeGraph(const LduSystem& system) {
   if (!isOverMpi(*cells_)) {
     // A serial run has been without MPI so far.
     const auto cells = localCells(*cells_);
-    if (!isOverMpi(*parts.cells) || localCells(*parts.cells) != cells)
+    if (!isOverMpi(*parts.cells) || localCells(*parts.cells) != cells) {
       parts = {makeCellMap(comm, cells), nullptr, nullptr};
+    }
     cells_ = parts.cells;
     solver_ = std::make_unique<FieldSolver>(cells_, label_);
   }
