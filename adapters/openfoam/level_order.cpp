@@ -2,6 +2,7 @@
 #include "adapters/openfoam/level_order.hpp"
 
 #include <limits>
+#include <utility>
 
 #include "adapters/openfoam/four_rows.hpp"
 
@@ -11,25 +12,99 @@ namespace {
 /// Measured: from four cells a level on, sweeps take half the time that they take in the order of the mesh.
 constexpr std::size_t leastCellsOfLevel = 4;
 
+/// Measured: more strips than this for each entry of a row take longer than columns that are read apart.
+constexpr std::size_t mostStrips = 2;
+
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 int entriesOf(const LevelOrder::Triangle& triangle, int row) {
   return triangle.start[at(row) + 1] - triangle.start[at(row)];
 }
 
-/// Whether the row has as many entries as the one before it, each one column further.
-bool follows(const LevelOrder::Triangle& triangle, int row) {
-  const int entries = entriesOf(triangle, row);
-  if (entries != entriesOf(triangle, row - 1)) return false;
-  const int* const own = triangle.column.data() + triangle.start[at(row)];
-  for (int k = 0; k < entries; ++k) {
-    if (own[k] != own[k - entries] + 1) return false;
+/// The most entries that one of these four rows has.
+int widthOf(const LevelOrder::Triangle& triangle, int first) {
+  int width = 0;
+  for (int row = first; row < first + 4; ++row) width = std::max(width, entriesOf(triangle, row));
+  return width;
+}
+
+/// The columns of rows first to first + 3 as strips of four that follow each other, one for each row: where they begin.
+/// False where one would reach out of the columns from `from` to `to` - 1.
+bool findStrips(const LevelOrder::Triangle& triangle, int first, int from, int to, std::vector<int>& strips) {
+  strips.clear();
+  for (int row = first; row < first + 4; ++row) {
+    for (int k = triangle.start[at(row)]; k < triangle.start[at(row) + 1]; ++k) {
+      const int begin = triangle.column[at(k)] - (row - first);
+      if (begin < from || begin + 4 > to) return false;
+      if (std::find(strips.begin(), strips.end(), begin) == strips.end()) strips.push_back(begin);
+    }
   }
   return true;
 }
 
-/// Where entry k of a row of a run of fours stands, `row` rows behind the first one.
-int entryOfFours(int start, int entries, int row, int k) { return start + row / 4 * 4 * entries + 4 * k + row % 4; }
+/// A triangle in the making, of one that is stored row after row.
+class Stored {
+ public:
+  explicit Stored(const LevelOrder::Triangle& rows) : rows_(rows), moved_(rows.column.size()) { start_.push_back(0); }
+
+  int strips() const { return static_cast<int>(strip_.size()); }
+
+  void addRow(int row) {
+    for (int k = rows_.start[at(row)]; k < rows_.start[at(row) + 1]; ++k) {
+      moved_[at(k)] = static_cast<int>(column_.size());
+      column_.push_back(rows_.column[at(k)]);
+    }
+    start_.push_back(static_cast<int>(column_.size()));
+  }
+
+  /// Rows first to first + 3, each filled up to `width` entries.
+  void addApart(int first, int width) {
+    const int begin = static_cast<int>(column_.size());
+    column_.resize(at(begin + 4 * width));
+    for (int row = first; row < first + 4; ++row) {
+      const int entries = entriesOf(rows_, row);
+      for (int k = 0; k < width; ++k) {
+        const int to = begin + 4 * k + (row - first), from = rows_.start[at(row)] + k;
+        column_[at(to)] = k < entries ? rows_.column[at(from)] : spareColumn(first, row);
+        if (k < entries) moved_[at(from)] = to;
+      }
+      start_.push_back(start_.back() + width);
+    }
+  }
+
+  /// Rows first to first + 3.
+  void addStrips(int first, const std::vector<int>& strips) {
+    const int begin = static_cast<int>(column_.size());
+    for (const int strip : strips) {
+      for (int row = 0; row < 4; ++row) column_.push_back(strip + row);
+    }
+    for (int row = first; row < first + 4; ++row) {
+      for (int k = rows_.start[at(row)]; k < rows_.start[at(row) + 1]; ++k) {
+        const auto strip = std::find(strips.begin(), strips.end(), rows_.column[at(k)] - (row - first));
+        moved_[at(k)] = begin + 4 * static_cast<int>(strip - strips.begin()) + (row - first);
+      }
+      start_.push_back(start_.back() + static_cast<int>(strips.size()));
+    }
+    strip_.insert(strip_.end(), strips.begin(), strips.end());
+  }
+
+  void replace(LevelOrder::Triangle& triangle) {
+    for (int& entry : triangle.entry) entry = moved_[at(entry)];
+    triangle.start = std::move(start_);
+    triangle.column = std::move(column_);
+    triangle.strip = std::move(strip_);
+  }
+
+ private:
+  /// What may be read with a coefficient of zero: the row's own first column, or that of another of the four rows.
+  int spareColumn(int first, int row) const {
+    for (int other = first; entriesOf(rows_, row) == 0; ++other) row = other;
+    return rows_.column[at(rows_.start[at(row)])];
+  }
+
+  const LevelOrder::Triangle& rows_;
+  std::vector<int> start_, column_, moved_, strip_;
+};
 
 }  // namespace
 
@@ -93,52 +168,57 @@ void LevelOrder::findRuns(const std::vector<int>& level) {
   const int rows = static_cast<int>(cells_);
   std::vector<int> levelOfRow(cells_);
   for (std::size_t cell = 0; cell < cells_; ++cell) levelOfRow[at(place_[cell])] = level[cell];
-  int single = 0;  // rows from here on are in no run yet
-  for (int row = 0; row < rows;) {
-    int end = row + 1;
-    while (end < rows && levelOfRow[at(end)] == levelOfRow[at(row)] && follows(below_, end) && follows(above_, end))
-      ++end;
-    if (const int fours = fourRowsAtOnce() ? (end - row) / 4 * 4 : 0; fours > 0) {
-      if (single < row) addRun(single, row, false);
-      addRun(row, row + fours, true);
-      single = row + fours;
+  Stored below(below_), above(above_);
+  std::vector<int> stripsBelow, stripsAbove;
+  for (int row = 0, begin = 0, end = 0; row < rows;) {
+    if (row == end) {
+      begin = row;
+      while (end < rows && levelOfRow[at(end)] == levelOfRow[at(row)]) ++end;
     }
-    row = end;
+    Run run{Kind::Rows, row, row + 1, 0, 0, below.strips(), above.strips()};
+    if (fourRowsAtOnce() && end - row >= 4) {
+      hasFours_ = true;
+      run.kind = Kind::Apart;
+      run.end = row + 4;
+      run.below = widthOf(below_, row);
+      run.above = widthOf(above_, row);
+      if (findStrips(below_, row, 0, begin, stripsBelow) && findStrips(above_, row, end, rows, stripsAbove) &&
+          stripsBelow.size() + stripsAbove.size() <= mostStrips * at(run.below + run.above)) {
+        run.kind = Kind::Strips;
+        run.below = static_cast<int>(stripsBelow.size());
+        run.above = static_cast<int>(stripsAbove.size());
+      }
+    }
+    switch (run.kind) {
+      case Kind::Rows:
+        below.addRow(row);
+        above.addRow(row);
+        break;
+      case Kind::Strips:
+        below.addStrips(row, stripsBelow);
+        above.addStrips(row, stripsAbove);
+        break;
+      case Kind::Apart:
+        below.addApart(row, run.below);
+        above.addApart(row, run.above);
+    }
+    row = run.end;
+    addRun(run);
   }
-  if (single < rows) addRun(single, rows, false);
-  storeFours(below_, upper_);
-  storeFours(above_, lower_);
+  below.replace(below_);
+  above.replace(above_);
 }
 
-void LevelOrder::addRun(int first, int end, bool fours) {
-  Run run{first, end, fours, 0, 0, static_cast<int>(offsets_.size())};
-  if (fours) {
-    run.below = entriesOf(below_, first);
-    run.above = entriesOf(above_, first);
-    for (const auto* triangle : {&below_, &above_}) {
-      for (int k = triangle->start[at(first)]; k < triangle->start[at(first) + 1]; ++k) {
-        offsets_.push_back(triangle->column[at(k)] - first);
-      }
+// Rows that follow those of the last run, in which they are taken where they can be.
+void LevelOrder::addRun(const Run& run) {
+  if (!runs_.empty()) {
+    Run& last = runs_.back();
+    if (last.kind == run.kind && last.below == run.below && last.above == run.above) {
+      last.end = run.end;
+      return;
     }
   }
   runs_.push_back(run);
-}
-
-// Entries of runs of fours, stored row after row so far.
-void LevelOrder::storeFours(Triangle& triangle, const std::vector<int>& rows) const {
-  std::vector<int> runOfRow(cells_, -1);
-  for (std::size_t run = 0; run < runs_.size(); ++run) {
-    if (!runs_[run].fours) continue;
-    for (int row = runs_[run].first; row < runs_[run].end; ++row) runOfRow[at(row)] = static_cast<int>(run);
-  }
-  for (std::size_t face = 0; face < rows.size(); ++face) {
-    const int row = place_[at(rows[face])];
-    if (runOfRow[at(row)] < 0) continue;
-    const int first = runs_[at(runOfRow[at(row)])].first;
-    int& entry = triangle.entry[face];
-    entry =
-        entryOfFours(triangle.start[at(first)], entriesOf(triangle, row), row - first, entry - triangle.start[at(row)]);
-  }
 }
 
 }  // namespace capstan::foam

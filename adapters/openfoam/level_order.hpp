@@ -10,8 +10,8 @@
 /// level, rows that follow each other are independent, and every row still comes after those it needs: the factors are
 /// the same as in the mesh's order, and so are the solves, but for rounding.
 ///
-/// On meshes of blocks neighbouring rows of a level often have neighbours that stand behind one another as they do:
-/// such rows are taken four at once, where the processor has registers for that.
+/// Where the processor has registers for four numbers, rows of one level are taken four at once. On meshes of blocks
+/// the neighbours of most such rows stand behind one another as the rows do; others are padded to the same length.
 
 #include <algorithm>
 #include <cstddef>
@@ -22,26 +22,33 @@ namespace capstan::foam {
 class LevelOrder {
  public:
   /// One triangle of the matrix by rows, in the new order: row i has the entries start[i] to start[i + 1] - 1, each
-  /// with its column; `entry` tells which one is that of a face. Within a run of four rows at once entries are stored
-  /// in another way: first the first one of each of four rows, then the second ones; `column` is of no use there.
+  /// with its column; `entry` tells which one is that of a face. Four rows at once have as many entries each, and are
+  /// stored in another way: the first entry of each of the four rows, then the second ones. Some are those of no face:
+  /// their columns are read with a coefficient of zero, and are such that a solve has computed them before.
   struct Triangle {
     std::vector<int> start, column, entry;
+    std::vector<int> strip;  ///< of runs of strips, for every four entries: the column of the first one
   };
 
-  /// Rows first to end - 1. Four at once: each has as many entries as the first, all its columns as far from it as the
-  /// first one's, and none needs another.
+  enum class Kind {
+    Rows,    ///< one by one
+    Strips,  ///< four at once; columns of four entries follow each other
+    Apart,   ///< four at once; columns anywhere
+  };
+
+  /// Rows first to end - 1; where four at once, each four are of one level.
   struct Run {
+    Kind kind;
     int first, end;
-    bool fours;
-    int below, above;  ///< entries of a row, where fours
-    int offsets;       ///< where fours: of its columns from the row, those below it first, from there on in offsets()
+    int below, above;            ///< where four at once: entries of a row
+    int stripBelow, stripAbove;  ///< Strips: where its strips begin
   };
 
   /// \param lower, upper cells of each face, as OpenFOAM has them: the lower one has the smaller number. They are
   /// copied. \tparam Label an integer
   template <class Label>
   LevelOrder(std::size_t cells, std::size_t faces, const Label* lower, const Label* upper) : cells_(cells) {
-    if (!fitsInt(cells) || !fitsInt(faces)) return;
+    if (!fitsInt(cells) || !fitsInt(8 * faces)) return;  // four rows at once are filled up
     lower_.assign(lower, lower + faces);
     upper_.assign(upper, upper + faces);
     make();
@@ -66,7 +73,8 @@ class LevelOrder {
   const Triangle& above() const { return above_; }
   /// All rows, in their order.
   const std::vector<Run>& runs() const { return runs_; }
-  const std::vector<int>& offsets() const { return offsets_; }
+  /// Whether there are runs of four rows at once. Only a processor that has AVX2 finds them.
+  bool hasFours() const { return hasFours_; }
 
  private:
   static bool fitsInt(std::size_t count);
@@ -76,16 +84,14 @@ class LevelOrder {
   void sortByLevel(const std::vector<int>& level, int highest);
   Triangle triangle(const std::vector<int>& rows, const std::vector<int>& columns) const;
   void findRuns(const std::vector<int>& level);
-  void addRun(int first, int end, bool fours);
-  void storeFours(Triangle& triangle, const std::vector<int>& rows) const;
+  void addRun(const Run& run);
 
   std::size_t cells_;
   std::vector<int> lower_, upper_;
-  bool suits_ = false;
+  bool suits_ = false, hasFours_ = false;
   std::vector<int> place_;
   Triangle below_, above_;
   std::vector<Run> runs_;
-  std::vector<int> offsets_;
 };
 
 }  // namespace capstan::foam

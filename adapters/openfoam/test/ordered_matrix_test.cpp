@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -220,27 +221,61 @@ TEST(OrderedMatrix, HasTheProductAndTheFactorsOfTheMeshsOrder) {
   }
 }
 
-TEST(OrderedMatrix, TakesFourRowsAtOnce) {
-  const auto mesh = grid(31, 26, false);
-  const auto order = mesh.order();
-  int rows = 0, fours = 0, next = 0;
-  for (const auto& run : order->runs()) {
+/// Rows of each kind: one by one, in strips, apart.
+std::array<int, 3> rowsByKind(const LevelOrder& order) {
+  std::array<int, 3> rows{};
+  int next = 0;
+  for (const auto& run : order.runs()) {
     EXPECT_EQ(run.first, next);
     next = run.end;
-    rows += run.end - run.first;
-    if (run.fours) {
-      fours += run.end - run.first;
-      EXPECT_EQ((run.end - run.first) % 4, 0);
+    const int count = run.end - run.first;
+    rows[static_cast<std::size_t>(run.kind)] += count;
+    if (run.kind != LevelOrder::Kind::Rows) {
+      EXPECT_EQ(count % 4, 0);
     }
   }
-  EXPECT_EQ(rows, 31 * 26);
+  EXPECT_EQ(next, static_cast<int>(order.cells()));
+  return rows;
+}
+
+TEST(OrderedMatrix, TakesFourRowsAtOnce) {
+  const auto mesh = grid(31, 26, false);
+  const auto [alone, strips, apart] = rowsByKind(*mesh.order());
   if (fourRowsAtOnce()) {
-    EXPECT_GT(fours, rows / 2);
+    // 56 levels of 1 to 26 cells: what is left of four rows. Strips must not reach out of the level before.
+    EXPECT_LE(alone, 3 * 56);
+    EXPECT_GT(strips, 31 * 26 / 2);
+    EXPECT_GT(apart, 0);
   } else {
-    EXPECT_EQ(fours, 0);
+    EXPECT_EQ(alone, 31 * 26);
   }
   expectProductAndFactors(mesh, 1);
   expectProductAndFactors(mesh, -1);
+}
+
+TEST(OrderedMatrix, FillsUpRowsOfDifferentLength) {
+  // Cells 0 to 7 need none; 8 to 15 have one, two and three neighbours among them, in turn; cell 16 has none at all.
+  Faces<int> mesh;
+  mesh.cells = 17;
+  for (std::size_t low = 0; low < 8; ++low) {
+    for (std::size_t up = 8; up < 16; ++up) {
+      if ((3 * up + 5 * low) % 8 <= up % 3) mesh.couple(low, up);
+    }
+  }
+  mesh.fill(false);
+  if (fourRowsAtOnce()) {
+    EXPECT_EQ(rowsByKind(*mesh.order()), (std::array{1, 0, 16}));
+  }
+  expectProductAndFactors(mesh, 1);
+  // New values on the same order: what fills rows up stays zero.
+  auto matrix = take(mesh, 1);
+  matrix.take(std::make_shared<LevelOrder>(matrix.order()), mesh.diag.data(), mesh.below.data(), mesh.above.data(), -1);
+  std::vector<double> y(mesh.cells);
+  const auto x = wave(mesh.cells);
+  matrix.multiply(toOrder(matrix.order().places(), x).data(), y.data());
+  auto expected = mesh.multiply(x);
+  for (double& value : expected) value *= -1;
+  expectNear(fromOrder(matrix.order().places(), y), expected);
 }
 
 TEST(OrderedMatrix, TakesTheOtherSign) { expectProductAndFactors(grid(9, 8, false), -1); }
