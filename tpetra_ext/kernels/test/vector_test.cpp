@@ -205,9 +205,9 @@ TYPED_TEST(VectorTest, ADotIsTheSameWhateverElseIsFormed) {
   for (const int n : rowCounts()) {
     const auto v = TestMatrix<T>::random(n, 5, 1);
     std::vector<std::pair<decltype(v.column(0)), decltype(v.column(0))>> pairs;
-    for (const auto& [i, j] : {std::pair(0, 1), {2, 3}, {1, 2}, {4, 2}, {1, 3}, {3, 2}, {2, 2}, {0, 0}, {2, 0}}) {
-      pairs.emplace_back(v.column(i), v.column(j));
-    }
+    const std::vector<std::pair<int, int>> columns = {{0, 1}, {2, 3}, {1, 2}, {4, 2}, {1, 3},
+                                                      {3, 2}, {2, 2}, {0, 0}, {2, 0}};
+    for (const auto& [i, j] : columns) pairs.emplace_back(v.column(i), v.column(j));
     Result<T> together("together", pairs.size()), alone("alone", 1);
     dots<typename TypeParam::Path>(Exec(), pairs, together);
     for (std::size_t p = 0; p < pairs.size(); ++p) {
