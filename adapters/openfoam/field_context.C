@@ -98,10 +98,10 @@ void FieldContext::takeGraph(const LduSystem& system) {
   matrixAge_ = preconditionerAge_ = 0;
 }
 
-OrderedParts* FieldContext::ordered(const LduSystem& system) {
+std::shared_ptr<OrderedParts> FieldContext::ordered(const LduSystem& system) {
   auto& parts = registry().meshes[mesh_].ordered;
   if (parts == nullptr) parts = std::make_shared<OrderedParts>();
-  return parts->take(system) ? parts.get() : nullptr;
+  return parts->take(system) ? parts : nullptr;
 }
 
 const AssembledPreconditioner* FieldContext::assembled(const LduSystem& system, Foam::direction component, double sign,

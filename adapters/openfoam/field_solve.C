@@ -143,21 +143,24 @@ bool FieldSolve::wantsResidualField() const {
   return mesh.hasDb() && mesh.thisDb().foundObject<Foam::scalarIOField>(residualFieldName(self_.fieldName()));
 }
 
-// One message: what the residual norm needs, which sign the matrix has, whether some rank's mesh has changed, and
-// whether there can be multigrid.
+// One message: what the residual norm needs, which sign the matrix has, whether some rank's mesh has changed, whether
+// there can be multigrid, and whether all ranks may put their cells in another order.
 void FieldSolve::prepare(const Foam::scalarField& psi) {
   const auto& diagonal = system_.matrix.diag();
   const auto ofCells = sumsOverCells<2>(psi.size(), [&](Foam::label cell, auto& sum) {
     sum[0] += diagonal[cell];
     sum[1] += psi[cell];
   });
-  std::array<double, 7> sums{ofCells[0], ofCells[1]};
+  const bool orders = RungActions::orders(controls_.preconditioner);
+  if (orders) ordered_ = context_->ordered(system_);
+  std::array<double, 8> sums{ofCells[0], ofCells[1]};
   sums[2] = static_cast<double>(psi.size());
   sums[3] = context_->fits(system_) ? 0 : 1;
   const auto seconds = context_->renewal.secondsToShare();
   sums[4] = seconds[0];
   sums[5] = seconds[1];
   sums[6] = hasMultigrid() ? 0 : 1;
+  sums[7] = ordered_ != nullptr ? 0 : 1;
   sumOverRanks(sums, comm_);
   ++cost_.checks;
   sign_ = sums[0] < 0 ? -1 : 1;
@@ -166,6 +169,7 @@ void FieldSolve::prepare(const Foam::scalarField& psi) {
   int ranks = 1;
   if (comm_ != MPI_COMM_NULL) MPI_Comm_size(comm_, &ranks);
   context_->renewal.share(sums[4] / ranks, sums[5] / ranks);
+  splits_ = sums[7] == 0;
   choosePreconditioner(sums[6] == 0);
   if (sums[3] > 0) {
     const double start = wallSeconds();
@@ -246,9 +250,12 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   const auto* assembledOne = assembles ? assembled(rung) : nullptr;
   if (assembles && assembledOne == nullptr) return Ending::Failed;
   const bool hasOwn = RungActions::takes(rung.preconditioner);
+  const bool orders = RungActions::orders(rung.preconditioner);
+  if (orders && ordered_ == nullptr) ordered_ = context_->ordered(system_);
   // OpenFOAM's preconditioner has the sign of A, and most methods take them as they are.
-  const double sign = hasOwn && context_->solver().takesNegativeDefinite(rung.solver) ? 1 : sign_;
-  RungActions acting(self_, *context_, system_, component_, sign, rung.preconditioner, controls_.verify);
+  const double sign = hasOwn && !orders && context_->solver().takesNegativeDefinite(rung.solver) ? 1 : sign_;
+  RungActions acting(self_, system_, component_, sign, rung.preconditioner, ordered_.get(), splits_,
+                     controls_.verify ? &context_->label() : nullptr);
   const bool one = context_->solver().judgesByOneNorm(rung.solver);
   // ||r||_1 <= sqrt(n) ||r||_2 always; what the last solve ended with is less.
   const double bound = std::sqrt(cells_);

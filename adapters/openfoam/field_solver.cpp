@@ -21,6 +21,8 @@
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/nearest_match.hpp"
+#include "tpetra_ext/operators/split_preconditioner.hpp"
+#include "tpetra_ext/types.hpp"
 #include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan::foam {
@@ -31,8 +33,10 @@ using Problem = Belos::LinearProblem<double, MultiVector, Operator>;
 using Solver = Belos::SolverManager<double, MultiVector, Operator>;
 using SolverFactory = Belos::SolverFactory<double, MultiVector, Operator>;
 
+using Types = TpetraTypes<double, Map::local_ordinal_type, Map::global_ordinal_type, Map::node_type>;
+
 /// The application's product or preconditioner as an operator of Trilinos: no matrix behind it, no copy of a vector.
-class NativeOperator final : public Operator {
+class NativeOperator final : public Operator, public SplitPreconditioner<Types> {
  public:
   enum class Kind { Product, Preconditioner };
 
@@ -58,29 +62,57 @@ class NativeOperator final : public Operator {
     }
     const bool timed = SolveRecorder::wanted();
     const double start = timed ? wallSeconds() : 0;
-    const std::size_t columns = X.getNumVectors();
-    if (X.isConstantStride() && Y.isConstantStride()) {
-      applyTo(X, Y, columns);
-    } else {
-      for (std::size_t j = 0; j < columns; ++j) applyTo(*X.getVector(j), *Y.getVectorNonConst(j), 1);
-    }
-    if (timed) seconds_ += wallSeconds() - start;
-  }
-
- private:
-  void applyTo(const MultiVector& X, MultiVector& Y, std::size_t columns) const {
-    const auto from = X.getLocalViewHost(Tpetra::Access::ReadOnly);  // at a tenth of what getData() takes
-    const auto to = Y.getLocalViewHost(Tpetra::Access::OverwriteAll);
-    for (std::size_t j = 0; j < columns; ++j) {
-      // Views of no rows do not always know their columns.
-      const double* const x = from.extent(0) == 0 ? nullptr : from.data() + j * from.stride(1);
-      double* const y = to.extent(0) == 0 ? nullptr : to.data() + j * to.stride(1);
+    forColumns(X, Y, [this](const double* x, double* y) {
       if (kind_ == Kind::Product) {
         actions_->apply(x, y);
       } else {
         actions_->precondition(x, y);
       }
       ++applications_;
+    });
+    if (timed) seconds_ += wallSeconds() - start;
+  }
+
+  bool splits() const override {
+    return kind_ == Kind::Preconditioner && actions_ != nullptr && actions_->split() != nullptr;
+  }
+  void applySplit(const MultiVector& v, MultiVector& w) const override {
+    forColumns(v, w, [this](const double* x, double* y) { actions_->split()->applySplit(x, y); });
+  }
+  void applyLeftPart(const MultiVector& r, MultiVector& z) const override {
+    forColumns(r, z, [this](const double* x, double* y) { actions_->split()->solveLeft(x, y); });
+  }
+  void applyRightPart(const MultiVector& u, MultiVector& d) const override {
+    forColumns(u, d, [this](const double* x, double* y) { actions_->split()->solveRight(x, y); });
+  }
+  void multiplyRightPart(const MultiVector& d, MultiVector& u) const override {
+    forColumns(d, u, [this](const double* x, double* y) { actions_->split()->multiplyRight(x, y); });
+  }
+  double absoluteSum(const MultiVector& z) const override {
+    const auto values = z.getLocalViewHost(Tpetra::Access::ReadOnly);
+    return values.extent(0) == 0 ? 0 : actions_->split()->absoluteSum(values.data());
+  }
+
+ private:
+  /// act(x, y) for each column; null pointers on ranks without rows.
+  template <class Act>
+  static void forColumns(const MultiVector& X, MultiVector& Y, const Act& act) {
+    const std::size_t columns = X.getNumVectors();
+    if (X.isConstantStride() && Y.isConstantStride()) {
+      forColumnsOf(X, Y, columns, act);
+    } else {
+      for (std::size_t j = 0; j < columns; ++j) forColumnsOf(*X.getVector(j), *Y.getVectorNonConst(j), 1, act);
+    }
+  }
+  template <class Act>
+  static void forColumnsOf(const MultiVector& X, MultiVector& Y, std::size_t columns, const Act& act) {
+    const auto from = X.getLocalViewHost(Tpetra::Access::ReadOnly);  // at a tenth of what getData() takes
+    const auto to = Y.getLocalViewHost(Tpetra::Access::OverwriteAll);
+    for (std::size_t j = 0; j < columns; ++j) {
+      // Views of no rows do not always know their columns.
+      const double* const x = from.extent(0) == 0 ? nullptr : from.data() + j * from.stride(1);
+      double* const y = to.extent(0) == 0 ? nullptr : to.data() + j * to.stride(1);
+      act(x, y);
     }
   }
 

@@ -113,15 +113,15 @@ bool LevelOrder::fitsInt(std::size_t count) {
 }
 
 void LevelOrder::make() {
-  if (!sorted()) return;
+  if (!fourRowsAtOnce() || !sorted()) return;
   const auto level = levels();
   const int highest = level.empty() ? 0 : *std::max_element(level.begin(), level.end());
-  if (cells_ < leastCellsOfLevel * (at(highest) + 1)) return;
   sortByLevel(level, highest);
   below_ = triangle(upper_, lower_);
   above_ = triangle(lower_, upper_);
   findRuns(level);
-  suits_ = true;
+  usable_ = true;
+  suits_ = cells_ >= leastCellsOfLevel * (at(highest) + 1);
 }
 
 bool LevelOrder::sorted() const {
@@ -176,8 +176,7 @@ void LevelOrder::findRuns(const std::vector<int>& level) {
       while (end < rows && levelOfRow[at(end)] == levelOfRow[at(row)]) ++end;
     }
     Run run{Kind::Rows, row, row + 1, 0, 0, below.strips(), above.strips()};
-    if (fourRowsAtOnce() && end - row >= 4) {
-      hasFours_ = true;
+    if (end - row >= 4) {
       run.kind = Kind::Apart;
       run.end = row + 4;
       run.below = widthOf(below_, row);

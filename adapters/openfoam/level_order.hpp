@@ -6,12 +6,12 @@
 ///
 /// In the order of the mesh a row often needs the one just before it: the processor waits for each result, which takes
 /// twice as long as all else that the solve does. A cell's level is one more than the highest one among its neighbours
-/// of lower number; cells of one level do not need each other [Anderson and Saad 1989]. Sorted by
-/// level, rows that follow each other are independent, and every row still comes after those it needs: the factors are
-/// the same as in the mesh's order, and so are the solves, but for rounding.
+/// of lower number; cells of one level do not need each other [Anderson and Saad 1989]. Sorted by level, rows that
+/// follow each other are independent, and every row still comes after those it needs: the factors are the same as in
+/// the mesh's order, and so are the solves, but for rounding.
 ///
-/// Where the processor has registers for four numbers, rows of one level are taken four at once. On meshes of blocks
-/// the neighbours of most such rows stand behind one another as the rows do; others are padded to the same length.
+/// Rows of one level are taken four at once. On meshes of blocks the neighbours of most of them stand behind one
+/// another as the rows do; where lines of cells end, such strips are filled up with zeros.
 
 #include <algorithm>
 #include <cstddef>
@@ -54,9 +54,11 @@ class LevelOrder {
     make();
   }
 
-  /// Whether the order may be used: the faces are sorted by their lower cells, and levels hold enough cells for the
-  /// order to be worth it.
-  bool suits() const { return suits_; }
+  /// Whether the order may be used: the faces are sorted by their lower cells, and the processor takes four rows at
+  /// once.
+  bool usable() const { return usable_; }
+  /// Whether it is also worth it where nothing else is gained: levels hold enough cells.
+  bool suits() const { return usable_ && suits_; }
 
   /// Whether it is the order of this mesh.
   template <class Label>
@@ -66,15 +68,13 @@ class LevelOrder {
   }
 
   std::size_t cells() const { return cells_; }
-  /// The place of each cell in the order. Where suits(), as all that follows.
+  /// The place of each cell in the order. Where usable(), as all that follows.
   const std::vector<int>& places() const { return place_; }
   /// The strictly lower and the strictly upper triangle.
   const Triangle& below() const { return below_; }
   const Triangle& above() const { return above_; }
   /// All rows, in their order.
   const std::vector<Run>& runs() const { return runs_; }
-  /// Whether there are runs of four rows at once. Only a processor that has AVX2 finds them.
-  bool hasFours() const { return hasFours_; }
 
  private:
   static bool fitsInt(std::size_t count);
@@ -88,7 +88,7 @@ class LevelOrder {
 
   std::size_t cells_;
   std::vector<int> lower_, upper_;
-  bool suits_ = false, hasFours_ = false;
+  bool usable_ = false, suits_ = false;
   std::vector<int> place_;
   Triangle below_, above_;
   std::vector<Run> runs_;

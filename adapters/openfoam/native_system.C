@@ -77,6 +77,19 @@ void verifyActions(NativeActions& actions, NativeSystem& own, Foam::label cells,
   actions.precondition(ordered.data(), ours.data());
   own.precondition(x.data(), theirs.data());
   compare("the preconditioner " + own.preconditionerName());
+  if (SplitActions* const split = actions.split()) {
+    std::vector<double> half(size), image(size);
+    split->solveRight(ordered.data(), half.data());
+    actions.apply(half.data(), image.data());
+    split->solveLeft(image.data(), half.data());
+    for (std::size_t cell = 0; cell < size; ++cell) theirs[cell] = half[placeOf(cell)];
+    split->applySplit(ordered.data(), ours.data());
+    compare("the product between the halves of " + own.preconditionerName());
+    split->solveLeft(ordered.data(), half.data());
+    split->solveRight(half.data(), ours.data());
+    own.precondition(x.data(), theirs.data());
+    compare("the halves of " + own.preconditionerName());
+  }
   Foam::Info << "Capstan: " << field.c_str() << ": product and " << own.preconditionerName().c_str()
              << (places == nullptr ? " are OpenFOAM's" : " in another order of the cells equal OpenFOAM's")
              << Foam::endl;

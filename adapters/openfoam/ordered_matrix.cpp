@@ -1,25 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "adapters/openfoam/ordered_matrix.hpp"
 
+#include <cmath>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
-#include "adapters/openfoam/four_rows.hpp"
+#include "adapters/openfoam/level_sweeps.hpp"
 
 namespace capstan::foam {
 namespace {
 
 using Run = LevelOrder::Run;
 using Kind = LevelOrder::Kind;
-
-/// A triangle with its values.
-struct Entries {
-  Entries(const LevelOrder::Triangle& triangle, const std::vector<double>& values)
-      : start(triangle.start.data()), column(triangle.column.data()), value(values.data()) {}
-  const int* __restrict__ start;
-  const int* __restrict__ column;
-  const double* __restrict__ value;
-};
 
 // By faces: entries of neighbouring faces stay in the caches until the next ones come, not so the other way round.
 // Entries of no face stay as they are.
@@ -28,178 +21,193 @@ void scatter(const LevelOrder::Triangle& triangle, const double* from, double si
     to[static_cast<std::size_t>(triangle.entry[face])] = sign * from[face];
 }
 
-// Rows one by one.
-
-inline void multiplyRows(const Run& run, const Entries& below, const Entries& above, const double* diagonal,
-                         const double* __restrict__ x, double* __restrict__ y) {
-  int i = below.start[run.first], k = above.start[run.first];
-  for (int row = run.first; row < run.end; ++row) {
-    double sum = diagonal[row] * x[row];
-    for (const int end = below.start[row + 1]; i < end; ++i) sum += below.value[i] * x[below.column[i]];
-    for (const int end = above.start[row + 1]; k < end; ++k) sum += above.value[k] * x[above.column[k]];
-    y[row] = sum;
-  }
-}
-
-inline void factorizeRows(const Run& run, const Entries& below, const double* across, const double* diagonal,
-                          double* reciprocal) {
-  int i = below.start[run.first];
-  for (int row = run.first; row < run.end; ++row) {
-    double rest = diagonal[row];
-    for (const int end = below.start[row + 1]; i < end; ++i) {
-      rest -= below.value[i] * across[i] * reciprocal[below.column[i]];
-    }
-    reciprocal[row] = 1 / rest;
-  }
-}
-
-/// (D + L) y = r.
-inline void solveRowsBelow(const Run& run, const Entries& below, const double* reciprocal, const double* __restrict__ r,
-                           double* __restrict__ y) {
-  int i = below.start[run.first];
-  for (int row = run.first; row < run.end; ++row) {
-    double sum = r[row];
-    for (const int end = below.start[row + 1]; i < end; ++i) sum -= below.value[i] * y[below.column[i]];
-    y[row] = reciprocal[row] * sum;
-  }
-}
-
-/// (D + U) z = D y, in place.
-inline void solveRowsAbove(const Run& run, const Entries& above, const double* reciprocal, double* __restrict__ z) {
-  int k = above.start[run.end];
-  for (int row = run.end; row-- > run.first;) {
-    double sum = 0;
-    for (const int start = above.start[row]; k > start; --k) sum += above.value[k - 1] * z[above.column[k - 1]];
-    z[row] -= reciprocal[row] * sum;
-  }
-}
-
-typedef double Four __attribute__((vector_size(4 * sizeof(double)), aligned(alignof(double)), may_alias));
-
 }  // namespace
 
-// Four rows at once: the only code for AVX2 in its library [symbols.capstanFoamTrilinos.instructions]. The loops over
-// runs stand here, too: to change between the two kinds of code costs as much as some rows.
 namespace detail::avx2 {
 namespace {
 
-CAPSTAN_FOUR_ROWS inline Four four(const double* values) { return *reinterpret_cast<const Four*>(values); }
-CAPSTAN_FOUR_ROWS inline void put(double* values, Four four) { *reinterpret_cast<Four*>(values) = four; }
+Entries entriesBelow(const LevelOrder& order, const std::vector<double>& values) {
+  return {order.below(), values.data(), &Run::below, &Run::stripBelow};
+}
+Entries entriesAbove(const LevelOrder& order, const std::vector<double>& values) {
+  return {order.above(), values.data(), &Run::above, &Run::stripAbove};
+}
 
-/// The entries of x for the four values of a triangle from place i on.
-struct Strips {
-  const int* begin;
-  int first;  // place of the run's first value
-  CAPSTAN_FOUR_ROWS Four operator()(const double* x, int i) const { return four(x + begin[(i - first) / 4]); }
-};
-struct Apart {
-  const int* column;
-  CAPSTAN_FOUR_ROWS Four operator()(const double* x, int i) const {
-    return Four{x[column[i]], x[column[i + 1]], x[column[i + 2]], x[column[i + 3]]};
+// What becomes of a row, or four, and its sum s over a triangle.
+
+/// y = x + s
+struct Add {
+  const double* x;
+  double* y;
+  template <class V>
+  CAPSTAN_FOUR_ROWS void operator()(int row, V s) const {
+    put<V>(y + row, get<V>(x + row) + s);
   }
 };
-
-template <class Columns>
-CAPSTAN_FOUR_ROWS inline void multiplyFours(const Run run, Columns inBelow, Columns inAbove, const Entries below,
-                                            const Entries above, const double* diagonal, const double* x, double* y) {
-  int i = below.start[run.first], j = above.start[run.first];
-  for (int row = run.first; row < run.end; row += 4) {
-    Four sum = four(diagonal + row) * four(x + row);
-    for (int k = 0; k < run.below; ++k, i += 4) sum += four(below.value + i) * inBelow(x, i);
-    for (int k = 0; k < run.above; ++k, j += 4) sum += four(above.value + j) * inAbove(x, j);
-    put(y + row, sum);
+/// y = x - s
+struct Subtract {
+  const double* x;
+  double* y;
+  template <class V>
+  CAPSTAN_FOUR_ROWS void operator()(int row, V s) const {
+    put<V>(y + row, get<V>(x + row) - s);
   }
-}
+};
+/// y = f x - s
+struct ScaleAndSubtract {
+  const double *f, *x;
+  double* y;
+  template <class V>
+  CAPSTAN_FOUR_ROWS void operator()(int row, V s) const {
+    put<V>(y + row, get<V>(f + row) * get<V>(x + row) - s);
+  }
+};
+/// g = v + (d - 2) u (+ added) - s in the place of u, and w = u + g.
+template <bool adds>
+struct EndSplit {
+  const double *v, *d, *added;
+  double *u, *w;
+  template <class V>
+  CAPSTAN_FOUR_ROWS void operator()(int row, V s) const {
+    const V old = get<V>(u + row);
+    V g = get<V>(v + row) + (get<V>(d + row) - 2) * old - s;
+    if constexpr (adds) g += get<V>(added + row);
+    put<V>(w + row, old + g);
+    put<V>(u + row, g);
+  }
+};
+/// sum += |f (z + s)|
+struct AbsoluteSum {
+  const double *f, *z;
+  Four fours = {};
+  double ones = 0;
+  CAPSTAN_FOUR_ROWS void operator()(int row, double s) { ones += std::abs(f[row] * (z[row] + s)); }
+  CAPSTAN_FOUR_ROWS void operator()(int row, Four s) {
+    const Four value = get<Four>(f + row) * (get<Four>(z + row) + s);
+    fours += value < 0 ? -value : value;
+  }
+};
 
-template <class Columns>
-CAPSTAN_FOUR_ROWS inline void factorizeFours(const Run run, Columns columns, const Entries below, const double* across,
-                                             const double* diagonal, double* reciprocal) {
-  int i = below.start[run.first];
-  for (int row = run.first; row < run.end; row += 4) {
-    Four rest = four(diagonal + row);
-    for (int k = 0; k < run.below; ++k, i += 4) {
-      rest -= four(below.value + i) * four(across + i) * columns(reciprocal, i);
+/// y = f (d x + L x + U x), or without f.
+template <bool scales>
+CAPSTAN_FOUR_ROWS void multiply(const LevelOrder& order, const Entries below, const Entries above, const double* d,
+                                const double* x, const double* f, double* y) {
+  const int* const starts = below.triangle.start.data();
+  const int* const startsAbove = above.triangle.start.data();
+  const int* const column = below.triangle.column.data();
+  const int* const columnAbove = above.triangle.column.data();
+  const auto finish = [&](int row, auto sum) CAPSTAN_FOUR_ROWS {
+    using V = decltype(sum);
+    V value = get<V>(d + row) * get<V>(x + row) + sum;
+    if constexpr (scales) value *= get<V>(f + row);
+    put<V>(y + row, value);
+  };
+  for (const auto& run : order.runs()) {
+    if (run.kind == Kind::Rows) {
+      for (int row = run.first; row < run.end; ++row) finish(row, sumOfRow(below, x, row) + sumOfRow(above, x, row));
+      continue;
     }
-    put(reciprocal + row, 1.0 / rest);
-  }
-}
-
-template <class Columns>
-CAPSTAN_FOUR_ROWS inline void solveFoursBelow(const Run run, Columns columns, const Entries below,
-                                              const double* reciprocal, const double* r, double* y) {
-  int i = below.start[run.first];
-  for (int row = run.first; row < run.end; row += 4) {
-    Four sum = four(r + row);
-    for (int k = 0; k < run.below; ++k, i += 4) sum -= four(below.value + i) * columns(y, i);
-    put(y + row, four(reciprocal + row) * sum);
-  }
-}
-
-template <class Columns>
-CAPSTAN_FOUR_ROWS inline void solveFoursAbove(const Run run, Columns columns, const Entries above,
-                                              const double* reciprocal, double* z) {
-  int i = above.start[run.end];
-  for (int row = run.end - 4; row >= run.first; row -= 4) {
-    Four sum = {};
-    for (int k = 0; k < run.above; ++k) {
-      i -= 4;
-      sum += four(above.value + i) * columns(z, i);
+    const bool strips = run.kind == Kind::Strips;
+    int i = starts[run.first], j = startsAbove[run.first];
+    const int* strip = below.triangle.strip.data() + run.stripBelow;
+    const int* stripAbove = above.triangle.strip.data() + run.stripAbove;
+    for (int row = run.first; row < run.end; row += 4, i += 4 * run.below, j += 4 * run.above) {
+      if (strips) {
+        finish(row, sumOfFour<Kind::Strips>(below.value, column, x, i, run.below, strip) +
+                        sumOfFour<Kind::Strips>(above.value, columnAbove, x, j, run.above, stripAbove));
+        strip += run.below;
+        stripAbove += run.above;
+      } else {
+        finish(row, sumOfFour<Kind::Apart>(below.value, column, x, i, run.below, nullptr) +
+                        sumOfFour<Kind::Apart>(above.value, columnAbove, x, j, run.above, nullptr));
+      }
     }
-    put(z + row, four(z + row) - four(reciprocal + row) * sum);
   }
 }
-
-Strips stripsBelow(const LevelOrder& order, const Run& run) {
-  return {order.below().strip.data() + run.stripBelow, order.below().start[static_cast<std::size_t>(run.first)]};
+CAPSTAN_FOUR_ROWS void solveLeft(const LevelOrder& order, const Entries below, const double* scale, const double* r,
+                                 double* z) {
+  upwards(order, below, z, ScaleAndSubtract{scale, r, z});
 }
-Strips stripsAbove(const LevelOrder& order, const Run& run) {
-  return {order.above().strip.data() + run.stripAbove, order.above().start[static_cast<std::size_t>(run.first)]};
+CAPSTAN_FOUR_ROWS void solveRight(const LevelOrder& order, const Entries above, const double* u, double* d) {
+  downwards(order, above, d, Subtract{u, d});
 }
-
-CAPSTAN_FOUR_ROWS void multiply(const LevelOrder& order, const Entries below, const Entries above,
-                                const double* diagonal, const double* x, double* y) {
-  for (const Run& run : order.runs()) {
+CAPSTAN_FOUR_ROWS void multiplyRight(const LevelOrder& order, const Entries above, const double* x, double* u) {
+  upwards(order, above, x, Add{x, u});
+}
+CAPSTAN_FOUR_ROWS void endSplit(const LevelOrder& order, const Entries below, const double* diag, const double* v,
+                                const double* added, double* u, double* w) {
+  if (added == nullptr) {
+    upwards(order, below, u, EndSplit<false>{v, diag, nullptr, u, w});
+  } else {
+    upwards(order, below, u, EndSplit<true>{v, diag, added, u, w});
+  }
+}
+CAPSTAN_FOUR_ROWS double absoluteSum(const LevelOrder& order, const Entries below, const double* scale,
+                                     const double* z) {
+  AbsoluteSum sum{scale, z};
+  for (const auto& run : order.runs()) {
     if (run.kind == Kind::Strips) {
-      multiplyFours(run, stripsBelow(order, run), stripsAbove(order, run), below, above, diagonal, x, y);
+      foursUpwards<Kind::Strips>(run, below, z, sum);
     } else if (run.kind == Kind::Apart) {
-      multiplyFours(run, Apart{below.column}, Apart{above.column}, below, above, diagonal, x, y);
+      foursUpwards<Kind::Apart>(run, below, z, sum);
     } else {
-      multiplyRows(run, below, above, diagonal, x, y);
+      for (int row = run.first; row < run.end; ++row) sum(row, sumOfRow(below, z, row));
     }
   }
+  return sum.ones + ((sum.fours[0] + sum.fours[1]) + (sum.fours[2] + sum.fours[3]));
 }
 
-CAPSTAN_FOUR_ROWS void factorize(const LevelOrder& order, const Entries below, const double* across,
-                                 const double* diagonal, double* reciprocal) {
-  for (const Run& run : order.runs()) {
-    if (run.kind == Kind::Strips) {
-      factorizeFours(run, stripsBelow(order, run), below, across, diagonal, reciprocal);
-    } else if (run.kind == Kind::Apart) {
-      factorizeFours(run, Apart{below.column}, below, across, diagonal, reciprocal);
-    } else {
-      factorizeRows(run, below, across, diagonal, reciprocal);
-    }
+/// D_i = a_ii - sum_j l_ij u_ji / D_j over the lower neighbours j.
+struct Pivot {
+  const double* diag;
+  double* reciprocal;
+  template <class V>
+  CAPSTAN_FOUR_ROWS void operator()(int row, V s) const {
+    put<V>(reciprocal + row, 1 / (get<V>(diag + row) - s));
   }
+};
+/// \param products l_ij u_ji   \param reciprocal 1 / D
+CAPSTAN_FOUR_ROWS void factorize(const LevelOrder& order, const Entries products, const double* diag,
+                                 double* reciprocal) {
+  upwards(order, products, reciprocal, Pivot{diag, reciprocal});
 }
 
-CAPSTAN_FOUR_ROWS void solve(const LevelOrder& order, const Entries below, const Entries above,
-                             const double* reciprocal, const double* r, double* z) {
-  for (const Run& run : order.runs()) {
-    if (run.kind == Kind::Strips) {
-      solveFoursBelow(run, stripsBelow(order, run), below, reciprocal, r, z);
-    } else if (run.kind == Kind::Apart) {
-      solveFoursBelow(run, Apart{below.column}, below, reciprocal, r, z);
-    } else {
-      solveRowsBelow(run, below, reciprocal, r, z);
-    }
+/// a of 1 / D, which is in `left`, for a = c; 1 / a; a diag c. Returns whether there is one.
+CAPSTAN_FOUR_ROWS bool scaleSymmetrically(std::size_t rows, double* left, double* inverse, double* diag) {
+  bool suits = true;
+  for (std::size_t row = 0; row < rows; ++row) {
+    const double reciprocal = left[row];
+    suits = suits & (reciprocal > 0) & (reciprocal <= std::numeric_limits<double>::max());
+    left[row] = std::sqrt(reciprocal);
+    inverse[row] = 1 / left[row];
+    diag[row] *= reciprocal;
   }
-  for (auto run = order.runs().rbegin(); run != order.runs().rend(); ++run) {
-    if (run->kind == Kind::Strips) {
-      solveFoursAbove(*run, stripsAbove(order, *run), above, reciprocal, z);
-    } else if (run->kind == Kind::Apart) {
-      solveFoursAbove(*run, Apart{above.column}, above, reciprocal, z);
-    } else {
-      solveRowsAbove(*run, above, reciprocal, z);
+  return suits;
+}
+
+/// value <- a value c, of one triangle.
+CAPSTAN_FOUR_ROWS void scaleEntries(const LevelOrder& order, const Entries entries, const double* a, const double* c,
+                                    double* value) {
+  const int* const column = entries.triangle.column.data();
+  for (const auto& run : order.runs()) {
+    int i = entries.triangle.start[static_cast<std::size_t>(run.first)];
+    if (run.kind == Kind::Rows) {
+      for (int row = run.first; row < run.end; ++row) {
+        for (const int end = entries.triangle.start[static_cast<std::size_t>(row) + 1]; i < end; ++i) {
+          value[i] *= a[row] * c[column[i]];
+        }
+      }
+      continue;
+    }
+    const int width = run.*entries.width;
+    const int* strip = entries.triangle.strip.data() + run.*entries.strips;
+    for (int row = run.first; row < run.end; row += 4) {
+      const Four left = get<Four>(a + row);
+      for (int k = 0; k < width; ++k, i += 4, ++strip) {
+        const Four right = run.kind == Kind::Strips ? columnsOf<Kind::Strips>(c, column, strip, i)
+                                                    : columnsOf<Kind::Apart>(c, column, strip, i);
+        put<Four>(value + i, get<Four>(value + i) * left * right);
+      }
     }
   }
 }
@@ -207,54 +215,118 @@ CAPSTAN_FOUR_ROWS void solve(const LevelOrder& order, const Entries below, const
 }  // namespace
 }  // namespace detail::avx2
 
+using namespace detail::avx2;
+
 void OrderedMatrix::take(std::shared_ptr<const LevelOrder> order, const double* diag, const double* lower,
                          const double* upper, double sign) {
   if (order_ != order) {
     order_ = std::move(order);
     below_.assign(order_->below().column.size(), 0);
     above_.assign(order_->above().column.size(), 0);
-    across_.clear();
-    diagonal_.resize(order_->cells());
-    reciprocal_.resize(order_->cells());
+    across_.assign(below_.size(), 0);
+    for (auto* const vector : {&diagonal_, &left_, &inverseLeft_, &scratch_}) vector->resize(order_->cells());
   }
+  symmetric_ = lower == upper;
   const int* const place = order_->places().data();
   for (std::size_t cell = 0; cell < order_->cells(); ++cell) {
     diagonal_[static_cast<std::size_t>(place[cell])] = sign * diag[cell];
   }
   scatter(order_->below(), lower, sign, below_);
   scatter(order_->above(), upper, sign, above_);
-  factorize(upper, sign, lower == upper);
+  factorize(upper, sign);
+  factored_ = scaleByFactors();
+  if (!factored_) scaleByDiagonal(diag, sign);
+  if (!symmetric_) right_.assign(order_->cells(), 1);
+  scaleEntries(*order_, entriesBelow(*order_, below_), left(), right(), below_.data());
+  scaleEntries(*order_, entriesAbove(*order_, above_), left(), right(), above_.data());
 }
 
+// left_ <- 1 / D.
+void OrderedMatrix::factorize(const double* upper, double sign) {
+  if (!symmetric_) scatter(order_->below(), upper, sign, across_);
+  const double* const mirrored = symmetric_ ? below_.data() : across_.data();
+  for (std::size_t i = 0; i < below_.size(); ++i) across_[i] = below_[i] * mirrored[i];
+  detail::avx2::factorize(*order_, entriesBelow(*order_, across_), diagonal_.data(), left_.data());
+}
+
+// a, 1 / a, c and a diag(A) c of 1 / D, which is in left_. False where that cannot be.
+bool OrderedMatrix::scaleByFactors() {
+  if (symmetric_) return scaleSymmetrically(left_.size(), left_.data(), inverseLeft_.data(), diagonal_.data());
+  for (std::size_t row = 0; row < left_.size(); ++row) {
+    if (!std::isfinite(left_[row]) || left_[row] == 0) return false;
+    inverseLeft_[row] = 1 / left_[row];
+    diagonal_[row] *= left_[row];
+  }
+  return true;
+}
+
+// The same of the diagonal of A.
+void OrderedMatrix::scaleByDiagonal(const double* diag, double sign) {
+  for (std::size_t cell = 0; cell < left_.size(); ++cell) {
+    const auto row = static_cast<std::size_t>(order_->places()[cell]);
+    const double value = sign * diag[cell], size = std::abs(value);
+    const double reciprocal = size > 0 && std::isfinite(size) ? 1 / size : 1;
+    left_[row] = symmetric_ ? std::sqrt(reciprocal) : reciprocal;
+    inverseLeft_[row] = 1 / left_[row];
+    diagonal_[row] = value * left_[row] * (symmetric_ ? left_[row] : 1);
+  }
+}
+
+// a A c applied to x / c.
 void OrderedMatrix::multiply(const double* x, double* y) const {
-  const Entries below(order_->below(), below_), above(order_->above(), above_);
-  if (order_->hasFours()) return detail::avx2::multiply(*order_, below, above, diagonal_.data(), x, y);
-  for (const Run& run : order_->runs()) multiplyRows(run, below, above, diagonal_.data(), x, y);
+  const double* scaled = x;
+  if (symmetric_) {
+    for (std::size_t row = 0; row < scratch_.size(); ++row) scratch_[row] = x[row] * inverseLeft_[row];
+    scaled = scratch_.data();
+  }
+  detail::avx2::multiply<true>(*order_, entriesBelow(*order_, below_), entriesAbove(*order_, above_), diagonal_.data(),
+                               scaled, inverseLeft_.data(), y);
 }
 
 void OrderedMatrix::solve(const double* r, double* z) const {
-  const Entries below(order_->below(), below_), above(order_->above(), above_);
-  if (order_->hasFours()) return detail::avx2::solve(*order_, below, above, reciprocal_.data(), r, z);
-  const auto& runs = order_->runs();
-  for (const Run& run : runs) solveRowsBelow(run, below, reciprocal_.data(), r, z);
-  for (auto run = runs.rbegin(); run != runs.rend(); ++run) solveRowsAbove(*run, above, reciprocal_.data(), z);
+  solveLeft(r, z);
+  solveRight(z, z);
 }
 
-// D_i = a_ii - sum_j l_ij u_ji / D_j over the lower neighbours j.
-void OrderedMatrix::factorize(const double* upper, double sign, bool symmetric) {
-  const auto& triangle = order_->below();
-  const Entries below(triangle, below_);
-  // Of the upper neighbours' rows, in the places of below_.
-  const double* across = below_.data();
-  if (!symmetric) {
-    across_.resize(below_.size(), 0);
-    scatter(triangle, upper, sign, across_);
-    across = across_.data();
+void OrderedMatrix::solveLeft(const double* r, double* z) const {
+  if (factored_) return detail::avx2::solveLeft(*order_, entriesBelow(*order_, below_), left(), r, z);
+  for (std::size_t row = 0; row < left_.size(); ++row) z[row] = left_[row] * r[row];
+}
+
+void OrderedMatrix::solveRight(const double* u, double* d) const {
+  if (factored_) {
+    detail::avx2::solveRight(*order_, entriesAbove(*order_, above_), u, d);
+    u = d;
   }
-  if (order_->hasFours()) {
-    return detail::avx2::factorize(*order_, below, across, diagonal_.data(), reciprocal_.data());
-  }
-  for (const Run& run : order_->runs()) factorizeRows(run, below, across, diagonal_.data(), reciprocal_.data());
+  const double* const c = right();
+  for (std::size_t row = 0; row < left_.size(); ++row) d[row] = c[row] * u[row];
+}
+
+void OrderedMatrix::multiplyRight(const double* d, double* u) const {
+  const double* const c = right();
+  double* const scaled = factored_ ? scratch_.data() : u;
+  for (std::size_t row = 0; row < left_.size(); ++row) scaled[row] = d[row] / c[row];
+  if (factored_) detail::avx2::multiplyRight(*order_, entriesAbove(*order_, above_), scaled, u);
+}
+
+double OrderedMatrix::absoluteSum(const double* z) const {
+  if (factored_) return detail::avx2::absoluteSum(*order_, entriesBelow(*order_, below_), inverseLeft_.data(), z);
+  double sum = 0;
+  for (std::size_t row = 0; row < left_.size(); ++row) sum += std::abs(inverseLeft_[row] * z[row]);
+  return sum;
+}
+
+const double* OrderedMatrix::beginSplit(const double* v) const {
+  if (!factored_) return v;
+  detail::avx2::solveRight(*order_, entriesAbove(*order_, above_), v, scratch_.data());
+  return scratch_.data();
+}
+
+void OrderedMatrix::endSplit(const double* v, const double* added, double* w) const {
+  const auto below = entriesBelow(*order_, below_);
+  if (factored_) return detail::avx2::endSplit(*order_, below, diagonal_.data(), v, added, scratch_.data(), w);
+  detail::avx2::multiply<false>(*order_, below, entriesAbove(*order_, above_), diagonal_.data(), v, nullptr, w);
+  for (std::size_t row = 0; added != nullptr && row < left_.size(); ++row) w[row] += added[row];
 }
 
 }  // namespace capstan::foam

@@ -3,21 +3,20 @@
 
 namespace capstan::foam {
 
-RungActions::RungActions(const Foam::lduMatrix::solver& self, FieldContext& context, const LduSystem& system,
-                         Foam::direction component, double sign, const PreconditionerControls& preconditioner,
-                         bool verify)
+RungActions::RungActions(const Foam::lduMatrix::solver& self, const LduSystem& system, Foam::direction component,
+                         double sign, const PreconditionerControls& preconditioner, OrderedParts* ordered, bool splits,
+                         const std::string* verifiedAs)
     : native_(system, component, sign) {
   if (!takes(preconditioner)) return;
-  const bool orders = OrderedSystem::knows(preconditioner.name);
-  if (auto* const parts = orders ? context.ordered(system) : nullptr) {
-    ordered_.emplace(*parts, system, component, sign, preconditioner.name);
+  if (ordered != nullptr && orders(preconditioner) && (splits || ordered->suits())) {
+    ordered_.emplace(*ordered, system, component, sign, preconditioner.name, splits);
   }
-  const bool verifies = orders && verify;
+  const bool verifies = orders(preconditioner) && verifiedAs != nullptr;
   if (!ordered_ || verifies) {
     own_ = Foam::lduMatrix::preconditioner::New(self, preconditioner.controls);
     native_.use(own_.get());
   }
-  if (verifies) verifyActions(actions(), native_, system.matrix.diag().size(), context.label());
+  if (verifies) verifyActions(actions(), native_, system.matrix.diag().size(), *verifiedAs);
 }
 
 }  // namespace capstan::foam

@@ -6,6 +6,9 @@
 /// travels in the reduction that brings the 2-norm of the same vector, so that no method has to know of it. Between two
 /// computed residuals the ratio of the two norms stands for it; the ratio at the end of a solve is kept for the next.
 
+#include <cmath>
+#include <limits>
+
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -15,8 +18,18 @@ class ResidualMeasure {
   /// The sum of |r_i| over this rank's rows: reduced with the next message. Local.
   void take(double local) {
     local_ = local;
+    apart_ = false;
     pending_ = true;
   }
+  /// (r, r) of the residual just taken goes along, where the method follows another vector. Local; all ranks alike.
+  void takeSquare(double square) {
+    square_ = square;
+    apart_ = true;
+  }
+
+  /// Whether the norm of a residual that a method follows costs as much as half a product. Local.
+  void setCostly(bool costly) { costly_ = costly; }
+  bool isCostly() const { return costly_; }
 
   /// Enters what was taken; all ranks alike. Local.
   template <class Types>
@@ -28,6 +41,7 @@ class ResidualMeasure {
     // Ranks with another past must not judge by another ratio.
     ratio_ = batch.value(static_cast<Scalar>(kept_)).offset;
     one_ = batch.value(Scalar(1)).offset;
+    if (apart_) squares_ = batch.value(static_cast<Scalar>(square_)).offset;
   }
 
   /// After the reduction. Local.
@@ -38,21 +52,26 @@ class ResidualMeasure {
     const auto number = [&](int offset) { return static_cast<double>(batch[Slot{offset, 1, 1}]); };
     value_ = number(sum_);
     known_ = number(ratio_) / number(one_);
+    twoNorm_ = apart_ ? std::sqrt(number(squares_)) : std::numeric_limits<double>::quiet_NaN();
     pending_ = entered_ = false;
   }
 
   /// || r ||_1 of the residual that was taken last and has been reduced.
   double value() const { return value_; }
+  /// Its 2-norm, where the method's own is that of another vector; else NaN.
+  double twoNorm() const { return twoNorm_; }
 
-  /// || r ||_1 / || r ||_2 at the end of the last solve, the same on all ranks after a reduction; 0: nothing is known.
+  /// || r ||_1, divided by the norm that the method follows, at the end of the last solve, the same on all ranks after
+  /// a reduction; 0: nothing is known.
   double knownRatio() const { return known_; }
   void keepRatio(double ratio) { kept_ = ratio; }
 
  private:
   double local_ = 0, value_ = 0;
   double kept_ = 0, known_ = 0;
-  bool pending_ = false, entered_ = false;
-  int sum_ = 0, ratio_ = 0, one_ = 0;
+  double square_ = 0, twoNorm_ = std::numeric_limits<double>::quiet_NaN();
+  bool pending_ = false, entered_ = false, apart_ = false, costly_ = false;
+  int sum_ = 0, ratio_ = 0, one_ = 0, squares_ = 0;
 };
 
 }  // namespace capstan

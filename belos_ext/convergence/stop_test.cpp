@@ -46,8 +46,8 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
   if (begun_) return;  // a method that hands over to another one
   begun_ = true;
   rhsNorm_ = rhsNorm;
-  initial_ = initial.explicit_;
-  const double own = application_.value_or(initial.explicit_);
+  initial_ = explicitNorm_ = explicitOf(initial);
+  const double own = application_.value_or(initial_);
   if (application_) preconditioned = own;
   if (measure_ != nullptr) {
     const double first = initial.measured;
@@ -60,7 +60,7 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
     implicitScale_ = scaleOf(criteria_.implicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
     explicitScale_ = scaleOf(criteria_.explicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
   }
-  if (application_ && !(initial.explicit_ < own)) {
+  if (application_ && !(initial_ < own)) {
     refusesGuess_ = over_ = true;
     return;
   }
@@ -68,6 +68,11 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
   recursive_ = initial.native;
   norms_ = initial;
   if (scaleListener_) scaleListener_(implicitScale_);
+}
+
+double StopTest::explicitOf(const ResidualNorms& norms) const {
+  const double apart = measure_ != nullptr ? measure_->twoNorm() : norms.explicit_;
+  return std::isnan(apart) ? norms.explicit_ : apart;
 }
 
 void StopTest::setRatio(double ratio) {
@@ -104,6 +109,7 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
     return true;
   }
   norms_ = norms;
+  explicitNorm_ = explicitOf(norms);
   const bool met = now <= criteria_.tolerance && (!approve_ || approve_());
   if (met && !claimed && now > 0 && tooFewIterations() && metAt_ != iterations_) {
     metAt_ = iterations_;

@@ -78,7 +78,9 @@ class StopTest {
   ResidualMeasure* measure() const { return measure_; }
   /// Whether a method that has its residual at hand, with this 2-norm, should have it measured: a claim is near.
   bool wantsMeasure(double recursive) const {
-    return measure_ != nullptr && recursive <= tuning::stop_test::nearClaim * target();
+    if (measure_ == nullptr) return false;
+    const bool costly = measure_->isCostly();
+    return recursive <= (costly ? tuning::stop_test::nearCostlyClaim : tuning::stop_test::nearClaim) * target();
   }
   /// A residual with this native norm has been measured: later claims go by the ratio of the two norms. Local.
   /// \param value what LinearSystem::measured() says of it
@@ -95,8 +97,10 @@ class StopTest {
   }
   /// Whether the guess is none: the solve is over, without anything being decided.
   bool refusesGuess() const { return refusesGuess_; }
-  /// || b - A x || as begin() was given it.
+  /// || b - A x ||_2 as begin() was given it, and as it was last verified: of b - A x itself, also where the method
+  /// follows another vector.
   double initial() const { return initial_; }
+  double explicitNorm() const { return explicitNorm_; }
 
   /// The recursion's residual norm meets its target. False for NaN.
   /// \param beyond iterations that end with it and are not counted yet
@@ -156,7 +160,10 @@ class StopTest {
   bool endInconsistent(const ResidualNorms& whole, double part, double rest);
 
   /// x is an earlier iterate again; these are the norms of its residuals.
-  void wentBack(const ResidualNorms& norms) { norms_ = norms; }
+  void wentBack(const ResidualNorms& norms) {
+    explicitNorm_ *= norms.explicit_ / norms_.explicit_;
+    norms_ = norms;
+  }
 
   /// Ends the solve for another reason, but for an x that has met the tolerance already, and was to be improved still:
   /// that is Converged. Stagnation and AttainableAccuracy mean a loss of accuracy.
@@ -192,6 +199,7 @@ class StopTest {
  private:
   double attained(const ResidualNorms& norms) const;
   double estimated(double norm) const;
+  double explicitOf(const ResidualNorms& norms) const;
   bool tooFewIterations(int beyond = 0) const { return iterations_ + beyond < criteria_.minIterations && !exhausted(); }
   void noteClaimed(const ResidualNorms& norms);
   void setRatio(double ratio);
@@ -206,7 +214,7 @@ class StopTest {
   double implicitScale_ = 1, explicitScale_ = 1, rhsNorm_ = 0;
   std::optional<double> application_;  ///< || b - A x || of the application's own x, where the solve begins below it
   double applicationMeasured_ = 0;
-  double initial_ = 0;
+  double initial_ = 0, explicitNorm_ = 0;
   bool refusesGuess_ = false;
   double target_ = 0;
   double recursive_ = 0;

@@ -74,7 +74,7 @@ class GuessStart {
       system.know(x, b);
     }
     method(stop);
-    const bool endsAtZero = stop.converged() && stop.iterations() == 0 && stop.norms().explicit_ == stop.initial();
+    const bool endsAtZero = stop.converged() && stop.iterations() == 0 && stop.explicitNorm() == stop.initial();
     if (presumed_ != Presumed::Nothing && !taken_ && endsAtZero) {
       presumed_ = Presumed::Nothing;
       startAgain(method);
@@ -200,7 +200,7 @@ class GuessStart {
   /// What there is to keep of the solve, and to tell.
   void end(LinearSystem<Types>& system, const MultiVector& x, const StopTest& stop, Policy& policy) {
     if (!system.agreesOnState()) policy.beginAnew();
-    const double last = stop.norms().explicit_;
+    const double last = stop.explicitNorm();
     if (taken_) {
       report_.vectors = proposal_.vectors;
       report_.factor = ownNorm_ / norm_;

@@ -169,8 +169,11 @@ class LinearSystem {
     latest_ = latest;
   }
 
+  /// Whether r = b - A x is known to be this vector; null: it is not known. Local.
+  const MultiVector* knownResidual(const MultiVector& x) const { return known_ == &x ? knownResidual_ : nullptr; }
+
   /// r = b - A x. Its norm is to be reduced next: the norm that the tolerance is meant in goes with it.
-  void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) {
+  virtual void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) {
     if (std::exchange(known_, nullptr) == &x) {
       kernels_.scale(Scalar(1), *knownResidual_, r);
     } else {
@@ -184,7 +187,7 @@ class LinearSystem {
 
   /// The norm of r that the tolerance is meant in goes with the next reduction, where that is another one than the
   /// 2-norm. Local.
-  void takeMeasure(const MultiVector& r) {
+  virtual void takeMeasure(const MultiVector& r) {
     if (auto* const one = measure()) one->take(static_cast<double>(kernels_.absoluteSum(r)));
   }
 

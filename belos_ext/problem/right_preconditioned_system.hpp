@@ -44,6 +44,8 @@ class RightPreconditionedSystem final : public LinearSystem<Types> {
     system_.tell(iteration, kind, detail);
   }
   void startUpEnds(int operators, int preconditioners) override { system_.startUpEnds(operators, preconditioners); }
+  void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) override { system_.residual(b, x, r); }
+  void takeMeasure(const MultiVector& r) override { system_.takeMeasure(r); }
   ResidualMeasure* measure() override { return system_.measure(); }
   bool hasLeft() const override { return false; }
   bool hasRight() const override { return system_.preconditioned(); }

@@ -123,6 +123,21 @@ void rowsByLevel(benchmark::State& state) {
   report(state, x.size());
 }
 
+/// A between the halves of its factors: what an iteration takes in place of both.
+void splitByLevel(benchmark::State& state) {
+  const auto matrix = matrixOf(state);
+  capstan::foam::OrderedMatrix ordered;
+  ordered.take(matrix.order(), matrix.diagonal.data(), matrix.offDiagonal.data(), matrix.offDiagonal.data(), 1);
+  Vector x = wave(matrix.cells()), y(x.size());
+  for (auto _ : state) {
+    ordered.beginSplit(x.data());
+    ordered.endSplit(x.data(), nullptr, y.data());
+    benchmark::DoNotOptimize(y.data());
+    benchmark::ClobberMemory();
+  }
+  report(state, x.size());
+}
+
 /// What a solve takes beside: the matrix in its new order, and its factors.
 void newValues(benchmark::State& state) {
   const auto matrix = matrixOf(state);
@@ -161,6 +176,7 @@ bool agree() {
 // Second-level cache; last-level cache; narrow levels; memory.
 BENCHMARK(faceLoops)->Args({20, 20, 15})->Args({40, 50, 30})->Args({4000, 5, 1})->Args({100, 100, 100});
 BENCHMARK(rowsByLevel)->Args({20, 20, 15})->Args({40, 50, 30})->Args({4000, 5, 1})->Args({100, 100, 100});
+BENCHMARK(splitByLevel)->Args({20, 20, 15})->Args({40, 50, 30})->Args({4000, 5, 1})->Args({100, 100, 100});
 BENCHMARK(newValues)->Args({20, 20, 15})->Args({40, 50, 30})->Args({4000, 5, 1})->Args({100, 100, 100});
 
 }  // namespace

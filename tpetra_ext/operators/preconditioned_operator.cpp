@@ -98,6 +98,7 @@ PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operato
   }
   const auto diagonal = [](const Preconditioner& side) { return side.op.is_null() || isDiagonal(*side.op); };
   diagonalPreconditioner_ = (hasLeft() || hasRight()) && diagonal(left_) && diagonal(right_);
+  split_ = dynamic_cast<const SplitPreconditioner<Types>*>(right_.op.get());
 }
 
 template <class Types>
@@ -197,6 +198,37 @@ void PreconditionedOperator<Types>::preconditionReceived(MultiVector& z) {
     zone_->precondition(z);
     ++cost_.preconditionerApplications;
   });
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::applySplit(const MultiVector& v, MultiVector& w) {
+  requireDistinct(&v, &w, "applySplit");
+  multiply(v.getNumVectors(), [&] { split_->applySplit(v, w); });
+  ++cost_.preconditionerApplications;
+  cost_.preconditionerColumns += static_cast<long>(v.getNumVectors());
+}
+
+template <class Types>
+template <class Apply>
+void PreconditionedOperator<Types>::applyHalf(std::size_t columns, const Apply& apply) {
+  timedPreconditioner(columns, apply);
+  if (++halves_ % 2 == 0) {
+    ++cost_.preconditionerApplications;
+  } else {
+    cost_.preconditionerColumns -= static_cast<long>(columns);
+  }
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::applyLeftPart(const MultiVector& r, MultiVector& z) {
+  requireDistinct(&r, &z, "applyLeftPart");
+  applyHalf(r.getNumVectors(), [&] { split_->applyLeftPart(r, z); });
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::applyRightPart(const MultiVector& u, MultiVector& d) {
+  requireDistinct(&u, &d, "applyRightPart");
+  applyHalf(u.getNumVectors(), [&] { split_->applyRightPart(u, d); });
 }
 
 template <class Types>

@@ -15,6 +15,7 @@
 #include "tpetra_ext/operators/embedded_operator.hpp"
 #include "tpetra_ext/operators/explicit_preconditioner.hpp"
 #include "tpetra_ext/operators/ghost_zone.hpp"
+#include "tpetra_ext/operators/split_preconditioner.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -96,6 +97,16 @@ class PreconditionedOperator {
   /// z = R^-1 u, or a copy without a right preconditioner. u and z are different vectors.
   void applyRight(const MultiVector& u, MultiVector& z);
 
+  /// Whether the only preconditioner is a right one, M = M_L M_R, that takes A in between. Local; the same on every
+  /// rank. Where it is, for the functions below:
+  bool splits() const { return split_ != nullptr && split_->splits() && !hasLeft(); }
+  const SplitPreconditioner<Types>& split() const { return *split_; }
+  /// w = M_L^{-1} A M_R^{-1} v: an application of A and one of M, in the time of A. v and w are different vectors.
+  void applySplit(const MultiVector& v, MultiVector& w);
+  /// z = M_L^{-1} r, and d = M_R^{-1} u: both together count as one application of M. Input and output are different.
+  void applyLeftPart(const MultiVector& r, MultiVector& z);
+  void applyRightPart(const MultiVector& u, MultiVector& d);
+
   /// r = b - A x. r is different from b and x.
   void residual(const MultiVector& b, const MultiVector& x, MultiVector& r);
 
@@ -137,6 +148,8 @@ class PreconditionedOperator {
   void applyInWidth(Preconditioner& preconditioner, const MultiVector& from, MultiVector& to);
   template <class Apply>
   void timedPreconditioner(std::size_t columns, const Apply& apply);
+  template <class Apply>
+  void applyHalf(std::size_t columns, const Apply& apply);
 
   Teuchos::RCP<const Operator> A_;
   Teuchos::RCP<const Operator> product_;  // what stands in for A_; null: A_ itself
@@ -148,6 +161,8 @@ class PreconditionedOperator {
   bool diagonalRowsWanted_ = false;
   bool diagonalPreconditioner_ = false;
   Preconditioner left_, right_;
+  const SplitPreconditioner<Types>* split_ = nullptr;      // right_, where it is one
+  int halves_ = 0;                                         // parts of it applied, not counted yet
   std::vector<Teuchos::RCP<MultiVector>> preconditioned_;  // R^-1 v, by number of columns
   std::vector<Teuchos::RCP<MultiVector>> multiplied_;      // A R^-1 v, by number of columns
   std::vector<Teuchos::RCP<MultiVector>> paddedFrom_, paddedTo_;
