@@ -42,9 +42,10 @@ int solveInOrder(const Matrix& gram, const std::vector<int>& order, const std::v
 }
 
 TEST(SolveOfIndependent, SolvesWhateverTheOrderAndTheSign) {
+  const std::vector<std::vector<int>> orders = {{0, 1, 2}, {2, 0, 1}, {1, 2, 0}};
   for (const double sign : {1.0, -1.0}) {
     const Matrix gram = matrixOf(3, 3, {4 * sign, 2 * sign, 0, 2 * sign, 5 * sign, 2 * sign, 0, 2 * sign, 5 * sign});
-    for (const std::vector<int>& order : {std::vector<int>{0, 1, 2}, {2, 0, 1}, {1, 2, 0}}) {
+    for (const std::vector<int>& order : orders) {
       Matrix a(4, 1);
       EXPECT_EQ(solveInOrder(gram, order, {8 * sign, 18 * sign, 19 * sign}, a), 3);  // of (1, 2, 3)
       for (int i = 0; i < 3; ++i) EXPECT_NEAR(a(i, 0), i + 1, 1e-13);
