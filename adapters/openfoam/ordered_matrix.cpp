@@ -157,19 +157,34 @@ CAPSTAN_FOUR_ROWS double absoluteSum(const LevelOrder& order, const Entries belo
   return sum.ones + ((sum.fours[0] + sum.fours[1]) + (sum.fours[2] + sum.fours[3]));
 }
 
-/// D_i = a_ii - sum_j l_ij u_ji / D_j over the lower neighbours j.
-struct Pivot {
-  const double* diag;
-  double* reciprocal;
-  template <class V>
-  CAPSTAN_FOUR_ROWS void operator()(int row, V s) const {
-    put<V>(reciprocal + row, 1 / (get<V>(diag + row) - s));
+/// D_i = a_ii - sum_j l_ij u_ji / D_j over the lower neighbours j.  \param mirrored u_ji, in the places of the l_ij
+/// \param d 1 / D
+CAPSTAN_FOUR_ROWS void factorize(const LevelOrder& order, const Entries below, const double* mirrored,
+                                 const double* diag, double* d) {
+  const int* const column = below.triangle.column.data();
+  for (const auto& run : order.runs()) {
+    int i = below.triangle.start[static_cast<std::size_t>(run.first)];
+    if (run.kind == Kind::Rows) {
+      for (int row = run.first; row < run.end; ++row) {
+        double rest = diag[row];
+        for (const int end = below.triangle.start[static_cast<std::size_t>(row) + 1]; i < end; ++i) {
+          rest -= below.value[i] * mirrored[i] * d[column[i]];
+        }
+        d[row] = 1 / rest;
+      }
+      continue;
+    }
+    const int* strip = below.triangle.strip.data() + run.stripBelow;
+    for (int row = run.first; row < run.end; row += 4) {
+      Four rest = get<Four>(diag + row);
+      for (int k = 0; k < run.below; ++k, i += 4, ++strip) {
+        const Four inverse = run.kind == Kind::Strips ? columnsOf<Kind::Strips>(d, column, strip, i)
+                                                      : columnsOf<Kind::Apart>(d, column, strip, i);
+        rest -= get<Four>(below.value + i) * get<Four>(mirrored + i) * inverse;
+      }
+      put<Four>(d + row, 1 / rest);
+    }
   }
-};
-/// \param products l_ij u_ji   \param reciprocal 1 / D
-CAPSTAN_FOUR_ROWS void factorize(const LevelOrder& order, const Entries products, const double* diag,
-                                 double* reciprocal) {
-  upwards(order, products, reciprocal, Pivot{diag, reciprocal});
 }
 
 /// a of 1 / D, which is in `left`, for a = c; 1 / a; a diag c. Returns whether there is one.
@@ -223,7 +238,7 @@ void OrderedMatrix::take(std::shared_ptr<const LevelOrder> order, const double* 
     order_ = std::move(order);
     below_.assign(order_->below().column.size(), 0);
     above_.assign(order_->above().column.size(), 0);
-    across_.assign(below_.size(), 0);
+    across_.clear();
     for (auto* const vector : {&diagonal_, &left_, &inverseLeft_, &scratch_}) vector->resize(order_->cells());
   }
   symmetric_ = lower == upper;
@@ -243,10 +258,12 @@ void OrderedMatrix::take(std::shared_ptr<const LevelOrder> order, const double* 
 
 // left_ <- 1 / D.
 void OrderedMatrix::factorize(const double* upper, double sign) {
-  if (!symmetric_) scatter(order_->below(), upper, sign, across_);
-  const double* const mirrored = symmetric_ ? below_.data() : across_.data();
-  for (std::size_t i = 0; i < below_.size(); ++i) across_[i] = below_[i] * mirrored[i];
-  detail::avx2::factorize(*order_, entriesBelow(*order_, across_), diagonal_.data(), left_.data());
+  if (!symmetric_) {
+    across_.resize(below_.size(), 0);
+    scatter(order_->below(), upper, sign, across_);
+  }
+  const double* const mirrored = (symmetric_ ? below_ : across_).data();
+  detail::avx2::factorize(*order_, entriesBelow(*order_, below_), mirrored, diagonal_.data(), left_.data());
 }
 
 // a, 1 / a, c and a diag(A) c of 1 / D, which is in left_. False where that cannot be.

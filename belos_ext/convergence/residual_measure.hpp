@@ -27,8 +27,12 @@ class ResidualMeasure {
     apart_ = true;
   }
 
-  /// Whether the norm of a residual that a method follows costs as much as half a product. Local.
-  void setCostly(bool costly) { costly_ = costly; }
+  /// Whether the norm of a residual that a method follows costs as much as half a product. What has been kept is the
+  /// ratio to another residual's norm where that changes. Local; all ranks alike.
+  void setCostly(bool costly) {
+    if (costly != costly_) kept_ = 0;
+    costly_ = costly;
+  }
   bool isCostly() const { return costly_; }
 
   /// Enters what was taken; all ranks alike. Local.

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "belos_ext/guess/guess_store.hpp"
 #include "belos_ext/manager/state_cache.hpp"
@@ -196,6 +197,22 @@ TEST_P(Splits, AreNotUsedWhereTheyMayNotBe) {
   const Outcome outcome = solve(GetParam(), inOneNorm(), system, Side::Right);
   EXPECT_TRUE(outcome.converged);
   EXPECT_EQ(preconditioner->split, 0);
+}
+
+TEST_P(Splits, ForgetTheRatioOfNormsWhereTheyBeginAndEnd) {
+  const auto [system, preconditioner] = scaledSystem();
+  const auto solver = solverOf(GetParam(), inOneNorm());
+  std::vector<int> iterations;
+  for (const bool active : {true, false, true, false}) {
+    preconditioner->active = active;
+    system.x->putScalar(0);
+    const Outcome outcome = solve(*solver, system, Side::Right);
+    EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+    iterations.push_back(outcome.iterations);
+  }
+  // With the ratio of the other one a solve goes on for digits, or claims what is far away.
+  EXPECT_NEAR(iterations[2], iterations[0], 1 + iterations[0] / 10);
+  EXPECT_NEAR(iterations[3], iterations[1], 1 + iterations[1] / 10);
 }
 
 /// In exact arithmetic the iterates are those of CG with M.
