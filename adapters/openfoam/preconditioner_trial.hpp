@@ -15,9 +15,10 @@ class PreconditionerTrial {
  public:
   enum class Choice { Plain, Multigrid };
 
-  /// A cycle of OpenFOAM's multigrid counts as so many iterations with DIC. It takes the time of 13 to 23 (CAPSTAN CG,
+  /// A cycle of OpenFOAM's multigrid counts as so many iterations with DIC. It takes the time of 17 to 33 (CAPSTAN CG,
   /// 1 and 2 ranks, set-up included); but a whole cycle more often overshoots the tolerance, for which it is given
-  /// digits. Tried in pitzDaily: 16 takes 0.89 to 1.03 of the time of the tutorial's own solver, 6 takes 0.78 to 0.88.
+  /// digits. Tried in pitzDaily when it took 13 to 23: 16 takes 0.89 to 1.03 of the time of the tutorial's own solver,
+  /// 6 takes 0.78 to 0.88.
   static constexpr int work = 6;
 
   explicit PreconditionerTrial(Choice first = Choice::Plain) : choice_(first) {}
