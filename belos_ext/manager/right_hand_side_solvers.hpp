@@ -82,8 +82,10 @@ class RightHandSideSolvers {
         }
         settled(onState);
       });
+      for (std::size_t c = begin; c < end; ++c) {
+        if (auto* const measure = stops[c].measure()) measure->setCostly(splits && end - begin == 1);
+      }
       if (end - begin == 1) {
-        if (auto* const measure = stops[begin].measure()) measure->setCostly(splits);
         DirectSystem<Types> system(a, monitor, kernels_, static_cast<int>(begin), &agreement, stops[begin].measure());
         one(begin, system, splits);
         note(agreement);

@@ -215,6 +215,20 @@ TEST_P(Splits, ForgetTheRatioOfNormsWhereTheyBeginAndEnd) {
   EXPECT_NEAR(iterations[3], iterations[1], 1 + iterations[1] / 10);
 }
 
+TEST_P(Splits, LeaveNothingToRightHandSidesThatAdvanceTogether) {
+  const auto [single, preconditioner] = scaledSystem();
+  System several = systemWithRightHandSide(scaledLaplacian(25, scaleOf), wave, 2);
+  several.preconditioner = preconditioner;
+  const auto fresh = solverOf(GetParam(), inOneNorm()), used = solverOf(GetParam(), inOneNorm());
+  const Outcome expected = solve(*fresh, several, Side::Right);
+  ASSERT_TRUE(solve(*used, single, Side::Right).converged);
+  StateCache::instance().clear();
+  several.x->putScalar(0);
+  const Outcome outcome = solve(*used, several, Side::Right);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_EQ(outcome.iterations, expected.iterations);
+}
+
 /// In exact arithmetic the iterates are those of CG with M.
 TEST(SplitCg, TakesAsManyIterationsAsWithTheWholePreconditioner) {
   const auto [system, preconditioner] = scaledSystem();
