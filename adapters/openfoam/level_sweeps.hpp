@@ -10,7 +10,7 @@
 #include "adapters/openfoam/four_rows.hpp"
 #include "adapters/openfoam/level_order.hpp"
 
-// All code for AVX2 of its library is here [symbols.capstanFoamTrilinos.instructions].
+// All code for AVX2 of its library is in this namespace [symbols.capstanFoamTrilinos.instructions].
 namespace capstan::foam::detail::avx2 {
 
 typedef double Four __attribute__((vector_size(4 * sizeof(double))));
@@ -98,7 +98,8 @@ CAPSTAN_FOUR_ROWS inline double sumOfRow(const Entries& entries, const double* x
 /// finish(row, sum) for all rows, in their order: the sum of value times x over the row's entries, of one row or of
 /// four from `row` on. Earlier rows are finished before.
 template <class Finish>
-CAPSTAN_FOUR_ROWS inline void upwards(const LevelOrder& order, const Entries& entries, const double* x, Finish finish) {
+CAPSTAN_FOUR_ROWS inline void upwards(const LevelOrder& order, const Entries& entries, const double* x,
+                                      Finish&& finish) {
   for (const auto& run : order.runs()) {
     if (run.kind == LevelOrder::Kind::Strips) {
       foursUpwards<LevelOrder::Kind::Strips>(run, entries, x, finish);

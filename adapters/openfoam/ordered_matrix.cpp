@@ -145,15 +145,7 @@ CAPSTAN_FOUR_ROWS void endSplit(const LevelOrder& order, const Entries below, co
 CAPSTAN_FOUR_ROWS double absoluteSum(const LevelOrder& order, const Entries below, const double* scale,
                                      const double* z) {
   AbsoluteSum sum{scale, z};
-  for (const auto& run : order.runs()) {
-    if (run.kind == Kind::Strips) {
-      foursUpwards<Kind::Strips>(run, below, z, sum);
-    } else if (run.kind == Kind::Apart) {
-      foursUpwards<Kind::Apart>(run, below, z, sum);
-    } else {
-      for (int row = run.first; row < run.end; ++row) sum(row, sumOfRow(below, z, row));
-    }
-  }
+  upwards(order, below, z, sum);
   return sum.ones + ((sum.fours[0] + sum.fours[1]) + (sum.fours[2] + sum.fours[3]));
 }
 
