@@ -101,7 +101,7 @@ void FieldContext::takeGraph(const LduSystem& system) {
 std::shared_ptr<OrderedParts> FieldContext::ordered(const LduSystem& system) {
   auto& parts = registry().meshes[mesh_].ordered;
   if (parts == nullptr) parts = std::make_shared<OrderedParts>();
-  return parts->take(system) ? parts : nullptr;
+  return parts->take(system, isSolvedAgain()) ? parts : nullptr;
 }
 
 const AssembledPreconditioner* FieldContext::assembled(const LduSystem& system, Foam::direction component, double sign,

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -224,8 +225,9 @@ CAPSTAN_FOUR_ROWS void scaleEntries(const LevelOrder& order, const Entries entri
 
 using namespace detail::avx2;
 
-void OrderedMatrix::take(std::shared_ptr<const LevelOrder> order, const double* diag, const double* lower,
-                         const double* upper, double sign) {
+bool OrderedMatrix::take(std::shared_ptr<const LevelOrder> order, const double* diag, const double* lower,
+                         const double* upper, double sign, bool comesAgain) {
+  if (order_ == order && hasTaken(diag, lower, upper, sign)) return false;
   if (order_ != order) {
     order_ = std::move(order);
     below_.assign(order_->below().column.size(), 0);
@@ -246,6 +248,26 @@ void OrderedMatrix::take(std::shared_ptr<const LevelOrder> order, const double* 
   if (!symmetric_) right_.assign(order_->cells(), 1);
   scaleEntries(*order_, entriesBelow(*order_, below_), left(), right(), below_.data());
   scaleEntries(*order_, entriesAbove(*order_, above_), left(), right(), above_.data());
+  last_.known = comesAgain;
+  if (comesAgain) copy(diag, lower, upper, sign);
+  return true;
+}
+
+bool OrderedMatrix::hasTaken(const double* diag, const double* lower, const double* upper, double sign) const {
+  const auto same = [](const std::vector<double>& copy, const double* values) {
+    return copy.empty() || std::memcmp(copy.data(), values, copy.size() * sizeof(double)) == 0;
+  };
+  return last_.known && last_.sign == sign && last_.symmetric == (lower == upper) && same(last_.diag, diag) &&
+         same(last_.lower, lower) && same(last_.upper, upper);
+}
+
+void OrderedMatrix::copy(const double* diag, const double* lower, const double* upper, double sign) {
+  const auto faces = static_cast<std::ptrdiff_t>(order_->below().entry.size());
+  last_.sign = sign;
+  last_.symmetric = symmetric_;
+  last_.diag.assign(diag, diag + order_->cells());
+  last_.lower.assign(lower, lower + faces);
+  last_.upper.assign(upper, symmetric_ ? upper : upper + faces);
 }
 
 // left_ <- 1 / D.

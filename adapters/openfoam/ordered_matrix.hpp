@@ -3,6 +3,7 @@
 /// \file
 /// A face-addressed matrix as compressed rows in an order by levels, and its incomplete factors.
 
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -22,13 +23,15 @@ namespace capstan::foam {
 /// Where an entry of D vanishes, or has not the sign of A for a symmetric A, this rank's M is the diagonal of A.
 ///
 /// Cost for c cells and f faces, in entries read: split product 2 f, product and solve with M likewise, half of M f;
-/// take() as much as three products.
+/// take() as much as three products, or a tenth of that where the values have come again.
 class OrderedMatrix {
  public:
   /// sign A. \param order usable, of this matrix   \param diag by cells   \param lower, upper by faces: the
   /// coefficients in the row of the upper cell, and of the lower cell; the same array where A is symmetric
-  void take(std::shared_ptr<const LevelOrder> order, const double* diag, const double* lower, const double* upper,
-            double sign);
+  /// \param comesAgain the next matrix is likely to be the same: it is copied, to be compared with that one
+  /// Returns whether it is another one than the last.
+  bool take(std::shared_ptr<const LevelOrder> order, const double* diag, const double* lower, const double* upper,
+            double sign, bool comesAgain = false);
 
   const LevelOrder& order() const { return *order_; }
 
@@ -56,6 +59,15 @@ class OrderedMatrix {
   const double* right() const { return (symmetric_ ? left_ : right_).data(); }
 
  private:
+  /// What was taken last, by cells and faces.
+  struct Copy {
+    bool known = false, symmetric = true;
+    double sign = 1;
+    std::vector<double> diag, lower, upper;
+  };
+
+  bool hasTaken(const double* diag, const double* lower, const double* upper, double sign) const;
+  void copy(const double* diag, const double* lower, const double* upper, double sign);
   void factorize(const double* upper, double sign);
   bool scaleByFactors();
   void scaleByDiagonal(const double* diag, double sign);
@@ -63,6 +75,7 @@ class OrderedMatrix {
   std::shared_ptr<const LevelOrder> order_;
   bool symmetric_ = true;
   bool factored_ = true;  // M is not the diagonal
+  Copy last_;
   std::vector<double> diagonal_, below_, above_;
   std::vector<double> left_, right_, inverseLeft_;  // a, c where it is not a, 1 / a
   std::vector<double> across_;                      // of U, in the places of below_, where A is not symmetric

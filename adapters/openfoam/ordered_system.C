@@ -26,7 +26,8 @@ void forCellsBesidePatches(const LduSystem& system, const Visit& visit) {
 
 }  // namespace
 
-bool OrderedParts::take(const LduSystem& system) {
+bool OrderedParts::take(const LduSystem& system, bool comesAgain) {
+  comesAgain_ = comesAgain;
   const auto ofMesh = system.matrix.mesh().interfaces();
   forAll(system.interfaces, patch) {
     const bool couples = system.interfaces.set(patch);
@@ -83,7 +84,8 @@ OrderedSystem::OrderedSystem(OrderedParts& parts, const LduSystem& system, Foam:
       preconditioner_(std::move(preconditioner)),
       splits_(splits) {
   const auto& matrix = system.matrix;
-  parts.matrix_.take(parts.order_, matrix.diag().cdata(), matrix.lower().cdata(), matrix.upper().cdata(), sign);
+  parts.matrix_.take(parts.order_, matrix.diag().cdata(), matrix.lower().cdata(), matrix.upper().cdata(), sign,
+                     parts.comesAgain_);
 }
 
 template <class Read, class Add, class Work>

@@ -28,8 +28,12 @@ class GuessSession {
   ///   symmetric   \param series of solves (ReportingSolver::setSeries())   \param x all solutions, or zero where the options say so
   void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, int series,
             MultiVector& x) {
-    if (options.initialResidual == InitialResidual::ZeroGuess) x.putScalar(0);
-    content_ = contentOf<Types>(x);
+    content_ = {};
+    if (options.initialResidual == InitialResidual::ZeroGuess) {
+      x.putScalar(0);
+    } else {
+      content_ = contentOf<Types>(x);
+    }
     size_ = {x.getGlobalLength(), x.getNumVectors()};
     key_ = key;
     key_.series = series;

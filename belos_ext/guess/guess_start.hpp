@@ -139,7 +139,7 @@ class GuessStart {
       trial = batch.norm2(*trial_);
       ++numbers;
     }
-    while (numbers++ < 1 + Policy::mostNumbers()) batch.value(Scalar(0));
+    batch.room(1 + Policy::mostNumbers() - numbers);
     system.reduce(batch);
     if (presumptionFailed(system)) return;
     if (policy == nullptr) return system.know(x, *residual_);

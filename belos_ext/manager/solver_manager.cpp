@@ -117,12 +117,13 @@ std::string SolverManager<Types>::description() const {
 
 template <class Types>
 std::string SolverManager<Types>::takeUserOptions() {
-  const SolveFacts facts = solveFacts<Types>(*problem_, method_, parameters_.applicationsName(), askedAs_);
-  facts_ = facts;
-  facts_.symmetric = nullptr;  // it holds on to the matrix
+  facts_ = solveFacts<Types>(*problem_, method_, parameters_.applicationsName(), askedAs_);
   try {
-    parameters_.setOverlay(parameterOverlay(facts));
+    const auto overlay = parameterOverlay(facts_);
+    facts_.symmetric = nullptr;  // it holds on to the matrix
+    parameters_.setOverlay(overlay);
   } catch (const std::invalid_argument& error) {
+    facts_.symmetric = nullptr;
     if (speaksForAll()) sayOnce(error.what());
     return error.what();
   }

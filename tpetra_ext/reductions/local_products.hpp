@@ -64,6 +64,7 @@ class LocalProducts {
   Slot addSymmetricProducts(const MultiVector& X, const MultiVector& Y);
   Slot addTrailingGram(const MultiVector& B, int first);
   Slot addValue(Scalar value);
+  Slot addRoom(int numbers);
 
   /// Numbers in the layout.
   int size() const { return size_; }
@@ -93,7 +94,7 @@ class LocalProducts {
   };
   struct Value {
     Scalar value;
-    int offset;
+    int offset, count;
   };
 
   using Pair = kernels::detail::VectorPair<Scalar>;
@@ -300,7 +301,14 @@ auto LocalProducts<Types>::addTrailingGram(const MultiVector& B, int first) -> S
 template <class Types>
 auto LocalProducts<Types>::addValue(Scalar value) -> Slot {
   const Slot slot = addSlot(1, 1, true);
-  values_.push_back({value, slot.offset});
+  values_.push_back({value, slot.offset, 1});
+  return slot;
+}
+
+template <class Types>
+auto LocalProducts<Types>::addRoom(int numbers) -> Slot {
+  const Slot slot = addSlot(static_cast<std::size_t>(numbers), 1, true);
+  values_.push_back({Scalar(0), slot.offset, numbers});
   return slot;
 }
 
@@ -392,7 +400,7 @@ void LocalProducts<Types>::collect(const Buffer& message) {
     }
     whole += block.slot.rows * block.slot.cols;
   }
-  for (const Value& value : values_) message(value.offset) = value.value;
+  for (const Value& value : values_) std::fill_n(message.data() + value.offset, value.count, value.value);
   if (rank_ != 0 && messageSize() > 0) {
     for (const Slot& slot : replicated_) std::fill_n(message.data() + slot.offset, slot.size(), Scalar(0));
   }

@@ -174,6 +174,13 @@ auto ReductionBatch<Types>::value(Scalar localContribution) -> Slot {
 }
 
 template <class Types>
+auto ReductionBatch<Types>::room(int numbers) -> Slot {
+  impl_->requireCollecting("room");
+  if (numbers < 0) throw detail::operandError("room", "found " + std::to_string(numbers) + " numbers, must be >= 0");
+  return impl_->products.addRoom(numbers);
+}
+
+template <class Types>
 void ReductionBatch<Types>::reduce() {
   impl_->evaluate("reduce");
   impl_->storage->allReduce.run(impl_->storage->message.data(), impl_->storage->size);

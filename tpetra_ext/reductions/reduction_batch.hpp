@@ -116,6 +116,9 @@ class ReductionBatch {
   /// A number of which every rank gives its part; 1 x 1.
   Slot value(Scalar localContribution);
 
+  /// Numbers that no rank gives anything to, for a message of a size that depends on nothing: numbers x 1, zeros.
+  Slot room(int numbers);
+
   /// Local kernels, one fence, one blocking all-reduce. Collective. An empty batch sends nothing. Throws
   /// std::runtime_error when MPI reports an error.
   void reduce();

@@ -74,6 +74,26 @@ TEST_F(ReductionBatchTest, MixOfEverythingIsOneMessage) {
   expectBlock(batch, gram, Q, Q, 1);
 }
 
+TEST_F(ReductionBatchTest, MakesRoomForNumbersThatAreZero) {
+  Batch batch(comm);
+  for (int i = 0; i < 8; ++i) batch.value(Scalar(1 + i));  // leaves something else in the buffer
+  batch.reduce();
+  batch.clear();
+  const auto first = batch.value(Scalar(1));
+  const auto none = batch.room(0), room = batch.room(6);
+  const auto last = batch.value(Scalar(2));
+  resetMpiCalls();
+  batch.reduce();
+  EXPECT_EQ(mpiCalls().allreduceBytes, oneMessage() * static_cast<long>(sizeof(Scalar)) * 8);
+  EXPECT_EQ(batch[first], Scalar(size));
+  EXPECT_EQ(batch.view(none).extent(0), 0U);
+  ASSERT_EQ(batch.view(room).extent(0), 6U);
+  for (std::size_t i = 0; i < 6; ++i) EXPECT_EQ(batch.view(room)(i, 0), Scalar(0)) << i;
+  EXPECT_EQ(batch[last], Scalar(2 * size));
+  batch.clear();
+  EXPECT_THROW(batch.room(-1), std::invalid_argument);
+}
+
 /// Y = D X for a diagonal D: X^T Y is symmetric.
 MultiVector scaledByRow(const MultiVector& X) {
   MultiVector Y(X, Teuchos::Copy);

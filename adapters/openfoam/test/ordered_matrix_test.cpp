@@ -380,6 +380,39 @@ TEST_F(OrderedMatrixTest, TakesNewValues) {
   expectNear(fromOrder(place, y), mesh.multiply(x));
 }
 
+TEST_F(OrderedMatrixTest, KeepsValuesThatComeAgain) {
+  auto mesh = grid(9, 8, false);
+  const auto order = mesh.order();
+  OrderedMatrix matrix;
+  const auto isNew = [&](double sign, bool symmetric, bool comesAgain) {
+    const double* const upper = (symmetric ? mesh.below : mesh.above).data();
+    return matrix.take(order, mesh.diag.data(), mesh.below.data(), upper, sign, comesAgain);
+  };
+  const auto x = wave(mesh.cells);
+  std::vector<double> first(mesh.cells), again(mesh.cells);
+  EXPECT_TRUE(isNew(1, false, true));
+  matrix.solve(x.data(), first.data());
+  EXPECT_FALSE(isNew(1, false, true));
+  EXPECT_FALSE(isNew(1, false, false));
+  matrix.solve(x.data(), again.data());
+  EXPECT_EQ(first, again);
+  EXPECT_TRUE(isNew(-1, false, true));
+  EXPECT_TRUE(isNew(-1, true, true));
+  EXPECT_TRUE(isNew(1, false, true));
+  for (auto* const values : {&mesh.diag, &mesh.below, &mesh.above}) {
+    for (const std::size_t place : {std::size_t(0), values->size() - 1}) {
+      (*values)[place] *= 1 + 1e-15;
+      EXPECT_TRUE(isNew(1, false, true));
+      EXPECT_FALSE(isNew(1, false, true));
+    }
+  }
+  EXPECT_TRUE(matrix.take(mesh.order(), mesh.diag.data(), mesh.below.data(), mesh.above.data(), 1, true))
+      << "another order";
+  mesh.diag[0] *= 2;
+  EXPECT_TRUE(isNew(1, false, false));
+  EXPECT_TRUE(isNew(1, false, true)) << "the last one is not known";
+}
+
 TEST_F(OrderedMatrixTest, WorksAloneOnCellsWithoutNeighbours) {
   Faces<int> mesh;
   mesh.cells = 6;
