@@ -27,7 +27,8 @@
 /// Cost of a solve beyond the method's: 1 A (for r; none where the application's x is zero, or no guess is made, for
 /// then r is the method's first residual), 1 fused reduction, W (for CG X, too) read once with r and once with the
 /// newest image, X read once for d; nothing of M. Until predictions have come true, a reduction more. Where A changes:
-/// 1 A on k vectors and 1 reduction more. Where that is more than it saves, some solves go without (RestingPlan).
+/// 1 A on k vectors and 1 reduction more. Where the products are more than it saves, some solves go without
+/// (RestingPlan).
 /// Storage: 2 k vectors.
 ///
 /// | paper   | here           | shape              | meaning                                            |
@@ -89,6 +90,7 @@ class Projection final : public GuessPolicy<Types> {
     predicted_ = std::numeric_limits<double>::quiet_NaN();
     if (count_ == 0) return {};
     if (changing_) return proposeAnew(system, batch, r, x);
+    takeCost(system, 1);
     measure(batch);
     int rank = symmetric_ ? solve(energies_, batch.view(slots_.xr)) : 0;
     if (rank == 0) rank = solve(squares_, batch.view(slots_.wr));
@@ -111,13 +113,11 @@ class Projection final : public GuessPolicy<Types> {
       forget();
       return "earlier solves are forgotten: what is kept is not finite";
     }
-    if (changing_) {
-      // The last iteration is not saved: a solve that ends with its guess leaves what others have left before.
-      const double saved = std::log(own / norm) / this->rate, most = this->iterations - 1;
-      plan_.note(saved > most ? most : saved, cost_);
-      return {};
-    }
-    if (std::isnan(predicted_)) return {};
+    if (!changing_ && std::isnan(predicted_)) return {};
+    // The last iteration is not saved: a solve that ends with its guess leaves what others have left before.
+    const double saved = std::log(own / norm) / this->rate, most = this->iterations - 1;
+    plan_.note(saved > most ? most : saved, cost_);
+    if (changing_) return {};
     confirmed_ = norm <= tuning::guess::confirmed * predicted_ && norm < own;
     if (confirmed_ || norm <= tuning::guess::stale * own) return {};
     changing_ = true;
@@ -190,6 +190,11 @@ class Projection final : public GuessPolicy<Types> {
     system.kernels().accumulate(*first(directions_), block(shares_, 0, 0, count_, 1), x);
   }
 
+  /// Of a guess that takes so many products.
+  void takeCost(const LinearSystem<Types>& system, int products) {
+    cost_ = products / (system.sparesProducts() ? tuning::guess::productsOfAnIteration : 1.0);
+  }
+
   /// The Gram matrix that is solved with where A changes.
   Matrix& gram() { return symmetric_ ? energies_ : squares_; }
 
@@ -203,7 +208,7 @@ class Projection final : public GuessPolicy<Types> {
     system.reduce(batch);
     takeGram(batch.view(products));
     const int rank = solve(gram(), batch.view(right));
-    cost_ = (count_ + 1) / (system.sparesProducts() ? tuning::guess::productsOfAnIteration : 1.0);
+    takeCost(system, count_ + 1);
     if (rank == 0) {
       plan_.note(0, cost_);
       return {};

@@ -82,6 +82,8 @@ class LocalProducts {
   using ConstBlock = typename MultiVector::dual_view_type::t_dev::const_type;
   using ConstColumn = decltype(Kokkos::subview(std::declval<ConstBlock>(), Kokkos::ALL(), std::size_t{}));
   static constexpr int noGram = -1;
+  /// So many products with one vector go with the dots: a kernel of their own takes as long as thousands of rows.
+  static constexpr int mostPairs = 4;
 
   struct Block {
     ConstBlock X, Y;
@@ -260,7 +262,15 @@ auto LocalProducts<Types>::addSum(const MultiVector& x) -> Slot {
 template <class Types>
 auto LocalProducts<Types>::addInnerProducts(const MultiVector& X, const MultiVector& Y) -> Slot {
   requireOperands("innerProducts", X, Y);
-  return addBlocks(X, Y, addSlot(X.getNumVectors(), Y.getNumVectors(), X.isDistributed()));
+  const Slot slot = addSlot(X.getNumVectors(), Y.getNumVectors(), X.isDistributed());
+  if (slot.cols != 1 || slot.rows > mostPairs) return addBlocks(X, Y, slot);
+  operands_.clear();
+  const Operand left = operandOf(X), right = operandOf(Y);
+  for (int i = 0; i < slot.rows; ++i) {
+    addPair(left.rows, left.rows == 0 ? Pair{} : Pair{left.data + static_cast<std::size_t>(i) * left.apart, right.data},
+            slot.offset + i);
+  }
+  return slot;
 }
 
 template <class Types>
