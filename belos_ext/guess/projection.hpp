@@ -27,9 +27,8 @@
 /// Cost of a solve beyond the method's: 1 A (for r; none where the application's x is zero, or no guess is made, for
 /// then r is the method's first residual), 1 fused reduction, W (for CG X, too) read once with r and once with the
 /// newest image, X read once for d; nothing of M. Until predictions have come true, a reduction more. Where A changes:
-/// 1 A on k vectors and 1 reduction more. Where the products are more than it saves, some solves go without
-/// (RestingPlan).
-/// Storage: 2 k vectors.
+/// 1 A on k vectors and 1 reduction more. Where the products are more than it saves, or, as long as A stays, more than
+/// it can save, some solves go without (RestingPlan). Storage: 2 k vectors.
 ///
 /// | paper   | here           | shape              | meaning                                            |
 /// |---------|----------------|--------------------|----------------------------------------------------|
@@ -115,8 +114,9 @@ class Projection final : public GuessPolicy<Types> {
     }
     if (!changing_ && std::isnan(predicted_)) return {};
     // The last iteration is not saved: a solve that ends with its guess leaves what others have left before.
-    const double saved = std::log(own / norm) / this->rate, most = this->iterations - 1;
-    plan_.note(saved > most ? most : saved, cost_);
+    const double most = this->iterations > 0 ? this->iterations - 1 : std::numeric_limits<double>::quiet_NaN();
+    // As long as A stays, the next guess may be a better one.
+    plan_.note(changing_ ? std::min(most, std::log(own / norm) / this->rate) : most, cost_);
     if (changing_) return {};
     confirmed_ = norm <= tuning::guess::confirmed * predicted_ && norm < own;
     if (confirmed_ || norm <= tuning::guess::stale * own) return {};

@@ -166,6 +166,33 @@ TEST_P(GuessSteps, OnAnotherCommunicatorGoOn) {
   MPI_Comm_free(&now);
 }
 
+// A tolerance so loose that one iteration meets it: a guess costs a product, and can save none.
+TEST_P(GuessSteps, SolvesOfOneIterationSeldomTakeOne) {
+  const auto a = matrix();
+  for (const double tolerance : {0.9, 1e-6}) {
+    forgetAll();
+    const auto solver = solverOf(GetParam(), guessing("projection 3", tolerance));
+    int guesses = 0, iterations = 0;
+    for (int k = 0; k < 40; ++k) {
+      const auto solution = [k](GO g) { return first(g) + 0.1 * k * second(g); };
+      const Outcome outcome = solve(*solver, systemWithSolution(a, solution), Side::None);
+      EXPECT_TRUE(outcome.converged);
+      guesses += guess(outcome).vectors > 0 ? 1 : 0;
+      iterations = std::max(iterations, outcome.iterations);
+    }
+    EXPECT_GT(guesses, 0);
+    if (iterations == 1) {
+      EXPECT_LE(guesses, 6) << "rests of 1, 2, 4, 8 and 16 solves";
+    }
+    if (tolerance < 1e-5) {
+      EXPECT_GT(iterations, 5);
+      EXPECT_GE(guesses, 38) << "all but the first ones";
+    } else {
+      EXPECT_LE(iterations, 2);
+    }
+  }
+}
+
 TEST(RestingPlan, RestsTwiceAsLongEachTimeAndNoLongerThanTheLongest) {
   RestingPlan plan;
   const auto restsAfter = [&](double saved) {
