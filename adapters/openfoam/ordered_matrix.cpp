@@ -127,26 +127,26 @@ CAPSTAN_FOUR_ROWS void multiply(const LevelOrder& order, const Entries below, co
 }
 CAPSTAN_FOUR_ROWS void solveLeft(const LevelOrder& order, const Entries below, const double* scale, const double* r,
                                  double* z) {
-  upwards(order, below, z, ScaleAndSubtract{scale, r, z});
+  upwards(all(order), below, z, ScaleAndSubtract{scale, r, z});
 }
-CAPSTAN_FOUR_ROWS void solveRight(const LevelOrder& order, const Entries above, const double* u, double* d) {
-  downwards(order, above, d, Subtract{u, d});
+CAPSTAN_FOUR_ROWS void solveRight(const Runs& runs, const Entries above, const double* u, double* d) {
+  downwards(runs, above, d, Subtract{u, d});
 }
 CAPSTAN_FOUR_ROWS void multiplyRight(const LevelOrder& order, const Entries above, const double* x, double* u) {
-  upwards(order, above, x, Add{x, u});
+  upwards(all(order), above, x, Add{x, u});
 }
-CAPSTAN_FOUR_ROWS void endSplit(const LevelOrder& order, const Entries below, const double* diag, const double* v,
+CAPSTAN_FOUR_ROWS void endSplit(const Runs& runs, const Entries below, const double* diag, const double* v,
                                 const double* added, double* u, double* w) {
   if (added == nullptr) {
-    upwards(order, below, u, EndSplit<false>{v, diag, nullptr, u, w});
+    upwards(runs, below, u, EndSplit<false>{v, diag, nullptr, u, w});
   } else {
-    upwards(order, below, u, EndSplit<true>{v, diag, added, u, w});
+    upwards(runs, below, u, EndSplit<true>{v, diag, added, u, w});
   }
 }
 CAPSTAN_FOUR_ROWS double absoluteSum(const LevelOrder& order, const Entries below, const double* scale,
                                      const double* z) {
   AbsoluteSum sum{scale, z};
-  upwards(order, below, z, sum);
+  upwards(all(order), below, z, sum);
   return sum.ones + ((sum.fours[0] + sum.fours[1]) + (sum.fours[2] + sum.fours[3]));
 }
 
@@ -326,7 +326,7 @@ void OrderedMatrix::solveLeft(const double* r, double* z) const {
 
 void OrderedMatrix::solveRight(const double* u, double* d) const {
   if (factored_) {
-    detail::avx2::solveRight(*order_, entriesAbove(*order_, above_), u, d);
+    detail::avx2::solveRight(all(*order_), entriesAbove(*order_, above_), u, d);
     u = d;
   }
   const double* const c = right();
@@ -347,15 +347,24 @@ double OrderedMatrix::absoluteSum(const double* z) const {
   return sum;
 }
 
-const double* OrderedMatrix::beginSplit(const double* v) const {
+const double* OrderedMatrix::beginSplit(const double* v, std::size_t run) const {
   if (!factored_) return v;
-  detail::avx2::solveRight(*order_, entriesAbove(*order_, above_), v, scratch_.data());
+  detail::avx2::solveRight(from(*order_, run), entriesAbove(*order_, above_), v, scratch_.data());
   return scratch_.data();
 }
 
-void OrderedMatrix::endSplit(const double* v, const double* added, double* w) const {
+void OrderedMatrix::goOnSplit(const double* v, double* w, std::size_t run) const {
+  if (!factored_) return;
+  const auto runs = before(*order_, run);
+  detail::avx2::solveRight(runs, entriesAbove(*order_, above_), v, scratch_.data());
+  detail::avx2::endSplit(runs, entriesBelow(*order_, below_), diagonal_.data(), v, nullptr, scratch_.data(), w);
+}
+
+void OrderedMatrix::endSplit(const double* v, const double* added, double* w, std::size_t run) const {
   const auto below = entriesBelow(*order_, below_);
-  if (factored_) return detail::avx2::endSplit(*order_, below, diagonal_.data(), v, added, scratch_.data(), w);
+  if (factored_) {
+    return detail::avx2::endSplit(from(*order_, run), below, diagonal_.data(), v, added, scratch_.data(), w);
+  }
   detail::avx2::multiply<false>(*order_, below, entriesAbove(*order_, above_), diagonal_.data(), v, nullptr, w);
   for (std::size_t row = 0; added != nullptr && row < left_.size(); ++row) w[row] += added[row];
 }

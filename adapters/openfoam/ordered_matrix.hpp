@@ -49,11 +49,14 @@ class OrderedMatrix {
   /// The sum of |(M_L z)_i|.
   double absoluteSum(const double* z) const;
 
-  /// w = M_L^{-1} A M_R^{-1} v in two steps. The first one returns u, of which M_R^{-1} v is c u: of that couplings
-  /// compute what they add to A's product.
-  const double* beginSplit(const double* v) const;
+  /// w = M_L^{-1} A M_R^{-1} v in three steps. The first one returns u, of which M_R^{-1} v is c u, in the rows of the
+  /// runs from `run` on: of those couplings compute what they add to A's product in the same rows. Meanwhile the second
+  /// step does what it can without: u of the other runs, and their w.
+  /// \param run the same in all steps; the first run with a row that couplings reach, or how many runs there are
+  const double* beginSplit(const double* v, std::size_t run) const;
+  void goOnSplit(const double* v, double* w, std::size_t run) const;
   /// \param added a times what couplings add; null: nothing
-  void endSplit(const double* v, const double* added, double* w) const;
+  void endSplit(const double* v, const double* added, double* w, std::size_t run) const;
   /// a and c, by rows.
   const double* left() const { return left_.data(); }
   const double* right() const { return (symmetric_ ? left_ : right_).data(); }

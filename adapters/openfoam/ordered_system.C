@@ -43,6 +43,8 @@ bool OrderedParts::take(const LduSystem& system, bool comesAgain) {
     order_ = std::make_shared<const LevelOrder>(cells, faces, lower.cdata(), upper.cdata());
     beside_.clear();
     cells_.clear();
+    rows_.clear();
+    firstRun_ = order_->runs().size();
   }
   if (!order_->usable()) return false;
   findCells(system);
@@ -64,6 +66,8 @@ void OrderedParts::findCells(const LduSystem& system) {
   for (const Foam::label cell : cells_) {
     rows_.push_back(static_cast<std::size_t>(order_->places()[static_cast<std::size_t>(cell)]));
   }
+  const auto first = std::min_element(rows_.begin(), rows_.end());
+  firstRun_ = first == rows_.end() ? order_->runs().size() : order_->runOf(*first);
   across_.setSize(static_cast<Foam::label>(order_->cells()));
   image_.setSize(across_.size());
   across_ = 0;
@@ -113,14 +117,19 @@ void OrderedSystem::apply(const double* x, double* y) {
 
 void OrderedSystem::applySplit(const double* v, double* w) {
   auto& matrix = parts_.matrix_;
-  const double* const u = matrix.beginSplit(v);
-  if (parts_.cells_.empty()) return matrix.endSplit(v, nullptr, w);
+  const std::size_t run = parts_.firstRun_;
+  const double* const u = matrix.beginSplit(v, run);
+  const auto goOn = [&] { matrix.goOnSplit(v, w, run); };
+  if (parts_.cells_.empty()) {
+    goOn();
+    return matrix.endSplit(v, nullptr, w, run);
+  }
   const double* const right = matrix.right();
   const double* const left = matrix.left();
   double* const added = parts_.added_.data();
   couple([&](std::size_t row) { return right[row] * u[row]; },
-         [&](std::size_t row, double value) { added[row] = left[row] * value; }, [] {});
-  matrix.endSplit(v, added, w);
+         [&](std::size_t row, double value) { added[row] = left[row] * value; }, goOn);
+  matrix.endSplit(v, added, w, run);
 }
 
 }  // namespace capstan::foam

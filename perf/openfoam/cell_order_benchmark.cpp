@@ -130,8 +130,8 @@ void splitByLevel(benchmark::State& state) {
   ordered.take(matrix.order(), matrix.diagonal.data(), matrix.offDiagonal.data(), matrix.offDiagonal.data(), 1);
   Vector x = wave(matrix.cells()), y(x.size());
   for (auto _ : state) {
-    ordered.beginSplit(x.data());
-    ordered.endSplit(x.data(), nullptr, y.data());
+    ordered.beginSplit(x.data(), 0);
+    ordered.endSplit(x.data(), nullptr, y.data(), 0);
     benchmark::DoNotOptimize(y.data());
     benchmark::ClobberMemory();
   }

@@ -232,6 +232,14 @@ TEST_F(OrderedMatrixTest, HasTheProductAndTheFactorsOfTheMeshsOrder) {
   }
 }
 
+TEST_F(LevelOrderTest, KnowsTheRunOfARow) {
+  const auto order = grid(31, 26).order();
+  for (std::size_t run = 0; run < order->runs().size(); ++run) {
+    EXPECT_EQ(order->runOf(static_cast<std::size_t>(order->runs()[run].first)), run);
+    EXPECT_EQ(order->runOf(static_cast<std::size_t>(order->runs()[run].end) - 1), run);
+  }
+}
+
 /// Rows of each kind: one by one, in strips, apart.
 std::array<int, 3> rowsByKind(const LevelOrder& order) {
   std::array<int, 3> rows{};
@@ -289,9 +297,15 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
-/// M_L^{-1} A M_R^{-1} and what goes with it, by the parts; `added` by couplings, to each row.
-void expectSplit(const OrderedMatrix& matrix, const std::vector<double>& added) {
-  const std::size_t cells = matrix.order().cells();
+std::size_t firstRowOf(const LevelOrder& order, std::size_t run) {
+  return run < order.runs().size() ? static_cast<std::size_t>(order.runs()[run].first) : order.cells();
+}
+
+/// M_L^{-1} A M_R^{-1} and what goes with it, by the parts; `added` by couplings, to each row of the runs from `run`
+/// on.
+void expectSplit(const OrderedMatrix& matrix, std::vector<double> added, std::size_t run) {
+  const std::size_t cells = matrix.order().cells(), first = firstRowOf(matrix.order(), run);
+  std::fill_n(added.begin(), first, 0.0);
   const auto v = wave(cells);
   std::vector<double> u(cells), d(cells), image(cells), expected(cells), w(cells), scaled(cells), z(cells), back(cells);
   matrix.solveRight(v.data(), d.data());
@@ -301,9 +315,10 @@ void expectSplit(const OrderedMatrix& matrix, const std::vector<double>& added) 
     image[i] += added[i];
   }
   matrix.solveLeft(image.data(), expected.data());
-  const double* const begun = matrix.beginSplit(v.data());
-  for (std::size_t i = 0; i < cells; ++i) EXPECT_NEAR(matrix.right()[i] * begun[i], d[i], 1e-12) << "row " << i;
-  matrix.endSplit(v.data(), scaled.data(), w.data());
+  const double* const begun = matrix.beginSplit(v.data(), run);
+  for (std::size_t i = first; i < cells; ++i) EXPECT_NEAR(matrix.right()[i] * begun[i], d[i], 1e-12) << "row " << i;
+  matrix.goOnSplit(v.data(), w.data(), run);
+  matrix.endSplit(v.data(), scaled.data(), w.data(), run);
   expectNear(w, expected);
   matrix.multiplyRight(d.data(), u.data());
   expectNear(u, v);
@@ -314,6 +329,14 @@ void expectSplit(const OrderedMatrix& matrix, const std::vector<double>& added) 
   double sum = 0;
   for (const double value : v) sum += std::abs(value);
   EXPECT_NEAR(matrix.absoluteSum(image.data()), sum, 1e-12 * sum);
+}
+
+void expectSplit(const OrderedMatrix& matrix, const std::vector<double>& added) {
+  const std::size_t runs = matrix.order().runs().size();
+  for (const std::size_t run : {std::size_t(0), runs / 3, runs - 1, runs}) {
+    SCOPED_TRACE(run);
+    expectSplit(matrix, added, run);
+  }
 }
 
 TEST_F(OrderedMatrixTest, TakesAInBetweenTheHalvesOfItsFactors) {
@@ -336,10 +359,12 @@ TEST_F(OrderedMatrixTest, IsSymmetricInBetween) {
   const auto v = wave(mesh.cells);
   std::vector<double> y(mesh.cells), image(mesh.cells), other(mesh.cells);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = std::cos(3.0 * static_cast<double>(i));
-  matrix.beginSplit(v.data());
-  matrix.endSplit(v.data(), nullptr, image.data());
-  matrix.beginSplit(y.data());
-  matrix.endSplit(y.data(), nullptr, other.data());
+  const auto product = [&](const std::vector<double>& from, std::vector<double>& to) {
+    matrix.beginSplit(from.data(), 0);
+    matrix.endSplit(from.data(), nullptr, to.data(), 0);
+  };
+  product(v, image);
+  product(y, other);
   EXPECT_NEAR(dot(y, image), dot(v, other), 1e-10);
 }
 
