@@ -293,7 +293,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   const KeptSolver& kept = own.solver(choice);
   Solver& solver = *kept.solver;
   copyIn(system.r, *own.r, system.actions.places());
-  if (kept.reporting == nullptr) setZero(*own.d);  // ours does it: "Initial Residual"
+  setZero(*own.d);
   Teuchos::RCP<const Operator> preconditioner;
   if (system.nativePreconditioner) {
     own.preconditioner->setObjectLabel(system.actions.preconditionerName());

@@ -124,7 +124,8 @@ CAPSTAN_FOUR_ROWS inline void upwards(const Runs& runs, const Entries& entries, 
 /// The same from the last row to the first.
 template <class Finish>
 CAPSTAN_FOUR_ROWS inline void downwards(const Runs& runs, const Entries& entries, const double* x, Finish finish) {
-  for (const auto* run = runs.end; run-- != runs.begin;) {
+  for (const auto* run = runs.end; run != runs.begin;) {
+    --run;
     if (run->kind == LevelOrder::Kind::Strips) {
       foursDownwards<LevelOrder::Kind::Strips>(*run, entries, x, finish);
     } else if (run->kind == LevelOrder::Kind::Apart) {

@@ -228,6 +228,7 @@ using namespace detail::avx2;
 bool OrderedMatrix::take(std::shared_ptr<const LevelOrder> order, const double* diag, const double* lower,
                          const double* upper, double sign, bool comesAgain) {
   if (order_ == order && hasTaken(diag, lower, upper, sign)) return false;
+  last_.known = false;
   if (order_ != order) {
     order_ = std::move(order);
     below_.assign(order_->below().column.size(), 0);
@@ -248,7 +249,6 @@ bool OrderedMatrix::take(std::shared_ptr<const LevelOrder> order, const double* 
   if (!symmetric_) right_.assign(order_->cells(), 1);
   scaleEntries(*order_, entriesBelow(*order_, below_), left(), right(), below_.data());
   scaleEntries(*order_, entriesAbove(*order_, above_), left(), right(), above_.data());
-  last_.known = comesAgain;
   if (comesAgain) copy(diag, lower, upper, sign);
   return true;
 }
@@ -268,6 +268,7 @@ void OrderedMatrix::copy(const double* diag, const double* lower, const double* 
   last_.diag.assign(diag, diag + order_->cells());
   last_.lower.assign(lower, lower + faces);
   last_.upper.assign(upper, symmetric_ ? upper : upper + faces);
+  last_.known = true;
 }
 
 // left_ <- 1 / D.

@@ -89,7 +89,7 @@ class GuessPolicy {
   /// How much the logarithm of the residual fell in an iteration of the last solve without a guess; NaN: there was
   /// none.
   double rate = std::numeric_limits<double>::quiet_NaN();
-  /// Iterations of that solve; 0: there was none.
+  /// Iterations of that solve, or of one since that took more with a guess; 0: there was none.
   int iterations = 0;
 
   /// Of vectors, on this rank. Local.

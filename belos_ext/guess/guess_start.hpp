@@ -206,6 +206,7 @@ class GuessStart {
       report_.factor = ownNorm_ / norm_;
       const double without = std::log(ownNorm_ / last) / policy.rate;  // a NaN stays one
       report_.iterationsSaved = without < stop.iterations() ? 0 : without - stop.iterations();
+      if (policy.iterations > 0) policy.iterations = std::max(policy.iterations, stop.iterations());
     } else if (const double rate = std::log(stop.initial() / last) / stop.iterations();
                rate > 0 && std::isfinite(rate)) {
       policy.rate = rate;

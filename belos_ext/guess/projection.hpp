@@ -76,8 +76,8 @@ class Projection final : public GuessPolicy<Types> {
     const auto x = first(directions_), w = first(images_);
     slots_ = {};
     const auto products = [&](const MultiVector& with, Slot& ofX, Slot& ofW) {
-      if (symmetric_) ofX = batch.innerProducts(*x, with);
-      ofW = batch.innerProducts(*w, with);
+      if (symmetric_) ofX = batch.dotsWithEach(*x, with);
+      ofW = batch.dotsWithEach(*w, with);
     };
     products(r, slots_.xr, slots_.wr);
     if (unmeasured_ >= 0) products(*images_->getVector(static_cast<std::size_t>(unmeasured_)), slots_.xw, slots_.ww);
@@ -116,7 +116,7 @@ class Projection final : public GuessPolicy<Types> {
     // The last iteration is not saved: a solve that ends with its guess leaves what others have left before.
     const double most = this->iterations > 0 ? this->iterations - 1 : std::numeric_limits<double>::quiet_NaN();
     // As long as A stays, the next guess may be a better one.
-    plan_.note(changing_ ? std::min(most, std::log(own / norm) / this->rate) : most, cost_);
+    note(changing_ ? std::min(most, std::log(own / norm) / this->rate) : most);
     if (changing_) return {};
     confirmed_ = norm <= tuning::guess::confirmed * predicted_ && norm < own;
     if (confirmed_ || norm <= tuning::guess::stale * own) return {};
@@ -190,6 +190,11 @@ class Projection final : public GuessPolicy<Types> {
     system.kernels().accumulate(*first(directions_), block(shares_, 0, 0, count_, 1), x);
   }
 
+  /// Of iterations. Where others of its right-hand sides do not rest, one that is to rest has a guess all the same.
+  void note(double saved) {
+    if (!plan_.rests()) plan_.note(saved, cost_);
+  }
+
   /// Of a guess that takes so many products.
   void takeCost(const LinearSystem<Types>& system, int products) {
     cost_ = products / (system.sparesProducts() ? tuning::guess::productsOfAnIteration : 1.0);
@@ -210,7 +215,7 @@ class Projection final : public GuessPolicy<Types> {
     const int rank = solve(gram(), batch.view(right));
     takeCost(system, count_ + 1);
     if (rank == 0) {
-      plan_.note(0, cost_);
+      note(0);
       return {};
     }
     add(system, x);

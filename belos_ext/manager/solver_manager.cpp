@@ -42,6 +42,15 @@ void chooseAll(Problem& problem) {
   problem.setLSIndex(indices);
 }
 
+/// What tells whether the matrix is symmetric holds on to it: gone with this object.
+struct LetGoOfMatrix {
+  SolveFacts& facts;
+  explicit LetGoOfMatrix(SolveFacts& of) : facts(of) {}
+  LetGoOfMatrix(const LetGoOfMatrix&) = delete;
+  LetGoOfMatrix& operator=(const LetGoOfMatrix&) = delete;
+  ~LetGoOfMatrix() { facts.symmetric = nullptr; }
+};
+
 /// Of the right-hand sides that took any; 0 where one has not converged, or none took any.
 int fewestIterations(const std::vector<StopTest>& stops) {
   int fewest = 0;
@@ -118,12 +127,10 @@ std::string SolverManager<Types>::description() const {
 template <class Types>
 std::string SolverManager<Types>::takeUserOptions() {
   facts_ = solveFacts<Types>(*problem_, method_, parameters_.applicationsName(), askedAs_);
+  const LetGoOfMatrix after{facts_};
   try {
-    const auto overlay = parameterOverlay(facts_);
-    facts_.symmetric = nullptr;  // it holds on to the matrix
-    parameters_.setOverlay(overlay);
+    parameters_.setOverlay(parameterOverlay(facts_));
   } catch (const std::invalid_argument& error) {
-    facts_.symmetric = nullptr;
     if (speaksForAll()) sayOnce(error.what());
     return error.what();
   }

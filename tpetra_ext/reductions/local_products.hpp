@@ -59,6 +59,7 @@ class LocalProducts {
 
   Slot addDots(const char* call, const MultiVector& x, const MultiVector& y);
   void addDots(const char* call, const typename Batch::Pair* pairs, std::size_t count, Slot* slots);
+  Slot addDotsWithEach(const MultiVector& X, const MultiVector& y);
   Slot addSum(const MultiVector& x);
   Slot addInnerProducts(const MultiVector& X, const MultiVector& Y);
   Slot addSymmetricProducts(const MultiVector& X, const MultiVector& Y);
@@ -82,8 +83,6 @@ class LocalProducts {
   using ConstBlock = typename MultiVector::dual_view_type::t_dev::const_type;
   using ConstColumn = decltype(Kokkos::subview(std::declval<ConstBlock>(), Kokkos::ALL(), std::size_t{}));
   static constexpr int noGram = -1;
-  /// So many products with one vector go with the dots: a kernel of their own takes as long as thousands of rows.
-  static constexpr int mostPairs = 4;
 
   struct Block {
     ConstBlock X, Y;
@@ -262,10 +261,19 @@ auto LocalProducts<Types>::addSum(const MultiVector& x) -> Slot {
 template <class Types>
 auto LocalProducts<Types>::addInnerProducts(const MultiVector& X, const MultiVector& Y) -> Slot {
   requireOperands("innerProducts", X, Y);
-  const Slot slot = addSlot(X.getNumVectors(), Y.getNumVectors(), X.isDistributed());
-  if (slot.cols != 1 || slot.rows > mostPairs) return addBlocks(X, Y, slot);
+  return addBlocks(X, Y, addSlot(X.getNumVectors(), Y.getNumVectors(), X.isDistributed()));
+}
+
+template <class Types>
+auto LocalProducts<Types>::addDotsWithEach(const MultiVector& X, const MultiVector& y) -> Slot {
+  requireOperands("dotsWithEach", X, y);
+  if (y.getNumVectors() != 1) {
+    throw operandError("dotsWithEach", "y has " + std::to_string(y.getNumVectors()) + " columns, must have one");
+  }
+  const Slot slot = addSlot(X.getNumVectors(), 1, X.isDistributed());
+  if (slot.rows == 0) return slot;
   operands_.clear();
-  const Operand left = operandOf(X), right = operandOf(Y);
+  const Operand left = operandOf(X), right = operandOf(y);
   for (int i = 0; i < slot.rows; ++i) {
     addPair(left.rows, left.rows == 0 ? Pair{} : Pair{left.data + static_cast<std::size_t>(i) * left.apart, right.data},
             slot.offset + i);

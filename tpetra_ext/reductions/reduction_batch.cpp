@@ -144,6 +144,12 @@ void ReductionBatch<Types>::enterDots(const Pair* pairs, std::size_t count, Slot
 }
 
 template <class Types>
+auto ReductionBatch<Types>::dotsWithEach(const MultiVector& X, const MultiVector& y) -> Slot {
+  impl_->requireCollecting("dotsWithEach");
+  return impl_->products.addDotsWithEach(X, y);
+}
+
+template <class Types>
 auto ReductionBatch<Types>::sum(const MultiVector& x) -> Slot {
   impl_->requireCollecting("sum");
   return impl_->products.addSum(x);

@@ -219,6 +219,32 @@ TEST_F(ReductionBatchTest, ColumnViewsAndScatteredColumnsWork) {
   for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(batch.view(dots)(j, 0), reference(*scattered, j, *middle, j));
 }
 
+TEST_F(ReductionBatchTest, AVectorTimesEachOfOthersGoesWithTheDots) {
+  const MultiVector X = filled(map, 6, 1), small = filled(mapOfLocal(rank == 0 ? 0 : 5), 3, 2), none(map, 0);
+  const MultiVector alone = filled(replicatedMap(5), 3, 3);
+  const Teuchos::Array<std::size_t> which = Teuchos::tuple<std::size_t>(5, 0, 3);
+  const auto scattered = X.subView(which());
+  const auto y = X.getVector(2), ofSmall = small.getVector(1), ofAlone = alone.getVector(0);
+  Batch batch(comm);
+  const auto all = batch.dotsWithEach(X, *y), some = batch.dotsWithEach(*scattered, *y);
+  const auto others = batch.dotsWithEach(small, *ofSmall), known = batch.dotsWithEach(alone, *ofAlone);
+  const auto nothing = batch.dotsWithEach(none, *y);
+  const auto square = batch.norm2(*y);
+  EXPECT_THROW(batch.dotsWithEach(X, X), std::invalid_argument);
+  EXPECT_THROW(batch.dotsWithEach(small, *y), std::invalid_argument);
+  const long before = counters().fences;
+  resetMpiCalls();
+  batch.reduce();
+  EXPECT_EQ(counters().fences - before, 1);
+  EXPECT_EQ(mpiCalls().allreduce, oneMessage());
+  expectBlock(batch, all, X, *y);
+  expectBlock(batch, some, *scattered, *y);
+  expectBlock(batch, others, small, *ofSmall);
+  expectBlock(batch, known, alone, *ofAlone);
+  EXPECT_EQ(batch.view(nothing).extent(0), 0U);
+  EXPECT_EQ(batch[square], batch.view(all)(2, 0));
+}
+
 TEST_F(ReductionBatchTest, VectorsOfDifferentMapsShareAMessage) {
   const MultiVector x = filled(map, 1, 1), small = filled(mapOfLocal(3), 1, 2);
   Batch batch(comm);

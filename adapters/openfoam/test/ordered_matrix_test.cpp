@@ -438,6 +438,19 @@ TEST_F(OrderedMatrixTest, KeepsValuesThatComeAgain) {
   EXPECT_TRUE(isNew(1, false, true)) << "the last one is not known";
 }
 
+TEST_F(OrderedMatrixTest, WorksWithoutCells) {
+  const Faces<int> none;
+  const auto matrix = take(none, 1);
+  std::vector<double> nothing;
+  matrix.solve(nothing.data(), nothing.data());
+  matrix.multiply(nothing.data(), nothing.data());
+  matrix.multiplyRight(nothing.data(), nothing.data());
+  matrix.beginSplit(nothing.data(), 0);
+  matrix.goOnSplit(nothing.data(), nothing.data(), 0);
+  matrix.endSplit(nothing.data(), nullptr, nothing.data(), 0);
+  EXPECT_EQ(matrix.absoluteSum(nothing.data()), 0);
+}
+
 TEST_F(OrderedMatrixTest, WorksAloneOnCellsWithoutNeighbours) {
   Faces<int> mesh;
   mesh.cells = 6;

@@ -193,6 +193,31 @@ TEST_P(GuessSteps, SolvesOfOneIterationSeldomTakeOne) {
   }
 }
 
+// The first right-hand side is an eigenvector for a while, beside one that always has a guess.
+TEST_P(GuessSteps, ARightHandSideThatWasEasyLearnsLater) {
+  forgetAll();
+  const auto a = grid2d(16, 16);
+  const auto eigenvector = [](GO g) {
+    const auto of = [](GO i) { return std::sin(M_PI * static_cast<double>(i + 1) / 17); };
+    return of(g % 16) * of(g / 16);
+  };
+  const auto solver = solverOf(GetParam(), guessing("projection 3", 1e-6));
+  Outcome outcome;
+  for (int k = 0; k < 16; ++k) {
+    const auto easy = [&](GO g) { return (1 + k) * eigenvector(g); };
+    const auto hard = [k](GO g) { return first(g) + 0.1 * k * second(g); };
+    System both = systemWithRightHandSide(a, wave, 2);
+    Tpetra::deep_copy(*both.b->getVectorNonConst(0),
+                      *(k < 8 ? systemWithSolution(a, easy) : systemWithSolution(a, hard)).b->getVector(0));
+    Tpetra::deep_copy(*both.b->getVectorNonConst(1), *systemWithSolution(a, hard).b->getVector(0));
+    outcome = solve(*solver, both, Side::None);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_GE(guess(outcome, 1).vectors, k > 0 ? 1 : 0);
+  }
+  EXPECT_GE(guess(outcome, 0).factor, 1e3);
+  EXPECT_GE(guess(outcome, 1).factor, 1e3);
+}
+
 TEST(RestingPlan, RestsTwiceAsLongEachTimeAndNoLongerThanTheLongest) {
   RestingPlan plan;
   const auto restsAfter = [&](double saved) {
