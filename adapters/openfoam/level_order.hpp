@@ -80,7 +80,7 @@ class LevelOrder {
   std::size_t runOf(std::size_t row) const;
 
  private:
-  /// By bytes where these are the same: in a tenth of the time.
+  /// By bytes where the labels have as many.
   template <class Label>
   static bool same(const std::vector<int>& own, const Label* labels) {
     if constexpr (std::is_same_v<Label, int>) {

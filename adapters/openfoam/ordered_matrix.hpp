@@ -23,7 +23,7 @@ namespace capstan::foam {
 /// Where an entry of D vanishes, or has not the sign of A for a symmetric A, this rank's M is the diagonal of A.
 ///
 /// Cost for c cells and f faces, in entries read: split product 2 f, product and solve with M likewise, half of M f;
-/// take() as much as three products, or a tenth of that where the values have come again.
+/// take() as much as three products, or c + f and a copy of them where the values have come again.
 class OrderedMatrix {
  public:
   /// sign A. \param order usable, of this matrix   \param diag by cells   \param lower, upper by faces: the

@@ -100,8 +100,7 @@ class ReductionBatch {
     return slots;
   }
 
-  /// X^T y for a single vector y, as innerProducts() has it, but in the pass of dot(): cols(X) x 1. For a few columns,
-  /// where a kernel of their own would take as long as thousands of rows.
+  /// X^T y for a single vector y, as innerProducts() has it, but in the pass of dot(): cols(X) x 1. For a few columns.
   Slot dotsWithEach(const MultiVector& X, const MultiVector& y);
 
   /// The sum of the entries of a single vector: 1 x 1.
