@@ -42,15 +42,6 @@ void chooseAll(Problem& problem) {
   problem.setLSIndex(indices);
 }
 
-/// What tells whether the matrix is symmetric holds on to it: gone with this object.
-struct LetGoOfMatrix {
-  SolveFacts& facts;
-  explicit LetGoOfMatrix(SolveFacts& of) : facts(of) {}
-  LetGoOfMatrix(const LetGoOfMatrix&) = delete;
-  LetGoOfMatrix& operator=(const LetGoOfMatrix&) = delete;
-  ~LetGoOfMatrix() { facts.symmetric = nullptr; }
-};
-
 /// Of the right-hand sides that took any; 0 where one has not converged, or none took any.
 int fewestIterations(const std::vector<StopTest>& stops) {
   int fewest = 0;
@@ -126,10 +117,11 @@ std::string SolverManager<Types>::description() const {
 
 template <class Types>
 std::string SolverManager<Types>::takeUserOptions() {
-  facts_ = solveFacts<Types>(*problem_, method_, parameters_.applicationsName(), askedAs_);
-  const LetGoOfMatrix after{facts_};
+  const SolveFacts facts = solveFacts<Types>(*problem_, method_, parameters_.applicationsName(), askedAs_);
+  facts_ = facts;
+  facts_.symmetric = nullptr;  // it holds on to the matrix
   try {
-    parameters_.setOverlay(parameterOverlay(facts_));
+    parameters_.setOverlay(parameterOverlay(facts));
   } catch (const std::invalid_argument& error) {
     if (speaksForAll()) sayOnce(error.what());
     return error.what();
