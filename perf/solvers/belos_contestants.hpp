@@ -5,8 +5,10 @@
 #include <Teuchos_RCP.hpp>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "adapters/deck/deck.hpp"
+#include "adapters/preconditioners/preconditioner.hpp"
 #include "perf/solvers/contestant.hpp"
 #include "perf/solvers/local_system.hpp"
 #include "perf/solvers/right_hand_sides.hpp"
@@ -19,7 +21,8 @@ struct Field {
   long long rows = 0;
   long long entries = 0;
   Teuchos::RCP<deck::Matrix> A;
-  Teuchos::RCP<deck::MultiVector> b;  ///< as it is in this turn
+  Teuchos::RCP<deck::MultiVector> b;                                ///< as it is in this turn
+  std::vector<Teuchos::RCP<deck::Preconditioner>> preconditioners;  ///< the contestants use their operators
   Contestants contestants;
   LocalSystem local;
   std::shared_ptr<RightHandSides> rightHandSides;  ///< null: the system's own in every turn

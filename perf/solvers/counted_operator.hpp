@@ -4,21 +4,21 @@
 
 #include <Tpetra_Operator.hpp>
 
-#include "adapters/deck/types.hpp"
+#include "adapters/preconditioners/types.hpp"
 
 namespace capstan::perf {
 
 /// Hands everything to another operator. An application costs one call more; nothing is copied.
-class CountedOperator final : public deck::Operator {
+class CountedOperator final : public preconditioning::Operator {
  public:
-  explicit CountedOperator(const Teuchos::RCP<const deck::Operator>& op) : op_(op) {}
+  explicit CountedOperator(const Teuchos::RCP<const preconditioning::Operator>& op) : op_(op) {}
 
-  Teuchos::RCP<const deck::Map> getDomainMap() const override { return op_->getDomainMap(); }
-  Teuchos::RCP<const deck::Map> getRangeMap() const override { return op_->getRangeMap(); }
+  Teuchos::RCP<const preconditioning::Map> getDomainMap() const override { return op_->getDomainMap(); }
+  Teuchos::RCP<const preconditioning::Map> getRangeMap() const override { return op_->getRangeMap(); }
   bool hasTransposeApply() const override { return op_->hasTransposeApply(); }
   /// Collective as the other operator's.
-  void apply(const deck::MultiVector& x, deck::MultiVector& y, Teuchos::ETransp mode, double alpha,
-             double beta) const override {
+  void apply(const preconditioning::MultiVector& x, preconditioning::MultiVector& y, Teuchos::ETransp mode,
+             double alpha, double beta) const override {
     ++count_;
     op_->apply(x, y, mode, alpha, beta);
   }
@@ -28,7 +28,7 @@ class CountedOperator final : public deck::Operator {
   void restart() { count_ = 0; }
 
  private:
-  Teuchos::RCP<const deck::Operator> op_;
+  Teuchos::RCP<const preconditioning::Operator> op_;
   mutable long count_ = 0;
 };
 
