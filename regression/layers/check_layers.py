@@ -22,6 +22,8 @@ VERSION_MACRO = re.compile(r"\bTRILINOS_(MAJOR|VERSION|RELEASE)\w*")
 RENAMED_MEMBER = re.compile(r"(->|\.)getNode(Num|Element|MaxNum)\w*\(")
 # Entries of vectors and matrices read or written on the host, of which Tpetra makes a copy where they live on a device.
 HOST_ACCESS = re.compile(r"\b(getLocalViewHost|getData|getDataNonConst|get[12]dView\w*|getLocalRow(View|Copy)|randomize)\(")
+# In inline functions of several translation units nvcc 11.8 copies such a lambda through a null pointer.
+DEVICE_LAMBDA = re.compile(r"\bKOKKOS_(CLASS_)?LAMBDA\b")
 VERSION_HOME = "tpetra_ext/compat/"
 
 # Rooms whose folders must not include one another in a circle.
@@ -34,8 +36,10 @@ TEST_TOOLS = r"gtest/.*|gmock/.*|benchmark/.*"
 # The first is matched against the beginning of a file's path, the others against the whole path between the angle brackets
 # or quotes.
 RULES = [
-    ("tpetra_ext/kernels/", "kernels/ includes only Kokkos, the standard library and itself",
+    ("tpetra_ext/kernels/(?!benchmark/)", "kernels/ includes only Kokkos, the standard library and itself",
      rf"{STANDARD}|Kokkos_\w+\.hpp|immintrin\.h|tpetra_ext/kernels/.*|{TEST_TOOLS}", None),
+    ("tpetra_ext/kernels/benchmark/", "the benchmark of kernels/ includes what they do, and the loader, which finds it others' libraries",
+     rf"{STANDARD}|Kokkos_\w+\.hpp|dlfcn\.h|tpetra_ext/kernels/.*|{TEST_TOOLS}", None),
     ("tpetra_ext/topology/(?!exchange/|test/)", "plans are plain data: topology/ includes only the standard library and itself,"
      " but for exchange/", rf"{STANDARD}|tpetra_ext/topology/(?!exchange/).*", None),
     ("tpetra_ext/", "tpetra_ext knows no Krylov method, preconditioner or deck", None,
@@ -99,6 +103,8 @@ def line_problems(root, path, line):
         yield from rule_problems(path, included)
     elif (VERSION_MACRO.search(line) or RENAMED_MEMBER.search(line)) and not path.startswith(VERSION_HOME):
         yield f"differences between Trilinos versions belong in {VERSION_HOME}"
+    elif DEVICE_LAMBDA.search(line):
+        yield "kernels are functors: a lambda for host and device breaks in headers with nvcc"
     elif (HOST_ACCESS.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path)
           and not path.startswith(VERSION_HOME)):
         yield f"host access to vectors and matrices belongs in {VERSION_HOME}: write a kernel"

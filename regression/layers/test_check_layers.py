@@ -56,6 +56,8 @@ VIOLATIONS = [
      "folders in a circle: belos_ext/basis -> belos_ext/dense -> belos_ext/basis"),
     ("tpetra_ext/batch.hpp", "const auto x = v.getLocalViewHost(access);", "host access to vectors"),
     ("belos_ext/solvers/cg/cg.hpp", "const auto x = v->getData(0);", "host access to vectors"),
+    ("tpetra_ext/batch.hpp", "Kokkos::parallel_for(n, KOKKOS_LAMBDA(int i) { x(i) = 0; });", "kernels are functors"),
+    ("tpetra_ext/kernels/gram.hpp", "Kokkos::parallel_for(n, KOKKOS_CLASS_LAMBDA(int i) { x(i) = 0; });", "kernels are functors"),
     ("adapters/deck/deck.hpp", '#include "nowhere.hpp"', "no file 'nowhere.hpp'"),
     ("adapters/deck/deck.hpp", "#include <fvCFD.H>", "only adapters/openfoam"),
 ]

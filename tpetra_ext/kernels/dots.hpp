@@ -43,6 +43,12 @@ struct SumOf {
   KOKKOS_INLINE_FUNCTION void operator()(const std::size_t i, T& total) const { total += x[i]; }
 };
 
+template <class T>
+struct MagnitudeOf {
+  const T* x;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::size_t i, T& total) const { total += x[i] < 0 ? -x[i] : x[i]; }
+};
+
 /// The sum of the four entries of sums from `first` on.
 template <class T>
 T totalOfFour(const PartialSums<T>& sums, std::ptrdiff_t first) {
@@ -131,9 +137,7 @@ T magnitudesOn(HostPath, const Exec& exec, std::ptrdiff_t n, const T* x) {
 template <class Exec, class T>
 T magnitudesOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const T* x) {
   T total = 0;
-  reduceAndWait(
-      "capstan magnitudes", Kokkos::RangePolicy<Exec>(exec, 0, n),
-      KOKKOS_LAMBDA(const std::ptrdiff_t i, T& sum) { sum += x[i] < 0 ? -x[i] : x[i]; }, total);
+  reduceAndWait("capstan magnitudes", Kokkos::RangePolicy<Exec>(exec, 0, n), MagnitudeOf<T>{x}, total);
   return total;
 }
 

@@ -22,6 +22,7 @@
 #include "tpetra_ext/kernels/triangular_solve.hpp"
 #include "tpetra_ext/operators/coefficient_staging.hpp"
 #include "tpetra_ext/operators/counted_passes.hpp"
+#include "tpetra_ext/operators/entry_kernels.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 
 namespace capstan {
@@ -188,8 +189,8 @@ class BlockKernels {
     sweep(list);
   }
 
-  /// v = entries in (-1, 1) that depend on the global row alone, the same on any number of ranks (a multiplicative
-  /// hash: [Knuth 1998], section 6.4). A single vector.
+  /// v = entries in (-1, 1) that depend on the global row alone, the same on any number of ranks. A single
+  /// vector.
   void scatter(MultiVector& v) const {
     const LocalWork work;
     const auto rows = v.getMap()->getLocalMap();
@@ -197,13 +198,7 @@ class BlockKernels {
     VectorPass(column.extent(0)).writes(column.data());
     Kokkos::parallel_for(
         "capstan scatter", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
-        KOKKOS_LAMBDA(const std::size_t i) {
-          auto bits = globalRow(rows, i) + 1;
-          bits *= 0x9E3779B97F4A7C15ULL;
-          bits ^= bits >> 29;
-          bits *= 0xBF58476D1CE4E5B9ULL;
-          column(i) = static_cast<Scalar>(static_cast<double>(bits >> 11) * 0x1.0p-52 - 1.0);
-        });
+        detail::ScatterEntry<std::decay_t<decltype(rows)>, std::decay_t<decltype(column)>>{rows, column});
   }
 
   /// y = x with pseudo-random signs, which depend on the global row alone: the same on any number of ranks. Single
@@ -218,10 +213,8 @@ class BlockKernels {
     pass.writes(to.data());
     Kokkos::parallel_for(
         "capstan signs", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, from.extent(0)),
-        KOKKOS_LAMBDA(const std::size_t i) {
-          const bool negative = ((globalRow(rows, i) + 1) * 0x9E3779B97F4A7C15ULL >> 40 & 1U) != 0;
-          to(i) = negative ? -from(i) : from(i);
-        });
+        detail::ChangeSign<std::decay_t<decltype(rows)>, std::decay_t<decltype(from)>, std::decay_t<decltype(to)>>{
+            rows, from, to});
   }
 
   /// The sum of (factor x_i)^2 over this rank's part of a single vector. Waits for the result.
@@ -229,9 +222,8 @@ class BlockKernels {
     const auto column = readableColumn(v);
     detail::countRead(column, 3);
     Scalar squares = 0;
-    kernels::reduceAndWait(
-        "capstan squares", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
-        KOKKOS_LAMBDA(const std::size_t i, Scalar& sum) { sum += factor * column(i) * (factor * column(i)); }, squares);
+    kernels::reduceAndWait("capstan squares", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+                           detail::AddScaledSquare<std::decay_t<decltype(column)>>{column, factor}, squares);
     return squares;
   }
 
@@ -247,22 +239,14 @@ class BlockKernels {
     const auto column = readableColumn(v);
     detail::countRead(column, 1);
     std::size_t others = 0;
-    kernels::reduceAndWait(
-        "capstan finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
-        KOKKOS_LAMBDA(const std::size_t i, std::size_t& sum) { sum += column(i) - column(i) == Scalar(0) ? 0 : 1; },
-        others);
+    kernels::reduceAndWait("capstan finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+                           detail::CountNotFinite<std::decay_t<decltype(column)>>{column}, others);
     return others == 0;
   }
 
   ExecutionSpace& execution() { return execution_; }
 
  private:
-  /// The global number of a local row. LocalMap: Tpetra::Map::getLocalMap().
-  template <class LocalMap>
-  KOKKOS_INLINE_FUNCTION static std::uint64_t globalRow(const LocalMap& rows, std::size_t row) {
-    return static_cast<std::uint64_t>(rows.getGlobalElement(static_cast<typename Types::LocalOrdinal>(row)));
-  }
-
   static auto lowered(const VectorUpdate<MultiVector>& op) {
     return kernels::axpby(op.a, readableColumn(op.x), op.b, writableColumn(op.y));
   }

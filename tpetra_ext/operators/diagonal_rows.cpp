@@ -24,6 +24,92 @@ KOKKOS_INLINE_FUNCTION std::ptrdiff_t onlyEntry(const Matrix& matrix, std::ptrdi
   return found;
 }
 
+template <class Matrix>
+struct CountCandidates {
+  Matrix matrix;
+  KOKKOS_FUNCTION void operator()(std::ptrdiff_t i, int& sum) const { sum += onlyEntry(matrix, i) >= 0 ? 1 : 0; }
+};
+
+/// Rows and entries of those rows whose only entry is finite and on the diagonal.
+template <class Matrix, class LocalMap, class Rows, class Entries>
+struct ListDiagonals {
+  Matrix matrix;
+  LocalMap rowNumbers, columnNumbers;
+  Rows rows;
+  Entries diagonal;
+
+  KOKKOS_FUNCTION void operator()(std::ptrdiff_t i, std::ptrdiff_t& place, bool last) const {
+    using Scalar = typename Matrix::value_type;
+    const std::ptrdiff_t k = onlyEntry(matrix, i);
+    if (k < 0) return;
+    const auto row = static_cast<typename LocalMap::local_ordinal_type>(i);
+    if (columnNumbers.getGlobalElement(matrix.graph.entries(k)) != rowNumbers.getGlobalElement(row)) return;
+    if (!(matrix.values(k) - matrix.values(k) == Scalar(0))) return;  // Inf, NaN
+    if (last) {
+      rows(place) = row;
+      diagonal(place) = matrix.values(k);
+    }
+    ++place;
+  }
+};
+
+/// held = the entries, which become zero; sums their squares.
+template <class Values, class Rows, class Held>
+struct TakeOut {
+  using Scalar = typename Held::non_const_value_type;
+  Values values;
+  Rows rows;
+  Held held;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t k, Scalar& squares) const {
+    const Scalar value = values(rows(k), 0);
+    squares += value * value;
+    held(k) = value;
+    values(rows(k), 0) = Scalar(0);
+  }
+};
+
+template <class Values, class Rows, class Held>
+struct PutBack {
+  Values values;
+  Rows rows;
+  Held held;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t k) const { values(rows(k), 0) = held(k); }
+};
+
+/// Entries of x where the quotient is finite.
+template <class Values, class Solution, class Rows, class Entries>
+struct DivideByDiagonal {
+  Values values;
+  Solution solution;
+  Rows rows;
+  Entries diagonal;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t k) const {
+    using Scalar = typename Entries::non_const_value_type;
+    const Scalar entry = values(rows(k), 0) / diagonal(k);
+    if (entry - entry == Scalar(0)) solution(rows(k), 0) = entry;
+  }
+};
+
+template <class Values, class Rows>
+struct ClearRows {
+  Values values;
+  Rows rows;
+  std::size_t columns;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t k) const {
+    for (std::size_t j = 0; j < columns; ++j) values(rows(k), j) = typename Values::non_const_value_type(0);
+  }
+};
+
+// Aggregates, which this C++ cannot deduce.
+template <template <class...> class Functor, class... Members>
+Functor<Members...> functorOf(const Members&... members) {
+  return {members...};
+}
+
 }  // namespace
 
 template <class Types>
@@ -43,9 +129,7 @@ void DiagonalRows<Types>::find(const Operator& a) {
   const auto local = matrix->getLocalMatrixDevice();
   const auto rows = static_cast<std::ptrdiff_t>(compat::localNumRows(*matrix));
   int candidates = 0;
-  kernels::reduceAndWait(
-      "capstan diagonal rows: count", Range(0, rows),
-      KOKKOS_LAMBDA(std::ptrdiff_t i, int& sum) { sum += onlyEntry(local, i) >= 0 ? 1 : 0; }, candidates);
+  kernels::reduceAndWait("capstan diagonal rows: count", Range(0, rows), functorOf<CountCandidates>(local), candidates);
   if (candidates == 0) return;
 
   if (rows_.extent(0) < static_cast<std::size_t>(candidates)) {
@@ -54,24 +138,11 @@ void DiagonalRows<Types>::find(const Operator& a) {
   }
   const auto rowNumbers = matrix->getRowMap()->getLocalMap();
   const auto columnNumbers = matrix->getColMap()->getLocalMap();
-  const auto found = rows_;
-  const auto diagonal = diagonal_;
   std::ptrdiff_t diagonals = 0;
-  kernels::scanAndWait(
-      "capstan diagonal rows: list", Range(0, rows),
-      KOKKOS_LAMBDA(std::ptrdiff_t i, std::ptrdiff_t & place, bool last) {
-        const std::ptrdiff_t k = onlyEntry(local, i);
-        if (k < 0) return;
-        const auto row = static_cast<LocalOrdinal>(i);
-        if (columnNumbers.getGlobalElement(local.graph.entries(k)) != rowNumbers.getGlobalElement(row)) return;
-        if (!(local.values(k) - local.values(k) == Scalar(0))) return;  // Inf, NaN
-        if (last) {
-          found(place) = row;
-          diagonal(place) = local.values(k);
-        }
-        ++place;
-      },
-      diagonals);
+  kernels::scanAndWait("capstan diagonal rows: list", Range(0, rows),
+                       ListDiagonals<std::decay_t<decltype(local)>, std::decay_t<decltype(rowNumbers)>, decltype(rows_),
+                                     decltype(diagonal_)>{local, rowNumbers, columnNumbers, rows_, diagonal_},
+                       diagonals);
   count_ = static_cast<std::size_t>(diagonals);
 }
 
@@ -90,17 +161,8 @@ auto DiagonalRows<Types>::takeOut(MultiVector& r, Held& held) const -> Scalar {
   if (count_ == 0) return sum;
   if (held.extent(0) < count_) held = Held("capstan diagonal rows: held", count_);
   const auto values = r.getLocalViewDevice(Tpetra::Access::ReadWrite);
-  const auto rows = rows_;
-  const Held kept = held;
-  kernels::reduceAndWait(
-      "capstan diagonal rows: take out", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-      KOKKOS_LAMBDA(const std::size_t k, Scalar& part) {
-        const Scalar value = values(rows(k), 0);
-        part += value * value;
-        kept(k) = value;
-        values(rows(k), 0) = Scalar(0);
-      },
-      sum);
+  kernels::reduceAndWait("capstan diagonal rows: take out", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+                         functorOf<TakeOut>(values, rows_, held), sum);
   return sum;
 }
 
@@ -108,11 +170,8 @@ template <class Types>
 void DiagonalRows<Types>::putBack(const Held& held, MultiVector& r) const {
   if (count_ == 0) return;
   const auto values = r.getLocalViewDevice(Tpetra::Access::ReadWrite);
-  const auto rows = rows_;
-  const Held kept = held;
-  Kokkos::parallel_for(
-      "capstan diagonal rows: put back", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-      KOKKOS_LAMBDA(const std::size_t k) { values(rows(k), 0) = kept(k); });
+  Kokkos::parallel_for("capstan diagonal rows: put back", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+                       functorOf<PutBack>(values, rows_, held));
 }
 
 template <class Types>
@@ -120,27 +179,16 @@ void DiagonalRows<Types>::solve(const MultiVector& b, MultiVector& x) const {
   if (count_ == 0) return;
   const auto values = b.getLocalViewDevice(Tpetra::Access::ReadOnly);
   const auto solution = x.getLocalViewDevice(Tpetra::Access::ReadWrite);
-  const auto rows = rows_;
-  const auto diagonal = diagonal_;
-  Kokkos::parallel_for(
-      "capstan diagonal rows: solve", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-      KOKKOS_LAMBDA(const std::size_t k) {
-        const Scalar entry = values(rows(k), 0) / diagonal(k);
-        if (entry - entry == Scalar(0)) solution(rows(k), 0) = entry;
-      });
+  Kokkos::parallel_for("capstan diagonal rows: solve", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+                       functorOf<DivideByDiagonal>(values, solution, rows_, diagonal_));
 }
 
 template <class Types>
 void DiagonalRows<Types>::clear(MultiVector& v) const {
   if (count_ == 0) return;
   const auto values = v.getLocalViewDevice(Tpetra::Access::ReadWrite);
-  const auto rows = rows_;
-  const std::size_t columns = v.getNumVectors();
-  Kokkos::parallel_for(
-      "capstan diagonal rows: clear", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-      KOKKOS_LAMBDA(const std::size_t k) {
-        for (std::size_t j = 0; j < columns; ++j) values(rows(k), j) = Scalar(0);
-      });
+  Kokkos::parallel_for("capstan diagonal rows: clear", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+                       ClearRows<std::decay_t<decltype(values)>, decltype(rows_)>{values, rows_, v.getNumVectors()});
 }
 
 #define CAPSTAN_DIAGONAL_ROWS(S, LO, GO, NO) template class DiagonalRows<TpetraTypes<S, LO, GO, NO>>;

@@ -32,6 +32,23 @@ struct Domains {
   }
 };
 
+/// Column 0 of a row goes to the column of the row's domain; the others become zero.
+template <class Columns, class LocalMap>
+struct SplitRow {
+  Columns columns;
+  LocalMap globalRows;
+  Domains domains;
+  std::int64_t count;
+
+  KOKKOS_FUNCTION void operator()(const std::size_t i) const {
+    const auto row = static_cast<typename LocalMap::local_ordinal_type>(i);
+    const std::int64_t domain = domains.of(globalRows.getGlobalElement(row), row);
+    for (std::int64_t j = 1; j < count; ++j) {
+      columns(i, j) = j == domain ? columns(i, 0) : typename Columns::non_const_value_type(0);
+    }
+  }
+};
+
 }  // namespace
 
 template <class Types>
@@ -50,14 +67,9 @@ void splitByRows(RowSplitting splitting, typename Types::MultiVector& parts) {
                         map.getComm()->getRank(),
                         map.getComm()->getSize(),
                         static_cast<std::int64_t>(columns.extent(0))};
-  Kokkos::parallel_for(
-      "capstan split by rows", Range(0, columns.extent(0)), KOKKOS_LAMBDA(const std::size_t i) {
-        const auto row = static_cast<typename Types::LocalOrdinal>(i);
-        const std::int64_t domain = domains.of(globalRows.getGlobalElement(row), row);
-        for (std::int64_t j = 1; j < count; ++j) {
-          columns(i, j) = j == domain ? columns(i, 0) : typename Types::Scalar(0);
-        }
-      });
+  Kokkos::parallel_for("capstan split by rows", Range(0, columns.extent(0)),
+                       SplitRow<std::decay_t<decltype(columns)>, std::decay_t<decltype(globalRows)>>{
+                           columns, globalRows, domains, count});
 }
 
 #define CAPSTAN_ROW_DOMAINS(S, LO, GO, NO) \
