@@ -113,10 +113,16 @@ void rowSolve(const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<T>&
   if (widest == 0) return;
   if (widest == 1) {
     rowSolveWidth<Exec, T, 1>(exec, Q, P, S, R, sign, V, U);
+  } else if (widest <= 2) {
+    rowSolveWidth<Exec, T, 2>(exec, Q, P, S, R, sign, V, U);
   } else if (widest <= 4) {
     rowSolveWidth<Exec, T, 4>(exec, Q, P, S, R, sign, V, U);
+  } else if (widest == 5) {
+    rowSolveWidth<Exec, T, 5>(exec, Q, P, S, R, sign, V, U);
   } else if (widest <= 8) {
     rowSolveWidth<Exec, T, 8>(exec, Q, P, S, R, sign, V, U);
+  } else if (widest <= 10) {
+    rowSolveWidth<Exec, T, 10>(exec, Q, P, S, R, sign, V, U);
   } else {
     rowSolveWidth<Exec, T, 16>(exec, Q, P, S, R, sign, V, U);
   }
