@@ -70,6 +70,7 @@ TEST_F(ProgressTest, PollLooksOnceAfterEveryKernelAndAroundEveryApplication) {
 }
 
 TEST_F(ProgressTest, PollLooksInsideLongKernelsOnly) {
+  if (!kernels::runsOnHost<Types::ExecutionSpace>) GTEST_SKIP() << "the host looks while a device computes";
   const ProgressScope scope(ProgressMode::Poll);
   // At 100 GB/s each pass over these takes tens of times longer than a kernel may keep MPI waiting.
   const MapPtr longMap = mapOfLocal(rank == 0 ? 4000000 : 1);

@@ -12,7 +12,7 @@ std::atomic<long> count{0};
 
 namespace capstan::test {
 
-long allocations() { return count.load(); }
+long heapAllocations() { return count.load(); }
 
 }  // namespace capstan::test
 

@@ -1,13 +1,18 @@
 #pragma once
 
 /// \file
-/// Counts heap allocations through operator new, Kokkos views included (each makes one record with it).
+/// Counts heap allocations through operator new, Kokkos views included (each makes one record with it). With a device
+/// they are those of Kokkos' views alone: its launches and fences there make strings on the host.
 ///
-/// Compile counted_allocations.cpp into the test program.
+/// Link capstan_test_counting to the test program.
 
 namespace capstan::test {
 
-/// Calls of operator new in this process so far, all libraries included.
+/// Calls of operator new in this process so far, all libraries included; with a device, allocations by Kokkos since the
+/// first call.
 long allocations();
+
+/// Calls of operator new, whatever there is for a device.
+long heapAllocations();
 
 }  // namespace capstan::test
