@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
 # Proves Capstan on a Tpetra whose node runs on OpenMP threads, or is for NVIDIA's devices. Debian's Trilinos has neither.
 #
-# usage: prove.sh --backend openmp|cuda [--folder DIR] [--prefix DIR] [--record] [-- arguments of ctest]
+# usage: prove.sh --backend openmp|cuda [--folder DIR] [--prefix DIR] [--no-build] [--record] [-- arguments of ctest]
 #
 # 1. Fetches Debian's Trilinos source package (170 MB), or takes the folder that CAPSTAN_TRILINOS_SOURCE names.
 # 2. Builds Kokkos, KokkosKernels, Teuchos, Tpetra and Belos with that backend, for double and Tpetra's usual ordinals only.
-# 3. Builds libcapstan and the tests of tpetra_ext, belos_ext and the plugin with them; warnings are errors.
+# 3. Builds libcapstan, the tests of tpetra_ext, belos_ext and the plugin, and two benchmarks with them; warnings are errors.
 # 4. openmp: runs the tests of 1 and 2 ranks, those of the kernels among them, with 2 threads a rank; with arguments of
-#    ctest, those they select. cuda: runs nothing where nvidia-smi finds no GPU, and says so; with one, the same tests.
+#    ctest, those they select. cuda: runs nothing where nvidia-smi finds no GPU, and says so; with one, the same tests, the
+#    benchmark of the kernels (beside the bandwidth of the triad, and cuBLAS where the loader finds it) and that of the solvers.
 # cuda takes nvcc 11.8 and g++-11 as tpetra_ext/kernels/cuda does: those installed, else unpacked (1.1 GB). KOKKOS_CUDA_ARCH
-# (default AMPERE80) is Kokkos' name of the GPU.
+# is Kokkos' name of the GPU (default: the one at hand, else AMPERE80); HOPPER90 is known here, too.
 # --folder: where all of it is put (default: build-openmp or build-cuda in the repository; 1 GB, cuda over 4 GB). --prefix:
-# where Trilinos is installed (default: trilinos in that folder); one that an earlier run built is used again. --record:
+# where Trilinos is installed (default: trilinos in that folder); one that an earlier run built is used again. --no-build: 4.
+# alone, with what is in the folder: for nodes that have the GPU and no compiler. --record:
 # copies the report to <backend>.log beside this script. JOBS: compiler jobs (default: cores). CAPSTAN_WERROR=OFF: warnings
 # are no errors.
 # The report of a run is prove.log in the folder, the whole logs are in log/. Exit status: 0 proved, 1 not, 2 wrong use.
@@ -19,8 +21,7 @@ set -euo pipefail
 
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-backend="" work="" prefix="" record=no selection=() jobs=${JOBS:-$(env -u OMP_NUM_THREADS nproc)} report=/dev/null
-arch=${KOKKOS_CUDA_ARCH:-AMPERE80}
+backend="" work="" prefix="" record=no build=yes selection=() jobs=${JOBS:-$(env -u OMP_NUM_THREADS nproc)} report=/dev/null
 threads=2 werror=${CAPSTAN_WERROR:-ON}
 
 say() { printf '== %s\n' "$*" | tee -a "$report"; }
@@ -51,6 +52,7 @@ read_arguments() {
       --folder) work=$2 && shift ;;
       --prefix) prefix=$2 && shift ;;
       --record) record=yes ;;
+      --no-build) build=no ;;
       -h | --help)
         sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"
         exit 0
@@ -60,7 +62,7 @@ read_arguments() {
         selection=("$@")
         break
         ;;
-      *) wrong_use "unknown argument '$1'; allowed: --backend, --folder, --prefix, --record, --help, -- arguments of ctest" ;;
+      *) wrong_use "unknown argument '$1'; allowed: --backend, --folder, --prefix, --no-build, --record, --help, -- arguments of ctest" ;;
     esac
     shift
   done
@@ -74,8 +76,9 @@ read_arguments() {
 
 require_tools() {
   local tool missing=()
-  for tool in cmake:cmake ninja:ninja-build c++:g++ mpicxx:libopenmpi-dev mpirun:openmpi-bin python3:python3 \
-    tar:tar; do
+  local tools=(cmake:cmake ctest:cmake mpirun:openmpi-bin python3:python3)
+  [[ $build == no ]] || tools+=(ninja:ninja-build c++:g++ mpicxx:libopenmpi-dev tar:tar)
+  for tool in "${tools[@]}"; do
     command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
   done
   [[ ${#missing[@]} -eq 0 ]] || die "programs are missing; on Debian: apt-get install ${missing[*]} (or: ./capstan setup)"
@@ -112,9 +115,9 @@ build_capstan() {
   [[ $backend != cuda ]] || export NVCC_APPEND_FLAGS="-Wno-deprecated-gpu-targets -Werror $forbidden"
   say "building libcapstan and its tests"
   quietly capstan-configure.log cmake -G Ninja -S "$root" -B "$work/build-capstan" \
-    "-DTrilinos_DIR=$prefix/lib/cmake/Trilinos" -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=ON -DCAPSTAN_BENCHMARKS=OFF \
+    "-DTrilinos_DIR=$prefix/lib/cmake/Trilinos" -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=ON -DCAPSTAN_BENCHMARKS=ON \
     "-DCAPSTAN_WERROR=$werror" "-DCAPSTAN_TEST_THREADS=$test_threads" "${compiler_options[@]}"
-  quietly capstan-build.log ninja -C "$work/build-capstan" -j "$jobs"
+  quietly capstan-build.log ninja -C "$work/build-capstan" -j "$jobs" all capstan_bench
 }
 
 # run_tests: those of 1 and 2 ranks and of the kernels, or those that the arguments select. The kernel tests take their
@@ -125,10 +128,27 @@ run_tests() {
     export OMP_NUM_THREADS=$threads OMP_PROC_BIND=false OMP_WAIT_POLICY=passive CAPSTAN_TEST_CONCURRENCY=$threads
   fi
   [[ ${#selection[@]} -gt 0 ]] || selection=(-R '^kernels_test|[.]np[12]$')
+  # Ranks of several tests share a GPU well: most of them is waiting for small kernels.
+  [[ $backend != cuda ]] || selection+=(-j "$jobs")
   say "running the tests: ctest ${selection[*]}"
   ctest --test-dir "$work/build-capstan" --output-on-failure --no-tests=error "${selection[@]}" 2>&1 | tee "$log" || status=$?
   sed -n '/tests passed/,$p' "$log" >>"$report"
   return "$status"
+}
+
+# run_benchmarks: kernels, and whole solves on one rank, into the report. The JSON files stay in the folder.
+run_benchmarks() {
+  local bin=$work/build-capstan/bin cells
+  if [[ -x $bin/kernels_benchmark ]]; then
+    say "kernels: bytes a second, and over the triad's"
+    "$bin/kernels_benchmark" --benchmark_out="$work/kernels_benchmark.json" --benchmark_out_format=json 2>&1 | tee -a "$report"
+  else
+    say "kernels_benchmark NOT RUN: built without Google Benchmark (libbenchmark-dev)"
+  fi
+  for cells in 48 96 192; do
+    say "solvers: device_bench --cells $cells"
+    "$bin/device_bench" --cells "$cells" --repeat 5 --output "$work/device_bench_$cells.json" 2>&1 | tee -a "$report"
+  done
 }
 
 has_gpu() {
@@ -152,24 +172,35 @@ source "$root/tpetra_ext/kernels/kokkos/source.sh"
 source "$root/tpetra_ext/kernels/cuda/toolkit.sh"
 # shellcheck source=regression/source_build/trilinos.sh
 source "$here/trilinos.sh"
+arch=$(cuda_arch)
 
 report=$work/prove.log
 : >"$report"
 verdict="not built" proved=no
 trap finish EXIT
 require_tools
-say "Capstan $(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null || echo "of an unknown commit")," \
-  "$(c++ --version | head -n 1)"
-prepare_compiler_of_backend
-build_trilinos
-build_capstan
-built="all compiled and linked$([[ $werror != ON ]] || echo " without warnings")"
+if [[ $build == yes ]]; then
+  say "Capstan $(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null || echo "of an unknown commit")," \
+    "$(c++ --version | head -n 1)"
+  prepare_compiler_of_backend
+  build_trilinos
+  build_capstan
+  built="all compiled and linked$([[ $werror != ON ]] || echo " without warnings")"
+  cp -- "$report" "$work/built.log"
+else
+  [[ -e $work/built.log ]] || die "--no-build: $work holds no build of an earlier run"
+  cat -- "$work/built.log" | tee -a "$report"
+  built="built by an earlier run"
+fi
 verdict="$built, not run"
 if [[ $backend == cuda ]] && ! has_gpu; then
   verdict="$built; NOT RUN: nvidia-smi finds no GPU here, so no kernel, solver or message was tried"
   proved=yes
   exit 0
 fi
+[[ $backend != cuda ]] || say "$(nvidia-smi -L)"
 verdict="$built, tests failed"
 run_tests
+verdict="$built, a benchmark failed"
+[[ $backend != cuda ]] || run_benchmarks
 verdict="$built, all tests of this run passed" proved=yes

@@ -53,13 +53,15 @@ build_trilinos() {
   local options stamp
   find_trilinos_source
   mapfile -t options < <(trilinos_options)
-  stamp=$(printf '%s\n' "Trilinos: $source_version" "${options[@]}")
+  # Whichever clone asks: what its files say counts, not where it lies.
+  stamp=$(printf '%s\n' "Trilinos: $source_version" "${options[@]//"$here"\//}" "$(cksum <"$here/unity.cmake")")
   if [[ -e $prefix/capstan-built-from && $(<"$prefix/capstan-built-from") == "$stamp" ]]; then
     say "Trilinos ($source_version): the one in $prefix"
     return
   fi
   [[ ! -e $prefix || -e $prefix/capstan-built-from || -z $(ls -A "$prefix") ]] ||
     die "$prefix holds something else; name a folder that does not exist"
+  [[ $backend != cuda ]] || teach_kokkos "$source_folder/packages/kokkos" "$arch"
   say "building Trilinos ($source_version) with $backend into $prefix"
   rm -rf "$prefix" "$work/build-trilinos/CMakeCache.txt"
   mkdir -p "$prefix"

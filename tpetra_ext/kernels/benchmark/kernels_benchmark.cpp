@@ -7,7 +7,9 @@
 /// ranks of one machine do; other backends are parallel themselves and use one worker. Counters, over all workers:
 /// GB/s: bytes of distinct data per second, a vector that is read and written counted once;
 /// of_stream: the same over the triad's bandwidth; moved_of_stream: reads and writes both counted, as STREAM does.
-/// Arguments of a case: n rows per worker, k columns of Q, s columns of V.
+/// With CUDA each kernel that cuBLAS has a routine for is followed by that one, as NAME/cublas, where the loader finds
+/// a libcublas; what the host reads is copied to it in both. Arguments of a case: n rows per worker, k columns of Q, s
+/// columns of V.
 
 #include <benchmark/benchmark.h>
 
@@ -20,6 +22,7 @@
 #include <thread>
 #include <vector>
 
+#include "cublas.hpp"
 #include "stream.hpp"
 #include "tpetra_ext/kernels/base/instruction_set.hpp"
 #include "tpetra_ext/kernels/block_update.hpp"
@@ -32,6 +35,7 @@ namespace {
 using namespace capstan::kernels;
 using Exec = Kokkos::DefaultExecutionSpace;
 using bench::columnsOfQ;
+using bench::Cublas;
 using Data = bench::Data<Exec>;
 
 // Medians of several runs of the program count, not one long run: a disturbance is then seen as spread.
@@ -125,7 +129,41 @@ std::vector<KernelCase> vectorKernels() {
           {"dots", dotsCg, [](const Data&) { return 5; }, [](const Data&) { return 0; }}};
 }
 
-void registerAll(int workers) {
+#ifdef KOKKOS_ENABLE_CUDA
+std::vector<KernelCase> cublasKernels(const Cublas& cublas) {
+  const auto rows = [](const Data& d) { return static_cast<int>(d.B.extent(0)); };
+  const auto all = [](const Data& d) { return d.k + d.s; };
+  const auto none = [](const Data&) { return 0; };
+  const auto block = [](const Data& d) { return d.s; };
+  const auto ld = [](const Data::Tall& matrix) { return static_cast<int>(matrix.stride(1)); };
+  return {{"innerProducts/cublas",
+           [&cublas, rows, ld](const Exec& exec, const Data& d) {
+             cublas.innerProducts(rows(d), d.k, d.s, d.B.data(), d.column(d.k).data(), d.deviceC.data(), ld(d.deviceC));
+             Kokkos::deep_copy(exec, d.C, d.deviceC);
+           },
+           all, none},
+          {"update/cublas",
+           [&cublas, rows, ld](const Exec&, const Data& d) {
+             cublas.update(rows(d), d.k, d.s, d.B.data(), d.deviceR.data(), ld(d.deviceR), d.column(d.k).data());
+           },
+           all, block},
+          {"triangularSolve/cublas",
+           [&cublas, rows, ld](const Exec&, const Data& d) {
+             cublas.triangularSolve(rows(d), d.s, d.deviceU.data(), ld(d.deviceU), d.column(d.k).data());
+           },
+           block, block}};
+}
+#endif
+
+/// Rows per worker: in the second-level cache, in the last-level cache, in memory.
+std::vector<std::int64_t> rowCounts() {
+  if constexpr (runsOnHost<Exec>) {
+    return {6912, 50000, 400000};
+  }
+  return {50000, 400000, 4000000};
+}
+
+void registerAll(int workers, const std::vector<KernelCase>& others) {
   const auto add = [workers](const KernelCase& kernel, std::int64_t n, std::int64_t k, std::int64_t s) {
     benchmark::RegisterBenchmark(kernel.name.c_str(), [kernel](benchmark::State& state) { measure(state, kernel); })
         ->ArgNames({"n", "k", "s"})
@@ -134,12 +172,14 @@ void registerAll(int workers) {
         ->UseRealTime()
         ->MinTime(secondsPerCase);
   };
-  // Rows per worker: in the second-level cache, in the last-level cache, in memory.
-  for (const std::int64_t n : {6912, 50000, 400000}) {
+  for (const std::int64_t n : rowCounts()) {
     for (const KernelCase& kernel : blockKernels()) {
       for (const std::int64_t s : {1, 5, 10}) add(kernel, n, columnsOfQ, s);
     }
     for (const KernelCase& kernel : vectorKernels()) add(kernel, n, 9, 1);
+    for (const KernelCase& kernel : others) {
+      for (const std::int64_t s : {1, 5, 10}) add(kernel, n, columnsOfQ, s);
+    }
   }
 }
 
@@ -179,7 +219,13 @@ int run(int argc, char** argv) {
   benchmark::AddCustomContext("workers", std::to_string(workers));
   benchmark::AddCustomContext("execution_space", Exec::name());
   team.resize(static_cast<std::size_t>(workers));
-  registerAll(workers);
+  std::vector<KernelCase> others;
+#ifdef KOKKOS_ENABLE_CUDA
+  const auto cublas = std::is_same_v<Exec, Kokkos::Cuda> ? bench::Cublas::load() : nullptr;
+  benchmark::AddCustomContext("cublas", cublas ? cublas->name() : "none found");
+  if (cublas) others = cublasKernels(*cublas);
+#endif
+  registerAll(workers, others);
   benchmark::RunSpecifiedBenchmarks();
   benchmark::Shutdown();
   team.clear();  // while Kokkos is there

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+#include "tpetra_ext/kernels/base/execution.hpp"
+
 namespace capstan::kernels::bench {
 
 template <class Exec>
@@ -27,7 +29,7 @@ struct Triad {
 
   /// The triad on rows [begin, end), as the compiler makes it from the plain loop on a CPU.
   void run(const Exec& exec, std::ptrdiff_t begin, std::ptrdiff_t end) const {
-    if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible) {
+    if constexpr (runsOnHost<Exec>) {
       const bool worker = end - begin < static_cast<std::ptrdiff_t>(a.extent(0));  // one of several
       if (worker || Exec().concurrency() == 1) {
         double* to = a.data();

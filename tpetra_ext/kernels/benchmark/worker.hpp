@@ -32,19 +32,31 @@ struct Data {
   int s;
   Tall B;
   Small C, R, U, S;
+  Tall deviceC, deviceR, deviceU;  ///< the same where the kernels' data is, for other libraries
 
   /// \param storage n (k + s) entries that B stands in
   Data(double* storage, std::ptrdiff_t n, int k_, int s_)
-      : k(k_), s(s_), B(storage, n, k + s), C("C", k + s, k + s), R("R", k, s), U("U", s, s), S("S", s, s) {
+      : k(k_),
+        s(s_),
+        B(storage, n, k + s),
+        C("C", k + s, k + s),
+        R("R", k, s),
+        U("U", s, s),
+        S("S", s, s),
+        deviceC("C", k + s, k + s),
+        deviceR("R", k, s),
+        deviceU("U", s, s) {
     for (int j = 0; j < s; ++j) {
       U(j, j) = 1.0;
       S(j, j) = 1.0;
       for (int i = 0; i < k; ++i) R(i, j) = (i % 2 == 0 ? 1e-3 : -1e-3);
     }
+    Kokkos::deep_copy(deviceR, R);
+    Kokkos::deep_copy(deviceU, U);
   }
   /// Ones in B. On the host without Kokkos' parallel loops: several workers come here at once.
   void fill() const {
-    if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Exec::memory_space>::accessible) {
+    if constexpr (runsOnHost<Exec>) {
       std::fill_n(B.data(), B.span(), 1.0);
     } else {
       Kokkos::deep_copy(B, 1.0);

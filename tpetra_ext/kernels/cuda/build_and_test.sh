@@ -6,13 +6,12 @@
 # Not part of CI: it downloads about 1.1 GB and needs about 7 GB in the work folder. Debian 12, no root needed: CUDA 11.8
 # (non-free) and g++-11 are unpacked into the work folder, the system and its package sources stay as they are. An nvcc
 # and a g++-11 that are installed already are used instead. Kokkos is the one inside Debian's Trilinos source package.
-# KOKKOS_CUDA_ARCH (default AMPERE80) is Kokkos' name of the GPU; newer GPUs run the embedded PTX.
+# KOKKOS_CUDA_ARCH is Kokkos' name of the GPU (default: the one at hand, else AMPERE80); HOPPER90 is known here, too.
 # Exit status: 0 when everything built and, where a GPU was found, all tests passed.
 set -euo pipefail
 
 room=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mkdir -p "${1:-$room/../../build-cuda}" && cd "${1:-$room/../../build-cuda}" && pwd)
-arch=${KOKKOS_CUDA_ARCH:-AMPERE80}
 jobs=${JOBS:-$(nproc)}
 
 say() { printf '== %s\n' "$*"; }
@@ -25,12 +24,14 @@ die() {
 source "$room/kokkos/source.sh"
 # shellcheck source=tpetra_ext/kernels/cuda/toolkit.sh
 source "$room/cuda/toolkit.sh"
+arch=$(cuda_arch)
 
 build_kokkos() {
   kokkos=$work/kokkos-$arch
   [[ ! -e $kokkos/ready ]] || return 0
   debian_packages
   fetch_kokkos "$work/kokkos-source"
+  teach_kokkos "$work/kokkos-source" "$arch"
   say "building Kokkos for $arch"
   cmake -S "$work/kokkos-source" -B "$work/build-kokkos" -DCMAKE_BUILD_TYPE=Release -DCMAKE_INSTALL_PREFIX="$kokkos" \
     -DCMAKE_CXX_COMPILER="$work/kokkos-source/bin/nvcc_wrapper" -DCMAKE_CXX_STANDARD=17 -DCMAKE_CXX_EXTENSIONS=OFF \

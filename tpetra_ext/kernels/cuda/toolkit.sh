@@ -1,5 +1,6 @@
 # CUDA 11.8 and g++-11 out of Debian 12, unpacked into the work folder, or those that are installed: no root. Sourced by the
-# scripts that build for CUDA; see kokkos/source.sh, which they source first. Sets `cuda`, its folder, and `host_compiler`.
+# scripts that build for CUDA; see kokkos/source.sh, which they source first. Sets `cuda`, its folder, and `host_compiler`; what
+# to build for says `cuda_arch`.
 # shellcheck shell=bash disable=SC2034,SC2154
 
 # The lists of Debian 12, whose CUDA fits its g++-11 and its Kokkos.
@@ -67,4 +68,28 @@ PATH += $toolkit/bin:$from/bin:
 INCLUDES += "-isystem" "$from/include" \$(_SPACE_)
 LIBRARIES =+ \$(_SPACE_) -L$from/lib/x86_64-linux-gnu/stubs -L$from/lib/x86_64-linux-gnu
 PROFILE
+}
+
+# cuda_arch: Kokkos' name of what to build for: KOKKOS_CUDA_ARCH, else the GPU at hand, else AMPERE80. Kokkos refuses a GPU of
+# another generation than it was built for, although the driver could compile for it.
+cuda_arch() {
+  local capability=""
+  if [[ -z ${KOKKOS_CUDA_ARCH:-} ]] && command -v nvidia-smi >/dev/null; then
+    capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1) || capability=""
+  fi
+  case $capability in
+    7.0) echo VOLTA70 ;;
+    7.5) echo TURING75 ;;
+    8.6) echo AMPERE86 ;;
+    9.0) echo HOPPER90 ;;
+    *) echo "${KOKKOS_CUDA_ARCH:-AMPERE80}" ;;
+  esac
+}
+
+# teach_kokkos <folder of its source> <arch>: Kokkos 3 does not know Hopper, which nvcc 11.8 does.
+teach_kokkos() {
+  local list=$1/cmake/kokkos_arch.cmake
+  [[ $2 == HOPPER90 ]] && ! grep -q HOPPER90 "$list" || return 0
+  sed -i -e '/^KOKKOS_ARCH_OPTION(AMPERE86 /a KOKKOS_ARCH_OPTION(HOPPER90 GPU "NVIDIA Hopper generation CC 9.0")' \
+    -e '/^CHECK_CUDA_ARCH(AMPERE86 /a CHECK_CUDA_ARCH(HOPPER90 sm_90)' "$list"
 }
