@@ -4,29 +4,21 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <Tpetra_Core.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <string>
 
 #include "adapters/deck/deck.hpp"
+#include "adapters/tools/terminal.hpp"  // IWYU pragma: export
 
 namespace capstan::tools {
 
 constexpr int exitMisuse = 2;
 constexpr int exitInternal = 3;
-
-/// Whether someone may be watching standard error: CAPSTAN_PROGRESS (0 or 1) says so, else whether it is a terminal.
-/// Open MPI gives every rank a terminal of its own for standard output, so that one does not tell. Local.
-inline bool progressWanted() {
-  const char* asked = std::getenv("CAPSTAN_PROGRESS");
-  return asked != nullptr ? std::string(asked) == "1" : isatty(STDERR_FILENO) == 1;
-}
 
 /// Starts MPI for several threads where the command line holds --mpi-threads; else Tpetra starts it, for one.
 class ThreadedMpi {

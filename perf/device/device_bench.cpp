@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 #include <mpi.h>
-#include <unistd.h>
 
 #include <BelosSolverFactory.hpp>
 #include <BelosTpetraAdapter.hpp>
@@ -15,12 +14,12 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "adapters/tools/terminal.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "perf/device/grid_laplacian.hpp"
 #include "perf/device/kernel_counts.hpp"
@@ -42,6 +41,7 @@ struct Arguments {
   double tolerance = 1e-8;
   perf::ContestOptions contest;
   std::vector<std::string> solvers;
+  std::string group;  ///< empty: all
   std::string output;
 };
 
@@ -71,13 +71,15 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
   app.add_option("--max-iterations", arguments.maxIterations, "of a solve")->check(CLI::Range(1, 10000000));
   app.add_option("--tolerance", arguments.tolerance, "relative to the right-hand side")->check(CLI::Range(1e-15, 1.0));
   app.add_option("--repeat", arguments.contest.repeat, "timed solves of each solver")->check(CLI::Range(1, 1000));
-  app.add_option("--seed", arguments.contest.seed, "of the order of the solvers and of the right-hand side");
+  app.add_option("--seed", arguments.contest.seed, "of the order in which the solvers take turns");
   app.add_option("--solvers", arguments.solvers, "names, as Belos::SolverFactory has them (default: all)")
       ->delimiter(',')
       ->check([](const std::string& name) -> std::string {
         if (Factory().isSupported(name)) return "";
         return "'" + name + "' is no solver here; allowed: " + fmt::format("{}", fmt::join(allMethods(), ", "));
       });
+  app.add_option("--group", arguments.group, "only solvers of this group")
+      ->check(CLI::IsMember({"GMRES", "CG", "BiCGStab"}));
   app.add_option("--output", arguments.output, "a JSON file with every sample");
   try {
     app.parse(argc, argv);
@@ -86,7 +88,12 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
     if (talks) app.exit(error);
     return false;
   }
-  if (arguments.solvers.empty()) arguments.solvers = allMethods();
+  auto& solvers = arguments.solvers;
+  if (solvers.empty()) solvers = allMethods();
+  const auto unwanted = [&](const std::string& name) {
+    return !arguments.group.empty() && perf::groupOf(name) != arguments.group;
+  };
+  solvers.erase(std::remove_if(solvers.begin(), solvers.end(), unwanted), solvers.end());
   return true;
 }
 
@@ -95,7 +102,7 @@ perf::SharedSystem buildSystem(const Arguments& arguments,
   perf::SharedSystem system;
   system.A = perf::gridLaplacian(arguments.cells, comm);
   for (auto* v : {&system.b, &system.x, &system.r}) *v = Teuchos::rcp(new MultiVector(system.A->getDomainMap(), 1));
-  // A smooth part and one of every frequency: ones, and ones times A.
+  // Ones, and ones times A, which is zero inside.
   system.x->putScalar(1.0);
   system.A->apply(*system.x, *system.b);
   system.b->update(1.0 / arguments.cells, *system.x, 1.0);
@@ -119,12 +126,6 @@ std::unique_ptr<perf::Contestant> makeContestant(const std::string& name, const 
     if (ours == nullptr) parameters.set("Maximum Restarts", arguments.maxIterations / arguments.restart + 1);
   }
   return perf::makeFactoryContestant(description, parameters, "device_bench: " + name, system, Teuchos::null, false);
-}
-
-/// As capstan::tools::progressWanted(), which belongs to programs with decks.
-bool progressWanted() {
-  const char* asked = std::getenv("CAPSTAN_PROGRESS");
-  return asked != nullptr ? std::string(asked) == "1" : isatty(STDERR_FILENO) == 1;
 }
 
 double median(std::vector<double> values) {
@@ -228,7 +229,7 @@ int measure(const Arguments& arguments, bool talks) {
                             perf::workingSetBytes(static_cast<long long>(rows), static_cast<long long>(entries)));
   perf::ContestOptions options = arguments.contest;
   options.newTurn = [&reference](int turn) { reference.measure(turn); };
-  const bool progress = talks && progressWanted();
+  const bool progress = talks && capstan::tools::progressWanted();
   const double start = MPI_Wtime();
   options.before = [&](int turn, const std::string& name) {
     if (!progress) return;

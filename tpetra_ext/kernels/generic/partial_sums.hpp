@@ -113,7 +113,7 @@ void sumOverRows(const Exec& exec, std::ptrdiff_t n, const Tiles& tiles) {
   const TeamPlan plan(n);
   const int entries = tiles.count() * Tiles::size;
   T* partial = workspace<Exec, T>(exec, static_cast<std::size_t>(entries) * static_cast<std::size_t>(plan.league));
-  // CPUs have one thread and one lane; left to itself, Kokkos takes larger teams of devices than there is work for.
+  // CPUs have one thread and one lane; devices a thread for each tile.
   constexpr bool device = !runsOnHost<Exec>;
   const int lanes = device ? std::min(32, static_cast<int>(Policy::vector_length_max())) : 1;
   const int passes = (tiles.count() + mostThreads - 1) / mostThreads;
