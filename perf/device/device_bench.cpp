@@ -14,8 +14,8 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -26,6 +26,7 @@
 #include "perf/solvers/contest.hpp"
 #include "perf/solvers/factory_contestant.hpp"
 #include "perf/solvers/reference.hpp"
+#include "perf/solvers/whole_file.hpp"
 
 namespace {
 
@@ -219,6 +220,7 @@ nlohmann::json toJson(const Row& row) {
 }
 
 int measure(const Arguments& arguments, bool talks) {
+  if (arguments.solvers.empty()) throw std::invalid_argument("--group: none of --solvers is of this group");
   const auto comm = Tpetra::getDefaultComm();
   const perf::SharedSystem system = buildSystem(arguments, comm);
   const double rows = static_cast<double>(system.A->getGlobalNumRows());
@@ -265,10 +267,9 @@ int measure(const Arguments& arguments, bool talks) {
       {"cells", arguments.cells}, {"ranks", comm->getSize()}, {"device", device}, {"reference", references}};
   out["solvers"] = nlohmann::json::array();
   for (const Row& row : table) out["solvers"].push_back(toJson(row));
-  std::ofstream file(arguments.output);
-  file << out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
-  file.close();
-  if (!file) throw std::invalid_argument(fmt::format("--output: '{}' cannot be written", arguments.output));
+  if (!perf::writeWhole(arguments.output, out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n")) {
+    throw std::invalid_argument(fmt::format("--output: '{}' cannot be written", arguments.output));
+  }
   return allSolved ? 0 : 1;
 }
 

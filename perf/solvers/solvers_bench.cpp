@@ -25,6 +25,7 @@
 #include "perf/solvers/hypre_peers.hpp"
 #include "perf/solvers/petsc_peers.hpp"
 #include "perf/solvers/reference.hpp"
+#include "perf/solvers/whole_file.hpp"
 
 namespace {
 
@@ -122,14 +123,8 @@ nlohmann::json emulation() {
   return {{"CAPSTAN_LATENCY_US", latency}};
 }
 
-/// Written under another name first, so that nobody sees half of it.
 void writeFile(const std::string& path, const std::string& text) {
-  const std::string draft = path + ".tmp";
-  std::ofstream file(draft);
-  file << text;
-  file.close();
-  if (!file) throw deck::InputError(fmt::format("--output: '{}' cannot be written", path));
-  std::filesystem::rename(draft, path);
+  if (!perf::writeWhole(path, text)) throw deck::InputError(fmt::format("--output: '{}' cannot be written", path));
 }
 
 /// One line that is overwritten, on a terminal.
