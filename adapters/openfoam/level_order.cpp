@@ -29,13 +29,17 @@ int widthOf(const LevelOrder::Triangle& triangle, int first) {
 }
 
 /// The columns of rows first to first + 3 as strips of four that follow each other, one for each row: where they begin.
-/// False where one would reach out of the columns from `from` to `to` - 1.
+/// False where one would reach out of the columns from `from` to `to` - 1, and where a row has the same column twice:
+/// each place of a strip holds one entry.
 bool findStrips(const LevelOrder::Triangle& triangle, int first, int from, int to, std::vector<int>& strips) {
   strips.clear();
+  const int* const column = triangle.column.data();
   for (int row = first; row < first + 4; ++row) {
-    for (int k = triangle.start[at(row)]; k < triangle.start[at(row) + 1]; ++k) {
-      const int begin = triangle.column[at(k)] - (row - first);
+    const int start = triangle.start[at(row)];
+    for (int k = start; k < triangle.start[at(row) + 1]; ++k) {
+      const int begin = column[k] - (row - first);
       if (begin < from || begin + 4 > to) return false;
+      if (std::find(column + start, column + k, column[k]) != column + k) return false;
       if (std::find(strips.begin(), strips.end(), begin) == strips.end()) strips.push_back(begin);
     }
   }
