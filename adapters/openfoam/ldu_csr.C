@@ -22,16 +22,19 @@ struct Entry {
   std::size_t source;
 };
 
-bool isSupported(const Foam::lduInterface& interface) {
-  return Foam::isA<Foam::processorLduInterface>(interface) || Foam::isA<Foam::cyclicLduInterface>(interface);
+// Interpolation of overset meshes across ranks says that it is a processor patch, and shows the cells of one that it is
+// not.
+bool isSupported(const LduSystem& system, label patch) {
+  const auto& interface = system.interfaces[patch].interface();
+  return (Foam::isA<Foam::processorLduInterface>(interface) || Foam::isA<Foam::cyclicLduInterface>(interface)) &&
+         interface.faceCells() == system.matrix.lduAddr().patchAddr(patch);
 }
 
 void requireSupported(const LduSystem& system) {
   forAll(system.interfaces, patch) {
-    if (system.interfaces.set(patch) && !isSupported(system.interfaces[patch].interface())) {
-      FatalErrorInFunction << "solver capstan with a preconditioner of Trilinos: patch "
-                           << patchName(system.matrix, patch) << " of type "
-                           << system.interfaces[patch].interface().type()
+    if (system.interfaces.set(patch) && !isSupported(system, patch)) {
+      FatalErrorInFunction << "solver capstan with a preconditioner of Trilinos: " << patchName(system.matrix, patch)
+                           << " of type " << system.interfaces[patch].type()
                            << " couples cells in a way that is not supported." << Foam::nl
                            << "    Supported couplings: processor, cyclic, processorCyclic." << Foam::nl
                            << "    Use one of OpenFOAM's own preconditioners for this field."
@@ -210,7 +213,7 @@ void LduCsr::values(const LduSystem& system, Foam::direction component, double s
 
 Foam::word LduCsr::unsupportedPatch(const LduSystem& system) {
   forAll(system.interfaces, patch) {
-    if (system.interfaces.set(patch) && !isSupported(system.interfaces[patch].interface())) {
+    if (system.interfaces.set(patch) && !isSupported(system, patch)) {
       return patchName(system.matrix, patch);
     }
   }
