@@ -281,6 +281,8 @@ def read_arguments(words):
     parser.add_argument("--junit", type=pathlib.Path, metavar="FILE", help="default: <folder>/<list>.xml")
     parser.add_argument("--folder", type=pathlib.Path, help="where to work (default: <build folder>/matrix)")
     parser.add_argument("--seconds", type=float, default=600, help="for one run (default 600)")
+    parser.add_argument("--verify", action="store_true",
+                        help="end runs in which a product or preconditioner of Capstan is not OpenFOAM's own")
     parser.add_argument("--names", action="store_true", help="show the names of the tests, run nothing")
     return parser.parse_args(words)
 
@@ -290,6 +292,8 @@ def run_list(options):
              if fnmatch.fnmatch(test.name(), options.only)]
     if not tests:
         raise WrongUse(f"--only: found '{options.only}', which no test of {options.list} matches")
+    if options.verify:
+        tests = [dataclasses.replace(test, choice=dataclasses.replace(test.choice, verify=True)) for test in tests]
     if options.names:
         print("\n".join(test.name() for test in tests))
         return True

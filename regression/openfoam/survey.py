@@ -99,6 +99,8 @@ def read_arguments(words):
     parser.add_argument("--caching")
     parser.add_argument("--keep-leftovers", action="store_true",
                         help="entries of the tutorial's solvers (preconditioner, smoother, ...) stay")
+    parser.add_argument("--verify", action="store_true",
+                        help="end runs in which a product or preconditioner of Capstan is not OpenFOAM's own")
     parser.add_argument("--csv", type=pathlib.Path, help="default: <build folder>/survey/survey.csv")
     parser.add_argument("--seconds", type=float, default=120, help="for one run (default 120)")
     return parser.parse_args(words)
@@ -106,7 +108,7 @@ def read_arguments(words):
 
 def survey(options):
     build = workspace.build_folder()
-    choice = solvers.Choice(options.solver, caching=options.caching, leftovers=options.keep_leftovers)
+    choice = solvers.Choice(options.solver, caching=options.caching, leftovers=options.keep_leftovers, verify=options.verify)
     solvers.check_choice(choice)
     cases = [case for case in read_list(options.list, workspace.tutorials_folder())
              if fnmatch.fnmatch(case.name, options.only)]

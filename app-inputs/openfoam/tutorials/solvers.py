@@ -58,6 +58,8 @@ class Choice:
     # What solves the coarsest level of the solver GAMG, and how many cells that may have at least, on each rank.
     coarsest: "str | None" = None
     coarsest_cells: "int | None" = None
+    # Whether Capstan compares its products and preconditioners with OpenFOAM's in every solve, and ends the run where they differ.
+    verify: bool = False
 
     def label(self):
         name = f"{self.solver}/{self.coarsest}" if self.coarsest else self.solver
@@ -140,6 +142,8 @@ def edit_entry(solution, entry, choice, pressure):
             words["preconditioner"] = "DIC" if OPENFOAM[choice.solver] else "DILU"
     else:
         words["solver"] = "capstan"
+        if choice.verify:
+            words["verify"] = "yes"
         # A method for symmetric matrices cannot solve the other fields.
         if choice.solver in METHODS and (pressure or not METHODS[choice.solver]):
             words["method"] = choice.solver
