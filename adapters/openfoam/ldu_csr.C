@@ -33,8 +33,8 @@ bool isSupported(const LduSystem& system, label patch) {
 void requireSupported(const LduSystem& system) {
   forAll(system.interfaces, patch) {
     if (system.interfaces.set(patch) && !isSupported(system, patch)) {
-      FatalErrorInFunction << "solver capstan with a preconditioner of Trilinos: " << patchName(system.matrix, patch)
-                           << " of type " << system.interfaces[patch].type()
+      FatalErrorInFunction << "solver capstan with a preconditioner of Trilinos: patch "
+                           << patchName(system.matrix, patch) << " of type " << system.interfaces[patch].type()
                            << " couples cells in a way that is not supported." << Foam::nl
                            << "    Supported couplings: processor, cyclic, processorCyclic." << Foam::nl
                            << "    Use one of OpenFOAM's own preconditioners for this field."
