@@ -30,17 +30,24 @@ bool isSupported(const LduSystem& system, label patch) {
          interface.faceCells() == system.matrix.lduAddr().patchAddr(patch);
 }
 
-void requireSupported(const LduSystem& system) {
-  forAll(system.interfaces, patch) {
-    if (system.interfaces.set(patch) && !isSupported(system, patch)) {
-      FatalErrorInFunction << "solver capstan with a preconditioner of Trilinos: patch "
-                           << patchName(system.matrix, patch) << " of type " << system.interfaces[patch].type()
-                           << " couples cells in a way that is not supported." << Foam::nl
-                           << "    Supported couplings: processor, cyclic, processorCyclic." << Foam::nl
-                           << "    Use one of OpenFOAM's own preconditioners for this field."
-                           << Foam::exit(Foam::FatalError);
-    }
+// Its number where the mesh has no named patches.
+Foam::word patchName(const Foam::lduMatrix& matrix, label patch) {
+  const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&matrix.mesh());
+  if (mesh != nullptr && patch < mesh->boundaryMesh().size()) {
+    return mesh->boundaryMesh()[patch].name();
   }
+  return Foam::name(patch);
+}
+
+void requireSupported(const LduSystem& system) {
+  const label patch = LduCsr::unsupportedPatch(system);
+  if (patch < 0) return;
+  FatalErrorInFunction << "solver capstan with a preconditioner of Trilinos: patch " << patchName(system.matrix, patch)
+                       << " of type " << system.interfaces[patch].type()
+                       << " couples cells in a way that is not supported." << Foam::nl
+                       << "    Supported couplings: processor, cyclic, processorCyclic." << Foam::nl
+                       << "    Use one of OpenFOAM's own preconditioners for this field."
+                       << Foam::exit(Foam::FatalError);
 }
 
 // Cell across each face of each coupled patch, numbered on the rank that owns it.
@@ -131,14 +138,6 @@ MPI_Comm runningCommunicator(const Foam::lduMatrix& matrix) {
   return Foam::UPstream::parRun() ? meshCommunicator(matrix) : MPI_COMM_NULL;
 }
 
-Foam::word patchName(const Foam::lduMatrix& matrix, label patch) {
-  const auto* mesh = dynamic_cast<const Foam::polyMesh*>(&matrix.mesh());
-  if (mesh != nullptr && patch < mesh->boundaryMesh().size()) {
-    return mesh->boundaryMesh()[patch].name();
-  }
-  return "patch " + Foam::name(patch);
-}
-
 LduCsr::LduCsr(const LduSystem& system) {
   requireSupported(system);
   const auto& addressing = system.matrix.lduAddr();
@@ -211,13 +210,11 @@ void LduCsr::values(const LduSystem& system, Foam::direction component, double s
   }
 }
 
-Foam::word LduCsr::unsupportedPatch(const LduSystem& system) {
+label LduCsr::unsupportedPatch(const LduSystem& system) {
   forAll(system.interfaces, patch) {
-    if (system.interfaces.set(patch) && !isSupported(system, patch)) {
-      return patchName(system.matrix, patch);
-    }
+    if (system.interfaces.set(patch) && !isSupported(system, patch)) return patch;
   }
-  return "";
+  return -1;
 }
 
 std::uint64_t LduCsr::fingerprint(const LduSystem& system) {

@@ -73,7 +73,7 @@ std::array<double, 3> survey(const LduSystem& system, const Foam::scalarField& s
   }
   notFinite(source);
   notFinite(guess);
-  sums[2] = LduCsr::unsupportedPatch(system).empty() ? 0 : 1;
+  sums[2] = LduCsr::unsupportedPatch(system) < 0 ? 0 : 1;
   MPI_Allreduce(MPI_IN_PLACE, sums.data(), 3, MPI_DOUBLE, MPI_SUM, meshCommunicator(system.matrix));
   return sums;
 }

@@ -293,7 +293,8 @@ def run_list(options):
     if not tests:
         raise WrongUse(f"--only: found '{options.only}', which no test of {options.list} matches")
     if options.verify:
-        tests = [dataclasses.replace(test, choice=dataclasses.replace(test.choice, verify=True)) for test in tests]
+        tests = [dataclasses.replace(test, choice=dataclasses.replace(test.choice, verify=test.choice.uses_capstan()))
+                 for test in tests]
     if options.names:
         print("\n".join(test.name() for test in tests))
         return True

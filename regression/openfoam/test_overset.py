@@ -13,17 +13,15 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "app-inputs/openfoam"))
 
 # pylint: disable=wrong-import-position
+import survey  # noqa: E402
 from tutorials import solvers, workspace  # noqa: E402
-from tutorials.case import Case  # noqa: E402
 from tutorials.errors import RunFailed  # noqa: E402
 
 BUILD = pathlib.Path(sys.argv[1]).resolve()
 FOLDER = BUILD / "regression/openfoam/overset"
 RANKS = 2
-STEPS = 5
-CASE = Case(name="simpleRotor", tutorial=workspace.tutorials_folder() / "incompressible/overPimpleDyMFoam/simpleRotor",
-            prepare=[["blockMesh"], ["topoSet"], ["subsetMesh", "box", "-patch", "hole", "-overwrite"], ["topoSet"], ["restore0"],
-                     ["setFields"]], application=["overPimpleDyMFoam"], steps=STEPS, asymmetric=["p"], edits={"system/fvSolution": {"solvers/p/verify": "yes"}})
+CASE = next(case for case in survey.read_list(pathlib.Path(survey.__file__).with_name("survey.yaml"), workspace.tutorials_folder())
+            if case.name.endswith("/simpleRotor"))
 
 
 class Overset(unittest.TestCase):
@@ -34,7 +32,7 @@ class Overset(unittest.TestCase):
         workspace.prepare(CASE, RANKS, FOLDER / "prepared", cls.env)
 
     def run_with(self, preconditioner):
-        choice = solvers.Choice("capstan_bicgstab", preconditioner, everything=False)
+        choice = solvers.Choice("capstan_bicgstab", preconditioner, everything=False, verify=True)
         return workspace.start(CASE, FOLDER / "prepared", FOLDER / preconditioner, choice, RANKS, self.env)
 
     def test_product_and_preconditioner_equal_openfoams(self):

@@ -9,118 +9,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <random>
-#include <set>
-#include <utility>
 #include <vector>
 
-#include "adapters/openfoam/four_rows.hpp"
+#include "adapters/openfoam/test/faces.hpp"
 
 namespace capstan::foam {
 namespace {
 
-/// Where the processor takes no four rows at once there is no order to test.
-class LevelOrderTest : public testing::Test {
- protected:
-  void SetUp() override {
-    if (!fourRowsAtOnce()) GTEST_SKIP() << "this processor has no AVX2";
-  }
-};
 using OrderedMatrixTest = LevelOrderTest;
-
-/// A matrix by faces, sorted by their lower cells.
-template <class Label>
-struct Faces {
-  std::size_t cells = 0;
-  std::vector<Label> lower, upper;
-  std::vector<double> diag, below, above;  // below: in the row of the upper cell
-
-  void couple(std::size_t a, std::size_t b) {
-    lower.push_back(static_cast<Label>(std::min(a, b)));
-    upper.push_back(static_cast<Label>(std::max(a, b)));
-  }
-  std::size_t faces() const { return lower.size(); }
-  std::size_t low(std::size_t face) const { return static_cast<std::size_t>(lower[face]); }
-  std::size_t up(std::size_t face) const { return static_cast<std::size_t>(upper[face]); }
-  std::shared_ptr<const LevelOrder> order() const {
-    return std::make_shared<const LevelOrder>(cells, faces(), lower.data(), upper.data());
-  }
-
-  void fill(bool symmetric) {
-    std::mt19937 random(7);
-    std::uniform_real_distribution<double> entry(0.1, 1.0);
-    diag.assign(cells, 0.1);
-    for (std::size_t face = 0; face < faces(); ++face) {
-      below.push_back(-entry(random));
-      above.push_back(symmetric ? below.back() : -entry(random));
-      diag[up(face)] -= below[face];
-      diag[low(face)] -= above[face];
-    }
-  }
-
-  std::vector<double> multiply(const std::vector<double>& x) const {
-    std::vector<double> y(cells);
-    for (std::size_t cell = 0; cell < cells; ++cell) y[cell] = diag[cell] * x[cell];
-    for (std::size_t face = 0; face < faces(); ++face) {
-      y[up(face)] += below[face] * x[low(face)];
-      y[low(face)] += above[face] * x[up(face)];
-    }
-    return y;
-  }
-
-  /// By the definition: M = (D + L) D^{-1} (D + U) as a dense matrix, times z. Its diagonal is that of A where no two
-  /// faces lie between the same cells; OpenFOAM takes each face for itself.
-  std::vector<double> multiplyFactors(const std::vector<double>& z) const {
-    std::vector<std::vector<double>> l(cells, std::vector<double>(cells, 0)), u = l;
-    std::vector<double> d = diag;
-    for (std::size_t face = 0; face < faces(); ++face) {  // no later face has a lower cell before this one
-      l[up(face)][low(face)] += below[face];
-      u[low(face)][up(face)] += above[face];
-      d[up(face)] -= below[face] * above[face] / d[low(face)];
-    }
-    for (std::size_t i = 0; i < cells; ++i) l[i][i] = u[i][i] = d[i];
-    std::vector<double> y(cells, 0), r(cells, 0);
-    for (std::size_t i = 0; i < cells; ++i) {
-      for (std::size_t j = 0; j < cells; ++j) y[i] += u[i][j] * z[j];
-      y[i] /= d[i];
-    }
-    for (std::size_t i = 0; i < cells; ++i) {
-      for (std::size_t j = 0; j < cells; ++j) r[i] += l[i][j] * y[j];
-    }
-    return r;
-  }
-};
-
-/// A grid of nx x ny cells, numbered row by row. \param twice every so many cells have two faces to the cells above
-/// them
-template <class Label = int>
-Faces<Label> grid(std::size_t nx, std::size_t ny, bool symmetric = true, std::size_t twice = 0) {
-  Faces<Label> mesh;
-  mesh.cells = nx * ny;
-  for (std::size_t cell = 0; cell < mesh.cells; ++cell) {
-    const bool above = cell + nx < mesh.cells;
-    if (above && twice > 0 && cell % twice == 0) mesh.couple(cell, cell + nx);
-    if (cell % nx + 1 < nx) mesh.couple(cell, cell + 1);
-    if (above) mesh.couple(cell, cell + nx);
-  }
-  mesh.fill(symmetric);
-  return mesh;
-}
-
-/// Each cell with some others, anywhere.
-Faces<int> tangle(std::size_t cells, bool symmetric) {
-  std::mt19937 random(3);
-  std::set<std::pair<std::size_t, std::size_t>> pairs;
-  for (std::size_t k = 0; k < 2 * cells; ++k) {
-    const std::size_t a = random() % cells, b = random() % cells;
-    if (a != b) pairs.insert({std::min(a, b), std::max(a, b)});
-  }
-  Faces<int> mesh;
-  mesh.cells = cells;
-  for (const auto& [a, b] : pairs) mesh.couple(a, b);
-  mesh.fill(symmetric);
-  return mesh;
-}
 
 template <class Label>
 OrderedMatrix take(const Faces<Label>& mesh, double sign) {
@@ -171,74 +67,10 @@ void expectProductAndFactors(const Faces<Label>& mesh, double sign) {
   expectNear(back, x);
 }
 
-TEST_F(LevelOrderTest, SortsAGridByItsDiagonals) {
-  // 0 1 2 3 / 4 5 6 7 / 8 9 10 11 / 12 13 14 15: levels of 1, 2, 3, 4, 3, 2 and 1 cells are 16 cells in 7 levels: too
-  // few in each.
-  EXPECT_FALSE(grid(4, 4).order()->suits());
-  // 8 x 8: 15 levels, 64 cells.
-  const auto order = grid(8, 8).order();
-  ASSERT_TRUE(order->suits());
-  const auto& place = order->places();
-  EXPECT_EQ(place[0], 0);
-  EXPECT_EQ(place[1], 1);  // level 1: cells 1 and 8
-  EXPECT_EQ(place[8], 2);
-  EXPECT_EQ(place[2], 3);  // level 2: cells 2, 9 and 16
-  EXPECT_EQ(place[9], 4);
-  EXPECT_EQ(place[16], 5);
-  EXPECT_EQ(place[63], 63);
-}
-
-TEST_F(LevelOrderTest, EveryRowComesAfterThoseItNeeds) {
-  const auto mesh = tangle(500, true);
-  const auto order = mesh.order();
-  ASSERT_TRUE(order->suits());
-  std::vector<int> sorted = order->places();
-  for (std::size_t face = 0; face < mesh.faces(); ++face) {
-    EXPECT_LT(order->places()[mesh.low(face)], order->places()[mesh.up(face)]);
-  }
-  std::sort(sorted.begin(), sorted.end());
-  for (std::size_t i = 0; i < sorted.size(); ++i) EXPECT_EQ(sorted[i], static_cast<int>(i));
-}
-
-TEST_F(LevelOrderTest, DoesNotSuitALineOfCells) { EXPECT_FALSE(grid(100, 1).order()->suits()); }
-
-TEST_F(LevelOrderTest, DoesNotSuitFacesInAnotherOrder) {
-  auto mesh = grid(20, 20);
-  std::swap(mesh.lower.front(), mesh.lower.back());
-  std::swap(mesh.upper.front(), mesh.upper.back());
-  EXPECT_FALSE(mesh.order()->suits());
-  auto turned = grid(20, 20);
-  std::swap(turned.lower[5], turned.upper[5]);
-  EXPECT_FALSE(turned.order()->suits());
-}
-
-TEST_F(LevelOrderTest, KnowsItsMesh) {
-  const auto mesh = grid(20, 20);
-  const auto order = mesh.order();
-  const auto isOf = [&](const Faces<int>& other) {
-    return order->isOf(other.cells, other.faces(), other.lower.data(), other.upper.data());
-  };
-  EXPECT_TRUE(isOf(mesh));
-  EXPECT_FALSE(isOf(grid(20, 21)));
-  auto changed = mesh;  // as many cells and faces
-  changed.upper[100] += 1;
-  EXPECT_FALSE(isOf(changed));
-}
-
-TEST_F(LevelOrderTest, IsOfNoUseWithoutCells) { EXPECT_FALSE(Faces<int>().order()->suits()); }
-
 TEST_F(OrderedMatrixTest, HasTheProductAndTheFactorsOfTheMeshsOrder) {
   for (const bool symmetric : {true, false}) {
     expectProductAndFactors(grid(9, 8, symmetric), 1);
     expectProductAndFactors(tangle(200, symmetric), 1);
-  }
-}
-
-TEST_F(LevelOrderTest, KnowsTheRunOfARow) {
-  const auto order = grid(31, 26).order();
-  for (std::size_t run = 0; run < order->runs().size(); ++run) {
-    EXPECT_EQ(order->runOf(static_cast<std::size_t>(order->runs()[run].first)), run);
-    EXPECT_EQ(order->runOf(static_cast<std::size_t>(order->runs()[run].end) - 1), run);
   }
 }
 

@@ -100,6 +100,14 @@ class Editing(unittest.TestCase):
                 solvers.check_choice(choice)
             self.assertIn(part, str(caught.exception))
 
+    def test_verify(self):
+        self.assertEqual(self.entry(edited(solver="capstan_cg", verify=True), "p")["verify"], "yes")
+        self.assertNotIn("verify", self.entry(edited(solver="capstan_cg"), "p"))
+        for choice in (Choice("PCG", verify=True), Choice(verify=True), Choice("GAMG", coarsest="capstan_cg", verify=True)):
+            with self.assertRaises(errors.WrongUse) as caught:
+                solvers.check_choice(choice)
+            self.assertIn("--verify: ", str(caught.exception))
+
     def test_tolerances_win_over_macros(self):
         text = edited(tolerance="1e-9", rel_tol="0")
         for key in ("pcorr.*", "p", "p_rgh", "p_rghFinal", "(U|k)", "beta.*"):

@@ -58,7 +58,8 @@ class Choice:
     # What solves the coarsest level of the solver GAMG, and how many cells that may have at least, on each rank.
     coarsest: "str | None" = None
     coarsest_cells: "int | None" = None
-    # Whether Capstan compares its products and preconditioners with OpenFOAM's in every solve, and ends the run where they differ.
+    # Whether Capstan compares its products and preconditioners with OpenFOAM's in every solve, and ends the run where they
+    # differ.
     verify: bool = False
 
     def label(self):
@@ -91,6 +92,8 @@ def check_choice(choice, case=None):
                            f"{choice.solver}")
         if choice.caching not in CACHING:
             raise not_allowed("--caching", choice.caching, CACHING)
+    if choice.verify and choice.solver != PLAIN and choice.solver not in METHODS:
+        raise WrongUse(f"--verify: found with --solver {choice.solver}; allowed with Capstan's solvers only")
     if case is not None and case.asymmetric:
         symmetric = {**METHODS, **OPENFOAM}
         fitting = [name for name in SOLVERS if not symmetric.get(name)]
