@@ -101,8 +101,8 @@ class Editing(unittest.TestCase):
             self.assertIn(part, str(caught.exception))
 
     def test_verify(self):
-        self.assertEqual(self.entry(edited(solver="capstan_cg", verify=True), "p")["verify"], "yes")
-        self.assertNotIn("verify", self.entry(edited(solver="capstan_cg"), "p"))
+        self.assertEqual(self.entry(edited(solver="capstan_cg", verify=True), "p_rgh")["verify"], "yes")
+        self.assertNotIn("verify", self.entry(edited(solver="capstan_cg"), "p_rgh"))
         for choice in (Choice("PCG", verify=True), Choice(verify=True), Choice("GAMG", coarsest="capstan_cg", verify=True)):
             with self.assertRaises(errors.WrongUse) as caught:
                 solvers.check_choice(choice)
