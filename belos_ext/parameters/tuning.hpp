@@ -317,7 +317,13 @@ inline constexpr double another = 0.5;
 /// solvers/gmres/step_size, the steps s of s-step GMRES
 namespace step_size {
 /// The largest s that is chosen automatically. Chosen.
-inline constexpr int largest = 16;
+inline constexpr int largest = 30;
+/// The same where a product costs more than a reduction. Chosen.
+inline constexpr int largestCostly = 16;
+/// s grows by this factor at most from one panel to the next. Chosen.
+inline constexpr double growth = 2;
+/// A panel is shortened, where products are cheap, to at most this part of its steps. Chosen.
+inline constexpr double worthShortening = 0.67;
 /// s grows after panels of a condition below this. Derived: a panel of condition kappa loses kappa^2 eps of
 /// orthogonality, so that kappa is kept well under 1 / sqrt(eps) ~ 7e7.
 inline constexpr double comfortable = 1e4;

@@ -7,7 +7,8 @@
 ///
 /// Cost of s iterations: 1 reduction (single-reduce schemes; others see block_gram_schmidt.hpp) and 1 fence for each,
 /// s A, s M^{-1}, two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached
-/// shifts: panels of 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values.
+/// shifts: panels of 2, 3, ... steps on the unscaled monomial basis until there are about s Ritz values. An automatic s
+/// grows from there, where products are cheap at once to what conditioning allows (step_size.hpp).
 ///
 /// | paper       | here          | shape           | meaning                                           |
 /// |-------------|---------------|-----------------|---------------------------------------------------|
@@ -59,6 +60,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     if (!options.eigenvalueBoundsAuto)
       recurrence_.setInterval(options.eigenvalueBounds.min, options.eigenvalueBounds.max);
     if (!options.shiftsAuto) recurrence_.setShifts(options.shifts);
+    learning_ = learns() && !recurrence_.ready();
   }
 
   void recall(const SolverState& state) override {
@@ -125,7 +127,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     cycle_.begin(system, beta);
     expected_.begin(stop.iterations(), static_cast<double>(beta));
     orthogonalization_.get(options_, cycle_.basis()[0].getMap()->getComm()).begin(cycle_.length());
-    stepSize_.beginCycle();
+    stepSize_.beginCycle(system.sparesProducts());
     error_.begin();
   }
 
@@ -139,12 +141,13 @@ class SStepGmres final : public RestartedGmres<Types> {
   }
 
   /// At most as many steps as the solve may still need: a product too many costs an application of M. Without one, or
-  /// with a diagonal, it costs less than the reduction of another panel, and then only an automatic s is halved at
-  /// most.
+  /// with a diagonal, it costs less than the reduction of another panel, and then only an automatic s is shortened: to
+  /// half at least, and where that spares products worth the risk of another panel.
   int expectedSteps(LinearSystem<Types>& system, const StopTest& stop, int most) {
     const int bound = expected_.nextPanel(stop.target(), most);
     if (system.sparesProducts()) return bound;
-    return options_.stepSizeAuto ? std::max(bound, (most + 1) / 2) : most;
+    const bool shorten = options_.stepSizeAuto && bound <= tuning::step_size::worthShortening * most;
+    return shorten ? std::max(bound, (most + 1) / 2) : most;
   }
 
   bool learns() const { return options_.shiftsAuto && options_.computeRitzValues && !flexible_; }
@@ -217,6 +220,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     if (!recalled_) return;
     if (panel.rank < steps + 1 || StepSize::isStrained(panel.condition)) {
       recurrence_.reset(options_.basis);
+      learning_ = learns();
       system.tell(stop.iterations(), "shifts", "those of an earlier solve do not fit");
     }
     recalled_ = false;
@@ -239,19 +243,27 @@ class SStepGmres final : public RestartedGmres<Types> {
     return panel.rank > 1;
   }
 
-  /// Shifts from the first panels, once there are about s Ritz values, or from the whole first cycle.
+  /// Shifts from the first panels, once there are about s Ritz values, or from the whole first cycle. Where panels grow
+  /// fast again whenever there are twice as many, up to the most steps of a panel: one with more steps than shifts
+  /// repeats them, and is conditioned worse.
   void learnShifts(LinearSystem<Types>& system, StopTest& stop, int columns, bool cycleEnds) {
-    if (recurrence_.ready() || !learns() || columns == 0) return;
-    const int enough = std::min(stepSize_.current(), cycle_.length());
-    if (options_.computeRitzValuesOnFly ? cycleEnds || columns < enough : !cycleEnds) return;
-    recurrence_.setShifts(hessenbergEigenvalues(cycle_.relation().hessenberg(), columns));
-    if (recurrence_.ready()) {
-      system.tell(stop.iterations(), "shifts", std::to_string(recurrence_.shifts().size()) + " Ritz values");
-    }
+    if (!learning_ || columns == 0) return;
+    const int known = recurrence_.ready() ? static_cast<int>(recurrence_.shifts().size()) : 0;
+    if (known > 0 && system.sparesProducts()) return;
+    const int most = std::min(stepSize_.most(), cycle_.length());
+    const int enough = known == 0 ? std::min(stepSize_.current(), most) : std::min(2 * known, most);
+    if (options_.computeRitzValuesOnFly ? columns < enough && !(cycleEnds && known == 0) : !cycleEnds) return;
+    const int order = options_.computeRitzValuesOnFly ? std::min(columns, most) : columns;
+    recurrence_.setShifts(hessenbergEigenvalues(cycle_.relation().hessenberg(), order));
+    if (!recurrence_.ready()) return;
+    const auto found = static_cast<int>(recurrence_.shifts().size());
+    learning_ = found < most;
+    system.tell(stop.iterations(), known == 0 ? "shifts" : "more shifts", std::to_string(found) + " Ritz values");
   }
 
   SolverOptions options_;
   bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet
+  bool learning_ = false;  ///< there may be more or better shifts than there are
   bool careful_ = false;   ///< a claim or an estimate of this solve was refuted: H has to be as exact as it can be
   bool trusted_ = false;   ///< an error of H was measured, in this solve or an earlier one, and did no harm
   StepSize stepSize_;

@@ -14,9 +14,10 @@ namespace capstan {
 ///
 /// A panel of condition kappa loses about kappa^2 eps of orthogonality in its Cholesky factorisation, so kappa is kept
 /// well under 1 / sqrt(eps) ~ 7e7. A failed factorisation halves s whether it was given or not; a given s comes back
-/// with the next cycle, an automatic one grows again by one after each comfortable panel. Apart from that, a panel of
-/// which A Q = Q H could use only some steps (relation_error.hpp) holds the next ones to as many, and one more after
-/// each panel used in full, until the cycle ends.
+/// with the next cycle, an automatic one grows again after each comfortable panel: to as many steps as its condition
+/// allows, but by one where products are costly, since a long panel goes beyond the end of the solve. Apart from that,
+/// a panel of which A Q = Q H could use only some steps (relation_error.hpp) holds the next ones to as many, and one
+/// more after each panel used in full, until the cycle ends.
 class StepSize {
  public:
   void configure(bool automatic, int asked) {
@@ -29,13 +30,20 @@ class StepSize {
   void recall(int steps) {
     if (automatic_ && steps > 0) current_ = std::min(steps, tuning::step_size::largest);
   }
-  void beginCycle() {
-    if (!automatic_) current_ = asked_;
+  /// \param costly a product costs more than the reduction of another panel
+  void beginCycle(bool costly = false) {
+    costly_ = costly;
+    current_ = automatic_ ? std::min(current_, most()) : asked_;
     reliable_ = unlimited;
   }
 
   /// The steps of the next panel.
   int current() const { return std::min(current_, reliable_); }
+  /// The most steps that a panel may come to have.
+  int most() const {
+    if (!automatic_) return asked_;
+    return costly_ ? std::min(ceiling_, tuning::step_size::largestCostly) : ceiling_;
+  }
   /// What is worth remembering: the steps that the conditioning of the panels allows.
   int conditioned() const { return current_; }
 
@@ -47,7 +55,8 @@ class StepSize {
     if (!automatic_ || (shortened ? 2 * steps : steps) < current_) return;
     const double whole = std::pow(condition, std::max(1.0, static_cast<double>(current_) / steps));
     if (whole < tuning::step_size::comfortable) {
-      current_ = std::min(current_ + 1, ceiling_);
+      const int fitting = costly_ ? 0 : stepsOf(tuning::step_size::comfortable, whole);
+      current_ = std::min(std::max(current_ + 1, fitting), most());
     } else if (condition > tuning::step_size::strained) {
       current_ = std::max(current_ - 1, 1);
     }
@@ -68,7 +77,15 @@ class StepSize {
  private:
   static constexpr int unlimited = std::numeric_limits<int>::max();
 
+  /// The steps of a panel of condition `wanted`, where the current ones lead to `found`: kappa grows by a factor a
+  /// step.
+  int stepsOf(double wanted, double found) const {
+    const double factor = std::log(wanted) / std::log(std::max(found, 2.0));
+    return static_cast<int>(current_ * std::min(factor, tuning::step_size::growth));
+  }
+
   bool automatic_ = true;
+  bool costly_ = false;
   int asked_ = 5;
   int ceiling_ = tuning::step_size::largest;
   int current_ = 5;

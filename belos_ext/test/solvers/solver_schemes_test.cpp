@@ -142,6 +142,21 @@ TEST_P(Schemes, RitzValuesComeAsAsked) {
   EXPECT_GE(told(true, false), 20) << "after a whole restart cycle";
 }
 
+/// More shifts come as columns do, and panels as long as those allow: more than 15 steps in the mean of a solve.
+TEST(AutomaticStepSize, GrowsWithTheShiftsWhereProductsAreCheap) {
+  Params p;
+  p.set("State Cache", false);
+  p.set("Num Blocks", 60);
+  p.set("Convergence Tolerance", 1e-6);
+  const Outcome outcome = solve(methodOf(id::SStepGmres), p, systemWithRightHandSide(grid2d(80, 80)));
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_GT(outcome.iterations, 80);
+  EXPECT_LT(15 * outcome.report.reductionsBlocking, outcome.iterations + 15 * 6)
+      << "with the norms at its start and end";
+  EXPECT_GE(told(outcome, "more shifts").size(), 2U);
+  expectSameOnAllRanks(outcome);
+}
+
 CAPSTAN_FOR_EVERY_SOLVER(Schemes);
 
 }  // namespace
