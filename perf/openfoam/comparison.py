@@ -57,8 +57,8 @@ def read_cases(path, only=None, steps=None):
             checker.fail("compare", "a list of lists of two solvers or more")
         cells = checker.whole("coarsest_cells", 0)
         lines = [[read_choice(word, case, checker.where("compare"), cells or None) for word in line] for line in found]
-        if cells and not all(choice.solver == "GAMG" for line in lines for choice in line):
-            checker.fail("coarsest_cells", "nothing where other solvers than GAMG are compared")
+        if cells and not all(choice.has_multigrid() for line in lines for choice in line):
+            checker.fail("coarsest_cells", "nothing where solvers without GAMG are compared")
         entries.append(Entry(case, steps or checker.whole("steps", case.steps), lines, counted=cells > 0))
     unknown = [name for name in only or [] if name not in [entry.case.name for entry in entries]]
     if unknown:

@@ -54,7 +54,7 @@ class List(unittest.TestCase):
             self.assertEqual(entry.lines[0][0].label(), "GAMG/PCG")
         with self.assertRaises(errors.WrongUse) as caught:
             self.read("- {case: pitzDaily, coarsest_cells: 9, compare: [[GAMG/PCG, PCG]]}")
-        self.assertIn("other solvers than GAMG", str(caught.exception))
+        self.assertIn("solvers without GAMG", str(caught.exception))
 
     def test_one_run_serves_every_line_that_names_it(self):
         entry, = self.read("- {case: pitzDaily, compare: [[PCG+DIC, capstan_cg+DIC], [PCG+DIC, capstan]]}")

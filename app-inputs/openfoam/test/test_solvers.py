@@ -94,7 +94,13 @@ class Editing(unittest.TestCase):
         own = Choice("GAMG", coarsest="PCG")
         self.assertFalse(own.uses_capstan())
         self.assertEqual(own.label(), "GAMG/PCG")
-        for choice, part in ((Choice("PCG", coarsest="PCG"), "only the solver GAMG"),
+        text = edited(solver="capstan_cg", preconditioner="GAMG", coarsest="capstan_sstep_gmres", coarsest_cells=30)
+        cycle = ["solvers", "p_rgh", "preconditioner"]
+        self.assertEqual([text.get([*cycle, *key]) for key in (("smoother",), ("coarsestLevelCorr", "method"),
+                                                               ("nCellsInCoarsestLevel",))],
+                         ["GaussSeidel", "capstan_sstep_gmres", "30"])
+        self.assertEqual(Choice("PCG", "GAMG", coarsest="PCG").label(), "PCG/PCG+GAMG")
+        for choice, part in ((Choice("PCG", coarsest="PCG"), "only GAMG"),
                              (Choice("GAMG", coarsest="GAMG"), "allowed: PCG, capstan_cg")):
             with self.assertRaises(errors.WrongUse) as caught:
                 solvers.check_choice(choice)

@@ -28,8 +28,9 @@ TRILINOS_PRECONDITIONERS = ["default", "jacobi", "gs", "sgs", "mt_sgs", "sgs2", 
 # When a preconditioner is renewed, and what else the word needs.
 CACHING = {"always": "", "periodic": "periodicCoeffs { frequency 3; } ", "adaptive": "", "never": ""}
 # Multigrid as a preconditioner wants a smoother in OpenFOAM's own solvers; Capstan gets the same.
-GAMG_CYCLE = "{ preconditioner GAMG; smoother GaussSeidel; }"
-# The entry of a solver GAMG for its coarsest level; OpenFOAM's default is PCG with the level's own tolerances.
+GAMG_CYCLE = "{{ preconditioner GAMG; smoother GaussSeidel; {coarsest}}}"
+# The entry of multigrid for its coarsest level. OpenFOAM's default is PCG to the tolerances of the entry GAMG: in a
+# preconditioner, where they are not given, to 1e-6 and relTol 0.
 COARSEST_METHODS = ["PCG", *(name for name in METHODS)]
 COARSEST_LEVEL = "{{ {solver} preconditioner DIC; tolerance 1e-10; relTol 0.01; }}"
 # What OpenFOAM's solvers read and Capstan does not: entries that a case without leftovers no longer has. A test compares them
@@ -55,7 +56,8 @@ class Choice:
     leftovers: bool = True
     # False: only the pressure gets the solver, all else stays the tutorial's own.
     everything: bool = True
-    # What solves the coarsest level of the solver GAMG, and how many cells that may have at least, on each rank.
+    # What solves the coarsest level of GAMG, the solver or the preconditioner, and how many cells that may have at least, on
+    # each rank.
     coarsest: "str | None" = None
     coarsest_cells: "int | None" = None
     # Whether Capstan compares its products and preconditioners with OpenFOAM's in every solve, and ends the run where they
@@ -68,6 +70,20 @@ class Choice:
 
     def uses_capstan(self):
         return self.solver == PLAIN or self.solver in METHODS or self.coarsest in METHODS
+
+    def has_multigrid(self):
+        return "GAMG" in (self.solver, self.preconditioner)
+
+    def coarsest_entries(self):
+        """What the entry of multigrid says about its coarsest level."""
+        entries = {}
+        if self.coarsest:
+            ours = self.coarsest in METHODS
+            entries["coarsestLevelCorr"] = COARSEST_LEVEL.format(
+                solver=f"solver capstan; method {self.coarsest};" if ours else f"solver {self.coarsest};")
+        if self.coarsest_cells:
+            entries["nCellsInCoarsestLevel"] = str(self.coarsest_cells)
+        return entries
 
 
 def check_choice(choice, case=None):
@@ -82,8 +98,8 @@ def check_choice(choice, case=None):
         if choice.preconditioner not in preconditioners:
             raise not_allowed("--preconditioner", choice.preconditioner, preconditioners)
     if choice.coarsest is not None:
-        if choice.solver != "GAMG":
-            raise WrongUse(f"--solver: found '{choice.label()}'; only the solver GAMG has a coarsest level")
+        if not choice.has_multigrid():
+            raise WrongUse(f"--solver: found '{choice.label()}'; only GAMG, a solver or a preconditioner, has a coarsest level")
         if choice.coarsest not in COARSEST_METHODS:
             raise not_allowed("--solver: coarsest level", choice.coarsest, COARSEST_METHODS)
     if choice.caching is not None:
@@ -135,12 +151,7 @@ def edit_entry(solution, entry, choice, pressure):
         words["solver"] = choice.solver
         if choice.solver == "GAMG":
             words["smoother"] = solution.get([*entry, "smoother"]) or "GaussSeidel"
-            if choice.coarsest:
-                ours = choice.coarsest in METHODS
-                words["coarsestLevelCorr"] = COARSEST_LEVEL.format(
-                    solver=f"solver capstan; method {choice.coarsest};" if ours else f"solver {choice.coarsest};")
-            if choice.coarsest_cells:
-                words["nCellsInCoarsestLevel"] = str(choice.coarsest_cells)
+            words.update(choice.coarsest_entries())
         elif choice.preconditioner is None and solution.find([*entry, "preconditioner"]) is None:
             words["preconditioner"] = "DIC" if OPENFOAM[choice.solver] else "DILU"
     else:
@@ -155,8 +166,12 @@ def edit_entry(solution, entry, choice, pressure):
         if not choice.leftovers:
             for key in LEFTOVERS:
                 solution.remove([*entry, key])
-    if pressure and choice.preconditioner is not None:
-        words["preconditioner"] = GAMG_CYCLE if choice.preconditioner == "GAMG" else choice.preconditioner
+    if pressure and choice.preconditioner == "GAMG":
+        coarsest = choice.coarsest_entries()
+        words["preconditioner"] = GAMG_CYCLE.format(
+            coarsest="".join(f"{key} {value}{'' if value.endswith('}') else ';'} " for key, value in coarsest.items()))
+    elif pressure and choice.preconditioner is not None:
+        words["preconditioner"] = choice.preconditioner
     for key, value in words.items():
         solution.set([*entry, key], value)
 
