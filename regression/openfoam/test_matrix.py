@@ -156,6 +156,12 @@ class Judging(Temporary):
         self.assertEqual(survey.judge(ours, self.own, {"p": 0.09, "k": 5e-4}, {"p": 0.01, "k": 0.0})[0], "passed")
         for off in (0.11, float("inf"), float("nan")):
             self.assertEqual(survey.judge(ours, self.own, {"p": off}, {"p": 0.01})[0], "wrong")
+        nan = float("nan")
+        self.assertEqual(survey.larger({"p": 1, "k": 3}, {"p": 2, "U": 4}), {"p": 2, "k": 3, "U": 4})
+        for varied in ({"p": nan}, {"p": 0.002}, {}):
+            self.assertEqual(survey.judge(ours, self.own, {"p": 0.11}, survey.larger({"p": 0.01}, varied))[0], "wrong")
+        self.assertEqual(survey.judge(ours, self.own, {"p": 0.11}, survey.larger({"p": 0.01}, {"p": 0.02}))[0], "passed")
+        self.assertEqual(survey.worst_field({"p": 0.1, "k": 0.2}, {"p": 0.01, "k": 0.1}), "p")
 
     def test_junit(self):
         rows = [{"name": "a.b.np1", "verdict": "passed", "message": "", "wall": 1.5},

@@ -106,6 +106,16 @@ class Editing(unittest.TestCase):
                 solvers.check_choice(choice)
             self.assertIn(part, str(caught.exception))
 
+    def test_own_solvers_varied(self):
+        text = edited(varied=True)
+        self.assertEqual(self.entry(text, "(U|k)")["smoother"], "GaussSeidel")
+        multigrid = self.entry(text, "pcorr.*")
+        self.assertEqual((multigrid["smoother"], multigrid["nCellsInCoarsestLevel"]), ("symGaussSeidel", "20"))
+        for key in ("p", "p_rgh", "p_rghFinal", "alpha.*", "D"):
+            self.assertEqual(self.entry(text, key), self.entry(FoamText(SOLUTION), key))
+        with self.assertRaises(errors.WrongUse):
+            solvers.check_choice(Choice("PCG", varied=True))
+
     def test_verify(self):
         self.assertEqual(self.entry(edited(solver="capstan_cg", verify=True), "p_rgh")["verify"], "yes")
         self.assertNotIn("verify", self.entry(edited(solver="capstan_cg"), "p_rgh"))

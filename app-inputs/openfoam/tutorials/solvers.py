@@ -33,6 +33,8 @@ GAMG_CYCLE = "{{ preconditioner GAMG; smoother GaussSeidel; {coarsest}}}"
 # preconditioner, where they are not given, to 1e-6 and relTol 0.
 COARSEST_METHODS = ["PCG", *(name for name in METHODS)]
 COARSEST_LEVEL = "{{ {solver} preconditioner DIC; tolerance 1e-10; relTol 0.01; }}"
+# OpenFOAM's default of nCellsInCoarsestLevel.
+COARSEST_CELLS = 10
 # What OpenFOAM's solvers read and Capstan does not: entries that a case without leftovers no longer has. A test compares them
 # with adapters/openfoam/solver_controls.C.
 LEFTOVERS = ["preconditioner", "smoother", "nSweeps", "agglomerator", "nPreSweeps", "preSweepsLevelMultiplier",
@@ -60,6 +62,8 @@ class Choice:
     # each rank.
     coarsest: "str | None" = None
     coarsest_cells: "int | None" = None
+    # The tutorial's own solvers with other smoothers, and multigrid with another coarsest level: as good, with other errors.
+    varied: bool = False
     # Whether Capstan compares its products and preconditioners with OpenFOAM's in every solve, and ends the run where they
     # differ.
     verify: bool = False
@@ -108,6 +112,8 @@ def check_choice(choice, case=None):
                            f"{choice.solver}")
         if choice.caching not in CACHING:
             raise not_allowed("--caching", choice.caching, CACHING)
+    if choice.varied and choice.solver != OWN:
+        raise WrongUse(f"varied: found with solver {choice.solver}; allowed with the tutorial's own solvers only")
     if choice.verify and choice.solver != PLAIN and choice.solver not in METHODS:
         raise WrongUse(f"--verify: found with --solver {choice.solver}; allowed with Capstan's solvers only")
     if case is not None and case.asymmetric:
@@ -136,6 +142,8 @@ def edit_solution(text, choice, case, name="fvSolution"):
         named = solution.get([*entry, "solver"]) is not None
         if named and choice.solver != OWN:
             edit_entry(solution, entry, choice, is_pressure(key, case.pressure))
+        if named and choice.varied:
+            vary_entry(solution, entry)
         if named or any(word.startswith("$") for word in solution.keys(entry)):
             edit_tolerances(solution, entry, choice)
     return solution.text
@@ -174,6 +182,16 @@ def edit_entry(solution, entry, choice, pressure):
         words["preconditioner"] = choice.preconditioner
     for key, value in words.items():
         solution.set([*entry, key], value)
+
+
+def vary_entry(solution, entry):
+    """Another smoother, and for multigrid twice as many cells on the coarsest level."""
+    smoother = solution.get([*entry, "smoother"])
+    if smoother is not None:
+        solution.set([*entry, "smoother"], "symGaussSeidel" if smoother == "GaussSeidel" else "GaussSeidel")
+    if solution.get([*entry, "solver"]) == "GAMG":
+        cells = solution.get([*entry, "nCellsInCoarsestLevel"]) or COARSEST_CELLS
+        solution.set([*entry, "nCellsInCoarsestLevel"], str(2 * int(cells)))
 
 
 def edit_tolerances(solution, entry, choice):
