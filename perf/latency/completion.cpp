@@ -26,28 +26,24 @@ void waitForHeld(int n, const MPI_Request requests[]) {
   }
 }
 
-/// One look at the requests: `call`, the library's own function, writes 0 to `outcome` where nothing is complete.
+/// One look at the requests by `call`, the library's own function. It costs what that costs: programs look in order to
+/// let MPI advance while they compute.
 template <class Call>
-int look(int n, const MPI_Request requests[], const int* outcome, Call call) {
-  bool any = false;
+int look(int n, const MPI_Request requests[], Call call) {
   for (int i = 0; i < n; ++i) {
-    HeldRequest* held = find(requests[i]);
-    if (held == nullptr) continue;
-    releaseIfDue(*held);
-    any = true;
+    if (HeldRequest* held = find(requests[i]); held != nullptr) releaseIfDue(*held);
   }
-  const int code = call();
-  if (any && code == MPI_SUCCESS && *outcome == 0) idle();
-  return code;
+  return call();
 }
 
-/// Looks until something is complete.
+/// Looks until something is complete. `call` writes 0 to `outcome` where nothing is.
 template <class Call>
 int lookAgain(int n, const MPI_Request requests[], const int* outcome, Call call) {
-  int code = MPI_SUCCESS;
-  do {
-    code = look(n, requests, outcome, call);
-  } while (code == MPI_SUCCESS && *outcome == 0);
+  int code = look(n, requests, call);
+  while (code == MPI_SUCCESS && *outcome == 0) {
+    idle();
+    code = look(n, requests, call);
+  }
   return code;
 }
 
@@ -77,23 +73,23 @@ int MPI_Waitsome(int n, MPI_Request requests[], int* done, int indices[], MPI_St
 }
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  return look(1, request, flag, [=] { return real::Test(request, flag, status); });
+  return look(1, request, [=] { return real::Test(request, flag, status); });
 }
 
 int MPI_Testall(int n, MPI_Request requests[], int* flag, MPI_Status statuses[]) {
-  return look(n, requests, flag, [=] { return real::Testall(n, requests, flag, statuses); });
+  return look(n, requests, [=] { return real::Testall(n, requests, flag, statuses); });
 }
 
 int MPI_Testany(int n, MPI_Request requests[], int* index, int* flag, MPI_Status* status) {
-  return look(n, requests, flag, [=] { return real::Testany(n, requests, index, flag, status); });
+  return look(n, requests, [=] { return real::Testany(n, requests, index, flag, status); });
 }
 
 int MPI_Testsome(int n, MPI_Request requests[], int* done, int indices[], MPI_Status statuses[]) {
-  return look(n, requests, done, [=] { return real::Testsome(n, requests, done, indices, statuses); });
+  return look(n, requests, [=] { return real::Testsome(n, requests, done, indices, statuses); });
 }
 
 int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  return look(1, &request, flag, [=] { return real::Request_get_status(request, flag, status); });
+  return look(1, &request, [=] { return real::Request_get_status(request, flag, status); });
 }
 
 int MPI_Request_free(MPI_Request* request) {
