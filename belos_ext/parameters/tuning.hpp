@@ -324,6 +324,8 @@ inline constexpr int largestCostly = 16;
 inline constexpr double growth = 2;
 /// A panel is shortened, where products are cheap, to at most this part of its steps. Chosen.
 inline constexpr double worthShortening = 0.67;
+/// But not below so many, nor below half of them. Chosen: as many products may cost more than a reduction.
+inline constexpr int fewSteps = 8;
 /// s grows after panels of a condition below this. Derived: a panel of condition kappa loses kappa^2 eps of
 /// orthogonality, so that kappa is kept well under 1 / sqrt(eps) ~ 7e7.
 inline constexpr double comfortable = 1e4;

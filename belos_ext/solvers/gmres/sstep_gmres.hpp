@@ -141,13 +141,13 @@ class SStepGmres final : public RestartedGmres<Types> {
   }
 
   /// At most as many steps as the solve may still need: a product too many costs an application of M. Without one, or
-  /// with a diagonal, it costs less than the reduction of another panel, and then only an automatic s is shortened: to
-  /// half at least, and where that spares products worth the risk of another panel.
+  /// with a diagonal, it costs less than the reduction of another panel, and then only an automatic s is shortened: not
+  /// below a few steps, and where that spares products worth the risk of another panel.
   int expectedSteps(LinearSystem<Types>& system, const StopTest& stop, int most) {
     const int bound = expected_.nextPanel(stop.target(), most);
     if (system.sparesProducts()) return bound;
     const bool shorten = options_.stepSizeAuto && bound <= tuning::step_size::worthShortening * most;
-    return shorten ? std::max(bound, (most + 1) / 2) : most;
+    return shorten ? std::max(bound, std::min(tuning::step_size::fewSteps, (most + 1) / 2)) : most;
   }
 
   bool learns() const { return options_.shiftsAuto && options_.computeRitzValues && !flexible_; }
