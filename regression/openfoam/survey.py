@@ -94,13 +94,13 @@ def survey_one(case, choice, ranks, folder, env, seconds):
         off_own = results.differences(own.folder, tight.folder, ranks, case.no_mean)
         row["verdict"], row["message"] = judge(run, own, off, off_own)
         if row["verdict"] == "wrong":
-            once = row["message"]
+            alone = row["message"]
             varied = workspace.start(case, folder / "prepared", folder / "varied", solvers.Choice(varied=True), ranks, env,
                                      seconds=seconds)
             off_own = larger(off_own, results.differences(varied.folder, tight.folder, ranks, case.no_mean))
             row["verdict"], row["message"] = judge(run, own, off, off_own)
             if row["verdict"] == "passed":
-                row["message"] = f"{once}; with other smoothers own {off_own[worst_field(off, off_own)]:.1e}"
+                row["message"] = f"{alone}; with other smoothers own {off_own[worst_field(off, off_own)]:.1e}"
     except RunFailed as error:
         return {**row, "verdict": "failed", "message": str(error)}
     worst = worst_field(off, off_own)
