@@ -252,8 +252,9 @@ class SStepGmres final : public RestartedGmres<Types> {
     if (known > 0 && system.sparesProducts()) return;
     const int most = std::min(stepSize_.most(), cycle_.length());
     const int enough = known == 0 ? std::min(stepSize_.current(), most) : std::min(2 * known, most);
-    if (options_.computeRitzValuesOnFly ? columns < enough && !(cycleEnds && known == 0) : !cycleEnds) return;
-    const int order = options_.computeRitzValuesOnFly ? std::min(columns, most) : columns;
+    const bool onFly = options_.computeRitzValuesOnFly;
+    if (cycleEnds == onFly || (columns < enough && (onFly || known > 0))) return;
+    const int order = onFly ? std::min(columns, most) : columns;
     recurrence_.setShifts(hessenbergEigenvalues(cycle_.relation().hessenberg(), order));
     if (!recurrence_.ready()) return;
     const auto found = static_cast<int>(recurrence_.shifts().size());

@@ -157,6 +157,17 @@ TEST(AutomaticStepSize, GrowsWithTheShiftsWhereProductsAreCheap) {
   expectSameOnAllRanks(outcome);
 }
 
+/// Few shifts are worse than none: panels would repeat them.
+TEST(AutomaticStepSize, LearnsNothingFromASolveOfFewIterations) {
+  Params p;
+  p.set("State Cache", false);
+  p.set("Convergence Tolerance", 0.5);
+  const Outcome outcome = solve(methodOf(id::SStepGmres), p, systemWithRightHandSide(grid2d(20, 20)));
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_LT(outcome.iterations, 5);
+  EXPECT_TRUE(told(outcome, "shifts").empty());
+}
+
 CAPSTAN_FOR_EVERY_SOLVER(Schemes);
 
 }  // namespace
