@@ -111,6 +111,7 @@ struct SolverOptions {
   double basisMemory =
       std::numeric_limits<double>::infinity();  ///< bytes a rank has for the bases of one right-hand side
   int pipelineDepth = 1;                        ///< reductions in flight of a pipelined method
+  int polynomialDegree = 1;                     ///< products an iteration of CG takes; 1: no polynomial
   double changeOfBasisDropTolerance = 0.0;      ///< tau of pipelined s-step GMRES; 0 keeps every entry
   bool enlargingFactorAuto = false;
   int enlargingFactor = 4;  ///< search directions an iteration, where it is not automatic

@@ -199,7 +199,7 @@ class LinearSystem {
   }
 
   /// z = M_L^{-1} r: from a residual to the one GMRES minimises.
-  void toNative(const MultiVector& r, MultiVector& z) { act(Action::LeftPreconditioner, r, z); }
+  virtual void toNative(const MultiVector& r, MultiVector& z) { act(Action::LeftPreconditioner, r, z); }
 
   /// d = M_R^{-1} u: from the Krylov space to a change of x.
   void toSolution(const MultiVector& u, MultiVector& d) { act(Action::RightPreconditioner, u, d); }

@@ -13,9 +13,12 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
     checksum.add(shift.real());
     checksum.add(shift.imag());
   }
-  checksum.add(static_cast<std::uint64_t>(state->eigenvalueBounds ? 1 : 0));
-  const EigenvalueBounds bounds = state->eigenvalueBounds.value_or(EigenvalueBounds{});
-  for (const double value : {bounds.min, bounds.max, state->shownOfBounds}) checksum.add(value);
+  for (const auto& known : {state->eigenvalueBounds, state->polynomialBounds}) {
+    checksum.add(static_cast<std::uint64_t>(known ? 1 : 0));
+    const EigenvalueBounds bounds = known.value_or(EigenvalueBounds{});
+    for (const double value : {bounds.min, bounds.max}) checksum.add(value);
+  }
+  for (const double value : {state->polynomialPace, state->shownOfBounds}) checksum.add(value);
   checksum.add(static_cast<std::uint64_t>(state->stepSize));
   for (const auto& [factor, times] : state->factorTimes) {
     checksum.add(static_cast<std::uint64_t>(factor));
@@ -48,10 +51,10 @@ std::size_t bytesOf(const SolverState& state) {
 
 SolverState rounded(SolverState state) {
   for (auto& shift : state.shifts) shift = {roundedForRanks(shift.real()), roundedForRanks(shift.imag())};
-  if (state.eigenvalueBounds) {
-    state.eigenvalueBounds = {roundedForRanks(state.eigenvalueBounds->min),
-                              roundedForRanks(state.eigenvalueBounds->max)};
+  for (auto* const bounds : {&state.eigenvalueBounds, &state.polynomialBounds}) {
+    if (*bounds) *bounds = EigenvalueBounds{roundedForRanks((*bounds)->min), roundedForRanks((*bounds)->max)};
   }
+  state.polynomialPace = roundedForRanks(state.polynomialPace);
   state.shownOfBounds = roundedForRanks(state.shownOfBounds);
   for (auto& [factor, times] : state.factorTimes) {
     for (double& seconds : times.seconds) seconds = roundedForRanks(seconds);

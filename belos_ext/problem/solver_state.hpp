@@ -39,9 +39,11 @@ struct FactorTimes {
 struct SolverState {
   std::vector<std::complex<double>> shifts;  ///< in the order of use
   std::optional<EigenvalueBounds> eigenvalueBounds;
-  double shownOfBounds = 1;                ///< largest Ritz value of a solve over the upper bound
-  int stepSize = 0;                        ///< tuned; 0: none
-  bool estimatesHold = false;              ///< an error of s-step GMRES's H was measured, and did no harm
+  std::optional<EigenvalueBounds> polynomialBounds;  ///< of M^{-1} A, where CG has a polynomial
+  double polynomialPace = 0;   ///< iterations for a digit of the residual with these bounds, at best; 0: not known
+  double shownOfBounds = 1;    ///< largest Ritz value of a solve over the upper bound
+  int stepSize = 0;            ///< tuned; 0: none
+  bool estimatesHold = false;  ///< an error of s-step GMRES's H was measured, and did no harm
   bool preconditionerVaries = false;       ///< M has been seen not to be linear, or, by CG, not to be symmetric
   std::vector<int> iterations;             ///< of the last solves that converged, the latest last
   std::map<int, FactorTimes> factorTimes;  ///< by the factor of enlarged CG

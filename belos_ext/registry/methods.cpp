@@ -8,6 +8,7 @@
 #include "belos_ext/solvers/bicgstab/bicgstab.hpp"
 #include "belos_ext/solvers/bicgstab/pipelined_bicgstab.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
+#include "belos_ext/solvers/common/with_polynomial.hpp"
 #include "belos_ext/solvers/embedded_cg/embedded_cg.hpp"
 #include "belos_ext/solvers/enlarged_cg/enlarged_cg.hpp"
 #include "belos_ext/solvers/gmres/gmres.hpp"
@@ -75,12 +76,13 @@ std::vector<Row<Types>> rows() {
       {{"CAPSTAN CG", "capstan_cg",
         "conjugate gradients, one reduction an iteration, Hestenes and Stiefel's behaviour in rounding",
         "[Hestenes and Stiefel 1952], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
-        RecursiveNorm::Residual, symmetric, Cg<Types>::cost},
-       make<Types, Cg<Types>>},
+        RecursiveNorm::Residual, symmetric + Names{"Polynomial Degree"}, WithPolynomial<Types, Cg<Types>>::cost},
+       make<Types, WithPolynomial<Types, Cg<Types>>>},
       {{"CAPSTAN CG PIPELINE", "capstan_pipelined_cg", "p(l)-CG: each reduction hidden behind the next l iterations",
         "[deep-pipelined-cg]", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
-        symmetric + pipeline + Names{"Eigenvalue Bounds"}, PipelinedCg<Types>::cost},
-       make<Types, PipelinedCg<Types>>},
+        symmetric + pipeline + Names{"Eigenvalue Bounds", "Polynomial Degree"},
+        WithPolynomial<Types, PipelinedCg<Types>>::cost},
+       make<Types, WithPolynomial<Types, PipelinedCg<Types>>>},
       {{"CAPSTAN CG ENLARGED", "capstan_ecg", "enlarged CG: t search directions an iteration, fewer iterations",
         "[Grigori, Moufawad and Nataf 2016], [enlarged-cg]", Family::ConjugateGradients, true, false,
         RecursiveNorm::Residual, symmetric + Names{"Enlarging Factor", "Enlarged Form", "Residual Splitting"},

@@ -92,6 +92,13 @@ class SweepList {
     list_.add(typename Types::ExecutionSpace(), rows_, b, readableColumn(v), c, readableColumn(u), a, target, target);
   }
 
+  /// w = a x + b v + c u; terms whose factor b or c is zero are not read.
+  void combine(Scalar a, const MultiVector& x, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u,
+               MultiVector& w) {
+    list_.add(typename Types::ExecutionSpace(), rows_, a, readableColumn(x), b, readableColumn(v), c, readableColumn(u),
+              writableColumn(w));
+  }
+
   std::ptrdiff_t rows() const { return rows_; }
   const kernels::SweepList<Scalar>& list() const { return list_; }
 

@@ -1,0 +1,150 @@
+#pragma once
+/// \file
+/// A system whose preconditioner is followed by a Chebyshev polynomial of M^{-1} A: what a method takes for M^{-1} is
+/// q(M^{-1} A) M^{-1} (chebyshev_polynomial.hpp). All else is the system's own.
+///
+/// Cost of an application: d - 1 A and d M^{-1}, no reduction. Without M a sweep for each of the d - 1 (4 vectors read,
+/// 2 written), with M two. Storage: 2 vectors, 1 more with M, 1 more with a left and a right one.
+///
+/// | symbol      | here      | shape              | meaning                                        |
+/// |-------------|-----------|--------------------|------------------------------------------------|
+/// | p           | p         | n x 1, distributed | the last change of z                           |
+/// | u - A z     | w         | n x 1, distributed | what is left of u; without M it stands for A z |
+/// | M^{-1} w    | s         | n x 1, distributed | with M only                                    |
+
+#include <functional>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/problem/vector_like.hpp"
+#include "belos_ext/spectrum/chebyshev_polynomial.hpp"
+
+namespace capstan {
+
+/// Vectors of a PolynomialSystem, kept from solve to solve.
+template <class Types>
+struct PolynomialVectors {
+  Teuchos::RCP<typename Types::MultiVector> p, w, s, between;
+};
+
+template <class Types>
+class PolynomialSystem final : public LinearSystem<Types> {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+
+  /// Thrown by a reduction, on all ranks alike, and only while x holds a finite iterate: the method is to begin again.
+  enum class Refusal {
+    NotUsable,   ///< by the first reduction of a solve, in which ranks compare what they bring: see the constructor
+    Indefinite,  ///< the method has seen that the preconditioner is not positive definite
+    Fallback     ///< the method gives itself up
+  };
+
+  /// \param usable asked after the first reduction, in which ranks compare what they bring: whether the polynomial is
+  ///   good, the same on all ranks then. Empty: it is
+  PolynomialSystem(LinearSystem<Types>& system, const ChebyshevPolynomial& polynomial,
+                   PolynomialVectors<Types>& vectors, std::function<bool()> usable)
+      : LinearSystem<Types>(system.kernels()),
+        system_(system),
+        polynomial_(polynomial),
+        vectors_(vectors),
+        usable_(std::move(usable)) {}
+
+  void act(Action action, const MultiVector& in, MultiVector& out) override {
+    switch (action) {
+      case Action::Operator:
+        return system_.act(action, in, out);
+      case Action::Preconditioned:
+        throw std::logic_error("PolynomialSystem: A and M^{-1} are applied one by one");
+      case Action::LeftPreconditioner:
+      case Action::RightPreconditioner:
+        return apply(in, out);
+    }
+  }
+  void toNative(const MultiVector& r, MultiVector& z) override { system_.toNative(r, z); }
+
+  void reduce(ReductionBatch<Types>& batch) override {
+    system_.reduce(batch);
+    refuse();
+  }
+  PendingReduction<Types> start(ReductionBatch<Types>& batch) override { return system_.start(batch); }
+  void applyAndReduce(const MultiVector& in, MultiVector& out, ReductionBatch<Types>& batch) override {
+    system_.applyAndReduce(in, out, batch);
+    refuse();
+  }
+  bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
+    return system_.boundary(iterations, recursive, update);
+  }
+  void record(int iteration, double recursive) override { system_.record(iteration, recursive); }
+  void tell(int iteration, const std::string& kind, const std::string& detail) override {
+    if (kind == "indefinite" && !refusal_) refusal_ = Refusal::Indefinite;
+    if (kind == "fallback") refusal_ = Refusal::Fallback;
+    system_.tell(iteration, kind, detail);
+  }
+  void startUpEnds(int operators, int preconditioners) override {
+    const int d = polynomial_.degree();
+    system_.startUpEnds(operators + (d - 1) * preconditioners, d * preconditioners);
+  }
+  bool agreesOnState() const override { return system_.agreesOnState(); }
+  bool agreesOnZeroGuess() const override { return system_.agreesOnZeroGuess(); }
+  void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) override { system_.residual(b, x, r); }
+  void takeMeasure(const MultiVector& r) override { system_.takeMeasure(r); }
+  ResidualMeasure* measure() override { return system_.measure(); }
+  bool hasLeft() const override { return system_.hasLeft(); }
+  bool hasRight() const override { return !system_.hasLeft(); }
+  const DiagonalRows<Types>* diagonalRows() const override { return system_.diagonalRows(); }
+  bool annihilatesConstants() const override { return system_.annihilatesConstants(); }
+  bool isNonsymmetric() const override { return system_.isNonsymmetric(); }
+
+ private:
+  void refuse() {
+    if (const auto usable = std::exchange(usable_, nullptr); usable && !usable()) throw Refusal::NotUsable;
+    if (refusal_) throw *refusal_;
+  }
+
+  /// z = q(M^{-1} A) M^{-1} u.
+  void apply(const MultiVector& u, MultiVector& z) {
+    auto& kernels = this->kernels();
+    const bool preconditioned = system_.preconditioned();
+    MultiVector &p = vectorLike(u, vectors_.p), &w = vectorLike(u, vectors_.w);
+    const auto first = static_cast<Scalar>(polynomial_.first());
+    if (preconditioned) {
+      precondition(u, p);
+      kernels.scale(first, p, z);
+    } else {
+      kernels.scale(first, u, z);
+    }
+    bool begins = true;
+    for (const auto& step : polynomial_.steps()) {
+      const auto onto = static_cast<Scalar>(step.onto), along = static_cast<Scalar>(step.along);
+      const MultiVector& last = std::exchange(begins, false) ? z : p;
+      system_.act(Action::Operator, z, w);
+      SweepList<Types> sweep(u.getLocalLength());
+      if (preconditioned) {
+        kernels.axpby(Scalar(1), u, Scalar(-1), w);
+        MultiVector& s = vectorLike(u, vectors_.s);
+        precondition(w, s);
+        sweep.combine(onto, last, along, s, Scalar(0), s, p);
+      } else {
+        sweep.combine(onto, last, along, u, -along, w, p);
+      }
+      sweep.axpy(Scalar(1), p, z);
+      kernels.sweep(sweep);
+    }
+  }
+
+  void precondition(const MultiVector& r, MultiVector& z) {
+    const bool both = system_.hasLeft() && system_.hasRight();
+    system_.precondition(r, both ? &vectorLike(r, vectors_.between) : nullptr, z);
+  }
+
+  LinearSystem<Types>& system_;
+  const ChebyshevPolynomial& polynomial_;
+  PolynomialVectors<Types>& vectors_;
+  std::function<bool()> usable_;
+  std::optional<Refusal> refusal_;
+};
+
+}  // namespace capstan
