@@ -17,6 +17,8 @@ METHODS = {"capstan_cg": True, "capstan_pipelined_cg": True, "capstan_ecg": True
            "capstan_gmres": False, "capstan_sstep_gmres": False, "capstan_pipelined_gmres": False,
            "capstan_pipelined_sstep_gmres": False, "capstan_bicgstab": False,
            "capstan_pipelined_bicgstab": False}
+# Those that take "Polynomial Degree"; the same test.
+WITH_POLYNOMIAL = ("capstan_cg", "capstan_pipelined_cg")
 OPENFOAM = {"PCG": True, "PBiCGStab": False, "GAMG": False}
 SOLVERS = [OWN, PLAIN, *METHODS, *OPENFOAM]
 OPENFOAM_PRECONDITIONERS = ["none", "diagonal", "DIC", "FDIC", "DILU", "GAMG"]
@@ -73,7 +75,7 @@ class Choice:
         return "+".join(word for word in (name, self.preconditioner, self.caching) if word)
 
     def uses_capstan(self):
-        return self.solver == PLAIN or self.solver in METHODS or self.coarsest in METHODS
+        return self.solver == PLAIN or is_method(self.solver) or is_method(self.coarsest)
 
     def has_multigrid(self):
         return "GAMG" in (self.solver, self.preconditioner)
@@ -82,18 +84,40 @@ class Choice:
         """What the entry of multigrid says about its coarsest level."""
         entries = {}
         if self.coarsest:
-            ours = self.coarsest in METHODS
+            words = {"solver": "capstan", **method_entries(self.coarsest)} if is_method(self.coarsest) else {"solver": self.coarsest}
             entries["coarsestLevelCorr"] = COARSEST_LEVEL.format(
-                solver=f"solver capstan; method {self.coarsest};" if ours else f"solver {self.coarsest};")
+                solver=" ".join(f"{key} {value}{'' if value.endswith('}') else ';'}" for key, value in words.items()))
         if self.coarsest_cells:
             entries["nCellsInCoarsestLevel"] = str(self.coarsest_cells)
         return entries
 
 
+def is_method(word):
+    """True for a method of Capstan's, with a degree or without."""
+    return word is not None and word.partition(":")[0] in METHODS
+
+
+def method_entries(word):
+    """The entries of a dictionary that ask for a method of Capstan's."""
+    method, _, degree = word.partition(":")
+    return {"method": method, **({"capstan": f"{{ Polynomial_Degree {degree}; }}"} if degree else {})}
+
+
+def check_degree(word):
+    method, colon, degree = word.partition(":")
+    if not colon:
+        return
+    if method not in WITH_POLYNOMIAL:
+        raise WrongUse(f"--solver: found '{word}', but {method} has no degree; allowed with {' and '.join(WITH_POLYNOMIAL)}")
+    if not degree.isdecimal() or int(degree) < 1:
+        raise WrongUse(f"--solver: found '{word}'; a degree is a whole number, 1 or more, as in '{method}:4'")
+
+
 def check_choice(choice, case=None):
     """Raises WrongUse where the words do not fit together, or not the case."""
-    if choice.solver not in SOLVERS:
+    if choice.solver not in SOLVERS and not is_method(choice.solver):
         raise not_allowed("--solver", choice.solver, SOLVERS)
+    check_degree(choice.solver)
     preconditioners = [*OPENFOAM_PRECONDITIONERS, *(TRILINOS_PRECONDITIONERS if choice.uses_capstan() else [])]
     if choice.preconditioner is not None:
         if choice.solver == OWN:
@@ -104,8 +128,9 @@ def check_choice(choice, case=None):
     if choice.coarsest is not None:
         if not choice.has_multigrid():
             raise WrongUse(f"--solver: found '{choice.label()}'; only GAMG, a solver or a preconditioner, has a coarsest level")
-        if choice.coarsest not in COARSEST_METHODS:
+        if choice.coarsest not in COARSEST_METHODS and not is_method(choice.coarsest):
             raise not_allowed("--solver: coarsest level", choice.coarsest, COARSEST_METHODS)
+        check_degree(choice.coarsest)
     if choice.caching is not None:
         if not choice.uses_capstan():
             raise WrongUse(f"--caching: found '{choice.caching}'; allowed with Capstan's solvers only, not with "
@@ -114,12 +139,12 @@ def check_choice(choice, case=None):
             raise not_allowed("--caching", choice.caching, CACHING)
     if choice.varied and choice.solver != OWN:
         raise WrongUse(f"varied: found with solver {choice.solver}; allowed with the tutorial's own solvers only")
-    if choice.verify and choice.solver != PLAIN and choice.solver not in METHODS:
+    if choice.verify and choice.solver != PLAIN and not is_method(choice.solver):
         raise WrongUse(f"--verify: found with --solver {choice.solver}; allowed with Capstan's solvers only")
     if case is not None and case.asymmetric:
         symmetric = {**METHODS, **OPENFOAM}
         fitting = [name for name in SOLVERS if not symmetric.get(name)]
-        if choice.solver not in fitting:
+        if choice.solver.partition(":")[0] not in fitting:
             raise WrongUse(f"--solver: found '{choice.solver}', but the matrix of {case.asymmetric[0]} in {case.name} is "
                            f"asymmetric; allowed: {', '.join(fitting)}")
         if choice.preconditioner in SYMMETRIC_PRECONDITIONERS:
@@ -167,8 +192,8 @@ def edit_entry(solution, entry, choice, pressure):
         if choice.verify:
             words["verify"] = "yes"
         # A method for symmetric matrices cannot solve the other fields.
-        if choice.solver in METHODS and (pressure or not METHODS[choice.solver]):
-            words["method"] = choice.solver
+        if is_method(choice.solver) and (pressure or not METHODS[choice.solver.partition(":")[0]]):
+            words.update(method_entries(choice.solver))
         if choice.caching is not None:
             words["caching"] = f"{{ preconditioner {{ update {choice.caching}; {CACHING[choice.caching]}}} }}"
         if not choice.leftovers:
