@@ -37,10 +37,11 @@ class PetscContestant final : public Contestant {
       : system_(system), options_(options), comm_(comm), method_(method) {
     description_.name = "PETSc " + method.name;
     if (method.pipelineDepth > 0) description_.name += " l=" + std::to_string(method.pipelineDepth);
+    if (method.chebyshevSteps > 0) description_.name += " + chebyshev " + std::to_string(method.chebyshevSteps);
     description_.method = method.name;
     description_.library = "petsc";
     description_.group = method.group;
-    description_.preconditioner = options.preconditioner;
+    description_.preconditioner = method.chebyshevSteps > 0 ? "chebyshev" : options.preconditioner;
     description_.tolerance = options.tolerance;
     description_.parameters = {{"rtol", options.tolerance}, {"max_it", options.maxIterations}};
     if (method.group == "GMRES") description_.parameters["restart"] = options.restart;
@@ -148,6 +149,26 @@ class PetscContestant final : public Contestant {
       return;
     }
     check(PCSetType(own, options_.preconditioner == "jacobi" ? PCJACOBI : PCNONE), "PCSetType");
+    if (method_.chebyshevSteps == 0) return;
+    check(PCSetUp(own), "PCSetUp");
+    const double largest = spectrum().second;
+    const double lower = options_.chebyshevLower * largest, upper = options_.chebyshevUpper * largest;
+    check(PCSetType(own, PCKSP), "PCSetType");
+    check(PCSetOperators(own, A_, A_), "PCSetOperators");
+    check(PCSetUp(own), "PCSetUp");
+    KSP inner = nullptr;
+    PC innermost = nullptr;
+    check(PCKSPGetKSP(own, &inner), "PCKSPGetKSP");
+    check(KSPSetType(inner, KSPCHEBYSHEV), "KSPSetType");
+    check(KSPChebyshevSetEigenvalues(inner, upper, lower), "KSPChebyshevSetEigenvalues");
+    check(KSPSetNormType(inner, KSP_NORM_NONE), "KSPSetNormType");
+    check(KSPSetTolerances(inner, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, method_.chebyshevSteps),
+          "KSPSetTolerances");
+    check(KSPGetPC(inner, &innermost), "KSPGetPC");
+    check(PCSetType(innermost, options_.preconditioner == "jacobi" ? PCJACOBI : PCNONE), "PCSetType");
+    description_.parameters["steps"] = method_.chebyshevSteps;
+    description_.parameters["lmin"] = lower;
+    description_.parameters["lmax"] = upper;
   }
 
   /// \param counted takes the place of matrix and preconditioner; null: they themselves
@@ -180,7 +201,9 @@ class PetscContestant final : public Contestant {
     return type == KSPPIPECR ? KSP_NORM_PRECONDITIONED : KSP_NORM_UNPRECONDITIONED;
   }
 
-  std::string optionsPrefix() const { return "capstan_" + std::to_string(method_.pipelineDepth) + "_"; }
+  std::string optionsPrefix() const {
+    return "capstan_" + std::to_string(method_.pipelineDepth) + "_" + std::to_string(method_.chebyshevSteps) + "_";
+  }
 
   /// Least and greatest Ritz value of a CG solve to the tolerance asked for. Uses x.
   std::pair<double, double> spectrum() {
@@ -226,11 +249,12 @@ class PetscContestant final : public Contestant {
 }  // namespace
 
 const std::vector<PetscMethod>& petscMethods() {
-  static const std::vector<PetscMethod> methods = {{"gmres", "GMRES"},   {"pgmres", "GMRES"},     {"fgmres", "GMRES"},
-                                                   {"cg", "CG"},         {"pipecg", "CG"},        {"groppcg", "CG"},
-                                                   {"pipecgrr", "CG"},   {"pipeprcg", "CG"},      {"pipecr", "CG"},
-                                                   {"pipelcg", "CG", 1}, {"pipelcg", "CG", 2},    {"pipelcg", "CG", 3},
-                                                   {"bcgs", "BiCGStab"}, {"pipebcgs", "BiCGStab"}};
+  static const std::vector<PetscMethod> methods = {
+      {"gmres", "GMRES"},   {"pgmres", "GMRES"},     {"fgmres", "GMRES"},     {"cg", "CG"},
+      {"cg", "CG", 0, 8},   {"pipecg", "CG"},        {"pipecg", "CG", 0, 8},  {"groppcg", "CG"},
+      {"pipecgrr", "CG"},   {"pipeprcg", "CG"},      {"pipecr", "CG"},        {"pipelcg", "CG", 1},
+      {"pipelcg", "CG", 2}, {"pipelcg", "CG", 3},    {"pipelcg", "CG", 2, 8}, {"pipelcg", "CG", 3, 8},
+      {"bcgs", "BiCGStab"}, {"pipebcgs", "BiCGStab"}};
   return methods;
 }
 

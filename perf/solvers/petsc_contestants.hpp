@@ -21,6 +21,8 @@ struct PetscOptions {
   double tolerance = 1e-8;
   int maxIterations = 1000;
   int restart = 30;
+  /// The interval of a Chebyshev preconditioner, in largest eigenvalues.
+  double chebyshevLower = 0.01, chebyshevUpper = 1;
 };
 
 /// One method PETSc is asked for.
@@ -28,6 +30,11 @@ struct PetscMethod {
   std::string name;       ///< KSPType
   std::string group;      ///< as Description::group
   int pipelineDepth = 0;  ///< l of pipelcg; 0: the method has none to choose
+  /// Steps of a Chebyshev iteration as its preconditioner, each with a product but the first; 0: none.
+  int chebyshevSteps = 0;
+
+  /// What --petsc calls it: the type, and "+chebyshev" with such a preconditioner.
+  std::string word() const { return chebyshevSteps > 0 ? name + "+chebyshev" : name; }
 };
 
 /// The methods that can take part. Local.
@@ -48,7 +55,7 @@ class PetscLibrary {
 /// the true one: preconditioners stand on the right in GMRES and BiCGStab, and CG tests the unpreconditioned norm, but
 /// for pipelcg, which knows its recursive residual in the norm of M^-1 alone, and pipecr, which knows M^-1 r alone (the
 /// same without a preconditioner). pipelcg wants bounds of the spectrum: they come from a CG solve of its own, which
-/// is not timed. `system` must outlive it.
+/// is not timed. So does the largest eigenvalue that a Chebyshev preconditioner wants. `system` must outlive it.
 /// Collective.
 std::unique_ptr<Contestant> makePetscContestant(const PetscMethod& method, const LocalSystem& system,
                                                 const PetscOptions& options, MPI_Comm comm);

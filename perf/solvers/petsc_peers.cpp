@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "adapters/preconditioners/boomeramg.hpp"
+#include "belos_ext/spectrum/chebyshev_polynomial.hpp"
 #include "perf/solvers/peer_options.hpp"
 
 #ifdef CAPSTAN_WITH_PETSC
@@ -28,16 +29,20 @@ struct PetscPeers::State {
 namespace {
 
 std::vector<PetscMethod> chosen(const std::vector<std::string>& wanted) {
-  if (wanted.empty()) return petscMethods();
   std::vector<PetscMethod> methods;
+  if (wanted.empty()) {
+    std::copy_if(petscMethods().begin(), petscMethods().end(), std::back_inserter(methods),
+                 [](const PetscMethod& method) { return method.chebyshevSteps == 0; });
+    return methods;
+  }
   std::vector<std::string> allowed = {"off"};
-  for (const auto& method : petscMethods()) {
-    if (allowed.back() != method.name) allowed.push_back(method.name);  // pipelcg has several depths
+  for (const auto& method : petscMethods()) {  // pipelcg has several depths
+    if (std::find(allowed.begin(), allowed.end(), method.word()) == allowed.end()) allowed.push_back(method.word());
   }
   for (const auto& name : wanted) {
     const std::size_t before = methods.size();
     std::copy_if(petscMethods().begin(), petscMethods().end(), std::back_inserter(methods),
-                 [&name](const PetscMethod& method) { return method.name == name; });
+                 [&name](const PetscMethod& method) { return method.word() == name; });
     if (methods.size() == before) {
       throw deck::InputError(fmt::format("--petsc: found '{}'; allowed: {}", name, fmt::join(allowed, ", ")));
     }
@@ -130,11 +135,17 @@ std::vector<std::string> PetscPeers::join(const deck::Deck& deck, const deck::Sy
                                     system.name, group));
       continue;
     }
-    const PetscOptions options = optionsFor(*peer, *field.A);
+    PetscOptions options = optionsFor(*peer, *field.A);
     for (const auto& method : state_->methods) {
       // It would test the norm of M^-1 r, and end elsewhere.
       const bool otherNorm = method.name == "pipecr" && options.preconditioner != "none";
-      if (method.group != group || otherNorm) continue;
+      const bool instead = method.chebyshevSteps > 0 && options.preconditioner == "boomeramg";
+      if (method.group != group || otherNorm || instead) continue;
+      if (method.chebyshevSteps > 0) {  // as "Polynomial Degree" has it
+        const auto interval = ChebyshevPolynomial(method.chebyshevSteps, {0, tuning::polynomial::margin}).interval();
+        options.chebyshevLower = interval.min;
+        options.chebyshevUpper = interval.max;
+      }
       field.contestants.push_back(makePetscContestant(method, field.local, options, comm));
     }
   }
