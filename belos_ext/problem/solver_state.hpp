@@ -40,7 +40,7 @@ struct SolverState {
   std::vector<std::complex<double>> shifts;  ///< in the order of use
   std::optional<EigenvalueBounds> eigenvalueBounds;
   std::optional<EigenvalueBounds> polynomialBounds;  ///< of M^{-1} A, where CG has a polynomial
-  double polynomialPace = 0;   ///< iterations for a digit of the residual with these bounds, at best; 0: not known
+  double polynomialPace = 0;   ///< iterations for a digit with these bounds; 0: not known; negative: they are in doubt
   double shownOfBounds = 1;    ///< largest Ritz value of a solve over the upper bound
   int stepSize = 0;            ///< tuned; 0: none
   bool estimatesHold = false;  ///< an error of s-step GMRES's H was measured, and did no harm

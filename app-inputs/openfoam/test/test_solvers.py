@@ -85,6 +85,23 @@ class Editing(unittest.TestCase):
         self.assertEqual([self.entry(text, key)["preconditioner"] for key in ("pcorr.*", "p_rgh")], ["DIC", "DIC"])
         self.assertEqual(self.entry(edited(solver="GAMG"), "p_rgh")["smoother"], "GaussSeidel")
 
+    def test_a_polynomial_degree(self):
+        text = edited(solver="capstan_cg:4", preconditioner="DIC")
+        self.assertEqual(text.get(["solvers", "p_rgh", "method"]), "capstan_cg")
+        self.assertEqual(text.get(["solvers", "p_rgh", "capstan", "Polynomial_Degree"]), "4")
+        text = edited(solver="capstan_cg", preconditioner="GAMG", coarsest="capstan_pipelined_cg:8")
+        level = ["solvers", "p_rgh", "preconditioner", "coarsestLevelCorr"]
+        self.assertEqual([text.get([*level, *key]) for key in (("method",), ("capstan", "Polynomial_Degree"))],
+                         ["capstan_pipelined_cg", "8"])
+        self.assertTrue(Choice("GAMG", coarsest="capstan_cg:4").uses_capstan())
+        for choice, part in ((Choice("capstan_gmres:4"), "allowed with capstan_cg and capstan_pipelined_cg"),
+                             (Choice("capstan_cg:x"), "a degree is a whole number"),
+                             (Choice("GAMG", coarsest="capstan_ecg:2"), "capstan_ecg has no degree"),
+                             (Choice("PCG:4"), "found 'PCG:4'")):
+            with self.assertRaises(errors.WrongUse) as caught:
+                solvers.check_choice(choice)
+            self.assertIn(part, str(caught.exception))
+
     def test_the_coarsest_level_of_multigrid(self):
         text = edited(solver="GAMG", coarsest="capstan_cg", coarsest_cells=300)
         found = text.get(["solvers", "p_rgh", "coarsestLevelCorr", "method"])
@@ -142,6 +159,12 @@ class Words(unittest.TestCase):
     def test_methods_are_those_of_the_registry(self):
         rows = (ROOT / "belos_ext/registry/methods.cpp").read_text(encoding="utf-8")
         self.assertEqual(set(re.findall(r'"(capstan_\w+)",', rows)), set(solvers.METHODS))
+
+    def test_those_with_a_polynomial_are_those_of_the_registry(self):
+        rows = (ROOT / "belos_ext/registry/methods.cpp").read_text(encoding="utf-8")
+        aliases = re.split(r'"(capstan_\w+)",', rows)
+        taking = {alias for alias, row in zip(aliases[1::2], aliases[2::2]) if '"Polynomial Degree"' in row}
+        self.assertEqual(taking, set(solvers.WITH_POLYNOMIAL))
 
     def test_preconditioners_are_those_of_the_adapter(self):
         rows = (ROOT / "adapters/preconditioners/preconditioner.cpp").read_text(encoding="utf-8")

@@ -51,37 +51,42 @@ class WithPolynomial final : public KrylovSolver<Types> {
   }
 
   void configure(const SolverOptions& options) override {
+    method_.configure(options);
+    isUsed_ = options.polynomialDegree > 1;
+    if (!isUsed_) return;  // short solves notice a copy
     options_ = options;
     forget();
     if (!options.eigenvalueBoundsAuto && options.eigenvalueBounds.max > 0) bounds_ = options.eigenvalueBounds;
     recalled_ = SolverState();
-    method_.configure(options);
   }
 
   void recall(const SolverState& state) override {
-    if (options_.eigenvalueBoundsAuto) {
-      bounds_ = state.polynomialBounds;
-      pace_ = state.polynomialPace;
-    }
-    recalled_ = state;
     method_.recall(state);
+    if (!isUsed_) return;
+    recalled_ = state;
+    if (!options_.eigenvalueBoundsAuto) return;
+    bounds_ = state.polynomialBounds;
+    pace_ = state.polynomialPace;
   }
   void remember(SolverState& state) const override {
     method_.remember(state);
-    if (!options_.eigenvalueBoundsAuto || options_.polynomialDegree == 1) return;
+    if (!isUsed_ || !options_.eigenvalueBoundsAuto) return;
     state.polynomialBounds = bounds_;
     state.polynomialPace = pace_;
   }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
-    if (options_.polynomialDegree == 1) return method_.solve(system, b, x, stop);
+    if (!isUsed_) return method_.solve(system, b, x, stop);
     const bool given = !options_.eigenvalueBoundsAuto && bounds_.has_value();
     const MultiVector* const known = system.knownResidual(x);
     auto refusal = solveBy(system, b, x, stop, bounds_.value_or(EigenvalueBounds{0, 1}), [&, given] {
-      return bounds_.has_value() && (given || system.agreesOnState()) && !system.isNonsymmetric();
+      return bounds_.has_value() && pace_ >= 0 && (given || system.agreesOnState()) && !system.isNonsymmetric();
     });
     if (refusal == Refusal::NotUsable) {
-      if (!system.agreesOnState()) recalled_ = SolverState();
+      if (!system.agreesOnState()) {
+        recalled_ = SolverState();
+        if (!given) forget();
+      }
       if (known != nullptr) system.know(x, *known);  // x is as it was
       if (system.isNonsymmetric()) return solvePlainly(system, b, x, stop, "A is not symmetric");
     }
@@ -124,13 +129,14 @@ class WithPolynomial final : public KrylovSolver<Types> {
     pace_ = 0;
   }
 
-  /// Forgets bounds that do not seem to be this matrix' any more.
+  /// Doubts bounds that do not seem to be this matrix' any more: the next solve estimates them anew. Where it finds the
+  /// same, solves are that slow, and are so without a doubt.
   void watchPace(const StopTest& stop) {
     const double digits = std::log10(stop.initial() / stop.explicitNorm());
-    if (!stop.converged() || options_.polynomialDegree == 1 || !(digits >= 1)) return;
+    if (!stop.converged() || !(digits >= 1)) return;
     const double pace = stop.iterations() / std::min(digits, 100.0);
-    if (pace_ > 0 && pace > tuning::polynomial::slower * pace_) return forget();
-    pace_ = pace_ > 0 ? std::min(pace_, pace) : pace;
+    if (pace_ == 0) pace_ = pace;
+    if (pace > tuning::polynomial::slower * pace_) pace_ = -pace;
   }
 
   void solvePlainly(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
@@ -146,19 +152,22 @@ class WithPolynomial final : public KrylovSolver<Types> {
     MultiVector& w = vectorLike(b, vectors_.w);
     const bool preconditioned = system.preconditioned(), both = system.hasLeft() && system.hasRight();
     MultiVector* const between = both ? &vectorLike(b, vectors_.between) : nullptr;
+    const double doubted = pace_ < 0 && bounds_ ? bounds_->max : 0;
     bounds_ = SpectrumEstimate<Types>()(system, b.getMap(), [&](const MultiVector& in, MultiVector& out) {
       system.act(Action::Operator, in, preconditioned ? w : out);
       if (preconditioned) system.precondition(w, between, out);
     });
     if (bounds_) bounds_->max *= tuning::polynomial::margin;
-    pace_ = 0;
+    const bool same = bounds_ && std::abs(bounds_->max - doubted) <= tuning::polynomial::same * doubted;
+    pace_ = same ? std::abs(pace_) : 0;
     system.tell(iteration, "eigenvalue bounds", bounds_ ? toString(*bounds_) : "the estimate broke down");
     return bounds_.has_value();
   }
 
-  SolverOptions options_;
+  bool isUsed_ = false;
+  SolverOptions options_;                   ///< where it is
   std::optional<EigenvalueBounds> bounds_;  ///< of M^{-1} A
-  double pace_ = 0;                         ///< iterations for a digit of the residual with them, at best
+  double pace_ = 0;                         ///< iterations for a digit of the residual; negative: they are in doubt
   SolverState recalled_;
   PolynomialVectors<Types> vectors_;
   Method method_;

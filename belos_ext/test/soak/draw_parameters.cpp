@@ -52,6 +52,7 @@ const std::map<std::string, Drawer>& drawers() {
       {"Num Blocks", among<int>({1, 2, 3, 5, 8, 13, 20, 30, 50, 100, 150, 300, 600})},
       {"Block Size", among<int>({0, 1, 2, 3, 5, 100})},
       {"Pipeline Depth", among<int>({1, 1, 2, 3, 4, 5, 8, 13, 25, 1000})},
+      {"Polynomial Degree", among<int>({1, 1, 2, 3, 4, 8, 64})},
       {"Step Size", drawStepSize},
       {"Shifts", drawShifts},
       {"Eigenvalue Bounds", drawBounds},

@@ -2,7 +2,10 @@
 /// CG with several products an iteration ("Polynomial Degree"): what it costs, what it gains, and what becomes of a
 /// polynomial that does not fit.
 
+#include <algorithm>
 #include <cmath>
+#include <string>
+#include <utility>
 
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
@@ -127,11 +130,13 @@ TEST_P(Polynomials, BearWhatTheirMethodBears) {
   };
   honest(systemWithRightHandSide(grid2d(16, 16), [](GO) { return Scalar(1); }), "symmetric");
   honest(systemWithRightHandSide(grid2d(12, 12, 0.4)), "not symmetric");
-  honest(systemWithRightHandSide(diagonal([](GO g) { return g == 7 ? Scalar(-3) : Scalar(1 + g % 5); }, 60)),
-         "indefinite");
-  honest(systemWithRightHandSide(diagonal([](GO g) { return -Scalar(1 + g % 7); }, 60)), "negative definite");
-  honest(systemWithRightHandSide(diagonal([](GO) { return Scalar(4); }, 60)), "a multiple of the identity");
-  honest(systemWithRightHandSide(diagonal([](GO) { return Scalar(4); }, 1)), "one unknown");
+  honest(
+      rowsHidden(systemWithRightHandSide(diagonal([](GO g) { return g == 7 ? Scalar(-3) : Scalar(1 + g % 5); }, 60))),
+      "indefinite");
+  honest(rowsHidden(systemWithRightHandSide(diagonal([](GO g) { return -Scalar(1 + g % 7); }, 60))),
+         "negative definite");
+  honest(rowsHidden(systemWithRightHandSide(diagonal([](GO) { return Scalar(4); }, 60))), "a multiple of the identity");
+  honest(rowsHidden(systemWithRightHandSide(diagonal([](GO) { return Scalar(4); }, 1))), "one unknown");
   honest(systemWithRightHandSide(grid2d(10, 10, 0, lastRankMap(100))), "ranks without rows");
   honest(systemWithSolution(neumannGrid(9, 8)), "singular, b in the range");
   honest(systemWithRightHandSide(scaledLaplacian(12, [](GO g) { return g % 3 == 0 ? 1e-5 : 1; })), "badly scaled");
@@ -186,6 +191,28 @@ TEST_P(Polynomials, ForgetBoundsThatAreTooHighAfterASlowSolve) {
   EXPECT_TRUE(slow.converged);
   EXPECT_GT(slow.iterations, 1.5 * usual);
   EXPECT_LE(solvedAgain(6, shrunk).iterations, usual + 1);
+}
+
+TEST_P(Polynomials, KeepBoundsThatFitThoughSomeSolvesAreSlower) {
+  const auto a = diagonal([](GO g) { return static_cast<Scalar>(g % 2 == 0 ? 400 + g % 4 : 1 + g); }, 400);
+  const auto of = [&a](int parity) {  // the larger eigenvalues, which are few, or the smaller ones
+    return rowsHidden(systemWithRightHandSide(a, [parity](GO g) { return g % 2 == parity ? wave(g) : Scalar(0); }));
+  };
+  const System quick = of(0), slow = of(1);
+  int fewest = 1000, most = 0;
+  std::size_t estimates = 0;
+  const auto solver = solverOf(GetParam(), ofDegree(5));
+  for (int turn = 0; turn < 12; ++turn) {
+    const System& system = turn % 2 == 0 ? quick : slow;
+    system.x->putScalar(0);
+    const Outcome outcome = solve(*solver, system);
+    EXPECT_TRUE(outcome.converged);
+    fewest = std::min(fewest, outcome.iterations);
+    most = std::max(most, outcome.iterations);
+    estimates += told(outcome, "eigenvalue bounds").size();
+  }
+  EXPECT_GT(most, 2 * fewest) << "else this tests nothing";
+  EXPECT_EQ(estimates, 2U) << "once, and once more where a solve was slow";
 }
 
 TEST_P(Polynomials, ThatOneRankHasForgottenAreMadeAnewByAll) {
