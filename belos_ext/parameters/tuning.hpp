@@ -449,8 +449,8 @@ namespace polynomial {
 inline constexpr double lower = 0.75;
 /// How much larger than its estimate the upper end is made. Chosen: above it the polynomial would soon be negative.
 inline constexpr double margin = 1.05;
-/// Bounds are estimated anew after a solve of so many times the iterations for a digit of the residual, and are the same
-/// where the upper end has moved by no more than this part. Chosen.
+/// Bounds are estimated anew after a solve of so many times the iterations for a digit of the residual, and are the
+/// same where the upper end has moved by no more than this part. Chosen.
 inline constexpr double slower = 1.5;
 inline constexpr double same = 0.25;
 /// The highest degree. Chosen: as many products for an iteration hide any all-reduce.
