@@ -436,6 +436,27 @@ class Measures(Bench):
         self.assertEqual(len(by_name["too few"]["samples"]), 2)
         self.assertTrue(by_name["solves"]["summary"]["solved"])
 
+    def test_peers_with_a_polynomial(self):
+        """PETSc's Chebyshev iteration as preconditioner is the polynomial of "Polynomial Degree" 8."""
+        deck = self.folder / "polynomials.yaml"
+        deck.write_text("linear_solvers:\n  - {name: ours, method: CAPSTAN CG, tolerance: 1e-8, max_iterations: 200, preconditioner: none, "
+                        "parameters: {Polynomial Degree: 8}}\n"
+                        "systems:\n  - {name: small, solvers: all, generate: {problem: laplace2d, cells: 40}}\n", encoding="utf-8")
+        done = self.bench(deck, "--ranks", 2, "--repeat", 1, "--petsc", "cg,cg+chebyshev,pipecg+chebyshev", "--hypre", "off")
+        if "built without PETSc" in done.stderr:
+            self.skipTest("no PETSc")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (system,) = self.results()["campaigns"][0]["systems"]
+        found = {one["name"]: one for one in system["solvers"]}
+        self.assertEqual(set(found), {"ours", "PETSc cg", "PETSc cg + chebyshev 8", "PETSc pipecg + chebyshev 8"})
+        iterations = {name: one["samples"][0]["iterations"] for name, one in found.items()}
+        self.assertGreater(iterations["PETSc cg"], 5 * iterations["ours"])
+        for name, one in found.items():
+            self.assertTrue(one["summary"]["solved"], name)
+            if "chebyshev" in name:
+                self.assertLessEqual(abs(iterations[name] - iterations["ours"]), 1, iterations)
+                self.assertEqual(one["preconditioner"], "chebyshev")
+
     def test_solvers_are_compared_within_their_family(self):
         groups = {"CAPSTAN BICGSTAB": "BiCGStab", "capstan_pipelined_bicgstab": "BiCGStab", "BICGSTAB": "BiCGStab",
                   "capstan_sstep_gmres": "GMRES", "BLOCK GMRES": "GMRES", "capstan_ecg": "CG", "TPETRA CG PIPELINE": "CG",
