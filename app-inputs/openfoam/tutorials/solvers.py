@@ -17,7 +17,7 @@ METHODS = {"capstan_cg": True, "capstan_pipelined_cg": True, "capstan_ecg": True
            "capstan_gmres": False, "capstan_sstep_gmres": False, "capstan_pipelined_gmres": False,
            "capstan_pipelined_sstep_gmres": False, "capstan_bicgstab": False,
            "capstan_pipelined_bicgstab": False}
-# Those that take "Polynomial Degree"; the same test.
+# Those that take "Polynomial Degree". A test compares them with the registry, too.
 WITH_POLYNOMIAL = ("capstan_cg", "capstan_pipelined_cg")
 OPENFOAM = {"PCG": True, "PBiCGStab": False, "GAMG": False}
 SOLVERS = [OWN, PLAIN, *METHODS, *OPENFOAM]
@@ -92,9 +92,13 @@ class Choice:
         return entries
 
 
+def without_degree(word):
+    return word.partition(":")[0]
+
+
 def is_method(word):
     """True for a method of Capstan's, with a degree or without."""
-    return word is not None and word.partition(":")[0] in METHODS
+    return word is not None and without_degree(word) in METHODS
 
 
 def method_entries(word):
@@ -144,7 +148,7 @@ def check_choice(choice, case=None):
     if case is not None and case.asymmetric:
         symmetric = {**METHODS, **OPENFOAM}
         fitting = [name for name in SOLVERS if not symmetric.get(name)]
-        if choice.solver.partition(":")[0] not in fitting:
+        if without_degree(choice.solver) not in fitting:
             raise WrongUse(f"--solver: found '{choice.solver}', but the matrix of {case.asymmetric[0]} in {case.name} is "
                            f"asymmetric; allowed: {', '.join(fitting)}")
         if choice.preconditioner in SYMMETRIC_PRECONDITIONERS:
@@ -192,7 +196,7 @@ def edit_entry(solution, entry, choice, pressure):
         if choice.verify:
             words["verify"] = "yes"
         # A method for symmetric matrices cannot solve the other fields.
-        if is_method(choice.solver) and (pressure or not METHODS[choice.solver.partition(":")[0]]):
+        if is_method(choice.solver) and (pressure or not METHODS[without_degree(choice.solver)]):
             words.update(method_entries(choice.solver))
         if choice.caching is not None:
             words["caching"] = f"{{ preconditioner {{ update {choice.caching}; {CACHING[choice.caching]}}} }}"

@@ -14,10 +14,9 @@
 /// Degree 1 is the method itself. Ladder, each step in the report: where the method finds its preconditioner
 /// indefinite, bounds of an earlier solve are estimated anew, and the solve goes on from its x -> degree 1, with bounds
 /// of this solve or of the user, where the method would hand over to GMRES, where no bounds are found, or where A has
-/// been seen not to be symmetric. Bounds are forgotten after a solve that took many more iterations than earlier ones:
-/// those of a matrix that has been scaled down are too high, and slow, but do no harm.
-
-#include <fmt/format.h>
+/// been seen not to be symmetric. After a solve that took many more iterations for a digit of the residual than the
+/// first one the next solve estimates bounds anew: those of a matrix that has been scaled down are too high, which is
+/// slow, but does no harm.
 
 #include <algorithm>
 #include <cmath>
@@ -51,18 +50,16 @@ class WithPolynomial final : public KrylovSolver<Types> {
   }
 
   void configure(const SolverOptions& options) override {
-    method_.configure(options);
     isUsed_ = options.polynomialDegree > 1;
-    if (!isUsed_) return;  // short solves notice a copy
-    options_ = options;
+    if (!isUsed_) return method_.configure(options);  // short solves notice a copy
+    options_ = options;                               // what the method is told depends on the bounds
     forget();
     if (!options.eigenvalueBoundsAuto && options.eigenvalueBounds.max > 0) bounds_ = options.eigenvalueBounds;
     recalled_ = SolverState();
   }
 
   void recall(const SolverState& state) override {
-    method_.recall(state);
-    if (!isUsed_) return;
+    if (!isUsed_) return method_.recall(state);
     recalled_ = state;
     if (!options_.eigenvalueBoundsAuto) return;
     bounds_ = state.polynomialBounds;
