@@ -12,6 +12,7 @@
 # It runs as any user: apt is pointed at a private configuration, made from the Debian archives this machine already
 # uses, and nothing of the system's own apt state is touched. Quick when the cache already holds the right version.
 set -eu
+unset CDPATH
 
 fail() {
   echo "fetch_headers.sh: $*" >&2

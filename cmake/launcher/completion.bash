@@ -89,7 +89,7 @@ _capstan() {
       ;;
     run)
       if [[ $COMP_CWORD -eq 2 && $current != -* ]]; then
-        _capstan_offer "$(cd -- "$root" && find app-inputs -mindepth 2 -name run -type f -perm -u+x -printf '%h\n' | sed 'p; s#.*/##')"
+        _capstan_offer "$(CDPATH='' cd -- "$root" && find app-inputs -mindepth 2 -name run -type f -perm -u+x -printf '%h\n' | sed 'p; s#.*/##')"
       fi
       [[ ${#COMPREPLY[@]} -gt 0 ]] || _capstan_offer_files
       ;;
@@ -115,13 +115,13 @@ _capstan() {
       fi
       ;;
     bench)
-      _capstan_offer "$options overlap openfoam models simulation $(cd -- "$root/perf/campaigns" && printf '%s\n' *.yaml | sed 's/\.yaml$//')"
+      _capstan_offer "$options overlap openfoam models simulation $(CDPATH='' cd -- "$root/perf/campaigns" && printf '%s\n' *.yaml | sed 's/\.yaml$//')"
       [[ $current == -* ]] || _capstan_offer_files .yaml
       ;;
     study)
       case $previous in
         --matrix) _capstan_offer_files ;;
-        --machine) _capstan_offer "$(cd -- "$root/perf/models/machines" && printf '%s\n' *.yaml | sed 's/\.yaml$//') none" && _capstan_offer_files .yaml ;;
+        --machine) _capstan_offer "$(CDPATH='' cd -- "$root/perf/models/machines" && printf '%s\n' *.yaml | sed 's/\.yaml$//') none" && _capstan_offer_files .yaml ;;
         *)
           _capstan_offer "$options embedded crossover"
           [[ ${COMP_WORDS[2]:-} != embedded || $current == -* ]] || _capstan_offer_files

@@ -12,10 +12,12 @@
 # script, the whole log to DIR/capstan-fresh-<suite>.log. --keep leaves the tree for a look; --folder: DIR, where it is made,
 # instead of /var/tmp (8 GB are needed). Not part of CI: it downloads about 1 GB. Exit status: 0 proved, 1 not, 2 wrong use.
 set -euo pipefail
+unset CDPATH
 
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
 suite=bookworm cores=2 keep=no folder=/var/tmp commands=()
+cores_here=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 
 fail() {
   echo "prove.sh: $2" >&2
@@ -30,7 +32,7 @@ while [[ $# -gt 0 ]]; do
       shift
       ;;
     --cores)
-      [[ ${2:-} =~ ^[1-9][0-9]*$ && $2 -le $(nproc) ]] || fail 2 "--cores: found '${2:-}'; allowed: 1 to $(nproc)"
+      [[ ${2:-} =~ ^[1-9][0-9]*$ && $2 -le $cores_here ]] || fail 2 "--cores: found '${2:-}'; allowed: 1 to $cores_here"
       cores=$2
       shift
       ;;

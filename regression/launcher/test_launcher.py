@@ -68,6 +68,22 @@ class Launcher(LauncherCase):
             self.assertEqual(status, 0, errors)
             self.assertEqual(output.splitlines(), [str(self.root), str(self.root / "build"), "32", "a b"])
 
+    def test_folders_are_found_whatever_the_users_cdpath_is(self):
+        # cd prints the folder where it is found by CDPATH.
+        self.install_everything()
+        self.add_case("openfoam/cavity3d")
+        (self.root / "perf" / "results").mkdir(parents=True)
+        (self.root / "perf" / "results" / "a.png").touch()
+        (self.work / "openfoam" / "cavity3d").mkdir(parents=True)
+        for cdpath in (".", str(self.work)):
+            status, output, errors = self.capstan("run", "openfoam/cavity3d", "32", folder=self.root / "app-inputs",
+                                                  CDPATH=cdpath)
+            self.assertEqual((status, output.splitlines()[2:]), (0, ["32"]), errors)
+            done = subprocess.run(["docs/build_html", "out"], cwd=self.root, capture_output=True, text=True, check=False,
+                                  env={**self.environment, "CDPATH": cdpath})
+            self.assertEqual((done.returncode, done.stdout), (0, ""), done.stderr)
+            self.assertTrue((self.root / "out" / "html").is_dir())
+
     def test_run_passes_the_status_on(self):
         self.install_everything()
         self.add_case("decks/failing", "exit 7")
@@ -353,6 +369,19 @@ class Launcher(LauncherCase):
                                                   encoding="utf-8")
         self.assertEqual(self.capstan("test", "--soak", "0.1")[0], 1)
         self.assertEqual(len(self.soaks()), 2)
+
+    def test_ranks_are_counted_against_cores_not_against_threads(self):
+        """The launcher exports OMP_NUM_THREADS=1, which nproc takes for the number of cores."""
+        (self.work / "bin" / "nproc").write_text('#!/bin/sh\necho "${OMP_NUM_THREADS:-2}"\n', encoding="utf-8")
+        script = str(self.root / "cmake" / "run_environment.sh")
+        for ranks, threads in ((2, "1"), (3, "1"), (3, "4")):
+            said = subprocess.run([script, "--ranks", str(ranks)], capture_output=True, text=True, check=True,
+                                  env={**self.environment, "OMP_NUM_THREADS": threads, "OMP_THREAD_LIMIT": threads}).stdout
+            self.assertEqual("OMPI_MCA_mpi_yield_when_idle=1" in said.splitlines(), ranks > 2, said)
+        for wrong in ((), ("0",), ("two",)):
+            done = subprocess.run([script, "--ranks", *wrong], capture_output=True, text=True, check=False, env=self.environment)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--ranks: ", done.stderr)
 
     def test_solve_starts_the_ranks_asked_for(self):
         self.install_everything()

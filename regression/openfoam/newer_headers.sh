@@ -14,6 +14,7 @@
 #
 # CXX names the compiler (default: mpicxx). Exit status: 0 all is well, 1 something does not compile, 2 wrong use.
 set -eu
+unset CDPATH
 
 fail() {
   echo "newer_headers.sh: $*" >&2

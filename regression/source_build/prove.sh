@@ -18,10 +18,11 @@
 # are no errors.
 # The report of a run is prove.log in the folder, the whole logs are in log/. Exit status: 0 proved, 1 not, 2 wrong use.
 set -euo pipefail
+unset CDPATH
 
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-backend="" work="" prefix="" record=no build=yes selection=() jobs=${JOBS:-$(env -u OMP_NUM_THREADS nproc)} report=/dev/null
+backend="" work="" prefix="" record=no build=yes selection=() jobs=${JOBS:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)} report=/dev/null
 threads=2 werror=${CAPSTAN_WERROR:-ON}
 
 say() { printf '== %s\n' "$*" | tee -a "$report"; }

@@ -4,6 +4,7 @@
 # Names the C++ sources that are not formatted as .clang-format says and fails; with --fix, formats them. Other versions of
 # clang-format than 14 format otherwise: with one of them only, the exit status is 77 ("skipped").
 set -euo pipefail
+unset CDPATH
 cd -- "$1"
 clang_format=$(command -v clang-format-14 || command -v clang-format)
 if [[ $("$clang_format" --version) != *"version 14."* ]]; then

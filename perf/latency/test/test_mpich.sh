@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test_mpich.sh <MPI C++ compiler> <launcher> <folder>: builds the layer and its tests for another MPI and runs them on 2 ranks.
 set -euo pipefail
+unset CDPATH
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
 "$here/../build_for" "$1" "$3" --test
 

@@ -9,10 +9,11 @@
 # KOKKOS_CUDA_ARCH is Kokkos' name of the GPU (default: the one at hand, else AMPERE80); HOPPER90 is known here, too.
 # Exit status: 0 when everything built and, where a GPU was found, all tests passed.
 set -euo pipefail
+unset CDPATH
 
 room=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mkdir -p "${1:-$room/../../build-cuda}" && cd "${1:-$room/../../build-cuda}" && pwd)
-jobs=${JOBS:-$(nproc)}
+jobs=${JOBS:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)}
 
 say() { printf '== %s\n' "$*"; }
 die() {

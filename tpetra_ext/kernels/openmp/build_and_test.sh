@@ -8,11 +8,12 @@
 # CAPSTAN_KOKKOS_SOURCE names. What is fetched and built stays in the work folder. JOBS: compiler jobs.
 # Exit status: 0 when everything built and all tests passed.
 set -euo pipefail
+unset CDPATH
 
 room=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mkdir -p "$1" && cd "$1" && pwd)
 shift
-jobs=${JOBS:-$(nproc)}
+jobs=${JOBS:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)}
 
 say() { printf '== %s\n' "$*" >&2; }
 die() {
