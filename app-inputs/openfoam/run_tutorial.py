@@ -117,7 +117,7 @@ def run(folder, words):
     workspace.check_installed([case.application[0], "decomposePar", "foamDictionary", "mpirun"], build,
                               any(choice.uses_capstan() for choice in wanted))
     work = (options.folder or build / "run" / case.name).resolve()
-    env = workspace.environment(build)
+    env = workspace.environment(build, options.ranks)
     workspace.fresh_folder(work)
     print(f"{case.name}: {case.about}; {options.ranks} rank(s), {options.steps} steps, in {work}", flush=True)
     workspace.prepare(case, options.ranks, work / "prepared", env)

@@ -180,8 +180,7 @@ command_solve() {
   [[ $ranks =~ ^[1-9][0-9]*$ ]] || fail_usage "--ranks wants a whole number from 1 on, got '$ranks'"
   ensure_built capstan_products
   # Quiet: a failed solve has said why; mpirun's own paragraph about it helps nobody.
-  [[ $ranks -le $(core_count) ]] || kinds+=(--oversubscribed)
-  export_run_environment "${kinds[@]}"
+  export_run_environment --ranks "$ranks" "${kinds[@]}"
   exec mpirun -n "$ranks" "$build_dir/bin/capstan-solve" "${arguments[@]}"
 }
 

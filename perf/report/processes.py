@@ -34,9 +34,7 @@ class NotBuilt(Failure):
 def mpi_environment(launcher, ranks, *kinds):
     """Words NAME=VALUE, for `env`: what a run on `ranks` ranks with this launcher needs, but for what the user (or ./capstan)
     has set already. kinds: "--quiet", "--threads". See cmake/run-environment.txt."""
-    if ranks > len(os.sched_getaffinity(0)):
-        kinds += ("--oversubscribed",)
-    said = subprocess.run([str(RUN_ENVIRONMENT), *kinds, str(launcher)], capture_output=True, text=True, check=True)
+    said = subprocess.run([str(RUN_ENVIRONMENT), "--ranks", str(ranks), *kinds, str(launcher)], capture_output=True, text=True, check=True)
     return [line for line in said.stdout.splitlines() if line.partition("=")[0] not in os.environ]
 
 

@@ -271,7 +271,7 @@ class RunEnvironment(LauncherCase):
         done = subprocess.run([str(SOURCE / "cmake" / "run_environment.sh"), "--oversubscribe"], capture_output=True, text=True,
                               check=False)
         self.assertEqual(done.returncode, 2)
-        self.assertIn("allowed: --oversubscribed, --threads, --quiet", done.stderr)
+        self.assertIn("allowed: --ranks N, --oversubscribed, --threads, --quiet", done.stderr)
 
     def test_solve_hands_it_over(self):
         self.install_everything()

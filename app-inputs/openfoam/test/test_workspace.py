@@ -8,6 +8,7 @@ import stat
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -128,6 +129,14 @@ class Cases(unittest.TestCase):
         (self.root / "bin/fooFoam").write_text("#!/bin/sh\necho hello\n", encoding="utf-8")
         with self.assertRaisesRegex(RunFailed, "fooFoam did not reach its end: hello"):
             workspace.start(self.case, self.prepare(), self.root / "run", Choice(), 1, self.env)
+
+    def test_only_ranks_without_a_core_give_way(self):
+        cores = len(os.sched_getaffinity(0))
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "PRTE_"))}
+        with unittest.mock.patch.dict(os.environ, {**kept, "OMP_NUM_THREADS": "1"}, clear=True):
+            for ranks, crowded in ((1, False), (cores, False), (cores + 1, True), (None, True)):
+                env = workspace.environment(self.root, ranks)
+                self.assertEqual("OMPI_MCA_mpi_yield_when_idle" in env, crowded, ranks)
 
     def test_reason(self):
         for text, expected in (("[1] --> FOAM FATAL ERROR: \n[1] bad\n[0]     thing\n[1] \n[1]     From x\n", "bad thing"),

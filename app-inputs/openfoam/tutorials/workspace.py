@@ -40,14 +40,15 @@ def sanitizer_runtime(library):
     return found.group(1) if found else None
 
 
-def environment(build):
-    """The variables OpenFOAM's programs need to find the library, and MPI to start any number of ranks."""
+def environment(build, ranks=None):
+    """The variables OpenFOAM's programs need to find the library, and MPI to start so many ranks; None: any number of them, with
+    other runs beside them."""
     env = dict(os.environ)
     env.setdefault("WM_PROJECT_DIR", "/usr/share/openfoam")
     env["CAPSTAN_BUILD_DIR"] = str(build)
     # ctest and ./capstan have set some of these already.
-    needed = subprocess.run([str(ROOT / "cmake/run_environment.sh"), "--oversubscribed"], capture_output=True, text=True,
-                            check=True).stdout
+    needed = subprocess.run([str(ROOT / "cmake/run_environment.sh"), *(["--ranks", str(ranks)] if ranks else ["--oversubscribed"])],
+                            capture_output=True, text=True, check=True).stdout
     for line in needed.splitlines():
         env.setdefault(*line.split("=", 1))
     env["LD_LIBRARY_PATH"] = ":".join(path for path in (str(build / "lib"), env.get("LD_LIBRARY_PATH", "")) if path)
