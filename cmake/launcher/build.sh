@@ -5,15 +5,41 @@ jobs_wanted=${CAPSTAN_JOBS:-}
 [[ -z $jobs_wanted || $jobs_wanted =~ ^[1-9][0-9]*$ ]] ||
   fail_usage "CAPSTAN_JOBS is '$jobs_wanted'; it must be a whole number from 1 on"
 
-# Megabytes free for us: the machine's, or the container's where that is less.
+proc_root=/proc cgroup_root=/sys/fs/cgroup
+
+# Our control groups that may limit memory, a line each: the files of the limit and of what is used, and their folder. Of
+# versions 2 and 1 of control groups; up to the root, since a limit of a group holds for those below.
+memory_groups() {
+  local path version
+  while read -r version path; do
+    while true; do
+      if [[ $version == 2 ]]; then
+        echo "memory.max memory.current $cgroup_root$path"
+      else
+        echo "memory.limit_in_bytes memory.usage_in_bytes $cgroup_root/memory$path"
+      fi
+      [[ -n $path ]] || break
+      path=${path%/*}
+    done
+  done < <(awk -F: '{ path = $3 == "/" ? "" : $3 } $1 == 0 && $2 == "" { print 2, path }
+    $2 ~ /(^|,)memory(,|$)/ { print 1, path }' "$proc_root/self/cgroup" 2>/dev/null)
+}
+
+# Megabytes free for us: the machine's, or those of our control groups where that is less. Files that were read long ago count
+# as used there, but give way to whoever needs memory.
 available_megabytes() {
-  local free limit used
-  free=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
-  limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null || echo max)
-  used=$(cat /sys/fs/cgroup/memory.current 2>/dev/null || echo 0)
-  if [[ $limit != max && $(((limit - used) / 1048576)) -lt $free ]]; then
-    free=$(((limit - used) / 1048576))
-  fi
+  local free folder most used limit taken cached left
+  free=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' "$proc_root/meminfo")
+  while read -r most used folder; do
+    limit=$(cat "$folder/$most" 2>/dev/null) && [[ $limit != max ]] || continue
+    taken=$(cat "$folder/$used" 2>/dev/null || echo 0)
+    # Version 1 has sums over the groups below, too.
+    cached=$(awk '{ value[$1] = $2 } END { name = ("total_inactive_file" in value ? "total_" : "") "inactive_file"
+      print name in value ? value[name] : "0" }' "$folder/memory.stat" 2>/dev/null) || cached=0
+    left=$(((limit - taken + cached) / 1048576))
+    ((left >= 0)) || left=0
+    ((left >= free)) || free=$left
+  done < <(memory_groups)
   echo "$free"
 }
 

@@ -5,6 +5,7 @@ See launcher_copy.py: nothing is installed or built. First steps on new machines
 """
 
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -178,6 +179,42 @@ class Launcher(LauncherCase):
             return run.stdout
 
         self.assertEqual(jobs(OMP_NUM_THREADS="1"), jobs())
+
+    def available_megabytes(self, controllers, groups):
+        """What the launcher finds with these lines of /proc/self/cgroup and {folder below /sys/fs/cgroup: {file: text}}."""
+        proc, tree = self.work / "proc", self.work / "cgroup"
+        shutil.rmtree(tree, ignore_errors=True)
+        proc.mkdir(exist_ok=True)
+        (proc / "meminfo").write_text("MemTotal: 9999999 kB\nMemAvailable:   8192000 kB\n", encoding="utf-8")
+        (proc / "self").mkdir(exist_ok=True)
+        (proc / "self/cgroup").write_text("".join(f"{line}\n" for line in controllers), encoding="utf-8")
+        for folder, files in groups.items():
+            (tree / folder).mkdir(parents=True, exist_ok=True)
+            for name, text in files.items():
+                (tree / folder / name).write_text(text, encoding="utf-8")
+        run = subprocess.run(["bash", "-euc", f'source "{self.root}/cmake/launcher/build.sh"; proc_root=$0 cgroup_root=$1; '
+                              "available_megabytes", str(proc), str(tree)], capture_output=True, text=True, check=True,
+                             env=self.environment)
+        self.assertEqual(run.stderr, "")
+        return int(run.stdout)
+
+    def test_the_file_cache_of_a_container_counts_as_free(self):
+        size = 1024 * 1024
+        second = {"memory.max": f"{4000 * size}\n", "memory.current": f"{3900 * size}\n",
+                  "memory.stat": f"anon {900 * size}\nfile {3000 * size}\ninactive_file {2900 * size}\nactive_file {100 * size}\n"}
+        first = {"memory.limit_in_bytes": f"{4000 * size}\n", "memory.usage_in_bytes": f"{3900 * size}\n",
+                 "memory.stat": f"inactive_file 7\ntotal_inactive_file {2900 * size}\ntotal_active_file 1\n"}
+        unlimited = {"memory.max": "max\n", "memory.current": f"{9 * size}\n", "memory.stat": ""}
+        for controllers, groups, expected in (
+                ((), {}, 8000), (("0::/",), {".": unlimited}, 8000), (("0::/",), {".": second}, 3000),
+                # The limit is that of a group above ours, or the container does not see its own path.
+                (("0::/job/step",), {"job": second, "job/step": unlimited}, 3000), (("0::/docker/1",), {".": second}, 3000),
+                # Version 1, also beside version 2.
+                (("4:cpu,memory:/a", "0::/"), {"memory/a": first, "unified": {}}, 3000),
+                (("4:memory:/a",), {"memory": {"memory.limit_in_bytes": "9223372036854771712\n", "memory.usage_in_bytes": "5\n"}}, 8000),
+                (("0::/",), {".": {**second, "memory.current": f"{4100 * size}\n", "memory.stat": "inactive_file 0\n"}}, 0)):
+            with self.subTest(controllers=controllers, groups=list(groups)):
+                self.assertEqual(self.available_megabytes(controllers, groups), expected)
 
     def test_a_build_folder_of_another_tree_is_started_afresh(self):
         self.install_everything()
