@@ -3,14 +3,14 @@
 #
 # fetch_headers.sh <cache folder>
 #
-# Debian ships the OpenFOAM libraries without their headers. This script takes the headers from the Debian source
+# Debian, and Ubuntu with it, ship the OpenFOAM libraries without their headers. This script takes the headers from the source
 # package of the very version that is installed and leaves them in <cache folder>:
 #
 #   include/OpenFOAM/  include/OSspecific/POSIX/  include/Pstream/mpi/   all headers of these libraries, each flat
 #   version                                        written last: the source version the headers belong to
 #
-# It runs as any user: apt is pointed at a private configuration, made from the Debian archives this machine already
-# uses, and nothing of the system's own apt state is touched. Quick when the cache already holds the right version.
+# It runs as any user: apt is pointed at a private configuration, made from the archives of Debian or Ubuntu that this machine
+# already uses, and nothing of the system's own apt state is touched. Quick when the cache already holds the right version.
 set -eu
 unset CDPATH
 
@@ -51,12 +51,20 @@ if [ -z "$found" ]; then
   apt-get -q -o "Dir::State::lists=$work/lists" -o APT::Sandbox::User= update >"$work/log" 2>&1 || true
   found=$(archives -o "Dir::State::lists=$work/lists")
 fi
-keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-options=
-[ ! -r "$keyring" ] || options="[signed-by=$keyring] "
-echo "$found" | awk -F '|' -v options="$options" \
-  '$1 == "Debian" || ($1 == "" && $2 ~ /debian/) { print "deb-src " options $2 " " $3 " " $4 }' >"$work/sources.list"
-[ -s "$work/sources.list" ] || fail "apt on this machine knows no Debian archive (apt-get indextargets names none)"
+keyrings=/usr/share/keyrings
+# Other archives may have no sources, or other packages of the same name.
+echo "$found" | while IFS='|' read -r origin uri suite component; do
+  case $origin/$uri in
+    Debian/* | /*debian*) distribution=debian ;;
+    Ubuntu/* | /*ubuntu*) distribution=ubuntu ;;
+    *) continue ;;
+  esac
+  keyring=$keyrings/$distribution-archive-keyring.gpg
+  options=
+  [ ! -r "$keyring" ] || options="[signed-by=$keyring] "
+  echo "deb-src $options$uri $suite $component"
+done >"$work/sources.list"
+[ -s "$work/sources.list" ] || fail "apt on this machine knows no archive of Debian or Ubuntu (apt-get indextargets names none)"
 
 cat >"$work/apt.conf" <<EOF
 Dir::Etc::sourcelist "$work/sources.list";
@@ -73,7 +81,7 @@ APT::Update::Error-Mode "any";
 #clear APT::Update::Post-Invoke-Success;
 EOF
 
-echo "Fetching the OpenFOAM $version headers from Debian's source package (45 MB, once) ..."
+echo "Fetching the OpenFOAM $version headers from its source package (45 MB, once) ..."
 apt-get -q -c "$work/apt.conf" update >"$work/log" 2>&1 || {
   cat "$work/log" >&2
   fail "apt cannot reach these archives (is the network up?): $(tr '\n' ';' <"$work/sources.list")"
@@ -88,13 +96,13 @@ if source_package --download-only; then
     fail "cannot unpack the source package openfoam=$version"
   }
 else
-  # Some mirrors lack Debian's part of a source package. Its patches are for building; the headers are upstream's.
+  # Some mirrors lack the distribution's part of a source package. Its patches are for building; the headers are upstream's.
   cp "$work/log" "$work/first.log"
   if ! source_package --tar-only; then
     cat "$work/first.log" >&2
     fail "cannot download the source package openfoam=$version from: $(tr '\n' ';' <"$work/sources.list")"
   fi
-  echo "the mirror lacks Debian's part of the source package; taking the headers from the upstream part alone"
+  echo "the mirror lacks the distribution's part of the source package; taking the headers from the upstream part alone"
   mkdir -p "$work/tree"
   tar -x -f "$work"/source/openfoam_*.orig.tar.* -C "$work/tree" --strip-components=1 || fail "cannot unpack $(ls "$work/source")"
 fi

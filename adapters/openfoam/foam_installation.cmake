@@ -5,7 +5,7 @@ function(capstan_foam_fail)
   string(JOIN "\n  " lines ${ARGN})
   message(
     FATAL_ERROR
-      "${lines}\n  CAPSTAN_OPENFOAM is OFF, ON (Debian's OpenFOAM, or the one whose etc/bashrc is sourced), or the full path of an "
+      "${lines}\n  CAPSTAN_OPENFOAM is OFF, ON (Debian's or Ubuntu's OpenFOAM, or the one whose etc/bashrc is sourced), or the full path of an "
       "OpenFOAM of ESI-OpenCFD, v1912 or newer, built with its wmake: its WM_PROJECT_DIR.")
 endfunction()
 
@@ -126,12 +126,12 @@ function(capstan_foam_installation folder)
   message(STATUS "OpenFOAM v${api} in ${folder} (${options}, ${chosen})")
 endfunction()
 
-# capstan_foam_debian(<folder for the headers>): Debian's OpenFOAM, with headers out of its source package. Sets what
+# capstan_foam_debian(<folder for the headers>): Debian's OpenFOAM, or Ubuntu's, which is the same, with headers out of its source package. Sets what
 # capstan_foam_installation() sets.
 function(capstan_foam_debian cache)
   execute_process(COMMAND "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fetch_headers.sh" "${cache}" RESULT_VARIABLE failed)
   if(failed)
-    capstan_foam_fail("CAPSTAN_OPENFOAM=ON, but the headers of Debian's OpenFOAM could not be fetched (see above).")
+    capstan_foam_fail("CAPSTAN_OPENFOAM=ON, but the headers of the distribution's OpenFOAM could not be fetched (see above).")
   endif()
   file(READ "${cache}/version" version)
   string(REGEX MATCH "^[0-9]+" api "${version}")

@@ -65,20 +65,69 @@ on_or_off() {
   if "$@"; then echo ON; else echo OFF; fi
 }
 
-# The options of ./capstan's own builds follow from what is installed, so that no two commands undo each other's. Debian
-# 12's compiler and Trilinos are those Capstan is kept free of warnings with; others find new ones.
+# configure_options <folder> [options of the user...]: the options of ./capstan's own builds follow from what is installed, so
+# that no two commands undo each other's. Debian 12's compiler and Trilinos are those Capstan is kept free of warnings with;
+# others find new ones.
 configure_options() {
   local folder=$1
   printf '%s\n' "-DCAPSTAN_WERROR=$(on_or_off on_debian 12)"
   if [[ $folder == *-sanitize ]]; then
     printf '%s\n' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1" -DCAPSTAN_SANITIZE=address,undefined \
-      -DCAPSTAN_PCH=ON -DCAPSTAN_BENCHMARKS=OFF "-DCAPSTAN_OPENFOAM=$(on_or_off have_packages openfoam)" \
+      -DCAPSTAN_PCH=ON -DCAPSTAN_BENCHMARKS=OFF "-DCAPSTAN_OPENFOAM=$(on_or_off have_openfoam "$@")" \
       "-DCAPSTAN_HYPRE=$(on_or_off have_packages hypre)"
   else
     printf '%s\n' -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_PCH=ON \
-      "-DCAPSTAN_OPENFOAM=$(on_or_off have_packages openfoam)" \
+      "-DCAPSTAN_OPENFOAM=$(on_or_off have_openfoam "$@")" \
       "-DCAPSTAN_PETSC_PEERS=$(on_or_off have_packages petsc)" "-DCAPSTAN_HYPRE=$(on_or_off have_packages hypre)"
   fi
+}
+
+# have_openfoam <folder> [options of the user...]: true where the distribution's OpenFOAM is installed and its headers can be had. Where the launcher sets
+# everything up, a failure to fetch them ends CMake; elsewhere the build goes on without OpenFOAM, and ./capstan setup tries again.
+have_openfoam() {
+  local folder=$1 refused=$1/capstan-no-openfoam-headers reason
+  have_packages openfoam || return 1
+  ! installs_packages || return 0
+  # The user names an OpenFOAM, or wants none.
+  [[ " ${*:2}" != *" -DCAPSTAN_OPENFOAM"[:=]* ]] || return 0
+  [[ ! -e $refused ]] || return 1
+  mkdir -p -- "$folder/log"
+  if "$root/adapters/openfoam/fetch_headers.sh" "$folder/openfoam" </dev/null >"$folder/log/openfoam-headers.log" 2>&1; then
+    return 0
+  fi
+  reason=$(tail -n 1 -- "$folder/log/openfoam-headers.log")
+  : >"$refused"
+  say "OpenFOAM is installed, but not its headers, and they could not be fetched: ${reason#fetch_headers.sh: }"
+  say "building without OpenFOAM (CAPSTAN_OPENFOAM=OFF); ./capstan setup tries again, -DCAPSTAN_OPENFOAM=<folder> names another one"
+  return 1
+}
+
+# Options without which tests are left out, and what those are about.
+declare -A tested_parts=([CAPSTAN_OPENFOAM]="OpenFOAM" [CAPSTAN_HYPRE]="hypre (boomeramg)" [CAPSTAN_PETSC_PEERS]="PETSc's peers"
+  [CAPSTAN_BENCHMARKS]="benchmarks")
+
+# left_out <folder> <options...>: of the parts with these options those that the folder is configured without, a line each.
+left_out() {
+  local folder=$1 option value
+  shift
+  for option in "$@"; do
+    value=$(sed -nE "s/^-D$option(:[A-Z]+)?=//p" "$folder/capstan-options" | tail -n 1)
+    [[ ! ${value^^} =~ ^(OFF|0|NO|N|FALSE|IGNORE|.*NOTFOUND)$ ]] || echo "no ${tested_parts[$option]} ($option=$value)"
+  done
+}
+
+# name_left_out <folder> <options...>: says which parts will not be tested. Where CI runs and the launcher installs all that is
+# needed, that is an error.
+name_left_out() {
+  local folder=$1 parts
+  mapfile -t parts < <(left_out "$@")
+  [[ ${#parts[@]} -gt 0 ]] || return 0
+  printf -v parts '%s, ' "${parts[@]}"
+  if [[ ${CI:-} == true ]] && installs_packages; then
+    fail 1 "CI tests all parts, but this build has ${parts%, }" \
+      "The options were given to ./capstan or to CMake, and are kept in $folder/capstan-user-options."
+  fi
+  say "this build leaves out tests, since it has ${parts%, }"
 }
 
 # ensure_writable <folder>: ends with what hinders where a build folder cannot be made or written to.
@@ -115,17 +164,24 @@ kept_options() {
     END { for (i = 1; i <= count; i++) print last[order[i]] }'
 }
 
-# adopt_options <folder>: a folder that was configured by CMake itself, and is new to the launcher, keeps the options that
-# decide how everything is compiled.
+# given_options <folder>: the options that the user has given to CMake itself since ./capstan last configured the folder, one a
+# line; see cmake/CapstanGivenOptions.cmake.
+given_options() {
+  local cache=$1/CMakeCache.txt name
+  grep -qsxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" || return 0
+  for name in $(sed -n 's/^CAPSTAN_GIVEN_OPTIONS:INTERNAL=//p' "$cache" | tr ';' ' '); do
+    sed -nE "s/^($name):[A-Z]+=(.*)\$/-D\\1=\\2/p" "$cache"
+  done
+}
+
+# adopt_options <folder>: keeps the options that the user has given to CMake itself, as if they had been given to ./capstan.
 adopt_options() {
-  local folder=$1 cache=$1/CMakeCache.txt
-  [[ -f $cache && ! -e $folder/capstan-user-options && ! -e $folder/capstan-options ]] || return 0
-  grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$root" "$cache" || return 0
-  # Of CAPSTAN_OPENFOAM, a path: an OpenFOAM other than Debian's.
-  sed -nE -e 's/^(CMAKE_BUILD_TYPE|CAPSTAN_(NATIVE|PCH|WERROR)):[A-Z]+=(.*)$/-D\1=\3/p' \
-    -e 's/^(CAPSTAN_OPENFOAM):[A-Z]+=(\/.*)$/-D\1=\2/p' "$cache" >"$folder/capstan-user-options"
-  say "$folder was configured by CMake ($(generator_of "$folder")); its own options stay:" \
-    "$(tr '\n' ' ' <"$folder/capstan-user-options")"
+  local folder=$1 given kept
+  mapfile -t given < <(given_options "$folder")
+  [[ ${#given[@]} -gt 0 ]] || return 0
+  mapfile -t kept < <(kept_options "$folder" "${given[@]}")
+  printf '%s\n' "${kept[@]}" >"$folder/capstan-user-options"
+  say "options of $folder that CMake itself was given ($(generator_of "$folder")) stay: ${given[*]}"
 }
 
 # generator_of <folder>: the one the folder was configured with, else Ninja.
@@ -136,7 +192,8 @@ generator_of() {
 }
 
 # configure <folder> [-D options...]: runs CMake where the options changed since the last time. The build itself notices
-# changed CMake files. Options given are kept for later, and win over those that follow from what is installed.
+# changed CMake files. Options given, here or to CMake itself, are kept for later, and win over those that follow from what is
+# installed.
 configure() {
   local folder=$1 options kept stamp
   shift
@@ -144,7 +201,7 @@ configure() {
   adopt_options "$folder"
   [[ -e $folder/capstan-user-options ]] || : >"$folder/capstan-user-options"
   mapfile -t kept < <(kept_options "$folder" "$@")
-  mapfile -t options < <(configure_options "$folder")
+  mapfile -t options < <(configure_options "$folder" "${kept[@]}")
   options+=("${kept[@]}")
   stamp=$(printf '%s\n' "$root" "${options[@]}")
   if [[ (-f $folder/build.ninja || -f $folder/Makefile) && -f $folder/capstan-options &&
@@ -161,7 +218,7 @@ configure() {
     rm -rf -- "$folder/CMakeCache.txt" "$folder/CMakeFiles"
   fi
   run_logged "$folder/log/configure.log" "configuring" \
-    cmake -G "$(generator_of "$folder")" -S "$root" -B "$folder" "${options[@]}" 9>&- ||
+    cmake -G "$(generator_of "$folder")" -S "$root" -B "$folder" -DCAPSTAN_FROM_LAUNCHER=ON "${options[@]}" 9>&- ||
     fail 1 "CMake could not configure $folder"
   [[ ${#kept[@]} -eq 0 ]] || printf '%s\n' "${kept[@]}" >"$folder/capstan-user-options"
   printf '%s\n' "$stamp" >"$folder/capstan-options"

@@ -52,6 +52,7 @@ TEXT
 command_setup() {
   [[ $# -eq 0 ]] || fail_usage "setup takes no arguments, got: $*"
   ensure_packages build openfoam petsc bench test
+  rm -f -- "$build_dir/capstan-no-openfoam-headers"
   export_run_environment
   configure "$build_dir"
   say "everything is set up; next: ./capstan build, ./capstan test or ./capstan run app-inputs/openfoam/cavity3d"
@@ -230,7 +231,8 @@ usage: ./capstan test [--sanitize] [arguments of ctest]
 Builds everything and runs all tests, one at a time, as many start several ranks themselves (-j N runs more at once); the
 results are also in build/test-results.xml (JUnit). The exit status is ctest's.
 Where packages are not installed for it (elsewhere than on Debian, or with CAPSTAN_INSTALL=off), tests that lack one are
-skipped, and named with their reasons at the end.
+skipped, and named with their reasons at the end. Parts that the build leaves out (CAPSTAN_OPENFOAM=OFF, ...) are named first;
+with CI=true, on a Debian where packages may be installed, they are an error.
   --sanitize   the unit tests and those inside other programs (deck, plugin, OpenFOAM) with the address and
                undefined-behaviour sanitizers, in build-sanitize/
   --openmp     the kernel tests on two threads, for CPUs and with the portable code for devices. Debian's Trilinos has no
@@ -249,6 +251,7 @@ TEXT
 
 command_test() {
   local targets=(all) groups=(build openfoam petsc bench test) selection=() progress=() status=0
+  local parts=(CAPSTAN_OPENFOAM CAPSTAN_HYPRE CAPSTAN_PETSC_PEERS CAPSTAN_BENCHMARKS)
   if [[ ${1:-} == --soak ]]; then
     shift
     soak "$@"
@@ -262,10 +265,11 @@ command_test() {
   if [[ ${1:-} == --sanitize ]]; then
     shift
     build_dir=$build_dir-sanitize targets=(capstan_unit_tests capstan_application_tests) groups=(build openfoam)
-    selection=(-L 'unit|application')
+    selection=(-L 'unit|application') parts=(CAPSTAN_OPENFOAM CAPSTAN_HYPRE)
   fi
   ensure_packages "${groups[@]}"
   configure "$build_dir"
+  name_left_out "$build_dir" "${parts[@]}"
   build_targets "$build_dir" "${targets[@]}"
   export_run_environment
   [[ ! -t 1 ]] || progress=(--progress)

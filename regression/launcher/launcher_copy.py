@@ -9,7 +9,7 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-FILES = ["capstan", "CMakeLists.txt", "cmake/run-environment.txt", "cmake/run_environment.sh", "docs/Doxyfile", "docs/build_html",
+FILES = ["capstan", ".ci/run", "adapters/openfoam/fetch_headers.sh", "adapters/openfoam/flat_headers.sh", "CMakeLists.txt", "cmake/CapstanGivenOptions.cmake", "cmake/run-environment.txt", "cmake/run_environment.sh", "docs/Doxyfile", "docs/build_html",
          "tpetra_ext/kernels/kokkos/source.sh", "tpetra_ext/kernels/openmp/build_and_test.sh",
          "tpetra_ext/kernels/cuda/toolkit.sh", "regression/source_build/prove.sh", "regression/source_build/trilinos.sh"]
 SIZES = "Need to get 123 MB of archives.\\nAfter this operation, 456 MB of additional disk space will be used.\\n"
@@ -71,7 +71,11 @@ class LauncherCase(unittest.TestCase):
         packages.write_text(text.replace("os_release=/etc/os-release", f'os_release="{release}"'), encoding="utf-8")
 
     def capstan(self, *arguments, folder="/", **environment):
-        run = subprocess.run([str(self.root / "capstan"), *arguments], capture_output=True, text=True, check=False,
+        return self.run_script("capstan", *arguments, folder=folder, **environment)
+
+    def run_script(self, script, *arguments, folder="/", **environment):
+        """(exit status, standard output, standard error)"""
+        run = subprocess.run([str(self.root / script), *arguments], capture_output=True, text=True, check=False,
                              cwd=folder, env={**self.environment, **environment}, stdin=subprocess.DEVNULL, timeout=60)
         return run.returncode, run.stdout, run.stderr
 

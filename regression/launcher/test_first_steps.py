@@ -119,7 +119,12 @@ class Unwritable(LauncherCase):
 
 # A project that lists its sources as Capstan does, but has nothing to compile.
 PROJECT = """cmake_minimum_required(VERSION 3.20)
+include("${CMAKE_CURRENT_SOURCE_DIR}/cmake/CapstanGivenOptions.cmake")
 project(Parts NONE)
+option(CAPSTAN_HYPRE "" OFF)
+set(CAPSTAN_OPENFOAM OFF CACHE STRING "")
+option(CAPSTAN_WERROR "" OFF)
+capstan_record_options()
 file(GLOB parts CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.part")
 add_custom_command(OUTPUT whole.txt COMMAND ${CMAKE_COMMAND} -E cat ${parts} > whole.txt DEPENDS ${parts}
                    COMMENT "Joining parts" VERBATIM)
@@ -169,28 +174,57 @@ class RealBuilds(LauncherCase):
 
     @unittest.skipUnless(shutil.which("make"), "needs make")
     def test_a_folder_of_another_generator_keeps_it(self):
-        self.configure_by_hand("Unix Makefiles", "-DCAPSTAN_NATIVE:BOOL=OFF")
+        self.configure_by_hand("Unix Makefiles", "-DCAPSTAN_BASELINE=native")
         self.assertEqual(self.build()[1], "first\n")
-        self.assertEqual((self.cached("CMAKE_GENERATOR"), self.cached("CAPSTAN_NATIVE")), ("Unix Makefiles", "OFF"))
+        self.assertEqual((self.cached("CMAKE_GENERATOR"), self.cached("CAPSTAN_BASELINE")), ("Unix Makefiles", "native"))
         self.add_part("second")
         self.assertEqual(self.build()[1], "first\nsecond\n")
 
     def test_a_folder_configured_by_hand_keeps_how_it_compiles(self):
-        self.configure_by_hand("Ninja", "-DCAPSTAN_NATIVE:BOOL=OFF", "-DCMAKE_BUILD_TYPE:STRING=Debug")
+        self.configure_by_hand("Ninja", "-DCAPSTAN_BASELINE=native", "-DCMAKE_BUILD_TYPE:STRING=Debug")
         status, _, errors = self.capstan("build")
         self.assertEqual(status, 0, errors)
-        self.assertIn("its own options stay: -DCAPSTAN_NATIVE=OFF -DCMAKE_BUILD_TYPE=Debug", errors)
-        self.assertNotIn("its own options", self.capstan("build")[2])
-        self.assertEqual((self.cached("CMAKE_BUILD_TYPE"), self.cached("CAPSTAN_NATIVE")), ("Debug", "OFF"))
-        self.assertEqual(self.capstan("build", "-DCAPSTAN_NATIVE=ON")[0], 0)
-        self.assertEqual(self.cached("CAPSTAN_NATIVE"), "ON", "who asks for it gets it")
+        self.assertIn("stay: -DCMAKE_BUILD_TYPE=Debug -DCAPSTAN_BASELINE=native", errors)
+        self.assertNotIn(" stay: ", self.capstan("build")[2])
+        self.assertEqual((self.cached("CMAKE_BUILD_TYPE"), self.cached("CAPSTAN_BASELINE")), ("Debug", "native"))
+        self.assertEqual(self.capstan("build", "-DCMAKE_BUILD_TYPE=Release")[0], 0)
+        self.assertEqual(self.cached("CMAKE_BUILD_TYPE"), "Release", "who asks for it gets it")
 
-    def test_an_openfoam_named_to_cmake_stays(self):
-        for value, expected in (("/opt/OpenFOAM-v2312", "/opt/OpenFOAM-v2312"), ("OFF", "ON")):
-            shutil.rmtree(self.root / "build", ignore_errors=True)
-            self.configure_by_hand("Ninja", f"-DCAPSTAN_OPENFOAM:STRING={value}")
-            self.build()
-            self.assertEqual(self.cached("CAPSTAN_OPENFOAM"), expected)
+    def test_what_was_given_to_cmake_itself_stays(self):
+        given = ("-DCAPSTAN_OPENFOAM=OFF", "-DCAPSTAN_HYPRE=OFF")
+        path = "/opt/OpenFOAM-v2312"
+        for first, by_hand, found in (("cmake", [()], ("ON", "ON")), ("cmake", [given, ()], ("OFF", "OFF")),
+                                      ("cmake", [(f"-DCAPSTAN_OPENFOAM:STRING={path}",)], (path, "ON")),
+                                      ("capstan", [given], ("OFF", "OFF")), ("capstan", [()], ("ON", "ON"))):
+            with self.subTest(first=first, by_hand=by_hand):
+                shutil.rmtree(self.root / "build", ignore_errors=True)
+                if first == "capstan":
+                    self.build()
+                for words in by_hand:
+                    self.configure_by_hand("Ninja", *words)
+                self.build()
+                self.assertEqual((self.cached("CAPSTAN_OPENFOAM"), self.cached("CAPSTAN_HYPRE")), found)
+
+    def test_the_last_word_counts(self):
+        self.build()
+        for value in ("OFF", "ON"):
+            self.assertEqual(self.capstan("build", f"-DCAPSTAN_HYPRE={value}")[0], 0)
+            self.assertEqual(self.cached("CAPSTAN_HYPRE"), value)
+        self.configure_by_hand("Ninja", "-DCAPSTAN_HYPRE=OFF")
+        # Another release: the launcher's own options change.
+        self.on("13")
+        self.install_everything()
+        self.build()
+        self.assertEqual((self.cached("CAPSTAN_HYPRE"), self.cached("CAPSTAN_WERROR")), ("OFF", "OFF"))
+
+    def test_what_was_given_to_cmake_stays_after_a_configuration_that_failed(self):
+        self.build()
+        (self.root / "CMakeLists.txt").write_text(PROJECT + 'message(FATAL_ERROR "no")\n', encoding="utf-8")
+        self.assertEqual(self.capstan("build", "-DOTHER=1")[0], 1)
+        (self.root / "CMakeLists.txt").write_text(PROJECT, encoding="utf-8")
+        self.configure_by_hand("Ninja", "-DCAPSTAN_HYPRE=OFF")
+        self.build()
+        self.assertEqual(self.cached("CAPSTAN_HYPRE"), "OFF")
 
     def test_a_folder_of_the_launcher_takes_new_defaults(self):
         self.build()
