@@ -1,18 +1,13 @@
 """What `./capstan bench openfoam` compares: cases, solvers, and what their runs took."""
 
 import dataclasses
-import re
 
 from report import columns, statistics
 from tutorials import case as case_file
-from tutorials import compare, solvers, workspace
-from tutorials.errors import RunFailed, WrongUse, not_allowed
+from tutorials import solvers, timing, workspace
+from tutorials.errors import WrongUse, not_allowed
 
 KEYS = ("case", "steps", "edits", "compare", "coarsest_cells")
-# What the latency layer says at the end.
-COUNTED = re.compile(r"^capstan latency layer: (\d+) blocking and (\d+) nonblocking all-reduces$", re.MULTILINE)
-# A row of the table that Capstan prints at the end of a run: field, method, preconditioner, seven numbers, two more.
-SUMMARY = re.compile(r"^(\S+) +\S+ +\S+ +\d+ +\d+ +\d+ +(\d+) +\d+ +\S+ +(\S+) +\S+ +\S+ +\S+$", re.MULTILINE)
 
 
 @dataclasses.dataclass
@@ -75,50 +70,28 @@ def settings(entries, ranks, latencies):
     return found
 
 
-class Setting:
-    """A case on so many ranks, under a latency: its solvers and their samples."""
+class Setting(timing.Contest):
+    """An entry of the list on so many ranks, under a latency: its solvers and their samples."""
 
     def __init__(self, entry, ranks, latency):
-        self.entry, self.ranks, self.latency = entry, ranks, latency
-        self.choices = entry.choices()
-        self.samples = {choice: [] for choice in self.choices}
+        super().__init__(entry.case, entry.steps, entry.choices(), ranks, latency, entry.counted)
+        self.entry = entry
 
     def name(self):
         emulated = f", {self.latency:g} us emulated" if self.latency else ""
         return f"{self.entry.case.name}, {self.ranks} rank(s){emulated}"
 
-    def prepare(self, folder, env):
-        self.folder = folder / f"{self.entry.case.name}.{self.ranks}.{self.latency:g}"
-        workspace.fresh_folder(self.folder)
-        workspace.prepare(self.entry.case, self.ranks, self.folder / "prepared", env)
-
-    def measure(self, turn, choice, env, layer, timeout):
-        exported = {}
-        if self.latency or self.counts():
-            # Ranks that wait for an emulated network must not take the cores from those that work.
-            exported = {"LD_PRELOAD": str(layer), "CAPSTAN_LATENCY_US": f"{self.latency:g}", "CAPSTAN_LATENCY_WAIT": "yield",
-                        "CAPSTAN_LATENCY_COUNT": "yes" if self.counts() else "no"}
-        done = workspace.start(self.entry.case, self.folder / "prepared", self.folder / "case", choice, self.ranks,
-                               {**env, "CAPSTAN_FOAM_SUMMARY": "1"}, self.entry.steps, timeout, exported=exported)
-        pressure = [solve for solve in done.solves if solve.field in self.entry.case.pressure]
-        self.samples[choice].append({
-            "turn": turn, "seconds": compare.summed_seconds(done.seconds, self.entry.case.pressure)[0],
-            "solves": len(pressure), "iterations": sum(solve.iterations for solve in pressure),
-            "unconverged": sum(not solve.converged for solve in pressure),
-            "reductions_an_iteration": reductions(done.log, self.entry.case.pressure),
-            "reductions_a_step": reductions_a_step(done.log, self.entry.steps) if self.counts() else None})
-
-    def counts(self):
-        return self.entry.counted and self.ranks > 1
-
-    def seconds(self, choice):
-        return {sample["turn"]: sample["seconds"] for sample in self.samples[choice]}
+    def prepare(self, folder, build):
+        own = folder / f"{self.entry.case.name}.{self.ranks}.{self.latency:g}"
+        workspace.fresh_folder(own)
+        self.use(own / "prepared", own / "case", build)
+        workspace.prepare(self.entry.case, self.ranks, own / "prepared", self.env)
 
     def row(self, choice, against):
         sample = self.samples[choice][-1]
         taken = statistics.spread(list(self.seconds(choice).values()))
         ratio = statistics.spread(statistics.paired_ratios(self.seconds(choice), self.seconds(against)))
-        each = sample["reductions_a_step" if self.counts() else "reductions_an_iteration"]
+        each = sample["reductions_a_step" if self.counted else "reductions_an_iteration"]
         return ["  " + choice.label(), str(sample["solves"]), str(sample["iterations"]), str(sample["unconverged"]),
                 "-" if each is None else f"{each:.2f}", f"{taken['median']:.3f} [{taken['min']:.3f}..{taken['max']:.3f}]",
                 "1" if choice == against else f"{ratio['median']:.2f} [{ratio['min']:.2f}..{ratio['max']:.2f}]"]
@@ -128,26 +101,10 @@ class Setting:
             return [f"{self.name()}: not measured yet"]
         rows = [self.row(choice, line[0]) for line in self.entry.lines for choice in line]
         head = [f"{self.name()}, {self.entry.steps} steps", "solves", "iterations", "unconverged",
-                "all-reduces a step" if self.counts() else "all-reduces", "seconds", "ratio"]
+                "all-reduces a step" if self.counted else "all-reduces", "seconds", "ratio"]
         return columns.aligned(head, rows)
 
     def as_data(self):
         return {"case": self.entry.case.name, "ranks": self.ranks, "emulated_latency_us": self.latency,
                 "steps": self.entry.steps, "lines": [[choice.label() for choice in line] for line in self.entry.lines],
                 "samples": {choice.label(): found for choice, found in self.samples.items()}}
-
-
-def reductions_a_step(log, steps):
-    """All-reduces of the whole run, all fields and OpenFOAM's own included, as the latency layer counts them on rank 0."""
-    found = COUNTED.search(log)
-    if not found:
-        raise RunFailed("the latency layer has not said how many all-reduces there were")
-    return (int(found[1]) + int(found[2])) / steps
-
-
-def reductions(log, pressure):
-    """All-reduces an iteration of the pressure's solves, from the table that Capstan prints; None where it prints none."""
-    rows = [(int(count), float(each)) for field, count, each in SUMMARY.findall(log)
-            if field.rpartition("/")[2] in pressure and each not in ("-", "")]
-    iterations = sum(count for count, _ in rows)
-    return sum(count * each for count, each in rows) / iterations if iterations else None

@@ -18,7 +18,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parents[1] / "app-inputs" 
 
 # pylint: disable=wrong-import-position
 import comparison  # noqa: E402
-from tutorials import errors, solvers  # noqa: E402
+from tutorials import errors, solvers, timing  # noqa: E402
 
 BUILD = None
 LOG = """
@@ -85,8 +85,8 @@ class List(unittest.TestCase):
 class Table(unittest.TestCase):
 
     def test_reductions_are_the_pressures(self):
-        self.assertAlmostEqual(comparison.reductions(LOG, ["p_rgh"]), (200 * 1.1 + 800 * 2.1) / 1000)
-        self.assertIsNone(comparison.reductions(LOG, ["p"]))
+        self.assertAlmostEqual(timing.reductions(LOG, ["p_rgh"]), (200 * 1.1 + 800 * 2.1) / 1000)
+        self.assertIsNone(timing.reductions(LOG, ["p"]))
 
     def test_ratios_are_of_the_same_turn(self):
         entry, = List().read("- {case: pitzDaily, compare: [[own, capstan]]}")

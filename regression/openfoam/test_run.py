@@ -65,6 +65,35 @@ class Runs(unittest.TestCase):
         control = (BUILD / "regression/openfoam/run-cavity/case/system/caseSettings").read_text(encoding="utf-8")
         self.assertRegex(control, r"n 8;(.|\n)*deltaT 0.0625;")
 
+    def test_the_first_command_compares_itself_with_openfoam(self):
+        status, lines = run_case("cavity3d", "run-demo", "--n", "8", "--steps", "2", "--turns", "3")
+        text = "\n".join(lines)
+        self.assertEqual(status, 0, text)
+        self.assertIn("solver capstan_cg+DIC", lines[0])
+        shown = sum(int(count) for count in re.findall(r"capstan_cg:  Solving for p,.* No Iterations (\d+)", text))
+        self.assertIn("Against OpenFOAM's own PCG+DIC (U: PBiCGStab+DILU), 3 turns, 2 rank(s):", lines)
+        head = next(i for i, line in enumerate(lines) if line.startswith("solver of p"))
+        self.assertEqual(lines[head + 3], "if an all-reduce took 50 us (emulated):")
+        table = [line.split() for line in lines[head + 1:head + 3] + lines[head + 4:head + 6]]
+        self.assertEqual([row[0] for row in table], ["PCG+DIC", "capstan_cg+DIC"] * 2)
+        for own, ours in (table[:2], table[2:]):
+            self.assertEqual((own[2], ours[1:3], own[6]), ("0", [str(shown), "0"], "1"))
+            self.assertGreater(int(own[3]), int(ours[3]), "Capstan has fewer all-reduces")
+            for row in (own[4:6], ours[4:6], ours[6:8]):
+                self.assertRegex(" ".join(row), r"^\d+\.\d+ \[\d+\.\d+\.\.\d+\.\d+\]$")
+        self.assertFalse([line for line in lines if "turn 1" in line], "progress is for terminals")
+
+    def test_a_run_alone(self):
+        for words in (("--turns", "0"), ("--solver", "PCG")):
+            status, lines = run_case("cavity3d", "run-alone", "--n", "6", "--steps", "1", "--ranks", "1", *words)
+            self.assertEqual(status, 0, "\n".join(lines))
+            self.assertFalse([line for line in lines if "Against" in line])
+        for words, said in ((("--turns", "x"), "--turns wants a whole number from 0 on"), (("--latency", "-1"), "--latency wants"),
+                            (("--preconditioner", "a b"), "--preconditioner wants")):
+            status, lines = run_case("cavity3d", "run-alone", *words)
+            self.assertEqual(status, 2)
+            self.assertIn(said, lines[0])
+
     def test_a_folder_with_other_things_is_left_alone(self):
         mine = BUILD / "regression/openfoam/run-mine"
         mine.mkdir(parents=True, exist_ok=True)

@@ -37,13 +37,14 @@ class Start(unittest.TestCase):
             self.assertIn("icoFoam", lines)
             self.assertRegex(self.sh(lines, scratch), r"PCG:\s+Solving for p")
             case = pathlib.Path(scratch) / "cavity"
-            with open(case / "system/controlDict", "a", encoding="utf-8") as file:
-                file.write(f'libs ("{BUILD}/lib/libcapstanFoam.so");\n')
-            solution = case / "system/fvSolution"
-            text = solution.read_text(encoding="utf-8")
-            self.assertRegex(text, r"solver\s+PCG;")
-            solution.write_text(re.sub(r"(solver\s+)PCG;", r"\1capstan;", text), encoding="utf-8")
-            self.assertRegex(self.sh([lines[0], "icoFoam"], case), r"capstan_cg:\s+Solving for p")
+            files = [case / "system" / name for name in ("controlDict", "fvSolution")]
+            before = [file.read_bytes() for file in files]
+            tool = f"python3 '{ROOT}/app-inputs/openfoam/switch_case.py'"
+            enable = f"{tool} enable . --library '{BUILD}/lib/libcapstanFoam.so'"
+            self.assertRegex(self.sh([lines[0], enable, "icoFoam"], case), r"capstan_cg:\s+Solving for p")
+            self.assertRegex(self.sh([lines[0], f"{enable} capstan_gmres --field p", "icoFoam"], case), r"capstan_gmres:\s+Solving for p")
+            self.sh([f"{tool} disable ."], case)
+            self.assertEqual([file.read_bytes() for file in files], before)
 
 
 if __name__ == "__main__":
