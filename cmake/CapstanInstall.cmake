@@ -110,6 +110,18 @@ foreach(target capstan-solve capstanFoamTrilinos capstanFoam)
       LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()
 endforeach()
+# The command `capstan`: bin/capstan and what it reads.
+file(RELATIVE_PATH CAPSTAN_FROM_BIN_TO_DATA "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_DATADIR}")
+file(RELATIVE_PATH CAPSTAN_FROM_BIN_TO_LIB "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
+configure_file("${PROJECT_SOURCE_DIR}/cmake/launcher/installed.in" "${PROJECT_BINARY_DIR}/capstan-installed" @ONLY)
+install(PROGRAMS "${PROJECT_BINARY_DIR}/capstan-installed" DESTINATION ${CMAKE_INSTALL_BINDIR} RENAME capstan)
+install(FILES cmake/launcher/output.sh cmake/launcher/preload.sh cmake/launcher/enable.sh
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan/launcher)
+install(FILES app-inputs/openfoam/switch_case.py DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan/app-inputs/openfoam)
+foreach(part __init__ errors foam_text solvers)
+  install(FILES app-inputs/openfoam/tutorials/${part}.py
+          DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan/app-inputs/openfoam/tutorials)
+endforeach()
 foreach(program capstan capstan-solve)
   install(
     FILES cmake/launcher/completion.bash

@@ -11,6 +11,9 @@ usage: ./capstan <command> [arguments]          ./capstan <command> --help
   build    build the libraries and capstan-solve
   run      run a case of app-inputs/
   solve    solve the systems of a deck (a YAML file)
+  preload  start a Belos application with Capstan's solvers among its own
+  enable   write Capstan into the dictionaries of an OpenFOAM case
+  disable  take back what enable has written
   plot     draw the solves of a run, from the file that tells them
   list     show the solvers and their parameters
   test     build and run all tests
@@ -141,10 +144,15 @@ command_run() {
     fail_usage "'$wanted' is no case folder: it holds no executable file 'run'" \
       "The nearest case is $(nearest_case "${wanted%/}" "${cases[@]}"). All cases: ${cases[*]}"
   fi
+  local targets=(capstan_products)
   case $folder in
     */openfoam/*) ensure_packages build openfoam ;;
   esac
-  ensure_built capstan_products
+  ensure_packages build
+  configure "$build_dir"
+  # What a run would take if all-reduces were slow: an emulation, which is a part of the benchmarks.
+  [[ $folder != */openfoam/* || -n $(left_out "$build_dir" CAPSTAN_BENCHMARKS) ]] || targets+=(capstan_latency)
+  build_targets "$build_dir" "${targets[@]}"
   export_run_environment
   exec "$folder/run" "$@"
 }
@@ -183,6 +191,26 @@ command_solve() {
   # Quiet: a failed solve has said why; mpirun's own paragraph about it helps nobody.
   export_run_environment --ranks "$ranks" "${kinds[@]}"
   exec mpirun -n "$ranks" "$build_dir/bin/capstan-solve" "${arguments[@]}"
+}
+
+command_preload() {
+  local word
+  # Wrong use is told before anything is built.
+  for word in "$@"; do [[ $word != -- ]] || break; done
+  [[ ${word:-} == -- ]] || fail_usage "preload wants -- and a command that starts the application" "See: ./capstan preload --help"
+  ensure_built capstan
+  preload "$build_dir/lib/libcapstan.so" "$@"
+}
+
+command_enable() {
+  [[ $# -gt 0 ]] || fail_usage "enable wants the folder of an OpenFOAM case" "See: ./capstan enable --help"
+  ensure_packages build openfoam
+  ensure_built capstan_products
+  switch_case "$root/app-inputs/openfoam/switch_case.py" "$build_dir/lib/libcapstanFoam.so" enable "$@"
+}
+
+command_disable() {
+  switch_case "$root/app-inputs/openfoam/switch_case.py" "" disable "$@"
 }
 
 help_plot() {

@@ -57,6 +57,13 @@ _capstan_complete_solve() {
   esac
 }
 
+# The words for a solver that enable takes.
+_capstan_methods() {
+  echo capstan
+  sed -nE '/^METHODS = /,/\}/ s/"(capstan_[a-z_]+)": (True|False)/\n\1\n/gp' "$root"{,/../share/capstan}/app-inputs/openfoam/tutorials/solvers.py 2>/dev/null |
+    grep -x 'capstan_[a-z_]*'
+}
+
 _capstan_solve() {
   local current previous
   COMPREPLY=()
@@ -92,6 +99,29 @@ _capstan() {
         _capstan_offer "$(CDPATH='' cd -- "$root" && find app-inputs -mindepth 2 -name run -type f -perm -u+x -printf '%h\n' | sed 'p; s#.*/##')"
       fi
       [[ ${#COMPREPLY[@]} -gt 0 ]] || _capstan_offer_files
+      ;;
+    enable | disable)
+      case $previous in
+        --field) ;;
+        *)
+          if [[ $current == -* ]]; then
+            _capstan_offer "$options"
+          elif [[ $command == enable && $COMP_CWORD -gt 2 && $previous != -* ]]; then
+            _capstan_offer "$(_capstan_methods)"
+          else
+            mapfile -t COMPREPLY < <(compgen -d -- "$current")
+            compopt -o filenames 2>/dev/null || true
+          fi
+          ;;
+      esac
+      ;;
+    preload)
+      if [[ $current == -* && " ${COMP_WORDS[*]:2:COMP_CWORD-2} " != *" -- "* ]]; then
+        _capstan_offer "$options --"
+      else
+        mapfile -t COMPREPLY < <(compgen -c -- "$current"; compgen -f -- "$current")
+        compopt -o filenames 2>/dev/null || true
+      fi
       ;;
     plot)
       case $previous in

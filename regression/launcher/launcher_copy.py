@@ -9,7 +9,9 @@ import tempfile
 import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-FILES = ["capstan", ".ci/run", "adapters/openfoam/fetch_headers.sh", "adapters/openfoam/flat_headers.sh", "CMakeLists.txt", "cmake/CapstanGivenOptions.cmake", "cmake/run-environment.txt", "cmake/run_environment.sh", "docs/Doxyfile", "docs/build_html",
+FILES = ["capstan", ".ci/run", "adapters/openfoam/fetch_headers.sh", "adapters/openfoam/flat_headers.sh", "CMakeLists.txt", "app-inputs/openfoam/switch_case.py",
+         *(f"app-inputs/openfoam/tutorials/{name}.py" for name in ("__init__", "errors", "foam_text", "solvers")),
+         "cmake/CapstanGivenOptions.cmake", "cmake/run-environment.txt", "cmake/run_environment.sh", "docs/Doxyfile", "docs/build_html",
          "tpetra_ext/kernels/kokkos/source.sh", "tpetra_ext/kernels/openmp/build_and_test.sh",
          "tpetra_ext/kernels/cuda/toolkit.sh", "regression/source_build/prove.sh", "regression/source_build/trilinos.sh"]
 SIZES = "Need to get 123 MB of archives.\\nAfter this operation, 456 MB of additional disk space will be used.\\n"

@@ -22,7 +22,7 @@ class Launcher(LauncherCase):
     def test_help_names_every_command_and_each_has_its_own(self):
         status, output, _ = self.capstan("help")
         self.assertEqual(status, 0)
-        for command in ("setup", "build", "run", "solve", "plot", "list", "test", "bench", "study", "docs", "version", "help"):
+        for command in ("setup", "build", "run", "solve", "preload", "enable", "disable", "plot", "list", "test", "bench", "study", "docs", "version", "help"):
             self.assertRegex(output, rf"(?m)^  {command} ")
             status, own, _ = self.capstan(command, "--help")
             self.assertEqual(status, 0)
@@ -33,7 +33,7 @@ class Launcher(LauncherCase):
         status, _, errors = self.capstan("slove")
         self.assertEqual(status, 2)
         self.assertIn("Did you mean 'solve'?", errors)
-        self.assertIn("setup build run solve plot list test bench study docs version help", errors)
+        self.assertIn("setup build run solve preload enable disable plot list test bench study docs version help", errors)
 
     def test_version_is_that_of_the_project(self):
         file = self.root / "CMakeLists.txt"

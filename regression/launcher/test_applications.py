@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""Tests of ./capstan preload, enable and disable: how each MPI is told, what cannot meet, what is handed on.
+
+See launcher_copy.py: nothing is installed or built. What enable writes: app-inputs/openfoam/test/test_switch_case.py.
+"""
+
+import shlex
+import unittest
+
+from launcher_copy import STAND_INS, LauncherCase
+
+BELOS = "libtrilinos_belos.so.13.2 => /usr/lib/libtrilinos_belos.so.13.2 (0x1)\n"
+OURS = BELOS + "libtrilinos_tpetra.so.13.2 => /usr/lib/libtrilinos_tpetra.so.13.2 (0x1)\nlibmpi.so.40 => /usr/lib/libmpi.so.40 (0x1)\n"
+# What ldd says of each file.
+LINKED = {
+    "libcapstan.so": OURS,
+    "naluX": "libfoo.so => /usr/lib/libfoo.so (0x1)\n" + OURS,
+    "newer": OURS.replace(".13.2", ".15"),
+    "upstream": OURS.replace("libtrilinos_", "lib"),
+    "intel": OURS.replace("libmpi.so.40", "libmpi.so.12"),
+    "lost": OURS.replace("=> /usr/lib/libtrilinos_tpetra.so.13.2 (0x1)", "=> not found"),
+    "elsewhere": OURS.replace("/usr/lib/libtrilinos_belos", "/opt/lib/libtrilinos_belos"),
+    "static": "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x1)\n", "other": "libc.so.6 => /usr/lib/libc.so.6 (0x1)\n", "script": "",
+}
+PROGRAM = 'echo "$0 LD_PRELOAD=$LD_PRELOAD $*"'
+
+
+class Preload(LauncherCase):
+    STAND_INS = {**STAND_INS, "ldd": 'cat "$WORK/linked/${2##*/}" 2>/dev/null || echo "not a dynamic executable"', "env": PROGRAM,
+                 "mpirun": '[ "$1" = --version ] && { echo "mpirun (Open MPI) 4.1.4"; exit 0; }; echo "mpirun $*"',
+                 "mpiexec.hydra": 'echo "HYDRA build details:"', "mpirun.intel": 'echo "Intel(R) MPI Library for Linux"',
+                 "prterun": 'echo "prterun (PRRTE) 3.0"', "srun": PROGRAM, "jsrun": PROGRAM, "aprun": PROGRAM}
+
+    def setUp(self):
+        super().setUp()
+        self.install_everything()
+        (self.work / "linked").mkdir()
+        for name, text in LINKED.items():
+            (self.work / "linked" / name).write_text(text, encoding="utf-8")
+            program = self.work / "bin" / name
+            program.write_bytes(b"#!/bin/sh\n" if name == "script" else b"\x7fELF N5Belos13SolverManager" if name == "static" else b"\x7fELF")
+            program.chmod(0o755)
+        (self.work / "bin/env").unlink()
+        self.library = str(self.root / "build/lib/libcapstan.so")
+        (self.root / "build/lib").mkdir(parents=True)
+        (self.root / "build/lib/libcapstan.so").touch()
+
+    def dry(self, *words, **environment):
+        status, output, errors = self.capstan("preload", "--dry-run", "--", *words, **environment)
+        self.assertEqual(status, 0, errors)
+        return shlex.split(output)
+
+    def test_each_mpi_is_told_in_its_way(self):
+        one, tail = f"LD_PRELOAD={self.library}", ["-n", "64", "naluX", "-i", "a deck.yaml"]
+        for launcher, words in (("mpirun", ["-x", one]), ("prterun", ["-x", one]), ("mpiexec.hydra", ["-genv", "LD_PRELOAD", self.library]),
+                                ("mpirun.intel", ["-genv", "LD_PRELOAD", self.library]), ("srun", [f"--export=ALL,{one}"]),
+                                ("jsrun", ["-E", one])):
+            with self.subTest(launcher):
+                self.assertEqual(self.dry(launcher, *tail), [launcher, *words, *tail])
+        self.assertEqual(self.dry("aprun", *tail), ["aprun", "-n", "64", "env", one, "naluX", "-i", "a deck.yaml"])
+        self.assertEqual(self.dry("naluX", "-i", "deck"), ["env", one, "naluX", "-i", "deck"])
+        self.assertEqual(self.called("srun") + self.called("naluX"), [])
+
+    def test_settings_of_capstan_are_handed_on(self):
+        settings = {"CAPSTAN_OPTIONS": "redirect: {gmres: capstan_gmres}", "CAPSTAN_JOBS": "3", "LD_PRELOAD": ""}
+        one = f"LD_PRELOAD={self.library}"
+        self.assertEqual(self.dry("mpirun", "naluX", **settings), ["mpirun", "-x", one, "-x", "CAPSTAN_OPTIONS", "naluX"])
+        self.assertEqual(self.dry("jsrun", "naluX", **settings), ["jsrun", "-E", one, "-E", "CAPSTAN_OPTIONS", "naluX"])
+        self.assertEqual(self.dry("srun", "naluX", **settings), ["srun", f"--export=ALL,{one}", "naluX"])
+
+    def test_what_the_user_preloads_stays(self):
+        both = f"{self.library}:/a.so"
+        for given, expected in ((["mpirun", "-x", "LD_PRELOAD=/a.so", "naluX"], ["mpirun", "-x", f"LD_PRELOAD={both}", "naluX"]),
+                                (["mpiexec.hydra", "-genv", "LD_PRELOAD", "/a.so", "naluX"],
+                                 ["mpiexec.hydra", "-genv", "LD_PRELOAD", both, "naluX"]),
+                                (["srun", "--export=A,B", "naluX"], ["srun", "--export=A,B", "env", f"LD_PRELOAD={self.library}", "naluX"])):
+            self.assertEqual(self.dry(*given), expected)
+
+    def test_every_part_of_a_command_has_it(self):
+        words = ["-x", f"LD_PRELOAD={self.library}"]
+        self.assertEqual(self.dry("mpirun", "-n", "1", "naluX", ":", "-n", "1", "naluX"),
+                         ["mpirun", *words, "-n", "1", "naluX", ":", *words, "-n", "1", "naluX"])
+
+    def test_the_command_is_started(self):
+        status, output, errors = self.capstan("preload", "--", "mpirun", "-n", "2", "naluX")
+        self.assertEqual(status, 0, errors)
+        self.assertTrue(output.startswith(f"mpirun -x LD_PRELOAD={self.library} -n 2 naluX\n"), output)
+        self.assertTrue(any(call.endswith(" capstan") for call in self.called("ninja")))
+
+    def test_what_cannot_meet_is_told(self):
+        for words, said in ((("newer",), "needs libtrilinos_belos.so.15, and "), (("upstream",), "needs libbelos.so.13.2, and "),
+                            (("intel",), "needs libmpi.so.12, and "), (("lost",), "libtrilinos_tpetra.so.13.2, which "),
+                            (("static",), "Belos is linked into "), (("other", "x"), "/bin/other does not use Belos"),
+                            (("script",), "script is a script"), (("-n", "2", "nowhere"), "none of these words is a program")):
+            with self.subTest(words):
+                status, output, errors = self.capstan("preload", "--", "mpirun", *words)
+                self.assertIn(status, (1, 2))
+                self.assertIn(said, errors)
+                self.assertEqual(output, "")
+        self.assertEqual([call for call in self.called("mpirun") if "--version" not in call], [])
+        self.assertEqual(self.capstan("preload", "--no-check", "--", "mpirun", "other")[0], 0)
+
+    def test_other_files_of_the_same_name_are_said(self):
+        status, _, errors = self.capstan("preload", "--dry-run", "--", "mpirun", "elsewhere")
+        self.assertEqual(status, 0)
+        self.assertIn("note: libtrilinos_belos.so.13.2 is /opt/lib/libtrilinos_belos.so.13.2 for", errors)
+
+    def test_the_application_is_found_behind_what_starts_it(self):
+        for words in (("script", "naluX"), ("-x", "naluX=1", "other", "naluX", "script")):
+            self.assertIn("naluX", self.dry("mpirun", *words))
+
+    def test_wrong_use(self):
+        for words, said in ((("mpirun", "naluX"), "wants -- and a command"), (("--",), "wants -- and a command"),
+                            (("--dry-rum", "--", "mpirun", "naluX"), "Did you mean '--dry-run'?"), (("--", "nowhere", "naluX"), "'nowhere' is no program"),
+                            (("naluX", "--", "mpirun", "naluX"), "found 'naluX' before --")):
+            status, _, errors = self.capstan("preload", *words)
+            self.assertEqual(status, 2)
+            self.assertIn(said, errors)
+
+
+class Enable(LauncherCase):
+    def setUp(self):
+        super().setUp()
+        self.install_everything()
+        self.case = self.work / "a case"
+        (self.case / "system").mkdir(parents=True)
+        (self.case / "system/controlDict").write_text("application icoFoam;\n", encoding="utf-8")
+        (self.case / "system/fvSolution").write_text("solvers { p { solver PCG; } }\n", encoding="utf-8")
+
+    def texts(self):
+        return [(self.case / "system" / name).read_text(encoding="utf-8") for name in ("controlDict", "fvSolution")]
+
+    def test_the_case_gets_the_library_of_this_build_and_loses_it(self):
+        before = self.texts()
+        status, _, errors = self.capstan("enable", "a case", folder=self.work)
+        self.assertEqual(status, 3)
+        self.assertIn("libcapstanFoam.so is missing: this Capstan was built without OpenFOAM", errors)
+        library = self.root / "build/lib/libcapstanFoam.so"
+        library.parent.mkdir(parents=True, exist_ok=True)
+        library.touch()
+        status, output, errors = self.capstan("enable", "a case", "capstan_cg", folder=self.work)
+        self.assertEqual(status, 0, errors)
+        self.assertIn("system/fvSolution: p: capstan_cg\n", output)
+        self.assertIn(f'libs ("{library}");', self.texts()[0])
+        status, _, errors = self.capstan("disable", "a case", folder=self.work)
+        self.assertEqual((status, self.texts()), (0, before), errors)
+
+    def test_wrong_use(self):
+        (self.root / "build/lib").mkdir(parents=True)
+        (self.root / "build/lib/libcapstanFoam.so").touch()
+        before = self.texts()
+        for words, said in ((("enable",), "enable wants the folder"), (("disable",), "disable wants the folder"),
+                            (("enable", str(self.case), "capstan_gc"), "did you mean 'capstan_cg'?"), (("disable", str(self.case)), "has no Capstan"),
+                            (("enable", str(self.work)), "is no OpenFOAM case")):
+            status, _, errors = self.capstan(*words)
+            self.assertEqual(status, 2)
+            self.assertIn(said, errors)
+        self.assertEqual(self.texts(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
