@@ -260,7 +260,7 @@ Builds everything and runs all tests, one at a time, as many start several ranks
 results are also in build/test-results.xml (JUnit). The exit status is ctest's.
 Where packages are not installed for it (elsewhere than on Debian, or with CAPSTAN_INSTALL=off), tests that lack one are
 skipped, and named with their reasons at the end. Parts that the build leaves out (CAPSTAN_OPENFOAM=OFF, ...) are named first;
-with CI=true, on a Debian where packages may be installed, they are an error.
+with CI=true an option that leaves one out is an error.
   --sanitize   the unit tests and those inside other programs (deck, plugin, OpenFOAM) with the address and
                undefined-behaviour sanitizers, in build-sanitize/
   --openmp     the kernel tests on two threads, for CPUs and with the portable code for devices. Debian's Trilinos has no

@@ -72,6 +72,11 @@ class OfTheLauncher(unittest.TestCase):
         self.assertIn("laplace2d", offered("./capstan", "bench", "la"))
         self.assertEqual(offered("./capstan", "build", "-DCAPSTAN_B"), ["-DCAPSTAN_BENCHMARKS=", "-DCAPSTAN_BASELINE="])
         self.assertEqual(offered("./capstan", "solve", "deck.yaml", "--ranks", ""), [])
+        self.assertEqual(offered("./capstan", "enable", "app-inputs/d"), ["app-inputs/decks"])
+        self.assertEqual(offered("./capstan", "enable", "case", "capstan_sst"), ["capstan_sstep_gmres"])
+        self.assertEqual(offered("./capstan", "disable", "case", "capstan_sst"), [])
+        self.assertEqual(offered("./capstan", "preload", "--d"), ["--dry-run"])
+        self.assertIn("README.md", offered("./capstan", "preload", "--", "READ"))
         self.assertEqual(offered("./capstan", "plot", "run.csv", "--"), ["--fields", "--out", "--help"])
 
     def test_files_to_draw_are_offered(self):
