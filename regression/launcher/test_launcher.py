@@ -174,7 +174,7 @@ class Launcher(LauncherCase):
 
     def test_jobs_do_not_follow_the_threads_of_programs(self):
         def jobs(**environment):
-            run = subprocess.run(["bash", "-c", f'source "{self.root}/cmake/launcher/build.sh"; parallel_jobs'],
+            run = subprocess.run(["bash", "-c", f'source "{self.root}/cmake/launcher/machine.sh"; parallel_jobs'],
                                  capture_output=True, text=True, check=True, env={**self.environment, **environment})
             return run.stdout
 
@@ -192,7 +192,7 @@ class Launcher(LauncherCase):
             (tree / folder).mkdir(parents=True, exist_ok=True)
             for name, text in files.items():
                 (tree / folder / name).write_text(text, encoding="utf-8")
-        run = subprocess.run(["bash", "-euc", f'source "{self.root}/cmake/launcher/build.sh"; proc_root=$0 cgroup_root=$1; '
+        run = subprocess.run(["bash", "-euc", f'source "{self.root}/cmake/launcher/machine.sh"; proc_root=$0 cgroup_root=$1; '
                               "available_megabytes", str(proc), str(tree)], capture_output=True, text=True, check=True,
                              env=self.environment)
         self.assertEqual(run.stderr, "")
