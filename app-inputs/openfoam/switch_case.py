@@ -254,20 +254,24 @@ def store(case, state, texts, dry_run, said):
         (case / STATE).unlink()
 
 
+COMMANDS = {"enable": enable, "disable": disable}
+
+
 def main(words):
-    parser = argparse.ArgumentParser(prog="capstan", allow_abbrev=False, description=__doc__.splitlines()[0])
-    commands = parser.add_subparsers(dest="command", required=True)
-    for name, work in (("enable", enable), ("disable", disable)):
-        one = commands.add_parser(name, allow_abbrev=False)
-        one.set_defaults(work=work)
-        one.add_argument("case", type=pathlib.Path, metavar="CASE")
-        one.add_argument("--dry-run", action="store_true")
-        if name == "enable":
-            one.add_argument("solver", nargs="?", default=solvers.PLAIN, metavar="SOLVER")
-            one.add_argument("--field", action="append", default=[], metavar="NAME")
-            one.add_argument("--library", default="libcapstanFoam.so", metavar="FILE")
-    options = parser.parse_args(words)
-    return exit_status(f"capstan {options.command}", lambda: options.work(options))
+    command = words[0] if words else ""
+    if command not in COMMANDS:
+        print(__doc__, file=sys.stderr)
+        return 2
+    parser = argparse.ArgumentParser(prog=f"capstan {command}", allow_abbrev=False, description=__doc__.splitlines()[0])
+    parser.add_argument("case", type=pathlib.Path, metavar="CASE")
+    parser.add_argument("--dry-run", action="store_true")
+    if command == "enable":
+        parser.add_argument("solver", nargs="?", default=solvers.PLAIN, metavar="SOLVER")
+        parser.add_argument("--field", action="append", default=[], metavar="NAME")
+        parser.add_argument("--library", default="libcapstanFoam.so", metavar="FILE")
+    # The solver may stand behind options.
+    options = parser.parse_intermixed_args(words[1:])
+    return exit_status(f"capstan {command}", lambda: COMMANDS[command](options))
 
 
 if __name__ == "__main__":

@@ -77,9 +77,9 @@ class Runs(unittest.TestCase):
         table = [line.split() for line in lines[head + 1:head + 3] + lines[head + 4:head + 6]]
         self.assertEqual([row[0] for row in table], ["PCG+DIC", "capstan_cg+DIC"] * 2)
         for own, ours in (table[:2], table[2:]):
-            self.assertEqual((own[2], ours[1:3], own[6]), ("0", [str(shown), "0"], "1"))
+            self.assertEqual((own[2], ours[1:3], own[6:]), ("0", [str(shown), "0"], ["1", "1"]))
             self.assertGreater(int(own[3]), int(ours[3]), "Capstan has fewer all-reduces")
-            for row in (own[4:6], ours[4:6], ours[6:8]):
+            for row in (own[4:6], ours[4:6], ours[6:8], ours[8:10]):
                 self.assertRegex(" ".join(row), r"^\d+\.\d+ \[\d+\.\d+\.\.\d+\.\d+\]$")
         self.assertFalse([line for line in lines if "turn 1" in line], "progress is for terminals")
 

@@ -71,15 +71,19 @@ def spread(values, digits):
 
 def row(label, one, own):
     """One line of the table: ratios are of the same turn."""
-    sample, seconds, theirs = one.samples[AS_IT_IS][-1], one.seconds(AS_IT_IS), own.seconds(AS_IT_IS)
-    reductions = sample["reductions_a_step"]
-    ratio = "1" if one is own else spread((seconds[turn] / theirs[turn] for turn in seconds), 2)
-    return [label, str(sample["iterations"]), str(sample["unconverged"]), "-" if reductions is None else f"{reductions:.0f}",
-            spread(seconds.values(), 3), ratio]
+    samples, theirs = one.samples[AS_IT_IS], own.samples[AS_IT_IS]
+    reductions = samples[-1]["reductions_a_step"]
+
+    def ratio(key):
+        return "1" if one is own else spread((ours[key] / other[key] for ours, other in zip(samples, theirs)), 2)
+
+    return [label, str(samples[-1]["iterations"]), str(samples[-1]["unconverged"]),
+            "-" if reductions is None else f"{reductions:.0f}", spread((sample["seconds"] for sample in samples), 3),
+            ratio("seconds"), ratio("seconds_of_all_fields")]
 
 
 def table(found):
-    head = ["solver of p", "iterations", "unconverged", "all-reduces a step", "seconds", f"over {OWN}"]
+    head = ["solver of p", "iterations", "unconverged", "all-reduces a step", "seconds", f"over {OWN}", "all fields"]
     rows = {key: row(key[1], one, found[key[0], OWN]) for key, one in found.items()}
     widths = [max(map(len, column)) for column in zip(head, *rows.values())]
 
@@ -104,8 +108,8 @@ def compare(options):
     progress("")
     print(f"\nAgainst OpenFOAM's own {OWN} (U: PBiCGStab+DILU), {options.turns} turns, {options.ranks} rank(s):\n")
     print(table(found))
-    print("\nseconds: in the solves of p, slowest rank, median [least..greatest] of the turns; the last column is turn by turn;\n"
-          "all-reduces: of the whole run, all fields' and OpenFOAM's own.")
+    print(f"\nseconds: in the solves of p, slowest rank, median [least..greatest] of the turns; over {OWN}: turn by turn, and likewise\n"
+          "of the solves of all fields; all-reduces: of the whole run, all fields' and OpenFOAM's own.")
 
 
 def main(words):

@@ -100,7 +100,7 @@ class Switch(unittest.TestCase):
         self.run_it("enable", "capstan_bicgstab", "--field", "U")
         self.assertEqual((self.solver("p"), self.solver("p", "method")), ("PCG", None))
         self.assertEqual(self.solver("(U|k)", "method"), "capstan_bicgstab")
-        self.run_it("enable", "capstan_cg:4", "--field", "p")
+        self.run_it("enable", "--field", "p", "capstan_cg:4")
         self.assertEqual(self.text("system/fvSolution").get("solvers/p/capstan/Polynomial_Degree"), "4")
         self.run_it("disable")
         self.assertEqual((self.case / "system/fvSolution").read_bytes(), SOLUTION)
