@@ -19,6 +19,7 @@
 #include "adapters/deck/solver_catalog.hpp"
 #include "adapters/deck/system_size.hpp"
 #include "adapters/preconditioners/presets.hpp"
+#include "adapters/values/yaml_document.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "belos_ext/support/shared_text.hpp"
 
@@ -44,7 +45,7 @@ std::string readOnRankZero(const Communicator& comm, const std::function<std::st
 YAML::Node parseYaml(const std::string& text, const std::string& file) {
   YAML::Node root;
   try {
-    root = YAML::Load(text);
+    root = yamlDocument(text);
   } catch (const YAML::ParserException& error) {
     throw InputError(
         fmt::format("{}:{}:{}: malformed YAML: {}", file, error.mark.line + 1, error.mark.column + 1, error.msg));

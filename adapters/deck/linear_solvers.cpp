@@ -64,8 +64,8 @@ class EntryReader {
   }
 
   void readTolerances() {
-    const auto tolerance = map_.real("tolerance", 0.0, anyReal, true);
-    const auto finalTolerance = map_.real("final_tolerance", 0.0, anyReal, true);
+    const auto tolerance = map_.real("tolerance", 0.0, anyReal);
+    const auto finalTolerance = map_.real("final_tolerance", 0.0, anyReal);
     entry_.tolerance = tolerance.value_or(1e-4);
     entry_.finalTolerance = finalTolerance.value_or(entry_.tolerance);
     entry_.parameters.set("Convergence Tolerance", entry_.tolerance);

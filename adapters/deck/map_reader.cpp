@@ -6,7 +6,9 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <type_traits>
 
+#include "adapters/values/typed_values.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan::deck {
@@ -14,9 +16,13 @@ namespace {
 
 template <class T>
 std::optional<T> parsed(const YAML::Node& node) {
-  T value;
-  if (YAML::convert<T>::decode(node, value)) return value;
-  return std::nullopt;
+  if constexpr (std::is_same_v<T, int>) {
+    return wholeNumber(node.Scalar());
+  } else {
+    T value;
+    if (YAML::convert<T>::decode(node, value)) return value;
+    return std::nullopt;
+  }
 }
 
 std::string range(double least, double most, bool open) {

@@ -6,6 +6,8 @@
 #include <cctype>
 #include <variant>
 
+#include "adapters/values/yaml_document.hpp"
+
 namespace capstan::deck {
 namespace {
 
@@ -89,7 +91,7 @@ void applyOverride(YAML::Node root, const std::string& assignment, const std::st
   }
   YAML::Node value;
   try {
-    value = withoutMarks(YAML::Load(assignment.substr(equals + 1)));
+    value = withoutMarks(yamlDocument(assignment.substr(equals + 1)));
   } catch (const YAML::Exception& error) {
     diagnostics.error(place, fmt::format("the value is not YAML: {}", error.msg));
     return;

@@ -9,9 +9,9 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <iostream>
 
+#include "adapters/deck/residual_check.hpp"
 #include "adapters/deck/settlement.hpp"
 #include "adapters/deck/solver_catalog.hpp"
 #include "adapters/deck/systems.hpp"
@@ -24,9 +24,6 @@ namespace {
 using Factory = Belos::SolverFactory<double, MultiVector, Operator>;
 using Manager = Belos::SolverManager<double, MultiVector, Operator>;
 using Problem = Belos::LinearProblem<double, MultiVector, Operator>;
-
-/// How far the residual computed here may exceed the tolerance of a solver that tests another norm.
-constexpr double agreement = 10.0;
 
 class Stopwatch {
  public:
@@ -61,36 +58,6 @@ class Recorder : public Belos::StatusTest<double, MultiVector, Operator> {
   std::vector<double> first_;
 };
 
-std::vector<double> norms(const MultiVector& x) {
-  std::vector<double> result(x.getNumVectors());
-  x.norm2(Teuchos::arrayViewFromVector(result));
-  return result;
-}
-
-/// |b - A x| of each column.
-std::vector<double> residualNorms(const Matrix& A, const MultiVector& x, const MultiVector& b) {
-  MultiVector r(b, Teuchos::Copy);
-  A.apply(x, r, Teuchos::NO_TRANS, -1.0, 1.0);
-  return norms(r);
-}
-
-/// The scaling a deck asks for, as the words of SolveRecord::scaledBy. Where no explicit one is given, the implicit one
-/// counts, except with a left preconditioner, under which it is that of another residual.
-std::string scalingOf(const Teuchos::ParameterList& parameters, bool left) {
-  std::string both, implicit, explicitly;
-  for (const auto& entry : parameters) {
-    if (!entry.second.isType<std::string>()) continue;
-    const std::string key = normalizedName(entry.first);
-    const std::string word = normalizedName(Teuchos::getValue<std::string>(entry.second));
-    if (key == "residual scaling") both = word;
-    if (key == "implicit residual scaling") implicit = word;
-    if (key == "explicit residual scaling") explicitly = word;
-  }
-  const std::string scaling = !explicitly.empty() ? explicitly : !both.empty() ? both : left ? "" : implicit;
-  if (scaling == "none") return "nothing";
-  return scaling == "norm of rhs" ? "right-hand side" : "initial residual";
-}
-
 /// One system with one solver, over the steps of the system.
 class Runner {
  public:
@@ -109,12 +76,13 @@ class Runner {
     if (options_.before) options_.before(record);
     sequence_.select(k, *x_);
     if (!system_.sequence.previousGuess || k == 0) Tpetra::deep_copy(*x_, sequence_.guess());
-    const auto initial = residualNorms(*sequence_.A(), *x_, *sequence_.b());
+    const MultiVector initial = residual(*sequence_.A(), *x_, *sequence_.b());
     const Stopwatch setup;
     updatePreconditioner();
     record.setupSeconds = setup.seconds();
     runSolver(record);
-    judge(initial, record);
+    const bool left = solver_.preconditioner.side == Side::Left;
+    judge(*sequence_.A(), *x_, *sequence_.b(), initial, left ? preconditioner_.op() : Teuchos::null, record);
     if (solver_.writeMatrixFiles) {
       writeSystem(*sequence_.A(), *sequence_.b(), *x_, fmt::format("{}_{}_{}", record.system, record.solver, k));
     }
@@ -224,22 +192,6 @@ class Runner {
     } catch (const std::logic_error&) {
       // Some of Belos' solvers take no debug test; their history stays empty.
     }
-  }
-
-  void judge(const std::vector<double>& initial, SolveRecord& record) {
-    const auto residuals = residualNorms(*sequence_.A(), *x_, *sequence_.b());
-    const auto rhs = norms(*sequence_.b());
-    for (std::size_t column = 0; column < residuals.size(); ++column) {
-      double scale = 1.0;
-      if (record.scaledBy == "initial residual") scale = initial[column];
-      if (record.scaledBy == "right-hand side") scale = rhs[column];
-      // Nothing to reduce: only a residual of nothing will do.
-      const double relative = residuals[column] == 0.0 ? 0.0 : residuals[column] / (scale > 0.0 ? scale : 1.0);
-      record.relativeResidual =
-          std::isnan(relative) || relative > record.relativeResidual ? relative : record.relativeResidual;
-      if (std::isnan(relative)) break;
-    }
-    record.converged = record.claimed && record.relativeResidual <= agreement * record.tolerance;
   }
 
   const SystemOptions& system_;

@@ -25,8 +25,10 @@ struct SolveRecord {
   bool claimed = false;  ///< the solver says that it converged
   /// claimed, and the residual computed here agrees within a factor of ten (the norm a solver tests may differ)
   bool converged = false;
-  double relativeResidual = 0.0;   ///< largest over the columns of |b - A x| over its scale, computed here
-  std::string scaledBy;            ///< "initial residual", "right-hand side" or "nothing"
+  double relativeResidual = 0.0;  ///< largest over the columns of |b - A x| over its scale, computed here
+  /// What the residual is divided by: "initial residual", "preconditioned initial residual", "right-hand side",
+  /// "a number of the user" or "nothing"
+  std::string scaledBy;
   std::string failure;             ///< what was thrown; empty: nothing
   std::string reason;              ///< why the solver gave up, as far as it says; empty: it did not, or does not say
   std::optional<long> reductions;  ///< MPI reductions of the solve, the preconditioner's included, where counted

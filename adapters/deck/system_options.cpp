@@ -157,6 +157,11 @@ class SystemReader {
     auto& sequence = system_.sequence;
     sequence.steps = reader.integer("steps", 1, anyInt).value_or(1);
     sequence.outerIterations = reader.integer("outer_iterations", 1, anyInt).value_or(1);
+    if (sequence.outerIterations > anyInt / sequence.steps) {
+      reader.error("outer_iterations",
+                   fmt::format("found {} in each of {} steps; allowed: at most {} solves in all, so here at most {}",
+                               sequence.outerIterations, sequence.steps, anyInt, anyInt / sequence.steps));
+    }
     sequence.change = reader.real("change", 0.0, 0.5).value_or(0.01);
     sequence.timeStep = reader.real("time_step", std::numeric_limits<double>::min(), 1e300).value_or(0.0);
     sequence.previousGuess = reader.word("guess", {"previous", "same"}).value_or("previous") == "previous";

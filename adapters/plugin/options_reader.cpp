@@ -11,6 +11,7 @@
 #include "adapters/plugin/option_use.hpp"
 #include "adapters/plugin/options_file.hpp"
 #include "adapters/values/typed_values.hpp"
+#include "adapters/values/yaml_document.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
@@ -37,9 +38,7 @@ class OptionsReader {
   UserOptions read(const std::string& text) {
     YAML::Node document;
     try {
-      const std::vector<YAML::Node> documents = YAML::LoadAll(text);
-      if (documents.size() > 1) fail(documents[1], "", "has a second YAML document; only one is allowed");
-      if (!documents.empty()) document = documents.front();
+      document = yamlDocument(text);
     } catch (const YAML::Exception& error) {
       throw std::invalid_argument(
           fmt::format("Capstan options: {}{} is not valid YAML: {}", source_, line(error.mark), error.msg));

@@ -8,10 +8,12 @@
 #include <cstdio>
 #include <exception>
 
+#include "adapters/plugin/other_trilinos.hpp"
 #include "adapters/plugin/register.hpp"
 
 extern "C" void capstan_register_solvers() {
   try {
+    capstan::tellOfOtherTrilinos();
     capstan::registerSolvers();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "Capstan: could not register its solvers with Belos: %s\n", error.what());

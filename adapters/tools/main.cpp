@@ -11,13 +11,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "adapters/deck/deck.hpp"
 #include "adapters/deck/solve.hpp"
 #include "adapters/tools/counted_mpi.hpp"
 #include "adapters/tools/output.hpp"
+#include "adapters/tools/output_files.hpp"
 #include "adapters/tools/program.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
@@ -90,22 +90,15 @@ void printTables(bool markdown) {
   }
 }
 
-/// Output files must be writable before the work starts. Rank 0 looks, all ranks learn. Collective.
-bool outputsWritable(const Arguments& arguments, bool talks) {
-  int failed = 0;
-  for (const auto& [option, path] :
-       {std::pair{"--report", &arguments.report}, std::pair{"--history", &arguments.history}}) {
-    if (!talks || path->empty()) continue;
-    const std::string reason = capstan::whyNotWritable(*path);
-    if (reason.empty()) continue;
-    failed = 1;
-    fmt::print(stderr, "{}: '{}' cannot be written: {}\n", option, *path, reason);
-  }
+/// Prints what rank 0 has found wrong; false on all ranks where it is anything. Collective.
+bool noneFound(const std::vector<std::string>& found) {
+  for (const auto& line : found) fmt::print(stderr, "{}\n", line);
+  int failed = found.empty() ? 0 : 1;
   MPI_Bcast(&failed, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return failed == 0;
 }
 
-deck::RunOptions runOptions(const Arguments& arguments, bool progress, int total, int& done) {
+deck::RunOptions runOptions(const Arguments& arguments, bool progress, long long total, long long& done) {
   deck::RunOptions options;
   options.history = !arguments.history.empty();
   options.reductions = [] {
@@ -126,17 +119,20 @@ deck::RunOptions runOptions(const Arguments& arguments, bool progress, int total
 }
 
 int solveDeck(const Arguments& arguments, bool talks) {
-  if (!outputsWritable(arguments, talks)) return exitMisuse;
+  const std::vector<tools::NamedFile> outputs = {{"--report", arguments.report}, {"--history", arguments.history}};
+  const std::vector<std::string> nothing;
+  if (!noneFound(talks ? tools::whyNotWritable(outputs) : nothing)) return exitMisuse;
   const auto comm = Tpetra::getDefaultComm();
   const deck::Deck input = deck::loadDeck(arguments.source, comm);
+  if (!noneFound(talks ? tools::whatIsOverwritten(outputs, input) : nothing)) return exitMisuse;
   if (talks) {
     for (const auto& warning : input.warnings) fmt::print(stderr, "warning: {}\n", warning);
   }
-  int total = 0;
+  long long total = 0;
   for (const auto& system : input.systems) {
-    total += static_cast<int>(system.solvers.size()) * system.sequence.steps * system.sequence.outerIterations;
+    total += static_cast<long long>(system.solvers.size()) * system.sequence.steps * system.sequence.outerIterations;
   }
-  int done = 0;
+  long long done = 0;
   const bool progress = talks && !arguments.quiet && tools::progressWanted();
   tools::countMpi(true);
   const auto records = deck::runDeck(input, comm, runOptions(arguments, progress, total, done));
@@ -147,8 +143,8 @@ int solveDeck(const Arguments& arguments, bool talks) {
     }
     if (!arguments.history.empty()) capstan::writeOutput(arguments.history, tools::historyCsv(records));
   }
-  const bool converged =
-      std::all_of(records.begin(), records.end(), [](const deck::SolveRecord& r) { return r.converged; });
+  const bool converged = !records.empty() && std::all_of(records.begin(), records.end(),
+                                                         [](const deck::SolveRecord& r) { return r.converged; });
   return converged ? exitConverged : exitNotConverged;
 }
 

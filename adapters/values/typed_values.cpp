@@ -3,7 +3,10 @@
 #include <yaml-cpp/yaml.h>
 
 #include <Teuchos_Array.hpp>
+#include <charconv>
+#include <limits>
 #include <string>
+#include <string_view>
 
 #include "belos_ext/parameters/parameter_value.hpp"
 
@@ -13,18 +16,31 @@ namespace {
 /// yaml-cpp gives plain scalars the tag "?".
 bool isQuoted(const YAML::Node& scalar) { return scalar.Tag() == "!"; }
 
-template <class T>
-bool decode(const YAML::Node& scalar, T& value) {
-  return !isQuoted(scalar) && YAML::convert<T>::decode(scalar, value);
+bool decode(const YAML::Node& scalar, double& value) {
+  return !isQuoted(scalar) && YAML::convert<double>::decode(scalar, value);
 }
 
 }  // namespace
 
+// yaml-cpp itself takes a leading zero for an octal number, as YAML 1.1 did.
+std::optional<int> wholeNumber(const std::string& text) {
+  const bool sign = !text.empty() && (text[0] == '-' || text[0] == '+');
+  std::string_view digits = std::string_view(text).substr(sign ? 1 : 0);
+  const std::string_view prefix = digits.substr(0, 2);
+  const int base = prefix == "0o" ? 8 : prefix == "0x" ? 16 : 10;
+  if (base != 10) digits.remove_prefix(2);
+  long long value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
+  if (error != std::errc() || end != digits.data() + digits.size() || digits.front() == '-') return std::nullopt;
+  if (sign && text[0] == '-') value = -value;
+  if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max()) return std::nullopt;
+  return static_cast<int>(value);
+}
+
 Teuchos::ParameterEntry typedScalar(const YAML::Node& scalar, const TruthWords& words) {
-  int whole = 0;
   double real = 0.0;
   if (isQuoted(scalar)) return Teuchos::ParameterEntry(scalar.Scalar());
-  if (decode(scalar, whole)) return Teuchos::ParameterEntry(whole);
+  if (const auto whole = wholeNumber(scalar.Scalar())) return Teuchos::ParameterEntry(*whole);
   if (decode(scalar, real)) return Teuchos::ParameterEntry(real);
   if (const auto truth = words.valueOf(scalar.Scalar())) return Teuchos::ParameterEntry(*truth);
   return Teuchos::ParameterEntry(scalar.Scalar());

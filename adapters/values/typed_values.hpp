@@ -4,6 +4,8 @@
 /// true and false, and what it says about values that it does not take.
 
 #include <Teuchos_ParameterEntry.hpp>
+#include <optional>
+#include <string>
 
 #include "adapters/values/truth_words.hpp"
 
@@ -12,6 +14,10 @@ class Node;
 }
 
 namespace capstan {
+
+/// The whole number that a text spells in YAML 1.2: "010" is ten, "0o10" eight, "0x10" sixteen. Nothing where it spells
+/// none that an int holds. Local.
+std::optional<int> wholeNumber(const std::string& text);
 
 /// A scalar of YAML as the application's list would hold it: an int, a double, a truth value or a string. A quoted
 /// scalar is a string. Local.

@@ -111,6 +111,36 @@ class Results(SolveCase):
         self.assertEqual((run.returncode, solve["scaled_by"], solve["capstan"]["scaling"]),
                          (0, "right-hand side", "Norm of RHS"), run.stdout)
 
+    def test_the_check_is_in_the_norm_and_scaling_asked_for(self):
+        """A solve that meets its tolerance is not called a false claim: M^-1 r is larger than r by far here."""
+        for parameters, options, scaled in (
+                ("{Residual Scaling: Norm of Preconditioned Initial Residual}", "", "preconditioned initial residual"),
+                ("{Residual Scaling: User Provided, User Defined Residual Scaling: 1000.0}", "", "a number of the user"),
+                ("{}", "{residual_scaling: none}", "nothing"),
+                ("{Residual Norm: OneNorm}", "", "initial residual")):
+            deck = DECK.replace("block gmres", "capstan_cg").replace("preconditioner: sgs", "preconditioner: jacobi").replace(
+                "    kspace: 50\n", "    kspace: 50\n    preconditioner_side: left\n"
+                f"    preconditioner_parameters: {{'relaxation: damping factor': 1000.0}}\n    parameters: {parameters}\n")
+            with self.subTest(scaled):
+                run = self.solve(deck, "--report", "r.json", ranks=2, variables={"CAPSTAN_OPTIONS": options})
+                self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+                solve = json.loads((self.folder / "r.json").read_text())["solves"][0]
+                self.assertEqual(solve["scaled_by"], scaled)
+                own = solve["capstan"]
+                self.assertAlmostEqual(solve["relative_residual"] / own["true_residual"], 1, places=4)
+
+    def test_numbers_as_yaml_spells_them(self):
+        """A leading zero makes no octal number, and a tolerance of 0 goes on to a limit."""
+        deck = DECK.replace("block gmres", "capstan_gmres")
+        for text, iterations in (("010", 10), ("0o10", 8), ("0x10", 16)):
+            with self.subTest(text):
+                self.solve(deck, "--set", f"max_iterations={text}", "--set", "tolerance=0", "--report", "r.json")
+                solve = json.loads((self.folder / "r.json").read_text())["solves"][0]
+                self.assertEqual((solve["iterations"], solve["reason"]), (iterations, "max iterations"))
+        deck = deck.replace("    max_iterations: 200\n    kspace: 50", "    parameters: {Maximum Iterations: 010}")
+        self.solve(deck, "--report", "r.json")
+        self.assertEqual(json.loads((self.folder / "r.json").read_text())["solves"][0]["iterations"], 10)
+
     def test_same_iterations_on_ranks_without_rows(self):
         deck = DECK.replace("cells: 12", "cells: [2, 1]")
         for ranks in (1, 3):

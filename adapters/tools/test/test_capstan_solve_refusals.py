@@ -38,6 +38,21 @@ class Refusals(SolveCase):
     def test_malformed_yaml(self):
         self.refused("linear_solvers: [\n", "deck.yaml:", "malformed YAML")
 
+    def test_yaml_that_nobody_can_mean(self):
+        """An alias inside what it names has no end; a second document would be ignored."""
+        self.refused(DECK.replace("kspace: 50", "parameters: &p {a: *p}"), "deck.yaml:7:24:",
+                     "an alias inside what it names")
+        self.refused(DECK + "---\nsystems: []\n", "deck.yaml:", "a second YAML document; only one is allowed")
+        self.refused(DECK, "--set: parameters=&p {a: *p}: the value is not YAML: an alias inside what it names",
+                     arguments=["--set", "parameters=&p {a: *p}"])
+        many = "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 9))
+        self.refused("a0: &a0 [x]\n" + many + DECK, "deck.yaml:", "aliases that unfold into more than a million values")
+
+    def test_more_solves_than_can_be_counted(self):
+        self.refused(DECK + "    sequence: {steps: 65536, outer_iterations: 65536}\n",
+                     "systems[0].sequence.outer_iterations: found 65536 in each of 65536 steps; allowed: at most 2147483647 "
+                     "solves in all, so here at most 32767")
+
     def test_wrong_type(self):
         self.refused(DECK.replace("kspace: 50", "kspace: 1.5"),
                      "deck.yaml:7:13: linear_solvers[0].kspace: found '1.5'; allowed: a whole number at least 1")
@@ -150,6 +165,31 @@ class Refusals(SolveCase):
         self.assertIn("residual", (self.folder / "real.csv").read_text())
         for name in ("r.json.tmp", "h.csv.tmp", "link.csv.solves.tmp", "null.tmp"):
             self.assertEqual((self.folder / name).read_text(), "mine", name)
+
+    def test_outputs_that_would_replace_other_files(self):
+        """By whatever spelling or link; what is there stays as it is."""
+        (self.folder / "link.csv").symlink_to("deck.yaml")
+        self.write("A.mtx", MATRIX)
+        deck = DECK.replace("generate: {problem: laplace2d, cells: 12}", "matrix: A.mtx")
+        own = DECK.replace("block gmres", "capstan_gmres")
+        cases = [
+            (DECK, ["--report", "x", "--history", "./x"], "--report: found 'x', which is the file of --history; allowed: a"),
+            (DECK, ["--report", "deck.yaml"], "--report: found 'deck.yaml', which is the file of the deck"),
+            (DECK, ["--history", "link.csv"], "--history: found 'link.csv', which is the file of the deck"),
+            (deck, ["--report", str(self.folder / "A.mtx")], "deck.yaml:15:13: systems[0].matrix; allowed: a file of its own"),
+            (own.replace("kspace: 50", "parameters: {report file: r.json}"), ["--report", "r.json"],
+             "deck.yaml:2:5: linear_solvers[0].parameters.Report File; allowed: a file of its own"),
+            (own.replace("kspace: 50", "parameters: {History File: ../{}/deck.yaml}".replace("{}", self.folder.name)), [],
+             "parameters.History File: found '../"),
+        ]
+        for text, arguments, message in cases:
+            with self.subTest(message):
+                run = self.solve(text, *arguments, ranks=2)
+                self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
+                self.assertIn(message, run.stderr)
+                self.assertEqual((self.folder / "deck.yaml").read_text(), text)
+                self.assertEqual((self.folder / "A.mtx").read_text(), MATRIX)
+        self.assertEqual(self.solve(DECK, "--report", "/dev/null", "--history", "/dev/null").returncode, 0)
 
     def test_report_into_the_standard_output(self):
         run = self.solve(DECK, "--report", "/dev/stdout", "--quiet", ranks=2)
