@@ -119,6 +119,15 @@ std::vector<std::complex<double>> spelledComplexList(const std::string& text) {
   return result;
 }
 
+/// "[1.5, 2]" of an array of T, each item with all its digits; nothing where the entry holds something else.
+template <class T, class Show>
+std::optional<std::string> shownItems(const ParameterEntry& entry, const Show& show) {
+  if (!holds<Teuchos::Array<T>>(entry)) return std::nullopt;
+  std::string text;
+  for (const T& value : valueOf<Teuchos::Array<T>>(entry)) text += (text.empty() ? "" : ", ") + show(value);
+  return "[" + text + "]";
+}
+
 }  // namespace
 
 int toInt(const ParameterEntry& entry) {
@@ -184,11 +193,8 @@ std::string showValue(const ParameterEntry& entry) {
   if (holds<double>(entry)) return showReal(valueOf<double>(entry));
   if (holds<float>(entry)) return fmt::format("{}", valueOf<float>(entry));
   if (const auto number = numberOf(entry)) return fmt::format("{}", static_cast<double>(*number));
-  if (holds<Teuchos::Array<std::complex<double>>>(entry)) {
-    std::string text;
-    for (const auto& value : toComplexList(entry)) text += (text.empty() ? "" : ", ") + showComplex(value);
-    return "[" + text + "]";
-  }
+  if (auto list = shownItems<std::complex<double>>(entry, showComplex)) return *list;
+  if (auto list = shownItems<double>(entry, showReal)) return *list;
   if (entry.isArray()) {
     std::ostringstream text;
     entry.leftshift(text, false);

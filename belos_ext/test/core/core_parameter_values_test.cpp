@@ -143,6 +143,13 @@ TEST(ParameterValue, ShiftsComeInManyForms) {
   EXPECT_TRUE(read("Shifts", std::string("auto")).shiftsAuto);
 }
 
+TEST(ParameterValue, ListsAreShownWithAllTheirDigits) {
+  const Teuchos::ParameterEntry reals(Teuchos::Array<double>(std::vector<double>{1.0000000001, 2.0, 1e-17}));
+  EXPECT_EQ(showValue(reals), "[1.0000000001, 2, 1e-17]");
+  const Teuchos::ParameterEntry numbers(Teuchos::Array<Complex>(std::vector<Complex>{{0.1234567890123, 2.0}}));
+  EXPECT_EQ(showValue(numbers), "[0.1234567890123+2i]");
+}
+
 TEST(ParameterValue, ShiftsMustBeFiniteNumbersInConjugatePairs) {
   EXPECT_NE(errorOf("Shifts", std::string("[2+3i, 2]")).find("has 2+3i without its complex conjugate"),
             std::string::npos);
