@@ -120,11 +120,19 @@ class Monitor final
     iterations_ = std::max(iterations_, iteration);
   }
 
-  /// \see LinearSystem::startUpEnds(); of several sets of right-hand sides, the first. Local.
+  /// A set of right-hand sides has been solved at this cost, all before it included; another one begins. Local.
+  void nextSet(const OperatorCost& cost) {
+    iterations_ = 0;
+    startsBefore_ = {report_.operatorsAtStart - cost.operatorApplications,
+                     report_.preconditionersAtStart - cost.preconditionerApplications};
+  }
+
+  /// \see LinearSystem::startUpEnds(); the starts of all sets of right-hand sides add up. Local.
   void startUpEnds(const OperatorCost& cost, int operators, int preconditioners) {
     if (iterations_ > 0) return;
-    report_.operatorsAtStart = cost.operatorApplications - operators;
-    report_.preconditionersAtStart = std::max(0L, cost.preconditionerApplications - preconditioners);
+    report_.operatorsAtStart = startsBefore_.operators + cost.operatorApplications - operators;
+    const long applied = cost.preconditionerApplications;
+    report_.preconditionersAtStart = applied == 0 ? 0 : startsBefore_.preconditioners + applied - preconditioners;
   }
 
   void tell(int rightHandSide, int iteration, const std::string& kind, const std::string& detail) {
@@ -180,6 +188,10 @@ class Monitor final
   bool isInitialized() override { return true; }
 
  private:
+  /// What the starts of earlier sets took, less all that these sets took.
+  struct Starts {
+    long operators = 0, preconditioners = 0;
+  };
   struct Passenger {
     std::vector<Scalar> numbers;
     std::vector<typename ReductionBatch<Types>::Slot> seats;
@@ -209,6 +221,7 @@ class Monitor final
 
   Teuchos::RCP<Problem> problem_;
   SolveReport& report_;
+  Starts startsBefore_;
   Teuchos::RCP<Test> userTest_;
   typename Combo::ComboType comboType_;
   Teuchos::RCP<Test> debugTest_;

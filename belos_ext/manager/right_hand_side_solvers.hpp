@@ -75,7 +75,7 @@ class RightHandSideSolvers {
     const bool splits = a.splits() && stops.front().measure() != nullptr && !monitor.watches();
     for (std::size_t begin = 0; begin < count; begin += together) {
       const std::size_t end = std::min(count, begin + together);
-      monitor.resetNumIters(0);
+      if (begin > 0) monitor.nextSet(a.cost());
       Agreement<Types> agreement(brought, [&](bool onState) {
         for (std::size_t c = begin; c < end && guesses.presumesZero() && !agreement.onZeroGuess(); ++c) {
           stops[c].beginsBelow(0, 0);

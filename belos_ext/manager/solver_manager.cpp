@@ -364,13 +364,14 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   report_.seconds.operatorSeconds = cost.operatorSeconds;
   report_.seconds.preconditioner = cost.preconditionerSeconds;
   summarize(stops, options, operator_->hasLeft(), report_);
-  const Cost each = method_.cost(options, operator_->hasLeft() || operator_->hasRight());
+  const bool preconditioned = operator_->hasLeft() || operator_->hasRight();
+  const Cost each = method_.cost(options, preconditioned);
   const auto beyond = [&](long all, long start, double ofIteration) {
     return all - start - std::lround(ofIteration * report_.iterationsInTurn);
   };
   report_.operatorsBeyond = beyond(report_.operatorApplications, report_.operatorsAtStart, each.operators);
-  report_.preconditionersBeyond =
-      beyond(report_.preconditionerApplications, report_.preconditionersAtStart, each.preconditioners);
+  report_.preconditionersBeyond = beyond(report_.preconditionerApplications, report_.preconditionersAtStart,
+                                         preconditioned ? each.preconditioners : 0);
   guesses_->tell(report_);
   lossOfAccuracy_ = std::any_of(stops.begin(), stops.end(), [](const StopTest& stop) { return stop.lossOfAccuracy(); });
 }

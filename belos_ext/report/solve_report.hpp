@@ -131,7 +131,8 @@ struct SolveReport {
   long fences = 0;  ///< times this rank waited for kernels: ReductionCounters::fences
   long operatorApplications = 0;
   long preconditionerApplications = 0;
-  /// Of these, before the first iteration: residual of the guess, initial guesses, estimates.
+  /// Of these, before the first iteration of each set of right-hand sides: residual of the guess, initial guesses,
+  /// estimates.
   long operatorsAtStart = 0;
   long preconditionersAtStart = 0;
   /// Of these, those that are neither the start nor what the method's iterations need: restarts, the update of x, the

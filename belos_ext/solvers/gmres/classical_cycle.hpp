@@ -16,6 +16,8 @@
 /// | r_{:,j+1}    | r                | (j+2) x 2 | [q_j, v_{j+1}] = Q r; q_j is corrected again |
 /// | H            | cycle.relation() | (m+1) x m | projected operator                           |
 
+#include <algorithm>
+
 #include "belos_ext/orthogonalization/kept_gram_schmidt.hpp"
 #include "belos_ext/solvers/gmres/gmres_cycle.hpp"
 
@@ -31,23 +33,29 @@ class ClassicalCycle {
   void configure(const SolverOptions& options) { options_ = options; }
 
   /// A whole cycle: q_0 = M_L^{-1} r / beta, then as many columns as it takes, or as there may be. Collective.
-  CycleOutcome run(GmresCycle<Types>& cycle, LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
+  /// \param spent iterations of this cycle that led nowhere: it has as many columns less, so that restarts mean what
+  /// they
+  ///   say
+  CycleOutcome run(GmresCycle<Types>& cycle, LinearSystem<Types>& system, Scalar beta, StopTest& stop, int spent = 0) {
     cycle.begin(system, beta);
     CycleOutcome outcome;
-    goOn(cycle, system, stop, outcome);
+    goOn(cycle, system, stop, outcome, spent);
     return outcome;
   }
 
   /// The rest of a cycle, after the columns it has: q_0 .. q_j, orthonormal up to rounding or worse, and H. With the
   /// first product all of them are orthonormalised again (single-reduce schemes), and H follows. Collective.
-  void goOn(GmresCycle<Types>& cycle, LinearSystem<Types>& system, StopTest& stop, CycleOutcome& outcome) {
+  /// \param spent as for run(): columns that the cycle had and has lost
+  void goOn(GmresCycle<Types>& cycle, LinearSystem<Types>& system, StopTest& stop, CycleOutcome& outcome,
+            int spent = 0) {
+    const int most = std::max(1, cycle.length() - spent);
     orthogonalization_.get(options_, cycle.basis()[0].getMap()->getComm()).begin(cycle.length());
     Matrix r, plain(2, 1);
     plain(1, 0) = 1;
 
     int panelRank = 2;
-    while (outcome.columns < cycle.length() && !stop.exhausted() && !outcome.claimed && !outcome.stopped &&
-           outcome.finite && panelRank > 0) {
+    while (outcome.columns < most && !stop.exhausted() && !outcome.claimed && !outcome.stopped && outcome.finite &&
+           panelRank > 0) {
       const int j = outcome.columns;
       cycle.apply(system, j);  // v_{j+1} = A M^{-1} q_j
       const PanelOutcome panel = orthogonalization_->orthonormalize(cycle.basis(), j, 1, system, cycle.relation(), r);

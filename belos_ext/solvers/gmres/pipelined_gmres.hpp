@@ -127,7 +127,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
     ladder_.shrink(system, stop,
                    inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted",
                    !gained);
-    return gained ? outcome : classicalCycle(system, beta, stop);
+    return gained ? outcome : classicalCycle(system, beta, stop, outcome.columns);
   }
 
  private:
@@ -160,10 +160,11 @@ class PipelinedGmres : public RestartedGmres<Types> {
                    "broken after " + std::to_string(outcome.columns) + " iterations, of which " + std::to_string(kept) +
                        " are kept: the rest of the cycle is classical",
                    false);
+    const int lost = outcome.columns - kept;
     cycle_.relation().truncate(kept);
     outcome = CycleOutcome();
     outcome.columns = kept;
-    classical_.goOn(cycle_, system, stop, outcome);
+    classical_.goOn(cycle_, system, stop, outcome, lost);
     return true;
   }
 
@@ -307,9 +308,10 @@ class PipelinedGmres : public RestartedGmres<Types> {
     return a == 0 || !guarded_ || error <= std::max(std::min(limit, most), least);
   }
 
-  CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
+  /// \param spent iterations of a pipelined cycle that it takes the place of
+  CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop, int spent = 0) {
     ladder_.ended(Scalar(0), Scalar(0));
-    const CycleOutcome outcome = classical_.run(cycle_, system, beta, stop);
+    const CycleOutcome outcome = classical_.run(cycle_, system, beta, stop, spent);
     begunAt_ = beta;
     promised_ = outcome.columns > 0 ? cycle_.relation().leastSquares().residual(outcome.columns) : Scalar(0);
     return outcome;

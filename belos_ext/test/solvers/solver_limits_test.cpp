@@ -27,6 +27,33 @@ TEST_P(RestartLength, TakesMemoryForWhatASolveCanUse) {
   }
 }
 
+/// Also where a pipelined cycle breaks down at once and another form begins anew.
+TEST_P(RestartLength, AndRestartsLimitTheIterations) {
+  if (!isGmres(GetParam())) GTEST_SKIP() << "not a parameter of " << GetParam().canonical;
+  for (const Scalar wind : {0.3, 5.0}) {
+    for (const int steps : {0, 10}) {
+      if (steps > 0 && !getsStepSize(GetParam())) continue;
+      for (const int restarts : {0, 1, 2}) {
+        for (const int most : {6, 39, 61}) {
+          SCOPED_TRACE(std::to_string(wind) + ", " + std::to_string(steps) + ", " + std::to_string(restarts) + ", " +
+                       std::to_string(most));
+          StateCache::instance().clear();
+          const int blocks = 20, allowed = blocks * (restarts + 1);
+          Params p;
+          p.set("Num Blocks", blocks);
+          p.set("Maximum Restarts", restarts);
+          p.set("Maximum Iterations", most);
+          p.set("Convergence Tolerance", 1e-14);
+          if (steps > 0) p.set("Step Size", steps);
+          const SolveReport report = solve(GetParam(), p, systemWithRightHandSide(grid2d(30, 30, wind))).report;
+          EXPECT_EQ(report.iterations, std::min(most, allowed));
+          EXPECT_EQ(report.reason, most <= allowed ? StopReason::MaxIterations : StopReason::MaxRestarts);
+        }
+      }
+    }
+  }
+}
+
 class LeastIterations : public EverySolver {
  protected:
   /// Scales by || b ||, so that the tolerance may be met at the start.

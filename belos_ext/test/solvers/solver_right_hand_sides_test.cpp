@@ -87,6 +87,33 @@ TEST_P(RightHandSides, BlockSizeLimitsHowManyAdvanceTogether) {
   EXPECT_EQ(pairs.iterationsInTurn, std::max(c[0].iterations, c[1].iterations) + c[2].iterations);
 }
 
+/// Applications of each set of right-hand sides are those of its start, of its iterations, and those beyond.
+TEST_P(RightHandSides, AccountForTheirApplications) {
+  for (const Side side : {Side::None, Side::Left, Side::Right}) {
+    for (const int together : {0, 1, 2}) {
+      SCOPED_TRACE(toString(side) + ", Block Size " + std::to_string(together));
+      Params p;
+      p.set("State Cache", false);
+      if (together > 0) p.set("Block Size", together);
+      const SolveReport report =
+          solve(GetParam(), p, systemWithRightHandSide(matrixFor(GetParam()), wave, 3), side).report;
+      const int sets = together == 0 ? 1 : 3 / together + 3 % together;
+      // The last iteration of BiCGStab may be half a one.
+      const int half = GetParam().family == Family::BiCgStab ? sets : 0;
+      EXPECT_GE(report.operatorsBeyond, -half);
+      EXPECT_GE(report.preconditionersBeyond, -half);
+      if (side == Side::None) {
+        EXPECT_EQ(report.preconditionerApplications, 0);
+        EXPECT_EQ(report.preconditionersAtStart, 0);
+        EXPECT_EQ(report.preconditionersBeyond, 0);
+      }
+      // What each set needs to begin; a pipeline without state estimates the spectrum.
+      EXPECT_GE(report.operatorsAtStart, 0);
+      EXPECT_LE(report.operatorsAtStart, sets * (isPipelined(GetParam()) ? 20 : 2));
+    }
+  }
+}
+
 /// Column 0 ordinary, 1 zero, 2 an eigenvector (solved at once), 3 with a NaN, 4 ordinary.
 TEST_P(RightHandSides, OneThatFailsOrEndsEarlyDoesNotTouchTheOthers) {
   for (Side side : {Side::None, Side::Right}) {
