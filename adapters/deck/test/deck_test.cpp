@@ -158,7 +158,7 @@ TEST_F(DeckTest, NamesPlaceValueAndNearestMatch) {
   expectStart(complaint(replaced(twoSolvers, "kspace: 25", "kspace: many")),
               "deck.yaml:8:13: linear_solvers[0].kspace: found 'many'; allowed: a whole number at least 1");
   expectStart(complaint(replaced(twoSolvers, "tolerance: 1e-5", "tolerance: .nan")),
-              "deck.yaml:6:16: linear_solvers[0].tolerance: found '.nan'; allowed: a number greater than 0");
+              "deck.yaml:6:16: linear_solvers[0].tolerance: found '.nan'; allowed: a number at least 0");
   const std::string method = complaint(replaced(twoSolvers, "method: gmres", "method: gmress"));
   expectStart(method, "deck.yaml:4:13: linear_solvers[0].method: found 'gmress'; allowed: ");
   EXPECT_NE(method.find("did you mean \"GMRES\"?"), std::string::npos) << method;
