@@ -17,6 +17,7 @@
 #include "adapters/plugin/option_use.hpp"
 #include "adapters/run_end/run_end.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "belos_ext/support/said_once.hpp"
 
@@ -29,8 +30,8 @@ UserOptions UserOptions::parseFile(const std::string& path) {
   const bool isFolder = std::filesystem::is_directory(path);
   if (isFolder || !file || !(text << file.rdbuf(), file.good() || file.eof())) {
     // An empty file sets failbit on `text`, not on `file`.
-    throw std::invalid_argument(fmt::format("Capstan options: cannot read \"{}\", named by CAPSTAN_OPTIONS_FILE: {}",
-                                            path, isFolder ? "it is a folder" : std::strerror(errno)));
+    throw UserOptionsError(fmt::format("{}cannot read \"{}\", named by CAPSTAN_OPTIONS_FILE: {}", userOptionsPrefix,
+                                       path, isFolder ? "it is a folder" : std::strerror(errno)));
   }
   return parse(text.str(), path);
 }

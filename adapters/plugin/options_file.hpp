@@ -37,7 +37,7 @@ class UserOptions {
   UserOptions() = default;
 
   /// Reads YAML text. `source` names it in messages: a file's path, or "CAPSTAN_OPTIONS".
-  /// Local. Throws std::invalid_argument naming source, line, key path, value, what is allowed and the nearest match,
+  /// Local. Throws UserOptionsError naming source, line, key path, value, what is allowed and the nearest match,
   /// for text that is no YAML, an unknown or repeated key, a label that is no pattern, a value its parameter does not
   /// take, an unknown solver name.
   static UserOptions parse(const std::string& text, const std::string& source);

@@ -13,6 +13,7 @@
 #include "adapters/values/typed_values.hpp"
 #include "adapters/values/yaml_document.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
 namespace capstan {
@@ -40,8 +41,8 @@ class OptionsReader {
     try {
       document = yamlDocument(text);
     } catch (const YAML::Exception& error) {
-      throw std::invalid_argument(
-          fmt::format("Capstan options: {}{} is not valid YAML: {}", source_, line(error.mark), error.msg));
+      throw UserOptionsError(
+          fmt::format("{}{}{} is not valid YAML: {}", userOptionsPrefix, source_, line(error.mark), error.msg));
     }
     if (document.IsNull()) return options_;
     requireMap(document, "");
@@ -62,7 +63,7 @@ class OptionsReader {
   }
 
   [[noreturn]] void fail(const YAML::Node& node, const std::string& path, const std::string& what) const {
-    throw std::invalid_argument("Capstan options: " + where(node, path) + ": " + what);
+    throw UserOptionsError(userOptionsPrefix + where(node, path) + ": " + what);
   }
 
   UserOptions::Layer newLayer() const {

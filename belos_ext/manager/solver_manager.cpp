@@ -19,6 +19,7 @@
 #include "belos_ext/manager/symmetry_watch.hpp"
 #include "belos_ext/parameters/conflicts.hpp"
 #include "belos_ext/parameters/parameter_agreement.hpp"
+#include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/problem/finite_guess.hpp"
 #include "belos_ext/report/report_summary.hpp"
 #include "belos_ext/report/solve_progress.hpp"
@@ -135,7 +136,7 @@ template <class Types>
 void SolverManager<Types>::throwDifference() const {
   const auto& comm = *problem_->getLHS()->getMap()->getComm();
   const std::string complaint = firstComplaint(refusal_, comm);
-  if (!complaint.empty()) throw std::invalid_argument(complaint);
+  if (!complaint.empty()) throwMisuse(complaint);
   misuse(method_, differingParameters(parameters_, comm));
 }
 
@@ -301,7 +302,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
   refusal_ = takeUserOptions();
   const SolverOptions options = parameters_.options();
   if (problem_->getLHS()->getNumVectors() == 0) {
-    if (!refusal_.empty()) throw std::invalid_argument(refusal_);
+    if (!refusal_.empty()) throwMisuse(refusal_);
     return nothingToSolve(options);
   }
   const bool timed = !options.timerLabel.empty();

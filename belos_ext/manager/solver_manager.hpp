@@ -81,6 +81,9 @@ class SolverManager final
   }
   void setMinimumIterations(int iterations) override { minIterations_ = iterations; }
   void setSeries(int series) override { series_ = series; }
+  void reserve(const std::vector<std::string>& names, const std::string& why) override {
+    parameters_.reserve(names, why);
+  }
   /// OR: a test that passes stops the solve (reason "user test"; Converged only if the residual test is met too).
   /// AND, SEQ: a verified residual counts as converged only once the test passes as well.
   void setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) override;

@@ -30,7 +30,7 @@ struct SolveFacts {
 };
 
 /// The values that win over the application's for a solve; null or an empty list when there are none.
-/// May throw std::invalid_argument when what the user wrote is wrong. Collective where it asks for the symmetry, else
+/// May throw UserOptionsError when what the user wrote is wrong. Collective where it asks for the symmetry, else
 /// local.
 using ParameterOverlay = std::function<Teuchos::RCP<const Teuchos::ParameterList>(const SolveFacts&)>;
 

@@ -98,8 +98,13 @@ class Parameters {
   /// before every solve.
   void setLimits(double tolerance, int maxIterations);
 
+  /// Parameters that no overlay may set: the application relies on the values it has given. `why` is for the message.
+  /// Throws std::invalid_argument for a name that is no parameter's. Local.
+  void reserve(const std::vector<std::string>& names, const std::string& why);
+
   /// Replaces the overlay: values that win over the application's, whatever merge() brings later. Null removes it.
-  /// Same checks and same guarantee as merge().
+  /// Same checks and same guarantee as merge(), and what is wrong is thrown as UserOptionsError, with the overlay's
+  /// name.
   void setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay);
 
   /// The values in force.
@@ -129,6 +134,8 @@ class Parameters {
   Parameters(const MethodTraits& solver, First);
   /// Those of a solver that has been told nothing. Local, thread-safe.
   static const Parameters& untold(const MethodTraits& solver);
+  /// Throws where an overlay sets what is reserved.
+  void refuseReserved(const Teuchos::ParameterList& overlay) const;
   void commit(const Teuchos::RCP<const Teuchos::ParameterList>& overlay, const Teuchos::ParameterList* newest);
   /// The tolerance and the iteration limit, which applications set before every solve, without looking at all others.
   /// Returns whether the list holds no more than these, and they are valid.
@@ -147,6 +154,8 @@ class Parameters {
   ParameterState application_;
   ParameterState effective_;
   Teuchos::RCP<const Teuchos::ParameterList> overlay_;
+  std::set<const ParameterRow*> reserved_;  ///< for the application
+  std::string whyReserved_;
   mutable Teuchos::RCP<const Teuchos::ParameterList> current_;  ///< made where it is asked for
   std::uint64_t others_ = 0;                                    ///< checksum of alike() but for the limits
   std::uint64_t checksum_ = 0;                                  ///< of others_ and the limits

@@ -11,6 +11,7 @@
 #include "belos_ext/parameters/parameter_resolution.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/support/checksum.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "belos_ext/support/output_file.hpp"
@@ -231,7 +232,34 @@ void Parameters::setLimits(double tolerance, int maxIterations) {
 void Parameters::setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay) {
   // The usual case, before every solve.
   if (overlay.is_null() && overlay_.is_null()) return;
-  commit(overlay, nullptr);
+  if (overlay.is_null()) return commit(overlay, nullptr);
+  try {
+    refuseReserved(*overlay);
+    commit(overlay, nullptr);
+  } catch (const std::invalid_argument& error) {
+    const std::string what = error.what(), name = overlay->name();
+    const bool named = what.find(name) != std::string::npos;
+    throw UserOptionsError(userOptionsPrefix + (named ? "" : name + ", over what the application sets: ") + what);
+  }
+}
+
+void Parameters::reserve(const std::vector<std::string>& names, const std::string& why) {
+  reserved_.clear();
+  for (const std::string& name : names) {
+    const ParameterRow* const row = findParameter(name);
+    if (row == nullptr) throw std::invalid_argument("there is no parameter \"" + name + "\" to reserve");
+    reserved_.insert(row);
+  }
+  whyReserved_ = why;
+}
+
+void Parameters::refuseReserved(const Teuchos::ParameterList& overlay) const {
+  for (auto item = overlay.begin(); item != overlay.end(); ++item) {
+    const ParameterRow* const row = findParameter(overlay.name(item));
+    if (reserved_.count(row) == 0) continue;
+    throw std::invalid_argument(origin(*solver_, overlay) + "parameter \"" + row->name +
+                                "\" = " + showValue(overlay.entry(item)) + " cannot be set here: " + whyReserved_);
+  }
 }
 
 void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overlay,

@@ -174,6 +174,10 @@ class ReportingSolver {
   /// The same on all ranks. Local.
   virtual void setSeries(int series) = 0;
 
+  /// Parameters that the application has set and relies on: user options (CAPSTAN_OPTIONS) that name one of them end
+  /// the next solve in an error, `why` at its end. The same on all ranks. Local.
+  virtual void reserve(const std::vector<std::string>& names, const std::string& why) = 0;
+
  protected:
   ReportingSolver() = default;
   ReportingSolver(const ReportingSolver&) = default;
