@@ -1,6 +1,7 @@
 # Installation: libraries, headers, tools, decks, presets and the package `find_package(Capstan)` reads. Also the
 # capstan_products target. Runs after all rooms have declared their targets.
 include(CMakePackageConfigHelpers)
+include(CapstanRpath)
 
 foreach(target IN LISTS CAPSTAN_PRODUCTS)
   if(TARGET ${target})
@@ -59,6 +60,10 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/CapstanConfig.cmake.i
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/CapstanConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/CapstanConfig.cmake" "${PROJECT_BINARY_DIR}/CapstanConfigVersion.cmake"
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Capstan)
+# For applications that are not built with CMake.
+file(RELATIVE_PATH capstan_pc_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /prefix)
+configure_file("${PROJECT_SOURCE_DIR}/cmake/capstan.pc.in" "${PROJECT_BINARY_DIR}/capstan.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/capstan.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # The public headers, and below them what they include. docs/belos.md says what they are for; the test installed_package
 # compiles each by itself and finds missing ones. Whatever is not named here may change at any time.
@@ -101,9 +106,13 @@ foreach(header IN LISTS CAPSTAN_PUBLIC_HEADERS CAPSTAN_INCLUDED_HEADERS)
   get_filename_component(folder "${header}" DIRECTORY)
   install(FILES "${header}" DESTINATION "${CAPSTAN_INSTALL_INCLUDE_ROOT}/${folder}")
 endforeach()
+# Trilinos lies in <prefix>/lib/cmake/Trilinos.
+set(trilinos_libraries "${Trilinos_DIR}/../..")
+capstan_installed_rpath(capstan LIBRARIES "${trilinos_libraries}")
 foreach(target capstan-solve capstanFoamTrilinos capstanFoam)
   if(TARGET ${target})
-    set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}:$ORIGIN")
+    # ../lib: in the build tree.
+    capstan_installed_rpath(${target} FOLDERS . "../${CMAKE_INSTALL_LIBDIR}" ../lib LIBRARIES "${trilinos_libraries}")
     install(
       TARGETS ${target}
       RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}

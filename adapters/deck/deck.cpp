@@ -104,7 +104,7 @@ void loadMueLu(LinearSolver& solver, const std::string& folder, const Communicat
   std::string file;
   try {
     const std::string text = readOnRankZero(comm, [&] {
-      file = findMueLuFile(solver.mueluFile, resolvePath(solver.mueluFile, folder));
+      file = findMueLuFile(solver.mueluFile, {folder}).path;
       if (!file.empty()) return file + "\n" + readText(file);
       throw FileError(fmt::format("found '{}'; allowed: an XML file, or a preset: {}{}", solver.mueluFile,
                                   oneOf(mueLuPresets()), didYouMean(solver.mueluFile, mueLuPresets())));

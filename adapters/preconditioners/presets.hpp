@@ -7,10 +7,15 @@
 
 namespace capstan::preconditioning {
 
-/// The file that a name of MueLu parameters means: the path `first`, then the name in the working folder, then (also
-/// without ".xml") the presets in CAPSTAN_MUELU_PRESETS, beside the installed program and in the source tree. Empty
-/// when there is none. Local; reads the file system.
-std::string findMueLuFile(const std::string& name, const std::string& first);
+struct MueLuFile {
+  std::string path;                ///< empty: there is none
+  std::vector<std::string> tried;  ///< full paths, in this order
+};
+
+/// The file that a name of MueLu parameters means: in one of `folders`, the first one first, then in the working
+/// folder, then (also without ".xml") among the presets in CAPSTAN_MUELU_PRESETS, in the prefix of the program or
+/// library that holds this code, and in the source tree. A full path means itself. Local; reads the file system.
+MueLuFile findMueLuFile(const std::string& name, const std::vector<std::string>& folders);
 
 /// The names of the presets found, without ".xml". Local; reads the file system.
 std::vector<std::string> mueLuPresets();

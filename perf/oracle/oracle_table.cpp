@@ -201,7 +201,7 @@ deck::PreconditionerOptions preconditionerOptions(const std::string& name) {
   const auto colon = name.find(':');
   options.name = name.substr(0, colon);
   if (colon == std::string::npos) return options;
-  const std::string wanted = name.substr(colon + 1), file = deck::findMueLuFile(wanted, wanted);
+  const std::string wanted = name.substr(colon + 1), file = deck::findMueLuFile(wanted, {}).path;
   if (options.name != "muelu" || file.empty()) {
     throw deck::PreconditionerError("preconditioner " + name + ": only muelu has a preset, one of " +
                                     fmt::format("{}", fmt::join(deck::mueLuPresets(), ", ")));

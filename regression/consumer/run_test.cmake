@@ -1,8 +1,9 @@
 # cmake -DBUILD=<Capstan's build folder> -DROOT=<Capstan's source root> -DSOURCE=<this folder> -DWORK=<scratch>
-#       -DGENERATOR=.. -DCXX=.. -DTRILINOS=<Trilinos_DIR> -DMPIEXEC=.. -DMPIEXEC_FLAG=.. -P run_test.cmake
+#       -DGENERATOR=.. -DCXX=.. -DTRILINOS=<Trilinos_DIR> -DMPIEXEC=.. -DMPIEXEC_FLAG=..
+#       -DPYTHON=.. -P run_test.cmake
 #
-# Installs Capstan into WORK/prefix, configures and builds the consumer against it, runs it on one and two ranks. The build
-# also compiles every installed header by itself.
+# Installs Capstan into WORK/prefix, looks at it and at a moved copy (check_installation.cmake), configures and builds the
+# consumer against it, runs it on one and two ranks. The build also compiles every installed header by itself.
 function(step name)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
@@ -84,6 +85,8 @@ foreach(header IN LISTS headers)
     endif()
   endforeach()
 endforeach()
+
+include("${SOURCE}/check_installation.cmake")
 
 step("configure" "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}" -B "${WORK}/build" "-DCMAKE_CXX_COMPILER=${CXX}"
      "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DTrilinos_DIR=${TRILINOS}")
