@@ -25,15 +25,15 @@ std::string fingerprint(const PreconditionerChoice& choice) {
   return choice.name + "\n" + choice.file + "\n" + fingerprint(choice.settings);
 }
 
-Teuchos::ParameterList readMueLuFile(const std::string& name) {
-  const auto file = preconditioning::findMueLuFile(name, name);
-  if (file.empty()) {
+Teuchos::ParameterList readMueLuFile(const std::string& name, const std::vector<std::string>& folders) {
+  const auto file = preconditioning::findMueLuFile(name, folders);
+  if (file.path.empty()) {
     const auto presets = preconditioning::mueLuPresets();
     throw std::invalid_argument(
-        fmt::format("preconditioner muelu: no file '{}' here and no preset of that name; presets: {}{}", name,
-                    fmt::join(presets, ", "), didYouMean(name, presets)));
+        fmt::format("preconditioner muelu: no file '{}' and no preset of that name; presets: {}{}\n    Tried: {}", name,
+                    fmt::join(presets, ", "), didYouMean(name, presets), fmt::join(file.tried, "\n           ")));
   }
-  return *Teuchos::getParametersFromXmlFile(file);
+  return *Teuchos::getParametersFromXmlFile(file.path);
 }
 
 preconditioning::PreconditionerOptions optionsOf(const PreconditionerChoice& choice) {
@@ -41,7 +41,7 @@ preconditioning::PreconditionerOptions optionsOf(const PreconditionerChoice& cho
   options.name = choice.name;
   if (choice.name == "muelu") {
     options.origin = choice.file.empty() ? defaultMueLuFile : choice.file;
-    options.parameters = readMueLuFile(options.origin);
+    options.parameters = readMueLuFile(options.origin, choice.folders);
   }
   Teuchos::ParameterList own;
   copySettings(choice.settings, nullptr, own);
@@ -124,14 +124,6 @@ AssembledPreconditioner::Updated AssembledPreconditioner::update(const Precondit
 Teuchos::RCP<const Operator> operatorOf(const AssembledPreconditioner& preconditioner) {
   const auto& built = preconditioner.impl().preconditioner;
   return built ? Teuchos::RCP<const Operator>(built->op()) : Teuchos::null;
-}
-
-std::vector<std::string> preconditionerNames() {
-  std::vector<std::string> names;
-  for (const auto& row : preconditioning::preconditionerNames()) {
-    names.push_back(row.name);
-  }
-  return names;
 }
 
 }  // namespace capstan::foam

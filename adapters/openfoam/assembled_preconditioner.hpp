@@ -5,6 +5,8 @@
 ///
 /// No Trilinos type appears here, so that an application's own headers and Trilinos' never meet in one file.
 
+#include <mpi.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -26,18 +28,15 @@ struct CsrPattern {
   std::vector<std::int64_t> columns;
 };
 
-/// Trilinos' view of a pattern: graph, communication plan. Shared by all matrices on one mesh.
+/// Trilinos' view of a pattern: graph, communication plan. Shared by all matrices on one mesh. TrilinosSide makes it.
 class CsrGraph;
-
-/// Builds the graph of \p pattern on the rows of \p cells. Collective.
-/// \throws std::exception if the pattern is inconsistent.
-std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const CellMap& cells);
 
 /// How a system is to be preconditioned: a name the deck also knows (adapters/preconditioners/preconditioner.hpp).
 struct PreconditionerChoice {
   std::string name = "none";
-  std::string file;   ///< MueLu only: a preset or an XML file
-  Settings settings;  ///< on top of the file or preset
+  std::string file;                  ///< MueLu only: a preset or an XML file
+  std::vector<std::string> folders;  ///< where the file is looked for first
+  Settings settings;                 ///< on top of the file or preset
 };
 
 /// What muelu takes where no file is named: a preset whose cycle needs no global reduction.
@@ -47,19 +46,20 @@ constexpr const char* defaultMueLuFile = "no_reductions";
 ///
 /// The matrix changes only together with the preconditioner: one that is kept would else mix new coefficients with
 /// what it made of the old ones. Member functions are collective over the graph's communicator unless said otherwise.
+/// TrilinosSide makes it.
 class AssembledPreconditioner {
  public:
   /// \param label names the matrix: the field's name.
   AssembledPreconditioner(std::shared_ptr<const CsrGraph> graph, const std::string& label);
-  ~AssembledPreconditioner();
+  virtual ~AssembledPreconditioner();
   AssembledPreconditioner(const AssembledPreconditioner&) = delete;
   AssembledPreconditioner& operator=(const AssembledPreconditioner&) = delete;
 
   /// y = A x, by the assembled matrix. \param x, y local rows.
-  void apply(const double* x, double* y) const;
+  virtual void apply(const double* x, double* y) const;
 
   /// Whether there is one that was built for an equal choice. Local.
-  bool has(const PreconditionerChoice& choice) const;
+  virtual bool has(const PreconditionerChoice& choice) const;
 
   /// What update() found, alike on all ranks.
   struct Updated {
@@ -72,7 +72,7 @@ class AssembledPreconditioner {
   /// two iterations' time, or five of multigrid.
   /// \param values in the order of CsrPattern::columns.   \param symmetricMethod it is for conjugate gradients
   /// \throws std::exception for unknown names, wrong types, or where it cannot be built; there is none then.
-  Updated update(const PreconditionerChoice& choice, const std::vector<double>& values, bool symmetricMethod);
+  virtual Updated update(const PreconditionerChoice& choice, const std::vector<double>& values, bool symmetricMethod);
 
   struct Impl;
   const Impl& impl() const { return *impl_; }
@@ -80,8 +80,5 @@ class AssembledPreconditioner {
  private:
   std::unique_ptr<Impl> impl_;
 };
-
-/// Names of all preconditioners on an assembled matrix, for messages. Local.
-std::vector<std::string> preconditionerNames();
 
 }  // namespace capstan::foam

@@ -2,7 +2,9 @@
 #include "adapters/openfoam/capstan_solver.H"
 #include "adapters/openfoam/field_solve.H"
 #include "adapters/openfoam/foam_compat.H"
+#include "adapters/openfoam/trilinos_library.hpp"
 #include "addToRunTimeSelectionTable.H"
+#include "belos_ext/parameters/user_options_error.hpp"
 
 namespace Foam {
 
@@ -16,6 +18,11 @@ capstanSolver::capstanSolver(const word& fieldName, const lduMatrix& matrix,
                              const lduInterfaceFieldPtrsList& interfaces, const dictionary& solverControls)
     : lduMatrix::solver(fieldName, matrix, interfaceBouCoeffs, interfaceIntCoeffs, interfaces, solverControls) {}
 
+// What no entry of fvSolution is to blame for.
+static void reportOutside(const word& fieldName, const std::exception& error) {
+  FatalErrorInFunction << "solver capstan, field " << fieldName << ": " << error.what() << exit(FatalError);
+}
+
 solverPerformance capstanSolver::solve(scalarField& psi, const scalarField& source, const direction component) const {
   const capstan::foam::Limits limits{tolerance_, relTol_, minIter_, maxIter_,
                                      capstan::foam::scalesResiduals(controlDict_)};
@@ -25,6 +32,10 @@ solverPerformance capstanSolver::solve(scalarField& psi, const scalarField& sour
     return solve.run(psi, source);
   } catch (const Foam::error&) {
     throw;
+  } catch (const capstan::UserOptionsError& error) {
+    reportOutside(fieldName_, error);
+  } catch (const capstan::foam::LibraryError& error) {
+    reportOutside(fieldName_, error);
   } catch (const std::exception& error) {
     FatalIOErrorInFunction(controlDict_) << "solver capstan, field " << fieldName_ << ": " << error.what()
                                          << exit(FatalIOError);

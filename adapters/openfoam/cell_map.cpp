@@ -8,7 +8,6 @@
 
 #include "adapters/openfoam/start_trilinos.hpp"
 #include "adapters/openfoam/trilinos_types.hpp"
-#include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::foam {
 namespace {
@@ -32,11 +31,5 @@ std::shared_ptr<const CellMap> makeCellMap(MPI_Comm comm, std::int64_t cells) {
   result->map = Teuchos::rcp(new const Map(invalid, static_cast<std::size_t>(cells), 0, duplicate(comm)));
   return result;
 }
-
-bool isOverMpi(const CellMap& map) {
-  return dynamic_cast<const Teuchos::MpiComm<int>*>(map.map->getComm().get()) != nullptr;
-}
-
-std::int64_t localCells(const CellMap& map) { return static_cast<std::int64_t>(compat::localNumElements(*map.map)); }
 
 }  // namespace capstan::foam

@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "adapters/openfoam/trilinos_types.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::foam {
 namespace {
@@ -48,8 +49,9 @@ std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const CellM
   requireConsistent(pattern);
   const auto rows = numLocalRows(pattern);
   const auto& rowMap = cells.map;
-  if (localCells(cells) != rows) {
-    throw std::invalid_argument(fmt::format("{} rows for a mesh of {} cells on this rank", rows, localCells(cells)));
+  const auto mapped = static_cast<std::int64_t>(compat::localNumElements(*rowMap));
+  if (mapped != rows) {
+    throw std::invalid_argument(fmt::format("{} rows for a mesh of {} cells on this rank", rows, mapped));
   }
 
   const auto remote = remoteColumns(pattern);

@@ -6,7 +6,6 @@
 
 #include "Time.H"
 #include "adapters/openfoam/field_context.H"
-#include "adapters/openfoam/start_trilinos.hpp"
 #include "adapters/openfoam/test_vector.hpp"
 #include "tpetra_ext/wall_clock.hpp"
 
@@ -23,7 +22,7 @@ struct Registry {
 void endRun(Registry*& registry) {
   int rank = 0;
   int ranks = 1;
-  if (mpiRuns()) {
+  if (trilinos().mpiRuns()) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   }
@@ -39,9 +38,9 @@ void endRun(Registry*& registry) {
 Registry& registry() {
   static Registry* instance = nullptr;
   if (instance == nullptr) {
-    ensureTrilinos();
+    trilinos().start();
     instance = new Registry;
-    atRunEnd([] { endRun(instance); });
+    trilinos().atRunEnd([] { endRun(instance); });
   }
   return *instance;
 }
@@ -54,7 +53,7 @@ std::string fieldLabel(const Foam::polyMesh* mesh, const Foam::word& field) {
 }  // namespace
 
 bool FieldContext::fits(const LduSystem& system) const {
-  return cells_ != nullptr && localCells(*cells_) == system.matrix.diag().size();
+  return cells_ != nullptr && trilinos().localCells(*cells_) == system.matrix.diag().size();
 }
 
 void FieldContext::adopt(const LduSystem& system) {
@@ -67,25 +66,25 @@ void FieldContext::adopt(const LduSystem& system) {
   const auto comm = runningCommunicator(system.matrix);
   const std::int64_t cells = system.matrix.diag().size();
   MeshParts& parts = registry().meshes[mesh_];
-  int shared = parts.cells != nullptr && localCells(*parts.cells) == cells ? 1 : 0;
+  int shared = parts.cells != nullptr && trilinos().localCells(*parts.cells) == cells ? 1 : 0;
   if (comm != MPI_COMM_NULL) MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, comm);
-  if (shared == 0) parts = {makeCellMap(comm, cells), nullptr, nullptr};
+  if (shared == 0) parts = {trilinos().cellMap(comm, cells), nullptr, nullptr};
   cells_ = parts.cells;
-  solver_ = std::make_unique<FieldSolver>(cells_, label_);
+  solver_ = trilinos().fieldSolver(cells_, label_);
 }
 
 // The addressing of a mesh may change while its number of cells stays: it is looked at whenever it is used.
 void FieldContext::takeGraph(const LduSystem& system) {
   MeshParts& parts = registry().meshes[mesh_];
   const auto comm = meshCommunicator(system.matrix);
-  if (!isOverMpi(*cells_)) {
+  if (!trilinos().isOverMpi(*cells_)) {
     // A serial run has been without MPI so far.
-    const auto cells = localCells(*cells_);
-    if (!isOverMpi(*parts.cells) || localCells(*parts.cells) != cells) {
-      parts = {makeCellMap(comm, cells), nullptr, nullptr};
+    const auto cells = trilinos().localCells(*cells_);
+    if (!trilinos().isOverMpi(*parts.cells) || trilinos().localCells(*parts.cells) != cells) {
+      parts = {trilinos().cellMap(comm, cells), nullptr, nullptr};
     }
     cells_ = parts.cells;
-    solver_ = std::make_unique<FieldSolver>(cells_, label_);
+    solver_ = trilinos().fieldSolver(cells_, label_);
   }
   const auto fingerprint = LduCsr::fingerprint(system);
   int known[2] = {graph_ != nullptr && graph_->fingerprint == fingerprint ? 1 : 0,
@@ -94,7 +93,7 @@ void FieldContext::takeGraph(const LduSystem& system) {
   if (known[0] != 0) return;
   if (known[1] == 0) parts.graph = std::make_shared<const MeshGraph>(system, *cells_);
   graph_ = parts.graph;
-  assembled_ = std::make_unique<AssembledPreconditioner>(graph_->graph, label_);
+  assembled_ = trilinos().assembledPreconditioner(graph_->graph, label_);
   matrixAge_ = preconditionerAge_ = 0;
 }
 

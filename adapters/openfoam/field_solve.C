@@ -265,9 +265,10 @@ FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label
   // A guess is no solution yet: its residual may be small where its error is smooth.
   const int least = asInt(std::max<Foam::label>(limits_.minIter, 1) - cost_.iterations);
   if (sign < 0) residual_.negate();
-  const auto result = context_->solver().solve(rung.solver, tolerance, asInt(limit - cost_.iterations),
-                                               {acting.actions(), system_.matrix.symmetric(), hasOwn, assembledOne,
-                                                residual_.cdata(), correction_.data(), series(), least});
+  const auto result =
+      context_->solver().solve(rung.solver, tolerance, asInt(limit - cost_.iterations),
+                               {acting.actions(), system_.matrix.symmetric(), hasOwn, assembledOne, residual_.cdata(),
+                                correction_.data(), series(), least, SolveRecorder::wanted()});
   if (sign < 0) residual_.negate();
   count(result);
   if (one) return takeJudged(result, limit, psi);
@@ -288,7 +289,7 @@ void FieldSolve::count(const SolveResult& result) {
 }
 
 FieldSolve::Ending FieldSolve::takeJudged(const SolveResult& result, Foam::label limit, Foam::scalarField& psi) {
-  if (!std::isfinite(result.attained) || !(result.attained <= 1)) return Ending::Failed;
+  if (!std::isfinite(result.attained) || !(result.attained <= 1)) return endWithLess(imageOfCorrection(), limit, psi);
   psi += correction_;
   stale_ = true;
   norms_.one *= result.attained;
@@ -299,16 +300,19 @@ FieldSolve::Ending FieldSolve::takeJudged(const SolveResult& result, Foam::label
 
 FieldSolve::Ending FieldSolve::takeComputed(double target, Foam::label limit, Foam::scalarField& psi) {
   const Norms before = norms_;
-  stale_ = true;
-  refresh();
-  if (!norms_.finite() || !(norms_.one <= before.one)) {
-    Foam::solveScalarField image(psi.size());
-    system_.matrix.Amul(image, correction_, system_.interfaceBouCoeffs, system_.interfaces, component_);
-    residual_ += image;
-    norms_ = before;
-    return Ending::Failed;
-  }
+  const auto image = imageOfCorrection();
+  auto sums = sumsOverCells<2>(residual_.size(), [&](Foam::label cell, auto& sum) {
+    const double rest = residual_[cell] - image[cell];
+    sum[0] += std::abs(rest);
+    sum[1] += rest * rest;
+  });
+  sumOverRanks(sums, comm_);
+  ++cost_.checks;
+  const Norms after{sums[0], std::sqrt(sums[1])};
+  if (!after.finite() || !(after.one <= before.one)) return endWithLess(image, limit, psi);
+  residual_ -= image;
   psi += correction_;
+  norms_ = after;
   if (norms_.two > 0) context_->spread = norms_.one / norms_.two;
   if (norms_.one <= target) return Ending::Done;
   if (cost_.iterations >= limit) return Ending::Limit;
@@ -316,8 +320,54 @@ FieldSolve::Ending FieldSolve::takeComputed(double target, Foam::label limit, Fo
   return norms_.one > 0.9 * before.one ? Ending::Failed : Ending::Again;
 }
 
+Foam::solveScalarField FieldSolve::imageOfCorrection() {
+  Foam::solveScalarField image(residual_.size());
+  system_.matrix.Amul(image, correction_, system_.interfaceBouCoeffs, system_.interfaces, component_);
+  ++cost_.products;
+  return image;
+}
+
+FieldSolve::Ending FieldSolve::endWithLess(const Foam::solveScalarField& image, Foam::label limit,
+                                           Foam::scalarField& psi) {
+  leftAsItWas_ = !goPartOfTheWay(image, psi);
+  wentPartOfTheWay_ = !leftAsItWas_;
+  return cost_.iterations >= limit ? Ending::Limit : Ending::Failed;
+}
+
+// The residual of conjugate gradients may grow for many iterations while the error falls: where maxIter ends the solve
+// there, d is the right direction. The least 2-norm of r - t A d is at t = (r, A d) / (A d, A d), as residual smoothing
+// has it [Zhou and Walker 1994]; OpenFOAM's norm is another one, so that shorter steps are looked at as well.
+bool FieldSolve::goPartOfTheWay(const Foam::solveScalarField& image, Foam::scalarField& psi) {
+  auto dots = sumsOverCells<2>(residual_.size(), [&](Foam::label cell, auto& sum) {
+    sum[0] += residual_[cell] * image[cell];
+    sum[1] += image[cell] * image[cell];
+  });
+  sumOverRanks(dots, comm_);
+  ++cost_.checks;
+  const double whole = dots[0] / dots[1];
+  if (!std::isfinite(whole) || !(whole > 0)) return false;
+  auto norms = sumsOverCells<4>(residual_.size(), [&](Foam::label cell, auto& sum) {
+    double step = whole;
+    for (double& norm : sum) {
+      norm += std::abs(residual_[cell] - step * image[cell]);
+      step /= 2;
+    }
+  });
+  sumOverRanks(norms, comm_);
+  ++cost_.checks;
+  const auto least = std::min_element(norms.begin(), norms.end());
+  if (!(*least < norms_.one)) return false;
+  const double step = std::ldexp(whole, -static_cast<int>(least - norms.begin()));
+  residual_ -= step * image;
+  psi += step * correction_;
+  const double two = norms_.two * norms_.two - 2 * step * dots[0] + step * step * dots[1];
+  norms_ = {*least, std::sqrt(std::max(two, 0.0))};
+  return true;
+}
+
 FieldSolve::Ending FieldSolve::climb(const Rung& rung, Foam::scalarField& psi, Foam::solverPerformance& performance) {
   refresh();
+  leftAsItWas_ = wentPartOfTheWay_ = false;
   const bool met = performance.checkConvergence(limits_.tolerance, limits_.relTol);
   Ending ending = Ending::Done;
   if (!met) {
@@ -374,6 +424,7 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
     ending = climb({solverFor(*preconditioner_), *preconditioner_, true}, psi, performance);
   }
   if (ending == Ending::Failed) ending = goOnSafely(psi, performance);
+  if (ending == Ending::Limit) tellEnd();
   performance.nIterations() = cost_.iterations;
   performance.finalResidual() = norms_.one / normFactor_;
   const bool converged = performance.checkConvergence(limits_.tolerance, limits_.relTol);
@@ -381,6 +432,15 @@ void FieldSolve::iterate(Foam::scalarField& psi, Foam::solverPerformance& perfor
   context_->renewal.learn(cost_.iterations, digitsFrom(first), seconds, !failed);
   if (!converged && !cost_.atRounding && ending == Ending::Failed) {
     warn({"the residual does not fall any further; the solve is left unconverged", "", ""});
+  }
+}
+
+void FieldSolve::tellEnd() {
+  const std::string end = "maxIter ends the solve where its residual is larger than at the start; ";
+  if (leftAsItWas_) {
+    warn({end + "the field is left as it was", "left as it was at maxIter", ""});
+  } else if (wentPartOfTheWay_) {
+    warn({end + "the field goes part of the way, where the residual is smaller", "part of the way at maxIter", ""});
   }
 }
 

@@ -16,9 +16,9 @@
 #include <stdexcept>
 
 #include "adapters/openfoam/host_vectors.hpp"
-#include "adapters/openfoam/solve_recorder.hpp"
 #include "adapters/openfoam/trilinos_types.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "tpetra_ext/operators/split_preconditioner.hpp"
@@ -42,10 +42,13 @@ class NativeOperator final : public Operator, public SplitPreconditioner<Types> 
 
   NativeOperator(Teuchos::RCP<const Map> map, Kind kind) : map_(std::move(map)), kind_(kind) {}
 
-  /// What acts from now on; null: nothing may.
-  void set(NativeActions* actions) { actions_ = actions; }
+  /// What acts from now on; null: nothing may.  \param timed what that takes is measured
+  void set(NativeActions* actions, bool timed = false) {
+    actions_ = actions;
+    timed_ = timed;
+  }
 
-  /// Applications so far, and what they took where somebody wants to know (SolveRecorder).
+  /// Applications so far, and what they took where it is measured.
   long applications() const { return applications_; }
   double seconds() const { return seconds_; }
 
@@ -60,8 +63,7 @@ class NativeOperator final : public Operator, public SplitPreconditioner<Types> 
     if (mode != Teuchos::NO_TRANS || alpha != 1.0 || beta != 0.0) {
       throw std::invalid_argument(description() + " is applied as it is: not transposed, not scaled, not added");
     }
-    const bool timed = SolveRecorder::wanted();
-    const double start = timed ? wallSeconds() : 0;
+    const double start = timed_ ? wallSeconds() : 0;
     forColumns(X, Y, [this](const double* x, double* y) {
       if (kind_ == Kind::Product) {
         actions_->apply(x, y);
@@ -70,7 +72,7 @@ class NativeOperator final : public Operator, public SplitPreconditioner<Types> 
       }
       ++applications_;
     });
-    if (timed) seconds_ += wallSeconds() - start;
+    if (timed_) seconds_ += wallSeconds() - start;
   }
 
   bool splits() const override {
@@ -119,21 +121,28 @@ class NativeOperator final : public Operator, public SplitPreconditioner<Types> 
   Teuchos::RCP<const Map> map_;
   Kind kind_;
   NativeActions* actions_ = nullptr;
+  bool timed_ = false;
   mutable long applications_ = 0;
   mutable double seconds_ = 0;
 };
 
-// The application's own tolerances decide; a second one in the parameters would be ignored or contradict it.
+// The norm by which Capstan's methods judge: the application prints what they say of it.
+const std::vector<std::string> ofTheNorm{"Residual Norm", "Residual Scaling", "Implicit Residual Scaling",
+                                         "Explicit Residual Scaling", "User Defined Residual Scaling"};
+
+// The application's own norm and tolerances decide; a second one in the parameters would be ignored or contradict it.
 void refuseReserved(const Settings& settings) {
+  std::vector<std::string> reserved = ofTheNorm;
+  reserved.insert(reserved.end(), {"Convergence Tolerance", "Maximum Iterations", "Initial Residual"});
   for (const auto& setting : settings) {
-    for (const auto* reserved :
-         {"Convergence Tolerance", "Maximum Iterations", "Implicit Residual Scaling", "Explicit Residual Scaling",
-          "Residual Scaling", "Residual Norm", "Initial Residual"}) {
+    for (const auto& name : reserved) {
       Teuchos::ParameterList names;
-      names.set(reserved, 0);
-      if (canonicalName(setting.name, &names) == reserved) {
-        throw std::invalid_argument(fmt::format(
-            "'{}' follows from tolerance, relTol and maxIter of the application; it cannot be set here", setting.name));
+      names.set(name, 0);
+      if (canonicalName(setting.name, &names) == name) {
+        throw std::invalid_argument(
+            fmt::format("'{}' cannot be set here: the norm is OpenFOAM's, and the limits follow from tolerance, relTol "
+                        "and maxIter of the field's entry; set those",
+                        setting.name));
       }
     }
   }
@@ -150,7 +159,10 @@ Teuchos::RCP<Solver> createSolver(const std::string& method) {
   SolverFactory factory;
   try {
     return factory.create(method, Teuchos::parameterList());
+  } catch (const UserOptionsError&) {
+    throw;
   } catch (const std::exception& error) {
+    if (findMethod(method) != nullptr) throw;  // it is not the name that is wrong
     if (looksLikeOurs(method)) {
       throw std::invalid_argument(fmt::format("method: {}", error.what()));
     }
@@ -164,10 +176,10 @@ Teuchos::RCP<Solver> createSolver(const std::string& method) {
 /// The actions of one solve, taken away again however it ends.
 class Acting {
  public:
-  Acting(NativeOperator& product, NativeOperator& preconditioner, NativeActions& actions)
+  Acting(NativeOperator& product, NativeOperator& preconditioner, const FieldSystem& system)
       : product_(product), preconditioner_(preconditioner) {
-    product_.set(&actions);
-    preconditioner_.set(&actions);
+    product_.set(&system.actions, system.timed);
+    preconditioner_.set(&system.actions, system.timed);
   }
   Acting(const Acting&) = delete;
   Acting& operator=(const Acting&) = delete;
@@ -254,6 +266,11 @@ Teuchos::RCP<Solver> FieldSolver::Impl::make(const SolverChoice& choice) {
   copySettings(choice.settings, valid.get(), *list);
   created->setProblem(problem);
   created->setParameters(list);
+  if (auto* const reporting = dynamic_cast<ReportingSolver*>(created.get())) {
+    reporting->reserve(ofTheNorm,
+                       "OpenFOAM judges by its own norm, ||b - A x||_1 / normFactor, and prints it; take the key out, "
+                       "and set tolerance and relTol of the field in system/fvSolution");
+  }
   return created;
 }
 
@@ -301,7 +318,7 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   } else if (system.assembled != nullptr) {
     preconditioner = operatorOf(*system.assembled);
   }
-  const Acting acting(*own.product, *own.preconditioner, system.actions);
+  const Acting acting(*own.product, *own.preconditioner, system);
   own.problem->setHermitian(system.symmetric);
   own.problem->setRightPrec(preconditioner);
   own.problem->setInitResVec(own.r);

@@ -35,6 +35,7 @@ struct FieldSystem {
   double* d;          ///< the solution
   int series;         ///< of solves that resemble each other; below 0: resembles none
   int minIterations;  ///< of Capstan's methods
+  bool timed;         ///< somebody wants to know how long products take
 };
 
 /// What was done where a method failed.
@@ -59,24 +60,24 @@ struct SolveResult {
   std::vector<LadderStep> steps;  ///< of the method's own ladder: what it did about breakdowns
 };
 
-/// Member functions are collective over the mesh's communicator unless said otherwise. They throw std::exception for
-/// misuse (unknown names, wrong types); a failed solve is a result.
+/// TrilinosSide makes it. Member functions are collective over the mesh's communicator unless said otherwise. They
+/// throw std::exception for misuse (unknown names, wrong types); a failed solve is a result.
 class FieldSolver {
  public:
   /// \param label names the problem in reports and in the state cache: the field's name.
   FieldSolver(std::shared_ptr<const CellMap> cells, std::string label);
-  ~FieldSolver();
+  virtual ~FieldSolver();
   FieldSolver(const FieldSolver&) = delete;
   FieldSolver& operator=(const FieldSolver&) = delete;
 
   /// Whether the method is one of Capstan's, which judge by the 1-norm.
-  bool judgesByOneNorm(const SolverChoice& choice);
+  virtual bool judgesByOneNorm(const SolverChoice& choice);
 
   /// Whether the method may be given A and M that are both negative definite, as OpenFOAM has them.
-  bool takesNegativeDefinite(const SolverChoice& choice);
+  virtual bool takesNegativeDefinite(const SolverChoice& choice);
 
   /// Solves from d = 0 until || r - A d ||_p <= tolerance || r ||_p, with p = 1 where judgesByOneNorm(), else p = 2.
-  SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations, const FieldSystem& system);
+  virtual SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations, const FieldSystem& system);
 
  private:
   struct Impl;

@@ -1,27 +1,56 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "adapters/openfoam/run_summary.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <iomanip>
 #include <ostream>
 
 namespace capstan::foam {
 namespace {
 
+// This library stands in front of Trilinos, in programs that never solve: it needs the standard library alone.
+std::string withThreeDecimals(double value) {
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "%.3f", value);
+  return text.data();
+}
+
 std::string perIteration(const SolveCost& cost, long count) {
   if (!cost.hasReductions) return "not counted";
-  return cost.iterations == 0 ? "-" : fmt::format("{:.3f}", static_cast<double>(count) / cost.iterations);
+  return cost.iterations == 0 ? "-" : withThreeDecimals(static_cast<double>(count) / cost.iterations);
+}
+
+using Cells = std::array<std::string, 13>;
+
+Cells cellsOf(const SolveTotals& row) {
+  const auto& sum = row.sum;
+  return {sum.field,
+          sum.method,
+          sum.preconditioner,
+          std::to_string(row.solves),
+          std::to_string(row.unconverged),
+          std::to_string(sum.builds),
+          std::to_string(sum.iterations),
+          std::to_string(sum.passes),
+          perIteration(sum, sum.reductions),
+          perIteration(sum, sum.reductions + sum.checks),
+          perIteration(sum, sum.applications),
+          withThreeDecimals(sum.setupSeconds),
+          withThreeDecimals(sum.solveSeconds)};
+}
+
+constexpr std::size_t names = 3;  // of the cells: to the left of their columns, the others to the right
+
+void printRow(std::ostream& out, const Cells& cells, const std::array<int, 13>& widths) {
+  for (std::size_t k = 0; k < cells.size(); ++k) {
+    out << (k == 0 ? "" : " ") << (k < names ? std::left : std::right) << std::setw(widths[k]) << cells[k];
+  }
+  out << "\n";
 }
 
 }  // namespace
-
-PhaseTimes& PhaseTimes::operator+=(const PhaseTimes& other) {
-  product += other.product;
-  preconditioner += other.preconditioner;
-  reductions += other.reductions;
-  return *this;
-}
 
 bool SolveTotals::matches(const SolveCost& cost) const {
   return sum.field == cost.field && sum.method == cost.method && sum.preconditioner == cost.preconditioner;
@@ -73,9 +102,9 @@ void RunSummary::count(const SolveCost& cost) {
 void RunSummary::printFailures(std::ostream& out) const {
   for (const auto& field : failures_) {
     if (field.unconverged == 0 && field.steps.empty()) continue;
-    out << fmt::format("Capstan: {}: {} of {} solve{} not converged", field.field, field.unconverged, field.solves,
-                       field.solves == 1 ? "" : "s");
-    for (const auto& [step, times] : field.steps) out << fmt::format("; {} {}", times, step);
+    out << "Capstan: " << field.field << ": " << field.unconverged << " of " << field.solves << " solve"
+        << (field.solves == 1 ? "" : "s") << " not converged";
+    for (const auto& [step, times] : field.steps) out << "; " << times << " " << step;
     out << "\n";
   }
   out.flush();
@@ -85,31 +114,26 @@ void RunSummary::print(std::ostream& out, int ranks) const {
   if (rows_.empty()) {
     return;
   }
-  std::size_t fieldWidth = 5;
-  std::size_t methodWidth = 6;
+  std::array<int, 13> widths{5, 6, 14, 7, 11, 7, 11, 7, 13, 13, 11, 10, 10};
   for (const auto& row : rows_) {
-    fieldWidth = std::max(fieldWidth, row.sum.field.size());
-    methodWidth = std::max(methodWidth, row.sum.method.size());
+    widths[0] = std::max(widths[0], static_cast<int>(row.sum.field.size()));
+    widths[1] = std::max(widths[1], static_cast<int>(row.sum.method.size()));
   }
-  out << fmt::format("\nCapstan: solves of this run on {} rank{}\n", ranks, ranks == 1 ? "" : "s");
-  out << fmt::format("{:<{}} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>11} {:>10} {:>10}\n",
-                     "field", fieldWidth, "method", methodWidth, "preconditioner", "solves", "unconverged", "builds",
-                     "iterations", "passes", "reductions/it", "with checks", "M/it", "set-up s", "solve s");
+  out << "\nCapstan: solves of this run on " << ranks << " rank" << (ranks == 1 ? "" : "s") << "\n";
+  printRow(out,
+           {"field", "method", "preconditioner", "solves", "unconverged", "builds", "iterations", "passes",
+            "reductions/it", "with checks", "M/it", "set-up s", "solve s"},
+           widths);
   long solves = 0;
   int iterations = 0;
   double seconds = 0;
   for (const auto& row : rows_) {
-    const auto& sum = row.sum;
-    out << fmt::format(
-        "{:<{}} {:<{}} {:<14} {:>7} {:>11} {:>7} {:>11} {:>7} {:>13} {:>13} {:>11} {:>10.3f} {:>10.3f}\n", sum.field,
-        fieldWidth, sum.method, methodWidth, sum.preconditioner, row.solves, row.unconverged, sum.builds,
-        sum.iterations, sum.passes, perIteration(sum, sum.reductions), perIteration(sum, sum.reductions + sum.checks),
-        perIteration(sum, sum.applications), sum.setupSeconds, sum.solveSeconds);
+    printRow(out, cellsOf(row), widths);
     solves += row.solves;
-    iterations += sum.iterations;
-    seconds += sum.setupSeconds + sum.solveSeconds;
+    iterations += row.sum.iterations;
+    seconds += row.sum.setupSeconds + row.sum.solveSeconds;
   }
-  out << fmt::format("total: {} solves, {} iterations, {:.3f} s\n", solves, iterations, seconds);
+  out << "total: " << solves << " solves, " << iterations << " iterations, " << withThreeDecimals(seconds) << " s\n";
   out << "builds: of the preconditioner; reductions/it: all-reduces of the Krylov solver an iteration; with checks: "
          "OpenFOAM's residual norms included; M/it: applications of the preconditioner an iteration.\n";
   out.flush();

@@ -16,7 +16,12 @@ struct PhaseTimes {
   double preconditioner = 0;
   double reductions = 0;  ///< waiting for them
 
-  PhaseTimes& operator+=(const PhaseTimes& other);
+  PhaseTimes& operator+=(const PhaseTimes& other) {
+    product += other.product;
+    preconditioner += other.preconditioner;
+    reductions += other.reductions;
+    return *this;
+  }
 };
 
 /// The cost of one solve, and how it went.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "adapters/openfoam/solve_recorder.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <tuple>
 #include <utility>
 
-#include "belos_ext/report/report_io.hpp"
+#include "belos_ext/support/csv_field.hpp"
 
 namespace capstan::foam {
 namespace {
@@ -29,7 +29,13 @@ std::pair<int, std::string> outcomeOf(const SolveCost& cost) {
 
 std::string known(bool is, long count) { return is ? std::to_string(count) : std::string(); }
 
-std::string seconds(double value) { return std::isnan(value) ? std::string() : fmt::format("{:.6g}", value); }
+std::string number(double value, int digits) {
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "%.*g", digits, value);
+  return text.data();
+}
+
+std::string seconds(double value) { return std::isnan(value) ? std::string() : number(value, 6); }
 
 }  // namespace
 
@@ -80,15 +86,31 @@ std::string csvHeader() {
 
 std::string csvLine(double time, const RecordedSolves& row) {
   const auto& sum = row.totals.sum;
-  // 12 digits: those of a sum of time steps that are its own, not its rounding.
-  return fmt::format("{:.12g},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:.9g},{:.9g},{}\n", time,
-                     csvField(row.origin.region), csvField(row.origin.field), csvField(row.origin.component),
-                     csvField(sum.method), csvField(sum.preconditioner), row.totals.solves, row.totals.unconverged,
-                     sum.iterations, known(sum.hasReductions, sum.reductions), sum.checks, sum.products,
-                     known(sum.hasReductions, sum.applications), sum.builds, seconds(sum.times.product),
-                     seconds(sum.times.preconditioner), seconds(sum.times.reductions), seconds(sum.setupSeconds),
-                     seconds(sum.setupSeconds + sum.solveSeconds), sum.initialResidual, sum.finalResidual,
-                     csvField(row.outcome));
+  const std::string cells[] = {number(time, 12),  // those of a sum of time steps that are its own, not its rounding
+                               csvField(row.origin.region),
+                               csvField(row.origin.field),
+                               csvField(row.origin.component),
+                               csvField(sum.method),
+                               csvField(sum.preconditioner),
+                               std::to_string(row.totals.solves),
+                               std::to_string(row.totals.unconverged),
+                               std::to_string(sum.iterations),
+                               known(sum.hasReductions, sum.reductions),
+                               std::to_string(sum.checks),
+                               std::to_string(sum.products),
+                               known(sum.hasReductions, sum.applications),
+                               std::to_string(sum.builds),
+                               seconds(sum.times.product),
+                               seconds(sum.times.preconditioner),
+                               seconds(sum.times.reductions),
+                               seconds(sum.setupSeconds),
+                               seconds(sum.setupSeconds + sum.solveSeconds),
+                               number(sum.initialResidual, 9),
+                               number(sum.finalResidual, 9),
+                               csvField(row.outcome)};
+  std::string line;
+  for (const auto& cell : cells) line += (&cell == cells ? "" : ",") + cell;
+  return line + "\n";
 }
 
 }  // namespace capstan::foam

@@ -4,12 +4,14 @@
 
 #include "IOmanip.H"
 #include "ITstream.H"
+#include "OSspecific.H"
 #include "Switch.H"
+#include "UPstream.H"
 #include "adapters/openfoam/dictionary_checks.H"
 #include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/solver_controls.H"
+#include "adapters/openfoam/trilinos_library.hpp"
 #include "adapters/values/truth_words.hpp"
-#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 #include "dictionaryEntry.H"
 #include "lduMatrix.H"
@@ -164,13 +166,21 @@ PreconditionerControls nativePreconditioner(const std::string& name, const dicti
   return controls;
 }
 
+// The case, and this rank's part of it: the working folder is another one with -case, and where a batch system starts.
+std::vector<std::string> caseFolders() {
+  const std::string folder = Foam::getEnv("FOAM_CASE");
+  if (folder.empty()) return {};
+  if (!Foam::UPstream::parRun()) return {folder};
+  return {folder, folder + "/processor" + std::to_string(Foam::UPstream::myProcNo())};
+}
+
 PreconditionerControls readPreconditioner(const dictionary& dict, bool symmetric) {
   if (!dict.found("preconditioner")) return plainPreconditioner(symmetric);
   const bool isDict = dict.isDict("preconditioner");
   const dictionary& own = isDict ? dict.subDict("preconditioner") : dict;
   const std::string name = textOf(own, "preconditioner");
   if (isNative(name, symmetric)) return nativePreconditioner(name, isDict ? &own : nullptr, dict);
-  auto names = preconditionerNames();
+  auto names = trilinos().preconditionerNames();
   if (!contains(names, name)) {
     const auto natives = nativeNames(symmetric);
     names.insert(names.begin(), natives.begin(), natives.end());
@@ -190,6 +200,7 @@ PreconditionerControls readPreconditioner(const dictionary& dict, bool symmetric
       fail(own, "file: only the preconditioner muelu reads one, found preconditioner '" + name + "'");
     }
     controls.assembled.file = Foam::fileName(textOf(own, "file")).expand();
+    controls.assembled.folders = caseFolders();
   }
   return controls;
 }
@@ -281,7 +292,7 @@ Settings ofEarlierSolves() { return {{"Initial_Guess", std::string("projection 3
 
 // With a guess the same residual hides four times the error under GMRES (damBreak's p), but where M is close to A.
 bool learnsFromSolves(const std::string& method, const PreconditionerControls& preconditioner) {
-  return forConjugateGradients(method) || (preconditioner.isMultigrid() && findMethod(method) != nullptr);
+  return forConjugateGradients(method) || (preconditioner.isMultigrid() && trilinos().isOurs(method));
 }
 
 bool same(const dictionary& a, const dictionary& b);
@@ -316,10 +327,7 @@ std::shared_ptr<const SolverControls> KnownControls::of(const dictionary& dict, 
   return controls;
 }
 
-bool forConjugateGradients(const std::string& method) {
-  const MethodTraits* found = findMethod(method);
-  return found != nullptr && found->needsSymmetric;
-}
+bool forConjugateGradients(const std::string& method) { return trilinos().needsSymmetric(method); }
 
 PreconditionerControls plainPreconditioner(bool symmetric) {
   return nativePreconditioner(symmetric ? "DIC" : "DILU", nullptr, dictionary());

@@ -8,7 +8,7 @@
 #include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/solver_controls.H"
 #include "adapters/openfoam/system_dump.H"
-#include "adapters/openfoam/system_files.hpp"
+#include "adapters/openfoam/trilinos_library.hpp"
 #include "labelList.H"
 
 namespace capstan::foam {
@@ -142,7 +142,7 @@ void SystemDump::finish(const LduSystem& system, Foam::direction component, doub
     Foam::scalarField b(source);
     if (sign < 0) b.negate();
     const auto choice = replayOf(dumped, cost.field, system.matrix.symmetric());
-    failure = writeSystem({csr.pattern(), values, b.cdata(), guess_.cdata()}, choice, prefix);
+    failure = trilinos().writeSystem({csr.pattern(), values, b.cdata(), guess_.cdata()}, choice, prefix);
   }
   if (failure.empty()) {
     Foam::Info << "Capstan: " << cost.field.c_str() << ": solve " << number_ << " is written to " << prefix.c_str()

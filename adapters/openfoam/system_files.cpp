@@ -89,7 +89,9 @@ void emitPreconditioner(YAML::Emitter& out, const PreconditionerChoice& choice) 
   if (choice.name == "muelu") {
     const auto presets = preconditioning::mueLuPresets();
     const bool preset = std::find(presets.begin(), presets.end(), choice.file) != presets.end();
-    const auto file = preset || choice.file.empty() ? choice.file : fs::absolute(choice.file).string();
+    const auto file = preset || choice.file.empty()
+                          ? choice.file
+                          : fs::absolute(preconditioning::findMueLuFile(choice.file, choice.folders).path).string();
     out << YAML::Key << "muelu_xml_file_name" << YAML::Value << (file.empty() ? defaultMueLuFile : file);
   }
   if (choice.settings.empty()) return;
@@ -99,8 +101,7 @@ void emitPreconditioner(YAML::Emitter& out, const PreconditionerChoice& choice) 
   emit(out, parameters);
 }
 
-}  // namespace
-
+// \param prefix the files' names without the folder, which is the deck's own
 std::string replayDeck(const ReplayChoice& choice, const std::string& prefix) {
   YAML::Emitter out;
   for (const auto& remark : choice.remarks) out << YAML::Comment(remark) << YAML::Newline;
@@ -118,6 +119,8 @@ std::string replayDeck(const ReplayChoice& choice, const std::string& prefix) {
   out << YAML::EndMap << YAML::EndSeq << YAML::EndMap << YAML::Newline;
   return out.c_str();
 }
+
+}  // namespace
 
 std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix) {
   const auto cells = makeCellMap(system.pattern.comm, static_cast<std::int64_t>(system.pattern.rowStart.size()) - 1);

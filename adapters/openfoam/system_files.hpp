@@ -32,12 +32,4 @@ struct ReplayChoice {
   std::vector<std::string> remarks;  ///< the first lines of the deck, as comments
 };
 
-/// Writes PREFIX.mtx, PREFIX_b.mtx, PREFIX_x0.mtx, and PREFIX.yaml, in global rows: those of the first rank come first.
-/// Collective over the pattern's communicator. The first rank holds the text of the matrix, some 40 bytes an entry.
-/// \return what went wrong, on every rank; empty: nothing
-std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix);
-
-/// The deck alone. Local. \param prefix the files' names without the folder, which is the deck's own
-std::string replayDeck(const ReplayChoice& choice, const std::string& prefix);
-
 }  // namespace capstan::foam

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// What the plain C++ handles of this adapter hold. Only for its Trilinos side.
+/// What the plain C++ handles of this adapter hold, and what makes them. Only for its Trilinos side; the OpenFOAM side
+/// asks TrilinosSide.
 
 #include <Teuchos_RCP.hpp>
 #include <Tpetra_CrsGraph.hpp>
@@ -13,6 +14,7 @@
 
 #include "adapters/openfoam/assembled_preconditioner.hpp"
 #include "adapters/openfoam/cell_map.hpp"
+#include "adapters/openfoam/system_files.hpp"
 
 namespace capstan::foam {
 
@@ -31,6 +33,12 @@ class CsrGraph {
   Teuchos::RCP<const Graph> graph;
   std::vector<std::size_t> position;  ///< position[k]: where entry k of the pattern stands in the graph
 };
+
+/// As TrilinosSide::cellMap(), graph(), writeSystem(). \{
+std::shared_ptr<const CellMap> makeCellMap(MPI_Comm comm, std::int64_t cells);
+std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const CellMap& cells);
+std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix);
+/// \}
 
 /// What an assembled preconditioner is to a Krylov method: M^-1, or null before it is built.
 Teuchos::RCP<const Operator> operatorOf(const AssembledPreconditioner& preconditioner);

@@ -9,6 +9,7 @@
 
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/report/report_io.hpp"
+#include "belos_ext/support/csv_field.hpp"
 
 namespace capstan::tools {
 namespace {

@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "belos_ext/report/embedding_verdict.hpp"
+#include "belos_ext/support/csv_field.hpp"
 #include "belos_ext/support/output_file.hpp"
 
 namespace capstan {
@@ -183,13 +184,6 @@ std::string historyRows(const SolveReport& report, long solve) {
 }
 
 }  // namespace
-
-std::string csvField(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
 
 nlohmann::json toJson(const SolveReport& report) {
   nlohmann::json rightHandSides = nlohmann::json::array();

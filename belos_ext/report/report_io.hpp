@@ -28,9 +28,6 @@ void writeReport(const std::string& path, const SolveReport& report);
 /// `solve,solver,label,iteration,column,residual`; `solve` counts the calls for this path from 1. Throws as above.
 void writeHistory(const std::string& path, const SolveReport& report);
 
-/// Text as one field of a CSV file: quoted where it holds a comma, a quote or the end of a line.
-std::string csvField(const std::string& text);
-
 /// Forgets which files this process has begun: the next report to any path replaces the file.
 void beginReportFilesAnew();
 

@@ -1,5 +1,7 @@
 """Runs OpenFOAM cases for the tests and reads their fields."""
 
+import contextlib
+import os
 import pathlib
 import re
 import shutil
@@ -15,6 +17,16 @@ from tutorials import results  # noqa: E402
 from tutorials.errors import RunFailed  # noqa: E402
 from tutorials.results import read_solves  # noqa: E402,F401
 from tutorials.workspace import environment, launch_words  # noqa: E402,F401
+
+
+@contextlib.contextmanager
+def variable(name, value):
+    """A variable of the environment, for the time of a block."""
+    os.environ[name] = value
+    try:
+        yield
+    finally:
+        del os.environ[name]
 
 
 def run(command, env, folder=None):

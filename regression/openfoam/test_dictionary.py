@@ -4,11 +4,10 @@
 usage: test_dictionary.py <build folder>
 """
 
-import contextlib
-import os
 import pathlib
 import re
 import sys
+import tempfile
 import unittest
 
 import foam
@@ -49,8 +48,9 @@ class Mistakes(unittest.TestCase):
                      velocity="U { solver capstan; method capstan_cg; tolerance 1e-6; }\n")
 
     def test_unknown_preset(self):
+        case = BUILD / "regression/openfoam/dictionary-preset"
         self.refused("preset", f"method {METHOD}; preconditioner {{ preconditioner muelu; file no-such-file; }}",
-                     "no file 'no-such-file'", "presets:")
+                     "no file 'no-such-file'", "presets:", f"Tried: {case}/no-such-file", "app-inputs/muelu/no-such-file.xml")
 
     def test_boomeramg(self):
         expected = ["unknown parameter 'strong treshold'", 'did you mean "Strong Threshold"']
@@ -67,9 +67,38 @@ class Mistakes(unittest.TestCase):
         self.refused("frequency", f"method {METHOD}; caching {{ matrix {{ update periodic; periodicCoeffs {{ frequency 0; }} }} }}",
                      "frequency: found 0", "allowed: 1 or more")
 
-    def test_tolerance_twice(self):
-        self.refused("reserved", f"method {METHOD}; capstan {{ convergence_tolerance 1e-3; }}",
-                     "'convergence_tolerance' follows from tolerance, relTol and maxIter")
+    def test_what_openfoam_decides(self):
+        for entry in ("convergence_tolerance 1e-3", "maximum_iterations 3", "residual_norm TwoNorm",
+                      'residual_scaling "Norm of RHS"', "implicit_residual_scaling None", 'Explicit_Residual_Scaling "Norm of RHS"',
+                      "user_defined_residual_scaling 10"):
+            with self.subTest(entry=entry):
+                self.refused("reserved", f"method {METHOD}; capstan {{ {entry}; }}", f"'{entry.split()[0]}' cannot be set here",
+                             "tolerance, relTol and maxIter of the field's entry")
+
+    def refused_options(self, options, *expected):
+        """The options are to blame, and no entry of fvSolution."""
+        with foam.variable("CAPSTAN_OPTIONS", options):
+            status, log = run_with("options", f"method {METHOD}; preconditioner none;", ranks=2)
+        self.assertNotEqual(status, 0, "the run went through:\n" + log[-2000:])
+        flat = " ".join(log.split())
+        for text in ("FOAM FATAL ERROR", "solver capstan, field p: Capstan options: ", "CAPSTAN_OPTIONS") + expected:
+            self.assertIn(text, flat)
+        self.assertNotIn("FATAL IO ERROR", flat)
+
+    def test_options_that_change_what_is_judged(self):
+        for key, value in (("residual_norm", "TwoNorm"), ("residual_scaling", "Norm of RHS"), ("implicit_residual_scaling", "None"),
+                           ("explicit_residual_scaling", "Norm of RHS"), ("user_defined_residual_scaling", "10")):
+            with self.subTest(key=key):
+                name = key.replace("_", " ").title()
+                self.refused_options(f"labels: {{p: {{{key}: {value}}}}}", f'"{name}" = ', "cannot be set here",
+                                     "||b - A x||_1 / normFactor", "set tolerance and relTol of the field in system/fvSolution")
+
+    def test_errors_in_options(self):
+        """By what is wrong: a key, a value, the text, a value beside those of the entry."""
+        for options, expected in (("labels: {p: {step_siz: 3}}", 'did you mean "Step Size"'), ("step_size: 0", "out of range"),
+                                  ("{step_size: 3", "is not valid YAML"), ("labels: {p: {step_size: 90}}", '"Num Blocks"')):
+            with self.subTest(options=options):
+                self.refused_options(options, expected)
 
     def test_solver_parameter_out_of_range(self):
         self.refused("step-size", f"method {METHOD}; preconditioner none; capstan {{ step_size 0; }}", "Step Size")
@@ -100,6 +129,28 @@ class Entries(unittest.TestCase):
 
     def pressure_iterations(self, log):
         return [solve.iterations for solve in self.pressure_solves(log)]
+
+    def test_file_of_the_case(self):
+        """A preconditioner's file lies in the case, wherever the program is started."""
+        xml = (foam.ROOT / "app-inputs/muelu/no_reductions.xml").read_text(encoding="utf-8")
+        for ranks, place in ((1, "system"), (2, "system"), (2, "processor0"), (2, "nowhere")):
+            with self.subTest(ranks=ranks, place=place), tempfile.TemporaryDirectory() as elsewhere:
+                case = BUILD / "regression/openfoam/dictionary-file"
+                name = "system/mine.xml" if place == "system" else "mine.xml"
+                foam.copy_case("channel", case, ranks, PLAIN_U + f'"p.*" {{ solver capstan; tolerance 1e-6; preconditioner '
+                                                                 f'{{ preconditioner muelu; file "{name}"; }} }}\n')
+                env = foam.environment(BUILD)
+                foam.prepare(case, ranks, env)
+                folders = [case / f"processor{rank}" for rank in range(ranks)] if place == "processor0" else [case]
+                for folder in folders if place != "nowhere" else []:
+                    (folder / name).write_text(xml, encoding="utf-8")
+                status, log = foam.run(foam.launch_words(["icoFoam", "-case", case], ranks), env, elsewhere)
+                if place == "nowhere":
+                    self.assertNotEqual(status, 0)
+                    for path in (case / name, case / "processor0" / name, pathlib.Path(elsewhere) / name):
+                        self.assertIn(str(path), log)
+                else:
+                    self.assertEqual(status, 0, log[-3000:])
 
     def test_unknown_entry_is_warned_about_once(self):
         log = self.accepted("unknown", f"method {METHOD}; preconditoner muelu;")
@@ -231,6 +282,23 @@ class Entries(unittest.TestCase):
         log = self.accepted("max", f"method {METHOD}; preconditioner none; maxIter 7; tolerance 1e-12;")
         self.assertEqual(set(self.pressure_iterations(log)), {7})
 
+    def test_maximum_iterations_while_the_residual_grows(self):
+        """The residual of conjugate gradients grows at first: what a few iterations bring is kept, and it is told."""
+        for method in ("capstan_cg", '"PSEUDOBLOCK CG"'):
+            for ranks in (1, 2):
+                with self.subTest(method=method, ranks=ranks):
+                    log = self.accepted("few", f"method {method}; preconditioner none; maxIter 3; tolerance 1e-9;", ranks=ranks)
+                    solves = self.pressure_solves(log)
+                    self.assertEqual([solve.iterations for solve in solves], [3] * 6)
+                    for solve in solves:
+                        self.assertLess(solve.final, solve.initial)
+                    self.assertLess(solves[1].initial, 1, "the first corrector's pressure is lost")
+                    self.assertNotIn("going on with", log)
+                    flat = " ".join(log.split())
+                    self.assertIn("field p: maxIter ends the solve where its residual is larger than at the start; the field goes part "
+                                  "of the way", flat)
+                    self.assertRegex(flat, r"p: 6 of 6 solves not converged; \d part of the way at maxIter")
+
     def test_minimum_iterations(self):
         log = self.accepted("min", f"method {METHOD}; preconditioner none; minIter 9; tolerance 0.9;")
         self.assertGreaterEqual(min(self.pressure_iterations(log)), 9)
@@ -261,7 +329,7 @@ class Entries(unittest.TestCase):
                     self.assertEqual(int(found), builds)
 
     def test_options_by_field_name(self):
-        with self.with_variable("CAPSTAN_OPTIONS", "labels: {p: {maximum_iterations: 2, maximum_restarts: 0}}"):
+        with foam.variable("CAPSTAN_OPTIONS", "labels: {p: {maximum_iterations: 2, maximum_restarts: 0}}"):
             log = self.accepted("label", f"method {METHOD}; preconditioner none; tolerance 1e-4; maxIter 30; summary yes;")
         row = next(line for line in log.splitlines() if line.startswith("p "))
         passes, iterations = int(row.split()[7]), int(row.split()[6])
@@ -269,18 +337,10 @@ class Entries(unittest.TestCase):
         self.assertGreater(passes, 6)
 
     def test_overflow_leaves_the_field_as_it_is(self):
-        with self.with_variable("FOAM_SIGFPE", "false"):
+        with foam.variable("FOAM_SIGFPE", "false"):
             _, log = run_with("overflow", f"method {METHOD};", speed="1e200")
         self.assertIn("field Ux: the matrix, the source or the field holds NaN or Inf; the field is left as it is", log)
         self.assertIn("Solving for Ux, Initial residual = nan, Final residual = nan, No Iterations 0", log)
-
-    @contextlib.contextmanager
-    def with_variable(self, name, value):
-        os.environ[name] = value
-        try:
-            yield
-        finally:
-            del os.environ[name]
 
     def test_coarsest_level_of_gamg(self):
         log = self.accepted("gamg", "smoother GaussSeidel; nCellsInCoarsestLevel 20; coarsestLevelCorr { solver capstan; "

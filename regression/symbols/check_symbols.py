@@ -26,25 +26,30 @@ SOLVERS = (r"_Z(GV)?ZN5Belos4Impl19SolverFactoryParentI\w+18get_solverManagers\w
 ALLOWED = {
     "libcapstan.so": (r"capstan_register_solvers", OURS.format("7capstan")) + SHARED_DATA,
     "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),),
-    "libcapstanFoamTrilinos.so": (OURS.format("7capstan4foam"),) + SHARED_DATA + SOLVERS,
+    "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SHARED_DATA + SOLVERS,
     "libcapstan_latency.so": (r"P?MPI_\w+",),
 }
 REQUIRED = {
     "libcapstan.so": (r"capstan_register_solvers", r"_ZN7capstan15registerSolversEv", r"_ZN5Belos\w+10factories_E\w*"),
     "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",),
-    "libcapstanFoamTrilinos.so": (r"_ZN7capstan4foam14ensureTrilinosEv",) + SOLVERS,
+    "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SOLVERS,
     "libcapstan_latency.so": (r"MPI_Init", r"MPI_Allreduce", r"MPI_Iallreduce", r"MPI_Wait"),
 }
-HOLDS_KERNELS = {"libcapstan.so": ("avx512", "avx2"), "libcapstanFoamTrilinos.so": ("avx2",)}
+HOLDS_KERNELS = {"libcapstan.so": ("avx512", "avx2"), "libcapstanFoam.so": ("avx2",)}
 
 
 def output(*words):
     return subprocess.run(words, check=True, capture_output=True, text=True).stdout
 
 
+def plain_name(library):
+    """libx.so of /lib/libx.so.1.2."""
+    return re.sub(r"\.so[0-9.]*$", ".so", os.path.basename(library))
+
+
 def check_exports(library):
     """The complaints, a line each."""
-    name = os.path.basename(library)
+    name = plain_name(library)
     symbols = [line.split()[-1].split("@")[0] for line in output("nm", "-D", "--defined-only", library).splitlines()]
     allowed = re.compile("|".join(ALLOWED[name]))
     problems = [f"{name} exports {symbol}" for symbol in symbols if not allowed.fullmatch(symbol)]
@@ -56,7 +61,7 @@ def check_exports(library):
 
 def check_instructions(library, baseline):
     """The complaints, a line each."""
-    name = os.path.basename(library)
+    name = plain_name(library)
     avx_everywhere = baseline not in ("x86-64", "x86-64-v2")
     label = re.compile(r"^[0-9a-f]+ <(.*)>:$")
     found = {"avx512": 0, "avx2": 0}
@@ -87,7 +92,7 @@ def check_instructions(library, baseline):
 
 
 def main(words):
-    if len(words) == 2 and words[0] == "exports" and os.path.basename(words[1]) in ALLOWED:
+    if len(words) == 2 and words[0] == "exports" and plain_name(words[1]) in ALLOWED:
         problems = check_exports(words[1])
     elif len(words) == 3 and words[0] == "instructions":
         problems = check_instructions(words[1], words[2])
