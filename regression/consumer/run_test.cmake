@@ -4,6 +4,8 @@
 #
 # Installs Capstan into WORK/prefix, looks at it and at a moved copy (check_installation.cmake), configures and builds the
 # consumer against it, runs it on one and two ranks. The build also compiles every installed header by itself.
+cmake_minimum_required(VERSION 3.20)
+
 function(step name)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)

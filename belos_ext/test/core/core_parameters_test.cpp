@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/test/support/methods.hpp"
 
 namespace {
@@ -376,6 +377,40 @@ TEST_F(ParametersTest, AUserScaleNeedsTheScalingThatUsesIt) {
   gmres_.merge(listOf("Residual Scaling", "User Provided"));
   EXPECT_EQ(gmres_.options().userScale, 2.5);
   EXPECT_EQ(printed(), "");
+}
+
+TEST_F(ParametersTest, AnErrorOfTheOverlayNamesItAndIsOneOfItsOwn) {
+  gmres_.merge(listOf("Num Blocks", 20));
+  const auto overlay = [](const std::string& key, const auto& value) {
+    const auto list = Teuchos::rcp(new ParameterList(listOf(key, value)));
+    list->setName("CAPSTAN_OPTIONS");
+    return list;
+  };
+  const auto messageOf = [](Parameters& parameters, const Teuchos::RCP<ParameterList>& list) -> std::string {
+    try {
+      parameters.setOverlay(list);
+    } catch (const UserOptionsError& error) {
+      return error.what();
+    }
+    return "no error of the user's options";
+  };
+  sStep_.merge(listOf("Num Blocks", 20));
+  const std::string conflict = messageOf(sStep_, overlay("Step Size", 30));
+  EXPECT_EQ(conflict.rfind("Capstan options: CAPSTAN_OPTIONS", 0), 0u) << conflict;
+  EXPECT_TRUE(contains(conflict, "Num Blocks")) << conflict;
+
+  gmres_.reserve({"Residual Norm", "residual_scaling"}, "the application prints it");
+  for (const char* key : {"Residual Norm", "residual_norm"}) {
+    const std::string message = messageOf(gmres_, overlay(key, std::string("OneNorm")));
+    EXPECT_TRUE(contains(message, "Capstan options: ")) << message;
+    EXPECT_TRUE(contains(message, "CAPSTAN_OPTIONS")) << message;
+    EXPECT_TRUE(contains(message, "\"Residual Norm\" = ")) << message;
+    EXPECT_TRUE(contains(message, "cannot be set here: the application prints it")) << message;
+  }
+  gmres_.merge(listOf("Residual Norm", "OneNorm"));  // the application itself may
+  gmres_.setOverlay(overlay("Convergence Tolerance", 1e-3));
+  EXPECT_EQ(gmres_.options().tolerance, 1e-3);
+  EXPECT_THROW(gmres_.reserve({"No Such Parameter"}, ""), std::invalid_argument);
 }
 
 TEST_F(ParametersTest, WhatNaluWindSetsIsUnderstood) {
