@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// Sums over the cells of a mesh.
+/// Sums over the cells of a mesh, and over the ranks.
+
+#include <mpi.h>
 
 #include <array>
 #include <cstddef>
@@ -22,6 +24,13 @@ std::array<double, N> sumsOverCells(std::int64_t cells, const Add& add) {
   std::array<double, N> sums{};
   for (std::size_t i = 0; i < N; ++i) sums[i] = (chains[0][i] + chains[1][i]) + (chains[2][i] + chains[3][i]);
   return sums;
+}
+
+/// In one message; nothing without MPI. Collective over \p comm.
+template <std::size_t N>
+void sumOverRanks(std::array<double, N>& values, MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return;
+  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(N), MPI_DOUBLE, MPI_SUM, comm);
 }
 
 }  // namespace capstan::foam

@@ -34,12 +34,6 @@ class QuietFloatingPoint {
   std::fenv_t before_;
 };
 
-template <std::size_t N>
-void sumOverRanks(std::array<double, N>& values, MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL) return;
-  MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(N), MPI_DOUBLE, MPI_SUM, comm);
-}
-
 // OpenFOAM prints one word: the method as a deck would write it.
 Foam::word printedName(const std::string& method) {
   std::string name = method;
@@ -242,129 +236,6 @@ const AssembledPreconditioner* FieldSolve::assembled(const Rung& rung) {
   return nullptr;
 }
 
-// One call of the Krylov solver, for a correction d of psi: A d = r, so that the rounding of psi itself, which no
-// method can undo, is no part of what is judged; OpenFOAM's own solvers leave it out too. psi and the norms change only
-// where the residual gets smaller.
-FieldSolve::Ending FieldSolve::pass(const Rung& rung, double target, Foam::label limit, Foam::scalarField& psi) {
-  const bool assembles = !rung.preconditioner.native && rung.preconditioner.assembled.name != "none";
-  const auto* assembledOne = assembles ? assembled(rung) : nullptr;
-  if (assembles && assembledOne == nullptr) return Ending::Failed;
-  const bool hasOwn = RungActions::takes(rung.preconditioner);
-  const bool orders = RungActions::orders(rung.preconditioner);
-  if (orders && ordered_ == nullptr) ordered_ = context_->ordered(system_);
-  // OpenFOAM's preconditioner has the sign of A, and most methods take them as they are.
-  const double sign = hasOwn && !orders && context_->solver().takesNegativeDefinite(rung.solver) ? 1 : sign_;
-  RungActions acting(self_, system_, component_, sign, rung.preconditioner, ordered_.get(), splits_,
-                     controls_.verify ? &context_->label() : nullptr);
-  const bool one = context_->solver().judgesByOneNorm(rung.solver);
-  // ||r||_1 <= sqrt(n) ||r||_2 always; what the last solve ended with is less.
-  const double bound = std::sqrt(cells_);
-  const double spread = context_->spread > 0 && cost_.passes == 0 ? std::min(bound, 1.1 * context_->spread) : bound;
-  const double tolerance = one ? target / norms_.one : std::min(0.9, 0.99 * target / (spread * norms_.two));
-  correction_.setSize(psi.size());
-  // A guess is no solution yet: its residual may be small where its error is smooth.
-  const int least = asInt(std::max<Foam::label>(limits_.minIter, 1) - cost_.iterations);
-  if (sign < 0) residual_.negate();
-  const auto result =
-      context_->solver().solve(rung.solver, tolerance, asInt(limit - cost_.iterations),
-                               {acting.actions(), system_.matrix.symmetric(), hasOwn, assembledOne, residual_.cdata(),
-                                correction_.data(), series(), least, SolveRecorder::wanted()});
-  if (sign < 0) residual_.negate();
-  count(result);
-  if (one) return takeJudged(result, limit, psi);
-  const Ending ending = takeComputed(target, limit, psi);
-  return ending == Ending::Again ? pass(rung, target, limit, psi) : ending;
-}
-
-void FieldSolve::count(const SolveResult& result) {
-  cost_.iterations += result.iterations;
-  cost_.hasReductions = result.counted && (cost_.passes == 0 || cost_.hasReductions);
-  cost_.reductions += result.reductions;
-  cost_.applications += result.applications;
-  cost_.products += result.products;
-  cost_.times += result.times;
-  ++cost_.passes;
-  guessed_ += result.guessDigits;
-  for (const auto& step : result.steps) warn(step);
-}
-
-FieldSolve::Ending FieldSolve::takeJudged(const SolveResult& result, Foam::label limit, Foam::scalarField& psi) {
-  if (!std::isfinite(result.attained) || !(result.attained <= 1)) return endWithLess(imageOfCorrection(), limit, psi);
-  psi += correction_;
-  stale_ = true;
-  norms_.one *= result.attained;
-  cost_.atRounding = result.atRounding;
-  if (result.converged || result.atRounding) return Ending::Done;
-  return cost_.iterations >= limit ? Ending::Limit : Ending::Failed;
-}
-
-FieldSolve::Ending FieldSolve::takeComputed(double target, Foam::label limit, Foam::scalarField& psi) {
-  const Norms before = norms_;
-  const auto image = imageOfCorrection();
-  auto sums = sumsOverCells<2>(residual_.size(), [&](Foam::label cell, auto& sum) {
-    const double rest = residual_[cell] - image[cell];
-    sum[0] += std::abs(rest);
-    sum[1] += rest * rest;
-  });
-  sumOverRanks(sums, comm_);
-  ++cost_.checks;
-  const Norms after{sums[0], std::sqrt(sums[1])};
-  if (!after.finite() || !(after.one <= before.one)) return endWithLess(image, limit, psi);
-  residual_ -= image;
-  psi += correction_;
-  norms_ = after;
-  if (norms_.two > 0) context_->spread = norms_.one / norms_.two;
-  if (norms_.one <= target) return Ending::Done;
-  if (cost_.iterations >= limit) return Ending::Limit;
-  // Less than a tenth gained: another pass would gain no more.
-  return norms_.one > 0.9 * before.one ? Ending::Failed : Ending::Again;
-}
-
-Foam::solveScalarField FieldSolve::imageOfCorrection() {
-  Foam::solveScalarField image(residual_.size());
-  system_.matrix.Amul(image, correction_, system_.interfaceBouCoeffs, system_.interfaces, component_);
-  ++cost_.products;
-  return image;
-}
-
-FieldSolve::Ending FieldSolve::endWithLess(const Foam::solveScalarField& image, Foam::label limit,
-                                           Foam::scalarField& psi) {
-  leftAsItWas_ = !goPartOfTheWay(image, psi);
-  wentPartOfTheWay_ = !leftAsItWas_;
-  return cost_.iterations >= limit ? Ending::Limit : Ending::Failed;
-}
-
-// The residual of conjugate gradients may grow for many iterations while the error falls: where maxIter ends the solve
-// there, d is the right direction. The least 2-norm of r - t A d is at t = (r, A d) / (A d, A d), as residual smoothing
-// has it [Zhou and Walker 1994]; OpenFOAM's norm is another one, so that shorter steps are looked at as well.
-bool FieldSolve::goPartOfTheWay(const Foam::solveScalarField& image, Foam::scalarField& psi) {
-  auto dots = sumsOverCells<2>(residual_.size(), [&](Foam::label cell, auto& sum) {
-    sum[0] += residual_[cell] * image[cell];
-    sum[1] += image[cell] * image[cell];
-  });
-  sumOverRanks(dots, comm_);
-  ++cost_.checks;
-  const double whole = dots[0] / dots[1];
-  if (!std::isfinite(whole) || !(whole > 0)) return false;
-  auto norms = sumsOverCells<4>(residual_.size(), [&](Foam::label cell, auto& sum) {
-    double step = whole;
-    for (double& norm : sum) {
-      norm += std::abs(residual_[cell] - step * image[cell]);
-      step /= 2;
-    }
-  });
-  sumOverRanks(norms, comm_);
-  ++cost_.checks;
-  const auto least = std::min_element(norms.begin(), norms.end());
-  if (!(*least < norms_.one)) return false;
-  const double step = std::ldexp(whole, -static_cast<int>(least - norms.begin()));
-  residual_ -= step * image;
-  psi += step * correction_;
-  const double two = norms_.two * norms_.two - 2 * step * dots[0] + step * step * dots[1];
-  norms_ = {*least, std::sqrt(std::max(two, 0.0))};
-  return true;
-}
-
 FieldSolve::Ending FieldSolve::climb(const Rung& rung, Foam::scalarField& psi, Foam::solverPerformance& performance) {
   refresh();
   leftAsItWas_ = wentPartOfTheWay_ = false;
@@ -440,7 +311,8 @@ void FieldSolve::tellEnd() {
   if (leftAsItWas_) {
     warn({end + "the field is left as it was", "left as it was at maxIter", ""});
   } else if (wentPartOfTheWay_) {
-    warn({end + "the field goes part of the way, where the residual is smaller", "part of the way at maxIter", ""});
+    warn({end + "the field goes part of the way, to the least 2-norm of the residual", "part of the way at maxIter",
+          ""});
   }
 }
 
