@@ -9,13 +9,18 @@
 /// that key. So the first solve with "Initial Guess" has none (there is nothing to make it of), and the first one with
 /// another value begins as those before it did.
 ///
+/// Several solvers may solve with one matrix, and so with one key, but with other parameters each. They are told apart
+/// by what cannot differ either: which of them were there already (SolverNumbers). Where all are made anew for each
+/// solve they are one to us; so an order gives way to one of fewer messages only after tuning::guess::patience solves
+/// in a row that have asked for no more than that.
+///
 /// Likewise for x = 0, where b - A x is b without a product: ranks see their own part of x only. So a solve begins at
 /// zero where all earlier ones of as many equations and right-hand sides did, and learns in its first reduction whether
 /// it does, too. Where it does not, it begins once more at its x, with 1 A, 1 M^{-1} and a reduction or two more, and
 /// none of that size begins so any more. The key is not asked: labels may differ between ranks.
 ///
-/// It is noted with the communicator object (Teuchos::RCP's extra data), for the last tuning::guess::mostKeys keys and
-/// sizes. Where an application makes a new communicator object for each solve, there are no guesses.
+/// It is noted with the communicator object (Teuchos::RCP's extra data), for the last tuning::guess::mostKeys keys,
+/// solvers and sizes. Where an application makes a new communicator object for each solve, there are no guesses.
 
 #include <Teuchos_RCP.hpp>
 #include <Teuchos_TypeNameTraits.hpp>
@@ -23,6 +28,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "belos_ext/parameters/tuning.hpp"
@@ -44,9 +50,60 @@ enum class GuessOrder {
 /// Global numbers of equations and of right-hand sides.
 using SystemSize = std::pair<unsigned long long, std::size_t>;
 
+/// Tells solvers of one system apart that are there at the same time.
+///
+/// A solver has the number it has had before, and a new one the least that none of those has that are still there. So
+/// one that is made anew for every solve keeps its number, and so do several whose first solves come in one order.
+///
+/// Local. The numbers are the same on all ranks of a communicator, as those of SystemNumbers are: all ranks take part
+/// in all of its solves, in one order, and objects come and go in one order.
+class SolverNumbers {
+ public:
+  using Solver = std::shared_ptr<const void>;  ///< lives as long as the solver
+
+  /// The number of a solver for the system of this key, whatever the key's own number and series, from 0.
+  int of(const StateKey& key, const Solver& solver) const {
+    std::set<int> taken;
+    for (const Known& known : known_) {
+      if (!known.key.sameSystem(key)) continue;
+      const Solver other = known.solver.lock();
+      if (other == solver) return known.key.solver;
+      if (other != nullptr) taken.insert(known.key.solver);
+    }
+    int number = 0;
+    while (taken.count(number) != 0) ++number;
+    return number;
+  }
+
+  /// The same, and the solver keeps it.
+  int take(StateKey key, const Solver& solver) {
+    key.solver = of(key, solver);
+    known_.remove_if([&](const Known& known) { return known.solver.expired() || known.key.sameSolver(key); });
+    known_.push_front({key, solver});
+    if (known_.size() > tuning::guess::mostKeys) known_.pop_back();
+    return key.solver;
+  }
+
+ private:
+  struct Known {
+    StateKey key;
+    std::weak_ptr<const void> solver;
+  };
+  std::list<Known> known_;  ///< the latest first
+};
+
+/// How solves of a key begin.
+struct NotedOrder {
+  GuessOrder order = GuessOrder::Method;
+  int lesser = tuning::guess::patience + 1;  ///< solves in a row that have asked for less than that, or for no guess
+
+  bool outlived() const { return lesser > tuning::guess::patience; }
+};
+
 /// By key and by size, the latest first.
 struct NotedOrders {
-  std::list<std::pair<StateKey, GuessOrder>> orders;
+  SolverNumbers solvers;
+  std::list<std::pair<StateKey, NotedOrder>> orders;
   std::list<std::pair<SystemSize, bool>> zeroGuesses;  ///< whether all solves of that size have begun at zero
 };
 
@@ -87,15 +144,22 @@ class GuessOrders {
     *orders.noted_ = {};
   }
 
+  SolverNumbers& solvers() { return noted_->solvers; }
+
   /// Local.
-  GuessOrder of(const StateKey& key) const { return valueOf(noted_->orders, key).value_or(GuessOrder::Method); }
+  NotedOrder of(const StateKey& key) const { return valueOf(noted_->orders, key).value_or(NotedOrder()); }
 
   /// Whether a solve of that size is taken to begin at x = 0. Local.
   bool presumesZero(const SystemSize& size) const { return valueOf(noted_->zeroGuesses, size).value_or(false); }
 
-  /// Local; call it alike on all ranks.
-  void note(const StateKey& key, GuessOrder order) {
-    if (order != of(key)) put(noted_->orders, key, order);
+  /// The next solve is to begin so, as far as this one knows. Local; call it alike on all ranks.
+  /// \param atOnce although it is less than solves before it have asked for
+  void note(const StateKey& key, GuessOrder order, bool atOnce) {
+    const NotedOrder known = of(key);
+    const bool less = !atOnce && (order < known.order || order == GuessOrder::Method);
+    NotedOrder next{order, less ? std::min(known.lesser, tuning::guess::patience) + 1 : 0};
+    if (less && !next.outlived()) next.order = known.order;
+    if (next.order != known.order || next.lesser != known.lesser) put(noted_->orders, key, next);
   }
 
   /// \param zero whether a solve of that size has begun at x = 0, on all ranks. Local; call it alike on all ranks.

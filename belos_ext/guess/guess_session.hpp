@@ -40,13 +40,14 @@ class GuessSession {
     inStore_ = options.stateCache;
     wanted_ = usable && options.initialGuess.mode != InitialGuess::Mode::Application;
     orders_.open(x.getMap()->getComm());
-    order_ = orders_.of(key_);
+    key_.solver = orders_.solvers().take(key_, self_);
+    order_ = orders_.of(key_).order;
     presumed_ = orders_.presumesZero(size_);
     const std::size_t count = x.getNumVectors();
-    auto kept = std::dynamic_pointer_cast<GuessMemory<Types>>(store().take(key_));
     memory_.reset();
     starts_.resize(count);  // here, for right-hand sides that advance together hold theirs
-    if (!wanted_) return;
+    if (!wanted_) return;   // what is kept stays there, for a solver that wants it
+    auto kept = std::dynamic_pointer_cast<GuessMemory<Types>>(store().take(key_));
     if (kept && kept->fits(options.initialGuess, symmetric, count, x.getMap())) {
       memory_ = kept;
     } else {
@@ -77,10 +78,14 @@ class GuessSession {
   /// \param agreed whether they held the same of earlier solves   \param zero whether all x were zero
   void close(const std::vector<StopTest>& stops, bool agreed, bool zero, const SolverOptions& options,
              SolveReport& report) {
-    orders_.note(key_, !wanted_ || memory_->rests()                                     ? GuessOrder::Method
-                       : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
-                                                                                        : GuessOrder::Residual);
+    const bool rests = wanted_ && memory_->rests();
+    orders_.note(key_,
+                 !wanted_ || rests                                                ? GuessOrder::Method
+                 : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
+                                                                                  : GuessOrder::Residual,
+                 rests);
     orders_.noteZero(size_, zero);
+    if (!wanted_ && orders_.of(key_).outlived()) store().take(key_);
     report.initialGuess = toString(options.initialGuess);
     guesses_.clear();
     if (!memory_) return;
@@ -106,6 +111,13 @@ class GuessSession {
     starts_.clear();
   }
 
+  /// Forgets what a solve of this key by this solver would find, of whatever series. Local.
+  void forget(StateKey key, const GuessOrders::Comm& comm) {
+    orders_.open(comm);
+    key.solver = orders_.solvers().of(key, self_);
+    GuessStore::instance().erase(key);
+  }
+
  private:
   GuessStore& store() { return inStore_ ? GuessStore::instance() : own_; }
 
@@ -122,6 +134,7 @@ class GuessSession {
     memory_.reset();
   }
 
+  SolverNumbers::Solver self_ = std::make_shared<char>();
   StateKey key_;
   bool inStore_ = true, wanted_ = false;
   GuessOrder order_ = GuessOrder::Method;

@@ -49,7 +49,7 @@ void GuessStore::erase(const StateKey& key) {
   const std::lock_guard<std::mutex> lock(mutex_);
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     const auto next = std::next(entry);
-    if (entry->key.sameSystem(key)) dropped.splice(dropped.end(), entries_, entry);
+    if (entry->key.sameSolver(key)) dropped.splice(dropped.end(), entries_, entry);
     entry = next;
   }
 }

@@ -43,7 +43,7 @@ class GuessStore {
   /// Keeps it, in the place of what was kept for the key. False where it is too large.
   bool put(const StateKey& key, std::shared_ptr<KeptGuess> guess);
 
-  /// Forgets what is kept for the key, of whatever series.
+  /// Forgets what is kept for the solver of the key, of whatever series.
   void erase(const StateKey& key);
   void clear();
   std::size_t size() const;

@@ -85,6 +85,14 @@ struct Fiber::State {
   Stacks stacks;
   bool started = false, finished = false, cancelling = false;
   std::exception_ptr error;
+  const std::function<void()>* errand = nullptr;  // what is to be run outside
+  std::exception_ptr errandError;
+
+  /// The fiber of this thread that runs, the innermost of several; null: none.
+  static State*& running() {
+    thread_local State* current = nullptr;
+    return current;
+  }
 
   Context run(Context&& resumer) {
     outside = std::move(resumer);
@@ -106,9 +114,24 @@ struct Fiber::State {
       inside = Context(std::allocator_arg, StackAllocator(stackBytes, stacks),
                        [this](Context&& resumer) { return run(std::move(resumer)); });
     }
+    State* const resumer = std::exchange(running(), this);
     stacks.entering();
     inside = std::move(inside).resume();
     stacks.backOutside();
+    running() = resumer;
+  }
+
+  /// Runs up to the next pause, and what is to be run outside on the way there.
+  void proceed() {
+    enter();
+    while (errand != nullptr) {
+      try {
+        (*std::exchange(errand, nullptr))();
+      } catch (...) {
+        errandError = std::current_exception();
+      }
+      enter();
+    }
   }
 
   void leave() {
@@ -126,14 +149,23 @@ Fiber::Fiber(std::function<void()> body, std::size_t stackBytes) : state_(std::m
 Fiber::~Fiber() {
   if (!state_->started || state_->finished) return;
   state_->cancelling = true;
-  state_->enter();
+  state_->proceed();
 }
 
-void Fiber::resume() { state_->enter(); }
+void Fiber::resume() { state_->proceed(); }
 
 void Fiber::pause() {
   state_->leave();
   if (state_->cancelling) throw Cancelled();
+}
+
+bool Fiber::inside() { return State::running() != nullptr; }
+
+void Fiber::outside(const std::function<void()>& errand) {
+  State& state = *State::running();
+  state.errand = &errand;
+  state.leave();
+  if (state.errandError) std::rethrow_exception(std::exchange(state.errandError, nullptr));
 }
 
 bool Fiber::done() const { return state_->finished; }

@@ -5,6 +5,9 @@
 ///
 /// Cooperative, on Boost.Context; never runs concurrently with its resumer. Leaves floating-point modes and signal
 /// masks as it finds them. Exceptions do not cross a switch: they are kept and rethrown by rethrow().
+///
+/// A fiber's stack is of fixed size, so that code of unknown needs has no place there: onCallersStack() runs it where
+/// the fiber was resumed from.
 
 #include <cstddef>
 #include <exception>
@@ -36,9 +39,23 @@ class Fiber {
   /// Rethrows what escaped from the function, if anything did.
   void rethrow() const;
 
+  /// Whether a fiber of this thread runs, and not the code that resumed it.
+  static bool inside();
+
+  /// Runs this in resume(), on the stack of the code that has resumed the fiber that runs; what it throws is thrown
+  /// here. For use where inside().
+  static void outside(const std::function<void()>& errand);
+
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Runs this on the stack of the code that has resumed the fiber that runs; at once where none does.
+template <class Errand>
+void onCallersStack(const Errand& errand) {
+  if (!Fiber::inside()) return errand();
+  Fiber::outside(std::cref(errand));  // nothing is allocated for a reference
+}
 
 }  // namespace capstan

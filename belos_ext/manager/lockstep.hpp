@@ -8,6 +8,9 @@
 /// per kind), else all reductions (those started in one message, and those waited for in another), else, when every
 /// lane is at the end of a block, the status tests. What lanes ask depends on reduced numbers only, so all ranks serve
 /// the same requests in the same order. Collective.
+///
+/// What the application has written, its operator, its preconditioners and its status tests, runs on the stack that
+/// run() was called on: that of a fiber is small.
 
 #include <memory>
 #include <vector>
@@ -16,33 +19,16 @@
 #include "belos_ext/manager/fiber.hpp"
 #include "belos_ext/manager/monitor.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
+#include "tpetra_ext/operators/widest_block.hpp"
 
 namespace capstan {
 
-/// Copies of the vectors that act together, by their number, and the kernels of all lanes. Kept by the solver manager:
-/// no allocation after the first solve of a shape.
+/// Copies of the vectors that act together, and the kernels of all lanes. Kept by the solver manager: no allocation
+/// after the first solve of a shape.
 template <class Types>
 struct LockstepStorage {
-  using MultiVector = typename Types::MultiVector;
-  struct Block {
-    Teuchos::RCP<MultiVector> in, out;
-  };
-
   BlockKernels<Types> kernels;
-
-  /// n x width blocks over `map`; collective where it allocates.
-  Block& blocks(const Teuchos::RCP<const typename Types::Map>& map, std::size_t width) {
-    if (byWidth_.size() <= width) byWidth_.resize(width + 1);
-    Block& block = byWidth_[width];
-    if (block.in.is_null() || block.in->getMap().get() != map.get()) {
-      block.in = Teuchos::rcp(new MultiVector(map, width, false));
-      block.out = Teuchos::rcp(new MultiVector(map, width, false));
-    }
-    return block;
-  }
-
- private:
-  std::vector<Block> byWidth_;
+  WidestBlock<Types> in, out;
 };
 
 template <class Types>
@@ -87,7 +73,9 @@ class Lockstep {
     void act(Action a, const MultiVector& from, MultiVector& to) override {
       // A status test that wants the current iterate calls the lane's update while its fiber is paused. A block of
       // columns is no part of a larger one: preconditioners keep to the number of columns they first saw.
-      if (owner.running_ != this || from.getNumVectors() != 1) return perform(owner.operator_, a, from, to);
+      if (owner.running_ != this || from.getNumVectors() != 1) {
+        return onCallersStack([&] { perform(owner.operator_, a, from, to); });
+      }
       action = a;
       in = &from;
       out = &to;
@@ -104,11 +92,13 @@ class Lockstep {
       reduceWith(b, vectors);
     }
     void multiplyCarried(const MultiVector& from, const MultiVector& others, MultiVector& to) override {
-      owner.operator_.applyReceived(from, others, to);
+      onCallersStack([&] { owner.operator_.applyReceived(from, others, to); });
     }
     bool carriesPreconditioner() const override { return owner.operator_.embedsPreconditioner(); }
     // No other lane has multiplied in between: neither of the two waits.
-    void preconditionCarried(MultiVector& to) override { owner.operator_.preconditionReceived(to); }
+    void preconditionCarried(MultiVector& to) override {
+      onCallersStack([&] { owner.operator_.preconditionReceived(to); });
+    }
     PendingReduction<Types> start(ReductionBatch<Types>& b) override {
       if (owner.running_ != this) return b.start();
       batch = &b;
@@ -257,10 +247,11 @@ class Lockstep {
     if (width == 1) {
       perform(operator_, action, *group[0]->in, *group[0]->out);
     } else {
-      const auto& block = storage_.blocks(group[0]->in->getMap(), width);
-      for (std::size_t i = 0; i < width; ++i) copy(*group[i]->in, *block.in->getVectorNonConst(i));
-      perform(operator_, action, *block.in, *block.out);
-      for (std::size_t i = 0; i < width; ++i) copy(*block.out->getVector(i), *group[i]->out);
+      MultiVector& in = storage_.in.columns(group[0]->in->getMap(), width);
+      MultiVector& out = storage_.out.columns(group[0]->in->getMap(), width);
+      for (std::size_t i = 0; i < width; ++i) copy(*group[i]->in, *in.getVectorNonConst(i));
+      perform(operator_, action, in, out);
+      for (std::size_t i = 0; i < width; ++i) copy(*out.getVector(i), *group[i]->out);
     }
     for (Lane* lane : group) lane->request = Request::None;
   }

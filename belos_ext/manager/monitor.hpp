@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/manager/fiber.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
@@ -114,7 +115,7 @@ class Monitor final
       scaled_ = true;
       // Once passed, Belos' test keeps its numbers; here a recursion that claims convergence may have to go on.
       if (residualTest_->getStatus() == Belos::Passed) residualTest_->reset();
-      output_->checkStatus(this);
+      onCallersStack([this] { output_->checkStatus(this); });
       scaled_ = false;
     }
     iterations_ = std::max(iterations_, iteration);
@@ -156,7 +157,11 @@ class Monitor final
 
   /// Whether the application's test lets a verified residual count as convergence (combined by AND or SEQ).
   bool approves() {
-    return userTest_.is_null() || comboType_ == Combo::OR || userTest_->checkStatus(this) == Belos::Passed;
+    bool passes = true;
+    if (!userTest_.is_null() && comboType_ != Combo::OR) {
+      onCallersStack([&] { passes = userTest_->checkStatus(this) == Belos::Passed; });
+    }
+    return passes;
   }
 
   // Belos::Iteration

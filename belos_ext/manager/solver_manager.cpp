@@ -98,17 +98,19 @@ void SolverManager<Types>::setUserConvStatusTest(const Teuchos::RCP<Test>& test,
 template <class Types>
 void SolverManager<Types>::reset(Belos::ResetType type) {
   if ((type & Belos::Problem) != 0 && !problem_.is_null()) problem_->setProblem();
-  if ((type & Belos::RecycleSubspace) != 0) {
-    solvers_->clear();
-    if (operator_ && !problem_.is_null()) StateCache::instance().erase(stateKey());
-    if (!problem_.is_null() && problem_->isProblemSet()) {
-      prepareOperator();
-      GuessStore::instance().erase(stateKey());
-    }
-    guesses_->clear();
-    exchanged_->forget();
-    operator_.reset();
+  if ((type & Belos::RecycleSubspace) == 0) return;
+  solvers_->clear();
+  // The problem may have lost its vectors, or be another one by now: what the last solve has left goes all the same.
+  if (lastKey_) StateCache::instance().erase(*lastKey_);
+  lastKey_.reset();
+  guesses_->clear();
+  if (!problem_.is_null() && problem_->isProblemSet()) {
+    const StateKey key = stateKey();
+    StateCache::instance().erase(key);
+    guesses_->forget(key, problem_->getLHS()->getMap()->getComm());
   }
+  exchanged_->forget();
+  operator_.reset();
 }
 
 template <class Types>
@@ -221,6 +223,7 @@ template <class Types>
 void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Monitor<Types>& monitor,
                                                std::vector<StopTest>& stops) {
   const StateKey key = stateKey();
+  lastKey_ = key;
   const auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
   SolverOptions own = options;  // every right-hand side has bases of its own
   own.basisMemory =

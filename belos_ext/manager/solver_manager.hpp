@@ -17,6 +17,7 @@
 #include <BelosStatusTestCombo.hpp>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -91,7 +92,7 @@ class SolverManager final
   void setDebugStatusTest(const Teuchos::RCP<Test>& test) override { debugTest_ = test; }
 
   /// Belos::Problem: recomputes the problem's initial residual. Belos::RecycleSubspace: forgets cached state, what is
-  /// kept for initial guesses, and storage.
+  /// kept for initial guesses, and storage; as with Belos' managers the problem need not be complete, or there at all.
   void reset(Belos::ResetType type) override;
 
   /// Solves for all right-hand sides. Collective.
@@ -142,6 +143,7 @@ class SolverManager final
   std::string knownFor_;                                            ///< the solve for which that is known
   std::vector<Teuchos::RCP<const typename Types::Map>> knownMaps_;  ///< found to be alike
   std::string refusal_;                                             ///< why this rank refuses the solve, or empty
+  std::optional<StateKey> lastKey_;                                 ///< of the last solve
 
   std::unique_ptr<PreconditionedOperator<Types>> operator_;
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;

@@ -493,6 +493,9 @@ inline constexpr int longestRest = 32;
 inline constexpr double same = 1e-10;
 /// After so many solves with the same A it is taken to stay. Chosen: more than the correctors of a time step.
 inline constexpr int steady = 10;
+/// So many solves in a row begin like those before them, with a reduction, although they want no guess. Chosen: as many
+/// as those of another solver may be between two that do.
+inline constexpr int patience = 4;
 /// Keys of solves whose order a communicator remembers. Chosen, as StateCache.
 inline constexpr std::size_t mostKeys = 64;
 }  // namespace guess

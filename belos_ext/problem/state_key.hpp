@@ -14,12 +14,15 @@ struct StateKey {
   long long globalRows = 0;
   int ranks = 1;
   int series = 0;  ///< of solves that resemble each other: initial guesses are kept for each (setSeries())
+  int solver = 0;  ///< of those that are there together (SolverNumbers): each has initial guesses of its own
 
-  /// Whether they differ in nothing but the series.
+  /// Whether they differ in nothing but the series and the solver.
   bool sameSystem(const StateKey& other) const {
     return label == other.label && variant == other.variant && globalRows == other.globalRows && ranks == other.ranks;
   }
-  bool operator==(const StateKey& other) const { return sameSystem(other) && series == other.series; }
+  /// Whether they differ in nothing but the series.
+  bool sameSolver(const StateKey& other) const { return sameSystem(other) && solver == other.solver; }
+  bool operator==(const StateKey& other) const { return sameSolver(other) && series == other.series; }
 };
 
 }  // namespace capstan

@@ -117,7 +117,7 @@ void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) 
   const std::size_t columns = v.getNumVectors();
   const MultiVector* toMultiply = &v;
   if (hasRight()) {
-    MultiVector& u = scratch(preconditioned_, A_->getDomainMap(), columns);
+    MultiVector& u = preconditioned_.columns(A_->getDomainMap(), columns);
     precondition(right_, v, u);
     toMultiply = &u;
   }
@@ -125,7 +125,7 @@ void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) 
     applyA(*toMultiply, w);
     return;
   }
-  MultiVector& product = scratch(multiplied_, A_->getRangeMap(), columns);
+  MultiVector& product = multiplied_.columns(A_->getRangeMap(), columns);
   applyA(*toMultiply, product);
   precondition(left_, product, w);
 }
@@ -272,8 +272,8 @@ void PreconditionedOperator<Types>::applyInWidth(Preconditioner& preconditioner,
     for (std::size_t c = 0; c < columns; ++c) applyOnce(*from.getVector(c), *to.getVectorNonConst(c));
     return;
   }
-  MultiVector& in = scratch(paddedFrom_, from.getMap(), width);
-  MultiVector& out = scratch(paddedTo_, to.getMap(), width);
+  MultiVector& in = padded_.columns(A_->getRangeMap(), width);
+  MultiVector& out = paddedTo_.columns(A_->getDomainMap(), width);
   for (std::size_t c = 0; c < columns; ++c) Tpetra::deep_copy(*in.getVectorNonConst(c), *from.getVector(c));
   for (std::size_t c = columns; c < width; ++c) in.getVectorNonConst(c)->putScalar(0);
   applyOnce(in, out);
@@ -306,16 +306,6 @@ void PreconditionedOperator<Types>::residual(const MultiVector& b, const MultiVe
   applyA(x, r);  // not r = b - 1 A x in one call: applications' own operators often ignore alpha and beta
   using Traits = Teuchos::ScalarTraits<typename Types::Scalar>;
   r.update(Traits::one(), b, -Traits::one());
-}
-
-template <class Types>
-typename Types::MultiVector& PreconditionedOperator<Types>::scratch(std::vector<Teuchos::RCP<MultiVector>>& kept,
-                                                                    const Teuchos::RCP<const typename Types::Map>& map,
-                                                                    std::size_t columns) {
-  if (kept.size() <= columns) kept.resize(columns + 1);
-  // Zeroed once: a preconditioner that reads its output before writing it must not meet leftover NaN.
-  if (kept[columns].is_null()) kept[columns] = Teuchos::rcp(new MultiVector(map, columns));
-  return *kept[columns];
 }
 
 #define CAPSTAN_PRECONDITIONED_OPERATOR(S, LO, GO, NO) \

@@ -16,6 +16,7 @@
 #include "tpetra_ext/operators/explicit_preconditioner.hpp"
 #include "tpetra_ext/operators/ghost_zone.hpp"
 #include "tpetra_ext/operators/split_preconditioner.hpp"
+#include "tpetra_ext/operators/widest_block.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -33,8 +34,8 @@ struct OperatorCost {
 /// w = L^-1 A R^-1 v for an operator A and optional preconditioners that apply L^-1 and R^-1, as Belos has them.
 ///
 /// All vectors are MultiVectors of any number of columns over A's maps. Everything but the constructor is collective,
-/// as A's and the preconditioners' apply are. Scratch vectors are kept per number of columns: after the first call with
-/// a number of columns no vector is allocated here. Not for use by two threads at once.
+/// as A's and the preconditioners' apply are. Scratch vectors are kept, as many as there were columns at most: after
+/// the first call with so many no vector is allocated here. Not for use by two threads at once.
 ///
 /// Preconditioners see one column, or as many as when they first saw several: Ifpack2's Chebyshev, and with it MueLu's
 /// usual smoother, keeps scratch of the first width and throws at another one. Narrower blocks are padded with zeros,
@@ -137,8 +138,6 @@ class PreconditionedOperator {
  private:
   template <class Product>
   void multiply(std::size_t columns, const Product& product);
-  MultiVector& scratch(std::vector<Teuchos::RCP<MultiVector>>& kept, const Teuchos::RCP<const typename Types::Map>& map,
-                       std::size_t columns);
   /// A side's preconditioner, and how many columns it has first seen of several; 0: none yet.
   struct Preconditioner {
     Teuchos::RCP<const Operator> op;
@@ -161,11 +160,11 @@ class PreconditionedOperator {
   bool diagonalRowsWanted_ = false;
   bool diagonalPreconditioner_ = false;
   Preconditioner left_, right_;
-  const SplitPreconditioner<Types>* split_ = nullptr;      // right_, where it is one
-  int halves_ = 0;                                         // parts of it applied, not counted yet
-  std::vector<Teuchos::RCP<MultiVector>> preconditioned_;  // R^-1 v, by number of columns
-  std::vector<Teuchos::RCP<MultiVector>> multiplied_;      // A R^-1 v, by number of columns
-  std::vector<Teuchos::RCP<MultiVector>> paddedFrom_, paddedTo_;
+  const SplitPreconditioner<Types>* split_ = nullptr;  // right_, where it is one
+  int halves_ = 0;                                     // parts of it applied, not counted yet
+  WidestBlock<Types> preconditioned_;                  // R^-1 v
+  WidestBlock<Types> multiplied_;                      // A R^-1 v
+  WidestBlock<Types> padded_, paddedTo_;               // what a preconditioner gets in its width, and makes of it
   Teuchos::RCP<Teuchos::Time> operatorTimer_, preconditionerTimer_;
   OperatorCost cost_;
 };

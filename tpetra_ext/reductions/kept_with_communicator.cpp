@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <stdexcept>
+#include <utility>
 #ifdef HAVE_TEUCHOS_MPI
 #include <mpi.h>
 
@@ -16,7 +17,8 @@ namespace {
 
 using Objects = std::map<std::string, std::shared_ptr<void>>;
 
-/// Never destroyed: MPI may delete attributes after the statics of this library are gone.
+/// Never destroyed: MPI may delete attributes after the statics of this library are gone. Held over local calls alone:
+/// of two threads with a communicator each, one may hold it on this rank and the other one on another rank.
 std::mutex& mutex() {
   static auto* const instance = new std::mutex;
   return *instance;
@@ -76,10 +78,14 @@ Objects& objectsOf(const Teuchos::Comm<int>& comm) {
 
 std::shared_ptr<void> keptWith(const Teuchos::Comm<int>& comm, const std::string& name,
                                const std::function<std::shared_ptr<void>()>& make) {
-  const std::lock_guard<std::mutex> lock(mutex());
-  std::shared_ptr<void>& object = objectsOf(comm)[name];
-  if (object == nullptr) object = make();
-  return object;
+  const auto find = [&](std::shared_ptr<void> otherwise) {
+    const std::lock_guard<std::mutex> lock(mutex());
+    std::shared_ptr<void>& object = objectsOf(comm)[name];
+    if (object == nullptr) object = std::move(otherwise);
+    return object;
+  };
+  auto known = find(nullptr);
+  return known != nullptr ? known : find(make());
 }
 
 }  // namespace capstan

@@ -20,9 +20,10 @@ namespace capstan {
 /// (MPI_Comm_dup) shares the objects that its original has had when it was made; its processes are the same. What is
 /// made by MPI_Comm_split or MPI_Comm_create begins with none. The objects of all Teuchos::SerialComm are the same.
 ///
-/// Where all processes of the communicator change an object in the same order, they have the same. Local, and
-/// thread-safe, but for the object itself. Never null. Throws std::invalid_argument for another kind of communicator,
-/// and std::runtime_error where MPI refuses an attribute.
+/// Where all processes of the communicator change an object in the same order, they have the same. Local, or collective
+/// over this communicator where `make` is and is called. Thread-safe, but for the object itself: no lock is held while
+/// `make` runs, and of several threads that make one at once all get the first. Never null. Throws
+/// std::invalid_argument for another kind of communicator, and std::runtime_error where MPI refuses an attribute.
 std::shared_ptr<void> keptWith(const Teuchos::Comm<int>& comm, const std::string& name,
                                const std::function<std::shared_ptr<void>()>& make);
 

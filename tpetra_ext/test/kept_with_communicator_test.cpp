@@ -5,6 +5,9 @@
 #include <Teuchos_DefaultMpiComm.hpp>
 #include <Teuchos_DefaultSerialComm.hpp>
 #include <Tpetra_Core.hpp>
+#include <chrono>
+#include <future>
+#include <thread>
 
 namespace {
 
@@ -45,6 +48,38 @@ TEST(KeptWithCommunicator, ADuplicateSharesAndAPartBeginsAnew) {
 TEST(KeptWithCommunicator, SerialOnesShareTheirs) {
   counterOf(Teuchos::SerialComm<int>()) = 5;
   EXPECT_EQ(counterOf(Teuchos::SerialComm<int>()), 5);
+}
+
+// A channel is made by a collective call. Two threads with a communicator each waited for one another for ever where
+// one came first on one rank, and the other one on another rank: the lock was held while an object was made.
+TEST(KeptWithCommunicator, OneThatIsMadeKeepsNobodyWaiting) {
+  const Teuchos::SerialComm<int> comm;
+  std::promise<void> otherIsThere;
+  auto other = otherIsThere.get_future();
+  std::thread thread;
+  auto status = std::future_status::timeout;
+  const auto made = keptWith(comm, "made slowly", [&] {
+    thread = std::thread([&] {
+      keptWith(comm, "made by another thread", [] { return std::make_shared<int>(1); });
+      otherIsThere.set_value();
+    });
+    status = other.wait_for(std::chrono::seconds(10));
+    return std::make_shared<int>(2);
+  });
+  thread.join();
+  EXPECT_EQ(status, std::future_status::ready);
+  EXPECT_EQ(*static_cast<int*>(made.get()), 2);
+}
+
+TEST(KeptWithCommunicator, OfTwoThatAreMadeAtOnceTheFirstIsKept) {
+  const Teuchos::SerialComm<int> comm;
+  const auto make = [](int value) { return [value] { return std::make_shared<int>(value); }; };
+  const auto late = keptWith(comm, "made twice", [&] {
+    keptWith(comm, "made twice", make(1));
+    return std::make_shared<int>(2);
+  });
+  EXPECT_EQ(*static_cast<int*>(late.get()), 1);
+  EXPECT_EQ(keptWith(comm, "made twice", make(3)), late);
 }
 
 }  // namespace

@@ -245,7 +245,7 @@ TEST_F(PreconditionedOperatorTest, CountsAndLogsWhatItDoes) {
   EXPECT_EQ(op.cost().operatorSeconds, 0);
 }
 
-TEST_F(PreconditionedOperatorTest, ScratchIsKeptPerNumberOfColumns) {
+TEST_F(PreconditionedOperatorTest, ScratchIsKeptForEveryNumberOfColumns) {
   Composed op(L, R, R);
   const MultiVector one = filled(map, 1, 1), three = filled(map, 3, 1);
   MultiVector w1(map, 1), w3(map, 3);

@@ -1,10 +1,12 @@
 /// \file
-/// Fiber: order of pauses, exceptions, destruction in the middle, many at once.
+/// Fiber: order of pauses, exceptions, destruction in the middle, many at once, errands outside.
 
 #include "belos_ext/manager/fiber.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -178,6 +180,62 @@ TEST(Fiber, StackHoldsWhatItPromises) {
   Fiber fiber([&] { reached = depth(400); });  // 400 frames of more than 1 KiB of the default 1 MiB
   fiber.resume();
   EXPECT_EQ(reached, 400);
+}
+
+/// Where the stack is.
+std::uintptr_t here() {
+  const volatile char local = 0;
+  return reinterpret_cast<std::uintptr_t>(&local);
+}
+
+bool isNear(std::uintptr_t one, std::uintptr_t other) { return std::max(one, other) - std::min(one, other) < 100000; }
+
+TEST(Fiber, ErrandsRunOnTheStackOfTheResumer) {
+  std::vector<std::string> order;
+  std::uintptr_t inside = 0, errand = 0, nested = 0;
+  const auto caller = here();
+  EXPECT_FALSE(Fiber::inside());
+  Fiber inner([&] { onCallersStack([&] { nested = here(); }); });
+  Fiber fiber([&] {
+    EXPECT_TRUE(Fiber::inside());
+    inside = here();
+    onCallersStack([&] {
+      EXPECT_FALSE(Fiber::inside());
+      errand = here();
+      order.emplace_back("errand");
+      onCallersStack([&] { order.emplace_back("within"); });
+    });
+    order.emplace_back("after");
+    fiber.pause();
+    inner.resume();
+    EXPECT_TRUE(Fiber::inside());
+  });
+  fiber.resume();
+  EXPECT_EQ(order, (std::vector<std::string>{"errand", "within", "after"})) << "without a pause for the resumer";
+  EXPECT_FALSE(fiber.done());
+  fiber.resume();
+  EXPECT_TRUE(fiber.done());
+  fiber.rethrow();
+  EXPECT_FALSE(isNear(inside, caller));
+  EXPECT_TRUE(isNear(errand, caller));
+  EXPECT_TRUE(isNear(nested, inside)) << "of its own resumer, a fiber";
+}
+
+TEST(Fiber, WhatAnErrandThrowsIsThrownInside) {
+  std::string caught;
+  Fiber fiber([&] {
+    try {
+      onCallersStack([] { throw std::domain_error("errand"); });
+    } catch (const std::domain_error& error) {
+      caught = error.what();
+    }
+    onCallersStack([&] { caught += ", and another one"; });
+    onCallersStack([] { throw std::range_error("escapes"); });
+  });
+  fiber.resume();
+  EXPECT_EQ(caught, "errand, and another one");
+  EXPECT_TRUE(fiber.done());
+  EXPECT_THROW(fiber.rethrow(), std::range_error);
 }
 
 }  // namespace

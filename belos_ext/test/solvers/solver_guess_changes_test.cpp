@@ -162,6 +162,99 @@ TEST_P(GuessChanges, ResettingForgets) {
   EXPECT_EQ(guess(solve(*solver, system, Side::Right)).vectors, 0);
 }
 
+// An application may take its vectors back between solves. Belos' managers do not look at them here.
+TEST_P(GuessChanges, ResettingNeedsNoSolution) {
+  const auto solver = solverOf(GetParam(), usual_);
+  const System system = systemWithSolution(matrix(), first);
+  const auto empty = rcp(new Problem(system.a, Teuchos::null, system.b));
+  solver->setProblem(empty);
+  solver->reset(Belos::RecycleSubspace);
+  const auto problem = problemOf(system, Side::Right);
+  solver->setProblem(problem);
+  EXPECT_EQ(solver->solve(), Belos::Converged);
+  EXPECT_GT(StateCache::instance().size(), 0U);
+  EXPECT_GT(GuessStore::instance().size(), 0U);
+  problem->setLHS(Teuchos::null);
+  solver->reset(static_cast<Belos::ResetType>(Belos::Problem | Belos::RecycleSubspace));
+  EXPECT_EQ(StateCache::instance().size(), 0U);
+  EXPECT_EQ(GuessStore::instance().size(), 0U);
+  system.x->putScalar(0);
+  const Outcome outcome = solve(*solver, system, Side::Right);
+  EXPECT_TRUE(outcome.converged);
+  EXPECT_GT(outcome.iterations, 0);
+  solver->reset(Belos::RecycleSubspace);
+}
+
+/// Vectors of the guesses of a time step's solves, and their iterations.
+struct Course {
+  std::vector<int> vectors, iterations;
+
+  void add(const Outcome& outcome) {
+    EXPECT_TRUE(outcome.converged);
+    vectors.push_back(outcome.report.rightHandSides.at(0).guess.vectors);
+    iterations.push_back(outcome.iterations);
+  }
+};
+
+System stepWith(const RCP<CrsMatrix>& a, int step) {
+  return systemWithSolution(a, [step](GO g) { return first(g) + 0.1 * step * second(g); });
+}
+
+constexpr int steps = 6;
+
+// A second solver of the same matrix took what was kept, and made the ranks forget that they begin with a guess.
+TEST_P(GuessChanges, AnotherSolverOfTheSameMatrixLeavesThemAlone) {
+  const auto a = matrix();
+  for (const bool cache : {true, false}) {
+    const auto made = [&](const std::string& guess) {
+      Params p = guessing(guess);
+      p.set("State Cache", cache);
+      return solverOf(GetParam(), p);
+    };
+    const auto course = [&](const std::vector<RCP<Solver>>& others, int times) {
+      forgetAll();
+      Course mine;
+      const auto solver = made("projection 4");
+      for (int k = 0; k < steps; ++k) {
+        for (int again = 0; again < times; ++again) {
+          for (const auto& other : others) EXPECT_TRUE(solve(*other, stepWith(a, k), Side::Right).converged);
+        }
+        mine.add(solve(*solver, stepWith(a, k), Side::Right));
+      }
+      return mine;
+    };
+    const Course alone = course({}, 0);
+    EXPECT_GT(alone.vectors.back(), 0);
+    for (const int times : {1, 7}) {
+      const Course beside = course({made("application"), made("extrapolation 1"), made("projection 2")}, times);
+      EXPECT_EQ(beside.vectors, alone.vectors) << times;
+      if (!cache) {
+        EXPECT_EQ(beside.iterations, alone.iterations) << times;
+      }
+    }
+  }
+}
+
+// There they cannot be told apart, but a solve that wants no guess takes none away.
+TEST_P(GuessChanges, NorDoesOneOfTwoThatAreMadeAnewForEachSolve) {
+  const auto a = matrix();
+  Course alone, beside;
+  for (const bool other : {false, true}) {
+    forgetAll();
+    for (int k = 0; k < steps; ++k) {
+      (other ? beside : alone).add(solved(stepWith(a, k), usual_));
+      for (int times = 0; other && times < tuning::guess::patience; ++times) {
+        solved(stepWith(a, k), guessing("application"));
+      }
+    }
+  }
+  EXPECT_GT(alone.vectors.back(), 0);
+  EXPECT_EQ(beside.vectors, alone.vectors);
+  EXPECT_GT(GuessStore::instance().size(), 0U);
+  solved(stepWith(a, 0), guessing("application"));
+  EXPECT_EQ(GuessStore::instance().size(), 0U) << "nobody has wanted one for a while";
+}
+
 TEST_P(GuessChanges, WithoutTheStateCacheASolverRemembersForItself) {
   Params p = usual_;
   p.set("State Cache", false);

@@ -15,4 +15,7 @@ long allocations();
 /// Calls of operator new, whatever there is for a device.
 long heapAllocations();
 
+/// Bytes of Kokkos' views that are there, of those that were made since the first call.
+long viewBytes();
+
 }  // namespace capstan::test

@@ -28,10 +28,43 @@ double medianOf(std::vector<double> values) {
   return values[values.size() / 2];
 }
 
-void release(MPI_Comm& comm) {
-  int finalized = 0;
-  if (comm == MPI_COMM_NULL || MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;
-  MPI_Comm_free(&comm);
+/// A communicator of ours, given back where MPI is still there.
+struct OwnComm {
+  MPI_Comm comm = MPI_COMM_NULL;
+
+  OwnComm() = default;
+  OwnComm(const OwnComm&) = delete;
+  OwnComm& operator=(const OwnComm&) = delete;
+  ~OwnComm() {
+    int finalized = 0;
+    if (comm == MPI_COMM_NULL || MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;
+    MPI_Comm_free(&comm);
+  }
+  operator MPI_Comm() const { return comm; }
+};
+
+/// Where this rank is among the nodes.
+struct Place {
+  int rank, node;
+  bool first;  ///< of its node
+  bool alone;  ///< on its node
+};
+
+Place placeOf(MPI_Comm comm, const NodeMap& nodes) {
+  int rank = 0;
+  requireSuccess("MPI_Comm_rank", MPI_Comm_rank(comm, &rank));
+  const int node = nodes.nodeOf(rank);
+  return {rank, node, nodes.placeOf(rank) == 0, nodes.sizeOf(node) == 1};
+}
+
+/// The ranks of a node, in their order.
+void splitByNode(MPI_Comm comm, const Place& place, OwnComm& made) {
+  requireSuccess("MPI_Comm_split", MPI_Comm_split(comm, place.node, place.rank, &made.comm));
+}
+
+/// The first ranks of all nodes; none on others.
+void splitFirsts(MPI_Comm comm, const Place& place, OwnComm& made) {
+  requireSuccess("MPI_Comm_split", MPI_Comm_split(comm, place.first ? 0 : MPI_UNDEFINED, place.rank, &made.comm));
 }
 
 }  // namespace
@@ -49,38 +82,63 @@ struct NodeReduction::Operation {
   int code = MPI_SUCCESS;
 };
 
-struct NodeReduction::Parts {
-  MPI_Comm up = MPI_COMM_NULL, down = MPI_COMM_NULL;  // of the node
-  MPI_Comm across = MPI_COMM_NULL;                    // of the first ranks; null on others
-  bool first = true;                                  // of its node
-  bool alone = true;                                  // on its node
-  std::mutex mutex;
+/// Blocking sums.
+struct NodeReduction::Blocking {
+  Place place;
+  OwnComm node, across;
+
+  Blocking(MPI_Comm comm, const Place& here) : place(here) {
+    splitByNode(comm, place, node);
+    splitFirsts(comm, place, across);
+  }
+
+  int sum(void* data, int count, MPI_Datatype type) const {
+    int code = MPI_SUCCESS;
+    if (!place.alone) {
+      code = place.first ? MPI_Reduce(MPI_IN_PLACE, data, count, type, MPI_SUM, 0, node)
+                         : MPI_Reduce(data, nullptr, count, type, MPI_SUM, 0, node);
+    }
+    if (code == MPI_SUCCESS && place.first) {
+      code = MPI_Allreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, across);
+    }
+    if (code == MPI_SUCCESS && !place.alone) code = MPI_Bcast(data, count, type, 0, node);
+    return code;
+  }
+};
+
+/// Nonblocking sums in flight. A step begins when the one before is over on this rank, whatever other ranks do.
+struct NodeReduction::Pending {
+  Place place;
+  OwnComm up, across, down;        // one for each step
+  std::mutex mutex;                // held over calls that never wait
   std::deque<Operation> inFlight;  // in the order in which they were begun
   long last = 0;
 
-  ~Parts() {
-    for (MPI_Comm* comm : {&up, &down, &across}) release(*comm);
+  Pending(MPI_Comm comm, const Place& here) : place(here) {
+    splitByNode(comm, place, up);
+    splitFirsts(comm, place, across);
+    splitByNode(comm, place, down);
   }
 
-  int begin(Operation& sum) {
+  int begin(Operation& sum) const {
     const auto data = sum.data;
     switch (sum.step) {
       case 0:
-        if (alone) return MPI_SUCCESS;
-        return first ? MPI_Ireduce(MPI_IN_PLACE, data, sum.count, sum.type, MPI_SUM, 0, up, &sum.request)
-                     : MPI_Ireduce(data, nullptr, sum.count, sum.type, MPI_SUM, 0, up, &sum.request);
+        if (place.alone) return MPI_SUCCESS;
+        return place.first ? MPI_Ireduce(MPI_IN_PLACE, data, sum.count, sum.type, MPI_SUM, 0, up, &sum.request)
+                           : MPI_Ireduce(data, nullptr, sum.count, sum.type, MPI_SUM, 0, up, &sum.request);
       case 1:
-        if (!first) return MPI_SUCCESS;
+        if (!place.first) return MPI_SUCCESS;
         return MPI_Iallreduce(MPI_IN_PLACE, data, sum.count, sum.type, MPI_SUM, across, &sum.request);
       case 2:
-        return alone ? MPI_SUCCESS : MPI_Ibcast(data, sum.count, sum.type, 0, down, &sum.request);
+        return place.alone ? MPI_SUCCESS : MPI_Ibcast(data, sum.count, sum.type, 0, down, &sum.request);
       default:
         return MPI_SUCCESS;
     }
   }
 
   /// As many steps as can be taken now, and as `most` allows. After an error a sum is over.
-  void advance(Operation& sum, int most) {
+  void advance(Operation& sum, int most) const {
     while (sum.step < most) {
       if (sum.request != MPI_REQUEST_NULL) {
         int done = 0;
@@ -97,17 +155,21 @@ struct NodeReduction::Parts {
       }
     }
   }
+
+  /// A sum may take a step that all before it have taken.
+  void advance() {
+    int most = 3;
+    for (Operation& sum : inFlight) {
+      advance(sum, most);
+      most = std::min(most, sum.step);
+    }
+  }
 };
 
-NodeReduction::NodeReduction(MPI_Comm comm, const NodeMap& nodes) : comm_(comm), parts_(std::make_unique<Parts>()) {
-  int rank = 0;
-  requireSuccess("MPI_Comm_rank", MPI_Comm_rank(comm, &rank));
-  parts_->first = nodes.placeOf(rank) == 0;
-  parts_->alone = nodes.sizeOf(nodes.nodeOf(rank)) == 1;
-  for (MPI_Comm* of : {&parts_->up, &parts_->down}) {
-    requireSuccess("MPI_Comm_split", MPI_Comm_split(comm, nodes.nodeOf(rank), rank, of));
-  }
-  requireSuccess("MPI_Comm_split", MPI_Comm_split(comm, parts_->first ? 0 : MPI_UNDEFINED, rank, &parts_->across));
+NodeReduction::NodeReduction(MPI_Comm comm, const NodeMap& nodes) : comm_(comm) {
+  const Place place = placeOf(comm, nodes);
+  blocking_ = std::make_unique<Blocking>(comm, place);
+  pending_ = std::make_unique<Pending>(comm, place);
 }
 
 NodeReduction::~NodeReduction() = default;
@@ -124,45 +186,25 @@ bool NodeReduction::takes(MPI_Comm comm, long bytes, bool blocking) const noexce
   return found != nullptr && nodesPay(*found, margin_);
 }
 
-int NodeReduction::run(void* data, int count, MPI_Datatype type) noexcept {
-  const Parts& parts = *parts_;
-  int code = MPI_SUCCESS;
-  if (!parts.alone) {
-    code = parts.first ? MPI_Reduce(MPI_IN_PLACE, data, count, type, MPI_SUM, 0, parts.up)
-                       : MPI_Reduce(data, nullptr, count, type, MPI_SUM, 0, parts.up);
-  }
-  if (code == MPI_SUCCESS && parts.first) code = MPI_Allreduce(MPI_IN_PLACE, data, count, type, MPI_SUM, parts.across);
-  if (code == MPI_SUCCESS && !parts.alone) code = MPI_Bcast(data, count, type, 0, parts.down);
-  return code;
-}
+int NodeReduction::run(void* data, int count, MPI_Datatype type) noexcept { return blocking_->sum(data, count, type); }
 
 int NodeReduction::start(void* data, int count, MPI_Datatype type, long& number) noexcept {
-  const std::lock_guard<std::mutex> lock(parts_->mutex);
-  number = ++parts_->last;
+  const std::lock_guard<std::mutex> lock(pending_->mutex);
+  number = ++pending_->last;
   try {
     Operation sum{number, data, count, type};
-    // Those before it have all begun.
-    parts_->inFlight.push_back(sum);
+    pending_->inFlight.push_back(sum);
   } catch (const std::bad_alloc&) {
     return MPI_ERR_NO_MEM;
   }
-  return advance();
-}
-
-/// A sum may take a step that all before it have taken.
-int NodeReduction::advance() noexcept {
-  int most = 3;
-  for (Operation& sum : parts_->inFlight) {
-    parts_->advance(sum, most);
-    most = std::min(most, sum.step);
-  }
+  pending_->advance();
   return MPI_SUCCESS;
 }
 
 int NodeReduction::test(long number, bool& done) noexcept {
-  const std::lock_guard<std::mutex> lock(parts_->mutex);
-  advance();
-  auto& all = parts_->inFlight;
+  const std::lock_guard<std::mutex> lock(pending_->mutex);
+  pending_->advance();
+  auto& all = pending_->inFlight;
   const auto found = std::find_if(all.begin(), all.end(), [&](const Operation& sum) { return sum.number == number; });
   done = found == all.end() || found->step == 3;
   if (!done || found == all.end()) return MPI_SUCCESS;

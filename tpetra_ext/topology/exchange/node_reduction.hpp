@@ -39,8 +39,10 @@ bool nodesPay(const ReductionTimes& times, double margin);
 /// and MPI_Bcast on the nodes. All ranks of a node have the bits that its first rank has.
 ///
 /// A nonblocking sum is three nonblocking collectives; each is begun when the one before is seen complete, from within
-/// AllReduce's test(), wait() and looks. The steps have communicators of their own, and the sums in flight take each of
-/// them in the order in which they were begun: so all ranks begin the collectives of a communicator in the same order.
+/// AllReduce's test(), wait() and looks: sooner on one rank, later on another. MPI wants the collectives of a
+/// communicator begun in the same order on all its ranks, and matches no blocking one with a nonblocking one. So the
+/// steps have communicators of their own, which the sums in flight take in the order in which they were begun, and
+/// blocking sums have others, where the order is that of the program.
 class NodeReduction final : public ReductionRoute {
  public:
   /// Between nodes as `nodes` has them. Every sum is taken until measure() says otherwise. Throws std::runtime_error
@@ -67,12 +69,13 @@ class NodeReduction final : public ReductionRoute {
 
  private:
   struct Operation;
-  struct Parts;
-  int advance() noexcept;
+  struct Blocking;
+  struct Pending;
   std::vector<double> timesOf(long bytes, bool blocking, int rounds);
 
   MPI_Comm comm_;
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Blocking> blocking_;
+  std::unique_ptr<Pending> pending_;
   bool takesAll_ = true;
   std::vector<ReductionTimes> times_;
   double margin_ = 0, setupSeconds_ = 0;
