@@ -13,6 +13,7 @@
 /// theta: Leja-ordered Ritz values; [c - d, c + d]: the interval of the spectrum's real parts; g: a scale near the
 /// spectral radius of A - theta that keeps the vectors from over- or underflowing (1 when nothing is known).
 
+#include <cmath>
 #include <complex>
 #include <vector>
 
@@ -37,6 +38,13 @@ class BasisRecurrence {
 
   /// Interval for the Chebyshev basis, overriding what the Ritz values say. Needs lower < upper.
   void setInterval(double lower, double upper);
+
+  /// Of the Chebyshev basis, where ready(): whether a value's real part is farther from the centre of the interval than
+  /// so many times half of its length.
+  bool leavesOut(const std::complex<double>& value, double times) const {
+    return std::abs(value.real() - centre_) > times * halfWidth_;
+  }
+  EigenvalueBounds interval() const { return {centre_ - halfWidth_, centre_ + halfWidth_}; }
 
   /// True when the asked basis can be built; until then steps are monomial.
   bool ready() const { return ready_; }

@@ -2,7 +2,7 @@
 /// \file
 /// What the numbers of CG tell of A and M, and when CG is hopeless.
 ///
-/// With A and M both negative definite, CG takes the very steps that it takes with -A and -M.
+/// With A or M negative definite, CG takes the very steps that it takes with -A, or -M.
 ///
 /// Hestenes and Stiefel's CG often converges although (p, A p) or (r, M^{-1} r) was negative once, or A is a little
 /// nonsymmetric: neither is a reason to stop. It is hopeless where such a sign has been seen and the residual has found
@@ -21,7 +21,7 @@ class DefinitenessWatch {
  public:
   void begin(double initialResidual) {
     seen_.clear();
-    sign_ = 0;
+    ofA_ = ofM_ = 0;
     initial_ = best_ = initialResidual;
     bestAt_ = iteration_ = 0;
     diverged_ = false;
@@ -29,16 +29,17 @@ class DefinitenessWatch {
 
   /// Numbers of one iteration of CG: (p, A p), (r, M^{-1} r), and (M^{-1} r, A p), which is (p, A p) where A is
   /// symmetric. True the first time that one of them says that A or M is not symmetric and definite. The first numbers
-  /// tell whether both are negative definite.
+  /// tell the sign of each.
   bool sees(double pAp, double rMr, double zAp) {
     if (!seen_.empty()) return false;
-    if (sign_ == 0) sign_ = pAp < 0 && rMr < 0 ? -1 : 1;
-    if (sign_ * pAp < 0) {
-      seen_ = sign_ > 0 ? "(p, A p) < 0: the operator is not positive definite"
-                        : "(p, A p) > 0: the operator is not negative definite";
-    } else if (sign_ * rMr < 0) {
-      seen_ = sign_ > 0 ? "(r, M^-1 r) < 0: the preconditioner is not positive definite"
-                        : "(r, M^-1 r) > 0: the preconditioner is not negative definite";
+    if (ofA_ == 0) ofA_ = pAp < 0 ? -1 : 1;
+    if (ofM_ == 0) ofM_ = rMr < 0 ? -1 : 1;
+    if (ofA_ * pAp < 0) {
+      seen_ = ofA_ > 0 ? "(p, A p) < 0: the operator is not positive definite"
+                       : "(p, A p) > 0: the operator is not negative definite";
+    } else if (ofM_ * rMr < 0) {
+      seen_ = ofM_ > 0 ? "(r, M^-1 r) < 0: the preconditioner is not positive definite"
+                       : "(r, M^-1 r) > 0: the preconditioner is not negative definite";
     } else if (std::abs(zAp - pAp) > tuning::definiteness::asymmetric * (std::abs(zAp) + std::abs(pAp))) {
       seen_ = "(M^-1 r, A p) is far from (p, A p): the operator or the preconditioner is not symmetric";
     }
@@ -66,7 +67,7 @@ class DefinitenessWatch {
 
  private:
   std::string seen_;
-  int sign_ = 0;  ///< of A and M; 0: not known yet
+  int ofA_ = 0, ofM_ = 0;  ///< their signs; 0: not known yet
   double initial_ = 0, best_ = std::numeric_limits<double>::infinity();
   bool diverged_ = false;
   int bestAt_ = 0, iteration_ = 0;

@@ -85,8 +85,8 @@ ParameterRow eigenvalueBoundsRow() {
   ParameterRow row = described(
       "Eigenvalue Bounds", "string or list of two numbers", "auto, or [min, max] with min < max", Takers::SomeMethods,
       "The interval of the Chebyshev basis, and of the Chebyshev shifts of pipelined methods. auto takes it from Ritz "
-      "values. In p(l)-CG, bounds that leave out the upper end of the spectrum are replaced by estimated ones, and the "
-      "report says so.");
+      "values. Bounds that Ritz values of a solve prove wrong are replaced by what these tell, and the report says "
+      "so.");
   row.words = {"auto"};
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     EigenvalueBounds bounds;

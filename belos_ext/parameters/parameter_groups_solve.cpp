@@ -278,7 +278,7 @@ std::vector<ParameterRow> krylovSpace() {
               fmt::format("1 to {}", tuning::polynomial::highest), Takers::SomeMethods,
               "d: M is followed by Chebyshev's polynomial of degree d in M^-1 A, so that an iteration takes d products "
               "and d applications of M. CG needs about 1 / d of the iterations, and so of the all-reduces, for 1.1 to "
-              "1.3 times the products. A and M have to be symmetric positive definite. 1: none."),
+              "1.3 times the products. A and M have to be symmetric and definite. 1: none."),
       real(
           "Change of Basis Drop Tolerance", &SolverOptions::changeOfBasisDropTolerance, 0.0, "a number >= 0",
           Takers::SomeMethods,

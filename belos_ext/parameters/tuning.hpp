@@ -449,10 +449,18 @@ namespace polynomial {
 inline constexpr double lower = 0.75;
 /// How much larger than its estimate the upper end is made. Chosen: above it the polynomial would soon be negative.
 inline constexpr double margin = 1.05;
-/// Bounds are estimated anew after a solve of so many times the iterations for a digit of the residual, and are the
-/// same where the upper end has moved by no more than this part. Chosen.
+/// A solve that takes so many times the iterations that one before has led to expect puts its bounds in doubt; those
+/// estimated then are the same where the far end has moved by no more than this part. Chosen.
 inline constexpr double slower = 1.5;
 inline constexpr double same = 0.25;
+/// Ritz values beyond the image of the interval by this factor prove bounds wrong: beyond rounding. Chosen.
+inline constexpr double wrong = 1.001;
+/// By this factor they do harm enough to begin anew at once. Derived: such a condition number takes sqrt(2) times the
+/// iterations.
+inline constexpr double harmful = 2;
+/// Bounds that one solve tries, those of an earlier one and an estimate among them. Chosen: each is proved too narrow
+/// by the last one, and made wider.
+inline constexpr int mostTrials = 5;
 /// The highest degree. Chosen: as many products for an iteration hide any all-reduce.
 inline constexpr int highest = 64;
 }  // namespace polynomial

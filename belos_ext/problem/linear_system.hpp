@@ -97,6 +97,11 @@ class LinearSystem {
   /// Records something worth telling in the report (kind, detail).
   virtual void tell(int iteration, const std::string& kind, const std::string& detail) = 0;
 
+  /// A step of CG, before it is taken: 1 / alpha = (p, A p) / (r, M^{-1} r), and the beta that its p was made with; 0:
+  /// p begins anew. They are rows of the Lanczos matrix of M^{-1} A (spectrum/ritz_watch.hpp). To be called where x
+  /// holds the iterate that has been counted last. May end the method by an exception, on all ranks alike. Collective.
+  virtual void observe([[maybe_unused]] double pivot, [[maybe_unused]] double coupling) {}
+
   /// The first iteration begins: what has been applied so far, but for that iteration itself, was its start. Where it
   /// is said again before an iteration has been recorded, the last time counts. Local.
   /// \param operators, preconditioners how often A and M^{-1} have been applied for the first iteration already

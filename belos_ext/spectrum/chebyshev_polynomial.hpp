@@ -10,13 +10,15 @@
 ///     z = M^{-1} u / theta;  p = z
 ///     for k = 1, ..., d - 1:  p = rho_k rho_{k-1} p + (2 rho_k / delta) M^{-1} (u - A z);  z = z + p
 ///
-/// with rho_0 = delta / theta, rho_k = 1 / (2 theta / delta - rho_{k-1}). Replicated, local.
+/// with rho_0 = delta / theta, rho_k = 1 / (2 theta / delta - rho_{k-1}). Of a negative spectrum the signs of theta and
+/// delta differ. Replicated, local.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/spectrum/definite_interval.hpp"
 
 namespace capstan {
 
@@ -27,19 +29,22 @@ class ChebyshevPolynomial {
     double onto, along;
   };
 
-  /// Of a spectrum within (0, bounds.max]. Below the interval p is between 0 and 1, so that M_d is as definite as M.
-  /// \param degree d >= 1   \param bounds min: no eigenvalue is below it, or 0 where that is not known
+  /// Of a spectrum within (0, bounds.max], or [bounds.min, 0) where that is farther from zero. Between zero and the
+  /// interval p is between 0 and 1, so that M_d is as definite as M, or, of a negative spectrum, as -M.
+  /// \param degree d >= 1   \param bounds their end near zero: no eigenvalue is nearer, or 0 where that is not known
   ChebyshevPolynomial(int degree, const EigenvalueBounds& bounds) {
-    const double d = degree, upper = bounds.max;
-    lower_ = std::min(std::max(tuning::polynomial::lower / (d * d) * upper, bounds.min), upper / 2);
+    const auto [least, upper] = upright(bounds);
+    const double d = degree, sign = signOf(bounds);
+    lower_ = std::min(std::max(tuning::polynomial::lower / (d * d) * upper, least), upper / 2);
     upper_ = upper;
-    isAbove_ = bounds.min >= lower_;
+    isNegative_ = sign < 0;
+    isAbove_ = least >= lower_;
     const double centre = (upper_ + lower_) / 2, half = (upper_ - lower_) / 2;
-    first_ = 1 / centre;
+    first_ = sign / centre;
     double rho = half / centre;
     for (int k = 1; k < degree; ++k) {
       const double next = 1 / (2 * centre / half - rho);
-      steps_.push_back({next * rho, 2 * next / half});
+      steps_.push_back({next * rho, sign * 2 * next / half});
       rho = next;
     }
     deviation_ = 1 / std::cosh(d * std::acosh(centre / half));
@@ -51,13 +56,25 @@ class ChebyshevPolynomial {
   const std::vector<Step>& steps() const { return steps_; }
 
   /// The interval on which p is small.
-  EigenvalueBounds interval() const { return {lower_, upper_}; }
+  EigenvalueBounds interval() const {
+    return isNegative_ ? mirrored({lower_, upper_}) : EigenvalueBounds{lower_, upper_};
+  }
   /// Where the eigenvalues of M_d^{-1} A lie: 1 - p(t).
   EigenvalueBounds image() const { return {isAbove_ ? 1 - deviation_ : 0, 1 + deviation_}; }
+  /// How far from zero the t beyond the interval lies where 1 - p(t), which grows there, has that value: d is odd,
+  /// value
+  /// >= image().max.
+  double farEndOf(double value) const {
+    const double x = std::cosh(std::acosh((value - 1) / deviation_) / degree());
+    return (upper_ + lower_) / 2 + x * (upper_ - lower_) / 2;
+  }
+  /// How far from zero the t beyond the interval lies where 1 - p(t), which falls there, is zero: d is even.
+  double farEnd() const { return upper_ + lower_; }
 
  private:
   double lower_ = 0, upper_ = 0, first_ = 1, deviation_ = 0;
-  bool isAbove_ = false;  ///< no eigenvalue is below the interval
+  bool isNegative_ = false;
+  bool isAbove_ = false;  ///< no eigenvalue is between zero and the interval
   std::vector<Step> steps_;
 };
 

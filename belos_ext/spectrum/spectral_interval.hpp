@@ -1,7 +1,9 @@
 #pragma once
 /// \file
-/// The interval that pipelined methods take their shifts from: given by the user, remembered, or estimated once; in
-/// p(l)-CG corrected by what the Lanczos matrix of the solve itself tells.
+/// The interval that pipelined methods take their shifts from: given by the user, remembered, or estimated once.
+///
+/// Ritz values of the solve judge it: they lie within the spectrum, so that one outside of the interval proves it
+/// wrong. In p(l)-CG they correct it. Of a negative spectrum all is mirrored.
 
 #include <algorithm>
 #include <string>
@@ -45,17 +47,18 @@ class SpectralInterval {
   /// Whether it is one of takeRough(), and so not the user's. Local.
   bool rough() const { return rough_; }
 
-  /// Takes a rough interval until Ritz values are there, if the spectrum is positive: its mean as a vector sees it, and
+  /// Takes a rough interval until Ritz values are there, if the spectrum is definite: its mean as a vector sees it, and
   /// its spread to both sides. A strong preconditioner makes a solve too short to repay an estimate. Returns whether it
   /// did. Local.
   /// \param mean (q, A q), |q| = 1   \param square |A q|^2
   /// \param iteration of the solve, for its report
   bool takeRough(LinearSystem<Types>& system, double mean, double square, Spread spread, int iteration) {
-    const double deviation = std::sqrt(std::max(0.0, square - mean * mean));
-    if (!(mean > 0) || !std::isfinite(square)) return false;
+    const double size = std::abs(mean), deviation = std::sqrt(std::max(0.0, square - mean * mean));
+    if (!(size > 0) || !std::isfinite(square)) return false;
     double radius = tuning::spectrum::spreads * deviation;
-    if (spread == Spread::Centred) radius = std::min(radius, mean);
-    bounds_ = EigenvalueBounds{std::max(0.0, mean - radius), mean + radius};
+    if (spread == Spread::Centred) radius = std::min(radius, size);
+    const EigenvalueBounds found{std::max(0.0, size - radius), size + radius};
+    bounds_ = mean < 0 ? mirrored(found) : found;
     system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", as the first product shows them");
     rough_ = true;
     return true;
@@ -77,18 +80,65 @@ class SpectralInterval {
   }
 
   /// Drops remembered bounds that do not fit the Ritz values of this solve: the operator is another one. Right-hand
-  /// sides need not show the upper end of the spectrum, so it is compared with what solves have shown of it before, in
-  /// the first columns: wrong shifts leave spurious values near themselves in later ones. Local.
+  /// sides need not show the far end of the spectrum, so it is compared with what solves have shown of it before, in
+  /// the first columns: wrong shifts leave spurious values near themselves in later ones. Bounds of the user that leave
+  /// Ritz values out are told, and dropped. Local.
   /// \param columns of `hessenberg` that stand   \param whole the cycle did not break down: few columns prove nothing
   void compare(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, bool whole,
                int iteration) {
-    const bool many = columns >= tuning::spectrum::few;
     if (rough_) return replaceRough(system, hessenberg, columns, iteration);
-    if (compared_ || !automatic_ || !bounds_ || !(bounds_->max > 0) || columns == 0) return;
+    if (columns == 0) return;
+    const auto ritzOf = [&](int count) { return hessenbergEigenvalues(hessenberg, count); };
+    if (automatic_) {
+      compareWithEarlier(system, ritzOf, columns, whole, iteration);
+    } else {
+      judgeGiven(system, ritzOf, columns, iteration);
+    }
+  }
+
+  /// Ritz values of the steps just made know the spectrum better than an estimate did. Bounds that leave the far one of
+  /// them out are replaced; those of the user are told. Bounds of an earlier solve that do not fit at all are dropped,
+  /// as by compare(): false then. Local.
+  /// \param whole the cycle did not break down; the last step of one that did tells nothing
+  bool learn(const PipelinedLanczos<Scalar>& lanczos, LinearSystem<Types>& system, bool whole, int iteration) {
+    const int made = static_cast<int>(lanczos.gammas().size()), steps = whole ? made : std::max(made - 1, 0);
+    const auto ritzOf = [&lanczos](int count) {
+      const auto from = [&](const std::vector<Scalar>& v) { return std::vector<Scalar>(v.begin(), v.begin() + count); };
+      const auto values = tridiagonalEigenvalues(from(lanczos.gammas()), from(lanczos.deltas()));
+      return std::vector<std::complex<double>>(values.begin(), values.end());
+    };
+    const int count = std::min(steps, tuning::spectrum::enough);
+    if (!bounds_ || steps < (rough_ ? tuning::spectrum::fewest : 1)) return true;
+    if (rough_) {
+      rough_ = false;
+      bounds_ = boundsOfRitzValues(ritzOf(count / 2), ritzOf(count));
+      return true;
+    }
+    if (!automatic_) {
+      judgeGiven(system, ritzOf, steps, iteration);
+      return true;
+    }
+    compareWithEarlier(system, ritzOf, steps, whole, iteration);
+    if (bounds_ && (steps >= tuning::spectrum::few || !whole)) {
+      const double far = tuning::spectrum::margin * farthest(ritzOf(count));
+      if (signOf(*bounds_) > 0) bounds_->max = std::max(bounds_->max, far);
+      if (signOf(*bounds_) < 0) bounds_->min = std::min(bounds_->min, -far);
+    }
+    return bounds_.has_value();
+  }
+
+ private:
+  using Values = std::vector<std::complex<double>>;
+
+  /// \param ritzOf the Ritz values of so many columns
+  template <class Ritz>
+  void compareWithEarlier(LinearSystem<Types>& system, const Ritz& ritzOf, int columns, bool whole, int iteration) {
+    const bool many = columns >= tuning::spectrum::few;
+    if (compared_ || !bounds_ || !(farEnd() > 0)) return;
     if (!many && (fresh_ || whole)) return;
     compared_ = true;
-    const double first = largestOf(hessenberg, std::clamp(columns / 2, 1, tuning::spectrum::first)) / bounds_->max;
-    const double all = largestOf(hessenberg, std::min(columns, tuning::spectrum::enough)) / bounds_->max;
+    const double first = farthest(ritzOf(std::clamp(columns / 2, 1, tuning::spectrum::first))) / farEnd();
+    const double all = farthest(ritzOf(std::min(columns, tuning::spectrum::enough))) / farEnd();
     if (fresh_) {
       shown_ = first;
     } else if (all > tuning::spectrum::largestOvershoot ||
@@ -100,37 +150,25 @@ class SpectralInterval {
     }
   }
 
-  /// Ritz values of the steps just made know the spectrum better than an estimate did. Bounds of the user that leave
-  /// the largest of them out are told, and replaced. Local.
-  void learn(const PipelinedLanczos<Scalar>& lanczos, LinearSystem<Types>& system, int iteration) {
-    const std::size_t steps = std::min(lanczos.gammas().size(), std::size_t{tuning::spectrum::enough});
-    const std::size_t least = rough_ ? tuning::spectrum::fewest : tuning::spectrum::few;
-    if (!bounds_ || (automatic_ && steps < least)) return;
-    const auto ritzOf = [&lanczos](std::size_t count) {
-      const auto from = [&](const std::vector<Scalar>& v) { return std::vector<Scalar>(v.begin(), v.begin() + count); };
-      return tridiagonalEigenvalues(from(lanczos.gammas()), from(lanczos.deltas()));
-    };
-    const auto ritz = ritzOf(steps);
-    if (rough_) {
-      rough_ = false;
-      const auto half = ritzOf(steps / 2);
-      bounds_ = boundsOfRitzValues({half.begin(), half.end()}, {ritz.begin(), ritz.end()});
-      return;
-    }
-    if (ritz.empty() || !std::isfinite(ritz.back())) return;
+  /// Whether the user's bounds hold all Ritz values, but for a little; else better ones take their place.
+  template <class Ritz>
+  void judgeGiven(LinearSystem<Types>& system, const Ritz& ritzOf, int columns, int iteration) {
+    if (!bounds_ || columns == 0) return;
+    const int count = std::min(columns, tuning::spectrum::enough);
+    const Values all = ritzOf(count);
     const double slack = tuning::spectrum::slack * (bounds_->max - bounds_->min);
-    if (automatic_) {
-      bounds_->max = std::max(bounds_->max, tuning::spectrum::margin * ritz.back());
-    } else if (ritz.back() > bounds_->max + slack || ritz.back() < bounds_->min - slack) {
-      const EigenvalueBounds better{0, tuning::spectrum::margin * ritz.back()};
+    for (const auto& value : all) {
+      if (value.real() >= bounds_->min - slack && value.real() <= bounds_->max + slack) continue;
+      const auto better = boundsOfRitzValues(ritzOf(count / 2), all);
+      if (!better) return;
       system.tell(iteration, "eigenvalue bounds",
-                  toString(*bounds_) + ", as given, leave out the Ritz value " + std::to_string(ritz.back()) +
-                      "; replaced by " + toString(better));
+                  toString(*bounds_) + ", as given, leave out the Ritz value " + std::to_string(value.real()) +
+                      "; replaced by " + toString(*better));
       bounds_ = better;
+      return;
     }
   }
 
- private:
   /// Ritz values of a whole cycle in the place of what its first product showed; nothing where there are too few.
   void replaceRough(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, int iteration) {
     rough_ = false;
@@ -140,15 +178,20 @@ class SpectralInterval {
     bounds_ =
         boundsOfRitzValues(hessenbergEigenvalues(hessenberg, enough / 2), hessenbergEigenvalues(hessenberg, enough));
     if (!bounds_) return;
-    shown_ = largestOf(hessenberg, std::clamp(columns / 2, 1, tuning::spectrum::first)) / bounds_->max;
+    const int first = std::clamp(columns / 2, 1, tuning::spectrum::first);
+    shown_ = farthest(hessenbergEigenvalues(hessenberg, first)) / farEnd();
     compared_ = true;
     system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", by " + std::to_string(enough) + " Ritz values");
   }
 
-  static double largestOf(const SmallMatrix<Scalar>& hessenberg, int columns) {
-    double largest = 0;
-    for (const auto& value : hessenbergEigenvalues(hessenberg, columns)) largest = std::max(largest, value.real());
-    return largest;
+  /// How far the bounds reach from zero.
+  double farEnd() const { return upright(*bounds_).max; }
+
+  /// How far these reach, on the same side; 0 where they do not.
+  double farthest(const Values& values) const {
+    double farthest = 0;
+    for (const auto& value : values) farthest = std::max(farthest, signOf(*bounds_) * value.real());
+    return farthest;
   }
 
   bool automatic_ = true;

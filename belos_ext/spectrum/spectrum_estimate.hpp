@@ -13,43 +13,53 @@
 #include "belos_ext/dense/arnoldi_relation.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
-#include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/spectrum/definite_interval.hpp"
 
 namespace capstan {
 
 /// The roots of the Chebyshev polynomial of that degree on the interval ([deep-pipelined-cg], section 2.2), in Leja
-/// order: in any other the intermediate products of a deep pipeline lose their digits.
+/// order: in any other the intermediate products of a deep pipeline lose their digits. Those of a mirrored interval are
+/// mirrored to the last bit.
 template <class Scalar>
 std::vector<Scalar> chebyshevPoints(const EigenvalueBounds& interval, int count) {
   constexpr double pi = 3.14159265358979323846;
+  const auto [least, most] = upright(interval);
   std::vector<std::complex<double>> points;
   for (int k = 0; k < count; ++k) {
     const double cosine = std::cos((2 * k + 1) * pi / (2 * count));
-    points.emplace_back((interval.max + interval.min) / 2 + (interval.max - interval.min) / 2 * cosine);
+    points.emplace_back((most + least) / 2 + (most - least) / 2 * cosine);
   }
   std::vector<Scalar> ordered;
-  for (const auto& point : lejaOrder(points)) ordered.push_back(static_cast<Scalar>(point.real()));
+  for (const auto& point : lejaOrder(points)) ordered.push_back(static_cast<Scalar>(signOf(interval) * point.real()));
   return ordered;
 }
 
 /// Ritz values close in on the large end like 1 / k^2 ([Kuczynski and Wozniakowski 1992]), so those of k / 2 and k
 /// steps extrapolate to it. The small end is far from found, and zero is safe there; but where a strong preconditioner
 /// has left nothing near zero, shifts there would only spoil the basis.
+/// What is said of the large end holds for the end that is farther from zero.
 inline std::optional<EigenvalueBounds> boundsOfRitzValues(const std::vector<std::complex<double>>& half,
                                                           const std::vector<std::complex<double>>& all) {
-  const auto largest = [](const std::vector<std::complex<double>>& values) {
-    double high = values.front().real();
-    for (const auto& value : values) high = std::max(high, value.real());
-    return high;
+  const auto range = [](const std::vector<std::complex<double>>& values) {
+    EigenvalueBounds found{values.front().real(), values.front().real()};
+    for (const auto& value : values) {
+      found = {std::min(found.min, value.real()), std::max(found.max, value.real())};
+    }
+    return found;
   };
   if (all.empty()) return std::nullopt;
-  double high = largest(all);
-  if (!half.empty()) high += std::max(0.0, (high - largest(half)) / tuning::spectrum::extrapolation);
+  const EigenvalueBounds whole = range(all);
+  const bool negative = signOf(whole) < 0;
+  const auto [low, largest] = upright(whole);
+  double high = largest;
+  if (!half.empty()) {
+    const double before = negative ? -range(half).min : range(half).max;
+    high += std::max(0.0, (high - before) / tuning::spectrum::extrapolation);
+  }
   if (!(high > 0) || !std::isfinite(high)) return std::nullopt;
-  double low = high;
-  for (const auto& value : all) low = std::min(low, value.real());
-  return EigenvalueBounds{low > tuning::spectrum::small * high ? low / 2 : 0, high};
+  const EigenvalueBounds bounds{low > tuning::spectrum::small * high ? low / 2 : 0, high};
+  return negative ? mirrored(bounds) : bounds;
 }
 
 template <class Types>

@@ -37,7 +37,7 @@
 /// Rows that hold a diagonal alone are solved first, and every vector is kept at zero there. What is done about
 /// constants that A annihilates, and what it takes: constant_null_space.hpp.
 ///
-/// A and M may both be negative definite.
+/// A may be negative definite, and so may M: the steps are those with -A and -b, or with -M.
 ///
 /// Ladder, each step in the report: (p, A p) < 0 or (r, M^{-1} r) < 0 alone: go on, as Hestenes and Stiefel's does ->
 /// restart from the computed residual -> CAPSTAN GMRES, from the better of x and the guess ("Fallback").
@@ -197,6 +197,7 @@ class Cg final : public KrylovSolver<Types> {
         const PredictedNorm norm = v_.nextNorm(alpha);
         rough_ = next.cancelled && stop.reached(norm.norm);  // most often the solve is over, and p is not needed
         next.cancelled = next.cancelled && !rough_;
+        observe(system, alpha);
         if (next.cancelled) system.tell(stop.iterations(), "beta", "(r, M^-1 r) is reduced: its prediction cancels");
         v_.step(system, next, x, renewalIsDue());  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
         gap_.stepped(static_cast<double>(alpha), root(q.pp), root(q.ss));
@@ -210,6 +211,11 @@ class Cg final : public KrylovSolver<Types> {
       if (v_.stopsCarrying()) system.tell(stop.iterations(), "embedding", "M is not linear: A sends its own messages");
     }
     goBack(system, x, stop);
+  }
+
+  /// A row of the Lanczos matrix, where M is an operator that has one.
+  void observe(LinearSystem<Types>& system, Scalar alpha) {
+    if (!v_.varies()) system.observe(1 / static_cast<double>(alpha), static_cast<double>(v_.coupling()));
   }
 
   /// Counts the iteration that led to this residual, and computes b - A x where something asks for it. False when the

@@ -71,6 +71,7 @@ class CgVectors {
     preconditioned_ = system.preconditioned();
     measures_ = system.sparesProducts() && !Product::recurs;
     settled_ = true;
+    made_ = 0;
     measured_ = {};
     smoothing_.end();
     doubted_ = Product::recurs && preconditioned_ ? tuning::cg::firstSteps : 0;
@@ -130,6 +131,7 @@ class CgVectors {
     product_.replaced();
     system.kernels().scale(Scalar(1), z(), *p_);
     settled_ = true;
+    made_ = 0;
   }
   /// The judged residual takes the place of r; CG begins again at its x. Local.
   void adoptJudged(LinearSystem<Types>& system) {
@@ -245,12 +247,16 @@ class CgVectors {
     return {alpha, nu / q_.nu, hasCancelled(nu, std::abs(q_.nu) + std::abs(middle) + std::abs(last))};
   }
 
+  /// The beta that the direction of this step is made with; 0: it is z.
+  Scalar coupling() const { return measures_ && !settled_ ? measured_.beta : made_; }
+
   /// p = z + beta p and s = w + beta s, where they are still to be made.
   void settleDirection(LinearSystem<Types>& system) {
     if (!measures_ || settled_) return;
     product_.replaced();
     system.kernels().sweep(axpby(Scalar(1), *z_, measured_.beta, *p_), axpby(Scalar(1), w(), measured_.beta, *s_));
     settled_ = true;
+    made_ = measured_.beta;
   }
 
   /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p in one pass; where products are measured p = z + beta p,
@@ -265,6 +271,7 @@ class CgVectors {
     } else {
       product_.step(system, alpha, beta, shiftOf(alpha));
     }
+    made_ = beta;
     if (measures_) return stepMeasured(system.kernels(), alpha, beta, x);
     if (!preconditioned_) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
@@ -363,6 +370,7 @@ class CgVectors {
     const Scalar beta = (*batch_)[rz] / q_.nu;
     if (!renew) product_.step(system, alpha, beta, shiftOf(alpha));
     kernels.axpby(Scalar(1), z(), beta, *p_);
+    made_ = beta;
   }
 
   /// Goes back to measured products where the first steps with z -= alpha t show that M is not linear.
@@ -400,6 +408,7 @@ class CgVectors {
   bool knownToVary_ = false;  ///< M has, in earlier solves
   bool measures_ = false;
   bool settled_ = true;  ///< p and s are those of the next step, not of the last one
+  Scalar made_ = 0;      ///< the beta that p was made with; 0: p is z
   MeasuredProducts<Types> measured_;
   ResidualSmoothing<Types> smoothing_;
   bool stopsCarrying_ = false;

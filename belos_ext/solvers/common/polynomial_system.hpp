@@ -20,6 +20,7 @@
 #include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/spectrum/chebyshev_polynomial.hpp"
+#include "belos_ext/spectrum/ritz_watch.hpp"
 
 namespace capstan {
 
@@ -35,22 +36,33 @@ class PolynomialSystem final : public LinearSystem<Types> {
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
 
-  /// Thrown by a reduction, on all ranks alike, and only while x holds a finite iterate: the method is to begin again.
+  /// Thrown by a reduction or a step, on all ranks alike, and only while x holds a finite iterate: the method is to
+  /// begin again.
   enum class Refusal {
     NotUsable,   ///< by the first reduction of a solve, in which ranks compare what they bring: see the constructor
-    Indefinite,  ///< the method has seen that the preconditioner is not positive definite
+    Unfit,       ///< a Ritz value is far from where the polynomial should have it
+    Stale,       ///< `doubted` says so
+    Indefinite,  ///< the method has seen that A or the preconditioner is not definite
     Fallback     ///< the method gives itself up
   };
 
   /// \param usable asked after the first reduction, in which ranks compare what they bring: whether the polynomial is
   ///   good, the same on all ranks then. Empty: it is
+  /// \param doubted asked in every step: whether the method is to begin again. Collective
+  /// \param judgesBelow whether Ritz values between zero and the image of the polynomial are far from it
   PolynomialSystem(LinearSystem<Types>& system, const ChebyshevPolynomial& polynomial,
-                   PolynomialVectors<Types>& vectors, std::function<bool()> usable)
+                   PolynomialVectors<Types>& vectors, std::function<bool()> usable, std::function<bool()> doubted,
+                   bool judgesBelow)
       : LinearSystem<Types>(system.kernels()),
         system_(system),
         polynomial_(polynomial),
         vectors_(vectors),
-        usable_(std::move(usable)) {}
+        usable_(std::move(usable)),
+        doubted_(std::move(doubted)),
+        watch_(polynomial.image(), tuning::polynomial::harmful, judgesBelow) {}
+
+  /// What the method has shown of the spectrum so far.
+  const IntervalWatch& watch() const { return watch_; }
 
   void act(Action action, const MultiVector& in, MultiVector& out) override {
     switch (action) {
@@ -81,7 +93,12 @@ class PolynomialSystem final : public LinearSystem<Types> {
   void tell(int iteration, const std::string& kind, const std::string& detail) override {
     if (kind == "indefinite" && !refusal_) refusal_ = Refusal::Indefinite;
     if (kind == "fallback") refusal_ = Refusal::Fallback;
-    system_.tell(iteration, kind, detail);
+    system_.tell(iteration, kind == "eigenvalue bounds" ? "bounds with the polynomial" : kind, detail);
+  }
+  void observe(double pivot, double coupling) override {
+    watch_.sees(pivot, coupling);
+    if (watch_.farAbove() || watch_.farBelow()) throw Refusal::Unfit;
+    if (doubted_()) throw Refusal::Stale;
   }
   void startUpEnds(int operators, int preconditioners) override {
     const int d = polynomial_.degree();
@@ -143,7 +160,8 @@ class PolynomialSystem final : public LinearSystem<Types> {
   LinearSystem<Types>& system_;
   const ChebyshevPolynomial& polynomial_;
   PolynomialVectors<Types>& vectors_;
-  std::function<bool()> usable_;
+  std::function<bool()> usable_, doubted_;
+  IntervalWatch watch_;
   std::optional<Refusal> refusal_;
 };
 

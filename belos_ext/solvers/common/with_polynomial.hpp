@@ -11,12 +11,16 @@
 /// for each problem where states are cached; a solve that knows none, or whose ranks do not agree on them, begins
 /// twice: one more application of the polynomial, or two, and 1 reduction.
 ///
-/// Degree 1 is the method itself. Ladder, each step in the report: where the method finds its preconditioner
-/// indefinite, bounds of an earlier solve are estimated anew, and the solve goes on from its x -> degree 1, with bounds
-/// of this solve or of the user, where the method would hand over to GMRES, where no bounds are found, or where A has
-/// been seen not to be symmetric. After a solve that took many more iterations for a digit of the residual than the
-/// first one the next solve estimates bounds anew: those of a matrix that has been scaled down are too high, which is
-/// slow, but does no harm.
+/// Degree 1 is the method itself. Bounds that leave out an eigenvalue are seen by the method's own numbers, which are
+/// those of a Lanczos matrix (ritz_watch.hpp): of an odd degree the preconditioner stays definite with them, so that
+/// nothing else would show. Where they are far too low the solve goes on from its x with others; where they are a
+/// little too low, the next one has wider ones. Bounds that are too high, those of a matrix that has been scaled down,
+/// show in nothing but the iterations: a solve that takes many more than earlier ones let expect estimates anew, once.
+///
+/// Ladder, each step in the report: bounds of an earlier solve, or of the user, are proved wrong, or doubted: they are
+/// estimated anew -> those of the estimate are proved too low: they are made wider -> degree 1, with bounds of this
+/// solve or of the user, where the method would hand over to GMRES, where no bounds are found, or where A has been seen
+/// not to be symmetric.
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +58,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
     if (!isUsed_) return method_.configure(options);  // short solves notice a copy
     options_ = options;                               // what the method is told depends on the bounds
     forget();
-    if (!options.eigenvalueBoundsAuto && options.eigenvalueBounds.max > 0) bounds_ = options.eigenvalueBounds;
+    if (!options.eigenvalueBoundsAuto) bounds_ = options.eigenvalueBounds;
     recalled_ = SolverState();
   }
 
@@ -74,51 +78,69 @@ class WithPolynomial final : public KrylovSolver<Types> {
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     if (!isUsed_) return method_.solve(system, b, x, stop);
-    const bool given = !options_.eigenvalueBoundsAuto && bounds_.has_value();
+    estimated_ = false;
     const MultiVector* const known = system.knownResidual(x);
-    auto refusal = solveBy(system, b, x, stop, bounds_.value_or(EigenvalueBounds{0, 1}), [&, given] {
-      return bounds_.has_value() && pace_ >= 0 && (given || system.agreesOnState()) && !system.isNonsymmetric();
+    auto refusal = solveBy(system, b, x, stop, bounds_.value_or(EigenvalueBounds{0, 1}), [&] {
+      return bounds_.has_value() && (isGiven() || system.agreesOnState()) && !system.isNonsymmetric();
     });
     if (refusal == Refusal::NotUsable) {
       if (!system.agreesOnState()) {
         recalled_ = SolverState();
-        if (!given) forget();
+        if (!isGiven()) forget();
       }
       if (known != nullptr) system.know(x, *known);  // x is as it was
       if (system.isNonsymmetric()) return solvePlainly(system, b, x, stop, "A is not symmetric");
     }
-    if (refusal && refusal != Refusal::Fallback && !given) {
-      if (!estimate(system, b, stop.iterations())) {
-        return solvePlainly(system, b, x, stop, "no bounds of a positive spectrum are found");
-      }
+    for (int trial = 2; refusal && refusal != Refusal::Fallback && trial <= tuning::polynomial::mostTrials; ++trial) {
+      if (!findBetter(system, b, stop.iterations(), *refusal)) break;
       refusal = solveBy(system, b, x, stop, *bounds_, {});
     }
-    if (!refusal) return watchPace(stop);
+    if (!refusal) return learn(system, stop);
+    const bool found = bounds_.has_value();
+    if (!isGiven()) forget();
     solvePlainly(system, b, x, stop,
                  refusal == Refusal::Fallback ? "the method cannot go on with a polynomial"
-                                              : "the polynomial is not positive definite");
-    if (!given) forget();
+                 : found                      ? "the polynomial is not positive definite"
+                                              : "no bounds of a definite spectrum are found");
   }
 
  private:
   using Refusal = typename PolynomialSystem<Types>::Refusal;
 
+  /// Whether the bounds of this solve began as those of the user.
+  bool isGiven() const { return !options_.eigenvalueBoundsAuto; }
+
   /// Why the solve is not over; nothing where it is.
   std::optional<Refusal> solveBy(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
                                  const EigenvalueBounds& bounds, std::function<bool()> usable) {
     const ChebyshevPolynomial polynomial(options_.polynomialDegree, bounds);
-    PolynomialSystem<Types> followed(system, polynomial, vectors_, std::move(usable));
+    const bool judgesBelow = isGiven() && !estimated_;
+    PolynomialSystem<Types> followed(
+        system, polynomial, vectors_, std::move(usable), [&] { return areStale(system, b, stop); }, judgesBelow);
     SolverOptions options = options_;
     options.eigenvalueBoundsAuto = false;
     options.eigenvalueBounds = polynomial.image();
     method_.configure(options);
     method_.recall(recalled_);
+    begunAt_ = stop.iterations();
+    std::optional<Refusal> refusal;
     try {
       method_.solve(followed, b, x, stop);
-    } catch (const Refusal refusal) {
-      return refusal;
+    } catch (const Refusal why) {
+      refusal = why;
     }
-    return std::nullopt;
+    judge(polynomial, followed.watch());
+    return refusal;
+  }
+
+  /// Takes what Ritz values tell of the bounds of this polynomial.
+  void judge(const ChebyshevPolynomial& polynomial, const IntervalWatch& watch) {
+    const bool odd = polynomial.degree() % 2 == 1;
+    tooHigh_ = watch.below() && polynomial.image().min > 0;
+    tooLow_ = watch.above() || watch.farBelow();
+    farEnd_ = 0;
+    if (watch.above() && odd) farEnd_ = polynomial.farEndOf(tuning::polynomial::harmful * polynomial.image().max);
+    if (watch.farBelow() && !odd && !tooHigh_) farEnd_ = polynomial.farEnd();
   }
 
   void forget() {
@@ -126,14 +148,64 @@ class WithPolynomial final : public KrylovSolver<Types> {
     pace_ = 0;
   }
 
-  /// Doubts bounds that do not seem to be this matrix' any more: the next solve estimates them anew. Where it finds the
-  /// same, solves are that slow, and are so without a doubt.
-  void watchPace(const StopTest& stop) {
-    const double digits = std::log10(stop.initial() / stop.explicitNorm());
-    if (!stop.converged() || !(digits >= 1)) return;
-    const double pace = stop.iterations() / std::min(digits, 100.0);
-    if (pace_ == 0) pace_ = pace;
-    if (pace > tuning::polynomial::slower * pace_) pace_ = -pace;
+  /// Whether this solve takes many more iterations than earlier ones let expect, and an estimate finds other bounds,
+  /// which it leaves in the place of these. Where it finds the same, solves are that slow.
+  bool areStale(LinearSystem<Types>& system, const MultiVector& b, const StopTest& stop) {
+    const double digits = std::log10(stop.initial() / stop.target());
+    if (estimated_ || pace_ == 0 || !(digits >= 1)) return false;
+    const double expected = pace_ * std::min(digits, 100.0), more = stop.iterations() - expected;
+    const double worth = static_cast<double>(tuning::spectrum::steps) / options_.polynomialDegree;
+    if (!(more > std::max((tuning::polynomial::slower - 1) * expected, worth))) return false;
+    const auto found = estimate(system, b, stop.iterations());
+    const double far = farOf(*bounds_);
+    if (!found || std::abs(farOf(*found) - far) <= tuning::polynomial::same * std::abs(far)) return false;
+    bounds_ = found;
+    pace_ = 0;
+    return true;
+  }
+
+  /// Other bounds than those that have been refused. False where there are none.
+  bool findBetter(LinearSystem<Types>& system, const MultiVector& b, int iteration, Refusal refusal) {
+    if (refusal == Refusal::Stale) return true;  // they are there
+    if (estimated_ && (refusal != Refusal::Unfit || farEnd_ == 0)) return false;
+    if (isGiven() && !estimated_) {
+      system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", as given, leave out a Ritz value");
+    }
+    const double least = tuning::polynomial::margin * farEnd_;
+    if (estimated_) return widen(system, iteration, least);
+    const auto before = std::exchange(bounds_, estimate(system, b, iteration));
+    pace_ = 0;
+    if (bounds_ && before && farEnd_ > 0 && signOf(*before) == signOf(*bounds_) && least > std::abs(farOf(*bounds_))) {
+      widen(system, iteration, least);
+    }
+    return bounds_.has_value();
+  }
+
+  /// Takes the far end of the bounds farther from zero. True.
+  bool widen(LinearSystem<Types>& system, int iteration, double far) {
+    (signOf(*bounds_) > 0 ? bounds_->max : bounds_->min) = signOf(*bounds_) * far;
+    system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ": a Ritz value is beyond those before");
+    return true;
+  }
+
+  /// After a solve: what the next one may expect. An unconverged one that was slow leaves no bounds.
+  void learn(LinearSystem<Types>& system, const StopTest& stop) {
+    if (isGiven()) {
+      if ((tooLow_ || tooHigh_) && !estimated_) {
+        system.tell(stop.iterations(), "eigenvalue bounds",
+                    toString(*bounds_) + ", as given, leave out a Ritz value: not by far, they are used");
+      }
+      return;
+    }
+    if (tooHigh_) (signOf(*bounds_) > 0 ? bounds_->min : bounds_->max) = 0;
+    if (tooLow_ && farEnd_ > 0) widen(system, stop.iterations(), farEnd_);
+    const double digits = std::min(std::log10(stop.initial() / stop.explicitNorm()), 100.0);
+    const double pace = stop.iterations() / std::max(digits, 1.0);
+    if (!stop.converged()) {
+      if (!estimated_ && pace_ > 0 && pace > tuning::polynomial::slower * pace_) forget();
+    } else if (digits >= 1 && begunAt_ == 0 && (pace_ == 0 || estimated_)) {
+      pace_ = pace;
+    }
   }
 
   void solvePlainly(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
@@ -144,27 +216,31 @@ class WithPolynomial final : public KrylovSolver<Types> {
     method_.solve(system, b, x, stop);
   }
 
-  /// Whether there are bounds. 16 A, 16 M^{-1}, 3 reductions. Collective.
-  bool estimate(LinearSystem<Types>& system, const MultiVector& b, int iteration) {
+  /// Bounds, or nothing where there are none of a definite spectrum. 16 A, 16 M^{-1}, 3 reductions. Collective.
+  std::optional<EigenvalueBounds> estimate(LinearSystem<Types>& system, const MultiVector& b, int iteration) {
     MultiVector& w = vectorLike(b, vectors_.w);
     const bool preconditioned = system.preconditioned(), both = system.hasLeft() && system.hasRight();
     MultiVector* const between = both ? &vectorLike(b, vectors_.between) : nullptr;
-    const double doubted = pace_ < 0 && bounds_ ? bounds_->max : 0;
-    bounds_ = SpectrumEstimate<Types>()(system, b.getMap(), [&](const MultiVector& in, MultiVector& out) {
+    auto found = SpectrumEstimate<Types>()(system, b.getMap(), [&](const MultiVector& in, MultiVector& out) {
       system.act(Action::Operator, in, preconditioned ? w : out);
       if (preconditioned) system.precondition(w, between, out);
     });
-    if (bounds_) bounds_->max *= tuning::polynomial::margin;
-    const bool same = bounds_ && std::abs(bounds_->max - doubted) <= tuning::polynomial::same * doubted;
-    pace_ = same ? std::abs(pace_) : 0;
-    system.tell(iteration, "eigenvalue bounds", bounds_ ? toString(*bounds_) : "the estimate broke down");
-    return bounds_.has_value();
+    if (found) (signOf(*found) > 0 ? found->max : found->min) *= tuning::polynomial::margin;
+    estimated_ = true;
+    system.tell(iteration, "eigenvalue bounds", found ? toString(*found) : "the estimate broke down");
+    return found;
   }
+
+  static double farOf(const EigenvalueBounds& bounds) { return signOf(bounds) > 0 ? bounds.max : bounds.min; }
 
   bool isUsed_ = false;
   SolverOptions options_;                   ///< where it is
   std::optional<EigenvalueBounds> bounds_;  ///< of M^{-1} A
-  double pace_ = 0;                         ///< iterations for a digit of the residual; negative: they are in doubt
+  double pace_ = 0;                         ///< iterations for a digit of the residual; 0: not known
+  bool estimated_ = false;                  ///< the spectrum has been, in this solve
+  int begunAt_ = 0;                         ///< iterations of the solve before it began with these bounds
+  bool tooLow_ = false, tooHigh_ = false;   ///< a Ritz value is beyond their far end, or between zero and the near one
+  double farEnd_ = 0;                       ///< where the far end may be then, as far as is known; else 0
   SolverState recalled_;
   PolynomialVectors<Types> vectors_;
   Method method_;

@@ -61,11 +61,13 @@ class SStepGmres final : public RestartedGmres<Types> {
       recurrence_.setInterval(options.eigenvalueBounds.min, options.eigenvalueBounds.max);
     if (!options.shiftsAuto) recurrence_.setShifts(options.shifts);
     learning_ = learns() && !recurrence_.ready();
+    judged_ = options.basis != Basis::Chebyshev || options.eigenvalueBoundsAuto;
   }
 
   void recall(const SolverState& state) override {
     if (options_.shiftsAuto) recurrence_.setShifts(state.shifts);
     recalled_ = options_.shiftsAuto && recurrence_.ready();
+    if (recalled_ && options_.basis == Basis::Chebyshev) judged_ = false;
     stepSize_.recall(state.stepSize);
     expected_.recall(state.iterations);
     trusted_ = state.estimatesHold;
@@ -107,6 +109,7 @@ class SStepGmres final : public RestartedGmres<Types> {
       cycle_.extend(system, stop, first, gained, changeOfBasis, r, outcome);  // H = (R B - H R_top) R_mid^{-1}
       for (int c = first + 1; c <= outcome.columns; ++c)
         expected_.observe(cycle_.relation().leastSquares().residual(c));
+      judgeInterval(system, stop, outcome.columns, false);
       learnShifts(system, stop, outcome.columns, false);
     }
     cycle_.complete(*orthogonalization_, system, stop, outcome);
@@ -116,6 +119,7 @@ class SStepGmres final : public RestartedGmres<Types> {
       system.tell(stop.iterations(), "step size",
                   "1 from now on: the recursive residual has lost touch with the true one");
     }
+    judgeInterval(system, stop, outcome.columns, true);
     learnShifts(system, stop, outcome.columns, true);
     return outcome;
   }
@@ -226,6 +230,27 @@ class SStepGmres final : public RestartedGmres<Types> {
     recalled_ = false;
   }
 
+  /// Whether Ritz values of this solve bear out the interval of the Chebyshev basis, which comes from the user or from
+  /// another solve; theirs takes its place where not. Once a solve. Local.
+  void judgeInterval(LinearSystem<Types>& system, StopTest& stop, int columns, bool cycleEnds) {
+    if (judged_ || flexible_ || !recurrence_.ready()) return;
+    if (columns == 0 || (columns < tuning::spectrum::few && !cycleEnds)) return;
+    judged_ = true;
+    const bool given = !options_.eigenvalueBoundsAuto;
+    const double times = given ? 1 + 2 * tuning::spectrum::slack : tuning::spectrum::largestOvershoot;
+    const auto ritz =
+        hessenbergEigenvalues(cycle_.relation().hessenberg(), std::min(columns, tuning::spectrum::enough));
+    for (const auto& value : ritz) {
+      if (!recurrence_.leavesOut(value, times)) continue;
+      system.tell(stop.iterations(), "eigenvalue bounds",
+                  toString(recurrence_.interval()) + (given ? ", as given," : ", of an earlier solve,") +
+                      " leave out the Ritz value " + std::to_string(value.real()) + "; replaced by Ritz values");
+      recurrence_.reset(options_.basis);
+      recurrence_.setShifts(ritz);
+      return;
+    }
+  }
+
   /// The breakdown ladder for a panel that lost rank: halve s and keep the vectors that are good; with s = 1 go on
   /// classically. Returns true when the panel's good vectors include a new one, false when the loop is to look again.
   bool shrink(LinearSystem<Types>& system, StopTest& stop, int first, int steps, const PanelOutcome& panel,
@@ -265,6 +290,7 @@ class SStepGmres final : public RestartedGmres<Types> {
   SolverOptions options_;
   bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet
   bool learning_ = false;  ///< there may be more or better shifts than there are
+  bool judged_ = true;     ///< the interval of the Chebyshev basis has been compared with Ritz values, or need not be
   bool careful_ = false;   ///< a claim or an estimate of this solve was refuted: H has to be as exact as it can be
   bool trusted_ = false;   ///< an error of H was measured, in this solve or an earlier one, and did no harm
   StepSize stepSize_;

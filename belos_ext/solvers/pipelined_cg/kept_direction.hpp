@@ -30,9 +30,11 @@ class KeptDirection {
   void forget() { kept_ = false; }
 
   /// s = A p. Allocates s on first use. Collective.
-  void keep(LinearSystem<Types>& system, const MultiVector& p) {
+  /// \param sign of A: 1 or -1
+  void keep(LinearSystem<Types>& system, const MultiVector& p, Scalar sign) {
     system.act(Action::Operator, p, vectorLike(p, s_));
     kept_ = true;
+    sign_ = sign;
   }
 
   /// Null where none is kept.
@@ -46,7 +48,7 @@ class KeptDirection {
     enter(batch, p, z);
     system.reduce(batch);
     take(batch, factor);
-    return kept_ && std::abs(curvature_ - expected.curvature) <= tolerance * expected.curvature &&
+    return kept_ && std::abs(curvature_ - expected.curvature) <= tolerance * std::abs(expected.curvature) &&
            std::abs(onto_ - expected.onto) <= tolerance * expected.onto;
   }
 
@@ -67,12 +69,12 @@ class KeptDirection {
     ps_ = batch.dot(p, *s_);
     sz_ = batch.dot(*s_, z);
   }
-  /// Takes them from it; z has been divided by nu since. Forgets a direction without a positive (p, A p).
+  /// Takes them from it; z has been divided by nu since. Forgets a direction whose (p, A p) has not the sign of A.
   void take(const ReductionBatch<Types>& batch, Scalar nu) {
     onto_ = 0;
     if (!kept_) return;
     curvature_ = batch[ps_];
-    kept_ = curvature_ > 0 && std::isfinite(batch[sz_] / curvature_);
+    kept_ = sign_ * curvature_ > 0 && std::isfinite(batch[sz_] / curvature_);
     if (kept_) onto_ = batch[sz_] / nu / curvature_;
   }
 
@@ -87,7 +89,7 @@ class KeptDirection {
 
  private:
   bool kept_ = false;
-  Scalar curvature_ = 1, onto_ = 0;
+  Scalar sign_ = 1, curvature_ = 1, onto_ = 0;
   Slot ps_, sz_;
   Teuchos::RCP<MultiVector> s_;
 };

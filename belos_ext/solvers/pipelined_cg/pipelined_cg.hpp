@@ -33,7 +33,11 @@
 /// on with. It differs from A on z_0 .. z_{2l} alone, and (s, z_i) travels with the products of z_i, waited for early.
 /// Cost of a restart: 2 blocking reductions, 1 A (2 A and 1 M^{-1} where the residual is computed anew), l A to fill.
 ///
-/// Breakdown ladder, each step in the report: restart, warm where the direction still has the products it should have,
+/// Where M is negative definite, products are those with -M; where M^{-1} A is, so are T and the shifts: A and M may be
+/// so alone or together, and the steps are those with -A, or -M.
+///
+/// Breakdown ladder, each step in the report: bounds of an earlier solve that do not fit are estimated anew -> restart,
+/// warm where the direction still has the products it should have,
 /// from the computed residual where not -> half the depth -> CAPSTAN CG, which goes on from the same residual and
 /// direction.
 
@@ -95,19 +99,23 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       system.startUpEnds(0, 1);
       const Ending ending = iterate(system, b, x, stop);
       products_.drain();  // completes what is still in flight
-      bounds_.learn(lanczos_, system, stop.iterations());
+      const bool whole = stop.over() || (ending != Ending::Skew && ending != Ending::Breakdown);
+      const bool fitted = bounds_.learn(lanczos_, system, whole, stop.iterations());
       if (stop.over()) return;
-      restart = recover(system, stop, ending);
+      restart = fitted || whole ? recover(system, stop, ending) : Restart::Cold;
       if (depth_.givenUp()) return goClassical(system, b, x, stop, restart);
       stop.restarted(true);
     }
   }
 
   using Base::a_, Base::bases_, Base::bounds_, Base::depth_, Base::directionShould_, Base::expected_, Base::kept_,
-      Base::lanczos_, Base::nu_, Base::options_, Base::overflows_;
+      Base::lanczos_, Base::nu_, Base::ofM_, Base::ofSpectrum_, Base::options_, Base::overflows_;
   using Base::check_, Base::constants_, Base::iterate, Base::l, Base::prepare, Base::top, Base::u;
   using Base::p_, Base::perNorm_, Base::preconditioned_, Base::products_, Base::restart_, Base::scratch_, Base::zeta_;
   using typename Base::Ending;
+
+  /// The sign of A.
+  Scalar ofA() const { return ofM_ * ofSpectrum_; }
 
   /// Where a cycle begins. First, Cold, Judged: with the residual computed from x, judged already or not. Replaced:
   /// with that and the last direction. Warm: with the residual of the recurrences and the last direction.
@@ -117,7 +125,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   /// False when the solve is over.
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
     const bool first = restart == Restart::First;
-    if (restart == Restart::Replaced) kept_.keep(system, *p_);
+    if (restart == Restart::Replaced) kept_.keep(system, *p_, ofA());
     if (restart != Restart::Replaced && restart != Restart::Warm) kept_.forget();
     const bool computed = restart != Restart::Warm;
     if (computed) system.residual(b, x, u(0));
@@ -144,7 +152,9 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       chooseDepth(system, b, stop);  // some ranks knew shifts, and others did not
       prepare(system, b);
     }
-    const Scalar square = batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum],
+    if (first) ofM_ = batch[uz] < 0 ? -1 : 1;
+    products_.setSign(ofM_);
+    const Scalar square = ofM_ * batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum],
                  entries = batch[sumX];
     const Scalar rest = computed ? rows_.left(batch) : Scalar(0);
     nu_ = std::sqrt(square);
@@ -249,7 +259,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const Scalar tolerance = iterations <= tuning::pipelined_cg::early
                                  ? tuning::pipelined_cg::goodDirection * epsilon
                                  : tuning::pipelined_cg::lateDirection * std::sqrt(epsilon);
-    kept_.keep(system, *p_);
+    kept_.keep(system, *p_, ofA());
     return kept_.agrees(system, *restart_, *p_, top(0), zeta_, directionShould_, tolerance);
   }
 

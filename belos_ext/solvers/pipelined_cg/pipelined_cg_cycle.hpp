@@ -48,10 +48,12 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
         const Scalar before = a > 0 ? lanczos_.delta(a - 1) : Scalar(0);
         const Scalar lambda = a > 0 ? before / eta_ : Scalar(0);  // line 27
         const Scalar eta = lanczos_.gamma(a) - lambda * before;   // lines 25, 28
-        if (!(eta > 0) || !std::isfinite(eta) || !std::isfinite(rest)) return Ending::Breakdown;
+        if (a == 0) ofSpectrum_ = eta < 0 ? -1 : 1;
+        if (a == 0 || !watch_.lost()) system.observe(static_cast<double>(eta), static_cast<double>(lambda * lambda));
+        if (!(ofSpectrum_ * eta > 0) || !std::isfinite(eta) || !std::isfinite(rest)) return Ending::Breakdown;
         SweepList<Types> sweep(x.getLocalLength());
-        if (a > 0) sweep.axpy(zeta_, *p_, x);                       // line 31: x_a = x_{a-1} + zeta p
-        directionShould_ = {a > 0 ? 1 / eta_ : Scalar(0), before};  // (p, A p) and (A p, q_a) / (p, A p) of p_{a-1}
+        if (a > 0) sweep.axpy(zeta_, *p_, x);                          // line 31: x_a = x_{a-1} + zeta p
+        directionShould_ = {a > 0 ? ofM_ / eta_ : Scalar(0), before};  // (p, A p), (A p, q_a) / (p, A p) of p_{a-1}
         eta_ = eta;
         zeta_ = a > 0 ? -lambda * zeta_ : nu_;  // lines 29, 25
         const bool exhausted = std::abs(rest) <= vanishing();
@@ -117,8 +119,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
     batch.clear();
     const auto mean = batch.dot(u(1), top(0)), square = batch.dot(u(1), top(1));
     system.reduce(batch);
-    bounds_.takeRough(system, static_cast<double>(batch[mean]), static_cast<double>(batch[square]), Spread::Any,
-                      iteration);
+    bounds_.takeRough(system, static_cast<double>(ofM_ * batch[mean]), static_cast<double>(ofM_ * batch[square]),
+                      Spread::Any, iteration);
     lanczos_.reset(chebyshevPoints<Scalar>(bounds(system, iteration), l()));
     system.kernels().axpby(-lanczos_.shift(0), u(0), Scalar(1), u(1));
     system.kernels().axpby(-lanczos_.shift(0), top(0), Scalar(1), top(1));
@@ -267,7 +269,8 @@ class PipelinedCgCycle : public KrylovSolver<Types> {
   OrthogonalityWatch watch_;
   int a_ = 0;  ///< of the last iterate x_a
   bool preconditioned_ = false;
-  bool bare_ = false;  ///< the last product is foreseen, and M^{-1} of it is not made
+  bool bare_ = false;                ///< the last product is foreseen, and M^{-1} of it is not made
+  Scalar ofM_ = 1, ofSpectrum_ = 1;  ///< the signs of M and of M^{-1} A
   Scalar nu_ = 0, eta_ = 0, zeta_ = 0;
   typename KeptDirection<Types>::Numbers directionShould_;  ///< what the last direction should give
   ExpectedEnd expected_;

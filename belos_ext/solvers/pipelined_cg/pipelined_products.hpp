@@ -12,7 +12,8 @@
 namespace capstan {
 
 /// Column c: (u_c, q_{c-l}), (u_c, z^(l)_j) for j = c-l+1 .. c, |q_{c-l}|^2 in the M-norm, with a preconditioner
-/// |M q_{c-l}|^2 in the 2-norm, and (s, z^(l)_c) where a direction s is given. Buffers are kept.
+/// |M q_{c-l}|^2 in the 2-norm, and (s, z^(l)_c) where a direction s is given. Of a negative definite M the products
+/// are those with -M. Buffers are kept.
 template <class Types>
 class PipelinedProducts {
  public:
@@ -28,6 +29,9 @@ class PipelinedProducts {
     preconditioned_ = preconditioned;
     while (static_cast<int>(columns_.size()) < depth + 1) columns_.push_back(std::make_unique<Column>(comm));
   }
+
+  /// The sign of M, 1 or -1, where that has been seen. Local.
+  void setSign(Scalar ofM) { sign_ = ofM; }
 
   /// Completes what is in flight. Collective.
   void drain() {
@@ -58,13 +62,13 @@ class PipelinedProducts {
   /// Results of column c after wait(). The products, in the order above; valid until the next call.
   const std::vector<Scalar>& products(int c) {
     values_.clear();
-    for (const auto& slot : at(c).slots) values_.push_back(at(c).batch[slot]);
+    for (const auto& slot : at(c).slots) values_.push_back(sign_ * at(c).batch[slot]);
     return values_;
   }
   /// |q_{c-l}|^2, for c >= l.
-  Scalar square(int c) { return at(c).batch[at(c).square]; }
+  Scalar square(int c) { return sign_ * at(c).batch[at(c).square]; }
   /// |M q_{c-l}|^2 in the 2-norm, for c >= l.
-  Scalar residual(int c) { return at(c).batch[preconditioned_ ? at(c).residual : at(c).square]; }
+  Scalar residual(int c) { return preconditioned_ ? at(c).batch[at(c).residual] : square(c); }
   /// (s, z^(l)_c)
   Scalar along(int c) { return at(c).batch[at(c).along]; }
 
@@ -83,6 +87,7 @@ class PipelinedProducts {
   Teuchos::RCP<const Teuchos::Comm<int>> comm_;
   int depth_ = 1;
   bool preconditioned_ = false;
+  Scalar sign_ = 1;
   std::vector<std::unique_ptr<Column>> columns_;
   std::vector<Scalar> values_;
 };

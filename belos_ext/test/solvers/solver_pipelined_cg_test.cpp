@@ -7,6 +7,7 @@
 #include <iostream>
 #include <tuple>
 
+#include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "tpetra_ext/kernels/host/interlude.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
@@ -300,6 +301,39 @@ TEST(PipelinedCg, PreconditionedResidualsAreThoseOfCg) {
       EXPECT_NEAR(outcome.report.history[i].residual, wanted, 1e-6 * wanted) << "iteration " << i + 1;
     }
   }
+}
+
+// Shifts of another matrix under the same label are not kept, whatever they do to the pipeline.
+TEST(PipelinedCg, FindsTheShiftsOfAMatrixThatHasBeenScaled) {
+  for (int depth : {1, 2, 4}) {
+    Params p;
+    p.set("Pipeline Depth", depth);
+    const auto solved = [&](Scalar factor) {
+      const auto a = scaledLaplacian(24, [factor](GO) { return std::sqrt(factor); });
+      a->setObjectLabel("is scaled");
+      return solveDeep(p, systemWithRightHandSide(a));
+    };
+    StateCache::instance().clear();
+    solved(1);
+    const Outcome fits = solved(1);
+    const int usual = fits.iterations;
+    const auto restarts = told(fits, "restart").size();  // where the basis is no longer orthonormal
+    for (Scalar factor : {1.2, 1.5, 2.0, 3.0, 4.0, 0.02, 50.0}) {
+      SCOPED_TRACE("depth " + std::to_string(depth) + ", times " + std::to_string(factor));
+      StateCache::instance().clear();
+      solved(1);
+      const Outcome first = solved(factor), next = solved(factor), last = solved(factor);
+      EXPECT_TRUE(first.converged && next.converged && last.converged);
+      EXPECT_TRUE(told(first, "classical").empty());
+      EXPECT_LE(first.iterations, 1.1 * usual + 12);
+      EXPECT_TRUE(told(next, "classical").empty());
+      EXPECT_LE(told(next, "restart").size(), restarts);
+      EXPECT_LE(next.iterations, usual + 2);
+      EXPECT_TRUE(told(last, "eigenvalue bounds").empty());
+      EXPECT_LE(last.iterations, usual + 2);
+    }
+  }
+  StateCache::instance().clear();
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 namespace capstan::testing {
@@ -118,6 +119,56 @@ TEST_P(Schemes, ChosenShiftsAndBoundsAreUsed) {
     p.set("Eigenvalue Bounds", bounds);
     solveAll(GetParam(), p);
   }
+}
+
+// Ritz values outside of bounds prove them wrong.
+TEST_P(Schemes, BoundsThatLeaveOutTheSpectrumAreToldAndReplaced) {
+  const bool steps = getsStepSize(GetParam()) && !isPipelined(GetParam());
+  if (!GetParam().takes("Eigenvalue Bounds")) GTEST_SKIP() << GetParam().canonical << " takes none";
+  const System system = systemWithRightHandSide(grid2d(20, 20));
+  const auto solved = [&](const char* bounds) {
+    Params p;
+    p.set("State Cache", false);
+    p.set("Num Blocks", 60);
+    if (steps) p.set("Basis", "chebyshev");
+    p.set("Eigenvalue Bounds", bounds);
+    system.x->putScalar(0);
+    const Outcome outcome = solve(GetParam(), p, system);
+    EXPECT_TRUE(outcome.converged) << bounds;
+    return outcome;
+  };
+  const Outcome good = solved("[0, 8]");
+  EXPECT_TRUE(told(good, "eigenvalue bounds").empty());
+  for (const char* bounds : {"[0, 4]", "[0, 1]", "[6, 8]", "[-8, 0]", "[100, 101]"}) {
+    SCOPED_TRACE(bounds);
+    const Outcome outcome = solved(bounds);
+    EXPECT_TRUE(mentions(told(outcome, "eigenvalue bounds"), "as given, leave out the Ritz value"));
+    expectSameOnAllRanks(outcome);
+  }
+}
+
+TEST_P(Schemes, IntervalsOfAMatrixThatHasGrownAreReplaced) {
+  if (!getsStepSize(GetParam()) || isPipelined(GetParam())) GTEST_SKIP() << GetParam().canonical << " has none";
+  Params p;
+  p.set("Basis", "chebyshev");
+  const auto solved = [&](Scalar factor) {
+    const auto a = scaledLaplacian(20, [factor](GO) { return std::sqrt(factor); });
+    a->setObjectLabel("grows");
+    return solve(GetParam(), p, systemWithRightHandSide(a));
+  };
+  for (Scalar factor : {1.5, 2.0, 4.0}) {
+    SCOPED_TRACE(factor);
+    StateCache::instance().clear();
+    solved(1);
+    EXPECT_TRUE(told(solved(1), "eigenvalue bounds").empty());
+    const Outcome usual = solved(1), first = solved(factor), next = solved(factor);
+    EXPECT_TRUE(first.converged && next.converged);
+    EXPECT_FALSE(told(first, "eigenvalue bounds").empty() && told(first, "shifts").empty()) << "not seen";
+    EXPECT_TRUE(told(next, "eigenvalue bounds").empty());
+    EXPECT_TRUE(told(next, "shifts").empty());
+    EXPECT_LE(next.report.reductionsBlocking, usual.report.reductionsBlocking + 3);
+  }
+  StateCache::instance().clear();
 }
 
 TEST_P(Schemes, RitzValuesComeAsAsked) {
