@@ -25,9 +25,10 @@ class GuessSession {
 
   /// Before a solve. Local.
   /// \param usable false: without guesses, whatever the options say   \param symmetric whether A is known to be
-  ///   symmetric   \param series of solves (ReportingSolver::setSeries())   \param x all solutions, or zero where the options say so
-  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, int series,
-            MultiVector& x) {
+  ///   symmetric   \param key of what this rank keeps   \param orderKey the same on all ranks, whatever their parameters
+  ///   \param series of solves (ReportingSolver::setSeries())   \param x all solutions, or zero where the options say so
+  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, const StateKey& orderKey,
+            int series, MultiVector& x) {
     content_ = {};
     if (options.initialResidual == InitialResidual::ZeroGuess) {
       x.putScalar(0);
@@ -39,8 +40,10 @@ class GuessSession {
     key_.series = series;
     inStore_ = options.stateCache;
     wanted_ = usable && options.initialGuess.mode != InitialGuess::Mode::Application;
+    orderKey_ = orderKey;
+    orderKey_.series = series;
     orders_.open(x.getMap()->getComm());
-    order_ = orders_.of(key_);
+    order_ = orders_.of(orderKey_);
     presumed_ = orders_.presumesZero(size_);
     const std::size_t count = x.getNumVectors();
     auto kept = std::dynamic_pointer_cast<GuessMemory<Types>>(store().take(key_));
@@ -56,6 +59,9 @@ class GuessSession {
 
   /// Whether the solve begins as at x = 0. The same on all ranks. Local.
   bool presumesZero() const { return presumed_; }
+
+  /// How the solve begins. The same on all ranks. Local.
+  GuessOrder order() const { return order_; }
 
   /// Of x. Local.
   const GuessContent& content() const { return content_; }
@@ -77,9 +83,9 @@ class GuessSession {
   /// \param agreed whether they held the same of earlier solves   \param zero whether all x were zero
   void close(const std::vector<StopTest>& stops, bool agreed, bool zero, const SolverOptions& options,
              SolveReport& report) {
-    orders_.note(key_, !wanted_ || memory_->rests()                                     ? GuessOrder::Method
-                       : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
-                                                                                        : GuessOrder::Residual);
+    orders_.note(orderKey_, !wanted_ || memory_->rests()                                     ? GuessOrder::Method
+                            : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
+                                                                                             : GuessOrder::Residual);
     orders_.noteZero(size_, zero);
     report.initialGuess = toString(options.initialGuess);
     guesses_.clear();
@@ -122,7 +128,7 @@ class GuessSession {
     memory_.reset();
   }
 
-  StateKey key_;
+  StateKey key_, orderKey_;
   bool inStore_ = true, wanted_ = false;
   GuessOrder order_ = GuessOrder::Method;
   GuessOrders orders_;
