@@ -167,7 +167,8 @@ TEST_P(OnOneRank, EveryParameterIsNamed) {
     }
   }
   for (const ParameterRow& row : parameterRows()) {
-    if (row.appliesTo(GetParam())) EXPECT_EQ(tried_.count(row.name), 1U) << row.name << ": no value but the default";
+    const bool tried = tried_.count(row.name) > 0;
+    EXPECT_TRUE(tried || !row.appliesTo(GetParam())) << row.name << ": no value but the default";
   }
 }
 
