@@ -35,7 +35,7 @@ class Extrapolation final : public GuessPolicy<Types> {
 
   bool needsResidual() const override { return false; }
   bool wantsResiduals() const override { return false; }
-  int enter(LinearSystem<Types>&, Batch&, const MultiVector&) override { return 0; }
+  void enter(LinearSystem<Types>&, Batch&, const MultiVector&) override {}
 
   Proposal propose(LinearSystem<Types>& system, Batch&, Scalar, const MultiVector&, MultiVector& x) override {
     if (count_ == 0) return {};

@@ -6,8 +6,8 @@
 /// and M. A guess comes before the method, with products and a reduction of its own, so that a rank which knows nothing
 /// of it would wait for other messages. Neither parameters nor what a rank has kept can decide about the order, for
 /// both may differ. What cannot differ is the past of a communicator: what the ranks agreed on in the last solve of
-/// that key. So the first solve with "Initial Guess" has none (there is nothing to make it of), and the first one with
-/// another value begins as those before it did.
+/// that key, which no parameter is part of. So the first solve with "Initial Guess" has none (there is nothing to make
+/// it of), and the first one with another value begins as those before it did.
 ///
 /// Several solvers may solve with one matrix, and so with one key, but with other parameters each. They are told apart
 /// by what cannot differ either: which of them were there already (SolverNumbers). Where all are made anew for each
@@ -17,7 +17,7 @@
 /// Likewise for x = 0, where b - A x is b without a product: ranks see their own part of x only. So a solve begins at
 /// zero where all earlier ones of as many equations and right-hand sides did, and learns in its first reduction whether
 /// it does, too. Where it does not, it begins once more at its x, with 1 A, 1 M^{-1} and a reduction or two more, and
-/// none of that size begins so any more. The key is not asked: labels may differ between ranks.
+/// none of that size begins so any more.
 ///
 /// It is noted with the communicator object (Teuchos::RCP's extra data), for the last tuning::guess::mostKeys keys,
 /// solvers and sizes. Where an application makes a new communicator object for each solve, there are no guesses.

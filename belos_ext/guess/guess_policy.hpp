@@ -52,8 +52,8 @@ class GuessPolicy {
   virtual bool rests() const { return false; }
 
   /// Adds what the guess is made of to the reduction that carries (r, r), r = b - A x: at most mostNumbers().
-  /// Returns how many numbers it has added. Local.
-  virtual int enter(LinearSystem<Types>& system, Batch& batch, const MultiVector& r) = 0;
+  /// Local.
+  virtual void enter(LinearSystem<Types>& system, Batch& batch, const MultiVector& r) = 0;
   static constexpr int mostNumbers() { return 4 * tuning::guess::mostVectors; }
 
   /// x <- a better guess than x, where it has one. Ranks that have entered the same get the same. Collective where the

@@ -25,9 +25,10 @@ class GuessSession {
 
   /// Before a solve. Local.
   /// \param usable false: without guesses, whatever the options say   \param symmetric whether A is known to be
-  ///   symmetric   \param series of solves (ReportingSolver::setSeries())   \param x all solutions, or zero where the options say so
-  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, int series,
-            MultiVector& x) {
+  ///   symmetric   \param key of what this rank keeps   \param orderKey the same on all ranks, whatever their parameters
+  ///   \param series of solves (ReportingSolver::setSeries())   \param x all solutions, or zero where the options say so
+  void open(const SolverOptions& options, bool usable, bool symmetric, const StateKey& key, const StateKey& orderKey,
+            int series, MultiVector& x) {
     content_ = {};
     if (options.initialResidual == InitialResidual::ZeroGuess) {
       x.putScalar(0);
@@ -39,9 +40,12 @@ class GuessSession {
     key_.series = series;
     inStore_ = options.stateCache;
     wanted_ = usable && options.initialGuess.mode != InitialGuess::Mode::Application;
+    orderKey_ = orderKey;
+    orderKey_.series = series;
     orders_.open(x.getMap()->getComm());
     key_.solver = orders_.solvers().take(key_, self_);
-    order_ = orders_.of(key_).order;
+    orderKey_.solver = orders_.solvers().take(orderKey_, self_);
+    order_ = orders_.of(orderKey_).order;
     presumed_ = orders_.presumesZero(size_);
     const std::size_t count = x.getNumVectors();
     memory_.reset();
@@ -57,6 +61,9 @@ class GuessSession {
 
   /// Whether the solve begins as at x = 0. The same on all ranks. Local.
   bool presumesZero() const { return presumed_; }
+
+  /// How the solve begins. The same on all ranks. Local.
+  GuessOrder order() const { return order_; }
 
   /// Of x. Local.
   const GuessContent& content() const { return content_; }
@@ -79,13 +86,13 @@ class GuessSession {
   void close(const std::vector<StopTest>& stops, bool agreed, bool zero, const SolverOptions& options,
              SolveReport& report) {
     const bool rests = wanted_ && memory_->rests();
-    orders_.note(key_,
+    orders_.note(orderKey_,
                  !wanted_ || rests                                                ? GuessOrder::Method
                  : options.initialGuess.mode == InitialGuess::Mode::Extrapolation ? GuessOrder::Both
                                                                                   : GuessOrder::Residual,
                  rests);
     orders_.noteZero(size_, zero);
-    if (!wanted_ && orders_.of(key_).outlived()) store().take(key_);
+    if (!wanted_ && orders_.of(orderKey_).outlived()) store().take(key_);
     report.initialGuess = toString(options.initialGuess);
     guesses_.clear();
     if (!memory_) return;
@@ -135,7 +142,7 @@ class GuessSession {
   }
 
   SolverNumbers::Solver self_ = std::make_shared<char>();
-  StateKey key_;
+  StateKey key_, orderKey_;
   bool inStore_ = true, wanted_ = false;
   GuessOrder order_ = GuessOrder::Method;
   GuessOrders orders_;

@@ -12,8 +12,8 @@
 /// Where the application's x is taken to be zero, r is b. A solve that finds in its first reduction that x is not zero
 /// on all ranks begins again, from x; so does one that ends with x = 0, as its claim needs b - A x.
 ///
-/// The first reduction has the same size for any policy, and whatever this rank has kept: only in it the ranks learn
-/// whether they agree (Agreement). Where they do not, all forget what they have.
+/// Only in the first reduction the ranks learn whether they agree (Agreement, Opening). Where they do not, all forget
+/// what they have.
 ///
 /// Cost: that of the policy, and up to 4 vectors copied, 1 more for each residual that the method computes; without a
 /// policy 1 reduction. Storage, for the solve: 3 vectors, 1 more where a guess is tried.
@@ -49,6 +49,20 @@ class GuessStart {
   template <class Method>
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy,
              GuessOrder order, Presumed presumed, const Method& method) {
+    try {
+      begin(system, b, x, stop, policy, order, presumed, method);
+    } catch (...) {
+      if (presumed_ == Presumed::Zero) system.kernels().scale(Scalar(1), *own_, x);  // the ranks have not agreed
+      throw;
+    }
+  }
+
+  const GuessReport& report() const { return report_; }
+
+ private:
+  template <class Method>
+  void begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy,
+             GuessOrder order, Presumed presumed, const Method& method) {
     report_ = {};
     proposal_ = {};
     taken_ = false;
@@ -64,7 +78,7 @@ class GuessStart {
       system.keepResiduals(order == GuessOrder::Method ? residual_.get() : nullptr, &vectorLike(x, last_));
     }
     if (order != GuessOrder::Method) {
-      const auto guess = [&](StopTest& test) { begin(system, b, x, test, policy, order); };
+      const auto guess = [&](StopTest& test) { tryGuess(system, b, x, test, policy, order); };
       guess(stop);
       if (presumptionFailed(system)) {
         beginAtOwn(system, x);
@@ -93,9 +107,6 @@ class GuessStart {
     if (policy != nullptr) end(system, x, stop, *policy);
   }
 
-  const GuessReport& report() const { return report_; }
-
- private:
   /// x <- zero, where it is taken to be that.
   void keepOwn(LinearSystem<Types>& system, MultiVector& x, bool guesses) {
     if (guesses || presumed_ == Presumed::Zero) system.kernels().scale(Scalar(1), x, vectorLike(x, own_));
@@ -117,8 +128,8 @@ class GuessStart {
     presumed_ = Presumed::Nothing;
   }
 
-  void begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy,
-             GuessOrder order) {
+  void tryGuess(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Policy* policy,
+                GuessOrder order) {
     prepare(x);
     if (presumed_ == Presumed::Nothing) {
       computeResidual(system, b, x, *residual_);
@@ -132,14 +143,12 @@ class GuessStart {
     auto trial = square;
     // A policy that is new keeps to the order of the one before it.
     const bool tried = order == GuessOrder::Both && policy != nullptr && !policy->needsResidual();
-    int numbers = policy != nullptr ? policy->enter(system, batch, *residual_) : 0;
+    if (policy != nullptr) policy->enter(system, batch, *residual_);
     if (tried) propose(system, *policy, Scalar(0), x);
     if (order == GuessOrder::Both) {
       computeResidual(system, b, x, vectorLike(x, trial_));
       trial = batch.norm2(*trial_);
-      ++numbers;
     }
-    batch.room(1 + Policy::mostNumbers() - numbers);
     system.reduce(batch);
     if (presumptionFailed(system)) return;
     if (policy == nullptr) return system.know(x, *residual_);

@@ -70,9 +70,9 @@ class Projection final : public GuessPolicy<Types> {
   bool wantsResiduals() const override { return !changing_; }
   bool rests() const override { return plan_.rests(); }
 
-  int enter(LinearSystem<Types>&, Batch& batch, const MultiVector& r) override {
+  void enter(LinearSystem<Types>&, Batch& batch, const MultiVector& r) override {
     shares_.putScalar(0);
-    if (count_ == 0 || changing_) return 0;
+    if (count_ == 0 || changing_) return;
     const auto x = first(directions_), w = first(images_);
     slots_ = {};
     const auto products = [&](const MultiVector& with, Slot& ofX, Slot& ofW) {
@@ -81,7 +81,6 @@ class Projection final : public GuessPolicy<Types> {
     };
     products(r, slots_.xr, slots_.wr);
     if (unmeasured_ >= 0) products(*images_->getVector(static_cast<std::size_t>(unmeasured_)), slots_.xw, slots_.ww);
-    return count_ * (symmetric_ ? 2 : 1) * (unmeasured_ >= 0 ? 2 : 1);
   }
 
   Proposal propose(LinearSystem<Types>& system, Batch& batch, Scalar square, const MultiVector& r,

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "belos_ext/parameters/parameter_overlay.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -19,6 +20,7 @@ struct Brought {
   std::uint64_t parameters = 0;  ///< and of why they are refused, where they are
   std::uint64_t state = 0;
   bool refused = false;    ///< the solve is misuse, as this rank sees it
+  bool asks = false;       ///< this rank's options depend on the symmetry of the matrix, which nobody has looked for
   bool zeroGuess = false;  ///< this rank's part of x is zero
 };
 
@@ -26,8 +28,7 @@ struct Brought {
 /// manager to say what is wrong.
 struct ParametersDiffer {};
 
-/// The question for right-hand sides that advance together: asked in their first reduction, whose size no parameter
-/// changes.
+/// The question for right-hand sides that advance together: asked in their first reduction (Opening).
 ///
 /// The checksums travel in pieces s of a few bits, each as s and s^2. All ranks have the same if and only if n sum(s^2)
 /// = (sum s)^2 (Cauchy-Schwarz), the sums being exact; the answer is the same on every rank because it comes from
@@ -48,15 +49,17 @@ class Agreement {
     if (asked_) return;
     asked_ = true;
     count_ = batch.value(Scalar(1));
+    asks_ = batch.value(Scalar(brought_.asks ? 1 : 0));
     others_ = batch.value(Scalar(brought_.zeroGuess ? 0 : 1));
     parameters_ = pieces(batch, brought_.parameters);
     state_ = pieces(batch, brought_.state);
   }
 
-  /// Reads the answer once that batch is reduced. Throws ParametersDiffer.
+  /// Reads the answer once that batch is reduced. Throws ParametersDiffer; SymmetryAsked where a rank asks.
   void settle(const Batch& batch) {
     if (settled_) return;
     settled_ = true;
+    if (batch[asks_] != Scalar(0)) throw SymmetryAsked();
     if (!alike(batch, parameters_) || brought_.refused) throw ParametersDiffer();
     onZeroGuess_ = batch[others_] == Scalar(0);
     onState_ = alike(batch, state_);
@@ -101,7 +104,7 @@ class Agreement {
   Brought brought_;
   std::function<void(bool)> whenSettled_;
   bool asked_ = false, settled_ = false, onState_ = false, onZeroGuess_ = false;
-  typename Batch::Slot count_, others_;
+  typename Batch::Slot count_, asks_, others_;
   std::vector<Piece> parameters_, state_;
 };
 

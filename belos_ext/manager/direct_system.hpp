@@ -2,8 +2,8 @@
 /// \file
 /// The outside world of a single right-hand side: everything happens at once.
 
-#include "belos_ext/manager/agreement.hpp"
 #include "belos_ext/manager/monitor.hpp"
+#include "belos_ext/manager/opening.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 
@@ -31,19 +31,23 @@ class DirectSystem final : public LinearSystem<Types> {
   using MultiVector = typename Types::MultiVector;
 
   /// \param kernels outlive the system
-  /// \param agreement what the first reduction finds out on the way, or null   \param measure likewise of each residual
+  /// \param opening what the first reduction finds out on the way, or null   \param measure likewise of each residual
   DirectSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, BlockKernels<Types>& kernels,
-               int rightHandSide, Agreement<Types>* agreement = nullptr, ResidualMeasure* measure = nullptr)
+               int rightHandSide, Opening<Types>* opening = nullptr, ResidualMeasure* measure = nullptr)
       : LinearSystem<Types>(kernels),
         operator_(op),
         monitor_(monitor),
         rightHandSide_(rightHandSide),
-        agreement_(agreement),
+        opening_(opening),
         measure_(measure) {}
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
   void reduce(ReductionBatch<Types>& batch) override {
     reduceBy(batch, [&batch] { batch.reduce(); });
+  }
+  PendingReduction<Types> start(ReductionBatch<Types>& batch) override {
+    if (opening_ != nullptr) opening_->beforeAnotherMessage();
+    return batch.start();
   }
   bool carries() const override { return operator_.embedded() != nullptr; }
   Teuchos::RCP<const typename Types::Map> ghostMap() const override { return operator_.embedded()->ghostMap(); }
@@ -55,10 +59,12 @@ class DirectSystem final : public LinearSystem<Types> {
   }
   bool carriesPreconditioner() const override { return operator_.embedsPreconditioner(); }
   void preconditionCarried(MultiVector& out) override { operator_.preconditionReceived(out); }
-  bool agreesOnState() const override { return agreement_ == nullptr || agreement_->onState(); }
-  bool agreesOnZeroGuess() const override { return agreement_ != nullptr && agreement_->onZeroGuess(); }
+  bool agreesOnState() const override { return opening_ == nullptr || opening_->agreement().onState(); }
+  bool agreesOnZeroGuess() const override { return opening_ != nullptr && opening_->agreement().onZeroGuess(); }
   bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
-    return !monitor_.watches() || monitor_.check({{rightHandSide_, iterations, recursive, update}});
+    if (!monitor_.watches()) return true;
+    if (opening_ != nullptr) opening_->beforeAnotherMessage();
+    return monitor_.check({{rightHandSide_, iterations, recursive, update}});
   }
   void record(int iteration, double recursive) override { monitor_.record(rightHandSide_, iteration, recursive); }
   void tell(int iteration, const std::string& kind, const std::string& detail) override {
@@ -79,18 +85,16 @@ class DirectSystem final : public LinearSystem<Types> {
   template <class Reduce>
   void reduceBy(ReductionBatch<Types>& batch, const Reduce& reduce) {
     monitor_.board(batch);
-    if (agreement_ != nullptr) agreement_->enter(batch);
     if (measure_ != nullptr) measure_->enter(batch);
-    reduce();
+    if (opening_ == nullptr || opening_->over() || !opening_->reduces({&batch})) reduce();
     if (measure_ != nullptr) measure_->read(batch);
-    if (agreement_ != nullptr) agreement_->settle(batch);
     monitor_.alight(batch);
   }
 
   PreconditionedOperator<Types>& operator_;
   Monitor<Types>& monitor_;
   int rightHandSide_;
-  Agreement<Types>* agreement_;
+  Opening<Types>* opening_;
   ResidualMeasure* measure_;
 };
 

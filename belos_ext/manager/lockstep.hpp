@@ -38,10 +38,10 @@ class Lockstep {
   using Body = std::function<void(LinearSystem<Types>&)>;
 
   /// \param first number of the first of these right-hand sides among all
-  /// \param agreement what the first reduction finds out on the way, or null
+  /// \param opening what the first reduction finds out on the way, or null
   Lockstep(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, int first, LockstepStorage<Types>& storage,
-           Agreement<Types>* agreement = nullptr)
-      : operator_(op), monitor_(monitor), first_(first), storage_(storage), agreement_(agreement) {}
+           Opening<Types>* opening = nullptr)
+      : operator_(op), monitor_(monitor), first_(first), storage_(storage), opening_(opening) {}
 
   /// Runs one body for each right-hand side to its end. Rethrows the first exception of a lane, after unwinding the
   /// others.
@@ -117,8 +117,10 @@ class Lockstep {
     void tell(int iteration, const std::string& kind, const std::string& detail) override {
       owner.monitor_.tell(rightHandSide, iteration, kind, detail);
     }
-    bool agreesOnState() const override { return owner.agreement_ == nullptr || owner.agreement_->onState(); }
-    bool agreesOnZeroGuess() const override { return owner.agreement_ != nullptr && owner.agreement_->onZeroGuess(); }
+    bool agreesOnState() const override { return owner.opening_ == nullptr || owner.opening_->agreement().onState(); }
+    bool agreesOnZeroGuess() const override {
+      return owner.opening_ != nullptr && owner.opening_->agreement().onZeroGuess();
+    }
     void startUpEnds(int operators, int preconditioners) override {
       owner.monitor_.startUpEnds(owner.operator_.cost(), operators, preconditioners);
     }
@@ -193,6 +195,7 @@ class Lockstep {
       reduceFor(reducing);
     } else {
       const auto ended = waiting(Request::Boundary);
+      if (opening_ != nullptr) opening_->beforeAnotherMessage();
       std::vector<RightHandSideProgress<Types>> progress;
       for (Lane* lane : ended) progress.push_back(lane->progress);
       const bool goOn = monitor_.check(progress);
@@ -210,6 +213,7 @@ class Lockstep {
   }
 
   void startFor(const std::vector<Lane*>& lanes) {
+    if (opening_ != nullptr && !lanes.empty()) opening_->beforeAnotherMessage();
     auto handles = ReductionBatch<Types>::startTogether(batchesOf(lanes));
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       lanes[i]->pending = std::move(handles[i]);
@@ -221,15 +225,15 @@ class Lockstep {
     if (lanes.empty()) return;
     const auto batches = batchesOf(lanes);
     monitor_.board(*batches.front());
-    if (agreement_ != nullptr) agreement_->enter(*batches.front());
     carried_.clear();
     for (const Lane* lane : lanes) carried_.insert(carried_.end(), lane->carried->begin(), lane->carried->end());
-    if (carried_.empty()) {
+    if (opening_ != nullptr && opening_->reduces(batches)) {
+      // done
+    } else if (carried_.empty()) {
       ReductionBatch<Types>::reduceTogether(batches);
     } else {
       operator_.embedded()->reduce(batches, carried_);
     }
-    if (agreement_ != nullptr) agreement_->settle(*batches.front());
     monitor_.alight(*batches.front());
     for (Lane* lane : lanes) lane->request = Request::None;
   }
@@ -263,7 +267,7 @@ class Lockstep {
   std::vector<CarriedVector<Types>> carried_;
   Lane* running_ = nullptr;  ///< the lane whose fiber runs, if one does
   LockstepStorage<Types>& storage_;
-  Agreement<Types>* agreement_;
+  Opening<Types>* opening_;
 };
 
 }  // namespace capstan

@@ -47,11 +47,12 @@ class RightHandSideSolvers {
   /// Solves A x = b for all of them. Collective. Throws ParametersDiffer.
   /// \param brought checksums of the parameters and of the state that configure() was given
   /// \param settled is told what the ranks agree on, as in Agreement, once for each set that advances together
+  /// \param facts what all ranks know alike before that
   /// A solve that is taken to begin at x = 0 and does not ends with its first residual, for GuessStart to begin again.
   /// \param together how many advance together, at least 1: rightHandSidesTogether()   \param guesses open
   void solve(PreconditionedOperator<Types>& a, Monitor<Types>& monitor, const MultiVector& b, MultiVector& x,
-             std::vector<StopTest>& stops, const Brought& brought, const std::function<void(bool)>& settled,
-             std::size_t together, GuessSession<Types>& guesses) {
+             std::vector<StopTest>& stops, const Brought& brought, const OpeningFacts& facts,
+             const std::function<void(bool)>& settled, std::size_t together, GuessSession<Types>& guesses) {
     const std::size_t count = solvers_.size();
     agreed_ = zeroGuess_ = true;
     std::vector<Teuchos::RCP<MultiVector>> xs;
@@ -82,11 +83,12 @@ class RightHandSideSolvers {
         }
         settled(onState);
       });
+      Opening<Types> opening(a, agreement, opening_, method_.firstProducts, facts, x.getMap()->getComm());
       for (std::size_t c = begin; c < end; ++c) {
         if (auto* const measure = stops[c].measure()) measure->setCostly(splits && end - begin == 1);
       }
       if (end - begin == 1) {
-        DirectSystem<Types> system(a, monitor, kernels_, static_cast<int>(begin), &agreement, stops[begin].measure());
+        DirectSystem<Types> system(a, monitor, kernels_, static_cast<int>(begin), &opening, stops[begin].measure());
         one(begin, system, splits);
         note(agreement);
         continue;
@@ -98,7 +100,7 @@ class RightHandSideSolvers {
         bodies.push_back([&, c](LinearSystem<Types>& system) { one(c, system); });
       }
       if (!storage_) storage_ = std::make_unique<LockstepStorage<Types>>();
-      Lockstep<Types>(a, monitor, static_cast<int>(begin), *storage_, &agreement).run(bodies, measures);
+      Lockstep<Types>(a, monitor, static_cast<int>(begin), *storage_, &opening).run(bodies, measures);
       note(agreement);
     }
   }
@@ -125,6 +127,7 @@ class RightHandSideSolvers {
     measures_.clear();
     storage_.reset();
     split_ = {};
+    opening_ = {};
     kernels_ = {};
   }
 
@@ -140,6 +143,7 @@ class RightHandSideSolvers {
   std::vector<std::unique_ptr<KrylovSolver<Types>>> solvers_;
   std::unique_ptr<LockstepStorage<Types>> storage_;
   SplitVectors<Types> split_;
+  KnownOpening<Types> opening_;
   BlockKernels<Types> kernels_;
 };
 

@@ -15,8 +15,9 @@
 
 namespace capstan {
 
-/// The facts of a solve that begins now, its system counted. The problem is complete and outlives them. Local; call it
-/// once a solve, on all ranks alike, when no earlier matrix is held on to.
+/// The facts of a solve that begins now, its system counted. The problem is complete and outlives them. Call it once
+/// a solve, on all ranks alike, when no earlier matrix is held on to. Local; collective, as symmetryNow(), once a solve
+/// on the communicator has asked for the symmetry of its matrix.
 /// \param solverName as the application has named its solver, or empty
 /// \param askedAs    the name under which the application asked for the solver, or empty
 template <class Types>
@@ -37,17 +38,16 @@ SolveFacts solveFacts(
   }
   look.kind += std::to_string(problem.getLHS()->getNumVectors()) + '\n' + kindOf(problem.getLeftPrec()) + '\n' +
                kindOf(problem.getRightPrec());
-  facts.system = SystemNumbers::of(*problem.getLHS()->getMap()->getComm()).next(a, look);
-  facts.symmetric = [a, answer = std::optional<std::optional<bool>>()]() mutable {
-    if (!answer) answer = symmetryNow<Types>(a);
-    return *answer;
+  auto& numbers = SystemNumbers::of(*problem.getLHS()->getMap()->getComm());
+  facts.system = numbers.next(a, look);
+  // What one rank's options ask for is not for this rank to know: all look, or none does.
+  const bool together = numbers.looksForSymmetry();
+  const auto answer = together ? symmetryNow<Types>(a) : std::nullopt;
+  facts.symmetric = [together, answer] {
+    if (!together) throw SymmetryAsked();
+    return answer;
   };
   return facts;
-}
-
-/// What the user's options may depend on, but for the symmetry: where it is the same, they are.
-inline std::string optionsFor(const SolveFacts& facts) {
-  return facts.label + '\n' + std::to_string(facts.system) + '\n' + std::to_string(facts.rows);
 }
 
 /// What the names of a solve's timers begin with: "Timer Label", then the label of the solve where it is another.

@@ -85,7 +85,6 @@ const typename SolverManager<Types>::Problem& SolverManager<Types>::getProblem()
 
 template <class Types>
 void SolverManager<Types>::setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) {
-  parametersAreAlike_ = false;
   if (!parameters.is_null()) parameters_.merge(*parameters);
 }
 
@@ -122,9 +121,13 @@ template <class Types>
 std::string SolverManager<Types>::takeUserOptions() {
   const SolveFacts facts = solveFacts<Types>(*problem_, method_, parameters_.applicationsName(), askedAs_);
   facts_ = facts;
-  facts_.symmetric = nullptr;  // it holds on to the matrix
+  facts_.symmetric = nullptr;
+  asks_ = false;
   try {
     parameters_.setOverlay(parameterOverlay(facts));
+  } catch (const SymmetryAsked&) {
+    asks_ = true;
+    return "";
   } catch (const std::invalid_argument& error) {
     if (speaksForAll()) sayOnce(error.what());
     return error.what();
@@ -144,24 +147,10 @@ void SolverManager<Types>::throwDifference() const {
 
 template <class Types>
 Brought SolverManager<Types>::brought(std::uint64_t state, bool zeroGuess) const {
-  if (refusal_.empty()) return {parameters_.checksum(), state, false, zeroGuess};
+  if (refusal_.empty()) return {parameters_.checksum(), state, false, asks_, zeroGuess};
   Checksum checksum;
   checksum.add(refusal_);
-  return {checksum.value(), state, true, zeroGuess};
-}
-
-template <class Types>
-void SolverManager<Types>::checkParameters() {
-  const std::string solve = optionsFor(facts_);
-  if (solve != knownFor_) parametersAreAlike_ = false;  // the user's options may be for some solves
-  knownFor_ = solve;
-  // With several right-hand sides "Block Size" decides on the size of the first messages.
-  if (parametersAreAlike_ || problem_->getLHS()->getNumVectors() == 1) return;
-  ReductionBatch<Types> batch(problem_->getLHS()->getMap()->getComm());
-  Agreement<Types> agreement(brought(0));
-  agreement.enter(batch);
-  batch.reduce();
-  agreement.settle(batch);
+  return {checksum.value(), state, true, false, zeroGuess};
 }
 
 template <class Types>
@@ -174,6 +163,22 @@ std::string SolverManager<Types>::problemLabel() const {
 template <class Types>
 StateKey SolverManager<Types>::stateKey() const {
   return problemKey<Types>(method_.canonical, problemLabel(), *problem_, facts_.system);
+}
+
+template <class Types>
+StateKey SolverManager<Types>::orderKey() const {
+  return problemKey<Types>(method_.canonical, problem_->getOperator()->getObjectLabel(), *problem_, 0);
+}
+
+template <class Types>
+OpeningFacts SolverManager<Types>::openingFacts() const {
+  return {operator_->hasLeft(),
+          operator_->hasRight(),
+          operator_->hasDiagonalPreconditioner(),
+          operator_->splits(),
+          guesses_->presumesZero(),
+          guesses_->order(),
+          static_cast<std::size_t>(problem_->getLHS()->getNumVectors())};
 }
 
 template <class Types>
@@ -231,7 +236,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   solvers_->configure(stops.size(), own, known);
   solvers_->measure(options.residualNorm, stops);
   guesses_->open(options, takesGuesses(stops.front().criteria()), method_.needsSymmetric || problem_->isHermitian(),
-                 key, series_, *problem_->getLHS());
+                 key, orderKey(), series_, *problem_->getLHS());
   const auto b = refusingBadGuess<Types>(problem_->getRHS(), guesses_->content());
   const std::size_t together = rightHandSidesTogether(options, stops.size());
   // Enlarged CG multiplies blocks of its own; other methods those of right-hand sides that advance together.
@@ -245,12 +250,12 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   earlier.add(exchanged_->checksum());
   solvers_->solve(
       *operator_, monitor, *b, *problem_->getLHS(), stops, brought(earlier.value(), guesses_->content().zero),
+      openingFacts(),
       [&](bool same) {
         exchanged_->agree(same);
         reductions.agree();
       },
       together, *guesses_);
-  parametersAreAlike_ = true;
   exchanged_->close(report_);
   reductions.close(report_);
   guesses_->close(stops, solvers_->agreedOnState(), solvers_->beganAtZero(), options, report_);
@@ -300,6 +305,16 @@ std::vector<StopTest> SolverManager<Types>::stopTests(const SolverOptions& optio
 
 template <class Types>
 Belos::ReturnType SolverManager<Types>::solve() {
+  try {
+    return solveOnce();
+  } catch (const SymmetryAsked&) {
+    SystemNumbers::of(*problem_->getLHS()->getMap()->getComm()).lookForSymmetry();
+    return solveOnce();
+  }
+}
+
+template <class Types>
+Belos::ReturnType SolverManager<Types>::solveOnce() {
   requireReady(method_, problem_);
   prepareOperator();  // before the facts: an earlier matrix may be gone now
   refusal_ = takeUserOptions();
@@ -328,7 +343,6 @@ Belos::ReturnType SolverManager<Types>::solve() {
   std::vector<StopTest> stops = stopTests(options, monitor);
   const SolveProgress progress(options, method_, *problem_->getLHS()->getMap()->getComm());
   try {
-    checkParameters();
     solveRightHandSides(options, monitor, stops);
   } catch (const ParametersDiffer&) {
     solvers_->clear();

@@ -42,6 +42,7 @@ class GuessSession;
 template <class Types>
 class ExchangedProduct;
 class StopTest;
+struct OpeningFacts;
 struct StopCriteria;
 
 template <class Types>
@@ -76,10 +77,7 @@ class SolverManager final
 
   void setProblem(const Teuchos::RCP<Problem>& problem) override { problem_ = problem; }
   void setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) override;
-  void setLimits(double tolerance, int maxIterations) override {
-    parametersAreAlike_ = false;
-    parameters_.setLimits(tolerance, maxIterations);
-  }
+  void setLimits(double tolerance, int maxIterations) override { parameters_.setLimits(tolerance, maxIterations); }
   void setMinimumIterations(int iterations) override { minIterations_ = iterations; }
   void setSeries(int series) override { series_ = series; }
   void reserve(const std::vector<std::string>& names, const std::string& why) override {
@@ -103,12 +101,11 @@ class SolverManager final
  private:
   /// Takes what the user has set outside the application; what is wrong with it is also said on stderr. Returns why
   /// this rank refuses to solve, or an empty string. Other ranks may not refuse: they learn of it in the first
-  /// reduction of the solve, and then all throw alike. Collective where the user's options ask for the symmetry of the
-  /// matrix, else local.
+  /// reduction of the solve, and then all throw alike. As solveFacts().
   std::string takeUserOptions();
-  /// Throws where ranks have different parameters, or one refuses them, before a solve whose first messages depend on
-  /// them. Collective.
-  void checkParameters();
+  /// Throws SymmetryAsked, on all ranks, where the options of one ask for what nobody has looked for; x is as it was
+  /// then. Collective.
+  Belos::ReturnType solveOnce();
   /// Says what the ranks have found wrong, or what they differ in. Collective.
   [[noreturn]] void throwDifference() const;
   /// What this rank brings to a solve. \param state checksum of the cached state
@@ -117,6 +114,9 @@ class SolverManager final
   /// (Belos::LinearProblem keeps its own label to itself.)
   std::string problemLabel() const;
   StateKey stateKey() const;
+  /// Of what ranks have agreed on: without labels that parameters give, and so the same on all ranks.
+  StateKey orderKey() const;
+  OpeningFacts openingFacts() const;
   void prepareOperator();
   /// Whether guesses are asked for and can be had; tells the report where they cannot.
   bool takesGuesses(const StopCriteria& criteria);
@@ -139,11 +139,10 @@ class SolverManager final
   ComboType comboType_;
   SolveReport report_;
   bool lossOfAccuracy_ = false;
-  bool parametersAreAlike_ = false;                                 ///< on all ranks, as far as is known
-  std::string knownFor_;                                            ///< the solve for which that is known
   std::vector<Teuchos::RCP<const typename Types::Map>> knownMaps_;  ///< found to be alike
-  std::string refusal_;                                             ///< why this rank refuses the solve, or empty
-  std::optional<StateKey> lastKey_;                                 ///< of the last solve
+  bool asks_ = false;    ///< this rank's options ask for the symmetry, and nobody has looked for it
+  std::string refusal_;  ///< why this rank refuses the solve, or empty
+  std::optional<StateKey> lastKey_;  ///< of the last solve
 
   std::unique_ptr<PreconditionedOperator<Types>> operator_;
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;

@@ -10,7 +10,7 @@
 /// follows is measured as M_L of it.
 ///
 /// Cost of a solve of n products beyond those: 1 A for each residual that is computed, 1/2 M^{-1} for it and its x, and
-/// 1 M^{-1}. Storage: 3 vectors.
+/// 1 M^{-1}; a product with M_R where x is not known to be zero. Storage: 3 vectors.
 ///
 /// | symbol        | here       | shape              | meaning                                    |
 /// |---------------|------------|--------------------|--------------------------------------------|
@@ -21,7 +21,6 @@
 #include <utility>
 
 #include "belos_ext/manager/direct_system.hpp"
-#include "belos_ext/problem/finite_guess.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/solvers/common/krylov_solver.hpp"
 
@@ -48,10 +47,11 @@ class SplitSystem final : public LinearSystem<Types> {
     x_ = &x;
     MultiVector &rhs = vectorLike(x, vectors_.rhs), &unknown = vectorLike(x, vectors_.unknown);
     operator_.applyLeftPart(b, rhs);
-    if (isZero(x)) {
+    // Whether this rank's part of x is zero says nothing of the others'.
+    if (system_.knownResidual(x) == &b) {
       unknown.putScalar(0);
     } else {
-      operator_.split().multiplyRightPart(x, unknown);
+      operator_.multiplyRightPart(x, unknown);
     }
     begins_ = &unknown;
     stop_ = &stop;
@@ -111,9 +111,6 @@ class SplitSystem final : public LinearSystem<Types> {
   bool isNonsymmetric() const override { return system_.isNonsymmetric(); }
 
  private:
-  /// On this rank.
-  bool isZero(const MultiVector& x) const { return contentOf<Types>(x).zero; }
-
   LinearSystem<Types>& system_;
   PreconditionedOperator<Types>& operator_;
   SplitVectors<Types>& vectors_;

@@ -6,6 +6,7 @@
 #include <Teuchos_Comm.hpp>
 #include <Teuchos_Describable.hpp>
 #include <Teuchos_RCP.hpp>
+#include <atomic>
 #include <cstddef>
 #include <mutex>
 #include <string>
@@ -42,6 +43,12 @@ class SystemNumbers {
   /// The number of the system whose operator is `matrix`, which a solve is about to begin with. Not null.
   int next(const Teuchos::RCP<const Teuchos::Describable>& matrix, const SystemLook& look);
 
+  /// Whether solves look for the symmetry of their matrix, since the user's options have asked for it once, on whatever
+  /// rank. The same on all ranks. Local.
+  bool looksForSymmetry() const { return looksForSymmetry_; }
+  /// Call it on all ranks alike. Local.
+  void lookForSymmetry() { looksForSymmetry_ = true; }
+
  private:
   struct System {
     Teuchos::RCP<const Teuchos::Describable> matrix;  ///< weak
@@ -54,6 +61,7 @@ class SystemNumbers {
   System* predecessor(const SystemLook& look, bool sizesToo);
   void makeRoom();
 
+  std::atomic<bool> looksForSymmetry_{false};
   std::mutex mutex_;
   std::vector<System> systems_;
   int count_ = 0;

@@ -22,6 +22,16 @@ enum class RecursiveNorm {
   Residual
 };
 
+/// What a method multiplies, after the residual of the guess, before its first reduction. Of its default parameters:
+/// others may ask for something else, which then takes a reduction more in the first solve (manager/opening.hpp).
+enum class FirstProducts {
+  None,
+  Native,          ///< M_L^{-1} r
+  Preconditioned,  ///< M^{-1} r
+  Direction,       ///< z = M^{-1} r, and A z; M^{-1} A z, too, where M is a diagonal
+  Image            ///< z = M^{-1} r, A z, and M^{-1} A z
+};
+
 /// The cost of one iteration in steady state, with the default orthogonalization. Declared beside each solver; tests
 /// count it, flops and bytes by the rules of tpetra_ext/reductions/vector_work.hpp.
 struct Cost {
@@ -43,6 +53,7 @@ struct MethodTraits {
   bool needsSymmetric;  ///< A and M symmetric; rows that hold a diagonal alone are solved first
   bool pipelined;       ///< reductions in flight while products are computed
   RecursiveNorm norm;
+  FirstProducts firstProducts;
   std::vector<std::string> parameters;                              ///< those that not every method takes
   Cost (*cost)(const SolverOptions& options, bool preconditioned);  ///< with a preconditioner on one side, or without
 

@@ -148,6 +148,7 @@ void PreconditionedOperator<Types>::multiply(std::size_t columns, const Product&
 template <class Types>
 void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w) {
   requireDistinct(&v, &w, "applyA");
+  announce(Application::Kind::Operator, v);
   multiply(v.getNumVectors(), [&] {
     if (!product_.is_null()) {
       // Products before the first reduction of a later solve must not allocate.
@@ -189,6 +190,7 @@ void PreconditionedOperator<Types>::timedPreconditioner(std::size_t columns, con
 template <class Types>
 void PreconditionedOperator<Types>::precondition(Preconditioner& preconditioner, const MultiVector& from,
                                                  MultiVector& to) {
+  announce(&preconditioner == &left_ ? Application::Kind::Left : Application::Kind::Right, from);
   timedPreconditioner(from.getNumVectors(), [&] { applyInWidth(preconditioner, from, to); });
 }
 
@@ -203,6 +205,7 @@ void PreconditionedOperator<Types>::preconditionReceived(MultiVector& z) {
 template <class Types>
 void PreconditionedOperator<Types>::applySplit(const MultiVector& v, MultiVector& w) {
   requireDistinct(&v, &w, "applySplit");
+  announce(Application::Kind::Split, v);
   multiply(v.getNumVectors(), [&] { split_->applySplit(v, w); });
   ++cost_.preconditionerApplications;
   cost_.preconditionerColumns += static_cast<long>(v.getNumVectors());
@@ -222,13 +225,44 @@ void PreconditionedOperator<Types>::applyHalf(std::size_t columns, const Apply& 
 template <class Types>
 void PreconditionedOperator<Types>::applyLeftPart(const MultiVector& r, MultiVector& z) {
   requireDistinct(&r, &z, "applyLeftPart");
+  announce(Application::Kind::LeftPart, r);
   applyHalf(r.getNumVectors(), [&] { split_->applyLeftPart(r, z); });
 }
 
 template <class Types>
 void PreconditionedOperator<Types>::applyRightPart(const MultiVector& u, MultiVector& d) {
   requireDistinct(&u, &d, "applyRightPart");
+  announce(Application::Kind::RightPart, u);
   applyHalf(u.getNumVectors(), [&] { split_->applyRightPart(u, d); });
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::multiplyRightPart(const MultiVector& d, MultiVector& u) {
+  requireDistinct(&d, &u, "multiplyRightPart");
+  announce(Application::Kind::TimesRightPart, d);
+  split_->multiplyRightPart(d, u);
+}
+
+template <class Types>
+void PreconditionedOperator<Types>::applyToZeros(const Application& application) {
+  const MultiVector zeros(A_->getDomainMap(), application.columns);
+  MultiVector out(A_->getRangeMap(), application.columns);
+  switch (application.kind) {
+    case Application::Kind::Operator:
+      return applyA(zeros, out);
+    case Application::Kind::Left:
+      return applyLeft(zeros, out);
+    case Application::Kind::Right:
+      return applyRight(zeros, out);
+    case Application::Kind::Split:
+      return applySplit(zeros, out);
+    case Application::Kind::LeftPart:
+      return applyLeftPart(zeros, out);
+    case Application::Kind::RightPart:
+      return applyRightPart(zeros, out);
+    case Application::Kind::TimesRightPart:
+      return multiplyRightPart(zeros, out);
+  }
 }
 
 template <class Types>

@@ -31,6 +31,22 @@ struct OperatorCost {
   double preconditionerSeconds = 0;     ///< wall time in the preconditioners, likewise
 };
 
+/// What a PreconditionedOperator applies to so many columns: all that it sends is sent by these.
+struct Application {
+  enum class Kind { Operator, Left, Right, Split, LeftPart, RightPart, TimesRightPart };
+  Kind kind = Kind::Operator;
+  std::size_t columns = 1;
+
+  bool operator==(const Application& o) const { return kind == o.kind && columns == o.columns; }
+};
+
+/// Is told of each before it is done.
+class ApplicationWatch {
+ public:
+  virtual ~ApplicationWatch() = default;
+  virtual void beforeApplication(const Application& next) = 0;
+};
+
 /// w = L^-1 A R^-1 v for an operator A and optional preconditioners that apply L^-1 and R^-1, as Belos has them.
 ///
 /// All vectors are MultiVectors of any number of columns over A's maps. Everything but the constructor is collective,
@@ -108,6 +124,15 @@ class PreconditionedOperator {
   void applyLeftPart(const MultiVector& r, MultiVector& z);
   void applyRightPart(const MultiVector& u, MultiVector& d);
 
+  /// u = M_R d. Not counted.
+  void multiplyRightPart(const MultiVector& d, MultiVector& u);
+
+  /// `watch` is told of each application from now on; null: nobody. It outlives that. Local.
+  void watch(ApplicationWatch* watch) { watch_ = watch; }
+
+  /// Does it, for ranks that may be about to, with zeros. Allocates.
+  void applyToZeros(const Application& application);
+
   /// r = b - A x. r is different from b and x.
   void residual(const MultiVector& b, const MultiVector& x, MultiVector& r);
 
@@ -143,6 +168,9 @@ class PreconditionedOperator {
     Teuchos::RCP<const Operator> op;
     std::size_t width = 0;
   };
+  void announce(Application::Kind kind, const MultiVector& in) {
+    if (watch_ != nullptr) watch_->beforeApplication({kind, in.getNumVectors()});
+  }
   void precondition(Preconditioner& preconditioner, const MultiVector& from, MultiVector& to);
   void applyInWidth(Preconditioner& preconditioner, const MultiVector& from, MultiVector& to);
   template <class Apply>
@@ -167,6 +195,7 @@ class PreconditionedOperator {
   WidestBlock<Types> padded_, paddedTo_;               // what a preconditioner gets in its width, and makes of it
   Teuchos::RCP<Teuchos::Time> operatorTimer_, preconditionerTimer_;
   OperatorCost cost_;
+  ApplicationWatch* watch_ = nullptr;
 };
 
 }  // namespace capstan

@@ -187,6 +187,11 @@ auto ReductionBatch<Types>::room(int numbers) -> Slot {
 }
 
 template <class Types>
+int ReductionBatch<Types>::numbers() const {
+  return impl_->products.messageSize();
+}
+
+template <class Types>
 void ReductionBatch<Types>::reduce() {
   impl_->evaluate("reduce");
   impl_->storage->allReduce.run(impl_->storage->message.data(), impl_->storage->size);

@@ -122,6 +122,9 @@ class ReductionBatch {
   /// Numbers that no rank gives anything to, for a message of a size that depends on nothing: numbers x 1, zeros.
   Slot room(int numbers);
 
+  /// Numbers that the message will have. Local.
+  int numbers() const;
+
   /// Local kernels, one fence, one blocking all-reduce. Collective. An empty batch sends nothing. Throws
   /// std::runtime_error when MPI reports an error.
   void reduce();

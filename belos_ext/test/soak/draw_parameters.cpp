@@ -1,4 +1,4 @@
-// Random values for the rows of the parameter table. A row that is not named here gets what its type and words allow.
+// Random values for the rows of the parameter table: those of parameter_values.cpp, unless it says otherwise here.
 
 #include <fmt/format.h>
 
@@ -9,17 +9,13 @@
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/soak/random.hpp"
 #include "belos_ext/test/soak/recipe.hpp"
+#include "belos_ext/test/support/parameter_values.hpp"
 
 namespace capstan::soak {
 namespace {
 
 using Teuchos::ParameterEntry;
 using Drawer = std::function<ParameterEntry(Random&)>;
-
-template <class T>
-Drawer among(std::vector<T> values) {
-  return [values](Random& random) { return ParameterEntry(random.oneOf(values)); };
-}
 
 ParameterEntry drawShifts(Random& random) {
   std::string text;
@@ -44,67 +40,25 @@ ParameterEntry drawStepSize(Random& random) {
                             : ParameterEntry(random.oneOf<int>({1, 2, 3, 4, 5, 8, 10, 20, 100}));
 }
 
+/// Where a list of values is not enough.
 const std::map<std::string, Drawer>& drawers() {
   static const std::map<std::string, Drawer> table = {
-      {"Convergence Tolerance", among<double>({0, 1e-15, 1e-14, 1e-12, 1e-10, 1e-6, 1e-4, 1e-2, 0.5, 1, 3})},
-      {"Maximum Iterations", among<int>({0, 1, 2, 3, 7, 20, 50, 100, 150, 300, 1000})},
-      {"Maximum Restarts", among<int>({0, 1, 2, 5, 20, 1000})},
-      {"Num Blocks", among<int>({1, 2, 3, 5, 8, 13, 20, 30, 50, 100, 150, 300, 600})},
-      {"Block Size", among<int>({0, 1, 2, 3, 5, 100})},
-      {"Pipeline Depth", among<int>({1, 1, 2, 3, 4, 5, 8, 13, 25, 1000})},
-      {"Polynomial Degree", among<int>({1, 1, 2, 3, 4, 8, 64})},
       {"Step Size", drawStepSize},
       {"Shifts", drawShifts},
       {"Eigenvalue Bounds", drawBounds},
-      {"Change of Basis Drop Tolerance", among<double>({0, 1e-14, 1e-8, 1e-2, 1})},
-      {"User Defined Residual Scaling", among<double>({1e-200, 1e-6, 1, 100, 1e200})},
-      {"Residual Smoothing", among<std::string>({"auto", "on", "off"})},
-      {"Residual Replacement", among<std::string>({"auto", "off", "every 1", "every 3", "every 10"})},
-      {"Initial Guess", among<std::string>({"application", "extrapolation 1", "extrapolation 2", "extrapolation 3",
-                                            "projection 1", "projection 2", "projection 5", "projection 20"})},
       {"Verbosity", [](Random& random) { return ParameterEntry(random.between(0, 127)); }},
-      {"Output Style", among<int>({0, 1, 2})},
-      {"Output Frequency", among<int>({-1, 0, 1, 2, 10})},
-      // Not auto, and not tuned: they go by time, and the same seed is to give the same results.
-      {"Communication Strategy", among<std::string>({"application", "standard", "two-step", "three-step", "optimal"})},
-      {"Reduction Strategy", among<std::string>({"mpi", "node-aware"})},
-      {"Enlarging Factor", among<int>({1, 2, 3, 4, 8, 17, 64})},
-      {"Residual Splitting", among<std::string>({"contiguous", "interleaved", "by rank"})},
-      {"Ranks Per Node", among<int>({0, 1, 2, 3, 100})},
-      {"Solver Name", among<std::string>({"", "pressure", "momentum"})},
-      {"Timer Label", among<std::string>({"", "soak"})},
-      // A thread of its own is slow where ranks outnumber cores.
-      {"Progress",
-       among<std::string>({"none", "poll", "none", "poll", "none", "poll", "none", "poll", "none", "poll", "thread"})},
-      // Not all that Belos has words for are to be had.
-      {"Residual Norm", among<std::string>({"TwoNorm", "OneNorm"})},
   };
   return table;
 }
 
-bool accepted(const ParameterRow& row, const ParameterEntry& entry) {
-  try {
-    checkParameter(row, entry);
-    return true;
-  } catch (const std::invalid_argument&) {
-    return false;
-  }
-}
-
 /// A value that the row accepts, or an empty entry where it takes none that can be drawn here (a stream).
 ParameterEntry drawValue(const ParameterRow& row, Random& random, const std::string& folder) {
+  if (row.name == "Output Stream") return {};
   if (row.name == "Report File" || row.name == "History File") {
     return ParameterEntry(random.chance(0.2) ? std::string() : folder + "/" + row.name);
   }
   if (const auto found = drawers().find(row.name); found != drawers().end()) return found->second(random);
-  if (!row.words.empty()) return ParameterEntry(random.oneOf(row.words));
-  if (row.type == "bool") return ParameterEntry(random.chance(0.5));
-  for (int i = 0; i < 10; ++i) {
-    const double value = random.oneOf<double>({-1, 0, 1e-8, 0.5, 1, 2, 3, 10});
-    const ParameterEntry entry = row.type == "int" ? ParameterEntry(static_cast<int>(value)) : ParameterEntry(value);
-    if (accepted(row, entry)) return entry;
-  }
-  return {};
+  return random.oneOf(testing::valuesToTry(row, folder));
 }
 
 }  // namespace

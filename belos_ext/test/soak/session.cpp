@@ -15,7 +15,7 @@
 #include "belos_ext/manager/solver_manager.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/soak/random.hpp"
-#include "belos_ext/test/soak/watchdog.hpp"
+#include "belos_ext/test/support/watchdog.hpp"
 
 namespace capstan::soak {
 namespace {
@@ -55,7 +55,8 @@ std::optional<Failure> Session::run(const Recipe& recipe) {
   abandoned_ = false;
   for (std::size_t i = 0; i < recipe.steps.size(); ++i) {
     const StepRecipe& next = recipe.steps[i];
-    Watchdog::announce(recipe.seed, fmt::format("step {}, {}", i, methodOf(next.method).canonical));
+    testing::Watchdog::announce(fmt::format("  seed {}, step {}, {}\n  reproduce: {} --seed {}", recipe.seed, i,
+                                            methodOf(next.method).canonical, reproduce_, recipe.seed));
     std::vector<Failure> failures;
     try {
       failures = step(next);

@@ -26,7 +26,9 @@ class Session {
  public:
   /// \param fault a fault to commit on purpose after every solve, which shows that it would be seen: "converged",
   /// "nan", "ranks", "throw", "hang", "crash"; empty: none
-  Session(RCP<const Comm> world, std::string fault) : world_(std::move(world)), fault_(std::move(fault)) {}
+  /// \param reproduce the command that repeats a problem, up to its seed
+  Session(RCP<const Comm> world, std::string fault, std::string reproduce)
+      : world_(std::move(world)), fault_(std::move(fault)), reproduce_(std::move(reproduce)) {}
 
   /// The first failure that any rank has seen, the same on all ranks. Starts without state of earlier problems.
   /// Collective on the world.
@@ -68,6 +70,7 @@ class Session {
 
   RCP<const Comm> world_;
   std::string fault_;
+  std::string reproduce_;
   std::map<std::string, RCP<const Comm>> groups_;
   Subject subject_;
   bool abandoned_ = false;  ///< a solve of this rank's group has thrown as it may

@@ -19,7 +19,7 @@
 #include <limits>
 
 #include "belos_ext/test/soak/session.hpp"
-#include "belos_ext/test/soak/watchdog.hpp"
+#include "belos_ext/test/support/watchdog.hpp"
 
 namespace capstan::soak {
 namespace {
@@ -126,7 +126,7 @@ class Run {
         reproduce_(reproduce),
         speaks_(comm->getRank() == 0),
         folder_(*comm),
-        session_(comm, choices.fault) {
+        session_(comm, choices.fault, reproduce) {
     const char* asked = std::getenv("CAPSTAN_PROGRESS");
     watched_ = speaks_ && (asked != nullptr ? std::string(asked) == "1" : ::isatty(STDERR_FILENO) == 1);
   }
@@ -247,7 +247,7 @@ int soak(int argc, char** argv) {
   Choices choices;
   if (const auto status = read(argc, argv, comm->getRank() == 0, choices)) return *status;
   const std::string reproduce = reproduceCommand(argv[0], comm->getSize());
-  const Watchdog watchdog(comm->getRank(), choices.stall, reproduce);
+  const testing::Watchdog watchdog(comm->getRank(), choices.stall, "soak");
   return Run(comm, choices, reproduce).go();
 }
 

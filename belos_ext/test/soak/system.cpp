@@ -6,7 +6,7 @@
 
 #include "belos_ext/test/soak/nested_solve.hpp"
 #include "belos_ext/test/soak/random.hpp"
-#include "belos_ext/test/soak/watchdog.hpp"
+#include "belos_ext/test/support/watchdog.hpp"
 
 namespace capstan::soak {
 namespace {
@@ -162,7 +162,7 @@ void SoakOperator::apply(const MultiVector& in, MultiVector& out, Teuchos::ETran
   }
   const int number = applications_++;
   if (number > 100000) throw std::logic_error("soak: a solve does not end");
-  Watchdog::beat();
+  testing::Watchdog::beat();
   matrix_->apply(in, out);
   if (afterwards_) afterwards_(number, in, out);
 }

@@ -1,4 +1,4 @@
-#include "belos_ext/test/soak/watchdog.hpp"
+#include "belos_ext/test/support/watchdog.hpp"
 
 #include <mpi.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@
 // Called by the sanitizers after their report, where one is linked.
 extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__((weak));
 
-namespace capstan::soak {
+namespace capstan::testing {
 namespace {
 
 /// Written by announce(), read by signal handlers: a line ready to print.
@@ -25,7 +25,7 @@ struct State {
   std::atomic<int> current{0};
   std::atomic<long> beats{0};
   int rank = 0;
-  char reproduce[512] = {};
+  char program[64] = {};
 };
 
 State& state() {
@@ -36,7 +36,8 @@ State& state() {
 void printState(const char* why) {
   char text[1280];
   const State& s = state();
-  const int length = std::snprintf(text, sizeof text, "\nsoak: %s on rank %d\n%s", why, s.rank, s.lines[s.current]);
+  const int length =
+      std::snprintf(text, sizeof text, "\n%s: %s on rank %d\n%s\n", s.program, why, s.rank, s.lines[s.current]);
   if (length <= 0) return;
   const auto bytes = std::min(static_cast<std::size_t>(length), sizeof text - 1);
   if (::write(STDERR_FILENO, text, bytes) < 0) return;
@@ -92,10 +93,10 @@ void watch(double limit) {
 
 }  // namespace
 
-Watchdog::Watchdog(int rank, double seconds, const std::string& reproduce) {
+Watchdog::Watchdog(int rank, double seconds, const std::string& program) {
   State& s = state();
   s.rank = rank;
-  std::snprintf(s.reproduce, sizeof s.reproduce, "%s", reproduce.c_str());
+  std::snprintf(s.program, sizeof s.program, "%s", program.c_str());
   if (__sanitizer_set_death_callback != nullptr) {
     __sanitizer_set_death_callback(onSanitizerReport);
   } else {
@@ -117,16 +118,14 @@ Watchdog::~Watchdog() {
   watcher().thread.join();
 }
 
-void Watchdog::announce(std::uint64_t seed, const std::string& what) {
+void Watchdog::announce(const std::string& what) {
   State& s = state();
   const int next = 1 - s.current;
-  std::snprintf(s.lines[next], sizeof s.lines[next], "  seed %llu, %.200s\n  reproduce: %s --seed %llu\n",
-                static_cast<unsigned long long>(seed), what.c_str(), s.reproduce,
-                static_cast<unsigned long long>(seed));
+  std::snprintf(s.lines[next], sizeof s.lines[next], "%s", what.c_str());
   s.current = next;
   ++s.beats;
 }
 
 void Watchdog::beat() { ++state().beats; }
 
-}  // namespace capstan::soak
+}  // namespace capstan::testing
