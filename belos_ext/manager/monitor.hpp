@@ -22,6 +22,7 @@
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/report/solve_report.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
@@ -147,6 +148,7 @@ class Monitor final
       iterations_ = std::max(iterations_, one.iterations);
     }
     current_ = &those;
+    kernels::handOver<typename Types::ExecutionSpace>();
     if (!debugTest_.is_null()) debugTest_->checkStatus(this);
     bool goOn = true;
     if (!userTest_.is_null() && comboType_ == Combo::OR) goOn = userTest_->checkStatus(this) != Belos::Passed;
@@ -156,6 +158,7 @@ class Monitor final
 
   /// Whether the application's test lets a verified residual count as convergence (combined by AND or SEQ).
   bool approves() {
+    if (!userTest_.is_null()) kernels::handOver<typename Types::ExecutionSpace>();
     return userTest_.is_null() || comboType_ == Combo::OR || userTest_->checkStatus(this) == Belos::Passed;
   }
 
@@ -180,6 +183,7 @@ class Monitor final
     for (const auto& c : *current_) {
       if (c.update) c.update(*update->getVectorNonConst(static_cast<std::size_t>(c.rightHandSide)));
     }
+    kernels::handOver<typename Types::ExecutionSpace>();
     return update;
   }
   const Problem& getProblem() const override { return *problem_; }
