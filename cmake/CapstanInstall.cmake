@@ -87,9 +87,11 @@ set(CAPSTAN_PUBLIC_HEADERS
 set(CAPSTAN_INCLUDED_HEADERS
     belos_ext/convergence/stop_reason.hpp
     tpetra_ext/compat/trilinos.hpp
+    tpetra_ext/kernels/base/delayed_launches.hpp
     tpetra_ext/kernels/base/execution.hpp
     tpetra_ext/kernels/base/fence.hpp
     tpetra_ext/kernels/base/instruction_set.hpp
+    tpetra_ext/kernels/base/launch.hpp
     tpetra_ext/kernels/base/matrix_ref.hpp
     tpetra_ext/kernels/generic/gram_tiles.hpp
     tpetra_ext/kernels/generic/partial_sums.hpp

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "belos_ext/parameters/tuning.hpp"
 
@@ -139,12 +140,18 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   }
   bestAttained_ = std::min(bestAttained_, now);
   bestNative_ = std::min(bestNative_, norms.native);
-  if (fruitless_ >= tuned::fruitlessClaims) {
+  if (fruitless_ >= tuned::fruitlessClaims || getsNowhere()) {
     stop(StopReason::Stagnation);
   } else if (exhausted()) {
     stop(StopReason::MaxIterations);
   }
   return over_;
+}
+
+/// Whether many residuals have been judged since the last iteration, this one included.
+bool StopTest::getsNowhere() {
+  if (std::exchange(judgedAt_, iterations_) != iterations_) judgedInPlace_ = 0;
+  return ++judgedInPlace_ > tuned::mostJudgedInPlace;
 }
 
 void StopTest::lowerTarget(const ResidualNorms& norms, double factor) {

@@ -129,7 +129,9 @@ class StopTest {
   void restarted(bool claimed);
   int restarts() const { return restarts_; }
 
-  /// Judges residuals computed from x. Returns true when the solve is over; converged() and reason() say how.
+  /// Judges residuals computed from x. Returns true when the solve is over; converged() and reason() say how. So is one
+  /// that comes here again and again without an iteration: every loop of a method that may go round without counting
+  /// one asks here, which bounds it however products are rounded.
   /// \param claimed the recursion had reached its target
   bool verified(const ResidualNorms& norms, bool claimed);
 
@@ -204,6 +206,7 @@ class StopTest {
   void noteClaimed(const ResidualNorms& norms);
   void setRatio(double ratio);
   void lowerTarget(const ResidualNorms& norms, double factor);
+  bool getsNowhere();
 
   StopCriteria criteria_;
   ResidualMeasure* measure_ = nullptr;
@@ -223,6 +226,7 @@ class StopTest {
   double bestNative_ = std::numeric_limits<double>::infinity();
   int fruitless_ = 0, tooEarly_ = 0;
   int idle_ = 0;
+  int judgedAt_ = -1, judgedInPlace_ = 0;  ///< residuals judged after so many iterations
   int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;
   int metAt_ = -1;  ///< x met the tolerance after so many iterations, and there were to be more
   bool begun_ = false, unchanged_ = false;

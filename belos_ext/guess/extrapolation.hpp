@@ -46,7 +46,7 @@ class Extrapolation final : public GuessPolicy<Types> {
       weights((newest_ - i + 1 + most_) % most_, 0) = i % 2 == 1 ? binomial : -binomial;
     }
     const auto solutions = solutions_->subView(Teuchos::Range1D(0, count_ - 1));
-    x.putScalar(0);
+    system.kernels().fill(Scalar(0), x);
     system.kernels().accumulate(*solutions, block(weights, 0, 0, count_, 1), x);
     return {count_, std::numeric_limits<double>::quiet_NaN(), false};
   }

@@ -110,7 +110,7 @@ class GuessStart {
   /// x <- zero, where it is taken to be that.
   void keepOwn(LinearSystem<Types>& system, MultiVector& x, bool guesses) {
     if (guesses || presumed_ == Presumed::Zero) system.kernels().scale(Scalar(1), x, vectorLike(x, own_));
-    if (presumed_ == Presumed::Zero) x.putScalar(0);
+    if (presumed_ == Presumed::Zero) system.kernels().fill(Scalar(0), x);
   }
 
   /// Known, and the same on all ranks, after the first reduction.
@@ -123,7 +123,7 @@ class GuessStart {
     if (presumed_ == Presumed::Zero) {
       system.kernels().scale(Scalar(1), *own_, x);
     } else {
-      x.putScalar(0);
+      system.kernels().fill(Scalar(0), x);
     }
     presumed_ = Presumed::Nothing;
   }
@@ -173,7 +173,7 @@ class GuessStart {
   void propose(LinearSystem<Types>& system, Policy& policy, Scalar square, MultiVector& x) {
     proposal_ = policy.propose(system, *batch_, square, *residual_, x);
     if (proposal_.vectors == 0 || system.kernels().finite(x)) return;
-    x.putScalar(std::numeric_limits<Scalar>::quiet_NaN());
+    system.kernels().fill(std::numeric_limits<Scalar>::quiet_NaN(), x);
   }
 
   /// The norm of b - A x of a guess. 1 A, 1 reduction.

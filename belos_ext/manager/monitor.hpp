@@ -23,6 +23,7 @@
 #include "belos_ext/manager/fiber.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/report/solve_report.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
@@ -148,6 +149,7 @@ class Monitor final
       iterations_ = std::max(iterations_, one.iterations);
     }
     current_ = &those;
+    kernels::handOver<typename Types::ExecutionSpace>();
     if (!debugTest_.is_null()) debugTest_->checkStatus(this);
     bool goOn = true;
     if (!userTest_.is_null() && comboType_ == Combo::OR) goOn = userTest_->checkStatus(this) != Belos::Passed;
@@ -159,6 +161,7 @@ class Monitor final
   bool approves() {
     bool passes = true;
     if (!userTest_.is_null() && comboType_ != Combo::OR) {
+      kernels::handOver<typename Types::ExecutionSpace>();
       onCallersStack([&] { passes = userTest_->checkStatus(this) == Belos::Passed; });
     }
     return passes;
@@ -185,6 +188,7 @@ class Monitor final
     for (const auto& c : *current_) {
       if (c.update) c.update(*update->getVectorNonConst(static_cast<std::size_t>(c.rightHandSide)));
     }
+    kernels::handOver<typename Types::ExecutionSpace>();
     return update;
   }
   const Problem& getProblem() const override { return *problem_; }

@@ -28,6 +28,7 @@
 #include "belos_ext/support/said_once.hpp"
 #include "belos_ext/support/shared_text.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/wall_clock.hpp"
@@ -315,6 +316,7 @@ Belos::ReturnType SolverManager<Types>::solve() {
 
 template <class Types>
 Belos::ReturnType SolverManager<Types>::solveOnce() {
+  const kernels::HandsOver<typename Types::ExecutionSpace> x;
   requireReady(method_, problem_);
   prepareOperator();  // before the facts: an earlier matrix may be gone now
   refusal_ = takeUserOptions();

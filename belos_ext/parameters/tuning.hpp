@@ -23,6 +23,9 @@ namespace stop_test {
 inline constexpr double trusted = 2;
 /// Failed claims without progress before a loss of accuracy is declared. Chosen.
 inline constexpr int fruitlessClaims = 3;
+/// Residuals judged since the last iteration beyond which a solve is called stagnant. Chosen: the longest ladder, from
+/// the guess of a pipelined method down to GMRES, judges about ten, and three are claims that gain nothing.
+inline constexpr int mostJudgedInPlace = 20;
 /// A failed claim that left more than this part of the residual made no progress. Chosen.
 inline constexpr double progress = 0.9;
 /// Full cycles that leave the residual unchanged before the solve is called stagnant: a restarted method that makes no

@@ -32,7 +32,7 @@ class KeptIterate {
   /// x = what was kept last; 0 where nothing was. Local.
   void restore(LinearSystem<Types>& system, MultiVector& x) const {
     if (zero_) {
-      x.putScalar(0);
+      system.kernels().fill(0, x);
     } else {
       system.kernels().scale(typename Types::Scalar(1), *x_, x);
     }

@@ -24,6 +24,9 @@ RENAMED_MEMBER = re.compile(r"(->|\.)getNode(Num|Element|MaxNum)\w*\(")
 HOST_ACCESS = re.compile(r"\b(getLocalViewHost|getData|getDataNonConst|get[12]dView\w*|getLocalRow(View|Copy)|randomize)\(")
 # In inline functions of several translation units nvcc 11.8 copies such a lambda through a null pointer.
 DEVICE_LAMBDA = re.compile(r"\bKOKKOS_(CLASS_)?LAMBDA\b")
+# Launches and waits that CAPSTAN_KERNELS=delayed would not know of. Loops inside of kernels are none.
+LAUNCH = re.compile(r"Kokkos::parallel_(for|reduce|scan)\((?!.*(TeamThread|ThreadVector)Range)|\bKokkos::fence\(|\.fence\(")
+LAUNCH_HOME = ("tpetra_ext/kernels/base/", "tpetra_ext/kernels/host/chunks.hpp", "tpetra_ext/kernels/generic/partial_sums.hpp")
 VERSION_HOME = "tpetra_ext/compat/"
 
 # Rooms whose folders must not include one another in a circle.
@@ -105,6 +108,9 @@ def line_problems(root, path, line):
         yield f"differences between Trilinos versions belong in {VERSION_HOME}"
     elif DEVICE_LAMBDA.search(line):
         yield "kernels are functors: a lambda for host and device breaks in headers with nvcc"
+    elif (LAUNCH.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path)
+          and not path.startswith(LAUNCH_HOME)):
+        yield "kernels are launched by kernels::launch(), and waited for by kernels::fence()"
     elif (HOST_ACCESS.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path)
           and not path.startswith(VERSION_HOME)):
         yield f"host access to vectors and matrices belongs in {VERSION_HOME}: write a kernel"

@@ -58,6 +58,9 @@ VIOLATIONS = [
     ("belos_ext/solvers/cg/cg.hpp", "const auto x = v->getData(0);", "host access to vectors"),
     ("tpetra_ext/batch.hpp", "Kokkos::parallel_for(n, KOKKOS_LAMBDA(int i) { x(i) = 0; });", "kernels are functors"),
     ("tpetra_ext/kernels/gram.hpp", "Kokkos::parallel_for(n, KOKKOS_CLASS_LAMBDA(int i) { x(i) = 0; });", "kernels are functors"),
+    ("tpetra_ext/batch.hpp", 'Kokkos::parallel_for("sum", range, sum);', "kernels are launched by kernels::launch()"),
+    ("tpetra_ext/kernels/gram.hpp", "Kokkos::fence();", "waited for by kernels::fence()"),
+    ("tpetra_ext/batch.hpp", "  exec.fence();", "waited for by kernels::fence()"),
     ("adapters/deck/deck.hpp", '#include "nowhere.hpp"', "no file 'nowhere.hpp'"),
     ("adapters/deck/deck.hpp", "#include <fvCFD.H>", "only adapters/openfoam"),
 ]

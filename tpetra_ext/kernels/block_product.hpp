@@ -13,6 +13,7 @@
 #include <stdexcept>
 
 #include "tpetra_ext/kernels/base/execution.hpp"
+#include "tpetra_ext/kernels/base/launch.hpp"
 #include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
 #include "tpetra_ext/kernels/row_runs.hpp"
@@ -62,9 +63,8 @@ struct PackRow {
 
 template <class Exec, class T>
 void packRowsOn(GenericPath, const Exec& exec, const MatrixRef<const T>& X, T* packed) {
-  Kokkos::parallel_for("capstan pack rows",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, X.rows * X.cols),
-                       PackRow<T>{X, packed});
+  launch("capstan pack rows", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, X.rows * X.cols),
+         PackRow<T>{X, packed});
 }
 
 /// One row and up to four columns a thread: the threads of a row read neighbouring pieces of the rows of X.
@@ -162,9 +162,8 @@ void multiplyRowsOn(GenericPath, const Exec& exec, const SparseRows<T, Offset, I
   using Kernel = MultiplyRow<T, Offset, Index>;
   static_assert(sizeof(Kernel) <= smallArguments, "the arguments would travel through constant memory");
   const int tiles = (Y.cols + Kernel::tile - 1) / Kernel::tile;
-  Kokkos::parallel_for("capstan multiply",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, (to - from) * tiles),
-                       Kernel{a, x, received, alpha, beta, Y, from, tiles});
+  launch("capstan multiply", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, (to - from) * tiles),
+         Kernel{a, x, received, alpha, beta, Y, from, tiles});
 }
 
 }  // namespace detail

@@ -64,9 +64,8 @@ struct CopyEntry {
 template <class Exec, class T>
 void updateFromOn(GenericPath, const Exec& exec, const MatrixRef<const T>& W, const MatrixRef<const T>& Q,
                   const MatrixRef<const T>& R, const MatrixRef<T>& V) {
-  Kokkos::parallel_for("capstan copy",
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows * V.cols),
-                       CopyEntry<T>{W, V});
+  launch("capstan copy", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows * V.cols),
+         CopyEntry<T>{W, V});
   if (Q.cols > 0) updateOn(GenericPath(), exec, Q, R, T(-1), V);
 }
 

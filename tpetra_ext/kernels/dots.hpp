@@ -148,7 +148,7 @@ void sumOn(HostPath, const Exec& exec, std::ptrdiff_t n, const T* x, const ViewR
 
 template <class Exec, class T, class ViewResult>
 void sumOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const T* x, const ViewResult& result) {
-  Kokkos::parallel_reduce("capstan sum", Kokkos::RangePolicy<Exec>(exec, 0, n), SumOf<T>{x}, result);
+  launchReduction("capstan sum", Kokkos::RangePolicy<Exec>(exec, 0, n), SumOf<T>{x}, result);
 }
 
 template <class Exec, class T>

@@ -13,6 +13,7 @@
 #include <cstddef>
 
 #include "tpetra_ext/kernels/base/execution.hpp"
+#include "tpetra_ext/kernels/base/launch.hpp"
 #include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
 
@@ -102,9 +103,8 @@ void sweepOn(HostPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
 template <class Exec, class Ops>
 void sweepOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
   using Rows = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>;
-  Kokkos::parallel_for(
-      "capstan sweep",
-      Kokkos::Experimental::require(Rows(exec, 0, n), Kokkos::Experimental::WorkItemProperty::HintLightWeight), ops);
+  launch("capstan sweep",
+         Kokkos::Experimental::require(Rows(exec, 0, n), Kokkos::Experimental::WorkItemProperty::HintLightWeight), ops);
 }
 
 }  // namespace detail

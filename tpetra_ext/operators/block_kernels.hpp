@@ -122,7 +122,7 @@ class BlockKernels {
     const auto from = readable(q);
     const auto to = writable(v);
     detail::countUpdate(from, to, to);
-    kernels::update(execution_, from, staged(r), to);
+    kernels::update(execution_, from, *staged(r), to);
   }
 
   /// V = W - Q R, in one pass. W, V: n x s, V is neither Q nor W.
@@ -131,7 +131,7 @@ class BlockKernels {
     const auto from = readable(w), basis = readable(q);
     const auto to = writable(v);
     detail::countUpdate(basis, from, to);
-    kernels::updateFrom(execution_, from, basis, staged(r), to);
+    kernels::updateFrom(execution_, from, basis, *staged(r), to);
   }
 
   /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
@@ -140,7 +140,7 @@ class BlockKernels {
     const auto from = readable(q);
     const auto to = writable(x);
     detail::countUpdate(from, to, to);
-    kernels::accumulate(execution_, from, staged(y), to);
+    kernels::accumulate(execution_, from, *staged(y), to);
   }
 
   /// V <- V U^{-1}, U upper triangular s x s.
@@ -148,7 +148,7 @@ class BlockKernels {
     const LocalWork work;
     const auto block = writable(v);
     detail::countOrthonormalize(detail::noColumns(block), detail::noColumns(block), block);
-    kernels::triangularSolve(execution_, block, staged(u));
+    kernels::triangularSolve(execution_, block, *staged(u));
   }
 
   /// One pass: P <- P S^{-1}; V <- (V - [Q P] R) U^{-1}. Q or P may be null (no columns).
@@ -162,7 +162,7 @@ class BlockKernels {
     const Tall pView = p != nullptr ? writable(*p) : none;
     const LocalWork work;
     detail::countOrthonormalize(qView, pView, vView);
-    kernels::orthonormalize(execution_, qView, pView, staged(s), vView, staged(r), staged(u));
+    kernels::orthonormalize(execution_, qView, pView, *staged(s), vView, *staged(r), *staged(u));
   }
 
   /// Several updates of single vectors of one length in one pass over memory, in order.
@@ -189,6 +189,12 @@ class BlockKernels {
   /// y = a x.
   void scale(Scalar a, const MultiVector& x, MultiVector& y) { sweep(capstan::axpby(a, x, Scalar(0), y)); }
 
+  /// Every entry of v = value, behind what kernels do to v: on CPUs Tpetra fills memory at once.
+  void fill(Scalar value, MultiVector& v) const {
+    kernels::handOver<ExecutionSpace>();
+    v.putScalar(value);
+  }
+
   /// w = a w + b v + c u in one pass; terms with a zero factor are not read.
   void recur(Scalar a, MultiVector& w, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u) {
     SweepList<Types> list(w.getLocalLength());
@@ -203,9 +209,8 @@ class BlockKernels {
     const auto rows = v.getMap()->getLocalMap();
     const auto column = Kokkos::subview(v.getLocalViewDevice(Tpetra::Access::OverwriteAll), Kokkos::ALL(), 0);
     VectorPass(column.extent(0)).writes(column.data());
-    Kokkos::parallel_for(
-        "capstan scatter", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
-        detail::ScatterEntry<std::decay_t<decltype(rows)>, std::decay_t<decltype(column)>>{rows, column});
+    kernels::launch("capstan scatter", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+                    detail::ScatterEntry<std::decay_t<decltype(rows)>, std::decay_t<decltype(column)>>{rows, column});
   }
 
   /// y = x with pseudo-random signs, which depend on the global row alone: the same on any number of ranks. Single
@@ -218,7 +223,7 @@ class BlockKernels {
     VectorPass pass(to.extent(0));
     pass.reads(from.data());
     pass.writes(to.data());
-    Kokkos::parallel_for(
+    kernels::launch(
         "capstan signs", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, from.extent(0)),
         detail::ChangeSign<std::decay_t<decltype(rows)>, std::decay_t<decltype(from)>, std::decay_t<decltype(to)>>{
             rows, from, to});
@@ -258,7 +263,7 @@ class BlockKernels {
     return kernels::axpby(op.a, readableColumn(op.x), op.b, writableColumn(op.y));
   }
 
-  /// A copy of a host matrix where the kernel reads it.
+  /// A copy of a host matrix where the kernel reads it, as long as it stands among the arguments of the launch.
   auto staged(const HostMatrix& a) { return staging_.copy(execution_, a); }
 
   ExecutionSpace execution_;

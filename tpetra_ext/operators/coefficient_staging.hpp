@@ -4,59 +4,51 @@
 
 #include <Kokkos_Core.hpp>
 #include <Teuchos_SerialDenseMatrix.hpp>
-#include <algorithm>
 #include <cstddef>
-#include <vector>
+#include <utility>
 
-#include "tpetra_ext/kernels/base/execution.hpp"
-#include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/kernels/base/leased_buffers.hpp"
 
 namespace capstan {
 
-/// A queue of buffers, kept as long as this lives. A buffer is written again once the host has waited for kernels
-/// since, for whatever reason: reductions do so all the time, so that nobody has to wait for a buffer, nor is one
-/// allocated after the first solve of a shape. Local; for kernels of Exec's default queue.
+/// Copies of host matrices for kernels. Buffers are kept, and free again with a fence after their kernels: reductions
+/// wait for one all the time, so that nobody has to wait for a buffer, nor is one allocated after the first solve of a
+/// shape. Local; for kernels of Exec's default queue.
 template <class Exec, class Scalar>
 class CoefficientStaging {
+  using Buffers = kernels::LeasedBuffers<Exec, Scalar>;
+
  public:
   using Matrix =
       Kokkos::View<Scalar**, Kokkos::LayoutLeft, kernels::PinnedSpace<Exec>, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using HostMatrix = Teuchos::SerialDenseMatrix<int, Scalar>;
 
-  /// Buffers that may be in use at a time; for one more the host waits.
-  static constexpr std::size_t most = 16;
+  /// A copy. The kernels that read it are launched while this lives: as an argument of the launch it does.
+  class Staged {
+   public:
+    const Matrix& operator*() const { return matrix_; }
 
-  /// A copy of `a`, of the same shape, for kernels launched before the next fence.
-  Matrix copy(const Exec& exec, const HostMatrix& a) {
+   private:
+    friend class CoefficientStaging;
+    Staged(typename Buffers::Lease lease, std::size_t rows, std::size_t columns)
+        : lease_(std::move(lease)), matrix_(lease_.data(), rows, columns) {}
+
+    typename Buffers::Lease lease_;
+    Matrix matrix_;
+  };
+
+  /// A copy of `a`, of the same shape.
+  [[nodiscard]] Staged copy(const Exec& exec, const HostMatrix& a) {
     const auto rows = static_cast<std::size_t>(a.numRows()), columns = static_cast<std::size_t>(a.numCols());
-    const Matrix to(next(exec, rows * columns), rows, columns);
+    Staged staged(buffers_.take(exec, rows * columns), rows, columns);
     for (std::size_t j = 0; j < columns; ++j) {
-      for (std::size_t i = 0; i < rows; ++i) to(i, j) = a(static_cast<int>(i), static_cast<int>(j));
+      for (std::size_t i = 0; i < rows; ++i) (*staged)(i, j) = a(static_cast<int>(i), static_cast<int>(j));
     }
-    return to;
+    return staged;
   }
 
  private:
-  using Buffer = Kokkos::View<Scalar*, kernels::PinnedSpace<Exec>>;
-
-  Scalar* next(const Exec& exec, std::size_t size) {
-    if (used_ == most && kernels::fencesOf<Exec>() == fences_) kernels::fence(exec);
-    if (const long fences = kernels::fencesOf<Exec>(); fences != fences_) {
-      fences_ = fences;
-      used_ = 0;
-    }
-    if (used_ == buffers_.size()) buffers_.emplace_back();
-    Buffer& buffer = buffers_[used_++];
-    if (buffer.extent(0) < size) {
-      buffer = Buffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, "capstan coefficients"),
-                      std::max(size, 2 * buffer.extent(0)));
-    }
-    return buffer.data();
-  }
-
-  std::vector<Buffer> buffers_;
-  std::size_t used_ = 0;  ///< buffers that kernels may read which were launched since fence number fences_
-  long fences_ = 0;
+  Buffers buffers_;
 };
 
 }  // namespace capstan

@@ -170,8 +170,8 @@ template <class Types>
 void DiagonalRows<Types>::putBack(const Held& held, MultiVector& r) const {
   if (count_ == 0) return;
   const auto values = r.getLocalViewDevice(Tpetra::Access::ReadWrite);
-  Kokkos::parallel_for("capstan diagonal rows: put back", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-                       functorOf<PutBack>(values, rows_, held));
+  kernels::launch("capstan diagonal rows: put back", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+                  functorOf<PutBack>(values, rows_, held));
 }
 
 template <class Types>
@@ -179,16 +179,16 @@ void DiagonalRows<Types>::solve(const MultiVector& b, MultiVector& x) const {
   if (count_ == 0) return;
   const auto values = b.getLocalViewDevice(Tpetra::Access::ReadOnly);
   const auto solution = x.getLocalViewDevice(Tpetra::Access::ReadWrite);
-  Kokkos::parallel_for("capstan diagonal rows: solve", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-                       functorOf<DivideByDiagonal>(values, solution, rows_, diagonal_));
+  kernels::launch("capstan diagonal rows: solve", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+                  functorOf<DivideByDiagonal>(values, solution, rows_, diagonal_));
 }
 
 template <class Types>
 void DiagonalRows<Types>::clear(MultiVector& v) const {
   if (count_ == 0) return;
   const auto values = v.getLocalViewDevice(Tpetra::Access::ReadWrite);
-  Kokkos::parallel_for("capstan diagonal rows: clear", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-                       ClearRows<std::decay_t<decltype(values)>, decltype(rows_)>{values, rows_, v.getNumVectors()});
+  kernels::launch("capstan diagonal rows: clear", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+                  ClearRows<std::decay_t<decltype(values)>, decltype(rows_)>{values, rows_, v.getNumVectors()});
 }
 
 #define CAPSTAN_DIAGONAL_ROWS(S, LO, GO, NO) template class DiagonalRows<TpetraTypes<S, LO, GO, NO>>;

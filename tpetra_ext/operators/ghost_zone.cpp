@@ -307,27 +307,27 @@ void GhostZone<Types>::multiply(const MultiVector& p, const MultiVector& ghosts,
   const auto result = s.getLocalViewDevice(Tpetra::Access::OverwriteAll);
   multiplyBy(a_, sources_.data(), static_cast<int>(owned_), Numbers(own.data(), owned_),
              Numbers(others.data(), others.extent(0)), s_);
-  Kokkos::parallel_for("capstan zone product", Range<Types>(0, owned_),
-                       CopyFirst<std::decay_t<decltype(result)>, Zone>{result, s_});
+  kernels::launch("capstan zone product", Range<Types>(0, owned_),
+                  CopyFirst<std::decay_t<decltype(result)>, Zone>{result, s_});
 }
 
 template <class Types>
 void GhostZone<Types>::precondition(MultiVector& t) {
   const Zone none;
-  Kokkos::parallel_for("capstan zone scaling", Range<Types>(0, u_.extent(0)),
-                       Scale<Zone, Zone>{u_, scaling_, s_, Scalar(1)});
-  Kokkos::parallel_for("capstan zone start", Range<Types>(0, v_.extent(0)), Scale<Zone, Zone>{v_, none, u_, start_});
+  kernels::launch("capstan zone scaling", Range<Types>(0, u_.extent(0)),
+                  Scale<Zone, Zone>{u_, scaling_, s_, Scalar(1)});
+  kernels::launch("capstan zone start", Range<Types>(0, v_.extent(0)), Scale<Zone, Zone>{v_, none, u_, start_});
   for (const Rows& stage : stages_) {
     multiplyBy(stage, nullptr, 0, v_, none, w_);
     if (stage.beta != Scalar(0) || stage.gamma != Scalar(0)) {
-      Kokkos::parallel_for("capstan zone terms", Range<Types>(0, stage.count()),
-                           AddTerms<Zone>{w_, v_, u_, stage.beta, stage.gamma});
+      kernels::launch("capstan zone terms", Range<Types>(0, stage.count()),
+                      AddTerms<Zone>{w_, v_, u_, stage.beta, stage.gamma});
     }
     std::swap(v_, w_);
   }
   const auto result = t.getLocalViewDevice(Tpetra::Access::OverwriteAll);
-  Kokkos::parallel_for("capstan zone result", Range<Types>(0, owned_),
-                       CopyFirst<std::decay_t<decltype(result)>, Zone>{result, v_});
+  kernels::launch("capstan zone result", Range<Types>(0, owned_),
+                  CopyFirst<std::decay_t<decltype(result)>, Zone>{result, v_});
 }
 
 #define CAPSTAN_GHOST_ZONE(S, LO, GO, NO) template class GhostZone<TpetraTypes<S, LO, GO, NO>>;

@@ -14,6 +14,7 @@
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 #include "tpetra_ext/wall_clock.hpp"
@@ -156,6 +157,7 @@ void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w)
       prepared_ = true;
       product_->apply(v, w);
     } else if (!blocks_.apply(v, w)) {
+      kernels::handOver<typename Types::ExecutionSpace>();
       A_->apply(v, w);
     }
   });
@@ -203,10 +205,16 @@ void PreconditionedOperator<Types>::preconditionReceived(MultiVector& z) {
 }
 
 template <class Types>
+auto PreconditionedOperator<Types>::split() const -> const SplitPreconditioner<Types>& {
+  kernels::handOver<typename Types::ExecutionSpace>();
+  return *split_;
+}
+
+template <class Types>
 void PreconditionedOperator<Types>::applySplit(const MultiVector& v, MultiVector& w) {
   requireDistinct(&v, &w, "applySplit");
   announce(Application::Kind::Split, v);
-  multiply(v.getNumVectors(), [&] { split_->applySplit(v, w); });
+  multiply(v.getNumVectors(), [&] { split().applySplit(v, w); });
   ++cost_.preconditionerApplications;
   cost_.preconditionerColumns += static_cast<long>(v.getNumVectors());
 }
@@ -226,21 +234,21 @@ template <class Types>
 void PreconditionedOperator<Types>::applyLeftPart(const MultiVector& r, MultiVector& z) {
   requireDistinct(&r, &z, "applyLeftPart");
   announce(Application::Kind::LeftPart, r);
-  applyHalf(r.getNumVectors(), [&] { split_->applyLeftPart(r, z); });
+  applyHalf(r.getNumVectors(), [&] { split().applyLeftPart(r, z); });
 }
 
 template <class Types>
 void PreconditionedOperator<Types>::applyRightPart(const MultiVector& u, MultiVector& d) {
   requireDistinct(&u, &d, "applyRightPart");
   announce(Application::Kind::RightPart, u);
-  applyHalf(u.getNumVectors(), [&] { split_->applyRightPart(u, d); });
+  applyHalf(u.getNumVectors(), [&] { split().applyRightPart(u, d); });
 }
 
 template <class Types>
 void PreconditionedOperator<Types>::multiplyRightPart(const MultiVector& d, MultiVector& u) {
   requireDistinct(&d, &u, "multiplyRightPart");
   announce(Application::Kind::TimesRightPart, d);
-  split_->multiplyRightPart(d, u);
+  split().multiplyRightPart(d, u);
 }
 
 template <class Types>
@@ -295,6 +303,7 @@ void PreconditionedOperator<Types>::applyInWidth(Preconditioner& preconditioner,
   if (columns > 1 && preconditioner.width == 0) preconditioner.width = widthOf(preconditioner.op, columns);
   const std::size_t width = preconditioner.width;
   const auto applyOnce = [&](const MultiVector& in, MultiVector& out) {
+    kernels::handOver<typename Types::ExecutionSpace>();
     preconditioner.op->apply(in, out);
     ++cost_.preconditionerApplications;
   };

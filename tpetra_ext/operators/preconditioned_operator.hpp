@@ -117,7 +117,8 @@ class PreconditionedOperator {
   /// Whether the only preconditioner is a right one, M = M_L M_R, that takes A in between. Local; the same on every
   /// rank. Where it is, for the functions below:
   bool splits() const { return split_ != nullptr && split_->splits() && !hasLeft(); }
-  const SplitPreconditioner<Types>& split() const { return *split_; }
+  /// To be asked for each call of it: what vectors hold is known to it from then on.
+  const SplitPreconditioner<Types>& split() const;
   /// w = M_L^{-1} A M_R^{-1} v: an application of A and one of M, in the time of A. v and w are different vectors.
   void applySplit(const MultiVector& v, MultiVector& w);
   /// z = M_L^{-1} r, and d = M_R^{-1} u: both together count as one application of M. Input and output are different.

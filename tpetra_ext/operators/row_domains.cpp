@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/kernels/base/launch.hpp"
 
 namespace capstan {
 namespace {
@@ -67,9 +68,9 @@ void splitByRows(RowSplitting splitting, typename Types::MultiVector& parts) {
                         map.getComm()->getRank(),
                         map.getComm()->getSize(),
                         static_cast<std::int64_t>(columns.extent(0))};
-  Kokkos::parallel_for("capstan split by rows", Range(0, columns.extent(0)),
-                       SplitRow<std::decay_t<decltype(columns)>, std::decay_t<decltype(globalRows)>>{
-                           columns, globalRows, domains, count});
+  kernels::launch("capstan split by rows", Range(0, columns.extent(0)),
+                  SplitRow<std::decay_t<decltype(columns)>, std::decay_t<decltype(globalRows)>>{columns, globalRows,
+                                                                                                domains, count});
 }
 
 #define CAPSTAN_ROW_DOMAINS(S, LO, GO, NO) \

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tpetra_ext/kernels/base/leased_buffers.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/inner_products.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
@@ -339,6 +340,9 @@ void LocalProducts<Types>::launch(const ExecutionSpace& exec, Buffer& message) {
     if (block.slot.symmetric) wholes += block.slot.rows * block.slot.cols;
   }
   grow(wholes_, wholes, "capstan::ReductionBatch::symmetric");
+  for (const Buffer* results : {&std::as_const(message), &std::as_const(dotResults_), &std::as_const(wholes_)}) {
+    kernels::poison<ExecutionSpace>(results->data(), results->extent(0));
+  }
   Scalar* whole = wholes_.data();
   for (const Block& block : blocks_) {
     const typename Batch::SmallView C(block.slot.symmetric ? whole : message.data() + block.slot.offset,

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/test/support/vectors.hpp"
 
 namespace capstan::test {
@@ -36,6 +37,7 @@ MultiVector parts(const MapPtr& map, RowSplitting splitting, int t) {
     v.replaceLocalValue(row, 0, static_cast<Scalar>(map->getGlobalElement(row) + 1));
   }
   splitByRows<Types>(splitting, v);
+  kernels::handOver<Types::ExecutionSpace>();
   return v;
 }
 

@@ -100,7 +100,7 @@ class KrylovSpace {
     const int columns = static_cast<int>(c.size());
     SmallMatrix<Scalar> coefficients(columns, 1);
     for (int i = 0; i < columns; ++i) coefficients(i, 0) = c[static_cast<std::size_t>(i)];
-    out.putScalar(0);
+    system.kernels().fill(Scalar(0), out);
     system.kernels().accumulate(*vectors.columns(0, columns), coefficients, out);
   }
 

@@ -138,6 +138,25 @@ TEST(StopTest, ProgressForgivesFruitlessClaims) {
   }
 }
 
+TEST(StopTest, ResidualsJudgedWithoutAnIterationEndIt) {
+  StopTest stop(criteriaFor());
+  stop.begin({1, 1}, 1);
+  int judged = 0;
+  for (double norm = 1; !stop.verified({norm, norm}, judged % 2 == 0) && judged < 1000; norm *= 0.8) ++judged;
+  EXPECT_LE(judged, tuning::stop_test::mostJudgedInPlace) << "though each is smaller than the one before";
+  EXPECT_EQ(stop.reason(), StopReason::Stagnation);
+  EXPECT_TRUE(stop.lossOfAccuracy());
+}
+
+TEST(StopTest, ResidualsJudgedBetweenIterationsDoNot) {
+  StopTest stop(criteriaFor());
+  stop.begin({1, 1}, 1);
+  for (double norm = 0.99; norm > 1e-3; norm *= 0.99) {
+    for (int k = 0; k < tuning::stop_test::mostJudgedInPlace; ++k) ASSERT_FALSE(stop.verified({norm, norm}, false));
+    stop.iterated(norm);
+  }
+}
+
 TEST(StopTest, FiveIdleRestartsEndIt) {
   StopTest stop(criteriaFor());
   stop.begin({1, 1}, 1);

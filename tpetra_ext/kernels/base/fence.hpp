@@ -10,6 +10,8 @@
 #include <atomic>
 #include <string>
 
+#include "tpetra_ext/kernels/base/launch.hpp"
+
 namespace capstan::kernels {
 
 namespace detail {
@@ -49,6 +51,7 @@ long fencesOf() {
 /// Waits until the work given to `exec` is done. Local.
 template <class Exec>
 void fence(const Exec& exec) {
+  if constexpr (runsOnHost<Exec>) detail::runDelayed();
   detail::waitFor(exec, 0);
   detail::countFence<Exec>();
 }
@@ -56,6 +59,7 @@ void fence(const Exec& exec) {
 /// Kokkos::parallel_reduce into a number on the host, which waits for it: one fence. Local.
 template <class Policy, class Functor, class Result>
 void reduceAndWait(const char* label, const Policy& policy, const Functor& functor, Result& result) {
+  if constexpr (runsOnHost<typename Policy::execution_space>) detail::runDelayed();
   Kokkos::parallel_reduce(label, policy, functor, result);
   detail::countFence<typename Policy::execution_space>();
 }
@@ -63,8 +67,27 @@ void reduceAndWait(const char* label, const Policy& policy, const Functor& funct
 /// Kokkos::parallel_scan with its total on the host, which waits for it: one fence. Local.
 template <class Policy, class Functor, class Result>
 void scanAndWait(const char* label, const Policy& policy, const Functor& functor, Result& total) {
+  if constexpr (runsOnHost<typename Policy::execution_space>) detail::runDelayed();
   Kokkos::parallel_scan(label, policy, functor, total);
   detail::countFence<typename Policy::execution_space>();
 }
+
+/// To be called before code that is not Capstan's gets to see vectors, which may look at them on the host. Nothing on
+/// devices: there Tpetra waits where it shows what is on a device to the host. On CPUs it has nothing to wait for, and
+/// kernels that have been delayed run now. Not a fence, and not counted as one. Local.
+template <class Exec>
+void handOver() {
+  if constexpr (runsOnHost<Exec>) detail::runDelayed();
+}
+
+/// The same at the end of a scope, however that is left.
+template <class Exec>
+class HandsOver {
+ public:
+  HandsOver() = default;
+  ~HandsOver() { handOver<Exec>(); }
+  HandsOver(const HandsOver&) = delete;
+  HandsOver& operator=(const HandsOver&) = delete;
+};
 
 }  // namespace capstan::kernels

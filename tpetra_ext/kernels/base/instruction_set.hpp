@@ -12,13 +12,17 @@ namespace capstan::kernels {
 std::vector<std::string> instructionSets();
 
 /// The one in use: the environment's CAPSTAN_KERNELS when it is set, else ("auto") the last of instructionSets();
-/// "generic" where the kernels take the generic path. Chosen when first asked for, by this or by a kernel. Local.
-/// \throws std::invalid_argument when CAPSTAN_KERNELS names none or one that this processor does not run; every call
-/// then throws.
+/// "generic" or "delayed" where the kernels take the generic path. Chosen when first asked for, by this or by a kernel.
+/// Local. \throws std::invalid_argument when CAPSTAN_KERNELS names none or one that this processor does not run; every
+/// call then throws.
 std::string instructionSet();
 
-/// Whether the environment says CAPSTAN_KERNELS=generic: CPUs then run the portable code meant for devices, which is so
-/// tested without one. It is slower. Local. \throws std::invalid_argument as instructionSet() does.
+/// Whether the environment says CAPSTAN_KERNELS=generic, or delayed: CPUs then run the portable code meant for devices,
+/// which is so tested without one. It is slower. Local. \throws std::invalid_argument as instructionSet() does.
 bool genericPathForced();
+
+/// Whether the environment says CAPSTAN_KERNELS=delayed: kernels of CPUs then also run as late as those of a device may
+/// (delayed_launches.hpp). For tests. Local. \throws std::invalid_argument as instructionSet() does.
+bool launchesDelayed();
 
 }  // namespace capstan::kernels

@@ -118,11 +118,10 @@ void sumOverRows(const Exec& exec, std::ptrdiff_t n, const Tiles& tiles) {
   const int lanes = device ? std::min(32, static_cast<int>(Policy::vector_length_max())) : 1;
   const int passes = (tiles.count() + mostThreads - 1) / mostThreads;
   const int threads = device ? (tiles.count() + passes - 1) / passes : 1;
-  Kokkos::parallel_for("capstan sums", Policy(exec, plan.league, threads, lanes),
-                       TeamSums<Exec, T, Tiles>{tiles, plan, lanes, partial});
-  Kokkos::parallel_for("capstan totals",
-                       Policy(exec, entries, device ? std::min(128, (plan.league + 31) / 32 * 32) : 1),
-                       FinishSums<Exec, T, Tiles>{tiles, plan.league, partial});
+  kernels::launch("capstan sums", Policy(exec, plan.league, threads, lanes),
+                  TeamSums<Exec, T, Tiles>{tiles, plan, lanes, partial});
+  kernels::launch("capstan totals", Policy(exec, entries, device ? std::min(128, (plan.league + 31) / 32 * 32) : 1),
+                  FinishSums<Exec, T, Tiles>{tiles, plan.league, partial});
 }
 
 }  // namespace capstan::kernels::detail

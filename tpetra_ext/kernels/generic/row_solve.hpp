@@ -100,8 +100,7 @@ void rowSolveWidth(const Exec& exec, const MatrixRef<const T>& Q, const MatrixRe
                        S != nullptr,
                        U != nullptr};
   static_assert(sizeof(solve) <= smallArguments, "the arguments would travel through constant memory");
-  Kokkos::parallel_for("capstan rows", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows),
-                       solve);
+  kernels::launch("capstan rows", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows), solve);
 }
 
 /// P <- P S^{-1} (S null: P as it is); V <- (V + sign [Q P] R) U^{-1} (U null: no solve). Asynchronous.

@@ -80,7 +80,7 @@ struct CopyMatrices {
       copy.to = to;
       to += copy.size();
     }
-    Kokkos::parallel_for(
+    kernels::launch(
         "capstan copy",
         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, static_cast<std::ptrdiff_t>(total)),
         *this);

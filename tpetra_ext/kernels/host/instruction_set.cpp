@@ -26,25 +26,26 @@ extern const ChunkKernels<double> doubleTable;
 
 namespace {
 
-constexpr const char* genericName = "generic";
+constexpr const char *genericName = "generic", *delayedName = "delayed";
 
 struct Tables {
   const ChunkKernels<float>* single;
   const ChunkKernels<double>* real;
   bool runs;             ///< on this processor
   bool generic = false;  ///< asked for the generic path: the tables are for whoever names the host path
+  bool delayed = false;  ///< asked for it, and for launches that are delayed
 };
 
 /// All that are built, the simplest first.
 std::vector<Tables> builtTables() {
-  std::vector<Tables> tables = {{&baseline::floatTable, &baseline::doubleTable, true, false}};
+  std::vector<Tables> tables = {{&baseline::floatTable, &baseline::doubleTable, true}};
 #ifdef CAPSTAN_KERNELS_X86
   __builtin_cpu_init();
   const bool hasAvx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   const bool hasAvx512 = hasAvx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
                          __builtin_cpu_supports("avx512dq");
-  tables.push_back({&avx2::floatTable, &avx2::doubleTable, hasAvx2, false});
-  tables.push_back({&avx512::floatTable, &avx512::doubleTable, hasAvx512, false});
+  tables.push_back({&avx2::floatTable, &avx2::doubleTable, hasAvx2});
+  tables.push_back({&avx512::floatTable, &avx512::doubleTable, hasAvx512});
 #endif
   return tables;
 }
@@ -60,9 +61,10 @@ Tables chooseTables() {
   const auto runs = [](const Tables& table) { return table.runs; };
   const char* const asked = std::getenv("CAPSTAN_KERNELS");
   const std::string name = asked == nullptr || *asked == 0 ? "auto" : asked;
-  if (name == "auto" || name == genericName) {
+  if (name == "auto" || name == genericName || name == delayedName) {
     Tables best = *std::find_if(tables.rbegin(), tables.rend(), runs);
-    best.generic = name == genericName;
+    best.delayed = name == delayedName;
+    best.generic = name != "auto";
     return best;
   }
   const auto found =
@@ -70,7 +72,8 @@ Tables chooseTables() {
   if (found != tables.end() && found->runs) return *found;
   throw std::invalid_argument("CAPSTAN_KERNELS (environment): found '" + name + "'" +
                               (found != tables.end() ? ", which this processor does not have" : "") +
-                              "; allowed here: auto" + joined(instructionSets()) + ", " + genericName);
+                              "; allowed here: auto" + joined(instructionSets()) + ", " + genericName + ", " +
+                              delayedName);
 }
 
 const Tables& chosenTables() {
@@ -99,8 +102,13 @@ std::vector<std::string> instructionSets() {
   return names;
 }
 
-std::string instructionSet() { return genericPathForced() ? detail::genericName : detail::chunkKernels<double>().name; }
+std::string instructionSet() {
+  if (launchesDelayed()) return detail::delayedName;
+  return genericPathForced() ? detail::genericName : detail::chunkKernels<double>().name;
+}
 
 bool genericPathForced() { return detail::chosenTables().generic; }
+
+bool launchesDelayed() { return detail::chosenTables().delayed; }
 
 }  // namespace capstan::kernels

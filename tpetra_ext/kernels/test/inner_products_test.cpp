@@ -40,7 +40,7 @@ TYPED_TEST(InnerProductsTest, SmallCaseByHand) {
   Y.push();
   Small<T> C("C", 2, 1);
   innerProducts<typename TypeParam::Path>(Exec(), X.view(), Y.view(), C);
-  Kokkos::fence();
+  fence(Exec());
   EXPECT_EQ(C(0, 0), T(15));
   EXPECT_EQ(C(1, 0), T(18));
 }
@@ -54,7 +54,7 @@ TYPED_TEST(InnerProductsTest, AgreesWithLongDouble) {
         const auto Y = TestMatrix<T>::random(n, t, 29, 5);
         auto C = randomSmall<T>(k, t, 3);  // must be overwritten
         innerProducts<typename TypeParam::Path>(Exec(), X.view(), Y.view(), C);
-        Kokkos::fence();
+        fence(Exec());
         expectProduct<T>(C, X, Y, n);
       }
     }
@@ -69,7 +69,7 @@ TYPED_TEST(InnerProductsTest, TrailingGramAgreesAndIsSymmetric) {
         const auto B = TestMatrix<T>::random(n, first + trailing, 11);
         auto C = randomSmall<T>(first + trailing, trailing, 3);
         trailingGram<typename TypeParam::Path>(Exec(), B.view(), first, C);
-        Kokkos::fence();
+        fence(Exec());
         expectProduct<T>(
             C, B, [&](int i, int j) { return B(i, first + j); }, n);
         for (int j = 0; j < trailing; ++j) {
@@ -94,7 +94,7 @@ TYPED_TEST(InnerProductsTest, SymmetricProductsAgreeAndAreSymmetric) {
         Y.push();
         auto C = randomSmall<T>(k, k + more, 3);
         symmetricProducts<typename TypeParam::Path>(Exec(), X.view(), Y.view(), C);
-        Kokkos::fence();
+        fence(Exec());
         expectProduct<T>(C, X, Y, n);
         for (int j = 0; j < k; ++j) {
           for (int i = 0; i < j; ++i) EXPECT_EQ(C(i, j), C(j, i));
@@ -112,7 +112,7 @@ TYPED_TEST(InnerProductsTest, SharedColumnsAndStridedResult) {
   innerProducts<typename TypeParam::Path>(Exec(), B.view(), B.view(5, 4), C);
   Small<T> G("G", 9, 4);
   trailingGram<typename TypeParam::Path>(Exec(), B.view(), 5, G);
-  Kokkos::fence();
+  fence(Exec());
   for (int j = 0; j < 4; ++j) {
     for (int i = 0; i < 9; ++i) EXPECT_NEAR(C(i, j), G(i, j), 700 * std::numeric_limits<T>::epsilon());
   }
@@ -132,7 +132,7 @@ TYPED_TEST(InnerProductsTest, NanAndInfReachExactlyTheirColumns) {
     Y.push();
     Small<T> C("C", 6, 4);
     innerProducts<typename TypeParam::Path>(Exec(), X.view(), Y.view(), C);
-    Kokkos::fence();
+    fence(Exec());
     for (int j = 0; j < 4; ++j) {
       for (int i = 0; i < 6; ++i) {
         EXPECT_EQ(std::isfinite(C(i, j)), i != 2 && j != 1) << i << ", " << j;
@@ -150,7 +150,7 @@ TYPED_TEST(InnerProductsTest, SameResultInEveryRun) {
   for (int run = 0; run < 5; ++run) {
     Small<T> again("again", 14, 5);
     trailingGram<typename TypeParam::Path>(Exec(), B.view(), 9, again);
-    Kokkos::fence();
+    fence(Exec());
     for (int j = 0; j < 5; ++j) {
       for (int i = 0; i < 14; ++i) EXPECT_EQ(first(i, j), again(i, j));
     }

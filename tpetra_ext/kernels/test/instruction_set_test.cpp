@@ -19,7 +19,8 @@ TEST(InstructionSet, IsTheOneAskedForOrTheLastThatRuns) {
   EXPECT_EQ(instructionSets().front(), "baseline");
   const std::string name = asked != nullptr ? asked : "auto";
   EXPECT_EQ(instructionSet(), name != "auto" ? name : instructionSets().back());
-  EXPECT_EQ(genericPathForced(), name == "generic");
+  EXPECT_EQ(genericPathForced(), name == "generic" || name == "delayed");
+  EXPECT_EQ(launchesDelayed(), name == "delayed");
   EXPECT_EQ(detail::chunkKernels<double>().name, std::string(detail::chunkKernels<float>().name));
   if (!genericPathForced()) {
     EXPECT_EQ(instructionSet(), detail::chunkKernels<float>().name);
@@ -60,7 +61,7 @@ TEST(InstructionSetDeathTest, UnknownOnesAreRefused) {
     std::exit(0);
   };
   EXPECT_EXIT(ask("sse9"), testing::ExitedWithCode(3),
-              "CAPSTAN_KERNELS \\(environment\\): found 'sse9'; allowed here: auto, baseline.*, generic");
+              "CAPSTAN_KERNELS \\(environment\\): found 'sse9'; allowed here: auto, baseline.*, generic, delayed");
   EXPECT_EXIT(ask("auto"), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(ask(""), testing::ExitedWithCode(0), "");
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tpetra_ext/kernels/base/execution.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 
 namespace capstan::kernels::test {
 
@@ -79,7 +80,7 @@ class TestMatrix {
   T operator()(int i, int j) const { return host_(i, j); }
   void push() { Kokkos::deep_copy(whole_, host_); }
   void pull() {
-    Kokkos::fence();
+    fence(Exec());
     Kokkos::deep_copy(host_, whole_);
   }
   auto view() const { return Kokkos::subview(whole_, std::pair<int, int>(0, rows_), std::pair<int, int>(0, cols_)); }

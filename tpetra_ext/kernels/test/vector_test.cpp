@@ -183,7 +183,7 @@ TYPED_TEST(VectorTest, DotsAgreeWithLongDouble) {
       for (int i = 0; i < count; ++i) pairs.emplace_back(v.column(i % 6), v.column((i * i + 1) % 6));
       Result<T> result("result", count);
       dots<typename TypeParam::Path>(Exec(), pairs, result);
-      Kokkos::fence();
+      fence(Exec());
       for (int p = 0; p < count; ++p) {
         long double expected = 0;
         long double magnitude = 0;
@@ -212,7 +212,7 @@ TYPED_TEST(VectorTest, ADotIsTheSameWhateverElseIsFormed) {
     dots<typename TypeParam::Path>(Exec(), pairs, together);
     for (std::size_t p = 0; p < pairs.size(); ++p) {
       dots<typename TypeParam::Path>(Exec(), {pairs[p]}, alone);
-      Kokkos::fence();
+      fence(Exec());
       EXPECT_EQ(alone(0), together(p)) << "n = " << n << ", pair " << p;
     }
   }
@@ -230,13 +230,13 @@ TYPED_TEST(VectorTest, DotsTakeArraysAndBracedLists) {
   const auto y = v.column(1);
   Result<T> result("result", 3);
   dots<typename TypeParam::Path>(Exec(), {std::pair(x, x), std::pair(x, y)}, result);
-  Kokkos::fence();
+  fence(Exec());
   EXPECT_EQ(result(0), T(14));
   EXPECT_EQ(result(1), T(80));
   EXPECT_EQ(result(2), T(0));
   const std::array<std::pair<decltype(x), decltype(y)>, 3> pairs{{{y, y}, {x, y}, {x, x}}};
   dots<typename TypeParam::Path>(Exec(), pairs, result);
-  Kokkos::fence();
+  fence(Exec());
   EXPECT_EQ(result(0), T(500));
   EXPECT_EQ(result(1), T(80));
   EXPECT_EQ(result(2), T(14));
@@ -253,7 +253,7 @@ TYPED_TEST(VectorTest, DotsPropagateNanAndAreDeterministic) {
   for (int run = 0; run < 5; ++run) {
     Result<T> again("again", 2);
     dots<typename TypeParam::Path>(Exec(), {std::pair(x, v.column(1)), std::pair(x, v.column(2))}, again);
-    Kokkos::fence();
+    fence(Exec());
     EXPECT_EQ(first(0), again(0));
     EXPECT_TRUE(std::isnan(again(1)));
   }
@@ -282,7 +282,7 @@ TYPED_TEST(VectorTest, SumsAgreeWithLongDouble) {
   const auto sumOf = [](const auto& x) {
     Result<T> total("total", 1);
     sum<typename TypeParam::Path>(Exec(), x, Kokkos::subview(total, 0));
-    Kokkos::fence();
+    fence(Exec());
     return total(0);
   };
   for (const int n : rowCounts()) {

@@ -63,10 +63,10 @@ void copyPart(const To& to, const From& from, const std::pair<std::size_t, std::
   Kokkos::deep_copy(Kokkos::subview(to, part), Kokkos::subview(from, part));
 }
 
-/// Waits until what is to be sent is packed: kernels on CPUs are done when they return.
+/// Waits until what is to be sent is packed.
 template <class Execution>
 void waitForPacking() {
-  if constexpr (!kernels::runsOnHost<Execution>) kernels::fence(Execution());
+  if (kernels::runsLater<Execution>()) kernels::fence(Execution());
 }
 
 }  // namespace
@@ -114,7 +114,7 @@ template <class Types>
 bool BlockExchange<Types>::pack(Step step, const Own& own) {
   const auto [begin, end] = messages_.rowsSent(step);
   if (begin == end) return false;
-  Kokkos::parallel_for(
+  kernels::launch(
       "capstan pack", Kokkos::RangePolicy<Execution>(begin, end),
       Pack<Slots, Own, Buffer>{sendSlots_, own, staging_, outgoing_, static_cast<std::size_t>(plan_->owned), columns_});
   return true;
@@ -175,12 +175,7 @@ void BlockExchange<Types>::start(const Own& own) {
 /// shares its memory with the host.
 template <class Types>
 void BlockExchange<Types>::waitForUnpacking() {
-  if constexpr (!kernels::runsOnHost<Execution>) {
-    if (unpacking_ && staging_.data() == hostStaging_.data() && kernels::fencesOf<Execution>() == fencesBefore_) {
-      kernels::fence(Execution());
-    }
-    unpacking_ = false;
-  }
+  if (kernels::runsLater<Execution>() && staging_.data() == hostStaging_.data()) unpacking_.end(Execution());
 }
 
 template <class Types>
@@ -242,11 +237,10 @@ void BlockExchange<Types>::finish() {
   if (!inFlight_) throw std::logic_error("capstan: no exchange is in flight; start one first");
   guarded([this] { finishMessages(); });
   if (plan_->needed.empty()) return;
-  Kokkos::parallel_for(
+  kernels::launch(
       "capstan unpack", Kokkos::RangePolicy<Execution>(0, plan_->needed.size()),
       Unpack<Slots, Buffer, Received>{needed_, staging_, received_, static_cast<std::size_t>(plan_->owned), columns_});
-  unpacking_ = true;
-  fencesBefore_ = kernels::fencesOf<Execution>();
+  unpacking_.begin();
 }
 
 #define CAPSTAN_BLOCK_EXCHANGE(S, LO, GO, NO) template class BlockExchange<TpetraTypes<S, LO, GO, NO>>;

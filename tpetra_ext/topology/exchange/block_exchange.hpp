@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 
+#include "tpetra_ext/kernels/base/leased_buffers.hpp"
 #include "tpetra_ext/topology/exchange/channel.hpp"
 #include "tpetra_ext/topology/exchange/exchange_messages.hpp"
 #include "tpetra_ext/topology/exchange_plan.hpp"
@@ -104,8 +105,7 @@ class BlockExchange {
   bool passedOn_ = false;  // what came over the network
   bool sent_ = false;      // what goes over it, as far as advance() knows
   bool failed_ = false;
-  bool unpacking_ = false;  // a kernel that does so was launched by finish(), when there had been so many fences
-  long fencesBefore_ = 0;
+  kernels::UseByKernels<Execution> unpacking_;  // of staging_, by the kernel that finish() launches
 };
 
 }  // namespace capstan::topology

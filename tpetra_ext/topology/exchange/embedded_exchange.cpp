@@ -195,8 +195,8 @@ bool EmbeddedExchange<Types>::load(const std::vector<Carried>& carried) {
   const Loaded& loaded = loadedFor(columns);
   std::size_t first = 0;
   for (const Carried& block : carried) {
-    Kokkos::parallel_for("capstan pack", Kokkos::RangePolicy<Execution>(0, ownSlots_.extent(0)),
-                         PackColumns<Slots, Own, Buffer>{ownSlots_, block.own, loaded.device, first, columns});
+    kernels::launch("capstan pack", Kokkos::RangePolicy<Execution>(0, ownSlots_.extent(0)),
+                    PackColumns<Slots, Own, Buffer>{ownSlots_, block.own, loaded.device, first, columns});
     first += block.own.extent(1);
   }
   return true;
