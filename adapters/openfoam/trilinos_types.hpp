@@ -13,6 +13,7 @@
 
 #include "adapters/openfoam/assembled_preconditioner.hpp"
 #include "adapters/openfoam/cell_map.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 
 namespace capstan::foam {
 
@@ -31,6 +32,12 @@ class CsrGraph {
   Teuchos::RCP<const Graph> graph;
   std::vector<std::size_t> position;  ///< position[k]: where entry k of the pattern stands in the graph
 };
+
+/// Entry position[k] of this rank's part of the matrix is values[k]. Local.
+inline void setValues(Matrix& matrix, const std::vector<double>& values, const std::vector<std::size_t>& position) {
+  const auto local = compat::hostMatrix(matrix);
+  for (std::size_t k = 0; k < values.size(); ++k) local->values(position[k]) = values[k];
+}
 
 /// What an assembled preconditioner is to a Krylov method: M^-1, or null before it is built.
 Teuchos::RCP<const Operator> operatorOf(const AssembledPreconditioner& preconditioner);

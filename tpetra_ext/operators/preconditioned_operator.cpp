@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
@@ -155,6 +156,7 @@ void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w)
       prepared_ = true;
       product_->apply(v, w);
     } else if (!blocks_.apply(v, w)) {
+      compat::handOver("the operator");
       A_->apply(v, w);
     }
   });
@@ -261,6 +263,7 @@ void PreconditionedOperator<Types>::applyInWidth(Preconditioner& preconditioner,
   if (columns > 1 && preconditioner.width == 0) preconditioner.width = widthOf(preconditioner.op, columns);
   const std::size_t width = preconditioner.width;
   const auto applyOnce = [&](const MultiVector& in, MultiVector& out) {
+    compat::handOver("the preconditioner");
     preconditioner.op->apply(in, out);
     ++cost_.preconditionerApplications;
   };

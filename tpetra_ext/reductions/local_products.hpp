@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/inner_products.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
@@ -30,9 +31,9 @@ inline std::invalid_argument operandError(const char* call, const std::string& t
 /// The local part of a MultiVector with constant stride; a copy of one that has none.
 template <class MultiVector>
 auto localBlock(const MultiVector& x) {
-  if (x.isConstantStride()) return x.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  if (x.isConstantStride()) return compat::deviceView(x, Tpetra::Access::ReadOnly);
   const MultiVector copy(x, Teuchos::Copy);
-  return copy.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  return compat::deviceView(copy, Tpetra::Access::ReadOnly);
 }
 
 /// Makes room for `size` numbers; what the buffer held is lost.
@@ -117,7 +118,7 @@ class LocalProducts {
   const Operand& operandOf(const MultiVector& x);
   Slot addProducts(const char* call, const MultiVector& x, const MultiVector& y);
   void compareOperands(const char* call, const MultiVector& x, const MultiVector& y) const;
-  const ConstBlock& hold(ConstBlock block);
+  const ConstBlock& hold(const MultiVector& x);
   void addPair(std::size_t rows, const Pair& pair, int offset);
   Slot addSlot(std::size_t rows, std::size_t cols, bool distributed, bool symmetric = false);
   Slot addBlocks(const MultiVector& X, const MultiVector& Y, const Slot& slot);
@@ -131,8 +132,8 @@ class LocalProducts {
   int size_ = 0;
   int replicatedSize_ = 0;
   std::vector<Block> blocks_;
-  std::vector<ConstBlock> held_;   // what dots_ points into
-  std::vector<Operand> operands_;  // of one call: another object may be where one of an earlier call was
+  std::vector<compat::Held<ConstBlock>> held_;  // what blocks_, dots_ and sums_ are of
+  std::vector<Operand> operands_;               // of one call: another object may be where one of an earlier call was
   std::vector<Pair> dots_;
   std::vector<Run> runs_;
   std::vector<int> dotOffsets_;
@@ -206,7 +207,7 @@ auto LocalProducts<Types>::operandOf(const MultiVector& x) -> const Operand& {
   const auto known =
       std::find_if(operands_.begin(), operands_.end(), [&x](const Operand& one) { return one.vector == &x; });
   if (known != operands_.end()) return *known;
-  const ConstBlock& local = hold(localBlock(x));
+  const ConstBlock& local = hold(x);
   operands_.push_back({&x, local.data(), local.extent(0), local.stride(1)});
   return operands_.back();
 }
@@ -230,11 +231,11 @@ auto LocalProducts<Types>::addProducts(const char* call, const MultiVector& x, c
   return slot;
 }
 
-/// Keeps a vector until its products are there.
+/// Keeps a vector until its products are there. Valid until the next one is held.
 template <class Types>
-auto LocalProducts<Types>::hold(ConstBlock block) -> const ConstBlock& {
-  held_.push_back(std::move(block));
-  return held_.back();
+auto LocalProducts<Types>::hold(const MultiVector& x) -> const ConstBlock& {
+  held_.push_back(localBlock(x));
+  return *held_.back();
 }
 
 template <class Types>
@@ -252,7 +253,7 @@ auto LocalProducts<Types>::addSum(const MultiVector& x) -> Slot {
     throw operandError("sum", "the operand has " + std::to_string(x.getNumVectors()) + " columns, must have one");
   }
   const Slot slot = addSlot(1, 1, x.isDistributed());
-  const ConstBlock X = localBlock(x);
+  const ConstBlock& X = hold(x);
   // Views of no rows do not always know their columns.
   sums_.push_back({X.extent(0) == 0 ? ConstColumn() : ConstColumn(Kokkos::subview(X, Kokkos::ALL(), 0)), slot.offset});
   return slot;
@@ -295,8 +296,8 @@ auto LocalProducts<Types>::addSymmetricProducts(const MultiVector& X, const Mult
 template <class Types>
 auto LocalProducts<Types>::addBlocks(const MultiVector& X, const MultiVector& Y, const Slot& slot) -> Slot {
   if (slot.rows == 0 || slot.cols == 0) return slot;
-  const ConstBlock localX = localBlock(X);
-  blocks_.push_back({localX, &X == &Y ? localX : ConstBlock(localBlock(Y)), noGram, slot});
+  const ConstBlock localX = hold(X);
+  blocks_.push_back({localX, &X == &Y ? localX : hold(Y), noGram, slot});
   return slot;
 }
 
@@ -311,7 +312,7 @@ auto LocalProducts<Types>::addTrailingGram(const MultiVector& B, int first) -> S
   const Slot slot =
       addSlot(static_cast<std::size_t>(columns), static_cast<std::size_t>(columns - first), B.isDistributed());
   if (slot.rows == 0 || slot.cols == 0) return slot;
-  const ConstBlock local = localBlock(B);
+  const ConstBlock& local = hold(B);
   blocks_.push_back({local, local, first, slot});
   return slot;
 }
