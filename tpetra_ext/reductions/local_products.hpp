@@ -17,8 +17,10 @@
 #include <vector>
 
 #include "tpetra_ext/compat/local_views.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/inner_products.hpp"
+#include "tpetra_ext/reductions/lent_memory.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 #include "tpetra_ext/reductions/vector_work.hpp"
 
@@ -36,15 +38,6 @@ auto localBlock(const MultiVector& x) {
   return compat::deviceView(copy, Tpetra::Access::ReadOnly);
 }
 
-/// Makes room for `size` numbers; what the buffer held is lost.
-template <class Buffer>
-void grow(Buffer& buffer, int size, const char* label) {
-  const auto wanted = static_cast<std::size_t>(size);
-  if (buffer.extent(0) >= wanted) return;
-  buffer = Buffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)),
-                  std::max(wanted, 2 * buffer.extent(0)));
-}
-
 /// Products asked for and not yet evaluated, and the layout of the message they make. Everything here is local.
 template <class Types>
 class LocalProducts {
@@ -54,9 +47,13 @@ class LocalProducts {
   using MultiVector = typename Types::MultiVector;
   using ExecutionSpace = typename Types::ExecutionSpace;
   using Slot = typename Batch::Slot;
-  using Buffer = Kokkos::View<Scalar*, typename Batch::PinnedSpace>;
+  using Memory = LentMemory<Scalar, typename Batch::PinnedSpace>;
+  using Piece = typename Memory::Piece;
 
   LocalProducts(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+  ~LocalProducts() { waitForKernels(); }
+  LocalProducts(const LocalProducts&) = delete;
+  LocalProducts& operator=(const LocalProducts&) = delete;
 
   Slot addDots(const char* call, const MultiVector& x, const MultiVector& y);
   void addDots(const char* call, const typename Batch::Pair* pairs, std::size_t count, Slot* slots);
@@ -75,10 +72,13 @@ class LocalProducts {
   bool hasKernels() const { return !blocks_.empty() || !dots_.empty() || !sums_.empty(); }
 
   /// Starts the kernels that write into `message`, which it makes large enough.
-  void launch(const ExecutionSpace& exec, Buffer& message);
+  void launch(const ExecutionSpace& exec, Piece& message);
   /// After the fence: completes the message on the host and lets go of the vectors.
-  void collect(const Buffer& message);
+  void collect(const Piece& message);
   void reset();
+  /// Where something has failed between launch() and collect(), kernels may still use memory that is about to be
+  /// others'.
+  void waitForKernels();
 
  private:
   using ConstBlock = typename MultiVector::dual_view_type::t_dev::const_type;
@@ -126,7 +126,7 @@ class LocalProducts {
   static void count(const Block& block);
   static void countDots(const Run& run, const Pair* pairs);
   void launchDots(const ExecutionSpace& exec);
-  void launchSums(const ExecutionSpace& exec, Buffer& message);
+  void launchSums(const ExecutionSpace& exec, const Piece& message);
 
   int rank_, ranks_;
   int size_ = 0;
@@ -140,8 +140,9 @@ class LocalProducts {
   std::vector<Sum> sums_;
   std::vector<Value> values_;
   std::vector<Slot> replicated_;  // results that every rank has already: rank 0 alone contributes
-  Buffer dotResults_;
-  Buffer wholes_;                                  // symmetric results, before half of each goes into the message
+  Piece dotResults_;
+  Piece wholes_;                                   // symmetric results, before half of each goes into the message
+  bool launched_ = false;                          // and not collected
   Teuchos::RCP<const typename Types::Map> known_;  // operands on it go together
 };
 
@@ -332,14 +333,15 @@ auto LocalProducts<Types>::addRoom(int numbers) -> Slot {
 }
 
 template <class Types>
-void LocalProducts<Types>::launch(const ExecutionSpace& exec, Buffer& message) {
-  grow(message, size_, "capstan::ReductionBatch::message");
-  grow(dotResults_, static_cast<int>(dots_.size()), "capstan::ReductionBatch::dots");
+void LocalProducts<Types>::launch(const ExecutionSpace& exec, Piece& message) {
+  message.take(static_cast<std::size_t>(size_));
+  dotResults_.take(dots_.size());
   int wholes = 0;
   for (const Block& block : blocks_) {
     if (block.slot.symmetric) wholes += block.slot.rows * block.slot.cols;
   }
-  grow(wholes_, wholes, "capstan::ReductionBatch::symmetric");
+  wholes_.take(static_cast<std::size_t>(wholes));
+  launched_ = hasKernels();
   Scalar* whole = wholes_.data();
   for (const Block& block : blocks_) {
     const typename Batch::SmallView C(block.slot.symmetric ? whole : message.data() + block.slot.offset,
@@ -384,13 +386,13 @@ void LocalProducts<Types>::countDots(const Run& run, const Pair* pairs) {
 }
 
 template <class Types>
-void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, Buffer& message) {
+void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, const Piece& message) {
   for (const Sum& sum : sums_) {
     VectorPass pass(sum.x.extent(0));
     pass.reads(sum.x.data());
     pass.flops(1);
     // Into a view: the host does not wait.
-    kernels::sum(exec, sum.x, Kokkos::subview(message, sum.offset));
+    kernels::sum(exec, sum.x, Kokkos::subview(message.view(), sum.offset));
   }
 }
 
@@ -407,14 +409,15 @@ void LocalProducts<Types>::launchDots(const ExecutionSpace& exec) {
 }
 
 template <class Types>
-void LocalProducts<Types>::collect(const Buffer& message) {
-  for (std::size_t i = 0; i < dots_.size(); ++i) message(dotOffsets_[i]) = dotResults_(i);
+void LocalProducts<Types>::collect(const Piece& message) {
+  launched_ = false;
+  for (std::size_t i = 0; i < dots_.size(); ++i) message.data()[dotOffsets_[i]] = dotResults_.data()[i];
   const Scalar* whole = wholes_.data();
   for (const Block& block : blocks_) {
     if (!block.slot.symmetric) continue;
     for (int j = 0; j < block.slot.cols; ++j) {
       for (int i = 0; i < block.slot.rows && i <= j; ++i) {
-        message(block.slot.place(i, j)) = whole[i + j * block.slot.rows];
+        message.data()[block.slot.place(i, j)] = whole[i + j * block.slot.rows];
       }
     }
     whole += block.slot.rows * block.slot.cols;
@@ -424,6 +427,13 @@ void LocalProducts<Types>::collect(const Buffer& message) {
     for (const Slot& slot : replicated_) std::fill_n(message.data() + slot.offset, slot.size(), Scalar(0));
   }
   dropOperands();
+  dotResults_.giveBack();
+  wholes_.giveBack();
+}
+
+template <class Types>
+void LocalProducts<Types>::waitForKernels() {
+  if (std::exchange(launched_, false)) kernels::fence(ExecutionSpace());
 }
 
 /// Tpetra forbids host access to a vector while a view of its device memory is alive.
@@ -440,6 +450,7 @@ void LocalProducts<Types>::dropOperands() {
 
 template <class Types>
 void LocalProducts<Types>::reset() {
+  waitForKernels();
   dropOperands();
   replicated_.clear();
   size_ = 0;
