@@ -173,10 +173,14 @@ TEST(Strakos, SolvesAboutAsFastAsBelosCgWhateverTheRounding) {
   for (const double rho : rhos) {
     SCOPED_TRACE(rho);
     std::vector<double> mean(4);
+    double theirs = 0;
     for (GO turn = 0; turn < turns; ++turn) {
       SCOPED_TRACE(turn);
       const int expected = belos("TPETRA CG", rho, turn, tolerance, 1000).iterations;
-      EXPECT_NEAR(belos("PSEUDOBLOCK CG", rho, turn, tolerance, 1000).iterations, expected, 0.05 * expected);
+      // The order of its sums alone moves CG by up to 6 % here: other processors, and devices, have another one.
+      const int another = belos("PSEUDOBLOCK CG", rho, turn, tolerance, 1000).iterations;
+      EXPECT_NEAR(another, expected, 0.1 * expected);
+      theirs += static_cast<double>(another) / expected / turns;
       EXPECT_GT(expected, 3 * order / 2) << "without rounding 48 were enough";
       for (int depth = 0; depth <= 3; ++depth) {
         SCOPED_TRACE(depth);
@@ -191,6 +195,7 @@ TEST(Strakos, SolvesAboutAsFastAsBelosCgWhateverTheRounding) {
     if (rank() == 0)
       std::cout << "rho " << rho << ": iterations over TPETRA CG's, CG " << mean[0] << ", p(1..3)-CG " << mean[1] << ' '
                 << mean[2] << ' ' << mean[3] << '\n';
+    EXPECT_NEAR(theirs, 1, 0.04) << "it moves the mean of these by up to 3 %";
     EXPECT_LT(mean[0], 1.05);
   }
 }
