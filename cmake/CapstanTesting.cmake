@@ -2,8 +2,10 @@
 # part of the default build, so that ctest finds all of it, benchmark programs that tests run included. The part labelled
 # `unit` hangs under capstan_unit_tests too, that labelled `application` (Capstan inside other programs) under
 # capstan_application_tests. The sanitizer run builds these two.
-add_library(capstan_test_main STATIC "${PROJECT_SOURCE_DIR}/tpetra_ext/test/support/mpi_test_main.cpp")
+add_library(capstan_test_main STATIC "${PROJECT_SOURCE_DIR}/tpetra_ext/test/support/mpi_test_main.cpp"
+                                     "${PROJECT_SOURCE_DIR}/tpetra_ext/test/support/watched_views.cpp")
 target_link_libraries(capstan_test_main PUBLIC GTest::gtest capstan_trilinos PRIVATE capstan_flags)
+target_include_directories(capstan_test_main PUBLIC "${CAPSTAN_INCLUDE_ROOT}")
 capstan_use_pch(capstan_test_main)
 
 add_custom_target(capstan_tests ALL)

@@ -12,6 +12,7 @@
 #include "adapters/deck/matrix_files.hpp"
 #include "belos_ext/support/output_file.hpp"
 #include "belos_ext/support/shared_text.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::deck {
@@ -228,10 +229,12 @@ void SystemSequence::selectMatrix(int k) {
 void SystemSequence::selectRightHandSide(int k) {
   const auto& map = *system_.b->getMap();
   for (std::size_t column = 0; column < b0_->getNumVectors(); ++column) {
-    const auto from = b0_->getData(column);
-    const auto to = system_.b->getDataNonConst(column);
-    for (Teuchos::Ordinal i = 0; i < from.size(); ++i) {
-      to[i] = from[i] * scaling(map.getGlobalElement(static_cast<int>(i)) - map.getIndexBase(), k);
+    const auto source = b0_->getVector(column);
+    const auto target = system_.b->getVectorNonConst(column);
+    const auto from = compat::hostView(*source, Tpetra::Access::ReadOnly);
+    const auto to = compat::hostView(*target, Tpetra::Access::OverwriteAll);
+    for (std::size_t i = 0; i < from->extent(0); ++i) {
+      (*to)(i, 0) = (*from)(i, 0) * scaling(map.getGlobalElement(static_cast<int>(i)) - map.getIndexBase(), k);
     }
   }
   if (!old_.is_null()) system_.b->update(1.0, *old_, options_.sequence.timeStep);

@@ -99,10 +99,7 @@ AssembledPreconditioner::Updated AssembledPreconditioner::update(const Precondit
     impl_->key = fingerprint(choice);
     impl_->updates = 0;
   }
-  const auto target = impl_->matrix->getLocalMatrixHost().values;
-  for (std::size_t k = 0; k < values.size(); ++k) {
-    target(position[k]) = values[k];
-  }
+  setValues(*impl_->matrix, values, position);
   try {
     impl_->preconditioner->update(impl_->matrix);
   } catch (...) {

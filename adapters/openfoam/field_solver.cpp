@@ -91,8 +91,8 @@ class NativeOperator final : public Operator, public SplitPreconditioner<Types> 
     forColumns(d, u, [this](const double* x, double* y) { actions_->split()->multiplyRight(x, y); });
   }
   double absoluteSum(const MultiVector& z) const override {
-    const auto values = z.getLocalViewHost(Tpetra::Access::ReadOnly);
-    return values.extent(0) == 0 ? 0 : actions_->split()->absoluteSum(values.data());
+    const auto values = compat::hostView(z, Tpetra::Access::ReadOnly);
+    return values->extent(0) == 0 ? 0 : actions_->split()->absoluteSum(values->data());
   }
 
  private:
@@ -108,12 +108,12 @@ class NativeOperator final : public Operator, public SplitPreconditioner<Types> 
   }
   template <class Act>
   static void forColumnsOf(const MultiVector& X, MultiVector& Y, std::size_t columns, const Act& act) {
-    const auto from = X.getLocalViewHost(Tpetra::Access::ReadOnly);  // at a tenth of what getData() takes
-    const auto to = Y.getLocalViewHost(Tpetra::Access::OverwriteAll);
+    const auto from = compat::hostView(X, Tpetra::Access::ReadOnly);  // at a tenth of what getData takes
+    const auto to = compat::hostView(Y, Tpetra::Access::OverwriteAll);
     for (std::size_t j = 0; j < columns; ++j) {
       // Views of no rows do not always know their columns.
-      const double* const x = from.extent(0) == 0 ? nullptr : from.data() + j * from.stride(1);
-      double* const y = to.extent(0) == 0 ? nullptr : to.data() + j * to.stride(1);
+      const double* const x = from->extent(0) == 0 ? nullptr : from->data() + j * from->stride(1);
+      double* const y = to->extent(0) == 0 ? nullptr : to->data() + j * to->stride(1);
       act(x, y);
     }
   }

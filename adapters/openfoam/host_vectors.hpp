@@ -6,14 +6,16 @@
 #include <Tpetra_MultiVector.hpp>
 #include <algorithm>
 
+#include "tpetra_ext/compat/local_views.hpp"
+
 namespace capstan::foam {
 
-/// Local rows of a single vector. By views: getData() takes ten times as long to make its own.
+/// Local rows of a single vector. By views: getData takes ten times as long to make its own.
 /// \param places where each row goes; null: rows keep their order
 inline void copyIn(const double* from, Tpetra::MultiVector<double>& to, const int* places = nullptr) {
-  const auto data = to.getLocalViewHost(Tpetra::Access::OverwriteAll);
-  const std::size_t rows = data.extent(0);
-  double* const values = data.data();
+  const auto data = compat::hostView(to, Tpetra::Access::OverwriteAll);
+  const std::size_t rows = data->extent(0);
+  double* const values = data->data();
   if (places == nullptr) {
     std::copy_n(from, rows, values);
   } else {
@@ -22,15 +24,15 @@ inline void copyIn(const double* from, Tpetra::MultiVector<double>& to, const in
 }
 
 inline void setZero(Tpetra::MultiVector<double>& x) {
-  const auto data = x.getLocalViewHost(Tpetra::Access::OverwriteAll);
-  std::fill_n(data.data(), data.extent(0), 0.0);
+  const auto data = compat::hostView(x, Tpetra::Access::OverwriteAll);
+  std::fill_n(data->data(), data->extent(0), 0.0);
 }
 
 /// \param places as copyIn() has put them
 inline void copyOut(const Tpetra::MultiVector<double>& from, double* to, const int* places = nullptr) {
-  const auto data = from.getLocalViewHost(Tpetra::Access::ReadOnly);
-  const std::size_t rows = data.extent(0);
-  const double* const values = data.data();
+  const auto data = compat::hostView(from, Tpetra::Access::ReadOnly);
+  const std::size_t rows = data->extent(0);
+  const double* const values = data->data();
   if (places == nullptr) {
     std::copy_n(values, rows, to);
   } else {

@@ -28,8 +28,7 @@ namespace fs = std::filesystem;
 
 Teuchos::RCP<Matrix> assemble(const WholeSystem& system, const CsrGraph& graph) {
   const auto matrix = Teuchos::rcp(new Matrix(graph.graph));
-  const auto target = matrix->getLocalMatrixHost().values;
-  for (std::size_t k = 0; k < system.values.size(); ++k) target(graph.position[k]) = system.values[k];
+  setValues(*matrix, system.values, graph.position);
   matrix->fillComplete(graph.graph->getDomainMap(), graph.graph->getRangeMap());
   return matrix;
 }

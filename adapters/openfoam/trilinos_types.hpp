@@ -15,6 +15,7 @@
 #include "adapters/openfoam/assembled_preconditioner.hpp"
 #include "adapters/openfoam/cell_map.hpp"
 #include "adapters/openfoam/system_files.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 
 namespace capstan::foam {
 
@@ -39,6 +40,12 @@ std::shared_ptr<const CellMap> makeCellMap(MPI_Comm comm, std::int64_t cells);
 std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const CellMap& cells);
 std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix);
 /// \}
+
+/// Entry position[k] of this rank's part of the matrix is values[k]. Local.
+inline void setValues(Matrix& matrix, const std::vector<double>& values, const std::vector<std::size_t>& position) {
+  const auto local = compat::hostMatrix(matrix);
+  for (std::size_t k = 0; k < values.size(); ++k) local->values(position[k]) = values[k];
+}
 
 /// What an assembled preconditioner is to a Krylov method: M^-1, or null before it is built.
 Teuchos::RCP<const Operator> operatorOf(const AssembledPreconditioner& preconditioner);

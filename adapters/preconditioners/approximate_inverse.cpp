@@ -9,6 +9,7 @@
 
 #include "adapters/preconditioners/explicit_preconditioners.hpp"
 #include "adapters/preconditioners/negative_definite.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/operators/explicit_preconditioner.hpp"
 
@@ -41,15 +42,15 @@ class Neighbourhood {
 
   /// The row of G for local row i of A, on the `most` largest entries of its lower part.
   Row rowOfG(std::size_t i, int most) {
-    const auto matrix = a_->getLocalMatrixHost();
+    const auto matrix = compat::hostMatrix(*a_);
     const auto global = compat::localElementList(*a_->getColMap());
     const GlobalOrdinal row = a_->getRowMap()->getGlobalElement(static_cast<int>(i));
     std::vector<std::pair<double, GlobalOrdinal>> lower;
     double diagonal = 0;
-    for (auto k = matrix.graph.row_map(i); k < matrix.graph.row_map(i + 1); ++k) {
-      const GlobalOrdinal column = global[matrix.graph.entries(k)];
-      if (column < row) lower.emplace_back(std::abs(matrix.values(k)), column);
-      if (column == row) diagonal += sign_ * matrix.values(k);
+    for (auto k = matrix->graph.row_map(i); k < matrix->graph.row_map(i + 1); ++k) {
+      const GlobalOrdinal column = global[matrix->graph.entries(k)];
+      if (column < row) lower.emplace_back(std::abs(matrix->values(k)), column);
+      if (column == row) diagonal += sign_ * matrix->values(k);
     }
     std::sort(lower.begin(), lower.end(), [](const auto& x, const auto& y) { return x.first > y.first; });
     if (lower.size() > static_cast<std::size_t>(most)) lower.resize(static_cast<std::size_t>(most));
@@ -67,15 +68,15 @@ class Neighbourhood {
   bool solve(Row& g) {
     const std::size_t n = g.columns.size();
     block_.assign(n * n, 0);
-    const auto matrix = rows_->getLocalMatrixHost();
+    const auto matrix = compat::hostMatrix(*rows_);
     const auto global = compat::localElementList(*rows_->getColMap());
     for (std::size_t j = 0; j < n; ++j) {
       const auto local = static_cast<std::size_t>(rows_->getRowMap()->getLocalElement(g.columns[j]));
-      for (auto k = matrix.graph.row_map(local); k < matrix.graph.row_map(local + 1); ++k) {
-        const GlobalOrdinal column = global[matrix.graph.entries(k)];
+      for (auto k = matrix->graph.row_map(local); k < matrix->graph.row_map(local + 1); ++k) {
+        const GlobalOrdinal column = global[matrix->graph.entries(k)];
         const auto at = std::lower_bound(g.columns.begin(), g.columns.end(), column);
         if (at == g.columns.end() || *at != column) continue;
-        block_[static_cast<std::size_t>(at - g.columns.begin()) * n + j] += sign_ * matrix.values(k);
+        block_[static_cast<std::size_t>(at - g.columns.begin()) * n + j] += sign_ * matrix->values(k);
       }
     }
     g.values.assign(n, 0);

@@ -12,6 +12,7 @@
 
 #include "adapters/preconditioners/hypre_objects.hpp"
 #include "belos_ext/support/shared_text.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::preconditioning {
@@ -21,16 +22,16 @@ constexpr HYPRE_Int directSolution = 9;  // Gaussian elimination, as a "relaxati
 
 /// What is wrong with this rank's rows; empty: nothing.
 std::string complaintOf(const Matrix& A) {
-  const auto matrix = A.getLocalMatrixHost();
+  const auto matrix = compat::hostMatrix(A);
   const auto& rowMap = *A.getRowMap();
   const auto& columnMap = *A.getColMap();
   for (std::size_t i = 0; i < compat::localNumRows(A); ++i) {
     const auto row = rowMap.getGlobalElement(static_cast<int>(i));
     bool diagonal = false;
-    for (auto k = matrix.graph.row_map(i); k < matrix.graph.row_map(i + 1); ++k) {
-      const double value = matrix.values(k);
+    for (auto k = matrix->graph.row_map(i); k < matrix->graph.row_map(i + 1); ++k) {
+      const double value = matrix->values(k);
       if (!std::isfinite(value)) return fmt::format("row {} of the matrix has a number that is not finite", row);
-      diagonal = diagonal || (value != 0 && columnMap.getGlobalElement(matrix.graph.entries(k)) == row);
+      diagonal = diagonal || (value != 0 && columnMap.getGlobalElement(matrix->graph.entries(k)) == row);
     }
     if (!diagonal) return fmt::format("row {} of the matrix has no diagonal entry, or zero there", row);
   }
@@ -85,8 +86,8 @@ class BoomerAmg final : public Operator {
   /// One column. x and y may be the same vector.
   void applyTo(const MultiVector& x, MultiVector& y, std::size_t column, double alpha, double beta) const {
     if (!buffer_.empty()) {
-      const auto from = x.getLocalViewHost(Tpetra::Access::ReadOnly);
-      b_.set(&from(0, column));
+      const auto from = compat::hostView(x, Tpetra::Access::ReadOnly);
+      b_.set(&(*from)(0, column));
     }
     x_.setZero();
     HYPRE_BoomerAMGSolve(solver_, matrix_.get(), b_.get(), x_.get());
@@ -94,7 +95,8 @@ class BoomerAmg final : public Operator {
     if (!error.empty()) throw std::runtime_error("BoomerAMG: " + error);
     if (buffer_.empty()) return;
     x_.get(buffer_.data());
-    const auto to = y.getLocalViewHost(Tpetra::Access::ReadWrite);
+    const auto held = compat::hostView(y, Tpetra::Access::ReadWrite);
+    const auto& to = *held;
     for (std::size_t i = 0; i < buffer_.size(); ++i) {
       to(i, column) = beta == 0 ? alpha * buffer_[i] : beta * to(i, column) + alpha * buffer_[i];
     }

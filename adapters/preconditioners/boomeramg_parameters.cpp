@@ -11,6 +11,7 @@
 
 #include "adapters/preconditioners/boomeramg.hpp"
 #include "belos_ext/support/nearest_match.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::preconditioning {
@@ -138,19 +139,24 @@ std::optional<ParameterProblem> read(const Teuchos::ParameterList& own, Settings
   return std::nullopt;
 }
 
+/// Of this rank.
+bool ownRowsSumToZero(const Matrix& A) {
+  constexpr double rounding = 1e-10;
+  const auto matrix = compat::hostMatrix(A);
+  for (std::size_t i = 0; i < compat::localNumRows(A); ++i) {
+    double sum = 0, size = 0;
+    for (auto k = matrix->graph.row_map(i); k < matrix->graph.row_map(i + 1); ++k) {
+      sum += matrix->values(k);
+      size += std::abs(matrix->values(k));
+    }
+    if (std::abs(sum) > rounding * size) return false;
+  }
+  return true;
+}
+
 /// Collective.
 bool rowsSumToZero(const Matrix& A) {
-  constexpr double rounding = 1e-10;
-  const auto matrix = A.getLocalMatrixHost();
-  int here = 1;
-  for (std::size_t i = 0; i < compat::localNumRows(A) && here == 1; ++i) {
-    double sum = 0, size = 0;
-    for (auto k = matrix.graph.row_map(i); k < matrix.graph.row_map(i + 1); ++k) {
-      sum += matrix.values(k);
-      size += std::abs(matrix.values(k));
-    }
-    if (std::abs(sum) > rounding * size) here = 0;
-  }
+  const int here = ownRowsSumToZero(A) ? 1 : 0;
   int all = 0;
   Teuchos::reduceAll<int, int>(*A.getComm(), Teuchos::REDUCE_MIN, 1, &here, &all);
   return all == 1;

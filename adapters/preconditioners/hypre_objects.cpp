@@ -9,10 +9,12 @@
 #include <Tpetra_Vector.hpp>
 #include <limits>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "adapters/run_end/run_end.hpp"
 #include "belos_ext/support/shared_text.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::preconditioning {
@@ -99,8 +101,8 @@ void HypreMatrix::fill(const Matrix& A) {
   // The new numbers of the columns, by way of A's own import: whole numbers up to 2^53 are exact.
   Tpetra::Vector<double> own(A.getDomainMap()), columns(A.getColMap());
   {
-    const auto numbers = own.getDataNonConst(0);
-    for (HYPRE_Int i = 0; i < rows_; ++i) numbers[i] = static_cast<double>(first_ + i);
+    const auto numbers = compat::hostView(own, Tpetra::Access::OverwriteAll);
+    for (HYPRE_Int i = 0; i < rows_; ++i) (*numbers)(static_cast<std::size_t>(i), 0) = static_cast<double>(first_ + i);
   }
   const auto importer = A.getGraph()->getImporter();
   if (importer.is_null()) {
@@ -108,17 +110,17 @@ void HypreMatrix::fill(const Matrix& A) {
   } else {
     columns.doImport(own, *importer, Tpetra::INSERT);
   }
-  const auto numbers = columns.getData(0);
-  const auto matrix = A.getLocalMatrixHost();
+  const auto numbers = compat::hostView(std::as_const(columns), Tpetra::Access::ReadOnly);
+  const auto matrix = compat::hostMatrix(A);
   const auto count = static_cast<std::size_t>(rows_);
   std::vector<HYPRE_Int> lengths(count), here(count, 0), elsewhere(count, 0);
   std::vector<HYPRE_BigInt> rows(count), places(compat::localNumEntries(A));
   const auto last = static_cast<double>(first_) + static_cast<double>(rows_);
   for (std::size_t i = 0; i < count; ++i) {
     rows[i] = first_ + static_cast<HYPRE_BigInt>(i);
-    lengths[i] = static_cast<HYPRE_Int>(matrix.graph.row_map(i + 1) - matrix.graph.row_map(i));
-    for (auto k = matrix.graph.row_map(i); k < matrix.graph.row_map(i + 1); ++k) {
-      const double column = numbers[matrix.graph.entries(k)];
+    lengths[i] = static_cast<HYPRE_Int>(matrix->graph.row_map(i + 1) - matrix->graph.row_map(i));
+    for (auto k = matrix->graph.row_map(i); k < matrix->graph.row_map(i + 1); ++k) {
+      const double column = (*numbers)(static_cast<std::size_t>(matrix->graph.entries(k)), 0);
       places[k] = static_cast<HYPRE_BigInt>(column);
       ++(column >= static_cast<double>(first_) && column < last ? here : elsewhere)[i];
     }
@@ -126,7 +128,7 @@ void HypreMatrix::fill(const Matrix& A) {
   HYPRE_IJMatrixSetObjectType(ij_, HYPRE_PARCSR);
   HYPRE_IJMatrixSetDiagOffdSizes(ij_, here.data(), elsewhere.data());
   HYPRE_IJMatrixInitialize(ij_);
-  HYPRE_IJMatrixSetValues(ij_, rows_, lengths.data(), rows.data(), places.data(), matrix.values.data());
+  HYPRE_IJMatrixSetValues(ij_, rows_, lengths.data(), rows.data(), places.data(), matrix->values.data());
   HYPRE_IJMatrixAssemble(ij_);
   void* object = nullptr;
   HYPRE_IJMatrixGetObject(ij_, &object);

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <string>
 
+#include "tpetra_ext/compat/local_views.hpp"
+
 namespace capstan::preconditioning {
 namespace {
 
@@ -22,13 +24,20 @@ void adapt(Teuchos::ParameterList& list) {
   }
 }
 
+/// Of this rank.
+double sumOf(const Tpetra::Vector<double>& v) {
+  const auto values = compat::hostView(v, Tpetra::Access::ReadOnly);
+  double sum = 0.0;
+  for (std::size_t i = 0; i < values->extent(0); ++i) sum += (*values)(i, 0);
+  return sum;
+}
+
 }  // namespace
 
 bool negativeTrace(const Matrix& A) {
   Tpetra::Vector<double> diagonal(A.getRowMap());
   A.getLocalDiagCopy(diagonal);
-  double local = 0.0;
-  for (const double entry : diagonal.getData(0)) local += entry;
+  const double local = sumOf(diagonal);
   double sum = 0.0;
   Teuchos::reduceAll(*A.getComm(), Teuchos::REDUCE_SUM, local, Teuchos::outArg(sum));
   return sum < 0.0;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "adapters/preconditioners/explicit_preconditioners.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/operators/explicit_preconditioner.hpp"
 
@@ -16,18 +17,24 @@ namespace {
 
 using Types = DefaultTypes;
 
-/// max_i sum_j |a_ij / d_i| over all ranks; infinite where that is no number. Collective.
-double boundOf(const Matrix& A, const Types::Vector& inverse) {
-  const auto matrix = A.getLocalMatrixHost();
-  const auto scale = inverse.getLocalViewHost(Tpetra::Access::ReadOnly);
+/// max_i sum_j |a_ij / d_i| over this rank's rows; infinite where that is no number.
+double boundHere(const Matrix& A, const Types::Vector& inverse) {
+  const auto matrix = compat::hostMatrix(A);
+  const auto scale = compat::hostView(inverse, Tpetra::Access::ReadOnly);
   double here = 0;
   for (std::size_t i = 0; i < compat::localNumRows(A); ++i) {
     double sum = 0;
-    for (auto k = matrix.graph.row_map(i); k < matrix.graph.row_map(i + 1); ++k) {
-      sum += std::abs(matrix.values(k) * scale(i, 0));
+    for (auto k = matrix->graph.row_map(i); k < matrix->graph.row_map(i + 1); ++k) {
+      sum += std::abs(matrix->values(k) * (*scale)(i, 0));
     }
     here = std::isfinite(sum) ? std::max(here, sum) : std::numeric_limits<double>::infinity();
   }
+  return here;
+}
+
+/// The same over all ranks. Collective.
+double boundOf(const Matrix& A, const Types::Vector& inverse) {
+  const double here = boundHere(A, inverse);
   double all = 0;
   Teuchos::reduceAll<int, double>(*A.getComm(), Teuchos::REDUCE_MAX, 1, &here, &all);
   return all;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "belos_ext/support/mixed_bits.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::preconditioning {
@@ -12,11 +13,12 @@ void fillRandom(MultiVector& x, int seed) {
   const auto map = x.getMap();
   const auto rows = compat::localNumElements(*map);
   for (std::size_t column = 0; column < x.getNumVectors(); ++column) {
-    const auto values = x.getDataNonConst(column);
+    const auto vector = x.getVectorNonConst(column);
+    const auto values = compat::hostView(*vector, Tpetra::Access::OverwriteAll);
     for (std::size_t i = 0; i < rows; ++i) {
       const auto row = static_cast<std::uint64_t>(map->getGlobalElement(static_cast<int>(i)) - map->getIndexBase());
       const std::uint64_t stream = mixed(static_cast<std::uint64_t>(seed) * 0x10001ULL + column);
-      values[static_cast<Teuchos::Ordinal>(i)] = static_cast<double>(mixed(stream ^ row) >> 11) * 0x1p-52 - 1.0;
+      (*values)(i, 0) = static_cast<double>(mixed(stream ^ row) >> 11) * 0x1p-52 - 1.0;
     }
   }
 }

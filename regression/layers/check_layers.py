@@ -21,7 +21,11 @@ VERSION_MACRO = re.compile(r"\bTRILINOS_(MAJOR|VERSION|RELEASE)\w*")
 # Members of Tpetra that Trilinos 14 has no more.
 RENAMED_MEMBER = re.compile(r"(->|\.)getNode(Num|Element|MaxNum)\w*\(")
 # Entries of vectors and matrices read or written on the host, of which Tpetra makes a copy where they live on a device.
-HOST_ACCESS = re.compile(r"\b(getLocalViewHost|getData|getDataNonConst|get[12]dView\w*|getLocalRow(View|Copy)|randomize)\(")
+HOST_ACCESS = re.compile(r"\b(getLocalViewHost|hostView|getData|getDataNonConst|get[12]dView\w*|getLocalRow(View|Copy)|randomize)\(")
+# Views of what Tpetra objects keep, which must not live longer than a use; copies of rows are no views.
+VIEWS = re.compile(r"\b(getLocal(View|Matrix|Graph|Values|Indices|RowPtrs)(Device|Host|View)?|getLocalRowView\w*|getGlobalRowView\w*"
+                   r"|getData|getDataNonConst|get[12]dView\w*|getWrappedDualView)\s*\(")
+VIEWS_HOME = "tpetra_ext/compat/"
 # In inline functions of several translation units nvcc 11.8 copies such a lambda through a null pointer.
 DEVICE_LAMBDA = re.compile(r"\bKOKKOS_(CLASS_)?LAMBDA\b")
 # Launches and waits that CAPSTAN_KERNELS=delayed would not know of. Loops inside of kernels are none.
@@ -114,6 +118,9 @@ def line_problems(root, path, line):
     elif (HOST_ACCESS.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path)
           and not path.startswith(VERSION_HOME)):
         yield f"host access to vectors and matrices belongs in {VERSION_HOME}: write a kernel"
+    elif (VIEWS.search(line) and path.startswith(("tpetra_ext/", "belos_ext/", "adapters/")) and not is_test(path)
+          and not path.startswith(VIEWS_HOME)):
+        yield f"views of Tpetra's objects are taken by {VIEWS_HOME}local_views.hpp, which sees how long they live"
 
 
 def folder_includes(root, room):

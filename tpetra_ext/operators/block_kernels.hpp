@@ -13,7 +13,11 @@
 #include <Tpetra_Map.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
 
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/block_update.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
@@ -27,27 +31,33 @@
 
 namespace capstan {
 
-/// View of the local rows for reading, on the device. rows x columns, LayoutLeft.
+namespace detail {
+
+/// The local rows for reading, or for updating in place, on the device. n x columns, LayoutLeft.
 template <class MultiVector>
 auto readable(const MultiVector& v) {
-  return v.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  return compat::deviceView(v, Tpetra::Access::ReadOnly);
 }
-
-/// View of the local rows for updating in place, on the device.
 template <class MultiVector>
 auto writable(MultiVector& v) {
-  return v.getLocalViewDevice(Tpetra::Access::ReadWrite);
+  return compat::deviceView(v, Tpetra::Access::ReadWrite);
 }
 
-/// The single column of v, for reading / updating. Rank-1 view.
+/// The single column of v, for reading, updating or overwriting. Rank-1 view.
 template <class MultiVector>
 auto readableColumn(const MultiVector& v) {
-  return Kokkos::subview(readable(v), Kokkos::ALL(), 0);
+  return compat::deviceColumn(v, Tpetra::Access::ReadOnly);
 }
 template <class MultiVector>
 auto writableColumn(MultiVector& v) {
-  return Kokkos::subview(writable(v), Kokkos::ALL(), 0);
+  return compat::deviceColumn(v, Tpetra::Access::ReadWrite);
 }
+template <class MultiVector>
+auto overwritableColumn(MultiVector& v) {
+  return compat::deviceColumn(v, Tpetra::Access::OverwriteAll);
+}
+
+}  // namespace detail
 
 /// One step of a fused recurrence on single vectors: y = a x + b y.
 template <class MultiVector>
@@ -71,6 +81,7 @@ VectorUpdate<MultiVector> axpy(typename MultiVector::scalar_type a, const MultiV
 }
 
 /// A fused recurrence of a length known only at run time, on single vectors of one length. See kernels/sweep_list.hpp.
+/// Vectors stay where they are until the list is swept: nobody makes them anew, or looks at them on the host.
 template <class Types>
 class SweepList {
  public:
@@ -81,22 +92,25 @@ class SweepList {
 
   /// y = a x + b y; b == 0 overwrites.
   void axpby(Scalar a, const MultiVector& x, Scalar b, MultiVector& y) {
-    const auto target = writableColumn(y);
-    list_.add(typename Types::ExecutionSpace(), rows_, a, readableColumn(x), b, target, target);
+    const auto from = detail::readableColumn(x);
+    const auto to = detail::writableColumn(y);
+    list_.add(typename Types::ExecutionSpace(), rows_, a, *from, b, *to, *to);
   }
   /// y = y + a x.
   void axpy(Scalar a, const MultiVector& x, MultiVector& y) { axpby(a, x, 1, y); }
   /// w = a w + b v + c u; terms whose factor a or c is zero are not read.
   void recur(Scalar a, MultiVector& w, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u) {
-    const auto target = writableColumn(w);
-    list_.add(typename Types::ExecutionSpace(), rows_, b, readableColumn(v), c, readableColumn(u), a, target, target);
+    const auto first = detail::readableColumn(v), second = detail::readableColumn(u);
+    const auto to = detail::writableColumn(w);
+    list_.add(typename Types::ExecutionSpace(), rows_, b, *first, c, *second, a, *to, *to);
   }
 
   /// w = a x + b v + c u; terms whose factor b or c is zero are not read.
   void combine(Scalar a, const MultiVector& x, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u,
                MultiVector& w) {
-    list_.add(typename Types::ExecutionSpace(), rows_, a, readableColumn(x), b, readableColumn(v), c, readableColumn(u),
-              writableColumn(w));
+    const auto first = detail::readableColumn(x), second = detail::readableColumn(v), third = detail::readableColumn(u);
+    const auto to = detail::writableColumn(w);
+    list_.add(typename Types::ExecutionSpace(), rows_, a, *first, b, *second, c, *third, *to);
   }
 
   std::ptrdiff_t rows() const { return rows_; }
@@ -119,62 +133,61 @@ class BlockKernels {
   /// V -= Q R. Q: n x k, R: k x s, V: n x s.
   void update(const MultiVector& q, const HostMatrix& r, MultiVector& v) {
     const LocalWork work;
-    const auto from = readable(q);
-    const auto to = writable(v);
-    detail::countUpdate(from, to, to);
-    kernels::update(execution_, from, *staged(r), to);
+    const auto from = detail::readable(q);
+    const auto to = detail::writable(v);
+    detail::countUpdate(*from, *to, *to);
+    kernels::update(execution_, *from, *staged(r), *to);
   }
 
   /// V = W - Q R, in one pass. W, V: n x s, V is neither Q nor W.
   void updateFrom(const MultiVector& w, const MultiVector& q, const HostMatrix& r, MultiVector& v) {
     const LocalWork work;
-    const auto from = readable(w), basis = readable(q);
-    const auto to = writable(v);
-    detail::countUpdate(basis, from, to);
-    kernels::updateFrom(execution_, from, basis, *staged(r), to);
+    const auto from = detail::readable(w), basis = detail::readable(q);
+    const auto to = detail::writable(v);
+    detail::countUpdate(*basis, *from, *to);
+    kernels::updateFrom(execution_, *from, *basis, *staged(r), *to);
   }
 
   /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
   void accumulate(const MultiVector& q, const HostMatrix& y, MultiVector& x) {
     const LocalWork work;
-    const auto from = readable(q);
-    const auto to = writable(x);
-    detail::countUpdate(from, to, to);
-    kernels::accumulate(execution_, from, *staged(y), to);
+    const auto from = detail::readable(q);
+    const auto to = detail::writable(x);
+    detail::countUpdate(*from, *to, *to);
+    kernels::accumulate(execution_, *from, *staged(y), *to);
   }
 
   /// V <- V U^{-1}, U upper triangular s x s.
   void triangularSolve(MultiVector& v, const HostMatrix& u) {
     const LocalWork work;
-    const auto block = writable(v);
-    detail::countOrthonormalize(detail::noColumns(block), detail::noColumns(block), block);
-    kernels::triangularSolve(execution_, block, *staged(u));
+    const auto block = detail::writable(v);
+    detail::countOrthonormalize(detail::noColumns(*block), detail::noColumns(*block), *block);
+    kernels::triangularSolve(execution_, *block, *staged(u));
   }
 
   /// One pass: P <- P S^{-1}; V <- (V - [Q P] R) U^{-1}. Q or P may be null (no columns).
   void orthonormalize(const MultiVector* q, MultiVector* p, const HostMatrix& s, MultiVector& v, const HostMatrix& r,
                       const HostMatrix& u) {
-    auto vView = writable(v);
-    using Tall = decltype(vView);
+    const auto block = detail::writable(v);
+    using Tall = std::decay_t<decltype(*block)>;
     using ConstTall = typename Tall::const_type;
-    const Tall none = detail::noColumns(vView);
-    const ConstTall qView = q != nullptr ? ConstTall(readable(*q)) : ConstTall(none);
-    const Tall pView = p != nullptr ? writable(*p) : none;
+    std::optional<decltype(detail::readable(v))> basis;
+    std::optional<decltype(detail::writable(v))> before;
+    if (q != nullptr) basis.emplace(detail::readable(*q));
+    if (p != nullptr) before.emplace(detail::writable(*p));
+    const Tall none = detail::noColumns(*block);
+    const ConstTall qView = basis.has_value() ? ConstTall(**basis) : ConstTall(none);
+    const Tall pView = before.has_value() ? **before : none;
     const LocalWork work;
-    detail::countOrthonormalize(qView, pView, vView);
-    kernels::orthonormalize(execution_, qView, pView, *staged(s), vView, *staged(r), *staged(u));
+    detail::countOrthonormalize(qView, pView, *block);
+    kernels::orthonormalize(execution_, qView, pView, *staged(s), *block, *staged(r), *staged(u));
   }
 
   /// Several updates of single vectors of one length in one pass over memory, in order.
   template <class... Rest>
   void sweep(const VectorUpdate<MultiVector>& first, const Rest&... rest) {
     const LocalWork work;
-    VectorPass pass(first.y.getLocalLength());
-    if (pass.counts()) {
-      detail::countCombined(pass, lowered(first));
-      (detail::countCombined(pass, lowered(rest)), ...);
-    }
-    kernels::sweep(execution_, static_cast<std::ptrdiff_t>(first.y.getLocalLength()), lowered(first), lowered(rest)...);
+    sweepHeld(first.y.getLocalLength(), HeldUpdate(first), HeldUpdate(rest)...);
   }
 
   void sweep(const SweepList<Types>& list) {
@@ -207,7 +220,8 @@ class BlockKernels {
   void scatter(MultiVector& v) const {
     const LocalWork work;
     const auto rows = v.getMap()->getLocalMap();
-    const auto column = Kokkos::subview(v.getLocalViewDevice(Tpetra::Access::OverwriteAll), Kokkos::ALL(), 0);
+    const auto held = detail::overwritableColumn(v);
+    const auto& column = *held;
     VectorPass(column.extent(0)).writes(column.data());
     kernels::launch("capstan scatter", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
                     detail::ScatterEntry<std::decay_t<decltype(rows)>, std::decay_t<decltype(column)>>{rows, column});
@@ -218,8 +232,9 @@ class BlockKernels {
   void changeSigns(const MultiVector& x, MultiVector& y) const {
     const LocalWork work;
     const auto rows = x.getMap()->getLocalMap();
-    const auto from = readableColumn(x);
-    const auto to = Kokkos::subview(y.getLocalViewDevice(Tpetra::Access::OverwriteAll), Kokkos::ALL(), 0);
+    const auto source = detail::readableColumn(x);
+    const auto target = detail::overwritableColumn(y);
+    const auto &from = *source, &to = *target;
     VectorPass pass(to.extent(0));
     pass.reads(from.data());
     pass.writes(to.data());
@@ -231,7 +246,8 @@ class BlockKernels {
 
   /// The sum of (factor x_i)^2 over this rank's part of a single vector. Waits for the result.
   Scalar scaledSquares(const MultiVector& v, Scalar factor) const {
-    const auto column = readableColumn(v);
+    const auto held = detail::readableColumn(v);
+    const auto& column = *held;
     detail::countRead(column, 3);
     Scalar squares = 0;
     kernels::reduceAndWait("capstan squares", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
@@ -241,14 +257,16 @@ class BlockKernels {
 
   /// The sum of |v_i| over this rank's part of a single vector. Waits for the result.
   Scalar absoluteSum(const MultiVector& v) const {
-    const auto column = readableColumn(v);
+    const auto held = detail::readableColumn(v);
+    const auto& column = *held;
     detail::countRead(column, 1);
     return kernels::magnitudes(execution_, column);
   }
 
   /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.
   bool finite(const MultiVector& v) const {
-    const auto column = readableColumn(v);
+    const auto held = detail::readableColumn(v);
+    const auto& column = *held;
     detail::countRead(column, 1);
     std::size_t others = 0;
     kernels::reduceAndWait("capstan finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
@@ -259,8 +277,22 @@ class BlockKernels {
   ExecutionSpace& execution() { return execution_; }
 
  private:
-  static auto lowered(const VectorUpdate<MultiVector>& op) {
-    return kernels::axpby(op.a, readableColumn(op.x), op.b, writableColumn(op.y));
+  /// A step whose vectors are held.
+  struct HeldUpdate {
+    Scalar a, b;
+    decltype(detail::readableColumn(std::declval<const MultiVector&>())) x;
+    decltype(detail::writableColumn(std::declval<MultiVector&>())) y;
+
+    explicit HeldUpdate(const VectorUpdate<MultiVector>& op)
+        : a(op.a), b(op.b), x(detail::readableColumn(op.x)), y(detail::writableColumn(op.y)) {}
+    auto operation() const { return kernels::axpby(a, *x, b, *y); }
+  };
+
+  template <class... Updates>
+  void sweepHeld(std::size_t rows, const Updates&... updates) {
+    VectorPass pass(rows);
+    if (pass.counts()) (detail::countCombined(pass, updates.operation()), ...);
+    kernels::sweep(execution_, static_cast<std::ptrdiff_t>(rows), updates.operation()...);
   }
 
   /// A copy of a host matrix where the kernel reads it, as long as it stands among the arguments of the launch.

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 
@@ -126,7 +127,8 @@ void DiagonalRows<Types>::find(const Operator& a) {
     if (map.get() != rowMap.get() && !map->isLocallyFitted(*rowMap)) return;
     if (compat::localNumElements(*map) != compat::localNumElements(*rowMap)) return;
   }
-  const auto local = matrix->getLocalMatrixDevice();
+  const auto held = compat::deviceMatrix(*matrix);
+  const auto& local = *held;
   const auto rows = static_cast<std::ptrdiff_t>(compat::localNumRows(*matrix));
   int candidates = 0;
   kernels::reduceAndWait("capstan diagonal rows: count", Range(0, rows), functorOf<CountCandidates>(local), candidates);
@@ -160,35 +162,36 @@ auto DiagonalRows<Types>::takeOut(MultiVector& r, Held& held) const -> Scalar {
   Scalar sum = 0;
   if (count_ == 0) return sum;
   if (held.extent(0) < count_) held = Held("capstan diagonal rows: held", count_);
-  const auto values = r.getLocalViewDevice(Tpetra::Access::ReadWrite);
+  const auto values = compat::deviceView(r, Tpetra::Access::ReadWrite);
   kernels::reduceAndWait("capstan diagonal rows: take out", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-                         functorOf<TakeOut>(values, rows_, held), sum);
+                         functorOf<TakeOut>(*values, rows_, held), sum);
   return sum;
 }
 
 template <class Types>
 void DiagonalRows<Types>::putBack(const Held& held, MultiVector& r) const {
   if (count_ == 0) return;
-  const auto values = r.getLocalViewDevice(Tpetra::Access::ReadWrite);
+  const auto values = compat::deviceView(r, Tpetra::Access::ReadWrite);
   kernels::launch("capstan diagonal rows: put back", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-                  functorOf<PutBack>(values, rows_, held));
+                       functorOf<PutBack>(*values, rows_, held));
 }
 
 template <class Types>
 void DiagonalRows<Types>::solve(const MultiVector& b, MultiVector& x) const {
   if (count_ == 0) return;
-  const auto values = b.getLocalViewDevice(Tpetra::Access::ReadOnly);
-  const auto solution = x.getLocalViewDevice(Tpetra::Access::ReadWrite);
+  const auto values = compat::deviceView(b, Tpetra::Access::ReadOnly);
+  const auto solution = compat::deviceView(x, Tpetra::Access::ReadWrite);
   kernels::launch("capstan diagonal rows: solve", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-                  functorOf<DivideByDiagonal>(values, solution, rows_, diagonal_));
+                       functorOf<DivideByDiagonal>(*values, *solution, rows_, diagonal_));
 }
 
 template <class Types>
 void DiagonalRows<Types>::clear(MultiVector& v) const {
   if (count_ == 0) return;
-  const auto values = v.getLocalViewDevice(Tpetra::Access::ReadWrite);
+  const auto held = compat::deviceView(v, Tpetra::Access::ReadWrite);
+  const auto& values = *held;
   kernels::launch("capstan diagonal rows: clear", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-                  ClearRows<std::decay_t<decltype(values)>, decltype(rows_)>{values, rows_, v.getNumVectors()});
+                       ClearRows<std::decay_t<decltype(values)>, decltype(rows_)>{values, rows_, v.getNumVectors()});
 }
 
 #define CAPSTAN_DIAGONAL_ROWS(S, LO, GO, NO) template class DiagonalRows<TpetraTypes<S, LO, GO, NO>>;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/topology/exchange/distributed_embedding.hpp"
 #include "tpetra_ext/wall_clock.hpp"
 
@@ -75,11 +76,43 @@ Embedding embeddingOf(const typename Types::CrsMatrix& a, topology::MappingOptio
   return made;
 }
 
+/// The vectors that a reduction carries. Kept, so that the next one allocates nothing.
+template <class Types>
+struct EmbeddedOperator<Types>::Load {
+  using DualView = typename MultiVector::dual_view_type;
+  std::vector<compat::Held<typename DualView::t_dev::const_type>> own;
+  std::vector<compat::Held<typename DualView::t_dev>> ghosts;
+  std::vector<typename topology::EmbeddedExchange<Types>::Carried> carried;
+
+  /// Holds them, and lets go of them when the reduction ends, also where it throws.
+  class Scope {
+   public:
+    Scope(Load& load, const std::vector<CarriedVector<Types>>& vectors) : load_(load) {
+      for (const CarriedVector<Types>& one : vectors) {
+        load.own.push_back(compat::deviceView(*one.own, Tpetra::Access::ReadOnly));
+        load.ghosts.push_back(compat::deviceView(*one.ghosts, Tpetra::Access::OverwriteAll));
+        load.carried.push_back({*load.own.back(), *load.ghosts.back()});
+      }
+    }
+    ~Scope() {
+      load_.carried.clear();
+      load_.own.clear();
+      load_.ghosts.clear();
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Load& load_;
+  };
+};
+
 template <class Types>
 EmbeddedOperator<Types>::EmbeddedOperator(Teuchos::RCP<const CrsMatrix> a,
                                           std::shared_ptr<const MatrixExchange> exchange)
     : product_(std::move(a), requireEmbedded(std::move(exchange)), typename NodeAwareOperator<Types>::FitsOnAllRanks()),
-      exchange_(topology::Channel::of(*product_.getDomainMap()->getComm()), product_.exchange().embedded) {
+      exchange_(topology::Channel::of(*product_.getDomainMap()->getComm()), product_.exchange().embedded),
+      load_(std::make_unique<Load>()) {
   using Map = typename Types::Map;
   // Of this rank alone: what its entries are called elsewhere matters to nobody, and a map of all is collective.
   ghostMap_ =
@@ -89,23 +122,21 @@ EmbeddedOperator<Types>::EmbeddedOperator(Teuchos::RCP<const CrsMatrix> a,
 template <class Types>
 void EmbeddedOperator<Types>::multiply(const MultiVector& x, const MultiVector& ghosts, MultiVector& y) const {
   using Received = typename NodeAwareOperator<Types>::Received;
-  const auto entries = ghosts.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  const auto entries = compat::deviceView(ghosts, Tpetra::Access::ReadOnly);
   // Of one column: it is side by side with none.
   product_.applyReceived(
-      x, Received(const_cast<typename Types::Scalar*>(entries.data()), entries.extent(0), std::size_t(1)), y);
+      x, Received(const_cast<typename Types::Scalar*>(entries->data()), entries->extent(0), std::size_t(1)), y);
 }
+
+template <class Types>
+EmbeddedOperator<Types>::~EmbeddedOperator() = default;
 
 template <class Types>
 void EmbeddedOperator<Types>::reduce(const std::vector<ReductionBatch<Types>*>& batches,
                                      const std::vector<CarriedVector<Types>>& carried) {
-  carried_.clear();
-  for (const CarriedVector<Types>& one : carried) {
-    carried_.push_back({one.own->getLocalViewDevice(Tpetra::Access::ReadOnly),
-                        one.ghosts->getLocalViewDevice(Tpetra::Access::OverwriteAll)});
-  }
-  CarryingSum<Types> summation(exchange_, carried_);
+  const typename Load::Scope held(*load_, carried);
+  CarryingSum<Types> summation(exchange_, load_->carried);
   ReductionBatch<Types>::reduceTogether(batches, summation);
-  carried_.clear();
 }
 
 #define CAPSTAN_EMBEDDED_OPERATOR(S, LO, GO, NO)                                                      \

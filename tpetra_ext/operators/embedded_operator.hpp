@@ -59,6 +59,7 @@ class EmbeddedOperator {
   /// std::invalid_argument otherwise. No reduction, but the communicator's channel where it has none yet. On all ranks,
   /// in the same order as other exchanges.
   EmbeddedOperator(Teuchos::RCP<const CrsMatrix> a, std::shared_ptr<const MatrixExchange> exchange);
+  ~EmbeddedOperator();
 
   /// As NodeAwareOperator::exchangeMatrix().
   void exchangeMatrix(Teuchos::RCP<const CrsMatrix> a) { product_.exchangeMatrix(std::move(a)); }
@@ -80,10 +81,12 @@ class EmbeddedOperator {
   const topology::ExchangeCounters& counters() const { return exchange_.counters(); }
 
  private:
+  struct Load;
+
   NodeAwareOperator<Types> product_;
   Teuchos::RCP<const typename Types::Map> ghostMap_;
   topology::EmbeddedExchange<Types> exchange_;
-  std::vector<typename topology::EmbeddedExchange<Types>::Carried> carried_;  // of the reduction at hand
+  std::unique_ptr<Load> load_;  // of the reduction at hand
 };
 
 }  // namespace capstan

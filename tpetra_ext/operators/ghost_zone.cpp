@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/block_product.hpp"
 
@@ -61,15 +62,16 @@ View onDevice(const char* name, const std::vector<Value>& values) {
   return view;
 }
 
-/// Mixes what a graph holds into a sum: FNV-1a over local columns and the ends of rows.
-template <class Graph>
-std::uint64_t mixed(std::uint64_t sum, const Graph& graph) {
+/// Mixes what a matrix' graph holds into a sum: FNV-1a over local columns and the ends of rows.
+template <class Matrix>
+std::uint64_t mixed(std::uint64_t sum, const Matrix& matrix) {
   constexpr std::uint64_t prime = 1099511628211ULL;
-  for (std::size_t k = 0; k < graph.entries.extent(0); ++k) {
-    sum = (sum ^ static_cast<std::uint64_t>(graph.entries(k))) * prime;
+  const auto graph = compat::hostGraph(matrix);
+  for (std::size_t k = 0; k < graph->entries.extent(0); ++k) {
+    sum = (sum ^ static_cast<std::uint64_t>(graph->entries(k))) * prime;
   }
-  for (std::size_t i = 0; i < graph.row_map.extent(0); ++i) {
-    sum = (sum ^ static_cast<std::uint64_t>(graph.row_map(i))) * prime;
+  for (std::size_t i = 0; i < graph->row_map.extent(0); ++i) {
+    sum = (sum ^ static_cast<std::uint64_t>(graph->row_map(i))) * prime;
   }
   return sum;
 }
@@ -126,8 +128,10 @@ class GhostZone<Types>::Builder {
     std::vector<GlobalOrdinal> numbers;
     if (!layer.others.is_null()) {
       append(*layer.others, begin, columns);
-      const auto values = layer.others->getLocalMatrixHost().values;
-      for (std::size_t k = 0; k < values.extent(0); ++k) numbers.push_back(static_cast<GlobalOrdinal>(values(k)));
+      const auto others = compat::hostMatrix(*layer.others);
+      for (std::size_t k = 0; k < others->values.extent(0); ++k) {
+        numbers.push_back(static_cast<GlobalOrdinal>(others->values(k)));
+      }
     }
     Rows made;
     made.begin = onDevice<decltype(made.begin)>("capstan zone rows", begin);
@@ -149,13 +153,18 @@ class GhostZone<Types>::Builder {
                                 map_->getComm()));
   }
 
+  /// Entry k of this rank is first + k.
+  static void numberEntries(CrsMatrix& matrix, GlobalOrdinal first) {
+    const auto local = compat::hostMatrix(matrix);
+    for (std::size_t k = 0; k < local->values.extent(0); ++k) {
+      local->values(k) = static_cast<Scalar>(first + static_cast<GlobalOrdinal>(k));
+    }
+  }
+
   Teuchos::RCP<const CrsMatrix> rowsOfOthers(const CrsMatrix& f, const Map& entries) const {
     CrsMatrix numbers(f.getCrsGraph());
     numbers.fillComplete(f.getDomainMap(), f.getRangeMap());
-    const auto values = numbers.getLocalMatrixHost().values;
-    const GlobalOrdinal first = entries.getMinGlobalIndex();
-    for (std::size_t k = 0; k < values.extent(0); ++k)
-      values(k) = static_cast<Scalar>(first + static_cast<GlobalOrdinal>(k));
+    numberEntries(numbers, entries.getMinGlobalIndex());
     const auto target = mapOf(others_, map_->getIndexBase());
     Teuchos::RCP<CrsMatrix> rows;
     numbers.importAndFillComplete(rows, Import(f.getRowMap(), target), f.getDomainMap(), target);
@@ -173,11 +182,11 @@ class GhostZone<Types>::Builder {
 
   /// Adds the rows of a matrix, in its order.
   void append(const CrsMatrix& rows, std::vector<std::size_t>& begin, std::vector<int>& columns) const {
-    const auto graph = rows.getLocalMatrixHost().graph;
+    const auto graph = compat::hostGraph(rows);
     const auto global = compat::localElementList(*rows.getColMap());
     for (std::size_t i = 0; i < compat::localNumRows(rows); ++i) {
-      for (auto k = graph.row_map(i); k < graph.row_map(i + 1); ++k) {
-        const GlobalOrdinal column = global[static_cast<Teuchos_Ordinal>(graph.entries(k))];
+      for (auto k = graph->row_map(i); k < graph->row_map(i + 1); ++k) {
+        const GlobalOrdinal column = global[static_cast<Teuchos_Ordinal>(graph->entries(k))];
         const LocalOrdinal own = map_->getLocalElement(column);
         const bool here = own != Teuchos::OrdinalTraits<LocalOrdinal>::invalid();
         columns.push_back(here ? static_cast<int>(own) : place_.at(column));
@@ -209,10 +218,10 @@ bool GhostZone<Types>::fits(const CrsMatrix& a, const ExplicitPreconditioner<Typ
 
 template <class Types>
 std::uint64_t GhostZone<Types>::checksumOfGraphs(const CrsMatrix& a, const ExplicitPreconditioner<Types>& m) {
-  std::uint64_t sum = mixed(checksumOfMaps<Types>(a), a.getLocalMatrixHost().graph);
+  std::uint64_t sum = mixed(checksumOfMaps<Types>(a), a);
   sum = (sum ^ (m.scaling().is_null() ? 1U : 2U)) * 1099511628211ULL;
   for (const auto& stage : m.stages()) {
-    sum = mixed(sum ^ checksumOfMaps<Types>(*stage.matrix), stage.matrix->getLocalMatrixHost().graph);
+    sum = mixed(sum ^ checksumOfMaps<Types>(*stage.matrix), *stage.matrix);
   }
   return sum;
 }
@@ -259,24 +268,23 @@ void GhostZone<Types>::refresh(const CrsMatrix& a, const ExplicitPreconditioner<
   }
   if (scalingImport_.is_null()) return;
   scalingHere_->doImport(*m.scaling(), *scalingImport_, Tpetra::INSERT);
-  const auto here = scalingHere_->getLocalViewDevice(Tpetra::Access::ReadOnly);
-  Kokkos::deep_copy(scaling_, Kokkos::subview(here, Kokkos::ALL(), 0));
+  const auto here = compat::deviceColumn(std::as_const(*scalingHere_), Tpetra::Access::ReadOnly);
+  Kokkos::deep_copy(scaling_, *here);
 }
 
 template <class Types>
 void GhostZone<Types>::refreshRows(const CrsMatrix& f, Rows& rows) {
-  const auto values = f.getLocalMatrixDevice().values;
-  const std::size_t own = values.extent(0);
-  Kokkos::deep_copy(Kokkos::subview(rows.values, std::make_pair(std::size_t(0), own)), values);
-  if (rows.import.is_null()) return;
+  const std::size_t own = compat::localNumEntries(f);
   {
-    const auto source = rows.own->getLocalViewDevice(Tpetra::Access::OverwriteAll);
-    Kokkos::deep_copy(Kokkos::subview(source, Kokkos::ALL(), 0), values);
+    const auto local = compat::deviceMatrix(f);
+    Kokkos::deep_copy(Kokkos::subview(rows.values, std::make_pair(std::size_t(0), own)), local->values);
+    if (rows.import.is_null()) return;
+    const auto source = compat::deviceColumn(*rows.own, Tpetra::Access::OverwriteAll);
+    Kokkos::deep_copy(*source, local->values);
   }
   rows.others->doImport(*rows.own, *rows.import, Tpetra::INSERT);
-  const auto others = rows.others->getLocalViewDevice(Tpetra::Access::ReadOnly);
-  Kokkos::deep_copy(Kokkos::subview(rows.values, std::make_pair(own, rows.values.extent(0))),
-                    Kokkos::subview(others, Kokkos::ALL(), 0));
+  const auto others = compat::deviceColumn(std::as_const(*rows.others), Tpetra::Access::ReadOnly);
+  Kokkos::deep_copy(Kokkos::subview(rows.values, std::make_pair(own, rows.values.extent(0))), *others);
 }
 
 template <class Types>
@@ -302,13 +310,13 @@ void GhostZone<Types>::multiply(const MultiVector& p, const MultiVector& ghosts,
   if (sources_.extent(0) != owned_ + ghosts.getLocalLength() || p.getLocalLength() != owned_) {
     throw std::invalid_argument("capstan: ghost zone: p and what is received of it do not fill it");
   }
-  const auto own = p.getLocalViewDevice(Tpetra::Access::ReadOnly);
-  const auto others = ghosts.getLocalViewDevice(Tpetra::Access::ReadOnly);
-  const auto result = s.getLocalViewDevice(Tpetra::Access::OverwriteAll);
-  multiplyBy(a_, sources_.data(), static_cast<int>(owned_), Numbers(own.data(), owned_),
-             Numbers(others.data(), others.extent(0)), s_);
+  const auto own = compat::deviceView(p, Tpetra::Access::ReadOnly);
+  const auto others = compat::deviceView(ghosts, Tpetra::Access::ReadOnly);
+  const auto result = compat::deviceView(s, Tpetra::Access::OverwriteAll);
+  multiplyBy(a_, sources_.data(), static_cast<int>(owned_), Numbers(own->data(), owned_),
+             Numbers(others->data(), others->extent(0)), s_);
   kernels::launch("capstan zone product", Range<Types>(0, owned_),
-                  CopyFirst<std::decay_t<decltype(result)>, Zone>{result, s_});
+                       CopyFirst<std::decay_t<decltype(*result)>, Zone>{*result, s_});
 }
 
 template <class Types>
@@ -325,9 +333,9 @@ void GhostZone<Types>::precondition(MultiVector& t) {
     }
     std::swap(v_, w_);
   }
-  const auto result = t.getLocalViewDevice(Tpetra::Access::OverwriteAll);
+  const auto result = compat::deviceView(t, Tpetra::Access::OverwriteAll);
   kernels::launch("capstan zone result", Range<Types>(0, owned_),
-                  CopyFirst<std::decay_t<decltype(result)>, Zone>{result, v_});
+                       CopyFirst<std::decay_t<decltype(*result)>, Zone>{*result, v_});
 }
 
 #define CAPSTAN_GHOST_ZONE(S, LO, GO, NO) template class GhostZone<TpetraTypes<S, LO, GO, NO>>;

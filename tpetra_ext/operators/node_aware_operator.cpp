@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/block_product.hpp"
@@ -45,6 +46,12 @@ struct ListRows {
   }
 };
 
+template <class MultiVector>
+bool shareMemory(const MultiVector& X, const MultiVector& Y) {
+  const auto x = compat::deviceView(X, Tpetra::Access::ReadOnly), y = compat::deviceView(Y, Tpetra::Access::ReadOnly);
+  return overlap(*x, *y);
+}
+
 [[noreturn]] void refuseMatrix() {
   throw std::invalid_argument(
       "capstan: node-aware product: it needs a fill-complete matrix whose rows are those of its range map");
@@ -62,17 +69,22 @@ template <class Types>
 struct NodeAwareOperator<Types>::Rows {
   using List = Kokkos::View<LocalIndex*, typename Types::DeviceType>;
   using Execution = typename Types::ExecutionSpace;
-  using Graph = std::decay_t<decltype(std::declval<const CrsMatrix&>().getLocalMatrixDevice().graph)>;
+  using HeldGraph = decltype(compat::deviceGraph(std::declval<const CrsMatrix&>()));
+  using Graph = std::decay_t<decltype(*std::declval<const HeldGraph&>())>;
   using Offset = std::decay_t<decltype(std::declval<const Graph&>().row_map(0))>;
   using Column = std::decay_t<decltype(std::declval<const Graph&>().entries(0))>;
 
-  Graph graph;  // held, so that no other one can stand where it stood
   List sources, interior, boundary;
   kernels::RowRuns interiorRuns, boundaryRuns;
   bool direct = true;  // columns are where their numbers say
 
   Rows(const CrsMatrix& a, const MatrixExchange& exchange)
-      : graph(a.getLocalMatrixDevice().graph), sources(std::string("capstan columns"), exchange.columnSource.size()) {
+      : sources(std::string("capstan columns"), exchange.columnSource.size()), columns_(a.getColMap()) {
+    const auto held = compat::deviceGraph(a);
+    const Graph& graph = *held;
+    rowMap_ = graph.row_map;
+    entries_ = graph.entries.data();
+    count_ = graph.entries.extent(0);
     const auto host = Kokkos::create_mirror_view(sources);
     for (std::size_t c = 0; c < exchange.columnSource.size(); ++c) {
       host(c) = exchange.columnSource[c];
@@ -81,21 +93,41 @@ struct NodeAwareOperator<Types>::Rows {
     Kokkos::deep_copy(sources, host);
     const std::size_t rows = compat::localNumRows(a);
     if constexpr (kernels::runsOnHost<Execution>) {
-      listHere(exchange.plan.owned, static_cast<LocalIndex>(rows), direct && a.getCrsGraph()->isSorted());
+      listHere(graph, exchange.plan.owned, static_cast<LocalIndex>(rows), direct && a.getCrsGraph()->isSorted());
     } else {
-      interior = listed(exchange.plan.owned, rows, false);
-      boundary = listed(exchange.plan.owned, rows, true);
+      interior = listed(graph, exchange.plan.owned, rows, false);
+      boundary = listed(graph, exchange.plan.owned, rows, true);
     }
     // Kernels for CPUs know these types alone.
     if constexpr (kernels::runsOnHost<Execution> && std::is_same<Offset, std::size_t>::value &&
                   std::is_same<Column, int>::value) {
-      interiorRuns = runsOf(interior, exchange.plan.owned);
-      boundaryRuns = runsOf(boundary, exchange.plan.owned);
+      interiorRuns = runsOf(graph, interior, exchange.plan.owned);
+      boundaryRuns = runsOf(graph, boundary, exchange.plan.owned);
     }
   }
 
+  /// Whether they are of this graph, as it is now.
+  bool areOf(const CrsMatrix& a, const Graph& graph) const {
+    return rowMap_.data() == graph.row_map.data() && rowMap_.extent(0) == graph.row_map.extent(0) &&
+           entries_ == graph.entries.data() && count_ == graph.entries.extent(0) && columns_ == a.getColMap();
+  }
+
+  /// The interior or the boundary rows of the matrix, as the kernels take them.
+  template <class Matrix>
+  auto of(bool inside, const Matrix& a, LocalIndex owned) const {
+    return kernels::SparseRows<Scalar, Offset, Column>{a.graph.row_map.data(),
+                                                       a.graph.entries.data(),
+                                                       a.values.data(),
+                                                       (inside ? interior : boundary).data(),
+                                                       direct ? nullptr : sources.data(),
+                                                       owned,
+                                                       inside ? &interiorRuns : &boundaryRuns,
+                                                       kernels::isLarge<Scalar>(a.graph.entries.extent(0))};
+  }
+
+ private:
   /// Both lists in one pass. `ascending`: the last entry of a row has the largest source.
-  void listHere(LocalIndex owned, LocalIndex rows, bool ascending) {
+  void listHere(const Graph& graph, LocalIndex owned, LocalIndex rows, bool ascending) {
     std::vector<LocalIndex> inside, outside;
     inside.reserve(static_cast<std::size_t>(rows));
     for (LocalIndex row = 0; row < rows; ++row) {
@@ -115,7 +147,7 @@ struct NodeAwareOperator<Types>::Rows {
     boundary = kept(outside);
   }
 
-  kernels::RowRuns runsOf(const List& rows, LocalIndex owned) const {
+  kernels::RowRuns runsOf(const Graph& graph, const List& rows, LocalIndex owned) const {
     return {graph.row_map.data(),
             graph.entries.data(),
             rows.data(),
@@ -124,12 +156,7 @@ struct NodeAwareOperator<Types>::Rows {
             owned};
   }
 
-  bool areOf(const Graph& other) const {
-    return graph.row_map.data() == other.row_map.data() && graph.row_map.extent(0) == other.row_map.extent(0) &&
-           graph.entries.data() == other.entries.data() && graph.entries.extent(0) == other.entries.extent(0);
-  }
-
-  List listed(LocalIndex owned, std::size_t rows, bool wanted) const {
+  List listed(const Graph& graph, LocalIndex owned, std::size_t rows, bool wanted) const {
     const List all(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan rows")), rows);
     std::ptrdiff_t count = 0;
     kernels::scanAndWait(
@@ -142,18 +169,12 @@ struct NodeAwareOperator<Types>::Rows {
     return some;
   }
 
-  /// The interior or the boundary rows of the matrix, as the kernels take them.
-  template <class Matrix>
-  auto of(bool inside, const Matrix& a, LocalIndex owned) const {
-    return kernels::SparseRows<Scalar, Offset, Column>{a.graph.row_map.data(),
-                                                       a.graph.entries.data(),
-                                                       a.values.data(),
-                                                       (inside ? interior : boundary).data(),
-                                                       direct ? nullptr : sources.data(),
-                                                       owned,
-                                                       inside ? &interiorRuns : &boundaryRuns,
-                                                       kernels::isLarge<Scalar>(a.graph.entries.extent(0))};
-  }
+  // What tells the graph from another one. The ends of its rows are held, which Tpetra keeps on both sides for good, so
+  // that no other graph's can stand where they stood; a view of its columns would keep the host from them.
+  std::decay_t<decltype(std::declval<const Graph&>().row_map)> rowMap_;
+  const Column* entries_ = nullptr;
+  std::size_t count_ = 0;
+  Teuchos::RCP<const Map> columns_;
 };
 
 template <class Types>
@@ -255,15 +276,17 @@ void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Sc
     throw std::invalid_argument("capstan: node-aware product: Y has " + std::to_string(Y.getLocalLength()) +
                                 " rows here, the matrix " + std::to_string(compat::localNumRows(*a_)));
   }
-  if (overlap(X.getLocalViewDevice(Tpetra::Access::ReadOnly), Y.getLocalViewDevice(Tpetra::Access::ReadOnly))) {
+  if (shareMemory(X, Y)) {
     const MultiVector copy(X, Teuchos::Copy);
     return multiply(copy, Y, alpha, beta);
   }
-  const auto x = X.getLocalViewDevice(Tpetra::Access::ReadOnly);
-  const auto y = beta == Scalar(0) ? Y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
-                                   : Y.getLocalViewDevice(Tpetra::Access::ReadWrite);
-  const auto matrix = a_->getLocalMatrixDevice();
-  if (!rows_->areOf(matrix.graph)) rows_ = std::make_unique<Rows>(*a_, *exchange_);
+  const auto heldX = compat::deviceView(X, Tpetra::Access::ReadOnly);
+  const auto heldY = beta == Scalar(0) ? compat::deviceView(Y, Tpetra::Access::OverwriteAll)
+                                       : compat::deviceView(Y, Tpetra::Access::ReadWrite);
+  const auto heldA = compat::deviceMatrix(*a_);
+  const auto &x = *heldX, &y = *heldY;
+  const auto& matrix = *heldA;
+  if (!rows_->areOf(*a_, matrix.graph)) rows_ = std::make_unique<Rows>(*a_, *exchange_);
   const LocalIndex owned = exchange_->plan.owned;
   messages_->start(Own(x));
   const typename Types::ExecutionSpace device;
@@ -304,17 +327,19 @@ void NodeAwareOperator<Types>::applyReceived(const MultiVector& X, const Receive
       received.extent(1) != columns) {
     throw std::invalid_argument("capstan: product: X, what is received of it, and Y do not fit the matrix");
   }
-  const auto y = Y.getLocalViewDevice(Tpetra::Access::OverwriteAll);
-  const auto matrix = a_->getLocalMatrixDevice();
-  if (!rows_->areOf(matrix.graph)) rows_ = std::make_unique<Rows>(*a_, *exchange_);
+  const auto heldX = compat::deviceView(X, Tpetra::Access::ReadOnly);
+  const auto y = compat::deviceView(Y, Tpetra::Access::OverwriteAll);
+  const auto heldA = compat::deviceMatrix(*a_);
+  const auto& matrix = *heldA;
+  if (!rows_->areOf(*a_, matrix.graph)) rows_ = std::make_unique<Rows>(*a_, *exchange_);
   const typename Types::ExecutionSpace device;
   const auto one = Teuchos::ScalarTraits<Scalar>::one(), zero = Teuchos::ScalarTraits<Scalar>::zero();
-  const Numbers own = rowsOf(X.getLocalViewDevice(Tpetra::Access::ReadOnly));
+  const Numbers own = rowsOf(*heldX);
   const Numbers others(received.data(), received.size());
   for (const bool inside : {true, false}) {
     const auto count = (inside ? rows_->interior : rows_->boundary).extent(0);
     kernels::multiplyRows(device, rows_->of(inside, matrix, owned), 0, static_cast<std::ptrdiff_t>(count), one, own,
-                          others, zero, y);
+                          others, zero, *y);
   }
 }
 

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
@@ -158,6 +159,7 @@ void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w)
       product_->apply(v, w);
     } else if (!blocks_.apply(v, w)) {
       kernels::handOver<typename Types::ExecutionSpace>();
+      compat::handOver("the operator");
       A_->apply(v, w);
     }
   });
@@ -304,6 +306,7 @@ void PreconditionedOperator<Types>::applyInWidth(Preconditioner& preconditioner,
   const std::size_t width = preconditioner.width;
   const auto applyOnce = [&](const MultiVector& in, MultiVector& out) {
     kernels::handOver<typename Types::ExecutionSpace>();
+    compat::handOver("the preconditioner");
     preconditioner.op->apply(in, out);
     ++cost_.preconditionerApplications;
   };

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/kernels/base/launch.hpp"
 
 namespace capstan {
@@ -57,7 +58,8 @@ void splitByRows(RowSplitting splitting, typename Types::MultiVector& parts) {
   using Range = Kokkos::RangePolicy<typename Types::ExecutionSpace>;
   const auto& map = *parts.getMap();
   if (parts.getLocalLength() == 0) return;  // a map of no rows at all has no first one
-  const auto columns = parts.getLocalViewDevice(Tpetra::Access::ReadWrite);
+  const auto held = compat::deviceView(parts, Tpetra::Access::ReadWrite);
+  const auto& columns = *held;
   const auto globalRows = map.getLocalMap();
   const auto count = static_cast<std::int64_t>(parts.getNumVectors());
   const std::int64_t first = map.getMinAllGlobalIndex();

@@ -6,6 +6,7 @@
 
 #include "tpetra_ext/compat/host_rows.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 
@@ -56,7 +57,8 @@ RowSums rowSums(const typename Types::Operator& a) {
   const std::size_t count = compat::localNumRows(*matrix);
   const std::size_t stride = std::max<std::size_t>(1, (count + mostRowsSummed - 1) / mostRowsSummed);
   if (const auto* stored = dynamic_cast<const typename Types::CrsMatrix*>(matrix); stored != nullptr) {
-    const auto local = stored->getLocalMatrixDevice();
+    const auto held = compat::deviceMatrix(*stored);
+    const auto& local = *held;
     const std::size_t read = (count + stride - 1) / stride;
     kernels::reduceAndWait("capstan rowsums", Kokkos::RangePolicy<typename Types::ExecutionSpace>(0, read),
                            OtherRows<std::decay_t<decltype(local)>>{local, stride}, found.others);

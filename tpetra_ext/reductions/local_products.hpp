@@ -16,9 +16,12 @@
 #include <utility>
 #include <vector>
 
+#include "tpetra_ext/compat/local_views.hpp"
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/base/leased_buffers.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/inner_products.hpp"
+#include "tpetra_ext/reductions/lent_memory.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 #include "tpetra_ext/reductions/vector_work.hpp"
 
@@ -31,18 +34,9 @@ inline std::invalid_argument operandError(const char* call, const std::string& t
 /// The local part of a MultiVector with constant stride; a copy of one that has none.
 template <class MultiVector>
 auto localBlock(const MultiVector& x) {
-  if (x.isConstantStride()) return x.getLocalViewDevice(Tpetra::Access::ReadOnly);
+  if (x.isConstantStride()) return compat::deviceView(x, Tpetra::Access::ReadOnly);
   const MultiVector copy(x, Teuchos::Copy);
-  return copy.getLocalViewDevice(Tpetra::Access::ReadOnly);
-}
-
-/// Makes room for `size` numbers; what the buffer held is lost.
-template <class Buffer>
-void grow(Buffer& buffer, int size, const char* label) {
-  const auto wanted = static_cast<std::size_t>(size);
-  if (buffer.extent(0) >= wanted) return;
-  buffer = Buffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)),
-                  std::max(wanted, 2 * buffer.extent(0)));
+  return compat::deviceView(copy, Tpetra::Access::ReadOnly);
 }
 
 /// Products asked for and not yet evaluated, and the layout of the message they make. Everything here is local.
@@ -54,9 +48,13 @@ class LocalProducts {
   using MultiVector = typename Types::MultiVector;
   using ExecutionSpace = typename Types::ExecutionSpace;
   using Slot = typename Batch::Slot;
-  using Buffer = Kokkos::View<Scalar*, typename Batch::PinnedSpace>;
+  using Memory = LentMemory<Scalar, typename Batch::PinnedSpace>;
+  using Piece = typename Memory::Piece;
 
   LocalProducts(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+  ~LocalProducts() { waitForKernels(); }
+  LocalProducts(const LocalProducts&) = delete;
+  LocalProducts& operator=(const LocalProducts&) = delete;
 
   Slot addDots(const char* call, const MultiVector& x, const MultiVector& y);
   void addDots(const char* call, const typename Batch::Pair* pairs, std::size_t count, Slot* slots);
@@ -75,10 +73,13 @@ class LocalProducts {
   bool hasKernels() const { return !blocks_.empty() || !dots_.empty() || !sums_.empty(); }
 
   /// Starts the kernels that write into `message`, which it makes large enough.
-  void launch(const ExecutionSpace& exec, Buffer& message);
+  void launch(const ExecutionSpace& exec, Piece& message);
   /// After the fence: completes the message on the host and lets go of the vectors.
-  void collect(const Buffer& message);
+  void collect(const Piece& message);
   void reset();
+  /// Where something has failed between launch() and collect(), kernels may still use memory that is about to be
+  /// others'.
+  void waitForKernels();
 
  private:
   using ConstBlock = typename MultiVector::dual_view_type::t_dev::const_type;
@@ -118,7 +119,7 @@ class LocalProducts {
   const Operand& operandOf(const MultiVector& x);
   Slot addProducts(const char* call, const MultiVector& x, const MultiVector& y);
   void compareOperands(const char* call, const MultiVector& x, const MultiVector& y) const;
-  const ConstBlock& hold(ConstBlock block);
+  const ConstBlock& hold(const MultiVector& x);
   void addPair(std::size_t rows, const Pair& pair, int offset);
   Slot addSlot(std::size_t rows, std::size_t cols, bool distributed, bool symmetric = false);
   Slot addBlocks(const MultiVector& X, const MultiVector& Y, const Slot& slot);
@@ -126,22 +127,23 @@ class LocalProducts {
   static void count(const Block& block);
   static void countDots(const Run& run, const Pair* pairs);
   void launchDots(const ExecutionSpace& exec);
-  void launchSums(const ExecutionSpace& exec, Buffer& message);
+  void launchSums(const ExecutionSpace& exec, const Piece& message);
 
   int rank_, ranks_;
   int size_ = 0;
   int replicatedSize_ = 0;
   std::vector<Block> blocks_;
-  std::vector<ConstBlock> held_;   // what dots_ points into
-  std::vector<Operand> operands_;  // of one call: another object may be where one of an earlier call was
+  std::vector<compat::Held<ConstBlock>> held_;  // what blocks_, dots_ and sums_ are of
+  std::vector<Operand> operands_;               // of one call: another object may be where one of an earlier call was
   std::vector<Pair> dots_;
   std::vector<Run> runs_;
   std::vector<int> dotOffsets_;
   std::vector<Sum> sums_;
   std::vector<Value> values_;
   std::vector<Slot> replicated_;  // results that every rank has already: rank 0 alone contributes
-  Buffer dotResults_;
-  Buffer wholes_;                                  // symmetric results, before half of each goes into the message
+  Piece dotResults_;
+  Piece wholes_;                                   // symmetric results, before half of each goes into the message
+  bool launched_ = false;                          // and not collected
   Teuchos::RCP<const typename Types::Map> known_;  // operands on it go together
 };
 
@@ -207,7 +209,7 @@ auto LocalProducts<Types>::operandOf(const MultiVector& x) -> const Operand& {
   const auto known =
       std::find_if(operands_.begin(), operands_.end(), [&x](const Operand& one) { return one.vector == &x; });
   if (known != operands_.end()) return *known;
-  const ConstBlock& local = hold(localBlock(x));
+  const ConstBlock& local = hold(x);
   operands_.push_back({&x, local.data(), local.extent(0), local.stride(1)});
   return operands_.back();
 }
@@ -231,11 +233,11 @@ auto LocalProducts<Types>::addProducts(const char* call, const MultiVector& x, c
   return slot;
 }
 
-/// Keeps a vector until its products are there.
+/// Keeps a vector until its products are there. Valid until the next one is held.
 template <class Types>
-auto LocalProducts<Types>::hold(ConstBlock block) -> const ConstBlock& {
-  held_.push_back(std::move(block));
-  return held_.back();
+auto LocalProducts<Types>::hold(const MultiVector& x) -> const ConstBlock& {
+  held_.push_back(localBlock(x));
+  return *held_.back();
 }
 
 template <class Types>
@@ -253,7 +255,7 @@ auto LocalProducts<Types>::addSum(const MultiVector& x) -> Slot {
     throw operandError("sum", "the operand has " + std::to_string(x.getNumVectors()) + " columns, must have one");
   }
   const Slot slot = addSlot(1, 1, x.isDistributed());
-  const ConstBlock X = localBlock(x);
+  const ConstBlock& X = hold(x);
   // Views of no rows do not always know their columns.
   sums_.push_back({X.extent(0) == 0 ? ConstColumn() : ConstColumn(Kokkos::subview(X, Kokkos::ALL(), 0)), slot.offset});
   return slot;
@@ -296,8 +298,8 @@ auto LocalProducts<Types>::addSymmetricProducts(const MultiVector& X, const Mult
 template <class Types>
 auto LocalProducts<Types>::addBlocks(const MultiVector& X, const MultiVector& Y, const Slot& slot) -> Slot {
   if (slot.rows == 0 || slot.cols == 0) return slot;
-  const ConstBlock localX = localBlock(X);
-  blocks_.push_back({localX, &X == &Y ? localX : ConstBlock(localBlock(Y)), noGram, slot});
+  const ConstBlock localX = hold(X);
+  blocks_.push_back({localX, &X == &Y ? localX : hold(Y), noGram, slot});
   return slot;
 }
 
@@ -312,7 +314,7 @@ auto LocalProducts<Types>::addTrailingGram(const MultiVector& B, int first) -> S
   const Slot slot =
       addSlot(static_cast<std::size_t>(columns), static_cast<std::size_t>(columns - first), B.isDistributed());
   if (slot.rows == 0 || slot.cols == 0) return slot;
-  const ConstBlock local = localBlock(B);
+  const ConstBlock& local = hold(B);
   blocks_.push_back({local, local, first, slot});
   return slot;
 }
@@ -332,17 +334,18 @@ auto LocalProducts<Types>::addRoom(int numbers) -> Slot {
 }
 
 template <class Types>
-void LocalProducts<Types>::launch(const ExecutionSpace& exec, Buffer& message) {
-  grow(message, size_, "capstan::ReductionBatch::message");
-  grow(dotResults_, static_cast<int>(dots_.size()), "capstan::ReductionBatch::dots");
+void LocalProducts<Types>::launch(const ExecutionSpace& exec, Piece& message) {
+  message.take(static_cast<std::size_t>(size_));
+  dotResults_.take(dots_.size());
   int wholes = 0;
   for (const Block& block : blocks_) {
     if (block.slot.symmetric) wholes += block.slot.rows * block.slot.cols;
   }
-  grow(wholes_, wholes, "capstan::ReductionBatch::symmetric");
-  for (const Buffer* results : {&std::as_const(message), &std::as_const(dotResults_), &std::as_const(wholes_)}) {
-    kernels::poison<ExecutionSpace>(results->data(), results->extent(0));
+  wholes_.take(static_cast<std::size_t>(wholes));
+  for (const Piece* results : {&std::as_const(message), &std::as_const(dotResults_), &std::as_const(wholes_)}) {
+    kernels::poison<ExecutionSpace>(results->data(), results->view().extent(0));
   }
+  launched_ = hasKernels();
   Scalar* whole = wholes_.data();
   for (const Block& block : blocks_) {
     const typename Batch::SmallView C(block.slot.symmetric ? whole : message.data() + block.slot.offset,
@@ -387,13 +390,13 @@ void LocalProducts<Types>::countDots(const Run& run, const Pair* pairs) {
 }
 
 template <class Types>
-void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, Buffer& message) {
+void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, const Piece& message) {
   for (const Sum& sum : sums_) {
     VectorPass pass(sum.x.extent(0));
     pass.reads(sum.x.data());
     pass.flops(1);
     // Into a view: the host does not wait.
-    kernels::sum(exec, sum.x, Kokkos::subview(message, sum.offset));
+    kernels::sum(exec, sum.x, Kokkos::subview(message.view(), sum.offset));
   }
 }
 
@@ -410,14 +413,15 @@ void LocalProducts<Types>::launchDots(const ExecutionSpace& exec) {
 }
 
 template <class Types>
-void LocalProducts<Types>::collect(const Buffer& message) {
-  for (std::size_t i = 0; i < dots_.size(); ++i) message(dotOffsets_[i]) = dotResults_(i);
+void LocalProducts<Types>::collect(const Piece& message) {
+  launched_ = false;
+  for (std::size_t i = 0; i < dots_.size(); ++i) message.data()[dotOffsets_[i]] = dotResults_.data()[i];
   const Scalar* whole = wholes_.data();
   for (const Block& block : blocks_) {
     if (!block.slot.symmetric) continue;
     for (int j = 0; j < block.slot.cols; ++j) {
       for (int i = 0; i < block.slot.rows && i <= j; ++i) {
-        message(block.slot.place(i, j)) = whole[i + j * block.slot.rows];
+        message.data()[block.slot.place(i, j)] = whole[i + j * block.slot.rows];
       }
     }
     whole += block.slot.rows * block.slot.cols;
@@ -427,6 +431,13 @@ void LocalProducts<Types>::collect(const Buffer& message) {
     for (const Slot& slot : replicated_) std::fill_n(message.data() + slot.offset, slot.size(), Scalar(0));
   }
   dropOperands();
+  dotResults_.giveBack();
+  wholes_.giveBack();
+}
+
+template <class Types>
+void LocalProducts<Types>::waitForKernels() {
+  if (std::exchange(launched_, false)) kernels::fence(ExecutionSpace());
 }
 
 /// Tpetra forbids host access to a vector while a view of its device memory is alive.
@@ -443,6 +454,7 @@ void LocalProducts<Types>::dropOperands() {
 
 template <class Types>
 void LocalProducts<Types>::reset() {
+  waitForKernels();
   dropOperands();
   replicated_.clear();
   size_ = 0;

@@ -29,12 +29,12 @@ struct ReductionBatch<Types>::Impl {
     /// Hands the sums in `packed` out to the batches they belong to.
     void reductionEnded(bool failed) noexcept override;
 
-    typename Products::Buffer message;
-    int size = 0;                      // numbers of the message that travel
-    bool passenger = false;            // another batch carries, or carried, the latest reduction of this one
-    bool onTheWay = false;             // such a reduction is in flight
-    bool lost = false;                 // such a reduction failed
-    typename Products::Buffer packed;  // where this one carries others: its message and theirs
+    typename Products::Piece message;
+    int size = 0;                     // numbers of the message that travel
+    bool passenger = false;           // another batch carries, or carried, the latest reduction of this one
+    bool onTheWay = false;            // such a reduction is in flight
+    bool lost = false;                // such a reduction failed
+    typename Products::Piece packed;  // where this one carries others: its message and theirs
     std::vector<std::shared_ptr<Storage>> carried;  // those others, while they are on the way
     AllReduce allReduce;  // after the buffers: destroyed first, and its destructor completes the reduction
   };
@@ -73,6 +73,7 @@ void ReductionBatch<Types>::Impl::Storage::reductionEnded(bool failed) noexcept 
     sums += other->size;
   }
   carried.clear();
+  if (!failed) packed.giveBack();  // MPI may still write into that of a reduction that failed
 }
 
 template <class Types>
@@ -212,7 +213,7 @@ auto ReductionBatch<Types>::operator[](const Slot& slot) const -> Scalar {
     throw std::invalid_argument("capstan::ReductionBatch: the slot holds " + std::to_string(slot.rows) + " x " +
                                 std::to_string(slot.cols) + " numbers, not one; use view()");
   }
-  return impl_->storage->message(slot.offset);
+  return impl_->storage->message.data()[slot.offset];
 }
 
 template <class Types>
@@ -238,6 +239,7 @@ template <class Types>
 void ReductionBatch<Types>::clear() {
   if (impl_->storage->inFlight()) impl_->requireCollecting("clear");
   impl_->products.reset();
+  if (!impl_->storage->failed()) impl_->storage->message.giveBack();
   impl_->evaluated = false;
 }
 
@@ -268,7 +270,7 @@ int ReductionBatch<Types>::Impl::pack(const std::vector<ReductionBatch*>& batche
     total += batch->impl_->storage->size;
   }
   Storage& carrier = *first.storage;
-  detail::grow(carrier.packed, total, "capstan::ReductionBatch::packed");
+  carrier.packed.take(static_cast<std::size_t>(total));
   Scalar* next = carrier.packed.data();
   for (ReductionBatch* batch : batches) {
     const auto& storage = batch->impl_->storage;

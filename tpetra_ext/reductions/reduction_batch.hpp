@@ -34,9 +34,9 @@ class Summation {
 ///
 /// Use: add products, each of which returns the Slot of its result; reduce(), or start() and later wait(); read the
 /// slots; clear(); again. Products are evaluated at reduce() or start(), with the values the vectors have then, and the
-/// batch lets go of the vectors there. Buffers are kept, so after the first use with the same shapes nothing is
-/// allocated. All calls are made alike on all ranks; only reduce(), start()..wait(), reduceTogether() and
-/// startTogether()..wait() communicate.
+/// batch lets go of the vectors there. Memory is lent (lent_memory.hpp) until clear(): after the first use with the
+/// same shapes nothing is allocated, whichever batch had them. All calls are made alike on all ranks; only reduce(),
+/// start()..wait(), reduceTogether() and startTogether()..wait() communicate.
 ///
 /// Column views of a larger MultiVector, MultiVectors without constant stride (copied, hence an allocation) and ranks
 /// without rows are fine. For locally replicated MultiVectors the result is the local one, of rank 0, not a sum over

@@ -378,6 +378,46 @@ TEST_F(ReductionBatchTest, SecondUseAllocatesNothing) {
   EXPECT_EQ(allocations(), before);
 }
 
+// Right-hand sides converge in any order: whoever is left carries the message, and may see a long one first.
+TEST_F(ReductionBatchTest, NothingIsAllocatedWhicheverBatchComesFirst) {
+  const MultiVector Q = filled(map, 12, 1), V = filled(map, 5, 2);
+  std::vector<Batch> batches;
+  for (int k = 0; k < 3; ++k) batches.emplace_back(comm);
+  const auto use = [&](const std::vector<int>& order, int longest, bool blocking) {
+    std::vector<Batch*> together;
+    together.reserve(order.size());
+    for (const int k : order) {
+      Batch& batch = batches[static_cast<std::size_t>(k)];
+      batch.dots({{V, V}, {Q, Q}});
+      if (k == longest) batch.symmetricProducts(Q, Q);
+      if (k == longest) batch.innerProducts(Q, V);
+      together.push_back(&batch);
+    }
+    if (blocking) {
+      Batch::reduceTogether(together);
+    } else {
+      for (auto& pending : Batch::startTogether(together)) pending.wait();
+    }
+    for (Batch* batch : together) batch->clear();
+  };
+  const auto lent = [&] {  // heap memory of lists is each batch's own
+    static long pieces = 0;
+    pieces = 0;
+    Kokkos::Tools::Experimental::set_allocate_data_callback(
+        [](Kokkos::Profiling::SpaceHandle, const char*, const void*, std::uint64_t) { ++pieces; });
+    for (const bool blocking : {true, false}) {
+      use({1, 2}, 1, blocking);
+      use({2}, 2, blocking);
+      use({2, 0, 1}, 1, blocking);
+      use({0}, 0, blocking);
+    }
+    Kokkos::Tools::Experimental::set_allocate_data_callback(nullptr);
+    return pieces;
+  };
+  use({0, 1, 2}, 0, true);
+  EXPECT_EQ(lent(), 0);
+}
+
 TEST_F(ReductionBatchTest, SeveralBatchesTogetherAreOneMessage) {
   const MultiVector X = filled(map, 3, 1), Y = filled(map, 2, 2), local = filled(replicatedMap(4), 2, 3);
   Batch first(comm), second(comm), third(comm), fourth(comm);

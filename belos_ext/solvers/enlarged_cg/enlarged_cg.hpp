@@ -64,7 +64,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
         options.enlargedForm == EnlargedForm::Fused || (options.enlargedForm == EnlargedForm::Auto && !preconditioned);
     const bool orthodir = options.enlargedForm == EnlargedForm::Orthodir;
     const double hidden = fused && preconditioned ? 1 : 0, more = preconditioned ? 1 : 0, t2 = t * t;
-    const double vectors = (orthodir ? 6 * t + 1 : 4 * t) + 3 + hidden * 2 * t + t;  // t that the product packs
+    const double vectors = (orthodir ? 6 * t + 1 : 4 * t) + 3 + hidden * 2 * t + t;  // t that the product packs on CPUs
     // Products of blocks, 2 t^2 each, t^2 + t where they are symmetric; solves with C or T, t^2; updates, 2 t^2.
     // Without a preconditioner orthodir copies.
     double flops = fused ? 12 * t2 + 5 * t + 1 : 11 * t2 + 7 * t + 3,

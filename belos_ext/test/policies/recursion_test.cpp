@@ -82,11 +82,12 @@ TEST_P(Recursion, EndsBelowTheAttainableAccuracyWithALossOfAccuracy) {
   }
 }
 
+// On a matrix on which rounding ends no cycle: after 90 iterations as many digits are left as rounding takes.
 TEST(RestartLength, IsWhatAllRanksHaveRoomForUnlessItIsGiven) {
-  const auto a = lowSyncDiagonal();
+  const auto a = grid2d(70, 70);
   const auto map = a->getDomainMap();
   const auto b = vectorFrom(map, wave);
-  const double largest = std::ceil(100.0 / map->getComm()->getSize()) * sizeof(Scalar);
+  const double largest = std::ceil(4900.0 / map->getComm()->getSize()) * sizeof(Scalar);
   for (const std::string& method : {id::Gmres, id::SStepGmres, id::PipelinedGmres}) {
     for (const bool given : {false, true}) {
       SolverOptions options;

@@ -3,11 +3,14 @@
 /// hooks.
 
 #include <Kokkos_Core.hpp>
+#include <cmath>
+#include <functional>
 #include <random>
 
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 
 namespace capstan::testing {
@@ -258,6 +261,47 @@ TEST_P(Cost, NextSolveAllocatesNothingForKernels) {
   }
 }
 
+/// Right-hand sides of one, of some and of all eigenvectors, in this order: they end at different times.
+System systemInOrder(const RCP<CrsMatrix>& a, GO n, const std::vector<size_t>& order) {
+  const auto eigenvectors = [n](int count) {
+    return [n, count](GO g) {
+      Scalar sum = 0;
+      for (int k = 1; k <= count; ++k) {
+        sum += std::sin(M_PI * k * static_cast<double>(g % n + 1) / static_cast<double>(n + 1)) *
+               std::sin(M_PI * k * static_cast<double>(g / n + 1) / static_cast<double>(n + 1));
+      }
+      return sum;
+    };
+  };
+  const std::vector<std::function<Scalar(GO)>> parts{eigenvectors(1), eigenvectors(4), wave};
+  System system = systemWithRightHandSide(a, wave, parts.size());
+  for (size_t c = 0; c < parts.size(); ++c) {
+    Tpetra::deep_copy(*system.b->getVectorNonConst(c), *vectorFrom(system.b->getMap(), parts[order[c]]));
+  }
+  return system;
+}
+
+// Which right-hand side ends last decides whose batch carries the others' message.
+TEST_P(Cost, NextSolveAllocatesNothingForReductionsInAnotherOrder) {
+  const GO n = 30;
+  const auto a = grid2d(n, n);
+  for (Side side : {Side::None, Side::Right}) {
+    SCOPED_TRACE(toString(side));
+    Params p;
+    if (isGmres(GetParam())) p.set("Num Blocks", 20);
+    p.set("Maximum Iterations", 25);
+    if (!isPipelined(GetParam())) p.set("State Cache", false);
+    if (isPipelined(GetParam()) && getsStepSize(GetParam())) p.set("Step Size", 5);
+    const auto solver = solverOf(GetParam(), p);
+    const std::string label = "capstan::ReductionBatch";
+    allocationsOf(*solver, systemInOrder(a, n, {2, 1, 0}), side, 0, label);
+    if (isPipelined(GetParam())) solve(*solver, systemInOrder(a, n, {2, 1, 0}), side);
+    for (const auto& order : {std::vector<size_t>{0, 1, 2}, {1, 2, 0}, {0, 2, 1}}) {
+      EXPECT_EQ(allocationsOf(*solver, systemInOrder(a, n, order), side, 0, label), 0) << allocations.what;
+    }
+  }
+}
+
 /// Tpetra keeps one halo vector, and makes it anew where the number of columns is another one: the residual has one
 /// column, and the directions of enlarged CG have several.
 long haloVectors(const MethodTraits& method) { return method.canonical == id::EnlargedCg && ranks() > 1 ? 2 : 0; }
@@ -280,6 +324,10 @@ TEST_P(Cost, SecondSolveAllocatesNoVectors) {
     }
   }
 }
+
+/// Whether A's products with blocks are Capstan's, which pack a block: on devices they are Tpetra's, which pack none,
+/// and keep a halo of a block, made anew where its width changes.
+bool packsBlocks() { return kernels::runsOnHost<Types::ExecutionSpace>; }
 
 /// Kokkos' allocations in solve(), in vectors of this rank's rows.
 double vectorsAllocated(Solver& solver, System system, Side side) {
@@ -311,9 +359,11 @@ TEST_P(Cost, IsAsDeclared) {
     EXPECT_NEAR(static_cast<double>(report.operatorApplications), cost.operators * n, ahead);
     const double preconditioners = side == Side::None ? 0 : cost.preconditioners * n;
     EXPECT_NEAR(static_cast<double>(report.preconditionerApplications), preconditioners, ahead);
-    EXPECT_GE(vectors, cost.vectors);
+    const double block = GetParam().canonical == id::EnlargedCg ? parameters.options().enlargingFactor : 0;
+    EXPECT_GE(vectors, cost.vectors - (packsBlocks() ? 0 : block));
     // Estimating bounds takes 17, going on classically 5, a direction kept 1.
-    EXPECT_LE(vectors, cost.vectors + (GetParam().pipelined ? 23 : 3) + 3 * haloVectors(GetParam()));
+    const double halo = packsBlocks() || ranks() == 1 ? 0 : block;
+    EXPECT_LE(vectors, cost.vectors + (GetParam().pipelined ? 23 : 3) + 3 * haloVectors(GetParam()) + halo);
   }
 }
 

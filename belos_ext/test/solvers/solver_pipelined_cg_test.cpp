@@ -9,9 +9,11 @@
 
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/host/interlude.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
+#include "tpetra_ext/test/support/watched_views.hpp"
 
 namespace capstan::testing {
 namespace {
@@ -45,13 +47,22 @@ class PipelinedCgCosts : public ::testing::TestWithParam<std::tuple<int, Side>> 
 /// What so many iterations cost, set-up included.
 struct Spent {
   long bytes = 0;
-  long passes = 0, products = 0;  ///< chunks of rows, but for the last one of each pass or product
+  long passes = 0, products = 0;  ///< chunks of rows, but for the last one of each pass or product; host kernels
+  long sums = 0, sweeps = 0;      ///< launches of the portable kernels
   ReductionCounters counted;
   long applications = 0;
   int iterations = 0;
 };
 
-std::atomic<long> chunksPassed{0}, chunksMultiplied{0};
+std::atomic<long> chunksPassed{0}, chunksMultiplied{0}, sumsLaunched{0}, sweepsLaunched{0};
+
+void noteLaunch(const char* kernel) {
+  if (std::string(kernel) == "capstan sums") ++sumsLaunched;
+  if (std::string(kernel) == "capstan sweep") ++sweepsLaunched;
+}
+
+/// Whether the kernels for CPUs run, which have chunks; else the portable ones, which are launched.
+bool usesHostKernels() { return kernels::runsOnHost<Types::ExecutionSpace> && !kernels::genericPathForced(); }
 
 Spent costOf(int iterations, int depth, Side side) {
   Params p = deep(depth);
@@ -73,17 +84,21 @@ Spent costOf(int iterations, int depth, Side side) {
     test::resetMpiCalls();
     before = counters();
   };
-  chunksPassed = chunksMultiplied = 0;
+  chunksPassed = chunksMultiplied = sumsLaunched = sweepsLaunched = 0;
+  test::seeKernels(noteLaunch);
   kernels::interlude = [](kernels::ChunksOf what) {
     ++(what == kernels::ChunksOf::Vectors ? chunksPassed : chunksMultiplied);
   };
   const Outcome outcome = solveDeep(p, system, side);
   kernels::interlude = nullptr;
+  test::seeKernels(nullptr);
   EXPECT_EQ(outcome.iterations, iterations);
   EXPECT_EQ(outcome.report.restarts, 0);
   Spent spent;
   spent.passes = chunksPassed;
   spent.products = chunksMultiplied;
+  spent.sums = sumsLaunched;
+  spent.sweeps = sweepsLaunched;
   spent.counted = counters() - before;
   spent.bytes = test::mpiCalls().allreduceBytes;
   spent.applications = outcome.report.operatorApplications;
@@ -97,11 +112,11 @@ TEST_P(PipelinedCgCosts, AnIterationSendsOneMessageOfLPlusTwoNumbers) {
   EXPECT_EQ(more.counted.nonblocking - few.counted.nonblocking, 4);
   EXPECT_EQ(more.counted.blocking, few.counted.blocking);
   EXPECT_EQ(more.counted.fences - few.counted.fences, 4) << "one pass of inner products an iteration";
-  // The portable code has no chunks.
-  const char* const path = std::getenv("CAPSTAN_KERNELS");
-  const bool generic = path != nullptr && (std::string(path) == "generic" || std::string(path) == "delayed");
   const long chunks = static_cast<long>((60 * 60 / ranks() + 511) / 512);
-  if (!generic && Kokkos::DefaultHostExecutionSpace::concurrency() == 1 && 3600 % ranks() == 0) {
+  if (!usesHostKernels()) {
+    EXPECT_EQ(more.sums - few.sums, 4) << "one pass of inner products";
+    EXPECT_EQ(more.sweeps - few.sweeps, 4) << "and one of recurrences";
+  } else if (Kokkos::DefaultHostExecutionSpace::concurrency() == 1 && 3600 % ranks() == 0) {
     EXPECT_EQ(more.passes - few.passes, 4 * 2 * (chunks - 1)) << "one pass of inner products, one of recurrences";
     // Of the rows that need nothing of others, and of the others: one line of the grid, or two.
     const long own = 60 * 60 / ranks() - (ranks() == 1 ? 0 : rank() == 0 || rank() + 1 == ranks() ? 60 : 120);

@@ -78,7 +78,11 @@ TEST(ResidualSmoothing, OffLeavesCgsOwnIterates) {
   }
 }
 
-// CG goes on as if nothing had been smoothed, and is itself again in a long solve.
+/// How often the residual was computed in the midst of a solve, which then goes on from it.
+long replacements(const Outcome& outcome) { return static_cast<long>(told(outcome, "residual replacement").size()); }
+
+// CG goes on as if nothing had been smoothed, and is itself again in a long solve. Where rounding lets one of the two
+// compute its residual once more than the other, it says so, and that takes one product.
 TEST(ResidualSmoothing, EndsInALongSolve) {
   const int last = tuning::cg::measuredSteps + 10;
   const System smoothed = steep(), plain = steep();
@@ -89,9 +93,11 @@ TEST(ResidualSmoothing, EndsInALongSolve) {
   const double size = norms(*plain.x)[0];
   smoothed.x->update(-1, *plain.x, 1);
   EXPECT_LE(norms(*smoothed.x)[0], 1e-7 * size);
-  EXPECT_EQ(with.report.reductionsBlocking, without.report.reductionsBlocking);
-  EXPECT_EQ(with.report.operatorApplications, without.report.operatorApplications);
-  EXPECT_EQ(with.report.preconditionerApplications, without.report.preconditionerApplications);
+  const long more = replacements(with) - replacements(without);
+  EXPECT_LE(std::abs(more), 1);
+  EXPECT_EQ(with.report.operatorApplications - without.report.operatorApplications, more);
+  EXPECT_NEAR(with.report.reductionsBlocking, without.report.reductionsBlocking, 2.0 * std::abs(more));
+  EXPECT_NEAR(with.report.preconditionerApplications, without.report.preconditionerApplications, 2.0 * std::abs(more));
 }
 
 /// M^{-1} is another diagonal each time.

@@ -18,6 +18,7 @@
 #include <iostream>
 
 #include "belos_ext/test/solvers/solver_suite.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 
 namespace capstan::testing {
 namespace {
@@ -100,6 +101,13 @@ Outcome ours(int depth, double rho, GO turn, double tolerance) {
   return solve(cgOf(depth), parameters(depth, tolerance, 1000), systemFor(depth, rho, turn));
 }
 
+/// By how much the order of its sums alone moves CG here: computed for seven orders and 16 turns, up to 6 % in one of
+/// them, and up to 3 % in the mean of eight.
+constexpr double rounding = 0.06;
+
+/// Whether vectors are summed otherwise than on a CPU by its own kernels, those of Belos among them on a device.
+bool sumsInAnotherOrder() { return !kernels::runsOnHost<Types::ExecutionSpace> || kernels::genericPathForced(); }
+
 constexpr int drawn = 240;
 
 Curve oursDrawn(int depth, double rho) {
@@ -166,24 +174,29 @@ Curve textbookPipelined(double rho) {
 }
 
 // The bounds that every other matrix has for CG. p(l)-CG breaks down within 30 iterations, each time in a new way, and
-// CAPSTAN CG begins anew: it is that many iterations behind, which is beyond 1.10 x + 5 l for rho = 0.9.
+// CAPSTAN CG begins anew: it is that many iterations behind, which is beyond 1.10 x + 5 l for rho = 0.9. The bound of
+// CG in one turn is for kernels that sum as Belos' do; those of devices sum in another order.
 TEST(Strakos, SolvesAboutAsFastAsBelosCgWhateverTheRounding) {
   constexpr double tolerance = 1e-8;
   constexpr GO turns = 8;
   for (const double rho : rhos) {
     SCOPED_TRACE(rho);
     std::vector<double> mean(4);
+    double theirs = 0;
     for (GO turn = 0; turn < turns; ++turn) {
       SCOPED_TRACE(turn);
       const int expected = belos("TPETRA CG", rho, turn, tolerance, 1000).iterations;
-      EXPECT_NEAR(belos("PSEUDOBLOCK CG", rho, turn, tolerance, 1000).iterations, expected, 0.05 * expected);
+      const int another = belos("PSEUDOBLOCK CG", rho, turn, tolerance, 1000).iterations;
+      EXPECT_NEAR(another, expected, (sumsInAnotherOrder() ? 2 : 1) * 0.05 * expected);
+      theirs += static_cast<double>(another) / expected / turns;
       EXPECT_GT(expected, 3 * order / 2) << "without rounding 48 were enough";
       for (int depth = 0; depth <= 3; ++depth) {
         SCOPED_TRACE(depth);
         const Outcome outcome = ours(depth, rho, turn, tolerance);
         EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
         EXPECT_LE(outcome.achieved, tolerance);
-        EXPECT_LE(outcome.iterations, depth == 0 ? 1.05 * expected + 5 : 1.3 * expected + 5 * depth);
+        const double bound = depth > 0 ? 1.3 : sumsInAnotherOrder() ? 1.05 + rounding : 1.05;
+        EXPECT_LE(outcome.iterations, bound * expected + 5 * std::max(depth, 1));
         expectSameOnAllRanks(outcome);
         mean[static_cast<std::size_t>(depth)] += static_cast<double>(outcome.iterations) / expected / turns;
       }
@@ -191,6 +204,7 @@ TEST(Strakos, SolvesAboutAsFastAsBelosCgWhateverTheRounding) {
     if (rank() == 0)
       std::cout << "rho " << rho << ": iterations over TPETRA CG's, CG " << mean[0] << ", p(1..3)-CG " << mean[1] << ' '
                 << mean[2] << ' ' << mean[3] << '\n';
+    EXPECT_NEAR(theirs, 1, 0.04) << "it moves the mean of these by up to 3 %";
     EXPECT_LT(mean[0], 1.05);
   }
 }

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "belos_ext/manager/solver_manager.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 
 namespace capstan::testing {
 
@@ -111,6 +112,7 @@ Outcome solve(Solver& solver, const System& system, Side side) {
   system.arm();
   Outcome outcome;
   outcome.converged = solver.solve() == Belos::Converged;
+  compat::handOver("the application, after a solve");
   outcome.report = reportOf(solver);
   outcome.iterations = solver.getNumIters();
   outcome.achieved = solver.achievedTol();

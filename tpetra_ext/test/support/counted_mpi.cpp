@@ -94,11 +94,13 @@ int MPI_Send_init(const void* data, int count, MPI_Datatype type, int to, int ta
 }
 
 int MPI_Start(MPI_Request* request) {
+  if (const int code = fault(mpiFaults().start); code != MPI_SUCCESS) return code;
   noteStarted(*request);
   return PMPI_Start(request);
 }
 
 int MPI_Startall(int count, MPI_Request requests[]) {
+  if (const int code = fault(mpiFaults().startall); code != MPI_SUCCESS) return code;
   for (int k = 0; k < count; ++k) noteStarted(requests[k]);
   return PMPI_Startall(count, requests);
 }
@@ -142,6 +144,7 @@ int MPI_Testall(int count, MPI_Request requests[], int* flag, MPI_Status statuse
 
 int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   ++mpiCalls().tests;
+  if (const int code = fault(mpiFaults().test); code != MPI_SUCCESS) return code;
   return PMPI_Test(request, flag, status);
 }
 

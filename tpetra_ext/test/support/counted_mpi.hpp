@@ -54,13 +54,16 @@ MpiLooks& mpiLooks();
 /// Called right after MPI_Finalize, when set: what does not hold then can still end the program with an error.
 extern void (*afterMpiFinalize)();
 
-/// Codes the next calls return; MPI_SUCCESS: none. Each is used once. The all-reduce does not take place, the wait
-/// does.
+/// Codes the next calls return; MPI_SUCCESS: none. Each is used once. All-reduces, starts and tests do not take
+/// place, the wait does.
 struct MpiFaults {
   int allreduce = MPI_SUCCESS;
   int iallreduce = MPI_SUCCESS;
   int wait = MPI_SUCCESS;
-  long spared = 0;  ///< nonblocking all-reduces, or waits, that still succeed before the failing one
+  int startall = MPI_SUCCESS;
+  int start = MPI_SUCCESS;
+  int test = MPI_SUCCESS;
+  long spared = 0;  ///< calls of all but the all-reduce that still succeed before the failing one
 };
 MpiFaults& mpiFaults();
 

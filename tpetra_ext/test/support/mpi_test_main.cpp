@@ -4,7 +4,7 @@
 /// Rank 0 prints GoogleTest's usual output, the others only their failures. The exit status is non-zero on every rank
 /// when a test failed on any, so a failure on one rank cannot be lost. CAPSTAN_TEST_MPI_THREADS=multiple in the
 /// environment initialises MPI for several threads; CAPSTAN_TEST_CONCURRENCY=N there makes it an error when Tpetra's
-/// default node has not N threads.
+/// default node has not N threads. Views of Tpetra's objects are watched (watched_views.hpp).
 
 #include <gtest/gtest.h>
 #include <mpi.h>
@@ -14,6 +14,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#include "tpetra_ext/test/support/watched_views.hpp"
 
 namespace {
 
@@ -46,6 +48,7 @@ bool hasItsThreads() {
 int runTests(int* argc, char*** argv) {
   Tpetra::ScopeGuard guard(argc, argv);
   testing::InitGoogleTest(argc, *argv);
+  capstan::test::watchViews();
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) {

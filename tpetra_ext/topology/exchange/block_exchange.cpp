@@ -11,6 +11,7 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/topology/exchange/given_up.hpp"
 
 namespace capstan::topology {
 namespace {
@@ -88,12 +89,15 @@ BlockExchange<Types>::~BlockExchange() {
   int finalized = 0;
   if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;
   try {
-    if (failed_) return;
-    if (inFlight_) finishMessages();
-    messages_.free();
+    if (!failed_) {
+      if (inFlight_) finishMessages();
+      messages_.free();
+      return;
+    }
   } catch (const std::exception&) {
-    // MPI is not to be relied on any more; what is in flight stays where it is.
+    // MPI is not to be relied on any more.
   }
+  if (!messages_.giveUp()) keepForMpi(std::make_pair(hostOutgoing_, hostStaging_));
 }
 
 template <class Types>
@@ -147,11 +151,15 @@ void BlockExchange<Types>::receive(Step step) {
   if (messages_.wait(step)) copyPart(staging_, hostStaging_, messages_.received(step));
 }
 
+template <class Types>
+void BlockExchange<Types>::requireUsable() const {
+  if (failed_) throw std::runtime_error("capstan: MPI has failed in an exchange, which cannot be used any more");
+}
+
 /// After an error nothing that is in flight can be waited for.
 template <class Types>
 template <class Work>
 void BlockExchange<Types>::guarded(const Work& work) {
-  if (failed_) throw std::runtime_error("capstan: MPI has failed in an exchange, which cannot be used any more");
   try {
     work();
   } catch (...) {
@@ -162,6 +170,7 @@ void BlockExchange<Types>::guarded(const Work& work) {
 
 template <class Types>
 void BlockExchange<Types>::start(const Own& own) {
+  requireUsable();
   if (inFlight_) throw std::logic_error("capstan: an exchange is in flight already; finish it first");
   if (own.extent(0) != static_cast<std::size_t>(plan_->owned) || own.extent(1) == 0) {
     throw std::invalid_argument("capstan: a block of " + std::to_string(own.extent(0)) + " rows and " +
@@ -206,6 +215,7 @@ void BlockExchange<Types>::passOn() {
 
 template <class Types>
 void BlockExchange<Types>::advance() {
+  requireUsable();
   if (!inFlight_ || (passedOn_ && sent_)) return;
   guarded([this] {
     if (messages_.together()) {
@@ -234,6 +244,7 @@ void BlockExchange<Types>::finishMessages() {
 
 template <class Types>
 void BlockExchange<Types>::finish() {
+  requireUsable();
   if (!inFlight_) throw std::logic_error("capstan: no exchange is in flight; start one first");
   guarded([this] { finishMessages(); });
   if (plan_->needed.empty()) return;

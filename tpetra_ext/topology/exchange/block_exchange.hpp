@@ -42,7 +42,8 @@ class BlockExchange {
   /// their exchanges in the same order. Local; with a neighbourhood collective.
   BlockExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan,
                 Carrier carrier = Carrier::Requests);
-  /// Finishes what is in flight, unless MPI is gone.
+  /// Finishes what is in flight, unless MPI is gone. After an error receives are cancelled; memory that MPI may still
+  /// use is kept until the process ends.
   ~BlockExchange();
   BlockExchange(const BlockExchange&) = delete;
   BlockExchange& operator=(const BlockExchange&) = delete;
@@ -88,6 +89,7 @@ class BlockExchange {
   void startMessages(const Own& own);
   void passOn();
   void finishMessages();
+  void requireUsable() const;
   template <class Work>
   void guarded(const Work& work);
   const StepMessages& at(Step step) const { return plan_->at(step); }

@@ -10,6 +10,7 @@
 #include "tpetra_ext/reductions/kept_with_communicator.hpp"
 #include "tpetra_ext/topology/crossings.hpp"
 #include "tpetra_ext/topology/exchange/eager_limit.hpp"
+#include "tpetra_ext/topology/exchange/given_up.hpp"
 
 namespace capstan::topology {
 namespace {
@@ -91,7 +92,7 @@ int Channel::takeTags() {
   return first;
 }
 
-std::vector<Letter> Channel::exchangeLetters(const std::vector<Letter>& letters) {
+std::vector<Letter> Channel::exchangeLetters(std::vector<Letter> letters) {
   std::vector<int> sent(static_cast<std::size_t>(ranks_), 0);
   for (const Letter& letter : letters) {
     if (letter.first != rank_) sent[static_cast<std::size_t>(letter.first)] = 1;
@@ -100,8 +101,19 @@ std::vector<Letter> Channel::exchangeLetters(const std::vector<Letter>& letters)
   int coming = 0;
   requireSuccess("MPI_Reduce_scatter_block",
                  MPI_Reduce_scatter_block(sent.data(), &coming, 1, MPI_INT, MPI_SUM, comm_));
-  std::vector<Letter> received;
   std::vector<MPI_Request> requests;
+  try {
+    return sendAndReceive(letters, coming, requests);
+  } catch (...) {
+    if (!endOthers(requests, deadlineOfGivingUp())) keepForMpi(std::move(letters));
+    throw;
+  }
+}
+
+/// The letters for this rank, of which so many come from others. Sends that have begun are in `requests`.
+std::vector<Letter> Channel::sendAndReceive(const std::vector<Letter>& letters, int coming,
+                                            std::vector<MPI_Request>& requests) const {
+  std::vector<Letter> received;
   for (const Letter& letter : letters) {
     if (letter.first == rank_) {
       received.push_back(letter);

@@ -57,12 +57,15 @@ class Channel {
 
   /// Brings each letter to its rank, and gives those for this one, ascending by sender. At most one letter to a rank;
   /// one to this rank itself is allowed. Collective, one reduction of as many numbers as there are ranks.
-  std::vector<Letter> exchangeLetters(const std::vector<Letter>& letters);
+  std::vector<Letter> exchangeLetters(std::vector<Letter> letters);
 
   /// Whether this is so on all ranks. Collective, one reduction.
   bool onAll(bool here);
 
  private:
+  std::vector<Letter> sendAndReceive(const std::vector<Letter>& letters, int coming,
+                                     std::vector<MPI_Request>& requests) const;
+
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, ranks_ = 1;
   int tags_ = 0;

@@ -103,7 +103,7 @@ DistributedPattern::DistributedPattern(std::shared_ptr<Channel> channel, NodeMap
   write(mine, pattern_.needs);
   for (const int rank : map_.ranksOf(map_.nodeOf(rank_))) letters.emplace_back(rank, mine);
   std::vector<PeerLists> needsOfNode;
-  for (const Letter& letter : channel_->exchangeLetters(letters)) {
+  for (const Letter& letter : channel_->exchangeLetters(std::move(letters))) {
     Reader reader(letter.second);
     needsOfNode.push_back(readLists(reader));
   }
@@ -123,7 +123,7 @@ void DistributedPattern::requestFromOwners() {
     letters.emplace_back(owner, std::move(letter));
   }
   std::string problem;
-  for (const Letter& letter : channel_->exchangeLetters(letters)) {
+  for (const Letter& letter : channel_->exchangeLetters(std::move(letters))) {
     Reader reader(letter.second);
     if (const int relay = reader.next(); relay >= 0) doorways_.push_back({map_.nodeOf(relay), relay});
     while (!reader.atEnd()) {
@@ -146,7 +146,7 @@ void DistributedPattern::exchangeOnNode() {
   std::vector<Letter> letters;
   for (const int rank : map_.ranksOf(map_.nodeOf(rank_))) letters.emplace_back(rank, mine);
   doorways_.clear();
-  for (const Letter& letter : channel_->exchangeLetters(letters)) {
+  for (const Letter& letter : channel_->exchangeLetters(std::move(letters))) {
     Reader reader(letter.second);
     sendsOfNode_.push_back(readLists(reader));
     while (!reader.atEnd()) {
@@ -187,7 +187,7 @@ std::vector<Crossing> DistributedPattern::arriving(const std::vector<Crossing>& 
     write(letters.back().second, crossing);
   }
   std::vector<Crossing> crossings;
-  for (const Letter& letter : channel_->exchangeLetters(letters)) {
+  for (const Letter& letter : channel_->exchangeLetters(std::move(letters))) {
     crossings.push_back(readCrossing(letter.first, rank_, Reader(letter.second)));
   }
   return crossings;
@@ -201,7 +201,7 @@ std::vector<Delivery> DistributedPattern::deliveries(const std::vector<Crossing>
     letters.emplace_back(delivery.target, std::move(letter));
   }
   std::vector<Delivery> deliveries;
-  for (const Letter& letter : channel_->exchangeLetters(letters)) {
+  for (const Letter& letter : channel_->exchangeLetters(std::move(letters))) {
     Delivery delivery{letter.first, rank_, {}};
     for (Reader reader(letter.second); !reader.atEnd();) {
       const int owner = reader.next();

@@ -8,6 +8,7 @@
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/topology/exchange/given_up.hpp"
 
 namespace capstan::topology {
 namespace {
@@ -69,11 +70,20 @@ EmbeddedExchange<Types>::EmbeddedExchange(std::shared_ptr<Channel> channel, std:
 template <class Types>
 EmbeddedExchange<Types>::~EmbeddedExchange() {
   int finalized = 0;
-  if (failed_ || MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;
-  try {
-    for (auto& [key, shape] : shapes_) freeRequests(shape);
-  } catch (const std::exception&) {
-    // MPI is not to be relied on any more.
+  if (MPI_Finalized(&finalized) != MPI_SUCCESS || finalized != 0) return;
+  const Deadline deadline = deadlineOfGivingUp();
+  for (auto& [key, shape] : shapes_) {
+    // Without a failure none is under way.
+    const bool received = endReceives(shape.receives, deadline), sent = endOthers(shape.sends, deadline);
+    if (!received || !sent) {
+      keepForMpi(std::move(shape));
+      continue;
+    }
+    try {
+      freeRequests(shape);
+    } catch (const std::exception&) {
+      // MPI is not to be relied on any more.
+    }
   }
 }
 

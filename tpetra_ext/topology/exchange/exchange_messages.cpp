@@ -6,6 +6,8 @@
 #include <string>
 #include <type_traits>
 
+#include "tpetra_ext/topology/exchange/given_up.hpp"
+
 namespace capstan::topology {
 namespace {
 
@@ -86,6 +88,26 @@ template <class Scalar>
 void ExchangeMessages<Scalar>::free() {
   freeRequests();
   if (graph_ != MPI_COMM_NULL) requireSuccess("MPI_Comm_free", MPI_Comm_free(&graph_));
+}
+
+template <class Scalar>
+bool ExchangeMessages<Scalar>::giveUp() noexcept {
+  const Deadline deadline = deadlineOfGivingUp();
+  bool ended = true;
+  for (auto& [columns, width] : widths_) {
+    for (Requests& requests : width.receives) ended = endReceives(requests, deadline) && ended;
+    for (Requests& requests : width.sends) ended = endOthers(requests, deadline) && ended;
+    Requests all{width.all};
+    ended = endOthers(all, deadline) && ended;
+    width.all = all.front();
+  }
+  if (!ended) return false;
+  try {
+    freeRequests();
+  } catch (const std::exception&) {
+    // They are over, and name memory that MPI does not look at any more.
+  }
+  return true;
 }
 
 template <class Scalar>

@@ -41,8 +41,8 @@ constexpr Step stepsAtOnce[] = {Step::Local, Step::Network};
 /// Requests for the messages of a plan, made when a number of columns is seen first. Numbers to be sent lie in one
 /// piece of memory, step by step, numbers that come in another one, the staging area.
 ///
-/// Failures of MPI are thrown as std::runtime_error; nothing may be called after one but the destructor, which leaves
-/// to MPI what has not been given back by free().
+/// Failures of MPI are thrown as std::runtime_error; nothing may be called after one but giveUp() and the destructor,
+/// which leaves to MPI what has not been given back by free().
 template <class Scalar>
 class ExchangeMessages {
  public:
@@ -58,6 +58,10 @@ class ExchangeMessages {
   void freeRequests();
   /// Gives everything back. With a neighbourhood collective.
   void free();
+
+  /// Ends what is under way after a failure, as far as MPI lets it: whether the memory named by use() is the caller's
+  /// again. A neighbourhood's communicator is left to MPI. Local.
+  bool giveUp() noexcept;
 
   /// Where what is sent lies from now on, and where what comes is put. After freeRequests(). Local.
   void use(const Scalar* outgoing, Scalar* staging);

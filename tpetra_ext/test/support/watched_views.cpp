@@ -1,0 +1,128 @@
+#include "tpetra_ext/test/support/watched_views.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+
+#include "tpetra_ext/compat/local_views.hpp"
+
+namespace capstan::test {
+namespace {
+
+using compat::ViewSide;
+
+/// Views alive of one object.
+struct Alive {
+  const void* memory;
+  int device = 0, host = 0;
+};
+
+class Watch final : public compat::ViewWatch {
+ public:
+  static Watch& instance() {
+    static Watch watch;
+    return watch;
+  }
+
+  void taken(const void* memory, ViewSide side) override {
+    if (memory == nullptr) return;  // of no rows
+    bool both = false;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      auto at = find(memory);
+      if (at == alive_.end()) at = alive_.insert(at, {memory});
+      Alive& of = *at;
+      ++(side == ViewSide::Device ? of.device : of.host);
+      both = of.device > 0 && of.host > 0;
+    }
+    if (both) complain("views of host and device of one object are alive together");
+  }
+
+  void released(const void* memory, ViewSide side) noexcept override {
+    if (memory == nullptr) return;
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const auto at = find(memory);
+    if (at == alive_.end()) return;
+    --(side == ViewSide::Device ? at->device : at->host);
+    if (at->device == 0 && at->host == 0) alive_.erase(at);
+  }
+
+  void handedOver(const char* to) override { expectNone("when objects are handed to ", to); }
+
+  /// Complains where a view is alive.
+  void expectNone(const char* where, const char* what) {
+    std::size_t objects = 0;
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      objects = alive_.size();
+    }
+    if (objects > 0) complain("views of " + std::to_string(objects) + " objects are alive " + where + what);
+  }
+
+  void complain(const std::string& text) {
+    if (collected != nullptr) {
+      collected->push_back(text);
+    } else {
+      ADD_FAILURE() << text;
+    }
+  }
+
+  std::vector<std::string>* collected = nullptr;
+
+ private:
+  // Tests count what is allocated: this is not, but for the first.
+  Watch() { alive_.reserve(1024); }
+  std::vector<Alive>::iterator find(const void* memory) {
+    return std::find_if(alive_.begin(), alive_.end(), [memory](const Alive& one) { return one.memory == memory; });
+  }
+
+  std::mutex mutex_;
+  std::vector<Alive> alive_;
+};
+
+/// Kernels of Kokkos fill and copy views.
+bool isForeign(std::string_view kernel) {
+  return kernel.find("capstan") == std::string_view::npos && kernel.rfind("Kokkos::", 0) != 0 &&
+         kernel.find("N6Kokkos4Impl") == std::string_view::npos;
+}
+
+void begins(const char* name) {
+  if (isForeign(name)) Watch::instance().expectNone("at the beginning of ", name);
+}
+
+void (*kernelSeen)(const char*) = nullptr;
+
+void kernelBegins(const char* name, std::uint32_t, std::uint64_t*) {
+  if (kernelSeen != nullptr) kernelSeen(name);
+  begins(name);
+}
+
+/// None outlives its test.
+class AtTheEnd final : public testing::EmptyTestEventListener {
+  void OnTestEnd(const testing::TestInfo& info) override {
+    Watch::instance().expectNone("at the end of ", info.name());
+  }
+};
+
+}  // namespace
+
+void watchViews() {
+  namespace tools = Kokkos::Tools::Experimental;
+  compat::ViewWatch::current() = &Watch::instance();
+  tools::set_begin_parallel_for_callback(kernelBegins);
+  tools::set_begin_parallel_reduce_callback(kernelBegins);
+  tools::set_begin_parallel_scan_callback(kernelBegins);
+  tools::set_push_region_callback(begins);
+  testing::UnitTest::GetInstance()->listeners().Append(new AtTheEnd);
+}
+
+void seeKernels(void (*seen)(const char* name)) { kernelSeen = seen; }
+
+CollectedComplaints::CollectedComplaints() { Watch::instance().collected = &list_; }
+CollectedComplaints::~CollectedComplaints() { Watch::instance().collected = nullptr; }
+
+}  // namespace capstan::test

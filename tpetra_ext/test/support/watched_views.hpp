@@ -1,0 +1,40 @@
+#pragma once
+
+/// \file
+/// Sees on CPUs what Tpetra refuses where a device has a memory of its own: views that are alive too long.
+///
+/// In every unit test a failure is added where
+/// - views of host and device of one object are alive together;
+/// - a kernel begins, or a region that Kokkos' tools see, which is not Capstan's, while a view is alive: Tpetra or a
+///   preconditioner works, and may ask for the other side;
+/// - a view is alive where vectors are handed to others (compat::handOver()), or a test ends.
+///
+/// Views count that are taken by tpetra_ext/compat/local_views.hpp, by which all of Capstan takes them (test: layers).
+
+#include <string>
+#include <vector>
+
+namespace capstan::test {
+
+/// Watches from now on. After Kokkos has been initialised.
+void watchViews();
+
+/// Calls seen(name) for each kernel that begins, null: no more. Kokkos has one such hook, and the watch has it.
+void seeKernels(void (*seen)(const char* name));
+
+/// Puts what the watch finds into a list of its own, in the place of failures, as long as it lives.
+class CollectedComplaints {
+ public:
+  CollectedComplaints();
+  ~CollectedComplaints();
+  CollectedComplaints(const CollectedComplaints&) = delete;
+  CollectedComplaints& operator=(const CollectedComplaints&) = delete;
+
+  /// What has been found so far.
+  const std::vector<std::string>& list() const { return list_; }
+
+ private:
+  std::vector<std::string> list_;
+};
+
+}  // namespace capstan::test
