@@ -135,12 +135,12 @@ class SpectralInterval {
   void compareWithEarlier(LinearSystem<Types>& system, const Ritz& ritzOf, int columns, bool whole, int iteration) {
     const bool many = columns >= tuning::spectrum::few;
     if (compared_ || !bounds_ || !(farEnd() > 0)) return;
-    if (!many && (fresh_ || whole)) return;
-    compared_ = true;
+    if (!many && whole) return;
+    compared_ = many || !fresh_;
     const double first = farthest(ritzOf(std::clamp(columns / 2, 1, tuning::spectrum::first))) / farEnd();
     const double all = farthest(ritzOf(std::min(columns, tuning::spectrum::enough))) / farEnd();
     if (fresh_) {
-      shown_ = first;
+      shown_ = many ? first : std::min(shown_, first);  // few columns of a right-hand side that hides the far end
     } else if (all > tuning::spectrum::largestOvershoot ||
                first < std::min(1.0, shown_) / (many ? tuning::spectrum::shrunk : tuning::spectrum::shrunkOfFew)) {
       system.tell(iteration, "eigenvalue bounds",

@@ -151,7 +151,7 @@ TEST_P(CgTypes, TakeTheSameStepsWhereAOrMIsNegativeDefinite) {
   for (const char* form : {"orthodir", "orthomin", "fused"}) {
     if (GetParam().takes("Enlarged Form")) variants.emplace_back().set("Enlarged Form", form);
   }
-  solve(GetParam(), Params(), signedSystem(1, M::None, 1));  // the first solve of a process may take a product more
+  solve(GetParam(), Params(), signedSystem(1, M::None, 1));  // later ones of that size presume a guess of zero
   for (const Params& variant : variants) {
     for (const M m : {M::None, M::Diagonal, M::Unknown}) {
       std::vector<std::array<int, 2>> signs{{-1, -1}};

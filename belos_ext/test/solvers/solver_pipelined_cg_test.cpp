@@ -324,7 +324,7 @@ TEST(PipelinedCg, FindsTheShiftsOfAMatrixThatHasBeenScaled) {
     Params p;
     p.set("Pipeline Depth", depth);
     const auto solved = [&](Scalar factor) {
-      const auto a = scaledLaplacian(24, [factor](GO) { return std::sqrt(factor); });
+      const auto a = scaledLaplacian(23, [factor](GO) { return std::sqrt(factor); });
       a->setObjectLabel("is scaled");
       return solveDeep(p, systemWithRightHandSide(a));
     };
