@@ -133,8 +133,8 @@ class LocalProducts {
   int size_ = 0;
   int replicatedSize_ = 0;
   std::vector<Block> blocks_;
-  std::vector<compat::Held<ConstBlock>> held_;  // what blocks_, dots_ and sums_ are of
-  std::vector<Operand> operands_;               // of one call: another object may be where one of an earlier call was
+  std::vector<ConstBlock> held_;   // what blocks_, dots_ and sums_ are of
+  std::vector<Operand> operands_;  // of one call: another object may be where one of an earlier call was
   std::vector<Pair> dots_;
   std::vector<Run> runs_;
   std::vector<int> dotOffsets_;
@@ -233,11 +233,13 @@ auto LocalProducts<Types>::addProducts(const char* call, const MultiVector& x, c
   return slot;
 }
 
-/// Keeps a vector until its products are there. Valid until the next one is held.
+/// Keeps a vector until its products are there; the reference is good until the next one is kept. This is the one view
+/// that outlives the call which took it, and that nobody watches: some methods enter products before they apply A or M.
 template <class Types>
 auto LocalProducts<Types>::hold(const MultiVector& x) -> const ConstBlock& {
-  held_.push_back(localBlock(x));
-  return *held_.back();
+  const auto local = localBlock(x);
+  held_.push_back(*local);
+  return held_.back();
 }
 
 template <class Types>
