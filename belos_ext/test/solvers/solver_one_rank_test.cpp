@@ -41,7 +41,8 @@ const std::vector<Common>& commons() {
                                           {"1-norm", "Residual Norm", "OneNorm"},
                                           {"polynomial", "Polynomial Degree", "3"},
                                           {"in turn", "Block Size", "1"},
-                                          {"node by node", "Communication Strategy", "optimal"}};
+                                          {"node by node", "Communication Strategy", "optimal"},
+                                          {"Chebyshev", "Basis", "chebyshev"}};
   return all;
 }
 
@@ -121,6 +122,24 @@ class OnOneRank : public EverySolver {
     }
   }
 
+  /// The method refuses every value but the default: the user's options of one rank alone are misuse on all.
+  void expectRefusalNamed(const ParameterRow& row) const {
+    SCOPED_TRACE(row.name);
+    Watchdog::announce(fmt::format("  {}: \"{}\" in the options of one rank", GetParam().canonical, row.name));
+    bool refused = false;
+    for (const ParameterEntry& entry : valuesToTry(row, folder())) {
+      setParameterOverlay([&](const SolveFacts&) -> RCP<const Teuchos::ParameterList> {
+        const auto list = rcp(new Params);
+        if (rank() == ranks() - 1) list->setEntry(row.name, entry);
+        return list;
+      });
+      const std::string text = complaint(*solverOf(GetParam(), base({})));
+      refused = refused || text.find('"' + row.name + '"') != std::string::npos;
+    }
+    setParameterOverlay({});
+    EXPECT_TRUE(refused) << "no value but the default";
+  }
+
   /// All rows for one set of common parameters.
   void check(const Common& common, Side side, size_t columns) {
     side_ = side;
@@ -167,8 +186,7 @@ TEST_P(OnOneRank, EveryParameterIsNamed) {
     }
   }
   for (const ParameterRow& row : parameterRows()) {
-    const bool tried = tried_.count(row.name) > 0;
-    EXPECT_TRUE(tried || !row.appliesTo(GetParam())) << row.name << ": no value but the default";
+    if (row.appliesTo(GetParam()) && tried_.count(row.name) == 0) expectRefusalNamed(row);
   }
 }
 
