@@ -6,6 +6,7 @@
 
 #include "tpetra_ext/compat/host_rows.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 
@@ -48,7 +49,8 @@ std::optional<std::uint64_t> matrixSample(const typename Types::Operator& a) {
   const std::size_t stride = std::max<std::size_t>(1, (count + mostRowsSampled - 1) / mostRowsSampled);
   std::uint64_t sum = 0;
   if (const auto* stored = dynamic_cast<const typename Types::CrsMatrix*>(matrix); stored != nullptr) {
-    const auto local = stored->getLocalMatrixDevice();
+    const auto held = compat::deviceMatrix(*stored);
+    const auto& local = *held;
     const std::size_t read = (count + stride - 1) / stride;
     kernels::reduceAndWait("capstan matrixsample", Kokkos::RangePolicy<typename Types::ExecutionSpace>(0, read),
                            SampledRows<std::decay_t<decltype(local)>>{local, stride}, sum);
