@@ -35,7 +35,6 @@ class RelationError {
   void begin() {
     row_.clear();
     norm_ = 0;
-    rounding_ = std::numeric_limits<Scalar>::epsilon();
   }
 
   /// How many steps of a panel factored once by Cholesky have columns of R_mid that its Gram matrix tells; at least 1.
@@ -58,49 +57,19 @@ class RelationError {
   }
 
   /// Takes in as many steps of a panel as have errors within `limit`, relative to the estimated norm of A M^{-1} on the
-  /// space; at least 1. Columns between the last panel and this one count as exact. The second step, which spares half
-  /// of the reductions, may have a larger error (tuning::relation_error::ofTwoSteps). What is made is used, though it
-  /// is somewhat worse than what would have been foreseen (tuning::relation_error::made). \param first column of Q the
-  /// panel starts with   \param changeOfBasis (s+1) x s \param coefficients (first+s+1) x (s+1)   \param limit
-  /// dimensionless \return the number of steps taken in
+  /// space; at least 1. Columns between the last panel and this one count as exact.
+  /// \param first column of Q the panel starts with   \param changeOfBasis (s+1) x s
+  /// \param coefficients (first+s+1) x (s+1)   \param limit dimensionless
+  /// \return the number of steps taken in
   int add(int first, const Matrix& changeOfBasis, const Matrix& coefficients,
           Scalar limit = std::numeric_limits<Scalar>::max()) {
     norm_ = std::max(norm_, growth(product(coefficients, changeOfBasis), coefficients));
     const Matrix errors = errorsOf(first, changeOfBasis.numCols(), coefficients);
-    const int steps = within(errors, static_cast<Scalar>(tuning::relation_error::made) * limit, errors.numCols());
+    int steps = 1;
+    while (steps < errors.numCols() && std::abs(errors(0, steps)) <= limit * norm_) ++steps;
     row_.resize(static_cast<std::size_t>(first));
     row_.insert(row_.end(), errors.values(), errors.values() + steps);
     return steps;
-  }
-
-  /// How many steps add() would have taken of a panel that ended with the first `columns` columns of H: what a panel of
-  /// this length is likely to be worth here, known before its products are made. It follows from H alone: V_{k+1} = (H
-  /// V_k - ...) / gamma_k, V_0 = e_j. All of them where H has too few columns. s columns^2 operations.
-  /// \param hessenberg (columns+1) x columns at least   \param changeOfBasis (s+1) x s   \param limit as in add()
-  /// \param byCholesky whether knownSteps() limits them, too
-  int foreseen(const Matrix& hessenberg, int columns, const Matrix& changeOfBasis, Scalar limit,
-               bool byCholesky) const {
-    const int s = changeOfBasis.numCols(), first = columns - s;
-    if (first < 1 || s < 2) return s;
-    Matrix v(columns + 1, s + 1);
-    v(first, 0) = 1;
-    for (int k = 0; k < s; ++k) {
-      for (int c = 0; c <= first + k; ++c) {
-        for (int i = 0; i <= c + 1; ++i) v(i, k + 1) += hessenberg(i, c) * v(c, k);
-      }
-      for (int i = 0; i <= first + k + 1; ++i) {
-        for (int l = 0; l <= k; ++l) v(i, k + 1) -= changeOfBasis(l, k) * v(i, l);
-        v(i, k + 1) /= changeOfBasis(k + 1, k);
-      }
-    }
-    return within(errorsOf(first, s, v), limit, byCholesky ? knownSteps(first, v) : s);
-  }
-
-  /// Products have been found to be rounded so many times more than by eps. All estimates, those there are and those to
-  /// come, follow, until the cycle ends.
-  void roughen(Scalar factor) {
-    rounding_ *= factor;
-    for (Scalar& e : row_) e *= factor;
   }
 
   /// The column with the largest estimate among the first `columns`; -1 where there is none.
@@ -130,14 +99,6 @@ class RelationError {
   }
 
  private:
-  /// Of `known` steps those whose errors are within the limit, the second step within some times as much.
-  int within(const Matrix& errors, Scalar limit, int known) const {
-    const Scalar ofSecond = static_cast<Scalar>(tuning::relation_error::ofTwoSteps) * limit;
-    int steps = 1;
-    while (steps < known && std::abs(errors(0, steps)) <= (steps == 1 ? ofSecond : limit) * norm_) ++steps;
-    return steps;
-  }
-
   static Scalar length(const Matrix& a, int column) {
     Scalar norm = 0;
     for (int i = 0; i < a.numRows(); ++i) norm = std::hypot(norm, a(i, column));
@@ -157,16 +118,16 @@ class RelationError {
     const int known = std::min(first, static_cast<int>(row_.size()));  // classical steps add exact columns
     Matrix errors(1, steps);
     for (int k = 0; k < steps; ++k) {
-      errors(0, k) = randomSign<Scalar>(first + k) * rounding_ * norm_ * length(coefficients, k);
+      errors(0, k) =
+          randomSign<Scalar>(first + k) * std::numeric_limits<Scalar>::epsilon() * norm_ * length(coefficients, k);
       for (int i = 0; i < known; ++i) errors(0, k) -= row_[static_cast<std::size_t>(i)] * coefficients(i, k);
     }
     solveRight(block(coefficients, first, 0, steps, steps), errors);
     return errors;
   }
 
-  std::vector<Scalar> row_;                                   ///< one row of E, estimated
-  Scalar norm_ = 0;                                           ///< of A M^{-1} on the space, estimated
-  Scalar rounding_ = std::numeric_limits<Scalar>::epsilon();  ///< of products, relative
+  std::vector<Scalar> row_;  ///< one row of E, estimated
+  Scalar norm_ = 0;          ///< of A M^{-1} on the space, estimated
 };
 
 }  // namespace capstan

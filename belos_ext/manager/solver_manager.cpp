@@ -17,7 +17,6 @@
 #include "belos_ext/manager/solve_facts.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/manager/symmetry_watch.hpp"
-#include "belos_ext/manager/working_pipeline.hpp"
 #include "belos_ext/parameters/conflicts.hpp"
 #include "belos_ext/parameters/parameter_agreement.hpp"
 #include "belos_ext/parameters/user_options_error.hpp"
@@ -231,8 +230,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
                                                std::vector<StopTest>& stops) {
   const StateKey key = stateKey();
   lastKey_ = key;
-  auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
-  checkWorkingPipeline<Types>(known, *problem_->getOperator());
+  const auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
   SolverOptions own = options;  // every right-hand side has bases of its own
   own.basisMemory =
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
@@ -266,7 +264,6 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
     // What the ranks did not agree on has been forgotten by all of them.
     SolverState state = solvers_->agreedOnState() ? known.value_or(SolverState{}) : SolverState{};
     solvers_->remember(state);
-    noteWorkingPipeline<Types>(state, *problem_->getOperator());
     if (const int fewest = fewestIterations(stops); fewest > 0) rememberIterations(state, fewest);
     ++state.solves;
     StateCache::instance().store(key, state);

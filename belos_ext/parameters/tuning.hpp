@@ -334,21 +334,6 @@ inline constexpr int fewSteps = 8;
 inline constexpr double comfortable = 1e4;
 /// s shrinks after panels of a condition above this. Derived likewise.
 inline constexpr double strained = 1e6;
-/// Panels in full after which one of a step more is tried again where it could not be used: twice as many after each
-/// further failure, half as many after a success. Chosen.
-inline constexpr int leastPatience = 2;
-inline constexpr int mostPatience = 64;
-/// Single steps that a cycle begins with where errors of H limit the panels. Derived: an eigenvalue far away makes all
-/// later products nearly parallel to the vectors found first, and inherit the errors of their columns. Measured:
-/// pores_2 with RILUK leaves 400 times the residual it claims without them, 10 times with them.
-inline constexpr int exactStart = 12;
-/// They are made where earlier panels had no more steps than this. Chosen: twice what a step saves.
-inline constexpr int fewExact = 4;
-/// So they are where the first column of H is so many times as long as the second. Measured: 26 to 1000 times where
-/// errors limit the panels from the start.
-inline constexpr double dominant = 10;
-/// Panels looked back at for the steps of the next. Measured: fewer cut one panel in ten of orsirr_1.
-inline constexpr int lookedBack = 4;
 }  // namespace step_size
 
 /// solvers/gmres/block_length, the vectors t of a block of pipelined CA-GMRES
@@ -413,12 +398,6 @@ inline constexpr int measurable = 30;
 /// Errors this many times their estimate are no accident. Measured where panels are first cut: up to 16 times on 30
 /// systems, with and without preconditioner; 31 to 1500 times on cryg2500 with RILU(0).
 inline constexpr int rough = 20;
-/// The error of the second step of a panel may be so many times that of others. Measured: panels of one step double the
-/// reductions of pores_2, opm_spe1 and mhd3200a, panels of two cost few iterations.
-inline constexpr double ofTwoSteps = 100;
-/// The error of a step that has been made may be so many times that of one which is foreseen. Measured: one product in
-/// twenty is in vain without, one in forty with it.
-inline constexpr double made = 10;
 /// Columns that are made again where they are found to have such errors. Chosen: about three panels.
 inline constexpr int mostTakenBack = 16;
 }  // namespace relation_error

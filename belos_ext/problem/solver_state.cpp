@@ -19,11 +19,7 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
     for (const double value : {bounds.min, bounds.max}) checksum.add(value);
   }
   for (const double value : {state->polynomialPace, state->shownOfBounds}) checksum.add(value);
-  for (const int steps : {state->stepSize, state->exactSteps, state->exactPatience}) {
-    checksum.add(static_cast<std::uint64_t>(steps));
-  }
-  const WorkingPipeline pipeline = state->workingPipeline.value_or(WorkingPipeline{-1, -1});
-  for (const int length : {pipeline.depth, pipeline.block}) checksum.add(static_cast<std::uint64_t>(length));
+  checksum.add(static_cast<std::uint64_t>(state->stepSize));
   for (const auto& [factor, times] : state->factorTimes) {
     checksum.add(static_cast<std::uint64_t>(factor));
     for (const double seconds : times.seconds) checksum.add(seconds);

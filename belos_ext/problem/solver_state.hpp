@@ -35,28 +35,19 @@ struct FactorTimes {
   long solve = 0;                  ///< the number of the last one, among those with all factors
 };
 
-/// What a pipelined method came down to, where it had to go on with a shorter pipeline than the one asked for.
-struct WorkingPipeline {
-  int depth = 0;  ///< 0: the classical method
-  int block = 1;  ///< vectors
-};
-
 /// What a solve leaves for the next one. Replicated, but for the objects: every rank of the solve stores the same.
 struct SolverState {
   std::vector<std::complex<double>> shifts;  ///< in the order of use
   std::optional<EigenvalueBounds> eigenvalueBounds;
   std::optional<EigenvalueBounds> polynomialBounds;  ///< of M^{-1} A, where CG has a polynomial
-  double polynomialPace = 0;  ///< iterations for a digit with these bounds; 0: not known; negative: they are in doubt
-  double shownOfBounds = 1;   ///< largest Ritz value of a solve over the upper bound
-  int stepSize = 0;           ///< tuned; 0: none
-  int exactSteps = 0;         ///< the most of a panel of s-step GMRES that keep H exact enough; 0: not limited
-  int exactPatience = 0;      ///< panels in full until one step more is tried
-  std::optional<WorkingPipeline> workingPipeline;  ///< for the matrix as it is: working_pipeline.hpp
-  bool estimatesHold = false;                      ///< an error of s-step GMRES's H was measured, and did no harm
-  bool preconditionerVaries = false;               ///< M has been seen not to be linear, or, by CG, not to be symmetric
-  std::vector<int> iterations;                     ///< of the last solves that converged, the latest last
-  std::map<int, FactorTimes> factorTimes;          ///< by the factor of enlarged CG
-  long solves = 0;                                 ///< how many solves have contributed
+  double polynomialPace = 0;   ///< iterations for a digit with these bounds; 0: not known; negative: they are in doubt
+  double shownOfBounds = 1;    ///< largest Ritz value of a solve over the upper bound
+  int stepSize = 0;            ///< tuned; 0: none
+  bool estimatesHold = false;  ///< an error of s-step GMRES's H was measured, and did no harm
+  bool preconditionerVaries = false;       ///< M has been seen not to be linear, or, by CG, not to be symmetric
+  std::vector<int> iterations;             ///< of the last solves that converged, the latest last
+  std::map<int, FactorTimes> factorTimes;  ///< by the factor of enlarged CG
+  long solves = 0;                         ///< how many solves have contributed
   std::map<std::string, std::shared_ptr<const KeptObject>> objects;  ///< by their names; none is null
 
   /// The object of that name and type, or null. Local.

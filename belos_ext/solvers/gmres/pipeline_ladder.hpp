@@ -8,7 +8,6 @@
 /// good where that repeats itself. Replicated: fed with reduced numbers only, so it decides alike on all ranks.
 
 #include <algorithm>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -38,18 +37,10 @@ class PipelineLadder {
     waiting_ = 0;
     fruitless_ = 0;
     promised_ = claimedFrom_ = 0;
-    works_.reset();
   }
-  void recall(const SolverState& state) {
-    length_.recall(state.stepSize);
-    if (!state.workingPipeline) return;
-    if (state.workingPipeline->depth == 0) return giveUp();
-    depth_ = std::min(depth_, state.workingPipeline->depth);
-    if (!length_.automatic()) length_.limit(state.workingPipeline->block);
-  }
+  void recall(const SolverState& state) { length_.recall(state.stepSize); }
   void remember(SolverState& state) const {
     if (blocks_ && length_.automatic()) state.stepSize = length_.current();
-    if (works_) state.workingPipeline = works_;
   }
 
   int t() const { return t_; }
@@ -98,10 +89,7 @@ class PipelineLadder {
 
   /// Fewer products ahead: shorter blocks first where the user fixed nothing.
   /// \param why for the report   \param classical whether the next cycle is a classical one
-  /// \param mended the cycle goes on. Else what is left is remembered
-  void shrink(LinearSystem<Types>& system, const StopTest& stop, const std::string& why, bool classical,
-              bool mended = false) {
-    const bool shortest = lag() == 1;
+  void shrink(LinearSystem<Types>& system, const StopTest& stop, const std::string& why, bool classical) {
     if (t_ > 1 && (depth_ == 1 || length_.automatic())) {
       length_.limit(t_);
       length_.failed();
@@ -109,18 +97,11 @@ class PipelineLadder {
     } else if (depth_ > 1) {
       depth_ = depth_ / 2;
     }
-    left_ = shortest ? WorkingPipeline{0, 1} : WorkingPipeline{depth_, t_};
-    if (!mended) rememberSetback();
     system.tell(stop.iterations(), "restart",
                 why + "; going on with depth " + std::to_string(depth_) + ", blocks of " + std::to_string(t_) +
                     (givenUp()   ? ", classically from now on"
                      : classical ? ", first with a classical cycle"
                                  : ""));
-  }
-
-  /// The next solves begin with what shrink() has left, but for a cycle that knew no shifts.
-  void rememberSetback() {
-    if (waiting_ == 0) works_ = left_;
   }
 
   /// A cycle has ended, for wentAstray(); both 0 where it was a classical one.
@@ -149,15 +130,11 @@ class PipelineLadder {
   }
 
  private:
-  void giveUp() { fruitless_ = tuning::pipelined_gmres::maxFruitless + 1; }
-
   bool blocks_;
   int t_ = 1, depth_ = 1;
   int waiting_ = 0;                        ///< the depth after a cycle that learns; 0 where the last one did not
   int fruitless_ = 0;                      ///< cycles in a row
   Scalar promised_ = 0, claimedFrom_ = 0;  ///< of the last cycle, if that was pipelined
-  WorkingPipeline left_;                   ///< by the latest setback
-  std::optional<WorkingPipeline> works_;   ///< worth remembering
   BlockLength length_;
 };
 

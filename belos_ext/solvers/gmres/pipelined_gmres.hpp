@@ -97,7 +97,6 @@ class PipelinedGmres : public RestartedGmres<Types> {
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (brokePromise(stop, beta)) changeDirections(system, stop.iterations());
-    if (ladder_.givenUp() && stop.iterations() == 0) system.tell(0, "classical", "as in an earlier solve");
     if (flexible_ || ladder_.givenUp() || ladder_.wentAstray(system, stop, beta)) {
       return classicalCycle(system, beta, stop);
     }
@@ -160,13 +159,12 @@ class PipelinedGmres : public RestartedGmres<Types> {
     ladder_.shrink(system, stop,
                    "broken after " + std::to_string(outcome.columns) + " iterations, of which " + std::to_string(kept) +
                        " are kept: the rest of the cycle is classical",
-                   false, true);
+                   false);
     const int lost = outcome.columns - kept;
     cycle_.relation().truncate(kept);
     outcome = CycleOutcome();
     outcome.columns = kept;
     classical_.goOn(cycle_, system, stop, outcome, lost);
-    if (outcome.columns > 2 * kept) ladder_.rememberSetback();  // most of the cycle was classical
     return true;
   }
 

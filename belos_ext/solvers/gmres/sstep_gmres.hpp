@@ -25,9 +25,9 @@
 
 #include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/convergence/expected_end.hpp"
+#include "belos_ext/dense/relation_error.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/solvers/gmres/panel_errors.hpp"
 #include "belos_ext/solvers/gmres/restarted_gmres.hpp"
 #include "belos_ext/solvers/gmres/step_size.hpp"
 
@@ -55,7 +55,6 @@ class SStepGmres final : public RestartedGmres<Types> {
     recalled_ = trusted_ = false;
     expected_.forget();
     this->configureCycles(options);
-    errors_.configure(options);
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
     recurrence_.reset(options.basis);
     if (!options.eigenvalueBoundsAuto)
@@ -69,7 +68,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     if (options_.shiftsAuto) recurrence_.setShifts(state.shifts);
     recalled_ = options_.shiftsAuto && recurrence_.ready();
     if (recalled_ && options_.basis == Basis::Chebyshev) judged_ = false;
-    stepSize_.recall(state.stepSize, state.exactSteps, state.exactPatience);
+    stepSize_.recall(state.stepSize);
     expected_.recall(state.iterations);
     trusted_ = state.estimatesHold;
   }
@@ -77,8 +76,6 @@ class SStepGmres final : public RestartedGmres<Types> {
     // What the user fixed is not something learnt.
     if (options_.shiftsAuto) state.shifts = recurrence_.shifts();
     if (options_.stepSizeAuto) state.stepSize = stepSize_.conditioned();
-    state.exactSteps = stepSize_.exact().remembered();
-    state.exactPatience = stepSize_.exact().patience();
     state.estimatesHold = trusted_;
   }
   int finalStepSize() const override { return stepSize_.current(); }
@@ -87,13 +84,13 @@ class SStepGmres final : public RestartedGmres<Types> {
   void forget() override { configure(SolverOptions(options_)); }
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
-    if (stop.iterations() == 0) careful_ = refuted_ = false;
+    if (stop.iterations() == 0) careful_ = false;
     begin(system, beta, stop);
     CycleOutcome outcome;
     Matrix r;
     while (outcome.columns < cycle_.length() && !stop.exhausted() && !outcome.claimed && !outcome.stopped) {
       const int first = outcome.columns;
-      const int most = std::min({panelSteps(stop, first), cycle_.length() - first, stop.remaining()});
+      const int most = std::min({panelSteps(first), cycle_.length() - first, stop.remaining()});
       const int steps = expectedSteps(system, stop, most);
 
       const Matrix changeOfBasis = generatePanel(system, first, steps);  // V = [q_j, p_1(A) q_j, ...]
@@ -114,17 +111,13 @@ class SStepGmres final : public RestartedGmres<Types> {
         expected_.observe(cycle_.relation().leastSquares().residual(c));
       judgeInterval(system, stop, outcome.columns, false);
       learnShifts(system, stop, outcome.columns, false);
-      if (first == 0) errors_.sawFirst(cycle_);
     }
     cycle_.complete(*orthogonalization_, system, stop, outcome);
     if (!careful_ && cycle_.isRefuted(outcome)) {
-      careful_ = refuted_;
-      refuted_ = true;
-      trusted_ = trusted_ && !careful_;
-      if (!careful_) stepSize_.unreliable(2);
-      system.tell(
-          stop.iterations(), "step size",
-          std::string(careful_ ? "1" : "2") + " from now on: the recursive residual has lost touch with the true one");
+      careful_ = true;
+      trusted_ = false;
+      system.tell(stop.iterations(), "step size",
+                  "1 from now on: the recursive residual has lost touch with the true one");
     }
     judgeInterval(system, stop, outcome.columns, true);
     learnShifts(system, stop, outcome.columns, true);
@@ -139,16 +132,14 @@ class SStepGmres final : public RestartedGmres<Types> {
     expected_.begin(stop.iterations(), static_cast<double>(beta));
     orthogonalization_.get(options_, cycle_.basis()[0].getMap()->getComm()).begin(cycle_.length());
     stepSize_.beginCycle(system.sparesProducts());
-    errors_.begin(cycle_, stop, stepSize_.exact());
+    error_.begin();
   }
 
   /// s, or a short panel while the shifts are not known: an unscaled monomial basis loses a digit or more a step.
-  int panelSteps(const StopTest& stop, int first) const {
-    if (careful_ || errors_.single(first)) return 1;
+  int panelSteps(int first) const {
+    if (careful_) return 1;
     const int s = stepSize_.current();
-    if (recurrence_.ready() || options_.basis == Basis::Monomial || !learns()) {
-      return flexible_ ? s : errors_.foreseen(cycle_, stop, first, s, recurrence_);
-    }
+    if (recurrence_.ready() || options_.basis == Basis::Monomial || !learns()) return s;
     if (!options_.computeRitzValuesOnFly) return 1;  // a classical first cycle
     return std::min(s, first == 0 ? 2 : first <= 2 ? 3 : 5);
   }
@@ -178,10 +169,13 @@ class SStepGmres final : public RestartedGmres<Types> {
   int reliableSteps(LinearSystem<Types>& system, StopTest& stop, int first, int found, const Matrix& changeOfBasis,
                     const Matrix& r) {
     if (flexible_) return found;  // H = R B inherits nothing
-    const int steps = errors_.add(cycle_, stop, first, found, changeOfBasis, r);
-    if (steps == found) {
-      stepSize_.reliable(steps);
-    } else {
+    const Scalar limit = cycle_.bearableError(stop);
+    const auto leading = [&](int count) { return block(r, 0, 0, first + count + 1, count + 1); };
+    const bool byCholesky = options_.intraOrthogonalization == IntraOrthogonalization::CholQr;
+    const int known = byCholesky ? RelationError<Scalar>::knownSteps(first, leading(found)) : found;
+    const int steps = error_.add(first, block(changeOfBasis, 0, 0, known + 1, known), leading(known),
+                                 std::max(limit, tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon()));
+    if (steps < found) {
       stepSize_.unreliable(steps);
       system.tell(stop.iterations(), "step size",
                   std::to_string(steps) + " of " + std::to_string(found) + " steps keep A Q = Q H exact enough");
@@ -196,22 +190,16 @@ class SStepGmres final : public RestartedGmres<Types> {
   /// False where the panel is lost with them. 1 A, 1 M^{-1}, 1 reduction. Collective.
   bool estimatesHold(LinearSystem<Types>& system, StopTest& stop, int first, CycleOutcome& outcome) {
     if (trusted_ || careful_) return true;
-    auto& estimates = errors_.estimates();
-    const int column = estimates.worst(first - 1);  // q_first has just changed, and H does not know of it
+    const int column = error_.worst(first - 1);  // q_first has just changed, and H does not know of it
     const auto least = static_cast<Scalar>(tuning::relation_error::measurable) * std::numeric_limits<Scalar>::epsilon();
-    if (column < 0 || !(estimates.estimate(column) >= least)) return true;
+    if (column < 0 || !(error_.estimate(column) >= least)) return true;
     auto& relation = cycle_.relation();
     relation.refresh();
-    const Scalar expected = estimates.estimate(column), found = cycle_.errorOf(system, stop, column);
+    const Scalar expected = error_.estimate(column), found = cycle_.errorOf(system, stop, column);
     trusted_ = true;
     if (found <= static_cast<Scalar>(tuning::relation_error::rough) * expected) return true;
-    if (found <= static_cast<Scalar>(tuning::relation_error::ofTwoSteps) * errors_.most(cycle_, stop)) {
-      estimates.roughen(found / expected);
-      system.tell(stop.iterations(), "step size", "products are rounded by more than eps: shorter panels");
-      return true;
-    }
     const auto left = static_cast<double>(relation.leastSquares().residual());
-    const int exact = estimates.within(cycle_.bearableError(stop) * expected / found);
+    const int exact = error_.within(cycle_.bearableError(stop) * expected / found);
     const int kept = relation.wholePanels(std::min(exact, first)), lost = first - kept;
     if (kept == 0 || lost > std::min(tuning::relation_error::mostTakenBack, stop.remaining() - 1) ||
         left * left < stop.target() * static_cast<double>(relation.beta())) {
@@ -225,7 +213,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     if (lost == 0) return true;
     relation.truncate(kept);
     orthogonalization_->begin(cycle_.length());
-    errors_.truncate();
+    error_.begin();
     expected_.begin(stop.iterations(), static_cast<double>(relation.leastSquares().residual()));
     outcome.columns = kept;
     return false;
@@ -304,11 +292,10 @@ class SStepGmres final : public RestartedGmres<Types> {
   bool learning_ = false;  ///< there may be more or better shifts than there are
   bool judged_ = true;     ///< the interval of the Chebyshev basis has been compared with Ritz values, or need not be
   bool careful_ = false;   ///< a claim or an estimate of this solve was refuted: H has to be as exact as it can be
-  bool refuted_ = false;   ///< a claim of this solve was refuted
   bool trusted_ = false;   ///< an error of H was measured, in this solve or an earlier one, and did no harm
   StepSize stepSize_;
   ExpectedEnd expected_;
-  PanelErrors<Types> errors_;
+  RelationError<Scalar> error_;
   BasisRecurrence recurrence_;
   KeptGramSchmidt<Types> orthogonalization_;
 };

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/solvers/gmres/exact_steps.hpp"
 
 namespace capstan {
 
@@ -16,7 +16,8 @@ namespace capstan {
 /// well under 1 / sqrt(eps) ~ 7e7. A failed factorisation halves s whether it was given or not; a given s comes back
 /// with the next cycle, an automatic one grows again after each comfortable panel: to as many steps as its condition
 /// allows, but by one where products are costly, since a long panel goes beyond the end of the solve. Apart from that,
-/// panels have no more steps than A Q = Q H could use lately (exact_steps.hpp), in this solve and in earlier ones.
+/// a panel of which A Q = Q H could use only some steps (relation_error.hpp) holds the next ones to as many, and one
+/// more after each panel used in full, until the cycle ends.
 class StepSize {
  public:
   void configure(bool automatic, int asked) {
@@ -24,21 +25,20 @@ class StepSize {
     asked_ = asked;
     current_ = asked;
     ceiling_ = tuning::step_size::largest;
-    exact_.forget();
+    reliable_ = unlimited;
   }
-  /// \param exact steps that were exact enough; 0: all   \param patience \see ExactSteps
-  void recall(int steps, int exact = 0, int patience = 0) {
+  void recall(int steps) {
     if (automatic_ && steps > 0) current_ = std::min(steps, tuning::step_size::largest);
-    exact_.recall(exact, patience);
   }
   /// \param costly a product costs more than the reduction of another panel
   void beginCycle(bool costly = false) {
     costly_ = costly;
     current_ = automatic_ ? std::min(current_, most()) : asked_;
+    reliable_ = unlimited;
   }
 
   /// The steps of the next panel.
-  int current() const { return std::min(current_, exact_.most()); }
+  int current() const { return std::min(current_, reliable_); }
   /// The most steps that a panel may come to have.
   int most() const {
     if (!automatic_) return asked_;
@@ -51,6 +51,7 @@ class StepSize {
   /// \param shortened it had fewer steps than s because the end was near: the condition of a whole one follows from its
   ///   own, where it had half of the steps at least
   void succeeded(int steps, double condition, bool shortened = false) {
+    if (steps >= reliable_ && reliable_ < unlimited) ++reliable_;
     if (!automatic_ || (shortened ? 2 * steps : steps) < current_) return;
     const double whole = std::pow(condition, std::max(1.0, static_cast<double>(current_) / steps));
     if (whole < tuning::step_size::comfortable) {
@@ -67,15 +68,15 @@ class StepSize {
     ceiling_ = std::max(1, std::min(ceiling_, steps - 1));
   }
 
-  /// All steps of the latest panel could be used; only that many of them, conditioning apart.
-  void reliable(int steps) { exact_.held(steps); }
-  void unreliable(int steps) { exact_.cut(steps); }
-  const ExactSteps& exact() const { return exact_; }
+  /// Only that many steps of the latest panel could be used, conditioning apart.
+  void unreliable(int steps) { reliable_ = std::max(1, steps); }
 
   /// Whether a panel of this condition has lost most of its digits.
   static bool isStrained(double condition) { return condition > tuning::step_size::strained; }
 
  private:
+  static constexpr int unlimited = std::numeric_limits<int>::max();
+
   /// The steps of a panel of condition `wanted`, where the current ones lead to `found`: kappa grows by a factor a
   /// step.
   int stepsOf(double wanted, double found) const {
@@ -88,7 +89,7 @@ class StepSize {
   int asked_ = 5;
   int ceiling_ = tuning::step_size::largest;
   int current_ = 5;
-  ExactSteps exact_;
+  int reliable_ = unlimited;
 };
 
 }  // namespace capstan

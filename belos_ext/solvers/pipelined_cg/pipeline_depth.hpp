@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <string>
 
 #include "belos_ext/parameters/tuning.hpp"
@@ -73,18 +72,7 @@ class PipelineDepth {
     wanted_ = current_ = std::max(1, std::min(asked, most));
     if (learns) current_ = 1;
     restarts_ = steps_ = 0;
-    works_.reset();
-    reason_.clear();
   }
-
-  /// The depth that worked in an earlier solve is the most.
-  void limit(int depth) {
-    wanted_ = std::min(wanted_, depth);
-    current_ = std::min(current_, depth);
-    reason_ = "as in an earlier solve";
-  }
-  /// What it came down to where a cycle did not pay: worth remembering. Nothing where none did.
-  const std::optional<int>& works() const { return works_; }
 
   int current() const { return current_; }
   bool givenUp() const { return current_ == 0; }
@@ -116,19 +104,15 @@ class PipelineDepth {
     reason_.clear();
     wanted_ = current_;
     steps_ += steps;
-    if (++restarts_ > tuned::freeRestarts + steps_ / tuned::stepsOfARestart) {
-      giveUp("restarts come too often");
-    } else if (brokeDown || !pays(steps)) {
-      reason_ = brokeDown ? "breakdown" : "cycles too short to pay";
-      wanted_ = current_ /= 2;
-    }
-    if (!pays(steps)) works_ = current_;
+    if (++restarts_ > tuned::freeRestarts + steps_ / tuned::stepsOfARestart) return giveUp("restarts come too often");
+    if (!brokeDown && pays(steps)) return;
+    reason_ = brokeDown ? "breakdown" : "cycles too short to pay";
+    wanted_ = current_ /= 2;
   }
 
  private:
   int wanted_ = 1, current_ = 1;
   int restarts_ = 0, steps_ = 0;  ///< of the solve, but for restarts that go deeper
-  std::optional<int> works_;
   std::string reason_;
 };
 

@@ -72,17 +72,12 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     constants_.configure(options.nullSpace);
     classical_.configure(options);
     expected_.forget();
-    works_.reset();
   }
   void recall(const SolverState& state) override {
     bounds_.recall(state);
     expected_.recall(state.iterations);
-    if (state.workingPipeline) works_ = state.workingPipeline->depth;
   }
-  void remember(SolverState& state) const override {
-    bounds_.remember(state);
-    if (depth_.works()) state.workingPipeline = WorkingPipeline{*depth_.works(), 1};
-  }
+  void remember(SolverState& state) const override { bounds_.remember(state); }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
     run(system, b, x, stop);
@@ -190,24 +185,10 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     if (!stop.over() && first && findConstant(system, stop, constant, norm2)) {
       return begin(system, b, x, stop, Restart::Judged);
     }
-    if (!stop.over() && first && works_ && *works_ < depth_.wanted()) return beginShallower(system, b, x, stop);
     // A square that may have underflowed says nothing about (u_0, M^{-1} u_0).
     const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
     if (!stop.over() && !(square > least)) goClassical(system, b, x, stop, Restart::Cold);
     return !stop.over();
-  }
-
-  /// Begins anew with the depth that worked in an earlier solve, once all ranks are known to know it. 1 A, 1 M^{-1}, 1
-  /// reduction. False when the solve is over.
-  bool beginShallower(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    depth_.limit(*works_);
-    if (depth_.givenUp()) {
-      goClassical(system, b, x, stop, Restart::Cold);
-      return false;
-    }
-    system.tell(stop.iterations(), "pipeline depth", std::to_string(depth_.wanted()) + ", " + depth_.reason());
-    prepare(system, b);
-    return begin(system, b, x, stop, Restart::Judged);
   }
 
   /// The guess, where steps or b - A x have overflowed. One reduction, after solves that failed only.
@@ -310,7 +291,6 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
 
   RowsFirst<Types> rows_;
   ResidualNorms initial_;
-  std::optional<int> works_;  ///< the depth, in an earlier solve
   KeptIterate<Types> guess_;
   Cg<Types> classical_;
 };

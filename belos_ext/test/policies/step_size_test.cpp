@@ -94,7 +94,7 @@ TEST(StepSize, AutomaticDoesNotGrowBackToWhereItFailed) {
   EXPECT_EQ(s.current(), 1);
 }
 
-TEST(StepSize, UnreliableStepsHoldTheNextPanelsBack) {
+TEST(StepSize, UnreliableStepsHoldTheNextPanelsBackUntilTheCycleEnds) {
   for (const bool automatic : {false, true}) {
     StepSize s;
     s.configure(automatic, 5);
@@ -102,49 +102,16 @@ TEST(StepSize, UnreliableStepsHoldTheNextPanelsBack) {
     s.unreliable(2);
     EXPECT_EQ(s.current(), 2);
     EXPECT_EQ(s.conditioned(), 5) << "nothing is wrong with the conditioning";
-    s.beginCycle();
-    EXPECT_EQ(s.current(), 2) << "nor with what the cycle before has shown";
+    s.succeeded(2, 1e5);
+    EXPECT_EQ(s.current(), 3);
     s.unreliable(0);
     EXPECT_EQ(s.current(), 1);
-    for (int k = 0; k < 40; ++k) s.reliable(s.current());
+    s.beginCycle();
+    EXPECT_EQ(s.current(), 5);
+    s.unreliable(4);
+    for (int k = 0; k < 9; ++k) s.succeeded(s.current(), 1e5);
     EXPECT_EQ(s.current(), 5) << "no more than the conditioning allows";
   }
-}
-
-/// After 2 panels, then 4, 8, ...: failures become rare, and half as many after a success.
-TEST(ExactSteps, OneMoreIsTriedAfterTwiceAsManyPanels) {
-  ExactSteps steps;
-  EXPECT_FALSE(steps.limited());
-  steps.cut(1);
-  for (const int panels : {2, 4, 8, 16}) {
-    for (int k = 0; k < panels; ++k) {
-      EXPECT_EQ(steps.most(), 1) << k << " of " << panels;
-      steps.held(1);
-    }
-    EXPECT_EQ(steps.most(), 2);
-    EXPECT_EQ(steps.remembered(), 1) << "not seen to hold";
-    steps.held(1);  // a short panel at the end of a cycle
-    EXPECT_EQ(steps.most(), 2);
-    if (panels < 16) steps.cut(1);
-  }
-  EXPECT_EQ(steps.patience(), 16);
-  steps.held(2);
-  EXPECT_EQ(steps.most(), 3);
-  EXPECT_EQ(steps.patience(), 8);
-  steps.cut(2);
-  EXPECT_EQ(steps.patience(), 16);
-}
-
-TEST(ExactSteps, AreRecalledWithTheirPatience) {
-  ExactSteps steps;
-  steps.recall(0, 8);
-  EXPECT_FALSE(steps.limited());
-  steps.recall(2, 8);
-  EXPECT_EQ(steps.remembered(), 2);
-  for (int k = 0; k < 8; ++k) steps.held(2);
-  EXPECT_EQ(steps.most(), 3);
-  steps.forget();
-  EXPECT_FALSE(steps.limited());
 }
 
 }  // namespace

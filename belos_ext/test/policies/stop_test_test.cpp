@@ -177,6 +177,7 @@ TEST(StopTest, RestartsOfCgMayFindLargerResiduals) {
   stop.begin({1, 1}, 1);
   double residual = 1;
   for (int restart = 0; restart < 20; ++restart, residual *= 1.1) {
+    stop.iterated(residual);
     ASSERT_FALSE(stop.verified({residual, residual}, false)) << restart;
     stop.restarted(true);
   }
@@ -188,6 +189,7 @@ TEST(StopTest, SlowProgressIsNotStagnation) {
   stop.begin({1, 1}, 1);
   double residual = 1;
   for (int cycle = 0; cycle < 100; ++cycle, residual *= 0.9999) {
+    stop.iterated(residual);
     ASSERT_FALSE(stop.verified({residual, residual}, false)) << cycle;
     stop.restarted(false);
   }
@@ -200,11 +202,13 @@ TEST(StopTest, ProgressOfThePreconditionedResidualIsNotStagnation) {
   stop.begin({1, 1}, 1);
   double native = 1;
   for (int cycle = 0; cycle < 20; ++cycle, native *= 0.99) {
+    stop.iterated(native);
     ASSERT_FALSE(stop.verified({native, 3}, false)) << cycle;
     stop.restarted(false);
   }
   for (int cycle = 0; cycle < 6; ++cycle) {  // the first one makes progress still
     ASSERT_FALSE(stop.over()) << cycle;
+    stop.iterated(native);
     stop.verified({native, 3}, false);
     stop.restarted(false);
   }
