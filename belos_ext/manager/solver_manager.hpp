@@ -140,8 +140,8 @@ class SolverManager final
   SolveReport report_;
   bool lossOfAccuracy_ = false;
   std::vector<Teuchos::RCP<const typename Types::Map>> knownMaps_;  ///< found to be alike
-  bool asks_ = false;    ///< this rank's options ask for the symmetry, and nobody has looked for it
-  std::string refusal_;  ///< why this rank refuses the solve, or empty
+  bool asks_ = false;                ///< this rank's options ask for the symmetry, and nobody has looked for it
+  std::string refusal_;              ///< why this rank refuses the solve, or empty
   std::optional<StateKey> lastKey_;  ///< of the last solve
 
   std::unique_ptr<PreconditionedOperator<Types>> operator_;

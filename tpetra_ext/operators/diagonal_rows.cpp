@@ -173,7 +173,7 @@ void DiagonalRows<Types>::putBack(const Held& held, MultiVector& r) const {
   if (count_ == 0) return;
   const auto values = compat::deviceView(r, Tpetra::Access::ReadWrite);
   kernels::launch("capstan diagonal rows: put back", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-                       functorOf<PutBack>(*values, rows_, held));
+                  functorOf<PutBack>(*values, rows_, held));
 }
 
 template <class Types>
@@ -182,7 +182,7 @@ void DiagonalRows<Types>::solve(const MultiVector& b, MultiVector& x) const {
   const auto values = compat::deviceView(b, Tpetra::Access::ReadOnly);
   const auto solution = compat::deviceView(x, Tpetra::Access::ReadWrite);
   kernels::launch("capstan diagonal rows: solve", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-                       functorOf<DivideByDiagonal>(*values, *solution, rows_, diagonal_));
+                  functorOf<DivideByDiagonal>(*values, *solution, rows_, diagonal_));
 }
 
 template <class Types>
@@ -191,7 +191,7 @@ void DiagonalRows<Types>::clear(MultiVector& v) const {
   const auto held = compat::deviceView(v, Tpetra::Access::ReadWrite);
   const auto& values = *held;
   kernels::launch("capstan diagonal rows: clear", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
-                       ClearRows<std::decay_t<decltype(values)>, decltype(rows_)>{values, rows_, v.getNumVectors()});
+                  ClearRows<std::decay_t<decltype(values)>, decltype(rows_)>{values, rows_, v.getNumVectors()});
 }
 
 #define CAPSTAN_DIAGONAL_ROWS(S, LO, GO, NO) template class DiagonalRows<TpetraTypes<S, LO, GO, NO>>;

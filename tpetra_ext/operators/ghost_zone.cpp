@@ -316,7 +316,7 @@ void GhostZone<Types>::multiply(const MultiVector& p, const MultiVector& ghosts,
   multiplyBy(a_, sources_.data(), static_cast<int>(owned_), Numbers(own->data(), owned_),
              Numbers(others->data(), others->extent(0)), s_);
   kernels::launch("capstan zone product", Range<Types>(0, owned_),
-                       CopyFirst<std::decay_t<decltype(*result)>, Zone>{*result, s_});
+                  CopyFirst<std::decay_t<decltype(*result)>, Zone>{*result, s_});
 }
 
 template <class Types>
@@ -335,7 +335,7 @@ void GhostZone<Types>::precondition(MultiVector& t) {
   }
   const auto result = compat::deviceView(t, Tpetra::Access::OverwriteAll);
   kernels::launch("capstan zone result", Range<Types>(0, owned_),
-                       CopyFirst<std::decay_t<decltype(*result)>, Zone>{*result, v_});
+                  CopyFirst<std::decay_t<decltype(*result)>, Zone>{*result, v_});
 }
 
 #define CAPSTAN_GHOST_ZONE(S, LO, GO, NO) template class GhostZone<TpetraTypes<S, LO, GO, NO>>;

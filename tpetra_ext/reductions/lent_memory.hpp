@@ -9,6 +9,7 @@
 /// depends on how much was in use at a time. To page-lock memory takes longer than a solve of a small system.
 
 #include <Kokkos_Core.hpp>
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <mutex>
@@ -52,8 +53,9 @@ class LentMemory {
   };
 
  private:
-  /// Sizes are powers of two, from 64 numbers on.
-  static constexpr std::size_t least = 64, sizes = 40;
+  /// Sizes are powers of two, from 64 numbers on. Small pieces are made by the page, so that a few more in use at a
+  /// time than ever before need no memory.
+  static constexpr std::size_t least = 64, sizes = 40, page = 512;
   /// Pieces so many sizes larger will do.
   static constexpr std::size_t mostTooLarge = 2;
 
@@ -87,10 +89,20 @@ class LentMemory {
         free_[number].pop_back();
         return piece;
       }
-      // So that to take it back needs no memory.
-      free_[wanted].reserve(++made_[wanted]);
     }
-    return View(Kokkos::view_alloc(Kokkos::WithoutInitializing, "capstan::ReductionBatch"), least << wanted);
+    return make(wanted);
+  }
+
+  /// Makes a piece of this size, and what else a page has room for.
+  View make(std::size_t number) {
+    const std::size_t size = least << number, pieces = std::max<std::size_t>(1, page / size);
+    const View all(Kokkos::view_alloc(Kokkos::WithoutInitializing, "capstan::ReductionBatch"), pieces * size);
+    const auto piece = [&](std::size_t k) { return Kokkos::subview(all, std::pair(k * size, (k + 1) * size)); };
+    const std::lock_guard<std::mutex> lock(mutex_);
+    made_[number] += pieces;
+    free_[number].reserve(made_[number]);  // so that to take them back needs no memory
+    for (std::size_t k = 1; k < pieces; ++k) free_[number].push_back(piece(k));
+    return piece(0);
   }
 
   void takeBack(View piece) noexcept {

@@ -48,7 +48,8 @@ TEST_P(RestartLength, AndRestartsLimitTheIterations) {
           const SolveReport report = solve(GetParam(), p, systemWithRightHandSide(grid2d(30, 30, wind))).report;
           EXPECT_LE(report.iterations, std::min(most, allowed));
           // A pipelined cycle that breaks down, and has gained something, ends before its length.
-          if (!isPipelined(GetParam())) EXPECT_EQ(report.iterations, std::min(most, allowed));
+          const int least = isPipelined(GetParam()) ? 1 : std::min(most, allowed);
+          EXPECT_GE(report.iterations, least);
           EXPECT_EQ(report.reason, report.iterations == most ? StopReason::MaxIterations : StopReason::MaxRestarts);
         }
       }
