@@ -152,7 +152,8 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       chooseDepth(system, b, stop);  // some ranks knew shifts, and others did not
       prepare(system, b);
     }
-    if (first) ofM_ = batch[uz] < 0 ? -1 : 1;
+    // What is known not to be symmetric has no sign.
+    if (first) ofM_ = batch[uz] < 0 && !system.isNonsymmetric() ? -1 : 1;
     products_.setSign(ofM_);
     const Scalar square = ofM_ * batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum],
                  entries = batch[sumX];
