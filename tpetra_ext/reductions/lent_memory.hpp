@@ -55,7 +55,7 @@ class LentMemory {
  private:
   /// Sizes are powers of two, from 64 numbers on. Small pieces are made by the page, so that a few more in use at a
   /// time than ever before need no memory.
-  static constexpr std::size_t least = 64, sizes = 40, page = 512;
+  static constexpr std::size_t least = 64, sizes = 40, page = 4096;
   /// Pieces so many sizes larger will do.
   static constexpr std::size_t mostTooLarge = 2;
 
