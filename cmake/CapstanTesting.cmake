@@ -62,12 +62,35 @@ function(capstan_add_test)
   else()
     add_dependencies(capstan_tests ${ARG_NAME})
   endif()
+  capstan_register_test(NAME ${ARG_NAME} PROGRAM ${ARG_NAME} RANKS ${ARG_RANKS} LABELS ${ARG_LABELS} TIMEOUT ${ARG_TIMEOUT})
+endfunction()
+
+# capstan_register_test(NAME name PROGRAM target RANKS 1 2 ... [FILTER selection] [ENVIRONMENT NAME=value ...]
+#                       [LABELS unit] [TIMEOUT 300])
+#
+# Registers a program of capstan_add_test() as <name>.np<ranks>: once more, with other variables in its environment, or a
+# part of its tests alone.
+function(capstan_register_test)
+  cmake_parse_arguments(ARG "" "NAME;PROGRAM;FILTER;TIMEOUT" "RANKS;ENVIRONMENT;LABELS" ${ARGN})
+  if(ARG_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "capstan_register_test(${ARG_NAME}): unknown arguments: ${ARG_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT ARG_LABELS)
+    set(ARG_LABELS unit)
+  endif()
+  if(NOT ARG_TIMEOUT)
+    set(ARG_TIMEOUT 300)
+  endif()
+  set(selection)
+  if(ARG_FILTER)
+    set(selection "--gtest_filter=${ARG_FILTER}")
+  endif()
   foreach(ranks IN LISTS ARG_RANKS)
-    add_test(NAME ${ARG_NAME}.np${ranks}
-             COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${ARG_NAME}>)
+    add_test(NAME ${ARG_NAME}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
+                                                 $<TARGET_FILE:${ARG_PROGRAM}> ${selection})
     set_tests_properties(
       ${ARG_NAME}.np${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" ENVIRONMENT
-                                                                                       "${CAPSTAN_TEST_ENVIRONMENT}")
+                                        "${CAPSTAN_TEST_ENVIRONMENT};${ARG_ENVIRONMENT}")
   endforeach()
 endfunction()
 
