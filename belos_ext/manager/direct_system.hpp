@@ -43,7 +43,9 @@ class DirectSystem final : public LinearSystem<Types> {
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
   void reduce(ReductionBatch<Types>& batch) override {
-    reduceBy(batch, [&batch] { batch.reduce(); });
+    reduceBy(batch, [&] {
+      if (opening_ == nullptr || opening_->over() || !opening_->reduces({&batch})) batch.reduce();
+    });
   }
   PendingReduction<Types> start(ReductionBatch<Types>& batch) override {
     if (opening_ != nullptr) opening_->beforeAnotherMessage();
@@ -52,7 +54,10 @@ class DirectSystem final : public LinearSystem<Types> {
   bool carries() const override { return operator_.embedded() != nullptr; }
   Teuchos::RCP<const typename Types::Map> ghostMap() const override { return operator_.embedded()->ghostMap(); }
   void carry(ReductionBatch<Types>& batch, const std::vector<CarriedVector<Types>>& vectors) override {
-    reduceBy(batch, [&] { operator_.embedded()->reduce({&batch}, vectors); });
+    reduceBy(batch, [&] {
+      if (opening_ != nullptr) opening_->beforeAnotherMessage();
+      operator_.embedded()->reduce({&batch}, vectors);
+    });
   }
   void multiplyCarried(const MultiVector& in, const MultiVector& ghosts, MultiVector& out) override {
     operator_.applyReceived(in, ghosts, out);
@@ -86,7 +91,7 @@ class DirectSystem final : public LinearSystem<Types> {
   void reduceBy(ReductionBatch<Types>& batch, const Reduce& reduce) {
     monitor_.board(batch);
     if (measure_ != nullptr) measure_->enter(batch);
-    if (opening_ == nullptr || opening_->over() || !opening_->reduces({&batch})) reduce();
+    reduce();
     if (measure_ != nullptr) measure_->read(batch);
     monitor_.alight(batch);
   }

@@ -227,12 +227,11 @@ class Lockstep {
     monitor_.board(*batches.front());
     carried_.clear();
     for (const Lane* lane : lanes) carried_.insert(carried_.end(), lane->carried->begin(), lane->carried->end());
-    if (opening_ != nullptr && opening_->reduces(batches)) {
-      // done
-    } else if (carried_.empty()) {
-      ReductionBatch<Types>::reduceTogether(batches);
-    } else {
+    if (!carried_.empty()) {
+      if (opening_ != nullptr) opening_->beforeAnotherMessage();
       operator_.embedded()->reduce(batches, carried_);
+    } else if (opening_ == nullptr || !opening_->reduces(batches)) {
+      ReductionBatch<Types>::reduceTogether(batches);
     }
     monitor_.alight(*batches.front());
     for (Lane* lane : lanes) lane->request = Request::None;

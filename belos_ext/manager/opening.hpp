@@ -12,9 +12,8 @@
 /// does with its default parameters (FirstProducts). Most solves keep to it by themselves, and the question takes no
 /// message. Where a method wants something else,
 ///
-/// - one application more, another one, or more numbers than the all-reduce has room for: the question is asked at
-/// once,
-///   in an all-reduce of that length on its own. A reduction more;
+/// - one application more, another one, another message than a reduction, or more numbers than the all-reduce has room
+///   for: the question is asked at once, in an all-reduce of that length on its own. A reduction more;
 /// - a reduction before the list is at its end: what is left of the list is applied to zeros.
 ///
 /// Either happens in the first solve of a solver at most, as the next one knows better. So every rank sends the same
@@ -151,7 +150,7 @@ class Opening final : ApplicationWatch {
     return together;
   }
 
-  /// Something else than a blocking reduction is about to be sent. As reduces().
+  /// Something else than a blocking reduction is about to be sent, or one that carries vectors. As reduces().
   void beforeAnotherMessage() {
     if (over_) return;
     if (!agreed_) {
