@@ -23,7 +23,7 @@
 #include "belos_ext/manager/fiber.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/report/solve_report.hpp"
-#include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
@@ -149,7 +149,7 @@ class Monitor final
       iterations_ = std::max(iterations_, one.iterations);
     }
     current_ = &those;
-    kernels::handOver<typename Types::ExecutionSpace>();
+    compat::handOver<typename Types::ExecutionSpace>("a status test");
     if (!debugTest_.is_null()) debugTest_->checkStatus(this);
     bool goOn = true;
     if (!userTest_.is_null() && comboType_ == Combo::OR) goOn = userTest_->checkStatus(this) != Belos::Passed;
@@ -161,7 +161,7 @@ class Monitor final
   bool approves() {
     bool passes = true;
     if (!userTest_.is_null() && comboType_ != Combo::OR) {
-      kernels::handOver<typename Types::ExecutionSpace>();
+      compat::handOver<typename Types::ExecutionSpace>("a status test");
       onCallersStack([&] { passes = userTest_->checkStatus(this) == Belos::Passed; });
     }
     return passes;
@@ -188,7 +188,7 @@ class Monitor final
     for (const auto& c : *current_) {
       if (c.update) c.update(*update->getVectorNonConst(static_cast<std::size_t>(c.rightHandSide)));
     }
-    kernels::handOver<typename Types::ExecutionSpace>();
+    compat::handOver<typename Types::ExecutionSpace>("who asked for the iterate");
     return update;
   }
   const Problem& getProblem() const override { return *problem_; }

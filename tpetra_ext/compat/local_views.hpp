@@ -15,6 +15,8 @@
 #include <Tpetra_Access.hpp>
 #include <utility>
 
+#include "tpetra_ext/kernels/base/fence.hpp"
+
 namespace capstan::compat {
 
 /// The copy that a view is of.
@@ -95,9 +97,11 @@ class Held {
   detail::ViewClaim first_, second_;
 };
 
-/// To be called before code that is not Capstan's is given vectors or matrices: no view may be alive. \param to whom;
-/// for tests. Local.
-inline void handOver(const char* to) {
+/// To be called before code that is not Capstan's is given vectors or matrices: no view may be alive, and kernels that
+/// have been delayed run now (kernels::handOver()). \param to whom; for tests. Local.
+template <class Exec>
+void handOver(const char* to) {
+  kernels::handOver<Exec>();
   if (ViewWatch* const watch = ViewWatch::current(); watch != nullptr) watch->handedOver(to);
 }
 

@@ -15,7 +15,6 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
-#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 #include "tpetra_ext/wall_clock.hpp"
@@ -158,8 +157,7 @@ void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w)
       prepared_ = true;
       product_->apply(v, w);
     } else if (!blocks_.apply(v, w)) {
-      kernels::handOver<typename Types::ExecutionSpace>();
-      compat::handOver("the operator");
+      compat::handOver<typename Types::ExecutionSpace>("the operator");
       A_->apply(v, w);
     }
   });
@@ -208,7 +206,7 @@ void PreconditionedOperator<Types>::preconditionReceived(MultiVector& z) {
 
 template <class Types>
 auto PreconditionedOperator<Types>::split() const -> const SplitPreconditioner<Types>& {
-  kernels::handOver<typename Types::ExecutionSpace>();
+  compat::handOver<typename Types::ExecutionSpace>("a part of the preconditioner");
   return *split_;
 }
 
@@ -305,8 +303,7 @@ void PreconditionedOperator<Types>::applyInWidth(Preconditioner& preconditioner,
   if (columns > 1 && preconditioner.width == 0) preconditioner.width = widthOf(preconditioner.op, columns);
   const std::size_t width = preconditioner.width;
   const auto applyOnce = [&](const MultiVector& in, MultiVector& out) {
-    kernels::handOver<typename Types::ExecutionSpace>();
-    compat::handOver("the preconditioner");
+    compat::handOver<typename Types::ExecutionSpace>("the preconditioner");
     preconditioner.op->apply(in, out);
     ++cost_.preconditionerApplications;
   };

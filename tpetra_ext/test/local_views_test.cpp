@@ -89,14 +89,14 @@ TEST_F(LocalViews, AreNotAliveWhereOthersWork) {
   EXPECT_EQ(found(), 0U);
   Kokkos::parallel_for("another's kernel", Kokkos::RangePolicy<Types::ExecutionSpace>(0, 0), DoNothing());
   EXPECT_EQ(found(), 1U);
-  compat::handOver("the application");
+  compat::handOver<Types::ExecutionSpace>("the application");
   EXPECT_EQ(found(), 2U);
   a.apply(x, y);
   const std::size_t before = found();
   EXPECT_GT(before, 2U) << "Tpetra's product";
   view.reset();
   a.apply(x, y);
-  compat::handOver("the application");
+  compat::handOver<Types::ExecutionSpace>("the application");
   EXPECT_EQ(found(), before);
 }
 

@@ -112,7 +112,7 @@ Outcome solve(Solver& solver, const System& system, Side side) {
   system.arm();
   Outcome outcome;
   outcome.converged = solver.solve() == Belos::Converged;
-  compat::handOver("the application, after a solve");
+  compat::handOver<Types::ExecutionSpace>("the application, after a solve");
   outcome.report = reportOf(solver);
   outcome.iterations = solver.getNumIters();
   outcome.achieved = solver.achievedTol();
