@@ -61,9 +61,8 @@ class ChebyshevPolynomial {
   }
   /// Where the eigenvalues of M_d^{-1} A lie: 1 - p(t).
   EigenvalueBounds image() const { return {isAbove_ ? 1 - deviation_ : 0, 1 + deviation_}; }
-  /// How far from zero the t beyond the interval lies where 1 - p(t), which grows there, has that value: d is odd,
-  /// value
-  /// >= image().max.
+  /// How far from zero the t beyond the interval lies where 1 - p(t), which grows there, has that value, which is at
+  /// least image().max: d is odd.
   double farEndOf(double value) const {
     const double x = std::cosh(std::acosh((value - 1) / deviation_) / degree());
     return (upper_ + lower_) / 2 + x * (upper_ - lower_) / 2;

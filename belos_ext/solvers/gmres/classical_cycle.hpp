@@ -34,8 +34,7 @@ class ClassicalCycle {
 
   /// A whole cycle: q_0 = M_L^{-1} r / beta, then as many columns as it takes, or as there may be. Collective.
   /// \param spent iterations of this cycle that led nowhere: it has as many columns less, so that restarts mean what
-  /// they
-  ///   say
+  ///   they say
   CycleOutcome run(GmresCycle<Types>& cycle, LinearSystem<Types>& system, Scalar beta, StopTest& stop, int spent = 0) {
     cycle.begin(system, beta);
     CycleOutcome outcome;

@@ -79,10 +79,13 @@ class DelayedLaunches {
     }
     namespace tools = Kokkos::Tools::Experimental;
     const tools::EventSet now = tools::get_callbacks();
-    take(now.begin_parallel_for, &DelayedLaunches::beforeFor, beforeFor_, tools::set_begin_parallel_for_callback);
-    take(now.begin_parallel_reduce, &DelayedLaunches::beforeReduce, beforeReduce_,
+    using That = DelayedLaunches;
+    take(now.begin_parallel_for, &That::beforeKernel<&That::beforeFor_>, beforeFor_,
+         tools::set_begin_parallel_for_callback);
+    take(now.begin_parallel_reduce, &That::beforeKernel<&That::beforeReduce_>, beforeReduce_,
          tools::set_begin_parallel_reduce_callback);
-    take(now.begin_parallel_scan, &DelayedLaunches::beforeScan, beforeScan_, tools::set_begin_parallel_scan_callback);
+    take(now.begin_parallel_scan, &That::beforeKernel<&That::beforeScan_>, beforeScan_,
+         tools::set_begin_parallel_scan_callback);
     take(now.begin_deep_copy, &DelayedLaunches::beforeCopy, beforeCopy_, tools::set_begin_deep_copy_callback);
     take(now.deallocate_data, &DelayedLaunches::beforeFree, beforeFree_, tools::set_deallocate_data_callback);
     take(now.push_region, &DelayedLaunches::beforeRegion, beforeRegion_, tools::set_push_region_callback);
@@ -95,17 +98,10 @@ class DelayedLaunches {
     set(own);
   }
 
-  static void beforeFor(const char* name, const std::uint32_t device, std::uint64_t* number) {
+  template <Kokkos::Tools::beginFunction DelayedLaunches::*Before>
+  static void beforeKernel(const char* name, const std::uint32_t device, std::uint64_t* number) {
     instance().run();
-    if (instance().beforeFor_ != nullptr) instance().beforeFor_(name, device, number);
-  }
-  static void beforeReduce(const char* name, const std::uint32_t device, std::uint64_t* number) {
-    instance().run();
-    if (instance().beforeReduce_ != nullptr) instance().beforeReduce_(name, device, number);
-  }
-  static void beforeScan(const char* name, const std::uint32_t device, std::uint64_t* number) {
-    instance().run();
-    if (instance().beforeScan_ != nullptr) instance().beforeScan_(name, device, number);
+    if (instance().*Before != nullptr) (instance().*Before)(name, device, number);
   }
   static void beforeCopy(Kokkos::Tools::SpaceHandle to, const char* toName, const void* toData,
                          Kokkos::Tools::SpaceHandle from, const char* fromName, const void* fromData,
