@@ -65,12 +65,44 @@ class RelationError {
           Scalar limit = std::numeric_limits<Scalar>::max()) {
     norm_ = std::max(norm_, growth(product(coefficients, changeOfBasis), coefficients));
     const Matrix errors = errorsOf(first, changeOfBasis.numCols(), coefficients);
-    int steps = 1;
-    while (steps < errors.numCols() && std::abs(errors(0, steps)) <= limit * norm_) ++steps;
+    const int steps = stepsWithin(limit, errors, errors.numCols());
     row_.resize(static_cast<std::size_t>(first));
     row_.insert(row_.end(), errors.values(), errors.values() + steps);
     return steps;
   }
+
+  /// How many steps of a panel add() would have taken that ended with the first `columns` columns of H: what one of
+  /// this length is likely to be worth here, known before its products are made. It follows from H alone: V_0 = e_j,
+  /// V_{k+1} = (H V_k - sum_l B_{lk} V_l) / B_{k+1,k}. s columns^2 operations.
+  /// \param hessenberg (columns+1) x columns at least, columns > s   \param changeOfBasis (s+1) x s
+  /// \param limit as in add()   \param byCholesky whether knownSteps() limits them, too
+  int foreseen(const Matrix& hessenberg, int columns, const Matrix& changeOfBasis, Scalar limit,
+               bool byCholesky) const {
+    const int s = changeOfBasis.numCols(), first = columns - s;
+    Matrix v(columns + 1, s + 1);
+    v(first, 0) = 1;
+    for (int k = 0; k < s; ++k) {
+      for (int c = 0; c <= first + k; ++c) {
+        for (int i = 0; i <= c + 1; ++i) v(i, k + 1) += hessenberg(i, c) * v(c, k);
+      }
+      for (int i = 0; i <= first + k + 1; ++i) {
+        for (int l = 0; l <= k; ++l) v(i, k + 1) -= changeOfBasis(l, k) * v(i, l);
+        v(i, k + 1) /= changeOfBasis(k + 1, k);
+      }
+    }
+    return stepsWithin(limit, errorsOf(first, s, v), byCholesky ? knownSteps(first, v) : s);
+  }
+
+  /// Products have been found to be rounded so many times more than by eps: all estimates follow, those there are and
+  /// those to come, also of later cycles. 1: by eps.
+  void roughen(Scalar times) {
+    for (Scalar& e : row_) e *= times / times_;
+    times_ = times;
+  }
+  Scalar roughness() const { return times_; }
+
+  /// || A M^{-1} || on the space, estimated.
+  Scalar norm() const { return norm_; }
 
   /// The column with the largest estimate among the first `columns`; -1 where there is none.
   int worst(int columns) const {
@@ -99,6 +131,13 @@ class RelationError {
   }
 
  private:
+  /// The steps before the first whose error is beyond the limit, at most `known`; at least 1.
+  int stepsWithin(Scalar limit, const Matrix& errors, int known) const {
+    int steps = 1;
+    while (steps < known && std::abs(errors(0, steps)) <= limit * norm_) ++steps;
+    return steps;
+  }
+
   static Scalar length(const Matrix& a, int column) {
     Scalar norm = 0;
     for (int i = 0; i < a.numRows(); ++i) norm = std::hypot(norm, a(i, column));
@@ -118,8 +157,8 @@ class RelationError {
     const int known = std::min(first, static_cast<int>(row_.size()));  // classical steps add exact columns
     Matrix errors(1, steps);
     for (int k = 0; k < steps; ++k) {
-      errors(0, k) =
-          randomSign<Scalar>(first + k) * std::numeric_limits<Scalar>::epsilon() * norm_ * length(coefficients, k);
+      errors(0, k) = randomSign<Scalar>(first + k) * times_ * std::numeric_limits<Scalar>::epsilon() * norm_ *
+                     length(coefficients, k);
       for (int i = 0; i < known; ++i) errors(0, k) -= row_[static_cast<std::size_t>(i)] * coefficients(i, k);
     }
     solveRight(block(coefficients, first, 0, steps, steps), errors);
@@ -128,6 +167,7 @@ class RelationError {
 
   std::vector<Scalar> row_;  ///< one row of E, estimated
   Scalar norm_ = 0;          ///< of A M^{-1} on the space, estimated
+  Scalar times_ = 1;         ///< products are rounded by so many eps
 };
 
 }  // namespace capstan

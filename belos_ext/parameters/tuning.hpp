@@ -336,6 +336,36 @@ inline constexpr double comfortable = 1e4;
 inline constexpr double strained = 1e6;
 }  // namespace step_size
 
+/// solvers/gmres/panel_errors
+namespace panel_errors {
+/// Part of the error that H may have which is let in, before a panel is cut. Derived: many panels add up, and products
+/// of strong preconditioners are rounded far more than by eps. Measured: at 1e-2 orsirr_1 takes more iterations than
+/// GMRES.
+inline constexpr double safety = 1e-3;
+/// Errors that have been made may be so many times what panels are planned for. Measured: without, one product in
+/// twenty is in vain, with it one in forty.
+inline constexpr double made = 10;
+/// What errors may come to, as part of the residual that a cycle is expected to end with. Chosen.
+inline constexpr double partOfEnd = 0.01;
+/// A residual so many times that of the recursion says that errors were too large. Chosen: rounding alone leaves many
+/// digits alike.
+inline constexpr double drifted = 1.1;
+/// Panels that are looked back at. Measured: with 4 orsirr_1 makes 1.15 products an iteration, with 16 1.04.
+inline constexpr std::size_t samples = 16;
+/// Of these, so many are new for a panel. Chosen: what they cost, s j^2 operations each.
+inline constexpr int fresh = 2;
+/// A panel has no more steps than this part of the columns before it, or so many: shorter ones have inherited too
+/// little to tell what longer ones will. Measured: without, orsirr_1 makes 1.13 products an iteration.
+inline constexpr double growth = 0.67;
+inline constexpr int alwaysTried = 5;
+/// A panel that was cut counts as so many. Measured: once, opm_spe1 makes 1.06 products an iteration, as H does not
+/// tell what the next product brings.
+inline constexpr int cutCounts = 4;
+/// A reduction, in products: small, as M may be a multigrid cycle. Measured on pores_2, mhd3200a, opm_spe1, cryg2500,
+/// orsirr_1 and memplus: at most 1.05 products an iteration up to 0.2, on four of them more from 0.35.
+inline constexpr double reduction = 0.2;
+}  // namespace panel_errors
+
 /// solvers/gmres/block_length, the vectors t of a block of pipelined CA-GMRES
 namespace block_length {
 /// The largest t that is chosen automatically. Chosen.

@@ -18,15 +18,15 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
     const EigenvalueBounds bounds = known.value_or(EigenvalueBounds{});
     for (const double value : {bounds.min, bounds.max}) checksum.add(value);
   }
-  for (const double value : {state->polynomialPace, state->shownOfBounds}) checksum.add(value);
+  for (const double value : {state->polynomialPace, state->shownOfBounds, state->productRounding}) checksum.add(value);
   checksum.add(static_cast<std::uint64_t>(state->stepSize));
+  for (const int steps : state->exactSteps) checksum.add(static_cast<std::uint64_t>(steps));
   for (const auto& [factor, times] : state->factorTimes) {
     checksum.add(static_cast<std::uint64_t>(factor));
     for (const double seconds : times.seconds) checksum.add(seconds);
     for (const double iterations : times.iterations) checksum.add(iterations);
     checksum.add(static_cast<std::uint64_t>(times.solve));
   }
-  checksum.add(static_cast<std::uint64_t>(state->estimatesHold ? 1 : 0));
   checksum.add(static_cast<std::uint64_t>(state->preconditionerVaries ? 1 : 0));
   for (const int iterations : state->iterations) checksum.add(static_cast<std::uint64_t>(iterations));
   for (const auto& [name, object] : state->objects) {

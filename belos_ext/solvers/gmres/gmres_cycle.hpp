@@ -44,6 +44,7 @@ class GmresCycle {
   KrylovBasis<Types>& basis() { return space_.basis(); }
   /// H.
   ArnoldiRelation<Scalar>& relation() { return space_.relation(); }
+  const ArnoldiRelation<Scalar>& relation() const { return space_.relation(); }
   KrylovSpace<Types>& space() { return space_; }
   CandidateIterate<Types>& candidate() { return candidate_; }
 

@@ -25,9 +25,9 @@
 
 #include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/convergence/expected_end.hpp"
-#include "belos_ext/dense/relation_error.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/solvers/gmres/panel_errors.hpp"
 #include "belos_ext/solvers/gmres/restarted_gmres.hpp"
 #include "belos_ext/solvers/gmres/step_size.hpp"
 
@@ -56,6 +56,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     expected_.forget();
     this->configureCycles(options);
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
+    errors_.configure(options);
     recurrence_.reset(options.basis);
     if (!options.eigenvalueBoundsAuto)
       recurrence_.setInterval(options.eigenvalueBounds.min, options.eigenvalueBounds.max);
@@ -69,16 +70,19 @@ class SStepGmres final : public RestartedGmres<Types> {
     recalled_ = options_.shiftsAuto && recurrence_.ready();
     if (recalled_ && options_.basis == Basis::Chebyshev) judged_ = false;
     stepSize_.recall(state.stepSize);
+    errors_.recall(state.exactSteps);
     expected_.recall(state.iterations);
-    trusted_ = state.estimatesHold;
+    trusted_ = state.productRounding > 0;
+    if (trusted_) errors_.roughen(static_cast<Scalar>(state.productRounding));
   }
   void remember(SolverState& state) const override {
     // What the user fixed is not something learnt.
     if (options_.shiftsAuto) state.shifts = recurrence_.shifts();
-    if (options_.stepSizeAuto) state.stepSize = stepSize_.conditioned();
-    state.estimatesHold = trusted_;
+    if (options_.stepSizeAuto) state.stepSize = stepSize_.current();
+    state.exactSteps = errors_.samples();
+    state.productRounding = trusted_ ? static_cast<double>(errors_.estimates().roughness()) : 0;
   }
-  int finalStepSize() const override { return stepSize_.current(); }
+  int finalStepSize() const override { return panelSteps_; }
 
  protected:
   void forget() override { configure(SolverOptions(options_)); }
@@ -90,7 +94,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     Matrix r;
     while (outcome.columns < cycle_.length() && !stop.exhausted() && !outcome.claimed && !outcome.stopped) {
       const int first = outcome.columns;
-      const int most = std::min({panelSteps(first), cycle_.length() - first, stop.remaining()});
+      const int most = std::min({panelSteps(system, stop, first), cycle_.length() - first, stop.remaining()});
       const int steps = expectedSteps(system, stop, most);
 
       const Matrix changeOfBasis = generatePanel(system, first, steps);  // V = [q_j, p_1(A) q_j, ...]
@@ -105,7 +109,7 @@ class SStepGmres final : public RestartedGmres<Types> {
         continue;
       }
       const int gained = reliableSteps(system, stop, first, panel.rank - 1, changeOfBasis, r);
-      if (gained < panel.rank - 1 && !estimatesHold(system, stop, first, outcome)) continue;
+      if (losesDigits_ && !estimatesHold(system, stop, first, outcome)) continue;
       cycle_.extend(system, stop, first, gained, changeOfBasis, r, outcome);  // H = (R B - H R_top) R_mid^{-1}
       for (int c = first + 1; c <= outcome.columns; ++c)
         expected_.observe(cycle_.relation().leastSquares().residual(c));
@@ -128,18 +132,33 @@ class SStepGmres final : public RestartedGmres<Types> {
   using Base::cycle_, Base::flexible_;
 
   void begin(LinearSystem<Types>& system, Scalar beta, const StopTest& stop) {
+    errors_.begin(beta, stop.iterations() == 0 ? nullptr : &cycle_);
+    losesDigits_ = false;
     cycle_.begin(system, beta);
     expected_.begin(stop.iterations(), static_cast<double>(beta));
     orthogonalization_.get(options_, cycle_.basis()[0].getMap()->getComm()).begin(cycle_.length());
     stepSize_.beginCycle(system.sparesProducts());
-    error_.begin();
   }
 
-  /// s, or a short panel while the shifts are not known: an unscaled monomial basis loses a digit or more a step.
-  int panelSteps(int first) const {
-    if (careful_) return 1;
+  /// s, or fewer where H would lose digits, or while the shifts are not known: an unscaled monomial basis loses a digit
+  /// or more a step.
+  int panelSteps(LinearSystem<Types>& system, const StopTest& stop, int first) {
+    panelSteps_ = careful_ ? 1 : stepSize_.current();
+    if (panelSteps_ == 1) return 1;
+    if (!recurrence_.ready() && options_.basis != Basis::Monomial && learns()) return unshiftedSteps(first);
+    if (flexible_) return panelSteps_;  // H = R B inherits nothing
+    const int exact = errors_.worthwhile(cycle_, stop, first, panelSteps_, recurrence_);
+    if (exact < panelSteps_ && !losesDigits_) {
+      losesDigits_ = true;
+      system.tell(stop.iterations(), "step size",
+                  "panels of fewer than " + std::to_string(panelSteps_) + " steps, to keep A Q = Q H exact enough");
+    }
+    panelSteps_ = exact;
+    return exact;
+  }
+
+  int unshiftedSteps(int first) const {
     const int s = stepSize_.current();
-    if (recurrence_.ready() || options_.basis == Basis::Monomial || !learns()) return s;
     if (!options_.computeRitzValuesOnFly) return 1;  // a classical first cycle
     return std::min(s, first == 0 ? 2 : first <= 2 ? 3 : 5);
   }
@@ -169,37 +188,38 @@ class SStepGmres final : public RestartedGmres<Types> {
   int reliableSteps(LinearSystem<Types>& system, StopTest& stop, int first, int found, const Matrix& changeOfBasis,
                     const Matrix& r) {
     if (flexible_) return found;  // H = R B inherits nothing
-    const Scalar limit = cycle_.bearableError(stop);
-    const auto leading = [&](int count) { return block(r, 0, 0, first + count + 1, count + 1); };
-    const bool byCholesky = options_.intraOrthogonalization == IntraOrthogonalization::CholQr;
-    const int known = byCholesky ? RelationError<Scalar>::knownSteps(first, leading(found)) : found;
-    const int steps = error_.add(first, block(changeOfBasis, 0, 0, known + 1, known), leading(known),
-                                 std::max(limit, tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon()));
+    const int steps = errors_.add(cycle_, stop, first, found, changeOfBasis, r);
     if (steps < found) {
-      stepSize_.unreliable(steps);
+      losesDigits_ = true;
       system.tell(stop.iterations(), "step size",
                   std::to_string(steps) + " of " + std::to_string(found) + " steps keep A Q = Q H exact enough");
     }
     return steps;
   }
 
-  /// Whether the estimates that have cut a panel bear looking at: they take products to be rounded by eps, and strong
-  /// preconditioners round them a thousand times more. Measured on one column, once a solve; not again where an earlier
-  /// solve has borne them out. Where the estimate is far too small, columns that are not exact enough are taken back,
-  /// and every later panel has one step: as long as they are few, and the solve is young, for later errors count less.
-  /// False where the panel is lost with them. 1 A, 1 M^{-1}, 1 reduction. Collective.
+  /// Whether the estimates that have shortened a panel bear looking at: they take products to be rounded by eps, and
+  /// strong preconditioners round them a thousand times more. Measured on one column, once a solve; not again where an
+  /// earlier solve has borne them out. Where the estimate is far too small, all follow; columns that are not exact
+  /// enough are taken back, and every later panel has one step: as long as they are few, and the solve is young, for
+  /// later errors count less. False where the panel is lost with them. 1 A, 1 M^{-1}, 1 reduction. Collective.
   bool estimatesHold(LinearSystem<Types>& system, StopTest& stop, int first, CycleOutcome& outcome) {
     if (trusted_ || careful_) return true;
-    const int column = error_.worst(first - 1);  // q_first has just changed, and H does not know of it
+    const auto& estimates = errors_.estimates();
+    const int column = estimates.worst(first - 1);  // q_first has just changed, and H does not know of it
     const auto least = static_cast<Scalar>(tuning::relation_error::measurable) * std::numeric_limits<Scalar>::epsilon();
-    if (column < 0 || !(error_.estimate(column) >= least)) return true;
+    if (column < 0 || !(estimates.estimate(column) >= least)) return true;
     auto& relation = cycle_.relation();
     relation.refresh();
-    const Scalar expected = error_.estimate(column), found = cycle_.errorOf(system, stop, column);
+    const Scalar expected = estimates.estimate(column), found = cycle_.errorOf(system, stop, column);
     trusted_ = true;
     if (found <= static_cast<Scalar>(tuning::relation_error::rough) * expected) return true;
     const auto left = static_cast<double>(relation.leastSquares().residual());
-    const int exact = error_.within(cycle_.bearableError(stop) * expected / found);
+    const int exact = estimates.within(errors_.bearable(cycle_, stop) * expected / found);
+    if (exact >= first - 1) {
+      errors_.roughen(found / expected);
+      system.tell(stop.iterations(), "step size", "products are rounded by more than eps: shorter panels");
+      return true;
+    }
     const int kept = relation.wholePanels(std::min(exact, first)), lost = first - kept;
     if (kept == 0 || lost > std::min(tuning::relation_error::mostTakenBack, stop.remaining() - 1) ||
         left * left < stop.target() * static_cast<double>(relation.beta())) {
@@ -210,10 +230,9 @@ class SStepGmres final : public RestartedGmres<Types> {
     system.tell(stop.iterations(), "step size",
                 "1 from now on: products are rounded by more than panels bear; " + std::to_string(kept) + " of " +
                     std::to_string(first) + " columns are kept");
-    if (lost == 0) return true;
     relation.truncate(kept);
     orthogonalization_->begin(cycle_.length());
-    error_.begin();
+    errors_.forgetColumns();
     expected_.begin(stop.iterations(), static_cast<double>(relation.leastSquares().residual()));
     outcome.columns = kept;
     return false;
@@ -293,9 +312,11 @@ class SStepGmres final : public RestartedGmres<Types> {
   bool judged_ = true;     ///< the interval of the Chebyshev basis has been compared with Ritz values, or need not be
   bool careful_ = false;   ///< a claim or an estimate of this solve was refuted: H has to be as exact as it can be
   bool trusted_ = false;   ///< an error of H was measured, in this solve or an earlier one, and did no harm
+  bool losesDigits_ = false;  ///< panels of this cycle have been shortened, or cut, to keep H exact
+  int panelSteps_ = 0;        ///< of the latest panel, as far as it did not depend on the end
   StepSize stepSize_;
   ExpectedEnd expected_;
-  RelationError<Scalar> error_;
+  PanelErrors<Types> errors_;
   BasisRecurrence recurrence_;
   KeptGramSchmidt<Types> orthogonalization_;
 };

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "belos_ext/parameters/tuning.hpp"
 
@@ -15,9 +14,8 @@ namespace capstan {
 /// A panel of condition kappa loses about kappa^2 eps of orthogonality in its Cholesky factorisation, so kappa is kept
 /// well under 1 / sqrt(eps) ~ 7e7. A failed factorisation halves s whether it was given or not; a given s comes back
 /// with the next cycle, an automatic one grows again after each comfortable panel: to as many steps as its condition
-/// allows, but by one where products are costly, since a long panel goes beyond the end of the solve. Apart from that,
-/// a panel of which A Q = Q H could use only some steps (relation_error.hpp) holds the next ones to as many, and one
-/// more after each panel used in full, until the cycle ends.
+/// allows, but by one where products are costly, since a long panel goes beyond the end of the solve. How many steps
+/// A Q = Q H bears is another question (panel_errors.hpp).
 class StepSize {
  public:
   void configure(bool automatic, int asked) {
@@ -25,7 +23,6 @@ class StepSize {
     asked_ = asked;
     current_ = asked;
     ceiling_ = tuning::step_size::largest;
-    reliable_ = unlimited;
   }
   void recall(int steps) {
     if (automatic_ && steps > 0) current_ = std::min(steps, tuning::step_size::largest);
@@ -34,24 +31,20 @@ class StepSize {
   void beginCycle(bool costly = false) {
     costly_ = costly;
     current_ = automatic_ ? std::min(current_, most()) : asked_;
-    reliable_ = unlimited;
   }
 
   /// The steps of the next panel.
-  int current() const { return std::min(current_, reliable_); }
+  int current() const { return current_; }
   /// The most steps that a panel may come to have.
   int most() const {
     if (!automatic_) return asked_;
     return costly_ ? std::min(ceiling_, tuning::step_size::largestCostly) : ceiling_;
   }
-  /// What is worth remembering: the steps that the conditioning of the panels allows.
-  int conditioned() const { return current_; }
 
   /// The panel was factored completely, with this condition.
   /// \param shortened it had fewer steps than s because the end was near: the condition of a whole one follows from its
   ///   own, where it had half of the steps at least
   void succeeded(int steps, double condition, bool shortened = false) {
-    if (steps >= reliable_ && reliable_ < unlimited) ++reliable_;
     if (!automatic_ || (shortened ? 2 * steps : steps) < current_) return;
     const double whole = std::pow(condition, std::max(1.0, static_cast<double>(current_) / steps));
     if (whole < tuning::step_size::comfortable) {
@@ -68,15 +61,10 @@ class StepSize {
     ceiling_ = std::max(1, std::min(ceiling_, steps - 1));
   }
 
-  /// Only that many steps of the latest panel could be used, conditioning apart.
-  void unreliable(int steps) { reliable_ = std::max(1, steps); }
-
   /// Whether a panel of this condition has lost most of its digits.
   static bool isStrained(double condition) { return condition > tuning::step_size::strained; }
 
  private:
-  static constexpr int unlimited = std::numeric_limits<int>::max();
-
   /// The steps of a panel of condition `wanted`, where the current ones lead to `found`: kappa grows by a factor a
   /// step.
   int stepsOf(double wanted, double found) const {
@@ -89,7 +77,6 @@ class StepSize {
   int asked_ = 5;
   int ceiling_ = tuning::step_size::largest;
   int current_ = 5;
-  int reliable_ = unlimited;
 };
 
 }  // namespace capstan

@@ -355,6 +355,41 @@ TEST(RelationError, CutsWhatIsBeyondTheLimit) {
   EXPECT_EQ(last, 1) << "the first step is always usable";
 }
 
+/// What a panel comes to is known from H alone, once H has its columns: as from the panel itself.
+TEST(RelationError, ForeseesWhatAPanelHasShown) {
+  PanelRun run(graded(60), 24, 9);
+  run.panel(0, 6, false);
+  run.panel(6, 6, false);
+  run.panel(12, 6, false);
+  run.relation.refresh();
+  const Matrix b = run.recurrence.changeOfBasis<double>(6);
+  std::vector<double> limits = {1e100, 0};
+  for (int k = 1; k < 6; ++k) limits.push_back(1.01 * run.error.estimate(12 + k));
+  for (const double limit : limits) {
+    int held = 1;
+    while (held < 6 && run.error.estimate(12 + held) <= limit) ++held;
+    EXPECT_EQ(run.error.foreseen(run.relation.hessenberg(), 18, b, limit, false), held) << limit;
+    EXPECT_LE(run.error.foreseen(run.relation.hessenberg(), 18, b, limit, true), held);
+  }
+}
+
+TEST(RelationError, FollowsTheRoughnessOfProducts) {
+  PanelRun run(graded(60), 24, 9);
+  run.panel(0, 6, false);
+  run.panel(6, 6, false);
+  RelationError<double> rough = run.error;
+  rough.roughen(100);
+  EXPECT_NEAR(rough.estimate() / run.error.estimate(), 100, 1e-10);
+  rough.roughen(1);
+  EXPECT_NEAR(rough.estimate() / run.error.estimate(), 1, 1e-12);
+  rough.roughen(100);
+  RelationError<double> smooth = run.error;
+  const Matrix r = run.uniform.change(19, 7);
+  rough.add(12, run.recurrence.changeOfBasis<double>(6), r);
+  smooth.add(12, run.recurrence.changeOfBasis<double>(6), r);
+  EXPECT_NEAR(rough.estimate(17) / smooth.estimate(17), 100, 1e-9) << "of columns to come, too";
+}
+
 TEST(RelationError, KnowsThePanelAsFarAsItsGramMatrixDoes) {
   // V = Q R with pivots of 1 in columns of length 12: only the inverse, growing by 12 a column, tells what is lost.
   const int first = 3, count = 11;

@@ -94,25 +94,5 @@ TEST(StepSize, AutomaticDoesNotGrowBackToWhereItFailed) {
   EXPECT_EQ(s.current(), 1);
 }
 
-TEST(StepSize, UnreliableStepsHoldTheNextPanelsBackUntilTheCycleEnds) {
-  for (const bool automatic : {false, true}) {
-    StepSize s;
-    s.configure(automatic, 5);
-    s.succeeded(5, 1e5);
-    s.unreliable(2);
-    EXPECT_EQ(s.current(), 2);
-    EXPECT_EQ(s.conditioned(), 5) << "nothing is wrong with the conditioning";
-    s.succeeded(2, 1e5);
-    EXPECT_EQ(s.current(), 3);
-    s.unreliable(0);
-    EXPECT_EQ(s.current(), 1);
-    s.beginCycle();
-    EXPECT_EQ(s.current(), 5);
-    s.unreliable(4);
-    for (int k = 0; k < 9; ++k) s.succeeded(s.current(), 1e5);
-    EXPECT_EQ(s.current(), 5) << "no more than the conditioning allows";
-  }
-}
-
 }  // namespace
 }  // namespace capstan

@@ -179,7 +179,6 @@ TEST_P(Applications, OfADiagonalMayBeMoreThanReductionsFewer) {
     applications.push_back(ofM);
   }
   EXPECT_LE(applications[0], 6);
-  EXPECT_GT(applications[1], applications[0]);
   EXPECT_LE(reductions[1], reductions[0]);
 }
 

@@ -61,7 +61,7 @@ TEST_P(Watching, UserTestCombinedByOrStopsTheSolve) {
   EXPECT_FALSE(outcome.converged);
   EXPECT_EQ(outcome.report.reason, StopReason::UserTest);
   EXPECT_GE(outcome.iterations, 6);
-  EXPECT_LE(outcome.iterations, 6 + 16) << "boundaries are at most a largest step apart";
+  EXPECT_LE(outcome.iterations, 6 + tuning::step_size::largest) << "boundaries are at most a largest step apart";
   EXPECT_LT(relativeResidual(system, *guess), 1) << "what was gained is in x";
   EXPECT_NEAR(outcome.achieved, relativeResidual(system, *guess), 1e-9);
   expectSameOnAllRanks(outcome);
