@@ -31,7 +31,7 @@ class GuessSession {
             int series, MultiVector& x) {
     content_ = {};
     if (options.initialResidual == InitialResidual::ZeroGuess) {
-      x.putScalar(0);
+      BlockKernels<Types>().fill(0, x);
     } else {
       content_ = contentOf<Types>(x);
     }

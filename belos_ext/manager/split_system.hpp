@@ -49,7 +49,7 @@ class SplitSystem final : public LinearSystem<Types> {
     operator_.applyLeftPart(b, rhs);
     // Whether this rank's part of x is zero says nothing of the others'.
     if (system_.knownResidual(x) == &b) {
-      unknown.putScalar(0);
+      this->kernels().fill(0, unknown);
     } else {
       operator_.multiplyRightPart(x, unknown);
     }

@@ -16,11 +16,11 @@
 #include <utility>
 #include <vector>
 
-#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/base/leased_buffers.hpp"
 #include "tpetra_ext/kernels/dots.hpp"
 #include "tpetra_ext/kernels/inner_products.hpp"
+#include "tpetra_ext/reductions/batch_operands.hpp"
 #include "tpetra_ext/reductions/lent_memory.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 #include "tpetra_ext/reductions/vector_work.hpp"
@@ -29,14 +29,6 @@ namespace capstan::detail {
 
 inline std::invalid_argument operandError(const char* call, const std::string& text) {
   return std::invalid_argument(std::string("capstan::ReductionBatch::") + call + ": " + text);
-}
-
-/// The local part of a MultiVector with constant stride; a copy of one that has none.
-template <class MultiVector>
-auto localBlock(const MultiVector& x) {
-  if (x.isConstantStride()) return compat::deviceView(x, Tpetra::Access::ReadOnly);
-  const MultiVector copy(x, Teuchos::Copy);
-  return compat::deviceView(copy, Tpetra::Access::ReadOnly);
 }
 
 /// Products asked for and not yet evaluated, and the layout of the message they make. Everything here is local.
@@ -72,7 +64,7 @@ class LocalProducts {
   int messageSize() const { return replicatedSize_ == size_ ? 0 : size_; }
   bool hasKernels() const { return !blocks_.empty() || !dots_.empty() || !sums_.empty(); }
 
-  /// Starts the kernels that write into `message`, which it makes large enough.
+  /// Starts the kernels that write into `message`, which it makes large enough. No view outlives the call.
   void launch(const ExecutionSpace& exec, Piece& message);
   /// After the fence: completes the message on the host and lets go of the vectors.
   void collect(const Piece& message);
@@ -82,17 +74,26 @@ class LocalProducts {
   void waitForKernels();
 
  private:
-  using ConstBlock = typename MultiVector::dual_view_type::t_dev::const_type;
-  using ConstColumn = decltype(Kokkos::subview(std::declval<ConstBlock>(), Kokkos::ALL(), std::size_t{}));
+  using Operands = BatchOperands<MultiVector>;
+  using Views = typename Operands::Views;
+  using Pair = kernels::detail::VectorPair<Scalar>;
   static constexpr int noGram = -1;
 
+  /// Operands by their number.
   struct Block {
-    ConstBlock X, Y;
+    std::size_t X, Y;
     int first;  // noGram: X^T Y; else X^T X(:, first:end)
     Slot slot;
   };
+  struct Column {
+    std::size_t operand, number;
+  };
+  struct Dot {
+    Column x, y;
+    int offset;
+  };
   struct Sum {
-    ConstColumn x;
+    std::size_t x;
     int offset;
   };
   struct Value {
@@ -100,44 +101,34 @@ class LocalProducts {
     int offset, count;
   };
 
-  using Pair = kernels::detail::VectorPair<Scalar>;
-
   /// Dot products over so many rows, one after the other in the list.
   struct Run {
     std::size_t rows;
     std::size_t pairs;
   };
 
-  /// A vector that is held. Its data, and what is between two columns.
-  struct Operand {
-    const MultiVector* vector;
-    const Scalar* data;
-    std::size_t rows, apart;
-  };
-
   void requireOperands(const char* call, const MultiVector& x, const MultiVector& y);
-  const Operand& operandOf(const MultiVector& x);
   Slot addProducts(const char* call, const MultiVector& x, const MultiVector& y);
   void compareOperands(const char* call, const MultiVector& x, const MultiVector& y) const;
-  const ConstBlock& hold(const MultiVector& x);
-  void addPair(std::size_t rows, const Pair& pair, int offset);
+  void addDot(std::size_t rows, const Dot& dot);
   Slot addSlot(std::size_t rows, std::size_t cols, bool distributed, bool symmetric = false);
   Slot addBlocks(const MultiVector& X, const MultiVector& Y, const Slot& slot);
   void dropOperands();
-  static void count(const Block& block);
+  static void count(const Block& block, const Views& views);
   static void countDots(const Run& run, const Pair* pairs);
-  void launchDots(const ExecutionSpace& exec);
-  void launchSums(const ExecutionSpace& exec, const Piece& message);
+  void makeRoom(Piece& message);
+  void launchBlocks(const ExecutionSpace& exec, const Views& views, const Piece& message);
+  void launchDots(const ExecutionSpace& exec, const Views& views);
+  void launchSums(const ExecutionSpace& exec, const Views& views, const Piece& message);
 
   int rank_, ranks_;
   int size_ = 0;
   int replicatedSize_ = 0;
+  Operands operands_;  // what blocks_, dots_ and sums_ are of
   std::vector<Block> blocks_;
-  std::vector<ConstBlock> held_;   // what blocks_, dots_ and sums_ are of
-  std::vector<Operand> operands_;  // of one call: another object may be where one of an earlier call was
-  std::vector<Pair> dots_;
+  std::vector<Dot> dots_;
   std::vector<Run> runs_;
-  std::vector<int> dotOffsets_;
+  std::vector<Pair> pairs_;  // of dots_, where they are launched
   std::vector<Sum> sums_;
   std::vector<Value> values_;
   std::vector<Slot> replicated_;  // results that every rank has already: rank 0 alone contributes
@@ -192,26 +183,15 @@ auto LocalProducts<Types>::addSlot(std::size_t rows, std::size_t cols, bool dist
 
 template <class Types>
 auto LocalProducts<Types>::addDots(const char* call, const MultiVector& x, const MultiVector& y) -> Slot {
-  operands_.clear();
+  operands_.beginCall();
   return addProducts(call, x, y);
 }
 
 template <class Types>
 void LocalProducts<Types>::addDots(const char* call, const typename Batch::Pair* pairs, std::size_t count,
                                    Slot* slots) {
-  operands_.clear();
+  operands_.beginCall();
   for (std::size_t k = 0; k < count; ++k) slots[k] = addProducts(call, pairs[k].x, pairs[k].y);
-}
-
-/// To look at a vector takes as long as hundreds of rows.
-template <class Types>
-auto LocalProducts<Types>::operandOf(const MultiVector& x) -> const Operand& {
-  const auto known =
-      std::find_if(operands_.begin(), operands_.end(), [&x](const Operand& one) { return one.vector == &x; });
-  if (known != operands_.end()) return *known;
-  const ConstBlock& local = hold(x);
-  operands_.push_back({&x, local.data(), local.extent(0), local.stride(1)});
-  return operands_.back();
 }
 
 template <class Types>
@@ -224,30 +204,18 @@ auto LocalProducts<Types>::addProducts(const char* call, const MultiVector& x, c
   }
   const Slot slot = addSlot(columns, 1, x.isDistributed());
   if (columns == 0) return slot;
-  const Operand left = operandOf(x), right = operandOf(y);
+  const std::size_t left = operands_.enter(x), right = operands_.enter(y);
   for (std::size_t j = 0; j < columns; ++j) {
-    // Views of no rows do not always know their columns.
-    addPair(left.rows, left.rows == 0 ? Pair{} : Pair{left.data + j * left.apart, right.data + j * right.apart},
-            slot.offset + static_cast<int>(j));
+    addDot(x.getLocalLength(), {{left, j}, {right, j}, slot.offset + static_cast<int>(j)});
   }
   return slot;
 }
 
-/// Keeps a vector until its products are there; the reference is good until the next one is kept. This is the one view
-/// that outlives the call which took it, and that nobody watches: some methods enter products before they apply A or M.
 template <class Types>
-auto LocalProducts<Types>::hold(const MultiVector& x) -> const ConstBlock& {
-  const auto local = localBlock(x);
-  held_.push_back(*local);
-  return held_.back();
-}
-
-template <class Types>
-void LocalProducts<Types>::addPair(std::size_t rows, const Pair& pair, int offset) {
+void LocalProducts<Types>::addDot(std::size_t rows, const Dot& dot) {
   if (runs_.empty() || runs_.back().rows != rows) runs_.push_back({rows, 0});
   ++runs_.back().pairs;
-  dots_.push_back(pair);
-  dotOffsets_.push_back(offset);
+  dots_.push_back(dot);
 }
 
 template <class Types>
@@ -257,9 +225,8 @@ auto LocalProducts<Types>::addSum(const MultiVector& x) -> Slot {
     throw operandError("sum", "the operand has " + std::to_string(x.getNumVectors()) + " columns, must have one");
   }
   const Slot slot = addSlot(1, 1, x.isDistributed());
-  const ConstBlock& X = hold(x);
-  // Views of no rows do not always know their columns.
-  sums_.push_back({X.extent(0) == 0 ? ConstColumn() : ConstColumn(Kokkos::subview(X, Kokkos::ALL(), 0)), slot.offset});
+  operands_.beginCall();
+  sums_.push_back({operands_.enter(x), slot.offset});
   return slot;
 }
 
@@ -277,11 +244,10 @@ auto LocalProducts<Types>::addDotsWithEach(const MultiVector& X, const MultiVect
   }
   const Slot slot = addSlot(X.getNumVectors(), 1, X.isDistributed());
   if (slot.rows == 0) return slot;
-  operands_.clear();
-  const Operand left = operandOf(X), right = operandOf(y);
+  operands_.beginCall();
+  const std::size_t left = operands_.enter(X), right = operands_.enter(y);
   for (int i = 0; i < slot.rows; ++i) {
-    addPair(left.rows, left.rows == 0 ? Pair{} : Pair{left.data + static_cast<std::size_t>(i) * left.apart, right.data},
-            slot.offset + i);
+    addDot(y.getLocalLength(), {{left, static_cast<std::size_t>(i)}, {right, 0}, slot.offset + i});
   }
   return slot;
 }
@@ -300,8 +266,9 @@ auto LocalProducts<Types>::addSymmetricProducts(const MultiVector& X, const Mult
 template <class Types>
 auto LocalProducts<Types>::addBlocks(const MultiVector& X, const MultiVector& Y, const Slot& slot) -> Slot {
   if (slot.rows == 0 || slot.cols == 0) return slot;
-  const ConstBlock localX = hold(X);
-  blocks_.push_back({localX, &X == &Y ? localX : hold(Y), noGram, slot});
+  operands_.beginCall();
+  const std::size_t left = operands_.enter(X);
+  blocks_.push_back({left, operands_.enter(Y), noGram, slot});
   return slot;
 }
 
@@ -316,8 +283,9 @@ auto LocalProducts<Types>::addTrailingGram(const MultiVector& B, int first) -> S
   const Slot slot =
       addSlot(static_cast<std::size_t>(columns), static_cast<std::size_t>(columns - first), B.isDistributed());
   if (slot.rows == 0 || slot.cols == 0) return slot;
-  const ConstBlock& local = hold(B);
-  blocks_.push_back({local, local, first, slot});
+  operands_.beginCall();
+  const std::size_t block = operands_.enter(B);
+  blocks_.push_back({block, block, first, slot});
   return slot;
 }
 
@@ -337,6 +305,17 @@ auto LocalProducts<Types>::addRoom(int numbers) -> Slot {
 
 template <class Types>
 void LocalProducts<Types>::launch(const ExecutionSpace& exec, Piece& message) {
+  makeRoom(message);
+  launched_ = hasKernels();
+  if (!launched_) return;
+  const Views views = operands_.views();
+  launchBlocks(exec, views, message);
+  launchDots(exec, views);
+  launchSums(exec, views, message);
+}
+
+template <class Types>
+void LocalProducts<Types>::makeRoom(Piece& message) {
   message.take(static_cast<std::size_t>(size_));
   dotResults_.take(dots_.size());
   int wholes = 0;
@@ -347,34 +326,36 @@ void LocalProducts<Types>::launch(const ExecutionSpace& exec, Piece& message) {
   for (const Piece* results : {&std::as_const(message), &std::as_const(dotResults_), &std::as_const(wholes_)}) {
     kernels::poison<ExecutionSpace>(results->data(), results->view().extent(0));
   }
-  launched_ = hasKernels();
+}
+
+template <class Types>
+void LocalProducts<Types>::launchBlocks(const ExecutionSpace& exec, const Views& views, const Piece& message) {
   Scalar* whole = wholes_.data();
   for (const Block& block : blocks_) {
     const typename Batch::SmallView C(block.slot.symmetric ? whole : message.data() + block.slot.offset,
                                       static_cast<std::size_t>(block.slot.rows),
                                       static_cast<std::size_t>(block.slot.cols));
     if (block.slot.symmetric) whole += C.size();
-    count(block);
-    if (block.X.extent(0) == 0) {
+    count(block, views);
+    const auto &X = views[block.X], &Y = views[block.Y];
+    if (X.extent(0) == 0) {
       std::fill_n(C.data(), C.size(), Scalar(0));
     } else if (block.slot.symmetric) {
-      kernels::symmetricProducts(exec, block.X, block.Y, C);
+      kernels::symmetricProducts(exec, X, Y, C);
     } else if (block.first == noGram) {
-      kernels::innerProducts(exec, block.X, block.Y, C);
+      kernels::innerProducts(exec, X, Y, C);
     } else {
-      kernels::trailingGram(exec, block.X, block.first, C);
+      kernels::trailingGram(exec, X, block.first, C);
     }
   }
-  launchDots(exec);
-  launchSums(exec, message);
 }
 
 /// One pass over both; of a symmetric pair one product.
 template <class Types>
-void LocalProducts<Types>::count(const Block& block) {
-  VectorPass pass(block.X.extent(0));
-  pass.readsAll(block.X);
-  if (block.first == noGram) pass.readsAll(block.Y);
+void LocalProducts<Types>::count(const Block& block, const Views& views) {
+  VectorPass pass(views[block.X].extent(0));
+  pass.readsAll(views[block.X]);
+  if (block.first == noGram) pass.readsAll(views[block.Y]);
   const auto rows = static_cast<std::size_t>(block.slot.rows), cols = static_cast<std::size_t>(block.slot.cols);
   const std::size_t square = block.slot.symmetric ? rows : block.first != noGram ? cols : 0;
   pass.flops(2 * (rows * cols - (square * square - square) / 2));
@@ -392,23 +373,32 @@ void LocalProducts<Types>::countDots(const Run& run, const Pair* pairs) {
 }
 
 template <class Types>
-void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, const Piece& message) {
+void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, const Views& views, const Piece& message) {
+  using Numbers = Kokkos::View<const Scalar*, typename Operands::View::device_type>;
   for (const Sum& sum : sums_) {
-    VectorPass pass(sum.x.extent(0));
-    pass.reads(sum.x.data());
+    const auto& x = views[sum.x];
+    VectorPass pass(x.extent(0));
+    pass.reads(x.data());
     pass.flops(1);
     // Into a view: the host does not wait.
-    kernels::sum(exec, sum.x, Kokkos::subview(message.view(), sum.offset));
+    kernels::sum(exec, Numbers(x.data(), x.extent(0)), Kokkos::subview(message.view(), sum.offset));
   }
 }
 
 /// One pass over all of them, unless the batch mixes vectors of different lengths.
 template <class Types>
-void LocalProducts<Types>::launchDots(const ExecutionSpace& exec) {
+void LocalProducts<Types>::launchDots(const ExecutionSpace& exec, const Views& views) {
+  const auto at = [&views](const Column& column) {
+    const auto& block = views[column.operand];
+    // Views of no rows do not always know their columns.
+    return block.extent(0) == 0 ? nullptr : block.data() + column.number * block.stride(1);
+  };
+  pairs_.clear();
+  for (const Dot& dot : dots_) pairs_.push_back({at(dot.x), at(dot.y)});
   std::size_t first = 0;
   for (const Run& run : runs_) {
-    countDots(run, dots_.data() + first);
-    kernels::detail::dotsOf(exec, static_cast<std::ptrdiff_t>(run.rows), dots_.data() + first,
+    countDots(run, pairs_.data() + first);
+    kernels::detail::dotsOf(exec, static_cast<std::ptrdiff_t>(run.rows), pairs_.data() + first,
                             static_cast<std::ptrdiff_t>(run.pairs), dotResults_.data() + first);
     first += run.pairs;
   }
@@ -417,7 +407,7 @@ void LocalProducts<Types>::launchDots(const ExecutionSpace& exec) {
 template <class Types>
 void LocalProducts<Types>::collect(const Piece& message) {
   launched_ = false;
-  for (std::size_t i = 0; i < dots_.size(); ++i) message.data()[dotOffsets_[i]] = dotResults_.data()[i];
+  for (std::size_t i = 0; i < dots_.size(); ++i) message.data()[dots_[i].offset] = dotResults_.data()[i];
   const Scalar* whole = wholes_.data();
   for (const Block& block : blocks_) {
     if (!block.slot.symmetric) continue;
@@ -442,14 +432,12 @@ void LocalProducts<Types>::waitForKernels() {
   if (std::exchange(launched_, false)) kernels::fence(ExecutionSpace());
 }
 
-/// Tpetra forbids host access to a vector while a view of its device memory is alive.
 template <class Types>
 void LocalProducts<Types>::dropOperands() {
+  operands_.clear();
   blocks_.clear();
-  held_.clear();
   dots_.clear();
   runs_.clear();
-  dotOffsets_.clear();
   sums_.clear();
   values_.clear();
 }

@@ -5,12 +5,15 @@
 #include <limits>
 #include <memory>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/test/support/counted_allocations.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 #include "tpetra_ext/test/support/vectors.hpp"
+#include "tpetra_ext/test/support/watched_views.hpp"
 
 namespace capstan::test {
 namespace {
@@ -217,6 +220,45 @@ TEST_F(ReductionBatchTest, ColumnViewsAndScatteredColumnsWork) {
   expectBlock(batch, block, *middle, *scattered);
   expectBlock(batch, gram, *scattered, *scattered, 2);
   for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(batch.view(dots)(j, 0), reference(*scattered, j, *middle, j));
+}
+
+/// Some methods enter products and then apply A or M, and another right-hand side may do so at any time: whoever is
+/// given the vectors may look at them, or write into them, on the host.
+TEST_F(ReductionBatchTest, OperandsAreOthersToUseUntilTheirProductsAreComputed) {
+  MultiVector X = filled(map, 6, 1), Y = filled(map, 3, 2);
+  const Teuchos::Array<std::size_t> which = Teuchos::tuple<std::size_t>(5, 0, 3);
+  const auto middle = X.subView(Teuchos::Range1D(2, 4)), scattered = X.subView(which());
+  const auto x = X.getVector(1);
+  Batch batch(comm);
+  const auto dots = batch.dots({{*middle, Y}, {*scattered, Y}});
+  const auto each = batch.dotsWithEach(*scattered, *x), block = batch.innerProducts(Y, *middle);
+  const auto other = batch.innerProducts(*scattered, Y), gram = batch.trailingGram(X, 1);
+  const auto squares = batch.symmetricProducts(Y, Y), sum = batch.sum(*x);
+  const CollectedComplaints complaints;
+  compat::handOver<Types::ExecutionSpace>("a preconditioner");
+  for (MultiVector* const of : {&X, &Y}) {
+    const auto host = compat::hostView(*of, Tpetra::Access::ReadWrite);
+    for (std::size_t j = 0; j < of->getNumVectors(); ++j) {
+      for (std::size_t i = 0; i < of->getLocalLength(); ++i) (*host)(i, j) += static_cast<Scalar>(j + i % 2);
+    }
+  }
+  batch.reduce();
+  compat::handOver<Types::ExecutionSpace>("the application");
+  EXPECT_EQ(complaints.list(), std::vector<std::string>());
+  for (std::size_t j = 0; j < 3; ++j) {
+    EXPECT_EQ(batch.view(dots[0])(j, 0), reference(*middle, j, Y, j));
+    EXPECT_EQ(batch.view(dots[1])(j, 0), reference(*scattered, j, Y, j)) << "values of the time when it was entered";
+  }
+  expectBlock(batch, each, *scattered, *x);
+  expectBlock(batch, block, Y, *middle);
+  expectBlock(batch, other, *scattered, Y);
+  expectBlock(batch, gram, X, X, 1);
+  Scalar square[9];
+  batch.read(squares, square, 3);
+  EXPECT_EQ(square[1], reference(Y, 0, Y, 1));
+  MultiVector ones(map, 1);
+  ones.putScalar(1);
+  EXPECT_EQ(batch[sum], reference(*x, 0, ones, 0));
 }
 
 TEST_F(ReductionBatchTest, AVectorTimesEachOfOthersGoesWithTheDots) {

@@ -126,7 +126,7 @@ class CandidateIterate {
     clear();
     best_ = std::numeric_limits<double>::infinity();
     if (r_.is_null() || r_->getMap().get() != map.get()) {
-      for (Vector* vector : {&r_, &native_, &candidate_}) *vector = Teuchos::rcp(new MultiVector(map, 1, false));
+      for (Vector* vector : {&r_, &native_, &candidate_}) *vector = Teuchos::rcp(new MultiVector(map, 1));
       batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
     }
   }

@@ -9,6 +9,7 @@
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/test/support/problems.hpp"
+#include "tpetra_ext/compat/local_views.hpp"
 
 namespace capstan::testing {
 
@@ -25,6 +26,7 @@ class PlainSystem : private OwnKernels, public LinearSystem<Types> {
   explicit PlainSystem(RCP<const Operator> a) : LinearSystem<Types>(own), a_(std::move(a)) {}
   void act(Action action, const MultiVector& in, MultiVector& out) override {
     if (action == Action::Preconditioned || action == Action::Operator) {
+      compat::handOver<Types::ExecutionSpace>("the operator");
       a_->apply(in, out);
     } else {
       Tpetra::deep_copy(out, in);

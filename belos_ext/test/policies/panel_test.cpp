@@ -30,8 +30,9 @@ struct PanelCase {
     basis[0].scale(1 / std::sqrt(inner(basis[0], basis[0])(0, 0)));
   }
 
-  /// Columns [first, last) become random.
+  /// Columns [first, last) become random. On the host, so that kernels of the panel before come first.
   void fill(int first, int last) {
+    compat::handOver<Types::ExecutionSpace>("the test");
     const auto& map = *basis[0].getMap();
     for (int j = first; j < last; ++j) {
       for (size_t i = 0; i < compat::localNumElements(map); ++i) {

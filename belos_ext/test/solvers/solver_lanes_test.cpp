@@ -62,24 +62,33 @@ TEST_P(Lanes, LeaveOperatorsTheStackOfTheCaller) {
 
 // M may read what it is to write: times zero that must not be NaN.
 TEST_P(Lanes, GivePreconditionersMemoryThatIsInitialised) {
-  System system = systemWithRightHandSide(grid2d(12, 12), wave, 3);
-  const auto inner = system.preconditioner;
-  system.preconditioner =
-      rcp(new FunctionOperator(system.b->getMap(), [inner](const MultiVector& in, MultiVector& out) {
-        MultiVector before(out, Teuchos::Copy), zero(out.getMap(), 1);
-        inner->apply(in, out);
-        for (std::size_t c = 0; c < out.getNumVectors(); ++c) {
-          out.getVectorNonConst(c)->elementWiseMultiply(1, *zero.getVector(0), *before.getVector(c), 1);
+  for (const std::size_t columns : {std::size_t(1), std::size_t(3)}) {
+    SCOPED_TRACE(std::to_string(columns) + " columns");
+    System system = systemWithRightHandSide(grid2d(12, 12), wave, columns);
+    const auto inner = system.preconditioner;
+    system.preconditioner =
+        rcp(new FunctionOperator(system.b->getMap(), [inner](const MultiVector& in, MultiVector& out) {
+          MultiVector before(out, Teuchos::Copy), zero(out.getMap(), 1);
+          inner->apply(in, out);
+          for (std::size_t c = 0; c < out.getNumVectors(); ++c) {
+            out.getVectorNonConst(c)->elementWiseMultiply(1, *zero.getVector(0), *before.getVector(c), 1);
+          }
+        }));
+    {
+      // What the solve allocates: vectors, blocks of them, and bases.
+      std::vector<RCP<MultiVector>> freed;
+      for (const std::size_t width : {1, 3, 31, 51, 101}) {
+        for (int k = 0; k < (width > 3 ? 10 : 200); ++k) {
+          freed.push_back(rcp(new MultiVector(system.b->getMap(), width)));
+          freed.back()->putScalar(std::numeric_limits<double>::quiet_NaN());
         }
-      }));
-  {
-    std::vector<RCP<MultiVector>> freed;
-    for (int k = 0; k < 200; ++k) {
-      freed.push_back(rcp(new MultiVector(system.b->getMap(), 3)));
-      freed.back()->putScalar(std::numeric_limits<double>::quiet_NaN());
+      }
+    }
+    for (const Side side : {Side::Left, Side::Right}) {
+      system.x->putScalar(0);
+      EXPECT_TRUE(solve(GetParam(), Params(), system, side).converged) << toString(side);
     }
   }
-  EXPECT_TRUE(solve(GetParam(), Params(), system, Side::Right).converged);
 }
 
 /// Right-hand side c has c + 1 eigenvectors, so that they end one after the other, and every number of them acts.

@@ -111,7 +111,8 @@ TEST_P(PipelinedCgCosts, AnIterationSendsOneMessageOfLPlusTwoNumbers) {
   const Spent few = costOf(6, depth(), side()), more = costOf(10, depth(), side());
   EXPECT_EQ(more.counted.nonblocking - few.counted.nonblocking, 4);
   EXPECT_EQ(more.counted.blocking, few.counted.blocking);
-  EXPECT_EQ(more.counted.fences - few.counted.fences, 4) << "one pass of inner products an iteration";
+  EXPECT_EQ(more.counted.fences - few.counted.fences, 4 + waitsOfProducts(more.applications - few.applications))
+      << "one pass of inner products an iteration";
   const long chunks = static_cast<long>((60 * 60 / ranks() + 511) / 512);
   if (!usesHostKernels()) {
     EXPECT_EQ(more.sums - few.sums, 4) << "one pass of inner products";
@@ -342,8 +343,9 @@ TEST(PipelinedCg, FindsTheShiftsOfAMatrixThatHasBeenScaled) {
       EXPECT_TRUE(told(first, "classical").empty());
       EXPECT_LE(first.iterations, 1.1 * usual + 12);
       EXPECT_TRUE(told(next, "classical").empty());
-      EXPECT_LE(told(next, "restart").size(), restarts);
-      // The bounds learnt differ in their digits, and with them where the basis of a deep pipeline is made anew.
+      // The bounds learnt differ in their digits, and with them where, or whether, the basis of a deep pipeline is made
+      // anew.
+      EXPECT_LE(told(next, "restart").size(), restarts + 1);
       EXPECT_LE(next.iterations, 1.1 * usual + depth);
       EXPECT_TRUE(told(last, "eigenvalue bounds").empty());
       EXPECT_LE(last.iterations, 1.1 * usual + depth);

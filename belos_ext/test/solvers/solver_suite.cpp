@@ -124,6 +124,11 @@ Outcome solve(const MethodTraits& name, const Params& parameters, const System& 
   return solve(*solverOf(name, parameters), system, side);
 }
 
+long waitsOfProducts(long products) {
+  using Execution = Types::ExecutionSpace;
+  return kernels::runsOnHost<Execution> && kernels::runsLater<Execution>() && ranks() > 1 ? products : 0;
+}
+
 std::vector<double> norms(const MultiVector& v) {
   const size_t columns = v.getNumVectors();
   std::vector<double> largest(columns), result(columns);

@@ -111,6 +111,11 @@ RCP<MultiVector> copyOf(const MultiVector& v);
 int ranks();
 int rank();
 
+/// Times that this rank waits for kernels in so many products with a matrix of which every rank needs something of
+/// another: on CPUs, where products are Capstan's own, once each if kernels run later than they are launched, for what
+/// it packs to send. On devices they are Tpetra's, whose waits nobody counts.
+long waitsOfProducts(long products);
+
 /// Events of that kind in the report.
 std::vector<ReportEvent> told(const Outcome& outcome, const std::string& kind);
 /// Whether one of them has this text in its details.

@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -64,12 +65,6 @@ void copyPart(const To& to, const From& from, const std::pair<std::size_t, std::
   Kokkos::deep_copy(Kokkos::subview(to, part), Kokkos::subview(from, part));
 }
 
-/// Waits until what is to be sent is packed.
-template <class Execution>
-void waitForPacking() {
-  if (kernels::runsLater<Execution>()) kernels::fence(Execution());
-}
-
 }  // namespace
 
 template <class Types>
@@ -113,7 +108,7 @@ void BlockExchange<Types>::makeRoom(std::size_t columns) {
   room_ = columns;
 }
 
-/// Whether there was anything to pack.
+/// Whether there is anything to wait for.
 template <class Types>
 bool BlockExchange<Types>::pack(Step step, const Own& own) {
   const auto [begin, end] = messages_.rowsSent(step);
@@ -121,28 +116,17 @@ bool BlockExchange<Types>::pack(Step step, const Own& own) {
   kernels::launch(
       "capstan pack", Kokkos::RangePolicy<Execution>(begin, end),
       Pack<Slots, Own, Buffer>{sendSlots_, own, staging_, outgoing_, static_cast<std::size_t>(plan_->owned), columns_});
-  return true;
+  return kernels::runsLater<Execution>();
 }
 
+/// Packs what is sent in these steps, and waits until it is there: one fence where kernels run later.
 template <class Types>
-void BlockExchange<Types>::packAndSend(std::initializer_list<Step> steps, const Own& own) {
-  bool packed = false;
-  for (const Step step : steps) packed = pack(step, own) || packed;
-  if (packed) waitForPacking<Execution>();
-  for (const Step step : steps) {
-    copyPart(hostOutgoing_, outgoing_, messages_.sent(step));
-    messages_.send(step);
-  }
-}
-
-/// The same for messages that travel in one call.
-template <class Types>
-void BlockExchange<Types>::packTogether(const Own& own) {
-  bool packed = false;
-  for (const Step step : stepsAtOnce) packed = pack(step, own) || packed;
-  if (packed) waitForPacking<Execution>();
-  for (const Step step : stepsAtOnce) copyPart(hostOutgoing_, outgoing_, messages_.sent(step));
-  messages_.startAll();
+template <class Steps>
+void BlockExchange<Types>::packAll(const Steps& steps, const Own& own) {
+  bool wait = false;
+  for (const Step step : steps) wait = pack(step, own) || wait;
+  if (wait) kernels::fence(Execution());
+  for (const Step step : steps) copyPart(hostOutgoing_, outgoing_, messages_.sent(step));
 }
 
 /// Waits for the messages of a step; what they bring is then on the device.
@@ -180,28 +164,36 @@ void BlockExchange<Types>::start(const Own& own) {
   guarded([&] { startMessages(own); });
 }
 
-/// Messages come into memory out of which a kernel of the last exchange may still read, where it runs on a device that
-/// shares its memory with the host.
+/// Whether a kernel of the last exchange may still read what messages are about to be written to: on a device that
+/// shares its memory with the host. The fence after packing is one for that kernel, too.
 template <class Types>
-void BlockExchange<Types>::waitForUnpacking() {
-  if (kernels::runsLater<Execution>() && staging_.data() == hostStaging_.data()) unpacking_.end(Execution());
+bool BlockExchange<Types>::unpacks() const {
+  return kernels::runsLater<Execution>() && staging_.data() == hostStaging_.data() && !unpacking_.over();
 }
 
 template <class Types>
 void BlockExchange<Types>::startMessages(const Own& own) {
-  waitForUnpacking();
   columns_ = own.extent(1);
   makeRoom(columns_);
   messages_.open(columns_);
   received_ = Received(receivedData_.data(), plan_->needed.size(), columns_);
   inFlight_ = true;
   passedOn_ = sent_ = false;
-  if (messages_.together()) return packTogether(own);
-  messages_.startReceives();
+  if (messages_.together()) {
+    packAll(stepsAtOnce, own);
+    if (unpacks()) unpacking_.end(Execution());
+    return messages_.startAll();
+  }
+  const bool receivesFirst = !unpacks();
+  if (receivesFirst) messages_.startReceives();
   // What the network waits for goes first.
-  packAndSend({Step::Gather, Step::Local}, own);
+  packAll(std::array{Step::Gather, Step::Local}, own);
+  if (unpacks()) unpacking_.end(Execution());
+  if (!receivesFirst) messages_.startReceives();
+  for (const Step step : {Step::Gather, Step::Local}) messages_.send(step);
   receive(Step::Gather);
-  packAndSend({Step::Network}, own);
+  packAll(std::array{Step::Network}, own);
+  messages_.send(Step::Network);
 }
 
 /// Waits for the network's messages, and sends what they bring for others on the node.
@@ -209,7 +201,8 @@ template <class Types>
 void BlockExchange<Types>::passOn() {
   if (passedOn_) return;
   receive(Step::Network);
-  packAndSend({Step::Scatter}, Own());
+  packAll(std::array{Step::Scatter}, Own());
+  messages_.send(Step::Scatter);
   passedOn_ = true;
 }
 

@@ -5,7 +5,6 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
-#include <initializer_list>
 #include <memory>
 
 #include "tpetra_ext/kernels/base/leased_buffers.hpp"
@@ -19,9 +18,9 @@ namespace capstan::topology {
 /// Brings every rank the entries of a block of vectors that it needs, as a plan says.
 ///
 /// Between start() and finish() the network's messages are under way, and the caller does work that needs none of them.
-/// What is sent is packed by a kernel, and what has come unpacked by another. Requests and buffers are set up when a
-/// number of columns is seen first; from then on nothing is allocated. Where the device's memory is not the host's,
-/// messages go through copies on the host.
+/// What is sent is packed by a kernel, for which start() waits, and what has come unpacked by another. Requests and
+/// buffers are set up when a number of columns is seen first; from then on nothing is allocated. Where the device's
+/// memory is not the host's, messages go through copies on the host.
 ///
 /// start() and finish() are collective, in the same order for all exchanges of a communicator. Several exchanges may be
 /// in flight together, each once. Not for use by two threads at once. After an error of MPI, which is thrown as
@@ -82,10 +81,10 @@ class BlockExchange {
 
   void makeRoom(std::size_t columns);
   bool pack(Step step, const Own& own);
-  void packAndSend(std::initializer_list<Step> steps, const Own& own);
-  void packTogether(const Own& own);
+  template <class Steps>
+  void packAll(const Steps& steps, const Own& own);
   void receive(Step step);
-  void waitForUnpacking();
+  bool unpacks() const;
   void startMessages(const Own& own);
   void passOn();
   void finishMessages();

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <utility>
 
+#include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/test/support/counted_allocations.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 #include "tpetra_ext/topology/plan_counts.hpp"
@@ -55,8 +56,14 @@ class Block {
   View::HostMirror host_;
 };
 
+/// What has been received, on the host.
+auto onHost(const Exchange& exchange) {
+  kernels::handOver<Types::ExecutionSpace>();
+  return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), exchange.received());
+}
+
 void expectReceived(const Exchange& exchange, const PeerLists& needs, std::size_t columns, int salt) {
-  const auto received = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), exchange.received());
+  const auto received = onHost(exchange);
   ASSERT_EQ(received.extent(0), needs.entries.size());
   ASSERT_EQ(received.extent(1), columns);
   std::size_t row = 0;
@@ -119,7 +126,7 @@ TEST(BlockExchange, GivesTheBitsOfTpetrasImport) {
       const auto own = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
       exchange->start(Exchange::Own(own.data(), own.extent(0), own.extent(1)));
       exchange->finish();
-      const auto ours = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), exchange->received());
+      const auto ours = onHost(*exchange);
       ASSERT_EQ(ours.extent(0), theirs.extent(0));
       for (std::size_t i = 0; i < ours.extent(0); ++i) {
         for (std::size_t j = 0; j < 3; ++j) {
