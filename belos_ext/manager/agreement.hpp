@@ -22,11 +22,16 @@ struct Brought {
   bool refused = false;    ///< the solve is misuse, as this rank sees it
   bool asks = false;       ///< this rank's options depend on the symmetry of the matrix, which nobody has looked for
   bool zeroGuess = false;  ///< this rank's part of x is zero
+  bool pipeline = false;   ///< its state has a WorkingPipeline: what the method begins with may depend on that
 };
 
 /// The ranks of a solve have different parameters, or all refuse them. Thrown on all of them alike, for the solver
 /// manager to say what is wrong.
 struct ParametersDiffer {};
+
+/// A rank knows a WorkingPipeline, and the ranks have different state: they may have begun differently. Thrown on all
+/// of them alike, before any of them has an iterate.
+struct PipelinesDiffer {};
 
 /// The question for right-hand sides that advance together: asked in their first reduction (Opening).
 ///
@@ -51,11 +56,13 @@ class Agreement {
     count_ = batch.value(Scalar(1));
     asks_ = batch.value(Scalar(brought_.asks ? 1 : 0));
     others_ = batch.value(Scalar(brought_.zeroGuess ? 0 : 1));
+    pipelines_ = batch.value(Scalar(brought_.pipeline ? 1 : 0));
     parameters_ = pieces(batch, brought_.parameters);
     state_ = pieces(batch, brought_.state);
   }
 
-  /// Reads the answer once that batch is reduced. Throws ParametersDiffer; SymmetryAsked where a rank asks.
+  /// Reads the answer once that batch is reduced. Throws ParametersDiffer, or PipelinesDiffer; SymmetryAsked where a
+  /// rank asks.
   void settle(const Batch& batch) {
     if (settled_) return;
     settled_ = true;
@@ -63,6 +70,7 @@ class Agreement {
     if (!alike(batch, parameters_) || brought_.refused) throw ParametersDiffer();
     onZeroGuess_ = batch[others_] == Scalar(0);
     onState_ = alike(batch, state_);
+    if (!onState_ && batch[pipelines_] != Scalar(0)) throw PipelinesDiffer();
     if (whenSettled_) whenSettled_(onState_);
   }
 
@@ -104,7 +112,7 @@ class Agreement {
   Brought brought_;
   std::function<void(bool)> whenSettled_;
   bool asked_ = false, settled_ = false, onState_ = false, onZeroGuess_ = false;
-  typename Batch::Slot count_, asks_, others_;
+  typename Batch::Slot count_, asks_, others_, pipelines_;
   std::vector<Piece> parameters_, state_;
 };
 

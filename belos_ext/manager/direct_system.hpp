@@ -66,6 +66,7 @@ class DirectSystem final : public LinearSystem<Types> {
   void preconditionCarried(MultiVector& out) override { operator_.preconditionReceived(out); }
   bool agreesOnState() const override { return opening_ == nullptr || opening_->agreement().onState(); }
   bool agreesOnZeroGuess() const override { return opening_ != nullptr && opening_->agreement().onZeroGuess(); }
+  long products() const override { return operator_.cost().operatorApplications; }
   bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
     if (!monitor_.watches()) return true;
     if (opening_ != nullptr) opening_->beforeAnotherMessage();

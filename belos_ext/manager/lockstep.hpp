@@ -121,6 +121,7 @@ class Lockstep {
     bool agreesOnZeroGuess() const override {
       return owner.opening_ != nullptr && owner.opening_->agreement().onZeroGuess();
     }
+    long products() const override { return owner.operator_.cost().operatorApplications; }
     void startUpEnds(int operators, int preconditioners) override {
       owner.monitor_.startUpEnds(owner.operator_.cost(), operators, preconditioners);
     }

@@ -111,8 +111,16 @@ class RightHandSideSolvers {
   /// Whether all of x was zero before it.
   bool beganAtZero() const { return zeroGuess_; }
 
-  /// What the first one has learnt.
-  void remember(SolverState& state) const { solvers_.front()->remember(state); }
+  /// What the first one has learnt, with the shortest of their pipelines.
+  void remember(SolverState& state) const {
+    const SolverState before = state;
+    solvers_.front()->remember(state);
+    for (std::size_t c = 1; c < solvers_.size(); ++c) {
+      SolverState other = before;
+      solvers_[c]->remember(other);
+      if (isShorter(other.workingPipeline, state.workingPipeline)) state.workingPipeline = other.workingPipeline;
+    }
+  }
 
   /// The largest; 0 for methods without.
   int finalStepSize() const {

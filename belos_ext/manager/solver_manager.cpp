@@ -17,6 +17,7 @@
 #include "belos_ext/manager/solve_facts.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/manager/symmetry_watch.hpp"
+#include "belos_ext/manager/working_pipeline.hpp"
 #include "belos_ext/parameters/conflicts.hpp"
 #include "belos_ext/parameters/parameter_agreement.hpp"
 #include "belos_ext/parameters/user_options_error.hpp"
@@ -147,11 +148,11 @@ void SolverManager<Types>::throwDifference() const {
 }
 
 template <class Types>
-Brought SolverManager<Types>::brought(std::uint64_t state, bool zeroGuess) const {
-  if (refusal_.empty()) return {parameters_.checksum(), state, false, asks_, zeroGuess};
+Brought SolverManager<Types>::brought(std::uint64_t state, bool zeroGuess, bool pipeline) const {
+  if (refusal_.empty()) return {parameters_.checksum(), state, false, asks_, zeroGuess, pipeline};
   Checksum checksum;
   checksum.add(refusal_);
-  return {checksum.value(), state, true, false, zeroGuess};
+  return {checksum.value(), state, true, false, zeroGuess, pipeline};
 }
 
 template <class Types>
@@ -230,7 +231,8 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
                                                std::vector<StopTest>& stops) {
   const StateKey key = stateKey();
   lastKey_ = key;
-  const auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
+  auto known = options.stateCache ? StateCache::instance().find(key) : std::nullopt;
+  if (known) checkWorkingPipeline<Types>(*known, *problem_->getOperator());
   SolverOptions own = options;  // every right-hand side has bases of its own
   own.basisMemory =
       basisMemoryShare(problem_->getLHS()->getMap()->getComm()->getSize()) / static_cast<double>(stops.size());
@@ -250,8 +252,8 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   earlier.add(guesses_->checksum());
   earlier.add(exchanged_->checksum());
   solvers_->solve(
-      *operator_, monitor, *b, *problem_->getLHS(), stops, brought(earlier.value(), guesses_->content().zero),
-      openingFacts(),
+      *operator_, monitor, *b, *problem_->getLHS(), stops,
+      brought(earlier.value(), guesses_->content().zero, known && known->workingPipeline), openingFacts(),
       [&](bool same) {
         exchanged_->agree(same);
         reductions.agree();
@@ -264,6 +266,7 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
     // What the ranks did not agree on has been forgotten by all of them.
     SolverState state = solvers_->agreedOnState() ? known.value_or(SolverState{}) : SolverState{};
     solvers_->remember(state);
+    noteWorkingPipeline<Types>(state, *problem_->getOperator());
     if (const int fewest = fewestIterations(stops); fewest > 0) rememberIterations(state, fewest);
     ++state.solves;
     StateCache::instance().store(key, state);
@@ -306,6 +309,19 @@ std::vector<StopTest> SolverManager<Types>::stopTests(const SolverOptions& optio
 
 template <class Types>
 Belos::ReturnType SolverManager<Types>::solve() {
+  try {
+    return solveLooking();
+  } catch (const PipelinesDiffer&) {  // begins again with the one asked for, and all else that is known
+    if (auto state = StateCache::instance().find(*lastKey_)) {
+      forgetWorkingPipeline(*state);
+      StateCache::instance().store(*lastKey_, *state);
+    }
+    return solveLooking();
+  }
+}
+
+template <class Types>
+Belos::ReturnType SolverManager<Types>::solveLooking() {
   try {
     return solveOnce();
   } catch (const SymmetryAsked&) {

@@ -103,13 +103,16 @@ class SolverManager final
   /// this rank refuses to solve, or an empty string. Other ranks may not refuse: they learn of it in the first
   /// reduction of the solve, and then all throw alike. As solveFacts().
   std::string takeUserOptions();
-  /// Throws SymmetryAsked, on all ranks, where the options of one ask for what nobody has looked for; x is as it was
-  /// then. Collective.
+  /// As solveOnce(), but for SymmetryAsked: looks, and begins again. Collective.
+  Belos::ReturnType solveLooking();
+  /// Throws SymmetryAsked, on all ranks, where the options of one ask for what nobody has looked for, and
+  /// PipelinesDiffer as Agreement does; x is as it was then. Collective.
   Belos::ReturnType solveOnce();
   /// Says what the ranks have found wrong, or what they differ in. Collective.
   [[noreturn]] void throwDifference() const;
   /// What this rank brings to a solve. \param state checksum of the cached state
-  Brought brought(std::uint64_t state, bool zeroGuess = false) const;
+  /// \param pipeline whether that has a WorkingPipeline
+  Brought brought(std::uint64_t state, bool zeroGuess, bool pipeline) const;
   /// Names the problem for options, reports and cached state: the solver's label, else the operator's object label.
   /// (Belos::LinearProblem keeps its own label to itself.)
   std::string problemLabel() const;

@@ -105,6 +105,7 @@ class SplitSystem final : public LinearSystem<Types> {
   void startUpEnds(int operators, int) override { system_.startUpEnds(operators, operators); }
   bool agreesOnState() const override { return system_.agreesOnState(); }
   bool agreesOnZeroGuess() const override { return system_.agreesOnZeroGuess(); }
+  long products() const override { return system_.products(); }
   ResidualMeasure* measure() override { return system_.measure(); }
   bool hasLeft() const override { return false; }
   bool hasRight() const override { return false; }

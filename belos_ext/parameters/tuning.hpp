@@ -260,6 +260,20 @@ namespace pipelined_lanczos {
 inline constexpr int rounding = 10;
 }  // namespace pipelined_lanczos
 
+/// solvers/common/pipeline_memory
+namespace pipeline_memory {
+/// What follows a failure got further where it left at most this part of the residual. Chosen.
+inline constexpr double further = 0.1;
+/// A solve may meet a failure again where its tolerance is below this many times the residual at which it was met.
+/// Chosen: right-hand sides differ.
+inline constexpr int near = 10;
+/// A pipeline that hands over to the classical method after half of a solve may take so many times its products for a
+/// digit. Chosen: a few products hide most of the reductions; right-hand sides differ by 2 or 3 in a hundred.
+inline constexpr double slower = 1.05;
+/// Bounds of the spectrum are the same if their ends have moved by less than this part of their distance. Chosen.
+inline constexpr double sameBounds = 0.1;
+}  // namespace pipeline_memory
+
 /// solvers/gmres: all forms
 namespace gmres {
 /// A cycle may make the native residual larger by this factor. Chosen: rounding at the attainable accuracy.

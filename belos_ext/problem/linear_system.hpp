@@ -114,6 +114,9 @@ class LinearSystem {
   /// Whether the application's x is zero on all ranks: known as agreesOnState() is.
   virtual bool agreesOnZeroGuess() const { return false; }
 
+  /// Products with A so far, of all that advance together; 0: nobody counts. Local; the same on all ranks.
+  virtual long products() const { return 0; }
+
   /// What takes the norm that the tolerance is meant in; null where that is the 2-norm.
   virtual ResidualMeasure* measure() { return nullptr; }
 

@@ -43,6 +43,7 @@ class RightPreconditionedSystem final : public LinearSystem<Types> {
   void tell(int iteration, const std::string& kind, const std::string& detail) override {
     system_.tell(iteration, kind, detail);
   }
+  long products() const override { return system_.products(); }
   void startUpEnds(int operators, int preconditioners) override { system_.startUpEnds(operators, preconditioners); }
   void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) override { system_.residual(b, x, r); }
   void takeMeasure(const MultiVector& r) override { system_.takeMeasure(r); }

@@ -1,5 +1,7 @@
 #include "belos_ext/problem/solver_state.hpp"
 
+#include <tuple>
+
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/support/checksum.hpp"
 
@@ -21,6 +23,13 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
   for (const double value : {state->polynomialPace, state->shownOfBounds, state->productRounding}) checksum.add(value);
   checksum.add(static_cast<std::uint64_t>(state->stepSize));
   for (const int steps : state->exactSteps) checksum.add(static_cast<std::uint64_t>(steps));
+  checksum.add(static_cast<std::uint64_t>(state->workingPipeline ? 1 : 0));
+  const WorkingPipeline pipeline = state->workingPipeline.value_or(WorkingPipeline{});
+  for (const int number : {pipeline.depth, pipeline.block, pipeline.sure ? 1 : 0, pipeline.handsOver}) {
+    checksum.add(static_cast<std::uint64_t>(number));
+  }
+  for (const double value : {pipeline.failedAt, pipeline.itsPace, pipeline.classicalPace}) checksum.add(value);
+  checksum.add(pipeline.asked);
   for (const auto& [factor, times] : state->factorTimes) {
     checksum.add(static_cast<std::uint64_t>(factor));
     for (const double seconds : times.seconds) checksum.add(seconds);
@@ -34,6 +43,12 @@ std::uint64_t checksumOf(const std::optional<SolverState>& state) {
     checksum.add(object->checksum());
   }
   return checksum.value();
+}
+
+bool isShorter(const std::optional<WorkingPipeline>& one, const std::optional<WorkingPipeline>& other) {
+  if (!one || !other) return one.has_value();
+  return std::make_tuple(!one->sure, one->depth, one->block) <
+         std::make_tuple(!other->sure, other->depth, other->block);
 }
 
 void rememberIterations(SolverState& state, int iterations) {
@@ -56,6 +71,11 @@ SolverState rounded(SolverState state) {
   }
   state.polynomialPace = roundedForRanks(state.polynomialPace);
   state.shownOfBounds = roundedForRanks(state.shownOfBounds);
+  if (auto& pipeline = state.workingPipeline) {
+    for (double* const value : {&pipeline->failedAt, &pipeline->itsPace, &pipeline->classicalPace}) {
+      *value = roundedForRanks(*value);
+    }
+  }
   for (auto& [factor, times] : state.factorTimes) {
     for (double& seconds : times.seconds) seconds = roundedForRanks(seconds);
     for (double& iterations : times.iterations) iterations = roundedForRanks(iterations);

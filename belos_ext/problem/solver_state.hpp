@@ -35,6 +35,19 @@ struct FactorTimes {
   long solve = 0;                  ///< the number of the last one, among those with all factors
 };
 
+/// What works in the place of a pipeline that has failed.
+struct WorkingPipeline {
+  int depth = 0;            ///< reductions in flight; 0: the classical method
+  int block = 1;            ///< vectors, the most
+  double failedAt = 0;      ///< the scaled residual, as a tolerance is meant, of the first failure
+  bool sure = false;        ///< the pipeline that failed had the shifts of the next solve; else it is tried once more
+  std::uint64_t asked = 0;  ///< stands for the options that it failed with
+  /// The depth that has handed over to the classical method, after most of a solve. It may be better all the same.
+  int handsOver = 0;
+  double itsPace = 0;        ///< products with A for a digit of such a solve
+  double classicalPace = 0;  ///< of a classical one; 0: there has been none to compare it with
+};
+
 /// What a solve leaves for the next one. Replicated, but for the objects: every rank of the solve stores the same.
 struct SolverState {
   std::vector<std::complex<double>> shifts;  ///< in the order of use
@@ -45,10 +58,11 @@ struct SolverState {
   int stepSize = 0;             ///< tuned; 0: none
   std::vector<int> exactSteps;  ///< that the last panels of s-step GMRES kept, or would have kept: panel_errors.hpp
   double productRounding = 0;  ///< of s-step GMRES, in eps, by an error of H that was measured and did no harm; 0: none
-  bool preconditionerVaries = false;       ///< M has been seen not to be linear, or, by CG, not to be symmetric
-  std::vector<int> iterations;             ///< of the last solves that converged, the latest last
-  std::map<int, FactorTimes> factorTimes;  ///< by the factor of enlarged CG
-  long solves = 0;                         ///< how many solves have contributed
+  std::optional<WorkingPipeline> workingPipeline;  ///< as long as A has the values it has
+  bool preconditionerVaries = false;               ///< M has been seen not to be linear, or, by CG, not to be symmetric
+  std::vector<int> iterations;                     ///< of the last solves that converged, the latest last
+  std::map<int, FactorTimes> factorTimes;          ///< by the factor of enlarged CG
+  long solves = 0;                                 ///< how many solves have contributed
   std::map<std::string, std::shared_ptr<const KeptObject>> objects;  ///< by their names; none is null
 
   /// The object of that name and type, or null. Local.
@@ -58,6 +72,10 @@ struct SolverState {
     return found == objects.end() ? nullptr : std::dynamic_pointer_cast<const Object>(found->second);
   }
 };
+
+/// Whether the one is to be preferred, as it rests on more failures: those that are sure count, the shorter one of two
+/// alike. Local.
+bool isShorter(const std::optional<WorkingPipeline>& one, const std::optional<WorkingPipeline>& other);
 
 /// Adds the iterations of a solve that has converged; forgets the oldest of many. Local.
 void rememberIterations(SolverState& state, int iterations);

@@ -44,6 +44,13 @@ class SpectralInterval {
 
   /// Whether there is an interval. Local.
   bool known() const { return bounds_.has_value(); }
+  /// Whether the next solve would begin with this interval, or nearly, one that get() has given. Local.
+  bool wouldBe(const EigenvalueBounds& used) const {
+    if (!automatic_) return true;
+    if (!bounds_) return false;
+    const double moved = std::abs(bounds_->min - used.min) + std::abs(bounds_->max - used.max);
+    return moved <= tuning::pipeline_memory::sameBounds * (used.max - used.min);
+  }
   /// Whether it is one of takeRough(), and so not the user's. Local.
   bool rough() const { return rough_; }
 

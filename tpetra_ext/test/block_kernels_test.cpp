@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tpetra_ext/operators/matrix_sample.hpp"
 #include "tpetra_ext/operators/row_sums.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
@@ -248,6 +249,20 @@ TEST(RowSums, SeeRowsThatDoNotSumToZero) {
   EXPECT_EQ(one.others, 1);
   const RowSums nan = rowSums<Types>(*neumann(map, std::numeric_limits<Scalar>::quiet_NaN()));
   EXPECT_EQ(nan.others, 1);
+}
+
+TEST(MatrixSample, TellsOtherValues) {
+  const MapPtr map = mapOfLocal(30);
+  const auto sample = [&](Scalar excess) { return matrixSample<Types>(*neumann(map, excess)); };
+  ASSERT_TRUE(sample(0));
+  EXPECT_EQ(*sample(0), *sample(0));
+  EXPECT_NE(*sample(0), *sample(4 * std::numeric_limits<Scalar>::epsilon())) << "the last digits of one entry";
+  const auto scaled = neumann(mapOfLocal(2500), 0), more = neumann(mapOfLocal(2500), 0);
+  EXPECT_EQ(*matrixSample<Types>(*scaled), *matrixSample<Types>(*more));
+  scaled->resumeFill();
+  scaled->scale(2);
+  scaled->fillComplete();
+  EXPECT_NE(*matrixSample<Types>(*scaled), *matrixSample<Types>(*more)) << "each third row is read";
 }
 
 TEST(RowSums, ReadAFewOfManyRows) {

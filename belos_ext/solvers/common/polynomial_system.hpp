@@ -106,6 +106,7 @@ class PolynomialSystem final : public LinearSystem<Types> {
   }
   bool agreesOnState() const override { return system_.agreesOnState(); }
   bool agreesOnZeroGuess() const override { return system_.agreesOnZeroGuess(); }
+  long products() const override { return system_.products(); }
   void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) override { system_.residual(b, x, r); }
   void takeMeasure(const MultiVector& r) override { system_.takeMeasure(r); }
   ResidualMeasure* measure() override { return system_.measure(); }

@@ -31,6 +31,14 @@ class BlockLength {
   /// Shortens it for good where more does not fit.
   void limit(int most) { current_ = std::max(1, std::min(current_, most)); }
 
+  /// What an automatic t does not grow beyond.
+  int ceiling() const { return ceiling_; }
+  /// Longer ones have failed in an earlier solve.
+  void keepTo(int most) {
+    ceiling_ = std::min(ceiling_, most);
+    limit(most);
+  }
+
   /// A cycle of that many columns has ended well.
   /// \param condition the worst of its columns   \param depth blocks in flight
   /// \param whole the solve ended with it and had no other: its length is what solves need

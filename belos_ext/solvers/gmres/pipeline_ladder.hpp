@@ -5,7 +5,9 @@
 ///
 /// Rungs, for cycles that broke down or whose recursion has lost touch with the residual: fewer products ahead, t first
 /// where the user fixed nothing; with a classical cycle first where the broken one gained little; classical cycles for
-/// good where that repeats itself. Replicated: fed with reduced numbers only, so it decides alike on all ranks.
+/// good where that repeats itself. The next solve begins where a solve has come down to, with classical cycles where
+/// one product ahead was too much: pipeline_memory.hpp. Replicated: fed with reduced numbers only, so it decides alike
+/// on all ranks.
 
 #include <algorithm>
 #include <string>
@@ -16,6 +18,7 @@
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/problem/solver_state.hpp"
+#include "belos_ext/solvers/common/pipeline_memory.hpp"
 #include "belos_ext/solvers/gmres/block_length.hpp"
 
 namespace capstan {
@@ -37,11 +40,37 @@ class PipelineLadder {
     waiting_ = 0;
     fruitless_ = 0;
     promised_ = claimedFrom_ = 0;
+    memory_.configure(options);
   }
-  void recall(const SolverState& state) { length_.recall(state.stepSize); }
+  void recall(const SolverState& state) {
+    length_.recall(state.stepSize);
+    memory_.recall(state);
+    const auto* works = memory_.works();
+    if (works == nullptr || works->depth == 0) return;
+    depth_ = std::min(depth_, works->depth);
+    if (blocks_) length_.keepTo(works->block);
+  }
   void remember(SolverState& state) const {
     if (blocks_ && length_.automatic()) state.stepSize = length_.current();
+    memory_.remember(state);
   }
+
+  /// A solve begins.
+  void begin(LinearSystem<Types>& system) {
+    memory_.begin(system.products());
+    pipelined_ = 0;
+    if (memory_.isClassical()) {
+      giveUp();
+      t_ = 1;
+      system.tell(0, "classical", PipelineMemory::reason);
+    } else if (memory_.works() != nullptr && memory_.works()->handsOver == 0) {
+      system.tell(0, "pipeline depth",
+                  std::to_string(depth_) + (blocks_ ? " with blocks of " + std::to_string(length_.current()) : "") +
+                      ", " + PipelineMemory::reason);
+    }
+  }
+  /// It is over.
+  void end(LinearSystem<Types>& system, const StopTest& stop) { memory_.end(stop, system.products(), pipelined_); }
 
   int t() const { return t_; }
   int depth() const { return depth_; }
@@ -90,6 +119,8 @@ class PipelineLadder {
   /// Fewer products ahead: shorter blocks first where the user fixed nothing.
   /// \param why for the report   \param classical whether the next cycle is a classical one
   void shrink(LinearSystem<Types>& system, const StopTest& stop, const std::string& why, bool classical) {
+    const int from = depth_;
+    const bool shortest = lag() == 1;
     if (t_ > 1 && (depth_ == 1 || length_.automatic())) {
       length_.limit(t_);
       length_.failed();
@@ -97,11 +128,23 @@ class PipelineLadder {
     } else if (depth_ > 1) {
       depth_ = depth_ / 2;
     }
+    const int block = blocks_ && length_.automatic() ? length_.ceiling() : t_;
+    memory_.failed(from, shortest ? 0 : depth_, shortest ? 1 : block, stop, sure_);
     system.tell(stop.iterations(), "restart",
                 why + "; going on with depth " + std::to_string(depth_) + ", blocks of " + std::to_string(t_) +
                     (givenUp()   ? ", classically from now on"
                      : classical ? ", first with a classical cycle"
                                  : ""));
+  }
+
+  /// So many products were made to learn the spectrum.
+  void learnt(long products) { memory_.leaveOut(products); }
+
+  /// A pipelined cycle is over.
+  /// \param columns that stand   \param sure it had the shifts that the next solve begins with
+  void ran(int columns, bool sure) {
+    pipelined_ += columns;
+    sure_ = sure;
   }
 
   /// A cycle has ended, for wentAstray(); both 0 where it was a classical one.
@@ -130,12 +173,17 @@ class PipelineLadder {
   }
 
  private:
+  void giveUp() { fruitless_ = tuning::pipelined_gmres::maxFruitless + 1; }
+
   bool blocks_;
   int t_ = 1, depth_ = 1;
   int waiting_ = 0;                        ///< the depth after a cycle that learns; 0 where the last one did not
   int fruitless_ = 0;                      ///< cycles in a row
   Scalar promised_ = 0, claimedFrom_ = 0;  ///< of the last cycle, if that was pipelined
+  int pipelined_ = 0;                      ///< columns of the solve that stand
+  bool sure_ = false;                      ///< of the last pipelined cycle
   BlockLength length_;
+  PipelineMemory memory_;
 };
 
 }  // namespace capstan

@@ -28,7 +28,8 @@
 ///
 /// Breakdown ladder, for a vector whose implicit norm cannot be trusted: orthogonalise it again with explicit norms (a
 /// few times a cycle); else end the cycle, take it to its end classically where enough of it is exact, and go on as
-/// pipeline_ladder.hpp says.
+/// pipeline_ladder.hpp says. A solve that is classical from the start has no Z, and keeps M^{-1} Q as CAPSTAN GMRES
+/// does.
 
 #include "belos_ext/convergence/expected_end.hpp"
 #include "belos_ext/orthogonalization/pipelined_gram_schmidt.hpp"
@@ -93,7 +94,16 @@ class PipelinedGmres : public RestartedGmres<Types> {
   using Base::cycle_, Base::flexible_;
 
   void forget() override { configure(SolverOptions(options_)); }
-  std::size_t bases() const override { return 2; }
+  std::size_t bases() const override { return ladder_.givenUp() ? Base::bases() : 2; }
+  void starts(LinearSystem<Types>& system) override {
+    ladder_.begin(system);
+    if (ladder_.givenUp()) ahead_ = {};  // M^{-1} Q may take its place
+    wasFlexible_ = flexible_;
+  }
+  void ended(LinearSystem<Types>& system, const StopTest& stop) override {
+    ladder_.end(system, stop);
+    if (stop.lossOfAccuracy()) flexible_ = wasFlexible_;  // what rounding has broken says nothing of M
+  }
 
   CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
     if (brokePromise(stop, beta)) changeDirections(system, stop.iterations());
@@ -108,7 +118,10 @@ class PipelinedGmres : public RestartedGmres<Types> {
       shifts_.compare(system, relation.hessenberg(), outcome.columns, whole, stop.iterations());
     };
     if (!rough) compare();
-    const bool mended = isBroken(outcome, stop) && continued(system, stop, outcome);
+    const int exact = isBroken(outcome, stop) ? exactColumns(system, stop, outcome) : 0;
+    ladder_.ran(exact > 0 ? exact : outcome.columns, !rough && !shifts_.unknown());
+    const bool mended = exact > 0;
+    if (mended) goOn(system, stop, outcome, exact);
     if (rough) compare();  // the columns made classically tell, too
     if (mended) {
       ladder_.recovered();
@@ -151,11 +164,14 @@ class PipelinedGmres : public RestartedGmres<Types> {
     return !isWhole(outcome, stop) || cycle_.isRefuted(outcome);
   }
 
-  /// Takes a broken cycle to its end classically, in the same Krylov space, from the last column that is exact enough.
-  /// False where there is none.
-  bool continued(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& outcome) {
+  /// The columns of a broken cycle that are exact enough to go on from classically; 0 where a restart does better.
+  int exactColumns(LinearSystem<Types>& system, const StopTest& stop, const CycleOutcome& outcome) {
     const int kept = cycle_.exactColumns(system, stop, outcome.columns, (ladder_.depth() + 1) * t());
-    if (kept == 0 || (outcome.claimed && cycle_.restartsSooner(stop, outcome.columns, kept))) return false;
+    return outcome.claimed && cycle_.restartsSooner(stop, outcome.columns, kept) ? 0 : kept;
+  }
+
+  /// Takes a broken cycle to its end classically, in the same Krylov space.
+  void goOn(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& outcome, int kept) {
     ladder_.shrink(system, stop,
                    "broken after " + std::to_string(outcome.columns) + " iterations, of which " + std::to_string(kept) +
                        " are kept: the rest of the cycle is classical",
@@ -165,7 +181,6 @@ class PipelinedGmres : public RestartedGmres<Types> {
     outcome = CycleOutcome();
     outcome.columns = kept;
     classical_.goOn(cycle_, system, stop, outcome, lost);
-    return true;
   }
 
   /// Fig. 4, and Fig. 2 with t = 1.
@@ -224,7 +239,9 @@ class PipelinedGmres : public RestartedGmres<Types> {
     gramSchmidt_.begin(map->getComm(), m, t(), ladder_.depth(), scheme());
     again_ = lag() > 1 ? tuning::pipelined_gmres::maxAgainAhead : tuning::pipelined_gmres::maxAgain;
     normalizer_ = 1;
+    const long before = system.products();
     if (!learning) shifts_.choose(system, map, lag(), stop.iterations());
+    ladder_.learnt(system.products() - before);
     system.kernels().scale(Scalar(1), cycle_.basis()[0], ahead_[0]);
   }
 
@@ -343,6 +360,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
   ClassicalCycle<Types> classical_;
   Scalar begunAt_ = 0, promised_ = 0;  ///< beta of the last classical cycle, and what it said it leaves; else 0
   bool cleared_ = false;               ///< M has been taken not to be linear, and is
+  bool wasFlexible_ = false;           ///< as the solve began
   int again_ = 0;                      ///< vectors of the cycle that may still be orthogonalised again
   bool inexact_ = false;               ///< the pipeline was ended by its estimate of the errors of H
   Scalar normalizer_ = 1;

@@ -28,6 +28,7 @@ class RestartedGmres : public KrylovSolver<Types> {
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
     using Update = typename CandidateIterate<Types>::Update;
     auto& candidate = cycle_.candidate();
+    starts(system);
     ResidualNorms norms = firstResiduals(system, b, x, stop);
     system.startUpEnds();
     while (!stop.over()) {
@@ -53,11 +54,16 @@ class RestartedGmres : public KrylovSolver<Types> {
       }
     }
     candidate.goBack(system, norms, stop);
+    ended(system, stop);
   }
 
  protected:
   /// Drops what recall() took over: the ranks do not agree on it.
   virtual void forget() {}
+
+  /// A solve begins, with nothing sent yet; it is over.
+  virtual void starts([[maybe_unused]] LinearSystem<Types>& system) {}
+  virtual void ended([[maybe_unused]] LinearSystem<Types>& system, [[maybe_unused]] const StopTest& stop) {}
 
   /// Takes the restart length of these options, and whether the preconditioner may change.
   void configureCycles(const SolverOptions& options) {

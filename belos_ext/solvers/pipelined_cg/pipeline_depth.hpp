@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "belos_ext/parameters/tuning.hpp"
 
@@ -72,9 +73,12 @@ class PipelineDepth {
     wanted_ = current_ = std::max(1, std::min(asked, most));
     if (learns) current_ = 1;
     restarts_ = steps_ = 0;
+    failed_ = false;
   }
 
   int current() const { return current_; }
+  /// Whether a setback() since the last question has made it less.
+  bool hasFailed() { return std::exchange(failed_, false); }
   bool givenUp() const { return current_ == 0; }
   /// The depth once shifts are known; the current one from then on.
   int wanted() const { return wanted_; }
@@ -101,18 +105,23 @@ class PipelineDepth {
   /// direction that cost CG iterations where its convergence hangs on rounding, and no cycle tells how many.
   void setback(int steps, bool brokeDown) {
     namespace tuned = tuning::pipelined_cg::depth;
+    const int before = current_;
     reason_.clear();
     wanted_ = current_;
     steps_ += steps;
-    if (++restarts_ > tuned::freeRestarts + steps_ / tuned::stepsOfARestart) return giveUp("restarts come too often");
-    if (!brokeDown && pays(steps)) return;
-    reason_ = brokeDown ? "breakdown" : "cycles too short to pay";
-    wanted_ = current_ /= 2;
+    if (++restarts_ > tuned::freeRestarts + steps_ / tuned::stepsOfARestart) {
+      giveUp("restarts come too often");
+    } else if (brokeDown || !pays(steps)) {
+      reason_ = brokeDown ? "breakdown" : "cycles too short to pay";
+      wanted_ = current_ /= 2;
+    }
+    failed_ = failed_ || current_ < before;
   }
 
  private:
   int wanted_ = 1, current_ = 1;
   int restarts_ = 0, steps_ = 0;  ///< of the solve, but for restarts that go deeper
+  bool failed_ = false;
   std::string reason_;
 };
 

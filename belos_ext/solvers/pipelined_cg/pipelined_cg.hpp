@@ -39,12 +39,14 @@
 /// Breakdown ladder, each step in the report: bounds of an earlier solve that do not fit are estimated anew -> restart,
 /// warm where the direction still has the products it should have,
 /// from the computed residual where not -> half the depth -> CAPSTAN CG, which goes on from the same residual and
-/// direction.
+/// direction. Later solves with the same A begin with the depth that it has come down to, or are CAPSTAN CG's, and cost
+/// what those do: pipeline_memory.hpp.
 
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/problem/rows_first.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
+#include "belos_ext/solvers/common/pipeline_memory.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipelined_cg_cycle.hpp"
 #include "belos_ext/spectrum/spectral_interval.hpp"
 
@@ -71,17 +73,33 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     bounds_.configure(options);
     constants_.configure(options.nullSpace);
     classical_.configure(options);
+    classical_.recall(SolverState());
     expected_.forget();
+    memory_.configure(options);
   }
   void recall(const SolverState& state) override {
     bounds_.recall(state);
     expected_.recall(state.iterations);
+    memory_.recall(state);
+    classical_.recall(state);
   }
-  void remember(SolverState& state) const override { bounds_.remember(state); }
+  void remember(SolverState& state) const override {
+    bounds_.remember(state);
+    memory_.remember(state);
+    if (memory_.isClassical()) classical_.remember(state);
+  }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
-    run(system, b, x, stop);
-    if (!stop.converged()) leaveFinite(system, x, stop);
+    memory_.begin(system.products());
+    pipelined_ = std::numeric_limits<int>::max();
+    if (memory_.isClassical()) {
+      system.tell(0, "classical", PipelineMemory::reason);
+      classical_.solve(system, b, x, stop);
+    } else {
+      run(system, b, x, stop);
+      if (!stop.converged()) leaveFinite(system, x, stop);
+    }
+    memory_.end(stop, system.products(), std::min(pipelined_, stop.iterations()));
   }
 
  private:
@@ -93,8 +111,10 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       if (!begin(system, b, x, stop, restart)) return;
       // A short pipeline finds its shifts with its first product.
       const bool roughly = learnsShifts(system) && l() == 1;
-      lanczos_.reset(roughly ? std::vector<Scalar>()
-                             : chebyshevPoints<Scalar>(this->bounds(system, stop.iterations()), l()));
+      const long before = system.products();
+      const EigenvalueBounds used = roughly ? EigenvalueBounds{} : this->bounds(system, stop.iterations());
+      memory_.leaveOut(system.products() - before);
+      lanczos_.reset(roughly ? std::vector<Scalar>() : chebyshevPoints<Scalar>(used, l()));
       expected_.begin(stop.iterations(), perNorm_ * static_cast<double>(nu_));
       system.startUpEnds(0, 1);
       const Ending ending = iterate(system, b, x, stop);
@@ -102,7 +122,9 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       const bool whole = stop.over() || (ending != Ending::Skew && ending != Ending::Breakdown);
       const bool fitted = bounds_.learn(lanczos_, system, whole, stop.iterations());
       if (stop.over()) return;
+      const int depth = l();
       restart = fitted || whole ? recover(system, stop, ending) : Restart::Cold;
+      if (depth_.hasFailed()) memory_.failed(depth, l(), 1, stop, !roughly && bounds_.wouldBe(used));
       if (depth_.givenUp()) return goClassical(system, b, x, stop, restart);
       stop.restarted(true);
     }
@@ -265,6 +287,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   }
 
   void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
+    pipelined_ = stop.iterations();
     system.tell(stop.iterations(), "classical",
                 (depth_.reason().empty() ? "the pipelined recurrences break down" : depth_.reason()) +
                     std::string("; going on with CAPSTAN CG"));
@@ -283,16 +306,22 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const auto rows = b.getGlobalLength();
     const int most = static_cast<int>(
         std::min<Tpetra::global_size_t>(std::max<Tpetra::global_size_t>(rows, 1), tuning::pipelined_cg::deepest));
-    depth_.begin(options_.pipelineDepth, most, learnsShifts(system));
-    if (options_.pipelineDepth > most) {
-      system.tell(stop.iterations(), "pipeline depth",
-                  std::to_string(options_.pipelineDepth) + " reduced to " + std::to_string(most));
+    int asked = options_.pipelineDepth;
+    if (const auto* works = memory_.works(); works != nullptr && works->depth < std::min(asked, most)) {
+      asked = works->depth;
+      system.tell(stop.iterations(), "pipeline depth", std::to_string(asked) + ", " + PipelineMemory::reason);
+    }
+    depth_.begin(asked, most, learnsShifts(system));
+    if (asked > most) {
+      system.tell(stop.iterations(), "pipeline depth", std::to_string(asked) + " reduced to " + std::to_string(most));
     }
   }
 
   RowsFirst<Types> rows_;
   ResidualNorms initial_;
   KeptIterate<Types> guess_;
+  PipelineMemory memory_;
+  int pipelined_ = 0;  ///< iterations before CAPSTAN CG goes on; without end where it does not
   Cg<Types> classical_;
 };
 

@@ -5,9 +5,9 @@
 #include <BelosBiCGStabSolMgr.hpp>
 #include <BelosBlockGmresSolMgr.hpp>
 #include <BelosPseudoBlockCGSolMgr.hpp>
-#include <Ifpack2_Factory.hpp>
 #include <iostream>
 
+#include "belos_ext/test/solvers/ifpack2_preconditioner.hpp"
 #include "belos_ext/test/solvers/real_matrices.hpp"
 #include "belos_ext/test/support/methods.hpp"
 
@@ -18,19 +18,6 @@ namespace {
 constexpr std::uintmax_t small = 40000;
 constexpr double tolerance = 1e-8;
 constexpr int restartLength = 300;
-
-/// One sweep of Jacobi, or RILUK within a rank; null: none.
-RCP<const Operator> preconditionerOf(const RCP<const CrsMatrix>& a, const std::string& name) {
-  if (name == "none") return Teuchos::null;
-  const RCP<const CrsMatrix::row_matrix_type> rows = a;
-  const auto made = Ifpack2::Factory().create(name == "jacobi" ? "RELAXATION" : "RILUK", rows, 0);
-  Params p;
-  if (name == "jacobi") p.set("relaxation: type", "Jacobi");
-  made->setParameters(p);
-  made->initialize();
-  made->compute();
-  return made;
-}
 
 Params parameters() {
   Params p;
@@ -74,7 +61,7 @@ void forEverySystem(const std::function<void(System&, Side)>& judge) {
              *system.b);
     for (const std::string preconditioner : {"none", "jacobi", "riluk"}) {
       SCOPED_TRACE(name + ", " + preconditioner);
-      system.preconditioner = preconditionerOf(a, preconditioner);
+      system.preconditioner = ifpack2Preconditioner(a, preconditioner);
       judge(system, preconditioner == "none" ? Side::None : Side::Right);
     }
   }
