@@ -86,11 +86,17 @@ class PanelErrors {
     return bearable_;
   }
 
-  /// As many of s steps as are worth their products in a panel that starts with column `first`.
+  /// As many of s steps as the columns before a panel that starts with column `first` can tell of. The first panel of a
+  /// cycle has no errors to inherit.
+  static int foreseeable(int first, int s) {
+    if (first == 0) return s;
+    return std::min(
+        s, std::max(tuning::panel_errors::alwaysTried, static_cast<int>(tuning::panel_errors::growth * first)));
+  }
+
+  /// As many of these as are worth their products.
   int worthwhile(const Cycle& cycle, const StopTest& stop, int first, int s, const BasisRecurrence& recurrence) {
-    if (first == 0) return s;  // there are no errors to inherit
-    s = std::min(s,
-                 std::max(tuning::panel_errors::alwaysTried, static_cast<int>(tuning::panel_errors::growth * first)));
+    if (first == 0) return s;
     for (int columns = std::max(sampled_, first - tuning::panel_errors::fresh) + 1; columns <= first; ++columns) {
       const int tried = std::min(s, columns - 1);
       if (tried < 2) continue;

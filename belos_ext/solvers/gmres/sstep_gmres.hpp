@@ -18,10 +18,12 @@
 /// | R_{:,j:j+s} | coefficients  | (j+s+1) x (s+1) | V = Q R                                           |
 /// | theta       | recurrence_   | about s numbers | Leja-ordered Ritz values                          |
 ///
+/// Panels that would lose digits of H are foreseen, and made shorter (panel_errors.hpp).
+///
 /// Breakdown ladder: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
 /// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
-/// So does a product whose rounding is found far beyond eps, where H is first seen to lose digits: 1 A, 1 M^{-1} and 1
-/// reduction, until a solve of the label has found the opposite.
+/// So does a product whose rounding is found far beyond eps, where H has become too inexact before: 1 A, 1 M^{-1} and 1
+/// reduction where panels are first shortened, until a solve of the label has found the opposite.
 
 #include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/convergence/expected_end.hpp"
@@ -147,6 +149,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     if (panelSteps_ == 1) return 1;
     if (!recurrence_.ready() && options_.basis != Basis::Monomial && learns()) return unshiftedSteps(first);
     if (flexible_) return panelSteps_;  // H = R B inherits nothing
+    panelSteps_ = errors_.foreseeable(first, panelSteps_);
     const int exact = errors_.worthwhile(cycle_, stop, first, panelSteps_, recurrence_);
     if (exact < panelSteps_ && !losesDigits_) {
       losesDigits_ = true;

@@ -202,7 +202,7 @@ TEST(AutomaticStepSize, GrowsWithTheShiftsWhereProductsAreCheap) {
   const Outcome outcome = solve(methodOf(id::SStepGmres), p, systemWithRightHandSide(grid2d(80, 80)));
   EXPECT_TRUE(outcome.converged);
   EXPECT_GT(outcome.iterations, 80);
-  EXPECT_LT(15 * outcome.report.reductionsBlocking, outcome.iterations + 15 * 8)
+  EXPECT_LT(15 * outcome.report.reductionsBlocking, outcome.iterations + 15 * 7)
       << "with the norms at its start and end, and the short panels of a first cycle";
   EXPECT_GE(told(outcome, "more shifts").size(), 2U);
   expectSameOnAllRanks(outcome);
