@@ -101,9 +101,6 @@ class RelationError {
   }
   Scalar roughness() const { return times_; }
 
-  /// || A M^{-1} || on the space, estimated.
-  Scalar norm() const { return norm_; }
-
   /// The column with the largest estimate among the first `columns`; -1 where there is none.
   int worst(int columns) const {
     int most = -1;

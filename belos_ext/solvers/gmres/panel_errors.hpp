@@ -3,18 +3,18 @@
 /// How many steps the panels of s-step GMRES have, and how many of them are used, for H to stay as exact as a solve
 /// needs.
 ///
-/// Source: inexact Krylov methods [Simoncini and Szyld 2003]: || E_k || <= sigma_min(H) target / || r_{k-1} || is
-/// borne. Here beta / || y || stands for sigma_min, where H y = beta e_1 is solved as far as H goes: no right-hand side
-/// has to meet the worst direction of H. And the target of a cycle is its own end: b - A x is computed there anyway.
+/// Source: inexact Krylov methods [Simoncini and Szyld 2003] for the errors that are borne (GmresCycle::bearableError);
+/// which steps have them follows from H, before their products are made (RelationError::foreseen).
 ///
-/// | symbol      | here      | meaning                                                                |
-/// |-------------|-----------|------------------------------------------------------------------------|
-/// | E           | errors_   | A M^{-1} Q - Q H, estimated (relation_error.hpp)                       |
-/// | f_1 ... f_w | samples_  | steps that panels kept, or would have kept, that ended with the last columns |
-/// | rho         | reduction | cost of a reduction, in products                                       |
+/// | symbol      | here      | meaning                                                          |
+/// |-------------|-----------|------------------------------------------------------------------|
+/// | E           | errors_   | A M^{-1} Q - Q H, estimated (relation_error.hpp)                 |
+/// | f_1 ... f_w | samples_  | steps that panels kept, or would have kept, that ended with the  |
+/// |             |           | last columns                                                     |
+/// | rho         | reduction | cost of a reduction, in products                                 |
 ///
 /// A step that is not used has cost a product, a panel a reduction: the next one has the c steps with the most used
-/// ones for what they cost, sum_i min(c, f_i) / (c + rho). Cost of a panel: 2 s j^2 + j^2 / 2 operations, j columns.
+/// ones for what they cost, sum_i min(c, f_i) / (c + rho). Cost of a panel: 4 s j^2 operations, j columns.
 
 #include <algorithm>
 #include <cmath>
@@ -45,25 +45,10 @@ class PanelErrors {
   void recall(const std::vector<int>& samples) { samples_ = samples; }
   const std::vector<int>& samples() const { return samples_; }
 
-  /// A cycle begins. \param beta its residual, as computed   \param former the cycle before, with its columns; null in
-  /// the first one of a solve
-  void begin(Scalar beta, const Cycle* former) {
-    forgetColumns();
-    part_ = 0;
-    if (former == nullptr) {
-      follows_ = true;
-    } else {
-      const auto& relation = former->relation();
-      const auto led = static_cast<Scalar>(tuning::panel_errors::drifted) * relation.leastSquares().residual();
-      follows_ = follows_ && beta <= led;
-      if (follows_) part_ = static_cast<Scalar>(tuning::panel_errors::partOfEnd) * beta / relation.beta();
-    }
-  }
-  /// It goes on with fewer columns, which count as exact.
-  void forgetColumns() {
+  /// A cycle begins, or goes on with fewer columns, which count as exact.
+  void begin() {
     errors_.begin();
     sampled_ = 0;
-    columns_ = -1;
   }
 
   /// The estimates of the columns of H.
@@ -71,19 +56,9 @@ class PanelErrors {
   /// \see RelationError::roughen()
   void roughen(Scalar times) { errors_.roughen(times); }
 
-  /// The error of the next column of H, relative to A M^{-1}, that this cycle bears.
-  Scalar bearable(const Cycle& cycle, const StopTest& stop) {
-    const auto& leastSquares = cycle.relation().leastSquares();
-    if (columns_ == leastSquares.columns()) return bearable_;
-    columns_ = leastSquares.columns();
-    Scalar length = 0;
-    for (const Scalar y : leastSquares.solve(columns_)) length = std::hypot(length, y);
-    const Scalar beta = cycle.relation().beta();
-    const Scalar smallest = std::min(Scalar(1), length > 0 ? beta / (errors_.norm() * length) : Scalar(1));
-    const Scalar target = std::max(static_cast<Scalar>(stop.target()), part_ * beta);
-    const Scalar most = static_cast<Scalar>(tuning::panel_errors::safety) * smallest * target / leastSquares.residual();
-    bearable_ = std::max(most, tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon());
-    return bearable_;
+  /// The error of the next column of H, relative to A M^{-1}, that this solve bears.
+  static Scalar bearable(const Cycle& cycle, const StopTest& stop) {
+    return std::max(cycle.bearableError(stop), tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon());
   }
 
   /// As many of s steps as the columns before a panel that starts with column `first` can tell of. The first panel of a
@@ -97,12 +72,12 @@ class PanelErrors {
   /// As many of these as are worth their products.
   int worthwhile(const Cycle& cycle, const StopTest& stop, int first, int s, const BasisRecurrence& recurrence) {
     if (first == 0) return s;
+    const Scalar planned = bearable(cycle, stop) / static_cast<Scalar>(tuning::panel_errors::margin);
     for (int columns = std::max(sampled_, first - tuning::panel_errors::fresh) + 1; columns <= first; ++columns) {
       const int tried = std::min(s, columns - 1);
       if (tried < 2) continue;
-      const int kept =
-          errors_.foreseen(cycle.relation().hessenberg(), columns, recurrence.template changeOfBasis<Scalar>(tried),
-                           bearable(cycle, stop), byCholesky_);
+      const int kept = errors_.foreseen(cycle.relation().hessenberg(), columns,
+                                        recurrence.template changeOfBasis<Scalar>(tried), planned, byCholesky_);
       sample(kept < tried ? kept : std::numeric_limits<int>::max());  // nothing speaks against more
     }
     sampled_ = first;
@@ -116,14 +91,13 @@ class PanelErrors {
     return best;
   }
 
-  /// Takes in the first of `found` steps of a panel that H can use: what is made may be somewhat worse than what would
-  /// have been planned. \return their number, at least 1
+  /// Takes in the first of `found` steps of a panel that H can use. \return their number, at least 1
   int add(const Cycle& cycle, const StopTest& stop, int first, int found, const Matrix& changeOfBasis,
           const Matrix& r) {
     const auto leading = [&](int count) { return block(r, 0, 0, first + count + 1, count + 1); };
     const int known = byCholesky_ ? RelationError<Scalar>::knownSteps(first, leading(found)) : found;
-    const Scalar limit = static_cast<Scalar>(tuning::panel_errors::made) * bearable(cycle, stop);
-    const int kept = errors_.add(first, block(changeOfBasis, 0, 0, known + 1, known), leading(known), limit);
+    const int kept =
+        errors_.add(first, block(changeOfBasis, 0, 0, known + 1, known), leading(known), bearable(cycle, stop));
     if (kept < found) {
       for (int k = 0; k < tuning::panel_errors::cutCounts; ++k) sample(kept);  // the samples had promised more
     }
@@ -137,10 +111,6 @@ class PanelErrors {
   }
 
   bool byCholesky_ = true;
-  bool follows_ = true;       ///< residuals computed in this solve were those of the recursion
-  Scalar part_ = 0;           ///< of the residual at the beginning of this cycle, that its errors may come to; 0: none
-  Scalar bearable_ = 0;       ///< for columns_ columns
-  int columns_ = -1;          ///< -1: not known
   int sampled_ = 0;           ///< columns of this cycle up to which there are samples
   std::vector<int> samples_;  ///< the latest last
   RelationError<Scalar> errors_;

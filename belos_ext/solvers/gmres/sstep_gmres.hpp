@@ -23,7 +23,7 @@
 /// Breakdown ladder: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
 /// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
 /// So does a product whose rounding is found far beyond eps, where H has become too inexact before: 1 A, 1 M^{-1} and 1
-/// reduction where panels are first shortened, until a solve of the label has found the opposite.
+/// reduction where a panel is first cut, until a solve of the label has found the opposite.
 
 #include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/convergence/expected_end.hpp"
@@ -111,7 +111,7 @@ class SStepGmres final : public RestartedGmres<Types> {
         continue;
       }
       const int gained = reliableSteps(system, stop, first, panel.rank - 1, changeOfBasis, r);
-      if (losesDigits_ && !estimatesHold(system, stop, first, outcome)) continue;
+      if (gained < panel.rank - 1 && !estimatesHold(system, stop, first, outcome)) continue;
       cycle_.extend(system, stop, first, gained, changeOfBasis, r, outcome);  // H = (R B - H R_top) R_mid^{-1}
       for (int c = first + 1; c <= outcome.columns; ++c)
         expected_.observe(cycle_.relation().leastSquares().residual(c));
@@ -134,7 +134,7 @@ class SStepGmres final : public RestartedGmres<Types> {
   using Base::cycle_, Base::flexible_;
 
   void begin(LinearSystem<Types>& system, Scalar beta, const StopTest& stop) {
-    errors_.begin(beta, stop.iterations() == 0 ? nullptr : &cycle_);
+    errors_.begin();
     losesDigits_ = false;
     cycle_.begin(system, beta);
     expected_.begin(stop.iterations(), static_cast<double>(beta));
@@ -200,7 +200,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     return steps;
   }
 
-  /// Whether the estimates that have shortened a panel bear looking at: they take products to be rounded by eps, and
+  /// Whether the estimates that have cut a panel bear looking at: they take products to be rounded by eps, and
   /// strong preconditioners round them a thousand times more. Measured on one column, once a solve; not again where an
   /// earlier solve has borne them out. Where the estimate is far too small, all follow; columns that are not exact
   /// enough are taken back, and every later panel has one step: as long as they are few, and the solve is young, for
@@ -235,7 +235,7 @@ class SStepGmres final : public RestartedGmres<Types> {
                     std::to_string(first) + " columns are kept");
     relation.truncate(kept);
     orthogonalization_->begin(cycle_.length());
-    errors_.forgetColumns();
+    errors_.begin();
     expected_.begin(stop.iterations(), static_cast<double>(relation.leastSquares().residual()));
     outcome.columns = kept;
     return false;
