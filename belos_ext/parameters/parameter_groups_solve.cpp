@@ -273,8 +273,7 @@ std::vector<ParameterRow> krylovSpace() {
       integer("Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", Takers::SomeMethods,
               "The number of reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step "
               "GMRES. A larger depth hides slower networks and is less stable; it is reduced where a solve breaks "
-              "down, and in "
-              "later solves with the same matrix values (\"State Cache\")."),
+              "down, and in later solves with the same matrix values (\"State Cache\")."),
       integer("Polynomial Degree", &SolverOptions::polynomialDegree, 1, tuning::polynomial::highest,
               fmt::format("1 to {}", tuning::polynomial::highest), Takers::SomeMethods,
               "d: M is followed by Chebyshev's polynomial of degree d in M^-1 A, so that an iteration takes d products "

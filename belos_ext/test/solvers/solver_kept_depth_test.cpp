@@ -131,13 +131,19 @@ TEST_P(KeptDepth, LaterSolvesTakeWhatTheFormThatWorksTakes) {
   }
 }
 
+/// The number of the first solve that begins with what an earlier one has come down to; 9 where none before does.
+int solvesUntilRemembered(Series& pipeline) {
+  int k = 0;
+  while (!remembers(pipeline.solve(k)) && k < 9) ++k;
+  return k;
+}
+
 TEST_P(KeptDepth, IsForgottenWithTheValuesOfTheMatrix) {
   CAPSTAN_NEEDS_REAL_MATRICES();
   const Case c = GetParam();
   const System system = preconditioned(c.matrix, c.preconditioner);
   Series pipeline(c.pipeline, system);
-  int k = 0;
-  while (!remembers(pipeline.solve(k)) && k < 9) ++k;
+  const int k = solvesUntilRemembered(pipeline);
   ASSERT_LT(k, 9);
   scale(*matrixOf(system), 1.25);
   EXPECT_FALSE(remembers(pipeline.solve(k + 1)));
@@ -149,8 +155,7 @@ TEST_P(KeptDepth, IsForgottenByAllRanksTogether) {
   const Case c = GetParam();
   const System system = preconditioned(c.matrix, c.preconditioner);
   Series pipeline(c.pipeline, system);
-  int k = 0;
-  while (!remembers(pipeline.solve(k)) && k < 9) ++k;
+  const int k = solvesUntilRemembered(pipeline);
   ASSERT_LT(k, 9);
   scale(*matrixOf(system), rank() == 0 ? 1 + 1e-12 : 1);
   const Outcome outcome = pipeline.solve(k + 1);
