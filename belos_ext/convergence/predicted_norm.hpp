@@ -22,6 +22,12 @@ bool hasCancelled(Scalar number, Scalar sizes) {
   return !(std::abs(number) > tuning::predicted_norm::cancelled * std::numeric_limits<Scalar>::epsilon() * sizes);
 }
 
+/// Whether a product of two vectors of these lengths, together, is nothing but rounding. True for NaN. Local.
+template <class Scalar>
+bool isRounding(Scalar product, Scalar lengths) {
+  return !(std::abs(product) > std::numeric_limits<Scalar>::epsilon() * lengths);
+}
+
 /// || r - a s || from rr = (r, r), rs = (r, s), ss = (s, s). Local.
 template <class Scalar>
 PredictedNorm predictNorm(Scalar rr, Scalar rs, Scalar ss, Scalar a) {

@@ -198,6 +198,11 @@ class StopTest {
   /// tested.
   double attained() const;
 
+  /// Whether the one is larger than the other, as the tolerance is meant. True for NaN.
+  bool isWorse(const ResidualNorms& norms, const ResidualNorms& than) const {
+    return !(attained(norms) <= attained(than));
+  }
+
  private:
   double attained(const ResidualNorms& norms) const;
   double estimated(double norm) const;

@@ -15,7 +15,7 @@
 #include "belos_ext/manager/monitor.hpp"
 #include "belos_ext/manager/split_system.hpp"
 #include "belos_ext/manager/state_cache.hpp"
-#include "belos_ext/solvers/common/krylov_solver.hpp"
+#include "belos_ext/supervision/krylov_solver.hpp"
 
 namespace capstan {
 

@@ -22,7 +22,7 @@
 
 #include "belos_ext/manager/direct_system.hpp"
 #include "belos_ext/problem/vector_like.hpp"
-#include "belos_ext/solvers/common/krylov_solver.hpp"
+#include "belos_ext/supervision/krylov_solver.hpp"
 
 namespace capstan {
 

@@ -56,6 +56,7 @@ struct MethodTraits {
   FirstProducts firstProducts;
   std::vector<std::string> parameters;                              ///< those that not every method takes
   Cost (*cost)(const SolverOptions& options, bool preconditioned);  ///< with a preconditioner on one side, or without
+  std::string next = {};  ///< the method that goes on where this one cannot, as canonical; empty: none
 
   bool takes(const std::string& parameter) const;
 };

@@ -15,6 +15,7 @@
 #include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
 #include "belos_ext/solvers/gmres/sstep_gmres.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipelined_cg.hpp"
+#include "belos_ext/supervision/supervisor.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/types.hpp"
 
@@ -46,6 +47,7 @@ std::vector<Row<Types>> rows() {
   const Names pipeline = {"Pipeline Depth", "Progress", "Measure Overlap"};
   const Names symmetric = {"Residual Replacement", "Residual Smoothing", "Null Space", "Fallback"};
   constexpr bool blocks = true;
+  const char *const classical = "CAPSTAN CG", *const last = "CAPSTAN GMRES";  // what goes on where a method cannot
   return {
       {{"CAPSTAN GMRES", "capstan_gmres",
         "restarted GMRES, one reduction an iteration (delayed classical Gram-Schmidt, twice)", "[low-sync]",
@@ -77,23 +79,24 @@ std::vector<Row<Types>> rows() {
         "conjugate gradients, one reduction an iteration, Hestenes and Stiefel's behaviour in rounding",
         "[Hestenes and Stiefel 1952], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
         RecursiveNorm::Residual, FirstProducts::Direction, symmetric + Names{"Polynomial Degree"},
-        WithPolynomial<Types, Cg<Types>>::cost},
-       make<Types, WithPolynomial<Types, Cg<Types>>>},
+        WithPolynomial<Types, Supervised<Types, Cg<Types>>>::cost, last},
+       make<Types, WithPolynomial<Types, Supervised<Types, Cg<Types>>>>},
       {{"CAPSTAN CG PIPELINE", "capstan_pipelined_cg", "p(l)-CG: each reduction hidden behind the next l iterations",
         "[deep-pipelined-cg]", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
         FirstProducts::Preconditioned, symmetric + pipeline + Names{"Eigenvalue Bounds", "Polynomial Degree"},
-        WithPolynomial<Types, PipelinedCg<Types>>::cost},
+        WithPolynomial<Types, PipelinedCg<Types>>::cost, classical},
        make<Types, WithPolynomial<Types, PipelinedCg<Types>>>},
       {{"CAPSTAN CG ENLARGED", "capstan_ecg", "enlarged CG: t search directions an iteration, fewer iterations",
         "[Grigori, Moufawad and Nataf 2016], [enlarged-cg]", Family::ConjugateGradients, true, false,
         RecursiveNorm::Residual, FirstProducts::None,
-        symmetric + Names{"Enlarging Factor", "Enlarged Form", "Residual Splitting"}, EnlargedCg<Types>::cost},
+        symmetric + Names{"Enlarging Factor", "Enlarged Form", "Residual Splitting"}, EnlargedCg<Types>::cost,
+        classical},
        make<Types, EnlargedCg<Types>>},
       {{"CAPSTAN CG EMBEDDED", "capstan_embedded_cg",
         "conjugate gradients, the halo exchange inside the one reduction of an iteration",
         "[embedded-cg], [Chen and Carson 2020]", Family::ConjugateGradients, true, false, RecursiveNorm::Residual,
-        FirstProducts::Image, symmetric + Names{"Hypercube Mapping"}, EmbeddedCg<Types>::cost},
-       make<Types, EmbeddedCg<Types>>},
+        FirstProducts::Image, symmetric + Names{"Hypercube Mapping"}, Supervised<Types, EmbeddedCg<Types>>::cost, last},
+       make<Types, Supervised<Types, EmbeddedCg<Types>>>},
       {{"CAPSTAN BICGSTAB",
         "capstan_bicgstab",
         "BiCGStab, two reductions an iteration",
@@ -104,13 +107,14 @@ std::vector<Row<Types>> rows() {
         RecursiveNorm::Residual,
         FirstProducts::None,
         {"Fallback"},
-        BiCgStab<Types>::cost},
-       make<Types, BiCgStab<Types>>},
+        BiCgStab<Types>::cost,
+        last},
+       make<Types, Supervised<Types, BiCgStab<Types>>>},
       {{"CAPSTAN BICGSTAB PIPELINE", "capstan_pipelined_bicgstab",
         "pipelined BiCGStab: both reductions of an iteration hidden behind A and M", "[Cools and Vanroose 2017]",
         Family::BiCgStab, false, true, RecursiveNorm::Residual, FirstProducts::None,
-        Names{"Fallback", "Progress", "Measure Overlap"}, PipelinedBiCgStab<Types>::cost},
-       make<Types, PipelinedBiCgStab<Types>>},
+        Names{"Fallback", "Progress", "Measure Overlap"}, PipelinedBiCgStab<Types>::cost, last},
+       make<Types, Supervised<Types, PipelinedBiCgStab<Types>>>},
   };
 }
 
@@ -129,7 +133,10 @@ template <class Types>
 std::unique_ptr<KrylovSolver<Types>> makeKrylovSolver(const MethodTraits& method) {
   static const std::vector<Row<Types>> all = rows<Types>();
   for (const auto& row : all) {
-    if (row.traits.canonical == method.canonical) return row.make();
+    if (row.traits.canonical != method.canonical) continue;
+    auto solver = row.make();
+    if (!row.traits.next.empty()) solver->setNext(methodOf(row.traits.next));
+    return solver;
   }
   throw std::logic_error("Capstan: " + method.canonical + " is not among the methods");
 }

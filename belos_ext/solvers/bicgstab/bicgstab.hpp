@@ -40,9 +40,9 @@ class BiCgStab final : public BiCgStabCycles<Types> {
   }
 
  private:
-  using typename Base::Ending;
-
-  Ending cycle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
+  Ending iterate(Progress<Types>& progress) override {
+    auto& system = progress.system();
+    auto& stop = progress.stop();
     auto& kernels = system.kernels();
     auto& batch = *batch_;
     MultiVector &r = *this->r_, &shadow = *this->shadow_, &p = *p_, &s = *s_, &y = *y_;
@@ -58,10 +58,10 @@ class BiCgStab final : public BiCgStabCycles<Types> {
       system.applyAndReduce(pHat(), s, batch);  // s = A p^
       if (measures) stop.measured(stop.recursive(), system.measured());
       if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
-      if (this->isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
+      if (isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
       const Scalar alpha = rho / batch[sigma];
       const auto ofQ = predictNorm(rr, batch[rs], batch[ss], alpha);
-      if (const auto ending = this->followHalf(system, b, x, stop, alpha, pHat(), ofQ)) return *ending;
+      if (const auto ending = this->followHalf(progress, alpha, pHat(), ofQ)) return *ending;
       kernels.axpby(-alpha, s, Scalar(1), r);  // q = r - alpha s
 
       precondition(system, r, qHat());
@@ -73,13 +73,13 @@ class BiCgStab final : public BiCgStabCycles<Types> {
       if (!std::isfinite(omega) || !std::isfinite(alpha)) return Ending::NotFinite;
       const Scalar next = batch[shadowQ] - omega * batch[shadowY];  // (r*, r), not reduced
       const Scalar beta = (next / rho) * (alpha / omega);
-      const bool last = this->isRounding(batch[qy], std::sqrt(batch[yy] * batch[qq])) || !std::isfinite(beta);
-      kernels.sweep(axpy(this->stepOfP(alpha), pHat(), x), axpy(omega, qHat(), x), axpy(-omega, y, r),
-                    axpy(-omega, s, p), axpby(Scalar(1), r, last ? Scalar(0) : beta, p));
+      const bool last = isRounding(batch[qy], std::sqrt(batch[yy] * batch[qq])) || !std::isfinite(beta);
+      kernels.sweep(axpy(this->stepOfP(alpha), pHat(), progress.x()), axpy(omega, qHat(), progress.x()),
+                    axpy(-omega, y, r), axpy(-omega, s, p), axpby(Scalar(1), r, last ? Scalar(0) : beta, p));
 
       const double norm = residualNorm(system, batch[qq], batch[qy], batch[yy], omega);
-      if (const auto ending = this->follow(system, b, x, stop, norm)) return *ending;
-      if (last || this->isRounding(next, length * static_cast<Scalar>(norm))) return Ending::Breakdown;
+      if (const auto ending = progress.follow({norm, false})) return *ending;
+      if (last || isRounding(next, length * static_cast<Scalar>(norm))) return Ending::Breakdown;
       rho = next;
       rr = static_cast<Scalar>(norm) * static_cast<Scalar>(norm);
     }
@@ -99,7 +99,7 @@ class BiCgStab final : public BiCgStabCycles<Types> {
     if (system.preconditioned()) system.precondition(in, between_.get(), out);
   }
 
-  void prepare(LinearSystem<Types>& system, const MultiVector& b) override {
+  void allocate(LinearSystem<Types>& system, const MultiVector& b) override {
     for (Vector* vector : {&p_, &s_, &y_}) vectorLike(b, *vector);
     preconditioned_ = system.preconditioned();
     if (preconditioned_) vectorLike(b, pHat_);

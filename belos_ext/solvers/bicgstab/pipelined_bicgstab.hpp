@@ -53,13 +53,14 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
  private:
   using Base::hat, Base::hatOf, Base::pHat_, Base::preconditioned_, Base::rHat_, Base::s_, Base::sHat_, Base::w_,
       Base::wHat_;
-  using typename Base::Ending;
-
-  Ending cycle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
-    return trusted_ ? pipelined(system, b, x, stop) : this->unpipelined(system, b, x, stop);
+  Ending iterate(Progress<Types>& progress) override {
+    return trusted_ ? pipelined(progress) : this->unpipelined(progress);
   }
 
-  Ending pipelined(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+  Ending pipelined(Progress<Types>& progress) {
+    auto& system = progress.system();
+    auto& stop = progress.stop();
+    auto& x = progress.x();
     auto& kernels = system.kernels();
     MultiVector &r = *this->r_, &shadow = *this->shadow_;
     kernels.axpby(Scalar(1), r, Scalar(0), shadow);  // r* = r
@@ -71,7 +72,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     system.reduce(*begin_);
     const Scalar length = std::sqrt(this->square_), image = (*begin_)[first];
     if (!std::isfinite(image)) return Ending::NotFinite;
-    if (this->isRounding(image, length * std::sqrt((*begin_)[ww]))) return Ending::Breakdown;
+    if (isRounding(image, length * std::sqrt((*begin_)[ww]))) return Ending::Breakdown;
 
     Scalar rho = this->square_, sigma = image, beta = 0, omega = 0;  // sigma = (r*, s)
     peak_ = static_cast<double>(length);
@@ -89,19 +90,19 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       const PredictedNorm normOfQ{std::sqrt(static_cast<double>(ofQ[qqSlot_])), false};
       if (!std::isfinite(ofQ[ssSlot_])) return Ending::NotFinite;
       // || s || comes after the alpha it judges, with which nothing but r, r^ and w has been changed.
-      if (this->isRounding(sigma, length * std::sqrt(ofQ[ssSlot_]))) return Ending::Breakdown;
+      if (isRounding(sigma, length * std::sqrt(ofQ[ssSlot_]))) return Ending::Breakdown;
       if (!std::isfinite(ofQ[qySlot_])) return Ending::NotFinite;
       omega = ofQ[yySlot_] > 0 ? ofQ[qySlot_] / ofQ[yySlot_] : Scalar(0);
-      const bool last = this->isRounding(ofQ[qySlot_], std::sqrt(ofQ[qqSlot_] * ofQ[yySlot_]));
+      const bool last = isRounding(ofQ[qySlot_], std::sqrt(ofQ[qqSlot_] * ofQ[yySlot_]));
       const auto predicted = predictNorm(ofQ[qqSlot_], ofQ[qySlot_], ofQ[yySlot_], omega);
-      if (const auto ending = this->followHalf(system, b, x, stop, alpha, *pHat_, normOfQ)) return *ending;
+      if (const auto ending = this->followHalf(progress, alpha, *pHat_, normOfQ)) return *ending;
       step(system, alpha, omega, x);  // x; r, r^, w
       if (!predicted.cancelled) {
-        if (const auto ending = this->follow(system, b, x, stop, predicted.norm)) return *ending;
+        if (const auto ending = progress.follow({predicted.norm, false})) return *ending;
       }
 
       const bool replaces = !predicted.cancelled && replacementIsDue(predicted.norm);
-      if (replaces) replace(system, b, x, stop);
+      if (replaces) replace(system, progress.b(), x, stop);
       PendingReduction<Types> productsOfR = startOfR(system);
       advance(system);  // w^ = M^{-1} w, t = A w^
       productsOfR.wait();
@@ -109,13 +110,13 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       const Scalar next = ofR[rSlot_], rr = ofR[rrSlot_];
       if (predicted.cancelled) {
         const double norm = system.norm(r, rr, *begin_);
-        if (const auto ending = this->follow(system, b, x, stop, norm)) return *ending;
+        if (const auto ending = progress.follow({norm, false})) return *ending;
       }
-      if (last || this->isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
+      if (last || isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
       beta = (next / rho) * (alpha / omega);
       rho = next;
       if (replaces && ranLong_ && haveLostDigits(system, stop, sigma, ofR[sSlot_])) {
-        return this->goOn(system, b, x, stop, {length, rr, rho, beta, omega});
+        return this->goOn(progress, {length, rr, rho, beta, omega});
       }
       sigma = ofR[wSlot_] + beta * ofR[sSlot_] - beta * omega * ofR[zSlot_];
     }
@@ -221,8 +222,8 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     return system.start(*ofR_);
   }
 
-  void prepare(LinearSystem<Types>& system, const MultiVector& b) override {
-    Base::prepare(system, b);
+  void allocate(LinearSystem<Types>& system, const MultiVector& b) override {
+    Base::allocate(system, b);
     for (Vector* vector : {&z_, &v_, &t_}) vectorLike(b, *vector);
     if (preconditioned_) vectorLike(b, zHat_);
     for (auto* batch : {&begin_, &ofQ_, &ofR_}) this->make(*batch, b);

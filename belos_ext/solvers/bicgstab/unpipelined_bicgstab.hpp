@@ -38,15 +38,14 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
   using typename Base::Vector;
 
  protected:
-  using typename Base::Ending;
-
   /// A cycle from r_, which is b - A x. Collective.
-  Ending unpipelined(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+  Ending unpipelined(Progress<Types>& progress) {
+    auto& system = progress.system();
     MultiVector &r = *this->r_, &shadow = *this->shadow_;
     system.kernels().axpby(Scalar(1), r, Scalar(0), shadow);  // r* = r
     hatOf(system, r, rHat_);
     const Scalar rr = this->square_;
-    return goOn(system, b, x, stop, {std::sqrt(rr), rr, rr, Scalar(0), Scalar(0)});
+    return goOn(progress, {std::sqrt(rr), rr, rr, Scalar(0), Scalar(0)});
   }
 
   /// The scalars of an iteration that has ended.
@@ -57,7 +56,8 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
   };
 
   /// Goes on where an iteration has ended: from x, r, r^, and the p^, s, s^ of that iteration. Collective.
-  Ending goOn(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const Scalars& from) {
+  Ending goOn(Progress<Types>& progress, const Scalars& from) {
+    auto& system = progress.system();
     auto [length, rr, rho, beta, omega] = from;
     auto& kernels = system.kernels();
     auto& batch = *batch_;
@@ -70,10 +70,10 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
       const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s), rs = batch.dot(r, s);
       multiply(system, *pHat_, s, sHat_);  // s = A p^, s^
       if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
-      if (this->isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
+      if (isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
       const Scalar alpha = rho / batch[sigma];
       const auto ofQ = predictNorm(rr, batch[rs], batch[ss], alpha);
-      if (const auto ending = this->followHalf(system, b, x, stop, alpha, *pHat_, ofQ)) return *ending;
+      if (const auto ending = this->followHalf(progress, alpha, *pHat_, ofQ)) return *ending;
       SweepList<Types> half(r.getLocalLength());
       half.axpy(-alpha, s, r);  // q, q^
       if (preconditioned_) half.axpy(-alpha, *sHat_, *rHat_);
@@ -87,15 +87,15 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
       if (!std::isfinite(omega) || !std::isfinite(alpha)) return Ending::NotFinite;
       const Scalar next = batch[shadowQ] - omega * batch[shadowY];  // (r*, r), not reduced
       beta = (next / rho) * (alpha / omega);
-      const bool last = this->isRounding(batch[qy], std::sqrt(batch[qq] * batch[yy])) || !std::isfinite(beta);
+      const bool last = isRounding(batch[qy], std::sqrt(batch[qq] * batch[yy])) || !std::isfinite(beta);
       const auto predicted = predictNorm(batch[qq], batch[qy], batch[yy], omega);
       // A norm that has cancelled is not known yet, but has fallen.
       const bool refreshes = preconditioned_ && (predicted.cancelled || fallenFrom(peak, predicted.norm));
-      step(system, this->stepOfP(alpha), omega, last ? Scalar(0) : beta, refreshes, x);
+      step(system, this->stepOfP(alpha), omega, last ? Scalar(0) : beta, refreshes, progress.x());
 
       const double norm = predicted.cancelled ? normOfResidual(system) : predicted.norm;
-      if (const auto ending = this->follow(system, b, x, stop, norm)) return *ending;
-      if (last || this->isRounding(next, length * static_cast<Scalar>(norm))) return Ending::Breakdown;
+      if (const auto ending = progress.follow({norm, false})) return *ending;
+      if (last || isRounding(next, length * static_cast<Scalar>(norm))) return Ending::Breakdown;
       if (refreshes) peak = norm;
       rho = next;
       rr = static_cast<Scalar>(norm) * static_cast<Scalar>(norm);
@@ -115,7 +115,7 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
   }
   MultiVector& hat(MultiVector& vector, const Vector& hat) { return preconditioned_ ? *hat : vector; }
 
-  void prepare(LinearSystem<Types>& system, const MultiVector& b) override {
+  void allocate(LinearSystem<Types>& system, const MultiVector& b) override {
     preconditioned_ = system.preconditioned();
     for (Vector* vector : {&pHat_, &s_, &w_}) vectorLike(b, *vector);
     for (Vector* vector : {&rHat_, &sHat_, &wHat_}) {

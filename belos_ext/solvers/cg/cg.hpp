@@ -39,380 +39,183 @@
 ///
 /// A may be negative definite, and so may M: the steps are those with -A and -b, or with -M.
 ///
-/// Ladder, each step in the report: (p, A p) < 0 or (r, M^{-1} r) < 0 alone: go on, as Hestenes and Stiefel's does ->
-/// restart from the computed residual -> CAPSTAN GMRES, from the better of x and the guess ("Fallback").
+/// (p, A p) < 0 or (r, M^{-1} r) < 0 alone: go on, as Hestenes and Stiefel's does.
 
 #include <utility>
 
-#include "belos_ext/convergence/definiteness_watch.hpp"
-#include "belos_ext/convergence/residual_gap.hpp"
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/problem/kept_iterate.hpp"
-#include "belos_ext/problem/rows_first.hpp"
 #include "belos_ext/solvers/cg/cg_vectors.hpp"
-#include "belos_ext/solvers/common/rounding_level.hpp"
-#include "belos_ext/solvers/gmres/gmres_fallback.hpp"
+#include "belos_ext/supervision/progress.hpp"
 
 namespace capstan {
 
 /// \tparam Product how s = A p comes by what it needs of other ranks; embedded_cg.hpp has another one
 template <class Types, class Product = PlainProduct<Types>>
-class Cg final : public KrylovSolver<Types> {
+class Cg final : public Method<Types> {
  public:
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
+
+  static constexpr Treatment treatment = [] {
+    Treatment how;
+    how.symmetric = how.replaces = true;
+    how.restart = "; restarted from the computed residual";
+    return how;
+  }();
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
     if (preconditioned) return {1, 1, 1, 5, 26, 8 * (6 + 4 + 5)};
     return {1, 1, 1, 3, 16, 8 * (4 + 3 + 3)};
   }
 
-  void configure(const SolverOptions& options) override {
-    replacement_ = options.residualReplacement;
-    v_.configure(options);
-    fallback_.configure(options);
-  }
-
+  void configure(const SolverOptions& options) override { v_.configure(options); }
   void recall(const SolverState& state) override { v_.expectVariation(state.preconditionerVaries); }
   void remember(SolverState& state) const override { state.preconditionerVaries = v_.expectsVariation(); }
+  void forget() override { v_.expectVariation(false); }
 
-  void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
-    v_.prepare(system, b);
+  void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) override {
+    v_.prepare(system, b, judged);
     rough_ = false;
-    system.residual(b, x, v_.r());  // r = b - A x
-    if (begin(system, b, x, stop)) iterate(system, b, x, stop);
+    sinceRenewal_ = 0;
+  }
+  Teuchos::RCP<MultiVector>& residual() override { return v_.judged(); }
+
+  /// z = M^{-1} r, p = z, s = A p, t = M^{-1} s, and their products.
+  void enter(LinearSystem<Types>& system, ReductionBatch<Types>&) override { v_.begin(system); }
+  void take(LinearSystem<Types>&) override { v_.take(); }
+
+  /// The textbook's loop.
+  Ending cycle(Progress<Types>& progress, Start start) override {
+    auto& system = progress.system();
+    auto& stop = progress.stop();
+    begin(progress, start);
+    for (;; v_.multiply(system), reduce(progress)) {  // s = A p, t = M^{-1} s; (p, s), (r, t), (s, t), (r, z), (r, r)
+      const auto& q = v_.products();
+      if (v_.constants().dominates(v_.sums().p, q.pp)) v_.projectDirection(system, stop.iterations());
+      auto next = v_.nextStep();  // alpha = nu / mu; beta from the next nu, predicted
+      const Scalar alpha = next.alpha, beta = next.beta;
+      progress.sees(q.mu, q.nu, q.sz);
+      if (const auto claimed = progress.reduced(root(v_.judgedSquare()))) return *claimed;
+      if (v_.poisoned()) return Ending::NotFinite;
+      if (alpha == Scalar(0) || !std::isfinite(alpha) || !std::isfinite(beta)) return Ending::Breakdown;
+      if (progress.isHopeless()) return Ending::Unfit;
+      if (!progress.isFarFromOverflow(alpha, q.pp) && !staysFinite(progress, alpha)) return Ending::Overflow;
+
+      const PredictedNorm norm = v_.nextNorm(alpha);
+      rough_ = next.cancelled && stop.reached(norm.norm);  // most often the solve is over, and p is not needed
+      next.cancelled = next.cancelled && !rough_;
+      if (!v_.varies()) system.observe(1 / static_cast<double>(alpha), static_cast<double>(v_.coupling()));
+      if (next.cancelled) system.tell(stop.iterations(), "beta", "(r, M^-1 r) is reduced: its prediction cancels");
+      const bool fast = norm.norm <= tuning::cg::fast * stop.recursive() || v_.varies();  // a cycle of multigrid
+      const Scalar pp = q.pp, ss = q.ss;
+      v_.step(system, next, progress.x(), renewalIsDue(progress));  // x += alpha p, r -= alpha s, z -= alpha t, p
+      progress.stepped(alpha, pp, ss);
+      if (const auto ending = progress.follow(norm, fast && v_.measures())) return *ending;
+    }
   }
 
-  /// Goes on where another form of CG stands, without a loss of conjugacy: p is its last search direction, of any
-  /// length. The residual is computed from x, so that what rounding has made of the other recurrences stays behind.
-  /// `stop` has begun. Collective.
-  void resume(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const MultiVector& p) {
-    v_.prepare(system, b);
-    rough_ = false;
+  bool keepsDirection() const override { return !rough_; }
+
+  /// The residual is computed from x, so that what rounding has made of the other recurrences stays behind.
+  bool startAlong(Progress<Types>& progress, const MultiVector& p) override {
+    auto& system = progress.system();
+    auto& residual = progress.residual();
+    auto& batch = residual.batch();
+    using Slot = typename ReductionBatch<Types>::Slot;
     v_.recompute();
-    auto& batch = v_.batch();
-    system.residual(b, x, v_.r());
-    rows_.takeOut(system, v_.r());
     system.kernels().scale(Scalar(1), p, v_.p());
     system.act(Action::Operator, v_.p(), v_.s());
-    batch.clear();
-    const auto pr = batch.dot(v_.p(), v_.r()), sp = batch.dot(v_.s(), v_.p()), xx = batch.norm2(x);
-    const auto rr = batch.norm2(v_.r()), sum = batch.sum(x);
-    rows_.enter(batch);
-    system.reduce(batch);
-    const Scalar along = batch[pr] / batch[sp], curvature = batch[sp], size = batch[xx];
-    const Scalar square = batch[rr], left = rows_.left(batch);
-    guess_.keepGuess(system, x, size, batch[sum]);
-    startWatches(size, normsOf(system, rows_.norm(system, v_.r(), left, square, batch)));
-    if (std::isfinite(along)) system.kernels().sweep(axpy(along, v_.p(), x), axpy(-along, v_.s(), v_.r()));
+    Slot pr, sp;
+    Scalar along = 0, curvature = 0;
+    const auto enter = [&](ReductionBatch<Types>&) {
+      pr = batch.dot(v_.p(), v_.r());
+      sp = batch.dot(v_.s(), v_.p());
+    };
+    const auto take = [&] {
+      along = batch[pr] / batch[sp];
+      curvature = batch[sp];
+    };
+    residual.resume(system, progress.b(), progress.x(), v_.r(), {enter, take});
+    progress.watch(residual.attained().explicit_);
+    if (std::isfinite(along)) system.kernels().sweep(axpy(along, v_.p(), progress.x()), axpy(-along, v_.s(), v_.r()));
     v_.preconditionResidual(system);
     batch.clear();
     const auto sz = batch.dot(v_.s(), v_.z());
     system.reduce(batch);
     const Scalar onto = batch[sz] / curvature;
     system.kernels().axpby(Scalar(1), v_.z(), std::isfinite(onto) ? -onto : Scalar(0), v_.p());  // conjugate to p
-    fresh_ = false;
     v_.multiply(system);
     v_.measure(system);
-    judgeConstants(system, stop);
-    iterate(system, b, x, stop);
-  }
-
-  /// Norms of b - A x as last computed, of the x that solve() or resume() has left.
-  const ResidualNorms& attained() const { return attained_; }
-
- private:
-  /// The first direction, and all that a solve begins with, in one reduction. False when there is nothing to do.
-  bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    rows_.takeOut(system, v_.r());
-    auto& batch = v_.begin(system);  // z = M^{-1} r, p = z, s = A p, t = M^{-1} s
-    const auto bb = batch.norm2(b), xx = batch.norm2(x), sum = batch.sum(x);
-    rows_.enter(batch);
-    system.reduce(batch);
-    if (!system.agreesOnState()) v_.expectVariation(false);
-    v_.take();
-    const Scalar rhs = batch[bb], size = batch[xx], rest = rows_.left(batch);
-    guess_.keepGuess(system, x, size, batch[sum]);
-
-    const Scalar rr = v_.products().rr;
-    const ResidualNorms norms = normsOf(system, rows_.norm(system, v_.r(), rest, rr, batch));
-    const double whole = system.norm(b, rhs, batch);
-    double native = norms.native;
-    if (system.hasLeft() && stop.criteria().scalesByNative()) {
-      native = rows_.nativeNorm(system, v_.r(), v_.z(), batch);
-      system.kernels().scale(Scalar(1), v_.p(), v_.z());  // p = z
-    }
-    attained_ = norms;
-    stop.begin(norms, whole, native);
-    if (stop.verified(norms, false)) return false;
-    fresh_ = true;
-    if (rows_.matters(v_.r(), rest, rhs, rr)) {
-      rows_.solve(system, stop.iterations(), b, x, v_.r());
-      v_.begin(system);
-      rows_.enter(batch);
-      system.reduce(batch);
-      v_.take();
-      const Scalar others = v_.products().rr, left = rows_.left(batch);
-      const ResidualNorms now = normsOf(system, rows_.norm(system, v_.r(), left, others, batch));
-      if (std::isfinite(now.explicit_)) {
-        guess_.keep(system, x);
-        startWatches(std::max(size, Scalar(1)), now);
-      } else {
-        guess_.restore(system, x);  // the norms of which the stop test keeps
-      }
-      if (stop.verified(now, false)) return false;
-    } else {
-      startWatches(size, norms);
-    }
-    judgeConstants(system, stop);
     return true;
   }
 
-  /// Decides whether constants may be projected out, and does it where b - A x holds one.
-  void judgeConstants(LinearSystem<Types>& system, const StopTest& stop) {
-    auto& constants = v_.constants();
-    const auto& q = v_.products();
-    if (!constants.judge(system, stop, v_.sums().r, v_.sums().s, q.ss) || !constants.ofResidual()) return;
-    if (constants.matters(v_.sums().r, q.rr)) v_.projectResidual(system);
-  }
-
-  /// The textbook's loop. p, s = A p, t = M^{-1} s and their products are there.
-  void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    system.startUpEnds(1, 1);
-    while (!stop.over()) {
-      const auto& q = v_.products();
-      if (v_.constants().dominates(v_.sums().p, q.pp)) v_.projectDirection(system, stop.iterations());
-      auto next = v_.nextStep();  // alpha = nu / mu; beta from the next nu, predicted
-      const Scalar alpha = next.alpha, beta = next.beta;
-      if (watch_.sees(q.mu, q.nu, q.sz)) system.tell(stop.iterations(), "indefinite", watch_.seen());
-      const double judged = root(v_.judgedSquare());
-      if (stop.reached(judged)) {
-        if (!examine(system, b, x, stop, judged, true)) break;
-      } else if (alpha == Scalar(0) || !std::isfinite(alpha) || !std::isfinite(beta) || watch_.hopeless()) {
-        if (!recover(system, b, x, stop)) break;
-      } else if (!staysFinite(system, alpha, x)) {
-        overflow(system, b, x, stop);
-        break;
-      } else {
-        const PredictedNorm norm = v_.nextNorm(alpha);
-        rough_ = next.cancelled && stop.reached(norm.norm);  // most often the solve is over, and p is not needed
-        next.cancelled = next.cancelled && !rough_;
-        observe(system, alpha);
-        if (next.cancelled) system.tell(stop.iterations(), "beta", "(r, M^-1 r) is reduced: its prediction cancels");
-        v_.step(system, next, x, renewalIsDue());  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
-        gap_.stepped(static_cast<double>(alpha), root(q.pp), root(q.ss));
-        if (!follow(system, b, x, stop, norm)) break;
-      }
-      v_.multiply(system);  // s = A p, t = M^{-1} s
-      const bool measures = stop.wantsMeasure(stop.recursive());
-      if (measures) system.takeMeasure(v_.judged());
-      v_.measure(system);  // (p, s), (r, t), (s, t), (r, z) recomputed, (r, r)
-      if (measures) stop.measured(root(v_.judgedSquare()), system.measured());
-      if (v_.stopsCarrying()) system.tell(stop.iterations(), "embedding", "M is not linear: A sends its own messages");
-    }
-    goBack(system, x, stop);
-  }
-
-  /// A row of the Lanczos matrix, where M is an operator that has one.
-  void observe(LinearSystem<Types>& system, Scalar alpha) {
-    if (!v_.varies()) system.observe(1 / static_cast<double>(alpha), static_cast<double>(v_.coupling()));
-  }
-
-  /// Counts the iteration that led to this residual, and computes b - A x where something asks for it. False when the
-  /// solve is over.
-  bool follow(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
-              const PredictedNorm& next) {
-    fresh_ = false;
-    const bool fast = next.norm <= tuning::cg::fast * stop.recursive() || v_.varies();  // a cycle of multigrid
-    stop.iterated(next.norm);
-    system.record(stop.iterations(), next.norm);
-    watch_.iterated(next.norm);
-    gap_.left(next.norm);
-    const bool goOn = system.boundary(stop.iterations(), next.norm, {});
-    if (goOn && fast && v_.measures()) measureAhead(system, stop, next.norm);
-    const bool claimed = stop.reached(next.norm);
-    if (goOn && !claimed && !next.cancelled && !replacementIsDue(stop) && !stop.exhausted() &&
-        std::isfinite(next.norm)) {
-      return true;
-    }
-    if (goOn) return examine(system, b, x, stop, next.norm, claimed);
-    attained_ = v_.computeResidual(system, b, x);
-    if (!stop.verified(attained_, claimed)) stop.stop(StopReason::UserTest);
-    return false;
-  }
-
-  /// The norm of the tolerance of a residual that may meet it: a reduction, in place of an M^{-1} that may not be
-  /// needed.
-  void measureAhead(LinearSystem<Types>& system, StopTest& stop, double predicted) {
-    if (stop.measure() == nullptr || stop.reached(predicted)) return;
-    if (!(predicted <= tuning::cg::uncertain * stop.target())) return;
-    auto& batch = v_.batch();
-    batch.clear();
-    system.takeMeasure(v_.judged());
-    const auto rr = batch.norm2(v_.judged());
-    system.reduce(batch);
-    stop.measured(root(batch[rr]), system.measured());
-  }
-
-  /// r = b - A x decides; where the solve is not over it goes on from there: with the direction it has, or, where that
-  /// followed another residual, with a new one. True when it goes on.
-  bool examine(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, double recursive,
-               bool claimed) {
+ private:
+  /// The direction of the first step, and its products.
+  void begin(Progress<Types>& progress, Start start) {
+    auto& system = progress.system();
     const bool rough = std::exchange(rough_, false);
-    attained_ = v_.computeResidual(system, b, x);
-    const bool diverged = std::isinf(attained_.explicit_) && fallback_.wanted() && !stop.exhausted();
-    if (diverged) return goToGmres(system, b, x, stop, "the residual grows without bound");
-    if (claimed && v_.constants().endsInconsistent(system, attained_, v_.rest(), stop)) return false;
-    if (stop.verified(attained_, claimed)) return false;
-    if (claimed && rounding_.ends(system, x, stop)) return false;
-    if (claimed && stop.cameEarly()) {
-      rows_.takeOut(system, v_.judged());
-      if (rough) v_.beginAgain(system);
-      return true;
+    switch (start) {
+      case Start::First:
+        v_.judgeConstants(system, progress.stop());
+        return system.startUpEnds(1, 1);
+      case Start::Anew:
+        v_.adoptJudged(system);
+        v_.preconditionResidual(system);
+        v_.beginAgain(system);
+        break;
+      case Start::Direction:
+        v_.adoptJudged(system);
+        v_.keepDirection(system);
+        break;
+      case Start::GoOn:
+        if (rough) v_.beginAgain(system);
+        break;
     }
-    if (claimed && replacement_.mode == ResidualReplacement::Mode::Off) {
-      stop.stop(StopReason::Stagnation);
-      return false;
-    }
-    const bool lost = !(v_.rest() <= tuning::cg::lostFactor * recursive) || !gap_.isSmall();
-    system.tell(stop.iterations(), "residual replacement",
-                claimed ? "the computed residual does not meet the tolerance yet"
-                : lost  ? "restarted from the computed residual"
-                        : "before rounding separates the two");
-    stop.restarted(true);
-    replaceResidual(system, lost || rough);
-    return !stop.over();
+    if (start != Start::GoOn) sinceRenewal_ = 0;
+    v_.multiply(system);
+    reduce(progress);
+  }
+
+  /// The one reduction; the norm of the tolerance goes with it where a claim is near.
+  void reduce(Progress<Types>& progress) {
+    auto& system = progress.system();
+    auto& stop = progress.stop();
+    const bool measures = stop.wantsMeasure(stop.recursive());
+    if (measures) system.takeMeasure(*v_.judged());
+    v_.measure(system);
+    if (measures) stop.measured(root(v_.judgedSquare()), system.measured());
+    if (v_.stopsCarrying()) system.tell(stop.iterations(), "embedding", "M is not linear: A sends its own messages");
   }
 
   /// Whether z = M^{-1} r replaces the recurrence: errors in t = M^{-1} s add up in z. Seldom where M is
   /// linear; where M is indefinite, convergence hangs on it.
-  bool renewalIsDue() {
-    const int interval = v_.strayed()            ? tuning::cg::renewalStrayed
-                         : watch_.seen().empty() ? tuning::cg::renewal
-                                                 : tuning::cg::renewalIndefinite;
+  bool renewalIsDue(const Progress<Types>& progress) {
+    const int interval = v_.strayed()              ? tuning::cg::renewalStrayed
+                         : progress.seen().empty() ? tuning::cg::renewal
+                                                   : tuning::cg::renewalIndefinite;
     if (++sinceRenewal_ < interval) return false;
     sinceRenewal_ = 0;
     return true;
   }
 
-  /// r has been computed anew: z = M^{-1} r, and p = z where nothing is to be kept.
-  void replaceResidual(LinearSystem<Types>& system, bool newDirection) {
-    v_.adoptJudged(system);
-    rows_.takeOut(system, v_.r());
-    gap_.replaced(v_.rest());
-    sinceRenewal_ = 0;
-    if (!newDirection && v_.measures()) return v_.keepDirection(system);
-    v_.preconditionResidual(system);
-    if (newDirection) v_.beginAgain(system);
-    fresh_ = fresh_ || newDirection;
-  }
-
-  /// CG cannot take this step: its numbers are zero, not finite, or hopeless. True when it goes on from a new
-  /// direction.
-  bool recover(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    const bool hopeless = watch_.hopeless(), poisoned = v_.poisoned(), first = fresh_;
-    if (first && poisoned) {
-      stop.stop(StopReason::NonFinite);
-      return false;
-    }
-    if (!first) {
-      attained_ = v_.computeResidual(system, b, x);
-      if (stop.verified(attained_, false)) return false;
-      if (poisoned) {
-        stop.stop(StopReason::NonFinite);
-        return false;
-      }
-      if (!hopeless) {
-        system.tell(stop.iterations(), "restart", "breakdown; restarted from the computed residual");
-        stop.restarted(true);
-        replaceResidual(system, true);
-        return !stop.over();
-      }
-    }
-    if (!fallback_.wanted()) {
-      stop.stop(hopeless ? StopReason::Stagnation : StopReason::Breakdown);
-      return false;
-    }
-    return goToGmres(system, b, x, stop,
-                     hopeless ? watch_.seen() + "; the residual no longer falls" : "(p, A p) or (r, M^-1 r) is zero");
-  }
-
-  /// The last rung; the solve is over afterwards. Returns false.
-  bool goToGmres(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
-                 const std::string& why) {
-    if (!(attained_.explicit_ <= initial_.explicit_)) restoreGuess(system, x, stop);
-    fallback_.goOn(system, b, x, stop, why);
-    attained_ = stop.norms();
-    return false;
-  }
-
-  /// Whether x + alpha p can be represented. Norms tell; where they cannot, every entry is asked in one more reduction.
-  bool staysFinite(LinearSystem<Types>& system, Scalar alpha, const MultiVector& x) {
-    constexpr double largest = static_cast<double>(std::numeric_limits<Scalar>::max());
-    const double least = root(static_cast<Scalar>(x.getGlobalLength()) * std::numeric_limits<Scalar>::min());
-    const double step = std::abs(static_cast<double>(alpha)) * std::max(root(v_.products().pp), least);
-    if (gap_.iterate() + step < tuning::cg::farFromOverflow * largest) return true;
+  /// Whether every entry of x + alpha p can be represented. One reduction.
+  bool staysFinite(Progress<Types>& progress, Scalar alpha) {
+    auto& system = progress.system();
+    auto& batch = progress.residual().batch();
     v_.settleDirection(system);
-    MultiVector candidate(x, Teuchos::Copy);
+    MultiVector candidate(progress.x(), Teuchos::Copy);
     system.kernels().axpby(alpha, v_.p(), Scalar(1), candidate);
-    v_.batch().clear();
-    const auto bad = v_.batch().value(system.kernels().finite(candidate) ? Scalar(0) : Scalar(1));
-    system.reduce(v_.batch());
-    return v_.batch()[bad] == Scalar(0);
-  }
-
-  void overflow(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
-    system.tell(stop.iterations(), "overflow", "the next iterate cannot be represented");
-    attained_ = v_.computeResidual(system, b, x);
-    if (!stop.verified(attained_, false)) stop.stop(StopReason::NonFinite);
-  }
-
-  /// After a solve that failed on a system that is not what CG is for: the guess, where it is better than x.
-  void goBack(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
-    if (stop.converged() || stop.reason() == StopReason::UserTest) return;
-    const bool normal = stop.reason() == StopReason::MaxIterations && watch_.seen().empty();
-    if ((normal && std::isfinite(attained_.explicit_)) || attained_.explicit_ <= initial_.explicit_) return;
-    restoreGuess(system, x, stop);
-    system.tell(stop.iterations(), "went back", "to the guess, whose residual is smaller");
-  }
-
-  void restoreGuess(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
-    guess_.restore(system, x);
-    attained_ = initial_;
-    stop.wentBack(initial_);
-  }
-
-  /// \param size (x, x)   \param residual norms of b - A x
-  void startWatches(Scalar size, const ResidualNorms& residual) {
-    watch_.begin(residual.explicit_);
-    sinceRenewal_ = 0;
-    gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(size), residual.explicit_);
-    initial_ = attained_ = residual;
-  }
-
-  /// Of the residual of x that has been reduced last.
-  static ResidualNorms normsOf(LinearSystem<Types>& system, double norm) { return {norm, norm, system.measured()}; }
-
-  bool replacementIsDue(const StopTest& stop) const {
-    using Mode = ResidualReplacement::Mode;
-    if (replacement_.mode == Mode::Every) return stop.iterations() % replacement_.every == 0;
-    return replacement_.mode == Mode::Auto && gap_.due(stop.target());
+    batch.clear();
+    const auto bad = batch.value(system.kernels().finite(candidate) ? Scalar(0) : Scalar(1));
+    system.reduce(batch);
+    return batch[bad] == Scalar(0);
   }
 
   static double root(Scalar square) { return std::sqrt(static_cast<double>(square)); }
 
-  ResidualReplacement replacement_;
   int sinceRenewal_ = 0;
-  bool fresh_ = true;                 ///< p is z: no direction is kept
-  bool rough_ = false;                ///< p is made with a beta of which nothing but rounding is left
-  ResidualNorms initial_, attained_;  ///< computed residuals: of the guess, and the last one of x
+  bool rough_ = false;  ///< p is made with a beta of which nothing but rounding is left
   CgVectors<Types, Product> v_;
-  RowsFirst<Types> rows_;
-  DefinitenessWatch watch_;
-  ResidualGap gap_;
-  RoundingLevel<Types> rounding_;
-  GmresFallback<Types> fallback_;
-  KeptIterate<Types> guess_;
 };
 
 }  // namespace capstan

@@ -15,6 +15,7 @@
 #include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/solvers/cg/measured_products.hpp"
 #include "belos_ext/solvers/cg/plain_product.hpp"
+#include "belos_ext/supervision/judged_residual.hpp"
 
 namespace capstan {
 
@@ -48,10 +49,7 @@ class CgVectors {
     Scalar r = 0, p = 0, s = 0, t = 0;
   };
 
-  void configure(const SolverOptions& options) {
-    constants_.configure(options.nullSpace);
-    smoothing_.configure(options.residualSmoothing);
-  }
+  void configure(const SolverOptions& options) { smoothing_.configure(options.residualSmoothing); }
 
   /// Whether M has been seen not to be linear and symmetric, in this solve or an earlier one.
   bool varies() const { return knownToVary_ || measured_.varies; }
@@ -61,12 +59,13 @@ class CgVectors {
   bool expectsVariation() const { return measured_.steps < tuning::cg::firstSteps ? varies() : measured_.varies; }
 
   /// Makes what is missing for vectors like b. Collective where it allocates.
-  void prepare(LinearSystem<Types>& system, const MultiVector& b) {
+  void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) {
     const auto map = b.getMap();
+    batch_ = &judged.batch();
+    constants_ = &judged.constants();
     if (r_.is_null() || r_->getMap().get() != map.get()) {
       for (Vector* v : {&r_, &p_, &s_}) *v = Teuchos::rcp(new MultiVector(map, 1));
       z_ = t_ = between_ = Teuchos::null;
-      batch_ = std::make_unique<ReductionBatch<Types>>(map->getComm());
     }
     preconditioned_ = system.preconditioned();
     measures_ = system.sparesProducts() && !Product::recurs;
@@ -79,7 +78,6 @@ class CgVectors {
     if (preconditioned_ && z_.is_null()) z_ = Teuchos::rcp(new MultiVector(map, 1));
     if (preconditioned_ && t_.is_null()) t_ = Teuchos::rcp(new MultiVector(map, 1));
     if (system.hasLeft() && system.hasRight() && between_.is_null()) between_ = Teuchos::rcp(new MultiVector(map, 1));
-    constants_.begin(system, b);
     sums_ = {};
   }
 
@@ -90,13 +88,12 @@ class CgVectors {
   MultiVector& t() { return preconditioned_ ? *t_ : *s_; }
   /// A z where the products are measured.
   MultiVector& w() { return *t_; }
-  ReductionBatch<Types>& batch() { return *batch_; }
   const Products& products() const { return q_; }
   const Sums& sums() const { return sums_; }
-  ConstantNullSpace<Types>& constants() { return constants_; }
+  ConstantNullSpace<Types>& constants() { return *constants_; }
 
   /// The residual of the x at hand, which the tolerance is asked of: the smoothed one where that is another than r.
-  MultiVector& judged() { return smoothing_.active() ? smoothing_.q() : *r_; }
+  Vector& judged() { return smoothing_.active() ? smoothing_.q() : r_; }
   /// Its square, as last reduced.
   Scalar judgedSquare() const { return smoothing_.active() ? smoothing_.square() : q_.rr; }
 
@@ -112,18 +109,22 @@ class CgVectors {
     product_.replaced();
     if (!preconditioned_) return;
     system.precondition(*r_, between_.get(), *z_);
-    if (constants_.active()) constants_.takeOut(system, *z_, *batch_);
+    if (constants_->active()) constants_->takeOut(system, *z_, *batch_);
   }
 
-  /// z = M^{-1} r, p = z, s = A p, t = M^{-1} s, and the products in the batch returned, before its reduction.
-  ReductionBatch<Types>& begin(LinearSystem<Types>& system) {
+  /// z = M^{-1} r, p = z, s = A p, t = M^{-1} s, and the products in the batch, before its reduction.
+  void begin(LinearSystem<Types>& system) {
     preconditionResidual(system);
     beginAgain(system);
     system.act(Action::Operator, *p_, *s_);  // nothing is carried yet: the solve may be over after the reduction
     if (preconditioned_ && !measures_) system.precondition(*s_, between_.get(), *t_);
-    batch_->clear();
     enter();
-    return *batch_;
+  }
+
+  /// Decides whether constants may be projected out, and does it where b - A x holds one.
+  void judgeConstants(LinearSystem<Types>& system, const StopTest& stop) {
+    if (!constants_->judge(system, stop, sums_.r, sums_.s, q_.ss) || !constants_->ofResidual()) return;
+    if (constants_->matters(sums_.r, q_.rr)) projectResidual(system);
   }
 
   /// p = z: a new beginning.
@@ -135,11 +136,12 @@ class CgVectors {
   }
   /// The judged residual takes the place of r; CG begins again at its x. Local.
   void adoptJudged(LinearSystem<Types>& system) {
-    if (smoothing_.active()) system.kernels().scale(Scalar(1), smoothing_.q(), *r_);
+    if (smoothing_.active()) system.kernels().scale(Scalar(1), *smoothing_.q(), *r_);
     smoothing_.end();
   }
-  /// r has been replaced, and p stays: s = A p without what rounding has made of it.
+  /// r has been replaced, and p stays: z = M^{-1} r, or s = A p without what rounding has made of it.
   void keepDirection(LinearSystem<Types>& system) {
+    if (!measures_) return preconditionResidual(system);
     product_.replaced();
     system.act(Action::Operator, *p_, *s_);
     settled_ = false;
@@ -160,9 +162,9 @@ class CgVectors {
     auto& batch = *batch_;
     slots_ = {};
     if (measures_ && !settled_) {
-      measured_.enter(batch, *r_, *z_, w(), *p_, *s_, smoothing_.active() ? &smoothing_.q() : nullptr);
-      if (constants_.watching()) slots_.sumZ = constants_.enter(batch, *z_);
-      if (constants_.watching()) slots_.sumP = constants_.enter(batch, *p_);
+      measured_.enter(batch, *r_, *z_, w(), *p_, *s_, smoothing_.active() ? smoothing_.q().get() : nullptr);
+      if (constants_->watching()) slots_.sumZ = constants_->enter(batch, *z_);
+      if (constants_->watching()) slots_.sumP = constants_->enter(batch, *p_);
       return;
     }
     const MultiVector &r = *r_, &p = *p_, &s = *s_, &z = this->z(), &t = this->t();
@@ -221,16 +223,16 @@ class CgVectors {
     measures_ = false;
     doubted_ = 0;
     product_.replaced();
-    constants_.remove(system, constants_.meanOf(sums_.p), *p_);
-    constants_.project(system, iteration);
-    constants_.takeOut(system, *z_, *batch_);
+    constants_->remove(system, constants_->meanOf(sums_.p), *p_);
+    constants_->project(system, iteration);
+    constants_->takeOut(system, *z_, *batch_);
     multiply(system);
     measure(system);
   }
 
   /// r without its constant, and all that follows from it. One reduction.
   void projectResidual(LinearSystem<Types>& system) {
-    constants_.remove(system, constants_.meanOf(sums_.r), *r_);
+    constants_->remove(system, constants_->meanOf(sums_.r), *r_);
     preconditionResidual(system);
     beginAgain(system);
     multiply(system);
@@ -275,9 +277,9 @@ class CgVectors {
     if (measures_) return stepMeasured(system.kernels(), alpha, beta, x);
     if (!preconditioned_) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpby(Scalar(1), *r_, beta, *p_));
-    } else if (!renew && constants_.active()) {
+    } else if (!renew && constants_->active()) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
-                             axpy(shiftOf(alpha), constants_.ones(*z_), *z_), axpby(Scalar(1), *z_, beta, *p_));
+                             axpy(shiftOf(alpha), constants_->ones(*z_), *z_), axpby(Scalar(1), *z_, beta, *p_));
     } else if (!renew) {
       system.kernels().sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_),
                              axpby(Scalar(1), *z_, beta, *p_));
@@ -305,24 +307,6 @@ class CgVectors {
     return std::isnan(q_.mu) || std::isnan(q_.nu) || std::isnan(q_.delta) || std::isnan(q_.gamma) || std::isnan(q_.rr);
   }
 
-  /// judged() = b - A x, and its norms; it is left without its constant where that is projected out. One reduction,
-  /// collective.
-  ResidualNorms computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
-    product_.replaced();
-    MultiVector& r = judged();
-    system.residual(b, x, r);
-    batch_->clear();
-    const auto rr = batch_->norm2(r);
-    const auto sum = constants_.ofResidual() ? constants_.enter(*batch_, r) : rr;
-    system.reduce(*batch_);
-    const Scalar square = (*batch_)[rr], constant = (*batch_)[sum];
-    const double norm = system.norm(r, square, *batch_);
-    rest_ = constants_.ofResidual() ? constants_.takeOutOfResidual(system, constant, square, r, *batch_) : norm;
-    return {norm, norm, system.measured()};
-  }
-  /// The 2-norm of what it left there.
-  double rest() const { return rest_; }
-
  private:
   struct Slots {
     using Slot = typename ReductionBatch<Types>::Slot;
@@ -331,7 +315,7 @@ class CgVectors {
   };
 
   /// The constant that z - alpha t has too little of.
-  Scalar shiftOf(Scalar alpha) const { return constants_.active() ? alpha * constants_.meanOf(sums_.t) : Scalar(0); }
+  Scalar shiftOf(Scalar alpha) const { return constants_->active() ? alpha * constants_->meanOf(sums_.t) : Scalar(0); }
 
   bool smooths() const { return measures_ && smoothing_.wanted(varies()); }
 
@@ -362,7 +346,7 @@ class CgVectors {
       if (renew) preconditionResidual(system);
     } else {
       kernels.sweep(axpy(alpha, *p_, x), axpy(-alpha, *s_, *r_), axpy(-alpha, *t_, *z_));
-      if (constants_.active()) kernels.axpby(shiftOf(alpha), constants_.ones(*z_), Scalar(1), *z_);
+      if (constants_->active()) kernels.axpby(shiftOf(alpha), constants_->ones(*z_), Scalar(1), *z_);
     }
     batch_->clear();
     const auto rz = preconditioned_ ? batch_->dot(*r_, *z_) : batch_->norm2(*r_);
@@ -386,18 +370,18 @@ class CgVectors {
 
   void enterSums() {
     auto& batch = *batch_;
-    const bool first = constants_.undecided(), active = constants_.active();
-    if (first || active) slots_.sumR = constants_.enter(batch, *r_);
-    if (first || active) slots_.sumS = constants_.enter(batch, *s_);
-    if (first || constants_.watching()) slots_.sumP = constants_.enter(batch, *p_);
-    if (active) slots_.sumT = constants_.enter(batch, *t_);
+    const bool first = constants_->undecided(), active = constants_->active();
+    if (first || active) slots_.sumR = constants_->enter(batch, *r_);
+    if (first || active) slots_.sumS = constants_->enter(batch, *s_);
+    if (first || constants_->watching()) slots_.sumP = constants_->enter(batch, *p_);
+    if (active) slots_.sumT = constants_->enter(batch, *t_);
   }
   /// With t as if it had no constant: step() takes it out.
   void takeSums() {
     const auto read = [this](const auto& slot) { return slot ? (*batch_)[*slot] : Scalar(0); };
     sums_ = {read(slots_.sumR), read(slots_.sumP), read(slots_.sumS), read(slots_.sumT)};
-    if (!constants_.active()) return;
-    const Scalar mean = constants_.meanOf(sums_.t);
+    if (!constants_->active()) return;
+    const Scalar mean = constants_->meanOf(sums_.t);
     q_.rt -= mean * sums_.r;
     q_.gamma -= mean * sums_.s;
     q_.delta -= mean * sums_.r / 2;
@@ -412,12 +396,11 @@ class CgVectors {
   MeasuredProducts<Types> measured_;
   ResidualSmoothing<Types> smoothing_;
   bool stopsCarrying_ = false;
-  int doubted_ = 0;  ///< steps in which M is still looked at
-  double rest_ = 0;
-  ConstantNullSpace<Types> constants_;
+  int doubted_ = 0;                                ///< steps in which M is still looked at
+  ConstantNullSpace<Types>* constants_ = nullptr;  ///< of the solve
   Sums sums_;
   Vector r_, z_, p_, s_, t_, between_;
-  std::unique_ptr<ReductionBatch<Types>> batch_;
+  ReductionBatch<Types>* batch_ = nullptr;  ///< of the solve
   Slots slots_;
   Products q_;
 };

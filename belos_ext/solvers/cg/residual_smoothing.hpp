@@ -61,8 +61,7 @@ class ResidualSmoothing {
   /// Whether y and CG's x are two.
   bool active() const { return active_; }
 
-  MultiVector& q() { return *q_; }
-  const MultiVector& q() const { return *q_; }
+  Teuchos::RCP<MultiVector>& q() { return q_; }
   void know(const Products& products) { of_ = products; }
   /// (q, q), as last reduced.
   Scalar square() const { return of_.qq; }

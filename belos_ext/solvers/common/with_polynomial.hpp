@@ -29,9 +29,9 @@
 #include <optional>
 #include <string>
 
-#include "belos_ext/solvers/common/krylov_solver.hpp"
 #include "belos_ext/solvers/common/polynomial_system.hpp"
 #include "belos_ext/spectrum/spectrum_estimate.hpp"
+#include "belos_ext/supervision/krylov_solver.hpp"
 
 namespace capstan {
 
@@ -63,6 +63,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
     recalled_ = SolverState();
   }
 
+  void setNext(const MethodTraits& method) override { method_.setNext(method); }
   void recall(const SolverState& state) override {
     if (!isUsed_) return method_.recall(state);
     recalled_ = state;
@@ -75,6 +76,12 @@ class WithPolynomial final : public KrylovSolver<Types> {
     if (!isUsed_ || !options_.eigenvalueBoundsAuto) return;
     state.polynomialBounds = bounds_;
     state.polynomialPace = pace_;
+  }
+
+  void takeOver(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
+                const MultiVector* direction) override {
+    if (isUsed_) return solve(system, b, x, stop);
+    method_.takeOver(system, b, x, stop, direction);
   }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {

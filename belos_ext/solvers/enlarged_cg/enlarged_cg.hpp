@@ -41,12 +41,14 @@
 #include "belos_ext/convergence/definiteness_watch.hpp"
 #include "belos_ext/convergence/iteration_pace.hpp"
 #include "belos_ext/convergence/residual_gap.hpp"
-#include "belos_ext/solvers/cg/cg.hpp"
-#include "belos_ext/solvers/common/judged_residual.hpp"
 #include "belos_ext/solvers/enlarged_cg/enlarging_factor.hpp"
 #include "belos_ext/solvers/enlarged_cg/orthodir.hpp"
 #include "belos_ext/solvers/enlarged_cg/orthomin.hpp"
 #include "belos_ext/solvers/enlarged_cg/smoothed_residual.hpp"
+#include "belos_ext/supervision/judged_residual.hpp"
+#include "belos_ext/supervision/krylov_solver.hpp"
+#include "belos_ext/supervision/next_method.hpp"
+#include "belos_ext/supervision/rounding_level.hpp"
 
 namespace capstan {
 
@@ -79,8 +81,9 @@ class EnlargedCg final : public KrylovSolver<Types> {
     residual_.configure(options.nullSpace);
     smoothed_.configure(options.residualSmoothing);
     factor_.configure(options);
-    classical_.configure(options);
+    next_.configure(options);
   }
+  void setNext(const MethodTraits& method) override { next_.set(method); }
   void recall(const SolverState& state) override { factor_.recall(state); }
   void remember(SolverState& state) const override { factor_.remember(state); }
 
@@ -93,14 +96,14 @@ class EnlargedCg final : public KrylovSolver<Types> {
         stop.timeBy(&pace_);
       }
       if (factor_.automatic() && t == 1) {
-        classical_.solve(system, b, x, stop);
-        residual_.attain(classical_.attained());
+        next_.solve(system, b, x, stop);
+        residual_.attain(stop.norms());
       } else {
         iterate(system, b, x, stop, t);
       }
       if (factor_.automatic()) learn(system, stop, t);
     }
-    if (!stop.converged()) residual_.leaveFinite(system, x, stop);
+    residual_.settle(system, x, stop, true);
   }
 
  private:
@@ -273,13 +276,8 @@ class EnlargedCg final : public KrylovSolver<Types> {
 
   void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
                    const std::string& why, bool resume) {
-    system.tell(stop.iterations(), "classical", why + "; going on with CAPSTAN CG");
-    if (resume) {
-      classical_.resume(system, b, x, stop, directions_->direction());
-    } else {
-      classical_.solve(system, b, x, stop);
-    }
-    residual_.attain(classical_.attained());
+    next_.goOn(system, b, x, stop, why, resume ? &directions_->direction() : nullptr);
+    residual_.attain(stop.norms());
   }
 
   /// What an iteration of this solve took, the mean of all ranks. 1 reduction.
@@ -315,7 +313,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
   int steps_ = 0, bestAt_ = 0;  ///< since then
   DefinitenessWatch watch_;
   ResidualGap gap_;  ///< in units of A x: steps of x count as what A makes of them
-  Cg<Types> classical_;
+  NextMethod<Types> next_;
 };
 
 }  // namespace capstan

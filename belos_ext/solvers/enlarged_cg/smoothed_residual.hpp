@@ -35,7 +35,7 @@
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/vector_like.hpp"
-#include "belos_ext/solvers/common/judged_residual.hpp"
+#include "belos_ext/supervision/judged_residual.hpp"
 
 namespace capstan {
 

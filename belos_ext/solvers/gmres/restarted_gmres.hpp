@@ -11,8 +11,8 @@
 
 #include <limits>
 
-#include "belos_ext/solvers/common/krylov_solver.hpp"
-#include "belos_ext/solvers/common/rounding_level.hpp"
+#include "belos_ext/supervision/krylov_solver.hpp"
+#include "belos_ext/supervision/rounding_level.hpp"
 #include "belos_ext/solvers/gmres/gmres_cycle.hpp"
 #include "belos_ext/solvers/gmres/restart_length.hpp"
 

@@ -45,10 +45,10 @@
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/problem/rows_first.hpp"
-#include "belos_ext/solvers/cg/cg.hpp"
 #include "belos_ext/solvers/common/pipeline_memory.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipelined_cg_cycle.hpp"
 #include "belos_ext/spectrum/spectral_interval.hpp"
+#include "belos_ext/supervision/next_method.hpp"
 
 namespace capstan {
 
@@ -77,6 +77,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     expected_.forget();
     memory_.configure(options);
   }
+  void setNext(const MethodTraits& method) override { classical_.set(method); }
   void recall(const SolverState& state) override {
     bounds_.recall(state);
     expected_.recall(state.iterations);
@@ -97,7 +98,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
       classical_.solve(system, b, x, stop);
     } else {
       run(system, b, x, stop);
-      if (!stop.converged()) leaveFinite(system, x, stop);
+      if (!stop.converged() && stop.reason() != StopReason::UserTest) settle(system, x, stop);
     }
     memory_.end(stop, system.products(), std::min(pipelined_, stop.iterations()));
   }
@@ -214,15 +215,18 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     return !stop.over();
   }
 
-  /// The guess, where steps or b - A x have overflowed. One reduction, after solves that failed only.
-  void leaveFinite(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
+  /// x = the guess, where steps or b - A x have overflowed, or the residual is larger than that of the guess. One
+  /// reduction, after solves that failed only.
+  void settle(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
     restart_->clear();
     const auto bad = restart_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
     system.reduce(*restart_);
-    if ((*restart_)[bad] == Scalar(0) && !overflows_) return;
+    const bool overflows = (*restart_)[bad] != Scalar(0) || overflows_;
+    if (!overflows && !stop.isWorse(stop.norms(), initial_)) return;
     guess_.restore(system, x);
     stop.wentBack(initial_);
-    system.tell(stop.iterations(), "went back", "to the guess: the iterates overflow");
+    system.tell(stop.iterations(), "went back",
+                overflows ? "to the guess: the iterates overflow" : "to the guess, whose residual is smaller");
   }
 
   /// Whether u_0 has a constant that is to be taken out, from its sum and its square. 1 A and a reduction where it has
@@ -288,15 +292,10 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
 
   void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
     pipelined_ = stop.iterations();
-    system.tell(stop.iterations(), "classical",
-                (depth_.reason().empty() ? "the pipelined recurrences break down" : depth_.reason()) +
-                    std::string("; going on with CAPSTAN CG"));
-    if (restart == Restart::Warm && !constants_.ofResidual()) {
-      classical_.resume(system, b, x, stop, *p_);
-    } else {
-      classical_.solve(system, b, x, stop);
-    }
-    overflows_ = !std::isfinite(classical_.attained().explicit_);
+    const std::string why = depth_.reason().empty() ? "the pipelined recurrences break down" : depth_.reason();
+    const bool along = restart == Restart::Warm && !constants_.ofResidual();
+    classical_.goOn(system, b, x, stop, why, along ? p_.get() : nullptr);
+    overflows_ = false;
   }
 
   /// Whether shifts come from products that count: an estimate costs applications of M that do not.
@@ -322,7 +321,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   KeptIterate<Types> guess_;
   PipelineMemory memory_;
   int pipelined_ = 0;  ///< iterations before CAPSTAN CG goes on; without end where it does not
-  Cg<Types> classical_;
+  NextMethod<Types> classical_;
 };
 
 }  // namespace capstan

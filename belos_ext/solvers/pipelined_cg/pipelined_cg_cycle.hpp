@@ -11,11 +11,11 @@
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/problem/vector_like.hpp"
-#include "belos_ext/solvers/common/krylov_solver.hpp"
 #include "belos_ext/solvers/pipelined_cg/kept_direction.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipeline_depth.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipelined_products.hpp"
 #include "belos_ext/spectrum/spectral_interval.hpp"
+#include "belos_ext/supervision/krylov_solver.hpp"
 
 namespace capstan {
 

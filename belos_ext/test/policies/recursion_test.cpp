@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "belos_ext/solvers/common/krylov_solver.hpp"
+#include "belos_ext/supervision/krylov_solver.hpp"
 #include "belos_ext/test/policies/basis_run.hpp"
 #include "belos_ext/test/policies/matrix_file.hpp"
 #include "belos_ext/test/policies/schemes.hpp"

@@ -37,6 +37,18 @@ class KrylovSolver {
   virtual void recall(const SolverState& state) { static_cast<void>(state); }
   virtual void remember(SolverState& state) const { static_cast<void>(state); }
 
+  /// Goes on where another method cannot. `stop` has begun. Collective.
+  /// \param direction its last search direction, n x 1 and of any length, to which the next one is to be conjugate;
+  ///   null: there is none, and this is a new beginning
+  virtual void takeOver(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
+                        const MultiVector* direction) {
+    static_cast<void>(direction);
+    solve(system, b, x, stop);
+  }
+
+  /// What goes on where this method cannot: said once, when it is made (MethodTraits::next). Local.
+  virtual void setNext(const MethodTraits& method) { static_cast<void>(method); }
+
   /// Step size at the end of an s-step solve; 0 elsewhere.
   virtual int finalStepSize() const { return 0; }
 };

@@ -1,0 +1,254 @@
+#pragma once
+/// \file
+/// b - A x of a method that follows it, computed from x and judged: rows that hold a diagonal alone are solved first, a
+/// constant that no A x has is taken out where that is asked for, and the guess is kept for solves that fail.
+///
+/// Cost: of begin() 1 A and 1 reduction; 1 of each more where rows are solved or a constant is taken out; of verify() 1
+/// A and 1 reduction. Storage: 1 vector where the method lends none, 1 more for a guess that is not zero, and 1 where
+/// constants or the norm of M_L^{-1} r ask for it.
+
+#include <cmath>
+#include <functional>
+#include <memory>
+
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/problem/constant_null_space.hpp"
+#include "belos_ext/problem/kept_iterate.hpp"
+#include "belos_ext/problem/rows_first.hpp"
+#include "belos_ext/problem/vector_like.hpp"
+
+namespace capstan {
+
+template <class Types>
+class JudgedResidual {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Vector = Teuchos::RCP<MultiVector>;
+
+  /// What a method has reduced with the first norms: the one enters it, the other takes it. Empty: nothing.
+  struct FirstProducts {
+    std::function<void(ReductionBatch<Types>&)> enter;
+    std::function<void()> take;
+  };
+
+  void configure(NullSpace wanted) { constants_.configure(wanted); }
+
+  /// Makes what is missing for vectors like b. Collective where it allocates.
+  void prepare(const MultiVector& b) {
+    if (!batch_ || map_.get() != b.getMap().get()) {
+      batch_ = std::make_unique<ReductionBatch<Types>>(b.getMap()->getComm());
+      map_ = b.getMap();
+    }
+  }
+
+  /// The residual of the guess, and all that a solve begins with; in a vector of its own. False when there is nothing
+  /// to do. Collective.
+  bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    prepare(b);
+    vectorLike(b, r_);
+    return begin(system, b, x, stop, *r_, {}) && takesOutConstant(system, b, x, stop);
+  }
+
+  /// The same in a vector of the method, with its first products. After prepare().
+  bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, MultiVector& into,
+             const FirstProducts& first) {
+    at_ = &into;
+    MultiVector& r = into;
+    system.residual(b, x, r);
+    rows_.takeOut(system, r);
+    constants_.begin(system, b);
+    batch_->clear();
+    if (first.enter) first.enter(*batch_);
+    const auto rr = batch_->norm2(r), bb = batch_->norm2(b), xx = batch_->norm2(x), entries = batch_->sum(x);
+    const auto sum = constants_.askedFor() ? constants_.enter(*batch_, r) : rr;
+    rows_.enter(*batch_);
+    system.reduce(*batch_);
+    if (first.take) first.take();
+    square_ = (*batch_)[rr];
+    sum_ = (*batch_)[sum];
+    const Scalar rhs = (*batch_)[bb], left = rows_.left(*batch_), size = (*batch_)[xx];
+    sizeOfGuess_ = size;
+    guess_.keepGuess(system, x, size, (*batch_)[entries]);
+    const double norm = rows_.norm(system, r, left, square_, *batch_), whole = system.norm(b, rhs, *batch_);
+    const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
+    initial_ = attained_ = {norm, norm, system.measured()};
+    rest_ = norm;
+    sizeOfImage_ = norm + whole;
+    stop.begin(initial_, whole, scaled ? rows_.nativeNorm(system, r, scratch(), *batch_) : norm);
+    if (stop.verified(initial_, false)) return false;
+    if (!std::isfinite(square_)) {
+      stop.stop(StopReason::NonFinite);
+      return false;
+    }
+    if (!RowsFirst<Types>::matters(r, left, rhs, square_)) return true;
+    return solveRows(system, b, x, stop, first);
+  }
+
+  /// A solve goes on where another method has stood, whose x is at hand: the residual of that, in a vector of the
+  /// method. The guess is the other method's. One reduction. Collective.
+  /// \param more enters what the method has reduced with it
+  void resume(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& into,
+              const FirstProducts& first) {
+    at_ = &into;
+    system.residual(b, x, into);
+    rows_.takeOut(system, into);
+    constants_.begin(system, b);
+    batch_->clear();
+    if (first.enter) first.enter(*batch_);
+    const auto rr = batch_->norm2(into), xx = batch_->norm2(x), entries = batch_->sum(x);
+    rows_.enter(*batch_);
+    system.reduce(*batch_);
+    if (first.take) first.take();
+    square_ = (*batch_)[rr];
+    sizeOfGuess_ = (*batch_)[xx];
+    const Scalar left = rows_.left(*batch_), size = sizeOfGuess_;
+    guess_.keepGuess(system, x, size, (*batch_)[entries]);
+    const double norm = rows_.norm(system, into, left, square_, *batch_);
+    rest_ = norm;
+    initial_ = attained_ = {norm, norm, system.measured()};
+  }
+
+  /// r() is another vector from now on. Local.
+  void use(MultiVector& r) { at_ = &r; }
+
+  /// r() = b - A x, without rows that are solved already, and its norms. Collective.
+  /// \param looksAtX x itself has to be finite, too
+  void compute(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, bool looksAtX = false) {
+    MultiVector& r = *at_;
+    system.residual(b, x, r);
+    rows_.takeOut(system, r);
+    batch_->clear();
+    const auto rr = batch_->norm2(r);
+    const auto sum = constants_.ofResidual() ? constants_.enter(*batch_, r) : rr;
+    const auto bad = looksAtX ? batch_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1)) : rr;
+    rows_.enter(*batch_);
+    system.reduce(*batch_);
+    square_ = (*batch_)[rr];
+    const Scalar square = square_, left = rows_.left(*batch_), constant = (*batch_)[sum];
+    const bool finite = !looksAtX || (*batch_)[bad] == Scalar(0);
+    rest_ = rows_.norm(system, r, left, square, *batch_);
+    attained_ = {rest_, rest_, system.measured()};
+    finite_ = finite && std::isfinite(rest_);
+    if (constants_.ofResidual()) rest_ = constants_.takeOutOfResidual(system, constant, square, r, *batch_);
+  }
+
+  /// Judges what was computed last. True where the solve is over. Local.
+  /// \param claimed the recursion had reached its target
+  bool judge(LinearSystem<Types>& system, StopTest& stop, bool claimed) {
+    if (claimed && constants_.endsInconsistent(system, attained_, rest_, stop)) return true;
+    return stop.verified(attained_, claimed);
+  }
+
+  /// Both.
+  bool verify(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop, bool claimed) {
+    compute(system, b, x);
+    return judge(system, stop, claimed);
+  }
+
+  /// Another method has gone on, and this is what it has computed last. Local.
+  void attain(const ResidualNorms& norms) { attained_ = norms; }
+
+  /// x = the guess, after a solve that leaves a larger residual than that has, or none that is finite: no x is worse
+  /// than the application's own. Collective: one reduction, where `looksAtX`.
+  void settle(LinearSystem<Types>& system, MultiVector& x, StopTest& stop, bool looksAtX) {
+    if (stop.converged() || stop.reason() == StopReason::UserTest || stop.refusesGuess()) return;
+    bool finite = std::isfinite(attained_.explicit_);
+    if (finite && looksAtX) {
+      batch_->clear();
+      const auto bad = batch_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
+      system.reduce(*batch_);
+      finite = (*batch_)[bad] == Scalar(0);
+    }
+    if (finite && !stop.isWorse(attained_, initial_)) return;
+    goBack(system, x, stop);
+    system.tell(stop.iterations(), "went back",
+                finite ? "to the guess, whose residual is smaller" : "to the guess: the iterates overflow");
+  }
+
+  /// x = the guess, whose residual is to be computed anew. Local.
+  void restoreGuess(LinearSystem<Types>& system, MultiVector& x) const { guess_.restore(system, x); }
+  /// x = the guess. Local.
+  void goBack(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
+    guess_.restore(system, x);
+    attained_ = initial_;
+    stop.wentBack(initial_);
+  }
+
+  /// As computed last; n x 1.
+  const MultiVector& r() const { return *at_; }
+  /// (r, r) as computed last, without what is taken out of b - A x.
+  Scalar square() const { return square_; }
+  /// Whether it and, where that was asked for, x are finite.
+  bool finite() const { return finite_; }
+  /// Of the guess, and of the x that was judged last.
+  const ResidualNorms& initial() const { return initial_; }
+  const ResidualNorms& attained() const { return attained_; }
+  /// || r() || without what is taken out of it.
+  double rest() const { return rest_; }
+  /// || A x || of the guess, or more.
+  double sizeOfImage() const { return sizeOfImage_; }
+  /// (x, x) of the guess.
+  Scalar sizeOfGuess() const { return sizeOfGuess_; }
+
+  ConstantNullSpace<Types>& constants() { return constants_; }
+  RowsFirst<Types>& rows() { return rows_; }
+  /// For reductions between those above.
+  ReductionBatch<Types>& batch() { return *batch_; }
+
+ private:
+  /// x_i = b_i / a_ii first, and the rest from there. 1 A, 1 reduction, and what the first products take.
+  bool solveRows(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
+                 const FirstProducts& first) {
+    MultiVector& r = *at_;
+    rows_.solve(system, stop.iterations(), b, x, r);
+    batch_->clear();
+    if (first.enter) first.enter(*batch_);
+    const auto rr = batch_->norm2(r);
+    const auto sum = constants_.askedFor() ? constants_.enter(*batch_, r) : rr;
+    rows_.enter(*batch_);
+    system.reduce(*batch_);
+    if (first.take) first.take();
+    square_ = (*batch_)[rr];
+    sum_ = (*batch_)[sum];
+    const Scalar left = rows_.left(*batch_);
+    rest_ = rows_.norm(system, r, left, square_, *batch_);
+    const ResidualNorms now{rest_, rest_, system.measured()};
+    if (std::isfinite(rest_)) {
+      sizeOfGuess_ = std::max(sizeOfGuess_, Scalar(1));
+      attained_ = now;
+    } else {
+      guess_.restore(system, x);  // the norms of which the stop test keeps
+    }
+    return !stop.verified(now, false);
+  }
+
+  /// Where r has a constant that is to be taken out, from its sum and its square: 1 A and a reduction to know that, and
+  /// as many to do it. False when the solve is over.
+  bool takesOutConstant(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
+    if (!constants_.askedFor() || !constants_.matters(sum_, square_)) return true;
+    auto& image = scratch();
+    system.act(Action::Operator, *at_, image);
+    batch_->clear();
+    const auto ofImage = constants_.enter(*batch_, image), ofSquare = batch_->norm2(image);
+    system.reduce(*batch_);
+    const Scalar onto = (*batch_)[ofImage], size = (*batch_)[ofSquare];
+    return !constants_.judge(system, stop, sum_, onto, size) || !verify(system, b, x, stop, false);
+  }
+
+  MultiVector& scratch() { return vectorLike(*at_, scratch_); }
+
+  Vector r_, scratch_;
+  MultiVector* at_ = nullptr;  ///< where the residual is: r_, or a vector of the method
+  Teuchos::RCP<const typename Types::Map> map_;
+  std::unique_ptr<ReductionBatch<Types>> batch_;
+  RowsFirst<Types> rows_;
+  ConstantNullSpace<Types> constants_;
+  KeptIterate<Types> guess_;
+  ResidualNorms initial_, attained_;
+  Scalar square_ = 0, sum_ = 0, sizeOfGuess_ = 0;
+  bool finite_ = true;
+  double rest_ = 0, sizeOfImage_ = 0;
+};
+
+}  // namespace capstan

@@ -1,0 +1,96 @@
+#pragma once
+/// \file
+/// What a method is to the supervisor: its mathematics, cycle by cycle. A cycle returns how it ended, as data; what
+/// that means for the solve is decided in supervisor.hpp, the same for all methods.
+
+#include <string>
+
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/problem/solver_state.hpp"
+
+namespace capstan {
+
+template <class Types>
+class JudgedResidual;
+template <class Types>
+class Progress;
+
+/// How a cycle of a method has ended.
+enum class Ending {
+  Claimed,      ///< the recursive residual meets its target
+  Cancelled,    ///< nothing but rounding is left of what the recursion says of the residual
+  Replacement,  ///< rounding is about to separate the recursion from b - A x
+  Limit,        ///< of iterations
+  UserTest,     ///< the application asks to stop
+  Breakdown,    ///< what the method divides by is zero, or nothing but rounding
+  NotFinite,    ///< a number of the recurrences is
+  Overflow,     ///< the next iterate cannot be represented; x is the last one
+  Stagnant,     ///< the residual has not fallen for long
+  Unfit         ///< A or M is not what the method is for, and the residual has not fallen for long, or has diverged
+};
+
+/// What a cycle begins with, besides the x at hand.
+enum class Start {
+  First,      ///< the residual of x, and the products that take() has been given
+  Anew,       ///< the residual of x, and nothing else
+  Direction,  ///< the residual of x, computed anew, and the last search direction
+  GoOn        ///< what the cycle before has left: its claim came too early
+};
+
+/// How the supervisor treats a method: data.
+struct Treatment {
+  bool symmetric = false;    ///< for symmetric A and M: rows are solved first, constants looked for, signs watched
+  bool goesBack = false;     ///< a cycle that leaves a larger residual than it began with is undone
+  bool examines = false;     ///< claims are examined while the cycle stands
+  bool replaces = false;     ///< "Residual Replacement" is the supervisor's: after a claim the direction may be kept
+  int mostFruitless = 0;     ///< cycles in a row that gain nothing end the method; 0: they do not
+  const char* restart = "";  ///< what a restart brings, for the report
+};
+
+/// One method, for one right-hand side, that follows b - A x.
+template <class Types>
+class Method {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+
+  virtual ~Method() = default;
+
+  virtual void configure(const SolverOptions& options) = 0;
+  /// As KrylovSolver's.
+  virtual void recall(const SolverState& state) { static_cast<void>(state); }
+  virtual void remember(SolverState& state) const { static_cast<void>(state); }
+  /// Drops what recall() took over: the ranks do not agree on it. Local.
+  virtual void forget() {}
+
+  /// Makes what is missing for vectors like b. Collective where it allocates.
+  /// \param judged holds the batch and the constants of this solve
+  virtual void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) = 0;
+
+  /// The residual that the tolerance is asked of, n x 1: b - A x when a cycle begins.
+  virtual Teuchos::RCP<MultiVector>& residual() = 0;
+
+  /// Enters what the first cycle can have reduced with the norms of its residual, and takes it. Collective; local.
+  virtual void enter(LinearSystem<Types>& system, ReductionBatch<Types>& batch) {
+    static_cast<void>(system), static_cast<void>(batch);
+  }
+  virtual void take(LinearSystem<Types>& system) { static_cast<void>(system); }
+
+  /// Iterates, x in place, until something ends the cycle. Collective.
+  virtual Ending cycle(Progress<Types>& progress, Start start) = 0;
+
+  /// b - A x of the x at hand has taken the place of the recursive residual, and rounding has not parted the two: what
+  /// the method follows besides may be kept. Whether the direction may be. Local.
+  virtual bool keepsDirection() const { return false; }
+
+  /// Makes the first cycle go on from a direction that another method stood at. False where it cannot. Collective.
+  /// \param p n x 1, of any length
+  virtual bool startAlong(Progress<Types>& progress, const MultiVector& p) {
+    static_cast<void>(progress), static_cast<void>(p);
+    return false;
+  }
+};
+
+}  // namespace capstan

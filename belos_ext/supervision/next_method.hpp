@@ -1,0 +1,87 @@
+#pragma once
+/// \file
+/// The next rung of a method's ladder: what goes on where the method cannot (MethodTraits::next).
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/problem/right_preconditioned_system.hpp"
+#include "belos_ext/problem/vector_like.hpp"
+#include "belos_ext/supervision/krylov_solver.hpp"
+
+namespace capstan {
+
+/// GMRES is the last rung: with a short restart, and M^{-1} on the right, so that b - A x is what it minimises.
+template <class Types>
+class NextMethod {
+ public:
+  using MultiVector = typename Types::MultiVector;
+
+  void set(const MethodTraits& method) {
+    method_ = &method;
+    solver_ = makeKrylovSolver<Types>(method);
+  }
+
+  void configure(const SolverOptions& options) {
+    options_ = options;
+    options_.polynomialDegree = 1;
+    if (!isLast()) return solver_->configure(options_);
+    options_.numBlocks = tuning::gmres::fallbackRestart;
+    options_.numBlocksGiven = true;
+    options_.flexible = false;
+    options_.blockOrthogonalization = SolverOptions().blockOrthogonalization;
+    options_.intraOrthogonalization = SolverOptions().intraOrthogonalization;
+  }
+  void recall(const SolverState& state) {
+    if (!isLast()) solver_->recall(state);
+  }
+  void remember(SolverState& state) const { solver_->remember(state); }
+
+  /// Whether it may go on: the user may have "Fallback" none, which means GMRES.
+  bool wanted() const { return !isLast() || options_.fallback == Fallback::Gmres; }
+
+  /// Solves in the place of the method, from the first residual on. Collective.
+  void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    solver_->solve(system, b, x, stop);
+  }
+
+  /// Goes on from x. `stop` has begun; it is over afterwards. Collective.
+  /// \param why the other method cannot go on   \param direction as KrylovSolver::takeOver()
+  void goOn(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const std::string& why,
+            const MultiVector* direction = nullptr) {
+    if (isLast()) return goOnFromTheRight(system, b, x, stop, why);
+    system.tell(stop.iterations(), "classical", why + "; going on with " + method_->canonical);
+    solver_->takeOver(system, b, x, stop, direction);
+  }
+
+ private:
+  bool isLast() const { return method_->family == Family::Gmres; }
+
+  void goOnFromTheRight(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
+                        const std::string& why) {
+    const int m = static_cast<int>(
+        std::min<Tpetra::global_size_t>(static_cast<Tpetra::global_size_t>(tuning::gmres::fallbackRestart),
+                                        std::max<Tpetra::global_size_t>(b.getGlobalLength(), 1)));
+    const double megabytes = 1e-6 * (m + 6) * static_cast<double>(b.getGlobalLength()) * sizeof(typename Types::Scalar);
+    system.tell(stop.iterations(), "fallback",
+                fmt::format("{}; going on with {}, restart {}, {} vectors more ({:.3g} MB on all ranks)", why,
+                            method_->canonical, m, m + 6, megabytes));
+    if (system.preconditioned()) vectorLike(b, scratch_);
+    if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
+    options_.numBlocks = m;
+    solver_->configure(options_);
+    RightPreconditionedSystem<Types> right(system, scratch_.get(), between_.get());
+    solver_->takeOver(right, b, x, stop, nullptr);
+  }
+
+  const MethodTraits* method_ = nullptr;
+  SolverOptions options_;
+  std::unique_ptr<KrylovSolver<Types>> solver_;
+  Teuchos::RCP<MultiVector> scratch_, between_;
+};
+
+}  // namespace capstan

@@ -1,0 +1,207 @@
+#pragma once
+/// \file
+/// What the loop of a method sees of the solve it belongs to: it tells each step, and is told when the cycle ends. The
+/// loop holds no other decision than those of its paper.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "belos_ext/convergence/definiteness_watch.hpp"
+#include "belos_ext/convergence/predicted_norm.hpp"
+#include "belos_ext/convergence/residual_gap.hpp"
+#include "belos_ext/convergence/stop_test.hpp"
+#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/supervision/judged_residual.hpp"
+#include "belos_ext/supervision/method.hpp"
+
+namespace capstan {
+
+template <class Types>
+class Progress {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+
+  /// A solve begins, or one goes on in this method. All of these outlive it. Local.
+  void begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Method<Types>& method,
+             JudgedResidual<Types>& residual, const Treatment& treatment, const ResidualReplacement& replacement) {
+    system_ = &system;
+    b_ = &b;
+    x_ = &x;
+    stop_ = &stop;
+    method_ = &method;
+    residual_ = &residual;
+    treatment_ = treatment;
+    replacement_ = replacement;
+  }
+
+  LinearSystem<Types>& system() { return *system_; }
+  const MultiVector& b() const { return *b_; }
+  MultiVector& x() { return *x_; }
+  StopTest& stop() { return *stop_; }
+  JudgedResidual<Types>& residual() { return *residual_; }
+
+  /// The watches begin at a residual of this norm. Local.
+  void watch(double residual) {
+    watch_.begin(residual);
+    gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(residual_->sizeOfGuess()), residual);
+  }
+  /// A cycle begins. Local.
+  void beginCycle() {
+    steps_ = 0;
+    examined_ = false;
+    best_ = halved_ = std::numeric_limits<double>::infinity();
+    bestStep_ = halvedStep_ = 0;
+    begunAt_ = residual_->attained().explicit_;
+  }
+
+  /// Numbers of CG: what they say of A and M goes into the report. Local.
+  void sees(Scalar pAp, Scalar rMr, Scalar zAp) {
+    if (watch_.sees(static_cast<double>(pAp), static_cast<double>(rMr), static_cast<double>(zAp))) {
+      system_->tell(stop_->iterations(), "indefinite", watch_.seen());
+    }
+  }
+  /// Why A or M is not what the method is for; empty: nothing says so.
+  const std::string& seen() const { return watch_.seen(); }
+  /// Whether the method is to be given up for that.
+  bool isHopeless() const { return watch_.hopeless(); }
+  /// Whether the recursive residual is that of x, as far as rounding has been followed.
+  bool isTrue() const { return gap_.isSmall(); }
+
+  /// Whether x + alpha p can be represented, by norms: |x| is bounded by the sum of the steps.
+  /// \param pp (p, p)
+  bool isFarFromOverflow(Scalar alpha, Scalar pp) const {
+    constexpr double largest = static_cast<double>(std::numeric_limits<Scalar>::max());
+    const double least = root(static_cast<Scalar>(x_->getGlobalLength()) * std::numeric_limits<Scalar>::min());
+    const double step = std::abs(static_cast<double>(alpha)) * std::max(root(pp), least);
+    return gap_.iterate() + step < tuning::cg::farFromOverflow * largest;
+  }
+  /// x += alpha p, r -= alpha s. Local.
+  void stepped(Scalar alpha, Scalar pp, Scalar ss) { gap_.stepped(static_cast<double>(alpha), root(pp), root(ss)); }
+
+  /// The residual has been replaced by b - A x, of this norm. Local.
+  void replaced(double norm) { gap_.replaced(norm); }
+
+  /// Counts the iteration that led to a residual of this norm, and asks whoever has a say. Nothing: go on. Collective.
+  /// \param measuresAhead the next product is dear: whether the residual meets a tolerance that is meant in another
+  /// norm
+  ///   is worth a reduction
+  std::optional<Ending> follow(const PredictedNorm& next, bool measuresAhead = false) {
+    const double norm = next.norm;
+    const bool goOn = count(norm);
+    if (goOn && measuresAhead) measureAhead(norm);
+    if (!treatment_.examines && !goOn) return Ending::UserTest;
+    if (!std::isfinite(norm)) return Ending::NotFinite;
+    if (next.cancelled) return stop_->reached(norm) ? Ending::Claimed : Ending::Cancelled;
+    if (stop_->reached(norm) && (!treatment_.examines || examine(norm) != Claim::TooEarly)) return Ending::Claimed;
+    if (!goOn) return Ending::UserTest;
+    if (stop_->exhausted()) return Ending::Limit;
+    if (replacementIsDue()) return Ending::Replacement;
+    return treatment_.symmetric ? std::nullopt : idle(norm);
+  }
+
+  /// A residual within an iteration that counts as one where it meets the target: x has been brought to it. Nothing:
+  /// go on. Collective.
+  std::optional<Ending> followHalf(const PredictedNorm& half) {
+    if (examine(half.norm) == Claim::TooEarly) return std::nullopt;
+    count(half.norm);
+    return Ending::Claimed;
+  }
+
+  /// What the last iteration reduced says that the residual has this norm. Nothing: go on. Local.
+  std::optional<Ending> reduced(double norm) const {
+    return stop_->reached(norm) ? std::optional(Ending::Claimed) : std::nullopt;
+  }
+
+  /// Of this cycle.
+  int steps() const { return steps_; }
+  /// Whether its claim has been examined: residual() of the method is b - A x.
+  bool examined() const { return examined_; }
+
+ private:
+  /// Whether the application lets the solve go on.
+  bool count(double norm) {
+    ++steps_;
+    stop_->iterated(norm);
+    system_->record(stop_->iterations(), norm);
+    if (treatment_.symmetric) {
+      watch_.iterated(norm);
+      gap_.left(norm);
+    }
+    return system_->boundary(stop_->iterations(), norm, {});
+  }
+
+  /// A claim, by b - A x, which need not be computed again. Storage: 1 vector from the first one on. 1 A, 1 reduction.
+  Claim examine(double norm) {
+    vectorLike(*b_, check_);
+    residual_->use(*check_);
+    residual_->compute(*system_, *b_, *x_, true);
+    const auto claim = residual_->finite() ? stop_->examined(residual_->attained(), norm) : Claim::Wrong;
+    examined_ = claim != Claim::TooEarly;
+    if (examined_) {
+      std::swap(method_->residual(), check_);
+    } else {
+      system_->tell(stop_->iterations(), "claim", "came too early; the cycle goes on");
+    }
+    return claim;
+  }
+
+  /// The norm of the tolerance of a residual that may meet it.
+  void measureAhead(double predicted) {
+    if (stop_->measure() == nullptr || stop_->reached(predicted)) return;
+    if (!(predicted <= tuning::cg::uncertain * stop_->target())) return;
+    const auto& r = *method_->residual();
+    auto& batch = residual_->batch();
+    batch.clear();
+    system_->takeMeasure(r);
+    const auto rr = batch.norm2(r);
+    system_->reduce(batch);
+    stop_->measured(root(batch[rr]), system_->measured());
+  }
+
+  bool replacementIsDue() const {
+    using Mode = ResidualReplacement::Mode;
+    if (!treatment_.replaces) return false;
+    if (replacement_.mode == Mode::Every) return stop_->iterations() % replacement_.every == 0;
+    return replacement_.mode == Mode::Auto && gap_.due(stop_->target());
+  }
+
+  /// Whether a residual that may rise and fall has not fallen for long.
+  std::optional<Ending> idle(double norm) {
+    namespace tuned = tuning::bicgstab;
+    if (norm < tuned::smaller * best_) {
+      best_ = norm;
+      bestStep_ = steps_;
+    }
+    if (norm < tuned::progress * halved_) {
+      halved_ = norm;
+      halvedStep_ = steps_;
+    }
+    // A recursion that has fallen by nearly all digits there are, and falls no more, says nothing about b - A x.
+    const bool fallen = best_ <= tuned::allDigits * std::numeric_limits<Scalar>::epsilon() * begunAt_;
+    if (steps_ - bestStep_ >= tuned::fewIdle && fallen) return Ending::Claimed;
+    return steps_ - halvedStep_ >= tuned::patience ? std::optional(Ending::Stagnant) : std::nullopt;
+  }
+
+  static double root(Scalar square) { return std::sqrt(static_cast<double>(square)); }
+
+  LinearSystem<Types>* system_ = nullptr;
+  const MultiVector* b_ = nullptr;
+  MultiVector* x_ = nullptr;
+  StopTest* stop_ = nullptr;
+  Method<Types>* method_ = nullptr;
+  JudgedResidual<Types>* residual_ = nullptr;
+  Treatment treatment_;
+  ResidualReplacement replacement_;
+  DefinitenessWatch watch_;
+  ResidualGap gap_;
+  Teuchos::RCP<MultiVector> check_;
+  int steps_ = 0, bestStep_ = 0, halvedStep_ = 0;
+  bool examined_ = false;
+  double best_ = 0, halved_ = 0;  ///< smallest recursive residual of the cycle; that, where it was half of one before
+  double begunAt_ = 0;            ///< the computed one that it began with
+};
+
+}  // namespace capstan

@@ -1,0 +1,227 @@
+#pragma once
+/// \file
+/// One solve by a method that follows b - A x: the supervisor begins it, lets the method run cycle by cycle, judges
+/// each by the residual computed from x, and decides what comes next.
+///
+/// | how a cycle ended         | what comes next                                                                |
+/// |---------------------------|--------------------------------------------------------------------------------|
+/// | claimed, cancelled,       | b - A x decides. It meets the tolerance: converged. Nothing but rounding is    |
+/// | replacement, limit        | left of it, or the limit is reached: over. Else it takes the place of the      |
+/// |                           | recursive residual; the direction stays where the two are the same             |
+/// | breakdown, overflow       | restart from b - A x; the next method where that was tried at once             |
+/// | stagnant, unfit           | the next method, or a restart where the method has had none yet                |
+///
+/// x is never left worse than the application's guess, in the norm that is judged, but where its own test has ended the
+/// solve.
+///
+/// Cost beyond the cycles: 1 A and 1 reduction for the first residual, each claim, replacement and restart.
+
+#include <string>
+#include <utility>
+
+#include "belos_ext/supervision/judged_residual.hpp"
+#include "belos_ext/supervision/krylov_solver.hpp"
+#include "belos_ext/supervision/method.hpp"
+#include "belos_ext/supervision/next_method.hpp"
+#include "belos_ext/supervision/progress.hpp"
+#include "belos_ext/supervision/rounding_level.hpp"
+
+namespace capstan {
+
+template <class Types>
+class Supervisor : public KrylovSolver<Types> {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+
+  void setNext(const MethodTraits& method) final { next_.set(method); }
+  void configure(const SolverOptions& options) final {
+    replacement_ = options.residualReplacement;
+    residual_.configure(treatment_.symmetric ? options.nullSpace : NullSpace::None);
+    method_.configure(options);
+    next_.configure(options);
+  }
+  void recall(const SolverState& state) final { method_.recall(state); }
+  void remember(SolverState& state) const final { method_.remember(state); }
+
+  void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
+    prepare(system, b, x, stop);
+    auto& r = *method_.residual();
+    const auto enter = [&](ReductionBatch<Types>& batch) { method_.enter(system, batch); };
+    const auto take = [&] {
+      if (!system.agreesOnState()) method_.forget();
+      method_.take(system);
+    };
+    if (residual_.begin(system, b, x, stop, r, {enter, take})) {
+      progress_.watch(residual_.attained().explicit_);
+      run(Start::First);
+    }
+    if (stop.reason() != StopReason::NonFinite || stop.iterations() > 0) residual_.settle(system, x, stop, false);
+  }
+
+  void takeOver(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
+                const MultiVector* direction) final {
+    if (direction == nullptr) return solve(system, b, x, stop);
+    prepare(system, b, x, stop);
+    run(method_.startAlong(progress_, *direction) ? Start::First : Start::Anew);
+    residual_.settle(system, x, stop, false);
+  }
+
+ protected:
+  Supervisor(Method<Types>& method, const Treatment& treatment) : method_(method), treatment_(treatment) {}
+
+ private:
+  void prepare(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    residual_.prepare(b);
+    method_.prepare(system, b, residual_);
+    progress_.begin(system, b, x, stop, method_, residual_, treatment_, replacement_);
+    fruitless_ = 0;
+  }
+
+  void run(Start start) {
+    auto& stop = progress_.stop();
+    for (first_ = true; !stop.over(); first_ = false) {
+      if (!first_ && treatment_.goesBack) before_.keep(progress_.system(), progress_.x());
+      progress_.beginCycle();
+      const bool fresh = start == Start::First || start == Start::Anew;
+      const Ending ending = method_.cycle(progress_, start);
+      if (stop.over()) return;
+      start = judge(ending, fresh && progress_.steps() == 0);
+    }
+  }
+
+  /// b - A x decides. Where the solve is not over, what the next cycle begins with. Collective.
+  /// \param atOnce the cycle ended before its first step, with nothing kept from earlier ones
+  Start judge(Ending ending, bool atOnce) {
+    auto& stop = progress_.stop();
+    const bool claimed = ending == Ending::Claimed;
+    if (atOnce && ending == Ending::NotFinite) return end(StopReason::NonFinite);
+    const double before = residual_.attained().explicit_, recursive = stop.recursive();
+    if (atOnce && (ending == Ending::Breakdown || ending == Ending::Unfit) && treatment_.mostFruitless == 0) {
+      return leave(ending);
+    }
+    compute(before);
+    if (std::isinf(residual_.attained().explicit_) && next_.wanted() && !stop.exhausted()) return leave(ending);
+    if (residual_.judge(progress_.system(), stop, claimed)) return Start::Anew;
+    if (ending == Ending::UserTest) return end(StopReason::UserTest);
+    if (ending == Ending::Overflow) return end(StopReason::NonFinite);
+    if ((claimed || !treatment_.replaces) && rounding_.ends(progress_.system(), progress_.x(), stop))
+      return Start::Anew;
+    if (claimed && treatment_.replaces && stop.cameEarly()) return Start::GoOn;
+    if (claimed && treatment_.replaces && replacement_.mode == ResidualReplacement::Mode::Off) {
+      return end(StopReason::Stagnation);
+    }
+    if (ending == Ending::Unfit) return leave(ending);
+    return treatment_.replaces ? replace(ending, recursive) : restart(ending, before);
+  }
+
+  /// r = b - A x, of the x that the cycle began with where the one it leaves is worse and the method goes back.
+  void compute(double before) {
+    auto& system = progress_.system();
+    if (!progress_.examined()) {
+      residual_.use(*method_.residual());
+      residual_.compute(system, progress_.b(), progress_.x(), treatment_.goesBack);
+    }
+    if (!treatment_.goesBack || (residual_.finite() && residual_.attained().explicit_ <= before)) return;
+    if (first_) residual_.restoreGuess(system, progress_.x());
+    if (!first_) before_.restore(system, progress_.x());
+    system.tell(progress_.stop().iterations(), "went back",
+                "to the iterate of the last restart, whose residual is smaller");
+    residual_.use(*method_.residual());
+    residual_.compute(system, progress_.b(), progress_.x(), true);
+  }
+
+  /// b - A x takes the place of the recursive residual.
+  Start replace(Ending ending, double recursive) {
+    auto& stop = progress_.stop();
+    const bool breaks = ending == Ending::Breakdown || ending == Ending::NotFinite;
+    const bool lost = !(residual_.rest() <= tuning::cg::lostFactor * recursive) || !progress_.isTrue();
+    if (breaks) {
+      progress_.system().tell(stop.iterations(), "restart", std::string(reason(ending)) + treatment_.restart);
+    } else {
+      progress_.system().tell(stop.iterations(), "residual replacement",
+                              ending == Ending::Claimed ? "the computed residual does not meet the tolerance yet"
+                              : lost                    ? "restarted from the computed residual"
+                                                        : "before rounding separates the two");
+    }
+    stop.restarted(true);
+    progress_.replaced(residual_.rest());
+    return breaks || lost || !method_.keepsDirection() ? Start::Anew : Start::Direction;
+  }
+
+  /// A new cycle, or the next method where several in a row have gained nothing.
+  Start restart(Ending ending, double before) {
+    auto& stop = progress_.stop();
+    const bool claimed = ending == Ending::Claimed;
+    if (claimed) progress_.system().tell(stop.iterations(), "residual replacement", reason(ending));
+    stop.restarted(claimed);
+    if (stop.over()) return Start::Anew;
+    fruitless_ = residual_.attained().explicit_ < tuning::bicgstab::progress * before ? 0 : fruitless_ + 1;
+    if (fruitless_ >= treatment_.mostFruitless) return leave(ending);
+    progress_.system().tell(stop.iterations(), "restart", std::string(reason(ending)) + treatment_.restart);
+    return Start::Anew;
+  }
+
+  /// The next method, from the better of x and the guess; the solve is over afterwards.
+  Start leave(Ending ending) {
+    auto& stop = progress_.stop();
+    if (!next_.wanted()) {
+      return end(ending == Ending::Breakdown ? StopReason::Breakdown : StopReason::Stagnation);
+    }
+    const std::string why = ending == Ending::Unfit                      ? progress_.seen() + "; " + reason(ending)
+                            : std::isinf(residual_.attained().explicit_) ? "the residual grows without bound"
+                                                                         : reason(ending);
+    if (!(residual_.attained().explicit_ <= residual_.initial().explicit_)) {
+      residual_.goBack(progress_.system(), progress_.x(), stop);
+    }
+    next_.goOn(progress_.system(), progress_.b(), progress_.x(), stop, why);
+    residual_.attain(stop.norms());
+    return Start::Anew;
+  }
+
+  Start end(StopReason reason) {
+    progress_.stop().stop(reason);
+    return Start::Anew;
+  }
+
+  static std::string reason(Ending ending) {
+    switch (ending) {
+      case Ending::Claimed:
+      case Ending::Cancelled:
+        return "the computed residual does not meet the tolerance yet";
+      case Ending::Stagnant:
+      case Ending::Unfit:
+        return "the residual no longer falls";
+      case Ending::NotFinite:
+        return "the recurrences overflow";
+      default:
+        return "breakdown";
+    }
+  }
+
+  Method<Types>& method_;
+  const Treatment treatment_;
+  ResidualReplacement replacement_;
+  bool first_ = true;  ///< cycle of the solve
+  int fruitless_ = 0;  ///< cycles in a row that gained nothing
+  JudgedResidual<Types> residual_;
+  Progress<Types> progress_;
+  RoundingLevel<Types> rounding_;
+  KeptIterate<Types> before_;  ///< the cycle that is running
+  NextMethod<Types> next_;
+};
+
+/// A method with its supervisor: what a row of the registry makes.
+template <class Types, class Numerics>
+class Supervised final : public Supervisor<Types> {
+ public:
+  static Cost cost(const SolverOptions& options, bool preconditioned) {
+    return Numerics::cost(options, preconditioned);
+  }
+  Supervised() : Supervisor<Types>(numerics_, Numerics::treatment) {}
+
+ private:
+  Numerics numerics_;
+};
+
+}  // namespace capstan
