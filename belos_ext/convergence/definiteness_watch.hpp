@@ -5,8 +5,9 @@
 /// With A or M negative definite, CG takes the very steps that it takes with -A, or -M.
 ///
 /// Hestenes and Stiefel's CG often converges although (p, A p) or (r, M^{-1} r) was negative once, or A is a little
-/// nonsymmetric: neither is a reason to stop. It is hopeless where such a sign has been seen and the residual has found
-/// no new minimum for long. A method without short recurrences then goes on. Replicated: fed with reduced numbers only.
+/// nonsymmetric: neither is a reason to stop. It is hopeless where such a sign has been seen, or something else is
+/// known against it, and the residual has found no new minimum for long. A method without short recurrences then goes
+/// on. Replicated: fed with reduced numbers only.
 
 #include <algorithm>
 #include <cmath>
@@ -24,8 +25,12 @@ class DefinitenessWatch {
     ofA_ = ofM_ = 0;
     initial_ = best_ = initialResidual;
     bestAt_ = iteration_ = 0;
-    diverged_ = false;
+    diverged_ = doubted_ = false;
   }
+
+  /// Something else says that A or M is not what CG is for: A is known not to be symmetric, M to vary, or b to have a
+  /// part that no A x has.
+  void doubt() { doubted_ = true; }
 
   /// Numbers of one iteration of CG: (p, A p), (r, M^{-1} r), and (M^{-1} r, A p), which is (p, A p) where A is
   /// symmetric. True the first time that one of them says that A or M is not symmetric and definite. The first numbers
@@ -62,14 +67,15 @@ class DefinitenessWatch {
   /// No new minimum for as many iterations as the last one took, and 200 at least; or a residual 1e8 times that of the
   /// guess.
   bool hopeless() const {
-    return diverged_ || (!seen_.empty() && iteration_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_));
+    return diverged_ ||
+           ((doubted_ || !seen_.empty()) && iteration_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_));
   }
 
  private:
   std::string seen_;
   int ofA_ = 0, ofM_ = 0;  ///< their signs; 0: not known yet
   double initial_ = 0, best_ = std::numeric_limits<double>::infinity();
-  bool diverged_ = false;
+  bool diverged_ = false, doubted_ = false;
   int bestAt_ = 0, iteration_ = 0;
 };
 

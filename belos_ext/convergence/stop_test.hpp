@@ -165,6 +165,8 @@ class StopTest {
   void wentBack(const ResidualNorms& norms) {
     explicitNorm_ *= norms.explicit_ / norms_.explicit_;
     norms_ = norms;
+    // That x has been found wanting is no statement about this one.
+    if (reason_ == StopReason::AttainableAccuracy) reason_ = StopReason::Stagnation;
   }
 
   /// Ends the solve for another reason, but for an x that has met the tolerance already, and was to be improved still:

@@ -277,9 +277,8 @@ template <class Types>
 void SolverManager<Types>::watchMatrix(const SolverOptions& options, Monitor<Types>& monitor) {
   operator_->findDiagonalRows();
   watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
-  // What a preconditioner makes may hold constants, and so do parts of a residual that is without.
-  const bool parts = method_.takes("Residual Splitting");
-  if (parts || (options.nullSpace == NullSpace::Auto && (operator_->hasLeft() || operator_->hasRight()))) {
+  // What a preconditioner makes may hold constants, so may b, and so do parts of a residual that is without.
+  if (method_.takes("Residual Splitting") || options.nullSpace == NullSpace::Auto) {
     watchRowSums<Types>(*problem_->getOperator(), monitor);
   }
 }

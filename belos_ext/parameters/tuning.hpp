@@ -172,6 +172,9 @@ namespace bicgstab {
 /// 20 right-hand sides and at most 3300 iterations, without a preconditioner: 1138_bus takes 1822 with 500 and 2381
 /// with 1000 in the median, hypre_TEST_ij_A is solved 20 times and 12 times. With 300 both miss some of ten.
 inline constexpr int patience = 500;
+/// A quarter of the iterations that there may be, if that is less, so that the next method has some; at least so many.
+/// Chosen.
+inline constexpr int leastPatience = 50;
 /// Iterations without a smaller residual that end a cycle where the recursion has fallen by all digits there are.
 /// Chosen.
 inline constexpr int fewIdle = 10;

@@ -14,11 +14,12 @@
 /// and the sum of t travels with its products. With m its mean, z -= alpha (t - m e) keeps the sum of z at zero, hence
 /// that of p and the constant in x, and (s, t - m e) = (s, t) - m (s, e), likewise (r, t), both sums known.
 ///
-/// "Null Space" = auto: where the rows of A are seen to sum to zero, and b - A x holds no more of e than half the
-/// tolerance allows. Nothing is lost then by directions without e, even where A is only close to singular: the rest of
-/// b - A x can meet the tolerance, and the computed residual decides as ever. constant: whatever the rows, unless
-/// (e, A p) is not zero; and also out of r, which finds the x that leaves nothing of b - A x but a constant where b has
-/// one that no A x has.
+/// "Null Space" = auto: where the rows of A are seen to sum to zero, and (e, A p) is zero. Where b - A x holds no more
+/// of e than half the tolerance allows, nothing is lost by directions without e, even where A is only close to
+/// singular: the rest of b - A x can meet the tolerance, and the computed residual decides as ever. Where it holds
+/// more, no A x has that, and the constant is taken out of r, too: CG would grow without end. So the x is found that
+/// leaves nothing of b - A x but a constant, and the solve ends as inconsistent. constant: whatever the rows, unless
+/// (e, A p) is not zero; and always out of r.
 
 #include <fmt/format.h>
 
@@ -43,24 +44,20 @@ class ConstantNullSpace {
   /// A solve begins: nothing is known yet. Local.
   void begin(LinearSystem<Types>& system, const MultiVector& like) {
     preconditioned_ = system.preconditioned();
-    const bool possible = wanted_ == NullSpace::Constant || (wanted_ == NullSpace::Auto && preconditioned_);
-    state_ = possible ? State::Undecided : State::Off;
+    state_ = wanted_ == NullSpace::None ? State::Off : State::Undecided;
+    outOfResidual_ = wanted_ == NullSpace::Constant;
     rows_ = static_cast<double>(like.getGlobalLength());
     part_ = 0;
   }
 
   /// Whether the sums of r, p and s are to be entered for judge().
   bool undecided() const { return state_ == State::Undecided; }
-  /// The same for a method that only takes constants out of b - A x.
-  bool askedFor() const { return undecided() && wanted_ == NullSpace::Constant; }
   /// Whether the sum of p is to be entered for dominates().
   bool watching() const { return state_ == State::Watching && preconditioned_; }
   /// Whether constants are taken out of what M makes: the sums of r, s and t are to be entered.
   bool active() const { return state_ == State::Active; }
   /// Whether constants are taken out of b - A x.
-  bool ofResidual() const {
-    return wanted_ == NullSpace::Constant && (state_ == State::Watching || state_ == State::Active);
-  }
+  bool ofResidual() const { return outOfResidual_ && (state_ == State::Watching || state_ == State::Active); }
 
   /// (e, v), to be read with meanOf(). Collective where e is not there yet.
   Slot enter(ReductionBatch<Types>& batch, const MultiVector& v) {
@@ -115,6 +112,12 @@ class ConstantNullSpace {
     state_ = State::Active;
     system.tell(iteration, kind, "constants are projected out: the preconditioner makes little else");
   }
+  /// Whether A is still to be judged, and may annihilate constants as far as its rows tell. After the first reduction.
+  bool mayBeSingular(LinearSystem<Types>& system) const {
+    return undecided() && (wanted_ == NullSpace::Constant || system.annihilatesConstants());
+  }
+  /// Whether A has been seen to annihilate constants: not only some of its rows, (e, A p) is zero.
+  bool isSingular() const { return state_ == State::Watching || state_ == State::Active; }
   /// Whether b - A x holds a constant that is more than rounding.
   bool matters(Scalar sum, Scalar square) const {
     return norm(sum) > rounding() * std::sqrt(static_cast<double>(square));
@@ -130,11 +133,14 @@ class ConstantNullSpace {
       system.tell(stop.iterations(), kind,
                   "constants are not projected out: A does not annihilate them, or is not symmetric, for (1, A p) is "
                   "not zero");
-    } else if (wanted_ == NullSpace::Auto && norm(sum) > tuning::null_space::allowed * stop.target()) {
-      system.tell(stop.iterations(), kind,
-                  fmt::format("constants are not projected out: b has one of norm {:.2e}", norm(sum)));
     } else {
       state_ = State::Watching;
+      if (wanted_ == NullSpace::Auto && norm(sum) > tuning::null_space::allowed * stop.target()) {
+        outOfResidual_ = true;
+        system.tell(
+            stop.iterations(), kind,
+            fmt::format("b has a constant of norm {:.2e}, which no A x has: it is taken out of b - A x", norm(sum)));
+      }
     }
     return state_ == State::Watching;
   }
@@ -164,6 +170,7 @@ class ConstantNullSpace {
   State state_ = State::Off;
   bool preconditioned_ = false;
   double rows_ = 0;
+  bool outOfResidual_ = false;
   double part_ = 0;  ///< || (e, r) e / n || of the residual that takeOutOfResidual() saw
   Teuchos::RCP<MultiVector> ones_;
 };

@@ -38,6 +38,11 @@ class KeptIterate {
     }
   }
 
+  /// x -= what was kept last. Local.
+  void subtractFrom(LinearSystem<Types>& system, MultiVector& x) const {
+    if (!zero_) system.kernels().axpby(typename Types::Scalar(-1), *x_, typename Types::Scalar(1), x);
+  }
+
  private:
   bool zero_ = true;
   Teuchos::RCP<MultiVector> x_;

@@ -7,6 +7,8 @@
 /// A and 1 reduction. Storage: 1 vector where the method lends none, 1 more for a guess that is not zero, and 1 where
 /// constants or the norm of M_L^{-1} r ask for it.
 
+#include <fmt/format.h>
+
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -61,7 +63,7 @@ class JudgedResidual {
     batch_->clear();
     if (first.enter) first.enter(*batch_);
     const auto rr = batch_->norm2(r), bb = batch_->norm2(b), xx = batch_->norm2(x), entries = batch_->sum(x);
-    const auto sum = constants_.askedFor() ? constants_.enter(*batch_, r) : rr;
+    const auto sum = constants_.undecided() ? constants_.enter(*batch_, r) : rr;
     rows_.enter(*batch_);
     system.reduce(*batch_);
     if (first.take) first.take();
@@ -149,9 +151,10 @@ class JudgedResidual {
   /// Another method has gone on, and this is what it has computed last. Local.
   void attain(const ResidualNorms& norms) { attained_ = norms; }
 
-  /// x = the guess, after a solve that leaves a larger residual than that has, or none that is finite: no x is worse
-  /// than the application's own. Collective: one reduction, where `looksAtX`.
-  void settle(LinearSystem<Types>& system, MultiVector& x, StopTest& stop, bool looksAtX) {
+  /// After a solve that leaves a larger residual than the guess has, or none that is finite: x = the point of least
+  /// residual between the two, or the guess. No x is worse than the application's own. Collective: one reduction, where
+  /// `looksAtX`; 3 A and 2 reductions where there is something to be done.
+  void settle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, bool looksAtX) {
     if (stop.converged() || stop.reason() == StopReason::UserTest || stop.refusesGuess()) return;
     bool finite = std::isfinite(attained_.explicit_);
     if (finite && looksAtX) {
@@ -161,6 +164,7 @@ class JudgedResidual {
       finite = (*batch_)[bad] == Scalar(0);
     }
     if (finite && !stop.isWorse(attained_, initial_)) return;
+    if (finite && minimizeTowardsGuess(system, b, x, stop)) return;
     goBack(system, x, stop);
     system.tell(stop.iterations(), "went back",
                 finite ? "to the guess, whose residual is smaller" : "to the guess: the iterates overflow");
@@ -197,6 +201,31 @@ class JudgedResidual {
   ReductionBatch<Types>& batch() { return *batch_; }
 
  private:
+  /// x = x_0 + eta (x - x_0), with the eta of least residual: (r_0, A d) / (A d, A d), d = x - x_0. False where that is
+  /// not better than the guess x_0; x is to be restored then.
+  bool minimizeTowardsGuess(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    auto& kernels = system.kernels();
+    MultiVector& image = scratch();
+    guess_.subtractFrom(system, x);  // d
+    system.act(Action::Operator, x, image);
+    MultiVector& r = *at_;
+    guess_.restore(system, vectorLike(b, other_));
+    system.residual(b, *other_, r);
+    batch_->clear();
+    const auto along = batch_->dot(r, image), square = batch_->norm2(image);
+    system.reduce(*batch_);
+    const Scalar eta = (*batch_)[square] > Scalar(0) ? (*batch_)[along] / (*batch_)[square] : Scalar(0);
+    if (!(eta > Scalar(0)) || !std::isfinite(eta)) return false;
+    kernels.axpby(Scalar(1), *other_, eta, x);
+    compute(system, b, x, true);
+    if (!finite_ || stop.isWorse(attained_, initial_)) return false;
+    stop.wentBack(attained_);
+    system.tell(stop.iterations(), "went back",
+                fmt::format("to the point of least residual between x and the guess, {:.2g} of the way",
+                            static_cast<double>(eta)));
+    return true;
+  }
+
   /// x_i = b_i / a_ii first, and the rest from there. 1 A, 1 reduction, and what the first products take.
   bool solveRows(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
                  const FirstProducts& first) {
@@ -205,7 +234,7 @@ class JudgedResidual {
     batch_->clear();
     if (first.enter) first.enter(*batch_);
     const auto rr = batch_->norm2(r);
-    const auto sum = constants_.askedFor() ? constants_.enter(*batch_, r) : rr;
+    const auto sum = constants_.undecided() ? constants_.enter(*batch_, r) : rr;
     rows_.enter(*batch_);
     system.reduce(*batch_);
     if (first.take) first.take();
@@ -223,22 +252,23 @@ class JudgedResidual {
     return !stop.verified(now, false);
   }
 
-  /// Where r has a constant that is to be taken out, from its sum and its square: 1 A and a reduction to know that, and
-  /// as many to do it. False when the solve is over.
+  /// Where A may annihilate constants: 1 A and a reduction to know that, and as many where r has a constant that is to
+  /// be taken out. False when the solve is over.
   bool takesOutConstant(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
-    if (!constants_.askedFor() || !constants_.matters(sum_, square_)) return true;
+    if (!constants_.mayBeSingular(system)) return true;
     auto& image = scratch();
     system.act(Action::Operator, *at_, image);
     batch_->clear();
     const auto ofImage = constants_.enter(*batch_, image), ofSquare = batch_->norm2(image);
     system.reduce(*batch_);
     const Scalar onto = (*batch_)[ofImage], size = (*batch_)[ofSquare];
-    return !constants_.judge(system, stop, sum_, onto, size) || !verify(system, b, x, stop, false);
+    const bool takesOut = constants_.judge(system, stop, sum_, onto, size) && constants_.ofResidual();
+    return !takesOut || !constants_.matters(sum_, square_) || !verify(system, b, x, stop, false);
   }
 
   MultiVector& scratch() { return vectorLike(*at_, scratch_); }
 
-  Vector r_, scratch_;
+  Vector r_, scratch_, other_;
   MultiVector* at_ = nullptr;  ///< where the residual is: r_, or a vector of the method
   Teuchos::RCP<const typename Types::Map> map_;
   std::unique_ptr<ReductionBatch<Types>> batch_;

@@ -47,6 +47,7 @@ class Progress {
   void watch(double residual) {
     watch_.begin(residual);
     gap_.begin(std::numeric_limits<Scalar>::epsilon(), root(residual_->sizeOfGuess()), residual);
+    if (treatment_.symmetric && system_->isNonsymmetric()) watch_.doubt();
   }
   /// A cycle begins. Local.
   void beginCycle() {
@@ -58,7 +59,9 @@ class Progress {
   }
 
   /// Numbers of CG: what they say of A and M goes into the report. Local.
-  void sees(Scalar pAp, Scalar rMr, Scalar zAp) {
+  /// \param varies M has been seen not to be linear and symmetric
+  void sees(Scalar pAp, Scalar rMr, Scalar zAp, bool varies) {
+    if (varies) watch_.doubt();
     if (watch_.sees(static_cast<double>(pAp), static_cast<double>(rMr), static_cast<double>(zAp))) {
       system_->tell(stop_->iterations(), "indefinite", watch_.seen());
     }
@@ -182,7 +185,9 @@ class Progress {
     // A recursion that has fallen by nearly all digits there are, and falls no more, says nothing about b - A x.
     const bool fallen = best_ <= tuned::allDigits * std::numeric_limits<Scalar>::epsilon() * begunAt_;
     if (steps_ - bestStep_ >= tuned::fewIdle && fallen) return Ending::Claimed;
-    return steps_ - halvedStep_ >= tuned::patience ? std::optional(Ending::Stagnant) : std::nullopt;
+    // The next method needs iterations, too: a cycle takes no more than a quarter of them in vain.
+    const int patience = std::min(tuned::patience, std::max(tuned::leastPatience, stop_->criteria().maxIterations / 4));
+    return steps_ - halvedStep_ >= patience ? std::optional(Ending::Stagnant) : std::nullopt;
   }
 
   static double root(Scalar square) { return std::sqrt(static_cast<double>(square)); }

@@ -56,7 +56,7 @@ class Supervisor : public KrylovSolver<Types> {
       progress_.watch(residual_.attained().explicit_);
       run(Start::First);
     }
-    if (stop.reason() != StopReason::NonFinite || stop.iterations() > 0) residual_.settle(system, x, stop, false);
+    if (stop.reason() != StopReason::NonFinite || stop.iterations() > 0) residual_.settle(system, b, x, stop, false);
   }
 
   void takeOver(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
@@ -64,7 +64,7 @@ class Supervisor : public KrylovSolver<Types> {
     if (direction == nullptr) return solve(system, b, x, stop);
     prepare(system, b, x, stop);
     run(method_.startAlong(progress_, *direction) ? Start::First : Start::Anew);
-    residual_.settle(system, x, stop, false);
+    residual_.settle(system, b, x, stop, false);
   }
 
  protected:
@@ -104,14 +104,17 @@ class Supervisor : public KrylovSolver<Types> {
     if (std::isinf(residual_.attained().explicit_) && next_.wanted() && !stop.exhausted()) return leave(ending);
     if (residual_.judge(progress_.system(), stop, claimed)) return Start::Anew;
     if (ending == Ending::UserTest) return end(StopReason::UserTest);
-    if (ending == Ending::Overflow) return end(StopReason::NonFinite);
-    if ((claimed || !treatment_.replaces) && rounding_.ends(progress_.system(), progress_.x(), stop))
+    if (claimed && !treatment_.replaces) {
+      progress_.system().tell(stop.iterations(), "residual replacement", reason(ending));
+    }
+    if ((claimed || !treatment_.replaces) && rounding_.ends(progress_.system(), progress_.x(), stop)) {
       return Start::Anew;
+    }
     if (claimed && treatment_.replaces && stop.cameEarly()) return Start::GoOn;
     if (claimed && treatment_.replaces && replacement_.mode == ResidualReplacement::Mode::Off) {
       return end(StopReason::Stagnation);
     }
-    if (ending == Ending::Unfit) return leave(ending);
+    if (ending == Ending::Unfit || ending == Ending::Overflow) return leave(ending);
     return treatment_.replaces ? replace(ending, recursive) : restart(ending, before);
   }
 
@@ -152,9 +155,7 @@ class Supervisor : public KrylovSolver<Types> {
   /// A new cycle, or the next method where several in a row have gained nothing.
   Start restart(Ending ending, double before) {
     auto& stop = progress_.stop();
-    const bool claimed = ending == Ending::Claimed;
-    if (claimed) progress_.system().tell(stop.iterations(), "residual replacement", reason(ending));
-    stop.restarted(claimed);
+    stop.restarted(ending == Ending::Claimed);
     if (stop.over()) return Start::Anew;
     fruitless_ = residual_.attained().explicit_ < tuning::bicgstab::progress * before ? 0 : fruitless_ + 1;
     if (fruitless_ >= treatment_.mostFruitless) return leave(ending);
@@ -168,7 +169,8 @@ class Supervisor : public KrylovSolver<Types> {
     if (!next_.wanted()) {
       return end(ending == Ending::Breakdown ? StopReason::Breakdown : StopReason::Stagnation);
     }
-    const std::string why = ending == Ending::Unfit                      ? progress_.seen() + "; " + reason(ending)
+    const std::string why = ending == Ending::Unfit && !progress_.seen().empty()
+                                ? progress_.seen() + "; " + reason(ending)
                             : std::isinf(residual_.attained().explicit_) ? "the residual grows without bound"
                                                                          : reason(ending);
     if (!(residual_.attained().explicit_ <= residual_.initial().explicit_)) {
@@ -194,6 +196,8 @@ class Supervisor : public KrylovSolver<Types> {
         return "the residual no longer falls";
       case Ending::NotFinite:
         return "the recurrences overflow";
+      case Ending::Overflow:
+        return "the next iterate cannot be represented";
       default:
         return "breakdown";
     }

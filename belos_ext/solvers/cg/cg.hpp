@@ -94,7 +94,7 @@ class Cg final : public Method<Types> {
       if (v_.constants().dominates(v_.sums().p, q.pp)) v_.projectDirection(system, stop.iterations());
       auto next = v_.nextStep();  // alpha = nu / mu; beta from the next nu, predicted
       const Scalar alpha = next.alpha, beta = next.beta;
-      progress.sees(q.mu, q.nu, q.sz);
+      progress.sees(q.mu, q.nu, q.sz, v_.varies());
       if (const auto claimed = progress.reduced(root(v_.judgedSquare()))) return *claimed;
       if (v_.poisoned()) return Ending::NotFinite;
       if (alpha == Scalar(0) || !std::isfinite(alpha) || !std::isfinite(beta)) return Ending::Breakdown;

@@ -103,7 +103,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
       }
       if (factor_.automatic()) learn(system, stop, t);
     }
-    residual_.settle(system, x, stop, true);
+    residual_.settle(system, b, x, stop, true);
   }
 
  private:
@@ -125,15 +125,14 @@ class EnlargedCg final : public KrylovSolver<Types> {
   void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, int t) {
     system.startUpEnds();
     // Measured: where A is a little nonsymmetric, and CG converges nevertheless, t directions are soon dependent.
-    if (system.isNonsymmetric()) return goClassical(system, b, x, stop, "A is not symmetric", false);
+    if (system.isNonsymmetric()) return goClassical(system, b, x, stop, "A is not symmetric");
     if (system.annihilatesConstants() && options_.nullSpace == NullSpace::None && system.preconditioned()) {
       // t directions fill x with constants sooner than one does.
-      return goClassical(system, b, x, stop, "A annihilates constants, and \"Null Space\" is none", false);
+      return goClassical(system, b, x, stop, "A annihilates constants, and \"Null Space\" is none");
     }
     watch_.begin(residual_.attained().explicit_);
     smoothed_.begin(b);
     start(system, b, stop.iterations(), t);
-    bool moved = false;
     while (!stop.over()) {
       const bool smooths = smoothed_.norm() < directions_->norm().norm;
       const bool measures = stop.wantsMeasure(stop.recursive());
@@ -143,8 +142,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
       const auto outcome = directions_->step(system, x);
       if (outcome != Outcome::Moved) {
         const bool indefinite = outcome == Outcome::Indefinite;
-        return goClassical(system, b, x, stop, indefinite ? "Z^T A Z is not positive" : "the recurrences overflow",
-                           moved && indefinite);
+        return goClassical(system, b, x, stop, indefinite ? "Z^T A Z is not positive" : "the recurrences overflow");
       }
       if (measures) stop.measured(smooths ? smoothed_.measured() : directions_->measured(), system.measured());
       tellWidth(system, stop.iterations(), before);
@@ -154,14 +152,13 @@ class EnlargedCg final : public KrylovSolver<Types> {
       }
       const Next next = follow(system, b, x, stop, t);
       if (next == Next::Over) return;
-      moved = next == Next::GoOn;
       const bool varied = directions_->varies();
-      if (moved) directions_->next(system);
+      if (next == Next::GoOn) directions_->next(system);
       if (directions_->varies() && !varied) tellVariation(system, stop.iterations());
       const bool alone = directions_->width() == 1 && t > 1;
       if (alone || isIdle()) {
         const char* why = alone ? "one direction is left" : "the residual has not fallen for long";
-        return goClassical(system, b, x, stop, why, moved);
+        return goClassical(system, b, x, stop, why);
       }
     }
   }
@@ -175,9 +172,9 @@ class EnlargedCg final : public KrylovSolver<Types> {
     smoothed_.renew();
     system.kernels().scale(Scalar(1), residual_.r(), directions_->r());
     splitByRows<Types>(options_.residualSplitting, directions_->parts());
-    const bool singular = system.annihilatesConstants() || options_.nullSpace == NullSpace::Constant;
-    const bool projects = singular && system.preconditioned();
     auto& constants = residual_.constants();
+    const bool unknown = options_.nullSpace == NullSpace::None && system.annihilatesConstants();
+    const bool singular = constants.isSingular() || unknown, projects = singular && system.preconditioned();
     directions_->project(projects ? &constants : nullptr);
     if (projects) system.tell(iteration, "null space", "constants are projected out of what the preconditioner makes");
     if (t > 1 && singular) {
@@ -260,8 +257,11 @@ class EnlargedCg final : public KrylovSolver<Types> {
     return options_.residualReplacement.mode == Mode::Auto && gap_.due(stop.target());
   }
 
-  /// No new minimum for as many steps as the last one took, and 200 at least.
-  bool isIdle() const { return steps_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_); }
+  /// No new minimum for as many steps as the last one took, and 200 at least, where A or M is seen not to be definite:
+  /// else the 2-norm may stay for thousands of steps while the error falls.
+  bool isIdle() const {
+    return !watch_.seen().empty() && steps_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_);
+  }
 
   void tellWidth(LinearSystem<Types>& system, int iteration, int before) {
     const int width = directions_->width();
@@ -275,8 +275,8 @@ class EnlargedCg final : public KrylovSolver<Types> {
   }
 
   void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
-                   const std::string& why, bool resume) {
-    next_.goOn(system, b, x, stop, why, resume ? &directions_->direction() : nullptr);
+                   const std::string& why) {
+    next_.goOn(system, b, x, stop, why);
     residual_.attain(stop.norms());
   }
 

@@ -82,8 +82,6 @@ class EnlargedDirections {
   double image() const { return image_; }
   double curvature() const { return curvature_; }
   double energy() const { return energy_; }
-  /// The first direction of the last step, n x 1. After next() only.
-  MultiVector& direction() { return previous_.column(0); }
 
  protected:
   using Slot = typename ReductionBatch<Types>::Slot;

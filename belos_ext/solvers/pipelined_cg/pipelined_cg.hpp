@@ -168,7 +168,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const auto xx = first ? batch.norm2(x) : uu, sumX = first ? batch.sum(x) : uu;
     kept_.enter(batch, *p_, top(0));
     rows_.enter(batch);
-    const auto sum = constants_.askedFor() ? constants_.enter(batch, u(0)) : uu;
+    const auto sum = constants_.undecided() ? constants_.enter(batch, u(0)) : uu;
     system.reduce(batch);
     if (first && !system.agreesOnState()) {
       configure(SolverOptions(options_));
@@ -233,13 +233,13 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   /// one. Constants in what M makes are left to CAPSTAN CG, which takes over where they spoil the recurrences: here a
   /// sum is known l products after the vector has been used.
   bool findConstant(LinearSystem<Types>& system, const StopTest& stop, Scalar sum, Scalar square) {
-    if (!constants_.askedFor() || !constants_.matters(sum, square)) return false;
+    if (!constants_.mayBeSingular(system) || !constants_.matters(sum, square)) return false;
     system.act(Action::Operator, u(0), *check_);
     auto& batch = *restart_;
     batch.clear();
     const auto ofImage = constants_.enter(batch, *check_), image = batch.norm2(*check_);
     system.reduce(batch);
-    return constants_.judge(system, stop, sum, batch[ofImage], batch[image]);
+    return constants_.judge(system, stop, sum, batch[ofImage], batch[image]) && constants_.ofResidual();
   }
 
   /// The next step of the ladder after a cycle that did not end the solve.

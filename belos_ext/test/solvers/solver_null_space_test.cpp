@@ -180,7 +180,9 @@ TEST_P(NullSpaceTypes, DoesNotTouchARegularSystemWhoseRowsSumToZeroButForRoundin
     }
   }
   EXPECT_EQ(outcomes[0].converged, outcomes[1].converged);
-  EXPECT_EQ(outcomes[0].iterations, outcomes[1].iterations);
+  if (outcomes[0].converged) {
+    EXPECT_EQ(outcomes[0].iterations, outcomes[1].iterations);
+  }
 }
 
 TEST_P(NullSpaceTypes, SolvesARegularSystemThatIsSaidToBeSingular) {

@@ -1,0 +1,138 @@
+/// \file
+/// What the supervisor owes an application, whatever the method: an x that is not worse than its guess, an end where
+/// nothing is to be gained, and the next method while there are iterations left.
+
+#include <cmath>
+
+#include "belos_ext/test/solvers/solver_suite.hpp"
+
+namespace capstan::testing {
+namespace {
+
+class Supervision : public EverySolver {};
+CAPSTAN_FOR_EVERY_SOLVER(Supervision);
+
+Params parameters(int iterations, double tolerance = 1e-8) {
+  Params p;
+  p.set("Convergence Tolerance", tolerance);
+  p.set("Maximum Iterations", iterations);
+  p.set("State Cache", false);
+  return p;
+}
+
+/// Definite, but far from symmetric: M^{-1} = I + N with a skew N.
+System withSkewPreconditioner(System system, Scalar skew) {
+  const auto n = static_cast<GO>(system.b->getGlobalLength());
+  system.preconditioner = matrixFrom(system.b->getMap(), [=](GO g) {
+    std::vector<Entry> row{{g, 1.0}};
+    if (g > 0) row.push_back({g - 1, -skew});
+    if (g + 1 < n) row.push_back({g + 1, skew});
+    return row;
+  });
+  return system;
+}
+
+/// The Laplacian with its smallest eigenvalues made negative.
+RCP<CrsMatrix> shiftedGrid(GO nx, GO ny, Scalar shift) {
+  return matrixFrom(evenMap(nx * ny), [=](GO g) {
+    std::vector<Entry> row{{g, 4 - shift}};
+    if (g % nx > 0) row.push_back({g - 1, -1.0});
+    if (g % nx + 1 < nx) row.push_back({g + 1, -1.0});
+    if (g >= nx) row.push_back({g - nx, -1.0});
+    if (g + nx < nx * ny) row.push_back({g + nx, -1.0});
+    return row;
+  });
+}
+
+/// Almost skew: BiCGStab's residual halves seldom; GMRES needs as many iterations as there are rows.
+RCP<CrsMatrix> almostSkew(GO n) {
+  return matrixFrom(evenMap(n), [n](GO g) {
+    std::vector<Entry> row{{g, 1e-3}};
+    if (g > 0) row.push_back({g - 1, -1.0});
+    if (g + 1 < n) row.push_back({g + 1, 1.0});
+    return row;
+  });
+}
+
+/// A guess that is right where the system is smooth and wrong elsewhere.
+void putGuess(const System& system) {
+  system.x->update(0.1, *vectorFrom(system.x->getMap(), [](GO g) { return std::cos(3.7 * static_cast<double>(g)); }),
+                   0);
+}
+
+TEST_P(Supervision, LeavesNoXWorseThanTheGuess) {
+  const auto both = systemWithRightHandSide(neumannGrid(11, 13));  // b has a constant
+  const std::vector<std::pair<std::string, System>> systems = {
+      {"indefinite", systemWithRightHandSide(shiftedGrid(14, 15, 0.9))},
+      {"inconsistent", both},
+      {"skew preconditioner", withSkewPreconditioner(systemWithRightHandSide(grid2d(14, 14)), 2)},
+      {"convection", systemWithRightHandSide(grid2d(14, 14, 1.8))},
+      {"almost skew", systemWithRightHandSide(almostSkew(150))}};
+  for (const auto& [name, system] : systems) {
+    for (const bool guessed : {false, true}) {
+      for (const char* nullSpace : {"auto", "none"}) {
+        for (const int limit : {1, 2, 3, 7, 20, 60, 300}) {
+          Params p = parameters(limit, 1e-13);
+          if (isCg(GetParam())) p.set("Null Space", std::string(nullSpace));
+          if (!isCg(GetParam()) && nullSpace == std::string("none")) continue;
+          SCOPED_TRACE(name + (guessed ? ", guess, " : ", ") + std::string(nullSpace) + ", " + std::to_string(limit));
+          system.x->putScalar(0);
+          if (guessed) putGuess(system);
+          const auto guess = copyOf(*system.x);
+          const Outcome outcome = solve(GetParam(), p, system, name[0] == 's' ? Side::Right : Side::None);
+          EXPECT_TRUE(allFinite(*system.x));
+          const double attained = relativeResidual(system, *guess);
+          EXPECT_LE(attained, 1 + 1e-12);
+          EXPECT_NEAR(outcome.report.trueResidual, attained, 1e-6 * attained);
+          expectSameOnAllRanks(outcome);
+        }
+      }
+    }
+  }
+}
+
+// What GMRES solves the CG types solve, too, where M turns out not to be symmetric.
+TEST_P(Supervision, HandsOverWhereThePreconditionerIsNotSymmetric) {
+  if (!isCg(GetParam())) GTEST_SKIP() << GetParam().canonical << " needs no symmetry";
+  for (const Scalar skew : {0.5, 2.0, 5.0}) {
+    SCOPED_TRACE("skew " + std::to_string(skew));
+    const System system = withSkewPreconditioner(systemWithRightHandSide(grid2d(20, 20)), skew);
+    const int gmres = solve(methodOf(id::Gmres), parameters(3000), system, Side::Right).iterations;
+    system.x->putScalar(0);
+    const Outcome outcome = solve(GetParam(), parameters(3000), system, Side::Right);
+    EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+    EXPECT_LE(outcome.iterations, 700 + 2 * gmres);
+  }
+}
+
+// CG grows without end there; the part that can be solved is.
+TEST_P(Supervision, EndsEarlyWhereBHasAConstantThatNoAxHas) {
+  if (!isCg(GetParam())) GTEST_SKIP() << GetParam().canonical << " does not look for constants";
+  for (const Side side : {Side::None, Side::Right}) {
+    SCOPED_TRACE(toString(side));
+    const System consistent = systemWithSolution(neumannGrid(17, 13));
+    const Outcome usual = solve(GetParam(), parameters(1000), consistent, side);
+    EXPECT_TRUE(usual.converged);
+    const double size = norms(*consistent.x)[0];
+    System system = systemWithSolution(neumannGrid(17, 13));
+    system.b->update(1, *vectorFrom(system.b->getMap(), [](GO) { return 1.0; }), 1);
+    const Outcome outcome = solve(GetParam(), parameters(1000), system, side);
+    EXPECT_EQ(outcome.report.reason, StopReason::Inconsistent) << toString(outcome.report.reason);
+    EXPECT_LE(outcome.iterations, 2 * usual.iterations + 10);
+    EXPECT_LE(norms(*system.x)[0], 100 * size);
+    EXPECT_LE(relativeResidual(system, *vectorFrom(system.b->getMap(), [](GO) { return 0.0; })), 1);
+  }
+}
+
+TEST_P(Supervision, LeavesIterationsForTheNextMethod) {
+  if (isGmres(GetParam()) || isCg(GetParam())) GTEST_SKIP() << GetParam().canonical << " is no BiCGStab";
+  for (const int limit : {200, 1000}) {
+    const System system = systemWithRightHandSide(almostSkew(28));
+    const Outcome outcome = solve(GetParam(), parameters(limit), system);
+    EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason) << ", limit " << limit;
+    EXPECT_FALSE(told(outcome, "fallback").empty());
+  }
+}
+
+}  // namespace
+}  // namespace capstan::testing
