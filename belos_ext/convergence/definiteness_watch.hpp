@@ -23,8 +23,9 @@ class DefinitenessWatch {
   void begin(double initialResidual) {
     seen_.clear();
     ofA_ = ofM_ = 0;
-    initial_ = best_ = initialResidual;
+    initial_ = best_ = checkpoint_ = initialResidual;
     bestAt_ = iteration_ = 0;
+    rate_ = std::numeric_limits<double>::infinity();
     diverged_ = doubted_ = false;
   }
 
@@ -62,19 +63,25 @@ class DefinitenessWatch {
       best_ = residual;
       bestAt_ = iteration_;
     }
+    if (iteration_ % tuning::definiteness::patience != 0) return;
+    rate_ = best_ > 0 && checkpoint_ > 0 ? std::log(checkpoint_ / best_) / tuning::definiteness::patience : rate_;
+    checkpoint_ = best_;
   }
 
-  /// No new minimum for as many iterations as the last one took, and 200 at least; or a residual 1e8 times that of the
-  /// guess.
-  bool hopeless() const {
-    return diverged_ ||
-           ((doubted_ || !seen_.empty()) && iteration_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_));
+  /// After a sign, no new minimum for as many iterations as the last one took, and 200 at least; with a doubt, a pace,
+  /// in the last 200 iterations or more, that does not reach the target in those that remain; or a residual 1e8 times
+  /// that of the guess.
+  bool hopeless(double target, int remaining) const {
+    const bool idle = !seen_.empty() && iteration_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_);
+    const bool slow = doubted_ && target > 0 && best_ > target && std::log(best_ / target) > rate_ * remaining;
+    return diverged_ || idle || slow;
   }
 
  private:
   std::string seen_;
   int ofA_ = 0, ofM_ = 0;  ///< their signs; 0: not known yet
   double initial_ = 0, best_ = std::numeric_limits<double>::infinity();
+  double checkpoint_ = best_, rate_ = best_;  ///< the best one some iterations ago; digits (base e) an iteration since
   bool diverged_ = false, doubted_ = false;
   int bestAt_ = 0, iteration_ = 0;
 };

@@ -2,10 +2,9 @@
 /// \file
 /// Whether the rows of A sum to zero, so that A annihilates constants: looked at before a conjugate gradient solve.
 ///
-/// Up to mostRowsSummed rows of a rank are read, evenly spread: less work than one product, and no application of the
-/// operator, which may be the application's own and count its calls. Nothing is kept from solve to solve, for a matrix
-/// may get new values in place. It is no proof; what is done with it (constant_null_space.hpp) does no harm to a matrix
-/// of other rows.
+/// Up to mostRowsSummed rows of a rank are read, evenly spread, and all of them where these sum to zero: less work than
+/// one product, and no application of the operator, which may be the application's own and count its calls. Nothing is
+/// kept from solve to solve, for a matrix may get new values in place.
 
 #include <vector>
 

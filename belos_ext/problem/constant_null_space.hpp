@@ -112,9 +112,11 @@ class ConstantNullSpace {
     state_ = State::Active;
     system.tell(iteration, kind, "constants are projected out: the preconditioner makes little else");
   }
-  /// Whether A is still to be judged, and may annihilate constants as far as its rows tell. After the first reduction.
-  bool mayBeSingular(LinearSystem<Types>& system) const {
-    return undecided() && (wanted_ == NullSpace::Constant || system.annihilatesConstants());
+  /// Whether A is to be judged by an image of its own: it may annihilate constants as far as its rows or the user tell,
+  /// and r has one, or the rows are not known. After the first reduction.
+  bool needsImage(LinearSystem<Types>& system, Scalar sum, Scalar square) const {
+    if (!undecided()) return false;
+    return wanted_ == NullSpace::Constant || (system.annihilatesConstants() && matters(sum, square));
   }
   /// Whether A has been seen to annihilate constants: not only some of its rows, (e, A p) is zero.
   bool isSingular() const { return state_ == State::Watching || state_ == State::Active; }

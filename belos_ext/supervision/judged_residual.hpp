@@ -255,7 +255,7 @@ class JudgedResidual {
   /// Where A may annihilate constants: 1 A and a reduction to know that, and as many where r has a constant that is to
   /// be taken out. False when the solve is over.
   bool takesOutConstant(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
-    if (!constants_.mayBeSingular(system)) return true;
+    if (!constants_.needsImage(system, sum_, square_)) return true;
     auto& image = scratch();
     system.act(Action::Operator, *at_, image);
     batch_->clear();

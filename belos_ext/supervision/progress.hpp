@@ -69,7 +69,7 @@ class Progress {
   /// Why A or M is not what the method is for; empty: nothing says so.
   const std::string& seen() const { return watch_.seen(); }
   /// Whether the method is to be given up for that.
-  bool isHopeless() const { return watch_.hopeless(); }
+  bool isHopeless() const { return watch_.hopeless(stop_->target(), stop_->remaining()); }
   /// Whether the recursive residual is that of x, as far as rounding has been followed.
   bool isTrue() const { return gap_.isSmall(); }
 

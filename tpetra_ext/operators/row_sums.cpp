@@ -45,18 +45,19 @@ struct OtherRows {
 
 }  // namespace
 
+namespace {
+
 template <class Types>
-RowSums rowSums(const typename Types::Operator& a) {
+using RowMatrix = Tpetra::RowMatrix<typename Types::Scalar, typename Types::LocalOrdinal, typename Types::GlobalOrdinal,
+                                    typename Types::Node>;
+
+/// Of rows 0, stride, 2 stride, ...; on the host up to the first one that does not sum to zero.
+template <class Types>
+RowSums sumsOf(const RowMatrix<Types>& matrix, std::size_t stride) {
   using Scalar = typename Types::Scalar;
-  using RowMatrix =
-      Tpetra::RowMatrix<Scalar, typename Types::LocalOrdinal, typename Types::GlobalOrdinal, typename Types::Node>;
-  using Rows = compat::HostRows<RowMatrix>;
   RowSums found;
-  const auto* matrix = dynamic_cast<const RowMatrix*>(&a);
-  if (matrix == nullptr || !Rows::readable(*matrix)) return found;
-  const std::size_t count = compat::localNumRows(*matrix);
-  const std::size_t stride = std::max<std::size_t>(1, (count + mostRowsSummed - 1) / mostRowsSummed);
-  if (const auto* stored = dynamic_cast<const typename Types::CrsMatrix*>(matrix); stored != nullptr) {
+  const std::size_t count = compat::localNumRows(matrix);
+  if (const auto* stored = dynamic_cast<const typename Types::CrsMatrix*>(&matrix); stored != nullptr) {
     const auto held = compat::deviceMatrix(*stored);
     const auto& local = *held;
     const std::size_t read = (count + stride - 1) / stride;
@@ -65,7 +66,7 @@ RowSums rowSums(const typename Types::Operator& a) {
     found.zero = static_cast<long>(read) - found.others;
     return found;
   }
-  Rows rows(*matrix);
+  compat::HostRows<RowMatrix<Types>> rows(matrix);
   for (std::size_t row = 0; row < count && found.others == 0; row += stride) {
     rows.read(row);
     RowSum<Scalar> sum;
@@ -73,6 +74,18 @@ RowSums rowSums(const typename Types::Operator& a) {
     ++(sum.isZero() ? found.zero : found.others);
   }
   return found;
+}
+
+}  // namespace
+
+template <class Types>
+RowSums rowSums(const typename Types::Operator& a) {
+  const auto* matrix = dynamic_cast<const RowMatrix<Types>*>(&a);
+  if (matrix == nullptr || !compat::HostRows<RowMatrix<Types>>::readable(*matrix)) return {};
+  const std::size_t count = compat::localNumRows(*matrix);
+  const std::size_t stride = std::max<std::size_t>(1, (count + mostRowsSummed - 1) / mostRowsSummed);
+  const RowSums sample = sumsOf<Types>(*matrix, stride);
+  return stride > 1 && sample.others == 0 ? sumsOf<Types>(*matrix, 1) : sample;
 }
 
 #define CAPSTAN_ROW_SUMS(S, LO, GO, NO) \

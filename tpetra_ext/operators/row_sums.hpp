@@ -13,12 +13,12 @@ struct RowSums {
   long zero = 0, others = 0;
 };
 
-/// Rows of a rank that rowSums() reads at most.
+/// Rows of a rank that rowSums() reads first.
 constexpr std::size_t mostRowsSummed = 1000;
 
-/// Adds up mostRowsSummed rows of this rank, evenly spread, or all where there are fewer. Nothing where rows cannot be
-/// read. A Tpetra::CrsMatrix is read where it lives, which takes one fence; other matrices on the host, up to the first
-/// row that does not sum to zero. Local.
+/// Adds up mostRowsSummed rows of this rank, evenly spread, and all rows where these all sum to zero: a sample is no
+/// proof. Nothing where rows cannot be read. A Tpetra::CrsMatrix is read where it lives, which takes a fence each time;
+/// other matrices on the host, up to the first row that does not sum to zero. Local.
 template <class Types>
 RowSums rowSums(const typename Types::Operator& a);
 

@@ -154,9 +154,10 @@ class EnlargedCg final : public KrylovSolver<Types> {
       if (next == Next::Over) return;
       const bool varied = directions_->varies();
       if (next == Next::GoOn) directions_->next(system);
+      if (directions_->varies()) watch_.doubt();
       if (directions_->varies() && !varied) tellVariation(system, stop.iterations());
       const bool alone = directions_->width() == 1 && t > 1;
-      if (alone || isIdle()) {
+      if (alone || watch_.hopeless(stop.target(), stop.remaining())) {
         const char* why = alone ? "one direction is left" : "the residual has not fallen for long";
         return goClassical(system, b, x, stop, why);
       }
@@ -173,8 +174,9 @@ class EnlargedCg final : public KrylovSolver<Types> {
     system.kernels().scale(Scalar(1), residual_.r(), directions_->r());
     splitByRows<Types>(options_.residualSplitting, directions_->parts());
     auto& constants = residual_.constants();
-    const bool unknown = options_.nullSpace == NullSpace::None && system.annihilatesConstants();
-    const bool singular = constants.isSingular() || unknown, projects = singular && system.preconditioned();
+    const bool said = options_.nullSpace == NullSpace::Constant;
+    const bool singular = said ? constants.isSingular() : system.annihilatesConstants();
+    const bool projects = singular && system.preconditioned();
     directions_->project(projects ? &constants : nullptr);
     if (projects) system.tell(iteration, "null space", "constants are projected out of what the preconditioner makes");
     if (t > 1 && singular) {
@@ -190,10 +192,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
     directions_->begin(system);
     tellWidth(system, iteration, t);
     if (directions_->varies()) tellVariation(system, iteration);
-    best_ = residual_.attained().explicit_;
-    bestAt_ = 0;
-    steps_ = 0;
-    gap_.begin(std::numeric_limits<Scalar>::epsilon(), residual_.sizeOfImage(), best_);
+    gap_.begin(std::numeric_limits<Scalar>::epsilon(), residual_.sizeOfImage(), residual_.attained().explicit_);
   }
 
   /// Counts the iteration that led to this residual, and computes b - A x where something asks for it: of the smoothed
@@ -205,11 +204,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
     const double recursive = smooths ? smoothed_.norm() : next.norm;
     stop.iterated(recursive);
     system.record(stop.iterations(), recursive);
-    ++steps_;
-    if (next.norm < tuning::definiteness::progress * best_) {
-      best_ = next.norm;
-      bestAt_ = steps_;
-    }
+    watch_.iterated(next.norm);
     gap_.stepped(1, directions_->image(), directions_->image());
     gap_.left(next.norm);
     const bool goOn = system.boundary(stop.iterations(), next.norm, {});
@@ -255,12 +250,6 @@ class EnlargedCg final : public KrylovSolver<Types> {
       return stop.iterations() % options_.residualReplacement.every == 0;
     }
     return options_.residualReplacement.mode == Mode::Auto && gap_.due(stop.target());
-  }
-
-  /// No new minimum for as many steps as the last one took, and 200 at least, where A or M is seen not to be definite:
-  /// else the 2-norm may stay for thousands of steps while the error falls.
-  bool isIdle() const {
-    return !watch_.seen().empty() && steps_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_);
   }
 
   void tellWidth(LinearSystem<Types>& system, int iteration, int before) {
@@ -309,8 +298,6 @@ class EnlargedCg final : public KrylovSolver<Types> {
   JudgedResidual<Types> residual_;
   RoundingLevel<Types> rounding_;
   SmoothedResidual<Types> smoothed_;
-  double best_ = 0;             ///< smallest recursive residual since the last splitting
-  int steps_ = 0, bestAt_ = 0;  ///< since then
   DefinitenessWatch watch_;
   ResidualGap gap_;  ///< in units of A x: steps of x count as what A makes of them
   NextMethod<Types> next_;

@@ -11,10 +11,10 @@
 
 #include <limits>
 
-#include "belos_ext/supervision/krylov_solver.hpp"
-#include "belos_ext/supervision/rounding_level.hpp"
 #include "belos_ext/solvers/gmres/gmres_cycle.hpp"
 #include "belos_ext/solvers/gmres/restart_length.hpp"
+#include "belos_ext/supervision/krylov_solver.hpp"
+#include "belos_ext/supervision/rounding_level.hpp"
 
 namespace capstan {
 

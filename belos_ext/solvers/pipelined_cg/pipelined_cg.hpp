@@ -233,7 +233,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
   /// one. Constants in what M makes are left to CAPSTAN CG, which takes over where they spoil the recurrences: here a
   /// sum is known l products after the vector has been used.
   bool findConstant(LinearSystem<Types>& system, const StopTest& stop, Scalar sum, Scalar square) {
-    if (!constants_.mayBeSingular(system) || !constants_.matters(sum, square)) return false;
+    if (!constants_.needsImage(system, sum, square) || !constants_.matters(sum, square)) return false;
     system.act(Action::Operator, u(0), *check_);
     auto& batch = *restart_;
     batch.clear();
