@@ -232,7 +232,7 @@ command_plot() {
   ensure_packages plot
   # Debian's packages, matplotlib among them, serve Debian's Python.
   ! on_debian || python=/usr/bin/python3
-  exec "$python" "$root/perf/plot" "$@"
+  exec "$python" "$root/adapters/tools/plot/plot" "$@"
 }
 
 help_list() {

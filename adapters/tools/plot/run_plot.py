@@ -1,6 +1,11 @@
 """The picture of a run: iterations, all-reduces, seconds by phase and outcomes of each field; or residual histories."""
 
-from report.run_files import OUTCOMES, PHASES, severity
+import matplotlib
+from matplotlib import pyplot
+
+from run_files import OUTCOMES, PHASES, severity
+
+matplotlib.use("Agg")  # files only
 
 PHASE_COLORS = {"operator": "tab:blue", "preconditioner": "tab:orange", "vectors": "tab:green", "reductions": "tab:red",
                 "set-up": "tab:purple", "rest": "tab:gray"}
@@ -117,7 +122,7 @@ def _draw_seconds(axes, name, points):
     axes.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), fontsize="small", frameon=False)
 
 
-def _draw_history(pyplot, axes, name, solves):
+def _draw_history(axes, name, solves):
     colors = pyplot.get_cmap("viridis")
     last = max(len(solves) - 1, 1)
     for number, (solve, points) in enumerate(solves.items()):
@@ -129,13 +134,13 @@ def _draw_history(pyplot, axes, name, solves):
     axes.legend(fontsize="small")
 
 
-def draw(pyplot, run, title):
+def draw(run, title):
     """A figure. Of more fields than have room, those that took the most seconds are drawn."""
     if run.histories:
         names = list(run.histories)[:MOST_PANELS]
         figure, panels = pyplot.subplots(len(names), 1, figsize=(9, 3.2 * len(names)), squeeze=False)
         for axes, name in zip(panels[:, 0], names):
-            _draw_history(pyplot, axes, name, run.histories[name])
+            _draw_history(axes, name, run.histories[name])
         total = len(run.histories)
     else:
         names = dearest(run.fields)

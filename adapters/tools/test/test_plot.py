@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of perf/plot (needs matplotlib): what it reads of each kind of file, what it draws, and its errors.
+"""Tests of `./capstan plot` (needs matplotlib): what it reads of each kind of file, what it draws, and its errors.
 
 usage: test_plot.py <capstan-solve>
 """
@@ -13,10 +13,12 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-PERF = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(PERF))
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+PLOT = ROOT / "adapters/tools/plot"
+sys.path.insert(0, str(PLOT))
 
-from report import plots, run_files, run_plot  # noqa: E402  pylint: disable=wrong-import-position
+import run_files  # noqa: E402  pylint: disable=wrong-import-position
+import run_plot  # noqa: E402  pylint: disable=wrong-import-position
 
 PROGRAM = sys.argv[1]
 HEAD = ",".join(run_files.REPORT_COLUMNS) + "\n"
@@ -47,8 +49,8 @@ class Files(unittest.TestCase):
         return run_files.read(self.file(name, text))
 
     def command(self, *words):
-        """(exit status, output, errors) of perf/plot."""
-        done = subprocess.run([sys.executable, str(PERF / "plot"), *map(str, words)], capture_output=True, text=True, check=False,
+        """(exit status, output, errors) of the command."""
+        done = subprocess.run([sys.executable, str(PLOT / "plot"), *map(str, words)], capture_output=True, text=True, check=False,
                               timeout=120)
         return done.returncode, done.stdout, done.stderr
 
@@ -143,7 +145,7 @@ class Preparing(Files):
 
 class Drawing(Files):
     def draw(self, text):
-        return run_plot.draw(plots.load_pyplot(), self.read("file", text), "title").axes
+        return run_plot.draw(self.read("file", text), "title").axes
 
     def test_panels_of_a_run(self):
         axes = self.draw(RUN)
@@ -180,7 +182,7 @@ class Command(Files):
             self.assertIn(said, errors)
 
     def test_files_of_capstan_solve(self):
-        deck = PERF.parent / "app-inputs/decks/heat.yaml"
+        deck = ROOT / "app-inputs/decks/heat.yaml"
         report, history = self.folder / "r.json", self.folder / "h.csv"
         options = {"Report File": self.folder / "own.json", "History File": self.folder / "own.csv"}
         settings = [word for key, path in options.items() for word in ("--set", f"parameters.{key}={path}")]
