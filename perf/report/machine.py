@@ -92,3 +92,11 @@ def describe(root, build):
             "flags": " ".join(word for word in flags if word),
         },
     }
+
+
+def busy_lines(described):
+    """A warning where others were using the machine when we began. described: of describe()."""
+    load, own = described["load_average"]["start"], described["machine"]["cores"]
+    if load <= 0.25 * own:
+        return []
+    return [f"Warning: the machine was busy at the start (load {load:.1f} on {own} cores); do not trust the times."]

@@ -43,6 +43,7 @@ struct Arguments {
   std::vector<std::string> hypre;
   std::string output;
   std::string marker;
+  std::string system;  ///< empty: all
   std::vector<std::string> crashed;
   bool checkOnly = false;
   bool reference = false;
@@ -59,6 +60,7 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
       ->take_all()
       ->allow_extra_args(false)
       ->expected(1);
+  app.add_option("--system", arguments.system, "only this one of the deck's systems");
   app.add_option("--repeat", arguments.repeat,
                  "timed solves of each solver (default: the deck's campaign.repeat, or 7)")
       ->check(CLI::Range(1, 1000000));
@@ -169,10 +171,14 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   return out;
 }
 
-/// What the deck's block `campaign` asks for, as perf/bench reads it.
-nlohmann::json plan(const deck::CampaignOptions& campaign) {
+/// The deck's systems, and what its block `campaign` asks for, as perf/bench reads it.
+nlohmann::json plan(const deck::Deck& input) {
+  const auto& campaign = input.campaign;
+  auto systems = nlohmann::json::array();
+  for (const auto& system : input.systems) systems.push_back(system.name);
   return {{"repeat", campaign.repeat > 0 ? nlohmann::json(campaign.repeat) : nlohmann::json(nullptr)},
-          {"latency", campaign.latencies.empty() ? nlohmann::json(nullptr) : nlohmann::json(campaign.latencies)}};
+          {"latency", campaign.latencies.empty() ? nlohmann::json(nullptr) : nlohmann::json(campaign.latencies)},
+          {"systems", systems}};
 }
 
 void measure(Arguments arguments, bool talks) {
@@ -184,7 +190,7 @@ void measure(Arguments arguments, bool talks) {
   const perf::PetscPeers petsc(arguments.petsc);
   perf::checkHypreMethods(arguments.hypre);
   if (arguments.checkOnly) {
-    if (talks && !arguments.output.empty()) writeFile(arguments.output, plan(input.campaign).dump() + "\n");
+    if (talks && !arguments.output.empty()) writeFile(arguments.output, plan(input).dump() + "\n");
     return;
   }
   auto notes = nlohmann::json::array();
@@ -204,6 +210,7 @@ void measure(Arguments arguments, bool talks) {
       {"hpddm", perf::hpddmVersion().empty() ? nlohmann::json(nullptr) : nlohmann::json(perf::hpddmVersion())}};
   out["systems"] = nlohmann::json::array();
   for (const auto& system : input.systems) {
+    if (!arguments.system.empty() && system.name != arguments.system) continue;
     out["systems"].push_back(measureSystem(arguments, input, system, petsc, talks, notes));
     out["notes"] = notes;
     if (!talks) continue;
@@ -211,6 +218,8 @@ void measure(Arguments arguments, bool talks) {
     writeFile(arguments.output, out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
   if (talks && tools::progressWanted()) fmt::print(stderr, "\r\033[K");
+  if (out["systems"].empty())
+    throw deck::InputError(fmt::format("--system: found '{}'; no such system", arguments.system));
 }
 
 int run(int argc, char** argv, bool talks) {

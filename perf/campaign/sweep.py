@@ -1,6 +1,9 @@
-"""One campaign under several emulated latencies: who is how fast where, and from which latency on who beats whom."""
+"""Cells that differ in emulated latency alone: who is how fast where, and from which latency who beats whom."""
+
+import textwrap
 
 from report import solvers
+from report.columns import aligned
 
 # What the solvers that differ in depth and step size only are called, by their canonical name; others by that name.
 FAMILIES = {
@@ -12,7 +15,7 @@ FAMILIES = {
     "CAPSTAN CG PIPELINE": "p(l)-CG",
 }
 # Who may overtake whom, besides a method "... PIPELINE" and the one without that word.
-DUELS = [
+PAIRS = [
     ("pipelined CA-GMRES", "p(l)-GMRES"),
     ("pipelined CA-GMRES", "s-step GMRES"),
     ("pipelined CA-GMRES", "classical GMRES"),
@@ -32,6 +35,23 @@ RATIOS = [
      ("CAPSTAN GMRES S-STEP PIPELINE", {"Step Size": "5", "Pipeline Depth": "1"}), "up to 1.09"),
     ("p(1)-CG over CG", ("CAPSTAN CG PIPELINE", {"Pipeline Depth": "1"}), ("CAPSTAN CG", {}), None),
 ]
+# What stands beside the ratios of the paper, so that nobody takes them for the same experiment.
+PAPER = textwrap.wrap(
+    "The paper: Yamazaki, Hoemmen, Luszczek, Dongarra 2017, section V: up to 300 processes of Tsubame2 (12 Xeon cores a node, "
+    "MPICH 3.2 over IP on InfiniBand, one core a process left to MPI's progress thread; an all-reduce over 240 processes took "
+    "it about 230 us), 2D and 3D Laplace with 1e6 to 2e6 unknowns, 20 restart cycles of 20 or 30 steps, best of five runs. "
+    "Here: the ranks of one machine, the system named above solved to its tolerance, medians; the latency is emulated: a "
+    "reduction costs time, but no bandwidth, no noise and no work of the cores.", 124)
+
+
+def series(cells, key):
+    """Groups of cells that are done and differ in `key` only, two at least, ascending."""
+    found = {}
+    for cell in cells:
+        if cell["status"] == "done":
+            rest = tuple(cell[name] for name in ("experiment", "preconditioner", "ranks", "transport", "latency_us") if name != key)
+            found.setdefault(rest, {})[cell[key]] = cell
+    return [[group[value] for value in sorted(group)] for group in found.values() if len(group) > 1]
 
 
 def wins(latencies, ours, theirs):
@@ -75,82 +95,72 @@ def _matches(solver, wanted):
     return _canonical(solver) == name and all(given[key] == value for key, value in parameters.items())
 
 
-def _least(group, chosen):
-    """Least median of the solvers chosen, and who that is; None of both where none solved."""
-    best = solvers.fastest(solver for solver in group if chosen(solver))
-    return (None, None) if best is None else (solvers.median(best), best["name"])
-
-
 def _over(ours, theirs):
     return [a / b if a is not None and b is not None else None for a, b in zip(ours, theirs)]
 
 
 def _line(groups, chosen):
-    """{"seconds": [...], "names": [...]}: the fastest of those chosen, latency by latency."""
-    found = [_least(group, chosen) for group in groups]
-    return {"seconds": [seconds for seconds, _ in found], "names": [name for _, name in found]}
-
-
-def _pipelines(titles):
-    """Pairs (pipelined method, its form without a pipeline), by the names of their families."""
-    return [(FAMILIES.get(f"{title} PIPELINE", f"{title} PIPELINE"), FAMILIES.get(title, title))
-            for title in titles if f"{title} PIPELINE" in titles]
+    """{"seconds", "names", "spread"}: the fastest of those chosen, latency by latency; None where none solved."""
+    found = [solvers.fastest(solver for solver in group if chosen(solver)) for group in groups]
+    return {"seconds": [one and solvers.median(one) for one in found], "names": [one and one["name"] for one in found],
+            "spread": [one and one["summary"]["seconds"] for one in found]}
 
 
 def _group(name, latencies, groups):
     """One group of methods; `groups`: its solvers at each latency."""
     peer = _line(groups, lambda solver: solver["library"] != "capstan")
     own = _line(groups, lambda solver: solver["library"] == "capstan")
-    rows = []
-    for one in dict.fromkeys((solver["name"], solver["library"]) for group in groups for solver in group):
-        line = _line(groups, lambda solver, one=one: (solver["name"], solver["library"]) == one)
-        spread = [next((solver["summary"]["seconds"] for solver in group if (solver["name"], solver["library"]) == one), None)
-                  for group in groups]
-        counts = {name: [next((solver["summary"].get(name) for solver in group
-                               if (solver["name"], solver["library"]) == one), None) for group in groups]
-                  for name in solvers.APPLICATIONS}
-        rows.append({"name": one[0], "library": one[1], "seconds": line["seconds"], "spread": spread, **counts,
-                     "over_fastest_peer": _over(line["seconds"], peer["seconds"])})
     present = dict.fromkeys(_canonical(solver) for group in groups for solver in group if solver["library"] == "capstan")
     families = {FAMILIES.get(title, title): _line(groups, lambda solver, title=title: _canonical(solver) == title)
                 for title in sorted(present, key=[*FAMILIES, *present].index)}
-    duels = []
-    for first, second in dict.fromkeys([*DUELS, *_pipelines(present)]):
+    pipelines = [(FAMILIES.get(f"{title} PIPELINE", f"{title} PIPELINE"), FAMILIES.get(title, title))
+                 for title in present if f"{title} PIPELINE" in present]
+    crossings = []
+    for first, second in dict.fromkeys([*PAIRS, *pipelines]):
         if first in families and second in families:
             ranges = wins(latencies, families[first]["seconds"], families[second]["seconds"])
-            duels.append({"first": first, "second": second, "first_wins_us": ranges, "text":
-                          f"{first} beats {second} {phrase(ranges)}"})
+            crossings.append({"first": first, "second": second, "first_wins_us": ranges,
+                              "text": f"{first} beats {second} {phrase(ranges)}"})
     ratios = []
     for title, over, under, paper in RATIOS:
         lines = [_line(groups, lambda solver, wanted=wanted: _matches(solver, wanted)) for wanted in (over, under)]
         values = _over(*(line["seconds"] for line in lines))
         if any(value is not None for value in values):
             ratios.append({"name": title, "values": values, "paper": paper})
-    return {"name": name, "fastest_peer": peer, "fastest_own": own,
-            "own_over_peer": _over(own["seconds"], peer["seconds"]), "solvers": rows, "families": families,
-            "duels": duels, "ratios": ratios}
+    return {"name": name, "fastest_peer": peer, "own_over_peer": _over(own["seconds"], peer["seconds"]), "families": families,
+            "crossings": crossings, "ratios": ratios}
 
 
-def _system(name, latencies, systems):
-    groups = dict.fromkeys(solver["group"] for system in systems for solver in system["solvers"])
-    return {"name": name, "groups": [
-        _group(group, latencies, [[solver for solver in system["solvers"] if solver["group"] == group]
-                                  for system in systems]) for group in groups]}
+def summarize(cells):
+    """What a series of cells by latency says: each family's fastest, the fastest peer, crossings, the paper's ratios."""
+    latencies = [cell["latency_us"] for cell in cells]
+    names = dict.fromkeys(solver["group"] for cell in cells for solver in cell["solvers"])
+    return {"experiment": cells[0]["experiment"], "ranks": cells[0]["ranks"], "latencies_us": latencies,
+            "groups": [_group(name, latencies, [[solver for solver in cell["solvers"] if solver["group"] == name]
+                                                for cell in cells]) for name in names]}
 
 
-def summarize(campaigns):
-    """One element of results.json's "sweeps" for each campaign that was run under more than one emulated latency."""
-    sweeps = []
-    for name in dict.fromkeys(campaign["name"] for campaign in campaigns):
-        runs = [run for run in campaigns if run["name"] == name and run.get("emulated_latency_us") is not None]
-        if len(runs) < 2:
-            continue
-        runs.sort(key=lambda run: run["emulated_latency_us"])
-        latencies = [run["emulated_latency_us"] for run in runs]
-        # A run that was interrupted may lack systems.
-        titles = [system["name"] for system in runs[0]["systems"]
-                  if all(any(one["name"] == system["name"] for one in run["systems"]) for run in runs)]
-        systems = [_system(title, latencies, [next(one for one in run["systems"] if one["name"] == title)
-                                              for run in runs]) for title in titles]
-        sweeps.append({"campaign": name, "latencies_us": latencies, "ranks": runs[0]["ranks"], "systems": systems})
-    return sweeps
+def rows(group):
+    """Of a table by latency: milliseconds of each family's fastest and of the fastest peer, then ratios of times."""
+    lines = [*group["families"].items(), ("fastest peer", group["fastest_peer"])]
+    times = [[name, *("-" if value is None else f"{1e3 * value:.2f}" for value in line["seconds"]), ""] for name, line in lines]
+    ratios = [("Capstan's fastest / fastest peer", group["own_over_peer"], ""),
+              *((one["name"], one["values"], one["paper"] or "") for one in group["ratios"])]
+    return times + [[name, *("-" if value is None else f"{value:.2f}" for value in values), paper] for name, values, paper in ratios]
+
+
+def head(swept, group):
+    return [f"{group['name']}: ms, then ratios", *(f"{latency:g} us" for latency in swept["latencies_us"]), "paper"]
+
+
+def lines(cells):
+    """All series by latency as text."""
+    out = []
+    for swept in map(summarize, series(cells, "latency_us")):
+        out += ["", f"EMULATED latency, {swept['experiment']}, {swept['ranks']} ranks: no all-reduce completes sooner than the "
+                "latency after its start; 0 us: without the emulating layer."]
+        for group in swept["groups"]:
+            out += ["", *aligned(head(swept, group), rows(group)), *(one["text"] for one in group["crossings"])]
+        if any(ratio["paper"] for group in swept["groups"] for ratio in group["ratios"]):
+            out += PAPER
+    return out

@@ -1,9 +1,9 @@
-"""The picture of a latency sweep: times and crossovers of each group, and the ratios that the paper has too."""
+"""The picture of cells by latency: times and crossovers of each group, and the ratios that the paper has too."""
 
 COLORS = {"classical GMRES": "tab:blue", "s-step GMRES": "tab:orange", "p(l)-GMRES": "tab:green",
           "pipelined CA-GMRES": "tab:red", "CG": "tab:blue", "p(l)-CG": "tab:green"}
 PEER = "fastest of Belos, PETSc and hypre"
-# What stands beside the paper's ratios; sweep_table.PAPER says it in full.
+# What stands beside the paper's ratios; campaign/sweep.py says it in full.
 PAPER = "Yamazaki et al. 2017: up to 300 processes of a cluster, an\nall-reduce of about 230 us, 1e6 to 2e6 unknowns"
 
 
@@ -11,9 +11,9 @@ def crossovers(group):
     """Where families overtake each other: (latency, seconds, in words), ascending. Between the latencies measured a time
     is taken for a straight line in the latency, as in sweep.wins()."""
     found = []
-    for duel in group["duels"]:
-        first, second = duel["first"], duel["second"]
-        for start, end in duel["first_wins_us"]:
+    for one in group["crossings"]:
+        first, second = one["first"], one["second"]
+        for start, end in one["first_wins_us"]:
             found += [(start, first, second)] if start is not None else []
             found += [(end, second, first)] if end is not None else []
     return [(at, group["families"][winner]["seconds"], f"{at:.0f} us: {winner} overtakes {loser}")
@@ -40,11 +40,9 @@ def _milliseconds(values):
     return [None if value is None else 1e3 * value for value in values]
 
 
-def spread(group, line):
-    """Least and greatest time of the solver behind each point of a line."""
-    by_name = {solver["name"]: solver["spread"] for solver in group["solvers"]}
-    rows = [None if name is None else by_name[name][index] for index, name in enumerate(line["names"])]
-    return [[None if row is None else row[end] for row in rows] for end in ("min", "max")]
+def _spread(line):
+    """Least and greatest time of the solver behind each point of a line, milliseconds."""
+    return [[float("nan") if one is None else 1e3 * one[end] for one in line["spread"]] for end in ("min", "max")]
 
 
 def _latency_axis(axes, latencies):
@@ -73,8 +71,7 @@ def _draw_times(axes, ticker, group, latencies):
         axes.plot(latencies, [float("nan") if y is None else y for y in _milliseconds(line["seconds"])], marker="o",
                   markersize=4, **{**style, "linestyle": "none"})
         axes.plot([], [], marker="o", markersize=4, label=label, **style)
-        low, high = ([float("nan") if y is None else y for y in _milliseconds(ends)] for ends in spread(group, line))
-        axes.fill_between(latencies, low, high, color=style["color"], alpha=0.12, linewidth=0)
+        axes.fill_between(latencies, *_spread(line), color=style["color"], alpha=0.12, linewidth=0)
     _latency_axis(axes, latencies)
     for number, (at, seconds, words) in enumerate(crossovers(group)):
         height = 1e3 * between(latencies, seconds, at)
@@ -101,14 +98,14 @@ def _draw_ratios(axes, ratios, latencies):
     axes.set_title("Against the pipelined s-step paper", fontsize="medium")
 
 
-def draw(pyplot, sweep, system, machine):
-    """A figure of one system of a sweep (an element of results.json's "sweeps"). machine: results.json's."""
+def draw(pyplot, swept):
+    """A figure of a series of cells by latency, as sweep.summarize() has it."""
     from matplotlib import ticker  # pylint: disable=import-outside-toplevel
-    latencies = sweep["latencies_us"]
-    ratios = [ratio for group in system["groups"] for ratio in group["ratios"] if ratio["paper"]]
-    groups = [group for group in system["groups"] if group["families"]]
+    latencies = swept["latencies_us"]
+    ratios = [ratio for group in swept["groups"] for ratio in group["ratios"] if ratio["paper"]]
+    groups = [group for group in swept["groups"] if group["families"]]
     count = len(groups) + bool(ratios)
-    figure, panels = pyplot.subplots(1, count, figsize=(5.2 * count, 6), squeeze=False)
+    figure, panels = pyplot.subplots(1, max(1, count), figsize=(max(10.6, 5.2 * count), 6), squeeze=False)
     for axes, group in zip(panels[0], groups):
         _draw_times(axes, ticker, group, latencies)
     if ratios:
@@ -117,8 +114,5 @@ def draw(pyplot, sweep, system, machine):
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), fontsize="small", frameon=False)
     if ratios:
         panels[0][-1].get_legend().set_title(PAPER, prop={"size": "small"})
-    figure.suptitle(f"EMULATED latency: {system['name']}, {sweep['ranks']} ranks on {machine['cores']} cores "
-                    f"({machine['processor']}); no all-reduce completes sooner than the latency after its start",
-                    fontsize="medium")
-    figure.tight_layout(rect=(0, 0, 1, 0.98))
+    figure.tight_layout()
     return figure

@@ -1,68 +1,19 @@
-"""Pictures that span cells: latencies and their crossovers, and scaling with lines of models and simulations."""
+"""Scaling over cells: rows, and pictures with lines of models and simulations."""
 
 import math
 
 from campaign import limits
 from page.figures import LIBRARIES, WIDTH
-from report import solvers, sweep, sweep_plot
+from report import solvers
 
 MARKS = {"model": "--", "simulation": "-", "claim": ":"}
-
-
-def _axis(cell, *left_out):
-    keys = ("experiment", "preconditioner", "ranks", "transport", "latency_us")
-    return tuple(cell[key] for key in keys if key not in left_out)
-
-
-def series(cells, key):
-    """Groups of cells that are done and differ in `key` only, two at least, ascending."""
-    found = {}
-    for cell in cells:
-        if cell["status"] == "done":
-            found.setdefault(_axis(cell, key), {})[cell[key]] = cell
-    return [[group[value] for value in sorted(group)] for group in found.values() if len(group) > 1]
-
-
-def latency(cells):
-    """What report/sweep.py makes of cells that differ in latency: families, duels, ratios."""
-    runs = [{"name": cell["experiment"], "ranks": cell["ranks"], "emulated_latency_us": cell["latency_us"],
-             "systems": [{"name": cell["experiment"], "solvers": cell["solvers"]}]} for cell in cells]
-    return sweep.summarize(runs)[0]
-
-
-def latency_figure(pyplot, swept):
-    """Time by latency: each family's fastest and the fastest peer, a panel for each group."""
-    groups, where = swept["systems"][0]["groups"], swept["latencies_us"]
-    figure, all_axes = pyplot.subplots(1, len(groups), figsize=(WIDTH, 4.0), squeeze=False)
-    for group, axes in zip(groups, all_axes[0]):
-        lines = [*group["families"].items(), ("fastest peer", group["fastest_peer"])]
-        for index, (name, line) in enumerate(lines):
-            points = [(x, 1e3 * y, 1e3 * (y - least), 1e3 * (most - y)) for x, y, least, most
-                      in zip(where, line["seconds"], *sweep_plot.spread(group, line)) if y is not None]
-            peer = name == "fastest peer"
-            if points:
-                at, middle, below, above = zip(*points)
-                axes.errorbar(at, middle, yerr=(below, above), fmt="o--" if peer else "o-", color="black" if peer else f"C{index}",
-                              label=name, linewidth=1.2 if peer else 1.8, elinewidth=0.8, capsize=2)
-        meetings = [(at, 1e3 * sweep_plot.between(where, line, at)) for at, line, _ in sweep_plot.crossovers(group)]
-        if meetings:
-            axes.plot(*zip(*meetings), "x", color="#b3261e", markersize=9, markeredgewidth=2, label="crossover")
-        axes.set_title(group["name"])
-        axes.set_xlabel("latency of an all-reduce, us (emulated)")
-        medians = [1e3 * y for _, line in lines for y in line["seconds"] if y is not None]
-        axes.set_ylim(0, 1.3 * max(medians, default=1.0))
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncol=3)  # clear of the lines
-    all_axes[0][0].set_ylabel("milliseconds of a solve")
-    figure.tight_layout()
-    return figure
 
 
 def _fastest(cell, group, own):
     return solvers.fastest(one for one in cell["solvers"] if one["group"] == group and (one["library"] == "capstan") == own)
 
 
-def scaling_rows(cells, group):
+def rows_of(cells, group):
     """(ranks, ours, peer, limit of ours) in seconds; None where there is none."""
     rows = []
     for cell in cells:
@@ -102,7 +53,7 @@ def curve_points(cells, curve):
     return [[ranks, 1e-6 * each * iterations] for ranks, each in curve["iteration_us"]] if iterations else []
 
 
-def scaling_title(cells):
+def title_of(cells):
     """What the cells of a scaling have in common."""
     one = cells[0]
     words = [one["experiment"], f"{one['scaling']} scaling", one["transport"]]
@@ -111,13 +62,13 @@ def scaling_title(cells):
     return ", ".join(words)
 
 
-def scaling_figure(pyplot, cells, curves):
+def draw(pyplot, cells, curves):
     """Time by ranks of the fastest of each kind, with the lines that the campaign gives for the experiment."""
     from matplotlib import ticker  # pylint: disable=import-outside-toplevel
     groups = list(dict.fromkeys(one["group"] for one in cells[0]["solvers"]))
     figure, all_axes = pyplot.subplots(1, len(groups), figsize=(WIDTH, 4.4), squeeze=False)
     for group, axes in zip(groups, all_axes[0]):
-        rows = scaling_rows(cells, group)
+        rows = rows_of(cells, group)
         for index, label, color in ((1, "Capstan's fastest", LIBRARIES["capstan"]), (2, "fastest peer", "black")):
             points = [(row[0], row[index]["summary"]["seconds"]) for row in rows if row[index]]
             if points:
