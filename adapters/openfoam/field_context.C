@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cmath>
-#include <iostream>
 #include <map>
 
 #include "Time.H"
+#include "adapters/driver/test_vector.hpp"
 #include "adapters/openfoam/field_context.H"
-#include "adapters/openfoam/test_vector.hpp"
 #include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan::foam {
@@ -15,24 +14,7 @@ namespace {
 struct Registry {
   std::map<std::string, MeshParts> meshes;
   std::map<std::string, std::shared_ptr<FieldContext>> fields;
-  RunSummary summary;
-  bool printSummary = false;
 };
-
-void endRun(Registry*& registry) {
-  int rank = 0;
-  int ranks = 1;
-  if (trilinos().mpiRuns()) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  }
-  if (rank == 0) {
-    if (registry->printSummary) registry->summary.print(std::cout, ranks);
-    registry->summary.printFailures(std::cout);
-  }
-  delete registry;
-  registry = nullptr;
-}
 
 // On the heap, and gone before MPI ends, or Kokkos: a static would outlive both.
 Registry& registry() {
@@ -40,7 +22,10 @@ Registry& registry() {
   if (instance == nullptr) {
     trilinos().start();
     instance = new Registry;
-    trilinos().atRunEnd([] { endRun(instance); });
+    trilinos().atRunEnd([] {
+      delete instance;
+      instance = nullptr;
+    });
   }
   return *instance;
 }
@@ -53,7 +38,7 @@ std::string fieldLabel(const Foam::polyMesh* mesh, const Foam::word& field) {
 }  // namespace
 
 bool FieldContext::fits(const LduSystem& system) const {
-  return cells_ != nullptr && trilinos().localCells(*cells_) == system.matrix.diag().size();
+  return cells_ != nullptr && trilinos().localRows(*cells_) == system.matrix.diag().size();
 }
 
 void FieldContext::adopt(const LduSystem& system) {
@@ -66,11 +51,11 @@ void FieldContext::adopt(const LduSystem& system) {
   const auto comm = runningCommunicator(system.matrix);
   const std::int64_t cells = system.matrix.diag().size();
   MeshParts& parts = registry().meshes[mesh_];
-  int shared = parts.cells != nullptr && trilinos().localCells(*parts.cells) == cells ? 1 : 0;
+  int shared = parts.cells != nullptr && trilinos().localRows(*parts.cells) == cells ? 1 : 0;
   if (comm != MPI_COMM_NULL) MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, comm);
-  if (shared == 0) parts = {trilinos().cellMap(comm, cells), nullptr, nullptr};
+  if (shared == 0) parts = {trilinos().rowMap(comm, cells), nullptr, nullptr};
   cells_ = parts.cells;
-  solver_ = trilinos().fieldSolver(cells_, label_);
+  solver_ = trilinos().krylovSolver(cells_, label_);
 }
 
 // The addressing of a mesh may change while its number of cells stays: it is looked at whenever it is used.
@@ -79,12 +64,12 @@ void FieldContext::takeGraph(const LduSystem& system) {
   const auto comm = meshCommunicator(system.matrix);
   if (!trilinos().isOverMpi(*cells_)) {
     // A serial run has been without MPI so far.
-    const auto cells = trilinos().localCells(*cells_);
-    if (!trilinos().isOverMpi(*parts.cells) || trilinos().localCells(*parts.cells) != cells) {
-      parts = {trilinos().cellMap(comm, cells), nullptr, nullptr};
+    const auto cells = trilinos().localRows(*cells_);
+    if (!trilinos().isOverMpi(*parts.cells) || trilinos().localRows(*parts.cells) != cells) {
+      parts = {trilinos().rowMap(comm, cells), nullptr, nullptr};
     }
     cells_ = parts.cells;
-    solver_ = trilinos().fieldSolver(cells_, label_);
+    solver_ = trilinos().krylovSolver(cells_, label_);
   }
   const auto fingerprint = LduCsr::fingerprint(system);
   int known[2] = {graph_ != nullptr && graph_->fingerprint == fingerprint ? 1 : 0,
@@ -163,11 +148,6 @@ std::shared_ptr<FieldContext> fieldContext(const Foam::lduMatrix& matrix, const 
     context = std::make_shared<FieldContext>(name, fieldLabel(mesh, field));
   }
   return context;
-}
-
-void recordSolve(const SolveCost& cost, bool print) {
-  registry().summary.add(cost);
-  registry().printSummary = registry().printSummary || print;
 }
 
 }  // namespace capstan::foam

@@ -124,7 +124,7 @@ Foam::solverPerformance FieldSolve::run(Foam::scalarField& psi, const Foam::scal
   cost_.converged = performance.converged();
   cost_.initialResidual = performance.initialResidual();
   cost_.finalResidual = performance.finalResidual();
-  recordSolve(cost_, controls_.summary);
+  trilinos().recordSolve(cost_, controls_.summary);
   if (SolveRecorder::wanted()) SolveRecorder::record(solveOrigin(system_.matrix, self_.fieldName()), cost_);
   dump.finish(system_, component_, sign_, source, cost_,
               {solverFor(*preconditioner_), *preconditioner_, first > 0 ? target(performance) / first : 1, maxIter});

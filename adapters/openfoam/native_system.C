@@ -3,8 +3,8 @@
 #include <cmath>
 #include <vector>
 
+#include "adapters/driver/test_vector.hpp"
 #include "adapters/openfoam/native_system.H"
-#include "adapters/openfoam/test_vector.hpp"
 
 namespace capstan::foam {
 namespace {
@@ -49,7 +49,7 @@ void NativeSystem::precondition(const double* r, double* z) {
   turn(z);
 }
 
-void verifyActions(NativeActions& actions, NativeSystem& own, Foam::label cells, const std::string& field) {
+void verifyActions(HostActions& actions, NativeSystem& own, Foam::label cells, const std::string& field) {
   const auto size = static_cast<std::size_t>(cells);
   const int* const places = actions.places();
   const auto placeOf = [&](std::size_t cell) {

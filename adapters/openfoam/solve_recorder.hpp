@@ -7,9 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "adapters/openfoam/run_summary.hpp"
+#include "adapters/driver/solve_cost.hpp"
 
 namespace capstan::foam {
+
+using namespace driver;  // NOLINT(google-build-using-namespace): one vocabulary
 
 /// Whose solve it was; "-" for what there is none of.
 struct SolveOrigin {

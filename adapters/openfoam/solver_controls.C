@@ -152,7 +152,7 @@ dictionary gamgControls(const dictionary& entry) {
   return own;
 }
 
-PreconditionerControls nativePreconditioner(const std::string& name, const dictionary* own, const dictionary& entry) {
+PreconditionerControls ownPreconditioner(const std::string& name, const dictionary* own, const dictionary& entry) {
   PreconditionerControls controls;
   controls.name = name;
   controls.native = true;
@@ -179,7 +179,7 @@ PreconditionerControls readPreconditioner(const dictionary& dict, bool symmetric
   const bool isDict = dict.isDict("preconditioner");
   const dictionary& own = isDict ? dict.subDict("preconditioner") : dict;
   const std::string name = textOf(own, "preconditioner");
-  if (isNative(name, symmetric)) return nativePreconditioner(name, isDict ? &own : nullptr, dict);
+  if (isNative(name, symmetric)) return ownPreconditioner(name, isDict ? &own : nullptr, dict);
   auto names = trilinos().preconditionerNames();
   if (!contains(names, name)) {
     const auto natives = nativeNames(symmetric);
@@ -330,7 +330,7 @@ std::shared_ptr<const SolverControls> KnownControls::of(const dictionary& dict, 
 bool forConjugateGradients(const std::string& method) { return trilinos().needsSymmetric(method); }
 
 PreconditionerControls plainPreconditioner(bool symmetric) {
-  return nativePreconditioner(symmetric ? "DIC" : "DILU", nullptr, dictionary());
+  return ownPreconditioner(symmetric ? "DIC" : "DILU", nullptr, dictionary());
 }
 
 SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
@@ -353,7 +353,7 @@ SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
   if (!controls.methodNamed) controls.ofCycles = flexibleMethod(withGuesses(true));
   controls.named = dict.found("preconditioner");
   if (!controls.named) {
-    controls.multigrid = nativePreconditioner("GAMG", nullptr, dict);
+    controls.multigrid = ownPreconditioner("GAMG", nullptr, dict);
     // nSweeps is one of OpenFOAM's smoothSolver, a low limit one for multigrid.
     constexpr Foam::label low = 100;
     controls.multigridFirst =

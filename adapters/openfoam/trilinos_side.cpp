@@ -4,8 +4,9 @@
 #include <Teuchos_DefaultMpiComm.hpp>
 #include <utility>
 
-#include "adapters/openfoam/start_trilinos.hpp"
-#include "adapters/openfoam/trilinos_types.hpp"
+#include "adapters/driver/run_summary.hpp"
+#include "adapters/driver/start_trilinos.hpp"
+#include "adapters/driver/trilinos_types.hpp"
 #include "adapters/preconditioners/preconditioner.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
@@ -19,31 +20,38 @@ class Side final : public TrilinosSide {
   void atRunEnd(std::function<void()> action) const override { capstan::atRunEnd(std::move(action)); }
   void start() const override { ensureTrilinos(); }
 
-  std::shared_ptr<const CellMap> cellMap(MPI_Comm comm, std::int64_t cells) const override {
-    return makeCellMap(comm, cells);
+  std::shared_ptr<const RowMap> rowMap(MPI_Comm comm, std::int64_t cells) const override {
+    return makeRowMap(comm, cells);
   }
-  bool isOverMpi(const CellMap& map) const override {
+  bool isOverMpi(const RowMap& map) const override {
     return dynamic_cast<const Teuchos::MpiComm<int>*>(map.map->getComm().get()) != nullptr;
   }
-  std::int64_t localCells(const CellMap& map) const override {
+  std::int64_t localRows(const RowMap& map) const override {
     return static_cast<std::int64_t>(compat::localNumElements(*map.map));
   }
 
-  std::shared_ptr<const CsrGraph> graph(const CsrPattern& pattern, const CellMap& cells) const override {
+  std::shared_ptr<const CsrGraph> graph(const CsrPattern& pattern, const RowMap& cells) const override {
     return makeGraph(pattern, cells);
   }
   std::unique_ptr<AssembledPreconditioner> assembledPreconditioner(std::shared_ptr<const CsrGraph> graph,
                                                                    const std::string& label) const override {
     return std::make_unique<AssembledPreconditioner>(std::move(graph), label);
   }
-  std::unique_ptr<FieldSolver> fieldSolver(std::shared_ptr<const CellMap> cells, std::string label) const override {
-    return std::make_unique<FieldSolver>(std::move(cells), std::move(label));
+  std::unique_ptr<KrylovSolver> krylovSolver(std::shared_ptr<const RowMap> cells, std::string label) const override {
+    return std::make_unique<KrylovSolver>(
+        std::move(cells), std::move(label),
+        WhyReserved{"the norm is OpenFOAM's, and the limits follow from tolerance, relTol and maxIter of the field's "
+                    "entry; set those",
+                    "OpenFOAM judges by its own norm, ||b - A x||_1 / normFactor, and prints it; take the key out, and "
+                    "set tolerance and relTol of the field in system/fvSolution"});
   }
 
   std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice,
                           const std::string& prefix) const override {
-    return capstan::foam::writeSystem(system, choice, prefix);
+    return driver::writeSystem(system, choice, prefix);
   }
+
+  void recordSolve(const SolveCost& cost, bool print) const override { driver::recordSolve(cost, print); }
 
   std::vector<std::string> preconditionerNames() const override {
     std::vector<std::string> names;

@@ -14,12 +14,15 @@
 #include <string>
 #include <vector>
 
-#include "adapters/openfoam/assembled_preconditioner.hpp"
-#include "adapters/openfoam/cell_map.hpp"
-#include "adapters/openfoam/field_solver.hpp"
-#include "adapters/openfoam/system_files.hpp"
+#include "adapters/driver/assembled_preconditioner.hpp"
+#include "adapters/driver/krylov_solver.hpp"
+#include "adapters/driver/row_map.hpp"
+#include "adapters/driver/solve_cost.hpp"
+#include "adapters/driver/system_files.hpp"
 
 namespace capstan::foam {
+
+using namespace driver;  // NOLINT(google-build-using-namespace): one vocabulary
 
 /// Makes the objects of the Trilinos side. The functions throw std::exception as those do that they are named after.
 class TrilinosSide {
@@ -32,25 +35,28 @@ class TrilinosSide {
 
   /// The map of \p cells rows on this rank. Collective over \p comm, which is duplicated; MPI_COMM_NULL: of one process
   /// without MPI.
-  virtual std::shared_ptr<const CellMap> cellMap(MPI_Comm comm, std::int64_t cells) const = 0;
+  virtual std::shared_ptr<const RowMap> rowMap(MPI_Comm comm, std::int64_t cells) const = 0;
   /// Whether it stands on MPI, as preconditioners of Trilinos want it. Local.
-  virtual bool isOverMpi(const CellMap& map) const = 0;
+  virtual bool isOverMpi(const RowMap& map) const = 0;
   /// Rows on this rank. Local.
-  virtual std::int64_t localCells(const CellMap& map) const = 0;
+  virtual std::int64_t localRows(const RowMap& map) const = 0;
 
   /// The graph of \p pattern on the rows of \p cells. Collective. Throws where the pattern is inconsistent.
-  virtual std::shared_ptr<const CsrGraph> graph(const CsrPattern& pattern, const CellMap& cells) const = 0;
+  virtual std::shared_ptr<const CsrGraph> graph(const CsrPattern& pattern, const RowMap& cells) const = 0;
   /// \param label names the matrix: the field's name. Collective.
   virtual std::unique_ptr<AssembledPreconditioner> assembledPreconditioner(std::shared_ptr<const CsrGraph> graph,
                                                                            const std::string& label) const = 0;
   /// \param label names the problem in reports and in the state cache: the field's name. Collective.
-  virtual std::unique_ptr<FieldSolver> fieldSolver(std::shared_ptr<const CellMap> cells, std::string label) const = 0;
+  virtual std::unique_ptr<KrylovSolver> krylovSolver(std::shared_ptr<const RowMap> cells, std::string label) const = 0;
 
   /// Writes PREFIX.mtx, PREFIX_b.mtx, PREFIX_x0.mtx, and PREFIX.yaml, in global rows: those of the first rank come
   /// first. Collective over the pattern's communicator. The first rank holds the text of the matrix, some 40 bytes an
   /// entry.  \return what went wrong, on every rank; empty: nothing
   virtual std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice,
                                   const std::string& prefix) const = 0;
+
+  /// As driver::recordSolve().
+  virtual void recordSolve(const SolveCost& cost, bool print) const = 0;
 
   /// Names of all preconditioners on an assembled matrix, for messages. Local.
   virtual std::vector<std::string> preconditionerNames() const = 0;
@@ -71,7 +77,7 @@ class TrilinosSide {
 constexpr unsigned long sideStamp = [] {
   unsigned long stamp = 1;
   for (const unsigned long size :
-       {sizeof(FieldSystem), sizeof(SolveResult), sizeof(LadderStep), sizeof(SolverChoice), sizeof(Setting),
+       {sizeof(KrylovSystem), sizeof(SolveResult), sizeof(LadderStep), sizeof(SolverChoice), sizeof(Setting),
         sizeof(PreconditionerChoice), sizeof(AssembledPreconditioner::Updated), sizeof(CsrPattern), sizeof(WholeSystem),
         sizeof(ReplayChoice)}) {
     stamp = 1009 * stamp + size;

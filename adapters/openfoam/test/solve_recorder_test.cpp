@@ -6,6 +6,8 @@
 #include <limits>
 #include <sstream>
 
+#include "adapters/driver/run_summary.hpp"
+
 namespace capstan::foam {
 namespace {
 

@@ -3,10 +3,10 @@
 /// \file
 /// How the cells of a mesh are dealt out to the ranks, as Trilinos sees it.
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// Rows numbered contiguously by rank, on a communicator of its own. Shared by all fields of a mesh. TrilinosSide makes
 /// it, and knows what it holds.
-class CellMap;
+class RowMap;
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "adapters/openfoam/start_trilinos.hpp"
+#include "adapters/driver/start_trilinos.hpp"
 
 #include <Kokkos_Core.hpp>
 #include <Tpetra_Core.hpp>
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 void ensureTrilinos() {
   if (!mpiRuns()) {
@@ -21,4 +21,4 @@ void ensureTrilinos() {
   atMpiFinalize([] { Tpetra::finalize(); });
 }
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -1,11 +1,11 @@
 /// \file
 /// PreconditionerTrial: which preconditioner a field takes whose user names none.
 
-#include "adapters/openfoam/preconditioner_trial.hpp"
+#include "adapters/driver/preconditioner_trial.hpp"
 
 #include <gtest/gtest.h>
 
-namespace capstan::foam {
+namespace capstan::driver {
 namespace {
 
 using Choice = PreconditionerTrial::Choice;
@@ -90,4 +90,4 @@ TEST(PreconditionerTrial, ASolveWithNothingToDoTeachesNothing) {
 }
 
 }  // namespace
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "adapters/openfoam/settings.hpp"
+#include "adapters/driver/settings.hpp"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "adapters/values/typed_values.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 namespace {
 
 void setConverted(const Setting& setting, const std::string& name, const Teuchos::ParameterList* valid,
@@ -84,4 +84,4 @@ std::string fingerprint(const Settings& settings) {
   return text;
 }
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -5,10 +5,10 @@
 
 #include <string>
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// A between the halves of a preconditioner M = M_L M_R, where the application has it at little cost: as
-/// capstan::SplitPreconditioner, on vectors like those of NativeActions.
+/// capstan::SplitPreconditioner, on vectors like those of HostActions.
 class SplitActions {
  public:
   virtual ~SplitActions() = default;
@@ -28,9 +28,9 @@ class SplitActions {
 /// order of places().
 ///
 /// The functions are collective over the mesh's communicator. Vectors never overlap.
-class NativeActions {
+class HostActions {
  public:
-  virtual ~NativeActions() = default;
+  virtual ~HostActions() = default;
   /// y = A x.
   virtual void apply(const double* x, double* y) = 0;
   /// z = M^-1 r. Called only where the application gave a preconditioner.
@@ -43,4 +43,4 @@ class NativeActions {
   virtual const int* places() const { return nullptr; }
 };
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

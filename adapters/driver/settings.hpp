@@ -11,7 +11,7 @@ namespace Teuchos {
 class ParameterList;
 }
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// One entry as the application's dictionary gave it: a value, or a list of further settings.
 struct Setting {
@@ -37,4 +37,4 @@ std::string canonicalName(const std::string& name, const Teuchos::ParameterList*
 /// One line that is equal for equal settings only. Local.
 std::string fingerprint(const Settings& settings);
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

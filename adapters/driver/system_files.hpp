@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "adapters/openfoam/assembled_preconditioner.hpp"
-#include "adapters/openfoam/field_solver.hpp"
+#include "adapters/driver/assembled_preconditioner.hpp"
+#include "adapters/driver/krylov_solver.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// A system A x = b with the x that its solve began with, on this rank's rows.
 struct WholeSystem {
@@ -32,4 +32,4 @@ struct ReplayChoice {
   std::vector<std::string> remarks;  ///< the first lines of the deck, as comments
 };
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -5,10 +5,10 @@
 
 #include "adapters/run_end/run_end.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// Initialises Kokkos once, and Tpetra on top of MPI where that runs. They end in MPI_Finalize, or at exit where MPI
 /// never runs. Local.
 void ensureTrilinos();
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "adapters/openfoam/assembled_preconditioner.hpp"
-#include "adapters/openfoam/cell_map.hpp"
-#include "adapters/openfoam/native_actions.hpp"
-#include "adapters/openfoam/run_summary.hpp"
-#include "adapters/openfoam/settings.hpp"
+#include "adapters/driver/assembled_preconditioner.hpp"
+#include "adapters/driver/host_actions.hpp"
+#include "adapters/driver/row_map.hpp"
+#include "adapters/driver/settings.hpp"
+#include "adapters/driver/solve_cost.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// How a system is to be solved.
 struct SolverChoice {
@@ -25,11 +25,11 @@ struct SolverChoice {
   bool operator==(const SolverChoice& other) const { return method == other.method && settings == other.settings; }
 };
 
-/// One system A d = r for a correction d, its vectors on this rank's rows, in the order of the cells.
-struct FieldSystem {
-  NativeActions& actions;                    ///< A, and M where `nativePreconditioner`
+/// One system A d = r for a correction d, its vectors on this rank's rows, in the order of the application.
+struct KrylovSystem {
+  HostActions& actions;                      ///< A, and M where `ownPreconditioner`
   bool symmetric = false;                    ///< A is
-  bool nativePreconditioner = false;         ///< M of the actions, on the right
+  bool ownPreconditioner = false;            ///< M of the actions, on the right
   const AssembledPreconditioner* assembled;  ///< else this one, on the right; null: none
   const double* r;
   double* d;          ///< the solution
@@ -60,28 +60,35 @@ struct SolveResult {
   std::vector<LadderStep> steps;  ///< of the method's own ladder: what it did about breakdowns
 };
 
-/// TrilinosSide makes it. Member functions are collective over the mesh's communicator unless said otherwise. They
+/// Why parameters that the application sets cannot be set by its user, for messages: what to set instead.
+struct WhyReserved {
+  std::string settings;  ///< in the application's own settings
+  std::string options;   ///< in CAPSTAN_OPTIONS
+};
+
+/// Member functions are collective over the communicator of the rows unless said otherwise. They
 /// throw std::exception for misuse (unknown names, wrong types); a failed solve is a result.
-class FieldSolver {
+class KrylovSolver {
  public:
   /// \param label names the problem in reports and in the state cache: the field's name.
-  FieldSolver(std::shared_ptr<const CellMap> cells, std::string label);
-  virtual ~FieldSolver();
-  FieldSolver(const FieldSolver&) = delete;
-  FieldSolver& operator=(const FieldSolver&) = delete;
+  KrylovSolver(std::shared_ptr<const RowMap> rows, std::string label, WhyReserved why);
+  virtual ~KrylovSolver();
+  KrylovSolver(const KrylovSolver&) = delete;
+  KrylovSolver& operator=(const KrylovSolver&) = delete;
 
   /// Whether the method is one of Capstan's, which judge by the 1-norm.
   virtual bool judgesByOneNorm(const SolverChoice& choice);
 
-  /// Whether the method may be given A and M that are both negative definite, as OpenFOAM has them.
+  /// Whether the method may be given A and M that are both negative definite, as some applications have them.
   virtual bool takesNegativeDefinite(const SolverChoice& choice);
 
   /// Solves from d = 0 until || r - A d ||_p <= tolerance || r ||_p, with p = 1 where judgesByOneNorm(), else p = 2.
-  virtual SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations, const FieldSystem& system);
+  virtual SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations,
+                            const KrylovSystem& system);
 
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

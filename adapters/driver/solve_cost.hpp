@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// What all solves of a run cost, field by field: printed once at its end.
+/// What solves cost, and how they went: plain data that both sides of an adapter may see.
 
-#include <iosfwd>
-#include <map>
 #include <string>
 #include <vector>
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// Seconds of a Krylov method on this rank, of which it is known what they were spent on; NaN: not known.
 struct PhaseTimes {
@@ -58,30 +56,31 @@ struct SolveTotals {
   long unconverged = 0;  ///< those left at the level of rounding are none
 
   /// Whether \p cost belongs to the same field, method and preconditioner.
-  bool matches(const SolveCost& cost) const;
-  void add(const SolveCost& cost);
+  bool matches(const SolveCost& cost) const {
+    return sum.field == cost.field && sum.method == cost.method && sum.preconditioner == cost.preconditioner;
+  }
+
+  void add(const SolveCost& cost) {
+    if (solves++ == 0) {
+      sum = cost;
+      sum.hasReductions = cost.hasReductions || cost.iterations == 0;
+      unconverged = cost.isUnconverged() ? 1 : 0;
+      return;
+    }
+    unconverged += cost.isUnconverged() ? 1 : 0;
+    sum.iterations += cost.iterations;
+    sum.passes += cost.passes;
+    sum.hasReductions = sum.hasReductions && (cost.hasReductions || cost.iterations == 0);
+    sum.builds += cost.builds;
+    sum.reductions += cost.reductions;
+    sum.applications += cost.applications;
+    sum.checks += cost.checks;
+    sum.setupSeconds += cost.setupSeconds;
+    sum.solveSeconds += cost.solveSeconds;
+    sum.products += cost.products;
+    sum.times += cost.times;
+    sum.finalResidual = cost.finalResidual;
+  }
 };
 
-/// Costs added up by field, method and preconditioner, in order of appearance. Local.
-class RunSummary {
- public:
-  void add(const SolveCost& cost);
-  /// Writes the table; nothing when no solve was added.
-  void print(std::ostream& out, int ranks) const;
-  /// A line for each field whose solves did not all go as asked: how many did not converge, what was done how often.
-  void printFailures(std::ostream& out) const;
-
- private:
-  struct Failures {
-    std::string field;
-    long solves = 0;
-    long unconverged = 0;
-    std::map<std::string, long> steps;
-  };
-  void count(const SolveCost& cost);
-
-  std::vector<SolveTotals> rows_;
-  std::vector<Failures> failures_;
-};
-
-}  // namespace capstan::foam
+}  // namespace capstan::driver

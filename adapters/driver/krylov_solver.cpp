@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "adapters/openfoam/field_solver.hpp"
+#include "adapters/driver/krylov_solver.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,8 +15,8 @@
 #include <set>
 #include <stdexcept>
 
-#include "adapters/openfoam/host_vectors.hpp"
-#include "adapters/openfoam/trilinos_types.hpp"
+#include "adapters/driver/host_vectors.hpp"
+#include "adapters/driver/trilinos_types.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/report/solve_report.hpp"
@@ -25,7 +25,7 @@
 #include "tpetra_ext/types.hpp"
 #include "tpetra_ext/wall_clock.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 namespace {
 
 using MultiVector = Tpetra::MultiVector<double>;
@@ -36,14 +36,14 @@ using SolverFactory = Belos::SolverFactory<double, MultiVector, Operator>;
 using Types = TpetraTypes<double, Map::local_ordinal_type, Map::global_ordinal_type, Map::node_type>;
 
 /// The application's product or preconditioner as an operator of Trilinos: no matrix behind it, no copy of a vector.
-class NativeOperator final : public Operator, public SplitPreconditioner<Types> {
+class HostOperator final : public Operator, public SplitPreconditioner<Types> {
  public:
   enum class Kind { Product, Preconditioner };
 
-  NativeOperator(Teuchos::RCP<const Map> map, Kind kind) : map_(std::move(map)), kind_(kind) {}
+  HostOperator(Teuchos::RCP<const Map> map, Kind kind) : map_(std::move(map)), kind_(kind) {}
 
   /// What acts from now on; null: nothing may.  \param timed what that takes is measured
-  void set(NativeActions* actions, bool timed = false) {
+  void set(HostActions* actions, bool timed = false) {
     actions_ = actions;
     timed_ = timed;
   }
@@ -120,7 +120,7 @@ class NativeOperator final : public Operator, public SplitPreconditioner<Types> 
 
   Teuchos::RCP<const Map> map_;
   Kind kind_;
-  NativeActions* actions_ = nullptr;
+  HostActions* actions_ = nullptr;
   bool timed_ = false;
   mutable long applications_ = 0;
   mutable double seconds_ = 0;
@@ -131,7 +131,7 @@ const std::vector<std::string> ofTheNorm{"Residual Norm", "Residual Scaling", "I
                                          "Explicit Residual Scaling", "User Defined Residual Scaling"};
 
 // The application's own norm and tolerances decide; a second one in the parameters would be ignored or contradict it.
-void refuseReserved(const Settings& settings) {
+void refuseReserved(const Settings& settings, const std::string& whyNot) {
   std::vector<std::string> reserved = ofTheNorm;
   reserved.insert(reserved.end(), {"Convergence Tolerance", "Maximum Iterations", "Initial Residual"});
   for (const auto& setting : settings) {
@@ -139,10 +139,7 @@ void refuseReserved(const Settings& settings) {
       Teuchos::ParameterList names;
       names.set(name, 0);
       if (canonicalName(setting.name, &names) == name) {
-        throw std::invalid_argument(
-            fmt::format("'{}' cannot be set here: the norm is OpenFOAM's, and the limits follow from tolerance, relTol "
-                        "and maxIter of the field's entry; set those",
-                        setting.name));
+        throw std::invalid_argument(fmt::format("'{}' cannot be set here: {}", setting.name, whyNot));
       }
     }
   }
@@ -176,7 +173,7 @@ Teuchos::RCP<Solver> createSolver(const std::string& method) {
 /// The actions of one solve, taken away again however it ends.
 class Acting {
  public:
-  Acting(NativeOperator& product, NativeOperator& preconditioner, const FieldSystem& system)
+  Acting(HostOperator& product, HostOperator& preconditioner, const KrylovSystem& system)
       : product_(product), preconditioner_(preconditioner) {
     product_.set(&system.actions, system.timed);
     preconditioner_.set(&system.actions, system.timed);
@@ -189,8 +186,8 @@ class Acting {
   }
 
  private:
-  NativeOperator& product_;
-  NativeOperator& preconditioner_;
+  HostOperator& product_;
+  HostOperator& preconditioner_;
 };
 
 // What a method's ladder did that a user should know of; the others have no words to be counted by.
@@ -219,7 +216,7 @@ void fill(const SolveReport& report, double attained, SolveResult& result) {
 
 bool isOurs(const SolverChoice& choice) { return findMethod(choice.method) != nullptr; }
 
-/// A solver, kept as long as the cells stay.
+/// A solver, kept as long as the rows stay.
 struct KeptSolver {
   SolverChoice choice;
   Teuchos::RCP<Solver> solver;
@@ -236,10 +233,11 @@ bool takesBothNegative(const std::string& method) {
 
 }  // namespace
 
-struct FieldSolver::Impl {
-  std::shared_ptr<const CellMap> cells;
+struct KrylovSolver::Impl {
+  std::shared_ptr<const RowMap> rows;
   std::string label;
-  Teuchos::RCP<NativeOperator> product, preconditioner;
+  WhyReserved ofHost;
+  Teuchos::RCP<HostOperator> product, preconditioner;
   Teuchos::RCP<MultiVector> r, d;
   Teuchos::RCP<Problem> problem;
   std::vector<KeptSolver> solvers;
@@ -248,8 +246,8 @@ struct FieldSolver::Impl {
   Teuchos::RCP<Solver> make(const SolverChoice& choice);
 };
 
-Teuchos::RCP<Solver> FieldSolver::Impl::make(const SolverChoice& choice) {
-  refuseReserved(choice.settings);
+Teuchos::RCP<Solver> KrylovSolver::Impl::make(const SolverChoice& choice) {
+  refuseReserved(choice.settings, ofHost.settings);
   const auto created = createSolver(choice.method);
   const auto valid = created->getValidParameters();
   const auto list = Teuchos::parameterList();
@@ -267,14 +265,12 @@ Teuchos::RCP<Solver> FieldSolver::Impl::make(const SolverChoice& choice) {
   created->setProblem(problem);
   created->setParameters(list);
   if (auto* const reporting = dynamic_cast<ReportingSolver*>(created.get())) {
-    reporting->reserve(ofTheNorm,
-                       "OpenFOAM judges by its own norm, ||b - A x||_1 / normFactor, and prints it; take the key out, "
-                       "and set tolerance and relTol of the field in system/fvSolution");
+    reporting->reserve(ofTheNorm, ofHost.options);
   }
   return created;
 }
 
-KeptSolver& FieldSolver::Impl::solver(const SolverChoice& choice) {
+KeptSolver& KrylovSolver::Impl::solver(const SolverChoice& choice) {
   const auto known =
       std::find_if(solvers.begin(), solvers.end(), [&](const KeptSolver& kept) { return kept.choice == choice; });
   if (known != solvers.end()) return *known;
@@ -284,35 +280,37 @@ KeptSolver& FieldSolver::Impl::solver(const SolverChoice& choice) {
   return solvers.back();
 }
 
-FieldSolver::FieldSolver(std::shared_ptr<const CellMap> cells, std::string label) : impl_(std::make_unique<Impl>()) {
-  const auto& map = cells->map;
+KrylovSolver::KrylovSolver(std::shared_ptr<const RowMap> rows, std::string label, WhyReserved why)
+    : impl_(std::make_unique<Impl>()) {
+  const auto& map = rows->map;
   impl_->label = std::move(label);
-  impl_->product = Teuchos::rcp(new NativeOperator(map, NativeOperator::Kind::Product));
+  impl_->ofHost = std::move(why);
+  impl_->product = Teuchos::rcp(new HostOperator(map, HostOperator::Kind::Product));
   impl_->product->setObjectLabel(impl_->label);  // what Capstan's solvers take the problem's name from
-  impl_->preconditioner = Teuchos::rcp(new NativeOperator(map, NativeOperator::Kind::Preconditioner));
+  impl_->preconditioner = Teuchos::rcp(new HostOperator(map, HostOperator::Kind::Preconditioner));
   for (auto* vector : {&impl_->r, &impl_->d}) *vector = Teuchos::rcp(new MultiVector(map, 1));
   impl_->problem = Teuchos::rcp(new Problem(impl_->product, impl_->d, impl_->r));
   impl_->problem->setLabel(impl_->label);
   impl_->problem->setInitResVec(impl_->r);  // Belos need not compute it
   impl_->problem->setProblem();
-  impl_->cells = std::move(cells);
+  impl_->rows = std::move(rows);
 }
 
-FieldSolver::~FieldSolver() = default;
+KrylovSolver::~KrylovSolver() = default;
 
-bool FieldSolver::judgesByOneNorm(const SolverChoice& choice) { return impl_->solver(choice).oneNorm; }
+bool KrylovSolver::judgesByOneNorm(const SolverChoice& choice) { return impl_->solver(choice).oneNorm; }
 
-bool FieldSolver::takesNegativeDefinite(const SolverChoice& choice) { return impl_->solver(choice).negativeDefinite; }
+bool KrylovSolver::takesNegativeDefinite(const SolverChoice& choice) { return impl_->solver(choice).negativeDefinite; }
 
-SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int maxIterations,
-                               const FieldSystem& system) {
+SolveResult KrylovSolver::solve(const SolverChoice& choice, double tolerance, int maxIterations,
+                                const KrylovSystem& system) {
   auto& own = *impl_;
   const KeptSolver& kept = own.solver(choice);
   Solver& solver = *kept.solver;
   copyIn(system.r, *own.r, system.actions.places());
   setZero(*own.d);
   Teuchos::RCP<const Operator> preconditioner;
-  if (system.nativePreconditioner) {
+  if (system.ownPreconditioner) {
     own.preconditioner->setObjectLabel(system.actions.preconditionerName());
     preconditioner = own.preconditioner;
   } else if (system.assembled != nullptr) {
@@ -349,4 +347,4 @@ SolveResult FieldSolver::solve(const SolverChoice& choice, double tolerance, int
   return result;
 }
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -8,7 +8,7 @@
 
 #include "tpetra_ext/compat/local_views.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// Local rows of a single vector. By views: getData takes ten times as long to make its own.
 /// \param places where each row goes; null: rows keep their order
@@ -40,4 +40,4 @@ inline void copyOut(const Tpetra::MultiVector<double>& from, double* to, const i
   }
 }
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

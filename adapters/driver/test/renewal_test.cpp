@@ -1,11 +1,11 @@
 /// \file
 /// Renewal: when a preconditioner that is kept is built anew.
 
-#include "adapters/openfoam/renewal.hpp"
+#include "adapters/driver/renewal.hpp"
 
 #include <gtest/gtest.h>
 
-namespace capstan::foam {
+namespace capstan::driver {
 namespace {
 
 using Kind = UpdatePolicy::Kind;
@@ -87,4 +87,4 @@ TEST(Renewal, ASolveWithNothingToDoTeachesNothing) {
 }
 
 }  // namespace
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -12,19 +12,19 @@
 #include <cstddef>
 #include <vector>
 
-#include "adapters/openfoam/assembled_preconditioner.hpp"
-#include "adapters/openfoam/cell_map.hpp"
-#include "adapters/openfoam/system_files.hpp"
+#include "adapters/driver/assembled_preconditioner.hpp"
+#include "adapters/driver/row_map.hpp"
+#include "adapters/driver/system_files.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 using Matrix = Tpetra::CrsMatrix<double>;
 using Map = Matrix::map_type;
 using Graph = Matrix::crs_graph_type;
 using Operator = Tpetra::Operator<double>;
 
-class CellMap {
+class RowMap {
  public:
   Teuchos::RCP<const Map> map;
 };
@@ -35,9 +35,9 @@ class CsrGraph {
   std::vector<std::size_t> position;  ///< position[k]: where entry k of the pattern stands in the graph
 };
 
-/// As TrilinosSide::cellMap(), graph(), writeSystem(). \{
-std::shared_ptr<const CellMap> makeCellMap(MPI_Comm comm, std::int64_t cells);
-std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const CellMap& cells);
+/// As TrilinosSide::rowMap(), graph(), writeSystem(). \{
+std::shared_ptr<const RowMap> makeRowMap(MPI_Comm comm, std::int64_t cells);
+std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const RowMap& cells);
 std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix);
 /// \}
 
@@ -50,4 +50,4 @@ inline void setValues(Matrix& matrix, const std::vector<double>& values, const s
 /// What an assembled preconditioner is to a Krylov method: M^-1, or null before it is built.
 Teuchos::RCP<const Operator> operatorOf(const AssembledPreconditioner& preconditioner);
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

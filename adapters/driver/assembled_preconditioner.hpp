@@ -12,10 +12,10 @@
 #include <string>
 #include <vector>
 
-#include "adapters/openfoam/cell_map.hpp"
-#include "adapters/openfoam/settings.hpp"
+#include "adapters/driver/row_map.hpp"
+#include "adapters/driver/settings.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// Rows of a square matrix owned by this rank, in compressed form.
 ///
@@ -81,4 +81,4 @@ class AssembledPreconditioner {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "adapters/openfoam/cell_map.hpp"
+#include "adapters/driver/row_map.hpp"
 
 #include <Teuchos_DefaultMpiComm.hpp>
 #include <Teuchos_DefaultSerialComm.hpp>
 #include <Teuchos_OpaqueWrapper.hpp>
 #include <stdexcept>
 
-#include "adapters/openfoam/start_trilinos.hpp"
-#include "adapters/openfoam/trilinos_types.hpp"
+#include "adapters/driver/start_trilinos.hpp"
+#include "adapters/driver/trilinos_types.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 namespace {
 
 // Duplicated, so that Trilinos' messages never meet those of the application.
@@ -24,12 +24,12 @@ Teuchos::RCP<const Teuchos::Comm<int>> duplicate(MPI_Comm comm) {
 
 }  // namespace
 
-std::shared_ptr<const CellMap> makeCellMap(MPI_Comm comm, std::int64_t cells) {
+std::shared_ptr<const RowMap> makeRowMap(MPI_Comm comm, std::int64_t cells) {
   ensureTrilinos();
   const auto invalid = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
-  auto result = std::make_shared<CellMap>();
+  auto result = std::make_shared<RowMap>();
   result->map = Teuchos::rcp(new const Map(invalid, static_cast<std::size_t>(cells), 0, duplicate(comm)));
   return result;
 }
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

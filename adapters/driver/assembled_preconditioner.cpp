@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "adapters/openfoam/assembled_preconditioner.hpp"
+#include "adapters/driver/assembled_preconditioner.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,14 +11,14 @@
 #include <optional>
 #include <stdexcept>
 
-#include "adapters/openfoam/host_vectors.hpp"
-#include "adapters/openfoam/trilinos_types.hpp"
+#include "adapters/driver/host_vectors.hpp"
+#include "adapters/driver/trilinos_types.hpp"
 #include "adapters/preconditioners/preconditioner.hpp"
 #include "adapters/preconditioners/preconditioner_check.hpp"
 #include "adapters/preconditioners/presets.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 namespace {
 
 std::string fingerprint(const PreconditionerChoice& choice) {
@@ -123,4 +123,4 @@ Teuchos::RCP<const Operator> operatorOf(const AssembledPreconditioner& precondit
   return built ? Teuchos::RCP<const Operator>(built->op()) : Teuchos::null;
 }
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

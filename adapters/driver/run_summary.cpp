@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "adapters/openfoam/run_summary.hpp"
+#include "adapters/driver/run_summary.hpp"
+
+#include <fmt/format.h>
+#include <mpi.h>
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <iomanip>
-#include <ostream>
+#include <iostream>
 
-namespace capstan::foam {
+#include "adapters/run_end/run_end.hpp"
+
+namespace capstan::driver {
 namespace {
 
-// This library stands in front of Trilinos, in programs that never solve: it needs the standard library alone.
-std::string withThreeDecimals(double value) {
-  std::array<char, 64> text;
-  std::snprintf(text.data(), text.size(), "%.3f", value);
-  return text.data();
-}
+std::string withThreeDecimals(double value) { return fmt::format("{:.3f}", value); }
 
 std::string perIteration(const SolveCost& cost, long count) {
   if (!cost.hasReductions) return "not counted";
@@ -51,34 +50,6 @@ void printRow(std::ostream& out, const Cells& cells, const std::array<int, 13>& 
 }
 
 }  // namespace
-
-bool SolveTotals::matches(const SolveCost& cost) const {
-  return sum.field == cost.field && sum.method == cost.method && sum.preconditioner == cost.preconditioner;
-}
-
-void SolveTotals::add(const SolveCost& cost) {
-  if (solves == 0) {
-    sum.field = cost.field;
-    sum.method = cost.method;
-    sum.preconditioner = cost.preconditioner;
-    sum.hasReductions = true;
-    sum.initialResidual = cost.initialResidual;
-  }
-  ++solves;
-  unconverged += cost.isUnconverged() ? 1 : 0;
-  sum.iterations += cost.iterations;
-  sum.passes += cost.passes;
-  sum.hasReductions = sum.hasReductions && (cost.hasReductions || cost.iterations == 0);
-  sum.builds += cost.builds;
-  sum.reductions += cost.reductions;
-  sum.applications += cost.applications;
-  sum.checks += cost.checks;
-  sum.setupSeconds += cost.setupSeconds;
-  sum.solveSeconds += cost.solveSeconds;
-  sum.products += cost.products;
-  sum.times += cost.times;
-  sum.finalResidual = cost.finalResidual;
-}
 
 void RunSummary::add(const SolveCost& cost) {
   auto row = std::find_if(rows_.begin(), rows_.end(), [&](const SolveTotals& r) { return r.matches(cost); });
@@ -135,8 +106,42 @@ void RunSummary::print(std::ostream& out, int ranks) const {
   }
   out << "total: " << solves << " solves, " << iterations << " iterations, " << withThreeDecimals(seconds) << " s\n";
   out << "builds: of the preconditioner; reductions/it: all-reduces of the Krylov solver an iteration; with checks: "
-         "OpenFOAM's residual norms included; M/it: applications of the preconditioner an iteration.\n";
+         "the application's residual norms included; M/it: applications of the preconditioner an iteration.\n";
   out.flush();
 }
 
-}  // namespace capstan::foam
+namespace {
+
+struct Record {
+  RunSummary summary;
+  bool print = false;
+};
+
+void endRun(Record*& record) {
+  int rank = 0;
+  int ranks = 1;
+  if (mpiRuns()) {
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  }
+  if (rank == 0) {
+    if (record->print) record->summary.print(std::cout, ranks);
+    record->summary.printFailures(std::cout);
+  }
+  delete record;
+  record = nullptr;
+}
+
+}  // namespace
+
+void recordSolve(const SolveCost& cost, bool print) {
+  static Record* record = nullptr;  // of the run, not of the process: MPI ends before statics do
+  if (record == nullptr) {
+    record = new Record;
+    atRunEnd([] { endRun(record); });
+  }
+  record->summary.add(cost);
+  record->print = record->print || print;
+}
+
+}  // namespace capstan::driver

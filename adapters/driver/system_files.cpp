@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "adapters/openfoam/system_files.hpp"
+#include "adapters/driver/system_files.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -11,15 +11,15 @@
 #include <filesystem>
 #include <sstream>
 
-#include "adapters/openfoam/host_vectors.hpp"
-#include "adapters/openfoam/trilinos_types.hpp"
+#include "adapters/driver/host_vectors.hpp"
+#include "adapters/driver/trilinos_types.hpp"
 #include "adapters/preconditioners/presets.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/support/output_file.hpp"
 #include "belos_ext/support/shared_text.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 namespace {
 
 using MultiVector = Tpetra::MultiVector<double>;
@@ -122,7 +122,7 @@ std::string replayDeck(const ReplayChoice& choice, const std::string& prefix) {
 }  // namespace
 
 std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix) {
-  const auto cells = makeCellMap(system.pattern.comm, static_cast<std::int64_t>(system.pattern.rowStart.size()) - 1);
+  const auto cells = makeRowMap(system.pattern.comm, static_cast<std::int64_t>(system.pattern.rowStart.size()) - 1);
   const auto& comm = *cells->map->getComm();
   const bool first = comm.getRank() == 0;
   std::string failure;
@@ -155,4 +155,4 @@ std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, c
   return sharedText(failure, 0, comm);
 }
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// When something kept from solve to solve is renewed.
 struct UpdatePolicy {
@@ -75,4 +75,4 @@ class Renewal {
   double digits_ = 0, unshared_ = 0;
 };
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

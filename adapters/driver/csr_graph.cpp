@@ -6,10 +6,10 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "adapters/openfoam/trilinos_types.hpp"
+#include "adapters/driver/trilinos_types.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
-namespace capstan::foam {
+namespace capstan::driver {
 namespace {
 
 using GlobalOrdinal = Map::global_ordinal_type;
@@ -45,7 +45,7 @@ std::vector<GlobalOrdinal> remoteColumns(const CsrPattern& pattern) {
 
 }  // namespace
 
-std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const CellMap& cells) {
+std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const RowMap& cells) {
   requireConsistent(pattern);
   const auto rows = numLocalRows(pattern);
   const auto& rowMap = cells.map;
@@ -92,4 +92,4 @@ std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const CellM
   return result;
 }
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 /// A reproducible vector with entries in [-1, 1] that no symmetry of the mesh annihilates. Local.
 /// \param first number of its first cell among those of all ranks
@@ -20,4 +20,4 @@ inline std::vector<double> testVector(std::int64_t first, std::size_t size) {
   return x;
 }
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver

@@ -9,7 +9,7 @@
 
 #include <algorithm>
 
-namespace capstan::foam {
+namespace capstan::driver {
 
 class PreconditionerTrial {
  public:
@@ -112,4 +112,4 @@ class PreconditionerTrial {
   double wait_ = late;
 };
 
-}  // namespace capstan::foam
+}  // namespace capstan::driver
