@@ -8,12 +8,9 @@
 #include <Teuchos_XMLParameterListHelpers.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <algorithm>
-#include <optional>
 #include <stdexcept>
 
 #include "adapters/driver/host_vectors.hpp"
-#include "adapters/driver/trilinos_types.hpp"
-#include "adapters/preconditioners/preconditioner.hpp"
 #include "adapters/preconditioners/preconditioner_check.hpp"
 #include "adapters/preconditioners/presets.hpp"
 #include "belos_ext/support/nearest_match.hpp"
@@ -55,72 +52,58 @@ preconditioning::PreconditionerOptions optionsOf(const PreconditionerChoice& cho
 
 }  // namespace
 
-struct AssembledPreconditioner::Impl {
-  std::shared_ptr<const CsrGraph> graph;
-  Teuchos::RCP<Matrix> matrix;
-  std::optional<preconditioning::Preconditioner> preconditioner;
-  std::string key;        // of the choice it was built for
-  long updates = 0;       // for that choice
-  bool unusable = false;  // it was, the last time it was looked at
-};
-
 AssembledPreconditioner::AssembledPreconditioner(std::shared_ptr<const CsrGraph> graph, const std::string& label)
-    : impl_(std::make_unique<Impl>()) {
-  impl_->graph = std::move(graph);
-  impl_->matrix = Teuchos::rcp(new Matrix(impl_->graph->graph));
-  impl_->matrix->fillComplete(impl_->graph->graph->getDomainMap(), impl_->graph->graph->getRangeMap());
-  impl_->matrix->setObjectLabel(label);
+    : graph_(std::move(graph)), matrix_(Teuchos::rcp(new Matrix(graph_->graph))) {
+  matrix_->fillComplete(graph_->graph->getDomainMap(), graph_->graph->getRangeMap());
+  matrix_->setObjectLabel(label);
 }
 
-AssembledPreconditioner::~AssembledPreconditioner() = default;
-
 void AssembledPreconditioner::apply(const double* x, double* y) const {
-  Tpetra::MultiVector<double> in(impl_->matrix->getDomainMap(), 1);
-  Tpetra::MultiVector<double> out(impl_->matrix->getRangeMap(), 1);
+  Tpetra::MultiVector<double> in(matrix_->getDomainMap(), 1);
+  Tpetra::MultiVector<double> out(matrix_->getRangeMap(), 1);
   copyIn(x, in);
-  impl_->matrix->apply(in, out);
+  matrix_->apply(in, out);
   copyOut(out, y);
 }
 
 bool AssembledPreconditioner::has(const PreconditionerChoice& choice) const {
-  return impl_->preconditioner && impl_->key == fingerprint(choice);
+  return preconditioner_ && key_ == fingerprint(choice);
 }
 
 AssembledPreconditioner::Updated AssembledPreconditioner::update(const PreconditionerChoice& choice,
                                                                  const std::vector<double>& values,
                                                                  bool symmetricMethod) {
-  const auto& position = impl_->graph->position;
+  const auto& position = graph_->position;
   if (values.size() != position.size()) {
     throw std::invalid_argument(
         fmt::format("{} coefficients for a matrix of {} entries on this rank", values.size(), position.size()));
   }
   if (!has(choice)) {
-    impl_->preconditioner.emplace(optionsOf(choice));
-    impl_->key = fingerprint(choice);
-    impl_->updates = 0;
+    preconditioner_.emplace(optionsOf(choice));
+    key_ = fingerprint(choice);
+    updates_ = 0;
   }
-  setValues(*impl_->matrix, values, position);
+  setValues(*matrix_, values, position);
   try {
-    impl_->preconditioner->update(impl_->matrix);
+    preconditioner_->update(matrix_);
   } catch (...) {
-    impl_->preconditioner.reset();
+    preconditioner_.reset();
     throw;
   }
-  Updated updated{"", impl_->preconditioner->warning()};
-  const long times = ++impl_->updates;
+  Updated updated{"", preconditioner_->warning()};
+  const long times = ++updates_;
   const bool powerOfTwo = (times & (times - 1)) == 0;
-  if (!powerOfTwo && !impl_->unusable) return updated;
-  const auto check = preconditioning::checkPreconditioner(*impl_->matrix, *impl_->preconditioner->op(),
-                                                          preconditioning::isMultigrid(choice.name));
+  if (!powerOfTwo && !unusable_) return updated;
+  const auto check =
+      preconditioning::checkPreconditioner(*matrix_, *preconditioner_->op(), preconditioning::isMultigrid(choice.name));
   updated.unusable = check.whyUnusable(symmetricMethod);
-  impl_->unusable = !updated.unusable.empty();
+  unusable_ = !updated.unusable.empty();
   if (updated.remark.empty()) updated.remark = check.remark(symmetricMethod);
   return updated;
 }
 
-Teuchos::RCP<const Operator> operatorOf(const AssembledPreconditioner& preconditioner) {
-  const auto& built = preconditioner.impl().preconditioner;
-  return built ? Teuchos::RCP<const Operator>(built->op()) : Teuchos::null;
+Teuchos::RCP<const Operator> AssembledPreconditioner::op() const {
+  return preconditioner_ ? Teuchos::RCP<const Operator>(preconditioner_->op()) : Teuchos::null;
 }
 
 }  // namespace capstan::driver

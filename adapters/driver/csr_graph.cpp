@@ -45,13 +45,12 @@ std::vector<GlobalOrdinal> remoteColumns(const CsrPattern& pattern) {
 
 }  // namespace
 
-std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const RowMap& cells) {
+std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const Teuchos::RCP<const Map>& rowMap) {
   requireConsistent(pattern);
   const auto rows = numLocalRows(pattern);
-  const auto& rowMap = cells.map;
   const auto mapped = static_cast<std::int64_t>(compat::localNumElements(*rowMap));
   if (mapped != rows) {
-    throw std::invalid_argument(fmt::format("{} rows for a mesh of {} cells on this rank", rows, mapped));
+    throw std::invalid_argument(fmt::format("a pattern of {} rows for {} on this rank", rows, mapped));
   }
 
   const auto remote = remoteColumns(pattern);

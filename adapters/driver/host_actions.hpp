@@ -27,7 +27,7 @@ class SplitActions {
 /// A square operator A and a preconditioner M of the application, on vectors of this rank's rows on the host, in the
 /// order of places().
 ///
-/// The functions are collective over the mesh's communicator. Vectors never overlap.
+/// The functions are collective over the application's communicator. Vectors never overlap.
 class HostActions {
  public:
   virtual ~HostActions() = default;
@@ -37,9 +37,11 @@ class HostActions {
   virtual void precondition(const double* r, double* z) = 0;
   /// The application's name for that preconditioner: what solves with one have learnt is no use to another. Local.
   virtual std::string preconditionerName() const = 0;
+  /// What A and M stand for here: sign times those of the application. Local.
+  virtual double sign() const = 0;
   /// The same A and M in one; null: not so. Local; on all ranks or on none.
   virtual SplitActions* split() { return nullptr; }
-  /// The place of each cell in these vectors; null: they have the order of the cells. Local.
+  /// The place of each row in these vectors; null: they have that order. Local.
   virtual const int* places() const { return nullptr; }
 };
 

@@ -2,8 +2,6 @@
 #pragma once
 /// \file
 /// The Krylov solvers of one field: any method by name, on the application's own product.
-///
-/// No Trilinos type appears here, so that an application's own headers and Trilinos' never meet in one file.
 
 #include <memory>
 #include <string>
@@ -11,19 +9,9 @@
 
 #include "adapters/driver/assembled_preconditioner.hpp"
 #include "adapters/driver/host_actions.hpp"
-#include "adapters/driver/row_map.hpp"
-#include "adapters/driver/settings.hpp"
 #include "adapters/driver/solve_cost.hpp"
 
 namespace capstan::driver {
-
-/// How a system is to be solved.
-struct SolverChoice {
-  std::string method;  ///< any name Belos::SolverFactory knows, Capstan's included
-  Settings settings;   ///< the solver's own parameters
-
-  bool operator==(const SolverChoice& other) const { return method == other.method && settings == other.settings; }
-};
 
 /// One system A d = r for a correction d, its vectors on this rank's rows, in the order of the application.
 struct KrylovSystem {
@@ -38,32 +26,19 @@ struct KrylovSystem {
   bool timed;         ///< somebody wants to know how long products take
 };
 
-/// What was done where a method failed.
-struct LadderStep {
-  std::string message;      ///< for the user, when it happens
-  std::string counted;      ///< in a few words, the same each time: counted at the end of the run
-  std::string fallsBackTo;  ///< what goes on; empty: the same as before
-};
-
 /// Outcome of one solve. Identical on all ranks, but for the seconds.
 struct SolveResult {
   bool converged = false;
-  bool atRounding = false;        ///< unconverged, since rounding allows no smaller residual
-  bool counted = false;           ///< what follows is known: of Capstan's own solvers only
-  double guessDigits = 0;         ///< decimal digits by which an initial guess has reduced the residual's 2-norm
-  double attained = 0;            ///< || r - A d ||_1 / || r ||_1 at the end, computed
-  long reductions = 0;            ///< all-reduces of the solve, blocking and nonblocking
-  long applications = 0;          ///< of the preconditioner
-  int iterations = 0;             ///< known of every solver
-  long products = 0;              ///< with A; known of every solver
-  PhaseTimes times;               ///< NaN where the solver does not tell
-  std::vector<LadderStep> steps;  ///< of the method's own ladder: what it did about breakdowns
-};
-
-/// Why parameters that the application sets cannot be set by its user, for messages: what to set instead.
-struct WhyReserved {
-  std::string settings;  ///< in the application's own settings
-  std::string options;   ///< in CAPSTAN_OPTIONS
+  bool atRounding = false;       ///< unconverged, since rounding allows no smaller residual
+  bool counted = false;          ///< what follows is known: of Capstan's own solvers only
+  double guessDigits = 0;        ///< decimal digits by which an initial guess has reduced the residual's 2-norm
+  double attained = 0;           ///< || r - A d ||_1 / || r ||_1 at the end, computed
+  long reductions = 0;           ///< all-reduces of the solve, blocking and nonblocking
+  long applications = 0;         ///< of the preconditioner
+  int iterations = 0;            ///< known of every solver
+  long products = 0;             ///< with A; known of every solver
+  PhaseTimes times;              ///< NaN where the solver does not tell
+  std::vector<Remedy> remedies;  ///< the method's own
 };
 
 /// Member functions are collective over the communicator of the rows unless said otherwise. They
@@ -71,20 +46,19 @@ struct WhyReserved {
 class KrylovSolver {
  public:
   /// \param label names the problem in reports and in the state cache: the field's name.
-  KrylovSolver(std::shared_ptr<const RowMap> rows, std::string label, WhyReserved why);
-  virtual ~KrylovSolver();
+  KrylovSolver(const Teuchos::RCP<const Map>& map, std::string label, WhyReserved why);
+  ~KrylovSolver();
   KrylovSolver(const KrylovSolver&) = delete;
   KrylovSolver& operator=(const KrylovSolver&) = delete;
 
   /// Whether the method is one of Capstan's, which judge by the 1-norm.
-  virtual bool judgesByOneNorm(const SolverChoice& choice);
+  bool judgesByOneNorm(const SolverChoice& choice);
 
   /// Whether the method may be given A and M that are both negative definite, as some applications have them.
-  virtual bool takesNegativeDefinite(const SolverChoice& choice);
+  bool takesNegativeDefinite(const SolverChoice& choice);
 
   /// Solves from d = 0 until || r - A d ||_p <= tolerance || r ||_p, with p = 1 where judgesByOneNorm(), else p = 2.
-  virtual SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations,
-                            const KrylovSystem& system);
+  SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations, const KrylovSystem& system);
 
  private:
   struct Impl;

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "adapters/driver/row_map.hpp"
-
 #include <Teuchos_DefaultMpiComm.hpp>
 #include <Teuchos_DefaultSerialComm.hpp>
 #include <Teuchos_OpaqueWrapper.hpp>
@@ -8,6 +6,7 @@
 
 #include "adapters/driver/start_trilinos.hpp"
 #include "adapters/driver/trilinos_types.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::driver {
 namespace {
@@ -17,19 +16,21 @@ Teuchos::RCP<const Teuchos::Comm<int>> duplicate(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL) return Teuchos::rcp(new Teuchos::SerialComm<int>());
   MPI_Comm own = MPI_COMM_NULL;
   if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS) {
-    throw std::runtime_error("MPI cannot duplicate the mesh's communicator");
+    throw std::runtime_error("MPI cannot duplicate the application's communicator");
   }
   return Teuchos::rcp(new Teuchos::MpiComm<int>(Teuchos::opaqueWrapper<MPI_Comm>(own, MPI_Comm_free)));
 }
 
 }  // namespace
 
-std::shared_ptr<const RowMap> makeRowMap(MPI_Comm comm, std::int64_t cells) {
+Teuchos::RCP<const Map> makeRowMap(MPI_Comm comm, std::int64_t rows) {
   ensureTrilinos();
   const auto invalid = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
-  auto result = std::make_shared<RowMap>();
-  result->map = Teuchos::rcp(new const Map(invalid, static_cast<std::size_t>(cells), 0, duplicate(comm)));
-  return result;
+  return Teuchos::rcp(new const Map(invalid, static_cast<std::size_t>(rows), 0, duplicate(comm)));
 }
+
+bool isOverMpi(const Map& rows) { return dynamic_cast<const Teuchos::MpiComm<int>*>(rows.getComm().get()) != nullptr; }
+
+std::int64_t localRows(const Map& rows) { return static_cast<std::int64_t>(compat::localNumElements(rows)); }
 
 }  // namespace capstan::driver

@@ -22,6 +22,13 @@ struct PhaseTimes {
   }
 };
 
+/// What was done where a method failed.
+struct Remedy {
+  std::string message;      ///< for the user, when it happens
+  std::string counted;      ///< in a few words, the same each time: counted at the end of the run
+  std::string fallsBackTo;  ///< what goes on; empty: the same as before
+};
+
 /// The cost of one solve, and how it went.
 struct SolveCost {
   std::string field;

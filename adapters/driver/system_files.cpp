@@ -105,7 +105,7 @@ std::string replayDeck(const ReplayChoice& choice, const std::string& prefix) {
   YAML::Emitter out;
   for (const auto& remark : choice.remarks) out << YAML::Comment(remark) << YAML::Newline;
   out << YAML::BeginMap << YAML::Key << "linear_solvers" << YAML::Value << YAML::BeginSeq << YAML::BeginMap;
-  out << YAML::Key << "name" << YAML::Value << "as_in_openfoam";
+  out << YAML::Key << "name" << YAML::Value << "as_in_the_run";
   emitMethod(out, choice);
   emitPreconditioner(out, choice.preconditioner);
   out << YAML::EndMap << YAML::EndSeq;
@@ -122,8 +122,8 @@ std::string replayDeck(const ReplayChoice& choice, const std::string& prefix) {
 }  // namespace
 
 std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix) {
-  const auto cells = makeRowMap(system.pattern.comm, static_cast<std::int64_t>(system.pattern.rowStart.size()) - 1);
-  const auto& comm = *cells->map->getComm();
+  const auto rows = makeRowMap(system.pattern.comm, static_cast<std::int64_t>(system.pattern.rowStart.size()) - 1);
+  const auto& comm = *rows->getComm();
   const bool first = comm.getRank() == 0;
   std::string failure;
   const auto attempt = [&](const auto& action) {
@@ -140,12 +140,12 @@ std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, c
   if (!failure.empty()) return failure;
   {
     std::ostringstream text;
-    Writer::writeSparse(text, assemble(system, *makeGraph(system.pattern, *cells)));
+    Writer::writeSparse(text, assemble(system, *makeGraph(system.pattern, rows)));
     attempt([&] { writeOutput(prefix + ".mtx", text.str()); });
   }
   const std::pair<const double*, const char*> vectors[] = {{system.b, "_b.mtx"}, {system.guess, "_x0.mtx"}};
   for (const auto& [values, suffix] : vectors) {
-    MultiVector vector(cells->map, 1);
+    MultiVector vector(rows, 1);
     copyIn(values, vector);
     std::ostringstream text;
     Writer::writeDense(text, vector);

@@ -2,14 +2,11 @@
 #pragma once
 /// \file
 /// A linear system as files that `capstan-solve` takes: Matrix Market, and a deck that names them.
-///
-/// No Trilinos type appears here, so that an application's own headers and Trilinos' never meet in one file.
 
 #include <string>
 #include <vector>
 
-#include "adapters/driver/assembled_preconditioner.hpp"
-#include "adapters/driver/krylov_solver.hpp"
+#include "adapters/driver/host.hpp"
 
 namespace capstan::driver {
 
@@ -31,5 +28,10 @@ struct ReplayChoice {
   int maxIterations = 0;
   std::vector<std::string> remarks;  ///< the first lines of the deck, as comments
 };
+
+/// Writes PREFIX.mtx, PREFIX_b.mtx, PREFIX_x0.mtx, and PREFIX.yaml, in global rows: those of the first rank come
+/// first. Collective over the pattern's communicator. The first rank holds the text of the matrix, some 40 bytes an
+/// entry.  \return what went wrong, on every rank; empty: nothing
+std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix);
 
 }  // namespace capstan::driver

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 /// \file
-/// What the plain C++ handles of this adapter hold, and what makes them. Only for its Trilinos side; the OpenFOAM side
-/// asks TrilinosSide.
+/// The types of Trilinos in which the driver works, and what it makes of the rows of a host.
 
 #include <Teuchos_RCP.hpp>
 #include <Tpetra_CrsGraph.hpp>
@@ -12,9 +11,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "adapters/driver/assembled_preconditioner.hpp"
-#include "adapters/driver/row_map.hpp"
-#include "adapters/driver/system_files.hpp"
+#include "adapters/driver/host.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 
 namespace capstan::driver {
@@ -24,30 +21,26 @@ using Map = Matrix::map_type;
 using Graph = Matrix::crs_graph_type;
 using Operator = Tpetra::Operator<double>;
 
-class RowMap {
- public:
-  Teuchos::RCP<const Map> map;
-};
-
-class CsrGraph {
- public:
+/// A pattern as Trilinos has it: graph, communication plan. Shared by all matrices on one mesh.
+struct CsrGraph {
   Teuchos::RCP<const Graph> graph;
   std::vector<std::size_t> position;  ///< position[k]: where entry k of the pattern stands in the graph
 };
 
-/// As TrilinosSide::rowMap(), graph(), writeSystem(). \{
-std::shared_ptr<const RowMap> makeRowMap(MPI_Comm comm, std::int64_t cells);
-std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const RowMap& cells);
-std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix);
-/// \}
+/// Rows numbered contiguously by rank, \p rows of them on this one. Collective over \p comm, which is duplicated;
+/// MPI_COMM_NULL: of one process without MPI.
+Teuchos::RCP<const Map> makeRowMap(MPI_Comm comm, std::int64_t rows);
+/// Whether it stands on MPI, as preconditioners of Trilinos want it. Local.
+bool isOverMpi(const Map& rows);
+/// Rows on this rank. Local.
+std::int64_t localRows(const Map& rows);
+/// The graph of \p pattern on these rows. Collective. Throws where the pattern is inconsistent.
+std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const Teuchos::RCP<const Map>& rows);
 
 /// Entry position[k] of this rank's part of the matrix is values[k]. Local.
 inline void setValues(Matrix& matrix, const std::vector<double>& values, const std::vector<std::size_t>& position) {
   const auto local = compat::hostMatrix(matrix);
   for (std::size_t k = 0; k < values.size(); ++k) local->values(position[k]) = values[k];
 }
-
-/// What an assembled preconditioner is to a Krylov method: M^-1, or null before it is built.
-Teuchos::RCP<const Operator> operatorOf(const AssembledPreconditioner& preconditioner);
 
 }  // namespace capstan::driver
