@@ -36,8 +36,7 @@ class FieldMemory {
   void adopt(const HostSystem& system);
 
   /// Trilinos' preconditioner as the plan asks for it.
-  /// \param renew whatever its age   \param cost counts what was built, and its seconds
-  /// Returns whether it was built or renewed.
+  /// \param renew whatever its age   Returns whether it was built or renewed.
   bool prepare(HostSystem& system, const PreconditionerChoice& choice, const Plan& plan, double sign, bool renew);
   const AssembledPreconditioner& assembled() const { return *assembled_; }
   /// What was found of it when it was built last. Local.
