@@ -21,9 +21,7 @@
 #include "adapters/tools/program.hpp"
 #include "perf/solvers/belos_contestants.hpp"
 #include "perf/solvers/contest.hpp"
-#include "perf/solvers/hpddm_peers.hpp"
-#include "perf/solvers/hypre_peers.hpp"
-#include "perf/solvers/petsc_peers.hpp"
+#include "perf/solvers/peers.hpp"
 #include "perf/solvers/reference.hpp"
 #include "perf/solvers/whole_file.hpp"
 
@@ -113,6 +111,8 @@ std::string mpiLibrary() {
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
+nlohmann::json orNull(const std::string& text) { return text.empty() ? nlohmann::json(nullptr) : nlohmann::json(text); }
+
 /// What the latency layer (perf/latency) is asked for where it is loaded under this program and delays something; null
 /// where all times are the machine's own.
 nlohmann::json emulation() {
@@ -137,13 +137,14 @@ void showTurn(const std::string& system, int turn, int repeat, const std::string
 }
 
 nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input, const deck::SystemOptions& system,
-                             const perf::PetscPeers& petsc, bool talks, nlohmann::json& notes) {
+                             const perf::Peers& petsc, const perf::Peers& hypre, bool talks, nlohmann::json& notes) {
   const auto comm = Tpetra::getDefaultComm();
   if (talks && tools::progressWanted()) fmt::print(stderr, "\r\033[K{}: building", system.name);
   perf::Field field = perf::buildField(input, system, comm, petsc.any(), arguments.contest.seed);
-  for (const auto& note : petsc.join(input, system, field, MPI_COMM_WORLD)) notes.push_back(note);
-  for (const auto& note : perf::joinHypre(arguments.hypre, input, system, field)) notes.push_back(note);
-  for (const auto& note : perf::joinHpddm(input, system, field, MPI_COMM_WORLD)) notes.push_back(note);
+  for (const auto* peers : {&petsc, &hypre}) {
+    for (const auto& note : peers->join(input, system, field)) notes.push_back(note);
+  }
+  for (const auto& note : perf::joinHpddm(input, system, field)) notes.push_back(note);
   perf::ContestOptions options = arguments.contest;
   for (const auto& name : arguments.crashed) {
     if (name.rfind(system.name + "/", 0) == 0) options.crashed.insert(name.substr(system.name.size() + 1));
@@ -187,31 +188,30 @@ void measure(Arguments arguments, bool talks) {
   for (const int wanted : {input.campaign.repeat, arguments.repeat}) {
     if (wanted > 0) arguments.contest.repeat = wanted;
   }
-  const perf::PetscPeers petsc(arguments.petsc);
-  perf::checkHypreMethods(arguments.hypre);
+  const perf::Peers petsc("--petsc", arguments.petsc, perf::petscLibrary);
+  const perf::Peers hypre("--hypre", arguments.hypre, perf::hypreLibrary);
   if (arguments.checkOnly) {
     if (talks && !arguments.output.empty()) writeFile(arguments.output, plan(input).dump() + "\n");
     return;
   }
   auto notes = nlohmann::json::array();
   for (const auto& warning : input.warnings) notes.push_back(warning);
-  nlohmann::json out = {
-      {"deck", input.file},
-      {"overrides", arguments.source.overrides},
-      {"ranks", comm->getSize()},
-      {"repeat", arguments.contest.repeat},
-      {"seed", arguments.contest.seed},
-      {"right_hand_side", input.campaign.changingRightHandSide ? "changing" : "fixed"},
-      {"build", build()},
-      {"mpi", mpiLibrary()},
-      {"emulation", emulation()},
-      {"petsc", petsc.version().empty() ? nlohmann::json(nullptr) : nlohmann::json(petsc.version())},
-      {"hypre", perf::hypreVersion().empty() ? nlohmann::json(nullptr) : nlohmann::json(perf::hypreVersion())},
-      {"hpddm", perf::hpddmVersion().empty() ? nlohmann::json(nullptr) : nlohmann::json(perf::hpddmVersion())}};
+  nlohmann::json out = {{"deck", input.file},
+                        {"overrides", arguments.source.overrides},
+                        {"ranks", comm->getSize()},
+                        {"repeat", arguments.contest.repeat},
+                        {"seed", arguments.contest.seed},
+                        {"right_hand_side", input.campaign.changingRightHandSide ? "changing" : "fixed"},
+                        {"build", build()},
+                        {"mpi", mpiLibrary()},
+                        {"emulation", emulation()},
+                        {"petsc", orNull(petsc.version())},
+                        {"hypre", orNull(hypre.version())},
+                        {"hpddm", orNull(perf::hpddmVersion())}};
   out["systems"] = nlohmann::json::array();
   for (const auto& system : input.systems) {
     if (!arguments.system.empty() && system.name != arguments.system) continue;
-    out["systems"].push_back(measureSystem(arguments, input, system, petsc, talks, notes));
+    out["systems"].push_back(measureSystem(arguments, input, system, petsc, hypre, talks, notes));
     out["notes"] = notes;
     if (!talks) continue;
     // After every system: a run that is interrupted keeps those that are done.
