@@ -45,6 +45,7 @@ struct Arguments {
   std::vector<std::string> crashed;
   bool checkOnly = false;
   bool reference = false;
+  bool anew = false;
 };
 
 /// Reads the command line. True when the program should go on; else `status` is the exit status.
@@ -71,6 +72,10 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
       ->expected(1);
   app.add_flag("--reference", arguments.reference,
                "measure memory bandwidth and all-reduces ahead of every turn, which limits and the noise check need");
+  app.add_flag("--anew", arguments.anew, "make Capstan's and Belos' solvers anew for each solve, as part of it");
+  app.add_option("--counted-after", arguments.contest.countedAfter,
+                 "one solver after the other; solves after so many are what valgrind counts (perf/overhead/run)")
+      ->check(CLI::Range(1, 1000000));
   app.add_flag("--mpi-threads", "start MPI for several threads, as the parameter Progress: thread needs it");
   app.add_option("--hypre", arguments.hypre, "hypre's methods, by name, or 'off' (default: all)")->delimiter(',');
   app.add_option("--petsc", arguments.petsc, "PETSc's methods, by name, or 'off' (default: all)")->delimiter(',');
@@ -140,7 +145,7 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
                              const perf::Peers& petsc, const perf::Peers& hypre, bool talks, nlohmann::json& notes) {
   const auto comm = Tpetra::getDefaultComm();
   if (talks && tools::progressWanted()) fmt::print(stderr, "\r\033[K{}: building", system.name);
-  perf::Field field = perf::buildField(input, system, comm, petsc.any(), arguments.contest.seed);
+  perf::Field field = perf::buildField(input, system, comm, petsc.any(), arguments.contest.seed, arguments.anew);
   for (const auto* peers : {&petsc, &hypre}) {
     for (const auto& note : peers->join(input, system, field)) notes.push_back(note);
   }
