@@ -1,6 +1,5 @@
 """A campaign's results as text."""
 
-import shlex
 import textwrap
 
 from campaign import limits, papers, sweep, verdicts
@@ -124,25 +123,13 @@ def paper_lines(results):
     return lines + (["", *aligned(papers.COUNT_HEAD, rows)] if rows else [])
 
 
-def environment_lines(where):
-    """Where, how and of what source something was measured."""
-    own, build = where["machine"], where["build"]
-    caches = ", ".join(f"{name} {size}" for name, size in own["caches"].items())
-    changed = " with changes" if where.get("changed_since_commit") else ""
-    return [*(f"command: {shlex.join(where['command'])}" for _ in range("command" in where)),
-            f"machine: {own['processor']}, {own['cores']} cores, {caches}; {own['system']}",
-            f"build: {build.get('type')} {build.get('flags', '')}".rstrip(),
-            f"commit: {(where.get('commit') or 'unknown')[:12]}{changed}; {where['date']}",
-            *machine.busy_lines(where), *(f"Note: {remark}" for remark in where.get("remarks", []))]
-
-
 def text(results):
     """Everything, as it is printed."""
     lines = []
     for campaign in results.campaigns.values():
         lines += [campaign["title"]]
     for where in results.environments.values():
-        lines += environment_lines(where)
+        lines += machine.lines(where)
     if len({cell["environment"] for cell in results.cells}) > 1:
         lines += ["Note: cells come from different machines, builds or commits; compare only within a cell."]
     flags = verdicts.flags([cell for cell in results.cells if cell["status"] == "done"])

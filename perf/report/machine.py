@@ -4,6 +4,7 @@ import datetime
 import os
 import pathlib
 import platform
+import shlex
 import subprocess
 
 from report import processes
@@ -94,9 +95,14 @@ def describe(root, build):
     }
 
 
-def busy_lines(described):
-    """A warning where others were using the machine when we began. described: of describe()."""
-    load, own = described["load_average"]["start"], described["machine"]["cores"]
-    if load <= 0.25 * own:
-        return []
-    return [f"Warning: the machine was busy at the start (load {load:.1f} on {own} cores); do not trust the times."]
+def lines(described):
+    """Where, how and of what source something was measured, as text. described: of describe(), "command" and "remarks" too."""
+    own, build, load = described["machine"], described["build"], described["load_average"]["start"]
+    caches = ", ".join(f"{name} {size}" for name, size in own["caches"].items())
+    changed = " with changes" if described.get("changed_since_commit") else ""
+    busy = [f"Warning: the machine was busy at the start (load {load:.1f} on {own['cores']} cores); do not trust the times."]
+    return [*([f"command: {shlex.join(described['command'])}"] if "command" in described else []),
+            f"machine: {own['processor']}, {own['cores']} cores, {caches}; {own['system']}",
+            f"build: {build.get('type')} {build.get('flags', '')}".rstrip(),
+            f"commit: {(described.get('commit') or 'unknown')[:12]}{changed}; {described['date']}",
+            *busy * (load > 0.25 * own["cores"]), *(f"Note: {remark}" for remark in described.get("remarks", []))]
