@@ -47,6 +47,7 @@
 #include "belos_ext/solvers/enlarged_cg/orthodir.hpp"
 #include "belos_ext/solvers/enlarged_cg/orthomin.hpp"
 #include "belos_ext/solvers/enlarged_cg/smoothed_residual.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -290,7 +291,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
     const auto sum = batch.value(static_cast<Scalar>(pace_.seconds()));
     system.reduce(batch);
     const double mean = static_cast<double>(batch[sum]) / residual_.r().getMap()->getComm()->getSize();
-    const double digits = std::log10(residual_.initial().explicit_ / residual_.attained().explicit_);
+    const double digits = std::log10(boundedRatio(residual_.initial().explicit_, residual_.attained().explicit_));
     factor_.took(t, mean, static_cast<double>(pace_.iterations()) + tuning::enlarged_cg::startUp,
                  std::min(digits, -std::log10(static_cast<double>(std::numeric_limits<Scalar>::epsilon()))));
   }
