@@ -67,7 +67,7 @@ SOLVED = SOLVER_HEAD.index("solved")
 LEGEND = ("all-reduces: an iteration, blocking+nonblocking. A, M: applications of matrix and preconditioner in the first solve, and the "
           "mean of the later ones. first: the warm-up solve, ms. /belos, /petsc, /hypre: median over that of the fastest solver of the "
           "library in this table that solved. / limit: median over bytes / bandwidth + all-reduces * time of one, both measured in the run.")
-TARGET_HEAD = ["cell", "kind", "at most", "found", "turn by turn", "verdict", "ours", "peer"]
+TARGET_HEAD = ["cell", "kind", "at most", "found", "upper quartile", "turn by turn", "verdict", "ours", "peer"]
 
 
 def target_rows(results):
@@ -75,7 +75,8 @@ def target_rows(results):
     for one in verdicts.targets(results):
         verdict = {None: f"NONE: {one.get('reason')}", True: "held", False: "MISSED"}[one["held"]]
         found = "-" if one["value"] is None else f"{one['value']:.2f}"
-        rows.append([one["title"], verdicts.kind(one), f"{one['at_most']:.2f}", found, _spread(one.get("spread")),
+        upper = (one.get("spread") or {}).get("upper_quartile")
+        rows.append([one["title"], verdicts.kind(one), f"{one['at_most']:.2f}", found, "-" if upper is None else f"{upper:.2f}", _spread(one.get("spread")),
                      verdict, one.get("ours") or "-", one.get("peer") or "-"])
     return rows
 

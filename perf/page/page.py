@@ -69,10 +69,10 @@ class Page:
         for row, one in zip(tables.target_rows(self.results), self.targets):
             kind = {True: "held", False: "missed", None: "none"}[one["held"]]
             noisy = " (noisy)" if one["key"] in self.flags else ""
-            rows.append([*row[:5], Cell(row[5] + noisy, kind), *row[6:]])
-        head = ["cell", "kind", "at most", "found", "turn by turn", "verdict", "ours", "over"]
+            rows.append([*row[:6], Cell(row[6] + noisy, kind), *row[7:]])
+        head = [*tables.TARGET_HEAD[:-1], "over"]
         parts = [paragraph("Each is a ratio of medians of one run, on the same system, right-hand side and tolerance, with the "
-                           "range of the ratios turn by turn."), table(head, rows, words=(1, 5, 6, 7)),
+                           "range of the ratios turn by turn."), table(head, rows, words=(1, 6, 7, 8)),
                  self.draw(figures.targets(self.pyplot, self.targets), "Ratios found and targets.")]
         missed = [[one["title"], verdicts.kind(one), f"{one['value']:.2f}", f"{one['at_most']:.2f}",
                    one.get("tried", "nothing is noted")] for one in self.targets if one["held"] is False]

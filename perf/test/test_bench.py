@@ -97,8 +97,8 @@ class Arithmetic(unittest.TestCase):
         self.by_name = {one["name"]: one["summary"] for one in made_up_system()["solvers"]}
 
     def test_medians_and_spread(self):
-        self.assertEqual(self.by_name["ours"]["seconds"], {"median": 2.0, "min": 1.0, "max": 3.0})
-        self.assertEqual(statistics.spread([]), {"median": None, "min": None, "max": None})
+        self.assertEqual(self.by_name["ours"]["seconds"], {"median": 2.0, "upper_quartile": 2.5, "min": 1.0, "max": 3.0})
+        self.assertEqual(statistics.spread([]), {"median": None, "upper_quartile": None, "min": None, "max": None})
 
     def test_only_solvers_that_solved_are_peers(self):
         for name in ("quits", "lies", "poisoned", "throws"):
@@ -110,7 +110,7 @@ class Arithmetic(unittest.TestCase):
     def test_ratios(self):
         against = self.by_name["ours"]["against_belos"]
         self.assertEqual(against["ratio"], 0.5)
-        self.assertEqual(against["paired"], {"median": 0.4, "min": 0.25, "max": 0.75})
+        self.assertEqual(against["paired"], {"median": 0.4, "upper_quartile": 0.575, "min": 0.25, "max": 0.75})
         self.assertEqual(self.by_name["ours"]["against_petsc"]["ratio"], 0.5)
         self.assertEqual(self.by_name["slow"]["against_belos"]["ratio"], 2.0)
 
@@ -153,7 +153,7 @@ class Arithmetic(unittest.TestCase):
         self.assertEqual(joined["stream_triad_gigabytes_per_second"]["median"], 11)
         self.assertEqual(len(joined["cases"]), 1)
         self.assertEqual(joined["cases"][0]["samples"]["gigabytes_per_second"], [5.0, 7.0, 6.5])
-        self.assertEqual(joined["cases"][0]["summary"]["gigabytes_per_second"], {"median": 6.5, "min": 5.0, "max": 7.0})
+        self.assertEqual(joined["cases"][0]["summary"]["gigabytes_per_second"], {"median": 6.5, "upper_quartile": 6.75, "min": 5.0, "max": 7.0})
         self.assertRegex("\n".join(aligned(kernels.HEAD, kernels.rows(joined))), r"update +64 +30 +5 +6\.5 \[5\.0\.\.7\.0\] +0\.50 +0\.60")
 
 

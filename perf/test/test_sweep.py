@@ -85,7 +85,7 @@ class Summary(unittest.TestCase):
     def test_families_take_their_best(self):
         family = self.gmres["families"]["p(l)-GMRES"]
         self.assertEqual((family["seconds"], family["names"]), ([1, 2, 3], ["p1", "p3", "p3"]))
-        self.assertEqual(family["spread"][2], {"median": 3, "min": 3, "max": 3})
+        self.assertEqual(family["spread"][2], {"median": 3, "upper_quartile": 3, "min": 3, "max": 3})
         self.assertNotIn("classical GMRES", self.gmres["families"])
         self.assertEqual(self.cg["families"]["p(l)-CG"]["seconds"], [4, 3, None])
 
