@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "adapters/openfoam/capstan_solver.H"
-#include "adapters/openfoam/field_solve.H"
+#include "adapters/openfoam/field_system.H"
 #include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/trilinos_library.hpp"
 #include "addToRunTimeSelectionTable.H"
@@ -27,9 +27,8 @@ solverPerformance capstanSolver::solve(scalarField& psi, const scalarField& sour
   const capstan::foam::Limits limits{tolerance_, relTol_, minIter_, maxIter_,
                                      capstan::foam::scalesResiduals(controlDict_)};
   try {
-    capstan::foam::FieldSolve solve(*this, {matrix_, interfaceBouCoeffs_, interfaces_}, component, controlDict_,
-                                    limits);
-    return solve.run(psi, source);
+    return capstan::foam::solveField(*this, {matrix_, interfaceBouCoeffs_, interfaces_}, component, controlDict_,
+                                     limits, psi, source);
   } catch (const Foam::error&) {
     throw;
   } catch (const capstan::UserOptionsError& error) {

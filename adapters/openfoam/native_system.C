@@ -3,32 +3,11 @@
 #include <cmath>
 #include <vector>
 
+#include "adapters/driver/test_vector.hpp"
+#include "adapters/openfoam/borrowed_field.H"
 #include "adapters/openfoam/native_system.H"
-#include "adapters/openfoam/test_vector.hpp"
 
 namespace capstan::foam {
-namespace {
-
-// A field over memory that belongs to somebody else.
-class Borrowed {
- public:
-  Borrowed(const double* values, Foam::label size) {
-    memory().shallowCopy(Foam::UList<Foam::solveScalar>(const_cast<double*>(values), size));
-  }
-  Borrowed(const Borrowed&) = delete;
-  Borrowed& operator=(const Borrowed&) = delete;
-  ~Borrowed() { memory().shallowCopy(Foam::UList<Foam::solveScalar>()); }  // the field frees what it holds
-
-  Foam::solveScalarField& field() { return field_; }
-
- private:
-  Foam::UList<Foam::solveScalar>& memory() { return field_; }
-
-  Foam::solveScalarField field_;
-};
-
-}  // namespace
-
 void NativeSystem::turn(double* values) const {
   if (sign_ > 0) return;
   const Foam::label size = cells();
@@ -36,26 +15,26 @@ void NativeSystem::turn(double* values) const {
 }
 
 void NativeSystem::apply(const double* x, double* y) {
-  Borrowed in(x, cells());
-  Borrowed out(y, cells());
+  BorrowedField in(x, cells());
+  BorrowedField out(y, cells());
   system_.matrix.Amul(out.field(), in.field(), system_.interfaceBouCoeffs, system_.interfaces, component_);
   turn(y);
 }
 
 void NativeSystem::precondition(const double* r, double* z) {
-  Borrowed in(r, cells());
-  Borrowed out(z, cells());
+  BorrowedField in(r, cells());
+  BorrowedField out(z, cells());
   preconditioner_->precondition(out.field(), in.field(), component_);
   turn(z);
 }
 
-void verifyActions(NativeActions& actions, NativeSystem& own, Foam::label cells, const std::string& field) {
+void verifyActions(driver::HostActions& actions, NativeSystem& own, Foam::label cells, const std::string& field) {
   const auto size = static_cast<std::size_t>(cells);
   const int* const places = actions.places();
   const auto placeOf = [&](std::size_t cell) {
     return places == nullptr ? cell : static_cast<std::size_t>(places[cell]);
   };
-  const auto x = testVector(0, size);
+  const auto x = driver::testVector(0, size);
   std::vector<double> ordered(size), ours(size), theirs(size);
   for (std::size_t cell = 0; cell < size; ++cell) ordered[placeOf(cell)] = x[cell];
   const auto compare = [&](const std::string& what) {
@@ -77,7 +56,7 @@ void verifyActions(NativeActions& actions, NativeSystem& own, Foam::label cells,
   actions.precondition(ordered.data(), ours.data());
   own.precondition(x.data(), theirs.data());
   compare("the preconditioner " + own.preconditionerName());
-  if (SplitActions* const split = actions.split()) {
+  if (driver::SplitActions* const split = actions.split()) {
     std::vector<double> half(size), image(size);
     split->solveRight(ordered.data(), half.data());
     actions.apply(half.data(), image.data());

@@ -19,7 +19,7 @@ std::vector<SolveRecorder*>& recorders() {
 }
 
 // The worse, the greater. OpenFOAM's residual decides, as it does in the log.
-std::pair<int, std::string> outcomeOf(const SolveCost& cost) {
+std::pair<int, std::string> outcomeOf(const driver::SolveCost& cost) {
   if (!cost.converged && cost.atRounding) return {1, "at rounding level"};
   if (cost.converged && !cost.fellBackTo.empty()) return {2, "fell back to " + cost.fellBackTo};
   if (cost.converged) return {0, "converged"};
@@ -48,7 +48,7 @@ SolveRecorder::~SolveRecorder() {
 
 bool SolveRecorder::wanted() { return !recorders().empty(); }
 
-void SolveRecorder::record(const SolveOrigin& origin, const SolveCost& cost) {
+void SolveRecorder::record(const SolveOrigin& origin, const driver::SolveCost& cost) {
   for (auto* recorder : recorders()) recorder->add(origin, cost);
 }
 
@@ -58,7 +58,7 @@ void SolveRecorder::forgetEarlierSteps() {
   recorded_ = now;
 }
 
-void SolveRecorder::add(const SolveOrigin& origin, const SolveCost& cost) {
+void SolveRecorder::add(const SolveOrigin& origin, const driver::SolveCost& cost) {
   forgetEarlierSteps();
   const auto key = std::tie(origin.region, origin.field, origin.component);
   auto row = std::find_if(rows_.begin(), rows_.end(), [&](const RecordedSolves& r) {

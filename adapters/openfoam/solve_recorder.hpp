@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "adapters/openfoam/run_summary.hpp"
+#include "adapters/driver/solve_cost.hpp"
 
 namespace capstan::foam {
 
@@ -21,7 +21,7 @@ struct SolveOrigin {
 /// The solves of one field in one time step with one method and preconditioner.
 struct RecordedSolves {
   SolveOrigin origin;
-  SolveTotals totals;
+  driver::SolveTotals totals;
   std::string outcome;  ///< of the solve that went worst
   int severity = 0;     ///< of that outcome
 };
@@ -38,13 +38,13 @@ class SolveRecorder {
   /// Whether there is one: what only a report needs is else not measured.
   static bool wanted();
   /// Adds a solve to all there are.
-  static void record(const SolveOrigin& origin, const SolveCost& cost);
+  static void record(const SolveOrigin& origin, const driver::SolveCost& cost);
 
   /// The solves of the present time step, in order of appearance; they are forgotten here.
   std::vector<RecordedSolves> take();
 
  private:
-  void add(const SolveOrigin& origin, const SolveCost& cost);
+  void add(const SolveOrigin& origin, const driver::SolveCost& cost);
   void forgetEarlierSteps();
 
   std::function<long()> step_;

@@ -19,6 +19,11 @@
 namespace capstan::foam {
 namespace {
 
+using driver::PreconditionerChoice;
+using driver::Setting;
+using driver::Settings;
+using driver::UpdatePolicy;
+
 using Foam::dictionary;
 using Foam::token;
 
@@ -152,18 +157,22 @@ dictionary gamgControls(const dictionary& entry) {
   return own;
 }
 
-PreconditionerControls nativePreconditioner(const std::string& name, const dictionary* own, const dictionary& entry) {
-  PreconditionerControls controls;
-  controls.name = name;
-  controls.native = true;
+PreconditionerChoice ownPreconditioner(const std::string& name, const dictionary* own, const dictionary& entry,
+                                       SolverControls::Own number, SolverControls& controls) {
+  PreconditionerChoice choice;
+  choice.name = name;
+  if (name == "none") return choice;
+  choice.own = number;
+  choice.cycle = name == "GAMG";
+  dictionary& read = controls.ofOwn[number - 1];
   if (own != nullptr) {
-    controls.controls.add("preconditioner", *own);
-  } else if (name == "GAMG") {
-    controls.controls.add("preconditioner", gamgControls(entry));
+    read.add("preconditioner", *own);
+  } else if (choice.cycle) {
+    read.add("preconditioner", gamgControls(entry));
   } else {
-    controls.controls.add("preconditioner", Foam::word(name));
+    read.add("preconditioner", Foam::word(name));
   }
-  return controls;
+  return choice;
 }
 
 // The case, and this rank's part of it: the working folder is another one with -case, and where a batch system starts.
@@ -174,12 +183,13 @@ std::vector<std::string> caseFolders() {
   return {folder, folder + "/processor" + std::to_string(Foam::UPstream::myProcNo())};
 }
 
-PreconditionerControls readPreconditioner(const dictionary& dict, bool symmetric) {
-  if (!dict.found("preconditioner")) return plainPreconditioner(symmetric);
+PreconditionerChoice readPreconditioner(const dictionary& dict, bool symmetric, SolverControls& controls) {
   const bool isDict = dict.isDict("preconditioner");
   const dictionary& own = isDict ? dict.subDict("preconditioner") : dict;
   const std::string name = textOf(own, "preconditioner");
-  if (isNative(name, symmetric)) return nativePreconditioner(name, isDict ? &own : nullptr, dict);
+  if (isNative(name, symmetric)) {
+    return ownPreconditioner(name, isDict ? &own : nullptr, dict, SolverControls::Named, controls);
+  }
   auto names = trilinos().preconditionerNames();
   if (!contains(names, name)) {
     const auto natives = nativeNames(symmetric);
@@ -191,27 +201,27 @@ PreconditionerControls readPreconditioner(const dictionary& dict, bool symmetric
                          : "") +
                   "; allowed: " + join(names) + didYouMean(name, names));
   }
-  PreconditionerControls controls;
-  controls.name = controls.assembled.name = name;
-  if (!isDict) return controls;
-  controls.assembled.settings = toSettings(own, {"preconditioner", "file"});
+  PreconditionerChoice choice;
+  choice.name = name;
+  if (!isDict) return choice;
+  choice.settings = toSettings(own, {"preconditioner", "file"});
   if (own.found("file")) {
     if (name != "muelu") {
       fail(own, "file: only the preconditioner muelu reads one, found preconditioner '" + name + "'");
     }
-    controls.assembled.file = Foam::fileName(textOf(own, "file")).expand();
-    controls.assembled.folders = caseFolders();
+    choice.file = Foam::fileName(textOf(own, "file")).expand();
+    choice.folders = caseFolders();
   }
-  return controls;
+  return choice;
 }
 
 // A word was changed, and the rest of the old entry stands.
-void remarkLeftovers(const dictionary& dict, const PreconditionerControls& preconditioner) {
+void remarkLeftovers(const dictionary& dict, const PreconditionerChoice& preconditioner) {
   static std::set<std::string> told;
   std::vector<std::string> left;
   for (const auto& item : dict) {
     const std::string key = item.keyword();
-    const bool others = (!preconditioner.isMultigrid() && contains(gamgKeys, key)) || contains(otherKeys, key);
+    const bool others = (!preconditioner.cycle && contains(gamgKeys, key)) || contains(otherKeys, key);
     if (others && !contains(newControls(), key)) left.push_back(key);
   }
   if (left.empty() || !told.insert(dict.name()).second) return;
@@ -266,35 +276,6 @@ const std::vector<std::string>& knownKeys() {
   return keys;
 }
 
-// As OpenFOAM does with its own PCG.
-void requireFit(const dictionary& dict, const std::string& method, bool symmetric) {
-  if (forConjugateGradients(method) && !symmetric) {
-    fail(dict, "method: found '" + method + "', but the matrix is asymmetric; take a method for any matrix, such as " +
-                   "capstan_sstep_gmres");
-  }
-}
-
-// Later ones count.
-Settings together(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
-
-// OpenFOAM tests residuals, and GMRES makes them least: with multigrid it takes fewer cycles than conjugate gradients
-// (perf/results, openfoam). The dictionary's own settings come later and count.
-SolverChoice flexibleMethod(const Settings& own) {
-  return {"capstan_gmres", together({{"Flexible_Gmres", true}, {"Num_Blocks", cyclesKept}}, own)};
-}
-
-// A correction of the pressure resembles that of the step before. Measured on five tutorials: two vectors save as much
-// with multigrid, more than three save more with DIC only.
-Settings ofEarlierSolves() { return {{"Initial_Guess", std::string("projection 3")}}; }
-
-// With a guess the same residual hides four times the error under GMRES (damBreak's p), but where M is close to A.
-bool learnsFromSolves(const std::string& method, const PreconditionerControls& preconditioner) {
-  return forConjugateGradients(method) || (preconditioner.isMultigrid() && trilinos().isOurs(method));
-}
-
 bool same(const dictionary& a, const dictionary& b);
 
 bool same(const Foam::entry& a, const Foam::entry& b) {
@@ -315,6 +296,39 @@ bool same(const dictionary& a, const dictionary& b) {
   return true;
 }
 
+// In the case, where no full path is given.
+std::string inCase(const Foam::string& folder) {
+  const std::string ofCase = Foam::getEnv("FOAM_CASE");
+  const Foam::fileName path(folder);
+  return path.isAbsolute() ? path : (ofCase.empty() ? Foam::cwd() : Foam::fileName(ofCase)) / path;
+}
+
+driver::DumpControls readDumpControls(const dictionary& entry) {
+  // A matrix of so many entries takes 0.8 GB as text, which the master holds.
+  constexpr Foam::label mostEntries = 20000000;
+  driver::DumpControls controls;
+  if (!entry.found("dumpSystems")) return controls;
+  const dictionary& dict = entry.subDict("dumpSystems");
+  warnUnknown(dict, {"solves", "unconverged", "folder", "maxEntries"}, "dumpSystems");
+  const auto atLeast = [&](const char* key, Foam::label value, Foam::label least, const std::string& allowed) {
+    if (value < least) fail(dict, std::string(key) + ": found " + std::to_string(value) + "; allowed: " + allowed);
+    return static_cast<long>(value);
+  };
+  for (const auto solve : dict.getOrDefault<Foam::labelList>("solves", Foam::labelList())) {
+    controls.solves.insert(atLeast("solves", solve, 1, "numbers of solves, from 1"));
+  }
+  controls.unconverged = atLeast("unconverged", dict.getOrDefault<Foam::label>("unconverged", 0), 0, "0 or more");
+  controls.maxEntries =
+      atLeast("maxEntries", dict.getOrDefault<Foam::label>("maxEntries", mostEntries), 1, "1 or more");
+  const Foam::string folder = dict.getOrDefault<Foam::string>("folder", "systems").expand();
+  if (folder.empty()) fail(dict, "folder: found nothing; allowed: a folder in the case, or an absolute path");
+  controls.folder = inCase(folder);
+  if (!controls.any()) {
+    fail(dict, "dumpSystems: found neither solves nor unconverged; allowed: solves (1 10); unconverged 2;");
+  }
+  return controls;
+}
+
 }  // namespace
 
 std::shared_ptr<const SolverControls> KnownControls::of(const dictionary& dict, const MatrixKind& matrix) {
@@ -327,50 +341,41 @@ std::shared_ptr<const SolverControls> KnownControls::of(const dictionary& dict, 
   return controls;
 }
 
-bool forConjugateGradients(const std::string& method) { return trilinos().needsSymmetric(method); }
-
-PreconditionerControls plainPreconditioner(bool symmetric) {
-  return nativePreconditioner(symmetric ? "DIC" : "DILU", nullptr, dictionary());
-}
-
 SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
   const bool symmetric = matrix.symmetric;
   warnUnknown(dict, knownKeys());
   SolverControls controls;
-  // BiCGStab rather than GMRES: at the loose relTol of transport equations GMRES, which makes the residual least,
-  // leaves larger errors where values are small (squareBend: nut off by 1.3, 0.07 with BiCGStab, by fewer iterations).
-  controls.solver.method = dict.found("method") ? textOf(dict, "method")
-                           : symmetric          ? "capstan_cg"
-                                                : "capstan_bicgstab";
-  requireFit(dict, controls.solver.method, symmetric);
-  controls.methodNamed = dict.found("method");
-  controls.preconditioner = readPreconditioner(dict, symmetric);
-  const Settings own = dict.found("capstan") ? toSettings(dict.subDict("capstan")) : Settings{};
-  const auto withGuesses = [&](bool wanted) {
-    return wanted && symmetric && matrix.ofCase ? together(ofEarlierSolves(), own) : own;
-  };
-  controls.solver.settings = withGuesses(learnsFromSolves(controls.solver.method, controls.preconditioner));
-  if (!controls.methodNamed) controls.ofCycles = flexibleMethod(withGuesses(true));
-  controls.named = dict.found("preconditioner");
-  if (!controls.named) {
-    controls.multigrid = nativePreconditioner("GAMG", nullptr, dict);
-    // nSweeps is one of OpenFOAM's smoothSolver, a low limit one for multigrid.
-    constexpr Foam::label low = 100;
-    controls.multigridFirst =
-        (dict.found("smoother") && !dict.found("nSweeps")) || dict.getOrDefault<Foam::label>("maxIter", low) < low;
-  }
-  remarkLeftovers(dict, controls.multigridFirst ? controls.multigrid : controls.preconditioner);
+  driver::Wishes wishes;
+  wishes.symmetric = symmetric;
+  wishes.recurs = matrix.ofCase;
+  if (dict.found("method")) wishes.method = textOf(dict, "method");
+  if (dict.found("capstan")) wishes.settings = toSettings(dict.subDict("capstan"));
+  if (dict.found("preconditioner")) wishes.preconditioner = readPreconditioner(dict, symmetric, controls);
+  wishes.plain = ownPreconditioner(symmetric ? "DIC" : "DILU", nullptr, dict, SolverControls::Plain, controls);
+  wishes.multigrid = ownPreconditioner("GAMG", nullptr, dict, SolverControls::Multigrid, controls);
+  // nSweeps is one of OpenFOAM's smoothSolver, a low limit one for multigrid.
+  constexpr Foam::label low = 100;
+  wishes.multigridFirst =
+      (dict.found("smoother") && !dict.found("nSweeps")) || dict.getOrDefault<Foam::label>("maxIter", low) < low;
+  remarkLeftovers(dict, wishes.preconditioner   ? *wishes.preconditioner
+                        : wishes.multigridFirst ? wishes.multigrid
+                                                : wishes.plain);
   if (dict.found("caching")) {
     const dictionary& caching = dict.subDict("caching");
     warnUnknown(caching, {"matrix", "preconditioner"});
-    controls.matrixUpdate = readPolicy(caching, "matrix", false);
-    controls.preconditionerUpdate = readPolicy(caching, "preconditioner", true);
+    wishes.matrixUpdate = readPolicy(caching, "matrix", false);
+    wishes.preconditionerUpdate = readPolicy(caching, "preconditioner", true);
   }
   controls.dump = readDumpControls(dict);
-  controls.verify = dict.getOrDefault<Foam::Switch>("verify", false);
+  wishes.verify = dict.getOrDefault<Foam::Switch>("verify", false);
   const char* environment = std::getenv("CAPSTAN_FOAM_SUMMARY");
   const bool byEnvironment = environment != nullptr && *environment != '\0' && std::string(environment) != "0";
   controls.summary = dict.getOrDefault<Foam::Switch>("summary", byEnvironment);
+  try {
+    controls.plan = trilinos().plan(wishes);
+  } catch (const std::invalid_argument& error) {
+    fail(dict, error.what());
+  }
   return controls;
 }
 

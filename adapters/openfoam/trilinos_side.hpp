@@ -14,50 +14,23 @@
 #include <string>
 #include <vector>
 
-#include "adapters/openfoam/assembled_preconditioner.hpp"
-#include "adapters/openfoam/cell_map.hpp"
-#include "adapters/openfoam/field_solver.hpp"
-#include "adapters/openfoam/system_files.hpp"
+#include "adapters/driver/field_driver.hpp"
 
 namespace capstan::foam {
 
 /// Makes the objects of the Trilinos side. The functions throw std::exception as those do that they are named after.
 class TrilinosSide {
  public:
-  /// As capstan::mpiRuns() and capstan::atRunEnd() (adapters/run_end).
-  virtual bool mpiRuns() const = 0;
+  /// As capstan::atRunEnd() (adapters/run_end).
   virtual void atRunEnd(std::function<void()> action) const = 0;
   /// Initialises Kokkos, and Tpetra where MPI runs, unless they are. Local.
   virtual void start() const = 0;
-
-  /// The map of \p cells rows on this rank. Collective over \p comm, which is duplicated; MPI_COMM_NULL: of one process
-  /// without MPI.
-  virtual std::shared_ptr<const CellMap> cellMap(MPI_Comm comm, std::int64_t cells) const = 0;
-  /// Whether it stands on MPI, as preconditioners of Trilinos want it. Local.
-  virtual bool isOverMpi(const CellMap& map) const = 0;
-  /// Rows on this rank. Local.
-  virtual std::int64_t localCells(const CellMap& map) const = 0;
-
-  /// The graph of \p pattern on the rows of \p cells. Collective. Throws where the pattern is inconsistent.
-  virtual std::shared_ptr<const CsrGraph> graph(const CsrPattern& pattern, const CellMap& cells) const = 0;
-  /// \param label names the matrix: the field's name. Collective.
-  virtual std::unique_ptr<AssembledPreconditioner> assembledPreconditioner(std::shared_ptr<const CsrGraph> graph,
-                                                                           const std::string& label) const = 0;
-  /// \param label names the problem in reports and in the state cache: the field's name. Collective.
-  virtual std::unique_ptr<FieldSolver> fieldSolver(std::shared_ptr<const CellMap> cells, std::string label) const = 0;
-
-  /// Writes PREFIX.mtx, PREFIX_b.mtx, PREFIX_x0.mtx, and PREFIX.yaml, in global rows: those of the first rank come
-  /// first. Collective over the pattern's communicator. The first rank holds the text of the matrix, some 40 bytes an
-  /// entry.  \return what went wrong, on every rank; empty: nothing
-  virtual std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice,
-                                  const std::string& prefix) const = 0;
-
+  /// As driver::makeFieldDriver().
+  virtual std::unique_ptr<driver::FieldDriver> fieldDriver(const std::string& mesh) const = 0;
+  /// As driver::makePlan().
+  virtual driver::Plan plan(const driver::Wishes& wishes) const = 0;
   /// Names of all preconditioners on an assembled matrix, for messages. Local.
   virtual std::vector<std::string> preconditionerNames() const = 0;
-  /// Whether the method is one of Capstan's, and whether it needs a symmetric matrix; of others the latter is not
-  /// known. Local.
-  virtual bool isOurs(const std::string& method) const = 0;
-  virtual bool needsSymmetric(const std::string& method) const = 0;
 
  protected:
   TrilinosSide() = default;
@@ -69,11 +42,11 @@ class TrilinosSide {
 /// Tells two releases of what is passed between the sides apart. Raise the first number where a function changes and no
 /// size does.
 constexpr unsigned long sideStamp = [] {
-  unsigned long stamp = 1;
+  unsigned long stamp = 2;
   for (const unsigned long size :
-       {sizeof(FieldSystem), sizeof(SolveResult), sizeof(LadderStep), sizeof(SolverChoice), sizeof(Setting),
-        sizeof(PreconditionerChoice), sizeof(AssembledPreconditioner::Updated), sizeof(CsrPattern), sizeof(WholeSystem),
-        sizeof(ReplayChoice)}) {
+       {sizeof(driver::HostFacts), sizeof(driver::Agreement), sizeof(driver::CsrPattern), sizeof(driver::Setting),
+        sizeof(driver::PreconditionerChoice), sizeof(driver::Wishes), sizeof(driver::Plan),
+        sizeof(driver::DumpControls), sizeof(driver::SolveCost)}) {
     stamp = 1009 * stamp + size;
   }
   return stamp;

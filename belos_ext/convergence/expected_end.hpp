@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -29,7 +30,7 @@ class ExpectedEnd {
   /// A cycle begins at a residual of that norm, after `iterations` of the solve.
   void begin(int iterations, double residual) {
     done_ = iterations;
-    logs_.assign(1, std::log(residual));
+    logs_.assign(1, std::log(positive(residual)));
     panelTarget_ = 0;
     endsWithPanel_ = false;
     missed_ = 0;
@@ -38,12 +39,12 @@ class ExpectedEnd {
   /// The residual after one more iteration.
   void observe(double residual) {
     ++done_;
-    logs_.push_back(std::log(residual));
+    logs_.push_back(std::log(positive(residual)));
   }
 
   /// The iterations still to come until the residual is `target`, at least 1; `unknown` where nothing tells.
   int remaining(double target) const {
-    const int next = toNextEnd(), bySlope = fromSlope(std::log(target));
+    const int next = toNextEnd(), bySlope = fromSlope(target);
     if (!trusted()) return next != unknown ? next : bySlope;
     return earlier_.empty() || earlier_.front() <= done_ ? bySlope : std::min(next, bySlope);
   }
@@ -63,7 +64,7 @@ class ExpectedEnd {
     const bool byMost = alike && tooEarly == TooEarly::CostsProduct;
     const int usual = byMost ? earlier_[earlier_.size() / 2] - done_ : fewest;
     if (!trusted()) return usual;
-    const int bySlope = fromSlope(std::log(target));
+    const int bySlope = fromSlope(target);
     if (byMost && bySlope <= most) return usual;
     return bySlope - most <= tuned::late + (alike ? most : 0) ? std::min(most, std::max(usual, bySlope)) : bySlope;
   }
@@ -99,9 +100,9 @@ class ExpectedEnd {
 
   int fromSlope(double target) const {
     const int window = std::min(steps(), tuning::expected_end::window);
-    if (window < tuning::expected_end::least) return unknown;
+    if (window < tuning::expected_end::least || target == 0) return unknown;
     const double rate = (logs_[logs_.size() - 1 - static_cast<std::size_t>(window)] - logs_.back()) / window;
-    const double left = (logs_.back() - target) / rate;
+    const double left = ratioOr(logs_.back() - std::log(target), rate, tuning::expected_end::farAway);
     if (!(rate > 0) || !(left < tuning::expected_end::farAway)) return unknown;
     return std::max(1, static_cast<int>(std::lround(left)));
   }

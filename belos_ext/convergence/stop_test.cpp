@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 namespace {
@@ -37,7 +38,7 @@ double scaleOf(ResidualScaling scaling, double initial, double rhsNorm, double p
 /// square has overflowed is none.
 double scaled(double norm, double scale) {
   if (std::isinf(scale) && norm > 0) return std::numeric_limits<double>::infinity();
-  const double quotient = norm / scale;
+  const double quotient = ratioOr(norm, scale, std::numeric_limits<double>::infinity());
   return quotient == 0 && norm > 0 ? std::numeric_limits<double>::denorm_min() : quotient;
 }
 
@@ -56,7 +57,7 @@ void StopTest::begin(const ResidualNorms& initial, double rhsNorm, double precon
     const double scale = application_ ? applicationMeasured_ : first;
     explicitScale_ = scaleOf(scaling, scale, rhsNorm, scale, criteria_.userScale);
     const double known = measure_->knownRatio();
-    setRatio(known > 0 ? known : first / initial.native);
+    setRatio(known > 0 ? known : ratioOr(first, initial.native, 1.0));
   } else {
     implicitScale_ = scaleOf(criteria_.implicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
     explicitScale_ = scaleOf(criteria_.explicitScaling, own, rhsNorm, preconditioned, criteria_.userScale);
@@ -86,7 +87,7 @@ void StopTest::noteClaimed(const ResidualNorms& norms) {
 }
 
 void StopTest::measured(double native, double value) {
-  if (native > 0) setRatio(value / native);
+  if (native > 0) setRatio(ratioOr(value, native, 1.0));
 }
 
 double StopTest::attained(const ResidualNorms& norms) const {
@@ -135,7 +136,7 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
     // Fruitless also where both are zero, and a test says no.
     fruitless_ = now < tuned::progress * bestAttained_ ? 0 : fruitless_ + 1;
     // The recursion stopped too early by the factor now / tolerance; ask it for a little more than that.
-    lowerTarget(norms, criteria_.tolerance / now);
+    lowerTarget(norms, ratioOr(criteria_.tolerance, now, 1.0));
     target_ *= tuned::leastPart;
   }
   bestAttained_ = std::min(bestAttained_, now);
@@ -170,9 +171,9 @@ Claim StopTest::examined(const ResidualNorms& norms, double recursive) {
 
 bool StopTest::endAtRoundingLevel(double images, double epsilon) {
   const double level = epsilon * (rhsNorm_ + images);
-  const double needed = norms_.explicit_ * (criteria_.tolerance / attained());
+  const double needed = norms_.explicit_ * ratioOr(criteria_.tolerance, attained(), 1.0);
   const bool rounding = norms_.explicit_ <= tuned::roundingLevel * level && needed < level;
-  if (over_ || !std::isfinite(level) || !rounding) return false;
+  if (over_ || norms_.explicit_ == 0 || !std::isfinite(level) || !rounding) return false;
   stop(StopReason::AttainableAccuracy);
   return true;
 }

@@ -27,6 +27,7 @@
 #include "belos_ext/convergence/stop_reason.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -163,7 +164,7 @@ class StopTest {
 
   /// x is an earlier iterate again; these are the norms of its residuals.
   void wentBack(const ResidualNorms& norms) {
-    explicitNorm_ *= norms.explicit_ / norms_.explicit_;
+    explicitNorm_ *= ratioOr(norms.explicit_, norms_.explicit_, 1.0);
     norms_ = norms;
     // That x has been found wanting is no statement about this one.
     if (reason_ == StopReason::AttainableAccuracy) reason_ = StopReason::Stagnation;

@@ -79,16 +79,16 @@ class GuessPolicy {
   /// The same, and what else there is: for ranks that have found that they do not hold the same. Local.
   void beginAnew() {
     forget();
-    rate = std::numeric_limits<double>::quiet_NaN();
+    rate = 0;
     iterations = 0;
   }
 
   /// Whose map is to be exchanged for an equal one of another object.
   virtual std::vector<Teuchos::RCP<MultiVector>> kept() const = 0;
 
-  /// How much the logarithm of the residual fell in an iteration of the last solve without a guess; NaN: there was
+  /// How much the logarithm of the residual fell in an iteration of the last solve without a guess; 0: there was
   /// none.
-  double rate = std::numeric_limits<double>::quiet_NaN();
+  double rate = 0;
   /// Iterations of that solve, or of one since that took more with a guess; 0: there was none.
   int iterations = 0;
 

@@ -18,6 +18,8 @@
 /// Cost: that of the policy, and up to 4 vectors copied, 1 more for each residual that the method computes; without a
 /// policy 1 reduction. Storage, for the solve: 3 vectors, 1 more where a guess is tried.
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -26,6 +28,7 @@
 #include "belos_ext/guess/guess_policy.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/report/solve_report.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -212,17 +215,23 @@ class GuessStart {
     const double last = stop.explicitNorm();
     if (taken_) {
       report_.vectors = proposal_.vectors;
-      report_.factor = ownNorm_ / norm_;
-      const double without = std::log(ownNorm_ / last) / policy.rate;  // a NaN stays one
-      report_.iterationsSaved = without < stop.iterations() ? 0 : without - stop.iterations();
+      report_.factor = ratioOr(ownNorm_, norm_, std::numeric_limits<double>::infinity());
+      report_.iterationsSaved = savedBy(std::log(boundedRatio(ownNorm_, last)), stop.iterations(), policy.rate);
       if (policy.iterations > 0) policy.iterations = std::max(policy.iterations, stop.iterations());
-    } else if (const double rate = std::log(stop.initial() / last) / stop.iterations();
-               rate > 0 && std::isfinite(rate)) {
-      policy.rate = rate;
+    } else if (const double fallen = std::log(boundedRatio(stop.initial(), last));
+               last != 0 && stop.iterations() > 0 && fallen > 0) {
+      policy.rate = fallen / stop.iterations();
       policy.iterations = stop.iterations();
     }
     if (stop.converged()) policy.learn(system, {*own_, x, residual_.get(), last_.get(), stop.iterations() > 0});
     policy.ended();
+  }
+
+  /// Iterations less than a solve from the application's own x takes, whose residual's logarithm falls by `fall` in all
+  /// and by `rate` an iteration; NaN where that rate is not known.
+  static double savedBy(double fall, int iterations, double rate) {
+    if (rate == 0) return std::numeric_limits<double>::quiet_NaN();
+    return std::max(0.0, fall / rate - iterations);
   }
 
   void computeResidual(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& r) {

@@ -43,6 +43,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,7 @@
 #include "belos_ext/guess/guess_policy.hpp"
 #include "belos_ext/guess/resting_plan.hpp"
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -113,9 +115,11 @@ class Projection final : public GuessPolicy<Types> {
     }
     if (!changing_ && std::isnan(predicted_)) return {};
     // The last iteration is not saved: a solve that ends with its guess leaves what others have left before.
-    const double most = this->iterations > 0 ? this->iterations - 1 : std::numeric_limits<double>::quiet_NaN();
+    std::optional<double> saved;
+    if (this->iterations > 0) saved = this->iterations - 1;
     // As long as A stays, the next guess may be a better one.
-    note(changing_ ? std::min(most, std::log(own / norm) / this->rate) : most);
+    if (saved && changing_ && this->rate > 0) saved = std::min(*saved, std::log(boundedRatio(own, norm)) / this->rate);
+    note(saved);
     if (changing_) return {};
     confirmed_ = norm <= tuning::guess::confirmed * predicted_ && norm < own;
     if (confirmed_ || norm <= tuning::guess::stale * own) return {};
@@ -190,7 +194,7 @@ class Projection final : public GuessPolicy<Types> {
   }
 
   /// Of iterations. Where others of its right-hand sides do not rest, one that is to rest has a guess all the same.
-  void note(double saved) {
+  void note(std::optional<double> saved) {
     if (!plan_.rests()) plan_.note(saved, cost_);
   }
 

@@ -3,6 +3,7 @@
 /// When solves are to go without a guess, since guesses have cost more than they saved.
 
 #include <algorithm>
+#include <optional>
 
 #include "belos_ext/parameters/tuning.hpp"
 
@@ -12,9 +13,9 @@ namespace capstan {
 /// it. All members are local; ranks that call them alike know the same.
 class RestingPlan {
  public:
-  /// What a guess has saved and cost, in iterations; NaN: nobody knows.
-  void note(double saved, double cost) {
-    if (!(saved < cost)) {
+  /// What a guess has saved and cost, in iterations; nothing: nobody knows.
+  void note(std::optional<double> saved, double cost) {
+    if (!saved || *saved >= cost) {
       length_ = 1;
       return;
     }

@@ -17,6 +17,9 @@
 /// A new normalisation of q_{c-1} to q_{c-1} / s asks the caller to divide z by s, too: it was made of the old one.
 /// Loss of orthogonality: CGS1 O(eps kappa^2), MGS O(eps kappa), CGS2 O(eps). Replicated; no communication.
 
+#include <algorithm>
+#include <cmath>
+
 #include "belos_ext/orthogonalization/pipelined_recurrence.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/parameters/tuning.hpp"
@@ -75,7 +78,7 @@ class PipelinedCorrection {
     const Matrix tr = scheme_ == PipelinedScheme::Cgs1 ? copyOf(r) : product(block(t_, 0, 0, c, c), r);
     for (int j = 0; j < c; ++j) square += r(j, 0) * (tr(j, 0) - 2 * r0(j, 0));
     column.usable = PipelinedRecurrence<Scalar>::trusted(square, before);
-    column.r(c, 0) = std::sqrt(square);
+    column.r(c, 0) = std::sqrt(std::max(square, Scalar(0)));
     return column;
   }
 

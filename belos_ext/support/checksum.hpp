@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -20,11 +22,12 @@ inline std::pair<long long, int> sixDigits(double value) {
   return {std::llround(mantissa * 0x1p22), exponent};
 }
 
-/// value = sixDigits() of it; NaN and Inf stay. Local.
+/// value = sixDigits() of it; NaN and Inf stay, and what would be rounded to Inf. Local.
 inline double roundedForRanks(double value) {
   if (!std::isfinite(value)) return value;
   const auto [mantissa, exponent] = sixDigits(value);
-  return std::ldexp(static_cast<double>(mantissa), exponent - 22);
+  const bool overflows = exponent == std::numeric_limits<double>::max_exponent && std::abs(mantissa) == 1LL << 22;
+  return overflows ? value : std::ldexp(static_cast<double>(mantissa), exponent - 22);
 }
 
 /// FNV-1a over what is added, in order, and finalMix(). Local; the same on any machine.

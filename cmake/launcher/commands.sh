@@ -232,7 +232,7 @@ command_plot() {
   ensure_packages plot
   # Debian's packages, matplotlib among them, serve Debian's Python.
   ! on_debian || python=/usr/bin/python3
-  exec "$python" "$root/perf/plot" "$@"
+  exec "$python" "$root/adapters/tools/plot/plot" "$@"
 }
 
 help_list() {
@@ -258,9 +258,9 @@ Measures kernels against STREAM and solvers against Belos' own (and PETSc's and 
   ./capstan bench                                        kernels and the default campaign
   ./capstan bench --kernels                              kernels only
   ./capstan bench laplace2d                              one campaign of perf/campaigns, or a deck
-  ./capstan bench --latency 0,20,50,100,200,500 --plots  the campaign 'pipelined' under emulated latencies
-  ./capstan bench headline                               a campaign of many cells: targets, table, report.html
-  ./capstan bench report DIR                             the report of a campaign's results anew
+  ./capstan bench --latency 0,20,50,100,200,500          the campaign 'pipelined' under emulated latencies
+  ./capstan bench headline                               the cells by which Capstan is judged: targets, table, report.html
+  ./capstan bench report DIR                             the report of results anew
   ./capstan bench overlap                                what nonblocking all-reduces hide: Open MPI, and MPICH if installed
   ./capstan bench openfoam                               pressure solves of tutorials, against OpenFOAM's own solvers
   ./capstan bench models                                 latencies and rates of this machine, and how well the models predict

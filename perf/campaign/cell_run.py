@@ -27,20 +27,26 @@ def pin_words(cell, programs, cores):
     return ["--bind-to", "core", "--map-by", "core"]
 
 
+def peer_words(cell):
+    """Which methods of other libraries take part; all, where nothing is said."""
+    return [word for library in ("petsc", "hypre") if getattr(cell, library) != "all"
+            for word in (f"--{library}", getattr(cell, library))]
+
+
 class CellRun:
     """Files of a cell that is at work, in a folder: all begin with its key."""
 
     def __init__(self, cell, programs, folder):
         self.cell, self.programs, self.folder = cell, programs, folder
-        self.deck = folder / f"{cell.key}.yaml"
+        self.deck = cell.file or folder / f"{cell.key}.yaml"
         self.output = folder / f"{cell.key}.json.tmp"
         self.marker = folder / f"{cell.key}.running.tmp"
         self.log = folder / f"{cell.key}.log"
         self.crashed = []
 
     def command(self):
-        words = [str(self.deck), "--output", str(self.output), "--marker", str(self.marker), "--reference", "--petsc",
-                 self.cell.petsc, "--hypre", self.cell.hypre, "--repeat", str(self.cell.repeat), "--seed", str(self.cell.seed)]
+        words = [str(self.deck), "--output", str(self.output), "--marker", str(self.marker), "--reference", "--repeat",
+                 str(self.cell.repeat), "--seed", str(self.cell.seed), *peer_words(self.cell), *self.cell.words]
         words += [word for name in self.crashed for word in ("--crashed", name)]
         return self.programs.mpi_command(self.cell.ranks, PROGRAM, *words, latency=self.cell.latency_us)
 
@@ -71,7 +77,8 @@ class CellRun:
     def _histories(self):
         """Residuals of the solvers that tell them, from an untimed solve of each: {name: [[iteration, residual], ...]}."""
         file = self.folder / f"{self.cell.key}.csv.tmp"
-        command = self.programs.mpi_command(self.cell.ranks, "capstan-solve", str(self.deck), "--history", str(file), "--quiet")
+        command = self.programs.mpi_command(self.cell.ranks, "capstan-solve", str(self.deck), "--history", str(file), "--quiet",
+                                           *(word for word in self.cell.words if word == "--set" or "=" in word))
         try:
             self._start(command)
             found = {}
@@ -86,7 +93,8 @@ class CellRun:
 
     def record(self, environment):
         """Runs the cell and makes its line. environment: the id of where it runs."""
-        self.deck.write_text(self.cell.deck, encoding="utf-8")
+        if not self.cell.file:
+            self.deck.write_text(self.cell.deck, encoding="utf-8")
         start = time.monotonic()
         cell = self.cell
         record = {"kind": "cell", "key": cell.key, "experiment": cell.experiment, "title": cell.title(), "ranks": cell.ranks,

@@ -122,13 +122,13 @@ SYSTEMS = {"slurm": System("srun", _slurm_head, "sbatch {}"), "lsf": System("jsr
            "flux": System("flux", _flux_head, "flux batch {}")}
 
 
-def script(system, site, plan, ranks, folder, root, build, only=()):
+def script(system, site, plan, ranks, folder, root, build, only=(), more=()):
     """The text of one job's script."""
     nodes, per_node, _ = site.place(ranks)
     own = folder / f"ranks-{ranks}"
     filters = [word for key, value in (*only, ("ranks", ranks)) for word in ("--only", f"{key}={value}")]
     launch = LAUNCHERS[site.launcher](site, ranks)
-    bench = [site.python, str(root / "perf" / "bench"), str(plan), "--resume", str(own), *filters, "--no-kernels", "--no-page",
+    bench = [site.python, str(root / "perf" / "bench"), str(plan), "--resume", str(own), *filters, *more, "--no-kernels", "--no-page",
              "--launcher", shlex.join(launch)]
     head = SYSTEMS[system].head(site, f"capstan-{plan.stem}-{ranks}", nodes, per_node, folder / f"ranks-{ranks}.out")
     return "\n".join(["#!/bin/bash", *head, f"# {plan.name}: cells of {ranks} ranks on {nodes} nodes of {site.name}.",
@@ -144,7 +144,7 @@ def write(arguments, cells, folder, root, build):
     folder, written = folder.resolve(), []
     for ranks in sorted({cell.ranks for cell in cells}):
         path = folder / f"job-{ranks}.sh"
-        path.write_text(script(arguments.jobs, site, arguments.plan, ranks, folder, root, build, only), encoding="utf-8")
+        path.write_text(script(arguments.jobs, site, arguments.campaign, ranks, folder, root, build, only, arguments.changing), encoding="utf-8")
         written.append(path)
     submit = folder / "submit.sh"
     lines = [SYSTEMS[arguments.jobs].submit.format(shlex.quote(str(path))) for path in written]

@@ -1,7 +1,8 @@
-"""A campaign of many runs: reads its YAML, says what is wrong with it, and makes its cells.
+"""A campaign: reads its YAML, says what is wrong with it, and makes its cells.
 
-A cell is one run of solvers_bench: one problem, one preconditioner, so many ranks, one transport, one latency, and all
-solvers that compete there. Its key is made of all that decides what is measured.
+A cell is one run of solvers_bench: one problem, one preconditioner, a number of ranks, one transport, one latency, and all
+solvers that compete there. Its key is made of all that decides what is measured. A deck is a campaign, too: a cell for each
+system and latency.
 """
 
 import dataclasses
@@ -12,10 +13,10 @@ import pathlib
 import re
 
 from campaign.papers import NUMBERS
-from report import processes
+from report import machine, processes
 from report.transports import TRANSPORTS
 
-KEYS = {"title", "about", "repeat", "seed", "pinning", "timeout", "kernels", "sets", "preconditioners", "experiments", "curves",
+KEYS = {"title", "about", "base", "repeat", "seed", "pinning", "timeout", "kernels", "sets", "preconditioners", "experiments", "curves",
         "claims", "counts"}
 EXPERIMENT = {"name", "problem", "sets", "petsc", "hypre", "ranks", "transport", "latency_us", "preconditioner", "scaling", "settings",
               "repeat", "right_hand_side", "histories", "targets", "timeout"}
@@ -52,10 +53,12 @@ class Cell:
     pinning: str
     repeat: int
     seed: int
-    petsc: str
+    petsc: str  # "all", "off", or names of methods
     hypre: str
     timeout: int
     histories: bool
+    words: tuple = ()  # more of solvers_bench's command line
+    file: str = ""  # the deck where it is not generated: its path
 
     def title(self):
         """For people; tells the cells of an experiment apart."""
@@ -108,13 +111,15 @@ def _load(text):
 class Plan:
     """A campaign's YAML, checked. Raises Wrong."""
 
-    def __init__(self, path):
+    def __init__(self, path, changes=None, words=()):
+        """changes: what the command line puts in the place of every experiment's own, by key. words: of every cell."""
         self.name = pathlib.Path(path).stem
-        self.data = _load(pathlib.Path(path).read_text(encoding="utf-8"))
+        self.path, self.changes, self.words = pathlib.Path(path).resolve(), changes or {}, tuple(words)
+        self.data = _load(self.path.read_text(encoding="utf-8"))
         _known(self.data, KEYS, self.name)
-        self.folder = pathlib.Path(path).resolve().parent
+        base = _load((self.path.parent / self.data["base"]).read_text(encoding="utf-8")) if "base" in self.data else {}
         self.preconditioners = {"none": {"preconditioner": "none"}, **self.data.get("preconditioners", {})}
-        self.sets = self.data.get("sets", {})
+        self.sets = {**base.get("sets", {}), **self.data.get("sets", {})}
         for name, one in self.sets.items():
             _known(one, SET, f"sets.{name}")
         self.pinning = _word(self.data.get("pinning", "none"), "pinning", PINNING)
@@ -181,8 +186,8 @@ class Plan:
             cells = cells if isinstance(cells, list) else [cells] * DIMENSIONS[generate["problem"]]
             generate["cells"] = [*cells[:-1], cells[-1] * ranks]
         for key in ("matrix", "rhs"):  # files of a deck are found from the deck, and ours is elsewhere
-            if isinstance(problem.get(key), str) and (self.folder / problem[key]).is_file():
-                problem[key] = str(self.folder / problem[key])
+            if isinstance(problem.get(key), str) and (self.path.parent / problem[key]).is_file():
+                problem[key] = str(self.path.parent / problem[key])
         return {"name": experiment["name"], **problem, "solvers": "all"}
 
     def _cell(self, experiment, preconditioner, ranks, transport, latency):
@@ -202,7 +207,7 @@ class Plan:
             "scaling": scaling, "pinning": self.pinning,
             "repeat": _number(experiment.get("repeat", self.data.get("repeat", 7)), f"{where}.repeat", 1),
             "seed": _number(self.data.get("seed", 1), "seed", 0),
-            "petsc": petsc, **({"hypre": hypre} if hypre != "off" else {}),
+            "petsc": petsc, **({"hypre": hypre} if hypre != "off" else {}), **({"words": self.words} if self.words else {}),
             "histories": bool(experiment.get("histories", False))}
         key = hashlib.sha256(json.dumps([where, decides], sort_keys=True).encode()).hexdigest()[:12]
         timeout = _number(experiment.get("timeout", self.data.get("timeout", 1800)), f"{where}.timeout", 1)
@@ -212,8 +217,9 @@ class Plan:
         """All cells, in the order of the file: experiment, preconditioner, ranks, transport, latency."""
         made = []
         for experiment in self.experiments:
+            experiment = {**experiment, **self.changes}
             axes = [_list(experiment.get(key, standard)) for key, standard in
-                    (("preconditioner", "none"), ("ranks", 1), ("transport", "default"), ("latency_us", 0))]
+                    (("preconditioner", "none"), ("ranks", machine.cores()), ("transport", "default"), ("latency_us", 0))]
             made += [self._cell(experiment, *values) for values in itertools.product(*axes)]
         return made
 
@@ -224,3 +230,43 @@ class Plan:
                 "about": self.data.get("about", ""), "curves": self.data.get("curves", []), **{key: self.data.get(key, []) for key in ("claims", "counts")},
                 "keys": [c.key for c in self.cells()],
                 "experiments": [{key: one[key] for key in keys if key in one} for one in self.experiments]}
+
+
+class DeckPlan:
+    """A deck whose solvers are compared: a cell for each system and latency. asked: what `solvers_bench --check` says of it."""
+
+    kernels = False
+
+    def __init__(self, path, asked, changes, words):
+        self.name, self.path, self.asked, self.changes, self.words = path.stem, path, asked, changes, tuple(words)
+
+    def cells(self):
+        changes, text = self.changes, self.path.read_text(encoding="utf-8")
+        decides = {"repeat": changes.get("repeat") or self.asked["repeat"] or 7,
+                   "seed": changes.get("seed", 1), "petsc": changes.get("petsc", "all"), "hypre": changes.get("hypre", "all")}
+        made = []
+        axes = (self.asked["systems"], _list(changes.get("ranks", machine.cores())),
+                _list(changes.get("latency_us", sorted(set(self.asked["latency"] or [0])))))
+        for system, ranks, latency in itertools.product(*axes):
+            words = (*self.words, "--system", system)
+            key = hashlib.sha256(json.dumps([text, words, ranks, latency, decides], sort_keys=True).encode()).hexdigest()[:12]
+            made.append(Cell(experiment=system, key=key, deck=text, file=str(self.path), ranks=ranks, transport="default",
+                             latency_us=float(latency), preconditioner="none", scaling="strong", pinning="none",
+                             timeout=changes.get("timeout", 7200), histories=False, words=words, **decides))
+        return made
+
+    def described(self):
+        return {"kind": "campaign", "name": self.name, "title": self.name, "about": "", "curves": [], "claims": [], "counts": [],
+                "keys": [cell.key for cell in self.cells()], "experiments": [{"name": name} for name in self.asked["systems"]]}
+
+
+class NoPlan(DeckPlan):
+    """Kernels alone."""
+
+    kernels = True
+
+    def __init__(self):
+        super().__init__(pathlib.Path("kernels"), {"systems": []}, {}, ())
+
+    def cells(self):
+        return []

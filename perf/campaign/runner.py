@@ -9,13 +9,14 @@ from campaign.cell_run import CellRun
 from report import kernels, machine, processes
 
 
-def environment(root, build, launcher):
+def environment(root, build, arguments, command):
     """The line that says where cells ran. The same machine, source and build have the same id."""
     found = machine.describe(root, build)
     date, load = found.pop("date"), found.pop("load_average")
-    found["launcher"] = launcher or ["mpirun"]
+    found["launcher"] = arguments.launcher or ["mpirun", *arguments.mpirun_args]
     name = hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:12]
-    return {"kind": "environment", "id": name, "date": date, "load_average": load, **found}
+    return {"kind": "environment", "id": name, "date": date, "load_average": load, "command": command, "remarks": arguments.remarks,
+            **found}
 
 
 def _left(seconds):
@@ -46,7 +47,7 @@ class Runner:
         records.append(self.path, self.where)
         records.append(self.path, self.plan.described())
         failed = 0
-        if self.plan.kernels and not arguments.no_kernels and not records.load(self.path).kernels:
+        if arguments.with_kernels and not records.load(self.path).kernels:
             failed += self._kernels(arguments)
         start = time.monotonic()
         for index, cell in enumerate(open_cells):

@@ -3,14 +3,12 @@
 import os
 
 import measurement
-from report import columns, files, plots, tables
+from report import columns, files, machine, plots
 
 
 def text(results):
     """Everything, as it is printed."""
-    lines = [f"{results['machine']['processor']}, {results['machine']['cores']} cores, {results['ranks']} ranks; "
-             f"{results['date']}; medians of {results['turns']} turns", *tables.busy_lines(results), *results["notes"],
-             *(f"Note: {remark}" for remark in results["remarks"])]
+    lines = [*machine.lines(results), *results["notes"], f"{results['ranks']} ranks; medians of {results['turns']} turns"]
     if not results["complete"]:
         lines.append("Not complete: the run was interrupted or failed, or goes on.")
     if results["quick"]:
@@ -57,10 +55,8 @@ def draw(results, folder):
 
 
 def keep(results, runs, folder):
-    """overlap.json; summary.json, the same without samples; table.txt."""
+    """overlap.json and table.txt."""
     results["runs"] = [measurement.summarize(run) for run in runs]
     results["load_average"]["end"] = os.getloadavg()[0]
-    short = [{key: value for key, value in run.items() if key != "samples"} for run in results["runs"]]
     files.write_json(folder / "overlap.json", results)
-    files.write_json(folder / "summary.json", files.rounded({**results, "runs": short}))
     files.write(folder / "table.txt", text(results) + "\n")

@@ -124,8 +124,6 @@ class Hanging(unittest.TestCase):
         self.assertEqual((other["problems"], other["samples"]), ([], [{"turn": 0, **RESULT}]))
         self.assertIn(problem, done.stdout)
         self.assertIn(problem, (self.folder / "table.txt").read_text(encoding="utf-8"))
-        self.assertEqual(json.loads((self.folder / "summary.json").read_text(encoding="utf-8"))["runs"][0]["problems"],
-                         [problem])
         pids = (self.folder / "pids").read_text(encoding="utf-8").split()
         self.assertEqual(len(pids), 2)
         for pid in pids:

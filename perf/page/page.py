@@ -3,11 +3,12 @@
 import pathlib
 import re
 
-from campaign import limits, papers, tables, verdicts
-from page import figures, sweeps, when
+from campaign import limits, papers, sweep, tables, verdicts
+from page import figures, scaling, sweep_plot, when
 from page.markup import Cell, page, paragraph, picture, section, table, text
-from report import solvers
+from report import kernels, solvers
 
+NARROWER = ("A: first/later", "residual", "first")  # columns for which paper has no room
 STYLE = pathlib.Path(__file__).with_name("style.css")
 
 
@@ -68,10 +69,10 @@ class Page:
         for row, one in zip(tables.target_rows(self.results), self.targets):
             kind = {True: "held", False: "missed", None: "none"}[one["held"]]
             noisy = " (noisy)" if one["key"] in self.flags else ""
-            rows.append([*row[:5], Cell(row[5] + noisy, kind), *row[6:]])
-        head = ["cell", "kind", "at most", "found", "turn by turn", "verdict", "ours", "over"]
+            rows.append([*row[:6], Cell(row[6] + noisy, kind), *row[7:]])
+        head = [*tables.TARGET_HEAD[:-1], "over"]
         parts = [paragraph("Each is a ratio of medians of one run, on the same system, right-hand side and tolerance, with the "
-                           "range of the ratios turn by turn."), table(head, rows, words=(1, 5, 6, 7)),
+                           "range of the ratios turn by turn."), table(head, rows, words=(1, 6, 7, 8)),
                  self.draw(figures.targets(self.pyplot, self.targets), "Ratios found and targets.")]
         missed = [[one["title"], verdicts.kind(one), f"{one['value']:.2f}", f"{one['at_most']:.2f}",
                    one.get("tried", "nothing is noted")] for one in self.targets if one["held"] is False]
@@ -81,32 +82,30 @@ class Page:
 
     def latency_parts(self):
         parts = []
-        for cells in sweeps.series(self.results.cells, "latency_us"):
-            swept = sweeps.latency(cells)
+        for cells in sweep.series(self.results.cells, "latency_us"):
+            swept = sweep.summarize(cells)
             title = re.sub(r", [^,]* us emulated$", "", cells[0]["title"])
-            parts += [f"<h3>{text(title)}</h3>", self.draw(sweeps.latency_figure(self.pyplot, swept),
-                      f"{title}: the fastest of each family by latency, medians; bars: least and greatest, cut off at the top. "
-                      "No all-reduce completes sooner than the latency after its start.")]
-            for group in swept["systems"][0]["groups"]:
-                rows = [[name, *("-" if value is None else f"{1e3 * value:.2f}" for value in line["seconds"])]
-                        for name, line in group["families"].items()]
-                rows += [["fastest peer", *("-" if value is None else f"{1e3 * value:.2f}" for value in group["fastest_peer"]["seconds"])],
-                         ["Capstan's fastest / fastest peer", *(tables.ratio(verdicts.compare(cell, {"group": group["name"]})) for cell in cells)]]
-                parts.append(table([f"{group['name']}, ms", *(f"{latency:g} us" for latency in swept["latencies_us"])], rows))
-                words = [duel["text"] for duel in group["duels"]]
+            parts += [f"<h3>{text(title)}</h3>", self.draw(sweep_plot.draw(self.pyplot, swept),
+                      f"{title}: EMULATED latency: the fastest of each family, medians, least and greatest. No all-reduce completes "
+                      "sooner than the latency after its start.")]
+            for group in swept["groups"]:
+                turns = ["Capstan's fastest / fastest peer, turn by turn",
+                         *(tables.ratio(verdicts.compare(cell, {"group": group["name"]})) for cell in cells), ""]
+                parts.append(table(sweep.head(swept, group), [*sweep.rows(group), turns]))
+                words = [one["text"] for one in group["crossings"]]
                 parts.append(paragraph("Crossovers: " + "; ".join(words) + ".") if words else "")
         return parts
 
     def scaling_parts(self):
         parts = []
         curves = [curve for campaign in self.results.campaigns.values() for curve in campaign["curves"]]
-        for cells in sweeps.series(self.results.cells, "ranks"):
+        for cells in sweep.series(self.results.cells, "ranks"):
             wanted = [curve for curve in curves if curve["experiment"] == cells[0]["experiment"]]
-            title = sweeps.scaling_title(cells)
+            title = scaling.title_of(cells)
             about = f"{title}: medians, least and greatest. " + " ".join(f"{c['label']}: {c['source']}." for c in wanted if "source" in c)
-            parts += [f"<h3>{text(title)}</h3>", self.draw(sweeps.scaling_figure(self.pyplot, cells, wanted), about)]
+            parts += [f"<h3>{text(title)}</h3>", self.draw(scaling.draw(self.pyplot, cells, wanted), about)]
             for group in dict.fromkeys(one["group"] for one in cells[0]["solvers"]):
-                rows = [self.scaling_row(row) for row in sweeps.scaling_rows(cells, group)]
+                rows = [self.scaling_row(row) for row in scaling.rows_of(cells, group)]
                 parts.append(table([f"{group}: ranks", "Capstan's fastest", "ms", "peer", "ms", "ratio", "/ limit"], rows, words=(1, 3)))
         return parts
 
@@ -156,19 +155,9 @@ class Page:
         failed = [paragraph(f"Failed: {reason}", "missed")] if reason else []
         if not runs:
             return failed
-        rows = []
-        for run in runs:
-            largest = max(case["n"] for case in run["cases"])
-            for case in sorted(run["cases"], key=lambda case: (case["kernel"], case["s"])):
-                if case["n"] == largest:
-                    one = case["summary"]
-                    share = one["of_stream"]
-                    rows.append([case["kernel"], str(run["workers"]), str(case["n"]), str(case["s"]),
-                                 f"{one['gigabytes_per_second']['median']:.1f}", f"{share['median']:.2f}",
-                                 f"[{share['min']:.2f}..{share['max']:.2f}]"])
-        head = ["kernel", "at once", "rows", "s", "GB/s", "of the triad", "least..most"]
         return [*failed, self.draw(figures.roofline(self.pyplot, runs), "Bytes of distinct data a second over the bandwidth of the STREAM triad of "
-                          "the same run: the roofline of kernels that memory bounds."), table(head, rows)]
+                          "the same run: the roofline of kernels that memory bounds."),
+                *(table(kernels.HEAD, kernels.rows(run), caption=kernels.title(run)) for run in runs)]
 
     def cell_parts(self):
         parts = []
@@ -186,8 +175,10 @@ class Page:
             parts += [paragraph(f"Note: {word}", "soft") for word in cell["notes"]]
             for group in dict.fromkeys(one["group"] for one in cell["solvers"]):
                 rows = tables.solver_rows(cell, group)
-                kinds = ["own" if row[1] == "capstan" else "" if row[6] == "yes" else "bad" for row in rows]
-                parts.append(table([f"{group} solver", *tables.SOLVER_HEAD[1:]], rows, words=(1, 6), classes=kinds))
+                kinds = ["own" if row[1] == "capstan" else "" if row[tables.SOLVED] == "yes" else "bad" for row in rows]
+                kept = [k for k, title in enumerate(tables.SOLVER_HEAD) if title not in NARROWER]
+                parts.append(table([f"{group} solver", *(tables.SOLVER_HEAD[k] for k in kept[1:])], [[row[k] for k in kept] for row in rows],
+                                   words=(1, kept.index(tables.SOLVED)), classes=kinds))
             parts.append(self.draw(figures.phases(self.pyplot, cell), f"{cell['title']}: medians; Capstan's phases as shares of the last solve "
                                    "on rank 0."))
             rows = tables.phase_rows(cell)
@@ -195,9 +186,7 @@ class Page:
                 parts.append(table(tables.PHASE_HEAD, rows, caption="Phases beside the limit of each"))
             parts.append(self.draw(figures.histories(self.pyplot, cell), f"{cell['title']}: convergence histories."))
         if parts:
-            parts.insert(0, paragraph("all-reduces: an iteration, blocking + nonblocking. / best peer: median over that of the fastest "
-                                      "solver of another library that solved. / limit: median over bytes / bandwidth + all-reduces x "
-                                      "time of one, both measured in the same run."))
+            parts.insert(0, paragraph(tables.LEGEND))
         return parts
 
     def machine_parts(self):

@@ -20,15 +20,6 @@ def dump(value, indent=""):
     return left + "\n" + ",\n".join(lines) + "\n" + indent + right
 
 
-def rounded(value):
-    """The same with four digits in every number that is not whole."""
-    if isinstance(value, dict):
-        return {key: rounded(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [rounded(one) for one in value]
-    return float(f"{value:.4g}") if isinstance(value, float) else value
-
-
 def write(path, text):
     """Under another name first, so that nobody sees half of it."""
     draft = path.with_name(path.name + ".tmp")

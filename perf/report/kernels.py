@@ -8,6 +8,8 @@ from report import processes, statistics
 PROGRAM = "kernels_benchmark"
 CASE = re.compile(r"(?P<kernel>\w+)/n:(?P<n>\d+)/k:(?P<k>\d+)/s:(?P<s>\d+)/")
 COUNTERS = {"GB/s": "gigabytes_per_second", "of_stream": "of_stream", "moved_of_stream": "moved_of_stream"}
+# Share of STREAM's bandwidth a kernel should reach, by the number of columns of V.
+TARGETS = {1: 0.8, 5: 0.8, 10: 0.6}
 QUICK = "^(trailingGram|updateAndGram)/n:6912/k:30/s:(1|5)/"
 
 
@@ -42,7 +44,7 @@ def measure(programs, arguments, keep):
     """All cores and one core, taking turns. Each run measures STREAM anew, so that its ratios are of one moment. After
     each turn `keep` gets results.json's "kernels" so far."""
     repeat = arguments.repeat or (2 if arguments.quick else 3)
-    counts = sorted({arguments.ranks, 1}, reverse=True)
+    counts = sorted({arguments.workers, 1}, reverse=True)
     runs = {workers: [] for workers in counts}
     for turn in range(repeat):
         for workers in counts:
@@ -51,3 +53,26 @@ def measure(programs, arguments, keep):
             words += [f"--benchmark_filter={QUICK}"] if arguments.quick else []
             runs[workers].append(parse(programs.run(programs.command(PROGRAM, *words))))
         keep([collect(workers, runs[workers]) for workers in counts])
+
+
+HEAD = ["kernel", "n", "k", "s", "GB/s [min..max]", "of STREAM", "read+write", "target"]
+
+
+def _between(spread):
+    return f"{spread['median']:.1f} [{spread['min']:.1f}..{spread['max']:.1f}]"
+
+
+def title(run):
+    return (f"Kernels, {run['workers']} at once on {run['execution_space']}; STREAM triad "
+            f"{_between(run['stream_triad_gigabytes_per_second'])} GB/s")
+
+
+def rows(run):
+    """Of a table under HEAD, a line a case."""
+    found = []
+    for case in sorted(run["cases"], key=lambda case: (case["kernel"], case["n"], case["s"])):
+        summary = case["summary"]
+        found.append([case["kernel"], str(case["n"]), str(case["k"]), str(case["s"]), _between(summary["gigabytes_per_second"]),
+                      f"{summary['of_stream']['median']:.2f}", f"{summary['moved_of_stream']['median']:.2f}",
+                      f"{TARGETS.get(case['s'], 0.8):.2f}"])
+    return found

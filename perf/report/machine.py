@@ -4,6 +4,7 @@ import datetime
 import os
 import pathlib
 import platform
+import shlex
 import subprocess
 
 from report import processes
@@ -92,3 +93,16 @@ def describe(root, build):
             "flags": " ".join(word for word in flags if word),
         },
     }
+
+
+def lines(described):
+    """Where, how and of what source something was measured, as text. described: of describe(), "command" and "remarks" too."""
+    own, build, load = described["machine"], described["build"], described["load_average"]["start"]
+    caches = ", ".join(f"{name} {size}" for name, size in own["caches"].items())
+    changed = " with changes" if described.get("changed_since_commit") else ""
+    busy = [f"Warning: the machine was busy at the start (load {load:.1f} on {own['cores']} cores); do not trust the times."]
+    return [*([f"command: {shlex.join(described['command'])}"] if "command" in described else []),
+            f"machine: {own['processor']}, {own['cores']} cores, {caches}; {own['system']}",
+            f"build: {build.get('type')} {build.get('flags', '')}".rstrip(),
+            f"commit: {(described.get('commit') or 'unknown')[:12]}{changed}; {described['date']}",
+            *busy * (load > 0.25 * own["cores"]), *(f"Note: {remark}" for remark in described.get("remarks", []))]

@@ -1,13 +1,7 @@
-"""The solver benchmark: one campaign, all solvers taking turns, and the ratios that follow."""
+"""What solvers_bench's samples say: who solved, medians, and the ratios that follow."""
 
-import json
-import pathlib
-import sys
-import tempfile
+from report import statistics
 
-from report import processes, statistics
-
-PROGRAM = "solvers_bench"
 LIBRARIES = ("belos", "petsc", "hypre")
 # A solver that tests another norm may stop a little early or late; beyond this factor it has not solved the system.
 AGREEMENT = 10.0
@@ -78,86 +72,3 @@ def summarize(system):
                 able = peer is not None and solver["summary"]["solved"]
                 solver["summary"][f"against_{library}"] = compare(solver, peer) if able else None
     return system
-
-
-def _run(programs, command_of, folder, name, crashed):
-    """Runs solvers_bench, and again without the solver at work where it crashes. `crashed` grows; `command_of`: the
-    command line for a list of such solvers."""
-    log = folder / f"{name}.log"  # what the solvers print
-    marker = folder / f"{name}.running.tmp"
-    while True:
-        try:
-            programs.run([*command_of(crashed), "--marker", str(marker)], log=log)
-            return
-        except processes.Crash:
-            at_work = marker.read_text(encoding="utf-8") if marker.exists() else ""
-            if not at_work or at_work in crashed:
-                raise
-            print(f"bench: note: '{at_work}' crashed; starting again without it", file=sys.stderr)
-            crashed.append(at_work)
-        finally:
-            marker.unlink(missing_ok=True)
-            if log.exists() and log.stat().st_size == 0:
-                log.unlink()
-
-
-def _words(arguments, campaign):
-    """What solvers_bench is told of a campaign in any case."""
-    words = [str(campaign)]
-    for override in arguments.overrides:
-        words += ["--set", override]
-    for library in ("petsc", "hypre"):
-        methods = getattr(arguments, library)
-        words += [f"--{library}", methods] if methods else []
-    return words
-
-
-def check(programs, arguments, campaign):
-    """What the campaign asks for itself: {"repeat": turns, "latency": [microseconds, ...]}, None for what it leaves open.
-    Raises Misuse, after solvers_bench has said why, where it cannot be run as asked for."""
-    with tempfile.TemporaryDirectory(prefix="capstan-bench-") as folder:
-        said = pathlib.Path(folder) / "campaign.json"
-        programs.run(programs.mpi_command(1, PROGRAM, *_words(arguments, campaign), "--check", "--output", str(said)))
-        return json.loads(said.read_text(encoding="utf-8"))
-
-
-def turns(arguments, asked=None):
-    """Timed solves of each solver: the command line comes first, then the campaign. asked: see check()."""
-    return arguments.repeat or (3 if arguments.quick else (asked or {}).get("repeat") or 7)
-
-
-def latencies(arguments, asked):
-    """The emulated latencies to run a campaign under, ascending; [None]: as the machine is. asked: see check()."""
-    return arguments.latency or sorted(set(asked["latency"] or [])) or [None]
-
-
-def measure(programs, arguments, campaign, folder, keep, latency=None, crashed=None, asked=None):
-    """Runs one campaign and hands its element of results.json's "campaigns" to `keep`; where the run is interrupted or
-    fails, one with the systems that were done, if any.
-
-    latency: emulated, in microseconds; 0 and None: the machine's own. crashed: solvers known to crash; grows. asked: what
-    check() returned."""
-    crashed = [] if crashed is None else crashed
-    name = campaign.stem + (f"-{latency:g}us" if latency is not None else "")
-    raw = folder / f"{name}.json.tmp"
-    words = [*_words(arguments, campaign), "--output", str(raw), "--seed", str(arguments.seed),
-             "--repeat", str(turns(arguments, asked))]
-    words += ["--mpi-threads"] if arguments.mpi_threads else []
-
-    def command_of(known):
-        left_out = [word for solver in known for word in ("--crashed", solver)]
-        return programs.mpi_command(arguments.ranks, PROGRAM, *words, *left_out, latency=latency)
-
-    try:
-        _run(programs, command_of, folder, name, crashed)
-    finally:
-        raw.with_name(raw.name + ".tmp").unlink(missing_ok=True)  # its draft, where solvers_bench was ended
-        if raw.exists():
-            result = json.loads(raw.read_text(encoding="utf-8"))
-            raw.unlink()
-            result.update(name=campaign.stem, mpirun_command=command_of(crashed), emulated_latency_us=latency)
-            if latency and not result["emulation"]:
-                raise processes.Failure("the latency layer did not reach solvers_bench; its times are not used")
-            for system in result["systems"]:
-                summarize(system)
-            keep(result)

@@ -4,10 +4,11 @@ import statistics
 
 
 def spread(values):
-    """Median, least and greatest; None of each for no values."""
+    """Median, upper quartile, least and greatest; None of each for no values."""
     if not values:
-        return {"median": None, "min": None, "max": None}
-    return {"median": statistics.median(values), "min": min(values), "max": max(values)}
+        return dict.fromkeys(("median", "upper_quartile", "min", "max"))
+    upper = statistics.quantiles(values, n=4, method="inclusive")[2] if len(values) > 1 else values[0]
+    return {"median": statistics.median(values), "upper_quartile": upper, "min": min(values), "max": max(values)}
 
 
 def paired_ratios(ours, theirs):

@@ -35,7 +35,8 @@ std::string libraryOf(const deck::LinearSolver& solver) {
 
 /// \param preconditioner outlives the contestant
 std::unique_ptr<Contestant> makeContestant(const deck::LinearSolver& solver, const SharedSystem& shared,
-                                           const deck::Preconditioner& preconditioner, const std::string& systemName) {
+                                           const deck::Preconditioner& preconditioner, const std::string& systemName,
+                                           bool anew) {
   Description description;
   description.name = solver.name;
   description.method = solver.method;
@@ -47,7 +48,7 @@ std::unique_ptr<Contestant> makeContestant(const deck::LinearSolver& solver, con
   Teuchos::ParameterList parameters = solver.parameters;
   parameters.set("Convergence Tolerance", solver.finalTolerance);
   return makeFactoryContestant(std::move(description), parameters, systemName + ": " + solver.name, shared,
-                               preconditioner.op(), solver.preconditioner.side == deck::Side::Left);
+                               preconditioner.op(), solver.preconditioner.side == deck::Side::Left, anew);
 }
 
 LocalSystem localSystem(const Matrix& A, const MultiVector& b) {
@@ -106,7 +107,7 @@ const deck::Preconditioner& preconditionerFor(const deck::PreconditionerOptions&
 }  // namespace
 
 Field buildField(const deck::Deck& deck, const deck::SystemOptions& system,
-                 const Teuchos::RCP<const deck::Communicator>& comm, bool withLocal, unsigned seed) {
+                 const Teuchos::RCP<const deck::Communicator>& comm, bool withLocal, unsigned seed, bool anew) {
   const auto built = deck::buildSystem(system, comm);
   requirePlain(system, *built.A, *built.b);
   const auto map = built.A->getDomainMap();
@@ -122,7 +123,7 @@ Field buildField(const deck::Deck& deck, const deck::SystemOptions& system,
     const auto& solver = deck.linearSolvers[index];
     try {
       field.contestants.push_back(makeContestant(
-          solver, shared, preconditionerFor(solver.preconditioner, built.A, field.preconditioners), system.name));
+          solver, shared, preconditionerFor(solver.preconditioner, built.A, field.preconditioners), system.name, anew));
     } catch (const deck::PreconditionerError& error) {
       throw deck::PreconditionerError(fmt::format("{}.preconditioner: {}", solver.place.text(), error.what()));
     }

@@ -32,8 +32,9 @@ struct Field {
 /// cannot be made is a contestant still: its first solve throws what went wrong. Collective.
 /// \param withLocal fill Field::local too
 /// \param seed of the right-hand sides, where the deck wants them to change
+/// \param anew Belos' and Capstan's solvers are made anew for each solve
 /// \throws deck::InputError for what a contest cannot time: several right-hand sides, a guess, a sequence
 Field buildField(const deck::Deck& deck, const deck::SystemOptions& system,
-                 const Teuchos::RCP<const deck::Communicator>& comm, bool withLocal, unsigned seed);
+                 const Teuchos::RCP<const deck::Communicator>& comm, bool withLocal, unsigned seed, bool anew = false);
 
 }  // namespace capstan::perf

@@ -17,6 +17,8 @@ namespace capstan::perf {
 struct ContestOptions {
   int repeat = 7;
   unsigned seed = 1;  ///< of the order in which the contestants take turns
+  /// Above 0: one contestant after the other; solves after so many are what valgrind counts (perf/overhead/run).
+  int countedAfter = 0;
   /// Called on every rank ahead of a turn; null: nothing changes from turn to turn.
   std::function<void(int)> newTurn;
   /// Called on every rank ahead of a solve with the turn (0: the warm-up, a solve that is kept apart) and a name.

@@ -47,11 +47,12 @@ nlohmann::json toJson(const Teuchos::ParameterList& list) {
 class FactoryContestant final : public Contestant {
  public:
   FactoryContestant(Description description, const Teuchos::ParameterList& parameters, const std::string& label,
-                    const SharedSystem& system, const Teuchos::RCP<const Operator>& M, bool left)
+                    const SharedSystem& system, const Teuchos::RCP<const Operator>& M, bool left, bool anew)
       : description_(std::move(description)),
         shared_(system),
         M_(M),
         left_(left),
+        anew_(anew),
         parameters_(Teuchos::rcp(new Teuchos::ParameterList(parameters))),
         label_(label) {
     description_.parameters = toJson(*parameters_);
@@ -77,6 +78,10 @@ class FactoryContestant final : public Contestant {
   }
 
   Outcome solve() override {
+    if (anew_) {
+      manager_ = Factory().create(description_.method, parameters_);
+      manager_->setProblem(problem_);
+    }
     const bool converged = manager_->solve() == Belos::Converged;
     return {converged, manager_->getNumIters()};
   }
@@ -139,7 +144,7 @@ class FactoryContestant final : public Contestant {
   Description description_;
   SharedSystem shared_;
   Teuchos::RCP<const Operator> M_;
-  bool left_;
+  bool left_, anew_;
   Teuchos::RCP<Teuchos::ParameterList> parameters_;
   std::string label_;
   Teuchos::RCP<CountedOperator> countedA_, countedM_;  // null: nothing to count, or the report does
@@ -151,8 +156,8 @@ class FactoryContestant final : public Contestant {
 
 std::unique_ptr<Contestant> makeFactoryContestant(Description description, const Teuchos::ParameterList& parameters,
                                                   const std::string& label, const SharedSystem& system,
-                                                  const Teuchos::RCP<const Operator>& M, bool left) {
-  return std::make_unique<FactoryContestant>(std::move(description), parameters, label, system, M, left);
+                                                  const Teuchos::RCP<const Operator>& M, bool left, bool anew) {
+  return std::make_unique<FactoryContestant>(std::move(description), parameters, label, system, M, left, anew);
 }
 
 }  // namespace capstan::perf

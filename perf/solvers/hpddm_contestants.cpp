@@ -1,12 +1,13 @@
-#include "perf/solvers/hpddm_contestants.hpp"
-
 #include <HPDDM.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <stdexcept>
 #include <vector>
 
+#include "belos_ext/parameters/method_traits.hpp"
+#include "perf/solvers/peers.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::perf {
@@ -59,6 +60,15 @@ struct TpetraOperator final : HPDDM::EmptyOperator<double> {
   mutable Teuchos::RCP<MultiVector> x_, y_;
 };
 
+struct HpddmOptions {
+  int factor = 2;  ///< parts of the residual, "enlarge_krylov_subspace"
+  double tolerance = 1e-8;
+  int maxIterations = 1000;
+};
+
+/// Called "HPDDM bfbcg t=<factor>": breakdown-free block CG, without a preconditioner. The right-hand side is split by
+/// contiguous rows, and the columns of x added up, within what is timed, as HPDDM does itself: it gives each rank to
+/// one part, so that its own splitting has no more parts than there are ranks.
 class HpddmContestant final : public Contestant {
  public:
   HpddmContestant(const Teuchos::RCP<const Matrix>& a, const Teuchos::RCP<const MultiVector>& b,
@@ -130,12 +140,31 @@ class HpddmContestant final : public Contestant {
 
 }  // namespace
 
-std::string hpddmLibraryVersion() { return HPDDM_VERSION; }
+std::string hpddmVersion() { return HPDDM_VERSION; }
 
-std::unique_ptr<Contestant> makeHpddmContestant(const Teuchos::RCP<const Matrix>& a,
-                                                const Teuchos::RCP<const MultiVector>& b, const HpddmOptions& options,
-                                                MPI_Comm comm) {
-  return std::make_unique<HpddmContestant>(a, b, options, comm);
+std::vector<std::string> joinHpddm(const deck::Deck& deck, const deck::SystemOptions& system, Field& field) {
+  std::vector<std::string> leftOut;
+  std::set<int> known;
+  for (const auto index : system.solvers) {
+    const auto& solver = deck.linearSolvers[index];
+    const MethodTraits* ours = findMethod(solver.method);
+    if (ours == nullptr || !ours->takes("Enlarging Factor")) continue;
+    if (!solver.parameters.isType<int>("Enlarging Factor")) continue;
+    HpddmOptions options;
+    options.factor = solver.parameters.get<int>("Enlarging Factor");
+    if (options.factor < 2 || known.count(options.factor) > 0) continue;
+    if (solver.preconditioner.name != "none") {
+      leftOut.push_back(system.name + ": no HPDDM peer of " + solver.name + ": it has a preconditioner");
+      continue;
+    }
+    known.insert(options.factor);
+    options.tolerance = solver.finalTolerance;
+    if (solver.parameters.isType<int>("Maximum Iterations")) {
+      options.maxIterations = solver.parameters.get<int>("Maximum Iterations");
+    }
+    field.contestants.push_back(std::make_unique<HpddmContestant>(field.A, field.b, options, MPI_COMM_WORLD));
+  }
+  return leftOut;
 }
 
 }  // namespace capstan::perf

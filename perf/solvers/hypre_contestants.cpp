@@ -1,5 +1,3 @@
-#include "perf/solvers/hypre_contestants.hpp"
-
 #include <krylov.h>
 
 #include <Tpetra_CrsMatrix.hpp>
@@ -9,11 +7,15 @@
 #include <stdexcept>
 
 #include "adapters/preconditioners/hypre_objects.hpp"
+#include "perf/solvers/peers.hpp"
 
 namespace capstan::perf {
 
 namespace own = capstan::preconditioning;
 
+namespace {
+
+/// hypre's view of a system, its preconditioners included, for all contestants of that system.
 class HypreSystem {
  public:
   HypreSystem(const Teuchos::RCP<const deck::Matrix>& a, const Teuchos::RCP<const deck::MultiVector>& b)
@@ -71,8 +73,6 @@ class HypreSystem {
   own::HypreVector rhs_, x_, r_;
   std::map<std::string, HYPRE_Solver> amg_;
 };
-
-namespace {
 
 /// Of the solve that is under way.
 Applications counted;
@@ -134,12 +134,16 @@ Calls callsOf(const std::string& method) {
 
 #undef CAPSTAN_HYPRE_CALLS
 
+/// Called "hypre <method>". The residual that is tested is || b - A x || over || b ||: preconditioners stand on the
+/// right in hypre's GMRES and BiCGStab, and PCG is told to test the 2-norm. Its BoomerAMG has the parameters of the
+/// deck's. Products with A and applications of M are counted as they are made. The first prepare() builds M.
 class HypreContestant final : public Contestant {
  public:
-  HypreContestant(const HypreMethod& method, const std::shared_ptr<HypreSystem>& system, const PeerOptions& options)
-      : system_(system), options_(options), calls_(callsOf(method.name)) {
-    description_.name = "hypre " + method.name;
-    description_.method = method.name;
+  HypreContestant(const PeerLibrary::Method& method, const std::shared_ptr<HypreSystem>& system,
+                  const PeerOptions& options)
+      : system_(system), options_(options), calls_(callsOf(method.word)) {
+    description_.name = "hypre " + method.word;
+    description_.method = method.word;
     description_.library = "hypre";
     description_.group = method.group;
     description_.preconditioner = options.preconditioner;
@@ -203,24 +207,28 @@ class HypreContestant final : public Contestant {
   HYPRE_Solver solver_ = nullptr;
 };
 
+class HyprePeers final : public PeerLibrary {
+ public:
+  std::string name() const override { return "hypre"; }
+  std::string version() const override { return HYPRE_RELEASE_VERSION; }
+  std::vector<Method> methods() const override {
+    return {{"pcg", "CG"}, {"gmres", "GMRES"}, {"flexgmres", "GMRES"}, {"cogmres", "GMRES"}, {"bicgstab", "BiCGStab"}};
+  }
+  std::vector<std::string> preconditioners() const override { return {"none", "jacobi", "boomeramg"}; }
+
+  void join(std::size_t index, const PeerOptions& options, Field& field) override {
+    if (matrix_ != field.A) system_ = std::make_shared<HypreSystem>(field.A, field.b);
+    matrix_ = field.A;
+    field.contestants.push_back(std::make_unique<HypreContestant>(methods()[index], system_, options));
+  }
+
+ private:
+  Teuchos::RCP<const deck::Matrix> matrix_;
+  std::shared_ptr<HypreSystem> system_;  // of the matrix
+};
+
 }  // namespace
 
-const std::vector<HypreMethod>& hypreMethods() {
-  static const std::vector<HypreMethod> methods = {
-      {"pcg", "CG"}, {"gmres", "GMRES"}, {"flexgmres", "GMRES"}, {"cogmres", "GMRES"}, {"bicgstab", "BiCGStab"}};
-  return methods;
-}
-
-std::string hypreLibraryVersion() { return HYPRE_RELEASE_VERSION; }
-
-std::shared_ptr<HypreSystem> makeHypreSystem(const Teuchos::RCP<const deck::Matrix>& a,
-                                             const Teuchos::RCP<const deck::MultiVector>& b) {
-  return std::make_shared<HypreSystem>(a, b);
-}
-
-std::unique_ptr<Contestant> makeHypreContestant(const HypreMethod& method, const std::shared_ptr<HypreSystem>& system,
-                                                const PeerOptions& options) {
-  return std::make_unique<HypreContestant>(method, system, options);
-}
+std::unique_ptr<PeerLibrary> hypreLibrary() { return std::make_unique<HyprePeers>(); }
 
 }  // namespace capstan::perf

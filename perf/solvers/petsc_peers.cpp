@@ -1,54 +1,16 @@
-#include "perf/solvers/petsc_peers.hpp"
-
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
-#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <utility>
 
 #include "adapters/preconditioners/boomeramg.hpp"
 #include "belos_ext/spectrum/chebyshev_polynomial.hpp"
-#include "perf/solvers/peer_options.hpp"
-
-#ifdef CAPSTAN_WITH_PETSC
+#include "perf/solvers/peers.hpp"
 #include "perf/solvers/petsc_contestants.hpp"
-#endif
 
 namespace capstan::perf {
-
-#ifdef CAPSTAN_WITH_PETSC
-
-struct PetscPeers::State {
-  std::vector<PetscMethod> methods;
-  std::unique_ptr<PetscLibrary> library;
-};
-
 namespace {
-
-std::vector<PetscMethod> chosen(const std::vector<std::string>& wanted) {
-  std::vector<PetscMethod> methods;
-  if (wanted.empty()) {
-    std::copy_if(petscMethods().begin(), petscMethods().end(), std::back_inserter(methods),
-                 [](const PetscMethod& method) { return method.chebyshevSteps == 0; });
-    return methods;
-  }
-  std::vector<std::string> allowed = {"off"};
-  for (const auto& method : petscMethods()) {  // pipelcg has several depths
-    if (std::find(allowed.begin(), allowed.end(), method.word()) == allowed.end()) allowed.push_back(method.word());
-  }
-  for (const auto& name : wanted) {
-    const std::size_t before = methods.size();
-    std::copy_if(petscMethods().begin(), petscMethods().end(), std::back_inserter(methods),
-                 [&name](const PetscMethod& method) { return method.word() == name; });
-    if (methods.size() == before) {
-      throw deck::InputError(fmt::format("--petsc: found '{}'; allowed: {}", name, fmt::join(allowed, ", ")));
-    }
-  }
-  return methods;
-}
 
 using preconditioning::BoomerAmgSettings;
 
@@ -99,79 +61,50 @@ std::vector<std::pair<std::string, std::string>> boomerAmgOptions(const BoomerAm
           {"no_CF", "true"}};
 }
 
-PetscOptions optionsFor(const PeerOptions& peer, const deck::Matrix& A) {
-  PetscOptions options;
-  options.preconditioner = peer.preconditioner;
-  options.tolerance = peer.tolerance;
-  options.maxIterations = peer.maxIterations;
-  options.restart = peer.restart;
-  if (peer.preconditioner == "boomeramg") {
-    options.boomerAmg = boomerAmgOptions(preconditioning::boomerAmgSettings(peer.preconditionerParameters, A));
+class PetscPeers final : public PeerLibrary {
+ public:
+  std::string name() const override { return "PETSc"; }
+  std::string version() const override { return PetscLibrary::version(); }
+
+  std::vector<Method> methods() const override {
+    std::vector<Method> all;
+    for (const auto& method : petscMethods()) all.push_back({method.word(), method.group, method.chebyshevSteps == 0});
+    return all;
   }
-  return options;
-}
+
+  std::vector<std::string> preconditioners() const override {
+    std::vector<std::string> known = {"none", "jacobi"};
+    if (PetscLibrary::hasHypre()) known.emplace_back("boomeramg");
+    return known;
+  }
+
+  void join(std::size_t index, const PeerOptions& peer, Field& field) override {
+    const auto& method = petscMethods()[index];
+    // It would test the norm of M^-1 r, and end elsewhere.
+    const bool otherNorm = method.name == "pipecr" && peer.preconditioner != "none";
+    if (otherNorm || (method.chebyshevSteps > 0 && peer.preconditioner == "boomeramg")) return;
+    PetscOptions options;
+    options.preconditioner = peer.preconditioner;
+    options.tolerance = peer.tolerance;
+    options.maxIterations = peer.maxIterations;
+    options.restart = peer.restart;
+    if (peer.preconditioner == "boomeramg") {
+      options.boomerAmg = boomerAmgOptions(preconditioning::boomerAmgSettings(peer.preconditionerParameters, *field.A));
+    }
+    if (method.chebyshevSteps > 0) {  // as "Polynomial Degree" has it
+      const auto interval = ChebyshevPolynomial(method.chebyshevSteps, {0, tuning::polynomial::margin}).interval();
+      options.chebyshevLower = interval.min;
+      options.chebyshevUpper = interval.max;
+    }
+    field.contestants.push_back(makePetscContestant(method, field.local, options, MPI_COMM_WORLD));
+  }
+
+ private:
+  PetscLibrary library_;
+};
 
 }  // namespace
 
-PetscPeers::PetscPeers(const std::vector<std::string>& wanted) : state_(std::make_unique<State>()) {
-  if (wanted.size() == 1 && wanted[0] == "off") return;
-  state_->methods = chosen(wanted);
-  state_->library = std::make_unique<PetscLibrary>();
-}
-
-bool PetscPeers::any() const { return !state_->methods.empty(); }
-
-std::string PetscPeers::version() const { return any() ? PetscLibrary::version() : ""; }
-
-std::vector<std::string> PetscPeers::join(const deck::Deck& deck, const deck::SystemOptions& system, Field& field,
-                                          MPI_Comm comm) const {
-  std::vector<std::string> leftOut, known = {"none", "jacobi"};
-  if (any() && PetscLibrary::hasHypre()) known.emplace_back("boomeramg");
-  for (const char* group : {"GMRES", "CG", "BiCGStab"}) {
-    if (!groupTakesPart(group, deck, system)) continue;
-    const auto peer = peerOptions(group, deck, system, known);
-    if (!peer) {
-      leftOut.push_back(fmt::format("{}: no PETSc peers for {}: every solver has a preconditioner that PETSc lacks",
-                                    system.name, group));
-      continue;
-    }
-    PetscOptions options = optionsFor(*peer, *field.A);
-    for (const auto& method : state_->methods) {
-      // It would test the norm of M^-1 r, and end elsewhere.
-      const bool otherNorm = method.name == "pipecr" && options.preconditioner != "none";
-      const bool instead = method.chebyshevSteps > 0 && options.preconditioner == "boomeramg";
-      if (method.group != group || otherNorm || instead) continue;
-      if (method.chebyshevSteps > 0) {  // as "Polynomial Degree" has it
-        const auto interval = ChebyshevPolynomial(method.chebyshevSteps, {0, tuning::polynomial::margin}).interval();
-        options.chebyshevLower = interval.min;
-        options.chebyshevUpper = interval.max;
-      }
-      field.contestants.push_back(makePetscContestant(method, field.local, options, comm));
-    }
-  }
-  return leftOut;
-}
-
-#else
-
-struct PetscPeers::State {};
-
-PetscPeers::PetscPeers(const std::vector<std::string>& wanted) : state_(std::make_unique<State>()) {
-  if (wanted.empty() || (wanted.size() == 1 && wanted[0] == "off")) return;
-  throw deck::InputError(fmt::format("--petsc: found '{}', but this program was built without PETSc; allowed: off",
-                                     fmt::join(wanted, ",")));
-}
-
-bool PetscPeers::any() const { return false; }
-
-std::string PetscPeers::version() const { return ""; }
-
-std::vector<std::string> PetscPeers::join(const deck::Deck&, const deck::SystemOptions&, Field&, MPI_Comm) const {
-  return {};
-}
-
-#endif
-
-PetscPeers::~PetscPeers() = default;
+std::unique_ptr<PeerLibrary> petscLibrary() { return std::make_unique<PetscPeers>(); }
 
 }  // namespace capstan::perf

@@ -21,9 +21,7 @@
 #include "adapters/tools/program.hpp"
 #include "perf/solvers/belos_contestants.hpp"
 #include "perf/solvers/contest.hpp"
-#include "perf/solvers/hpddm_peers.hpp"
-#include "perf/solvers/hypre_peers.hpp"
-#include "perf/solvers/petsc_peers.hpp"
+#include "perf/solvers/peers.hpp"
 #include "perf/solvers/reference.hpp"
 #include "perf/solvers/whole_file.hpp"
 
@@ -43,9 +41,11 @@ struct Arguments {
   std::vector<std::string> hypre;
   std::string output;
   std::string marker;
+  std::string system;  ///< empty: all
   std::vector<std::string> crashed;
   bool checkOnly = false;
   bool reference = false;
+  bool anew = false;
 };
 
 /// Reads the command line. True when the program should go on; else `status` is the exit status.
@@ -59,6 +59,7 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
       ->take_all()
       ->allow_extra_args(false)
       ->expected(1);
+  app.add_option("--system", arguments.system, "only this one of the deck's systems");
   app.add_option("--repeat", arguments.repeat,
                  "timed solves of each solver (default: the deck's campaign.repeat, or 7)")
       ->check(CLI::Range(1, 1000000));
@@ -71,6 +72,10 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
       ->expected(1);
   app.add_flag("--reference", arguments.reference,
                "measure memory bandwidth and all-reduces ahead of every turn, which limits and the noise check need");
+  app.add_flag("--anew", arguments.anew, "make Capstan's and Belos' solvers anew for each solve, as part of it");
+  app.add_option("--counted-after", arguments.contest.countedAfter,
+                 "one solver after the other; solves after so many are what valgrind counts (perf/overhead/run)")
+      ->check(CLI::Range(1, 1000000));
   app.add_flag("--mpi-threads", "start MPI for several threads, as the parameter Progress: thread needs it");
   app.add_option("--hypre", arguments.hypre, "hypre's methods, by name, or 'off' (default: all)")->delimiter(',');
   app.add_option("--petsc", arguments.petsc, "PETSc's methods, by name, or 'off' (default: all)")->delimiter(',');
@@ -111,6 +116,8 @@ std::string mpiLibrary() {
   return whole.substr(0, whole.find_first_of(",\n"));
 }
 
+nlohmann::json orNull(const std::string& text) { return text.empty() ? nlohmann::json(nullptr) : nlohmann::json(text); }
+
 /// What the latency layer (perf/latency) is asked for where it is loaded under this program and delays something; null
 /// where all times are the machine's own.
 nlohmann::json emulation() {
@@ -135,13 +142,14 @@ void showTurn(const std::string& system, int turn, int repeat, const std::string
 }
 
 nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input, const deck::SystemOptions& system,
-                             const perf::PetscPeers& petsc, bool talks, nlohmann::json& notes) {
+                             const perf::Peers& petsc, const perf::Peers& hypre, bool talks, nlohmann::json& notes) {
   const auto comm = Tpetra::getDefaultComm();
   if (talks && tools::progressWanted()) fmt::print(stderr, "\r\033[K{}: building", system.name);
-  perf::Field field = perf::buildField(input, system, comm, petsc.any(), arguments.contest.seed);
-  for (const auto& note : petsc.join(input, system, field, MPI_COMM_WORLD)) notes.push_back(note);
-  for (const auto& note : perf::joinHypre(arguments.hypre, input, system, field)) notes.push_back(note);
-  for (const auto& note : perf::joinHpddm(input, system, field, MPI_COMM_WORLD)) notes.push_back(note);
+  perf::Field field = perf::buildField(input, system, comm, petsc.any(), arguments.contest.seed, arguments.anew);
+  for (const auto* peers : {&petsc, &hypre}) {
+    for (const auto& note : peers->join(input, system, field)) notes.push_back(note);
+  }
+  for (const auto& note : perf::joinHpddm(input, system, field)) notes.push_back(note);
   perf::ContestOptions options = arguments.contest;
   for (const auto& name : arguments.crashed) {
     if (name.rfind(system.name + "/", 0) == 0) options.crashed.insert(name.substr(system.name.size() + 1));
@@ -169,10 +177,14 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   return out;
 }
 
-/// What the deck's block `campaign` asks for, as perf/bench reads it.
-nlohmann::json plan(const deck::CampaignOptions& campaign) {
+/// The deck's systems, and what its block `campaign` asks for, as perf/bench reads it.
+nlohmann::json plan(const deck::Deck& input) {
+  const auto& campaign = input.campaign;
+  auto systems = nlohmann::json::array();
+  for (const auto& system : input.systems) systems.push_back(system.name);
   return {{"repeat", campaign.repeat > 0 ? nlohmann::json(campaign.repeat) : nlohmann::json(nullptr)},
-          {"latency", campaign.latencies.empty() ? nlohmann::json(nullptr) : nlohmann::json(campaign.latencies)}};
+          {"latency", campaign.latencies.empty() ? nlohmann::json(nullptr) : nlohmann::json(campaign.latencies)},
+          {"systems", systems}};
 }
 
 void measure(Arguments arguments, bool talks) {
@@ -181,36 +193,38 @@ void measure(Arguments arguments, bool talks) {
   for (const int wanted : {input.campaign.repeat, arguments.repeat}) {
     if (wanted > 0) arguments.contest.repeat = wanted;
   }
-  const perf::PetscPeers petsc(arguments.petsc);
-  perf::checkHypreMethods(arguments.hypre);
+  const perf::Peers petsc("--petsc", arguments.petsc, perf::petscLibrary);
+  const perf::Peers hypre("--hypre", arguments.hypre, perf::hypreLibrary);
   if (arguments.checkOnly) {
-    if (talks && !arguments.output.empty()) writeFile(arguments.output, plan(input.campaign).dump() + "\n");
+    if (talks && !arguments.output.empty()) writeFile(arguments.output, plan(input).dump() + "\n");
     return;
   }
   auto notes = nlohmann::json::array();
   for (const auto& warning : input.warnings) notes.push_back(warning);
-  nlohmann::json out = {
-      {"deck", input.file},
-      {"overrides", arguments.source.overrides},
-      {"ranks", comm->getSize()},
-      {"repeat", arguments.contest.repeat},
-      {"seed", arguments.contest.seed},
-      {"right_hand_side", input.campaign.changingRightHandSide ? "changing" : "fixed"},
-      {"build", build()},
-      {"mpi", mpiLibrary()},
-      {"emulation", emulation()},
-      {"petsc", petsc.version().empty() ? nlohmann::json(nullptr) : nlohmann::json(petsc.version())},
-      {"hypre", perf::hypreVersion().empty() ? nlohmann::json(nullptr) : nlohmann::json(perf::hypreVersion())},
-      {"hpddm", perf::hpddmVersion().empty() ? nlohmann::json(nullptr) : nlohmann::json(perf::hpddmVersion())}};
+  nlohmann::json out = {{"deck", input.file},
+                        {"overrides", arguments.source.overrides},
+                        {"ranks", comm->getSize()},
+                        {"repeat", arguments.contest.repeat},
+                        {"seed", arguments.contest.seed},
+                        {"right_hand_side", input.campaign.changingRightHandSide ? "changing" : "fixed"},
+                        {"build", build()},
+                        {"mpi", mpiLibrary()},
+                        {"emulation", emulation()},
+                        {"petsc", orNull(petsc.version())},
+                        {"hypre", orNull(hypre.version())},
+                        {"hpddm", orNull(perf::hpddmVersion())}};
   out["systems"] = nlohmann::json::array();
   for (const auto& system : input.systems) {
-    out["systems"].push_back(measureSystem(arguments, input, system, petsc, talks, notes));
+    if (!arguments.system.empty() && system.name != arguments.system) continue;
+    out["systems"].push_back(measureSystem(arguments, input, system, petsc, hypre, talks, notes));
     out["notes"] = notes;
     if (!talks) continue;
     // After every system: a run that is interrupted keeps those that are done.
     writeFile(arguments.output, out.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   }
   if (talks && tools::progressWanted()) fmt::print(stderr, "\r\033[K");
+  if (out["systems"].empty())
+    throw deck::InputError(fmt::format("--system: found '{}'; no such system", arguments.system));
 }
 
 int run(int argc, char** argv, bool talks) {

@@ -22,7 +22,7 @@ sys.path[:0] = [str(PERF), str(PERF / "test")]
 import campaign_records as made  # noqa: E402
 from campaign import records  # noqa: E402
 from page import when  # noqa: E402
-from page.sweeps import curve_points, model_points  # noqa: E402
+from page.scaling import curve_points, model_points  # noqa: E402
 
 # Adds to the page what the browser made of it.
 PROBE = """<script>window.addEventListener('load', () => {
@@ -139,7 +139,7 @@ class Contents(Page):
         cell = everything()[3]
         seconds = cell["solvers"][0]["summary"]["seconds"]["median"]
         self.assertIn(f"<td>{1e3 * seconds:.2f}</td>", self.html)
-        self.assertTrue(re.search(r"Capstan&#x27;s fastest / fastest peer</td><td>0\.33 \[0\.33\.\.0\.33\]</td>", self.html))
+        self.assertTrue(re.search(r"fastest peer, turn by turn</td><td>0\.33 \[0\.33\.\.0\.33\]</td>", self.html))
 
     def test_several_folders_make_one_page(self):
         other = self.folder.parent / (self.folder.name + " parts")

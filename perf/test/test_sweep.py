@@ -1,24 +1,18 @@
 #!/usr/bin/env python3
-"""Tests of the latency sweep: crossovers, ratios and table on made-up times, and a quick run whose results are looked at.
+"""Tests of cells by latency: crossovers, ratios and tables on made-up times."""
 
-usage: test_sweep.py <build folder> [arguments of unittest]. Nothing here depends on how fast anything is.
-"""
-
-import json
-import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
 PERF = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(PERF))
 
-from report import files, solvers, sweep, sweep_table  # noqa: E402  pylint: disable=wrong-import-position
+from campaign import sweep  # noqa: E402  pylint: disable=wrong-import-position
 
-BUILD = None
+from report import solvers  # noqa: E402  pylint: disable=wrong-import-position
+
 LATENCIES = [0.0, 100.0, 300.0]
 
 
@@ -30,7 +24,7 @@ def solver(name, library, method, seconds, **changes):
             "samples": [{**sample, **changes}]}
 
 
-def campaign(latency, seconds, **changes):
+def cell(latency, seconds, **changes):
     """`seconds`: of p(1)-GMRES, p(3)-GMRES, pipelined CA-GMRES, two peers, one of which lies, CG and p(1)-CG."""
     made = [
         solver("p1", "capstan", "CAPSTAN GMRES PIPELINE", seconds[0], parameters={"Pipeline Depth": "1"}),
@@ -42,8 +36,8 @@ def campaign(latency, seconds, **changes):
         solver("cg", "capstan", "CAPSTAN CG", seconds[5]),
         solver("pcg", "capstan", "CAPSTAN CG PIPELINE", seconds[6], **changes),
     ]
-    system = solvers.summarize({"name": "made up", "rows": 8, "entries": 20, "solvers": made})
-    return {"name": "some", "ranks": 4, "emulated_latency_us": latency, "systems": [system]}
+    return {"status": "done", "experiment": "made up", "preconditioner": "none", "transport": "shm", "ranks": 4, "latency_us": latency,
+            "solvers": solvers.summarize({"solvers": made})["solvers"]}
 
 
 class Crossovers(unittest.TestCase):
@@ -75,29 +69,28 @@ class Crossovers(unittest.TestCase):
 class Summary(unittest.TestCase):
     def setUp(self):
         # Not in order, as runs may be; the last p(1)-CG did not converge.
-        self.runs = [campaign(300.0, [9, 3, 2, 10, 1, 6, 3], claimed_converged=False), campaign(0.0, [1, 2, 4, 2, 1, 2, 4]),
-                     campaign(100.0, [3, 2, 2.5, 5, 1, 4, 3])]
-        (self.sweep,) = sweep.summarize(self.runs)
-        (system,) = self.sweep["systems"]
-        self.gmres, self.cg = system["groups"]
+        self.cells = [cell(300.0, [9, 3, 2, 10, 1, 6, 3], claimed_converged=False), cell(0.0, [1, 2, 4, 2, 1, 2, 4]),
+                      cell(100.0, [3, 2, 2.5, 5, 1, 4, 3])]
+        (series,) = sweep.series(self.cells, "latency_us")
+        self.swept = sweep.summarize(series)
+        self.gmres, self.cg = self.swept["groups"]
 
     def test_peers_and_ratios(self):
-        self.assertEqual(self.sweep["latencies_us"], LATENCIES)
-        self.assertEqual(self.gmres["fastest_peer"], {"seconds": [2, 5, 10], "names": ["peer"] * 3})
+        self.assertEqual(self.swept["latencies_us"], LATENCIES)
+        self.assertEqual((self.gmres["fastest_peer"]["seconds"], self.gmres["fastest_peer"]["names"]), ([2, 5, 10], ["peer"] * 3))
         self.assertEqual(self.gmres["own_over_peer"], [0.5, 0.4, 0.2])
-        by_name = {row["name"]: row for row in self.gmres["solvers"]}
-        self.assertEqual(by_name["p3"]["over_fastest_peer"], [1, 0.4, 0.3])
-        self.assertEqual(by_name["liar"]["seconds"], [None] * 3)
         self.assertEqual(self.cg["fastest_peer"]["names"], [None] * 3)
         self.assertEqual(self.cg["own_over_peer"], [None] * 3)
 
     def test_families_take_their_best(self):
-        self.assertEqual(self.gmres["families"]["p(l)-GMRES"], {"seconds": [1, 2, 3], "names": ["p1", "p3", "p3"]})
+        family = self.gmres["families"]["p(l)-GMRES"]
+        self.assertEqual((family["seconds"], family["names"]), ([1, 2, 3], ["p1", "p3", "p3"]))
+        self.assertEqual(family["spread"][2], {"median": 3, "upper_quartile": 3, "min": 3, "max": 3})
         self.assertNotIn("classical GMRES", self.gmres["families"])
         self.assertEqual(self.cg["families"]["p(l)-CG"]["seconds"], [4, 3, None])
 
     def test_crossovers_are_named(self):
-        texts = [duel["text"] for group in (self.gmres, self.cg) for duel in group["duels"]]
+        texts = [one["text"] for group in (self.gmres, self.cg) for one in group["crossings"]]
         self.assertEqual(texts, ["pipelined CA-GMRES beats p(l)-GMRES from about 167 us on",
                                  "pipelined CA-GMRES beats s-step GMRES at every latency measured",
                                  "p(l)-CG beats CG from about 67 us on"])
@@ -114,64 +107,28 @@ class Summary(unittest.TestCase):
     def test_methods_without_a_word_of_their_own_take_part(self):
         made = [solver("b", "capstan", "CAPSTAN BICGSTAB", 1), solver("p", "capstan", "CAPSTAN BICGSTAB PIPELINE", 2),
                 solver("peer", "belos", "BICGSTAB", 3)]
-        group = sweep._group("BiCGStab", [0.0], [solvers.summarize({"rows": 8, "entries": 20, "solvers": made})["solvers"]])
+        one = {**self.cells[0], "solvers": solvers.summarize({"solvers": [{**each, "group": "BiCGStab"} for each in made]})["solvers"]}
+        (group,) = sweep.summarize([one])["groups"]
         self.assertEqual({name: line["seconds"] for name, line in group["families"].items()},
                          {"CAPSTAN BICGSTAB": [1], "CAPSTAN BICGSTAB PIPELINE": [2]})
-        self.assertEqual([duel["text"] for duel in group["duels"]],
+        self.assertEqual([one["text"] for one in group["crossings"]],
                          ["CAPSTAN BICGSTAB PIPELINE beats CAPSTAN BICGSTAB at no latency measured"])
 
     def test_table(self):
-        text = "\n".join(sweep_table.lines(self.sweep))
-        self.assertTrue(text.startswith("EMULATED latency, campaign some, made up, 4 ranks"))
-        self.assertRegex(text, r"GMRES solver +library +0 us +100 us +300 us")
-        self.assertRegex(text, r"p3 +capstan +2000\.0 \(1\.00\) +2000\.0 \(0\.40\) +3000\.0 \(0\.30\)")
-        self.assertRegex(text, r"liar +petsc +not solved +not solved +not solved")
+        text = "\n".join(sweep.lines(self.cells))
+        self.assertIn("EMULATED latency, made up, 4 ranks", text)
+        self.assertRegex(text, r"GMRES: ms, then ratios +0 us +100 us +300 us +paper")
+        self.assertRegex(text, r"p\(l\)-GMRES +1000\.00 +2000\.00 +3000\.00")
+        self.assertRegex(text, r"p\(l\)-CG +4000\.00 +3000\.00 +-")
+        self.assertRegex(text, r"Capstan's fastest / fastest peer +0\.50 +0\.40 +0\.20")
         self.assertRegex(text, r"best pipelined CA-GMRES +0\.25 +0\.80 +1\.50 +up to 1\.67")
         self.assertIn("Tsubame2", text)
 
-    def test_applications(self):
-        """Those of M where someone has one, else of A; "-" for who makes none or does not tell."""
-        for key, what in (("preconditioner_applications", "M"), ("operator_applications", "A")):
-            runs = [campaign(latency, [1, 2, 4, 2, 1, 2, 4]) for latency in (0.0, 100.0)]
-            for run, later in zip(runs, (11, 12.5)):
-                for one in run["systems"][0]["solvers"]:
-                    one["summary"][key] = {"first": 14, "later": later} if one["name"] == "cg" else {"first": 0, "later": 0}
-            (found,) = sweep.summarize(runs)
-            text = "\n".join(sweep_table.lines(found))
-            self.assertRegex(text, rf"CG: applications of {what}, first solve/mean of the later ones +0 us +100 us")
-            self.assertRegex(text, r"cg +14/11 +14/12\.5")
-            self.assertRegex(text, r"pcg +- +-")
-            self.assertNotIn("GMRES: applications", text)
-
-    def test_what_is_no_sweep(self):
-        self.assertEqual(sweep.summarize(self.runs[:1]), [])
-        self.assertEqual(sweep.summarize([{**run, "emulated_latency_us": None} for run in self.runs]), [])
-        without = {**self.runs[0], "systems": []}
-        self.assertEqual(sweep.summarize([without, *self.runs[1:]])[0]["systems"], [])
-
-
-class Run(unittest.TestCase):
-    def test_quick_run(self):
-        with tempfile.TemporaryDirectory(prefix="capstan sweep ") as folder:
-            words = ["--quick", "--latency", "300,0", "--ranks", "2", "--repeat", "2", "--petsc", "off", "--out", folder]
-            done = subprocess.run([sys.executable, str(PERF / "bench"), *words], capture_output=True, text=True, check=False,
-                                  env={**os.environ, "CAPSTAN_BUILD_DIR": str(BUILD)})
-            self.assertEqual((done.returncode, done.stderr), (0, ""))
-            results = json.loads((pathlib.Path(folder) / "results.json").read_text(encoding="utf-8"))
-            short = json.loads((pathlib.Path(folder) / "summary.json").read_text(encoding="utf-8"))
-        self.assertIn("EMULATED latency, campaign quick", done.stdout)
-        self.assertEqual(results["kernels"], [])
-        self.assertEqual(short["sweeps"], files.rounded(results["sweeps"]))
-        self.assertEqual(results["sweeps"][0]["latencies_us"], [0, 300])
-        plain, slow = results["campaigns"]
-        self.assertIsNone(plain["emulation"])
-        self.assertEqual(slow["emulation"], {"CAPSTAN_LATENCY_US": "300"})
-        for one in slow["systems"][0]["solvers"]:
-            for sample in one["samples"]:
-                # Blocking all-reduces follow each other: a lower bound that holds on the busiest machine.
-                self.assertGreaterEqual(sample["seconds"], 300e-6 * sample["reductions_blocking"], one["name"])
+    def test_what_is_no_series(self):
+        self.assertEqual(sweep.lines(self.cells[:1]), [])
+        self.assertEqual(sweep.lines([self.cells[0], {**self.cells[1], "status": "failed"}]), [])
+        self.assertEqual(sweep.lines([self.cells[0], {**self.cells[1], "ranks": 2}]), [])
 
 
 if __name__ == "__main__":
-    BUILD = pathlib.Path(sys.argv.pop(1)).resolve()
     unittest.main()

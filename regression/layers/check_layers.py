@@ -37,6 +37,7 @@ VERSION_HOME = "tpetra_ext/compat/"
 WITHOUT_CIRCLES = ("tpetra_ext", "belos_ext", "adapters")
 
 STANDARD = r"[a-z_0-9]+"  # C++ standard headers have no suffix
+HOST_HEADERS = r"(choices|dump_controls|field_driver|host|host_actions|renewal|row_sums|settings|solve_cost|test_vector)\.hpp"
 TEST_TOOLS = r"gtest/.*|gmock/.*|benchmark/.*"
 
 # (pattern of folders, what the rule is about, pattern of includes allowed or None, pattern of includes forbidden or None).
@@ -55,6 +56,9 @@ RULES = [
      r"(MueLu|Ifpack2)\w*\.hpp|yaml-cpp/.*"),
     ("belos_ext/solvers/", "a solver file holds no communication and no device code", None,
      r"mpi\.h|Kokkos_\w+\.hpp|Teuchos_\w*Comm\w*\.hpp|tpetra_ext/kernels/.*"),
+    ("adapters/driver/", "the driver knows no application and no deck", None, r"adapters/(deck|openfoam|plugin|tools)/.*"),
+    (rf"adapters/driver/{HOST_HEADERS}", "what the driver shows to applications includes the standard library and MPI alone",
+     rf"{STANDARD}|mpi\.h|adapters/driver/{HOST_HEADERS}", None),
 ]
 
 

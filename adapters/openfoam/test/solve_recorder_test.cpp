@@ -6,11 +6,13 @@
 #include <limits>
 #include <sstream>
 
+#include "adapters/driver/run_summary.hpp"
+
 namespace capstan::foam {
 namespace {
 
-SolveCost solveOf(const std::string& field, double final, bool converged) {
-  SolveCost cost;
+driver::SolveCost solveOf(const std::string& field, double final, bool converged) {
+  driver::SolveCost cost;
   cost.field = field;
   cost.method = "capstan_cg";
   cost.preconditioner = "DIC";
@@ -75,11 +77,11 @@ TEST(SolveRecorder, TheWorstOutcomeCounts) {
   const auto missed = solveOf("p", 0.5, false);
   const auto nothing = solveOf("p", 1, false);
   const auto nan = solveOf("p", std::numeric_limits<double>::quiet_NaN(), false);
-  const std::pair<const SolveCost*, const char*> order[] = {{&good, "converged"},
-                                                            {&rounding, "at rounding level"},
-                                                            {&fell, "fell back to capstan_cg and DIC"},
-                                                            {&missed, "unconverged"},
-                                                            {&nothing, "returned the guess"}};
+  const std::pair<const driver::SolveCost*, const char*> order[] = {{&good, "converged"},
+                                                                    {&rounding, "at rounding level"},
+                                                                    {&fell, "fell back to capstan_cg and DIC"},
+                                                                    {&missed, "unconverged"},
+                                                                    {&nothing, "returned the guess"}};
   for (std::size_t worst = 0; worst < std::size(order); ++worst) {
     for (std::size_t i = worst + 1; i-- > 0;) SolveRecorder::record(pressure, *order[i].first);
     EXPECT_EQ(outcome(), order[worst].second);
@@ -101,7 +103,7 @@ TEST(SolveRecorder, WhatIsNotKnownIsAnEmptyCell) {
 }
 
 TEST(RunSummary, CountsFailuresByField) {
-  RunSummary summary;
+  driver::RunSummary summary;
   summary.add(solveOf("T", 1e-7, true));
   auto fell = solveOf("p", 1e-7, true);
   fell.steps = {"by capstan_cg and DIC"};

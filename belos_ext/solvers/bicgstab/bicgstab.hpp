@@ -72,8 +72,9 @@ class BiCgStab final : public BiCgStabCycles<Types> {
       const Scalar omega = batch[yy] > 0 ? batch[qy] / batch[yy] : Scalar(0);
       if (!std::isfinite(omega) || !std::isfinite(alpha)) return Ending::NotFinite;
       const Scalar next = batch[shadowQ] - omega * batch[shadowY];  // (r*, r), not reduced
-      const Scalar beta = (next / rho) * (alpha / omega);
-      const bool last = isRounding(batch[qy], std::sqrt(batch[yy] * batch[qq])) || !std::isfinite(beta);
+      const bool vanishes = isRounding(batch[qy], std::sqrt(batch[yy]) * std::sqrt(batch[qq]));
+      const Scalar beta = vanishes ? Scalar(0) : (next / rho) * (alpha / omega);
+      const bool last = vanishes || !std::isfinite(beta);
       kernels.sweep(axpy(this->stepOfP(alpha), pHat(), progress.x()), axpy(omega, qHat(), progress.x()),
                     axpy(-omega, y, r), axpy(-omega, s, p), axpby(Scalar(1), r, last ? Scalar(0) : beta, p));
 

@@ -93,7 +93,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       if (isRounding(sigma, length * std::sqrt(ofQ[ssSlot_]))) return Ending::Breakdown;
       if (!std::isfinite(ofQ[qySlot_])) return Ending::NotFinite;
       omega = ofQ[yySlot_] > 0 ? ofQ[qySlot_] / ofQ[yySlot_] : Scalar(0);
-      const bool last = isRounding(ofQ[qySlot_], std::sqrt(ofQ[qqSlot_] * ofQ[yySlot_]));
+      const bool last = isRounding(ofQ[qySlot_], std::sqrt(ofQ[qqSlot_]) * std::sqrt(ofQ[yySlot_]));
       const auto predicted = predictNorm(ofQ[qqSlot_], ofQ[qySlot_], ofQ[yySlot_], omega);
       if (const auto ending = this->followHalf(progress, alpha, *pHat_, normOfQ)) return *ending;
       step(system, alpha, omega, x);  // x; r, r^, w

@@ -86,8 +86,9 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
       omega = batch[yy] > 0 ? batch[qy] / batch[yy] : Scalar(0);
       if (!std::isfinite(omega) || !std::isfinite(alpha)) return Ending::NotFinite;
       const Scalar next = batch[shadowQ] - omega * batch[shadowY];  // (r*, r), not reduced
-      beta = (next / rho) * (alpha / omega);
-      const bool last = isRounding(batch[qy], std::sqrt(batch[qq] * batch[yy])) || !std::isfinite(beta);
+      const bool vanishes = isRounding(batch[qy], std::sqrt(batch[qq]) * std::sqrt(batch[yy]));
+      beta = vanishes ? Scalar(0) : (next / rho) * (alpha / omega);
+      const bool last = vanishes || !std::isfinite(beta);
       const auto predicted = predictNorm(batch[qq], batch[qy], batch[yy], omega);
       // A norm that has cancelled is not known yet, but has fallen.
       const bool refreshes = preconditioned_ && (predicted.cancelled || fallenFrom(peak, predicted.norm));

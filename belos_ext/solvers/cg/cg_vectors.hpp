@@ -16,6 +16,7 @@
 #include "belos_ext/solvers/cg/measured_products.hpp"
 #include "belos_ext/solvers/cg/plain_product.hpp"
 #include "belos_ext/supervision/judged_residual.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -243,10 +244,12 @@ class CgVectors {
   /// p of this step conjugate to the one before. An indefinite M has (r, z) < 0, so that a sign tells nothing of
   /// rounding: what is left of the terms does.
   Step nextStep() const {
-    if (measures_) return {measured_.pr / q_.mu, measured_.beta};
-    const Scalar alpha = q_.nu / q_.mu, middle = 2 * alpha * q_.delta, last = alpha * alpha * q_.gamma;
+    if (measures_) return {ratioOr(measured_.pr, q_.mu, Scalar(0)), measured_.beta};
+    const Scalar alpha = ratioOr(q_.nu, q_.mu, Scalar(0)), middle = 2 * alpha * q_.delta,
+                 last = alpha * alpha * q_.gamma;
     const Scalar nu = q_.nu - middle + last;
-    return {alpha, nu / q_.nu, hasCancelled(nu, std::abs(q_.nu) + std::abs(middle) + std::abs(last))};
+    return {alpha, ratioOr(nu, q_.nu, Scalar(0)),
+            hasCancelled(nu, std::abs(q_.nu) + std::abs(middle) + std::abs(last))};
   }
 
   /// The beta that the direction of this step is made with; 0: it is z.

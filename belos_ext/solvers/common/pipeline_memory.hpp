@@ -26,6 +26,7 @@
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/solver_state.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 #include "belos_ext/support/checksum.hpp"
 
 namespace capstan {
@@ -70,8 +71,9 @@ class PipelineMemory {
   /// A pipeline of that depth has failed, and the solve goes on with another one.
   /// \param sure it had the shifts that the next solve begins with
   void failed(int from, int depth, int block, const StopTest& stop, bool sure) {
-    const double residual = stop.recursive() / stop.implicitScale();
-    latest_ = stop.iterations() > 0 && std::isfinite(residual) ? residual : std::numeric_limits<double>::max();
+    const double most = std::numeric_limits<double>::max() / (2 * tuning::pipeline_memory::near);
+    const double residual = ratioOr(stop.recursive(), stop.implicitScale(), most);
+    latest_ = stop.iterations() > 0 && std::isfinite(residual) ? std::min(residual, most) : most;
     const double first = failed_ ? std::max(failed_->failedAt, latest_) : latest_;
     failed_ = WorkingPipeline{depth, block, first, sure || known_ || (failed_ && failed_->sure), asked_};
     failed_->handsOver = depth == 0 ? from : 0;
@@ -84,7 +86,8 @@ class PipelineMemory {
                          stop.reason() == StopReason::UserTest;
     forgets_ = works() != nullptr ? !limited && !gotFurther(stop, known_->failedAt)
                                   : known_ && !known_->sure && stop.iterations() > 0;  // a doubt not confirmed
-    const double fallen = std::log(stop.initial() / stop.explicitNorm());
+    const bool exact = stop.explicitNorm() == 0;                                       // which says nothing of a rate
+    const double fallen = exact ? 0 : std::log(boundedRatio(stop.initial(), stop.explicitNorm()));
     const double pace = std::isfinite(fallen) && fallen > 0 ? static_cast<double>(products - products_) / fallen : 0;
     if (failed_) {
       learns_ = stop.converged() || (limited && gotFurther(stop, latest_));

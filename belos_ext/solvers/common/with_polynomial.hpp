@@ -32,6 +32,7 @@
 #include "belos_ext/solvers/common/polynomial_system.hpp"
 #include "belos_ext/spectrum/spectrum_estimate.hpp"
 #include "belos_ext/supervision/krylov_solver.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -159,7 +160,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
   /// Whether this solve takes many more iterations than earlier ones let expect, and an estimate finds other bounds,
   /// which it leaves in the place of these. Where it finds the same, solves are that slow.
   bool areStale(LinearSystem<Types>& system, const MultiVector& b, const StopTest& stop) {
-    const double digits = std::log10(stop.initial() / stop.target());
+    const double digits = std::log10(boundedRatio(stop.initial(), stop.target()));
     if (estimated_ || pace_ == 0 || !(digits >= 1)) return false;
     const double expected = pace_ * std::min(digits, 100.0), more = stop.iterations() - expected;
     const double worth = static_cast<double>(tuning::spectrum::steps) / options_.polynomialDegree;
@@ -207,7 +208,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
     }
     if (tooHigh_) (signOf(*bounds_) > 0 ? bounds_->min : bounds_->max) = 0;
     if (tooLow_ && farEnd_ > 0) widen(system, stop.iterations(), farEnd_);
-    const double digits = std::min(std::log10(stop.initial() / stop.explicitNorm()), 100.0);
+    const double digits = std::min(std::log10(boundedRatio(stop.initial(), stop.explicitNorm())), 100.0);
     const double pace = stop.iterations() / std::max(digits, 1.0);
     if (!stop.converged()) {
       if (!estimated_ && pace_ > 0 && pace > tuning::polynomial::slower * pace_) forget();

@@ -49,6 +49,7 @@
 #include "belos_ext/supervision/krylov_solver.hpp"
 #include "belos_ext/supervision/next_method.hpp"
 #include "belos_ext/supervision/rounding_level.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -277,7 +278,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
     const auto sum = batch.value(static_cast<Scalar>(pace_.seconds()));
     system.reduce(batch);
     const double mean = static_cast<double>(batch[sum]) / residual_.r().getMap()->getComm()->getSize();
-    const double digits = std::log10(residual_.initial().explicit_ / residual_.attained().explicit_);
+    const double digits = std::log10(boundedRatio(residual_.initial().explicit_, residual_.attained().explicit_));
     factor_.took(t, mean, static_cast<double>(pace_.iterations()) + tuning::enlarged_cg::startUp,
                  std::min(digits, -std::log10(static_cast<double>(std::numeric_limits<Scalar>::epsilon()))));
   }

@@ -58,9 +58,8 @@ class EnlargingFactor {
   void took(int factor, double seconds, double iterations, double digits) {
     if (!automatic_) return;
     const long number = solves() + 1;
-    const double ratio = iterations / digits;
-    const bool known = digits > 0 && std::isfinite(ratio) && std::isfinite(seconds);
-    const double each = known ? ratio : tuning::enlarged_cg::noProgress, pace = known ? seconds : 1;
+    const bool known = digits > 0 && std::isfinite(digits) && std::isfinite(seconds);
+    const double each = known ? iterations / digits : tuning::enlarged_cg::noProgress, pace = known ? seconds : 1;
     if (const auto before = times_.find(factor); before != times_.end() && before->second.seconds.size() > 1 &&
                                                  pace * each < tuning::enlarged_cg::otherSystem * cost(factor)) {
       times_.clear();  // nothing makes a solve faster but another system

@@ -91,7 +91,7 @@ class ResidualProducts {
     const int t = products.numRows();
     for (int j = 0; j < t; ++j) {
       for (int i = 0; i < j; ++i) {
-        const Scalar size = std::sqrt(std::abs(products(i, i) * products(j, j)));
+        const Scalar size = std::sqrt(std::abs(products(i, i))) * std::sqrt(std::abs(products(j, j)));
         if (!(std::abs(products(i, j) - products(j, i)) <= static_cast<Scalar>(tuning::cg::variable) * size)) {
           return false;
         }

@@ -9,6 +9,7 @@
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/gmres/krylov_space.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -98,8 +99,8 @@ class ExactColumns {
   /// that grow as its residual falls ([Simoncini and Szyld 2003]). \param part of the error it bears
   bool isExact(int columns, Scalar part) {
     const auto& leastSquares = relation_.leastSquares();
-    const Scalar needed =
-        leastSquares.reciprocalCondition() * static_cast<Scalar>(stop_.target()) / leastSquares.residual(columns - 1);
+    const Scalar needed = ratioOr(leastSquares.reciprocalCondition() * static_cast<Scalar>(stop_.target()),
+                                  leastSquares.residual(columns - 1), Scalar(1));
     return error(columns - 1) <=
            std::max(part * needed, tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon());
   }

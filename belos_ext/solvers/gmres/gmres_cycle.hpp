@@ -13,6 +13,7 @@
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/gmres/candidate_iterate.hpp"
 #include "belos_ext/solvers/gmres/exact_columns.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -115,8 +116,9 @@ class GmresCycle {
   /// falls, the less the worse H is conditioned ([Simoncini and Szyld 2003]). Local.
   Scalar bearableError(const StopTest& stop) const {
     const auto& leastSquares = space_.relation().leastSquares();
-    return static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() *
-           static_cast<Scalar>(stop.target()) / leastSquares.residual();
+    return ratioOr(static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() *
+                       static_cast<Scalar>(stop.target()),
+                   leastSquares.residual(), Scalar(1));
   }
 
   /// The most columns from which a cycle can go on to the target; exact_columns.hpp has what it costs. Collective.
@@ -134,7 +136,8 @@ class GmresCycle {
   bool restartsSooner(const StopTest& stop, int columns, int kept) const {
     const double now = candidate_.norms().native, before = static_cast<double>(space_.relation().beta());
     if (!(now < before)) return false;
-    return columns * std::log(now / stop.target()) < (columns - kept) * std::log(before / now);
+    return columns * std::log(boundedRatio(now, stop.target())) <
+           (columns - kept) * std::log(boundedRatio(before, now));
   }
 
   /// Whether a claim has been examined, and was refuted, since the recursion has lost touch with the residual. Local.

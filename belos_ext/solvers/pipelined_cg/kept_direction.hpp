@@ -11,6 +11,7 @@
 
 #include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/problem/vector_like.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -59,7 +60,7 @@ class KeptDirection {
     batch.clear();
     const auto ps = batch.dot(p, *s_), pr = batch.dot(p, r);
     system.reduce(batch);
-    const Scalar step = batch[pr] / batch[ps];
+    const Scalar step = ratioOr(batch[pr], batch[ps], Scalar(0));
     if (std::isfinite(step)) system.kernels().sweep(axpy(step, p, x), axpy(-step, *s_, r));
   }
 
@@ -75,7 +76,7 @@ class KeptDirection {
     if (!kept_) return;
     curvature_ = batch[ps_];
     kept_ = sign_ * curvature_ > 0 && std::isfinite(batch[sz_] / curvature_);
-    if (kept_) onto_ = batch[sz_] / nu / curvature_;
+    if (kept_) onto_ = ratioOr(batch[sz_], nu, Scalar(0)) / curvature_;
   }
 
   /// (s, z) / (p, s) of the vector entered; 0 where none is kept.

@@ -42,6 +42,9 @@
 /// direction. Later solves with the same A begin with the depth that it has come down to, or are CAPSTAN CG's, and cost
 /// what those do: pipeline_memory.hpp.
 
+#include <algorithm>
+#include <cmath>
+
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/problem/rows_first.hpp"
@@ -49,6 +52,7 @@
 #include "belos_ext/solvers/pipelined_cg/pipelined_cg_cycle.hpp"
 #include "belos_ext/spectrum/spectral_interval.hpp"
 #include "belos_ext/supervision/next_method.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -181,11 +185,11 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const Scalar square = ofM_ * batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum],
                  entries = batch[sumX];
     const Scalar rest = computed ? rows_.left(batch) : Scalar(0);
-    nu_ = std::sqrt(square);
+    nu_ = std::sqrt(std::max(square, Scalar(0)));
     kept_.take(batch, nu_);
     const double norm = computed ? rows_.norm(system, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
     const ResidualNorms norms{norm, norm, system.measured()};
-    perNorm_ = (rest > 0 ? std::sqrt(static_cast<double>(norm2)) : norm) / static_cast<double>(nu_);
+    perNorm_ = ratioOr(rest > 0 ? std::sqrt(static_cast<double>(norm2)) : norm, static_cast<double>(nu_), 0.0);
     if (first) {
       guess_.keepGuess(system, x, size, entries);
       const double whole = system.norm(b, rhs, batch);

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// What is kept between the solves of one field, and when it is renewed.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/driver/assembled_preconditioner.hpp"
+#include "adapters/driver/host.hpp"
+#include "adapters/driver/krylov_solver.hpp"
+#include "adapters/driver/preconditioner_trial.hpp"
+#include "adapters/driver/trilinos_types.hpp"
+
+namespace capstan::driver {
+
+/// What the fields of one mesh share: their rows, and the pattern of their matrices.
+struct SharedRows {
+  Teuchos::RCP<const Map> map;
+  std::uint64_t fingerprint = 0;
+  std::shared_ptr<const HostRows> rows;   ///< null until a preconditioner of Trilinos needs it
+  std::shared_ptr<const CsrGraph> graph;  ///< of these rows
+};
+
+/// Solvers of one field, and the preconditioner of Trilinos if it has one. Functions are collective unless said
+/// otherwise.
+class FieldMemory {
+ public:
+  FieldMemory(std::shared_ptr<SharedRows> shared, WhyReserved why) : shared_(std::move(shared)), why_(std::move(why)) {}
+
+  /// Whether what is kept is for as many rows on this rank. Local.
+  bool fits(std::int64_t rows) const { return !map_.is_null() && localRows(*map_) == rows; }
+  /// Takes the rows of the system: those that another field of the mesh has, where they are equal.
+  void adopt(const HostSystem& system);
+
+  /// Trilinos' preconditioner as the plan asks for it.
+  /// \param renew whatever its age   Returns whether it was built or renewed.
+  bool prepare(HostSystem& system, const PreconditionerChoice& choice, const Plan& plan, double sign, bool renew);
+  const AssembledPreconditioner& assembled() const { return *assembled_; }
+  /// What was found of it when it was built last. Local.
+  const AssembledPreconditioner::Updated& findings() const { return findings_; }
+
+  KrylovSolver& solver() { return *solver_; }
+
+  /// When the preconditioner of Trilinos is due again; it is to learn of every solve.
+  Renewal renewal;
+  /// Which preconditioner the field takes where its user names none; made by the first solve.
+  std::unique_ptr<PreconditionerTrial> trial;
+  /// A solve has taken more iterations than cyclesKept: conjugate gradients need no more vectors then.
+  bool takesManyCycles = false;
+  /// How often a message was told.
+  std::map<std::string, long> told;
+  /// Vectors of a solve, kept so that the next one allocates nothing.
+  std::vector<double> residual, correction;
+  /// Largest ||r||_1 / ||r||_2 to expect of a residual at the end of a solve; 0 while nothing is known.
+  double spread = 0;
+  /// Solves of this field in the run, and those that were written since they did not converge.
+  long solves = 0, unconvergedWritten = 0;
+
+ private:
+  void takeGraph(const HostSystem& system);
+  void verify(HostSystem& system, double sign) const;
+
+  std::shared_ptr<SharedRows> shared_;
+  WhyReserved why_;
+  Teuchos::RCP<const Map> map_;
+  std::unique_ptr<KrylovSolver> solver_;
+  std::uint64_t fingerprint_ = 0;
+  std::shared_ptr<const HostRows> rows_;
+  std::unique_ptr<AssembledPreconditioner> assembled_;
+  AssembledPreconditioner::Updated findings_;
+  std::vector<double> values_;
+  double sign_ = 1;
+  int matrixAge_ = 0;          // solves since coefficients were taken; 0: never
+  int preconditionerAge_ = 0;  // likewise
+};
+
+}  // namespace capstan::driver

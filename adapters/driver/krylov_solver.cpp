@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "adapters/driver/krylov_solver.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <BelosLinearProblem.hpp>
+#include <BelosSolverFactory_Tpetra.hpp>
+#include <BelosTpetraAdapter.hpp>
+#include <Teuchos_ParameterList.hpp>
+#include <Tpetra_MultiVector.hpp>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <stdexcept>
+
+#include "adapters/driver/host_operator.hpp"
+#include "adapters/driver/host_vectors.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/parameters/user_options_error.hpp"
+#include "belos_ext/report/solve_report.hpp"
+#include "belos_ext/support/nearest_match.hpp"
+
+namespace capstan::driver {
+namespace {
+
+using Problem = Belos::LinearProblem<double, MultiVector, Operator>;
+using Solver = Belos::SolverManager<double, MultiVector, Operator>;
+using SolverFactory = Belos::SolverFactory<double, MultiVector, Operator>;
+
+// The norm by which Capstan's methods judge: the application prints what they say of it.
+const std::vector<std::string> ofTheNorm{"Residual Norm", "Residual Scaling", "Implicit Residual Scaling",
+                                         "Explicit Residual Scaling", "User Defined Residual Scaling"};
+
+// The application's own norm and tolerances decide; a second one in the parameters would be ignored or contradict it.
+void refuseReserved(const Settings& settings, const std::string& whyNot) {
+  std::vector<std::string> reserved = ofTheNorm;
+  reserved.insert(reserved.end(), {"Convergence Tolerance", "Maximum Iterations", "Initial Residual"});
+  for (const auto& setting : settings) {
+    for (const auto& name : reserved) {
+      Teuchos::ParameterList names;
+      names.set(name, 0);
+      if (canonicalName(setting.name, &names) == name) {
+        throw std::invalid_argument(fmt::format("'{}' cannot be set here: {}", setting.name, whyNot));
+      }
+    }
+  }
+}
+
+void setIfKnown(const Teuchos::ParameterList& valid, const char* name, const std::string& value,
+                Teuchos::ParameterList& list) {
+  if (valid.isParameter(name)) {
+    list.set(name, value);
+  }
+}
+
+Teuchos::RCP<Solver> createSolver(const std::string& method) {
+  SolverFactory factory;
+  try {
+    return factory.create(method, Teuchos::parameterList());
+  } catch (const UserOptionsError&) {
+    throw;
+  } catch (const std::exception& error) {
+    if (findMethod(method) != nullptr) throw;  // it is not the name that is wrong
+    if (looksLikeOurs(method)) {
+      throw std::invalid_argument(fmt::format("method: {}", error.what()));
+    }
+    const auto known = factory.supportedSolverNames();
+    const std::set<std::string> names(known.begin(), known.end());
+    throw std::invalid_argument(fmt::format("method: found '{}', which Belos cannot make; allowed: {}{}", method,
+                                            fmt::join(names, ", "), didYouMean(method, {names.begin(), names.end()})));
+  }
+}
+
+// What a method did about a breakdown that a user should know of; the others have no words to be counted by.
+Remedy remedyOf(const ReportEvent& event) {
+  if (event.kind == "fallback") return {event.detail, "by CAPSTAN GMRES after a breakdown", "CAPSTAN GMRES"};
+  if (event.kind == "went back") return {"the method went back " + event.detail, "ended with an earlier iterate", ""};
+  if (event.kind == "overflow") return {event.detail, "stopped before an overflow", ""};
+  return {};
+}
+
+void fill(const SolveReport& report, double attained, SolveResult& result) {
+  result.counted = true;
+  result.attained = attained;
+  result.applications = report.preconditionerApplications;
+  result.reductions = report.reductionsBlocking + report.reductionsNonblocking;
+  result.atRounding = report.reason == StopReason::AttainableAccuracy;
+  result.products = report.operatorApplications;
+  if (const auto& guess = report.rightHandSides.front().guess; guess.vectors > 0 && guess.factor > 1) {
+    result.guessDigits = std::log10(guess.factor);
+  }
+  result.times = {report.seconds.operatorSeconds, report.seconds.preconditioner, report.seconds.reductionWait};
+  for (const auto& event : report.events) {
+    if (auto remedy = remedyOf(event); !remedy.counted.empty()) result.remedies.push_back(std::move(remedy));
+  }
+}
+
+bool isOurs(const SolverChoice& choice) { return findMethod(choice.method) != nullptr; }
+
+/// A solver, kept as long as the rows stay.
+struct KeptSolver {
+  SolverChoice choice;
+  Teuchos::RCP<Solver> solver;
+  ReportingSolver* reporting = nullptr;  ///< where it is one of Capstan's
+  bool oneNorm = false;                  ///< that it judges by
+  bool negativeDefinite = false;         ///< it takes the same steps for -A and -M, or does not ask for symmetry
+};
+
+// Of methods that need symmetry the others take roots of (r, M^-1 r), or factors of Z^T A Z.
+bool takesBothNegative(const std::string& method) {
+  const MethodTraits* const known = findMethod(method);
+  return known != nullptr && (!known->needsSymmetric || known->canonical == "CAPSTAN CG");
+}
+
+}  // namespace
+
+struct KrylovSolver::Impl {
+  std::string label;
+  WhyReserved ofHost;
+  Teuchos::RCP<HostOperator> product, preconditioner;
+  Teuchos::RCP<MultiVector> r, d;
+  Teuchos::RCP<Problem> problem;
+  std::vector<KeptSolver> solvers;
+
+  KeptSolver& solver(const SolverChoice& choice);
+  Teuchos::RCP<Solver> make(const SolverChoice& choice);
+};
+
+Teuchos::RCP<Solver> KrylovSolver::Impl::make(const SolverChoice& choice) {
+  refuseReserved(choice.settings, ofHost.settings);
+  const auto created = createSolver(choice.method);
+  const auto valid = created->getValidParameters();
+  const auto list = Teuchos::parameterList();
+  list->set("Verbosity", static_cast<int>(Belos::Errors) + static_cast<int>(Belos::Warnings));
+  setIfKnown(*valid, "Implicit Residual Scaling", "Norm of Initial Residual", *list);
+  setIfKnown(*valid, "Explicit Residual Scaling", "Norm of Initial Residual", *list);
+  if (!valid->isParameter("Implicit Residual Scaling")) {
+    setIfKnown(*valid, "Residual Scaling", "Norm of Initial Residual", *list);
+  }
+  if (isOurs(choice)) list->set("Residual Norm", "OneNorm");
+  setIfKnown(*valid, "Initial Residual", "zero guess", *list);
+  // Ours has no timers of Teuchos: nobody prints them here, and without MPI they ask the kernel for the time.
+  setIfKnown(*valid, "Timer Label", isOurs(choice) ? "" : label, *list);
+  copySettings(choice.settings, valid.get(), *list);
+  created->setProblem(problem);
+  created->setParameters(list);
+  if (auto* const reporting = dynamic_cast<ReportingSolver*>(created.get())) {
+    reporting->reserve(ofTheNorm, ofHost.options);
+  }
+  return created;
+}
+
+KeptSolver& KrylovSolver::Impl::solver(const SolverChoice& choice) {
+  const auto known =
+      std::find_if(solvers.begin(), solvers.end(), [&](const KeptSolver& kept) { return kept.choice == choice; });
+  if (known != solvers.end()) return *known;
+  const auto solver = make(choice);
+  solvers.push_back(
+      {choice, solver, dynamic_cast<ReportingSolver*>(solver.get()), isOurs(choice), takesBothNegative(choice.method)});
+  return solvers.back();
+}
+
+KrylovSolver::KrylovSolver(const Teuchos::RCP<const Map>& map, std::string label, WhyReserved why)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->label = std::move(label);
+  impl_->ofHost = std::move(why);
+  impl_->product = Teuchos::rcp(new HostOperator(map, HostOperator::Kind::Product));
+  impl_->product->setObjectLabel(impl_->label);  // what Capstan's solvers take the problem's name from
+  impl_->preconditioner = Teuchos::rcp(new HostOperator(map, HostOperator::Kind::Preconditioner));
+  for (auto* vector : {&impl_->r, &impl_->d}) *vector = Teuchos::rcp(new MultiVector(map, 1));
+  impl_->problem = Teuchos::rcp(new Problem(impl_->product, impl_->d, impl_->r));
+  impl_->problem->setLabel(impl_->label);
+  impl_->problem->setInitResVec(impl_->r);  // Belos need not compute it
+  impl_->problem->setProblem();
+}
+
+KrylovSolver::~KrylovSolver() = default;
+
+bool KrylovSolver::judgesByOneNorm(const SolverChoice& choice) { return impl_->solver(choice).oneNorm; }
+
+bool KrylovSolver::takesNegativeDefinite(const SolverChoice& choice) { return impl_->solver(choice).negativeDefinite; }
+
+SolveResult KrylovSolver::solve(const SolverChoice& choice, double tolerance, int maxIterations,
+                                const KrylovSystem& system) {
+  auto& own = *impl_;
+  const KeptSolver& kept = own.solver(choice);
+  Solver& solver = *kept.solver;
+  copyIn(system.r, *own.r, system.actions.places());
+  setZero(*own.d);
+  Teuchos::RCP<const Operator> preconditioner;
+  if (system.ownPreconditioner) {
+    own.preconditioner->setObjectLabel(system.actions.preconditionerName());
+    preconditioner = own.preconditioner;
+  } else if (system.assembled != nullptr) {
+    preconditioner = system.assembled->op();
+  }
+  const Acting acting(*own.product, *own.preconditioner, system.actions, system.timed);
+  own.problem->setHermitian(system.symmetric);
+  own.problem->setRightPrec(preconditioner);
+  own.problem->setInitResVec(own.r);
+  if (!own.problem->setProblem(own.d, own.r)) {
+    throw std::runtime_error("Belos refuses the linear problem");
+  }
+  if (kept.reporting != nullptr) {
+    kept.reporting->setLimits(tolerance, maxIterations);
+    kept.reporting->setMinimumIterations(system.minIterations);
+    kept.reporting->setSeries(system.series);
+  } else {
+    const auto limits = Teuchos::parameterList();  // a new one: solvers of Belos keep what they are given
+    limits->set("Convergence Tolerance", tolerance);
+    limits->set("Maximum Iterations", maxIterations);
+    solver.setParameters(limits);
+  }
+  solver.setProblem(own.problem);
+  SolveResult result;
+  const long products = own.product->applications();
+  const double seconds = own.product->seconds();
+  result.converged = solver.solve() == Belos::Converged;
+  result.iterations = solver.getNumIters();
+  result.products = own.product->applications() - products;
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  result.times = {own.product->seconds() - seconds, unknown, unknown};
+  if (kept.reporting != nullptr) fill(kept.reporting->report(), solver.achievedTol(), result);
+  copyOut(*own.d, system.d, system.actions.places());
+  return result;
+}
+
+}  // namespace capstan::driver

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+/// \file
+/// The Krylov solvers of one field: any method by name, on the application's own product.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/driver/assembled_preconditioner.hpp"
+#include "adapters/driver/host_actions.hpp"
+#include "adapters/driver/solve_cost.hpp"
+
+namespace capstan::driver {
+
+/// One system A d = r for a correction d, its vectors on this rank's rows, in the order of the application.
+struct KrylovSystem {
+  HostActions& actions;                      ///< A, and M where `ownPreconditioner`
+  bool symmetric = false;                    ///< A is
+  bool ownPreconditioner = false;            ///< M of the actions, on the right
+  const AssembledPreconditioner* assembled;  ///< else this one, on the right; null: none
+  const double* r;
+  double* d;          ///< the solution
+  int series;         ///< of solves that resemble each other; below 0: resembles none
+  int minIterations;  ///< of Capstan's methods
+  bool timed;         ///< somebody wants to know how long products take
+};
+
+/// Outcome of one solve. Identical on all ranks, but for the seconds.
+struct SolveResult {
+  bool converged = false;
+  bool atRounding = false;       ///< unconverged, since rounding allows no smaller residual
+  bool counted = false;          ///< what follows is known: of Capstan's own solvers only
+  double guessDigits = 0;        ///< decimal digits by which an initial guess has reduced the residual's 2-norm
+  double attained = 0;           ///< || r - A d ||_1 / || r ||_1 at the end, computed
+  long reductions = 0;           ///< all-reduces of the solve, blocking and nonblocking
+  long applications = 0;         ///< of the preconditioner
+  int iterations = 0;            ///< known of every solver
+  long products = 0;             ///< with A; known of every solver
+  PhaseTimes times;              ///< NaN where the solver does not tell
+  std::vector<Remedy> remedies;  ///< the method's own
+};
+
+/// Member functions are collective over the communicator of the rows unless said otherwise. They
+/// throw std::exception for misuse (unknown names, wrong types); a failed solve is a result.
+class KrylovSolver {
+ public:
+  /// \param label names the problem in reports and in the state cache: the field's name.
+  KrylovSolver(const Teuchos::RCP<const Map>& map, std::string label, WhyReserved why);
+  ~KrylovSolver();
+  KrylovSolver(const KrylovSolver&) = delete;
+  KrylovSolver& operator=(const KrylovSolver&) = delete;
+
+  /// Whether the method is one of Capstan's, which judge by the 1-norm.
+  bool judgesByOneNorm(const SolverChoice& choice);
+
+  /// Whether the method may be given A and M that are both negative definite, as some applications have them.
+  bool takesNegativeDefinite(const SolverChoice& choice);
+
+  /// Solves from d = 0 until || r - A d ||_p <= tolerance || r ||_p, with p = 1 where judgesByOneNorm(), else p = 2.
+  SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations, const KrylovSystem& system);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace capstan::driver

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <Teuchos_DefaultMpiComm.hpp>
+#include <Teuchos_DefaultSerialComm.hpp>
+#include <Teuchos_OpaqueWrapper.hpp>
+#include <stdexcept>
+
+#include "adapters/driver/start_trilinos.hpp"
+#include "adapters/driver/trilinos_types.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
+
+namespace capstan::driver {
+namespace {
+
+// Duplicated, so that Trilinos' messages never meet those of the application.
+Teuchos::RCP<const Teuchos::Comm<int>> duplicate(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return Teuchos::rcp(new Teuchos::SerialComm<int>());
+  MPI_Comm own = MPI_COMM_NULL;
+  if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS) {
+    throw std::runtime_error("MPI cannot duplicate the application's communicator");
+  }
+  return Teuchos::rcp(new Teuchos::MpiComm<int>(Teuchos::opaqueWrapper<MPI_Comm>(own, MPI_Comm_free)));
+}
+
+}  // namespace
+
+Teuchos::RCP<const Map> makeRowMap(MPI_Comm comm, std::int64_t rows) {
+  ensureTrilinos();
+  const auto invalid = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
+  return Teuchos::rcp(new const Map(invalid, static_cast<std::size_t>(rows), 0, duplicate(comm)));
+}
+
+bool isOverMpi(const Map& rows) { return dynamic_cast<const Teuchos::MpiComm<int>*>(rows.getComm().get()) != nullptr; }
+
+std::int64_t localRows(const Map& rows) { return static_cast<std::int64_t>(compat::localNumElements(rows)); }
+
+}  // namespace capstan::driver

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+"""Tests of check_figures.py on a small made-up tree, and on the project's own with one figure changed."""
+
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+
+import check_figures  # noqa: E402  pylint: disable=wrong-import-position
+
+TABLE = """laplace, 2 ranks
+
+GMRES solver         library  iterations  all-reduces     ms   least..most
+-------------------  -------  ----------  -----------  -----  ------------
+capstan s-step auto  capstan         143    0.06+0.00  93.01  [81.72..121]
+block gmres            belos         143    3.03+0.01  186.0  [75.20..120]
+"""
+
+
+class Reading(unittest.TestCase):
+    def test_a_table_of_solvers(self):
+        said = check_figures.solvers(TABLE, "laplace, 2 ranks", "GMRES", ["capstan s-step auto", "block gmres"], "over Belos")
+        self.assertEqual(said.splitlines()[2:], ["| `CAPSTAN GMRES S-STEP` | 143 | 0.06 | 0.50 |", "| Belos `BLOCK GMRES` | 143 | 3.04 | 1 |"])
+
+    def test_what_is_missing_is_named(self):
+        for words, wanted in ((("laplace", "CG", [], ""), "no table 'CG solver'"), (("heat", "GMRES", [], ""), "after 'heat'"),
+                              (("laplace", "GMRES", ["nobody"], ""), "no solver 'nobody'")):
+            with self.assertRaisesRegex(check_figures.Wrong, wanted):
+                check_figures.solvers(TABLE, *words)
+
+
+class Tree(unittest.TestCase):
+    """The project's documents and results, in a copy."""
+
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.root = pathlib.Path(holder.name)
+        for place in [*check_figures.documents(ROOT), *(f"{check_figures.RESULTS}/{path.name}" for path in (ROOT / check_figures.RESULTS).iterdir())]:
+            (self.root / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / place, self.root / place)
+
+    def change(self, place, old, new):
+        path = self.root / place
+        text = path.read_text(encoding="utf-8")
+        self.assertIn(old, text)
+        path.write_text(text.replace(old, new), encoding="utf-8")
+
+    def test_all_is_well(self):
+        self.assertEqual(check_figures.check(self.root, False), [])
+
+    def test_a_table_that_differs_is_shown_and_mended(self):
+        self.change("README.md", "| PETSc gmres | 143 | 2.02 | 0.82 |", "| PETSc gmres | 143 | 2.02 | 1.82 |")
+        (problem,) = check_figures.check(self.root, False)
+        self.assertIn("-| PETSc gmres | 143 | 2.02 | 1.82 |", problem)
+        self.assertIn("+| PETSc gmres | 143 | 2.02 | 0.82 |", problem)
+        self.assertEqual(check_figures.check(self.root, True), [])
+        self.assertIn("| PETSc gmres | 143 | 2.02 | 0.82 |", (self.root / "README.md").read_text(encoding="utf-8"))
+
+    def test_a_result_that_differs_is_found_in_tables_and_sentences(self):
+        self.change(f"{check_figures.RESULTS}/{check_figures.HEADLINE}", "  93.01    [81.72..121.62]", "  67.50    [61.72..121.62]")
+        problems = "\n".join(check_figures.check(self.root, False))
+        self.assertIn("the result file says 0.20", problems)
+
+    def test_citations(self):
+        (self.root / check_figures.RESULTS / check_figures.OVERHEAD).rename(self.root / check_figures.RESULTS / "2027-01-01-new.txt")
+        problems = check_figures.check(self.root, False)
+        self.assertIn(f"docs/benchmarks.md: cites perf/results/{check_figures.OVERHEAD}, which is not there", problems)
+        self.assertIn("perf/results/2027-01-01-new.txt: no document cites it", problems)
+
+
+if __name__ == "__main__":
+    unittest.main()
