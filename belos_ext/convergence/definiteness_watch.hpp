@@ -25,7 +25,7 @@ class DefinitenessWatch {
     ofA_ = ofM_ = 0;
     initial_ = best_ = checkpoint_ = initialResidual;
     bestAt_ = iteration_ = 0;
-    rate_ = std::numeric_limits<double>::infinity();
+    known_ = false;
     diverged_ = doubted_ = false;
   }
 
@@ -64,7 +64,8 @@ class DefinitenessWatch {
       bestAt_ = iteration_;
     }
     if (iteration_ % tuning::definiteness::patience != 0) return;
-    rate_ = best_ > 0 && checkpoint_ > 0 ? std::log(checkpoint_ / best_) / tuning::definiteness::patience : rate_;
+    known_ = best_ > 0;
+    if (known_) rate_ = (std::log(checkpoint_) - std::log(best_)) / tuning::definiteness::patience;
     checkpoint_ = best_;
   }
 
@@ -73,7 +74,7 @@ class DefinitenessWatch {
   /// that of the guess.
   bool hopeless(double target, int remaining) const {
     const bool idle = !seen_.empty() && iteration_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_);
-    const bool slow = doubted_ && target > 0 && best_ > target && std::log(best_ / target) > rate_ * remaining;
+    const bool slow = doubted_ && known_ && target > 0 && std::log(best_) > std::log(target) + rate_ * remaining;
     return diverged_ || idle || slow;
   }
 
@@ -81,7 +82,8 @@ class DefinitenessWatch {
   std::string seen_;
   int ofA_ = 0, ofM_ = 0;  ///< their signs; 0: not known yet
   double initial_ = 0, best_ = std::numeric_limits<double>::infinity();
-  double checkpoint_ = best_, rate_ = best_;  ///< the best one some iterations ago; digits (base e) an iteration since
+  double checkpoint_ = best_, rate_ = 0;  ///< the best one some iterations ago; logarithms an iteration since
+  bool known_ = false;                    ///< rate_ is
   bool diverged_ = false, doubted_ = false;
   int bestAt_ = 0, iteration_ = 0;
 };

@@ -114,10 +114,13 @@ class Progress {
   }
 
   /// What the last iteration reduced says that the residual has this norm. Nothing: go on. Local.
-  std::optional<Ending> reduced(double norm) const {
+  std::optional<Ending> reduced(double norm) {
+    recursive_ = norm;
     return stop_->reached(norm) ? std::optional(Ending::Claimed) : std::nullopt;
   }
 
+  /// What the recursion said last of the norm of the residual.
+  double recursive() const { return recursive_; }
   /// Of this cycle.
   int steps() const { return steps_; }
   /// Whether its claim has been examined: residual() of the method is b - A x.
@@ -127,6 +130,7 @@ class Progress {
   /// Whether the application lets the solve go on.
   bool count(double norm) {
     ++steps_;
+    recursive_ = norm;
     stop_->iterated(norm);
     system_->record(stop_->iterations(), norm);
     if (treatment_.symmetric) {
@@ -205,6 +209,7 @@ class Progress {
   Teuchos::RCP<MultiVector> check_;
   int steps_ = 0, bestStep_ = 0, halvedStep_ = 0;
   bool examined_ = false;
+  double recursive_ = 0;
   double best_ = 0, halved_ = 0;  ///< smallest recursive residual of the cycle; that, where it was half of one before
   double begunAt_ = 0;            ///< the computed one that it began with
 };

@@ -96,7 +96,7 @@ class Supervisor : public KrylovSolver<Types> {
     auto& stop = progress_.stop();
     const bool claimed = ending == Ending::Claimed;
     if (atOnce && ending == Ending::NotFinite) return end(StopReason::NonFinite);
-    const double before = residual_.attained().explicit_, recursive = stop.recursive();
+    const double before = residual_.attained().explicit_, recursive = progress_.recursive();
     if (atOnce && (ending == Ending::Breakdown || ending == Ending::Unfit) && treatment_.mostFruitless == 0) {
       return leave(ending);
     }

@@ -46,6 +46,7 @@
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/cg/cg_vectors.hpp"
 #include "belos_ext/supervision/progress.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -132,7 +133,7 @@ class Cg final : public Method<Types> {
       sp = batch.dot(v_.s(), v_.p());
     };
     const auto take = [&] {
-      along = batch[pr] / batch[sp];
+      along = ratioOr(batch[pr], batch[sp], Scalar(0));
       curvature = batch[sp];
     };
     residual.resume(system, progress.b(), progress.x(), v_.r(), {enter, take});
@@ -142,7 +143,7 @@ class Cg final : public Method<Types> {
     batch.clear();
     const auto sz = batch.dot(v_.s(), v_.z());
     system.reduce(batch);
-    const Scalar onto = batch[sz] / curvature;
+    const Scalar onto = ratioOr(batch[sz], curvature, Scalar(0));
     system.kernels().axpby(Scalar(1), v_.z(), std::isfinite(onto) ? -onto : Scalar(0), v_.p());  // conjugate to p
     v_.multiply(system);
     v_.measure(system);
