@@ -1,5 +1,7 @@
 """Files of results: JSON that people can read and repositories can hold."""
 
+import csv
+import io
 import json
 
 
@@ -29,3 +31,12 @@ def write(path, text):
 
 def write_json(path, value):
     write(path, dump(value) + "\n")
+
+
+def csv_text(rows, digits=6):
+    """Rows, dictionaries with the same keys, as CSV; numbers with so many digits, None as nothing."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({key: f"{value:.{digits}g}" if isinstance(value, float) else value for key, value in row.items()} for row in rows)
+    return text.getvalue()

@@ -6,10 +6,11 @@ import json
 import pathlib
 import tempfile
 
+import platforms
 import schedules
 import traces
 from models import machines
-from report import processes
+from report import options, processes
 
 PROGRAM = "study_plans"
 
@@ -26,6 +27,21 @@ class Case:
     machine: machines.Machine
     exchanges: dict
     embedded: traces.EmbeddedExchange = None
+
+
+def add_options(parser, iterations, timeout, described=True):
+    """Of every simulation. described: on networks and a machine that are described, not measured."""
+    if described:
+        parser.add_argument("--topologies", type=options.some_of(platforms.TOPOLOGIES), default=list(platforms.TOPOLOGIES),
+                            metavar="NAME,...", help=f"some of {', '.join(platforms.TOPOLOGIES)} (default: all)")
+        parser.add_argument("--machine", default="round_numbers", metavar="NAME",
+                            help=f"a YAML file, or one of {', '.join(machines.names())} (default %(default)s)")
+    parser.add_argument("--iterations", type=options.number(1), default=iterations,
+                        help="simulated once and twice as many; the difference counts (default %(default)s)")
+    parser.add_argument("--timeout", type=options.number(1), default=timeout, metavar="SECONDS",
+                        help="for each run of a program (default %(default)s)")
+    parser.add_argument("--out", type=pathlib.Path, metavar="DIR",
+                        help="folder of the results (default: <build folder>/simulation/<date>)")
 
 
 def widths(methods):

@@ -2,7 +2,6 @@
 
 import collections
 import csv
-import io
 import math
 import pathlib
 
@@ -12,17 +11,8 @@ LIMIT = 200  # valuesOfAMessage of belos_ext/report/embedding_verdict.hpp, by wh
 FIELDS = ["matrix", "rows", "neighbours", "ranks", "topology", "overhead", "method", "messages", "values", "seconds"]
 
 
-def csv_of(rows):
-    text = io.StringIO()
-    writer = csv.DictWriter(text, FIELDS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({**row, **{key: "" if row[key] is None else f"{row[key]:.4g}"
-                                for key in ("neighbours", "messages", "values", "seconds")}} for row in rows)
-    return text.getvalue()
-
-
 def rows_of(paths):
-    """What csv_of() wrote to these files, by matrix and ranks; a later one replaces the same simulations of an earlier one."""
+    """What an earlier run wrote to these files, by matrix and ranks; a later one replaces the same simulations of an earlier one."""
     found = {}
     for path in paths:
         try:

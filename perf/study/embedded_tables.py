@@ -1,7 +1,6 @@
 """Embedded exchanges as text, beside Tables 3 and 4 of [embedded-cg], and as CSV."""
 
 import csv
-import io
 import pathlib
 
 from report import columns
@@ -14,16 +13,6 @@ def published():
     """Tables 3 and 4 of the paper, by number of ranks: column to value."""
     lines = [line for line in FILE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
     return {int(row["ranks"]): {key: float(value) for key, value in row.items()} for row in csv.DictReader(lines)}
-
-
-def csv_text(rows):
-    """All of it: a line for each matrix, number of ranks and scheme. Seconds, percent, values over rows."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
-    return text.getvalue()
 
 
 def mean(values):

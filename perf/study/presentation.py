@@ -1,22 +1,9 @@
 """A study as text, as CSV and as a picture."""
 
-import csv
-import io
-
 import paper
 from report import columns, plots
 
 STRATEGIES = ("standard", "two-step", "three-step", "optimal")
-
-
-def csv_text(rows):
-    """All of it: a line for each number of ranks, strategy and number of columns. Seconds, bytes, percent."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({key: f"{value:.6g}" if isinstance(value, float) else value for key, value in row.items()})
-    return text.getvalue()
 
 
 def count_lines(rows):

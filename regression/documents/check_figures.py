@@ -5,7 +5,10 @@ usage: check_figures.py [--update] <root of the source tree>
 
 BLOCKS names tables that stand between "<!-- begin figures: NAME -->" and "<!-- end figures: NAME -->" in a document, and PROSE
 figures in sentences. Without --update, a difference is shown and the exit status is 1; with it, the tables are rewritten
-(sentences are not). Every file of perf/results that a document names must be there, and every one that is there be named.
+(sentences are not). Of every other table of docs/ that follows a citation in its section, each number must stand in the files cited
+last ahead of it, more digits or not. "<!-- derived: NUMBERS -->" above a table excuses those that are made of others there, or are no
+results; "<!-- derived: all -->" all. Every file of perf/results that a document names must be there, and every one that is there be
+named.
 """
 
 import difflib
@@ -193,9 +196,51 @@ def citations(root):
             yield f"{RESULTS}/{name}: no document cites it"
 
 
+NUMBER = r"(?:(?<![\w^.])|(?<=\.\.))\d[\d,]*(?:\.\d+)?(?![\w^])"
+
+
+def numbers(text):
+    return [word.rstrip(",") for word in re.findall(NUMBER, text)]
+
+
+def stands_in(word, values):
+    """Whether one of the values, itself or as thousandths, rounds to this number."""
+    half, wanted = 0.51 * 10.0 ** -len(word.partition(".")[2]), float(word.replace(",", ""))
+    return any(abs(value - wanted) <= half or abs(1000 * value - wanted) <= half for value in values)
+
+
+def quotations(root):
+    """Numbers of tables that no file cited ahead of them holds, a line a table."""
+    for path in sorted((root / "docs").glob("*.md")):
+        text = re.sub(r"<!-- begin (figures|generated).*?<!-- end \1[^\n]*", lambda found: "\n" * found[0].count("\n"),
+                      path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        cited, excused, fresh = [], [], True
+        for at, line in enumerate(text.splitlines(), start=1):
+            found = re.findall(r"(?:perf/results/|`)(2026-[\w.-]*?\w\.(?:txt|csv))", line)
+            if line.startswith("## "):
+                cited = []
+            if found:
+                cited, fresh = (found if fresh else cited + found), False
+            if line.startswith("<!-- derived:"):
+                excused = line[13:].replace("-->", "").split()
+            if not line.startswith("|"):
+                fresh = fresh or not line.strip()
+                continue
+            values = [float(word.replace(",", "")) for name in cited if (root / RESULTS / name).is_file()
+                      for word in numbers((root / RESULTS / name).read_text(encoding="utf-8"))]
+            cells = line.strip("|").split("|")[1:]
+            words = [word for cell in cells for word in numbers(cell) if word not in excused] if values and excused != ["all"] else []
+            missing = [word for word in words if not stands_in(word, values)]
+            if missing:
+                yield f"{path.relative_to(root)}:{at}: {', '.join(missing)}: not in {', '.join(cited)}"
+            following = text.splitlines()[at:at + 1]
+            if not following or not following[0].startswith("|"):
+                excused = []
+
+
 def check(root, update):
     """What is wrong, in lines; with update, tables are rewritten and not among it."""
-    problems, made = list(citations(root)), {}
+    problems, made = [*citations(root), *quotations(root)], {}
     for name, (place, result, table) in BLOCKS.items():
         try:
             made[name] = table((root / RESULTS / result).read_text(encoding="utf-8"))

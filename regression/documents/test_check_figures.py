@@ -68,6 +68,13 @@ class Tree(unittest.TestCase):
         problems = "\n".join(check_figures.check(self.root, False))
         self.assertIn("the result file says 0.20", problems)
 
+    def test_a_number_that_the_cited_file_lacks(self):
+        self.change("docs/boomeramg.md", "s-step auto 36 (35 to 63)", "s-step auto 987 (35 to 63)")
+        (problem,) = check_figures.check(self.root, False)
+        self.assertRegex(problem, r"docs/boomeramg.md:\d+: 987: not in 2026-11-25-boomeramg.txt")
+        self.change("docs/boomeramg.md", "| | Capstan | PETSc |", "<!-- derived: 987 -->\n\n| | Capstan | PETSc |")
+        self.assertEqual(check_figures.check(self.root, False), [])
+
     def test_citations(self):
         (self.root / check_figures.RESULTS / check_figures.OVERHEAD).rename(self.root / check_figures.RESULTS / "2027-01-01-new.txt")
         problems = check_figures.check(self.root, False)
