@@ -263,7 +263,7 @@ namespace pipelined_lanczos {
 inline constexpr int rounding = 10;
 }  // namespace pipelined_lanczos
 
-/// solvers/common/pipeline_memory
+/// supervision/pipeline_memory
 namespace pipeline_memory {
 /// What follows a failure got further where it left at most this part of the residual. Chosen.
 inline constexpr double further = 0.1;

@@ -6,13 +6,11 @@
 /// q is a residual, too, that of x + alpha p^: where it meets the target, half an iteration is saved, which counts as
 /// one. A claim that comes too early costs no more than its examination (1 A, 1 reduction): the cycle goes on.
 
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
 
-#include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/supervision/progress.hpp"

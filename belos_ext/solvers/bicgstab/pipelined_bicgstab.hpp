@@ -54,13 +54,8 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   using Base::hat, Base::hatOf, Base::pHat_, Base::preconditioned_, Base::rHat_, Base::s_, Base::sHat_, Base::w_,
       Base::wHat_;
   Ending iterate(Progress<Types>& progress) override {
-    return trusted_ ? pipelined(progress) : this->unpipelined(progress);
-  }
-
-  Ending pipelined(Progress<Types>& progress) {
+    if (!trusted_) return this->unpipelined(progress);
     auto& system = progress.system();
-    auto& stop = progress.stop();
-    auto& x = progress.x();
     auto& kernels = system.kernels();
     MultiVector &r = *this->r_, &shadow = *this->shadow_;
     kernels.axpby(Scalar(1), r, Scalar(0), shadow);  // r* = r
@@ -96,13 +91,13 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       const bool last = isRounding(ofQ[qySlot_], std::sqrt(ofQ[qqSlot_]) * std::sqrt(ofQ[yySlot_]));
       const auto predicted = predictNorm(ofQ[qqSlot_], ofQ[qySlot_], ofQ[yySlot_], omega);
       if (const auto ending = this->followHalf(progress, alpha, *pHat_, normOfQ)) return *ending;
-      step(system, alpha, omega, x);  // x; r, r^, w
+      step(system, alpha, omega, progress.x());  // x; r, r^, w
       if (!predicted.cancelled) {
         if (const auto ending = progress.follow({predicted.norm, false})) return *ending;
       }
 
       const bool replaces = !predicted.cancelled && replacementIsDue(predicted.norm);
-      if (replaces) replace(system, progress.b(), x, stop);
+      if (replaces) replace(system, progress.b(), progress.x(), progress.stop());
       PendingReduction<Types> productsOfR = startOfR(system);
       advance(system);  // w^ = M^{-1} w, t = A w^
       productsOfR.wait();
@@ -115,7 +110,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       if (last || isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
       beta = (next / rho) * (alpha / omega);
       rho = next;
-      if (replaces && ranLong_ && haveLostDigits(system, stop, sigma, ofR[sSlot_])) {
+      if (replaces && ranLong_ && haveLostDigits(system, progress.stop(), sigma, ofR[sSlot_])) {
         return this->goOn(progress, {length, rr, rho, beta, omega});
       }
       sigma = ofR[wSlot_] + beta * ofR[sSlot_] - beta * omega * ofR[zSlot_];
@@ -161,7 +156,6 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     system.act(Action::Operator, hat(*z_, zHat_), *v_);
   }
 
-  /// w^ = M^{-1} w, t = A w^.
   void advance(LinearSystem<Types>& system) {
     hatOf(system, *w_, wHat_);
     system.act(Action::Operator, hat(*w_, wHat_), *t_);

@@ -20,8 +20,8 @@
 #include <array>
 #include <cmath>
 
+#include "belos_ext/convergence/residual_smoothing.hpp"
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/solvers/cg/residual_smoothing.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {

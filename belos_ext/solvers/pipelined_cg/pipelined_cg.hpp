@@ -48,10 +48,10 @@
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/problem/rows_first.hpp"
-#include "belos_ext/solvers/common/pipeline_memory.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipelined_cg_cycle.hpp"
 #include "belos_ext/spectrum/spectral_interval.hpp"
 #include "belos_ext/supervision/next_method.hpp"
+#include "belos_ext/supervision/pipeline_memory.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {

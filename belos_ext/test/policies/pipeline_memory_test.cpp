@@ -1,7 +1,7 @@
 /// \file
 /// Which failures of a pipeline speak against it, and when.
 
-#include "belos_ext/solvers/common/pipeline_memory.hpp"
+#include "belos_ext/supervision/pipeline_memory.hpp"
 
 #include <gtest/gtest.h>
 
