@@ -62,20 +62,21 @@ Remedy remedyOf(const ReportEvent& event) {
   return {};
 }
 
-void fill(const SolveReport& report, double attained, SolveResult& result) {
-  result.counted = true;
-  result.attained = attained;
-  result.applications = report.preconditionerApplications;
-  result.reductions = report.reductionsBlocking + report.reductionsNonblocking;
-  result.atRounding = report.reason == StopReason::AttainableAccuracy;
-  result.products = report.operatorApplications;
+KrylovOutcome told(const SolveReport& report, double attained, SolveCost& cost) {
+  cost.applications += report.preconditionerApplications;
+  cost.reductions += report.reductionsBlocking + report.reductionsNonblocking;
+  cost.products += report.operatorApplications;
+  cost.times += {report.seconds.operatorSeconds, report.seconds.preconditioner, report.seconds.reductionWait};
+  KrylovOutcome outcome;
+  outcome.attained = attained;
+  outcome.atRounding = report.reason == StopReason::AttainableAccuracy;
   if (const auto& guess = report.rightHandSides.front().guess; guess.vectors > 0 && guess.factor > 1) {
-    result.guessDigits = std::log10(guess.factor);
+    outcome.guessDigits = std::log10(guess.factor);
   }
-  result.times = {report.seconds.operatorSeconds, report.seconds.preconditioner, report.seconds.reductionWait};
   for (const auto& event : report.events) {
-    if (auto remedy = remedyOf(event); !remedy.counted.empty()) result.remedies.push_back(std::move(remedy));
+    if (auto remedy = remedyOf(event); !remedy.counted.empty()) outcome.remedies.push_back(std::move(remedy));
   }
+  return outcome;
 }
 
 /// A solver, kept as long as the rows stay.
@@ -156,8 +157,8 @@ bool KrylovSolver::takesNegativeDefinite(const SolverChoice& choice) {
   return takesBothNegative(impl_->solver(choice).traits());
 }
 
-SolveResult KrylovSolver::solve(const SolverChoice& choice, double tolerance, int maxIterations,
-                                const KrylovSystem& system) {
+KrylovOutcome KrylovSolver::solve(const SolverChoice& choice, double tolerance, int maxIterations,
+                                  const KrylovSystem& system, SolveCost& cost) {
   auto& own = *impl_;
   BelosMethod& method = own.solver(choice);
   copyIn(system.r, *own.r, system.actions.places());
@@ -181,18 +182,23 @@ SolveResult KrylovSolver::solve(const SolverChoice& choice, double tolerance, in
     reporting->setMinimumIterations(system.minIterations);
     reporting->setSeries(system.series);
   }
-  SolveResult result;
   const long products = own.product->applications();
   const double seconds = own.product->seconds();
-  const auto outcome = method.solve(own.problem);
-  result.converged = outcome.claimed;
-  result.iterations = outcome.iterations;
-  result.products = own.product->applications() - products;
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  result.times = {own.product->seconds() - seconds, unknown, unknown};
-  if (outcome.report != nullptr) fill(*outcome.report, method.manager().achievedTol(), result);
+  const auto ended = method.solve(own.problem);
   copyOut(*own.d, system.d, system.actions.places());
-  return result;
+  cost.iterations += ended.iterations;
+  cost.hasReductions = ended.report != nullptr && (cost.passes == 0 || cost.hasReductions);
+  ++cost.passes;
+  KrylovOutcome outcome;
+  if (ended.report != nullptr) {
+    outcome = told(*ended.report, method.manager().achievedTol(), cost);
+  } else {
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    cost.products += own.product->applications() - products;
+    cost.times += {own.product->seconds() - seconds, unknown, unknown};
+  }
+  outcome.converged = ended.claimed;
+  return outcome;
 }
 
 }  // namespace capstan::driver
