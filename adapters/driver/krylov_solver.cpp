@@ -14,7 +14,7 @@
 #include "adapters/driver/belos_method.hpp"
 #include "adapters/driver/host_operator.hpp"
 #include "adapters/driver/host_vectors.hpp"
-#include "belos_ext/report/event_kind.hpp"
+#include "belos_ext/report/event_meaning.hpp"
 
 namespace capstan::driver {
 namespace {
@@ -49,14 +49,12 @@ void setIfKnown(const Teuchos::ParameterList& valid, const char* name, const std
 
 // What a method did about a breakdown that a user should know of; the others have no words to be counted by.
 Remedy remedyOf(const ReportEvent& event) {
-  switch (kindOf(event)) {
-    case EventKind::Fallback:
+  switch (meaningOf(event)) {
+    case EventMeaning::Fallback:
       return {event.detail, "by CAPSTAN GMRES after a breakdown", "CAPSTAN GMRES"};
-    case EventKind::WentBack:
+    case EventMeaning::WentBack:
       return {"the method went back " + event.detail, "ended with an earlier iterate", ""};
-    case EventKind::Overflow:
-      return {event.detail, "stopped before an overflow", ""};
-    case EventKind::Other:
+    case EventMeaning::Other:
       break;
   }
   return {};
