@@ -16,8 +16,8 @@
 #include "adapters/deck/matrix_files.hpp"
 #include "adapters/deck/matrix_market.hpp"
 #include "adapters/deck/overrides.hpp"
-#include "adapters/deck/solver_catalog.hpp"
 #include "adapters/deck/system_size.hpp"
+#include "adapters/driver/belos_method.hpp"
 #include "adapters/preconditioners/presets.hpp"
 #include "adapters/values/yaml_document.hpp"
 #include "belos_ext/support/nearest_match.hpp"
@@ -142,13 +142,14 @@ void checkSolvers(Deck& deck, const std::string& folder, const Teuchos::RCP<cons
   }
   if (diagnostics.failed()) return;
   for (const auto& solver : deck.linearSolvers) {
-    std::string wrong = tryMethod(solver.method, solver.parameters);
+    std::string wrong = driver::whyNoMethod(solver.method, solver.parameters);
     if (wrong.find("\"Strict Parameters\"") != std::string::npos) {
       wrong += "; decks set it, parameters: {Strict Parameters: no} makes this a warning";
     }
     if (!wrong.empty()) {
       diagnostics.error(solver.place, wrong);
-    } else if (solver.preconditioner.side == Side::Left && isFlexible(solver.method, solver.parameters)) {
+    } else if (solver.preconditioner.side == Side::Left &&
+               driver::BelosMethod(solver.method, Teuchos::parameterList(solver.parameters)).isFlexible()) {
       diagnostics.error(solver.place, "preconditioner_side: left conflicts with \"Flexible Gmres\"; allowed: right");
     }
   }

@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "adapters/deck/solver_catalog.hpp"
+#include "adapters/driver/belos_method.hpp"
 #include "adapters/values/typed_values.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/support/nearest_match.hpp"
@@ -12,7 +12,7 @@
 namespace capstan::deck {
 
 KnownParameters::KnownParameters(const std::string& method) : own_(findMethod(method)) {
-  if (own_ == nullptr) belos_ = methodParameters(method);
+  if (own_ == nullptr) belos_ = driver::BelosMethod(method).parameters();
 }
 
 bool KnownParameters::has(const std::string& key) const {

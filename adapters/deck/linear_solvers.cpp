@@ -9,7 +9,7 @@
 
 #include "adapters/deck/known_parameters.hpp"
 #include "adapters/deck/map_reader.hpp"
-#include "adapters/deck/solver_catalog.hpp"
+#include "adapters/driver/belos_method.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
@@ -74,7 +74,7 @@ class EntryReader {
   bool readMethod() {
     const auto method = map_.text("method");
     if (!method) {
-      if (!map_.has("method")) map_.error("method", "missing; allowed: " + oneOf(methodNames()));
+      if (!map_.has("method")) map_.error("method", "missing; allowed: " + oneOf(driver::methodNames()));
       return false;
     }
     entry_.method = *method;
@@ -83,10 +83,10 @@ class EntryReader {
       entry_.parameters.set("Compute Ritz Values on Fly", true);
       entry_.parameters.set("CholeskyQR2", true);
     }
-    if (isMethod(entry_.method)) return true;
-    const auto names = methodNames();
+    if (driver::isMethod(entry_.method)) return true;
+    const auto names = driver::methodNames();
     // Without any method it is not the name that is wrong but what all of them read: CAPSTAN_OPTIONS, for example.
-    map_.error("method", names.empty() ? tryMethod(entry_.method, {})
+    map_.error("method", names.empty() ? driver::whyNoMethod(entry_.method, {})
                                        : fmt::format("found '{}'; allowed: {}{}", *method, oneOf(names),
                                                      didYouMean(*method, names)));
     return false;

@@ -2,36 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <BelosLinearProblem.hpp>
-#include <BelosSolverFactory.hpp>
+#include <BelosStatusTest.hpp>
 #include <BelosTpetraAdapter.hpp>
 #include <Teuchos_TimeMonitor.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 
 #include "adapters/deck/residual_check.hpp"
-#include "adapters/deck/settlement.hpp"
-#include "adapters/deck/solver_catalog.hpp"
 #include "adapters/deck/systems.hpp"
+#include "adapters/driver/belos_method.hpp"
+#include "adapters/driver/shared_failures.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
-#include "belos_ext/support/nearest_match.hpp"
+#include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan::deck {
 namespace {
 
-using Factory = Belos::SolverFactory<double, MultiVector, Operator>;
-using Manager = Belos::SolverManager<double, MultiVector, Operator>;
-using Problem = Belos::LinearProblem<double, MultiVector, Operator>;
-
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
+using driver::BelosMethod;
+using driver::SharedFailures;
 
 /// A status test that never stops a solver and writes down its residuals.
 class Recorder : public Belos::StatusTest<double, MultiVector, Operator> {
@@ -62,12 +51,12 @@ class Recorder : public Belos::StatusTest<double, MultiVector, Operator> {
 class Runner {
  public:
   Runner(const SystemOptions& system, const LinearSolver& solver, SystemSequence& sequence, const RunOptions& options,
-         Settlement& settlement)
+         SharedFailures& failures)
       : system_(system),
         solver_(solver),
         sequence_(sequence),
         options_(options),
-        settlement_(settlement),
+        failures_(failures),
         preconditioner_(solver.preconditioner),
         x_(Teuchos::rcp(new MultiVector(sequence.guess(), Teuchos::Copy))) {}
 
@@ -77,9 +66,9 @@ class Runner {
     sequence_.select(k, *x_);
     if (!system_.sequence.previousGuess || k == 0) Tpetra::deep_copy(*x_, sequence_.guess());
     const MultiVector initial = residual(*sequence_.A(), *x_, *sequence_.b());
-    const Stopwatch setup;
+    const double start = wallSeconds();
     updatePreconditioner();
-    record.setupSeconds = setup.seconds();
+    record.setupSeconds = wallSeconds() - start;
     runSolver(record);
     const bool left = solver_.preconditioner.side == Side::Left;
     judge(*sequence_.A(), *x_, *sequence_.b(), initial, left ? preconditioner_.op() : Teuchos::null, record);
@@ -116,18 +105,19 @@ class Runner {
     } catch (const PreconditionerError& error) {
       failure = error.what();
     }
-    failure = settlement_.settle(failure);
+    failure = failures_.share(failure);
     if (!failure.empty()) throw PreconditionerError(failure);
   }
 
-  Teuchos::RCP<Problem> makeProblem() {
-    auto problem = Teuchos::rcp(new Problem(sequence_.A(), x_, sequence_.b()));
+  Teuchos::RCP<BelosMethod::Problem> makeProblem() {
+    auto problem = Teuchos::rcp(new BelosMethod::Problem(sequence_.A(), x_, sequence_.b()));
     problem->setLabel(system_.name);
     if (solver_.preconditioner.side == Side::Left) {
       problem->setLeftPrec(preconditioner_.op());
     } else {
       problem->setRightPrec(preconditioner_.op());
     }
+    problem->setProblem();
     return problem;
   }
 
@@ -145,50 +135,40 @@ class Runner {
     const auto recorder = Teuchos::rcp(new Recorder);
     try {
       const auto problem = makeProblem();
-      if (manager_.is_null() || (record.preconditioner == "muelu" && preconditioner_.builds() != buildsSeen_)) {
-        manager_ = Factory().create(solver_.method, parameters());
+      if (!method_ || (record.preconditioner == "muelu" && preconditioner_.builds() != buildsSeen_)) {
+        method_.emplace(solver_.method, parameters());
         buildsSeen_ = preconditioner_.builds();
       }
-      auto tolerance = Teuchos::parameterList();
-      tolerance->set("Convergence Tolerance", record.tolerance);
-      manager_->setParameters(tolerance);
-      problem->setProblem();
-      manager_->setProblem(problem);
-      const auto* own = dynamic_cast<const ReportingSolver*>(manager_.get());
-      if (options_.history && own == nullptr) watch(recorder);
+      method_->setLimits(record.tolerance);
+      if (options_.history && method_->reporting() == nullptr) {
+        method_->manager().setProblem(problem);
+        watch(recorder);
+      }
       const long reductions = options_.reductions ? options_.reductions() : 0;
-      const Stopwatch watch;
-      record.claimed = manager_->solve() == Belos::Converged;
-      record.solveSeconds = watch.seconds();
+      const auto outcome = method_->solve(problem);
       if (options_.reductions) record.reductions = options_.reductions() - reductions;
-      record.iterations = manager_->getNumIters();
-      if (own != nullptr) record.report = own->report();
-      if (!record.claimed) record.reason = reasonOf(*manager_, record);
+      record.claimed = outcome.claimed;
+      record.iterations = outcome.iterations;
+      record.solveSeconds = outcome.seconds;
+      record.reason = outcome.reason;
+      if (outcome.report != nullptr) record.report = *outcome.report;
     } catch (const std::exception& error) {
       record.failure = error.what();
     }
-    record.failure = settlement_.settle(record.failure);
+    record.failure = failures_.share(record.failure);
     if (!record.failure.empty()) {
       record.claimed = false;
       record.reason.clear();
       record.reductions.reset();
       record.report.reset();
-      manager_ = Teuchos::null;
+      method_.reset();
     }
     record.history = record.report ? record.report->history : recorder->points();
   }
 
-  std::string reasonOf(const Manager& manager, const SolveRecord& record) const {
-    if (record.report) return toString(record.report->reason);
-    if (manager.isLOADetected()) return "loss of accuracy";
-    const char* limit = "Maximum Iterations";
-    const bool limited = solver_.parameters.isType<int>(limit);
-    return limited && record.iterations >= solver_.parameters.get<int>(limit) ? "max iterations" : "";
-  }
-
   void watch(const Teuchos::RCP<Recorder>& recorder) {
     try {
-      manager_->setDebugStatusTest(recorder);
+      method_->manager().setDebugStatusTest(recorder);
     } catch (const std::logic_error&) {
       // Some of Belos' solvers take no debug test; their history stays empty.
     }
@@ -198,71 +178,25 @@ class Runner {
   const LinearSolver& solver_;
   SystemSequence& sequence_;
   const RunOptions& options_;
-  Settlement& settlement_;
+  SharedFailures& failures_;
   Preconditioner preconditioner_;
   Teuchos::RCP<MultiVector> x_;
-  Teuchos::RCP<Manager> manager_;
+  std::optional<BelosMethod> method_;
   int buildsSeen_ = 0;
 };
 
 }  // namespace
 
-std::vector<std::string> methodNames() {
-  std::vector<std::string> names;
-  for (const auto& name : Factory().supportedSolverNames()) {
-    if (isMethod(name)) names.push_back(name);
-  }
-  // Registered, but missing from the factory's own list.
-  for (const char* name : {"TPETRA CG", "TPETRA CG PIPELINE", "TPETRA CG SINGLE REDUCE", "TPETRA GMRES",
-                           "TPETRA GMRES PIPELINE", "TPETRA GMRES S-STEP", "TPETRA GMRES SINGLE REDUCE"}) {
-    if (isMethod(name)) names.emplace_back(name);
-  }
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
-bool isMethod(const std::string& name) {
-  // Of our own names none is asked for that does not exist: the plugin would tell the user, who did not ask either.
-  if (looksLikeOurs(name) && findMethod(name) == nullptr) return false;
-  // The factory lists more names than it can create, and creates names that it does not list.
-  try {
-    return !Factory().create(name, Teuchos::parameterList()).is_null();
-  } catch (const std::exception&) {
-    return false;
-  }
-}
-
-Teuchos::RCP<const Teuchos::ParameterList> methodParameters(const std::string& name) {
-  return Factory().create(name, Teuchos::parameterList())->getValidParameters();
-}
-
-std::string tryMethod(const std::string& name, const Teuchos::ParameterList& parameters) {
-  try {
-    Factory().create(name, Teuchos::rcp(new Teuchos::ParameterList(parameters)));
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
-}
-
-bool isFlexible(const std::string& name, const Teuchos::ParameterList& parameters) {
-  const char* key = "Flexible Gmres";
-  const auto solver = Factory().create(name, Teuchos::rcp(new Teuchos::ParameterList(parameters)));
-  const auto list = solver->getCurrentParameters();
-  return !list.is_null() && list->isType<bool>(key) && list->get<bool>(key);
-}
-
 std::vector<SolveRecord> runDeck(const Deck& deck, const Teuchos::RCP<const Communicator>& comm,
                                  const RunOptions& options) {
   std::vector<SolveRecord> records;
-  Settlement settlement(*comm);
+  SharedFailures failures(*comm);
   for (const auto& system : deck.systems) {
     SystemSequence sequence(system, comm);
     for (const auto index : system.solvers) {
       const auto& solver = deck.linearSolvers[index];
       try {
-        Runner runner(system, solver, sequence, options, settlement);
+        Runner runner(system, solver, sequence, options, failures);
         for (int k = 0; k < sequence.size(); ++k) records.push_back(runner.solve(k));
       } catch (const PreconditionerError& error) {
         throw PreconditionerError(fmt::format("{}.preconditioner: {}", solver.place.text(), error.what()));

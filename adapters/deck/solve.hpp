@@ -47,7 +47,7 @@ struct RunOptions {
 
 /// Solves every system of the deck with each of its solvers. Collective; all ranks get the same records (seconds are
 /// each rank's own). \throws InputError or PreconditionerError on every rank when a file or a preconditioner turns out
-/// unusable. \throws LoneFailure on a rank that failed while the others wait for it (settlement.hpp).
+/// unusable. \throws LoneFailure on a rank that failed while the others wait for it (shared_failures.hpp).
 std::vector<SolveRecord> runDeck(const Deck& deck, const Teuchos::RCP<const Communicator>& comm,
                                  const RunOptions& options);
 

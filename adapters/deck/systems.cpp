@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "adapters/deck/matrix_files.hpp"
-#include "belos_ext/support/output_file.hpp"
+#include "adapters/driver/system_files.hpp"
 #include "belos_ext/support/shared_text.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
@@ -137,23 +137,9 @@ LinearSystem buildSystem(const SystemOptions& options, const Teuchos::RCP<const 
 }
 
 void writeSystem(const Matrix& A, const MultiVector& b, const MultiVector& x, const std::string& prefix) {
-  using Writer = Tpetra::MatrixMarket::Writer<Matrix>;
-  const auto publish = [&](const std::string& name, const std::ostringstream& text) {
-    std::string failure;
-    try {
-      if (A.getComm()->getRank() == 0) writeOutput(name, text.str());
-    } catch (const std::exception& error) {
-      failure = error.what();
-    }
-    throwShared(failure, *A.getComm());
-  };
-  std::ostringstream matrix, rightHandSide, solution;
-  Writer::writeSparse(matrix, A);
-  publish(prefix + "_A.mtx", matrix);
-  Writer::writeDense(rightHandSide, b);
-  publish(prefix + "_b.mtx", rightHandSide);
-  Writer::writeDense(solution, x);
-  publish(prefix + "_x.mtx", solution);
+  const std::string failure =
+      driver::writeMatrixMarket(A, prefix + "_A.mtx", {{b, prefix + "_b.mtx"}, {x, prefix + "_x.mtx"}});
+  if (!failure.empty()) throw InputError(failure);
 }
 
 SystemSequence::SystemSequence(const SystemOptions& options, const Teuchos::RCP<const Communicator>& comm)

@@ -18,10 +18,6 @@
 namespace capstan::driver {
 namespace {
 
-std::string fingerprint(const PreconditionerChoice& choice) {
-  return choice.name + "\n" + choice.file + "\n" + fingerprint(choice.settings);
-}
-
 Teuchos::ParameterList readMueLuFile(const std::string& name, const std::vector<std::string>& folders) {
   const auto file = preconditioning::findMueLuFile(name, folders);
   if (file.path.empty()) {
@@ -66,10 +62,6 @@ void AssembledPreconditioner::apply(const double* x, double* y) const {
   copyOut(out, y);
 }
 
-bool AssembledPreconditioner::has(const PreconditionerChoice& choice) const {
-  return preconditioner_ && key_ == fingerprint(choice);
-}
-
 AssembledPreconditioner::Updated AssembledPreconditioner::update(const PreconditionerChoice& choice,
                                                                  const std::vector<double>& values,
                                                                  bool symmetricMethod) {
@@ -80,7 +72,7 @@ AssembledPreconditioner::Updated AssembledPreconditioner::update(const Precondit
   }
   if (!has(choice)) {
     preconditioner_.emplace(optionsOf(choice));
-    key_ = fingerprint(choice);
+    choice_ = choice;
     updates_ = 0;
   }
   setValues(*matrix_, values, position);

@@ -27,7 +27,7 @@ class AssembledPreconditioner {
   void apply(const double* x, double* y) const;
 
   /// Whether there is one that was built for an equal choice. Local.
-  bool has(const PreconditionerChoice& choice) const;
+  bool has(const PreconditionerChoice& choice) const { return preconditioner_ && choice_ == choice; }
 
   /// What update() found, alike on all ranks.
   struct Updated {
@@ -49,9 +49,9 @@ class AssembledPreconditioner {
   std::shared_ptr<const CsrGraph> graph_;
   Teuchos::RCP<Matrix> matrix_;
   std::optional<preconditioning::Preconditioner> preconditioner_;
-  std::string key_;        // of the choice it was built for
-  long updates_ = 0;       // for that choice
-  bool unusable_ = false;  // it was, the last time it was looked at
+  PreconditionerChoice choice_;  // it was built for
+  long updates_ = 0;             // for that choice
+  bool unusable_ = false;        // it was, the last time it was looked at
 };
 
 }  // namespace capstan::driver

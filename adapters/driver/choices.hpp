@@ -32,6 +32,9 @@ struct PreconditionerChoice {
   std::vector<std::string> folders;  ///< where the file is looked for first
   Settings settings;                 ///< on top of the file or preset
 
+  bool operator==(const PreconditionerChoice& other) const {
+    return name == other.name && own == other.own && file == other.file && settings == other.settings;
+  }
   /// Whether the matrix has to be assembled for it.
   bool assembles() const { return own == 0 && name != "none"; }
 };

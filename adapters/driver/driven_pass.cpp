@@ -25,12 +25,14 @@ DrivenSolve::Ending DrivenSolve::pass(const Attempt& attempt, double target, int
   const int least = std::max(host_.facts.minIterations, 1) - cost_.iterations;
   const int series = cost_.passes > 0 ? -1 : host_.facts.series;
   if (actions.sign() < 0) residual_.negate();
-  const auto result = solver.solve(attempt.solver, tolerance, limit - cost_.iterations,
-                                   {actions, host_.facts.symmetric, choice.own != 0, assembledOne, residual_.r(),
-                                    residual_.d(), series, least, host_.facts.timed});
+  const auto outcome = solver.solve(attempt.solver, tolerance, limit - cost_.iterations,
+                                    {actions, host_.facts.symmetric, choice.own != 0, assembledOne, residual_.r(),
+                                     residual_.d(), series, least, host_.facts.timed},
+                                    cost_);
   if (actions.sign() < 0) residual_.negate();
-  count(result);
-  if (one) return takeJudged(result, limit);
+  guessed_ += outcome.guessDigits;
+  for (const auto& remedy : outcome.remedies) warn(remedy);
+  if (one) return takeJudged(outcome, limit);
   const Ending ending = takeComputed(target, limit);
   return ending == Ending::Again ? pass(attempt, target, limit) : ending;
 }
@@ -49,26 +51,14 @@ const AssembledPreconditioner* DrivenSolve::assembled(const Attempt& attempt) {
   return nullptr;
 }
 
-void DrivenSolve::count(const SolveResult& result) {
-  cost_.iterations += result.iterations;
-  cost_.hasReductions = result.counted && (cost_.passes == 0 || cost_.hasReductions);
-  cost_.reductions += result.reductions;
-  cost_.applications += result.applications;
-  cost_.products += result.products;
-  cost_.times += result.times;
-  ++cost_.passes;
-  guessed_ += result.guessDigits;
-  for (const auto& remedy : result.remedies) warn(remedy);
-}
-
 // Of a method that has judged by the norm that counts.
-DrivenSolve::Ending DrivenSolve::takeJudged(const SolveResult& result, int limit) {
-  if (!std::isfinite(result.attained) || !(result.attained <= 1)) {
+DrivenSolve::Ending DrivenSolve::takeJudged(const KrylovOutcome& outcome, int limit) {
+  if (!std::isfinite(outcome.attained) || !(outcome.attained <= 1)) {
     return cost_.iterations < limit ? Ending::Failed : endAtLimit();
   }
-  residual_.take(result.attained);
-  cost_.atRounding = result.atRounding;
-  if (result.converged || result.atRounding) return Ending::Done;
+  residual_.take(outcome.attained);
+  cost_.atRounding = outcome.atRounding;
+  if (outcome.converged || outcome.atRounding) return Ending::Done;
   return cost_.iterations >= limit ? Ending::Limit : Ending::Failed;
 }
 

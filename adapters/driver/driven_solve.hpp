@@ -43,8 +43,7 @@ class DrivenSolve {
   Ending goOnSafely();
   Ending attempt(const Attempt& attempt);
   Ending pass(const Attempt& attempt, double target, int limit);
-  void count(const SolveResult& result);
-  Ending takeJudged(const SolveResult& result, int limit);
+  Ending takeJudged(const KrylovOutcome& outcome, int limit);
   Ending takeComputed(double target, int limit);
   Ending endAtLimit();
   const AssembledPreconditioner* assembled(const Attempt& attempt);

@@ -15,7 +15,6 @@
 
 namespace capstan::driver {
 
-using MultiVector = Tpetra::MultiVector<double>;
 using OperatorTypes = TpetraTypes<double, Map::local_ordinal_type, Map::global_ordinal_type, Map::node_type>;
 
 /// The application's product or preconditioner as an operator of Trilinos: no matrix behind it, no copy of a vector.

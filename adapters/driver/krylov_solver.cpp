@@ -2,32 +2,24 @@
 #include "adapters/driver/krylov_solver.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <BelosLinearProblem.hpp>
-#include <BelosSolverFactory_Tpetra.hpp>
 #include <BelosTpetraAdapter.hpp>
 #include <Teuchos_ParameterList.hpp>
 #include <Tpetra_MultiVector.hpp>
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <stdexcept>
 
+#include "adapters/driver/belos_method.hpp"
 #include "adapters/driver/host_operator.hpp"
 #include "adapters/driver/host_vectors.hpp"
-#include "belos_ext/parameters/method_traits.hpp"
-#include "belos_ext/parameters/user_options_error.hpp"
-#include "belos_ext/report/solve_report.hpp"
-#include "belos_ext/support/nearest_match.hpp"
+#include "belos_ext/report/event_meaning.hpp"
 
 namespace capstan::driver {
 namespace {
 
-using Problem = Belos::LinearProblem<double, MultiVector, Operator>;
-using Solver = Belos::SolverManager<double, MultiVector, Operator>;
-using SolverFactory = Belos::SolverFactory<double, MultiVector, Operator>;
+using Problem = BelosMethod::Problem;
 
 // The norm by which Capstan's methods judge: the application prints what they say of it.
 const std::vector<std::string> ofTheNorm{"Residual Norm", "Residual Scaling", "Implicit Residual Scaling",
@@ -55,62 +47,44 @@ void setIfKnown(const Teuchos::ParameterList& valid, const char* name, const std
   }
 }
 
-Teuchos::RCP<Solver> createSolver(const std::string& method) {
-  SolverFactory factory;
-  try {
-    return factory.create(method, Teuchos::parameterList());
-  } catch (const UserOptionsError&) {
-    throw;
-  } catch (const std::exception& error) {
-    if (findMethod(method) != nullptr) throw;  // it is not the name that is wrong
-    if (looksLikeOurs(method)) {
-      throw std::invalid_argument(fmt::format("method: {}", error.what()));
-    }
-    const auto known = factory.supportedSolverNames();
-    const std::set<std::string> names(known.begin(), known.end());
-    throw std::invalid_argument(fmt::format("method: found '{}', which Belos cannot make; allowed: {}{}", method,
-                                            fmt::join(names, ", "), didYouMean(method, {names.begin(), names.end()})));
-  }
-}
-
 // What a method did about a breakdown that a user should know of; the others have no words to be counted by.
 Remedy remedyOf(const ReportEvent& event) {
-  if (event.kind == "fallback") return {event.detail, "by CAPSTAN GMRES after a breakdown", "CAPSTAN GMRES"};
-  if (event.kind == "went back") return {"the method went back " + event.detail, "ended with an earlier iterate", ""};
-  if (event.kind == "overflow") return {event.detail, "stopped before an overflow", ""};
+  switch (meaningOf(event)) {
+    case EventMeaning::Fallback:
+      return {event.detail, "by CAPSTAN GMRES after a breakdown", "CAPSTAN GMRES"};
+    case EventMeaning::WentBack:
+      return {"the method went back " + event.detail, "ended with an earlier iterate", ""};
+    case EventMeaning::Other:
+      break;
+  }
   return {};
 }
 
-void fill(const SolveReport& report, double attained, SolveResult& result) {
-  result.counted = true;
-  result.attained = attained;
-  result.applications = report.preconditionerApplications;
-  result.reductions = report.reductionsBlocking + report.reductionsNonblocking;
-  result.atRounding = report.reason == StopReason::AttainableAccuracy;
-  result.products = report.operatorApplications;
+KrylovOutcome told(const SolveReport& report, double attained, SolveCost& cost) {
+  cost.applications += report.preconditionerApplications;
+  cost.reductions += report.reductionsBlocking + report.reductionsNonblocking;
+  cost.products += report.operatorApplications;
+  cost.times += {report.seconds.operatorSeconds, report.seconds.preconditioner, report.seconds.reductionWait};
+  KrylovOutcome outcome;
+  outcome.attained = attained;
+  outcome.atRounding = report.reason == StopReason::AttainableAccuracy;
   if (const auto& guess = report.rightHandSides.front().guess; guess.vectors > 0 && guess.factor > 1) {
-    result.guessDigits = std::log10(guess.factor);
+    outcome.guessDigits = std::log10(guess.factor);
   }
-  result.times = {report.seconds.operatorSeconds, report.seconds.preconditioner, report.seconds.reductionWait};
   for (const auto& event : report.events) {
-    if (auto remedy = remedyOf(event); !remedy.counted.empty()) result.remedies.push_back(std::move(remedy));
+    if (auto remedy = remedyOf(event); !remedy.counted.empty()) outcome.remedies.push_back(std::move(remedy));
   }
+  return outcome;
 }
-
-bool isOurs(const SolverChoice& choice) { return findMethod(choice.method) != nullptr; }
 
 /// A solver, kept as long as the rows stay.
 struct KeptSolver {
   SolverChoice choice;
-  Teuchos::RCP<Solver> solver;
-  ReportingSolver* reporting = nullptr;  ///< where it is one of Capstan's
-  bool oneNorm = false;                  ///< that it judges by
-  bool negativeDefinite = false;         ///< it takes the same steps for -A and -M, or does not ask for symmetry
+  BelosMethod method;
 };
 
 // Of methods that need symmetry the others take roots of (r, M^-1 r), or factors of Z^T A Z.
-bool takesBothNegative(const std::string& method) {
-  const MethodTraits* const known = findMethod(method);
+bool takesBothNegative(const MethodTraits* known) {
   return known != nullptr && (!known->needsSymmetric || known->canonical == "CAPSTAN CG");
 }
 
@@ -124,14 +98,15 @@ struct KrylovSolver::Impl {
   Teuchos::RCP<Problem> problem;
   std::vector<KeptSolver> solvers;
 
-  KeptSolver& solver(const SolverChoice& choice);
-  Teuchos::RCP<Solver> make(const SolverChoice& choice);
+  BelosMethod& solver(const SolverChoice& choice);
+  BelosMethod make(const SolverChoice& choice);
 };
 
-Teuchos::RCP<Solver> KrylovSolver::Impl::make(const SolverChoice& choice) {
+BelosMethod KrylovSolver::Impl::make(const SolverChoice& choice) {
   refuseReserved(choice.settings, ofHost.settings);
-  const auto created = createSolver(choice.method);
-  const auto valid = created->getValidParameters();
+  BelosMethod made(choice.method);
+  const auto valid = made.parameters();
+  const bool ours = made.traits() != nullptr;
   const auto list = Teuchos::parameterList();
   list->set("Verbosity", static_cast<int>(Belos::Errors) + static_cast<int>(Belos::Warnings));
   setIfKnown(*valid, "Implicit Residual Scaling", "Norm of Initial Residual", *list);
@@ -139,27 +114,23 @@ Teuchos::RCP<Solver> KrylovSolver::Impl::make(const SolverChoice& choice) {
   if (!valid->isParameter("Implicit Residual Scaling")) {
     setIfKnown(*valid, "Residual Scaling", "Norm of Initial Residual", *list);
   }
-  if (isOurs(choice)) list->set("Residual Norm", "OneNorm");
+  if (ours) list->set("Residual Norm", "OneNorm");
   setIfKnown(*valid, "Initial Residual", "zero guess", *list);
   // Ours has no timers of Teuchos: nobody prints them here, and without MPI they ask the kernel for the time.
-  setIfKnown(*valid, "Timer Label", isOurs(choice) ? "" : label, *list);
+  setIfKnown(*valid, "Timer Label", ours ? "" : label, *list);
   copySettings(choice.settings, valid.get(), *list);
-  created->setProblem(problem);
-  created->setParameters(list);
-  if (auto* const reporting = dynamic_cast<ReportingSolver*>(created.get())) {
-    reporting->reserve(ofTheNorm, ofHost.options);
-  }
-  return created;
+  made.manager().setProblem(problem);
+  made.manager().setParameters(list);
+  if (made.reporting() != nullptr) made.reporting()->reserve(ofTheNorm, ofHost.options);
+  return made;
 }
 
-KeptSolver& KrylovSolver::Impl::solver(const SolverChoice& choice) {
+BelosMethod& KrylovSolver::Impl::solver(const SolverChoice& choice) {
   const auto known =
       std::find_if(solvers.begin(), solvers.end(), [&](const KeptSolver& kept) { return kept.choice == choice; });
-  if (known != solvers.end()) return *known;
-  const auto solver = make(choice);
-  solvers.push_back(
-      {choice, solver, dynamic_cast<ReportingSolver*>(solver.get()), isOurs(choice), takesBothNegative(choice.method)});
-  return solvers.back();
+  if (known != solvers.end()) return known->method;
+  solvers.push_back({choice, make(choice)});
+  return solvers.back().method;
 }
 
 KrylovSolver::KrylovSolver(const Teuchos::RCP<const Map>& map, std::string label, WhyReserved why)
@@ -178,15 +149,16 @@ KrylovSolver::KrylovSolver(const Teuchos::RCP<const Map>& map, std::string label
 
 KrylovSolver::~KrylovSolver() = default;
 
-bool KrylovSolver::judgesByOneNorm(const SolverChoice& choice) { return impl_->solver(choice).oneNorm; }
+bool KrylovSolver::judgesByOneNorm(const SolverChoice& choice) { return impl_->solver(choice).traits() != nullptr; }
 
-bool KrylovSolver::takesNegativeDefinite(const SolverChoice& choice) { return impl_->solver(choice).negativeDefinite; }
+bool KrylovSolver::takesNegativeDefinite(const SolverChoice& choice) {
+  return takesBothNegative(impl_->solver(choice).traits());
+}
 
-SolveResult KrylovSolver::solve(const SolverChoice& choice, double tolerance, int maxIterations,
-                                const KrylovSystem& system) {
+KrylovOutcome KrylovSolver::solve(const SolverChoice& choice, double tolerance, int maxIterations,
+                                  const KrylovSystem& system, SolveCost& cost) {
   auto& own = *impl_;
-  const KeptSolver& kept = own.solver(choice);
-  Solver& solver = *kept.solver;
+  BelosMethod& method = own.solver(choice);
   copyIn(system.r, *own.r, system.actions.places());
   setZero(*own.d);
   Teuchos::RCP<const Operator> preconditioner;
@@ -203,28 +175,28 @@ SolveResult KrylovSolver::solve(const SolverChoice& choice, double tolerance, in
   if (!own.problem->setProblem(own.d, own.r)) {
     throw std::runtime_error("Belos refuses the linear problem");
   }
-  if (kept.reporting != nullptr) {
-    kept.reporting->setLimits(tolerance, maxIterations);
-    kept.reporting->setMinimumIterations(system.minIterations);
-    kept.reporting->setSeries(system.series);
-  } else {
-    const auto limits = Teuchos::parameterList();  // a new one: solvers of Belos keep what they are given
-    limits->set("Convergence Tolerance", tolerance);
-    limits->set("Maximum Iterations", maxIterations);
-    solver.setParameters(limits);
+  method.setLimits(tolerance, maxIterations);
+  if (auto* const reporting = method.reporting()) {
+    reporting->setMinimumIterations(system.minIterations);
+    reporting->setSeries(system.series);
   }
-  solver.setProblem(own.problem);
-  SolveResult result;
   const long products = own.product->applications();
   const double seconds = own.product->seconds();
-  result.converged = solver.solve() == Belos::Converged;
-  result.iterations = solver.getNumIters();
-  result.products = own.product->applications() - products;
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  result.times = {own.product->seconds() - seconds, unknown, unknown};
-  if (kept.reporting != nullptr) fill(kept.reporting->report(), solver.achievedTol(), result);
+  const auto ended = method.solve(own.problem);
   copyOut(*own.d, system.d, system.actions.places());
-  return result;
+  cost.iterations += ended.iterations;
+  cost.hasReductions = ended.report != nullptr && (cost.passes == 0 || cost.hasReductions);
+  ++cost.passes;
+  KrylovOutcome outcome;
+  if (ended.report != nullptr) {
+    outcome = told(*ended.report, method.manager().achievedTol(), cost);
+  } else {
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+    cost.products += own.product->applications() - products;
+    cost.times += {own.product->seconds() - seconds, unknown, unknown};
+  }
+  outcome.converged = ended.claimed;
+  return outcome;
 }
 
 }  // namespace capstan::driver

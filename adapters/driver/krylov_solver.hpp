@@ -26,19 +26,13 @@ struct KrylovSystem {
   bool timed;         ///< somebody wants to know how long products take
 };
 
-/// Outcome of one solve. Identical on all ranks, but for the seconds.
-struct SolveResult {
+/// How one solve went, alike on all ranks.
+struct KrylovOutcome {
   bool converged = false;
   bool atRounding = false;       ///< unconverged, since rounding allows no smaller residual
-  bool counted = false;          ///< what follows is known: of Capstan's own solvers only
+  double attained = 0;           ///< || r - A d ||_1 / || r ||_1 at the end, computed; of Capstan's own alone
   double guessDigits = 0;        ///< decimal digits by which an initial guess has reduced the residual's 2-norm
-  double attained = 0;           ///< || r - A d ||_1 / || r ||_1 at the end, computed
-  long reductions = 0;           ///< all-reduces of the solve, blocking and nonblocking
-  long applications = 0;         ///< of the preconditioner
-  int iterations = 0;            ///< known of every solver
-  long products = 0;             ///< with A; known of every solver
-  PhaseTimes times;              ///< NaN where the solver does not tell
-  std::vector<Remedy> remedies;  ///< the method's own
+  std::vector<Remedy> remedies;  ///< what the method itself did about breakdowns
 };
 
 /// Member functions are collective over the communicator of the rows unless said otherwise. They
@@ -58,7 +52,9 @@ class KrylovSolver {
   bool takesNegativeDefinite(const SolverChoice& choice);
 
   /// Solves from d = 0 until || r - A d ||_p <= tolerance || r ||_p, with p = 1 where judgesByOneNorm(), else p = 2.
-  SolveResult solve(const SolverChoice& choice, double tolerance, int maxIterations, const KrylovSystem& system);
+  /// \param cost of the whole solve, to which this one is added
+  KrylovOutcome solve(const SolverChoice& choice, double tolerance, int maxIterations, const KrylovSystem& system,
+                      SolveCost& cost);
 
  private:
   struct Impl;

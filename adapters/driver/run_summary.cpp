@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <iomanip>
 #include <iostream>
 
 #include "adapters/run_end/run_end.hpp"
@@ -44,7 +43,9 @@ constexpr std::size_t names = 3;  // of the cells: to the left of their columns,
 
 void printRow(std::ostream& out, const Cells& cells, const std::array<int, 13>& widths) {
   for (std::size_t k = 0; k < cells.size(); ++k) {
-    out << (k == 0 ? "" : " ") << (k < names ? std::left : std::right) << std::setw(widths[k]) << cells[k];
+    const auto text =
+        k < names ? fmt::format("{:<{}}", cells[k], widths[k]) : fmt::format("{:>{}}", cells[k], widths[k]);
+    out << (k == 0 ? "" : " ") << text;
   }
   out << "\n";
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "adapters/driver/settings.hpp"
 
-#include <fmt/format.h>
-
 #include <Teuchos_ParameterList.hpp>
 #include <algorithm>
 
@@ -61,27 +59,6 @@ void copySettings(const Settings& settings, const Teuchos::ParameterList* valid,
       setConverted(setting, name, valid, list);
     }
   }
-}
-
-std::string fingerprint(const Settings& settings) {
-  std::string text;
-  for (const auto& setting : settings) {
-    text += fmt::format("{}:{}=", setting.name.size(), setting.name);
-    std::visit(
-        [&](const auto& value) {
-          using Value = std::decay_t<decltype(value)>;
-          if constexpr (std::is_same_v<Value, Settings>) {
-            text += "{" + fingerprint(value) + "}";
-          } else if constexpr (std::is_same_v<Value, std::string>) {
-            text += fmt::format("{}:{}", value.size(), value);
-          } else {
-            text += fmt::format("{}", value);
-          }
-        },
-        setting.value);
-    text += fmt::format("#{};", setting.value.index());
-  }
-  return text;
 }
 
 }  // namespace capstan::driver

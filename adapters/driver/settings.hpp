@@ -34,7 +34,4 @@ void copySettings(const Settings& settings, const Teuchos::ParameterList* valid,
 /// The name in \p valid that equals \p name up to case and '_' for ' '; else \p name with blanks for '_'. Local.
 std::string canonicalName(const std::string& name, const Teuchos::ParameterList* valid);
 
-/// One line that is equal for equal settings only. Local.
-std::string fingerprint(const Settings& settings);
-
 }  // namespace capstan::driver

@@ -12,7 +12,6 @@
 #include <sstream>
 
 #include "adapters/driver/host_vectors.hpp"
-#include "adapters/driver/trilinos_types.hpp"
 #include "adapters/preconditioners/presets.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
@@ -22,7 +21,6 @@
 namespace capstan::driver {
 namespace {
 
-using MultiVector = Tpetra::MultiVector<double>;
 using Writer = Tpetra::MatrixMarket::Writer<Matrix>;
 namespace fs = std::filesystem;
 
@@ -121,38 +119,51 @@ std::string replayDeck(const ReplayChoice& choice, const std::string& prefix) {
 
 }  // namespace
 
-std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix) {
-  const auto rows = makeRowMap(system.pattern.comm, static_cast<std::int64_t>(system.pattern.rowStart.size()) - 1);
-  const auto& comm = *rows->getComm();
-  const bool first = comm.getRank() == 0;
+std::string writeMatrixMarket(const Matrix& A, const std::string& file, const std::vector<VectorFile>& vectors) {
+  const auto& comm = *A.getComm();
   std::string failure;
-  const auto attempt = [&](const auto& action) {
-    if (!first || !failure.empty()) return;
+  const auto publish = [&](const std::string& name, const std::ostringstream& text) {
+    if (comm.getRank() != 0 || !failure.empty()) return;
     try {
-      action();
+      writeOutput(name, text.str());
     } catch (const std::exception& error) {
       failure = error.what();
     }
   };
-  // Before the matrix is gathered.
-  attempt([&] { fs::create_directories(fs::path(prefix).parent_path()); });
-  failure = sharedText(failure, 0, comm);
-  if (!failure.empty()) return failure;
   {
     std::ostringstream text;
-    Writer::writeSparse(text, assemble(system, *makeGraph(system.pattern, rows)));
-    attempt([&] { writeOutput(prefix + ".mtx", text.str()); });
+    Writer::writeSparse(text, A);
+    publish(file, text);
   }
-  const std::pair<const double*, const char*> vectors[] = {{system.b, "_b.mtx"}, {system.guess, "_x0.mtx"}};
-  for (const auto& [values, suffix] : vectors) {
-    MultiVector vector(rows, 1);
-    copyIn(values, vector);
+  for (const auto& vector : vectors) {
     std::ostringstream text;
-    Writer::writeDense(text, vector);
-    attempt([&] { writeOutput(prefix + suffix, text.str()); });
+    Writer::writeDense(text, vector.values);
+    publish(vector.file, text);
   }
-  attempt([&] { writeOutput(prefix + ".yaml", replayDeck(choice, fs::path(prefix).filename())); });
   return sharedText(failure, 0, comm);
+}
+
+std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix) {
+  const auto rows = makeRowMap(system.pattern.comm, static_cast<std::int64_t>(system.pattern.rowStart.size()) - 1);
+  const auto onFirst = [&](const auto& action) {
+    std::string failure;
+    try {
+      if (rows->getComm()->getRank() == 0) action();
+    } catch (const std::exception& error) {
+      failure = error.what();
+    }
+    return sharedText(failure, 0, *rows->getComm());
+  };
+  // Before the matrix is gathered.
+  auto failure = onFirst([&] { fs::create_directories(fs::path(prefix).parent_path()); });
+  if (!failure.empty()) return failure;
+  MultiVector b(rows, 1), guess(rows, 1);
+  copyIn(system.b, b);
+  copyIn(system.guess, guess);
+  failure = writeMatrixMarket(*assemble(system, *makeGraph(system.pattern, rows)), prefix + ".mtx",
+                              {{b, prefix + "_b.mtx"}, {guess, prefix + "_x0.mtx"}});
+  if (!failure.empty()) return failure;
+  return onFirst([&] { writeOutput(prefix + ".yaml", replayDeck(choice, fs::path(prefix).filename())); });
 }
 
 }  // namespace capstan::driver

@@ -6,9 +6,20 @@
 #include <string>
 #include <vector>
 
-#include "adapters/driver/host.hpp"
+#include "adapters/driver/trilinos_types.hpp"
 
 namespace capstan::driver {
+
+/// A vector, and its file.
+struct VectorFile {
+  const MultiVector& values;
+  std::string file;
+};
+
+/// Writes a matrix and vectors in Matrix Market form, in global rows: those of the first rank come first. Collective.
+/// The first rank holds the text of the matrix, some 40 bytes an entry.
+/// \return what went wrong, on every rank; empty: nothing
+std::string writeMatrixMarket(const Matrix& A, const std::string& file, const std::vector<VectorFile>& vectors);
 
 /// A system A x = b with the x that its solve began with, on this rank's rows.
 struct WholeSystem {
@@ -29,9 +40,7 @@ struct ReplayChoice {
   std::vector<std::string> remarks;  ///< the first lines of the deck, as comments
 };
 
-/// Writes PREFIX.mtx, PREFIX_b.mtx, PREFIX_x0.mtx, and PREFIX.yaml, in global rows: those of the first rank come
-/// first. Collective over the pattern's communicator. The first rank holds the text of the matrix, some 40 bytes an
-/// entry.  \return what went wrong, on every rank; empty: nothing
+/// Writes PREFIX.mtx, PREFIX_b.mtx, PREFIX_x0.mtx, and PREFIX.yaml, likewise.
 std::string writeSystem(const WholeSystem& system, const ReplayChoice& choice, const std::string& prefix);
 
 }  // namespace capstan::driver

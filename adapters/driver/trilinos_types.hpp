@@ -7,6 +7,7 @@
 #include <Tpetra_CrsGraph.hpp>
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Map.hpp>
+#include <Tpetra_MultiVector.hpp>
 #include <Tpetra_Operator.hpp>
 #include <cstddef>
 #include <vector>
@@ -20,6 +21,7 @@ using Matrix = Tpetra::CrsMatrix<double>;
 using Map = Matrix::map_type;
 using Graph = Matrix::crs_graph_type;
 using Operator = Tpetra::Operator<double>;
+using MultiVector = Tpetra::MultiVector<double>;
 
 /// A pattern as Trilinos has it: graph, communication plan. Shared by all matrices on one mesh.
 struct CsrGraph {

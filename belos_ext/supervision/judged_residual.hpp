@@ -89,7 +89,7 @@ class JudgedResidual {
 
   /// A solve goes on where another method has stood, whose x is at hand: the residual of that, in a vector of the
   /// method. The guess is the other method's. One reduction. Collective.
-  /// \param more enters what the method has reduced with it
+  /// \param first enters what the method has reduced with it
   void resume(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& into,
               const FirstProducts& first) {
     at_ = &into;

@@ -70,7 +70,7 @@ class ArrayHost final : public HostSystem, private HostActions {
     for (std::int64_t i = 0; i < rows(); ++i) {
       const auto row = at(first_[at(rank_)] + i);
       const double left = row > 0 ? all[row - 1] : 0, right = row + 1 < all.size() ? all[row + 1] : 0;
-      y[i] = signOfA_ * (diagonal() * all[row] - left - right);
+      y[i] = signOfA_ * (diagonal() * all[row] - (1 + skew) * left - (1 - skew) * right);
     }
   }
   HostActions& actions(const PreconditionerChoice& preconditioner, bool eitherSign) override {
@@ -104,6 +104,7 @@ class ArrayHost final : public HostSystem, private HostActions {
 
   std::vector<double> b, guess, shown;
   double shift = 0;
+  double skew = 0;  ///< of the product alone
   bool hasMultigrid = false;
   mutable std::vector<std::string> warnings, notes;
   mutable int valuesTaken = 0;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -129,6 +130,17 @@ TEST(Driver, GoesOnSafelyWhereAPreconditionerFails) {
             "capstan_gmres with broken fails; going on with capstan_cg and diagonal (3 times so far)");
 }
 
+TEST(Driver, CountsWhatTheMethodDidAboutABreakdown) {
+  const auto driver = makeDriver();
+  ArrayHost host(ArrayHost::facts(500), rowsOfRank, 1, tolerance);
+  host.skew = 0.9;  // not what the host says
+  Solved solved(host);
+  const auto cost = solved.with(*driver, makePlan(wishes(PreconditionerChoice(), "capstan_cg")));
+  EXPECT_TRUE(cost.converged);
+  EXPECT_EQ(cost.steps, std::vector<std::string>{"by CAPSTAN GMRES after a breakdown"});
+  EXPECT_EQ(cost.fellBackTo, "CAPSTAN GMRES");
+}
+
 TEST(Driver, NeverReturnsAWorseXAtALimit) {
   for (const std::string method : {"capstan_cg", "PSEUDOBLOCK CG", "capstan_bicgstab"}) {
     const auto driver = makeDriver();
@@ -229,9 +241,10 @@ TEST(Driver, TakesOtherRowsWhenTheyChange) {
 
 TEST(Driver, WritesTheSystemsThatAreAskedFor) {
   namespace fs = std::filesystem;
-  const fs::path folder = fs::temp_directory_path() / "capstan_driver_test";
-  int rank = 0;
+  int rank = 0, process = getpid();
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Bcast(&process, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  const fs::path folder = fs::temp_directory_path() / ("capstan_driver_test_" + std::to_string(process));
   if (rank == 0) fs::remove_all(folder);
   MPI_Barrier(MPI_COMM_WORLD);
   const auto driver = makeDriver();

@@ -1,4 +1,5 @@
-#include "adapters/deck/settlement.hpp"
+// SPDX-License-Identifier: BSD-3-Clause
+#include "adapters/driver/shared_failures.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,7 @@
 
 #include "belos_ext/support/shared_text.hpp"
 
-namespace capstan::deck {
+namespace capstan::driver {
 namespace {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -27,17 +28,18 @@ bool completes(MPI_Request& request, double seconds) {
 
 }  // namespace
 
-Settlement::Settlement(const Communicator& comm) : rank_(comm.getRank()), ranks_(comm.getSize()) {
+SharedFailures::SharedFailures(const preconditioning::Communicator& comm)
+    : rank_(comm.getRank()), ranks_(comm.getSize()) {
   // A communicator of its own: on the other one the ranks may stand in different calls.
   const auto* mpi = dynamic_cast<const Teuchos::MpiComm<int>*>(&comm);
   if (mpi != nullptr && ranks_ > 1) MPI_Comm_dup(*mpi->getRawMpiComm(), &comm_);
 }
 
-Settlement::~Settlement() {
+SharedFailures::~SharedFailures() {
   if (comm_ != MPI_COMM_NULL) MPI_Comm_free(&comm_);
 }
 
-std::string Settlement::settle(const std::string& failure, double patience) {
+std::string SharedFailures::share(const std::string& failure, double patience) {
   if (comm_ == MPI_COMM_NULL) return failure;
   const bool failed = !failure.empty();
   using Pair = std::array<int, 2>;  // lowest rank with a failure; 1 where all have one
@@ -57,4 +59,4 @@ std::string Settlement::settle(const std::string& failure, double patience) {
   return all == 1 ? text : fmt::format("rank {}, not all ranks: {}", teller, text);
 }
 
-}  // namespace capstan::deck
+}  // namespace capstan::driver
