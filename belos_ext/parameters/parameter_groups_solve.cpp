@@ -251,9 +251,9 @@ std::vector<ParameterRow> stopping() {
           Takers::SomeMethods,
           "What is projected out of what the preconditioner makes, so that rounding does not fill x with it. The "
           "projection uses the reduction that is there anyway. constant: constants, for a symmetric A that annihilates "
-          "them (all-Neumann pressure). They are projected out of b - A x too. Where b has a constant that no A x has, "
-          "the solve ends unconverged (\"inconsistent\") when the rest meets the tolerance. auto: constants are "
-          "projected out where the rows of A sum to zero and b has none."),
+          "them (all-Neumann pressure). They are projected out of b - A x too, if b has one that no A x has: then "
+          "the solve ends unconverged (\"inconsistent\") when the rest meets the tolerance. auto: the same "
+          "where all rows of A sum to zero."),
       initialGuess(),
   };
 }
