@@ -354,7 +354,7 @@ class CgVectors {
     batch_->clear();
     const auto rz = preconditioned_ ? batch_->dot(*r_, *z_) : batch_->norm2(*r_);
     system.reduce(*batch_);
-    const Scalar beta = (*batch_)[rz] / q_.nu;
+    const Scalar beta = ratioOr((*batch_)[rz], q_.nu, Scalar(0));
     if (!renew) product_.step(system, alpha, beta, shiftOf(alpha));
     kernels.axpby(Scalar(1), z(), beta, *p_);
     made_ = beta;

@@ -22,6 +22,7 @@
 
 #include "belos_ext/convergence/residual_smoothing.hpp"
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -92,8 +93,8 @@ struct MeasuredProducts {
     const Scalar last = nu;
     nu = batch[slots_.rz];
     rr = batch[slots_.rr];
-    beta = -zs / ps;
-    const Scalar textbook = nu / last;
+    beta = ratioOr(-zs, ps, Scalar(0));
+    const Scalar textbook = ratioOr(nu, last, Scalar(0));
     const auto apart = static_cast<Scalar>(tuning::cg::variable) * (std::abs(beta) + std::abs(textbook));
     varies = varies || (++steps <= tuning::cg::firstSteps && !(std::abs(beta - textbook) <= apart));
     pr = nu + beta * batch[slots_.rp];
