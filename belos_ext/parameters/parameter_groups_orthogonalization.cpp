@@ -94,7 +94,7 @@ ParameterRow belosOrthogonalization() {
     if (method.pipelined && method.takes("Step Size"))
       return "its blocks have classical Gram-Schmidt with implicit norms";
     const bool tsqr = method.pipelined && belosScheme(entry) == "TSQR";
-    return tsqr ? "pipelined methods have no tsqr; it is single-reduce cgs2" : "";
+    return tsqr ? "pipelined methods have no tsqr" : "";
   };
   return row;
 }

@@ -45,17 +45,11 @@ std::string origin(const MethodTraits& solver, const Teuchos::ParameterList& lis
   return solver.canonical + (named ? ", list \"" + list.name() + "\": " : ": ");
 }
 
-void remarkOn(const ParameterRow& row, const Teuchos::ParameterEntry& entry, const MethodTraits& solver,
-              const std::string& where, Remarks& remarks) {
-  // Defaults that a library filled in are nobody's wish.
-  if (entry.isDefault()) return;
-  const std::string what = where + "parameter \"" + row.name + "\" = " + showValue(entry) + " has no effect";
-  if (!row.appliesTo(solver)) {
-    remarks[row.name] = what + " on this solver";
-  } else if (row.remark) {
-    const std::string why = row.remark(entry, solver);
-    if (!why.empty()) remarks[row.name] = what + ": " + why;
-  }
+/// Why a valid value has no effect on a method, to go behind "has no effect"; empty where it has one.
+std::string whyUnused(const ParameterRow& row, const Teuchos::ParameterEntry& entry, const MethodTraits& solver) {
+  if (!row.appliesTo(solver)) return " on this solver";
+  const std::string why = row.remark ? row.remark(entry, solver) : "";
+  return why.empty() ? "" : ": " + why;
 }
 
 constexpr const char* stepSize = "Step Size";
@@ -105,6 +99,15 @@ void read(const Teuchos::ParameterList& list, const MethodTraits& solver, Parame
         if (row.appliesTo(solver)) foreign->leftOut[row.name] = showValue(entry);
         continue;
       }
+      if (row.remark || !row.appliesTo(solver)) checkParameter(row, entry);  // remarks are on valid values
+      // What has no effect never reaches the options, nor those of a method that this one falls back on.
+      if (const std::string why = whyUnused(row, entry, solver); !why.empty()) {
+        // Defaults that a library filled in are nobody's wish.
+        if (!entry.isDefault()) {
+          remarks[row.name] = where + "parameter \"" + row.name + "\" = " + showValue(entry) + " has no effect" + why;
+        }
+        continue;
+      }
       parseParameter(row, entry, state);
     } catch (const std::invalid_argument& error) {
       if (foreign == nullptr || row.name != stepSize) throw std::invalid_argument(where + error.what());
@@ -112,7 +115,6 @@ void read(const Teuchos::ParameterList& list, const MethodTraits& solver, Parame
       parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
     }
     if (!entry.isDefault()) state.given.insert(row.name);
-    remarkOn(row, entry, solver, where, remarks);
   }
 }
 
