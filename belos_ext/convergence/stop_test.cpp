@@ -112,7 +112,8 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   }
   norms_ = norms;
   explicitNorm_ = explicitOf(norms);
-  const bool met = now <= criteria_.tolerance && (!approve_ || approve_());
+  const bool met = now <= criteria_.tolerance && (!approve_ || approve_(norms.native));
+  refused_ = now <= criteria_.tolerance && !met;
   if (met && !claimed && now > 0 && tooFewIterations() && metAt_ != iterations_) {
     metAt_ = iterations_;
     return false;

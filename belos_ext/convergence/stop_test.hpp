@@ -171,19 +171,22 @@ class StopTest {
   }
 
   /// Ends the solve for another reason, but for an x that has met the tolerance already, and was to be improved still:
-  /// that is Converged. Stagnation and AttainableAccuracy mean a loss of accuracy.
+  /// that is Converged. Stagnation and AttainableAccuracy mean a loss of accuracy, but for an x that meets the
+  /// tolerance and that the application's own test does not approve.
   void stop(StopReason reason) {
     if (metAt_ == iterations_ && reason != StopReason::UserTest) {
       converged_ = true;
       reason = StopReason::Converged;
     }
-    lossOfAccuracy_ = lossOfAccuracy_ || reason == StopReason::Stagnation || reason == StopReason::AttainableAccuracy;
+    const bool inaccurate = reason == StopReason::Stagnation || reason == StopReason::AttainableAccuracy;
+    lossOfAccuracy_ = lossOfAccuracy_ || (inaccurate && !refused_);
     reason_ = reason;
     over_ = true;
   }
 
-  /// A further condition on convergence, asked once the residuals meet the tolerance (the application's own test).
-  void setApproval(std::function<bool()> approve) { approve_ = std::move(approve); }
+  /// A further condition on convergence, asked once the residuals meet the tolerance (the application's own test), with
+  /// the native one.
+  void setApproval(std::function<bool(double)> approve) { approve_ = std::move(approve); }
 
   /// Told the scale of the native residual when it is known.
   void setScaleListener(std::function<void(double)> listener) { scaleListener_ = std::move(listener); }
@@ -220,7 +223,7 @@ class StopTest {
   ResidualMeasure* measure_ = nullptr;
   IterationPace* pace_ = nullptr;
   double ratio_ = 1;
-  std::function<bool()> approve_;
+  std::function<bool(double)> approve_;
   std::function<void(double)> scaleListener_;
   double implicitScale_ = 1, explicitScale_ = 1, rhsNorm_ = 0;
   std::optional<double> application_;  ///< || b - A x || of the application's own x, where the solve begins below it
@@ -237,7 +240,7 @@ class StopTest {
   int judgedAt_ = -1, judgedInPlace_ = 0;  ///< residuals judged after so many iterations
   int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;
   int metAt_ = -1;  ///< x met the tolerance after so many iterations, and there were to be more
-  bool begun_ = false, unchanged_ = false;
+  bool begun_ = false, unchanged_ = false, refused_ = false;
   bool over_ = false, converged_ = false, lossOfAccuracy_ = false;
   StopReason reason_ = StopReason::MaxIterations;
 };

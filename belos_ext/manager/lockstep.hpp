@@ -6,7 +6,9 @@
 /// Every right-hand side is a lane with its own fiber. A lane that wants something from outside states its request and
 /// pauses. When all lanes wait, requests are served in this order: operator and preconditioner applications (one block
 /// per kind), else all reductions (those started in one message, and those waited for in another), else, when every
-/// lane is at the end of a block, the status tests. What lanes ask depends on reduced numbers only, so all ranks serve
+/// lane is at the end of a block, the status tests. A lane whose residual meets the tolerance, and that the
+/// application's own test is to approve, waits without iterating until all others have got there or ended: such a test
+/// judges all right-hand sides at once. What lanes ask depends on reduced numbers only, so all ranks serve
 /// the same requests in the same order. Collective.
 ///
 /// What the application has written, its operator, its preconditioners and its status tests, runs on the stack that
@@ -54,17 +56,22 @@ class Lockstep {
       Lane& lane = *lanes_.back();
       lane.fiber = std::make_unique<Fiber>([&lane, body = bodies[c]] { body(lane); });
     }
+    monitor_.approveJointly([this] {
+      Lane& claims = *running_;
+      claims.wait(Request::Approval);
+      return claims.approved;
+    });
     try {
       while (advance()) serve();
     } catch (...) {
-      lanes_.clear();
+      ends();
       throw;
     }
-    lanes_.clear();
+    ends();
   }
 
  private:
-  enum class Request { None, Act, Start, Reduce, Boundary };
+  enum class Request { None, Act, Start, Reduce, Boundary, Approval };
 
   struct Lane final : LinearSystem<Types> {
     Lane(Lockstep& o, int number, ResidualMeasure* m)
@@ -157,8 +164,13 @@ class Lockstep {
     const std::vector<CarriedVector<Types>>* carried = nullptr;  ///< what travels inside the reduction
     PendingReduction<Types> pending;
     RightHandSideProgress<Types> progress;
-    bool goOn = true;
+    bool goOn = true, approved = false;
   };
+
+  void ends() {
+    monitor_.approveJointly({});
+    lanes_.clear();
+  }
 
   /// Runs every lane up to its next request. False when all have ended.
   bool advance() {
@@ -194,14 +206,21 @@ class Lockstep {
                !starting.empty() || !reducing.empty()) {
       startFor(starting);  // first, so that it overlaps the other
       reduceFor(reducing);
-    } else {
-      const auto ended = waiting(Request::Boundary);
+    } else if (const auto ended = waiting(Request::Boundary); !ended.empty()) {
       if (opening_ != nullptr) opening_->beforeAnotherMessage();
       std::vector<RightHandSideProgress<Types>> progress;
       for (Lane* lane : ended) progress.push_back(lane->progress);
       const bool goOn = monitor_.check(progress);
       for (Lane* lane : ended) {
         lane->goOn = goOn;
+        lane->request = Request::None;
+      }
+    } else {
+      const auto claiming = waiting(Request::Approval);
+      if (opening_ != nullptr) opening_->beforeAnotherMessage();
+      const bool approved = monitor_.testPasses();
+      for (Lane* lane : claiming) {
+        lane->approved = approved;
         lane->request = Request::None;
       }
     }

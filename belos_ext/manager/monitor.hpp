@@ -3,7 +3,8 @@
 /// What watches a solve: history, events, Belos' output styles, and the application's status tests.
 ///
 /// Status tests see a Belos::Iteration whose native residuals are the recursion's, at the end of every iteration of a
-/// classical method and every block of an s-step or pipelined one.
+/// classical method and every block of an s-step or pipelined one. As with Belos' own solvers they see the right-hand
+/// sides that advance together, by LinearProblem::getLSIndex(), and begin anew with the next ones.
 
 #include <BelosIteration.hpp>
 #include <BelosLinearProblem.hpp>
@@ -15,6 +16,7 @@
 #include <BelosTpetraAdapter.hpp>
 #include <Tpetra_Vector.hpp>
 #include <functional>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,10 +59,10 @@ class Monitor final
         userTest_(userTest),
         comboType_(comboType),
         debugTest_(debugTest),
+        count_(problem->getLHS()->getNumVectors()),
         keepsHistory_(!options.historyFile.empty()) {
-    const auto rightHandSides = problem->getLHS()->getNumVectors();
-    residuals_.assign(rightHandSides, Magnitude(0));
-    scales_.assign(rightHandSides, Magnitude(1));
+    residuals_.assign(count_, Magnitude(0));
+    scales_.assign(count_, Magnitude(1));
     prepareOutput(options);
     for (const auto& test : {userTest_, debugTest_}) {
       if (!test.is_null()) test->reset();
@@ -94,6 +96,19 @@ class Monitor final
   bool isNonsymmetric() const { return nonsymmetric_; }
   void setNonsymmetric() { nonsymmetric_ = true; }
 
+  /// So many right-hand sides, from that one on, are solved from now on: tests see these. Local.
+  void choose(std::size_t first, std::size_t count) {
+    first_ = first;
+    count_ = count;
+    if (!asksProblem()) return;
+    std::vector<int> those(count);
+    std::iota(those.begin(), those.end(), static_cast<int>(first));
+    problem_->setLSIndex(those);  // makes views of all vectors
+    if (problem_->getRightPrec().is_null()) return;
+    shown_ = Teuchos::rcp(new Problem(*problem_));
+    shown_->setRightPrec(Teuchos::null);
+  }
+
   /// The divisor of a right-hand side's residual in history and output.
   void setScale(int rightHandSide, double scale) {
     scales_[static_cast<std::size_t>(rightHandSide)] = static_cast<Magnitude>(scale);
@@ -111,7 +126,7 @@ class Monitor final
     residuals_[c] = static_cast<Magnitude>(recursive);
     if (keepsHistory_)
       report_.history.push_back({iteration, rightHandSide, recursive / static_cast<double>(scales_[c])});
-    if (!output_.is_null() && (residuals_.size() == 1 || iteration > iterations_)) {
+    if (!output_.is_null() && (count_ == 1 || iteration > iterations_)) {
       iterations_ = iteration;
       scaled_ = true;
       // Once passed, Belos' test keeps its numbers; here a recursion that claims convergence may have to go on.
@@ -154,16 +169,29 @@ class Monitor final
     bool goOn = true;
     if (!userTest_.is_null() && comboType_ == Combo::OR) goOn = userTest_->checkStatus(this) != Belos::Passed;
     current_ = nullptr;
+    if (!goOn) {
+      for (const auto& one : those)
+        tell(one.rightHandSide, one.iterations, "user test", nameOf(*userTest_) + " passed");
+    }
     return goOn;
   }
 
-  /// Whether the application's test lets a verified residual count as convergence (combined by AND or SEQ).
-  bool approves() {
-    bool passes = true;
-    if (!userTest_.is_null() && comboType_ != Combo::OR) {
-      compat::handOver<typename Types::ExecutionSpace>("a status test");
-      onCallersStack([&] { passes = userTest_->checkStatus(this) == Belos::Passed; });
-    }
+  /// Whether the application's test lets a verified residual count as convergence (combined by AND or SEQ). A test
+  /// judges all right-hand sides that advance together: where there are several the answer is that to
+  /// `jointApproval`, which may come when the others have got as far.
+  /// \param native the norm of that residual, unscaled
+  bool approves(int rightHandSide, double native) {
+    if (userTest_.is_null() || comboType_ == Combo::OR) return true;
+    residuals_[static_cast<std::size_t>(rightHandSide)] = static_cast<Magnitude>(native);
+    return jointApproval_ ? jointApproval_() : testPasses();
+  }
+  void approveJointly(std::function<bool()> jointApproval) { jointApproval_ = std::move(jointApproval); }
+
+  /// What that test says now.
+  bool testPasses() {
+    compat::handOver<typename Types::ExecutionSpace>("a status test");
+    bool passes = false;
+    onCallersStack([&] { passes = userTest_->checkStatus(this) == Belos::Passed; });
     return passes;
   }
 
@@ -174,29 +202,38 @@ class Monitor final
   void resetNumIters(int iterations = 0) override { iterations_ = iterations; }
   Teuchos::RCP<const MultiVector> getNativeResiduals(std::vector<Magnitude>* norms) const override {
     if (norms != nullptr) {
-      *norms = residuals_;
-      if (scaled_) {
-        for (std::size_t c = 0; c < norms->size(); ++c) (*norms)[c] /= scales_[c];
+      norms->clear();
+      for (std::size_t c = first_; c < first_ + count_; ++c) {
+        norms->push_back(scaled_ ? residuals_[c] / scales_[c] : residuals_[c]);
       }
     }
     return Teuchos::null;
   }
-  /// As Belos has it: getProblem().updateSolution() makes the current iterate of it, applying the right preconditioner.
+  /// The change of x, with the right preconditioner applied: getProblem().updateSolution() makes the current iterate of
+  /// it.
   Teuchos::RCP<MultiVector> getCurrentUpdate() const override {
     if (current_ == nullptr || current_->empty() || !current_->front().update) return Teuchos::null;
-    auto update = Teuchos::rcp(new MultiVector(problem_->getLHS()->getMap(), residuals_.size()));
+    auto update = Teuchos::rcp(new MultiVector(problem_->getLHS()->getMap(), count_));
     for (const auto& c : *current_) {
-      if (c.update) c.update(*update->getVectorNonConst(static_cast<std::size_t>(c.rightHandSide)));
+      if (c.update) c.update(*update->getVectorNonConst(static_cast<std::size_t>(c.rightHandSide) - first_));
     }
     compat::handOver<typename Types::ExecutionSpace>("who asked for the iterate");
     return update;
   }
-  const Problem& getProblem() const override { return *problem_; }
-  int getBlockSize() const override { return static_cast<int>(residuals_.size()); }
+  /// The application's own without its right preconditioner, which updateSolution() would apply once more: one that
+  /// varies would make another x than the one that is returned.
+  const Problem& getProblem() const override { return shown_.is_null() ? *problem_ : *shown_; }
+  int getBlockSize() const override { return static_cast<int>(count_); }
   void setBlockSize(int) override {}
   bool isInitialized() override { return true; }
 
  private:
+  /// Without the arguments of templates.
+  static std::string nameOf(const Test& test) {
+    const std::string name = test.description();
+    return name.substr(0, name.find('<'));
+  }
+
   /// What the starts of earlier sets took, less all that these sets took.
   struct Starts {
     long operators = 0, preconditioners = 0;
@@ -229,6 +266,7 @@ class Monitor final
   }
 
   Teuchos::RCP<Problem> problem_;
+  Teuchos::RCP<Problem> shown_;  ///< to tests, where it is another one
   SolveReport& report_;
   Starts startsBefore_;
   Teuchos::RCP<Test> userTest_;
@@ -237,6 +275,8 @@ class Monitor final
   Teuchos::RCP<Test> residualTest_;  ///< the one that output_ prints
   Teuchos::RCP<Belos::StatusTestOutput<Scalar, MultiVector, Operator>> output_;
   std::vector<Magnitude> residuals_, scales_;
+  std::size_t first_ = 0, count_;  ///< the right-hand sides that advance together
+  std::function<bool()> jointApproval_;
   const std::vector<RightHandSideProgress<Types>>* current_ = nullptr;
   std::vector<Passenger> passengers_;
   bool annihilatesConstants_ = false, nonsymmetric_ = false;

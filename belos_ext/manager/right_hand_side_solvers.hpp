@@ -77,6 +77,7 @@ class RightHandSideSolvers {
     for (std::size_t begin = 0; begin < count; begin += together) {
       const std::size_t end = std::min(count, begin + together);
       if (begin > 0) monitor.nextSet(a.cost());
+      monitor.choose(begin, end - begin);
       Agreement<Types> agreement(brought, [&](bool onState) {
         for (std::size_t c = begin; c < end && guesses.presumesZero() && !agreement.onZeroGuess(); ++c) {
           stops[c].beginsBelow(0, 0);

@@ -3,7 +3,6 @@
 #include <Teuchos_TimeMonitor.hpp>
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 #include <stdexcept>
 
@@ -36,14 +35,6 @@
 
 namespace capstan {
 namespace {
-
-/// The problem makes views of all vectors.
-template <class Problem>
-void chooseAll(Problem& problem) {
-  std::vector<int> indices(problem.getLHS()->getNumVectors());
-  std::iota(indices.begin(), indices.end(), 0);
-  problem.setLSIndex(indices);
-}
 
 /// Of the right-hand sides that took any; 0 where one has not converged, or none took any.
 int fewestIterations(const std::vector<StopTest>& stops) {
@@ -300,7 +291,7 @@ std::vector<StopTest> SolverManager<Types>::stopTests(const SolverOptions& optio
   std::vector<StopTest> stops;
   for (int c = 0; c < static_cast<int>(problem_->getLHS()->getNumVectors()); ++c) {
     stops.emplace_back(criteria);
-    stops.back().setApproval([&monitor] { return monitor.approves(); });
+    stops.back().setApproval([&monitor, c](double residual) { return monitor.approves(c, residual); });
     stops.back().setScaleListener([&monitor, c](double scale) { monitor.setScale(c, scale); });
   }
   return stops;
@@ -355,7 +346,6 @@ Belos::ReturnType SolverManager<Types>::solveOnce() {
   operator_->setTimers(timerOf("Operation Op*x"), timerOf("Operation Prec*x"));
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
-  if (monitor.asksProblem()) chooseAll(*problem_);
   if (method_.needsSymmetric) watchMatrix(options, monitor);
   std::vector<StopTest> stops = stopTests(options, monitor);
   const SolveProgress progress(options, method_, *problem_->getLHS()->getMap()->getComm());

@@ -87,8 +87,7 @@ class LinearSystem {
 
   /// The end of an iteration or block: status tests and output see the recursive residual norm and, on demand, the
   /// update of the solution. Returns false when the application's own test asks to stop. Collective.
-  /// \param update writes the pending change of x into its argument, before the right preconditioner unless that is
-  /// flexible: what Belos::LinearProblem::updateSolution() wants; empty where x is updated in place
+  /// \param update writes the pending change of x into its argument; empty where x is updated in place
   virtual bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) = 0;
 
   /// Records one iteration's residual in the history.

@@ -12,7 +12,11 @@
 ///
 /// Cost of a candidate: 1 reduction, 1 A, 1 M_L^{-1}, 1 M_R^{-1} (none where Z is kept), the basis read once; twice
 /// that where Z is kept and the residual is not the one expected. One that was looked at is not computed again when it
-/// is taken. Storage: 3 vectors, 1 more from the first x that was worse than the one before it.
+/// is taken. Storage: 3 vectors, 1 more from the first x that was worse than the one before it, and 1 more where the
+/// application's own test looks at x + d.
+///
+/// Where that test ends the solve, x is the candidate that it has seen, whatever another application of M would make
+/// of it.
 ///
 /// x is never left with a larger || M_L^{-1} r || than an iterate before it had: what an absurd basis or a
 /// preconditioner that changes makes of x is refused.
@@ -55,10 +59,19 @@ class CandidateIterate {
   bool finite() const { return finite_; }
   const ResidualNorms& norms() const { return norms_; }
 
+  /// out = d, the change of x after `columns` columns, for a test of the application's own; computed once. 1 M_R^{-1}.
+  void show(LinearSystem<Types>& system, KrylovSpace<Types>& space, int columns, MultiVector& out) {
+    if (shown_ != columns) space.change(system, columns, vectorLike(*r_, change_));
+    shown_ = columns;
+    system.kernels().scale(Scalar(1), *change_, out);
+  }
+  /// That test lets the solve go on. Local.
+  void hide() { shown_ = 0; }
+
   /// candidate = x + M_R^{-1} Q y, with its residuals and their norms. Collective.
   void form(LinearSystem<Types>& system, KrylovSpace<Types>& space, int columns) {
     measure(system, space, columns);
-    if (!space.keeps() ||
+    if (!space.keeps() || shown_ == columns ||
         StopTest::trusts(norms_, static_cast<double>(space.relation().leastSquares().residual(columns)))) {
       return;
     }
@@ -68,22 +81,27 @@ class CandidateIterate {
 
   /// Puts the residuals of x back in the place of those of a candidate that was not taken. Collective.
   void forget(LinearSystem<Types>& system) {
+    hide();
     if (columns_ == 0) return;
     clear();
     computeResiduals(system, *x_);
   }
 
-  /// x <- x + M_R^{-1} Q y, if it and its residual are finite and the residual is hardly larger than that of x: it
-  /// cannot be without an A or M that changes, or a basis that is none. Else the same with fewer columns; in the end x
-  /// stays. Collective.
-  /// \param norms those of x, before and after
+  /// x <- x + d, the one that a test has seen, if it is finite; where none has, x <- x + M_R^{-1} Q y, if it and its
+  /// residual are finite and the residual is hardly larger than that of x: it cannot be without an A or M that changes,
+  /// or a basis that is none. Else the same with fewer columns; in the end x stays. Collective. \param norms those of
+  /// x, before and after
   Update take(LinearSystem<Types>& system, KrylovSpace<Types>& space, int columns, ResidualNorms& norms) {
+    if (shown_ > 0) {
+      columns = shown_;
+      form(system, space, columns);
+    }
     bool finite = false;
     for (; columns > 0; columns /= 2) {
       if (columns_ != columns) form(system, space, columns);
       if (!finite_) continue;
       finite = true;
-      if (norms_.native > tuning::gmres::tolerated * norms.native) continue;
+      if (shown_ != columns && norms_.native > tuning::gmres::tolerated * norms.native) continue;
       if (norms_.native > norms.native) keep(system, norms);
       norms = norms_;
       system.kernels().scale(Scalar(1), *candidate_, *x_);
@@ -109,7 +127,11 @@ class CandidateIterate {
   using Vector = Teuchos::RCP<MultiVector>;
 
   void measure(LinearSystem<Types>& system, KrylovSpace<Types>& space, int columns) {
-    space.change(system, columns, *candidate_);
+    if (shown_ == columns) {
+      system.kernels().scale(Scalar(1), *change_, *candidate_);
+    } else {
+      space.change(system, columns, *candidate_);
+    }
     system.kernels().axpby(Scalar(1), *x_, Scalar(1), *candidate_);
     computeResiduals(system, *candidate_);
     batch_->clear();
@@ -132,7 +154,7 @@ class CandidateIterate {
   }
 
   void clear() {
-    columns_ = 0;
+    columns_ = shown_ = 0;
     finite_ = false;
     norms_ = {};
   }
@@ -153,7 +175,9 @@ class CandidateIterate {
   const MultiVector* b_ = nullptr;  ///< those of the solve at work
   MultiVector* x_ = nullptr;
   Vector r_, native_, candidate_;
+  Vector change_;  ///< d, which a test of the application's own has seen
   int columns_ = 0;
+  int shown_ = 0;  ///< columns that `change_` is made of; 0: nobody has seen one
   bool finite_ = false;
   ResidualNorms norms_;
   double best_ = std::numeric_limits<double>::infinity();  ///< native residual of bestX_

@@ -74,10 +74,9 @@ class GmresCycle {
       outcome.claimed = stop.reached(recursive) && !tooEarly(system, stop, c, recursive);
     }
     const int columns = outcome.columns;
-    const auto update = [&, columns](MultiVector& out) {
-      system.kernels().scale(Scalar(1), space_.combine(system, columns), out);
-    };
+    const auto update = [&, columns](MultiVector& out) { candidate_.show(system, space_, columns, out); };
     outcome.stopped = !system.boundary(stop.iterations(), stop.recursive(), update);
+    if (!outcome.stopped) candidate_.hide();
   }
 
   /// One classical Arnoldi step after column `first` with explicit norms, where the fast orthogonalisation found

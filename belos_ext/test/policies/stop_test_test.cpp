@@ -326,7 +326,7 @@ TEST(StopTest, ApprovalIsAskedOnlyOnceTheToleranceIsMet) {
   StopTest stop(criteriaFor(1e-3));
   int asked = 0;
   bool answer = false;
-  stop.setApproval([&] {
+  stop.setApproval([&](double) {
     ++asked;
     return answer;
   });
