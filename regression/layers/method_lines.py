@@ -15,13 +15,13 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s*"(belos_ext/solvers/[^"]+)"', re.M)
 # Header of the method: lines at most, and the goal.
 LIMITS = {
-    "gmres/gmres.hpp": (882, 500),
-    "gmres/sstep_gmres.hpp": (1290, 650),
-    "gmres/pipelined_gmres.hpp": (1468, 800),
-    "cg/cg.hpp": (804, 400),
+    "gmres/gmres.hpp": (905, 500),
+    "gmres/sstep_gmres.hpp": (1313, 650),
+    "gmres/pipelined_gmres.hpp": (1491, 800),
+    "cg/cg.hpp": (805, 400),
     "pipelined_cg/pipelined_cg.hpp": (1071, 800),
     "enlarged_cg/enlarged_cg.hpp": (1512, 1100),
-    "embedded_cg/embedded_cg.hpp": (944, 600),
+    "embedded_cg/embedded_cg.hpp": (945, 600),
     "bicgstab/bicgstab.hpp": (350, 350),
     "bicgstab/pipelined_bicgstab.hpp": (500, 500),
 }
