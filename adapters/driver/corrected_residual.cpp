@@ -33,6 +33,7 @@ void CorrectedResidual::compute() {
 void CorrectedResidual::makeImage() {
   image_.resize(d_.size());
   host_.multiply(d_.data(), image_.data());
+  hasImage_ = true;
   ++cost_.products;
 }
 
@@ -57,7 +58,7 @@ void CorrectedResidual::negate() {
 void CorrectedResidual::take(double attained) {
   for (std::size_t i = 0; i < d_.size(); ++i) x_[i] += d_[i];
   stale_ = true;
-  image_.clear();
+  hasImage_ = false;
   norms_.one *= attained;
 }
 
@@ -75,7 +76,7 @@ bool CorrectedResidual::takeWhereSmaller() {
     r_[i] -= image_[i];
     x_[i] += d_[i];
   }
-  image_.clear();
+  hasImage_ = false;
   norms_ = after;
   return true;
 }
@@ -85,7 +86,7 @@ bool CorrectedResidual::takeWhereSmaller() {
 // t = (r, A d) / (A d, A d), as residual smoothing has it [Zhou and Walker 1994]. That norm cannot grow by it; the
 // 1-norm may, where the residual spreads over the rows.
 bool CorrectedResidual::takePart() {
-  if (image_.empty()) makeImage();
+  if (!hasImage_) makeImage();
   auto dots = sumsOverRows<2>(host_.rows(), [&](std::int64_t row, auto& sum) {
     const auto i = static_cast<std::size_t>(row);
     sum[0] += r_[i] * image_[i];
@@ -104,7 +105,7 @@ bool CorrectedResidual::takePart() {
     sum[1] += rest * rest;
   });
   norms_ = normsOf(sums, host_.communicator(), cost_);
-  image_.clear();
+  hasImage_ = false;
   return true;
 }
 

@@ -27,7 +27,11 @@ class CorrectedResidual {
   /// Of r, or of what a method has computed of it.
   const Norms& norms() const { return norms_; }
   const double* r() const { return r_.data(); }
-  double* d() { return d_.data(); }
+  /// For a new correction.
+  double* d() {
+    hasImage_ = false;
+    return d_.data();
+  }
   /// r = -r, without its norms. Local.
   void negate();
 
@@ -48,7 +52,8 @@ class CorrectedResidual {
   std::vector<double>& d_;
   SolveCost& cost_;
   Norms norms_;
-  std::vector<double> image_;  // A d; empty: not computed
+  std::vector<double> image_;  // A d
+  bool hasImage_ = false;      // of the last d; not asked of image_, which is empty on ranks without rows
   bool stale_ = false;         // d is in x, and not in r
 };
 

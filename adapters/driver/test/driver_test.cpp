@@ -169,6 +169,24 @@ TEST(Driver, NeverReturnsAWorseXAtALimit) {
   }
 }
 
+// Else the field of an application that always ends at its limit would stay as it is for the whole run.
+TEST(Driver, KeepsWhatFewIterationsBringWhereTheOneNormGrows) {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (const std::string method : {"PSEUDOBLOCK CG"}) {
+    const auto driver = makeDriver();
+    ArrayHost host(ArrayHost::facts(3), rowsOfRank, 1, tolerance);
+    host.shift = -0.003;  // every step spreads the residual
+    for (auto& value : host.b) value = 0;
+    if (rank == 0) host.b[10] = 1;
+    Solved solved(host);
+    const auto cost = solved.with(*driver, makePlan(wishes(PreconditionerChoice(), method)));
+    EXPECT_EQ(cost.iterations, 3);
+    EXPECT_NE(cost.finalResidual, cost.initialResidual) << method;
+    EXPECT_EQ(cost.steps, std::vector<std::string>{"part of the way at the limit"}) << method;
+  }
+}
+
 TEST(Driver, MakesTheLeastIterations) {
   const auto driver = makeDriver();
   ArrayHost host(ArrayHost::facts(500, 7), rowsOfRank, 1, 1e3);  // the guess meets it
