@@ -75,7 +75,6 @@ TEST(UserOptions, ValuesOfEveryShapeReachTheParameters) {
       "step_size: auto\n"
       "shifts: [1, 2+3i, 2-3i]\n"
       "flexible_gmres: true\n"
-      "residual_replacement: off\n"
       "solver_name: 123\n"
       "verbosity: Warnings + FinalSummary\n"
       "block_size: \"2\"\n",
@@ -86,10 +85,12 @@ TEST(UserOptions, ValuesOfEveryShapeReachTheParameters) {
   EXPECT_TRUE(result.stepSizeAuto);
   EXPECT_EQ(result.shifts, (std::vector<std::complex<double>>{{1, 0}, {2, 3}, {2, -3}}));
   EXPECT_TRUE(result.flexible);
-  EXPECT_EQ(result.residualReplacement.mode, ResidualReplacement::Mode::Off);
   EXPECT_EQ(result.solverLabel, "123");
   EXPECT_EQ(result.verbosity, 9);
   EXPECT_EQ(result.blockSize, 2);
+  Parameters ofCg(methodOf(id::Cg));
+  ofCg.setOverlay(UserOptions::parse("residual_replacement: off\n", "o.yaml").forSolve(solveOf("")));
+  EXPECT_EQ(ofCg.options().residualReplacement.mode, ResidualReplacement::Mode::Off);
 }
 
 TEST(UserOptions, OfSeveralLabelsTheLaterWins) {
