@@ -178,6 +178,7 @@ KrylovOutcome KrylovSolver::solve(const SolverChoice& choice, double tolerance, 
   method.setLimits(tolerance, maxIterations);
   if (auto* const reporting = method.reporting()) {
     reporting->setMinimumIterations(system.minIterations);
+    reporting->setKeepsLast(true);  // DrivenSolve::endAtLimit() looks at it
     reporting->setSeries(system.series);
   }
   const long products = own.product->applications();

@@ -49,6 +49,8 @@ struct StopCriteria {
   bool testExplicit = false;
   /// A solve that meets its tolerance sooner goes on, as long as there is a residual and the method gets anywhere.
   int minIterations = 0;
+  /// A solve that ends at its limit leaves x as it is: the application looks at it.
+  bool keepsLast = false;
 
   /// Whether || M_L^{-1} (b - A x) || of the guess is a scale.
   bool scalesByNative() const {
@@ -98,6 +100,8 @@ class StopTest {
   }
   /// Whether the guess is none: the solve is over, without anything being decided.
   bool refusesGuess() const { return refusesGuess_; }
+  /// Whether the solve has ended at its limit, and x is to stay as it is. Local.
+  bool keepsLast() const { return criteria_.keepsLast && reason() == StopReason::MaxIterations; }
   /// || b - A x ||_2 as begin() was given it, and as it was last verified: of b - A x itself, also where the method
   /// follows another vector.
   double initial() const { return initial_; }

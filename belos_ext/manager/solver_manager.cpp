@@ -287,7 +287,8 @@ std::vector<StopTest> SolverManager<Types>::stopTests(const SolverOptions& optio
                               options.explicitScaling,
                               options.userScale,
                               options.explicitScalingGiven || (native && operator_->hasLeft()),
-                              minIterations_};
+                              minIterations_,
+                              keepsLast_};
   std::vector<StopTest> stops;
   for (int c = 0; c < static_cast<int>(problem_->getLHS()->getNumVectors()); ++c) {
     stops.emplace_back(criteria);

@@ -79,6 +79,7 @@ class SolverManager final
   void setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) override;
   void setLimits(double tolerance, int maxIterations) override { parameters_.setLimits(tolerance, maxIterations); }
   void setMinimumIterations(int iterations) override { minIterations_ = iterations; }
+  void setKeepsLast(bool keeps) override { keepsLast_ = keeps; }
   void setSeries(int series) override { series_ = series; }
   void reserve(const std::vector<std::string>& names, const std::string& why) override {
     parameters_.reserve(names, why);
@@ -153,6 +154,7 @@ class SolverManager final
   std::unique_ptr<GuessSession<Types>> guesses_;
   int series_ = 0;  ///< of solves, for guesses
   int minIterations_ = 0;
+  bool keepsLast_ = false;
   std::unique_ptr<ExchangedProduct<Types>> exchanged_;
 };
 

@@ -169,6 +169,10 @@ class ReportingSolver {
   /// guess for example, goes on, as long as there is a residual. The same on all ranks. Local.
   virtual void setMinimumIterations(int iterations) = 0;
 
+  /// Whether a solve that ends at its limit leaves x as it is (false at first): for an application that looks at such
+  /// an x itself. Else x is never left worse than the application's. The same on all ranks. Local.
+  virtual void setKeepsLast(bool keeps) = 0;
+
   /// Which series of solves the next ones belong to (0 at first): "Initial Guess" takes what those of the same series
   /// have left, for example of the same corrector in each time step. Below 0: the application's x, and nothing is kept.
   /// The same on all ranks. Local.

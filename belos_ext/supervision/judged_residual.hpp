@@ -163,7 +163,7 @@ class JudgedResidual {
       system.reduce(*batch_);
       finite = (*batch_)[bad] == Scalar(0);
     }
-    if (finite && !stop.isWorse(attained_, initial_)) return;
+    if (finite && (stop.keepsLast() || !stop.isWorse(attained_, initial_))) return;
     if (finite && minimizeTowardsGuess(system, b, x, stop)) return;
     goBack(system, x, stop);
     system.tell(stop.iterations(), "went back",

@@ -173,7 +173,7 @@ TEST(Driver, NeverReturnsAWorseXAtALimit) {
 TEST(Driver, KeepsWhatFewIterationsBringWhereTheOneNormGrows) {
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  for (const std::string method : {"PSEUDOBLOCK CG"}) {
+  for (const std::string method : {"capstan_cg", "PSEUDOBLOCK CG"}) {
     const auto driver = makeDriver();
     ArrayHost host(ArrayHost::facts(3), rowsOfRank, 1, tolerance);
     host.shift = -0.003;  // every step spreads the residual
