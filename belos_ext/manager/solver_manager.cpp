@@ -300,6 +300,9 @@ std::vector<StopTest> SolverManager<Types>::stopTests(const SolverOptions& optio
 
 template <class Types>
 Belos::ReturnType SolverManager<Types>::solve() {
+  requireReady(method_, problem_);
+  prepareOperator();  // before the facts: an earlier matrix may be gone now
+  before_ = counters();
   try {
     return solveLooking();
   } catch (const PipelinesDiffer&) {  // begins again with the one asked for, and all else that is known
@@ -324,8 +327,6 @@ Belos::ReturnType SolverManager<Types>::solveLooking() {
 template <class Types>
 Belos::ReturnType SolverManager<Types>::solveOnce() {
   const kernels::HandsOver<typename Types::ExecutionSpace> x;
-  requireReady(method_, problem_);
-  prepareOperator();  // before the facts: an earlier matrix may be gone now
   refusal_ = takeUserOptions();
   const SolverOptions options = parameters_.options();
   if (problem_->getLHS()->getNumVectors() == 0) {
@@ -339,7 +340,6 @@ Belos::ReturnType SolverManager<Types>::solveOnce() {
   std::optional<Teuchos::TimeMonitor> timer;
   if (timed) timer.emplace(*timerOf(method_.canonical + " total solve time"));
   const double started = wallSeconds();
-  const ReductionCounters before = counters();
 
   report_ = SolveReport{};
   report_.solver = method_.canonical;
@@ -364,7 +364,7 @@ Belos::ReturnType SolverManager<Types>::solveOnce() {
   }
   if (monitor.asksProblem()) problem_->setCurrLS();
 
-  const ReductionCounters spent = counters() - before;
+  const ReductionCounters spent = counters() - before_;
   report_.reductionsBlocking = spent.blocking;
   report_.reductionsNonblocking = spent.nonblocking;
   report_.fences = spent.fences;

@@ -27,6 +27,7 @@
 #include "belos_ext/parameters/parameter_overlay.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/report/solve_report.hpp"
+#include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -152,7 +153,8 @@ class SolverManager final
   Teuchos::RCP<const Operator> knownOperator_, knownLeft_, knownRight_;
   std::unique_ptr<RightHandSideSolvers<Types>> solvers_;
   std::unique_ptr<GuessSession<Types>> guesses_;
-  int series_ = 0;  ///< of solves, for guesses
+  ReductionCounters before_;  ///< at the beginning of the solve that is running, with what it began again
+  int series_ = 0;            ///< of solves, for guesses
   int minIterations_ = 0;
   bool keepsLast_ = false;
   std::unique_ptr<ExchangedProduct<Types>> exchanged_;

@@ -226,7 +226,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     const auto bad = restart_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
     system.reduce(*restart_);
     const bool overflows = (*restart_)[bad] != Scalar(0) || overflows_;
-    if (!overflows && !stop.isWorse(stop.norms(), initial_)) return;
+    if (!overflows && (stop.keepsLast() || !stop.isWorse(stop.norms(), initial_))) return;
     guess_.restore(system, x);
     stop.wentBack(initial_);
     system.tell(stop.iterations(), "went back",

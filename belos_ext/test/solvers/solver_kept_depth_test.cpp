@@ -153,14 +153,22 @@ TEST_P(KeptDepth, IsForgottenWithTheValuesOfTheMatrix) {
 TEST_P(KeptDepth, IsForgottenByAllRanksTogether) {
   CAPSTAN_NEEDS_REAL_MATRICES();
   const Case c = GetParam();
-  const System system = preconditioned(c.matrix, c.preconditioner);
+  System system = preconditioned(c.matrix, c.preconditioner);
+  const auto m = system.preconditioner;
+  const auto applied = std::make_shared<long>(0);
+  system.preconditioner = rcp(new FunctionOperator(m->getDomainMap(), [=](const MultiVector& in, MultiVector& out) {
+    ++*applied;
+    m->apply(in, out);
+  }));
   Series pipeline(c.pipeline, system);
   const int k = solvesUntilRemembered(pipeline);
   ASSERT_LT(k, 9);
   scale(*matrixOf(system), rank() == 0 ? 1 + 1e-12 : 1);
+  *applied = 0;
   const Outcome outcome = pipeline.solve(k + 1);
   EXPECT_FALSE(remembers(outcome));
   EXPECT_TRUE(outcome.converged);
+  EXPECT_EQ(outcome.report.preconditionerApplications, *applied) << "it has begun twice";
 }
 
 constexpr Form cg{"CAPSTAN CG", 0}, gmres{"CAPSTAN GMRES", 0};
