@@ -168,7 +168,8 @@ TEST_P(KeptDepth, IsForgottenByAllRanksTogether) {
   const Outcome outcome = pipeline.solve(k + 1);
   EXPECT_FALSE(remembers(outcome));
   EXPECT_TRUE(outcome.converged);
-  EXPECT_EQ(outcome.report.preconditionerApplications, *applied) << "it has begun twice";
+  const int byBelos = isGmres(methodOf(c.pipeline.method)) ? 0 : 1;  // Belos::LinearProblem applies one from the left
+  EXPECT_EQ(outcome.report.preconditionerApplications + byBelos, *applied) << "it has begun twice";
 }
 
 constexpr Form cg{"CAPSTAN CG", 0}, gmres{"CAPSTAN GMRES", 0};
