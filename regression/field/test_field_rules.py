@@ -49,6 +49,10 @@ class OfCase(unittest.TestCase):
     def test_a_solve_that_is_missing_is_found(self):
         self.assertIn("no such solve", field_rules.of_case("G26", [solve(method="capstan_gmres")])[0])
 
+    def test_what_holds_on_one_rank_is_asked_of_one_rank(self):
+        self.assertEqual(len(field_rules.of_case("G24", [solve(iterations=4)], 1)), 1)
+        self.assertEqual(field_rules.of_case("G24", [solve(iterations=4)], 2), [])
+
     def test_every_method_of_capstan_has_a_family(self):
         for methods in field_rules.FAMILIES.values():
             for method in methods:
