@@ -60,18 +60,15 @@ class JudgedResidual {
     system.residual(b, x, r);
     rows_.takeOut(system, r);
     constants_.begin(system, b);
-    batch_->clear();
-    if (first.enter) first.enter(*batch_);
-    const auto rr = batch_->norm2(r), bb = batch_->norm2(b), xx = batch_->norm2(x), entries = batch_->sum(x);
-    const auto sum = constants_.undecided() ? constants_.enter(*batch_, r) : rr;
-    rows_.enter(*batch_);
-    system.reduce(*batch_);
-    if (first.take) first.take();
-    square_ = (*batch_)[rr];
-    sum_ = (*batch_)[sum];
-    const Scalar rhs = (*batch_)[bb], left = rows_.left(*batch_), size = (*batch_)[xx];
-    sizeOfGuess_ = size;
-    guess_.keepGuess(system, x, size, (*batch_)[entries]);
+    typename ReductionBatch<Types>::Slot bb, xx, entries;
+    const Scalar left = reduceWith(system, first, [&] {
+      bb = batch_->norm2(b);
+      xx = batch_->norm2(x);
+      entries = batch_->sum(x);
+    });
+    const Scalar rhs = (*batch_)[bb];
+    sizeOfGuess_ = (*batch_)[xx];
+    guess_.keepGuess(system, x, sizeOfGuess_, (*batch_)[entries]);
     const double norm = rows_.norm(system, r, left, square_, *batch_), whole = system.norm(b, rhs, *batch_);
     const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
     initial_ = attained_ = {norm, norm, system.measured()};
@@ -96,16 +93,13 @@ class JudgedResidual {
     system.residual(b, x, into);
     rows_.takeOut(system, into);
     constants_.begin(system, b);
-    batch_->clear();
-    if (first.enter) first.enter(*batch_);
-    const auto rr = batch_->norm2(into), xx = batch_->norm2(x), entries = batch_->sum(x);
-    rows_.enter(*batch_);
-    system.reduce(*batch_);
-    if (first.take) first.take();
-    square_ = (*batch_)[rr];
+    typename ReductionBatch<Types>::Slot xx, entries;
+    const Scalar left = reduceWith(system, first, [&] {
+      xx = batch_->norm2(x);
+      entries = batch_->sum(x);
+    });
     sizeOfGuess_ = (*batch_)[xx];
-    const Scalar left = rows_.left(*batch_), size = sizeOfGuess_;
-    guess_.keepGuess(system, x, size, (*batch_)[entries]);
+    guess_.keepGuess(system, x, sizeOfGuess_, (*batch_)[entries]);
     const double norm = rows_.norm(system, into, left, square_, *batch_);
     rest_ = norm;
     initial_ = attained_ = {norm, norm, system.measured()};
@@ -226,21 +220,29 @@ class JudgedResidual {
     return true;
   }
 
-  /// x_i = b_i / a_ii first, and the rest from there. 1 A, 1 reduction, and what the first products take.
-  bool solveRows(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
-                 const FirstProducts& first) {
-    MultiVector& r = *at_;
-    rows_.solve(system, stop.iterations(), b, x, r);
+  /// (r, r) of the residual at hand, with the first products and what `more` enters, in one reduction. A method with
+  /// first products has the sum of r among them. Returns the square of what the rows held. Collective.
+  template <class More>
+  Scalar reduceWith(LinearSystem<Types>& system, const FirstProducts& first, const More& more) {
     batch_->clear();
     if (first.enter) first.enter(*batch_);
-    const auto rr = batch_->norm2(r);
-    const auto sum = constants_.undecided() ? constants_.enter(*batch_, r) : rr;
+    more();
+    const auto rr = batch_->norm2(*at_);
+    const auto sum = !first.enter && constants_.undecided() ? constants_.enter(*batch_, *at_) : rr;
     rows_.enter(*batch_);
     system.reduce(*batch_);
     if (first.take) first.take();
     square_ = (*batch_)[rr];
     sum_ = (*batch_)[sum];
-    const Scalar left = rows_.left(*batch_);
+    return rows_.left(*batch_);
+  }
+
+  /// x_i = b_i / a_ii first, and the rest from there. 1 A, 1 reduction, and what the first products take.
+  bool solveRows(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
+                 const FirstProducts& first) {
+    MultiVector& r = *at_;
+    rows_.solve(system, stop.iterations(), b, x, r);
+    const Scalar left = reduceWith(system, first, [] {});
     rest_ = rows_.norm(system, r, left, square_, *batch_);
     const ResidualNorms now{rest_, rest_, system.measured()};
     if (std::isfinite(rest_)) {

@@ -88,9 +88,7 @@ class Progress {
   void replaced(double norm) { gap_.replaced(norm); }
 
   /// Counts the iteration that led to a residual of this norm, and asks whoever has a say. Nothing: go on. Collective.
-  /// \param measuresAhead the next product is dear: whether the residual meets a tolerance that is meant in another
-  /// norm
-  ///   is worth a reduction
+  /// \param measuresAhead a reduction that tells whether a tolerance in another norm is met may save a dear product
   std::optional<Ending> follow(const PredictedNorm& next, bool measuresAhead = false) {
     const double norm = next.norm;
     const bool goOn = count(norm);

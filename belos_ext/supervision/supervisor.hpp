@@ -8,8 +8,9 @@
 /// | claimed, cancelled,       | b - A x decides. It meets the tolerance: converged. Nothing but rounding is    |
 /// | replacement, limit        | left of it, or the limit is reached: over. Else it takes the place of the      |
 /// |                           | recursive residual; the direction stays where the two are the same             |
-/// | breakdown, overflow       | restart from b - A x; the next method where that was tried at once             |
-/// | stagnant, unfit           | the next method, or a restart where the method has had none yet                |
+/// | breakdown, not finite     | restart from b - A x; over, or the next method, where not even a step was made |
+/// | overflow, unfit           | the next method                                                                |
+/// | stagnant                  | restart; the next method, where several cycles in a row have gained nothing    |
 ///
 /// x is never left worse than the application's guess, in the norm that is judged, but where its own test has ended the
 /// solve.
@@ -142,10 +143,10 @@ class Supervisor : public KrylovSolver<Types> {
     const bool breaks = ending == Ending::Breakdown || ending == Ending::NotFinite;
     const bool lost = !(residual_.rest() <= tuning::cg::lostFactor * recursive) || !progress_.isTrue();
     if (breaks) {
-      progress_.system().tell(stop.iterations(), "restart", std::string(reason(ending)) + treatment_.restart);
+      progress_.system().tell(stop.iterations(), "restart", reason(ending) + treatment_.restart);
     } else {
       progress_.system().tell(stop.iterations(), "residual replacement",
-                              ending == Ending::Claimed ? "the computed residual does not meet the tolerance yet"
+                              ending == Ending::Claimed ? reason(ending)
                               : lost                    ? "restarted from the computed residual"
                                                         : "before rounding separates the two");
     }
@@ -161,7 +162,7 @@ class Supervisor : public KrylovSolver<Types> {
     if (stop.over()) return Start::Anew;
     fruitless_ = residual_.attained().explicit_ < tuning::bicgstab::progress * before ? 0 : fruitless_ + 1;
     if (fruitless_ >= treatment_.mostFruitless) return leave(ending);
-    progress_.system().tell(stop.iterations(), "restart", std::string(reason(ending)) + treatment_.restart);
+    progress_.system().tell(stop.iterations(), "restart", reason(ending) + treatment_.restart);
     return Start::Anew;
   }
 
