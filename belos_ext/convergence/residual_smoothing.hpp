@@ -26,6 +26,7 @@
 
 #include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/problem/vector_like.hpp"
 #include "tpetra_ext/operators/block_kernels.hpp"
 
 namespace capstan {
@@ -35,11 +36,6 @@ class ResidualSmoothing {
  public:
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
-
-  /// Products of q, of r and of the s that r is changed by next.
-  struct Products {
-    Scalar qq = 0, qr = 0, qs = 0;
-  };
 
   /// The next y, as if CG's step were done.
   struct Step {
@@ -62,15 +58,16 @@ class ResidualSmoothing {
   bool active() const { return active_; }
 
   Teuchos::RCP<MultiVector>& q() { return q_; }
-  void know(const Products& products) { of_ = products; }
+  /// (q, q), (q, r) and (q, s) of the s that r is changed by next.
+  void know(Scalar qq, Scalar qr, Scalar qs) { qq_ = qq, qr_ = qr, qs_ = qs; }
   /// (q, q), as last reduced.
-  Scalar square() const { return of_.qq; }
+  Scalar square() const { return qq_; }
 
   /// The step to y where CG makes x + alpha p and r - alpha s. Local.
   Step next(Scalar alpha, Scalar rr, Scalar rs, Scalar ss) const {
-    const Scalar qq = active_ ? of_.qq : rr;
+    const Scalar qq = active_ ? qq_ : rr;
     const Scalar terms = rr + alpha * alpha * ss, own = std::max(terms - 2 * alpha * rs, Scalar(0));  // || r' ||^2
-    const Scalar across = active_ ? of_.qr - alpha * of_.qs : rr - alpha * rs;                        // (q, r')
+    const Scalar across = active_ ? qr_ - alpha * qs_ : rr - alpha * rs;                              // (q, r')
     const Scalar apart = qq - 2 * across + own;                                                       // || r' - q ||^2
     Scalar eta = 1;
     if (apart > Scalar(0)) eta = std::clamp((qq - across) / apart, Scalar(0), Scalar(1));
@@ -81,29 +78,23 @@ class ResidualSmoothing {
             {std::sqrt(static_cast<double>(std::max(square, Scalar(0)))), square < 0 || hasCancelled(square, sizes)}};
   }
 
-  /// Does it, after what `before` makes p and s of: r -= alpha s, y += eta d, q += eta (r - q). One pass.
-  template <class... Before>
-  void step(BlockKernels<Types>& kernels, Scalar eta, Scalar alpha, const MultiVector& p, const MultiVector& s,
-            MultiVector& r, MultiVector& y, const Before&... before) {
-    if (q_.is_null() || q_->getMap().get() != r.getMap().get()) {
-      q_ = Teuchos::rcp(new MultiVector(r.getMap(), 1));
-      d_ = Teuchos::rcp(new MultiVector(r.getMap(), 1));
-    }
+  /// Enters it, after what makes p and s: r -= alpha s, y += eta d, q += eta (r - q).
+  void step(SweepList<Types>& sweep, Scalar eta, Scalar alpha, const MultiVector& p, const MultiVector& s,
+            MultiVector& r, MultiVector& y) {
+    auto &q = vectorLike(r, q_), &d = vectorLike(r, d_);
     const Scalar rest = 1 - eta;
-    if (active_) {
-      kernels.sweep(before..., axpby(alpha, p, kept_, *d_), axpy(eta, *d_, y), axpy(-alpha, s, r),
-                    axpby(eta, r, rest, *q_));
-    } else {  // q was r, and d was zero
-      kernels.sweep(before..., axpby(alpha, p, Scalar(0), *d_), axpy(eta, *d_, y), axpy(-alpha, s, r),
-                    axpby(Scalar(1), r, Scalar(0), *q_), axpy(rest * alpha, s, *q_));
-    }
+    sweep.axpby(alpha, p, kept_, d);
+    sweep.axpy(eta, d, y);
+    sweep.axpy(-alpha, s, r);
+    sweep.axpby(active_ ? eta : Scalar(1), r, active_ ? rest : Scalar(0), q);
+    if (!active_) sweep.axpy(rest * alpha, s, q);  // q was r
     kept_ = rest;
     active_ = true;
   }
 
-  /// x = y + d: CG's own iterate. Local.
-  void leave(BlockKernels<Types>& kernels, MultiVector& y) {
-    if (active_) kernels.sweep(axpy(kept_, *d_, y));
+  /// Enters x = y + d: CG's own iterate.
+  void leave(SweepList<Types>& sweep, MultiVector& y) {
+    if (active_) sweep.axpy(kept_, *d_, y);
     end();
   }
 
@@ -111,7 +102,7 @@ class ResidualSmoothing {
   ResidualSmoothingMode mode_ = ResidualSmoothingMode::Auto;
   bool active_ = false;
   Scalar kept_ = 0;  ///< of d, in CG's x
-  Products of_;
+  Scalar qq_ = 0, qr_ = 0, qs_ = 0;
   Teuchos::RCP<MultiVector> q_, d_;
 };
 

@@ -25,6 +25,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/tuning.hpp"
@@ -48,6 +49,7 @@ class ConstantNullSpace {
     outOfResidual_ = wanted_ == NullSpace::Constant;
     rows_ = static_cast<double>(like.getGlobalLength());
     part_ = 0;
+    sums_ = {};
   }
 
   /// Whether the sums of r, p and s are to be entered for judge().
@@ -147,6 +149,36 @@ class ConstantNullSpace {
     return state_ == State::Watching;
   }
 
+  /// What the first reduction of CG tells of A. Whether a constant has been taken out of r, so that all that follows
+  /// from r is to be made anew. Local.
+  /// \param rr, ss (r, r) and (A p, A p), reduced with the sums
+  bool takesOutOfFirst(LinearSystem<Types>& system, const StopTest& stop, Scalar rr, Scalar ss, MultiVector& r) {
+    if (!judge(system, stop, sums_.r, sums_.s, ss) || !ofResidual() || !matters(sums_.r, rr)) return false;
+    remove(system, meanOf(sums_.r), r);
+    return true;
+  }
+
+  /// (e, v) of CG's vectors, as far as this solve wants them; 0 elsewhere.
+  struct Sums {
+    Scalar r = 0, s = 0, p = 0, t = 0;
+  };
+  /// Enters them. \param t M^{-1} s; null: it is not there   \param last with it p = z + beta last, and `p` is z
+  void enterSums(ReductionBatch<Types>& batch, const MultiVector& r, const MultiVector& s, const MultiVector& p,
+                 const MultiVector* last, const MultiVector* t) {
+    slots_ = {};
+    const bool first = undecided(), withT = active() && t != nullptr;
+    if (first || withT) slots_.r = enter(batch, r);
+    if (first || withT) slots_.s = enter(batch, s);
+    if (watching()) slots_.p = enter(batch, p);
+    if (watching() && last != nullptr) slots_.last = enter(batch, *last);
+    if (withT) slots_.t = enter(batch, *t);
+  }
+  void takeSums(const ReductionBatch<Types>& batch, Scalar beta = Scalar(0)) {
+    const auto read = [&](const std::optional<Slot>& slot) { return slot ? batch[*slot] : Scalar(0); };
+    sums_ = {read(slots_.r), read(slots_.s), read(slots_.p) + beta * read(slots_.last), read(slots_.t)};
+  }
+  const Sums& sums() const { return sums_; }
+
   /// Ends a solve whose b has a constant that no A x has, where the rest of b - A x meets the tolerance. Local.
   /// \param whole norms of b - A x   \param rest || b - A x || without its constant
   bool endsInconsistent(LinearSystem<Types>& system, const ResidualNorms& whole, double rest, StopTest& stop) const {
@@ -168,6 +200,11 @@ class ConstantNullSpace {
   /// Undecided until the first reduction. Watching: constants may be projected out, once p is all but constant.
   enum class State { Off, Undecided, Watching, Active };
 
+  struct Slots {
+    std::optional<Slot> r, s, p, last, t;
+  };
+  Slots slots_;
+  Sums sums_;
   NullSpace wanted_ = NullSpace::None;
   State state_ = State::Off;
   bool preconditioned_ = false;

@@ -18,6 +18,7 @@
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/problem/rows_first.hpp"
 #include "belos_ext/problem/vector_like.hpp"
+#include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
@@ -84,25 +85,34 @@ class JudgedResidual {
     return solveRows(system, b, x, stop, first);
   }
 
-  /// A solve goes on where another method has stood, whose x is at hand: the residual of that, in a vector of the
-  /// method. The guess is the other method's. One reduction. Collective.
-  /// \param first enters what the method has reduced with it
-  void resume(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, MultiVector& into,
-              const FirstProducts& first) {
+  /// A solve goes on where another method has stood, whose x and last direction are at hand: the residual in a vector
+  /// of the method, and both brought to the least error along the direction. The guess is the other method's. One
+  /// reduction. Collective.
+  /// \param p, s the direction and A p
+  void resumeAlong(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, MultiVector& into,
+                   const MultiVector& p, const MultiVector& s) {
     at_ = &into;
     system.residual(b, x, into);
     rows_.takeOut(system, into);
     constants_.begin(system, b);
-    typename ReductionBatch<Types>::Slot xx, entries;
-    const Scalar left = reduceWith(system, first, [&] {
+    typename ReductionBatch<Types>::Slot xx, entries, pr, ps, ss;
+    const Scalar left = reduceWith(system, {}, [&] {
       xx = batch_->norm2(x);
       entries = batch_->sum(x);
+      pr = batch_->dot(p, into);
+      ps = batch_->dot(p, s);
+      ss = batch_->norm2(s);
+      constants_.enterSums(*batch_, into, s, p, nullptr, nullptr);
     });
+    constants_.takeSums(*batch_);
+    const Scalar along = ratioOr((*batch_)[pr], (*batch_)[ps], Scalar(0)), square = (*batch_)[ss];
     sizeOfGuess_ = (*batch_)[xx];
     guess_.keepGuess(system, x, sizeOfGuess_, (*batch_)[entries]);
     const double norm = rows_.norm(system, into, left, square_, *batch_);
     rest_ = norm;
     initial_ = attained_ = {norm, norm, system.measured()};
+    if (std::isfinite(along)) system.kernels().sweep(axpy(along, p, x), axpy(-along, s, into));
+    constants_.takesOutOfFirst(system, stop, square_, square, into);
   }
 
   /// r() is another vector from now on. Local.

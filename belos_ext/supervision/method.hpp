@@ -28,6 +28,7 @@ enum class Ending {
   NotFinite,    ///< a number of the recurrences is
   Overflow,     ///< the next iterate cannot be represented; x is the last one
   Stagnant,     ///< the residual has not fallen for long
+  OtherForm,    ///< of a method with two: the other one goes on
   Unfit         ///< A or M is not what the method is for, and the residual has not fallen for long, or has diverged
 };
 
@@ -35,6 +36,7 @@ enum class Ending {
 enum class Start {
   First,      ///< the residual of x, and the products that take() has been given
   Anew,       ///< the residual of x, and nothing else
+  Made,       ///< the direction and its image are those of the next step: another form of the method has made them
   Direction,  ///< the residual of x, computed anew, and the last search direction
   GoOn        ///< what the cycle before has left: its claim came too early
 };

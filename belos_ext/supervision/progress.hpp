@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "belos_ext/convergence/definiteness_watch.hpp"
 #include "belos_ext/convergence/predicted_norm.hpp"
@@ -17,6 +18,18 @@
 #include "belos_ext/supervision/method.hpp"
 
 namespace capstan {
+
+/// The step that a method of conjugate gradients is about to make: x += alpha p.
+template <class Scalar>
+struct CgStep {
+  Scalar alpha;
+  Scalar beta;      ///< of the next direction, or of p
+  Scalar coupling;  ///< the beta that p is made with; 0: it is z
+  Scalar mu, nu;    ///< (p, A p) and (r, z)
+  Scalar sz;        ///< (A p, z): mu where A is symmetric
+  Scalar rr;        ///< of the residual that is judged
+  Scalar pp, ss;    ///< (p, p) and (A p, A p)
+};
 
 template <class Types>
 class Progress {
@@ -58,31 +71,39 @@ class Progress {
     begunAt_ = residual_->attained().explicit_;
   }
 
-  /// Numbers of CG: what they say of A and M goes into the report. Local.
-  /// \param varies M has been seen not to be linear and symmetric
-  void sees(Scalar pAp, Scalar rMr, Scalar zAp, bool varies) {
-    if (varies) watch_.doubt();
-    if (watch_.sees(static_cast<double>(pAp), static_cast<double>(rMr), static_cast<double>(zAp))) {
-      system_->tell(stop_->iterations(), "indefinite", watch_.seen());
-    }
-  }
   /// Why A or M is not what the method is for; empty: nothing says so.
   const std::string& seen() const { return watch_.seen(); }
-  /// Whether the method is to be given up for that.
-  bool isHopeless() const { return watch_.hopeless(stop_->target(), stop_->remaining()); }
   /// Whether the recursive residual is that of x, as far as rounding has been followed.
   bool isTrue() const { return gap_.isSmall(); }
 
-  /// Whether x + alpha p can be represented, by norms: |x| is bounded by the sum of the steps.
-  /// \param pp (p, p)
-  bool isFarFromOverflow(Scalar alpha, Scalar pp) const {
-    constexpr double largest = static_cast<double>(std::numeric_limits<Scalar>::max());
-    const double least = root(static_cast<Scalar>(x_->getGlobalLength()) * std::numeric_limits<Scalar>::min());
-    const double step = std::abs(static_cast<double>(alpha)) * std::max(root(pp), least);
-    return gap_.iterate() + step < tuning::cg::farFromOverflow * largest;
+  /// The norm that the tolerance is meant in goes with the next reduction, where a claim is near. Local.
+  void takeMeasure() {
+    measures_ = stop_->wantsMeasure(stop_->recursive());
+    if (measures_) system_->takeMeasure(*method_->residual());
   }
-  /// x += alpha p, r -= alpha s. Local.
-  void stepped(Scalar alpha, Scalar pp, Scalar ss) { gap_.stepped(static_cast<double>(alpha), root(pp), root(ss)); }
+
+  /// Whether a method of conjugate gradients may make this step, after the reduction of its products. Nothing: it may.
+  /// Collective.
+  /// \param varies M has been seen not to be linear and symmetric   \param addStep x += alpha p of its argument
+  template <class AddStep>
+  std::optional<Ending> admits(const CgStep<Scalar>& step, bool varies, const AddStep& addStep) {
+    if (varies) watch_.doubt();
+    if (watch_.sees(static_cast<double>(step.mu), static_cast<double>(step.nu), static_cast<double>(step.sz))) {
+      system_->tell(stop_->iterations(), "indefinite", watch_.seen());
+    }
+    const double norm = root(step.rr);
+    if (std::exchange(measures_, false)) stop_->measured(norm, system_->measured());
+    recursive_ = norm;
+    if (stop_->reached(norm)) return Ending::Claimed;
+    if (std::isnan(step.mu) || std::isnan(step.nu) || std::isnan(step.beta) || std::isnan(norm))
+      return Ending::NotFinite;
+    if (step.alpha == Scalar(0) || !std::isfinite(step.alpha) || !std::isfinite(step.beta)) return Ending::Breakdown;
+    if (watch_.hopeless(stop_->target(), stop_->remaining())) return Ending::Unfit;
+    if (!isFarFromOverflow(step) && !staysFinite(addStep)) return Ending::Overflow;
+    if (!varies) system_->observe(1 / static_cast<double>(step.alpha), static_cast<double>(step.coupling));
+    gap_.stepped(static_cast<double>(step.alpha), root(step.pp), root(step.ss));
+    return std::nullopt;
+  }
 
   /// The residual has been replaced by b - A x, of this norm. Local.
   void replaced(double norm) { gap_.replaced(norm); }
@@ -111,12 +132,6 @@ class Progress {
     return Ending::Claimed;
   }
 
-  /// What the last iteration reduced says that the residual has this norm. Nothing: go on. Local.
-  std::optional<Ending> reduced(double norm) {
-    recursive_ = norm;
-    return stop_->reached(norm) ? std::optional(Ending::Claimed) : std::nullopt;
-  }
-
   /// What the recursion said last of the norm of the residual.
   double recursive() const { return recursive_; }
   /// Of this cycle.
@@ -125,6 +140,25 @@ class Progress {
   bool examined() const { return examined_; }
 
  private:
+  /// Whether x + alpha p can be represented, by norms: |x| is bounded by the sum of the steps.
+  bool isFarFromOverflow(const CgStep<Scalar>& step) const {
+    constexpr double largest = static_cast<double>(std::numeric_limits<Scalar>::max());
+    const double least = root(static_cast<Scalar>(x_->getGlobalLength()) * std::numeric_limits<Scalar>::min());
+    const double length = std::abs(static_cast<double>(step.alpha)) * std::max(root(step.pp), least);
+    return gap_.iterate() + length < tuning::cg::farFromOverflow * largest;
+  }
+  /// The same by its entries. One reduction.
+  template <class AddStep>
+  bool staysFinite(const AddStep& addStep) {
+    MultiVector candidate(*x_, Teuchos::Copy);
+    addStep(candidate);
+    auto& batch = residual_->batch();
+    batch.clear();
+    const auto bad = batch.value(system_->kernels().finite(candidate) ? Scalar(0) : Scalar(1));
+    system_->reduce(batch);
+    return batch[bad] == Scalar(0);
+  }
+
   /// Whether the application lets the solve go on.
   bool count(double norm) {
     ++steps_;
@@ -207,6 +241,7 @@ class Progress {
   Teuchos::RCP<MultiVector> check_;
   int steps_ = 0, bestStep_ = 0, halvedStep_ = 0;
   bool examined_ = false;
+  bool measures_ = false;  ///< the norm of the tolerance goes with the reduction that is next, or was last
   double recursive_ = 0;
   double best_ = 0, halved_ = 0;  ///< smallest recursive residual of the cycle; that, where it was half of one before
   double begunAt_ = 0;            ///< the computed one that it began with

@@ -64,8 +64,9 @@ class Supervisor : public KrylovSolver<Types> {
                 const MultiVector* direction) final {
     if (direction == nullptr) return solve(system, b, x, stop);
     prepare(system, b, x, stop);
-    along_ = method_.startAlong(progress_, *direction);
-    run(along_ ? Start::First : Start::Anew);
+    if (!method_.startAlong(progress_, *direction)) return solve(system, b, x, stop);
+    progress_.watch(residual_.attained().explicit_);
+    run(Start::GoOn);
     residual_.settle(system, b, x, stop, false);
   }
 
@@ -78,7 +79,6 @@ class Supervisor : public KrylovSolver<Types> {
     method_.prepare(system, b, residual_);
     progress_.begin(system, b, x, stop, method_, residual_, treatment_, replacement_);
     fruitless_ = 0;
-    along_ = false;
   }
 
   void run(Start start) {
@@ -86,7 +86,7 @@ class Supervisor : public KrylovSolver<Types> {
     for (first_ = true; !stop.over(); first_ = false) {
       if (!first_ && treatment_.goesBack) before_.keep(progress_.system(), progress_.x());
       progress_.beginCycle();
-      const bool fresh = (start == Start::First && !along_) || start == Start::Anew;
+      const bool fresh = start == Start::First || start == Start::Anew;
       const Ending ending = method_.cycle(progress_, start);
       if (stop.over()) return;
       start = judge(ending, fresh && progress_.steps() == 0);
@@ -209,9 +209,8 @@ class Supervisor : public KrylovSolver<Types> {
   Method<Types>& method_;
   const Treatment treatment_;
   ResidualReplacement replacement_;
-  bool first_ = true;   ///< cycle of the solve
-  bool along_ = false;  ///< it goes on from another method's direction, and its residual has not been judged
-  int fruitless_ = 0;   ///< cycles in a row that gained nothing
+  bool first_ = true;  ///< cycle of the solve
+  int fruitless_ = 0;  ///< cycles in a row that gained nothing
   JudgedResidual<Types> residual_;
   Progress<Types> progress_;
   RoundingLevel<Types> rounding_;
