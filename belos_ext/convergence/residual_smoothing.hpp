@@ -26,7 +26,6 @@
 
 #include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
-#include "belos_ext/problem/vector_like.hpp"
 #include "tpetra_ext/operators/block_kernels.hpp"
 
 namespace capstan {
@@ -81,7 +80,11 @@ class ResidualSmoothing {
   /// Enters it, after what makes p and s: r -= alpha s, y += eta d, q += eta (r - q).
   void step(SweepList<Types>& sweep, Scalar eta, Scalar alpha, const MultiVector& p, const MultiVector& s,
             MultiVector& r, MultiVector& y) {
-    auto &q = vectorLike(r, q_), &d = vectorLike(r, d_);
+    if (q_.is_null() || q_->getMap().get() != r.getMap().get()) {
+      q_ = Teuchos::rcp(new MultiVector(r.getMap(), 1));
+      d_ = Teuchos::rcp(new MultiVector(r.getMap(), 1));
+    }
+    auto &q = *q_, &d = *d_;
     const Scalar rest = 1 - eta;
     sweep.axpby(alpha, p, kept_, d);
     sweep.axpy(eta, d, y);

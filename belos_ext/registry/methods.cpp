@@ -8,6 +8,7 @@
 #include "belos_ext/solvers/bicgstab/bicgstab.hpp"
 #include "belos_ext/solvers/bicgstab/pipelined_bicgstab.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
+#include "belos_ext/solvers/cg/flexible_cg.hpp"
 #include "belos_ext/solvers/common/with_polynomial.hpp"
 #include "belos_ext/solvers/embedded_cg/embedded_cg.hpp"
 #include "belos_ext/solvers/enlarged_cg/enlarged_cg.hpp"
@@ -16,6 +17,7 @@
 #include "belos_ext/solvers/gmres/sstep_gmres.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipelined_cg.hpp"
 #include "belos_ext/supervision/supervisor.hpp"
+#include "belos_ext/supervision/two_forms.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/types.hpp"
 
@@ -39,6 +41,10 @@ template <class Types, class Solver, bool... arguments>
 std::unique_ptr<KrylovSolver<Types>> make() {
   return std::make_unique<Solver>(arguments...);
 }
+
+/// With the form for an M that is costly or not linear beside it.
+template <class Types, class Form>
+using WithFlexibleForm = Supervised<Types, TwoForms<Types, CgVectors<Types>, Form, FlexibleCg<Types>>>;
 
 template <class Types>
 std::vector<Row<Types>> rows() {
@@ -79,8 +85,8 @@ std::vector<Row<Types>> rows() {
         "conjugate gradients, one reduction an iteration, Hestenes and Stiefel's behaviour in rounding",
         "[Hestenes and Stiefel 1952], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
         RecursiveNorm::Residual, FirstProducts::Direction, symmetric + Names{"Polynomial Degree"},
-        WithPolynomial<Types, Supervised<Types, Cg<Types>>>::cost, last},
-       make<Types, WithPolynomial<Types, Supervised<Types, Cg<Types>>>>},
+        WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>::cost, last},
+       make<Types, WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>>},
       {{"CAPSTAN CG PIPELINE", "capstan_pipelined_cg", "p(l)-CG: each reduction hidden behind the next l iterations",
         "[deep-pipelined-cg]", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
         FirstProducts::Preconditioned, symmetric + pipeline + Names{"Eigenvalue Bounds", "Polynomial Degree"},
@@ -95,8 +101,9 @@ std::vector<Row<Types>> rows() {
       {{"CAPSTAN CG EMBEDDED", "capstan_embedded_cg",
         "conjugate gradients, the halo exchange inside the one reduction of an iteration",
         "[embedded-cg], [Chen and Carson 2020]", Family::ConjugateGradients, true, false, RecursiveNorm::Residual,
-        FirstProducts::Image, symmetric + Names{"Hypercube Mapping"}, Supervised<Types, EmbeddedCg<Types>>::cost, last},
-       make<Types, Supervised<Types, EmbeddedCg<Types>>>},
+        FirstProducts::Image, symmetric + Names{"Hypercube Mapping"}, WithFlexibleForm<Types, EmbeddedCg<Types>>::cost,
+        last},
+       make<Types, WithFlexibleForm<Types, EmbeddedCg<Types>>>},
       {{"CAPSTAN BICGSTAB",
         "capstan_bicgstab",
         "BiCGStab, two reductions an iteration",

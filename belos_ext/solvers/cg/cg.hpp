@@ -1,101 +1,218 @@
 #pragma once
 /// \file
-/// Preconditioned conjugate gradients with one reduction an iteration.
+/// Preconditioned conjugate gradients with one reduction an iteration and the rounding behaviour of Hestenes and
+/// Stiefel's.
 ///
-/// | form                     | when it is at work                                                             |
-/// |--------------------------|--------------------------------------------------------------------------------|
-/// | predict_recompute_cg.hpp | M is cheap, or has been seen to be linear; constants are projected out         |
-/// | flexible_cg.hpp          | the first steps where M is costly, which take one M^{-1} less; M is not linear |
+/// Source: [Chen and Carson 2020], predict-and-recompute CG (PR-CG), preconditioned; [Hestenes and Stiefel 1952]. Other
+/// forms with one reduction ([Chronopoulos and Gear 1989]) derive (p, A p) from symmetry, and lose convergence where a
+/// pressure is pinned by a row whose column is kept.
 ///
-/// Both are Hestenes and Stiefel's CG in exact arithmetic, and in rounding. Other forms with one reduction
-/// ([Chronopoulos and Gear 1989]) derive (p, A p) from symmetry.
+/// The first steps with a costly M, and all with one that is not linear, have another form: flexible_cg.hpp.
 ///
-/// Cost of a solve of n iterations: n + 1 reductions, n + 2 A (the first and the last residual among them), n + 1
-/// M^{-1}, or n in the flexible form; 1 reduction, 1 A and 1 M^{-1} more where one form follows the other. Storage: 5
-/// vectors (3 without a preconditioner), 2 more where residuals are smoothed, 1 more with a left and a right one, 1
-/// more with a guess that is not zero.
+/// Cost of an iteration: 1 reduction of 9 numbers (5 without a preconditioner), 1 A, 1 M^{-1}, all updates in one sweep
+/// (6 vectors read, 4 written; without a preconditioner 4 and 3). A solve of n iterations: n + 1 reductions, n + 2 A
+/// (the first and the last residual among them), n + 1 M^{-1}. Storage: 5 vectors (3 without a preconditioner), 1 more
+/// with a left and a right one, 1 more with a guess that is not zero. Overlap: none.
+///
+/// | paper   | here   | shape              | meaning                                                    |
+/// |---------|--------|--------------------|------------------------------------------------------------|
+/// | r       | r      | n x 1, distributed | recursive residual of b - A x                              |
+/// | r tilde | z      | n x 1, distributed | M^{-1} r by recurrence (r itself without a preconditioner) |
+/// | p, s    | p, s   | n x 1, distributed | search direction and A p                                   |
+/// | s tilde | t      | n x 1, distributed | M^{-1} s (s itself without a preconditioner)               |
+/// | nu, mu  | rz, ps | scalar, replicated | (r, z) and (p, s)                                          |
+/// | delta   | rt, sz | scalar, replicated | (r, t), and (s, z) where M is not symmetric: their mean    |
+/// | gamma   | st     | scalar, replicated | (s, t)                                                     |
+///
+/// The norm of the next residual is predicted as nu is, so that a solve ends without a product that nobody needs.
 ///
 /// Rows that hold a diagonal alone are solved first, and every vector is kept at zero there. What is done about
 /// constants that A annihilates, and what it takes: constant_null_space.hpp. A may be negative definite, and so may M:
 /// the steps are those with -A and -b, or with -M. (p, A p) < 0 or (r, M^{-1} r) < 0 alone: go on, as Hestenes and
 /// Stiefel's does.
 
-#include "belos_ext/solvers/cg/flexible_cg.hpp"
+#include "belos_ext/solvers/cg/cg_vectors.hpp"
 #include "belos_ext/solvers/cg/plain_product.hpp"
-#include "belos_ext/solvers/cg/predict_recompute_cg.hpp"
 
 namespace capstan {
 
-/// \tparam Product how s = A p comes by what it needs of other ranks; embedded_cg.hpp has another one
+/// \tparam Product how s = A p and t = M^{-1} s come by what they need of other ranks: PlainProduct, or one like it
 template <class Types, class Product = PlainProduct<Types>>
-class Cg final : public Method<Types> {
+class Cg {
  public:
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
 
-  static constexpr Treatment treatment = [] {
-    Treatment how;
-    how.symmetric = how.replaces = true;
-    how.restart = "; restarted from the computed residual";
-    return how;
-  }();
+  static constexpr bool isFirst = Product::recurs;  ///< whether a solve begins with this form, whatever M costs
 
   static Cost cost(const SolverOptions&, bool preconditioned) {
     if (preconditioned) return {1, 1, 1, 5, 26, 8 * (6 + 4 + 5)};
     return {1, 1, 1, 3, 16, 8 * (4 + 3 + 3)};
   }
 
-  void configure(const SolverOptions& options) override { flexible_.configure(options); }
-  void recall(const SolverState& state) override { flexible_.expectVariation(state.preconditionerVaries); }
-  void remember(SolverState& state) const override { state.preconditionerVaries = flexible_.expectsVariation(); }
-  void forget() override { flexible_.expectVariation(false); }
+  explicit Cg(CgVectors<Types>& vectors) : v_(vectors) {}
 
-  void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) override {
-    const bool costly = system.sparesProducts();
-    v_.prepare(system, b, judged);
-    flexible_.prepare(costly ? tuning::cg::measuredSteps : 0);
-    recomputed_.prepare(costly ? tuning::cg::firstSteps : 0);
-    isFlexible_ = costly && !Product::recurs;
+  /// \param costly M is more than a diagonal: it may not be linear. Local.
+  void prepare(bool costly) {
+    doubtedSteps_ = costly ? tuning::cg::firstSteps : 0;
+    product_.replaced();
   }
-  Teuchos::RCP<MultiVector>& residual() override { return flexible_.judged(); }
 
-  void enter(LinearSystem<Types>& system, ReductionBatch<Types>&) override {
-    isFlexible_ ? flexible_.enter(system) : recomputed_.enter(system);
+  /// z = M^{-1} r, p = z, s = A p, t = M^{-1} s, and their products.
+  void enter(LinearSystem<Types>& system) {
+    beginAt(system, Start::Anew);
+    system.act(Action::Operator, v_.p(), v_.s());  // nothing is carried yet: the solve may be over after the reduction
+    if (v_.preconditioned) system.precondition(v_.s(), v_.between(), v_.t());
+    enterProducts();
   }
-  void take(LinearSystem<Types>&) override { isFlexible_ ? flexible_.take() : recomputed_.take(); }
+  void take() {
+    const auto& batch = *v_.batch;
+    q_ = {batch[at_.ps], batch[at_.rr], batch[at_.rs], batch[at_.ss], batch[at_.pp],
+          batch[at_.rz], batch[at_.sz], batch[at_.rt], batch[at_.st]};
+    v_.constants->takeSums(batch);
+    if (!v_.constants->active()) return;
+    const auto& sums = v_.constants->sums();  // of t as if it had no constant: advance() takes it out
+    const Scalar mean = v_.constants->meanOf(sums.t);
+    q_.rt -= mean * sums.r;
+    q_.st -= mean * sums.s;
+  }
 
-  Ending cycle(Progress<Types>& progress, Start start) override {
-    if (start == Start::Anew || start == Start::Direction) flexible_.adoptJudged(progress.system());
-    for (;;) {
-      const auto ending = isFlexible_ ? flexible_.cycle(progress, start) : recomputed_.cycle(progress, start);
-      if (ending != Ending::OtherForm) return ending;
-      isFlexible_ = !isFlexible_;
-      start = isFlexible_ ? Start::Direction : Start::Made;
-      if (isFlexible_) flexible_.seeVariation();
-      if (isFlexible_ && Product::recurs) {
-        progress.system().tell(progress.stop().iterations(), "embedding", "M is not linear: A sends its own messages");
+  /// The textbook's loop.
+  Ending cycle(Progress<Types>& progress, Start start) {
+    auto& system = progress.system();
+    begin(progress, start);
+    for (;; multiply(system), reduce(progress)) {  // s = A p, t = M^{-1} s; all products of r, z, p, s and t
+      if (v_.isConstant(q_.pp)) {
+        v_.projectDirection(progress);
+        replaced(system), reduce(progress);
       }
+      if (isNotLinear()) return Ending::OtherForm;
+      const Scalar alpha = ratioOr(q_.rz, q_.ps, Scalar(0)), beta = nextBeta(alpha);
+      const CgStep<Scalar> step{alpha, beta, v_.made, q_.ps, q_.rz, q_.sz, q_.rr, q_.pp, q_.ss};
+      const auto add = [&](MultiVector& x) { system.kernels().sweep(axpy(alpha, v_.p(), x)); };
+      if (const auto ending = progress.admits(step, false, add)) return *ending;
+      const auto norm = predictNorm(q_.rr, q_.rs, q_.ss, alpha);
+      advance(progress, alpha, beta);  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
+      if (const auto ending = progress.follow(norm)) return *ending;
     }
   }
 
-  bool keepsDirection() const override { return isFlexible_ || recomputed_.keepsDirection(); }
+ private:
+  template <class Number>
+  struct Products {
+    Number ps, rr, rs, ss, pp, rz, sz, rt, st;
+  };
 
-  /// The flexible form makes the next direction conjugate to this one.
-  bool startAlong(Progress<Types>& progress, const MultiVector& p) override {
+  void begin(Progress<Types>& progress, Start start) {
     auto& system = progress.system();
-    system.kernels().scale(Scalar(1), p, v_.p());
-    system.act(Action::Operator, v_.p(), v_.s());
-    isFlexible_ = true;
-    flexible_.goOnFrom();
-    progress.residual().resumeAlong(system, progress.b(), progress.x(), progress.stop(), v_.r(), v_.p(), v_.s());
-    return true;
+    if (start == Start::First) {
+      const bool replaces = v_.constants->takesOutOfFirst(system, progress.stop(), q_.rr, q_.ss, v_.r());
+      if (!replaces) return system.startUpEnds(1, 1);
+      start = Start::Anew;
+    }
+    if (start == Start::Made) {
+      product_.replaced();
+      if (v_.preconditioned) system.precondition(v_.s(), v_.between(), v_.t());
+    } else {
+      if (start != Start::GoOn) beginAt(system, start);
+      multiply(system);
+    }
+    reduce(progress);
+  }
+  /// z = M^{-1} r, and p = z but where the direction stays.
+  void beginAt(LinearSystem<Types>& system, Start start) {
+    product_.replaced();
+    v_.preconditionResidual(system);
+    sinceRenewal_ = 0;
+    if (start == Start::Direction) return;
+    system.kernels().scale(Scalar(1), v_.z(), v_.p());
+    v_.made = 0;
   }
 
- private:
-  CgVectors<Types> v_;
-  FlexibleCg<Types> flexible_{v_};
-  PredictRecomputeCg<Types, Product> recomputed_{v_};
-  bool isFlexible_ = false;
+  void multiply(LinearSystem<Types>& system) {
+    product_.multiply(system, v_.z(), v_.p(), v_.s());
+    if (v_.preconditioned) product_.precondition(system, v_.s(), v_.between(), v_.t());
+  }
+  /// The same with a p and a z that are not those of the recurrences.
+  void replaced(LinearSystem<Types>& system) {
+    product_.replaced();
+    multiply(system);
+  }
+
+  void enterProducts() {
+    auto& batch = *v_.batch;
+    const MultiVector &r = v_.r(), &p = v_.p(), &s = v_.s(), &z = v_.z(), &t = v_.t();
+    if (v_.preconditioned) {
+      const auto [ps, rr, rs, ss, pp, rz, sz, rt, st] =
+          batch.dots({{p, s}, {r, r}, {r, s}, {s, s}, {p, p}, {r, z}, {s, z}, {r, t}, {s, t}});
+      at_ = {ps, rr, rs, ss, pp, rz, sz, rt, st};
+    } else {
+      const auto [ps, rr, rs, ss, pp] = batch.dots({{p, s}, {r, r}, {r, s}, {s, s}, {p, p}});
+      at_ = {ps, rr, rs, ss, pp, rr, rs, rs, ss};
+    }
+    v_.constants->enterSums(batch, r, s, p, nullptr, &t);
+  }
+  void reduce(Progress<Types>& progress) {
+    v_.batch->clear();
+    enterProducts();
+    progress.takeMeasure();
+    product_.reduce(progress.system(), *v_.batch, v_.t());
+    take();
+  }
+
+  /// beta from the next (r, z). 0 where nothing but rounding is left of that: beta is 1e-12 then, or less, and another
+  /// one that small makes p worse than none. An indefinite M has (r, z) < 0, so that a sign tells nothing of rounding.
+  Scalar nextBeta(Scalar alpha) const {
+    const Scalar middle = alpha * (q_.rt + q_.sz), last = alpha * alpha * q_.st, nu = q_.rz - middle + last;
+    const bool cancelled = hasCancelled(nu, std::abs(q_.rz) + std::abs(middle) + std::abs(last));
+    return cancelled ? Scalar(0) : ratioOr(nu, q_.rz, Scalar(0));
+  }
+
+  /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p: one sweep. Two, and 1 M^{-1}, where z is renewed.
+  void advance(Progress<Types>& progress, Scalar alpha, Scalar beta) {
+    auto& system = progress.system();
+    auto& constants = *v_.constants;
+    const bool renew = v_.preconditioned && renewalIsDue(progress.seen().empty());
+    SweepList<Types> sweep(v_.r().getLocalLength());
+    sweep.axpy(alpha, v_.p(), progress.x());
+    sweep.axpy(-alpha, v_.s(), v_.r());
+    v_.made = beta;
+    if (renew) {
+      system.kernels().sweep(sweep);
+      product_.replaced();
+      v_.preconditionResidual(system);
+      return system.kernels().axpby(Scalar(1), v_.z(), beta, v_.p());
+    }
+    const Scalar shift = constants.active() ? alpha * constants.meanOf(constants.sums().t) : Scalar(0);
+    product_.step(system, alpha, beta, shift);
+    if (v_.preconditioned) sweep.axpy(-alpha, v_.t(), v_.z());
+    if (shift != Scalar(0)) sweep.axpy(shift, constants.ones(v_.z()), v_.z());
+    sweep.axpby(Scalar(1), v_.z(), beta, v_.p());
+    system.kernels().sweep(sweep);
+  }
+
+  /// Whether z = M^{-1} r replaces the recurrence: errors in t = M^{-1} s add up in z. Seldom where M is
+  /// linear; where M is indefinite, convergence hangs on it.
+  bool renewalIsDue(bool definite) {
+    const int interval = hasStrayed() ? tuning::cg::renewalStrayed
+                         : definite   ? tuning::cg::renewal
+                                      : tuning::cg::renewalIndefinite;
+    if (++sinceRenewal_ < interval) return false;
+    sinceRenewal_ = 0;
+    return true;
+  }
+  /// Whether (r, M^{-1} s) and (s, z) differ by more than rounding makes them: z is no longer M^{-1} r, or M is not
+  /// symmetric.
+  bool hasStrayed() const {
+    return std::abs(q_.rt - q_.sz) > static_cast<Scalar>(tuning::cg::strayed) * (std::abs(q_.rt) + std::abs(q_.sz));
+  }
+  bool isNotLinear() { return doubtedSteps_ > 0 && !v_.constants->active() && --doubtedSteps_ >= 0 && hasStrayed(); }
+
+  CgVectors<Types>& v_;
+  Product product_;
+  int doubtedSteps_ = 0, sinceRenewal_ = 0;
+  Products<Scalar> q_ = {};
+  Products<typename ReductionBatch<Types>::Slot> at_;
 };
 
 }  // namespace capstan

@@ -54,6 +54,7 @@ struct CgVectors {
     constants->takeOut(progress.system(), *z_, *batch);
   }
 
+  Scalar made = 0;  ///< the beta that p was made with; 0: it is z
   bool preconditioned = false;
   ReductionBatch<Types>* batch = nullptr;         ///< of the solve
   ConstantNullSpace<Types>* constants = nullptr;  ///< of the solve

@@ -48,9 +48,9 @@ class FlexibleCg {
   bool varies() const { return knownToVary_ || varies_; }
   void seeVariation() { varies_ = true; }
 
-  /// \param mostSteps of a linear M. Local.
-  void prepare(int mostSteps) {
-    mostSteps_ = mostSteps;
+  /// \param costly M is: one M^{-1} less in a solve that ends within the first steps pays. Local.
+  void prepare(bool costly) {
+    mostSteps_ = costly ? tuning::cg::measuredSteps : 0;
     steps_ = 0;
     directed_ = varies_ = false;
     smoothing_.end();
@@ -205,6 +205,7 @@ class FlexibleCg {
     sweep.axpby(Scalar(1), v_.z(), beta_, v_.p());
     sweep.axpby(Scalar(1), v_.w(), beta_, v_.s());
     smoothing_.leave(sweep, progress.x());
+    v_.made = beta_;
     progress.system().kernels().sweep(sweep);
     if (constant) {
       v_.projectDirection(progress);
@@ -216,8 +217,8 @@ class FlexibleCg {
   CgVectors<Types>& v_;
   ResidualSmoothing<Types> smoothing_;
   bool knownToVary_ = false, varies_ = false;
-  bool directed_ = false;  ///< p and s are the last direction; else there is none
-  int steps_ = 0, mostSteps_ = 0;
+  bool directed_ = false;          ///< p and s are the last direction; else there is none
+  int steps_ = 0, mostSteps_ = 0;  ///< those of a linear M
   Scalar beta_ = 0, nu_ = 0, rr_ = 0, pr_ = 0, mu_ = 0, sz_ = 0, rs_ = 0, ss_ = 0, pp_ = 0;
   std::array<Slot, 15> slots_;
   std::array<Slot, 4> ofQ_;  ///< q with q, r, w and s

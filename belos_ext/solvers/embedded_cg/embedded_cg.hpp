@@ -6,8 +6,7 @@
 /// Source: [embedded-cg], Algorithm 4, and section 4 for the messages. Its recurrence (rho = beta rho, from
 /// (q, q)) is that of [Chronopoulos and Gear 1989]'s family, which loses what Hestenes and Stiefel's keeps, and has no
 /// preconditioner. Here the recurrences are those of CAPSTAN CG, predict-and-recompute [Chen and Carson 2020], whose
-/// nu is computed anew in every iteration. beta is predicted; where nothing but rounding is left of that, negative or
-/// not, (r, z) is reduced once more and beta formed from it, as Hestenes and Stiefel do.
+/// nu is computed anew in every iteration.
 ///
 /// | paper        | here          | shape                | meaning                                                 |
 /// |--------------|---------------|----------------------|---------------------------------------------------------|
@@ -21,10 +20,10 @@
 /// | line of Algorithm 4 | here                                                                         |
 /// |---------------------|------------------------------------------------------------------------------|
 /// | 2                   | CarriedProduct::multiply(): s = A p, no message                              |
-/// | 3, 4                | CgVectors::enter()                                                           |
+/// | 3, 4                | Cg::enterProducts()                                                          |
 /// | 5 to 9              | CarriedProduct::reduce(): the sums and the entries of t in lg K messages     |
-/// | 10 to 12            | CgVectors::nextStep()                                                        |
-/// | 13 to 15            | CgVectors::step(), and CarriedProduct::step() for the entries of others      |
+/// | 10 to 12            | Cg::nextBeta()                                                               |
+/// | 13 to 15            | Cg::advance(), and CarriedProduct::step() for the entries of others          |
 ///
 /// Cost of an iteration: as CAPSTAN CG (1 reduction, 1 A, 1 M^{-1}, 1 sweep), but for the messages: lg K of them, K the
 /// ranks (and one more where K is no power of two), each with the sums and the entries of t that pass through; A p

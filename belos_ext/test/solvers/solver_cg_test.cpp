@@ -456,7 +456,7 @@ class NearlyInverted {
 };
 
 // A beta predicted from terms that cancel is rounding: directions are no longer conjugate where p is long.
-TEST_P(CgTypes, ReduceWhatCannotBePredicted) {
+TEST_P(CgTypes, TakeNoBetaThatHasCancelled) {
   const bool embedded = GetParam().canonical == id::EmbeddedCg;
   if (!embedded && GetParam().canonical != id::Cg) GTEST_SKIP() << "predicts no beta";
   constexpr int phases = 8;
@@ -470,50 +470,15 @@ TEST_P(CgTypes, ReduceWhatCannotBePredicted) {
       p.set("Convergence Tolerance", 0.0);
       p.set("Maximum Iterations", 4);
       const Outcome outcome = solve(GetParam(), p, system, Side::Right);
-      const auto& events = outcome.report.events;
-      const auto reduced = std::count_if(events.begin(), events.end(), [](auto& e) { return e.kind == "beta"; });
-      EXPECT_GE(reduced, 1);
       // z and p travel once where they are carried.
-      EXPECT_EQ(outcome.report.reductionsBlocking, 4 + 1 + reduced + (coupled ? 1 : 0));
+      EXPECT_EQ(outcome.report.reductionsBlocking, 4 + 1 + (coupled ? 1 : 0));
       const auto x = textbook(*system.a, system.preconditioner.get(), *system.b, 4);
       const double own = residualNorms(system, *system.x)[0], expected = residualNorms(system, *x)[0];
       ratio *= own / expected;
       expectSameOnAllRanks(outcome);
     }
-    // Predicted all the same, beta leaves 20 to 40 times.
+    // The predicted beta leaves 20 to 40 times.
     EXPECT_LE(std::pow(ratio, 1.0 / phases), 6) << "of Hestenes and Stiefel's residual";
-  }
-}
-
-// Right-hand sides that share reductions do not disturb each other where one of them takes one more.
-TEST_P(CgTypes, ReduceWhatCannotBePredictedOfOneRightHandSide) {
-  if (GetParam().canonical != id::EmbeddedCg) GTEST_SKIP() << "measures beta with this preconditioner";
-  Params p = strict();
-  p.set("Convergence Tolerance", 0.0);
-  p.set("Maximum Iterations", 4);
-  System together = NearlyInverted::coupled(0);
-  const auto map = together.b->getMap();
-  together.b = rcp(new MultiVector(map, 3));
-  together.x = rcp(new MultiVector(map, 3));
-  std::vector<System> alone{NearlyInverted::coupled(0), NearlyInverted::coupled(0), NearlyInverted::coupled(3)};
-  // Of the part whose eigenvalues are spread more: (r, M^-1 r) falls by 1e-11 in a step, and can be predicted.
-  alone[1].b = vectorFrom(map, [](GO g) { return g % 10 == 6 ? 1 + 0.3 * std::cos(static_cast<double>(g)) : 0.0; });
-  std::vector<bool> reduces;
-  for (size_t c = 0; c < alone.size(); ++c) {
-    together.b->getVectorNonConst(c)->update(1, *alone[c].b->getVector(0), 0);
-    reduces.push_back(!told(solve(GetParam(), p, alone[c], Side::Right), "beta").empty());
-  }
-  EXPECT_EQ(reduces, (std::vector<bool>{true, false, true}));
-  const Outcome outcome = solve(GetParam(), p, together, Side::Right);
-  expectSameOnAllRanks(outcome);
-  for (size_t c = 0; c < alone.size(); ++c) {
-    const auto& events = outcome.report.events;
-    EXPECT_EQ(reduces[c], std::any_of(events.begin(), events.end(), [c](const auto& e) {
-                return e.kind == "beta" && e.rightHandSide == static_cast<int>(c);
-              }));
-    MultiVector difference(*alone[c].x, Teuchos::Copy);
-    difference.update(-1, *together.x->getVector(c), 1);
-    EXPECT_LE(norms(difference)[0], 1e-10 * norms(*alone[c].x)[0]) << c;
   }
 }
 
