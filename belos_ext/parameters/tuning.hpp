@@ -277,7 +277,7 @@ inline constexpr double slower = 1.05;
 inline constexpr double sameBounds = 0.1;
 }  // namespace pipeline_memory
 
-/// solvers/gmres: all forms
+/// supervision/arnoldi_method, candidate_iterate, restart_length, basis/exact_columns
 namespace gmres {
 /// A cycle may make the native residual larger by this factor. Chosen: rounding at the attainable accuracy.
 inline constexpr double tolerated = 2;
@@ -293,7 +293,7 @@ inline constexpr double safety = 1e-5;
 inline constexpr int leastError = 100;
 }  // namespace gmres
 
-/// solvers/gmres/exact_columns
+/// basis/exact_columns
 namespace exact_columns {
 /// Part of what an error of H may be for the residual to meet the target. Chosen.
 inline constexpr double exactEnough = 0.01;
@@ -334,7 +334,7 @@ inline constexpr int remembered = 8;
 inline constexpr double another = 0.5;
 }  // namespace expected_end
 
-/// solvers/gmres/step_size, the steps s of s-step GMRES
+/// basis/step_size, the steps s of s-step GMRES
 namespace step_size {
 /// The largest s that is chosen automatically. Chosen.
 inline constexpr int largest = 30;
@@ -353,7 +353,7 @@ inline constexpr double comfortable = 1e4;
 inline constexpr double strained = 1e6;
 }  // namespace step_size
 
-/// solvers/gmres/panel_errors
+/// basis/panel_errors
 namespace panel_errors {
 /// Panels are planned for errors so many times smaller than those that are borne. Chosen: a panel that is cut costs
 /// products, one that is too short a part of a reduction.
@@ -376,7 +376,7 @@ inline constexpr int cutCounts = 4;
 inline constexpr double reduction = 0.2;
 }  // namespace panel_errors
 
-/// solvers/gmres/block_length, the vectors t of a block of pipelined CA-GMRES
+/// supervision/block_length, the vectors t of a block of pipelined CA-GMRES
 namespace block_length {
 /// The largest t that is chosen automatically. Chosen.
 inline constexpr int largest = 10;

@@ -33,6 +33,8 @@ class JudgedResidual {
   struct FirstProducts {
     std::function<void(ReductionBatch<Types>&)> enter;
     std::function<void()> take;
+    /// || M_L^{-1} r ||, of a method that minimises it: rows are not solved first for it.
+    std::function<double()> native = {};
   };
 
   void configure(NullSpace wanted) { constants_.configure(wanted); }
@@ -70,13 +72,16 @@ class JudgedResidual {
     const Scalar rhs = (*batch_)[bb];
     sizeOfGuess_ = (*batch_)[xx];
     guess_.keepGuess(system, x, sizeOfGuess_, (*batch_)[entries]);
+    const double native = first.native ? first.native() : 0;
     const double norm = rows_.norm(system, r, left, square_, *batch_), whole = system.norm(b, rhs, *batch_);
     const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
-    initial_ = attained_ = {norm, norm, system.measured()};
+    initial_ = attained_ = {first.native ? native : norm, norm, system.measured()};
     rest_ = norm;
     sizeOfImage_ = norm + whole;
-    stop.begin(initial_, whole, scaled ? rows_.nativeNorm(system, r, scratch(), *batch_) : norm);
+    stop.begin(initial_, whole,
+               scaled && !first.native ? rows_.nativeNorm(system, r, scratch(), *batch_) : initial_.native);
     if (stop.verified(initial_, false)) return false;
+    if (first.native) return true;
     if (!std::isfinite(square_)) {
       stop.stop(StopReason::NonFinite);
       return false;

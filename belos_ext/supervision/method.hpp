@@ -29,7 +29,8 @@ enum class Ending {
   Overflow,     ///< the next iterate cannot be represented; x is the last one
   Stagnant,     ///< the residual has not fallen for long
   OtherForm,    ///< of a method with two: the other one goes on
-  Unfit         ///< A or M is not what the method is for, and the residual has not fallen for long, or has diverged
+  Unfit,        ///< A or M is not what the method is for, and the residual has not fallen for long, or has diverged
+  Full          ///< it has all the columns that it can have, and x the change that they make
 };
 
 /// What a cycle begins with, besides the x at hand.
@@ -46,6 +47,7 @@ struct Treatment {
   bool symmetric = false;    ///< for symmetric A and M: rows are solved first, constants looked for, signs watched
   bool goesBack = false;     ///< a cycle that leaves a larger residual than it began with is undone
   bool examines = false;     ///< claims are examined while the cycle stands
+  bool minimises = false;    ///< x and its residual come at the end of a cycle, but after Breakdown and NotFinite
   bool replaces = false;     ///< "Residual Replacement" is the supervisor's: after a claim the direction may be kept
   int mostFruitless = 0;     ///< cycles in a row that gain nothing end the method; 0: they do not
   const char* restart = "";  ///< what a restart brings, for the report
@@ -80,8 +82,20 @@ class Method {
   }
   virtual void take(LinearSystem<Types>& system) { static_cast<void>(system); }
 
+  /// || M_L^{-1} (b - A x) || of the guess, for a method that minimises it: after take(). Collective.
+  virtual double nativeNorm(LinearSystem<Types>& system) {
+    static_cast<void>(system);
+    return 0;
+  }
+
   /// Iterates, x in place, until something ends the cycle. Collective.
   virtual Ending cycle(Progress<Types>& progress, Start start) = 0;
+
+  /// The solve is over. Collective.
+  virtual void ended(Progress<Types>& progress) { static_cast<void>(progress); }
+
+  /// As KrylovSolver's.
+  virtual int finalStepSize() const { return 0; }
 
   /// b - A x of the x at hand has taken the place of the recursive residual, and rounding has not parted the two: what
   /// the method follows besides may be kept. Whether the direction may be. Local.

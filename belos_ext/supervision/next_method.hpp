@@ -27,6 +27,7 @@ class NextMethod {
   }
 
   void configure(const SolverOptions& options) {
+    if (method_ == nullptr) return;
     options_ = options;
     options_.polynomialDegree = 1;
     if (!isLast()) return solver_->configure(options_);
@@ -42,7 +43,7 @@ class NextMethod {
   void remember(SolverState& state) const { solver_->remember(state); }
 
   /// Whether it may go on: the user may have "Fallback" none, which means GMRES.
-  bool wanted() const { return !isLast() || options_.fallback == Fallback::Gmres; }
+  bool wanted() const { return method_ != nullptr && (!isLast() || options_.fallback == Fallback::Gmres); }
 
   /// Solves in the place of the method, from the first residual on. Collective.
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {

@@ -48,6 +48,7 @@ class Progress {
     residual_ = &residual;
     treatment_ = treatment;
     replacement_ = replacement;
+    formed_ = false;
   }
 
   LinearSystem<Types>& system() { return *system_; }
@@ -132,6 +133,27 @@ class Progress {
     return Ending::Claimed;
   }
 
+  /// An iteration has led to a residual of this norm, of an x that is not formed. Local.
+  void counts(double norm) {
+    ++steps_;
+    recursive_ = norm;
+    stop_->iterated(norm);
+    system_->record(stop_->iterations(), norm);
+  }
+  /// Whether the application lets the solve go on. Collective.
+  /// \param update makes the change of x since the cycle began; empty: x has it
+  bool asks(const std::function<void(MultiVector&)>& update) {
+    return system_->boundary(stop_->iterations(), recursive_, update);
+  }
+  /// x is what the cycle has led to, with residuals computed of these norms, and the method has them. Local.
+  void formed(const ResidualNorms& norms) {
+    residual_->attain(norms);
+    examined_ = formed_ = true;
+  }
+
+  /// Whether x has ever been formed().
+  bool hasFormed() const { return formed_; }
+
   /// What the recursion said last of the norm of the residual.
   double recursive() const { return recursive_; }
   /// Of this cycle.
@@ -161,15 +183,12 @@ class Progress {
 
   /// Whether the application lets the solve go on.
   bool count(double norm) {
-    ++steps_;
-    recursive_ = norm;
-    stop_->iterated(norm);
-    system_->record(stop_->iterations(), norm);
+    counts(norm);
     if (treatment_.symmetric) {
       watch_.iterated(norm);
       gap_.left(norm);
     }
-    return system_->boundary(stop_->iterations(), norm, {});
+    return asks({});
   }
 
   /// A claim, by b - A x, which need not be computed again. Storage: 1 vector from the first one on. 1 A, 1 reduction.
@@ -240,7 +259,7 @@ class Progress {
   ResidualGap gap_;
   Teuchos::RCP<MultiVector> check_;
   int steps_ = 0, bestStep_ = 0, halvedStep_ = 0;
-  bool examined_ = false;
+  bool examined_ = false, formed_ = false;
   bool measures_ = false;  ///< the norm of the tolerance goes with the reduction that is next, or was last
   double recursive_ = 0;
   double best_ = 0, halved_ = 0;  ///< smallest recursive residual of the cycle; that, where it was half of one before

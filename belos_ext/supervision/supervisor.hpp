@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// One solve by a method that follows b - A x: the supervisor begins it, lets the method run cycle by cycle, judges
-/// each by the residual computed from x, and decides what comes next.
+/// One solve by a method that follows b - A x, or minimises it in a Krylov space: the supervisor begins it, lets the
+/// method run cycle by cycle, judges each by the residual computed from x, and decides what comes next.
 ///
 /// | how a cycle ended         | what comes next                                                                |
 /// |---------------------------|--------------------------------------------------------------------------------|
@@ -11,6 +11,7 @@
 /// | breakdown, not finite     | restart from b - A x; over, or the next method, where not even a step was made |
 /// | overflow, unfit           | the next method                                                                |
 /// | stagnant                  | restart; the next method, where several cycles in a row have gained nothing    |
+/// | full                      | restart; over, where it was one too many, or several left x as it was          |
 ///
 /// x is never left worse than the application's guess, in the norm that is judged, but where its own test has ended the
 /// solve.
@@ -44,6 +45,7 @@ class Supervisor : public KrylovSolver<Types> {
   }
   void recall(const SolverState& state) final { method_.recall(state); }
   void remember(SolverState& state) const final { method_.remember(state); }
+  int finalStepSize() const final { return method_.finalStepSize(); }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
     prepare(system, b, x, stop);
@@ -53,11 +55,16 @@ class Supervisor : public KrylovSolver<Types> {
       if (!system.agreesOnState()) method_.forget();
       method_.take(system);
     };
-    if (residual_.begin(system, b, x, stop, r, {enter, take})) {
+    const auto native = [&] { return method_.nativeNorm(system); };
+    using Native = std::function<double()>;
+    if (residual_.begin(system, b, x, stop, r, {enter, take, treatment_.minimises ? native : Native()})) {
       progress_.watch(residual_.attained().explicit_);
       run(Start::First);
     }
-    if (stop.reason() != StopReason::NonFinite || stop.iterations() > 0) residual_.settle(system, b, x, stop, false);
+    method_.ended(progress_);
+    const bool moved = treatment_.minimises ? progress_.hasFormed()
+                                            : stop.reason() != StopReason::NonFinite || stop.iterations() > 0;
+    if (moved) residual_.settle(system, b, x, stop, false);
   }
 
   void takeOver(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
@@ -89,18 +96,18 @@ class Supervisor : public KrylovSolver<Types> {
       const bool fresh = start == Start::First || start == Start::Anew;
       const Ending ending = method_.cycle(progress_, start);
       if (stop.over()) return;
-      start = judge(ending, fresh && progress_.steps() == 0);
+      start = judge(ending, treatment_.minimises || (fresh && progress_.steps() == 0));
     }
   }
 
   /// b - A x decides. Where the solve is not over, what the next cycle begins with. Collective.
-  /// \param atOnce the cycle ended before its first step, with nothing kept from earlier ones
-  Start judge(Ending ending, bool atOnce) {
+  /// \param empty where the cycle broke down it has given nothing: no first step, and nothing is kept from earlier ones
+  Start judge(Ending ending, bool empty) {
     auto& stop = progress_.stop();
     const bool claimed = ending == Ending::Claimed;
-    if (atOnce && ending == Ending::NotFinite) return end(StopReason::NonFinite);
+    if (empty && ending == Ending::NotFinite) return end(StopReason::NonFinite);
     const double before = residual_.attained().explicit_, recursive = progress_.recursive();
-    if (atOnce && (ending == Ending::Breakdown || ending == Ending::Unfit) && treatment_.mostFruitless == 0) {
+    if (empty && (ending == Ending::Breakdown || ending == Ending::Unfit) && treatment_.mostFruitless == 0) {
       return leave(ending);
     }
     compute(before);
@@ -110,7 +117,7 @@ class Supervisor : public KrylovSolver<Types> {
     if (claimed && !treatment_.replaces) {
       progress_.system().tell(stop.iterations(), "residual replacement", reason(ending));
     }
-    if ((claimed || !treatment_.replaces) && rounding_.ends(progress_.system(), progress_.x(), stop)) {
+    if ((claimed || !treatment_.replaces) && ending != Ending::Full && rounding_.ends(progress_.system(), progress_.x(), stop)) {
       return Start::Anew;
     }
     if (claimed && treatment_.replaces && stop.cameEarly()) return Start::GoOn;
@@ -159,7 +166,7 @@ class Supervisor : public KrylovSolver<Types> {
   Start restart(Ending ending, double before) {
     auto& stop = progress_.stop();
     stop.restarted(ending == Ending::Claimed);
-    if (stop.over()) return Start::Anew;
+    if (stop.over() || treatment_.minimises) return Start::Anew;
     fruitless_ = residual_.attained().explicit_ < tuning::bicgstab::progress * before ? 0 : fruitless_ + 1;
     if (fruitless_ >= treatment_.mostFruitless) return leave(ending);
     progress_.system().tell(stop.iterations(), "restart", reason(ending) + treatment_.restart);
@@ -225,7 +232,11 @@ class Supervised final : public Supervisor<Types> {
   static Cost cost(const SolverOptions& options, bool preconditioned) {
     return Numerics::cost(options, preconditioned);
   }
-  Supervised() : Supervisor<Types>(numerics_, Numerics::treatment) {}
+  template <class... Arguments>
+  explicit Supervised(Arguments... arguments)
+      : Supervisor<Types>(numerics_, Numerics::treatment), numerics_(arguments...) {}
+
+  Numerics& numerics() { return numerics_; }
 
  private:
   Numerics numerics_;

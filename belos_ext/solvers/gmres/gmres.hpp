@@ -1,22 +1,31 @@
 #pragma once
 /// \file
-/// Classical restarted GMRES with one reduction an iteration: the oracle of the GMRES family.
+/// Classical restarted GMRES with one reduction an iteration: the oracle of the GMRES family, and what its pipelined
+/// methods go on with where they cannot.
 ///
-/// Source: [Saad and Schultz 1986], algorithm 4, with the orthogonalisation of [low-sync]: classical_cycle.hpp has the
-/// loop and its symbols, restarted_gmres.hpp the restarts.
+/// Source: [Saad and Schultz 1986], algorithm 4; orthogonalisation: delayed CGS2, which is single-reduce block CGS2 of
+/// [low-sync] (Fig. 3) for panels of one vector [q_j, A M^{-1} q_j]. Other schemes are chosen by "Block
+/// Orthogonalization".
 ///
 /// Cost of an iteration: 1 reduction (single-reduce schemes) and 1 fence for each, 1 A, 1 M^{-1}, two passes over the
 /// basis. Storage: m + 5 vectors. Overlap: none.
+///
+/// | paper        | here         | shape     | meaning                                                |
+/// |--------------|--------------|-----------|--------------------------------------------------------|
+/// | q_j, v_{j+1} | columns of Q | n x 1     | last basis vector and A M^{-1} q_j                     |
+/// | r_{:,j+1}    | r            | (j+2) x 2 | [q_j, v_{j+1}] = Q r; q_j is corrected again           |
+/// | H            | relation()   | (m+1) x m | projected operator; with it y and the residual's norm  |
 
-#include "belos_ext/solvers/gmres/classical_cycle.hpp"
-#include "belos_ext/solvers/gmres/restarted_gmres.hpp"
+#include "belos_ext/orthogonalization/kept_gram_schmidt.hpp"
+#include "belos_ext/supervision/arnoldi_method.hpp"
 
 namespace capstan {
 
 template <class Types>
-class Gmres : public RestartedGmres<Types> {
+class Gmres : public ArnoldiMethod<Types> {
  public:
-  using Base = RestartedGmres<Types>;
+  using Base = ArnoldiMethod<Types>;
+  using typename Base::Matrix;
   using typename Base::Scalar;
 
   /// On the average of a cycle the panel [q_j, v] begins at j = (m - 1) / 2. Products with three columns, q_{j-1} among
@@ -27,17 +36,44 @@ class Gmres : public RestartedGmres<Types> {
   }
 
   void configure(const SolverOptions& options) override {
-    this->configureCycles(options);
-    classical_.configure(options);
+    Base::configure(options);
+    options_ = options;
   }
 
  protected:
-  CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
-    return classical_.run(this->cycle_, system, beta, stop);
+  using Base::basis, Base::columns, Base::length, Base::relation, Base::space;
+
+  Ending expand(Progress<Types>& progress, Scalar beta) override {
+    this->begin(progress, beta);
+    return goOn(progress, 0);
   }
 
+  /// The rest of a cycle, after the columns it has: q_0 .. q_j, orthonormal up to rounding or worse, and H. With the
+  /// first product all of them are orthonormalised again (single-reduce schemes), and H follows. Collective.
+  /// \param spent iterations of this cycle that led nowhere: it has as many columns less, so that restarts mean what
+  ///   they say
+  Ending goOn(Progress<Types>& progress, int spent) {
+    auto& system = progress.system();
+    const int most = std::max(1, length() - spent);
+    auto& orthogonalization = orthogonalization_.get(options_, basis()[0].getMap()->getComm());
+    orthogonalization.begin(length());
+    Matrix r;
+    std::optional<Ending> ending;
+    while (columns() < most && !ending) {
+      const int j = columns();
+      space().apply(system, j);                                                                        // v = A M^{-1} q_j
+      const PanelOutcome panel = orthogonalization.orthonormalize(basis(), j, 1, system, relation(), r);  // [q_j, v] = Q r
+      ending = panel.rank == 2 ? this->extend(progress, j, r)                  // h_{:,j}, rotations, residual
+                               : this->classicalStep(progress, j, panel, r);
+    }
+    this->complete(orthogonalization, progress);
+    return ending.value_or(Ending::Full);
+  }
+
+  SolverOptions options_;
+
  private:
-  ClassicalCycle<Types> classical_;
+  KeptGramSchmidt<Types> orthogonalization_;
 };
 
 }  // namespace capstan

@@ -16,10 +16,10 @@
 ///
 /// | paper | here              | shape         | meaning                                                    |
 /// |-------|-------------------|---------------|------------------------------------------------------------|
-/// | q_j   | Q: cycle_.basis() | n x (m+1)     | orthonormal basis                                          |
+/// | q_j   | Q: basis()        | n x (m+1)     | orthonormal basis                                          |
 /// | v_j   | Z: ahead_         | n x (m+1)     | auxiliary basis, A M^{-1} Z = Z B                          |
 /// | R, B  | gramSchmidt_      | (m+1) x (m+1) | Z = Q G, and B: pipelined_recurrence.hpp                   |
-/// | H     | cycle_.relation() | (m+1) x m     | H = G B G^{-1}                                             |
+/// | H     | relation()        | (m+1) x m     | H = G B G^{-1}                                             |
 /// | l, t  | ladder_           | scalars       | reductions in flight, vectors a block                      |
 /// | tau   | tau_              | scalar        | entries of B under tau h_{c,a} max abs(lambda) are dropped |
 ///
@@ -34,17 +34,16 @@
 #include "belos_ext/convergence/expected_end.hpp"
 #include "belos_ext/orthogonalization/pipelined_gram_schmidt.hpp"
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/solvers/gmres/classical_cycle.hpp"
-#include "belos_ext/solvers/gmres/pipeline_ladder.hpp"
-#include "belos_ext/solvers/gmres/restarted_gmres.hpp"
+#include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/spectrum/pipeline_shifts.hpp"
+#include "belos_ext/supervision/pipeline_ladder.hpp"
 
 namespace capstan {
 
 template <class Types>
-class PipelinedGmres : public RestartedGmres<Types> {
+class PipelinedGmres : public Gmres<Types> {
  public:
-  using Base = RestartedGmres<Types>;
+  using Base = Gmres<Types>;
   using typename Base::Matrix;
   using typename Base::MultiVector;
   using typename Base::Scalar;
@@ -68,9 +67,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
   explicit PipelinedGmres(bool blocks, bool guarded = true) : guarded_(guarded), ladder_(blocks) {}
 
   void configure(const SolverOptions& options) override {
-    options_ = options;
-    this->configureCycles(options);
-    classical_.configure(options);
+    Base::configure(options);
     ladder_.configure(options);
     tau_ = options.changeOfBasisDropTolerance;
     shifts_.configure(options, tau_ > 0);
@@ -90,57 +87,61 @@ class PipelinedGmres : public RestartedGmres<Types> {
   }
   int finalStepSize() const override { return ladder_.stepSize(); }
 
- protected:
-  using Base::cycle_, Base::flexible_;
-
   void forget() override { configure(SolverOptions(options_)); }
-  std::size_t bases() const override { return ladder_.givenUp() ? Base::bases() : 2; }
-  void starts(LinearSystem<Types>& system) override {
+
+  void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) override {
+    Base::prepare(system, b, judged);
     ladder_.begin(system);
     if (ladder_.givenUp()) ahead_ = {};  // M^{-1} Q may take its place
     wasFlexible_ = flexible_;
+    promised_ = 0;
   }
-  void ended(LinearSystem<Types>& system, const StopTest& stop) override {
-    ladder_.end(system, stop);
-    if (stop.lossOfAccuracy()) flexible_ = wasFlexible_;  // what rounding has broken says nothing of M
+  void ended(Progress<Types>& progress) override {
+    Base::ended(progress);
+    ladder_.end(progress.system(), progress.stop());
+    if (progress.stop().lossOfAccuracy()) flexible_ = wasFlexible_;  // what rounding has broken says nothing of M
   }
 
-  CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
-    if (brokePromise(stop, beta)) changeDirections(system, stop.iterations());
+ protected:
+  using Base::basis, Base::columns, Base::flexible_, Base::length, Base::options_, Base::recursive, Base::relation,
+      Base::space;
+
+  std::size_t bases() const override { return ladder_.givenUp() ? Base::bases() : 2; }
+
+  Ending expand(Progress<Types>& progress, Scalar beta) override {
+    auto& system = progress.system();
+    auto& stop = progress.stop();
+    if (brokePromise(beta)) changeDirections(system, stop.iterations());
     if (flexible_ || ladder_.givenUp() || ladder_.wentAstray(system, stop, beta)) {
-      return classicalCycle(system, beta, stop);
+      return classicalCycle(progress, beta, 0);
     }
-    CycleOutcome outcome = pipelinedCycle(system, beta, stop);
-    const auto& relation = cycle_.relation();
-    const bool whole = isWhole(outcome, stop);
-    const bool rough = shifts_.rough();
+    const Ending ending = pipelinedCycle(progress, beta);
+    const bool whole = isWhole(ending), rough = shifts_.rough();
     const auto compare = [&] {
-      shifts_.compare(system, relation.hessenberg(), outcome.columns, whole, stop.iterations());
+      shifts_.compare(system, relation().hessenberg(), columns(), whole, stop.iterations());
     };
     if (!rough) compare();
-    const int exact = isBroken(outcome, stop) ? exactColumns(system, stop, outcome) : 0;
-    ladder_.ran(exact > 0 ? exact : outcome.columns, !rough && !shifts_.unknown());
-    const bool mended = exact > 0;
-    if (mended) goOn(system, stop, outcome, exact);
-    if (rough) compare();  // the columns made classically tell, too
-    if (mended) {
-      ladder_.recovered();
-      ladder_.ended(relation.leastSquares().residual(outcome.columns), Scalar(0));
-      return outcome;
+    const int exact = exactColumns(progress, ending);
+    ladder_.ran(exact > 0 ? exact : columns(), !rough && !shifts_.unknown());
+    if (exact > 0) {
+      const Ending end = goOnClassically(progress, exact);
+      if (rough) compare();  // the columns made classically tell, too
+      return end;
     }
-    const Scalar promised = outcome.columns > 0 ? relation.leastSquares().residual(outcome.columns) : Scalar(0);
-    ladder_.ended(promised, outcome.claimed ? beta : Scalar(0));
+    if (rough) compare();
+    const Scalar promised = columns() > 0 ? recursive() : Scalar(0);
+    ladder_.ended(promised, ending == Ending::Claimed ? beta : Scalar(0));
     if (whole) {
-      ladder_.succeeded(system, stop, outcome.columns, gramSchmidt_.condition(),
-                        outcome.claimed && stop.restarts() == 0);
-      return outcome;
+      ladder_.succeeded(system, stop, columns(), gramSchmidt_.condition(),
+                        ending == Ending::Claimed && stop.restarts() == 0);
+      return ending;
     }
-    ladder_.brokeAfter(outcome.columns);
-    const bool gained = outcome.columns > 0 && promised < static_cast<Scalar>(tuning::pipelined_gmres::progress) * beta;
+    ladder_.brokeAfter(columns());
+    const bool gained = columns() > 0 && promised < static_cast<Scalar>(tuning::pipelined_gmres::progress) * beta;
     ladder_.shrink(system, stop,
                    inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted",
                    !gained);
-    return gained ? outcome : classicalCycle(system, beta, stop, outcome.columns);
+    return gained ? ending : classicalCycle(progress, beta, columns());
   }
 
  private:
@@ -154,84 +155,94 @@ class PipelinedGmres : public RestartedGmres<Types> {
     return {1 / t, 1, 1, 2 * m + 6, flops, 8 * moved};
   }
 
-  bool isWhole(const CycleOutcome& outcome, const StopTest& stop) const {
-    return outcome.columns == cycle_.length() || outcome.claimed || outcome.stopped || stop.exhausted();
+  /// Whether the pipeline did not end before the cycle did.
+  bool isWhole(Ending ending) const {
+    return columns() == length() || (ending != Ending::Breakdown && ending != Ending::NotFinite);
   }
 
-  /// Whether the pipeline ended before the cycle did, or with a claim that was refuted.
-  bool isBroken(const CycleOutcome& outcome, const StopTest& stop) const {
-    if (outcome.columns == 0 || outcome.stopped || stop.exhausted()) return false;
-    return !isWhole(outcome, stop) || cycle_.isRefuted(outcome);
+  /// The columns that are exact enough to go on from classically, where the pipeline has ended before the cycle did, or
+  /// with a claim that was refuted; 0: none, or a restart does better.
+  int exactColumns(Progress<Types>& progress, Ending ending) {
+    const auto& stop = progress.stop();
+    if (columns() == 0 || ending == Ending::UserTest || stop.exhausted()) return 0;
+    if (isWhole(ending) && !this->isRefuted()) return 0;
+    const int kept = this->errors(progress).most(columns(), (ladder_.depth() + 1) * t());
+    return ending == Ending::Claimed && restartsSooner(stop, kept) ? 0 : kept;
   }
 
-  /// The columns of a broken cycle that are exact enough to go on from classically; 0 where a restart does better.
-  int exactColumns(LinearSystem<Types>& system, const StopTest& stop, const CycleOutcome& outcome) {
-    const int kept = cycle_.exactColumns(system, stop, outcome.columns, (ladder_.depth() + 1) * t());
-    return outcome.claimed && cycle_.restartsSooner(stop, outcome.columns, kept) ? 0 : kept;
+  /// Whether a refuted claim leaves less to do, from the residual it has led to, than doing all but `kept` columns
+  /// again. At the rate of the cycle. Local.
+  bool restartsSooner(const StopTest& stop, int kept) {
+    const double now = this->candidate_.norms().native, before = static_cast<double>(relation().beta());
+    if (!(now < before)) return false;
+    return columns() * std::log(boundedRatio(now, stop.target())) <
+           (columns() - kept) * std::log(boundedRatio(before, now));
   }
 
   /// Takes a broken cycle to its end classically, in the same Krylov space.
-  void goOn(LinearSystem<Types>& system, StopTest& stop, CycleOutcome& outcome, int kept) {
-    ladder_.shrink(system, stop,
-                   "broken after " + std::to_string(outcome.columns) + " iterations, of which " + std::to_string(kept) +
+  Ending goOnClassically(Progress<Types>& progress, int kept) {
+    ladder_.shrink(progress.system(), progress.stop(),
+                   "broken after " + std::to_string(columns()) + " iterations, of which " + std::to_string(kept) +
                        " are kept: the rest of the cycle is classical",
                    false);
-    const int lost = outcome.columns - kept;
-    cycle_.relation().truncate(kept);
-    outcome = CycleOutcome();
-    outcome.columns = kept;
-    classical_.goOn(cycle_, system, stop, outcome, lost);
+    const int lost = columns() - kept;
+    this->truncate(kept);
+    const Ending ending = this->goOn(progress, lost);
+    ladder_.recovered();
+    ladder_.ended(recursive(), Scalar(0));
+    return ending;
   }
 
   /// Fig. 4, and Fig. 2 with t = 1.
-  CycleOutcome pipelinedCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop) {
-    begin(system, stop, beta);
+  Ending pipelinedCycle(Progress<Types>& progress, Scalar beta) {
+    auto& system = progress.system();
+    begin(progress, beta);
     system.startUpEnds();
-    const int most = std::min(cycle_.length(), stop.remaining());
+    const int most = std::min(length(), progress.stop().remaining());
     int m = most;
     bool draining = false;
-    CycleOutcome outcome;
-    for (int first = 0; outcome.columns < m && !outcome.claimed && !outcome.stopped; first += t()) {
-      if (const int end = expectedEnd(system, stop, outcome);
-          !draining && first < m && end < std::min(first + t(), m)) {
+    std::optional<Ending> ending;
+    for (int first = 0; columns() < m && !ending; first += t()) {
+      if (const int end = expectedEnd(progress); !draining && first < m && end < std::min(first + t(), m)) {
         m = std::max(end, first);
         draining = true;
       }
       const int count = std::min(t(), m - first);
       const int ready = first - ladder_.depth() * t();  // line 7 (3): first product of the block to be completed
       // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
-      generateBlock(system, stop.iterations(), first, count);  // lines 1 to 6 (1, 2)
-      if (ready >= 0) {                                        // line 8 (4)
+      generateBlock(progress, first, count);  // lines 1 to 6 (1, 2)
+      if (ready >= 0) {                       // line 8 (4)
         // Its reduction was started d blocks ago.
-        if (!completeBlock(system, stop, ready, std::min(t(), m - ready), outcome)) break;  // lines 9 to 16 (5 to 8)
+        ending = completeBlock(progress, ready, std::min(t(), m - ready));  // lines 9 to 16 (5 to 8)
+        if (ending) break;
         correctLast(system, first, m);  // line 17 (9): z_{first+t} by the first column of H just found
       }
       // [Q Z]^T Z_block
-      if (first < m) gramSchmidt_.start(system, cycle_.basis(), ahead_, first, count);  // line 19 (11)
+      if (first < m) gramSchmidt_.start(system, basis(), ahead_, first, count);  // line 19 (11)
     }
     gramSchmidt_.drain();
-    if (m < most && outcome.columns == m && !outcome.claimed && !outcome.stopped && !outcome.closed) {
-      classical_.goOn(cycle_, system, stop, outcome);
-    }
-    return outcome;
+    if (ending) return *ending;
+    return m < most ? this->goOn(progress, 0) : Ending::Full;
   }
 
   /// The products that the cycle is likely to need: each costs an application of M. Without one, or with a diagonal,
   /// they cost less than reductions that nothing hides.
-  int expectedEnd(LinearSystem<Types>& system, const StopTest& stop, const CycleOutcome& outcome) const {
-    const int left = system.sparesProducts() ? expected_.likely(stop.target(), ExpectedEnd::TooEarly::CostsReductions)
-                                             : ExpectedEnd::unknown;
-    return left == ExpectedEnd::unknown ? left : outcome.columns + left;
+  int expectedEnd(Progress<Types>& progress) const {
+    if (!progress.system().sparesProducts()) return ExpectedEnd::unknown;
+    const int left = expected_.likely(progress.stop().target(), ExpectedEnd::TooEarly::CostsReductions);
+    return left == ExpectedEnd::unknown ? left : columns() + left;
   }
 
   int t() const { return ladder_.t(); }
   int lag() const { return ladder_.lag(); }
 
-  void begin(LinearSystem<Types>& system, StopTest& stop, Scalar beta) {
-    const int m = cycle_.length();
-    cycle_.begin(system, beta);
+  void begin(Progress<Types>& progress, Scalar beta) {
+    auto& system = progress.system();
+    const auto& stop = progress.stop();
+    const int m = length();
+    Base::begin(progress, beta);
     expected_.begin(stop.iterations(), static_cast<double>(beta));
-    const auto map = cycle_.basis()[0].getMap();
+    const auto map = basis()[0].getMap();
     ahead_.resize(map, m + 1);
     const bool learning = system.sparesProducts() && shifts_.unknown();
     ladder_.fit(system, stop, static_cast<int>(std::min<Tpetra::global_size_t>(map->getGlobalNumElements(), m)),
@@ -242,7 +253,7 @@ class PipelinedGmres : public RestartedGmres<Types> {
     const long before = system.products();
     if (!learning) shifts_.choose(system, map, lag(), stop.iterations());
     ladder_.learnt(system.products() - before);
-    system.kernels().scale(Scalar(1), cycle_.basis()[0], ahead_[0]);
+    system.kernels().scale(Scalar(1), basis()[0], ahead_[0]);
   }
 
   /// What CGS2 and MGS correct is known one product ahead only, and without dropping.
@@ -251,18 +262,19 @@ class PipelinedGmres : public RestartedGmres<Types> {
   }
 
   /// Products first .. first + count - 1. The last vector of a full block waits for correctLast().
-  void generateBlock(LinearSystem<Types>& system, int iteration, int first, int count) {
+  void generateBlock(Progress<Types>& progress, int first, int count) {
+    auto& system = progress.system();
     for (int i = first; i < first + count; ++i) {  // line 1
       system.apply(ahead_[i], ahead_[i + 1]);      // lines 3, 4 (1, 2)
       if (i == 0 && shifts_.unknown()) {
-        shifts_.chooseOne(system, ahead_[0], ahead_[1], iteration);
+        shifts_.chooseOne(system, ahead_[0], ahead_[1], progress.stop().iterations());
         system.startUpEnds(1, 1);
       }
       if (i < lag()) {
         const Scalar sigma = shifts_[i];
         gramSchmidt_.recurrence().shift(i, sigma);
         if (sigma != Scalar(0)) system.kernels().axpby(-sigma, ahead_[i], Scalar(1), ahead_[i + 1]);
-      } else if (i - lag() < cycle_.relation().columns()) {
+      } else if (i - lag() < relation().columns()) {
         correct(system, i);  // line 5
       }
     }
@@ -277,16 +289,18 @@ class PipelinedGmres : public RestartedGmres<Types> {
   /// normaliser of the vector they were made of.
   void correct(LinearSystem<Types>& system, int i) {
     const Scalar drop = static_cast<Scalar>(tau_ * shifts_.radius());
-    const auto change = gramSchmidt_.recurrence().changeOfBasis(i, cycle_.relation().hessenberg(), drop);
+    const auto change = gramSchmidt_.recurrence().changeOfBasis(i, relation().hessenberg(), drop);
     normalizeAndSubtract(system, ahead_, lag(), lag() + change.r.numRows(), normalizer_, ahead_[i + 1],
                          copyOf(change.r), change.norm);
     normalizer_ = 1;
   }
 
-  /// The block's vectors of Q and columns of H, and their residuals. False when the cycle can go no further.
-  bool completeBlock(LinearSystem<Types>& system, StopTest& stop, int first, int count, CycleOutcome& outcome) {
+  /// The block's vectors of Q and columns of H, and their residuals. Nothing: go on. Collective.
+  std::optional<Ending> completeBlock(Progress<Types>& progress, int first, int count) {
+    auto& system = progress.system();
+    const auto& stop = progress.stop();
     // Lines 9, 11, 15, 16 (5, 6, 8).
-    const PipelinedBlock block = gramSchmidt_.complete(system, cycle_.basis(), ahead_, first, count, again_);
+    const PipelinedBlock block = gramSchmidt_.complete(system, basis(), ahead_, first, count, again_);
     again_ -= block.reorthogonalized;
     if (block.reorthogonalized > 0) {
       system.tell(stop.iterations(), "reorthogonalise", "classical Gram-Schmidt with explicit norms");
@@ -295,23 +309,23 @@ class PipelinedGmres : public RestartedGmres<Types> {
     if (normalizer_ != Scalar(1)) {
       Matrix s(first + 1, 1);
       s(first, 0) = normalizer_;
-      cycle_.relation().reexpress(first, s);
+      relation().reexpress(first, s);
     }
-    Matrix plain(2, 1);
-    plain(1, 0) = 1;
-    for (int a = first; a < first + block.columns && !outcome.claimed; ++a) {  // line 10
-      cycle_.relation().refresh();
+    std::optional<Ending> ending;
+    for (int a = first; a < first + block.columns && !ending; ++a) {  // line 10
+      relation().refresh();
       inexact_ = !isExact(stop, a);
-      if (inexact_) return false;
-      const Matrix h = gramSchmidt_.recurrence().hessenbergColumn(a, cycle_.relation().hessenberg());  // line 12 (7)
+      if (inexact_) return Ending::Breakdown;
+      const Matrix h = gramSchmidt_.recurrence().hessenbergColumn(a, relation().hessenberg());  // line 12 (7)
       Matrix coefficients(a + 2, 2);
       coefficients(a, 0) = 1;
       for (int j = 0; j <= a + 1; ++j) coefficients(j, 1) = h(j, 0);
-      cycle_.extend(system, stop, a, 1, plain, coefficients, outcome);
-      expected_.observe(cycle_.relation().leastSquares().residual(outcome.columns));
+      ending = this->extend(progress, a, coefficients);
+      expected_.observe(recursive());
     }
-    outcome.closed = block.closed;
-    return block.columns == count && !block.closed;
+    this->closed_ = block.closed;
+    if (ending) return ending;
+    return block.columns == count && !block.closed ? std::nullopt : std::optional(Ending::Breakdown);
   }
 
   /// Whether column a of H, and so those after it, can be as exact as this solve still needs: GMRES bears errors that
@@ -319,25 +333,26 @@ class PipelinedGmres : public RestartedGmres<Types> {
   /// classically.
   bool isExact(const StopTest& stop, int a) {
     const Scalar error = gramSchmidt_.recurrence().relationError(a);
-    const Scalar limit = cycle_.bearableError(stop);
-    const Scalar least = tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon();
+    const Scalar limit = ExactColumns<Types>::bearable(relation(), stop.target());
+    const Scalar least = ExactColumns<Types>::least();
     const auto most = shifts_.rough() && lag() == 1 ? least : static_cast<Scalar>(tuning::pipelined_gmres::mostError);
     return a == 0 || !guarded_ || error <= std::max(std::min(limit, most), least);
   }
 
   /// \param spent iterations of a pipelined cycle that it takes the place of
-  CycleOutcome classicalCycle(LinearSystem<Types>& system, Scalar beta, StopTest& stop, int spent = 0) {
+  Ending classicalCycle(Progress<Types>& progress, Scalar beta, int spent) {
     ladder_.ended(Scalar(0), Scalar(0));
-    const CycleOutcome outcome = classical_.run(cycle_, system, beta, stop, spent);
+    Base::begin(progress, beta);
+    const Ending ending = this->goOn(progress, spent);
     begunAt_ = beta;
-    promised_ = outcome.columns > 0 ? cycle_.relation().leastSquares().residual(outcome.columns) : Scalar(0);
-    return outcome;
+    promised_ = columns() > 0 ? recursive() : Scalar(0);
+    return ending;
   }
 
   /// Whether the last cycle of this solve was a classical one, and has left far more than it said.
-  bool brokePromise(const StopTest& stop, Scalar beta) {
+  bool brokePromise(Scalar beta) {
     const Scalar promised = std::exchange(promised_, Scalar(0));
-    return stop.iterations() > 0 && promised > 0 && beta > tuning::pipelined_gmres::astray * promised &&
+    return promised > 0 && beta > tuning::pipelined_gmres::astray * promised &&
            beta > static_cast<Scalar>(tuning::pipelined_gmres::brokenPart) * begunAt_;
   }
 
@@ -351,13 +366,11 @@ class PipelinedGmres : public RestartedGmres<Types> {
     system.tell(iteration, "flexible",
                 flexible_ ? "M may not be linear: classical cycles with directions of their own" : "no longer");
     if (flexible_) ahead_ = {};  // the directions take its place
-    cycle_.resize(cycle_.basis()[0].getMap(), cycle_.length(), flexible_ ? Directions::Flexible : Directions::None);
+    space().resize(basis()[0].getMap(), length(), flexible_ ? Directions::Flexible : Directions::None);
   }
 
   bool guarded_;
-  SolverOptions options_;
   PipelineLadder<Types> ladder_;
-  ClassicalCycle<Types> classical_;
   Scalar begunAt_ = 0, promised_ = 0;  ///< beta of the last classical cycle, and what it said it leaves; else 0
   bool cleared_ = false;               ///< M has been taken not to be linear, and is
   bool wasFlexible_ = false;           ///< as the solve began

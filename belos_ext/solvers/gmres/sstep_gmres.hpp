@@ -29,16 +29,17 @@
 #include "belos_ext/convergence/expected_end.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/solvers/gmres/panel_errors.hpp"
-#include "belos_ext/solvers/gmres/restarted_gmres.hpp"
-#include "belos_ext/solvers/gmres/step_size.hpp"
+#include "belos_ext/basis/panel_errors.hpp"
+#include "belos_ext/basis/step_size.hpp"
+#include "belos_ext/orthogonalization/kept_gram_schmidt.hpp"
+#include "belos_ext/supervision/arnoldi_method.hpp"
 
 namespace capstan {
 
 template <class Types>
-class SStepGmres final : public RestartedGmres<Types> {
+class SStepGmres final : public ArnoldiMethod<Types> {
  public:
-  using Base = RestartedGmres<Types>;
+  using Base = ArnoldiMethod<Types>;
   using typename Base::Matrix;
   using typename Base::Scalar;
 
@@ -56,7 +57,7 @@ class SStepGmres final : public RestartedGmres<Types> {
     options_ = options;
     recalled_ = trusted_ = false;
     expected_.forget();
-    this->configureCycles(options);
+    Base::configure(options);
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
     errors_.configure(options);
     recurrence_.reset(options.basis);
@@ -86,75 +87,77 @@ class SStepGmres final : public RestartedGmres<Types> {
   }
   int finalStepSize() const override { return panelSteps_; }
 
- protected:
   void forget() override { configure(SolverOptions(options_)); }
 
-  CycleOutcome iterate(LinearSystem<Types>& system, Scalar beta, StopTest& stop) override {
-    if (stop.iterations() == 0) careful_ = false;
-    begin(system, beta, stop);
-    CycleOutcome outcome;
+ protected:
+  Ending expand(Progress<Types>& progress, Scalar beta) override {
+    auto& system = progress.system();
+    begin(progress, beta);
+    std::optional<Ending> ending;
     Matrix r;
-    while (outcome.columns < cycle_.length() && !stop.exhausted() && !outcome.claimed && !outcome.stopped) {
-      const int first = outcome.columns;
-      const int most = std::min({panelSteps(system, stop, first), cycle_.length() - first, stop.remaining()});
-      const int steps = expectedSteps(system, stop, most);
+    while (columns() < length() && !ending) {
+      const int first = columns();
+      const int most = std::min({panelSteps(progress, first), length() - first, progress.stop().remaining()});
+      const int steps = expectedSteps(progress, most);
 
       const Matrix changeOfBasis = generatePanel(system, first, steps);  // V = [q_j, p_1(A) q_j, ...]
       const PanelOutcome panel =
-          orthogonalization_->orthonormalize(cycle_.basis(), first, steps, system, cycle_.relation(), r);  // V = Q R
-      outcome.finite = panel.finite;
-      revalidate(system, stop, steps, panel);
+          orthogonalization_->orthonormalize(basis(), first, steps, system, relation(), r);  // V = Q R
+      revalidate(progress, steps, panel);
       if (panel.rank == steps + 1) {
         stepSize_.succeeded(steps, panel.condition, steps < most);
-      } else if (!shrink(system, stop, first, steps, panel, r, outcome)) {
-        if (!outcome.finite || (steps == 1 && outcome.columns == first)) break;
+      } else if (steps == 1) {
+        ending = this->classicalStep(progress, first, panel, r);
+        continue;
+      } else if (!shrink(progress, first, steps, panel, r)) {
         continue;
       }
-      const int gained = reliableSteps(system, stop, first, panel.rank - 1, changeOfBasis, r);
-      if (gained < panel.rank - 1 && !estimatesHold(system, stop, first, outcome)) continue;
-      cycle_.extend(system, stop, first, gained, changeOfBasis, r, outcome);  // H = (R B - H R_top) R_mid^{-1}
-      for (int c = first + 1; c <= outcome.columns; ++c)
-        expected_.observe(cycle_.relation().leastSquares().residual(c));
-      judgeInterval(system, stop, outcome.columns, false);
-      learnShifts(system, stop, outcome.columns, false);
+      const int gained = reliableSteps(progress, first, panel.rank - 1, changeOfBasis, r);
+      if (gained < panel.rank - 1 && !estimatesHold(progress, first)) continue;
+      ending = this->extend(progress, first, gained, changeOfBasis, r);  // H = (R B - H R_top) R_mid^{-1}
+      for (int c = first + 1; c <= columns(); ++c) expected_.observe(relation().leastSquares().residual(c));
+      judgeInterval(progress, false);
+      learnShifts(progress, false);
     }
-    cycle_.complete(*orthogonalization_, system, stop, outcome);
-    if (!careful_ && cycle_.isRefuted(outcome)) {
+    this->complete(*orthogonalization_, progress);
+    if (!careful_ && this->isRefuted()) {
       careful_ = true;
       trusted_ = false;
-      system.tell(stop.iterations(), "step size",
-                  "1 from now on: the recursive residual has lost touch with the true one");
+      tell(progress, "1 from now on: the recursive residual has lost touch with the true one");
     }
-    judgeInterval(system, stop, outcome.columns, true);
-    learnShifts(system, stop, outcome.columns, true);
-    return outcome;
+    judgeInterval(progress, true);
+    learnShifts(progress, true);
+    return ending.value_or(Ending::Full);
   }
 
  private:
-  using Base::cycle_, Base::flexible_;
+  using Base::basis, Base::columns, Base::flexible_, Base::length, Base::relation, Base::space;
 
-  void begin(LinearSystem<Types>& system, Scalar beta, const StopTest& stop) {
+  void begin(Progress<Types>& progress, Scalar beta) {
+    if (progress.stop().iterations() == 0) careful_ = false;
     errors_.begin();
     losesDigits_ = false;
-    cycle_.begin(system, beta);
-    expected_.begin(stop.iterations(), static_cast<double>(beta));
-    orthogonalization_.get(options_, cycle_.basis()[0].getMap()->getComm()).begin(cycle_.length());
-    stepSize_.beginCycle(system.sparesProducts());
+    Base::begin(progress, beta);
+    expected_.begin(progress.stop().iterations(), static_cast<double>(beta));
+    orthogonalization_.get(options_, basis()[0].getMap()->getComm()).begin(length());
+    stepSize_.beginCycle(progress.system().sparesProducts());
+  }
+  static void tell(Progress<Types>& progress, const std::string& what) {
+    progress.system().tell(progress.stop().iterations(), "step size", what);
   }
 
   /// s, or fewer where H would lose digits, or while the shifts are not known: an unscaled monomial basis loses a digit
   /// or more a step.
-  int panelSteps(LinearSystem<Types>& system, const StopTest& stop, int first) {
+  int panelSteps(Progress<Types>& progress, int first) {
     panelSteps_ = careful_ ? 1 : stepSize_.current();
     if (panelSteps_ == 1) return 1;
     if (!recurrence_.ready() && options_.basis != Basis::Monomial && learns()) return unshiftedSteps(first);
     if (flexible_) return panelSteps_;  // H = R B inherits nothing
     panelSteps_ = errors_.foreseeable(first, panelSteps_);
-    const int exact = errors_.worthwhile(cycle_, stop, first, panelSteps_, recurrence_);
+    const int exact = errors_.worthwhile(relation(), progress.stop().target(), first, panelSteps_, recurrence_);
     if (exact < panelSteps_ && !losesDigits_) {
       losesDigits_ = true;
-      system.tell(stop.iterations(), "step size",
-                  "panels of fewer than " + std::to_string(panelSteps_) + " steps, to keep A Q = Q H exact enough");
+      tell(progress, "panels of fewer than " + std::to_string(panelSteps_) + " steps, to keep A Q = Q H exact enough");
     }
     panelSteps_ = exact;
     return exact;
@@ -169,9 +172,9 @@ class SStepGmres final : public RestartedGmres<Types> {
   /// At most as many steps as the solve may still need: a product too many costs an application of M. Without one, or
   /// with a diagonal, it costs less than the reduction of another panel, and then only an automatic s is shortened: not
   /// below a few steps, and where that spares products worth the risk of another panel.
-  int expectedSteps(LinearSystem<Types>& system, const StopTest& stop, int most) {
-    const int bound = expected_.nextPanel(stop.target(), most);
-    if (system.sparesProducts()) return bound;
+  int expectedSteps(Progress<Types>& progress, int most) {
+    const int bound = expected_.nextPanel(progress.stop().target(), most);
+    if (progress.system().sparesProducts()) return bound;
     const bool shorten = options_.stepSizeAuto && bound <= tuning::step_size::worthShortening * most;
     return shorten ? std::max(bound, std::min(tuning::step_size::fewSteps, (most + 1) / 2)) : most;
   }
@@ -181,21 +184,19 @@ class SStepGmres final : public RestartedGmres<Types> {
   /// v_{k+1} = (A M^{-1} v_k - alpha_k v_k - beta_k v_{k-1}) / gamma_k, k = 0..s-1. Returns B.
   Matrix generatePanel(LinearSystem<Types>& system, int first, int steps) {
     for (int k = 0; k < steps; ++k) {
-      cycle_.apply(system, first + k);
-      advanceBasis(system, recurrence_, cycle_.basis(), first, k);
+      space().apply(system, first + k);
+      advanceBasis(system, recurrence_, basis(), first, k);
     }
     return recurrence_.template changeOfBasis<Scalar>(steps);
   }
 
   /// How many of `found` steps H can take before A Q = Q H loses digits that this solve still needs.
-  int reliableSteps(LinearSystem<Types>& system, StopTest& stop, int first, int found, const Matrix& changeOfBasis,
-                    const Matrix& r) {
+  int reliableSteps(Progress<Types>& progress, int first, int found, const Matrix& changeOfBasis, const Matrix& r) {
     if (flexible_) return found;  // H = R B inherits nothing
-    const int steps = errors_.add(cycle_, stop, first, found, changeOfBasis, r);
+    const int steps = errors_.add(relation(), progress.stop().target(), first, found, changeOfBasis, r);
     if (steps < found) {
       losesDigits_ = true;
-      system.tell(stop.iterations(), "step size",
-                  std::to_string(steps) + " of " + std::to_string(found) + " steps keep A Q = Q H exact enough");
+      tell(progress, std::to_string(steps) + " of " + std::to_string(found) + " steps keep A Q = Q H exact enough");
     }
     return steps;
   }
@@ -205,66 +206,64 @@ class SStepGmres final : public RestartedGmres<Types> {
   /// earlier solve has borne them out. Where the estimate is far too small, all follow; columns that are not exact
   /// enough are taken back, and every later panel has one step: as long as they are few, and the solve is young, for
   /// later errors count less. False where the panel is lost with them. 1 A, 1 M^{-1}, 1 reduction. Collective.
-  bool estimatesHold(LinearSystem<Types>& system, StopTest& stop, int first, CycleOutcome& outcome) {
+  bool estimatesHold(Progress<Types>& progress, int first) {
     if (trusted_ || careful_) return true;
+    auto& stop = progress.stop();
     const auto& estimates = errors_.estimates();
     const int column = estimates.worst(first - 1);  // q_first has just changed, and H does not know of it
     const auto least = static_cast<Scalar>(tuning::relation_error::measurable) * std::numeric_limits<Scalar>::epsilon();
     if (column < 0 || !(estimates.estimate(column) >= least)) return true;
-    auto& relation = cycle_.relation();
-    relation.refresh();
-    const Scalar expected = estimates.estimate(column), found = cycle_.errorOf(system, stop, column);
+    relation().refresh();
+    const Scalar expected = estimates.estimate(column), found = this->errors(progress).error(column);
     trusted_ = true;
     if (found <= static_cast<Scalar>(tuning::relation_error::rough) * expected) return true;
-    const auto left = static_cast<double>(relation.leastSquares().residual());
-    const int exact = estimates.within(errors_.bearable(cycle_, stop) * expected / found);
+    const auto left = static_cast<double>(relation().leastSquares().residual());
+    const int exact = estimates.within(errors_.bearable(relation(), stop.target()) * expected / found);
     if (exact >= first - 1) {
       errors_.roughen(found / expected);
-      system.tell(stop.iterations(), "step size", "products are rounded by more than eps: shorter panels");
+      tell(progress, "products are rounded by more than eps: shorter panels");
       return true;
     }
-    const int kept = relation.wholePanels(std::min(exact, first)), lost = first - kept;
+    const int kept = relation().wholePanels(std::min(exact, first)), lost = first - kept;
     if (kept == 0 || lost > std::min(tuning::relation_error::mostTakenBack, stop.remaining() - 1) ||
-        left * left < stop.target() * static_cast<double>(relation.beta())) {
+        left * left < stop.target() * static_cast<double>(relation().beta())) {
       return true;
     }
     trusted_ = false;
     careful_ = true;
-    system.tell(stop.iterations(), "step size",
-                "1 from now on: products are rounded by more than panels bear; " + std::to_string(kept) + " of " +
-                    std::to_string(first) + " columns are kept");
-    relation.truncate(kept);
-    orthogonalization_->begin(cycle_.length());
+    tell(progress, "1 from now on: products are rounded by more than panels bear; " + std::to_string(kept) + " of " +
+                       std::to_string(first) + " columns are kept");
+    this->truncate(kept);
+    orthogonalization_->begin(length());
     errors_.begin();
-    expected_.begin(stop.iterations(), static_cast<double>(relation.leastSquares().residual()));
-    outcome.columns = kept;
+    expected_.begin(stop.iterations(), static_cast<double>(relation().leastSquares().residual()));
     return false;
   }
 
   /// Shifts from another solve are dropped when they make an ill-conditioned panel: the operator is another one.
-  void revalidate(LinearSystem<Types>& system, StopTest& stop, int steps, const PanelOutcome& panel) {
+  void revalidate(Progress<Types>& progress, int steps, const PanelOutcome& panel) {
     if (!recalled_) return;
     if (panel.rank < steps + 1 || StepSize::isStrained(panel.condition)) {
       recurrence_.reset(options_.basis);
       learning_ = learns();
-      system.tell(stop.iterations(), "shifts", "those of an earlier solve do not fit");
+      progress.system().tell(progress.stop().iterations(), "shifts", "those of an earlier solve do not fit");
     }
     recalled_ = false;
   }
 
   /// Whether Ritz values of this solve bear out the interval of the Chebyshev basis, which comes from the user or from
   /// another solve; theirs takes its place where not. Once a solve. Local.
-  void judgeInterval(LinearSystem<Types>& system, StopTest& stop, int columns, bool cycleEnds) {
+  void judgeInterval(Progress<Types>& progress, bool cycleEnds) {
     if (judged_ || flexible_ || !recurrence_.ready()) return;
-    if (columns == 0 || (columns < tuning::spectrum::few && !cycleEnds)) return;
+    if (columns() == 0 || (columns() < tuning::spectrum::few && !cycleEnds)) return;
     judged_ = true;
     const bool given = !options_.eigenvalueBoundsAuto;
     const double times = given ? 1 + 2 * tuning::spectrum::slack : tuning::spectrum::largestOvershoot;
-    const auto ritz =
-        hessenbergEigenvalues(cycle_.relation().hessenberg(), std::min(columns, tuning::spectrum::enough));
+    const auto ritz = hessenbergEigenvalues(relation().hessenberg(), std::min(columns(), tuning::spectrum::enough));
     for (const auto& value : ritz) {
       if (!recurrence_.leavesOut(value, times)) continue;
-      system.tell(stop.iterations(), "eigenvalue bounds",
+      progress.system().tell(
+          progress.stop().iterations(), "eigenvalue bounds",
                   toString(recurrence_.interval()) + (given ? ", as given," : ", of an earlier solve,") +
                       " leave out the Ritz value " + std::to_string(value.real()) + "; replaced by Ritz values");
       recurrence_.reset(options_.basis);
@@ -273,40 +272,33 @@ class SStepGmres final : public RestartedGmres<Types> {
     }
   }
 
-  /// The breakdown ladder for a panel that lost rank: halve s and keep the vectors that are good; with s = 1 go on
-  /// classically. Returns true when the panel's good vectors include a new one, false when the loop is to look again.
-  bool shrink(LinearSystem<Types>& system, StopTest& stop, int first, int steps, const PanelOutcome& panel,
-              const Matrix& r, CycleOutcome& outcome) {
-    if (steps == 1) {
-      if (panel.rank == 1 && panel.finite) cycle_.classicalStep(system, stop, first, r, outcome);
-      return false;
-    }
+  /// The breakdown ladder for a panel that lost rank: halve s and keep the vectors that are good. Whether there is a
+  /// new one among them.
+  bool shrink(Progress<Types>& progress, int first, int steps, const PanelOutcome& panel, const Matrix& r) {
     stepSize_.failed(steps);
-    system.tell(stop.iterations(), "step size",
-                std::to_string(panel.rank) + " of " + std::to_string(steps + 1) +
-                    " vectors of a panel are independent; s = " + std::to_string(stepSize_.current()));
-    outcome.finite = true;  // a smaller s may still avoid the overflow
-    if (panel.rank == 1) cycle_.relation().reexpress(first, block(r, 0, 0, first + 1, 1));
+    tell(progress, std::to_string(panel.rank) + " of " + std::to_string(steps + 1) +
+                       " vectors of a panel are independent; s = " + std::to_string(stepSize_.current()));
+    if (panel.rank == 1) relation().reexpress(first, block(r, 0, 0, first + 1, 1));
     return panel.rank > 1;
   }
 
   /// Shifts from the first panels, once there are about s Ritz values, or from the whole first cycle. Where panels grow
   /// fast again whenever there are twice as many, up to the most steps of a panel: one with more steps than shifts
   /// repeats them, and is conditioned worse.
-  void learnShifts(LinearSystem<Types>& system, StopTest& stop, int columns, bool cycleEnds) {
-    if (!learning_ || columns == 0) return;
+  void learnShifts(Progress<Types>& progress, bool cycleEnds) {
+    if (!learning_ || columns() == 0) return;
     const int known = recurrence_.ready() ? static_cast<int>(recurrence_.shifts().size()) : 0;
-    if (known > 0 && system.sparesProducts()) return;
-    const int most = std::min(stepSize_.most(), cycle_.length());
+    if (known > 0 && progress.system().sparesProducts()) return;
+    const int most = std::min(stepSize_.most(), length());
     const int enough = known == 0 ? std::min(stepSize_.current(), most) : std::min(2 * known, most);
     const bool onFly = options_.computeRitzValuesOnFly;
-    if (cycleEnds == onFly || (columns < enough && (onFly || known > 0))) return;
-    const int order = onFly ? std::min(columns, most) : columns;
-    recurrence_.setShifts(hessenbergEigenvalues(cycle_.relation().hessenberg(), order));
+    if (cycleEnds == onFly || (columns() < enough && (onFly || known > 0))) return;
+    const int order = onFly ? std::min(columns(), most) : columns();
+    recurrence_.setShifts(hessenbergEigenvalues(relation().hessenberg(), order));
     if (!recurrence_.ready()) return;
     const auto found = static_cast<int>(recurrence_.shifts().size());
     learning_ = found < most;
-    system.tell(stop.iterations(), known == 0 ? "shifts" : "more shifts", std::to_string(found) + " Ritz values");
+    progress.system().tell(progress.stop().iterations(), known == 0 ? "shifts" : "more shifts", std::to_string(found) + " Ritz values");
   }
 
   SolverOptions options_;

@@ -1,7 +1,7 @@
 /// \file
 /// The block length of pipelined CA-GMRES.
 
-#include "belos_ext/solvers/gmres/block_length.hpp"
+#include "belos_ext/supervision/block_length.hpp"
 
 #include <gtest/gtest.h>
 

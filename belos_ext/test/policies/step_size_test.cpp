@@ -1,7 +1,7 @@
 /// \file
 /// The step size of an s-step method.
 
-#include "belos_ext/solvers/gmres/step_size.hpp"
+#include "belos_ext/basis/step_size.hpp"
 
 #include <gtest/gtest.h>
 

@@ -14,6 +14,7 @@
 
 #include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
+#include "belos_ext/supervision/supervisor.hpp"
 #include "belos_ext/test/policies/basis_run.hpp"
 #include "belos_ext/test/support/methods.hpp"
 
@@ -84,7 +85,7 @@ class Watched final : public PlainSystem {
 template <class Method>
 struct Open final : Method {
   using Method::Method;
-  double loss() { return orthogonalityLoss(*this->cycle_.basis().columns(0, this->cycle_.relation().columns())); }
+  double loss() { return orthogonalityLoss(*this->basis().columns(0, this->relation().columns())); }
 };
 
 /// \param shifts of p(1)-GMRES; empty: automatic
@@ -95,8 +96,8 @@ Curve solved(const std::string& name, BlockOrthogonalization scheme, const std::
   const auto a = lowSyncDiagonal();
   const auto b = rightHandSide(a->getRowMap(), seed);
   Watched system(a, b, curve);
-  Open<Method> method(arguments...);
-  system.loss = [&method] { return method.loss(); };
+  Supervised<Types, Open<Method>> method(arguments...);
+  system.loss = [&method] { return method.numerics().loss(); };
   SolverOptions options;
   options.numBlocks = order;
   options.blockOrthogonalization = scheme;

@@ -1,14 +1,17 @@
 #pragma once
 /// \file
-/// How much of a Krylov space that rounding has damaged a cycle can keep, and go on from.
+/// How exact H has to be, and how much of a Krylov space that rounding has damaged a cycle can keep, and go on from.
+///
+/// Source: inexact Krylov methods; GMRES bears errors that grow as its residual falls, the less the worse H is
+/// conditioned ([Simoncini and Szyld 2003]).
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "belos_ext/basis/krylov_space.hpp"
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/solvers/gmres/krylov_space.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
@@ -31,6 +34,16 @@ class ExactColumns {
         relation_(space.relation()),
         work_(space.scratch()),
         batch_(batch) {}
+
+  /// The error of the next column of H, relative to the operator, that a solve to this target still bears. Local.
+  static Scalar bearable(const ArnoldiRelation<Scalar>& relation, double target) {
+    const auto& leastSquares = relation.leastSquares();
+    return ratioOr(static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() *
+                       static_cast<Scalar>(target),
+                   leastSquares.residual(), Scalar(1));
+  }
+  /// As much is borne in any case: rounding of the products themselves decides. Local.
+  static constexpr Scalar least() { return tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon(); }
 
   /// The most columns from which a cycle can go on to the target: their vectors are independent, and their H is exact
   /// enough; 0: none, or less than half of `columns`. Found by bisection, to within `step`. An H that is more exact
@@ -95,14 +108,13 @@ class ExactColumns {
     return good > least ? good : 0;
   }
 
-  /// Whether the last of `columns` columns of H, the one with the largest error, is exact enough: GMRES bears errors
-  /// that grow as its residual falls ([Simoncini and Szyld 2003]). \param part of the error it bears
+  /// Whether the last of `columns` columns of H, the one with the largest error, is exact enough.
+  /// \param part of the error it bears
   bool isExact(int columns, Scalar part) {
     const auto& leastSquares = relation_.leastSquares();
     const Scalar needed = ratioOr(leastSquares.reciprocalCondition() * static_cast<Scalar>(stop_.target()),
                                   leastSquares.residual(columns - 1), Scalar(1));
-    return error(columns - 1) <=
-           std::max(part * needed, tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon());
+    return error(columns - 1) <= std::max(part * needed, least());
   }
 
   LinearSystem<Types>& system_;

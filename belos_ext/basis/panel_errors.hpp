@@ -3,7 +3,7 @@
 /// How many steps the panels of s-step GMRES have, and how many of them are used, for H to stay as exact as a solve
 /// needs.
 ///
-/// Source: inexact Krylov methods [Simoncini and Szyld 2003] for the errors that are borne (GmresCycle::bearableError);
+/// Source: inexact Krylov methods [Simoncini and Szyld 2003] for the errors that are borne (ExactColumns::bearable());
 /// which steps have them follows from H, before their products are made (RelationError::foreseen).
 ///
 /// | symbol      | here      | meaning                                                          |
@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "belos_ext/basis/basis_recurrence.hpp"
+#include "belos_ext/basis/exact_columns.hpp"
 #include "belos_ext/dense/relation_error.hpp"
 #include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/solvers/gmres/gmres_cycle.hpp"
 
 namespace capstan {
 
@@ -34,7 +34,7 @@ class PanelErrors {
  public:
   using Scalar = typename Types::Scalar;
   using Matrix = SmallMatrix<Scalar>;
-  using Cycle = GmresCycle<Types>;
+  using Relation = ArnoldiRelation<Scalar>;
 
   void configure(const SolverOptions& options) {
     byCholesky_ = options.intraOrthogonalization == IntraOrthogonalization::CholQr;
@@ -57,8 +57,8 @@ class PanelErrors {
   void roughen(Scalar times) { errors_.roughen(times); }
 
   /// The error of the next column of H, relative to A M^{-1}, that this solve bears.
-  static Scalar bearable(const Cycle& cycle, const StopTest& stop) {
-    return std::max(cycle.bearableError(stop), tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon());
+  static Scalar bearable(const Relation& relation, double target) {
+    return std::max(ExactColumns<Types>::bearable(relation, target), ExactColumns<Types>::least());
   }
 
   /// As many of s steps as the columns before a panel that starts with column `first` can tell of. The first panel of a
@@ -70,13 +70,13 @@ class PanelErrors {
   }
 
   /// As many of these as are worth their products.
-  int worthwhile(const Cycle& cycle, const StopTest& stop, int first, int s, const BasisRecurrence& recurrence) {
+  int worthwhile(const Relation& relation, double target, int first, int s, const BasisRecurrence& recurrence) {
     if (first == 0) return s;
-    const Scalar planned = bearable(cycle, stop) / static_cast<Scalar>(tuning::panel_errors::margin);
+    const Scalar planned = bearable(relation, target) / static_cast<Scalar>(tuning::panel_errors::margin);
     for (int columns = std::max(sampled_, first - tuning::panel_errors::fresh) + 1; columns <= first; ++columns) {
       const int tried = std::min(s, columns - 1);
       if (tried < 2) continue;
-      const int kept = errors_.foreseen(cycle.relation().hessenberg(), columns,
+      const int kept = errors_.foreseen(relation.hessenberg(), columns,
                                         recurrence.template changeOfBasis<Scalar>(tried), planned, byCholesky_);
       sample(kept < tried ? kept : std::numeric_limits<int>::max());  // nothing speaks against more
     }
@@ -92,12 +92,12 @@ class PanelErrors {
   }
 
   /// Takes in the first of `found` steps of a panel that H can use. \return their number, at least 1
-  int add(const Cycle& cycle, const StopTest& stop, int first, int found, const Matrix& changeOfBasis,
+  int add(const Relation& relation, double target, int first, int found, const Matrix& changeOfBasis,
           const Matrix& r) {
     const auto leading = [&](int count) { return block(r, 0, 0, first + count + 1, count + 1); };
     const int known = byCholesky_ ? RelationError<Scalar>::knownSteps(first, leading(found)) : found;
     const int kept =
-        errors_.add(first, block(changeOfBasis, 0, 0, known + 1, known), leading(known), bearable(cycle, stop));
+        errors_.add(first, block(changeOfBasis, 0, 0, known + 1, known), leading(known), bearable(relation, target));
     if (kept < found) {
       for (int k = 0; k < tuning::panel_errors::cutCounts; ++k) sample(kept);  // the samples had promised more
     }

@@ -18,7 +18,7 @@
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/problem/solver_state.hpp"
-#include "belos_ext/solvers/gmres/block_length.hpp"
+#include "belos_ext/supervision/block_length.hpp"
 #include "belos_ext/supervision/pipeline_memory.hpp"
 
 namespace capstan {

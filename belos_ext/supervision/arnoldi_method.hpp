@@ -1,0 +1,230 @@
+#pragma once
+/// \file
+/// What a method is to the supervisor that minimises the residual in a Krylov space, cycle by cycle, M_L^{-1} A M_R^{-1}
+/// Q = Q H: it fills Q and H; the rest of a cycle of GMRES is here.
+///
+/// Source: [Saad and Schultz 1986], algorithm 4; flexible variant [Saad 1993]. Symbols: basis/krylov_space.hpp.
+///
+/// Cost of a restart, and of a claim that is examined: one candidate (candidate_iterate.hpp). A claim that stands is
+/// examined once, not again when x is updated. A classical step: 1 A, 1 M^{-1} and 3 reductions.
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+
+#include "belos_ext/basis/exact_columns.hpp"
+#include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
+#include "belos_ext/supervision/candidate_iterate.hpp"
+#include "belos_ext/supervision/restart_length.hpp"
+
+namespace capstan {
+
+template <class Types>
+class ArnoldiMethod : public Method<Types> {
+ public:
+  using Scalar = typename Types::Scalar;
+  using MultiVector = typename Types::MultiVector;
+  using Matrix = SmallMatrix<Scalar>;
+
+  static constexpr Treatment treatment = [] {
+    Treatment how;
+    how.minimises = true;
+    return how;
+  }();
+
+  void configure(const SolverOptions& options) override {
+    wantedLength_.configure(options);
+    flexible_ = options.flexible;
+  }
+
+  void prepare(LinearSystem<Types>&, const MultiVector& b, JudgedResidual<Types>& judged) override {
+    judged_ = &judged;
+    candidate_.prepare(b);
+  }
+  Teuchos::RCP<MultiVector>& residual() final { return candidate_.residual(); }
+
+  /// M_L^{-1} r, and what the ranks have room for.
+  void enter(LinearSystem<Types>& system, ReductionBatch<Types>& batch) final {
+    const auto& r = *residual();
+    system.toNative(r, candidate_.native());
+    nativeSlot_ = batch.norm2(candidate_.native());
+    const auto bytes = static_cast<double>(r.getLocalLength() * sizeof(Scalar));
+    keepable_ = bases() == 1 && system.hasRight() && !system.hasLeft();
+    wantedLength_.enter(batch, static_cast<double>(bases()) * bytes, keepable_ ? bytes : 0);
+  }
+  void take(LinearSystem<Types>& system) final {
+    const auto& batch = judged_->batch();
+    nativeSquare_ = batch[nativeSlot_];
+    agreedLength_ = wantedLength_.agreed(batch);
+    if (agreedLength_ < wantedLength_.wanted()) {
+      system.tell(0, "restart length", std::to_string(agreedLength_) + ": longer bases would take too much memory");
+    }
+    using Directions = typename KrylovSpace<Types>::Directions;
+    directions_ = flexible_                                   ? Directions::Flexible
+                  : keepable_ && wantedLength_.keeps(batch) ? Directions::Kept
+                                                              : Directions::None;
+    system.startUpEnds();
+  }
+  double nativeNorm(LinearSystem<Types>& system) final {
+    return system.norm(candidate_.native(), nativeSquare_, judged_->batch());
+  }
+
+  Ending cycle(Progress<Types>& progress, Start start) final {
+    if (start == Start::First) {
+      const auto& b = progress.b();
+      space_.resize(b.getMap(), limited(agreedLength_, b, progress.stop()), directions_);
+    }
+    const Ending ending = expand(progress, static_cast<Scalar>(judged_->attained().native));
+    if (columns_ == 0) return ending == Ending::NotFinite ? ending : Ending::Breakdown;
+    if (!candidate_.take(progress, space_, columns_)) return Ending::NotFinite;
+    return ending == Ending::Claimed || ending == Ending::UserTest ? ending : Ending::Full;
+  }
+  void ended(Progress<Types>& progress) override { candidate_.goBack(progress); }
+
+ protected:
+  /// Fills Q and H from q_0 = M_L^{-1} r / beta; Breakdown and NotFinite where it can go no further, after however many
+  /// columns. Collective.
+  virtual Ending expand(Progress<Types>& progress, Scalar beta) = 0;
+
+  /// Vectors that each iteration of a cycle adds to what is kept.
+  virtual std::size_t bases() const { return flexible_ ? 2 : 1; }
+
+  /// Vectors that are kept with a right preconditioner to save an application of it.
+  static double keptVectors(const SolverOptions& options, bool preconditioned) {
+    return preconditioned && options.keepPreconditionedBasis != KeepBasis::Off ? options.numBlocks : 0;
+  }
+
+  /// m, the most columns of a cycle.
+  int length() const { return space_.length(); }
+  /// Leading columns of H the update may use.
+  int columns() const { return columns_; }
+  KrylovSpace<Types>& space() { return space_; }
+  KrylovBasis<Types>& basis() { return space_.basis(); }
+  ArnoldiRelation<Scalar>& relation() { return space_.relation(); }
+  /// || beta e_1 - H y || after all columns.
+  Scalar recursive() const { return space_.relation().leastSquares().residual(columns_); }
+
+  /// q_0 = M_L^{-1} r / beta. Collective where a candidate was not taken: then 1 A, 1 M_L^{-1}.
+  void begin(Progress<Types>& progress, Scalar beta) {
+    progress.beginCycle();
+    candidate_.forget(progress);
+    space_.begin(progress.system(), candidate_.native(), beta);
+    columns_ = 0;
+    closed_ = refuted_ = false;
+  }
+
+  /// Goes on with fewer columns: H is not exact enough after them. Local.
+  void truncate(int kept) {
+    space_.relation().truncate(kept);
+    candidate_.drop();
+    columns_ = kept;
+    closed_ = refuted_ = false;
+  }
+
+  /// Adds `gained` columns to H and follows their residuals, one iteration each: the count of iterations is not rounded
+  /// up to a multiple of s. Then status tests have their turn. Nothing: go on. Collective.
+  std::optional<Ending> extend(Progress<Types>& progress, int first, int gained, const Matrix& changeOfBasis,
+                               const Matrix& coefficients) {
+    auto& relation = space_.relation();
+    relation.addPanel(first, block(changeOfBasis, 0, 0, gained + 1, gained),
+                      block(coefficients, 0, 0, first + gained + 1, gained + 1));
+    relation.refresh();
+    bool claimed = false;
+    for (columns_ = first; columns_ < first + gained && !claimed;) {
+      ++columns_;
+      const auto norm = static_cast<double>(recursive());
+      progress.counts(norm);
+      claimed = progress.stop().reached(norm) && !tooEarly(progress, norm);
+    }
+    const auto update = [&](MultiVector& out) { candidate_.show(progress.system(), space_, columns_, out); };
+    if (!progress.asks(update)) return Ending::UserTest;
+    candidate_.hide();
+    if (claimed) return Ending::Claimed;
+    return progress.stop().exhausted() ? std::optional(Ending::Limit) : std::nullopt;
+  }
+  /// The same for one product, orthonormalised as it is.
+  std::optional<Ending> extend(Progress<Types>& progress, int first, const Matrix& coefficients) {
+    Matrix plain(2, 1);
+    plain(1, 0) = 1;
+    return extend(progress, first, 1, plain, coefficients);
+  }
+
+  /// After a panel of one step in which the fast orthogonalisation found nothing new: one Arnoldi step after column
+  /// `first` by classical Gram-Schmidt with explicit norms. If nothing but rounding is left the Krylov space is
+  /// invariant: the cycle closes and the true residual is asked. Collective.
+  /// \param r coefficients of the panel that failed; its first column says what became of q_first
+  std::optional<Ending> classicalStep(Progress<Types>& progress, int first, const PanelOutcome& panel,
+                                      const Matrix& r) {
+    auto& system = progress.system();
+    if (!panel.finite) return Ending::NotFinite;
+    if (panel.rank == 0) return Ending::Breakdown;
+    system.tell(progress.stop().iterations(), "reorthogonalise", "classical Gram-Schmidt with explicit norms");
+    relation().reexpress(first, block(r, 0, 0, first + 1, 1));
+    space_.apply(system, first);
+    explicit_.prepare(basis()[0].getMap()->getComm());
+    Matrix coefficients;
+    const VectorOutcome vector = explicit_.orthonormalize(basis(), first + 1, system, coefficients);
+    if (!vector.finite) return Ending::NotFinite;
+    const auto ending = extend(progress, first, coefficients);
+    closed_ = !vector.independent;
+    return closed_ && ending != Ending::UserTest ? Ending::Claimed : ending;
+  }
+
+  /// Second stage of two-stage schemes over the vectors of the cycle; H and the residual follow it. Collective.
+  void complete(BlockGramSchmidt<Types>& orthogonalization, Progress<Types>& progress) {
+    if (columns_ == 0) return;
+    const int vectors = columns_ + (closed_ ? 0 : 1);
+    const int usable = orthogonalization.finish(basis(), vectors, progress.system(), relation());
+    relation().refresh();
+    if (usable < vectors) {
+      progress.system().tell(progress.stop().iterations(), "second stage", "lost rank at " + std::to_string(usable));
+      columns_ = std::max(usable - 1, 0);
+    }
+  }
+
+  /// What is known, and can be found out, of the errors of H.
+  ExactColumns<Types> errors(Progress<Types>& progress) {
+    return {progress.system(), progress.stop(), space_, judged_->batch()};
+  }
+
+  /// Whether a claim has been examined, and was refuted, since the recursion has lost touch with the residual.
+  bool isRefuted() const { return refuted_ && !closed_; }
+
+  bool flexible_ = false;
+  bool closed_ = false;  ///< the Krylov space is invariant: H is square, there is no vector after the last column
+  CandidateIterate<Types> candidate_;
+
+ private:
+  /// A claim that the computed residual does not bear out, though the recursion is right (a left preconditioner, or
+  /// another scaling, makes them differ): the cycle goes on, to a lower target. Where it ends anyway the update looks.
+  bool tooEarly(Progress<Types>& progress, double recursive) {
+    auto& stop = progress.stop();
+    if (columns_ == length() || stop.exhausted()) return false;
+    candidate_.form(progress, space_, columns_);
+    if (!candidate_.finite()) return false;
+    const Claim claim = stop.examined(candidate_.norms(), recursive);
+    refuted_ = claim == Claim::Wrong;
+    return claim == Claim::TooEarly;
+  }
+
+  /// No cycle can be longer than the iterations there may be, or than the Krylov space.
+  static int limited(int length, const MultiVector& b, const StopTest& stop) {
+    const auto rows = std::min<Tpetra::global_size_t>(b.getGlobalLength(), std::numeric_limits<int>::max());
+    return std::max(1, std::min({length, stop.criteria().maxIterations, static_cast<int>(rows)}));
+  }
+
+  JudgedResidual<Types>* judged_ = nullptr;
+  int columns_ = 0;
+  bool refuted_ = false;
+  bool keepable_ = false;
+  int agreedLength_ = 1;
+  Scalar nativeSquare_ = 0;
+  typename ReductionBatch<Types>::Slot nativeSlot_;
+  typename KrylovSpace<Types>::Directions directions_{};
+  RestartLength<Types> wantedLength_;
+  KrylovSpace<Types> space_;
+  VectorOrthogonalization<Types> explicit_;
+};
+
+}  // namespace capstan
