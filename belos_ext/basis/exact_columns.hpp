@@ -38,9 +38,9 @@ class ExactColumns {
   /// The error of the next column of H, relative to the operator, that a solve to this target still bears. Local.
   static Scalar bearable(const ArnoldiRelation<Scalar>& relation, double target) {
     const auto& leastSquares = relation.leastSquares();
-    return ratioOr(static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() *
-                       static_cast<Scalar>(target),
-                   leastSquares.residual(), Scalar(1));
+    return ratioOr(
+        static_cast<Scalar>(tuning::gmres::safety) * leastSquares.reciprocalCondition() * static_cast<Scalar>(target),
+        leastSquares.residual(), Scalar(1));
   }
   /// As much is borne in any case: rounding of the products themselves decides. Local.
   static constexpr Scalar least() { return tuning::gmres::leastError * std::numeric_limits<Scalar>::epsilon(); }

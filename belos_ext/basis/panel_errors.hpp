@@ -92,8 +92,7 @@ class PanelErrors {
   }
 
   /// Takes in the first of `found` steps of a panel that H can use. \return their number, at least 1
-  int add(const Relation& relation, double target, int first, int found, const Matrix& changeOfBasis,
-          const Matrix& r) {
+  int add(const Relation& relation, double target, int first, int found, const Matrix& changeOfBasis, const Matrix& r) {
     const auto leading = [&](int count) { return block(r, 0, 0, first + count + 1, count + 1); };
     const int known = byCholesky_ ? RelationError<Scalar>::knownSteps(first, leading(found)) : found;
     const int kept =

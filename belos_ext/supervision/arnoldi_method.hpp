@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// What a method is to the supervisor that minimises the residual in a Krylov space, cycle by cycle, M_L^{-1} A M_R^{-1}
-/// Q = Q H: it fills Q and H; the rest of a cycle of GMRES is here.
+/// What a method is to the supervisor that minimises the residual in a Krylov space, cycle by cycle, M_L^{-1} A
+/// M_R^{-1} Q = Q H: it fills Q and H; the rest of a cycle of GMRES is here.
 ///
 /// Source: [Saad and Schultz 1986], algorithm 4; flexible variant [Saad 1993]. Symbols: basis/krylov_space.hpp.
 ///
@@ -15,6 +15,7 @@
 
 #include "belos_ext/basis/exact_columns.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/supervision/candidate_iterate.hpp"
 #include "belos_ext/supervision/restart_length.hpp"
 
@@ -61,9 +62,9 @@ class ArnoldiMethod : public Method<Types> {
       system.tell(0, "restart length", std::to_string(agreedLength_) + ": longer bases would take too much memory");
     }
     using Directions = typename KrylovSpace<Types>::Directions;
-    directions_ = flexible_                                   ? Directions::Flexible
+    directions_ = flexible_                                 ? Directions::Flexible
                   : keepable_ && wantedLength_.keeps(batch) ? Directions::Kept
-                                                              : Directions::None;
+                                                            : Directions::None;
     system.startUpEnds();
   }
   double nativeNorm(LinearSystem<Types>& system) final {

@@ -107,7 +107,8 @@ class CandidateIterate {
     if (!finite) return false;
     forget(progress);
     progress.formed(before);
-    progress.system().tell(progress.stop().iterations(), "refused", "what a cycle found would make the residual larger");
+    progress.system().tell(progress.stop().iterations(), "refused",
+                           "what a cycle found would make the residual larger");
     return true;
   }
 
@@ -115,8 +116,7 @@ class CandidateIterate {
   /// judged the last one. Local.
   void goBack(Progress<Types>& progress) {
     auto& stop = progress.stop();
-    if (stop.converged() || stop.reason() == StopReason::UserTest ||
-        !(best_ < progress.residual().attained().native)) {
+    if (stop.converged() || stop.reason() == StopReason::UserTest || !(best_ < progress.residual().attained().native)) {
       return;
     }
     bestX_.restore(progress.system(), progress.x());
@@ -162,8 +162,8 @@ class CandidateIterate {
   Teuchos::RCP<MultiVector> r_, native_, candidate_;
   Teuchos::RCP<MultiVector> change_;  ///< d, which a test of the application's own has seen
   int columns_ = 0;
-  int shown_ = 0;      ///< columns that `change_` is made of; 0: nobody has seen one
-  bool ofX_ = true;    ///< the residuals are those of x
+  int shown_ = 0;    ///< columns that `change_` is made of; 0: nobody has seen one
+  bool ofX_ = true;  ///< the residuals are those of x
   bool finite_ = false;
   ResidualNorms norms_;
   double best_ = std::numeric_limits<double>::infinity();  ///< native residual of bestX_

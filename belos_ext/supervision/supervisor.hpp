@@ -62,8 +62,8 @@ class Supervisor : public KrylovSolver<Types> {
       run(Start::First);
     }
     method_.ended(progress_);
-    const bool moved = treatment_.minimises ? progress_.hasFormed()
-                                            : stop.reason() != StopReason::NonFinite || stop.iterations() > 0;
+    const bool moved =
+        treatment_.minimises ? progress_.hasFormed() : stop.reason() != StopReason::NonFinite || stop.iterations() > 0;
     if (moved) residual_.settle(system, b, x, stop, false);
   }
 
@@ -117,7 +117,8 @@ class Supervisor : public KrylovSolver<Types> {
     if (claimed && !treatment_.replaces) {
       progress_.system().tell(stop.iterations(), "residual replacement", reason(ending));
     }
-    if ((claimed || !treatment_.replaces) && ending != Ending::Full && rounding_.ends(progress_.system(), progress_.x(), stop)) {
+    if ((claimed || !treatment_.replaces) && ending != Ending::Full &&
+        rounding_.ends(progress_.system(), progress_.x(), stop)) {
       return Start::Anew;
     }
     if (claimed && treatment_.replaces && stop.cameEarly()) return Start::GoOn;

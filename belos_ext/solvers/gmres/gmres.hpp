@@ -61,9 +61,10 @@ class Gmres : public ArnoldiMethod<Types> {
     std::optional<Ending> ending;
     while (columns() < most && !ending) {
       const int j = columns();
-      space().apply(system, j);                                                                        // v = A M^{-1} q_j
-      const PanelOutcome panel = orthogonalization.orthonormalize(basis(), j, 1, system, relation(), r);  // [q_j, v] = Q r
-      ending = panel.rank == 2 ? this->extend(progress, j, r)                  // h_{:,j}, rotations, residual
+      space().apply(system, j);  // v = A M^{-1} q_j
+      const PanelOutcome panel =
+          orthogonalization.orthonormalize(basis(), j, 1, system, relation(), r);  // [q_j, v] = Q r
+      ending = panel.rank == 2 ? this->extend(progress, j, r)                      // h_{:,j}, rotations, residual
                                : this->classicalStep(progress, j, panel, r);
     }
     this->complete(orthogonalization, progress);

@@ -117,9 +117,7 @@ class PipelinedGmres : public Gmres<Types> {
     }
     const Ending ending = pipelinedCycle(progress, beta);
     const bool whole = isWhole(ending), rough = shifts_.rough();
-    const auto compare = [&] {
-      shifts_.compare(system, relation().hessenberg(), columns(), whole, stop.iterations());
-    };
+    const auto compare = [&] { shifts_.compare(system, relation().hessenberg(), columns(), whole, stop.iterations()); };
     if (!rough) compare();
     const int exact = exactColumns(progress, ending);
     ladder_.ran(exact > 0 ? exact : columns(), !rough && !shifts_.unknown());

@@ -26,12 +26,12 @@
 /// reduction where a panel is first cut, until a solve of the label has found the opposite.
 
 #include "belos_ext/basis/matrix_powers.hpp"
-#include "belos_ext/convergence/expected_end.hpp"
-#include "belos_ext/dense/ritz_values.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/basis/panel_errors.hpp"
 #include "belos_ext/basis/step_size.hpp"
+#include "belos_ext/convergence/expected_end.hpp"
+#include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/orthogonalization/kept_gram_schmidt.hpp"
+#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/supervision/arnoldi_method.hpp"
 
 namespace capstan {
@@ -262,10 +262,10 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     const auto ritz = hessenbergEigenvalues(relation().hessenberg(), std::min(columns(), tuning::spectrum::enough));
     for (const auto& value : ritz) {
       if (!recurrence_.leavesOut(value, times)) continue;
-      progress.system().tell(
-          progress.stop().iterations(), "eigenvalue bounds",
-                  toString(recurrence_.interval()) + (given ? ", as given," : ", of an earlier solve,") +
-                      " leave out the Ritz value " + std::to_string(value.real()) + "; replaced by Ritz values");
+      progress.system().tell(progress.stop().iterations(), "eigenvalue bounds",
+                             toString(recurrence_.interval()) + (given ? ", as given," : ", of an earlier solve,") +
+                                 " leave out the Ritz value " + std::to_string(value.real()) +
+                                 "; replaced by Ritz values");
       recurrence_.reset(options_.basis);
       recurrence_.setShifts(ritz);
       return;
@@ -298,7 +298,8 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     if (!recurrence_.ready()) return;
     const auto found = static_cast<int>(recurrence_.shifts().size());
     learning_ = found < most;
-    progress.system().tell(progress.stop().iterations(), known == 0 ? "shifts" : "more shifts", std::to_string(found) + " Ritz values");
+    progress.system().tell(progress.stop().iterations(), known == 0 ? "shifts" : "more shifts",
+                           std::to_string(found) + " Ritz values");
   }
 
   SolverOptions options_;
