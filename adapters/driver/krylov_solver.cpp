@@ -14,7 +14,7 @@
 #include "adapters/driver/belos_method.hpp"
 #include "adapters/driver/host_operator.hpp"
 #include "adapters/driver/host_vectors.hpp"
-#include "belos_ext/report/event_meaning.hpp"
+#include "belos_ext/report/event_text.hpp"
 
 namespace capstan::driver {
 namespace {
@@ -49,14 +49,8 @@ void setIfKnown(const Teuchos::ParameterList& valid, const char* name, const std
 
 // What a method did about a breakdown that a user should know of; the others have no words to be counted by.
 Remedy remedyOf(const ReportEvent& event) {
-  switch (meaningOf(event)) {
-    case EventMeaning::Fallback:
-      return {event.detail, "by CAPSTAN GMRES after a breakdown", "CAPSTAN GMRES"};
-    case EventMeaning::WentBack:
-      return {"the method went back " + event.detail, "ended with an earlier iterate", ""};
-    case EventMeaning::Other:
-      break;
-  }
+  if (event.what == EventKind::Fallback) return {event.detail, "by CAPSTAN GMRES after a breakdown", "CAPSTAN GMRES"};
+  if (wentBack(event.what)) return {"the method went back " + event.detail, "ended with an earlier iterate", ""};
   return {};
 }
 

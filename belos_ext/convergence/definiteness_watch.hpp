@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
+#include "belos_ext/events/event.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
@@ -21,7 +21,7 @@ namespace capstan {
 class DefinitenessWatch {
  public:
   void begin(double initialResidual) {
-    seen_.clear();
+    seen_ = Cause::None;
     ofA_ = ofM_ = 0;
     initial_ = best_ = checkpoint_ = initialResidual;
     bestAt_ = iteration_ = 0;
@@ -37,28 +37,26 @@ class DefinitenessWatch {
   /// symmetric. True the first time that one of them says that A or M is not symmetric and definite. The first numbers
   /// tell the sign of each.
   bool sees(double pAp, double rMr, double zAp) {
-    if (!seen_.empty()) return false;
+    if (seen_ != Cause::None) return false;
     if (ofA_ == 0) ofA_ = pAp < 0 ? -1 : 1;
     if (ofM_ == 0) ofM_ = rMr < 0 ? -1 : 1;
     if (ofA_ * pAp < 0) {
-      seen_ = ofA_ > 0 ? "(p, A p) < 0: the operator is not positive definite"
-                       : "(p, A p) > 0: the operator is not negative definite";
+      seen_ = ofA_ > 0 ? Cause::NegativeA : Cause::PositiveA;
     } else if (ofM_ * rMr < 0) {
-      seen_ = ofM_ > 0 ? "(r, M^-1 r) < 0: the preconditioner is not positive definite"
-                       : "(r, M^-1 r) > 0: the preconditioner is not negative definite";
+      seen_ = ofM_ > 0 ? Cause::NegativeM : Cause::PositiveM;
     } else if (std::abs(zAp - pAp) > tuning::definiteness::asymmetric * (std::abs(zAp) + std::abs(pAp))) {
-      seen_ = "(M^-1 r, A p) is far from (p, A p): the operator or the preconditioner is not symmetric";
+      seen_ = Cause::FarFromSymmetric;
     }
-    return !seen_.empty();
+    return seen_ != Cause::None;
   }
 
-  /// Why A or M is not symmetric positive definite; empty where nothing says so.
-  const std::string& seen() const { return seen_; }
+  /// Why A or M is not symmetric positive definite; None where nothing says so.
+  Cause seen() const { return seen_; }
 
   void iterated(double residual) {
     ++iteration_;
     diverged_ = residual > tuning::definiteness::divergence * initial_;
-    if (diverged_ && seen_.empty()) seen_ = "the residual has grown beyond what CG makes of definite systems";
+    if (diverged_ && seen_ == Cause::None) seen_ = Cause::Divergence;
     if (residual < tuning::definiteness::progress * best_) {
       best_ = residual;
       bestAt_ = iteration_;
@@ -73,13 +71,13 @@ class DefinitenessWatch {
   /// in the last 200 iterations or more, that does not reach the target in those that remain; or a residual 1e8 times
   /// that of the guess.
   bool hopeless(double target, int remaining) const {
-    const bool idle = !seen_.empty() && iteration_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_);
+    const bool idle = seen_ != Cause::None && iteration_ - bestAt_ > std::max(tuning::definiteness::patience, bestAt_);
     const bool slow = doubted_ && known_ && target > 0 && std::log(best_) > std::log(target) + rate_ * remaining;
     return diverged_ || idle || slow;
   }
 
  private:
-  std::string seen_;
+  Cause seen_ = Cause::None;
   int ofA_ = 0, ofM_ = 0;  ///< their signs; 0: not known yet
   double initial_ = 0, best_ = std::numeric_limits<double>::infinity();
   double checkpoint_ = best_, rate_ = 0;  ///< the best one some iterations ago; logarithms an iteration since

@@ -51,10 +51,10 @@ class Extrapolation final : public GuessPolicy<Types> {
     return {count_, std::numeric_limits<double>::quiet_NaN(), false};
   }
 
-  std::string judge(double norm, double) override {
+  std::optional<Event> judge(double norm, double) override {
     if (std::isfinite(norm)) return {};
     forget();
-    return "earlier solves are forgotten: what is kept is not finite";
+    return EventKind::GuessesForgotten;
   }
 
   void learn(LinearSystem<Types>& system, const SolvedSystem<Types>& solved) override {

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <string>
+#include <optional>
 #include <vector>
 
+#include "belos_ext/events/event.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 
@@ -65,7 +66,7 @@ class GuessPolicy {
 
   /// What has become of the proposal. \param norm || b - A x || of it, computed from x   \param own that of the
   /// application's own x. Returns what the report should tell; mostly nothing. Local.
-  virtual std::string judge(double norm, double own) = 0;
+  virtual std::optional<Event> judge(double norm, double own) = 0;
 
   /// A solve has ended, in whatever way; after learn(). Local.
   virtual void ended() {}

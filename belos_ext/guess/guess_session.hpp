@@ -14,6 +14,7 @@
 #include "belos_ext/guess/guess_start.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/problem/finite_guess.hpp"
+#include "belos_ext/report/event_text.hpp"
 #include "belos_ext/report/solve_report.hpp"
 
 namespace capstan {
@@ -134,7 +135,7 @@ class GuessSession {
     if (kept) {
       kept = store().put(key_, memory_);
       if (!kept) {
-        report.events.push_back({0, -1, "initial guess", "nothing is kept: the vectors would take too much memory"});
+        report.events.push_back(reportEvent(0, -1, EventKind::GuessesNotKept));
       }
     }
     report.guessBytes = kept ? static_cast<long>(bytes) : 0;

@@ -192,7 +192,7 @@ class GuessStart {
   /// The guess has been found to leave a residual of this norm.
   void judge(LinearSystem<Types>& system, Policy& policy, double norm) {
     norm_ = norm;
-    if (const auto told = policy.judge(norm, ownNorm_); !told.empty()) system.tell(0, kind, told);
+    if (const auto told = policy.judge(norm, ownNorm_)) system.tell(0, *told);
   }
 
   void take(LinearSystem<Types>& system, const MultiVector& x, StopTest& stop) {
@@ -245,8 +245,6 @@ class GuessStart {
       batch_ = std::make_unique<ReductionBatch<Types>>(x.getMap()->getComm());
     }
   }
-
-  static constexpr const char* kind = "initial guess";
 
   Proposal proposal_;
   bool taken_ = false;

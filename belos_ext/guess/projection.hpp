@@ -39,12 +39,9 @@
 /// | -       | squares_       | k x k, replicated  | W^T W                                              |
 /// | l, L    | count_, most_  | scalars            | directions there are, and how many there may be: k |
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "belos_ext/dense/independent_solve.hpp"
@@ -108,10 +105,10 @@ class Projection final : public GuessPolicy<Types> {
     return {rank, predicted_, confirmed_};
   }
 
-  std::string judge(double norm, double own) override {
+  std::optional<Event> judge(double norm, double own) override {
     if (!std::isfinite(norm)) {
       forget();
-      return "earlier solves are forgotten: what is kept is not finite";
+      return EventKind::GuessesForgotten;
     }
     if (!changing_ && std::isnan(predicted_)) return {};
     // The last iteration is not saved: a solve that ends with its guess leaves what others have left before.
@@ -125,10 +122,7 @@ class Projection final : public GuessPolicy<Types> {
     if (confirmed_ || norm <= tuning::guess::stale * own) return {};
     changing_ = true;
     alike_ = 0;
-    return fmt::format(
-        "A is another one: products with earlier solutions are computed anew from now on; the residual of the guess is "
-        "{:.2e}, predicted {:.2e}",
-        norm, predicted_);
+    return Event(EventKind::GuessesRenewed, norm, predicted_);
   }
 
   void ended() override { plan_.solved(); }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/report/event_text.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "tpetra_ext/reductions/reduction_route.hpp"
 #include "tpetra_ext/topology/exchange/node_reduction.hpp"
@@ -38,8 +39,9 @@ class ChosenReductions {
   /// Tells the report. Local.
   void close(SolveReport& report) const {
     if (strategy_ == topology::ReductionStrategy::Mpi) return;
-    report.events.push_back(
-        {0, -1, "reduction strategy", settled_ ? reason_ : "mpi: the solve ended with its first reduction"});
+    report.events.push_back(reportEvent(
+        0, -1,
+        Event(EventKind::ReductionStrategy).by(settled_ ? reason_ : "mpi: the solve ended with its first reduction")));
   }
 
  private:

@@ -73,9 +73,7 @@ class DirectSystem final : public LinearSystem<Types> {
     return monitor_.check({{rightHandSide_, iterations, recursive, update}});
   }
   void record(int iteration, double recursive) override { monitor_.record(rightHandSide_, iteration, recursive); }
-  void tell(int iteration, const std::string& kind, const std::string& detail) override {
-    monitor_.tell(rightHandSide_, iteration, kind, detail);
-  }
+  void tell(int iteration, Event event) override { monitor_.tell(rightHandSide_, iteration, event); }
   void startUpEnds(int operators, int preconditioners) override {
     monitor_.startUpEnds(operator_.cost(), operators, preconditioners);
   }

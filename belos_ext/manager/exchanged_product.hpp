@@ -23,6 +23,7 @@
 #include "belos_ext/manager/kept_exchange.hpp"
 #include "belos_ext/manager/wanted_exchange.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/report/event_text.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/checksum.hpp"
 #include "tpetra_ext/operators/embedded_operator.hpp"
@@ -122,7 +123,7 @@ class ExchangedProduct {
     CommunicationReport& told = report.communication;
     if (!complaint_.empty()) {
       told.reason = "the operator's own: " + complaint_;
-      report.events.push_back({0, -1, "communication strategy", told.reason});
+      report.events.push_back(reportEvent(0, -1, Event(EventKind::CommunicationStrategy).by(told.reason)));
       return;
     }
     if (!takes_) return;

@@ -121,9 +121,7 @@ class Lockstep {
     void record(int iteration, double recursive) override {
       owner.monitor_.record(rightHandSide, iteration, recursive);
     }
-    void tell(int iteration, const std::string& kind, const std::string& detail) override {
-      owner.monitor_.tell(rightHandSide, iteration, kind, detail);
-    }
+    void tell(int iteration, Event event) override { owner.monitor_.tell(rightHandSide, iteration, event); }
     bool agreesOnState() const override { return owner.opening_ == nullptr || owner.opening_->agreement().onState(); }
     bool agreesOnZeroGuess() const override {
       return owner.opening_ != nullptr && owner.opening_->agreement().onZeroGuess();

@@ -24,7 +24,7 @@
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/manager/fiber.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
-#include "belos_ext/report/solve_report.hpp"
+#include "belos_ext/report/event_text.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
@@ -152,8 +152,8 @@ class Monitor final
     report_.preconditionersAtStart = applied == 0 ? 0 : startsBefore_.preconditioners + applied - preconditioners;
   }
 
-  void tell(int rightHandSide, int iteration, const std::string& kind, const std::string& detail) {
-    report_.events.push_back({iteration, rightHandSide, kind, detail});
+  void tell(int rightHandSide, int iteration, const Event& event) {
+    report_.events.push_back(reportEvent(iteration, rightHandSide, event));
   }
 
   /// Runs the application's tests. Returns false when they stop the solve: a user test that passes, combined by OR.
@@ -171,7 +171,7 @@ class Monitor final
     current_ = nullptr;
     if (!goOn) {
       for (const auto& one : those)
-        tell(one.rightHandSide, one.iterations, "user test", nameOf(*userTest_) + " passed");
+        tell(one.rightHandSide, one.iterations, Event(EventKind::UserTest).by(nameOf(*userTest_)));
     }
     return goOn;
   }

@@ -210,10 +210,7 @@ template <class Types>
 bool SolverManager<Types>::takesGuesses(const StopCriteria& criteria) {
   if (series_ < 0 || parameters_.options().initialGuess.mode == InitialGuess::Mode::Application) return false;
   if (!operator_->hasLeft() || !criteria.scalesByNative()) return true;
-  report_.events.push_back({0, -1, "initial guess",
-                            "that of the application: a residual scaled by the preconditioned one of its x would need "
-                            "the left preconditioner once more; scale by \"Norm of Initial Residual\" or \"Norm of "
-                            "RHS\""});
+  report_.events.push_back(reportEvent(0, -1, EventKind::GuessOfApplication));
   return false;
 }
 

@@ -99,9 +99,7 @@ class SplitSystem final : public LinearSystem<Types> {
     return system_.boundary(iterations, recursive, update);
   }
   void record(int iteration, double recursive) override { system_.record(iteration, recursive); }
-  void tell(int iteration, const std::string& kind, const std::string& detail) override {
-    system_.tell(iteration, kind, detail);
-  }
+  void tell(int iteration, Event event) override { system_.tell(iteration, std::move(event)); }
   void startUpEnds(int operators, int) override { system_.startUpEnds(operators, operators); }
   bool agreesOnState() const override { return system_.agreesOnState(); }
   bool agreesOnZeroGuess() const override { return system_.agreesOnZeroGuess(); }

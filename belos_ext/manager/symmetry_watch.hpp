@@ -11,6 +11,7 @@
 
 #include "belos_ext/manager/monitor.hpp"
 #include "belos_ext/problem/symmetry_check.hpp"
+#include "belos_ext/report/event_text.hpp"
 #include "belos_ext/report/report_summary.hpp"
 #include "belos_ext/report/solve_report.hpp"
 
@@ -27,7 +28,7 @@ void watchSymmetry(const Teuchos::RCP<const typename Types::Operator>& a, const 
   if (!SymmetryCheck<Types>::mayRead(*a)) return;
   const auto tell = [&report, &monitor](const SymmetryVerdict& verdict) {
     if (verdict.rowsThatDiffer == 0) return;
-    report.events.push_back(asymmetryEvent(verdict));
+    report.events.push_back(reportEvent(0, -1, {EventKind::Asymmetric, verdict.rowsThatDiffer, verdict.rowsCompared}));
     monitor.setNonsymmetric();
   };
   if (const auto known = SymmetryCheck<Types>::known(a)) {

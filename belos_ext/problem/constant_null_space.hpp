@@ -21,8 +21,6 @@
 /// leaves nothing of b - A x but a constant, and the solve ends as inconsistent. constant: whatever the rows, unless
 /// (e, A p) is not zero; and always out of r.
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -112,7 +110,7 @@ class ConstantNullSpace {
   }
   void project(LinearSystem<Types>& system, int iteration) {
     state_ = State::Active;
-    system.tell(iteration, kind, "constants are projected out: the preconditioner makes little else");
+    system.tell(iteration, EventKind::ConstantsProjected);
   }
   /// Whether A is to be judged by an image of its own: it may annihilate constants as far as its rows or the user tell,
   /// and r has one, or the rows are not known. After the first reduction.
@@ -134,16 +132,12 @@ class ConstantNullSpace {
     state_ = State::Off;
     if (wanted_ == NullSpace::Auto && !system.annihilatesConstants()) return false;
     if (norm(sumOfImage) > rounding() * std::sqrt(static_cast<double>(image))) {
-      system.tell(stop.iterations(), kind,
-                  "constants are not projected out: A does not annihilate them, or is not symmetric, for (1, A p) is "
-                  "not zero");
+      system.tell(stop.iterations(), EventKind::ConstantsKept);
     } else {
       state_ = State::Watching;
       if (wanted_ == NullSpace::Auto && norm(sum) > tuning::null_space::allowed * stop.target()) {
         outOfResidual_ = true;
-        system.tell(
-            stop.iterations(), kind,
-            fmt::format("b has a constant of norm {:.2e}, which no A x has: it is taken out of b - A x", norm(sum)));
+        system.tell(stop.iterations(), {EventKind::ConstantTakenOut, norm(sum)});
       }
     }
     return state_ == State::Watching;
@@ -183,15 +177,11 @@ class ConstantNullSpace {
   /// \param whole norms of b - A x   \param rest || b - A x || without its constant
   bool endsInconsistent(LinearSystem<Types>& system, const ResidualNorms& whole, double rest, StopTest& stop) const {
     if (!ofResidual() || !stop.endInconsistent(whole, part_, rest)) return false;
-    system.tell(stop.iterations(), kind,
-                fmt::format("b has a constant of norm {:.2e}, which no A x has; the rest of b - A x, {:.2e}, meets the "
-                            "tolerance",
-                            part_, rest));
+    system.tell(stop.iterations(), {EventKind::Inconsistent, part_, rest});
     return true;
   }
 
  private:
-  static constexpr const char* kind = "null space";
   /// Relative, and above what rounding makes of a sum of n terms.
   static double rounding() {
     return tuning::null_space::rounding * std::sqrt(static_cast<double>(std::numeric_limits<Scalar>::epsilon()));

@@ -12,11 +12,11 @@
 #include <functional>
 #include <limits>
 #include <stdexcept>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "belos_ext/convergence/residual_measure.hpp"
+#include "belos_ext/events/event.hpp"
 #include "tpetra_ext/operators/block_kernels.hpp"
 #include "tpetra_ext/operators/diagonal_rows.hpp"
 #include "tpetra_ext/operators/embedded_operator.hpp"
@@ -93,8 +93,8 @@ class LinearSystem {
   /// Records one iteration's residual in the history.
   virtual void record(int iteration, double recursive) = 0;
 
-  /// Records something worth telling in the report (kind, detail).
-  virtual void tell(int iteration, const std::string& kind, const std::string& detail) = 0;
+  /// Records something worth telling in the report.
+  virtual void tell(int iteration, Event event) = 0;
 
   /// A step of CG, before it is taken: 1 / alpha = (p, A p) / (r, M^{-1} r), and the beta that its p was made with; 0:
   /// p begins anew. They are rows of the Lanczos matrix of M^{-1} A (spectrum/ritz_watch.hpp). To be called where x

@@ -40,9 +40,7 @@ class RightPreconditionedSystem final : public LinearSystem<Types> {
     return system_.boundary(iterations, recursive, update);
   }
   void record(int iteration, double recursive) override { system_.record(iteration, recursive); }
-  void tell(int iteration, const std::string& kind, const std::string& detail) override {
-    system_.tell(iteration, kind, detail);
-  }
+  void tell(int iteration, Event event) override { system_.tell(iteration, std::move(event)); }
   long products() const override { return system_.products(); }
   void startUpEnds(int operators, int preconditioners) override { system_.startUpEnds(operators, preconditioners); }
   void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) override { system_.residual(b, x, r); }

@@ -63,7 +63,7 @@ class RowsFirst {
   /// Solves the rows: x_i = b_i / a_ii, to which the guess contributes no rounding, and r = b - A x without them. 1 A.
   /// Collective.
   void solve(LinearSystem<Types>& system, int iteration, const MultiVector& b, MultiVector& x, MultiVector& r) {
-    system.tell(iteration, "diagonal rows", "solved first");
+    system.tell(iteration, EventKind::DiagonalRows);
     if (const auto* rows = system.diagonalRows(); rows != nullptr) rows->solve(b, x);
     system.residual(b, x, r);
     takeOut(system, r);

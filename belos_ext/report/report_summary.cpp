@@ -18,8 +18,6 @@ namespace capstan {
 
 namespace {
 
-constexpr const char* symmetryEvent = "symmetry";
-
 RightHandSideReport rightHandSideReport(const StopTest& stop) {
   RightHandSideReport one;
   one.converged = stop.converged();
@@ -139,7 +137,8 @@ void warn(const SolveReport& report, bool lossOfAccuracy, std::ostream& out) {
         << ", above the tolerance " << report.tolerance << '\n';
   }
   for (const ReportEvent& event : report.events) {
-    if (event.kind != symmetryEvent || !firstTime(report.solver + ", " + report.label + ": " + event.kind)) continue;
+    if (event.what != EventKind::Asymmetric || !firstTime(report.solver + ", " + report.label + ": " + event.kind))
+      continue;
     out << front(report) << "warning: " << event.detail << '\n';
   }
 }
@@ -166,14 +165,6 @@ void sayBreakdown(const SolveReport& report) {
 }
 
 }  // namespace
-
-ReportEvent asymmetryEvent(const SymmetryVerdict& verdict) {
-  return {
-      0, -1, symmetryEvent,
-      fmt::format("the matrix is not symmetric: {} of the {} rows compared with their columns differ; CG is made for "
-                  "symmetric matrices, a GMRES method for others",
-                  verdict.rowsThatDiffer, verdict.rowsCompared)};
-}
 
 void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, bool hasLeft, SolveReport& report) {
   const StopCriteria& criteria = stops.front().criteria();

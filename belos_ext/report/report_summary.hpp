@@ -8,7 +8,6 @@
 
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
-#include "belos_ext/problem/symmetry_verdict.hpp"
 #include "belos_ext/report/solve_report.hpp"
 
 namespace capstan {
@@ -20,10 +19,6 @@ namespace capstan {
 /// \param stops one per right-hand side, at least one
 /// \param hasLeft whether a left preconditioner makes the native residual differ from b - A x
 void summarize(const std::vector<StopTest>& stops, const SolverOptions& options, bool hasLeft, SolveReport& report);
-
-/// What the report tells of a matrix that is not symmetric, and "Verbosity" with Warnings once for each label. Kind:
-/// "symmetry".
-ReportEvent asymmetryEvent(const SymmetryVerdict& verdict);
 
 /// Writes "Report File" and "History File", and what "Verbosity" asks for to "Output Stream". Call on one rank. A file
 /// that cannot be written becomes a warning there, once: the solve is done, and the other ranks do not wait. A

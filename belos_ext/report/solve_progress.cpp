@@ -5,6 +5,7 @@
 #include <atomic>
 #include <ostream>
 
+#include "belos_ext/report/event_text.hpp"
 #include "tpetra_ext/reductions/reduction_time.hpp"
 
 namespace capstan {
@@ -29,8 +30,9 @@ void SolveProgress::fill(const ReductionCounters& spent, SolveReport& report) co
   progress.polls = progressPolls() - pollsBefore_;
   progress.waitSeconds = spent.nonblockingWaitSeconds;
   if (scope_.mode() != wanted_) {
-    report.events.push_back(
-        {0, -1, "progress", progress.mode + " instead of " + toString(wanted_) + ": " + scope_.reason()});
+    report.events.push_back(reportEvent(
+        0, -1,
+        Event(EventKind::Progress).by(progress.mode + " instead of " + toString(wanted_) + ": " + scope_.reason())));
   }
   if (!measure_) return;
   const OverlapSeconds means = measureOverlap(comm_, spent);

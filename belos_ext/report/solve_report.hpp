@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "belos_ext/convergence/stop_reason.hpp"
+#include "belos_ext/events/event.hpp"
 #include "tpetra_ext/operators/traffic.hpp"
 
 namespace capstan {
@@ -17,8 +18,9 @@ namespace capstan {
 struct ReportEvent {
   int iteration = 0;
   int rightHandSide = 0;  ///< from 0; -1: all of them
-  std::string kind;       ///< for example "step size", "reorthogonalise", "restart", "classical"
-  std::string detail;     ///< for people
+  EventKind what = EventKind::Restart;
+  std::string kind;  ///< for people, as what follows: for example "step size", "restart", "classical"
+  std::string detail;
 };
 
 /// What an initial guess made of earlier solves was worth ("Initial Guess").

@@ -6,7 +6,6 @@
 /// wrong. In p(l)-CG they correct it. Of a negative spectrum all is mirrored.
 
 #include <algorithm>
-#include <string>
 
 #include "belos_ext/dense/pipelined_lanczos.hpp"
 #include "belos_ext/parameters/tuning.hpp"
@@ -66,7 +65,7 @@ class SpectralInterval {
     if (spread == Spread::Centred) radius = std::min(radius, size);
     const EigenvalueBounds found{std::max(0.0, size - radius), size + radius};
     bounds_ = mean < 0 ? mirrored(found) : found;
-    system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", as the first product shows them");
+    system.tell(iteration, {EventKind::BoundsOfProduct, bounds_->min, bounds_->max});
     rough_ = true;
     return true;
   }
@@ -78,7 +77,8 @@ class SpectralInterval {
                        const Apply& apply) {
     if (!bounds_) {
       const auto found = SpectrumEstimate<Types>()(system, map, apply);  // a basis of its own, given back at once
-      system.tell(iteration, "eigenvalue bounds", found ? toString(*found) : "the estimate broke down");
+      system.tell(iteration,
+                  found ? Event(EventKind::BoundsEstimated, found->min, found->max) : EventKind::BoundsBroken);
       bounds_ = found.value_or(EigenvalueBounds{0, 0});
       fresh_ = true;
       compared_ = false;
@@ -150,8 +150,7 @@ class SpectralInterval {
       shown_ = many ? first : std::min(shown_, first);  // few columns of a right-hand side that hides the far end
     } else if (all > tuning::spectrum::largestOvershoot ||
                first < std::min(1.0, shown_) / (many ? tuning::spectrum::shrunk : tuning::spectrum::shrunkOfFew)) {
-      system.tell(iteration, "eigenvalue bounds",
-                  "those of an earlier solve, " + toString(*bounds_) + ", do not fit its Ritz values");
+      system.tell(iteration, {EventKind::BoundsOutdated, bounds_->min, bounds_->max});
       bounds_.reset();
       shown_ = 1;
     }
@@ -168,9 +167,8 @@ class SpectralInterval {
       if (value.real() >= bounds_->min - slack && value.real() <= bounds_->max + slack) continue;
       const auto better = boundsOfRitzValues(ritzOf(count / 2), all);
       if (!better) return;
-      system.tell(iteration, "eigenvalue bounds",
-                  toString(*bounds_) + ", as given, leave out the Ritz value " + std::to_string(value.real()) +
-                      "; replaced by " + toString(*better));
+      system.tell(iteration,
+                  {EventKind::BoundsReplaced, bounds_->min, bounds_->max, value.real(), better->min, better->max});
       bounds_ = better;
       return;
     }
@@ -188,7 +186,7 @@ class SpectralInterval {
     const int first = std::clamp(columns / 2, 1, tuning::spectrum::first);
     shown_ = farthest(hessenbergEigenvalues(hessenberg, first)) / farEnd();
     compared_ = true;
-    system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", by " + std::to_string(enough) + " Ritz values");
+    system.tell(iteration, {EventKind::BoundsOfRitz, bounds_->min, bounds_->max, enough});
   }
 
   /// How far the bounds reach from zero.

@@ -59,7 +59,7 @@ class ArnoldiMethod : public Method<Types> {
     nativeSquare_ = batch[nativeSlot_];
     agreedLength_ = wantedLength_.agreed(batch);
     if (agreedLength_ < wantedLength_.wanted()) {
-      system.tell(0, "restart length", std::to_string(agreedLength_) + ": longer bases would take too much memory");
+      system.tell(0, {EventKind::RestartLength, agreedLength_});
     }
     using Directions = typename KrylovSpace<Types>::Directions;
     directions_ = flexible_                                 ? Directions::Flexible
@@ -160,7 +160,7 @@ class ArnoldiMethod : public Method<Types> {
     auto& system = progress.system();
     if (!panel.finite) return Ending::NotFinite;
     if (panel.rank == 0) return Ending::Breakdown;
-    system.tell(progress.stop().iterations(), "reorthogonalise", "classical Gram-Schmidt with explicit norms");
+    progress.tell(EventKind::Reorthogonalized);
     relation().reexpress(first, block(r, 0, 0, first + 1, 1));
     space_.apply(system, first);
     explicit_.prepare(basis()[0].getMap()->getComm());
@@ -179,7 +179,7 @@ class ArnoldiMethod : public Method<Types> {
     const int usable = orthogonalization.finish(basis(), vectors, progress.system(), relation());
     relation().refresh();
     if (usable < vectors) {
-      progress.system().tell(progress.stop().iterations(), "second stage", "lost rank at " + std::to_string(usable));
+      progress.tell({EventKind::SecondStage, usable});
       columns_ = std::max(usable - 1, 0);
     }
   }

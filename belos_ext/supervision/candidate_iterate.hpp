@@ -107,8 +107,7 @@ class CandidateIterate {
     if (!finite) return false;
     forget(progress);
     progress.formed(before);
-    progress.system().tell(progress.stop().iterations(), "refused",
-                           "what a cycle found would make the residual larger");
+    progress.tell(EventKind::Refused);
     return true;
   }
 
@@ -122,7 +121,7 @@ class CandidateIterate {
     bestX_.restore(progress.system(), progress.x());
     progress.formed(bestNorms_);
     stop.wentBack(bestNorms_);
-    progress.system().tell(stop.iterations(), "went back", "to an earlier iterate with a smaller residual");
+    progress.tell(EventKind::BackToIterate);
   }
 
  private:

@@ -7,8 +7,6 @@
 /// A and 1 reduction. Storage: 1 vector where the method lends none, 1 more for a guess that is not zero, and 1 where
 /// constants or the norm of M_L^{-1} r ask for it.
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -175,8 +173,7 @@ class JudgedResidual {
     if (finite && (stop.keepsLast() || !stop.isWorse(attained_, initial_))) return;
     if (finite && minimizeTowardsGuess(system, b, x, stop)) return;
     goBack(system, x, stop);
-    system.tell(stop.iterations(), "went back",
-                finite ? "to the guess, whose residual is smaller" : "to the guess: the iterates overflow");
+    system.tell(stop.iterations(), finite ? EventKind::BackToGuess : EventKind::BackFromOverflow);
   }
 
   /// x = the guess, whose residual is to be computed anew. Local.
@@ -229,9 +226,7 @@ class JudgedResidual {
     compute(system, b, x, true);
     if (!finite_ || stop.isWorse(attained_, initial_)) return false;
     stop.wentBack(attained_);
-    system.tell(stop.iterations(), "went back",
-                fmt::format("to the point of least residual between x and the guess, {:.2g} of the way",
-                            static_cast<double>(eta)));
+    system.tell(stop.iterations(), {EventKind::BackTowardsGuess, eta});
     return true;
   }
 

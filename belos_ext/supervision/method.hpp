@@ -44,13 +44,13 @@ enum class Start {
 
 /// How the supervisor treats a method: data.
 struct Treatment {
-  bool symmetric = false;    ///< for symmetric A and M: rows are solved first, constants looked for, signs watched
-  bool goesBack = false;     ///< a cycle that leaves a larger residual than it began with is undone
-  bool examines = false;     ///< claims are examined while the cycle stands
-  bool minimises = false;    ///< x and its residual come at the end of a cycle, but after Breakdown and NotFinite
-  bool replaces = false;     ///< "Residual Replacement" is the supervisor's: after a claim the direction may be kept
-  int mostFruitless = 0;     ///< cycles in a row that gain nothing end the method; 0: they do not
-  const char* restart = "";  ///< what a restart brings, for the report
+  bool symmetric = false;  ///< for symmetric A and M: rows are solved first, constants looked for, signs watched
+  bool goesBack = false;   ///< a cycle that leaves a larger residual than it began with is undone
+  bool examines = false;   ///< claims are examined while the cycle stands
+  bool minimises = false;  ///< x and its residual come at the end of a cycle, but after Breakdown and NotFinite
+  bool replaces = false;   ///< "Residual Replacement" is the supervisor's: after a claim the direction may be kept
+  int mostFruitless = 0;   ///< cycles in a row that gain nothing end the method; 0: they do not
+  EventKind restart = EventKind::Restart;  ///< what the report calls a restart
 };
 
 /// One method, for one right-hand side, that follows b - A x.

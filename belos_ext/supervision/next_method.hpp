@@ -2,11 +2,8 @@
 /// \file
 /// The next rung of a method's ladder: what goes on where the method cannot (MethodTraits::next).
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <memory>
-#include <string>
 
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/right_preconditioned_system.hpp"
@@ -52,25 +49,22 @@ class NextMethod {
 
   /// Goes on from x. `stop` has begun; it is over afterwards. Collective.
   /// \param why the other method cannot go on   \param direction as KrylovSolver::takeOver()
-  void goOn(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, const std::string& why,
+  void goOn(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Why why,
             const MultiVector* direction = nullptr) {
     if (isLast()) return goOnFromTheRight(system, b, x, stop, why);
-    system.tell(stop.iterations(), "classical", why + "; going on with " + method_->canonical);
+    system.tell(stop.iterations(), Event(EventKind::HandedOver, why).by(method_->canonical));
     solver_->takeOver(system, b, x, stop, direction);
   }
 
  private:
   bool isLast() const { return method_->family == Family::Gmres; }
 
-  void goOnFromTheRight(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
-                        const std::string& why) {
+  void goOnFromTheRight(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Why why) {
     const int m = static_cast<int>(
         std::min<Tpetra::global_size_t>(static_cast<Tpetra::global_size_t>(tuning::gmres::fallbackRestart),
                                         std::max<Tpetra::global_size_t>(b.getGlobalLength(), 1)));
     const double megabytes = 1e-6 * (m + 6) * static_cast<double>(b.getGlobalLength()) * sizeof(typename Types::Scalar);
-    system.tell(stop.iterations(), "fallback",
-                fmt::format("{}; going on with {}, restart {}, {} vectors more ({:.3g} MB on all ranks)", why,
-                            method_->canonical, m, m + 6, megabytes));
+    system.tell(stop.iterations(), Event(EventKind::Fallback, why, m, m + 6, megabytes).by(method_->canonical));
     if (system.preconditioned()) vectorLike(b, scratch_);
     if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
     options_.numBlocks = m;

@@ -10,7 +10,6 @@
 /// on all ranks.
 
 #include <algorithm>
-#include <string>
 #include <utility>
 
 #include "belos_ext/convergence/stop_test.hpp"
@@ -62,11 +61,10 @@ class PipelineLadder {
     if (memory_.isClassical()) {
       giveUp();
       t_ = 1;
-      system.tell(0, "classical", PipelineMemory::reason);
+      system.tell(0, EventKind::ClassicalFromStart);
     } else if (memory_.works() != nullptr && memory_.works()->handsOver == 0) {
-      system.tell(0, "pipeline depth",
-                  std::to_string(depth_) + (blocks_ ? " with blocks of " + std::to_string(length_.current()) : "") +
-                      ", " + PipelineMemory::reason);
+      system.tell(0, blocks_ ? Event(EventKind::BlocksFromEarlier, depth_, length_.current())
+                             : Event(EventKind::DepthFromEarlier, depth_));
     }
   }
   /// It is over.
@@ -86,7 +84,7 @@ class PipelineLadder {
     t_ = blocks_ && !learning ? length_.current() : 1;
     if (learning) {
       if (depth_ > 1 || (blocks_ && !length_.automatic() && length_.current() > 1)) {
-        system.tell(stop.iterations(), "pipeline depth", "1 with blocks of 1 until a cycle has shown the spectrum");
+        system.tell(stop.iterations(), EventKind::DepthLearning);
       }
       waiting_ = std::exchange(depth_, 1);
     }
@@ -95,9 +93,7 @@ class PipelineLadder {
     if (lag() < m) return;
     t_ = std::min(t_, std::max(1, m / 2));
     depth_ = std::max(1, std::min(depth_, m / t_ - 1));
-    system.tell(stop.iterations(), "pipeline depth",
-                "reduced to " + std::to_string(depth_) + " with blocks of " + std::to_string(t_) +
-                    " to fit the restart length, or the number of equations, " + std::to_string(m));
+    system.tell(stop.iterations(), {EventKind::DepthFitted, depth_, t_, m});
   }
 
   /// Whether all cycles are classical from now on.
@@ -112,13 +108,14 @@ class PipelineLadder {
     if (!inVain && !(promised_ > 0 && beta > tuning::pipelined_gmres::astray * promised_)) return false;
     const bool classical = inVain || lag() == 1;
     ++fruitless_;
-    shrink(system, stop, "the recursive residual has lost touch with the true one", classical);
+    shrink(system, stop, Cause::LostTouch, classical);
     return classical;
   }
 
   /// Fewer products ahead: shorter blocks first where the user fixed nothing.
-  /// \param why for the report   \param classical whether the next cycle is a classical one
-  void shrink(LinearSystem<Types>& system, const StopTest& stop, const std::string& why, bool classical) {
+  /// \param why for the report, with two numbers   \param classical whether the next cycle is a classical one
+  void shrink(LinearSystem<Types>& system, const StopTest& stop, Cause why, bool classical, int columns = 0,
+              int kept = 0) {
     const int from = depth_;
     const bool shortest = lag() == 1;
     if (t_ > 1 && (depth_ == 1 || length_.automatic())) {
@@ -130,11 +127,10 @@ class PipelineLadder {
     }
     const int block = blocks_ && length_.automatic() ? length_.ceiling() : t_;
     memory_.failed(from, shortest ? 0 : depth_, shortest ? 1 : block, stop, sure_);
-    system.tell(stop.iterations(), "restart",
-                why + "; going on with depth " + std::to_string(depth_) + ", blocks of " + std::to_string(t_) +
-                    (givenUp()   ? ", classically from now on"
-                     : classical ? ", first with a classical cycle"
-                                 : ""));
+    const EventKind what = givenUp()   ? EventKind::PipelineGivenUp
+                           : classical ? EventKind::PipelineAfterCycle
+                                       : EventKind::PipelineShorter;
+    system.tell(stop.iterations(), {what, why, depth_, t_, columns, kept});
   }
 
   /// So many products were made to learn the spectrum.
@@ -168,7 +164,7 @@ class PipelineLadder {
     if (!blocks_ || length_.current() != t_) return;  // it did not fit
     length_.succeeded(columns, condition, depth_, whole);
     if (length_.current() != t_) {
-      system.tell(stop.iterations(), "step size", "t = " + std::to_string(length_.current()));
+      system.tell(stop.iterations(), {EventKind::BlockLength, length_.current()});
     }
   }
 

@@ -55,7 +55,6 @@ class PipelineMemory {
   /// Whether that is the classical method.
   bool isClassical() const { return works() != nullptr && works()->depth == 0; }
   /// For the report.
-  static constexpr const char* reason = "from the start: more has failed in an earlier solve with these matrix values";
 
   /// A solve begins. \param products LinearSystem::products()
   void begin(long products = 0) {

@@ -72,8 +72,11 @@ class Progress {
     begunAt_ = residual_->attained().explicit_;
   }
 
-  /// Why A or M is not what the method is for; empty: nothing says so.
-  const std::string& seen() const { return watch_.seen(); }
+  /// Something worth telling in the report.
+  void tell(const Event& event) { system_->tell(stop_->iterations(), event); }
+
+  /// Why A or M is not what the method is for; None: nothing says so.
+  Cause seen() const { return watch_.seen(); }
   /// Whether the recursive residual is that of x, as far as rounding has been followed.
   bool isTrue() const { return gap_.isSmall(); }
 
@@ -90,7 +93,7 @@ class Progress {
   std::optional<Ending> admits(const CgStep<Scalar>& step, bool varies, const AddStep& addStep) {
     if (varies) watch_.doubt();
     if (watch_.sees(static_cast<double>(step.mu), static_cast<double>(step.nu), static_cast<double>(step.sz))) {
-      system_->tell(stop_->iterations(), "indefinite", watch_.seen());
+      system_->tell(stop_->iterations(), {EventKind::Indefinite, watch_.seen()});
     }
     const double norm = root(step.rr);
     if (std::exchange(measures_, false)) stop_->measured(norm, system_->measured());
@@ -201,7 +204,7 @@ class Progress {
     if (examined_) {
       std::swap(method_->residual(), check_);
     } else {
-      system_->tell(stop_->iterations(), "claim", "came too early; the cycle goes on");
+      system_->tell(stop_->iterations(), EventKind::ClaimEarly);
     }
     return claim;
   }

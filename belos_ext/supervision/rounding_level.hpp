@@ -3,8 +3,6 @@
 /// Whether a residual is nothing but rounding: asked after a claim of convergence has failed, so that a tolerance that
 /// cannot be met ends a solve at once and not after many restarts.
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -39,9 +37,7 @@ class RoundingLevel {
     system.reduce(*batch_);
     const double images = std::sqrt(static_cast<double>((*batch_)[square]));
     if (!stop.endAtRoundingLevel(images, std::numeric_limits<Scalar>::epsilon())) return false;
-    system.tell(stop.iterations(), "attainable accuracy",
-                fmt::format("|| b - A x || = {:.2e} is rounding: || |A| |x| || is about {:.2e}", stop.norms().explicit_,
-                            images));
+    system.tell(stop.iterations(), {EventKind::RoundingReached, stop.norms().explicit_, images});
     return true;
   }
 

@@ -18,7 +18,6 @@
 ///
 /// Cost beyond the cycles: 1 A and 1 reduction for the first residual, each claim, replacement and restart.
 
-#include <string>
 #include <utility>
 
 #include "belos_ext/supervision/judged_residual.hpp"
@@ -115,7 +114,7 @@ class Supervisor : public KrylovSolver<Types> {
     if (residual_.judge(progress_.system(), stop, claimed)) return Start::Anew;
     if (ending == Ending::UserTest) return end(StopReason::UserTest);
     if (claimed && !treatment_.replaces) {
-      progress_.system().tell(stop.iterations(), "residual replacement", reason(ending));
+      progress_.system().tell(stop.iterations(), EventKind::ClaimRefuted);
     }
     if ((claimed || !treatment_.replaces) && ending != Ending::Full &&
         rounding_.ends(progress_.system(), progress_.x(), stop)) {
@@ -139,8 +138,7 @@ class Supervisor : public KrylovSolver<Types> {
     if (!treatment_.goesBack || (residual_.finite() && residual_.attained().explicit_ <= before)) return;
     if (first_) residual_.restoreGuess(system, progress_.x());
     if (!first_) before_.restore(system, progress_.x());
-    system.tell(progress_.stop().iterations(), "went back",
-                "to the iterate of the last restart, whose residual is smaller");
+    system.tell(progress_.stop().iterations(), EventKind::BackToCycle);
     residual_.use(*method_.residual());
     residual_.compute(system, progress_.b(), progress_.x(), true);
   }
@@ -151,12 +149,11 @@ class Supervisor : public KrylovSolver<Types> {
     const bool breaks = ending == Ending::Breakdown || ending == Ending::NotFinite;
     const bool lost = !(residual_.rest() <= tuning::cg::lostFactor * recursive) || !progress_.isTrue();
     if (breaks) {
-      progress_.system().tell(stop.iterations(), "restart", reason(ending) + treatment_.restart);
+      progress_.system().tell(stop.iterations(), {treatment_.restart, cause(ending)});
     } else {
-      progress_.system().tell(stop.iterations(), "residual replacement",
-                              ending == Ending::Claimed ? reason(ending)
-                              : lost                    ? "restarted from the computed residual"
-                                                        : "before rounding separates the two");
+      progress_.system().tell(stop.iterations(), ending == Ending::Claimed ? EventKind::ClaimRefuted
+                                                 : lost                    ? EventKind::ResidualRestarted
+                                                                           : EventKind::ResidualReplaced);
     }
     stop.restarted(true);
     progress_.replaced(residual_.rest());
@@ -170,7 +167,7 @@ class Supervisor : public KrylovSolver<Types> {
     if (stop.over() || treatment_.minimises) return Start::Anew;
     fruitless_ = residual_.attained().explicit_ < tuning::bicgstab::progress * before ? 0 : fruitless_ + 1;
     if (fruitless_ >= treatment_.mostFruitless) return leave(ending);
-    progress_.system().tell(stop.iterations(), "restart", reason(ending) + treatment_.restart);
+    progress_.system().tell(stop.iterations(), {treatment_.restart, cause(ending)});
     return Start::Anew;
   }
 
@@ -180,10 +177,9 @@ class Supervisor : public KrylovSolver<Types> {
     if (!next_.wanted()) {
       return end(ending == Ending::Breakdown ? StopReason::Breakdown : StopReason::Stagnation);
     }
-    const std::string why = ending == Ending::Unfit && !progress_.seen().empty()
-                                ? progress_.seen() + "; " + reason(ending)
-                            : std::isinf(residual_.attained().explicit_) ? "the residual grows without bound"
-                                                                         : reason(ending);
+    const Why why = ending == Ending::Unfit && progress_.seen() != Cause::None ? Why(progress_.seen(), cause(ending))
+                    : std::isinf(residual_.attained().explicit_)               ? Cause::Unbounded
+                                                                               : cause(ending);
     if (!(residual_.attained().explicit_ <= residual_.initial().explicit_)) {
       residual_.goBack(progress_.system(), progress_.x(), stop);
     }
@@ -197,20 +193,20 @@ class Supervisor : public KrylovSolver<Types> {
     return Start::Anew;
   }
 
-  static std::string reason(Ending ending) {
+  static Cause cause(Ending ending) {
     switch (ending) {
       case Ending::Claimed:
       case Ending::Cancelled:
-        return "the computed residual does not meet the tolerance yet";
+        return Cause::Unmet;
       case Ending::Stagnant:
       case Ending::Unfit:
-        return "the residual no longer falls";
+        return Cause::NoProgress;
       case Ending::NotFinite:
-        return "the recurrences overflow";
+        return Cause::RecurrencesOverflow;
       case Ending::Overflow:
-        return "the next iterate cannot be represented";
+        return Cause::IterateOverflows;
       default:
-        return "breakdown";
+        return Cause::Breakdown;
     }
   }
 

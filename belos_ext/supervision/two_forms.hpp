@@ -19,7 +19,6 @@ class TwoForms final : public Method<Types> {
   static constexpr Treatment treatment = [] {
     Treatment how;
     how.symmetric = how.replaces = true;
-    how.restart = "; restarted from the computed residual";
     return how;
   }();
   static Cost cost(const SolverOptions& options, bool preconditioned) { return Lasting::cost(options, preconditioned); }
@@ -52,7 +51,7 @@ class TwoForms final : public Method<Types> {
       start = isFlexible_ ? Start::Direction : Start::Made;
       if (isFlexible_) flexible_.seeVariation();
       if (isFlexible_ && Lasting::isFirst) {
-        progress.system().tell(progress.stop().iterations(), "embedding", "M is not linear: A sends its own messages");
+        progress.system().tell(progress.stop().iterations(), EventKind::EmbeddingStopped);
       }
     }
   }

@@ -143,7 +143,7 @@ void PreconditionedOperator<Types>::multiply(std::size_t columns, const Product&
   cost_.operatorSeconds += wallSeconds() - begin;
   ++cost_.operatorApplications;
   cost_.operatorColumns += static_cast<long>(columns);
-  eventLog().record(EventKind::OperatorApply, static_cast<long>(columns));
+  eventLog().record(LoggedKind::OperatorApply, static_cast<long>(columns));
 }
 
 template <class Types>
@@ -186,7 +186,7 @@ void PreconditionedOperator<Types>::timedPreconditioner(std::size_t columns, con
   pollReductions();
   cost_.preconditionerSeconds += wallSeconds() - begin;
   cost_.preconditionerColumns += static_cast<long>(columns);
-  eventLog().record(EventKind::PreconditionerApply, static_cast<long>(columns));
+  eventLog().record(LoggedKind::PreconditionerApply, static_cast<long>(columns));
 }
 
 template <class Types>

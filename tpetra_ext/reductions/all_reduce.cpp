@@ -91,7 +91,7 @@ void AllReduce::runRaw(void* data, int count, Type type, int bytes) {
   if (count == 0) return;
   state_->ticket = nextTicket();
   ++counters().blocking;
-  eventLog().record(EventKind::BlockingReduction, state_->ticket);
+  eventLog().record(LoggedKind::BlockingReduction, state_->ticket);
   if (state_->size == 1) return;
 #ifdef CAPSTAN_HAVE_MPI
   ++counters().messages;
@@ -114,7 +114,7 @@ long AllReduce::startRaw(void* data, int count, Type type, int bytes, ReductionL
     return state_->ticket;
   }
   ++counters().nonblocking;
-  eventLog().record(EventKind::ReductionStart, state_->ticket);
+  eventLog().record(LoggedKind::ReductionStart, state_->ticket);
   state_->inFlight = true;
   if (state_->size == 1) return state_->ticket;
 #ifdef CAPSTAN_HAVE_MPI
@@ -149,7 +149,7 @@ long AllReduce::startRaw(void* data, int count, Type type, int bytes, ReductionL
 void AllReduce::wait(long ticket) {
   if (ticket != state_->ticket) return;  // an older one: complete, or the next could not have been started
   if (state_->inFlight) {
-    eventLog().record(EventKind::ReductionWait, ticket);
+    eventLog().record(LoggedKind::ReductionWait, ticket);
 #ifdef CAPSTAN_HAVE_MPI
     if (state_->size > 1 && State::outlivesMpi()) {
       state_->error = "MPI was finalized before the reduction was waited for";
@@ -187,7 +187,7 @@ bool AllReduce::test(long ticket) {
     }
   }
 #endif
-  eventLog().record(EventKind::ReductionWait, ticket);
+  eventLog().record(LoggedKind::ReductionWait, ticket);
   state_->end();
   return true;
 }

@@ -186,7 +186,7 @@ struct AllReduce::State final : detail::Watched {
         error = "MPI was finalized before the reduction was waited for";
         return;
       }
-      eventLog().record(EventKind::ReductionWait, number);
+      eventLog().record(LoggedKind::ReductionWait, number);
       if (!detail::mpiIsSuspect()) {
         complete();
       } else if (std::exchange(deferredData, nullptr) != nullptr) {

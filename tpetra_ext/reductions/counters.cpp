@@ -34,12 +34,12 @@ ReductionCounters& counters() {
   return total;
 }
 
-void EventLog::record(EventKind kind, long id) {
+void EventLog::record(LoggedKind kind, long id) {
   if (enabled_) events_.push_back({static_cast<long>(events_.size()), kind, id});
 }
 
-long EventLog::find(EventKind kind, long id) const {
-  for (const Event& event : events_) {
+long EventLog::find(LoggedKind kind, long id) const {
+  for (const LoggedEvent& event : events_) {
     if (event.kind == kind && event.id == id) return event.sequence;
   }
   return -1;

@@ -48,12 +48,12 @@ ReductionCounters operator-(const ReductionCounters& later, const ReductionCount
 /// The totals of this process. Copy it to take a snapshot.
 ReductionCounters& counters();
 
-enum class EventKind { BlockingReduction, ReductionStart, ReductionWait, OperatorApply, PreconditionerApply, User };
+enum class LoggedKind { BlockingReduction, ReductionStart, ReductionWait, OperatorApply, PreconditionerApply, User };
 
 /// One entry of the log.
-struct Event {
-  long sequence;   ///< position since the log was cleared, from 0
-  EventKind kind;  ///< what happened
+struct LoggedEvent {
+  long sequence;    ///< position since the log was cleared, from 0
+  LoggedKind kind;  ///< what happened
   long id;  ///< reductions: the same number at start and wait; applications: number of columns; User: the caller's
 };
 
@@ -63,18 +63,18 @@ class EventLog {
   void enable(bool on) { enabled_ = on; }
   bool enabled() const { return enabled_; }
   void clear() { events_.clear(); }
-  const std::vector<Event>& events() const { return events_; }
+  const std::vector<LoggedEvent>& events() const { return events_; }
 
   /// Appends an event when the log is enabled. ReductionWait is written where the caller begins to wait, or where a
   /// successful test makes waiting unnecessary.
-  void record(EventKind kind, long id);
+  void record(LoggedKind kind, long id);
 
   /// Position of the first event of this kind and id, or -1.
-  long find(EventKind kind, long id) const;
+  long find(LoggedKind kind, long id) const;
 
  private:
   bool enabled_ = false;
-  std::vector<Event> events_;
+  std::vector<LoggedEvent> events_;
 };
 
 /// The log of this process.

@@ -229,9 +229,9 @@ TEST_F(PreconditionedOperatorTest, CountsAndLogsWhatItDoes) {
   eventLog().enable(false);
   const auto& events = eventLog().events();
   ASSERT_EQ(events.size(), 3u);
-  EXPECT_EQ(events[0].kind, EventKind::PreconditionerApply);
-  EXPECT_EQ(events[1].kind, EventKind::OperatorApply);
-  EXPECT_EQ(events[2].kind, EventKind::PreconditionerApply);
+  EXPECT_EQ(events[0].kind, LoggedKind::PreconditionerApply);
+  EXPECT_EQ(events[1].kind, LoggedKind::OperatorApply);
+  EXPECT_EQ(events[2].kind, LoggedKind::PreconditionerApply);
   EXPECT_EQ(events[1].id, 3);
   op.residual(v, v, w);
   EXPECT_EQ(op.cost().operatorApplications, 2);

@@ -235,15 +235,15 @@ TEST_F(PendingReductionTest, ErrorsOfMpiAreThrownByWaitAndNeverByDestructors) {
 TEST_F(PendingReductionTest, LogOrdersStartWorkAndWait) {
   eventLog().enable(true);
   auto pending = batch->start();
-  eventLog().record(EventKind::User, 7);
+  eventLog().record(LoggedKind::User, 7);
   pending.wait();
   pending.wait();
   const EventLog& log = eventLog();
   ASSERT_EQ(log.events().size(), 3u);
-  EXPECT_EQ(log.find(EventKind::ReductionStart, pending.ticket()), 0);
-  EXPECT_EQ(log.find(EventKind::User, 7), 1);
-  EXPECT_EQ(log.find(EventKind::ReductionWait, pending.ticket()), 2);
-  EXPECT_EQ(log.find(EventKind::User, 8), -1);
+  EXPECT_EQ(log.find(LoggedKind::ReductionStart, pending.ticket()), 0);
+  EXPECT_EQ(log.find(LoggedKind::User, 7), 1);
+  EXPECT_EQ(log.find(LoggedKind::ReductionWait, pending.ticket()), 2);
+  EXPECT_EQ(log.find(LoggedKind::User, 8), -1);
 }
 
 TEST(AllReduceTest, FloatSumsExactly) {

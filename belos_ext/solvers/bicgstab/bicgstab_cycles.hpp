@@ -28,7 +28,7 @@ class BiCgStabCycles : public Method<Types> {
     Treatment how;
     how.goesBack = how.examines = true;
     how.mostFruitless = tuning::bicgstab::mostFruitless;
-    how.restart = "; a new shadow residual";
+    how.restart = EventKind::NewShadowResidual;
     return how;
   }();
 

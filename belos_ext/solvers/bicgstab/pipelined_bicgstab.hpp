@@ -136,15 +136,14 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
         static_cast<Scalar>(tuning::bicgstab::lostDigits) * std::sqrt(std::numeric_limits<Scalar>::epsilon());
     trusted_ = std::abs(recurred - computed) <= bound * std::abs(computed);
     if (trusted_) return false;
-    system.tell(stop.iterations(), "classical",
-                "rounding takes the digits of the pipeline's recurrences; going on with products in their place");
+    system.tell(stop.iterations(), EventKind::RecurrencesLost);
     return true;
   }
 
   /// r, r^, w from x, and s, s^, z, z^, v from p^: what recurrences have made of them is forgotten, the direction is
   /// not. 6 A, 4 M^{-1}.
   void replace(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x, StopTest& stop) {
-    system.tell(stop.iterations(), "residual replacement", "before rounding separates the recurrences from b - A x");
+    system.tell(stop.iterations(), EventKind::RecurrencesReplaced);
     MultiVector& r = *this->r_;
     system.residual(b, x, r);
     hatOf(system, r, rHat_);

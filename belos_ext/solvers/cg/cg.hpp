@@ -172,7 +172,7 @@ class Cg {
   void advance(Progress<Types>& progress, Scalar alpha, Scalar beta) {
     auto& system = progress.system();
     auto& constants = *v_.constants;
-    const bool renew = v_.preconditioned && renewalIsDue(progress.seen().empty());
+    const bool renew = v_.preconditioned && renewalIsDue(progress.seen() == Cause::None);
     SweepList<Types> sweep(v_.r().getLocalLength());
     sweep.axpy(alpha, v_.p(), progress.x());
     sweep.axpy(-alpha, v_.s(), v_.r());

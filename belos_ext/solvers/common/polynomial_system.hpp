@@ -90,10 +90,11 @@ class PolynomialSystem final : public LinearSystem<Types> {
     return system_.boundary(iterations, recursive, update);
   }
   void record(int iteration, double recursive) override { system_.record(iteration, recursive); }
-  void tell(int iteration, const std::string& kind, const std::string& detail) override {
-    if (kind == "indefinite" && !refusal_) refusal_ = Refusal::Indefinite;
-    if (kind == "fallback") refusal_ = Refusal::Fallback;
-    system_.tell(iteration, kind == "eigenvalue bounds" ? "bounds with the polynomial" : kind, detail);
+  void tell(int iteration, Event event) override {
+    if (event.kind == EventKind::Indefinite && !refusal_) refusal_ = Refusal::Indefinite;
+    if (event.kind == EventKind::Fallback) refusal_ = Refusal::Fallback;
+    event.ofPolynomial = true;
+    system_.tell(iteration, event);
   }
   void observe(double pivot, double coupling) override {
     watch_.sees(pivot, coupling);

@@ -27,7 +27,6 @@
 #include <cmath>
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "belos_ext/solvers/common/polynomial_system.hpp"
 #include "belos_ext/spectrum/spectrum_estimate.hpp"
@@ -98,7 +97,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
         if (!isGiven()) forget();
       }
       if (known != nullptr) system.know(x, *known);  // x is as it was
-      if (system.isNonsymmetric()) return solvePlainly(system, b, x, stop, "A is not symmetric");
+      if (system.isNonsymmetric()) return solvePlainly(system, b, x, stop, Cause::NotSymmetric);
     }
     for (int trial = 2; refusal && refusal != Refusal::Fallback && trial <= tuning::polynomial::mostTrials; ++trial) {
       if (!findBetter(system, b, stop.iterations(), *refusal)) break;
@@ -108,9 +107,9 @@ class WithPolynomial final : public KrylovSolver<Types> {
     const bool found = bounds_.has_value();
     if (!isGiven()) forget();
     solvePlainly(system, b, x, stop,
-                 refusal == Refusal::Fallback ? "the method cannot go on with a polynomial"
-                 : found                      ? "the polynomial is not positive definite"
-                                              : "no bounds of a definite spectrum are found");
+                 refusal == Refusal::Fallback ? Cause::NoPolynomial
+                 : found                      ? Cause::PolynomialNotDefinite
+                                              : Cause::NoBounds);
   }
 
  private:
@@ -178,7 +177,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
     if (refusal == Refusal::Stale) return true;  // they are there
     if (estimated_ && (refusal != Refusal::Unfit || farEnd_ == 0)) return false;
     if (isGiven() && !estimated_) {
-      system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ", as given, leave out a Ritz value");
+      system.tell(iteration, {EventKind::BoundsTooTight, bounds_->min, bounds_->max});
     }
     const double least = tuning::polynomial::margin * farEnd_;
     if (estimated_) return widen(system, iteration, least);
@@ -193,7 +192,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
   /// Takes the far end of the bounds farther from zero. True.
   bool widen(LinearSystem<Types>& system, int iteration, double far) {
     (signOf(*bounds_) > 0 ? bounds_->max : bounds_->min) = signOf(*bounds_) * far;
-    system.tell(iteration, "eigenvalue bounds", toString(*bounds_) + ": a Ritz value is beyond those before");
+    system.tell(iteration, {EventKind::BoundsWidened, bounds_->min, bounds_->max});
     return true;
   }
 
@@ -201,8 +200,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
   void learn(LinearSystem<Types>& system, const StopTest& stop) {
     if (isGiven()) {
       if ((tooLow_ || tooHigh_) && !estimated_) {
-        system.tell(stop.iterations(), "eigenvalue bounds",
-                    toString(*bounds_) + ", as given, leave out a Ritz value: not by far, they are used");
+        system.tell(stop.iterations(), {EventKind::BoundsTightButUsed, bounds_->min, bounds_->max});
       }
       return;
     }
@@ -217,9 +215,8 @@ class WithPolynomial final : public KrylovSolver<Types> {
     }
   }
 
-  void solvePlainly(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
-                    const std::string& why) {
-    system.tell(stop.iterations(), "polynomial degree", "1: " + why);
+  void solvePlainly(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Cause why) {
+    system.tell(stop.iterations(), {EventKind::PolynomialGivenUp, why});
     method_.configure(options_);
     method_.recall(recalled_);
     method_.solve(system, b, x, stop);
@@ -236,7 +233,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
     });
     if (found) (signOf(*found) > 0 ? found->max : found->min) *= tuning::polynomial::margin;
     estimated_ = true;
-    system.tell(iteration, "eigenvalue bounds", found ? toString(*found) : "the estimate broke down");
+    system.tell(iteration, found ? Event(EventKind::BoundsEstimated, found->min, found->max) : EventKind::BoundsBroken);
     return found;
   }
 

@@ -31,11 +31,8 @@
 /// CG, and its ladder: where A is known not to be symmetric, one direction is left, Z^T A Z is not positive, or the
 /// residual has not fallen for long.
 
-#include <fmt/format.h>
-
 #include <cmath>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "belos_ext/convergence/definiteness_watch.hpp"
@@ -113,9 +110,9 @@ class EnlargedCg final : public KrylovSolver<Types> {
   int chooseFactor(LinearSystem<Types>& system, const MultiVector& b, const StopTest& stop) const {
     const int t = factor_.choose(static_cast<double>(b.getGlobalLength()));
     if (factor_.automatic()) {
-      system.tell(stop.iterations(), "enlarging factor", std::to_string(t));
+      system.tell(stop.iterations(), {EventKind::EnlargingFactor, t});
     } else if (t < options_.enlargingFactor) {
-      system.tell(stop.iterations(), "enlarging factor", fmt::format("{} reduced to {}", options_.enlargingFactor, t));
+      system.tell(stop.iterations(), {EventKind::EnlargingReduced, options_.enlargingFactor, t});
     }
     return t;
   }
@@ -126,10 +123,10 @@ class EnlargedCg final : public KrylovSolver<Types> {
   void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, int t) {
     system.startUpEnds();
     // Measured: where A is a little nonsymmetric, and CG converges nevertheless, t directions are soon dependent.
-    if (system.isNonsymmetric()) return goClassical(system, b, x, stop, "A is not symmetric");
+    if (system.isNonsymmetric()) return goClassical(system, b, x, stop, Cause::NotSymmetric);
     if (system.annihilatesConstants() && options_.nullSpace == NullSpace::None && system.preconditioned()) {
       // t directions fill x with constants sooner than one does.
-      return goClassical(system, b, x, stop, "A annihilates constants, and \"Null Space\" is none");
+      return goClassical(system, b, x, stop, Cause::NullSpaceUnknown);
     }
     watch_.begin(residual_.attained().explicit_);
     smoothed_.begin(b);
@@ -143,13 +140,13 @@ class EnlargedCg final : public KrylovSolver<Types> {
       const auto outcome = directions_->step(system, x);
       if (outcome != Outcome::Moved) {
         const bool indefinite = outcome == Outcome::Indefinite;
-        return goClassical(system, b, x, stop, indefinite ? "Z^T A Z is not positive" : "the recurrences overflow");
+        return goClassical(system, b, x, stop, indefinite ? Cause::NegativeGram : Cause::RecurrencesOverflow);
       }
       if (measures) stop.measured(smooths ? smoothed_.measured() : directions_->measured(), system.measured());
       tellWidth(system, stop.iterations(), before);
       const double curvature = directions_->curvature();
       if (watch_.sees(curvature, directions_->energy(), curvature)) {
-        system.tell(stop.iterations(), "indefinite", watch_.seen());
+        system.tell(stop.iterations(), {EventKind::Indefinite, watch_.seen()});
       }
       const Next next = follow(system, b, x, stop, t);
       if (next == Next::Over) return;
@@ -159,8 +156,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
       if (directions_->varies() && !varied) tellVariation(system, stop.iterations());
       const bool alone = directions_->width() == 1 && t > 1;
       if (alone || watch_.hopeless(stop.target(), stop.remaining())) {
-        const char* why = alone ? "one direction is left" : "the residual has not fallen for long";
-        return goClassical(system, b, x, stop, why);
+        return goClassical(system, b, x, stop, alone ? Cause::OneDirection : Cause::NoProgressForLong);
       }
     }
   }
@@ -179,7 +175,7 @@ class EnlargedCg final : public KrylovSolver<Types> {
     const bool singular = said ? constants.isSingular() : system.annihilatesConstants();
     const bool projects = singular && system.preconditioned();
     directions_->project(projects ? &constants : nullptr);
-    if (projects) system.tell(iteration, "null space", "constants are projected out of what the preconditioner makes");
+    if (projects) system.tell(iteration, EventKind::ConstantsProjectedAll);
     if (t > 1 && singular) {
       auto& batch = residual_.batch();
       batch.clear();
@@ -228,10 +224,9 @@ class EnlargedCg final : public KrylovSolver<Types> {
       return Next::Over;
     }
     const bool lost = !next.cancelled && !(residual_.rest() <= tuning::cg::lostFactor * next.norm);
-    system.tell(stop.iterations(), "residual replacement",
-                lost      ? "the computed residual is split anew"
-                : claimed ? "the computed residual does not meet the tolerance yet"
-                          : "before rounding separates the two");
+    system.tell(stop.iterations(), lost      ? EventKind::ResidualSplit
+                                   : claimed ? EventKind::ClaimRefuted
+                                             : EventKind::ResidualReplaced);
     stop.restarted(true);
     if (stop.over()) return Next::Over;
     if (lost) {
@@ -256,16 +251,14 @@ class EnlargedCg final : public KrylovSolver<Types> {
   void tellWidth(LinearSystem<Types>& system, int iteration, int before) {
     const int width = directions_->width();
     if (width == before) return;
-    system.tell(iteration, "directions dropped",
-                fmt::format("{} of {} are left: the others depend on them", width, before));
+    system.tell(iteration, {EventKind::DirectionsDropped, width, before});
   }
 
   void tellVariation(LinearSystem<Types>& system, int iteration) {
-    system.tell(iteration, "directions", "M is not linear and symmetric: all their products are measured");
+    system.tell(iteration, EventKind::DirectionsMeasured);
   }
 
-  void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
-                   const std::string& why) {
+  void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Cause why) {
     next_.goOn(system, b, x, stop, why);
     residual_.attain(stop.norms());
   }

@@ -22,8 +22,6 @@
 /// Cost: none while || r || falls. Where it wanders, of an iteration: t + 2 numbers in a reduction of the method,
 /// 3 t + 9 vectors read and 4 written; of the first, 2 vectors copied besides. Storage: 2 vectors.
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -117,8 +115,7 @@ class SmoothedResidual {
     system.kernels().scale(Scalar(1), x, *s_);
     system.kernels().scale(Scalar(1), *y_, x);
     if (judged.verify(system, b, x, stop, claimed)) {
-      system.tell(stop.iterations(), "smoothed residual",
-                  fmt::format("that of enlarged CG itself has not been smaller for {} iterations", idle_));
+      system.tell(stop.iterations(), {EventKind::SmoothedResidual, idle_});
       return true;
     }
     system.kernels().scale(Scalar(1), *s_, x);

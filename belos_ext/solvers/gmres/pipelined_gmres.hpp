@@ -136,9 +136,7 @@ class PipelinedGmres : public Gmres<Types> {
     }
     ladder_.brokeAfter(columns());
     const bool gained = columns() > 0 && promised < static_cast<Scalar>(tuning::pipelined_gmres::progress) * beta;
-    ladder_.shrink(system, stop,
-                   inexact_ ? "H would not be exact enough" : "the implicit norm of a basis vector cannot be trusted",
-                   !gained);
+    ladder_.shrink(system, stop, inexact_ ? Cause::Inexact : Cause::ImplicitNorm, !gained);
     return gained ? ending : classicalCycle(progress, beta, columns());
   }
 
@@ -179,10 +177,7 @@ class PipelinedGmres : public Gmres<Types> {
 
   /// Takes a broken cycle to its end classically, in the same Krylov space.
   Ending goOnClassically(Progress<Types>& progress, int kept) {
-    ladder_.shrink(progress.system(), progress.stop(),
-                   "broken after " + std::to_string(columns()) + " iterations, of which " + std::to_string(kept) +
-                       " are kept: the rest of the cycle is classical",
-                   false);
+    ladder_.shrink(progress.system(), progress.stop(), Cause::BrokenAfter, false, columns(), kept);
     const int lost = columns() - kept;
     this->truncate(kept);
     const Ending ending = this->goOn(progress, lost);
@@ -301,7 +296,7 @@ class PipelinedGmres : public Gmres<Types> {
     const PipelinedBlock block = gramSchmidt_.complete(system, basis(), ahead_, first, count, again_);
     again_ -= block.reorthogonalized;
     if (block.reorthogonalized > 0) {
-      system.tell(stop.iterations(), "reorthogonalise", "classical Gram-Schmidt with explicit norms");
+      system.tell(stop.iterations(), EventKind::Reorthogonalized);
     }
     normalizer_ = static_cast<Scalar>(block.normalizer);
     if (normalizer_ != Scalar(1)) {
@@ -361,8 +356,7 @@ class PipelinedGmres : public Gmres<Types> {
     if (!system.hasRight() || system.hasLeft() || cleared_) return;
     cleared_ = flexible_;
     flexible_ = !flexible_;
-    system.tell(iteration, "flexible",
-                flexible_ ? "M may not be linear: classical cycles with directions of their own" : "no longer");
+    system.tell(iteration, flexible_ ? EventKind::FlexibleFromNow : EventKind::FlexibleNoLonger);
     if (flexible_) ahead_ = {};  // the directions take its place
     space().resize(basis()[0].getMap(), length(), flexible_ ? Directions::Flexible : Directions::None);
   }

@@ -123,7 +123,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     if (!careful_ && this->isRefuted()) {
       careful_ = true;
       trusted_ = false;
-      tell(progress, "1 from now on: the recursive residual has lost touch with the true one");
+      progress.tell(EventKind::PanelsWary);
     }
     judgeInterval(progress, true);
     learnShifts(progress, true);
@@ -142,10 +142,6 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     orthogonalization_.get(options_, basis()[0].getMap()->getComm()).begin(length());
     stepSize_.beginCycle(progress.system().sparesProducts());
   }
-  static void tell(Progress<Types>& progress, const std::string& what) {
-    progress.system().tell(progress.stop().iterations(), "step size", what);
-  }
-
   /// s, or fewer where H would lose digits, or while the shifts are not known: an unscaled monomial basis loses a digit
   /// or more a step.
   int panelSteps(Progress<Types>& progress, int first) {
@@ -157,7 +153,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     const int exact = errors_.worthwhile(relation(), progress.stop().target(), first, panelSteps_, recurrence_);
     if (exact < panelSteps_ && !losesDigits_) {
       losesDigits_ = true;
-      tell(progress, "panels of fewer than " + std::to_string(panelSteps_) + " steps, to keep A Q = Q H exact enough");
+      progress.tell({EventKind::PanelsLimited, panelSteps_});
     }
     panelSteps_ = exact;
     return exact;
@@ -196,7 +192,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     const int steps = errors_.add(relation(), progress.stop().target(), first, found, changeOfBasis, r);
     if (steps < found) {
       losesDigits_ = true;
-      tell(progress, std::to_string(steps) + " of " + std::to_string(found) + " steps keep A Q = Q H exact enough");
+      progress.tell({EventKind::PanelExact, steps, found});
     }
     return steps;
   }
@@ -221,7 +217,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     const int exact = estimates.within(errors_.bearable(relation(), stop.target()) * expected / found);
     if (exact >= first - 1) {
       errors_.roughen(found / expected);
-      tell(progress, "products are rounded by more than eps: shorter panels");
+      progress.tell(EventKind::PanelsShorter);
       return true;
     }
     const int kept = relation().wholePanels(std::min(exact, first)), lost = first - kept;
@@ -231,8 +227,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     }
     trusted_ = false;
     careful_ = true;
-    tell(progress, "1 from now on: products are rounded by more than panels bear; " + std::to_string(kept) + " of " +
-                       std::to_string(first) + " columns are kept");
+    progress.tell({EventKind::PanelsWaryKept, kept, first});
     this->truncate(kept);
     orthogonalization_->begin(length());
     errors_.begin();
@@ -246,7 +241,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     if (panel.rank < steps + 1 || StepSize::isStrained(panel.condition)) {
       recurrence_.reset(options_.basis);
       learning_ = learns();
-      progress.system().tell(progress.stop().iterations(), "shifts", "those of an earlier solve do not fit");
+      progress.tell(EventKind::ShiftsRejected);
     }
     recalled_ = false;
   }
@@ -262,10 +257,9 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     const auto ritz = hessenbergEigenvalues(relation().hessenberg(), std::min(columns(), tuning::spectrum::enough));
     for (const auto& value : ritz) {
       if (!recurrence_.leavesOut(value, times)) continue;
-      progress.system().tell(progress.stop().iterations(), "eigenvalue bounds",
-                             toString(recurrence_.interval()) + (given ? ", as given," : ", of an earlier solve,") +
-                                 " leave out the Ritz value " + std::to_string(value.real()) +
-                                 "; replaced by Ritz values");
+      const EigenvalueBounds& bounds = recurrence_.interval();
+      progress.tell(
+          {given ? EventKind::GivenForRitz : EventKind::EarlierForRitz, bounds.min, bounds.max, value.real()});
       recurrence_.reset(options_.basis);
       recurrence_.setShifts(ritz);
       return;
@@ -276,8 +270,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   /// new one among them.
   bool shrink(Progress<Types>& progress, int first, int steps, const PanelOutcome& panel, const Matrix& r) {
     stepSize_.failed(steps);
-    tell(progress, std::to_string(panel.rank) + " of " + std::to_string(steps + 1) +
-                       " vectors of a panel are independent; s = " + std::to_string(stepSize_.current()));
+    progress.tell({EventKind::PanelDependent, panel.rank, steps + 1, stepSize_.current()});
     if (panel.rank == 1) relation().reexpress(first, block(r, 0, 0, first + 1, 1));
     return panel.rank > 1;
   }
@@ -298,8 +291,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     if (!recurrence_.ready()) return;
     const auto found = static_cast<int>(recurrence_.shifts().size());
     learning_ = found < most;
-    progress.system().tell(progress.stop().iterations(), known == 0 ? "shifts" : "more shifts",
-                           std::to_string(found) + " Ritz values");
+    progress.tell({known == 0 ? EventKind::Shifts : EventKind::MoreShifts, found});
   }
 
   SolverOptions options_;

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
 #include <utility>
 
+#include "belos_ext/events/event.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
@@ -87,15 +87,15 @@ class PipelineDepth {
   void learnt() { current_ = wanted_; }
   /// It is better not to go deeper in this solve.
   void stays() { wanted_ = current_; }
-  /// Why the last setback() changed the depth; empty where it did not.
-  const std::string& reason() const { return reason_; }
+  /// Why the last setback() changed the depth; None where it did not.
+  Cause reason() const { return reason_; }
 
   /// Whether that many steps are worth what a restart costs: l products and more to fill the pipeline, and about ten
   /// iterations of CG's superlinear convergence where a spectrum is wide.
   static bool pays(int steps) { return steps >= tuning::pipelined_cg::depth::worthwhile; }
 
   /// Ends pipelining.
-  void giveUp(const std::string& why) {
+  void giveUp(Cause why) {
     wanted_ = current_ = 0;
     reason_ = why;
   }
@@ -106,13 +106,13 @@ class PipelineDepth {
   void setback(int steps, bool brokeDown) {
     namespace tuned = tuning::pipelined_cg::depth;
     const int before = current_;
-    reason_.clear();
+    reason_ = Cause::None;
     wanted_ = current_;
     steps_ += steps;
     if (++restarts_ > tuned::freeRestarts + steps_ / tuned::stepsOfARestart) {
-      giveUp("restarts come too often");
+      giveUp(Cause::RestartsTooOften);
     } else if (brokeDown || !pays(steps)) {
-      reason_ = brokeDown ? "breakdown" : "cycles too short to pay";
+      reason_ = brokeDown ? Cause::Breakdown : Cause::CyclesTooShort;
       wanted_ = current_ /= 2;
     }
     failed_ = failed_ || current_ < before;
@@ -122,7 +122,7 @@ class PipelineDepth {
   int wanted_ = 1, current_ = 1;
   int restarts_ = 0, steps_ = 0;  ///< of the solve, but for restarts that go deeper
   bool failed_ = false;
-  std::string reason_;
+  Cause reason_ = Cause::None;
 };
 
 }  // namespace capstan

@@ -98,7 +98,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     memory_.begin(system.products());
     pipelined_ = std::numeric_limits<int>::max();
     if (memory_.isClassical()) {
-      system.tell(0, "classical", PipelineMemory::reason);
+      system.tell(0, EventKind::ClassicalFromStart);
       classical_.solve(system, b, x, stop);
     } else {
       run(system, b, x, stop);
@@ -229,8 +229,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     if (!overflows && (stop.keepsLast() || !stop.isWorse(stop.norms(), initial_))) return;
     guess_.restore(system, x);
     stop.wentBack(initial_);
-    system.tell(stop.iterations(), "went back",
-                overflows ? "to the guess: the iterates overflow" : "to the guess, whose residual is smaller");
+    system.tell(stop.iterations(), overflows ? EventKind::BackFromOverflow : EventKind::BackToGuess);
   }
 
   /// Whether u_0 has a constant that is to be taken out, from its sum and its square. 1 A and a reduction where it has
@@ -251,13 +250,13 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     if (ending == Ending::Replacement) return Restart::Replaced;
     Restart restart = Restart::Cold;
     if (ending == Ending::Drained) {
-      depth_.giveUp("drained, as the solve was expected to end");
+      depth_.giveUp(Cause::Drained);
       return Restart::Warm;
     }
     if (ending == Ending::Drift) restart = Restart::Judged;
     if (ending == Ending::Learnt) {
       depth_.learnt();
-      system.tell(stop.iterations(), "pipeline depth", std::to_string(l()) + " from now on: the shifts are known");
+      system.tell(stop.iterations(), {EventKind::DepthFromNow, l()});
       bases_.restartFrom(system, a_, zeta_);
       return directionIsGood(system, stop.iterations()) ? Restart::Warm : Restart::Cold;
     }
@@ -268,16 +267,14 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     }
     depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted);
     if (depth_.givenUp()) return restart;
-    const std::string next =
-        "; going on with depth " + std::to_string(l()) +
-        (restart == Restart::Warm ? " from the last residual and direction" : " from the computed residual");
     if (ending == Ending::Drift) {
-      system.tell(stop.iterations(), "residual replacement", "the recursion has left the computed residual behind");
+      system.tell(stop.iterations(), EventKind::ResidualLeftBehind);
     } else {
-      const char* what = ending == Ending::Skew        ? "loss of orthogonality"
-                         : ending == Ending::Breakdown ? "square-root breakdown"
-                                                       : "the Krylov space is exhausted";
-      system.tell(stop.iterations(), "restart", what + next);
+      const Cause cause = ending == Ending::Skew        ? Cause::LostOrthogonality
+                          : ending == Ending::Breakdown ? Cause::SquareRoot
+                                                        : Cause::Exhausted;
+      system.tell(stop.iterations(),
+                  {restart == Restart::Warm ? EventKind::PipelineWarm : EventKind::PipelineCold, cause, l()});
     }
     return restart;
   }
@@ -296,7 +293,7 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
 
   void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
     pipelined_ = stop.iterations();
-    const std::string why = depth_.reason().empty() ? "the pipelined recurrences break down" : depth_.reason();
+    const Cause why = depth_.reason() == Cause::None ? Cause::PipelineBreakdown : depth_.reason();
     const bool along = restart == Restart::Warm && !constants_.ofResidual();
     classical_.goOn(system, b, x, stop, why, along ? p_.get() : nullptr);
     overflows_ = false;
@@ -312,11 +309,11 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     int asked = options_.pipelineDepth;
     if (const auto* works = memory_.works(); works != nullptr && works->depth < std::min(asked, most)) {
       asked = works->depth;
-      system.tell(stop.iterations(), "pipeline depth", std::to_string(asked) + ", " + PipelineMemory::reason);
+      system.tell(stop.iterations(), {EventKind::DepthFromEarlier, asked});
     }
     depth_.begin(asked, most, learnsShifts(system));
     if (asked > most) {
-      system.tell(stop.iterations(), "pipeline depth", std::to_string(asked) + " reduced to " + std::to_string(most));
+      system.tell(stop.iterations(), {EventKind::DepthReduced, asked, most});
     }
   }
 

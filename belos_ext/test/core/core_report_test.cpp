@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "belos_ext/report/embedding_verdict.hpp"
+#include "belos_ext/report/event_text.hpp"
 #include "belos_ext/report/report_io.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/output_file.hpp"
@@ -39,7 +40,7 @@ SolveReport sample() {
   report.reductionsNonblocking = 2;
   report.fences = 14;
   report.seconds.reductionWait = 0.25;
-  report.events = {{10, 0, "step size", "10 to 5"}};
+  report.events = {{10, 0, EventKind::BlockLength, "step size", "10 to 5"}};
   report.history = {{0, 0, 1.0}, {1, 0, 0.125}};
   report.ranks = 4;
   report.rows = 5'000'000'000;
@@ -103,6 +104,38 @@ EmbeddedReport embedded(double neighbours, double halo, double values) {
   report.halo = halo;
   report.values = values;
   return report;
+}
+
+TEST(EventText, IsMadeOfKindValuesAndCauses) {
+  const auto text = [](const Event& event) {
+    const ReportEvent one = reportEvent(7, 2, event);
+    EXPECT_EQ(one.iteration, 7);
+    EXPECT_EQ(one.rightHandSide, 2);
+    EXPECT_EQ(one.what, event.kind);
+    return one.kind + ": " + one.detail;
+  };
+  EXPECT_EQ(text({EventKind::PanelDependent, 3, 6, 2}), "step size: 3 of 6 vectors of a panel are independent; s = 2");
+  EXPECT_EQ(text({EventKind::DirectionsDropped, 1234567, 7654321}),
+            "directions dropped: 1234567 of 7654321 are left: the others depend on them");
+  EXPECT_EQ(
+      text(Event(EventKind::HandedOver, Why(Cause::NegativeA, Cause::NoProgress)).by("CAPSTAN GMRES")),
+      "classical: (p, A p) < 0: the operator is not positive definite; the residual no longer falls; going on with "
+      "CAPSTAN GMRES");
+  EXPECT_EQ(
+      text({EventKind::PipelineShorter, Cause::BrokenAfter, 1, 2, 30, 4}),
+      "restart: broken after 30 iterations, of which 4 are kept: the rest of the cycle is classical; going on with "
+      "depth 1, blocks of 2");
+  EXPECT_EQ(text({EventKind::BoundsReplaced, 0.5, 2, 2.25, 0.25, 4}),
+            "eigenvalue bounds: 0.5 to 2, as given, leave out the Ritz value 2.250000; replaced by 0.25 to 4");
+  Event followed(EventKind::BoundsBroken);
+  followed.ofPolynomial = true;
+  EXPECT_EQ(text(followed), "bounds with the polynomial: the estimate broke down");
+  for (int kind = 0; kind <= static_cast<int>(EventKind::CommunicationStrategy); ++kind) {
+    const auto what = static_cast<EventKind>(kind);
+    const ReportEvent one = reportEvent(0, 0, Event(what).by("x"));
+    EXPECT_NE(one.detail, "") << kind;
+    EXPECT_EQ(wentBack(what), one.kind == "went back") << kind;
+  }
 }
 
 TEST(EmbeddingVerdict, CountsValuesForAMessageSaved) {

@@ -8,6 +8,7 @@
 #include "belos_ext/basis/basis_recurrence.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
+#include "belos_ext/report/event_text.hpp"
 #include "belos_ext/test/support/problems.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 
@@ -35,7 +36,7 @@ class PlainSystem : private OwnKernels, public LinearSystem<Types> {
   void reduce(ReductionBatch<Types>& batch) override { batch.reduce(); }
   bool boundary(int, double, const std::function<void(MultiVector&)>&) override { return true; }
   void record(int, double recursive) override { residuals.push_back(recursive); }
-  void tell(int, const std::string& kind, const std::string&) override { told.push_back(kind); }
+  void tell(int iteration, Event event) override { told.push_back(reportEvent(iteration, 0, event).kind); }
   bool hasLeft() const override { return false; }
   bool hasRight() const override { return false; }
 

@@ -192,10 +192,10 @@ TEST(PipelineDepth, HalvesWhereCyclesDoNotPayAndGivesUpBelowOne) {
   EXPECT_TRUE(PipelineDepth::pays(100));
   depth.setback(100, false);
   EXPECT_EQ(depth.current(), 5);
-  EXPECT_TRUE(depth.reason().empty());
+  EXPECT_EQ(depth.reason(), Cause::None);
   depth.setback(99, false);
   EXPECT_EQ(depth.current(), 2);
-  EXPECT_FALSE(depth.reason().empty());
+  EXPECT_EQ(depth.reason(), Cause::CyclesTooShort);
   depth.setback(500, true);
   EXPECT_EQ(depth.current(), 1) << "a breakdown, after any number of steps";
   depth.setback(500, false);
@@ -228,7 +228,7 @@ TEST(PipelineDepth, GivesUpWhereRestartsComeTooOften) {
   EXPECT_EQ(depth.current(), 3);
   depth.setback(299, false);
   EXPECT_TRUE(depth.givenUp()) << "the third restart within 500 steps";
-  EXPECT_EQ(depth.reason(), "restarts come too often");
+  EXPECT_EQ(depth.reason(), Cause::RestartsTooOften);
   depth.begin(3, 20, false);
   for (int k = 0; k < 20; ++k) depth.setback(500, false);
   EXPECT_EQ(depth.current(), 3) << "long cycles may go on for ever";

@@ -12,6 +12,7 @@
 #include <fstream>
 #include <random>
 
+#include "belos_ext/report/event_text.hpp"
 #include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
 #include "belos_ext/supervision/supervisor.hpp"
@@ -71,7 +72,8 @@ class Watched final : public PlainSystem {
     curve_.points.push_back({length(r) / length(*b_), loss()});
     return true;
   }
-  void tell(int iteration, const std::string& kind, const std::string&) override {
+  void tell(int iteration, Event event) override {
+    const auto kind = reportEvent(iteration, 0, event).kind;
     if ((kind == "reorthogonalise" || kind == "restart") && curve_.untrusted == 0) curve_.untrusted = iteration + 1;
   }
 

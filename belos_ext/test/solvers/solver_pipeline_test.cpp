@@ -90,10 +90,10 @@ std::vector<int> applicationsInFlight() {
   std::map<long, int> started;
   std::vector<int> between;
   int applications = 0;
-  for (const Event& event : eventLog().events()) {
-    if (event.kind == EventKind::OperatorApply) ++applications;
-    if (event.kind == EventKind::ReductionStart) started[event.id] = applications;
-    if (event.kind == EventKind::ReductionWait && started.count(event.id) != 0) {
+  for (const LoggedEvent& event : eventLog().events()) {
+    if (event.kind == LoggedKind::OperatorApply) ++applications;
+    if (event.kind == LoggedKind::ReductionStart) started[event.id] = applications;
+    if (event.kind == LoggedKind::ReductionWait && started.count(event.id) != 0) {
       between.push_back(applications - started[event.id]);
     }
   }
