@@ -132,7 +132,7 @@ TEST(EventText, IsMadeOfKindValuesAndCauses) {
   EXPECT_EQ(text(followed), "bounds with the polynomial: the estimate broke down");
   for (int kind = 0; kind <= static_cast<int>(EventKind::CommunicationStrategy); ++kind) {
     const auto what = static_cast<EventKind>(kind);
-    const ReportEvent one = reportEvent(0, 0, Event(what).by("x"));
+    const ReportEvent one = reportEvent(0, 0, Event(what, Cause::Breakdown).by("x"));
     EXPECT_NE(one.detail, "") << kind;
     EXPECT_EQ(wentBack(what), one.kind == "went back") << kind;
   }
