@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <string>
 
 #include "belos_ext/basis/exact_columns.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
