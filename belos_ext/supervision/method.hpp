@@ -19,7 +19,6 @@ class Progress;
 /// How a cycle of a method has ended.
 enum class Ending {
   Claimed,      ///< the recursive residual meets its target
-  Cancelled,    ///< nothing but rounding is left of what the recursion says of the residual
   Replacement,  ///< rounding is about to separate the recursion from b - A x
   Limit,        ///< of iterations
   UserTest,     ///< the application asks to stop

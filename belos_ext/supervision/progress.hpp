@@ -115,12 +115,11 @@ class Progress {
   /// Counts the iteration that led to a residual of this norm, and asks whoever has a say. Nothing: go on. Collective.
   /// \param measuresAhead a reduction that tells whether a tolerance in another norm is met may save a dear product
   std::optional<Ending> follow(const PredictedNorm& next, bool measuresAhead = false) {
-    const double norm = next.norm;
+    const double norm = next.cancelled ? measured() : next.norm;
     const bool goOn = count(norm);
     if (goOn && measuresAhead) measureAhead(norm);
     if (!treatment_.examines && !goOn) return Ending::UserTest;
     if (!std::isfinite(norm)) return Ending::NotFinite;
-    if (next.cancelled) return stop_->reached(norm) ? Ending::Claimed : Ending::Cancelled;
     if (stop_->reached(norm) && (!treatment_.examines || examine(norm) != Claim::TooEarly)) return Ending::Claimed;
     if (!goOn) return Ending::UserTest;
     if (stop_->exhausted()) return Ending::Limit;
@@ -207,6 +206,16 @@ class Progress {
       system_->tell(stop_->iterations(), EventKind::ClaimEarly);
     }
     return claim;
+  }
+
+  /// The norm of the recursive residual, of whose prediction nothing but rounding is left. 1 reduction.
+  double measured() {
+    auto& batch = residual_->batch();
+    batch.clear();
+    const auto rr = batch.norm2(*method_->residual());
+    system_->reduce(batch);
+    const Scalar square = batch[rr];
+    return system_->norm(*method_->residual(), square, batch);
   }
 
   /// The norm of the tolerance of a residual that may meet it.

@@ -5,8 +5,8 @@
 ///
 /// | how a cycle ended         | what comes next                                                                |
 /// |---------------------------|--------------------------------------------------------------------------------|
-/// | claimed, cancelled,       | b - A x decides. It meets the tolerance: converged. Nothing but rounding is    |
-/// | replacement, limit        | left of it, or the limit is reached: over. Else it takes the place of the      |
+/// | claimed, replacement,     | b - A x decides. It meets the tolerance: converged. Nothing but rounding is    |
+/// | limit                     | left of it, or the limit is reached: over. Else it takes the place of the      |
 /// |                           | recursive residual; the direction stays where the two are the same             |
 /// | breakdown, not finite     | restart from b - A x; over, or the next method, where not even a step was made |
 /// | overflow, unfit           | the next method                                                                |
@@ -196,7 +196,6 @@ class Supervisor : public KrylovSolver<Types> {
   static Cause cause(Ending ending) {
     switch (ending) {
       case Ending::Claimed:
-      case Ending::Cancelled:
         return Cause::Unmet;
       case Ending::Stagnant:
       case Ending::Unfit:

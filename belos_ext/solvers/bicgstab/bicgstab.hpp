@@ -78,22 +78,13 @@ class BiCgStab final : public BiCgStabCycles<Types> {
       kernels.sweep(axpy(this->stepOfP(alpha), pHat(), progress.x()), axpy(omega, qHat(), progress.x()),
                     axpy(-omega, y, r), axpy(-omega, s, p), axpby(Scalar(1), r, last ? Scalar(0) : beta, p));
 
-      const double norm = residualNorm(system, batch[qq], batch[qy], batch[yy], omega);
-      if (const auto ending = progress.follow({norm, false})) return *ending;
+      const auto predicted = predictNorm(batch[qq], batch[qy], batch[yy], omega);
+      if (const auto ending = progress.follow(predicted)) return *ending;
+      const double norm = progress.recursive();
       if (last || isRounding(next, length * static_cast<Scalar>(norm))) return Ending::Breakdown;
       rho = next;
       rr = static_cast<Scalar>(norm) * static_cast<Scalar>(norm);
     }
-  }
-
-  /// || r ||, from the products of q and y; where those cancel, in one more reduction.
-  double residualNorm(LinearSystem<Types>& system, Scalar qq, Scalar qy, Scalar yy, Scalar omega) {
-    if (const auto predicted = predictNorm(qq, qy, yy, omega); !predicted.cancelled) return predicted.norm;
-    batch_->clear();
-    const auto rr = batch_->norm2(*this->r_);
-    system.reduce(*batch_);
-    const Scalar square = (*batch_)[rr];
-    return system.norm(*this->r_, square, *batch_);
   }
 
   void precondition(LinearSystem<Types>& system, const MultiVector& in, MultiVector& out) {

@@ -92,21 +92,15 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       const auto predicted = predictNorm(ofQ[qqSlot_], ofQ[qySlot_], ofQ[yySlot_], omega);
       if (const auto ending = this->followHalf(progress, alpha, *pHat_, normOfQ)) return *ending;
       step(system, alpha, omega, progress.x());  // x; r, r^, w
-      if (!predicted.cancelled) {
-        if (const auto ending = progress.follow({predicted.norm, false})) return *ending;
-      }
+      if (const auto ending = progress.follow(predicted)) return *ending;
 
-      const bool replaces = !predicted.cancelled && replacementIsDue(predicted.norm);
+      const bool replaces = replacementIsDue(progress.recursive());
       if (replaces) replace(system, progress.b(), progress.x(), progress.stop());
       PendingReduction<Types> productsOfR = startOfR(system);
       advance(system);  // w^ = M^{-1} w, t = A w^
       productsOfR.wait();
       const auto& ofR = *ofR_;
       const Scalar next = ofR[rSlot_], rr = ofR[rrSlot_];
-      if (predicted.cancelled) {
-        const double norm = system.norm(r, rr, *begin_);
-        if (const auto ending = progress.follow({norm, false})) return *ending;
-      }
       if (last || isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
       beta = (next / rho) * (alpha / omega);
       rho = next;

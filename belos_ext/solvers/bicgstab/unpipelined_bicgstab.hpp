@@ -94,8 +94,8 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
       const bool refreshes = preconditioned_ && (predicted.cancelled || fallenFrom(peak, predicted.norm));
       step(system, this->stepOfP(alpha), omega, last ? Scalar(0) : beta, refreshes, progress.x());
 
-      const double norm = predicted.cancelled ? normOfResidual(system) : predicted.norm;
-      if (const auto ending = progress.follow({norm, false})) return *ending;
+      if (const auto ending = progress.follow(predicted)) return *ending;
+      const double norm = progress.recursive();
       if (last || isRounding(next, length * static_cast<Scalar>(norm))) return Ending::Breakdown;
       if (refreshes) peak = norm;
       rho = next;
@@ -159,14 +159,6 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
     if (!refreshes) return;
     hatOf(system, r, rHat_);
     system.kernels().sweep(direction);
-  }
-
-  double normOfResidual(LinearSystem<Types>& system) {
-    batch_->clear();
-    const auto rr = batch_->norm2(*this->r_);
-    system.reduce(*batch_);
-    const Scalar square = (*batch_)[rr];
-    return system.norm(*this->r_, square, *batch_);
   }
 
   Vector between_;

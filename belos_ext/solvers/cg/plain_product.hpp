@@ -12,7 +12,7 @@ struct PlainProduct {
   using MultiVector = typename Types::MultiVector;
 
   /// Whether z -= alpha t is wanted from the first step on, also where M is costly: what is measured instead
-  /// (measured_products.hpp) has a product with a vector that no recurrence gives.
+  /// (flexible_cg.hpp) has a product with a vector that no recurrence gives.
   static constexpr bool recurs = false;
 
   /// z or p has been made in another way than by step(). Local.

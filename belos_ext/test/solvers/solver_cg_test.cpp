@@ -482,6 +482,45 @@ TEST_P(CgTypes, TakeNoBetaThatHasCancelled) {
   }
 }
 
+// Dirichlet values by a penalty of 1e30: |b| is 1e30, and the inside, of size 1, is rounding of b - A x. The first step
+// leaves nothing of the predicted norm, which is no claim.
+TEST_P(CgTypes, SolveTheInsideBehindAPenalty) {
+  constexpr GO n = 20;
+  const auto isBoundary = [](GO g) { return g % n == 0 || g % n == n - 1 || g < n || g >= n * n - n; };
+  const auto grid = [&](double boundary) {
+    return matrixFrom(evenMap(n * n), [=](GO g) {
+      std::vector<Entry> row{{g, isBoundary(g) ? boundary : 4}};
+      for (const GO h : {g - n, g - 1, g + 1, g + n}) {
+        const bool isNeighbour = h >= 0 && h < n * n && (h / n == g / n || h % n == g % n);
+        if (isNeighbour && (boundary > 1 || (!isBoundary(g) && !isBoundary(h)))) row.push_back({h, -1});
+      }
+      return row;
+    });
+  };
+  const auto value = [](GO g) { return 1 + std::sin(static_cast<double>(g)); };
+  const auto penalized = grid(1e30);
+  System penalty = systemWithRightHandSide(penalized, [=](GO g) { return isBoundary(g) ? 1e30 * value(g) : 1.0; });
+  penalty.preconditioner = jacobi(*penalized);
+  // The same with the values of the boundary on the right-hand side.
+  const System eliminated = systemWithRightHandSide(grid(1), [=](GO g) {
+    double rhs = 1;
+    for (const GO h : {g - n, g - 1, g + 1, g + n}) rhs += isBoundary(h) ? value(h) : 0;
+    return isBoundary(g) ? value(g) : rhs;
+  });
+  Params p = strict();
+  p.set("Convergence Tolerance", 1e-12);
+  ASSERT_TRUE(solve(methodOf(id::Gmres), p, eliminated).converged);
+  p.set("Convergence Tolerance", 1e-8);
+  p.set("Implicit Residual Scaling", "Norm of Preconditioned Initial Residual");
+  const Outcome outcome = solve(GetParam(), p, penalty, Side::Left);
+  const auto reason = outcome.report.reason;
+  EXPECT_TRUE(outcome.converged || reason == StopReason::AttainableAccuracy) << toString(reason);
+  MultiVector difference(*penalty.x, Teuchos::Copy);
+  difference.update(-1, *eliminated.x, 1);
+  EXPECT_LE(norms(difference)[0], 1e-6 * norms(*eliminated.x)[0]) << outcome.iterations;
+  expectSameOnAllRanks(outcome);
+}
+
 CAPSTAN_FOR_EVERY_SOLVER(CgTypes);
 
 }  // namespace
