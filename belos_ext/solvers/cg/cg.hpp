@@ -111,6 +111,7 @@ class Cg {
       start = Start::Anew;
     }
     if (start == Start::Made) {
+      sinceRenewal_ = 0;
       product_.replaced();
       if (v_.preconditioned) system.precondition(v_.s(), v_.between(), v_.t());
     } else {
