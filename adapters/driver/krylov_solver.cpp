@@ -77,9 +77,8 @@ struct KeptSolver {
   BelosMethod method;
 };
 
-// Of methods that need symmetry the others take roots of (r, M^-1 r), or factors of Z^T A Z.
 bool takesBothNegative(const MethodTraits* known) {
-  return known != nullptr && (!known->needsSymmetric || known->canonical == "CAPSTAN CG");
+  return known != nullptr && (!known->needsSymmetric || known->is(Trait::EitherSign));
 }
 
 }  // namespace

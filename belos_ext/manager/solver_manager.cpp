@@ -232,8 +232,8 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
   const std::size_t together = rightHandSidesTogether(options, stops.size());
   // Enlarged CG multiplies blocks of its own; other methods those of right-hand sides that advance together.
   const int width =
-      method_.takes("Enlarging Factor") ? options.enlargingFactor : static_cast<int>(std::min(together, stops.size()));
-  exchanged_->open(options, width, method_.takes("Hypercube Mapping"), *operator_, report_);
+      method_.is(Trait::Directions) ? options.enlargingFactor : static_cast<int>(std::min(together, stops.size()));
+  exchanged_->open(options, width, method_.is(Trait::Embeds), *operator_, report_);
   ChosenReductions reductions(options, problem_->getLHS()->getMap()->getComm());
   Checksum earlier;
   earlier.add(checksumOf(known));
@@ -266,7 +266,7 @@ void SolverManager<Types>::watchMatrix(const SolverOptions& options, Monitor<Typ
   operator_->findDiagonalRows();
   watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
   // What a preconditioner makes may hold constants, so may b, and so do parts of a residual that is without.
-  if (method_.takes("Residual Splitting") || options.nullSpace == NullSpace::Auto) {
+  if (method_.is(Trait::Directions) || options.nullSpace == NullSpace::Auto) {
     watchRowSums<Types>(*problem_->getOperator(), monitor);
   }
 }

@@ -114,13 +114,12 @@ void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
         "\"Shifts\" and \"Eigenvalue Bounds\" are both given, and the bounds serve to choose shifts; set one of them "
         "to \"auto\"");
   }
-  const bool hasSteps = method.takes("Step Size");
-  if (hasSteps && !options.stepSizeAuto && options.stepSize > options.numBlocks) {
+  // What a method does not take is at its default, which conflicts with nothing.
+  if (!options.stepSizeAuto && options.stepSize > options.numBlocks) {
     conflict(method, fmt::format("\"Step Size\" = {} exceeds \"Num Blocks\" = {}, the length of a restart cycle",
                                  options.stepSize, options.numBlocks));
   }
-  if ((hasSteps || method.takes("Intra Orthogonalization")) && needsCholQr(options.blockOrthogonalization) &&
-      options.intraOrthogonalization != IntraOrthogonalization::CholQr) {
+  if (needsCholQr(options.blockOrthogonalization) && options.intraOrthogonalization != IntraOrthogonalization::CholQr) {
     conflict(method,
              fmt::format("\"Intra Orthogonalization\" = \"{}\" needs reductions of its own, and \"Block "
                          "Orthogonalization\" = \"{}\" counts on having none; use \"cholqr\" with it, or \"cgs\", "
@@ -128,7 +127,7 @@ void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
                          toString(options.intraOrthogonalization), toString(options.blockOrthogonalization)));
   }
   if (method.takes("Basis")) checkBasis(options, method);
-  if (method.pipelined && method.takes("Block Orthogonalization") && options.blockOrthogonalizationGiven) {
+  if (method.pipelined && options.blockOrthogonalizationGiven) {
     checkPipelinedOrthogonalization(options, method);
   }
 }

@@ -24,6 +24,8 @@ std::string toString(Family family) {
   throw std::logic_error("Family out of range");
 }
 
+bool MethodTraits::is(Trait trait) const { return std::find(traits.begin(), traits.end(), trait) != traits.end(); }
+
 bool MethodTraits::takes(const std::string& parameter) const {
   return std::find(parameters.begin(), parameters.end(), parameter) != parameters.end();
 }

@@ -43,6 +43,13 @@ struct Cost {
   double bytes;  ///< read and written for each row, in double precision, without those of A and M
 };
 
+/// What sets a method apart, beyond what its row says anyway: nobody asks for names or parameters instead.
+enum class Trait {
+  Directions,  ///< several search directions an iteration, "Enlarging Factor" of them, with parts of the residual
+  Embeds,      ///< products travel inside reductions
+  EitherSign   ///< symmetric A or M may be negative definite, or both: nothing takes a root of (r, M^{-1} r)
+};
+
 /// One method: a row of methods().
 struct MethodTraits {
   std::string canonical;  ///< its name, as in Belos, for example "CAPSTAN GMRES S-STEP"
@@ -57,7 +64,9 @@ struct MethodTraits {
   std::vector<std::string> parameters;                              ///< those that not every method takes
   Cost (*cost)(const SolverOptions& options, bool preconditioned);  ///< with a preconditioner on one side, or without
   std::string next = {};  ///< the method that goes on where this one cannot, as canonical; empty: none
+  std::vector<Trait> traits = {};
 
+  bool is(Trait trait) const;
   bool takes(const std::string& parameter) const;
 };
 

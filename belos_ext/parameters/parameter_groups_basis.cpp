@@ -14,35 +14,6 @@ namespace {
 
 constexpr int largestStepSize = 100;
 
-ParameterRow stepSizeRow() {
-  ParameterRow row = described(
-      "Step Size", "int or string", fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize),
-      Takers::SomeMethods,
-      "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the blocks; a "
-      "number is kept, and halved where a block breaks down. Pipelined: auto starts with 5, grows by one after a cycle "
-      "that went well, is halved by one that broke down, and stays short where solves are.");
-  row.words = {"auto"};
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    if (isWord(entry, "auto")) {
-      state.options.stepSizeAuto = true;
-      state.options.stepSize = SolverOptions().stepSize;
-      return;
-    }
-    const int value = toInt(entry);
-    if (value < 1 || value > largestStepSize) throw std::invalid_argument("is out of range");
-    state.options.stepSizeAuto = false;
-    state.options.stepSize = value;
-  };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
-    if (state.options.stepSizeAuto) {
-      list.set("Step Size", std::string("auto"));
-    } else {
-      list.set("Step Size", state.options.stepSize);
-    }
-  };
-  return row;
-}
-
 void requireConjugatePairs(const std::vector<std::complex<double>>& shifts) {
   if (shifts.empty()) throw std::invalid_argument("is an empty list");
   for (const auto& shift : shifts) {
@@ -124,11 +95,15 @@ ParameterRow ritzValuesOnFlyRow() {
 
 std::vector<ParameterRow> stepSize() {
   return {
-      stepSizeRow(),
-      choice<Basis>(
-          "Basis", &SolverOptions::basis, {Basis::Monomial, Basis::Newton, Basis::Chebyshev}, Takers::SomeMethods,
-          "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
-          "Values\" is false."),
+      integerOrAuto(
+          "Step Size", &SolverOptions::stepSizeAuto, &SolverOptions::stepSize, 1, largestStepSize,
+          fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize), Takers::SomeMethods,
+          "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the blocks; a "
+          "number is kept, and halved where a block breaks down. Pipelined: auto starts with 5, grows by one after a "
+          "cycle that went well, is halved by one that broke down, and stays short where solves are."),
+      choice("Basis", &SolverOptions::basis, Takers::SomeMethods,
+             "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
+             "Values\" is false."),
       shiftsRow(),
       eigenvalueBoundsRow(),
       boolean("Compute Ritz Values", &SolverOptions::computeRitzValues, Takers::SomeMethods,

@@ -36,14 +36,10 @@ ParameterRow messageSizeCutoff() {
 }  // namespace
 
 std::vector<ParameterRow> communication() {
-  using Strategy = CommunicationStrategy;
   using Sums = topology::ReductionStrategy;
   return {
       choice(
-          "Communication Strategy", &SolverOptions::communicationStrategy,
-          {Strategy::Application, Strategy::Standard, Strategy::TwoStep, Strategy::ThreeStep, Strategy::Optimal,
-           Strategy::Tuned},
-          Takers::EveryMethod,
+          "Communication Strategy", &SolverOptions::communicationStrategy, Takers::EveryMethod,
           "How a product with A brings the ranks what they need of each other, where A is a Tpetra::CrsMatrix; another "
           "operator computes its products itself, and the report says so. application: as the operator does; on CPUs "
           "Capstan multiplies by a Tpetra::CrsMatrix itself, with the matrix' own messages. "
@@ -59,8 +55,7 @@ std::vector<ParameterRow> communication() {
           "so on; where N does not divide the number of ranks, the last node has fewer. 0: those that share memory."),
       messageSizeCutoff(),
       choice(
-          "Hypercube Mapping", &SolverOptions::hypercubeMapping,
-          {HypercubeMapping::None, HypercubeMapping::Klr, HypercubeMapping::Klf}, Takers::SomeMethods,
+          "Hypercube Mapping", &SolverOptions::hypercubeMapping, Takers::SomeMethods,
           "Which rank stands where in the hypercube through which an embedded exchange goes: ranks that exchange "
           "much are to be near each other, so that few values are passed on. Nothing is moved. none: rank by rank. "
           "klr: swaps of neighbours (Kernighan and Lin), fast. klf: all swaps; for some hundred ranks. With \"Ranks "

@@ -17,11 +17,7 @@ const std::vector<std::string>& belosSchemes() {
 }
 
 std::string belosScheme(const Teuchos::ParameterEntry& entry) {
-  const std::string word = normalizedName(toText(entry));
-  for (const std::string& name : belosSchemes()) {
-    if (normalizedName(name) == word) return name;
-  }
-  throw std::invalid_argument("is not one of the allowed words");
+  return belosSchemes()[rows::wordAt(belosSchemes(), entry)];
 }
 
 BlockOrthogonalization schemeOf(const std::string& belosName, bool oneReduction) {
@@ -91,8 +87,6 @@ ParameterRow belosOrthogonalization() {
     list.set("Orthogonalization", state.orthogonalization);
   };
   row.remark = [](const Teuchos::ParameterEntry& entry, const MethodTraits& method) -> std::string {
-    if (method.pipelined && method.takes("Step Size"))
-      return "its blocks have classical Gram-Schmidt with implicit norms";
     const bool tsqr = method.pipelined && belosScheme(entry) == "TSQR";
     return tsqr ? "pipelined methods have no tsqr" : "";
   };
@@ -120,20 +114,14 @@ ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*membe
 }  // namespace
 
 std::vector<ParameterRow> orthogonalization() {
-  using Block = BlockOrthogonalization;
-  using Intra = IntraOrthogonalization;
   return {
-      choice<Block>(
-          "Block Orthogonalization", &SolverOptions::blockOrthogonalization,
-          {Block::Cgs, Block::Cgs2, Block::Mgs, Block::SingleReduceCgs, Block::SingleReduceCgs2, Block::SingleReduceMgs,
-           Block::Pip2, Block::TwoStage},
-          Takers::SomeMethods,
+      choice(
+          "Block Orthogonalization", &SolverOptions::blockOrthogonalization, Takers::SomeMethods,
           "How a block is orthogonalised against the basis. The single-reduce schemes, pip2 and two-stage need "
           "cholqr within blocks. Pipelined, depth 1: single-reduce cgs2, cgs or mgs (cgs2, cgs and mgs mean the same); "
           "deeper: single-reduce cgs."),
-      choice<Intra>("Intra Orthogonalization", &SolverOptions::intraOrthogonalization,
-                    {Intra::CholQr, Intra::CholQr2, Intra::Tsqr}, Takers::SomeMethods,
-                    "How the vectors of a block are orthonormalised among themselves."),
+      choice("Intra Orthogonalization", &SolverOptions::intraOrthogonalization, Takers::SomeMethods,
+             "How the vectors of a block are orthonormalised among themselves."),
       belosOrthogonalization(),
       upstreamSwitch(
           "CholeskyQR", &ParameterState::choleskyQr, Costly::False,

@@ -74,13 +74,7 @@ ParameterRow verbosity() {
       "reported once whatever the value. A breakdown or NaN that ends a solve is reported on stderr, once for each "
       "label.");
   for (const auto& word : verbosityWords()) row.words.push_back(word.first);
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    state.options.verbosity = toVerbosity(entry);
-  };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.set("Verbosity", state.options.verbosity);
-  };
-  return row;
+  return bound(std::move(row), &SolverOptions::verbosity, toVerbosity);
 }
 
 int toOutputStyle(const Teuchos::ParameterEntry& entry) {
@@ -98,36 +92,29 @@ ParameterRow outputStyle() {
       described("Output Style", "int or string", "0 or General, 1 or Brief, 2 or User (Belos::OutputType)",
                 Takers::EveryMethod, "Chooses how status tests are printed.");
   row.words = {"General", "Brief", "User"};
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    state.options.outputStyle = toOutputStyle(entry);
-  };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.set("Output Style", state.options.outputStyle);
-  };
-  return row;
+  return bound(std::move(row), &SolverOptions::outputStyle, toOutputStyle);
+}
+
+Teuchos::RCP<std::ostream> toStream(const Teuchos::ParameterEntry& entry) {
+  Teuchos::RCP<std::ostream> stream;
+  if (holds<Teuchos::RCP<std::ostream>>(entry)) {
+    stream = Teuchos::getValue<Teuchos::RCP<std::ostream>>(entry);
+  } else if (holds<Teuchos::RCP<Teuchos::FancyOStream>>(entry)) {
+    stream = Teuchos::getValue<Teuchos::RCP<Teuchos::FancyOStream>>(entry);
+  } else {
+    throw std::invalid_argument("is not a stream");
+  }
+  if (stream.is_null()) throw std::invalid_argument("is a null stream");
+  return stream;
 }
 
 ParameterRow outputStream() {
-  ParameterRow row =
+  return bound(
       described("Output Stream", "Teuchos::RCP<std::ostream>", "a stream that is not null", Takers::EveryMethod,
-                "The stream on which everything is printed. It cannot be given in YAML. Default: std::cout.");
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    Teuchos::RCP<std::ostream> stream;
-    if (holds<Teuchos::RCP<std::ostream>>(entry)) {
-      stream = Teuchos::getValue<Teuchos::RCP<std::ostream>>(entry);
-    } else if (holds<Teuchos::RCP<Teuchos::FancyOStream>>(entry)) {
-      stream = Teuchos::getValue<Teuchos::RCP<Teuchos::FancyOStream>>(entry);
-    } else {
-      throw std::invalid_argument("is not a stream");
-    }
-    if (stream.is_null()) throw std::invalid_argument("is a null stream");
-    state.options.outputStream = stream;
-  };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
-    const auto& stream = state.options.outputStream;
-    list.set("Output Stream", stream.is_null() ? Teuchos::rcpFromRef(static_cast<std::ostream&>(std::cout)) : stream);
-  };
-  return row;
+                "The stream on which everything is printed. It cannot be given in YAML. Default: std::cout."),
+      &SolverOptions::outputStream, toStream, [](const Teuchos::RCP<std::ostream>& stream) {
+        return stream.is_null() ? Teuchos::rcpFromRef(static_cast<std::ostream&>(std::cout)) : stream;
+      });
 }
 
 /// A number whose values up to `harmless` ask for nothing that Capstan would not do.

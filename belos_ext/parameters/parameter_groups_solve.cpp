@@ -14,6 +14,7 @@ namespace capstan::rows {
 namespace {
 
 constexpr int unbounded = std::numeric_limits<int>::max();
+constexpr int mostDirections = 64;
 
 /// Belos' names, and its other names for the same norms; a subvector's norm is the full one where there are no
 /// subvectors.
@@ -34,11 +35,9 @@ const std::vector<std::pair<std::string, ResidualScaling>>& scalingWords() {
 }
 
 ResidualScaling toScaling(const Teuchos::ParameterEntry& entry) {
-  const std::string word = normalizedName(toText(entry));
-  for (const auto& [name, scaling] : scalingWords()) {
-    if (normalizedName(name) == word) return scaling;
-  }
-  throw std::invalid_argument("is not one of the allowed words");
+  std::vector<std::string> names;
+  for (const auto& word : scalingWords()) names.push_back(word.first);
+  return scalingWords()[wordAt(names, entry)].second;
 }
 
 ParameterRow scaling(const std::string& name, std::vector<ResidualScaling SolverOptions::*> members,
@@ -76,15 +75,24 @@ ParameterRow residualScaling() {
 }
 
 ParameterRow userScale() {
-  ParameterRow row =
-      real("User Defined Residual Scaling", &SolverOptions::userScale, 0.0, "a number > 0", Takers::EveryMethod,
-           "What residual norms are divided by where a scaling is \"User Provided\".");
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+  ParameterRow row = described("User Defined Residual Scaling", "double", "a number > 0", Takers::EveryMethod,
+                               "What residual norms are divided by where a scaling is \"User Provided\".");
+  return bound(std::move(row), &SolverOptions::userScale, [](const Teuchos::ParameterEntry& entry) {
     const double value = toReal(entry);
     if (!std::isfinite(value) || value <= 0.0) throw std::invalid_argument("is out of range");
-    state.options.userScale = value;
-  };
-  return row;
+    return value;
+  });
+}
+
+ResidualReplacement toReplacement(const Teuchos::ParameterEntry& entry) {
+  using Mode = ResidualReplacement::Mode;
+  // A YAML loader may have made a bool of "off".
+  if (isWord(entry, "off") || (holds<bool>(entry) && !toBool(entry))) return {Mode::Off, 0};
+  if (isWord(entry, "auto")) return {};
+  const std::string word = holds<std::string>(entry) ? normalizedName(toText(entry)) : std::string();
+  const int every = word.rfind("every ", 0) == 0 ? toInt(Teuchos::ParameterEntry(word.substr(6))) : toInt(entry);
+  if (every < 1) throw std::invalid_argument("is out of range");
+  return {Mode::Every, every};
 }
 
 ParameterRow residualReplacement() {
@@ -93,28 +101,13 @@ ParameterRow residualReplacement() {
       "When the recursive residual is replaced by b - A x, beyond the check that ends every solve. auto: when rounding "
       "may have separated the two. off: never. every N: every N iterations.");
   row.words = {"auto", "off", "every 10"};
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    using Mode = ResidualReplacement::Mode;
-    ResidualReplacement value;
-    // A YAML loader may have made a bool of "off".
-    if (isWord(entry, "off") || (holds<bool>(entry) && !toBool(entry))) {
-      value.mode = Mode::Off;
-    } else if (!isWord(entry, "auto")) {
-      value.mode = Mode::Every;
-      const std::string word = holds<std::string>(entry) ? normalizedName(toText(entry)) : std::string();
-      value.every = word.rfind("every ", 0) == 0 ? toInt(Teuchos::ParameterEntry(word.substr(6))) : toInt(entry);
-      if (value.every < 1) throw std::invalid_argument("is out of range");
-    }
-    state.options.residualReplacement = value;
-  };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.set("Residual Replacement", toString(state.options.residualReplacement));
-  };
-  return row;
+  return bound(std::move(row), &SolverOptions::residualReplacement, toReplacement,
+               [](const ResidualReplacement& value) { return toString(value); });
 }
 
 /// "extrapolation 2" and the like. Throws std::invalid_argument.
-InitialGuess toInitialGuess(const std::string& text) {
+InitialGuess toInitialGuess(const Teuchos::ParameterEntry& entry) {
+  const std::string text = toText(entry);
   const std::size_t end = text.find_first_of(" _");
   const std::string word = normalizedName(text.substr(0, end));
   const bool extrapolates = word == "extrapolation";
@@ -141,61 +134,28 @@ ParameterRow initialGuess() {
       "scaled by the application's own x. N + 1, or 2 N, vectors are kept for each right-hand side, in all at most a "
       "tenth of a rank's share of the memory.");
   row.words = {"application", "extrapolation 1", "projection 10"};
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    state.options.initialGuess = toInitialGuess(toText(entry));
-  };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.set("Initial Guess", toString(state.options.initialGuess));
-  };
-  return row;
-}
-
-ParameterRow enlargingFactor() {
-  constexpr int largest = 64;
-  ParameterRow row = described(
-      "Enlarging Factor", "int or string", fmt::format("1 to {}, or auto", largest), Takers::SomeMethods,
-      "Search directions an iteration, t. More need fewer iterations and reductions, and more work and memory for "
-      "each. "
-      "At most as many as the system has rows. auto: 4 in the first solve of a label; later ones try twice and half as "
-      "many, 1 (CAPSTAN CG) to 16, and stay where a digit of the residual took the least time, so that runs may "
-      "differ.");
-  row.words = {"auto"};
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    if (isWord(entry, "auto")) {
-      state.options.enlargingFactorAuto = true;
-      state.options.enlargingFactor = SolverOptions().enlargingFactor;
-      return;
-    }
-    const int value = toInt(entry);
-    if (value < 1 || value > largest) throw std::invalid_argument("is out of range");
-    state.options.enlargingFactorAuto = false;
-    state.options.enlargingFactor = value;
-  };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
-    if (state.options.enlargingFactorAuto) {
-      list.set("Enlarging Factor", std::string("auto"));
-    } else {
-      list.set("Enlarging Factor", state.options.enlargingFactor);
-    }
-  };
-  return row;
+  return bound(std::move(row), &SolverOptions::initialGuess, toInitialGuess,
+               [](const InitialGuess& value) { return toString(value); });
 }
 
 }  // namespace
 
 std::vector<ParameterRow> enlargedSpace() {
   return {
-      enlargingFactor(),
+      integerOrAuto(
+          "Enlarging Factor", &SolverOptions::enlargingFactorAuto, &SolverOptions::enlargingFactor, 1, mostDirections,
+          fmt::format("1 to {}, or auto", mostDirections), Takers::SomeMethods,
+          "Search directions an iteration, t. More need fewer iterations and reductions, and more work and memory for "
+          "each. At most as many as the system has rows. auto: 4 in the first solve of a label; later ones try twice "
+          "and half as many, 1 (CAPSTAN CG) to 16, and stay where a digit of the residual took the least time, so that "
+          "runs may differ."),
       choice(
-          "Enlarged Form", &SolverOptions::enlargedForm,
-          {EnlargedForm::Auto, EnlargedForm::Orthodir, EnlargedForm::Orthomin, EnlargedForm::Fused},
-          Takers::SomeMethods,
+          "Enlarged Form", &SolverOptions::enlargedForm, Takers::SomeMethods,
           "Where new search directions come from. orthodir: from A P, as published; two reductions an iteration; for "
           "well-conditioned systems. orthomin: from the residuals; two reductions. fused: the same in one reduction, "
           "with one application of the preconditioner more a solve. auto: fused where there is no preconditioner, or "
           "one that scales by a diagonal; else orthomin."),
-      choice("Residual Splitting", &SolverOptions::residualSplitting,
-             {RowSplitting::Contiguous, RowSplitting::Interleaved, RowSplitting::ByRank}, Takers::SomeMethods,
+      choice("Residual Splitting", &SolverOptions::residualSplitting, Takers::SomeMethods,
              "How the residual is split among the search directions. contiguous: equal ranges of global row numbers. "
              "interleaved: rows in turn. by rank: ranks in turn; with fewer ranks than directions, each rank's rows "
              "are shared out among several."),
@@ -219,21 +179,19 @@ std::vector<ParameterRow> stopping() {
               "only where it is given, or GMRES has a left preconditioner; elsewhere the implicit scaling counts."),
       userScale(),
       choice(
-          "Residual Norm", &SolverOptions::residualNorm, {ResidualNorm::Two, ResidualNorm::One}, Takers::EveryMethod,
+          "Residual Norm", &SolverOptions::residualNorm, Takers::EveryMethod,
           "The norm of b - A x that is compared with the tolerance. OneNorm: the sum of absolute values, as OpenFOAM "
           "judges; b - A x alone decides then, without a left preconditioner, scaled as the explicit scaling says "
           "where it is given, else as the implicit one. It costs no reduction."),
       choice(
-          "Initial Residual", &SolverOptions::initialResidual, {InitialResidual::Computed, InitialResidual::ZeroGuess},
-          Takers::EveryMethod,
+          "Initial Residual", &SolverOptions::initialResidual, Takers::EveryMethod,
           "Where the solve begins. computed: at what x holds. zero guess: at x = 0, whatever x holds. b - A x of the "
           "guess takes a product, unless all earlier solves of as many equations and right-hand sides began at x = 0: "
           "it is then taken to be b, and a solve that finds another x in its first reduction begins once more, at that "
           "x."),
       residualReplacement(),
       choice(
-          "Residual Smoothing", &SolverOptions::residualSmoothing,
-          {ResidualSmoothingMode::Auto, ResidualSmoothingMode::On, ResidualSmoothingMode::Off}, Takers::SomeMethods,
+          "Residual Smoothing", &SolverOptions::residualSmoothing, Takers::SomeMethods,
           "Whether x is the combination of the last one and CG's of least residual, which never rises (Zhou and Walker "
           "1994). It meets a tolerance no later, with a larger error than CG's x has by then; it takes two vectors "
           "more. auto: where the preconditioner is seen not to be linear, as OpenFOAM's multigrid. on: in the first 20 "
@@ -241,14 +199,13 @@ std::vector<ParameterRow> stopping() {
           "over "
           "the directions of each step, where its residual has not fallen for long."),
       choice(
-          "Fallback", &SolverOptions::fallback, {Fallback::Gmres, Fallback::None}, Takers::SomeMethods,
+          "Fallback", &SolverOptions::fallback, Takers::SomeMethods,
           "What goes on where CG or BiCGStab cannot, and the residual no longer falls: under CG, where A or the "
           "preconditioner is not symmetric positive definite; under BiCGStab, where its restarts gain nothing. gmres: "
           "CAPSTAN GMRES with restart 30 goes on from the better of the iterate and the guess, and the report says so. "
           "none: the solve ends."),
       choice(
-          "Null Space", &SolverOptions::nullSpace, {NullSpace::None, NullSpace::Constant, NullSpace::Auto},
-          Takers::SomeMethods,
+          "Null Space", &SolverOptions::nullSpace, Takers::SomeMethods,
           "What is projected out of what the preconditioner makes, so that rounding does not fill x with it. The "
           "projection uses the reduction that is there anyway. constant: constants, for a symmetric A that annihilates "
           "them (all-Neumann pressure). They are projected out of b - A x too, if b has one that no A x has: then "
@@ -265,8 +222,7 @@ std::vector<ParameterRow> krylovSpace() {
               "Where nobody names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would "
               "take more "
               "than a tenth of a rank's share of the memory (the report says so)."),
-      choice("Keep Preconditioned Basis", &SolverOptions::keepPreconditionedBasis,
-             {KeepBasis::Auto, KeepBasis::On, KeepBasis::Off}, Takers::SomeMethods,
+      choice("Keep Preconditioned Basis", &SolverOptions::keepPreconditionedBasis, Takers::SomeMethods,
              "Whether what the right preconditioner makes of the basis is kept, which saves its application at the end "
              "of a cycle and doubles the memory of the basis. auto: where both bases take at most a tenth of a rank's "
              "share of the memory."),

@@ -4,17 +4,6 @@
 
 namespace capstan::rows {
 
-namespace {
-
-template <class T>
-void printMember(ParameterRow& row, T SolverOptions::*member) {
-  row.print = [name = row.name, member](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.set(name, state.options.*member);
-  };
-}
-
-}  // namespace
-
 ParameterRow described(const std::string& name, const std::string& type, const std::string& allowed, Takers takers,
                        const std::string& doc) {
   ParameterRow row;
@@ -26,52 +15,64 @@ ParameterRow described(const std::string& name, const std::string& type, const s
   return row;
 }
 
-ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& allowed,
-                     Takers takers, const std::string& doc) {
-  ParameterRow row = described(name, "int", allowed, takers, doc);
-  row.parse = [member, low, high](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    const int value = toInt(entry);
-    if (value < low || value > high) throw std::invalid_argument("is out of range");
+std::size_t wordAt(const std::vector<std::string>& words, const Teuchos::ParameterEntry& entry) {
+  const std::string word = normalizedName(toText(entry));
+  const auto found =
+      std::find_if(words.begin(), words.end(), [&](const std::string& one) { return normalizedName(one) == word; });
+  if (found == words.end()) throw std::invalid_argument("is not one of the allowed words");
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+ParameterRow integerOrAuto(const std::string& name, bool SolverOptions::*isAuto, int SolverOptions::*member, int low,
+                           int high, const std::string& allowed, Takers takers, const std::string& doc) {
+  ParameterRow row = described(name, "int or string", allowed, takers, doc);
+  row.words = {"auto"};
+  row.parse = [=](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    const bool automatic = isWord(entry, "auto");
+    const int value = automatic ? SolverOptions().*member : toInt(entry);
+    if (!automatic && (value < low || value > high)) throw std::invalid_argument("is out of range");
+    state.options.*isAuto = automatic;
     state.options.*member = value;
   };
-  printMember(row, member);
+  row.print = [=](const ParameterState& state, Teuchos::ParameterList& list) {
+    if (state.options.*isAuto) {
+      list.set(name, std::string("auto"));
+    } else {
+      list.set(name, state.options.*member);
+    }
+  };
   return row;
+}
+
+ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& allowed,
+                     Takers takers, const std::string& doc) {
+  return bound(described(name, "int", allowed, takers, doc), member, [low, high](const Teuchos::ParameterEntry& entry) {
+    const int value = toInt(entry);
+    if (value < low || value > high) throw std::invalid_argument("is out of range");
+    return value;
+  });
 }
 
 ParameterRow real(const std::string& name, double SolverOptions::*member, double low, const std::string& allowed,
                   Takers takers, const std::string& doc) {
-  ParameterRow row = described(name, "double", allowed, takers, doc);
-  row.parse = [member, low](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+  return bound(described(name, "double", allowed, takers, doc), member, [low](const Teuchos::ParameterEntry& entry) {
     const double value = toReal(entry);
     if (!std::isfinite(value) || value < low) throw std::invalid_argument("is out of range");
-    state.options.*member = value;
-  };
-  printMember(row, member);
-  return row;
+    return value;
+  });
 }
 
 ParameterRow boolean(const std::string& name, bool SolverOptions::*member, Takers takers, const std::string& doc) {
-  ParameterRow row = described(name, "bool", "true, false", takers, doc);
-  row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    state.options.*member = toBool(entry);
-  };
-  printMember(row, member);
-  return row;
+  return bound(described(name, "bool", "true, false", takers, doc), member, toBool);
 }
 
 ParameterRow text(const std::string& name, std::string SolverOptions::*member, const std::string& allowed,
                   Takers takers, const std::string& doc) {
-  ParameterRow row = described(name, "string", allowed, takers, doc);
-  row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    state.options.*member = toText(entry);
-  };
-  printMember(row, member);
-  return row;
+  return bound(described(name, "string", allowed, takers, doc), member, toText);
 }
 
 ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc) {
-  ParameterRow row = text(name, member, "a file in an existing folder; empty: none", Takers::EveryMethod, doc);
-  return row;
+  return text(name, member, "a file in an existing folder; empty: none", Takers::EveryMethod, doc);
 }
 
 ParameterRow fixed(const std::string& name, bool always, const std::string& instead, const std::string& doc) {

@@ -3,6 +3,9 @@
 /// \file
 /// Makers of ordinary rows of the parameter table: a key bound to a member of SolverOptions.
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <string>
@@ -24,6 +27,31 @@ ParameterRow described(const std::string& name, const std::string& type, const s
 
 /// What the doc of a key begins with that Belos has and whose value changes nothing here.
 constexpr const char* noEffect = "Accepted for compatibility; no effect. ";
+
+/// The row of one member. \param read makes its value of an entry, or throws std::invalid_argument
+/// \param show makes what a list holds of it
+template <class T, class Read, class Show>
+ParameterRow bound(ParameterRow row, T SolverOptions::*member, Read read, Show show) {
+  row.parse = [member, read](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    state.options.*member = read(entry);
+  };
+  row.print = [name = row.name, member, show](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.set(name, show(state.options.*member));
+  };
+  return row;
+}
+/// The same of a member that lists hold as it is.
+template <class T, class Read>
+ParameterRow bound(ParameterRow row, T SolverOptions::*member, Read read) {
+  return bound(std::move(row), member, read, [](const T& value) { return value; });
+}
+
+/// Which of these words a string is, in any case. Throws std::invalid_argument where it is none.
+std::size_t wordAt(const std::vector<std::string>& words, const Teuchos::ParameterEntry& entry);
+
+/// "auto", or an int from `low` to `high`, which one bit and the int hold. auto leaves the int at its default.
+ParameterRow integerOrAuto(const std::string& name, bool SolverOptions::*isAuto, int SolverOptions::*member, int low,
+                           int high, const std::string& allowed, Takers takers, const std::string& doc);
 
 /// An int from `low` to `high`.
 ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& allowed,
@@ -47,24 +75,23 @@ ParameterRow fixed(const std::string& name, bool always, const std::string& inst
 
 /// One of a few words, in any case.
 template <class Enum>
-ParameterRow choice(const std::string& name, Enum SolverOptions::*member, std::vector<Enum> values, Takers takers,
-                    const std::string& doc) {
+ParameterRow choice(const std::string& name, Enum SolverOptions::*member, const std::vector<Enum>& values,
+                    Takers takers, const std::string& doc) {
   ParameterRow row = described(name, "string", "", takers, doc);
-  for (const Enum value : values) {
-    row.words.push_back(toString(value));
-    row.allowed += (row.allowed.empty() ? "" : ", ") + toString(value);
-  }
-  row.parse = [member, values](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    const std::string word = normalizedName(toText(entry));
-    const auto found =
-        std::find_if(values.begin(), values.end(), [&](Enum value) { return normalizedName(toString(value)) == word; });
-    if (found == values.end()) throw std::invalid_argument("is not one of the allowed words");
-    state.options.*member = *found;
+  for (const Enum value : values) row.words.push_back(toString(value));
+  row.allowed = fmt::format("{}", fmt::join(row.words, ", "));
+  const auto read = [values, words = row.words](const Teuchos::ParameterEntry& entry) {
+    return values[wordAt(words, entry)];
   };
-  row.print = [name, member](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.set(name, toString(state.options.*member));
-  };
-  return row;
+  return bound(std::move(row), member, read, [](Enum value) { return toString(value); });
+}
+
+/// One of all words of an enumeration.
+template <class Enum>
+ParameterRow choice(const std::string& name, Enum SolverOptions::*member, Takers takers, const std::string& doc) {
+  std::vector<Enum> all(wordsOf(Enum()).size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Enum>(i);
+  return choice(name, member, all, takers, doc);
 }
 
 }  // namespace capstan::rows

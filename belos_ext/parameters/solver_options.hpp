@@ -5,6 +5,7 @@
 /// parameter_groups_*.cpp.
 
 #include <Teuchos_RCP.hpp>
+#include <array>
 #include <complex>
 #include <iosfwd>
 #include <limits>
@@ -17,11 +18,18 @@
 
 namespace capstan {
 
+// wordsOf() has the words of an enumeration, in its order, as parameter lists spell them.
+
 /// What a residual norm is divided by before it is compared with the tolerance (Belos::ScaleType).
 enum class ResidualScaling { NormOfInitRes, NormOfPrecInitRes, NormOfRHS, None, UserProvided };
+constexpr auto wordsOf(ResidualScaling) {
+  return std::array{"Norm of Initial Residual", "Norm of Preconditioned Initial Residual", "Norm of RHS", "None",
+                    "User Provided"};
+}
 
 /// The polynomials that generate the s basis vectors of a block.
 enum class Basis { Monomial, Newton, Chebyshev };
+constexpr auto wordsOf(Basis) { return std::array{"monomial", "newton", "chebyshev"}; }
 
 /// How a block of new basis vectors is orthogonalised against the earlier ones.
 enum class BlockOrthogonalization {
@@ -34,37 +42,61 @@ enum class BlockOrthogonalization {
   Pip2,
   TwoStage
 };
+constexpr auto wordsOf(BlockOrthogonalization) {
+  return std::array{"cgs",  "cgs2",     "mgs", "single-reduce cgs", "single-reduce cgs2", "single-reduce mgs",
+                    "pip2", "two-stage"};
+}
 
 /// How the vectors of a block are orthonormalised among themselves.
 enum class IntraOrthogonalization { CholQr, CholQr2, Tsqr };
+constexpr auto wordsOf(IntraOrthogonalization) { return std::array{"cholqr", "cholqr2", "tsqr"}; }
 
-/// When the recursive residual is replaced by the computed one, beyond the final check that always takes place.
 /// Who goes on where a symmetric method cannot.
 enum class Fallback { Gmres, None };
+constexpr auto wordsOf(Fallback) { return std::array{"gmres", "none"}; }
 
 /// Whether the iterate of least residual takes the place of CG's.
 enum class ResidualSmoothingMode { Auto, On, Off };
+constexpr auto wordsOf(ResidualSmoothingMode) { return std::array{"auto", "on", "off"}; }
 
 /// What is done about constants in the null space of A.
 enum class NullSpace { None, Constant, Auto };
+constexpr auto wordsOf(NullSpace) { return std::array{"none", "constant", "auto"}; }
 
 /// The norm of b - A x that is compared with the tolerance.
 enum class ResidualNorm { Two, One };
+constexpr auto wordsOf(ResidualNorm) { return std::array{"TwoNorm", "OneNorm"}; }
 
 /// Where enlarged CG takes new directions from, and in how many reductions.
 enum class EnlargedForm { Auto, Orthodir, Orthomin, Fused };
+constexpr auto wordsOf(EnlargedForm) { return std::array{"auto", "orthodir", "orthomin", "fused"}; }
+constexpr auto wordsOf(RowSplitting) { return std::array{"contiguous", "interleaved", "by rank"}; }
 
 /// How the residual of the guess is known.
 enum class InitialResidual { Computed, ZeroGuess };
+constexpr auto wordsOf(InitialResidual) { return std::array{"computed", "zero guess"}; }
 
 /// Whether GMRES keeps what the right preconditioner makes of its basis.
 enum class KeepBasis { Auto, On, Off };
+constexpr auto wordsOf(KeepBasis) { return std::array{"auto", "on", "off"}; }
 
-/// How the messages of a product with A travel.
 /// Who stands where in the hypercube of an embedded exchange.
 enum class HypercubeMapping { None, Klr, Klf };
-enum class CommunicationStrategy { Application, Standard, TwoStep, ThreeStep, Optimal, Tuned };
+constexpr auto wordsOf(HypercubeMapping) { return std::array{"none", "klr", "klf"}; }
 
+/// How the messages of a product with A travel.
+enum class CommunicationStrategy { Application, Standard, TwoStep, ThreeStep, Optimal, Tuned };
+constexpr auto wordsOf(CommunicationStrategy) {
+  return std::array{"application", "standard", "two-step", "three-step", "optimal", "tuned"};
+}
+
+/// The spelling of a value in parameter lists.
+template <class Enum, class = decltype(wordsOf(Enum()))>
+std::string toString(Enum value) {
+  return wordsOf(value).at(static_cast<std::size_t>(value));
+}
+
+/// When the recursive residual is replaced by the computed one, beyond the final check that always takes place.
 struct ResidualReplacement {
   enum class Mode { Auto, Off, Every };
   Mode mode = Mode::Auto;
@@ -158,21 +190,6 @@ struct SolverOptions {
   bool measureOverlap = false;
 };
 
-/// The spelling of a value in parameter lists.
-std::string toString(ResidualScaling scaling);
-std::string toString(Basis basis);
-std::string toString(BlockOrthogonalization scheme);
-std::string toString(IntraOrthogonalization scheme);
-std::string toString(Fallback fallback);
-std::string toString(NullSpace nullSpace);
-std::string toString(ResidualSmoothingMode mode);
-std::string toString(KeepBasis keep);
-std::string toString(ResidualNorm norm);
-std::string toString(InitialResidual residual);
-std::string toString(EnlargedForm form);
-std::string toString(RowSplitting splitting);
-std::string toString(CommunicationStrategy strategy);
-std::string toString(HypercubeMapping mapping);
 std::string toString(const ResidualReplacement& replacement);
 std::string toString(const InitialGuess& guess);
 std::string toString(const EigenvalueBounds& bounds);  ///< "min to max", six digits

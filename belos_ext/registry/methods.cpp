@@ -49,30 +49,32 @@ using WithFlexibleForm = Supervised<Types, TwoForms<Types, CgVectors<Types>, For
 template <class Types>
 std::vector<Row<Types>> rows() {
   // Made here, since libraries register the solvers while statics are still being made.
-  const Names restarted = {"Num Blocks", "Maximum Restarts", "Orthogonalization"};
+  const Names restarted = {"Num Blocks", "Maximum Restarts"};
+  const Names orthogonalized = {"Orthogonalization", "Block Orthogonalization"};
   const Names pipeline = {"Pipeline Depth", "Progress", "Measure Overlap"};
   const Names symmetric = {"Residual Replacement", "Residual Smoothing", "Null Space", "Fallback"};
+  const std::vector<Trait> eitherSign = {Trait::EitherSign}, directions = {Trait::Directions}, embeds = {Trait::Embeds};
   constexpr bool blocks = true;
   const char *const classical = "CAPSTAN CG", *const last = "CAPSTAN GMRES";  // what goes on where a method cannot
   return {
       {{"CAPSTAN GMRES", "capstan_gmres",
         "restarted GMRES, one reduction an iteration (delayed classical Gram-Schmidt, twice)", "[low-sync]",
         Family::Gmres, false, false, RecursiveNorm::Native, FirstProducts::Native,
-        restarted + Names{"Block Orthogonalization", "Intra Orthogonalization", "Keep Preconditioned Basis"},
-        Gmres<Types>::cost},
+        restarted + orthogonalized + Names{"Intra Orthogonalization", "Keep Preconditioned Basis"}, Gmres<Types>::cost},
        make<Types, Supervised<Types, Gmres<Types>>>},
       {{"CAPSTAN GMRES S-STEP", "capstan_sstep_gmres",
         "s-step (communication-avoiding) GMRES, one reduction for s iterations", "[Hoemmen 2010], [low-sync]",
         Family::Gmres, false, false, RecursiveNorm::Native, FirstProducts::Native,
-        restarted + Names{"Block Orthogonalization", "Intra Orthogonalization", "Keep Preconditioned Basis",
-                          "Step Size", "Basis", "Shifts", "Eigenvalue Bounds", "Compute Ritz Values",
-                          "Compute Ritz Values on Fly", "CholeskyQR", "CholeskyQR2", "Reorthogonalize Blocks"},
+        restarted + orthogonalized +
+            Names{"Intra Orthogonalization", "Keep Preconditioned Basis", "Step Size", "Basis", "Shifts",
+                  "Eigenvalue Bounds", "Compute Ritz Values", "Compute Ritz Values on Fly", "CholeskyQR", "CholeskyQR2",
+                  "Reorthogonalize Blocks"},
         SStepGmres<Types>::cost},
        make<Types, Supervised<Types, SStepGmres<Types>>>},
       {{"CAPSTAN GMRES PIPELINE", "capstan_pipelined_gmres",
         "p(l)-GMRES: each reduction hidden behind the next l iterations",
         "[Ghysels, Ashby, Meerbergen and Vanroose 2013]", Family::Gmres, false, true, RecursiveNorm::Native,
-        FirstProducts::Native, restarted + pipeline + Names{"Block Orthogonalization", "Shifts", "Eigenvalue Bounds"},
+        FirstProducts::Native, restarted + pipeline + orthogonalized + Names{"Shifts", "Eigenvalue Bounds"},
         PipelinedGmres<Types>::cost},
        make<Types, Supervised<Types, PipelinedGmres<Types>>, !blocks>},
       {{"CAPSTAN GMRES S-STEP PIPELINE", "capstan_pipelined_sstep_gmres",
@@ -85,7 +87,7 @@ std::vector<Row<Types>> rows() {
         "conjugate gradients, one reduction an iteration, Hestenes and Stiefel's behaviour in rounding",
         "[Hestenes and Stiefel 1952], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
         RecursiveNorm::Residual, FirstProducts::Direction, symmetric + Names{"Polynomial Degree"},
-        WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>::cost, last},
+        WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>::cost, last, eitherSign},
        make<Types, WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>>},
       {{"CAPSTAN CG PIPELINE", "capstan_pipelined_cg", "p(l)-CG: each reduction hidden behind the next l iterations",
         "[deep-pipelined-cg]", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
@@ -96,13 +98,13 @@ std::vector<Row<Types>> rows() {
         "[Grigori, Moufawad and Nataf 2016], [enlarged-cg]", Family::ConjugateGradients, true, false,
         RecursiveNorm::Residual, FirstProducts::None,
         symmetric + Names{"Enlarging Factor", "Enlarged Form", "Residual Splitting"}, EnlargedCg<Types>::cost,
-        classical},
+        classical, directions},
        make<Types, EnlargedCg<Types>>},
       {{"CAPSTAN CG EMBEDDED", "capstan_embedded_cg",
         "conjugate gradients, the halo exchange inside the one reduction of an iteration",
         "[embedded-cg], [Chen and Carson 2020]", Family::ConjugateGradients, true, false, RecursiveNorm::Residual,
         FirstProducts::Image, symmetric + Names{"Hypercube Mapping"}, WithFlexibleForm<Types, EmbeddedCg<Types>>::cost,
-        last},
+        last, embeds},
        make<Types, WithFlexibleForm<Types, EmbeddedCg<Types>>>},
       {{"CAPSTAN BICGSTAB",
         "capstan_bicgstab",

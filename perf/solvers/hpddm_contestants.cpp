@@ -148,7 +148,7 @@ std::vector<std::string> joinHpddm(const deck::Deck& deck, const deck::SystemOpt
   for (const auto index : system.solvers) {
     const auto& solver = deck.linearSolvers[index];
     const MethodTraits* ours = findMethod(solver.method);
-    if (ours == nullptr || !ours->takes("Enlarging Factor")) continue;
+    if (ours == nullptr || !ours->is(capstan::Trait::Directions)) continue;
     if (!solver.parameters.isType<int>("Enlarging Factor")) continue;
     HpddmOptions options;
     options.factor = solver.parameters.get<int>("Enlarging Factor");
