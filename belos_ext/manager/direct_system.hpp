@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The outside world of a single right-hand side: everything happens at once.
+/// The outside world of a right-hand side. DirectSystem is that of a single one: everything happens at once.
 
 #include "belos_ext/manager/monitor.hpp"
 #include "belos_ext/manager/opening.hpp"
@@ -25,8 +25,41 @@ void perform(PreconditionedOperator<Types>& op, Action action, const typename Ty
   }
 }
 
+/// What the systems of one or of several right-hand sides have in common.
 template <class Types>
-class DirectSystem final : public LinearSystem<Types> {
+class MonitoredSystem : public LinearSystem<Types>, protected CarriedExchange<Types> {
+ public:
+  using MultiVector = typename Types::MultiVector;
+
+  CarriedExchange<Types>* carried() final { return operator_.embedded() != nullptr ? this : nullptr; }
+  void record(int iteration, double recursive) final { monitor_.record(rightHandSide_, iteration, recursive); }
+  void tell(int iteration, Event event) final { monitor_.tell(rightHandSide_, iteration, event); }
+  long products() const final { return operator_.cost().operatorApplications; }
+  void startUpEnds(int operators, int preconditioners) final {
+    monitor_.startUpEnds(operator_.cost(), operators, preconditioners);
+  }
+
+ protected:
+  MonitoredSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, BlockKernels<Types>& kernels,
+                  int rightHandSide, ResidualMeasure* measure)
+      : LinearSystem<Types>(kernels, {op.hasLeft(), op.hasRight(), op.hasDiagonalPreconditioner(), true,
+                                      op.diagonalRows(), measure, &monitor.agreed}),
+        operator_(op),
+        monitor_(monitor),
+        rightHandSide_(rightHandSide),
+        measure_(measure) {}
+
+  Teuchos::RCP<const typename Types::Map> ghostMap() const final { return operator_.embedded()->ghostMap(); }
+  bool carriesPreconditioner() const final { return operator_.embedsPreconditioner(); }
+
+  PreconditionedOperator<Types>& operator_;
+  Monitor<Types>& monitor_;
+  const int rightHandSide_;
+  ResidualMeasure* const measure_;
+};
+
+template <class Types>
+class DirectSystem final : public MonitoredSystem<Types> {
  public:
   using MultiVector = typename Types::MultiVector;
 
@@ -34,12 +67,7 @@ class DirectSystem final : public LinearSystem<Types> {
   /// \param opening what the first reduction finds out on the way, or null   \param measure likewise of each residual
   DirectSystem(PreconditionedOperator<Types>& op, Monitor<Types>& monitor, BlockKernels<Types>& kernels,
                int rightHandSide, Opening<Types>* opening = nullptr, ResidualMeasure* measure = nullptr)
-      : LinearSystem<Types>(kernels),
-        operator_(op),
-        monitor_(monitor),
-        rightHandSide_(rightHandSide),
-        opening_(opening),
-        measure_(measure) {}
+      : MonitoredSystem<Types>(op, monitor, kernels, rightHandSide, measure), opening_(opening) {}
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
   void reduce(ReductionBatch<Types>& batch) override {
@@ -48,44 +76,30 @@ class DirectSystem final : public LinearSystem<Types> {
     });
   }
   PendingReduction<Types> start(ReductionBatch<Types>& batch) override {
-    if (opening_ != nullptr) opening_->beforeAnotherMessage();
+    beforeAnotherMessage();
     return batch.start();
   }
-  bool carries() const override { return operator_.embedded() != nullptr; }
-  Teuchos::RCP<const typename Types::Map> ghostMap() const override { return operator_.embedded()->ghostMap(); }
+  bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
+    if (!monitor_.watches()) return true;
+    beforeAnotherMessage();
+    return monitor_.check({{this->rightHandSide_, iterations, recursive, update}});
+  }
+
+ private:
   void carry(ReductionBatch<Types>& batch, const std::vector<CarriedVector<Types>>& vectors) override {
     reduceBy(batch, [&] {
-      if (opening_ != nullptr) opening_->beforeAnotherMessage();
+      beforeAnotherMessage();
       operator_.embedded()->reduce({&batch}, vectors);
     });
   }
   void multiplyCarried(const MultiVector& in, const MultiVector& ghosts, MultiVector& out) override {
     operator_.applyReceived(in, ghosts, out);
   }
-  bool carriesPreconditioner() const override { return operator_.embedsPreconditioner(); }
   void preconditionCarried(MultiVector& out) override { operator_.preconditionReceived(out); }
-  bool agreesOnState() const override { return opening_ == nullptr || opening_->agreement().onState(); }
-  bool agreesOnZeroGuess() const override { return opening_ != nullptr && opening_->agreement().onZeroGuess(); }
-  long products() const override { return operator_.cost().operatorApplications; }
-  bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
-    if (!monitor_.watches()) return true;
-    if (opening_ != nullptr) opening_->beforeAnotherMessage();
-    return monitor_.check({{rightHandSide_, iterations, recursive, update}});
-  }
-  void record(int iteration, double recursive) override { monitor_.record(rightHandSide_, iteration, recursive); }
-  void tell(int iteration, Event event) override { monitor_.tell(rightHandSide_, iteration, event); }
-  void startUpEnds(int operators, int preconditioners) override {
-    monitor_.startUpEnds(operator_.cost(), operators, preconditioners);
-  }
-  ResidualMeasure* measure() override { return measure_; }
-  bool hasLeft() const override { return operator_.hasLeft(); }
-  bool hasRight() const override { return operator_.hasRight(); }
-  bool hasDiagonalPreconditioner() const override { return operator_.hasDiagonalPreconditioner(); }
-  const DiagonalRows<Types>* diagonalRows() const override { return operator_.diagonalRows(); }
-  bool annihilatesConstants() const override { return monitor_.annihilatesConstants(); }
-  bool isNonsymmetric() const override { return monitor_.isNonsymmetric(); }
 
- private:
+  void beforeAnotherMessage() {
+    if (opening_ != nullptr) opening_->beforeAnotherMessage();
+  }
   template <class Reduce>
   void reduceBy(ReductionBatch<Types>& batch, const Reduce& reduce) {
     monitor_.board(batch);
@@ -95,11 +109,10 @@ class DirectSystem final : public LinearSystem<Types> {
     monitor_.alight(batch);
   }
 
-  PreconditionedOperator<Types>& operator_;
-  Monitor<Types>& monitor_;
-  int rightHandSide_;
+  using MonitoredSystem<Types>::operator_;
+  using MonitoredSystem<Types>::monitor_;
+  using MonitoredSystem<Types>::measure_;
   Opening<Types>* opening_;
-  ResidualMeasure* measure_;
 };
 
 }  // namespace capstan

@@ -73,9 +73,9 @@ class Lockstep {
  private:
   enum class Request { None, Act, Start, Reduce, Boundary, Approval };
 
-  struct Lane final : LinearSystem<Types> {
+  struct Lane final : MonitoredSystem<Types> {
     Lane(Lockstep& o, int number, ResidualMeasure* m)
-        : LinearSystem<Types>(o.storage_.kernels), owner(o), rightHandSide(number), residualMeasure(m) {}
+        : MonitoredSystem<Types>(o.operator_, o.monitor_, o.storage_.kernels, number, m), owner(o) {}
 
     void act(Action a, const MultiVector& from, MultiVector& to) override {
       // A status test that wants the current iterate calls the lane's update while its fiber is paused. A block of
@@ -92,8 +92,6 @@ class Lockstep {
       if (owner.running_ != this) return b.reduce();
       reduceWith(b, {});
     }
-    bool carries() const override { return owner.operator_.embedded() != nullptr; }
-    Teuchos::RCP<const typename Types::Map> ghostMap() const override { return owner.operator_.embedded()->ghostMap(); }
     void carry(ReductionBatch<Types>& b, const std::vector<CarriedVector<Types>>& vectors) override {
       if (owner.running_ != this) return owner.operator_.embedded()->reduce({&b}, vectors);
       reduceWith(b, vectors);
@@ -101,7 +99,6 @@ class Lockstep {
     void multiplyCarried(const MultiVector& from, const MultiVector& others, MultiVector& to) override {
       onCallersStack([&] { owner.operator_.applyReceived(from, others, to); });
     }
-    bool carriesPreconditioner() const override { return owner.operator_.embedsPreconditioner(); }
     // No other lane has multiplied in between: neither of the two waits.
     void preconditionCarried(MultiVector& to) override {
       onCallersStack([&] { owner.operator_.preconditionReceived(to); });
@@ -114,36 +111,16 @@ class Lockstep {
     }
     bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& u) override {
       if (!owner.monitor_.watches()) return true;
-      progress = {rightHandSide, iterations, recursive, u};
+      progress = {this->rightHandSide_, iterations, recursive, u};
       wait(Request::Boundary);
       return goOn;
     }
-    void record(int iteration, double recursive) override {
-      owner.monitor_.record(rightHandSide, iteration, recursive);
-    }
-    void tell(int iteration, Event event) override { owner.monitor_.tell(rightHandSide, iteration, event); }
-    bool agreesOnState() const override { return owner.opening_ == nullptr || owner.opening_->agreement().onState(); }
-    bool agreesOnZeroGuess() const override {
-      return owner.opening_ != nullptr && owner.opening_->agreement().onZeroGuess();
-    }
-    long products() const override { return owner.operator_.cost().operatorApplications; }
-    void startUpEnds(int operators, int preconditioners) override {
-      owner.monitor_.startUpEnds(owner.operator_.cost(), operators, preconditioners);
-    }
-    ResidualMeasure* measure() override { return residualMeasure; }
-    bool hasLeft() const override { return owner.operator_.hasLeft(); }
-    bool hasRight() const override { return owner.operator_.hasRight(); }
-    bool hasDiagonalPreconditioner() const override { return owner.operator_.hasDiagonalPreconditioner(); }
-    const DiagonalRows<Types>* diagonalRows() const override { return owner.operator_.diagonalRows(); }
-    bool annihilatesConstants() const override { return owner.monitor_.annihilatesConstants(); }
-    bool isNonsymmetric() const override { return owner.monitor_.isNonsymmetric(); }
-
     void reduceWith(ReductionBatch<Types>& b, const std::vector<CarriedVector<Types>>& vectors) {
-      if (residualMeasure != nullptr) residualMeasure->enter(b);
+      if (this->measure_ != nullptr) this->measure_->enter(b);
       batch = &b;
-      carried = &vectors;
+      travellers = &vectors;
       wait(Request::Reduce);
-      if (residualMeasure != nullptr) residualMeasure->read(b);
+      if (this->measure_ != nullptr) this->measure_->read(b);
     }
     void wait(Request r) {
       request = r;
@@ -151,15 +128,13 @@ class Lockstep {
     }
 
     Lockstep& owner;
-    int rightHandSide;
-    ResidualMeasure* residualMeasure;
     std::unique_ptr<Fiber> fiber;
     Request request = Request::None;
     Action action = Action::Operator;
     const MultiVector* in = nullptr;
     MultiVector* out = nullptr;
     ReductionBatch<Types>* batch = nullptr;
-    const std::vector<CarriedVector<Types>>* carried = nullptr;  ///< what travels inside the reduction
+    const std::vector<CarriedVector<Types>>* travellers = nullptr;  ///< what travels inside the reduction
     PendingReduction<Types> pending;
     RightHandSideProgress<Types> progress;
     bool goOn = true, approved = false;
@@ -244,7 +219,7 @@ class Lockstep {
     const auto batches = batchesOf(lanes);
     monitor_.board(*batches.front());
     carried_.clear();
-    for (const Lane* lane : lanes) carried_.insert(carried_.end(), lane->carried->begin(), lane->carried->end());
+    for (const Lane* lane : lanes) carried_.insert(carried_.end(), lane->travellers->begin(), lane->travellers->end());
     if (!carried_.empty()) {
       if (opening_ != nullptr) opening_->beforeAnotherMessage();
       operator_.embedded()->reduce(batches, carried_);

@@ -24,6 +24,7 @@
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/manager/fiber.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
+#include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/report/event_text.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
@@ -89,12 +90,9 @@ class Monitor final
     }
   }
 
-  /// What is known of the rows of A, all ranks' together (row_sum_watch.hpp).
-  bool annihilatesConstants() const { return annihilatesConstants_; }
-  void setAnnihilatesConstants(bool yes) { annihilatesConstants_ = yes; }
-  /// Whether A has been seen not to be symmetric (symmetry_watch.hpp).
-  bool isNonsymmetric() const { return nonsymmetric_; }
-  void setNonsymmetric() { nonsymmetric_ = true; }
+  /// What the first reduction finds out: of the rows of A (row_sum_watch.hpp, symmetry_watch.hpp), and of what the
+  /// ranks bring (agreement.hpp).
+  AgreedFacts agreed;
 
   /// So many right-hand sides, from that one on, are solved from now on: tests see these. Local.
   void choose(std::size_t first, std::size_t count) {
@@ -279,7 +277,6 @@ class Monitor final
   std::function<bool()> jointApproval_;
   const std::vector<RightHandSideProgress<Types>>* current_ = nullptr;
   std::vector<Passenger> passengers_;
-  bool annihilatesConstants_ = false, nonsymmetric_ = false;
   bool keepsHistory_;
   bool scaled_ = false;
   int iterations_ = 0;

@@ -127,8 +127,6 @@ class Opening final : ApplicationWatch {
   Opening(const Opening&) = delete;
   Opening& operator=(const Opening&) = delete;
 
-  const Agreement<Types>& agreement() const { return agreement_; }
-
   /// Whether the first reduction is done.
   bool over() const { return over_; }
 

@@ -21,7 +21,7 @@ void watchRowSums(const typename Types::Operator& a, Monitor<Types>& monitor) {
   const RowSums mine = rowSums<Types>(a);
   monitor.sendAlong({static_cast<Scalar>(mine.zero), static_cast<Scalar>(mine.others)},
                     [&monitor](const std::vector<Scalar>& sums) {
-                      monitor.setAnnihilatesConstants(sums[0] > Scalar(0) && sums[1] == Scalar(0));
+                      monitor.agreed.annihilatesConstants = sums[0] > Scalar(0) && sums[1] == Scalar(0);
                     });
 }
 

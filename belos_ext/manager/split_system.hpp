@@ -20,7 +20,7 @@
 
 #include <utility>
 
-#include "belos_ext/manager/direct_system.hpp"
+#include "belos_ext/problem/forwarding_system.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/supervision/krylov_solver.hpp"
 
@@ -33,13 +33,13 @@ struct SplitVectors {
 };
 
 template <class Types>
-class SplitSystem final : public LinearSystem<Types> {
+class SplitSystem final : public ForwardingSystem<Types> {
  public:
   using MultiVector = typename Types::MultiVector;
 
   /// \param system of the application, which has a measure   \param op its operator, which splits()
   SplitSystem(LinearSystem<Types>& system, PreconditionedOperator<Types>& op, SplitVectors<Types>& vectors)
-      : LinearSystem<Types>(system.kernels()), system_(system), operator_(op), vectors_(vectors) {}
+      : ForwardingSystem<Types>(system, false, false, false, false), operator_(op), vectors_(vectors) {}
 
   /// Solves A x = b by the method. Collective.
   void solve(KrylovSolver<Types>& method, const MultiVector& b, MultiVector& x, StopTest& stop) {
@@ -84,33 +84,20 @@ class SplitSystem final : public LinearSystem<Types> {
     }
     computedAt_ = stop_->iterations();
     system_.residual(*b_, *x_, own);
-    measure()->takeSquare(static_cast<double>(this->kernels().scaledSquares(own, typename Types::Scalar(1))));
+    this->facts().measure->takeSquare(
+        static_cast<double>(this->kernels().scaledSquares(own, typename Types::Scalar(1))));
     if (isRightHandSide) {
       this->kernels().scale(typename Types::Scalar(1), b, r);
     } else {
       operator_.applyLeftPart(own, r);
     }
   }
-  void takeMeasure(const MultiVector& r) override { measure()->take(operator_.split().absoluteSum(r)); }
+  void takeMeasure(const MultiVector& r) override { this->facts().measure->take(operator_.split().absoluteSum(r)); }
 
-  void reduce(ReductionBatch<Types>& batch) override { system_.reduce(batch); }
-  PendingReduction<Types> start(ReductionBatch<Types>& batch) override { return system_.start(batch); }
-  bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
-    return system_.boundary(iterations, recursive, update);
-  }
-  void record(int iteration, double recursive) override { system_.record(iteration, recursive); }
-  void tell(int iteration, Event event) override { system_.tell(iteration, std::move(event)); }
   void startUpEnds(int operators, int) override { system_.startUpEnds(operators, operators); }
-  bool agreesOnState() const override { return system_.agreesOnState(); }
-  bool agreesOnZeroGuess() const override { return system_.agreesOnZeroGuess(); }
-  long products() const override { return system_.products(); }
-  ResidualMeasure* measure() override { return system_.measure(); }
-  bool hasLeft() const override { return false; }
-  bool hasRight() const override { return false; }
-  bool isNonsymmetric() const override { return system_.isNonsymmetric(); }
 
  private:
-  LinearSystem<Types>& system_;
+  using ForwardingSystem<Types>::system_;
   PreconditionedOperator<Types>& operator_;
   SplitVectors<Types>& vectors_;
   const MultiVector* b_ = nullptr;

@@ -29,7 +29,7 @@ void watchSymmetry(const Teuchos::RCP<const typename Types::Operator>& a, const 
   const auto tell = [&report, &monitor](const SymmetryVerdict& verdict) {
     if (verdict.rowsThatDiffer == 0) return;
     report.events.push_back(reportEvent(0, -1, {EventKind::Asymmetric, verdict.rowsThatDiffer, verdict.rowsCompared}));
-    monitor.setNonsymmetric();
+    monitor.agreed.nonsymmetric = true;
   };
   if (const auto known = SymmetryCheck<Types>::known(a)) {
     tell(*known);

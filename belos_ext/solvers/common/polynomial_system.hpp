@@ -17,7 +17,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "belos_ext/problem/linear_system.hpp"
+#include "belos_ext/problem/forwarding_system.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/spectrum/chebyshev_polynomial.hpp"
 #include "belos_ext/spectrum/ritz_watch.hpp"
@@ -31,7 +31,7 @@ struct PolynomialVectors {
 };
 
 template <class Types>
-class PolynomialSystem final : public LinearSystem<Types> {
+class PolynomialSystem final : public ForwardingSystem<Types> {
  public:
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
@@ -53,8 +53,7 @@ class PolynomialSystem final : public LinearSystem<Types> {
   PolynomialSystem(LinearSystem<Types>& system, const ChebyshevPolynomial& polynomial,
                    PolynomialVectors<Types>& vectors, std::function<bool()> usable, std::function<bool()> doubted,
                    bool judgesBelow)
-      : LinearSystem<Types>(system.kernels()),
-        system_(system),
+      : ForwardingSystem<Types>(system, system.hasLeft(), !system.hasLeft(), false),
         polynomial_(polynomial),
         vectors_(vectors),
         usable_(std::move(usable)),
@@ -81,15 +80,6 @@ class PolynomialSystem final : public LinearSystem<Types> {
     system_.reduce(batch);
     refuse();
   }
-  PendingReduction<Types> start(ReductionBatch<Types>& batch) override { return system_.start(batch); }
-  void applyAndReduce(const MultiVector& in, MultiVector& out, ReductionBatch<Types>& batch) override {
-    system_.applyAndReduce(in, out, batch);
-    refuse();
-  }
-  bool boundary(int iterations, double recursive, const std::function<void(MultiVector&)>& update) override {
-    return system_.boundary(iterations, recursive, update);
-  }
-  void record(int iteration, double recursive) override { system_.record(iteration, recursive); }
   void tell(int iteration, Event event) override {
     if (event.kind == EventKind::Indefinite && !refusal_) refusal_ = Refusal::Indefinite;
     if (event.kind == EventKind::Fallback) refusal_ = Refusal::Fallback;
@@ -105,17 +95,6 @@ class PolynomialSystem final : public LinearSystem<Types> {
     const int d = polynomial_.degree();
     system_.startUpEnds(operators + (d - 1) * preconditioners, d * preconditioners);
   }
-  bool agreesOnState() const override { return system_.agreesOnState(); }
-  bool agreesOnZeroGuess() const override { return system_.agreesOnZeroGuess(); }
-  long products() const override { return system_.products(); }
-  void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) override { system_.residual(b, x, r); }
-  void takeMeasure(const MultiVector& r) override { system_.takeMeasure(r); }
-  ResidualMeasure* measure() override { return system_.measure(); }
-  bool hasLeft() const override { return system_.hasLeft(); }
-  bool hasRight() const override { return !system_.hasLeft(); }
-  const DiagonalRows<Types>* diagonalRows() const override { return system_.diagonalRows(); }
-  bool annihilatesConstants() const override { return system_.annihilatesConstants(); }
-  bool isNonsymmetric() const override { return system_.isNonsymmetric(); }
 
  private:
   void refuse() {
@@ -159,7 +138,7 @@ class PolynomialSystem final : public LinearSystem<Types> {
     system_.precondition(r, both ? &vectorLike(r, vectors_.between) : nullptr, z);
   }
 
-  LinearSystem<Types>& system_;
+  using ForwardingSystem<Types>::system_;
   const ChebyshevPolynomial& polynomial_;
   PolynomialVectors<Types>& vectors_;
   std::function<bool()> usable_, doubted_;

@@ -25,22 +25,25 @@ class CarriedProduct {
 
   /// Where z or p has been replaced, they travel first: one reduction that sums nothing.
   void multiply(LinearSystem<Types>& system, const MultiVector& z, const MultiVector& p, MultiVector& s) {
-    if (!system.carries()) return system.act(Action::Operator, p, s);
+    auto* const exchange = system.carried();
+    if (exchange == nullptr) return system.act(Action::Operator, p, s);
     if (!fresh_) bring(system, z, p);
-    system.multiplyCarried(p, *p_, s);
+    exchange->multiplyCarried(p, *p_, s);
     arrived_ = false;
   }
 
   /// Where M is explicit no message either: s is there on the rows of others that M reaches.
   void precondition(LinearSystem<Types>& system, const MultiVector& s, MultiVector* scratch, MultiVector& t) {
-    if (system.carries() && system.carriesPreconditioner()) return system.preconditionCarriedRows(t);
-    system.precondition(s, scratch, t);
+    auto* const exchange = system.carried();
+    if (exchange == nullptr || !exchange->carriesPreconditioner()) return system.precondition(s, scratch, t);
+    exchange->preconditionCarried(t);
+    if (const auto* rows = system.diagonalRows(); rows != nullptr) rows->clear(t);
   }
 
   void reduce(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& t) {
     if (!fresh_) return system.reduce(batch);
     travellers_.assign(1, {&t, t_.get()});
-    system.carry(batch, travellers_);
+    system.carried()->carry(batch, travellers_);
     arrived_ = true;
   }
 
@@ -56,7 +59,7 @@ class CarriedProduct {
 
  private:
   void bring(LinearSystem<Types>& system, const MultiVector& z, const MultiVector& p) {
-    const auto map = system.ghostMap();
+    const auto map = system.carried()->ghostMap();
     if (z_.is_null() || z_->getMap().get() != map.get()) {
       for (auto* v : {&z_, &p_, &t_}) *v = Teuchos::rcp(new MultiVector(map, 1));
       ones_ = Teuchos::null;
@@ -64,7 +67,7 @@ class CarriedProduct {
     }
     travellers_.assign({{&z, z_.get()}, {&p, p_.get()}});
     nothing_->clear();
-    system.carry(*nothing_, travellers_);
+    system.carried()->carry(*nothing_, travellers_);
     fresh_ = true;
   }
 

@@ -37,8 +37,6 @@ class PlainSystem : private OwnKernels, public LinearSystem<Types> {
   bool boundary(int, double, const std::function<void(MultiVector&)>&) override { return true; }
   void record(int, double recursive) override { residuals.push_back(recursive); }
   void tell(int iteration, Event event) override { told.push_back(reportEvent(iteration, 0, event).kind); }
-  bool hasLeft() const override { return false; }
-  bool hasRight() const override { return false; }
 
   std::vector<double> residuals;
   std::vector<std::string> told;
