@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "belos_ext/problem/kept_iterate.hpp"
+#include "belos_ext/problem/right_preconditioned_system.hpp"
 #include "belos_ext/test/support/problems.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 
@@ -51,6 +52,38 @@ std::vector<double> powerIteration(LinearSystem<Types>& system, MultiVector v, i
     system.record(k + 1, norms.back());
   }
   return norms;
+}
+
+// What a decorator does not change is what its system says: also what the ranks agree on later.
+TEST(ForwardingSystem, PassesOnFactsReductionsAndEvents) {
+  Setting setting(1);
+  DirectSystem<Types> system(setting.op, setting.monitor, setting.storage.kernels, 0);
+  RightPreconditionedSystem<Types> right(system, nullptr, nullptr);
+  RightPreconditionedSystem<Types> twice(right, nullptr, nullptr);
+  setting.monitor.agreed.onState = false;
+  setting.monitor.agreed.onZeroGuess = setting.monitor.agreed.nonsymmetric = true;
+  setting.monitor.agreed.annihilatesConstants = true;
+  for (LinearSystem<Types>* one :
+       {static_cast<LinearSystem<Types>*>(&right), static_cast<LinearSystem<Types>*>(&twice)}) {
+    EXPECT_FALSE(one->agreesOnState());
+    EXPECT_TRUE(one->agreesOnZeroGuess() && one->isNonsymmetric() && one->annihilatesConstants());
+    EXPECT_EQ(one->diagonalRows(), system.diagonalRows());
+    EXPECT_FALSE(one->preconditioned());
+    MultiVector r(setting.b->getMap(), 1);
+    const long before = one->products();
+    one->residual(setting.column(0), *setting.x, r);
+    EXPECT_EQ(one->products(), before + 1);
+    const auto counted = counters();
+    ReductionBatch<Types> batch(r.getMap()->getComm());
+    const auto square = batch.norm2(r);
+    one->start(batch).wait();
+    EXPECT_EQ((counters() - counted).nonblocking, 1);
+    EXPECT_GT(batch[square], 0);
+    one->tell(3, EventKind::DiagonalRows);
+    one->record(4, 1.0);
+    EXPECT_EQ(setting.monitor.getNumIters(), 4);
+  }
+  EXPECT_EQ(setting.report.events.size(), 2U);
 }
 
 // A block of one right-hand side, as enlarged methods have it.
