@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -69,22 +68,6 @@ std::string unknownSolverMessage(const std::string& name) {
 
 void throwUnknownSolver(const std::string& name) { throw std::invalid_argument(unknownSolverMessage(name)); }
 
-std::string solverTableMarkdown() {
-  std::string table = "| Solver | Alias | Method | Source |\n|---|---|---|---|\n";
-  for (const MethodTraits& row : methods()) {
-    table += fmt::format("| `{}` | `{}` | {} | {} |\n", row.canonical, row.alias, row.summary, row.source);
-  }
-  return table;
-}
-
-std::string solverTableText() {
-  std::string table;
-  for (const MethodTraits& row : methods()) {
-    table += fmt::format("{:<30} {:<29} {}\n", row.canonical, row.alias, row.summary);
-  }
-  return table;
-}
-
 namespace {
 
 /// "1", "0.2", "123": what differs from a whole number keeps four digits.
@@ -98,44 +81,45 @@ std::string withM(const MethodTraits& method, double Cost::*member) {
   return fmt::format("{} ({} with M)", shortNumber(plain), shortNumber(preconditioned));
 }
 
-using CostCells = std::array<std::string, 8>;
+/// \param line of name, alias, summary and source, for fmt
+std::string solverTable(std::string table, const char* line) {
+  for (const MethodTraits& row : methods()) {
+    table += fmt::format(fmt::runtime(line), row.canonical, row.alias, row.summary, row.source);
+  }
+  return table;
+}
 
-/// Solver, all-reduces, hidden, A, M, vectors, flops, bytes.
-CostCells costCells(const MethodTraits& row) {
-  const Cost cost = row.cost(SolverOptions(), true);
-  return {row.canonical,
-          withM(row, &Cost::reductions),
-          row.pipelined ? "yes" : "no",
-          shortNumber(cost.operators),
-          shortNumber(cost.preconditioners),
-          withM(row, &Cost::vectors),
-          withM(row, &Cost::flops),
-          withM(row, &Cost::bytes)};
+/// \param line of solver, all-reduces, hidden, A, M, vectors, flops and bytes, for fmt
+std::string costTable(std::string table, const char* line) {
+  for (const MethodTraits& row : methods()) {
+    const Cost cost = row.cost(SolverOptions(), true);
+    table += fmt::format(fmt::runtime(line), row.canonical, withM(row, &Cost::reductions), row.pipelined ? "yes" : "no",
+                         shortNumber(cost.operators), shortNumber(cost.preconditioners), withM(row, &Cost::vectors),
+                         withM(row, &Cost::flops), withM(row, &Cost::bytes));
+  }
+  return table;
 }
 
 }  // namespace
 
+std::string solverTableMarkdown() {
+  return solverTable("| Solver | Alias | Method | Source |\n|---|---|---|---|\n", "| `{}` | `{}` | {} | {} |\n");
+}
+
+std::string solverTableText() { return solverTable("", "{:<30} {:<29} {}\n"); }
+
 std::string costTableMarkdown() {
-  std::string table =
+  return costTable(
       "| Solver | All-reduces | Hidden | A | M | Vectors beyond x and b | Flops a row | Bytes a row |\n"
-      "|---|---|---|---|---|---|---|---|\n";
-  for (const MethodTraits& row : methods()) {
-    const auto [solver, reductions, hidden, a, m, vectors, flops, bytes] = costCells(row);
-    table += fmt::format("| `{}` | {} | {} | {} | {} | {} | {} | {} |\n", solver, reductions, hidden, a, m, vectors,
-                         flops, bytes);
-  }
-  return table;
+      "|---|---|---|---|---|---|---|---|\n",
+      "| `{}` | {} | {} | {} | {} | {} | {} | {} |\n");
 }
 
 std::string costTableText() {
-  std::string table = fmt::format("{:<30} {:>12} {:>6} {:>3} {:>3} {:>17} {:>17} {:>19}\n", "an iteration of",
-                                  "all-reduces", "hidden", "A", "M", "vectors", "flops a row", "bytes a row");
-  for (const MethodTraits& row : methods()) {
-    const auto [solver, reductions, hidden, a, m, vectors, flops, bytes] = costCells(row);
-    table += fmt::format("{:<30} {:>12} {:>6} {:>3} {:>3} {:>17} {:>17} {:>19}\n", solver, reductions, hidden, a, m,
-                         vectors, flops, bytes);
-  }
-  return table;
+  constexpr const char* line = "{:<30} {:>12} {:>6} {:>3} {:>3} {:>17} {:>17} {:>19}\n";
+  return costTable(fmt::format(fmt::runtime(line), "an iteration of", "all-reduces", "hidden", "A", "M", "vectors",
+                               "flops a row", "bytes a row"),
+                   line);
 }
 
 }  // namespace capstan

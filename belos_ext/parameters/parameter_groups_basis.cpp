@@ -98,9 +98,12 @@ std::vector<ParameterRow> stepSize() {
       integerOrAuto(
           "Step Size", &SolverOptions::stepSizeAuto, &SolverOptions::stepSize, 1, largestStepSize,
           fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize), Takers::SomeMethods,
-          "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the blocks; a "
-          "number is kept, and halved where a block breaks down. Pipelined: auto starts with 5, grows by one after a "
-          "cycle that went well, is halved by one that broke down, and stays short where solves are."),
+          fmt::format(
+              "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the "
+              "blocks; "
+              "a number is kept, and halved where a block breaks down. Pipelined: auto starts with {}, grows by one "
+              "after a cycle that went well, is halved by one that broke down, and stays short where solves are.",
+              SolverOptions().stepSize)),
       choice("Basis", &SolverOptions::basis, Takers::SomeMethods,
              "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
              "Values\" is false."),

@@ -145,10 +145,13 @@ std::vector<ParameterRow> enlargedSpace() {
       integerOrAuto(
           "Enlarging Factor", &SolverOptions::enlargingFactorAuto, &SolverOptions::enlargingFactor, 1, mostDirections,
           fmt::format("1 to {}, or auto", mostDirections), Takers::SomeMethods,
-          "Search directions an iteration, t. More need fewer iterations and reductions, and more work and memory for "
-          "each. At most as many as the system has rows. auto: 4 in the first solve of a label; later ones try twice "
-          "and half as many, 1 (CAPSTAN CG) to 16, and stay where a digit of the residual took the least time, so that "
-          "runs may differ."),
+          fmt::format(
+              "Search directions an iteration, t. More need fewer iterations and reductions, and more work and memory "
+              "for each. At most as many as the system has rows. auto: {} in the first solve of a label; later ones "
+              "try "
+              "twice and half as many, 1 (CAPSTAN CG) to 16, and stay where a digit of the residual took the least "
+              "time, so that runs may differ.",
+              SolverOptions().enlargingFactor)),
       choice(
           "Enlarged Form", &SolverOptions::enlargedForm, Takers::SomeMethods,
           "Where new search directions come from. orthodir: from A P, as published; two reductions an iteration; for "

@@ -29,7 +29,7 @@ class ForwardingSystem : public LinearSystem<Types> {
 
  protected:
   /// \param left, right what the method is shown of preconditioners   \param diagonal likewise
-  /// \param own whether A itself is applied by Action::Operator
+  /// \param own whether what is known of the rows of A is to be shown: what is applied is A, and for a symmetric method
   ForwardingSystem(LinearSystem<Types>& system, bool left, bool right, bool diagonal, bool own = true)
       : LinearSystem<Types>(system.kernels(), shown(system.facts(), left, right, diagonal, own)), system_(system) {}
 

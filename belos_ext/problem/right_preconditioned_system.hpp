@@ -14,7 +14,7 @@ class RightPreconditionedSystem final : public ForwardingSystem<Types> {
 
   /// \param scratch n x 1 vectors of its own, the second one used only with two preconditioners; may be null without
   RightPreconditionedSystem(LinearSystem<Types>& system, MultiVector* scratch, MultiVector* between)
-      : ForwardingSystem<Types>(system, false, system.preconditioned(), system.facts().diagonal),
+      : ForwardingSystem<Types>(system, false, system.preconditioned(), system.facts().diagonal, false),
         scratch_(scratch),
         between_(between) {}
 
