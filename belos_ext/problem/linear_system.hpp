@@ -38,7 +38,7 @@ template <class Types>
 struct SystemFacts {
   bool left = false, right = false;           ///< preconditioners there are
   bool diagonal = false;                      ///< they are known to scale by a diagonal and no more
-  bool own = true;                            ///< A is the application's, and no other operator shown in its place
+  bool own = true;                            ///< what is known of the rows of A is for the method, too
   const DiagonalRows<Types>* rows = nullptr;  ///< symmetric methods solve them first, and keep them at zero; null: none
   ResidualMeasure* measure = nullptr;  ///< takes the norm that the tolerance is meant in; null: that is the 2-norm
   const AgreedFacts* agreed = nullptr;
