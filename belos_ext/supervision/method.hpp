@@ -3,7 +3,6 @@
 /// What a method is to the supervisor: its mathematics, cycle by cycle. A cycle returns how it ended, as data; what
 /// that means for the solve is decided in supervisor.hpp, the same for all methods.
 
-
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/problem/linear_system.hpp"
