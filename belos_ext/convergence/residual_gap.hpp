@@ -38,8 +38,9 @@ class ResidualGap {
     x_ += std::abs(alpha) * p;
   }
 
-  /// The norm of the recursive residual after that step.
+  /// The norm of the recursive residual after that step. Without a step nothing is known.
   void left(double r) {
+    if (operatorNorm_ == 0) return;
     wasSmall_ = gap_ <= threshold() * r_;
     gap_ += epsilon_ * (operatorNorm_ * x_ + r);
     r_ = r;

@@ -4,7 +4,7 @@
 /// constant that no A x has is taken out where that is asked for, and the guess is kept for solves that fail.
 ///
 /// Cost: of begin() 1 A and 1 reduction; 1 of each more where rows are solved or a constant is taken out; of verify() 1
-/// A and 1 reduction. Storage: 1 vector where the method lends none, 1 more for a guess that is not zero, and 1 where
+/// A and 1 reduction. Storage: 1 vector for a guess that is not zero, and 1 where
 /// constants or the norm of M_L^{-1} r ask for it.
 
 #include <cmath>
@@ -33,6 +33,7 @@ class JudgedResidual {
     std::function<void()> take;
     /// || M_L^{-1} r ||, of a method that minimises it: rows are not solved first for it.
     std::function<double()> native = {};
+    bool judges = false;  ///< the sums of constants are among them, and the method judges A by them
   };
 
   void configure(NullSpace wanted) { constants_.configure(wanted); }
@@ -45,48 +46,15 @@ class JudgedResidual {
     }
   }
 
-  /// The residual of the guess, and all that a solve begins with; in a vector of its own. False when there is nothing
-  /// to do. Collective.
-  bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    prepare(b);
-    vectorLike(b, r_);
-    return begin(system, b, x, stop, *r_, {}) && takesOutConstant(system, b, x, stop);
-  }
-
-  /// The same in a vector of the method, with its first products. After prepare().
+  /// The residual of the guess in a vector of the method, with its first products, and all that a solve begins with.
+  /// False when there is nothing to do. After prepare(). Collective.
   bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, MultiVector& into,
              const FirstProducts& first) {
-    at_ = &into;
-    MultiVector& r = into;
-    system.residual(b, x, r);
-    rows_.takeOut(system, r);
-    constants_.begin(system, b);
-    typename ReductionBatch<Types>::Slot bb, xx, entries;
-    const Scalar left = reduceWith(system, first, [&] {
-      bb = batch_->norm2(b);
-      xx = batch_->norm2(x);
-      entries = batch_->sum(x);
-    });
-    const Scalar rhs = (*batch_)[bb];
-    sizeOfGuess_ = (*batch_)[xx];
-    guess_.keepGuess(system, x, sizeOfGuess_, (*batch_)[entries]);
-    const double native = first.native ? first.native() : 0;
-    const double norm = rows_.norm(system, r, left, square_, *batch_), whole = system.norm(b, rhs, *batch_);
-    const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
-    initial_ = attained_ = {first.native ? native : norm, norm, system.measured()};
-    rest_ = norm;
-    sizeOfImage_ = norm + whole;
-    stop.begin(initial_, whole,
-               scaled && !first.native ? rows_.nativeNorm(system, r, scratch(), *batch_) : initial_.native);
-    if (stop.verified(initial_, false)) return false;
-    if (first.native) return true;
-    if (!std::isfinite(square_)) {
-      stop.stop(StopReason::NonFinite);
-      return false;
-    }
-    if (!RowsFirst<Types>::matters(r, left, rhs, square_)) return true;
-    return solveRows(system, b, x, stop, first);
+    if (!findFirst(system, b, x, stop, into, first)) return false;
+    return first.judges || takesOutConstant(system, b, x, stop);
   }
+  /// Whether r() is another vector than the one that the first products were taken of. Local.
+  bool changed() const { return changed_; }
 
   /// A solve goes on where another method has stood, whose x and last direction are at hand: the residual in a vector
   /// of the method, and both brought to the least error along the direction. The guess is the other method's. One
@@ -99,7 +67,7 @@ class JudgedResidual {
     rows_.takeOut(system, into);
     constants_.begin(system, b);
     typename ReductionBatch<Types>::Slot xx, entries, pr, ps, ss;
-    const Scalar left = reduceWith(system, {}, [&] {
+    const Scalar left = reduceWith(system, {{}, {}, {}, true}, [&] {
       xx = batch_->norm2(x);
       entries = batch_->sum(x);
       pr = batch_->dot(p, into);
@@ -139,6 +107,7 @@ class JudgedResidual {
     rest_ = rows_.norm(system, r, left, square, *batch_);
     attained_ = {rest_, rest_, system.measured()};
     finite_ = finite && std::isfinite(rest_);
+    changed_ = true;
     if (constants_.ofResidual()) rest_ = constants_.takeOutOfResidual(system, constant, square, r, *batch_);
   }
 
@@ -207,6 +176,41 @@ class JudgedResidual {
   ReductionBatch<Types>& batch() { return *batch_; }
 
  private:
+  /// The first residual and its norms, and what stop.begin() takes. False when there is nothing to do.
+  bool findFirst(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, MultiVector& into,
+                 const FirstProducts& first) {
+    at_ = &into;
+    MultiVector& r = into;
+    system.residual(b, x, r);
+    rows_.takeOut(system, r);
+    constants_.begin(system, b);
+    typename ReductionBatch<Types>::Slot bb, xx, entries;
+    const Scalar left = reduceWith(system, first, [&] {
+      bb = batch_->norm2(b);
+      xx = batch_->norm2(x);
+      entries = batch_->sum(x);
+    });
+    const Scalar rhs = (*batch_)[bb];
+    sizeOfGuess_ = (*batch_)[xx];
+    guess_.keepGuess(system, x, sizeOfGuess_, (*batch_)[entries]);
+    const double native = first.native ? first.native() : 0;
+    const double norm = rows_.norm(system, r, left, square_, *batch_), whole = system.norm(b, rhs, *batch_);
+    const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
+    initial_ = attained_ = {first.native ? native : norm, norm, system.measured()};
+    rest_ = norm;
+    sizeOfImage_ = norm + whole;
+    stop.begin(initial_, whole,
+               scaled && !first.native ? rows_.nativeNorm(system, r, scratch(), *batch_) : initial_.native);
+    if (stop.verified(initial_, false)) return false;
+    if (first.native) return true;
+    if (!std::isfinite(square_)) {
+      stop.stop(StopReason::NonFinite);
+      return false;
+    }
+    if (!RowsFirst<Types>::matters(r, left, rhs, square_)) return true;
+    return solveRows(system, b, x, stop, first);
+  }
+
   /// x = x_0 + eta (x - x_0), with the eta of least residual: (r_0, A d) / (A d, A d), d = x - x_0. False where that is
   /// not better than the guess x_0; x is to be restored then.
   bool minimizeTowardsGuess(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
@@ -230,18 +234,19 @@ class JudgedResidual {
     return true;
   }
 
-  /// (r, r) of the residual at hand, with the first products and what `more` enters, in one reduction. A method with
-  /// first products has the sum of r among them. Returns the square of what the rows held. Collective.
+  /// (r, r) of the residual at hand, with the first products and what `more` enters, in one reduction. Returns the
+  /// square of what the rows held. Collective.
   template <class More>
   Scalar reduceWith(LinearSystem<Types>& system, const FirstProducts& first, const More& more) {
     batch_->clear();
     if (first.enter) first.enter(*batch_);
     more();
     const auto rr = batch_->norm2(*at_);
-    const auto sum = !first.enter && constants_.undecided() ? constants_.enter(*batch_, *at_) : rr;
+    const auto sum = !first.judges && constants_.undecided() ? constants_.enter(*batch_, *at_) : rr;
     rows_.enter(*batch_);
     system.reduce(*batch_);
     if (first.take) first.take();
+    changed_ = false;
     square_ = (*batch_)[rr];
     sum_ = (*batch_)[sum];
     return rows_.left(*batch_);
@@ -280,8 +285,8 @@ class JudgedResidual {
 
   MultiVector& scratch() { return vectorLike(*at_, scratch_); }
 
-  Vector r_, scratch_, other_;
-  MultiVector* at_ = nullptr;  ///< where the residual is: r_, or a vector of the method
+  Vector scratch_, other_;
+  MultiVector* at_ = nullptr;  ///< where the residual is, a vector of the method
   Teuchos::RCP<const typename Types::Map> map_;
   std::unique_ptr<ReductionBatch<Types>> batch_;
   RowsFirst<Types> rows_;
@@ -289,7 +294,7 @@ class JudgedResidual {
   KeptIterate<Types> guess_;
   ResidualNorms initial_, attained_;
   Scalar square_ = 0, sum_ = 0, sizeOfGuess_ = 0;
-  bool finite_ = true;
+  bool finite_ = true, changed_ = false;
   double rest_ = 0, sizeOfImage_ = 0;
 };
 

@@ -27,7 +27,10 @@ enum class Ending {
   Stagnant,     ///< the residual has not fallen for long
   OtherForm,    ///< of a method with two: the other one goes on
   Unfit,        ///< A or M is not what the method is for, and the residual has not fallen for long, or has diverged
-  Full          ///< it has all the columns that it can have, and x the change that they make
+  Full,         ///< it has all the columns that it can have, and x the change that they make
+  Skew,         ///< a basis is no longer orthonormal, and nothing that the method has left is to be trusted
+  Renewed,      ///< the method goes on from its own residual in another form: Start::GoOn
+  HandsOver     ///< the next method gets on better from here, along direction()
 };
 
 /// What a cycle begins with, besides the x at hand.
@@ -36,17 +39,21 @@ enum class Start {
   Anew,       ///< the residual of x, and nothing else
   Made,       ///< the direction and its image are those of the next step: another form of the method has made them
   Direction,  ///< the residual of x, computed anew, and the last search direction
-  GoOn        ///< what the cycle before has left: its claim came too early
+  GoOn        ///< what the cycle before has left: its claim came too early, or it was Renewed
 };
 
 /// How the supervisor treats a method: data.
 struct Treatment {
-  bool symmetric = false;  ///< for symmetric A and M: rows are solved first, constants looked for, signs watched
-  bool goesBack = false;   ///< a cycle that leaves a larger residual than it began with is undone
-  bool examines = false;   ///< claims are examined while the cycle stands
-  bool minimises = false;  ///< x and its residual come at the end of a cycle, but after Breakdown and NotFinite
-  bool replaces = false;   ///< "Residual Replacement" is the supervisor's: after a claim the direction may be kept
-  int mostFruitless = 0;   ///< cycles in a row that gain nothing end the method; 0: they do not
+  bool symmetric = false;    ///< for symmetric A and M: rows are solved first, constants looked for, signs watched
+  bool goesBack = false;     ///< a cycle that leaves a larger residual than it began with is undone
+  bool examines = false;     ///< claims are examined while the cycle stands
+  bool minimises = false;    ///< x and its residual come at the end of a cycle, but after Breakdown and NotFinite
+  bool replaces = false;     ///< "Residual Replacement" is the supervisor's: after a claim the direction may be kept
+  bool lends = false;        ///< residual() is not needed while a cycle runs: claims are examined in it
+  bool judges = false;       ///< whether A annihilates constants, by its first products
+  bool keepsSpace = false;   ///< it goes on with a residual computed anew wherever that is the recursion's
+  bool mayOverflow = false;  ///< x, unseen: it is looked at after solves that have failed
+  int mostFruitless = 0;     ///< cycles in a row that gain nothing end the method; 0: they do not
   EventKind restart = EventKind::Restart;  ///< what the report calls a restart
 };
 
@@ -65,6 +72,13 @@ class Method {
   virtual void remember(SolverState& state) const { static_cast<void>(state); }
   /// Drops what recall() took over: the ranks do not agree on it. Local.
   virtual void forget() {}
+
+  /// A solve begins. Whether the next method is to do it, as earlier solves have shown. Local.
+  virtual bool defers(LinearSystem<Types>& system) { return static_cast<void>(system), false; }
+  /// It is over: what later ones may know of it. Collective. \param own iterations before the next method went on
+  virtual void learn(LinearSystem<Types>& system, StopTest& stop, int own) {
+    static_cast<void>(system), static_cast<void>(stop), static_cast<void>(own);
+  }
 
   /// Makes what is missing for vectors like b. Collective where it allocates.
   /// \param judged holds the batch and the constants of this solve
@@ -97,6 +111,13 @@ class Method {
   /// b - A x of the x at hand has taken the place of the recursive residual, and rounding has not parted the two: what
   /// the method follows besides may be kept. Whether the direction may be. Local.
   virtual bool keepsDirection() const { return false; }
+
+  /// Why the last cycle has ended as it did, for the report; None: the ending says it. Local.
+  virtual Cause why() const { return Cause::None; }
+  /// The depth that a pipeline goes on with, for the report. Local.
+  virtual int depth() const { return 0; }
+  /// The direction that led to x, with which the next method may go on, n x 1; null: none. Local.
+  virtual const MultiVector* direction() const { return nullptr; }
 
   /// Makes the first cycle go on from a direction that another method stood at. False where it cannot. Collective.
   /// \param p n x 1, of any length

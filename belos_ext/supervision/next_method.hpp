@@ -35,7 +35,11 @@ class NextMethod {
     options_.intraOrthogonalization = SolverOptions().intraOrthogonalization;
   }
   void recall(const SolverState& state) {
-    if (!isLast()) solver_->recall(state);
+    if (method_ != nullptr && !isLast()) solver_->recall(state);
+  }
+  /// Drops what recall() took over. Local.
+  void forget() {
+    if (method_ != nullptr && !isLast()) solver_->recall(SolverState());
   }
   void remember(SolverState& state) const { solver_->remember(state); }
 

@@ -77,14 +77,32 @@ class Progress {
 
   /// Why A or M is not what the method is for; None: nothing says so.
   Cause seen() const { return watch_.seen(); }
+  /// Whether the method is to be given up for that.
+  bool isHopeless() const { return watch_.hopeless(stop_->target(), stop_->remaining()); }
   /// Whether the recursive residual is that of x, as far as rounding has been followed.
   bool isTrue() const { return gap_.isSmall(); }
 
   /// The norm that the tolerance is meant in goes with the next reduction, where a claim is near. Local.
-  void takeMeasure() {
+  void takeMeasure() { takeMeasure(*method_->residual()); }
+  /// The same for another vector than residual(), which tookMeasure() gives the 2-norm of.
+  void takeMeasure(const MultiVector& r) {
     measures_ = stop_->wantsMeasure(stop_->recursive());
-    if (measures_) system_->takeMeasure(*method_->residual());
+    if (measures_) system_->takeMeasure(r);
   }
+  void tookMeasure(double norm) {
+    if (std::exchange(measures_, false)) stop_->measured(norm, system_->measured());
+  }
+
+  /// Numbers of CG: what they say of A and M goes into the report. Local.
+  void sees(double pAp, double rMr, double zAp) {
+    if (watch_.sees(pAp, rMr, zAp)) tell({EventKind::Indefinite, watch_.seen()});
+  }
+  /// M has been seen not to be linear and symmetric. Local.
+  void doubt() { watch_.doubt(); }
+  /// x += alpha p, r -= alpha s, from norms of p and s. Local.
+  void stepped(double alpha, double p, double s) { gap_.stepped(alpha, p, s); }
+  /// What the residual has lost by rounding is followed anew, from an x of this norm. Local.
+  void watchGap(double x) { gap_.begin(std::numeric_limits<Scalar>::epsilon(), x, residual_->attained().explicit_); }
 
   /// Whether a method of conjugate gradients may make this step, after the reduction of its products. Nothing: it may.
   /// Collective.
@@ -92,17 +110,15 @@ class Progress {
   template <class AddStep>
   std::optional<Ending> admits(const CgStep<Scalar>& step, bool varies, const AddStep& addStep) {
     if (varies) watch_.doubt();
-    if (watch_.sees(static_cast<double>(step.mu), static_cast<double>(step.nu), static_cast<double>(step.sz))) {
-      system_->tell(stop_->iterations(), {EventKind::Indefinite, watch_.seen()});
-    }
+    sees(static_cast<double>(step.mu), static_cast<double>(step.nu), static_cast<double>(step.sz));
     const double norm = root(step.rr);
-    if (std::exchange(measures_, false)) stop_->measured(norm, system_->measured());
+    tookMeasure(norm);
     recursive_ = norm;
     if (stop_->reached(norm)) return Ending::Claimed;
     if (std::isnan(step.mu) || std::isnan(step.nu) || std::isnan(step.beta) || std::isnan(norm))
       return Ending::NotFinite;
     if (step.alpha == Scalar(0) || !std::isfinite(step.alpha) || !std::isfinite(step.beta)) return Ending::Breakdown;
-    if (watch_.hopeless(stop_->target(), stop_->remaining())) return Ending::Unfit;
+    if (isHopeless()) return Ending::Unfit;
     if (!isFarFromOverflow(step) && !staysFinite(addStep)) return Ending::Overflow;
     if (!varies) system_->observe(1 / static_cast<double>(step.alpha), static_cast<double>(step.coupling));
     gap_.stepped(static_cast<double>(step.alpha), root(step.pp), root(step.ss));
@@ -115,7 +131,7 @@ class Progress {
   /// Counts the iteration that led to a residual of this norm, and asks whoever has a say. Nothing: go on. Collective.
   /// \param measuresAhead a reduction that tells whether a tolerance in another norm is met may save a dear product
   std::optional<Ending> follow(const PredictedNorm& next, bool measuresAhead = false) {
-    const double norm = next.cancelled ? measured() : next.norm;
+    const double norm = next.cancelled ? measured(*method_->residual()) : next.norm;
     const bool goOn = count(norm);
     if (goOn && measuresAhead) measureAhead(norm);
     if (!treatment_.examines && !goOn) return Ending::UserTest;
@@ -125,6 +141,33 @@ class Progress {
     if (stop_->exhausted()) return Ending::Limit;
     if (replacementIsDue()) return Ending::Replacement;
     return treatment_.symmetric ? std::nullopt : idle(norm);
+  }
+
+  /// The same of a method that follows an iterate y besides, whose residual is what the iteration is counted with where
+  /// it is the smaller one: y takes the place of x where the solve is over with it.
+  /// \param r the recursive residual of x
+  template <class Smoothed>
+  std::optional<Ending> followBoth(const PredictedNorm& next, const MultiVector& r, Smoothed& y) {
+    const double norm = next.cancelled ? measured(r) : next.norm, other = y.norm();
+    const bool smooths = other < norm, goOn = count(norm, std::min(other, norm));
+    if (smooths && goOn && (stop_->reached(other) || stop_->exhausted()) && endsWith(y)) return Ending::Claimed;
+    if (!goOn) return Ending::UserTest;
+    if (!std::isfinite(norm)) return Ending::NotFinite;
+    if (stop_->reached(norm)) return Ending::Claimed;
+    if (stop_->exhausted()) return Ending::Limit;
+    return replacementIsDue() ? std::optional(Ending::Replacement) : std::nullopt;
+  }
+
+  /// The same where the recursion tells no norm: of b - A x, which need not be computed again. 1 A, 1 reduction.
+  std::optional<Ending> followComputed() {
+    compute();
+    const double norm = residual_->rest();
+    examined_ = true;
+    const bool goOn = count(norm);
+    if (!std::isfinite(norm)) return Ending::NotFinite;
+    if (stop_->reached(norm) && stop_->examined(residual_->attained(), norm) != Claim::TooEarly) return Ending::Claimed;
+    if (!goOn) return Ending::UserTest;
+    return stop_->exhausted() ? std::optional(Ending::Limit) : std::nullopt;
   }
 
   /// A residual within an iteration that counts as one where it meets the target: x has been brought to it. Nothing:
@@ -184,8 +227,11 @@ class Progress {
   }
 
   /// Whether the application lets the solve go on.
-  bool count(double norm) {
-    counts(norm);
+  bool count(double norm) { return count(norm, norm); }
+  /// \param judged the norm of what is judged, where that is another residual
+  bool count(double norm, double judged) {
+    counts(judged);
+    recursive_ = norm;
     if (treatment_.symmetric) {
       watch_.iterated(norm);
       gap_.left(norm);
@@ -193,15 +239,33 @@ class Progress {
     return asks({});
   }
 
-  /// A claim, by b - A x, which need not be computed again. Storage: 1 vector from the first one on. 1 A, 1 reduction.
-  Claim examine(double norm) {
-    vectorLike(*b_, check_);
-    residual_->use(*check_);
+  /// Whether the solve is over with y, which is x then. 1 A, 1 reduction.
+  template <class Smoothed>
+  bool endsWith(Smoothed& y) {
+    y.exchange(*system_, *x_);
+    residual_->use(*method_->residual());
+    if (residual_->verify(*system_, *b_, *x_, *stop_, stop_->reached(y.norm()))) {
+      tell({EventKind::SmoothedResidual, y.idle()});
+      return true;
+    }
+    y.exchangeBack(*system_, *x_, residual_->r(), residual_->rest(), stop_->cameEarly());
+    return false;
+  }
+
+  /// b - A x beside the residual of the method, or in its place where that is lent.
+  void compute() {
+    residual_->use(treatment_.lends ? *method_->residual() : vectorLike(*b_, check_));
     residual_->compute(*system_, *b_, *x_, true);
+  }
+
+  /// A claim, by b - A x, which need not be computed again. Storage: 1 vector from the first one on, where none is
+  /// lent. 1 A, 1 reduction.
+  Claim examine(double norm) {
+    compute();
     const auto claim = residual_->finite() ? stop_->examined(residual_->attained(), norm) : Claim::Wrong;
     examined_ = claim != Claim::TooEarly;
     if (examined_) {
-      std::swap(method_->residual(), check_);
+      if (!treatment_.lends) std::swap(method_->residual(), check_);
     } else {
       system_->tell(stop_->iterations(), EventKind::ClaimEarly);
     }
@@ -209,13 +273,13 @@ class Progress {
   }
 
   /// The norm of the recursive residual, of whose prediction nothing but rounding is left. 1 reduction.
-  double measured() {
+  double measured(const MultiVector& r) {
     auto& batch = residual_->batch();
     batch.clear();
-    const auto rr = batch.norm2(*method_->residual());
+    const auto rr = batch.norm2(r);
     system_->reduce(batch);
     const Scalar square = batch[rr];
-    return system_->norm(*method_->residual(), square, batch);
+    return system_->norm(r, square, batch);
   }
 
   /// The norm of the tolerance of a residual that may meet it.

@@ -10,14 +10,19 @@
 /// |                           | recursive residual; the direction stays where the two are the same             |
 /// | breakdown, not finite     | restart from b - A x; over, or the next method, where not even a step was made |
 /// | overflow, unfit           | the next method                                                                |
+/// | skew                      | restart from b - A x                                                           |
 /// | stagnant                  | restart; the next method, where several cycles in a row have gained nothing    |
 /// | full                      | restart; over, where it was one too many, or several left x as it was          |
+/// | renewed                   | the next cycle, from what this one has left                                    |
+/// | hands over                | the next method, along the last direction where that is good                   |
 ///
 /// x is never left worse than the application's guess, in the norm that is judged, but where its own test has ended the
 /// solve.
 ///
 /// Cost beyond the cycles: 1 A and 1 reduction for the first residual, each claim, replacement and restart.
 
+#include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "belos_ext/supervision/judged_residual.hpp"
@@ -41,29 +46,28 @@ class Supervisor : public KrylovSolver<Types> {
     residual_.configure(treatment_.symmetric ? options.nullSpace : NullSpace::None);
     method_.configure(options);
     next_.configure(options);
+    next_.forget();
   }
-  void recall(const SolverState& state) final { method_.recall(state); }
-  void remember(SolverState& state) const final { method_.remember(state); }
+  void recall(const SolverState& state) final {
+    method_.recall(state);
+    next_.recall(state);
+  }
+  void remember(SolverState& state) const final {
+    method_.remember(state);
+    if (defers_) next_.remember(state);
+  }
   int finalStepSize() const final { return method_.finalStepSize(); }
 
   void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) final {
-    prepare(system, b, x, stop);
-    auto& r = *method_.residual();
-    const auto enter = [&](ReductionBatch<Types>& batch) { method_.enter(system, batch); };
-    const auto take = [&] {
-      if (!system.agreesOnState()) method_.forget();
-      method_.take(system);
-    };
-    const auto native = [&] { return method_.nativeNorm(system); };
-    using Native = std::function<double()>;
-    if (residual_.begin(system, b, x, stop, r, {enter, take, treatment_.minimises ? native : Native()})) {
-      progress_.watch(residual_.attained().explicit_);
-      run(Start::First);
+    defers_ = method_.defers(system);
+    leftAt_ = std::numeric_limits<int>::max();
+    if (defers_) {
+      system.tell(0, EventKind::ClassicalFromStart);
+      next_.solve(system, b, x, stop);
+    } else {
+      solveByMethod(system, b, x, stop);
     }
-    method_.ended(progress_);
-    const bool moved =
-        treatment_.minimises ? progress_.hasFormed() : stop.reason() != StopReason::NonFinite || stop.iterations() > 0;
-    if (moved) residual_.settle(system, b, x, stop, false);
+    method_.learn(system, stop, std::min(leftAt_, stop.iterations()));
   }
 
   void takeOver(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
@@ -73,13 +77,37 @@ class Supervisor : public KrylovSolver<Types> {
     if (!method_.startAlong(progress_, *direction)) return solve(system, b, x, stop);
     progress_.watch(residual_.attained().explicit_);
     run(Start::GoOn);
-    residual_.settle(system, b, x, stop, false);
+    residual_.settle(system, b, x, stop, treatment_.mayOverflow);
   }
 
  protected:
   Supervisor(Method<Types>& method, const Treatment& treatment) : method_(method), treatment_(treatment) {}
 
  private:
+  void solveByMethod(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    prepare(system, b, x, stop);
+    auto& r = *method_.residual();
+    const auto enter = [&](ReductionBatch<Types>& batch) { method_.enter(system, batch); };
+    const auto take = [&] {
+      if (!system.agreesOnState()) {
+        method_.forget();
+        next_.forget();
+      }
+      method_.take(system);
+    };
+    const auto native = [&] { return method_.nativeNorm(system); };
+    using Native = std::function<double()>;
+    if (residual_.begin(system, b, x, stop, r,
+                        {enter, take, treatment_.minimises ? native : Native(), treatment_.judges})) {
+      progress_.watch(residual_.attained().explicit_);
+      run(residual_.changed() ? Start::Anew : Start::First);
+    }
+    method_.ended(progress_);
+    const bool moved =
+        treatment_.minimises ? progress_.hasFormed() : stop.reason() != StopReason::NonFinite || stop.iterations() > 0;
+    if (moved) residual_.settle(system, b, x, stop, treatment_.mayOverflow);
+  }
+
   void prepare(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     residual_.prepare(b);
     method_.prepare(system, b, residual_);
@@ -104,6 +132,12 @@ class Supervisor : public KrylovSolver<Types> {
   Start judge(Ending ending, bool empty) {
     auto& stop = progress_.stop();
     const bool claimed = ending == Ending::Claimed;
+    if (ending == Ending::HandsOver) return leave(ending);
+    if (ending == Ending::Renewed) {
+      if (method_.why() != Cause::None) progress_.tell({EventKind::PipelineWarm, method_.why(), method_.depth()});
+      stop.restarted(true);
+      return Start::GoOn;
+    }
     if (empty && ending == Ending::NotFinite) return end(StopReason::NonFinite);
     const double before = residual_.attained().explicit_, recursive = progress_.recursive();
     if (empty && (ending == Ending::Breakdown || ending == Ending::Unfit) && treatment_.mostFruitless == 0) {
@@ -146,10 +180,11 @@ class Supervisor : public KrylovSolver<Types> {
   /// b - A x takes the place of the recursive residual.
   Start replace(Ending ending, double recursive) {
     auto& stop = progress_.stop();
-    const bool breaks = ending == Ending::Breakdown || ending == Ending::NotFinite;
-    const bool lost = !(residual_.rest() <= tuning::cg::lostFactor * recursive) || !progress_.isTrue();
+    const bool breaks = ending == Ending::Breakdown || ending == Ending::NotFinite || ending == Ending::Skew;
+    const bool same = residual_.rest() <= tuning::cg::lostFactor * recursive;
+    const bool lost = !same || (!treatment_.keepsSpace && !progress_.isTrue());
     if (breaks) {
-      progress_.system().tell(stop.iterations(), {treatment_.restart, cause(ending)});
+      progress_.tell({treatment_.restart, cause(ending), method_.depth()});
     } else {
       progress_.system().tell(stop.iterations(), ending == Ending::Claimed ? EventKind::ClaimRefuted
                                                  : lost                    ? EventKind::ResidualRestarted
@@ -171,7 +206,7 @@ class Supervisor : public KrylovSolver<Types> {
     return Start::Anew;
   }
 
-  /// The next method, from the better of x and the guess; the solve is over afterwards.
+  /// The next method, from the better of x and the guess, or along a direction from x; the solve is over afterwards.
   Start leave(Ending ending) {
     auto& stop = progress_.stop();
     if (!next_.wanted()) {
@@ -180,10 +215,12 @@ class Supervisor : public KrylovSolver<Types> {
     const Why why = ending == Ending::Unfit && progress_.seen() != Cause::None ? Why(progress_.seen(), cause(ending))
                     : std::isinf(residual_.attained().explicit_)               ? Cause::Unbounded
                                                                                : cause(ending);
-    if (!(residual_.attained().explicit_ <= residual_.initial().explicit_)) {
+    const bool along = ending == Ending::HandsOver && !residual_.constants().ofResidual();
+    if (ending != Ending::HandsOver && !(residual_.attained().explicit_ <= residual_.initial().explicit_)) {
       residual_.goBack(progress_.system(), progress_.x(), stop);
     }
-    next_.goOn(progress_.system(), progress_.b(), progress_.x(), stop, why);
+    leftAt_ = stop.iterations();
+    next_.goOn(progress_.system(), progress_.b(), progress_.x(), stop, why, along ? method_.direction() : nullptr);
     residual_.attain(stop.norms());
     return Start::Anew;
   }
@@ -193,7 +230,8 @@ class Supervisor : public KrylovSolver<Types> {
     return Start::Anew;
   }
 
-  static Cause cause(Ending ending) {
+  Cause cause(Ending ending) const {
+    if (method_.why() != Cause::None) return method_.why();
     switch (ending) {
       case Ending::Claimed:
         return Cause::Unmet;
@@ -202,6 +240,8 @@ class Supervisor : public KrylovSolver<Types> {
         return Cause::NoProgress;
       case Ending::NotFinite:
         return Cause::RecurrencesOverflow;
+      case Ending::Skew:
+        return Cause::LostOrthogonality;
       case Ending::Overflow:
         return Cause::IterateOverflows;
       default:
@@ -212,8 +252,10 @@ class Supervisor : public KrylovSolver<Types> {
   Method<Types>& method_;
   const Treatment treatment_;
   ResidualReplacement replacement_;
-  bool first_ = true;  ///< cycle of the solve
-  int fruitless_ = 0;  ///< cycles in a row that gained nothing
+  bool first_ = true;    ///< cycle of the solve
+  bool defers_ = false;  ///< the next method solves from the start
+  int leftAt_ = 0;       ///< iterations before the next method has gone on
+  int fruitless_ = 0;    ///< cycles in a row that gained nothing
   JudgedResidual<Types> residual_;
   Progress<Types> progress_;
   RoundingLevel<Types> rounding_;

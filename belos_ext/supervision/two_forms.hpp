@@ -18,7 +18,7 @@ class TwoForms final : public Method<Types> {
 
   static constexpr Treatment treatment = [] {
     Treatment how;
-    how.symmetric = how.replaces = true;
+    how.symmetric = how.replaces = how.judges = true;
     return how;
   }();
   static Cost cost(const SolverOptions& options, bool preconditioned) { return Lasting::cost(options, preconditioned); }

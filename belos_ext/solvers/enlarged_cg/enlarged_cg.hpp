@@ -25,37 +25,37 @@
 /// Directions that depend on the others are dropped for good, CG's own the last.
 ///
 /// x has the smallest error in the norm of A. Where its residual wanders, that of another vector of the same space is
-/// judged, which does not: smoothed_residual.hpp, with what it costs.
+/// judged, which does not: supervision/smoothed_residual.hpp, with what it costs.
 ///
-/// Ladder, each step in the report: dependent directions dropped -> a new splitting of the computed residual -> CAPSTAN
-/// CG, and its ladder: where A is known not to be symmetric, one direction is left, Z^T A Z is not positive, or the
-/// residual has not fallen for long.
+/// It hands over where A is known not to be symmetric, one direction is left, or Z^T A Z is not positive.
 
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "belos_ext/convergence/definiteness_watch.hpp"
 #include "belos_ext/convergence/iteration_pace.hpp"
-#include "belos_ext/convergence/residual_gap.hpp"
-#include "belos_ext/solvers/enlarged_cg/enlarging_factor.hpp"
 #include "belos_ext/solvers/enlarged_cg/orthodir.hpp"
 #include "belos_ext/solvers/enlarged_cg/orthomin.hpp"
-#include "belos_ext/solvers/enlarged_cg/smoothed_residual.hpp"
-#include "belos_ext/supervision/judged_residual.hpp"
-#include "belos_ext/supervision/krylov_solver.hpp"
-#include "belos_ext/supervision/next_method.hpp"
-#include "belos_ext/supervision/rounding_level.hpp"
+#include "belos_ext/supervision/enlarging_factor.hpp"
+#include "belos_ext/supervision/progress.hpp"
+#include "belos_ext/supervision/smoothed_residual.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan {
 
 template <class Types>
-class EnlargedCg final : public KrylovSolver<Types> {
+class EnlargedCg final : public Method<Types> {
  public:
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
   using Directions = EnlargedDirections<Types>;
+
+  static constexpr Treatment treatment = [] {
+    Treatment how;
+    how.symmetric = how.replaces = how.keepsSpace = how.mayOverflow = true;
+    how.restart = EventKind::ResidualSplit;
+    return how;
+  }();
 
   /// Of the form that is chosen without a preconditioner, or with one that is no more than a diagonal: fused.
   static Cost cost(const SolverOptions& options, bool preconditioned) {
@@ -76,176 +76,155 @@ class EnlargedCg final : public KrylovSolver<Types> {
 
   void configure(const SolverOptions& options) override {
     options_ = options;
-    residual_.configure(options.nullSpace);
     smoothed_.configure(options.residualSmoothing);
     factor_.configure(options);
-    next_.configure(options);
   }
-  void setNext(const MethodTraits& method) override { next_.set(method); }
   void recall(const SolverState& state) override { factor_.recall(state); }
   void remember(SolverState& state) const override { factor_.remember(state); }
+  void forget() override { factor_.forget(); }
 
-  void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
-    if (residual_.begin(system, b, x, stop)) {
-      if (!system.agreesOnState()) factor_.forget();
-      const int t = chooseFactor(system, b, stop);
-      if (factor_.automatic()) {
-        pace_.begin();
-        stop.timeBy(&pace_);
-      }
-      if (factor_.automatic() && t == 1) {
-        next_.solve(system, b, x, stop);
-        residual_.attain(stop.norms());
-      } else {
-        iterate(system, b, x, stop, t);
-      }
-      if (factor_.automatic()) learn(system, stop, t);
+  void prepare(LinearSystem<Types>&, const MultiVector& b, JudgedResidual<Types>& judged) override {
+    judged_ = &judged;
+    vectorLike(b, r_);
+    t_ = 0;
+  }
+  Teuchos::RCP<MultiVector>& residual() override { return r_; }
+
+  Ending cycle(Progress<Types>& progress, Start start) override {
+    auto& system = progress.system();
+    if (t_ == 0 && !begin(progress)) return Ending::HandsOver;
+    switch (start) {
+      case Start::GoOn:
+        break;
+      case Start::Direction:
+        smoothed_.renew();
+        system.kernels().scale(Scalar(1), *r_, directions_->r());
+        directions_->replaced(system);
+        break;
+      default:
+        split(progress);
     }
-    residual_.settle(system, b, x, stop, true);
+    for (bool makes = start == Start::GoOn || start == Start::Direction;; makes = true) {
+      if (makes && !makeDirections(progress)) return Ending::HandsOver;
+      if (progress.isHopeless()) return Ending::Unfit;
+      if (const auto ending = step(progress)) return *ending;
+    }
+  }
+
+  bool keepsDirection() const override { return true; }
+  Cause why() const override { return why_; }
+
+  /// Where the factor is chosen: what an iteration of this solve took, the mean of all ranks. 1 reduction.
+  void learn(LinearSystem<Types>& system, StopTest& stop, int) override {
+    if (t_ == 0 || !factor_.automatic()) return;
+    stop.timeBy(nullptr);
+    auto& batch = judged_->batch();
+    batch.clear();
+    const auto sum = batch.value(static_cast<Scalar>(pace_.seconds()));
+    system.reduce(batch);
+    const double mean = static_cast<double>(batch[sum]) / r_->getMap()->getComm()->getSize();
+    const double digits = std::log10(boundedRatio(judged_->initial().explicit_, judged_->attained().explicit_));
+    factor_.took(t_, mean, static_cast<double>(pace_.iterations()) + tuning::enlarged_cg::startUp,
+                 std::min(digits, -std::log10(static_cast<double>(std::numeric_limits<Scalar>::epsilon()))));
   }
 
  private:
   using Outcome = typename Directions::Outcome;
 
-  int chooseFactor(LinearSystem<Types>& system, const MultiVector& b, const StopTest& stop) const {
-    const int t = factor_.choose(static_cast<double>(b.getGlobalLength()));
+  /// A solve begins with t directions. False where it is the next method's.
+  bool begin(Progress<Types>& progress) {
+    auto& system = progress.system();
+    auto& stop = progress.stop();
+    system.startUpEnds();
+    t_ = factor_.choose(static_cast<double>(r_->getGlobalLength()));
     if (factor_.automatic()) {
-      system.tell(stop.iterations(), {EventKind::EnlargingFactor, t});
-    } else if (t < options_.enlargingFactor) {
-      system.tell(stop.iterations(), {EventKind::EnlargingReduced, options_.enlargingFactor, t});
+      system.tell(stop.iterations(), {EventKind::EnlargingFactor, t_});
+      pace_.begin();
+      stop.timeBy(&pace_);
+    } else if (t_ < options_.enlargingFactor) {
+      system.tell(stop.iterations(), {EventKind::EnlargingReduced, options_.enlargingFactor, t_});
     }
-    return t;
+    smoothed_.begin(*r_);
+    directions_ = &form(system);
+    why_ = Cause::None;
+    if (factor_.automatic() && t_ == 1) {
+      why_ = Cause::OneDirection;
+    } else if (system.isNonsymmetric()) {
+      // Measured: where A is a little nonsymmetric, and CG converges nevertheless, t directions are soon dependent.
+      why_ = Cause::NotSymmetric;
+    } else if (system.annihilatesConstants() && options_.nullSpace == NullSpace::None && system.preconditioned()) {
+      // t directions fill x with constants sooner than one does.
+      why_ = Cause::NullSpaceUnknown;
+    }
+    return why_ == Cause::None;
   }
 
-  enum class Next { Over, GoOn, Restarted };
+  /// The next Z. False where that is one direction alone, which CG takes at less cost.
+  bool makeDirections(Progress<Types>& progress) {
+    auto& system = progress.system();
+    const bool varied = directions_->varies();
+    directions_->next(system);
+    if (directions_->varies()) progress.doubt();
+    if (directions_->varies() && !varied) tellVariation(system, progress.stop().iterations());
+    if (directions_->width() == 1 && t_ > 1) why_ = Cause::OneDirection;
+    return why_ == Cause::None;
+  }
 
-  /// The loop, from the residual just computed, with t directions.
-  void iterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, int t) {
-    system.startUpEnds();
-    // Measured: where A is a little nonsymmetric, and CG converges nevertheless, t directions are soon dependent.
-    if (system.isNonsymmetric()) return goClassical(system, b, x, stop, Cause::NotSymmetric);
-    if (system.annihilatesConstants() && options_.nullSpace == NullSpace::None && system.preconditioned()) {
-      // t directions fill x with constants sooner than one does.
-      return goClassical(system, b, x, stop, Cause::NullSpaceUnknown);
+  /// x += P P^T r, and the residual.
+  std::optional<Ending> step(Progress<Types>& progress) {
+    auto& system = progress.system();
+    auto& stop = progress.stop();
+    const bool smooths = smoothed_.norm() < directions_->norm().norm;
+    progress.takeMeasure(smooths ? smoothed_.s() : directions_->r());
+    smoothed_.aim(stop.target());
+    const int before = directions_->width();
+    const auto outcome = directions_->step(system, progress.x());
+    if (outcome != Outcome::Moved) {
+      why_ = outcome == Outcome::Indefinite ? Cause::NegativeGram : Cause::RecurrencesOverflow;
+      return Ending::HandsOver;
     }
-    watch_.begin(residual_.attained().explicit_);
-    smoothed_.begin(b);
-    start(system, b, stop.iterations(), t);
-    while (!stop.over()) {
-      const bool smooths = smoothed_.norm() < directions_->norm().norm;
-      const bool measures = stop.wantsMeasure(stop.recursive());
-      if (measures) system.takeMeasure(smooths ? smoothed_.s() : directions_->r());
-      smoothed_.aim(stop.target());
-      const int before = directions_->width();
-      const auto outcome = directions_->step(system, x);
-      if (outcome != Outcome::Moved) {
-        const bool indefinite = outcome == Outcome::Indefinite;
-        return goClassical(system, b, x, stop, indefinite ? Cause::NegativeGram : Cause::RecurrencesOverflow);
-      }
-      if (measures) stop.measured(smooths ? smoothed_.measured() : directions_->measured(), system.measured());
-      tellWidth(system, stop.iterations(), before);
-      const double curvature = directions_->curvature();
-      if (watch_.sees(curvature, directions_->energy(), curvature)) {
-        system.tell(stop.iterations(), {EventKind::Indefinite, watch_.seen()});
-      }
-      const Next next = follow(system, b, x, stop, t);
-      if (next == Next::Over) return;
-      const bool varied = directions_->varies();
-      if (next == Next::GoOn) directions_->next(system);
-      if (directions_->varies()) watch_.doubt();
-      if (directions_->varies() && !varied) tellVariation(system, stop.iterations());
-      const bool alone = directions_->width() == 1 && t > 1;
-      if (alone || watch_.hopeless(stop.target(), stop.remaining())) {
-        return goClassical(system, b, x, stop, alone ? Cause::OneDirection : Cause::NoProgressForLong);
-      }
-    }
+    progress.tookMeasure(smooths ? smoothed_.measured() : directions_->measured());
+    tellWidth(system, stop.iterations(), before);
+    const double curvature = directions_->curvature(), image = directions_->image();
+    progress.sees(curvature, directions_->energy(), curvature);
+    progress.stepped(1, image, image);
+    return progress.followBoth(directions_->norm(), directions_->r(), smoothed_);
   }
 
   /// Z from the residual just computed, split anew. Where A annihilates constants, only r is without them by itself: a
   /// part with one would be no residual of any x.
-  void start(LinearSystem<Types>& system, const MultiVector& b, int iteration, int t) {
-    directions_ = &form(system);
-    directions_->prepare(system, b, t);
+  void split(Progress<Types>& progress) {
+    auto& system = progress.system();
+    const int iteration = progress.stop().iterations();
+    directions_->prepare(system, *r_, t_);
     directions_->smoothBy(smoothed_);
     smoothed_.renew();
-    system.kernels().scale(Scalar(1), residual_.r(), directions_->r());
+    system.kernels().scale(Scalar(1), *r_, directions_->r());
     splitByRows<Types>(options_.residualSplitting, directions_->parts());
-    auto& constants = residual_.constants();
+    auto& constants = judged_->constants();
     const bool said = options_.nullSpace == NullSpace::Constant;
     const bool singular = said ? constants.isSingular() : system.annihilatesConstants();
     const bool projects = singular && system.preconditioned();
     directions_->project(projects ? &constants : nullptr);
     if (projects) system.tell(iteration, EventKind::ConstantsProjectedAll);
-    if (t > 1 && singular) {
-      auto& batch = residual_.batch();
-      batch.clear();
-      std::vector<typename ReductionBatch<Types>::Slot> sums;
-      for (int j = 1; j < t; ++j) sums.push_back(batch.sum(directions_->part(j)));
-      system.reduce(batch);
-      for (int j = 1; j < t; ++j) {
-        constants.remove(system, constants.meanOf(batch[sums[j - 1]]), directions_->part(j));
-      }
-    }
+    if (t_ > 1 && singular) takeOutConstants(system);
     directions_->begin(system);
-    tellWidth(system, iteration, t);
+    tellWidth(system, iteration, t_);
     if (directions_->varies()) tellVariation(system, iteration);
-    gap_.begin(std::numeric_limits<Scalar>::epsilon(), residual_.sizeOfImage(), residual_.attained().explicit_);
+    progress.watchGap(judged_->sizeOfImage());  // steps of x count as what A makes of them
   }
 
-  /// Counts the iteration that led to this residual, and computes b - A x where something asks for it: of the smoothed
-  /// iterate where its residual is the smaller one. A claim that fails replaces the residual, but not where that was
-  /// smoothed; where it is another one than the recurrence says, it is split anew.
-  Next follow(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, int t) {
-    const auto& next = directions_->norm();
-    const bool smooths = smoothed_.norm() < next.norm;
-    const double recursive = smooths ? smoothed_.norm() : next.norm;
-    stop.iterated(recursive);
-    system.record(stop.iterations(), recursive);
-    watch_.iterated(next.norm);
-    gap_.stepped(1, directions_->image(), directions_->image());
-    gap_.left(next.norm);
-    const bool goOn = system.boundary(stop.iterations(), next.norm, {});
-    if (smooths && goOn && (stop.reached(recursive) || stop.exhausted())) {
-      if (smoothed_.ends(system, residual_, b, x, stop, stop.reached(recursive))) return Next::Over;
+  /// Of the parts but the first. 1 reduction.
+  void takeOutConstants(LinearSystem<Types>& system) {
+    auto& constants = judged_->constants();
+    auto& batch = judged_->batch();
+    batch.clear();
+    std::vector<typename ReductionBatch<Types>::Slot> sums;
+    for (int j = 1; j < t_; ++j) sums.push_back(batch.sum(directions_->part(j)));
+    system.reduce(batch);
+    for (int j = 1; j < t_; ++j) {
+      constants.remove(system, constants.meanOf(batch[sums[static_cast<std::size_t>(j - 1)]]), directions_->part(j));
     }
-    const bool claimed = stop.reached(next.norm) && !next.cancelled;
-    if (goOn && !claimed && !next.cancelled && !stop.exhausted() && std::isfinite(next.norm) &&
-        !replacementIsDue(stop)) {
-      return Next::GoOn;
-    }
-
-    if (residual_.verify(system, b, x, stop, claimed)) return Next::Over;
-    if (!goOn) stop.stop(StopReason::UserTest);
-    if (!std::isfinite(residual_.attained().explicit_)) stop.stop(StopReason::NonFinite);
-    if (stop.over() || (claimed && rounding_.ends(system, x, stop))) return Next::Over;
-    if (claimed && stop.cameEarly()) return Next::GoOn;
-    if (claimed && options_.residualReplacement.mode == ResidualReplacement::Mode::Off) {
-      stop.stop(StopReason::Stagnation);
-      return Next::Over;
-    }
-    const bool lost = !next.cancelled && !(residual_.rest() <= tuning::cg::lostFactor * next.norm);
-    system.tell(stop.iterations(), lost      ? EventKind::ResidualSplit
-                                   : claimed ? EventKind::ClaimRefuted
-                                             : EventKind::ResidualReplaced);
-    stop.restarted(true);
-    if (stop.over()) return Next::Over;
-    if (lost) {
-      start(system, b, stop.iterations(), t);
-      return Next::Restarted;
-    }
-    gap_.replaced(residual_.rest());
-    smoothed_.renew();
-    system.kernels().scale(Scalar(1), residual_.r(), directions_->r());
-    directions_->replaced(system);
-    return Next::GoOn;
-  }
-
-  bool replacementIsDue(const StopTest& stop) const {
-    using Mode = ResidualReplacement::Mode;
-    if (options_.residualReplacement.mode == Mode::Every) {
-      return stop.iterations() % options_.residualReplacement.every == 0;
-    }
-    return options_.residualReplacement.mode == Mode::Auto && gap_.due(stop.target());
   }
 
   void tellWidth(LinearSystem<Types>& system, int iteration, int before) {
@@ -258,24 +237,6 @@ class EnlargedCg final : public KrylovSolver<Types> {
     system.tell(iteration, EventKind::DirectionsMeasured);
   }
 
-  void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Cause why) {
-    next_.goOn(system, b, x, stop, why);
-    residual_.attain(stop.norms());
-  }
-
-  /// What an iteration of this solve took, the mean of all ranks. 1 reduction.
-  void learn(LinearSystem<Types>& system, StopTest& stop, int t) {
-    stop.timeBy(nullptr);
-    auto& batch = residual_.batch();
-    batch.clear();
-    const auto sum = batch.value(static_cast<Scalar>(pace_.seconds()));
-    system.reduce(batch);
-    const double mean = static_cast<double>(batch[sum]) / residual_.r().getMap()->getComm()->getSize();
-    const double digits = std::log10(boundedRatio(residual_.initial().explicit_, residual_.attained().explicit_));
-    factor_.took(t, mean, static_cast<double>(pace_.iterations()) + tuning::enlarged_cg::startUp,
-                 std::min(digits, -std::log10(static_cast<double>(std::numeric_limits<Scalar>::epsilon()))));
-  }
-
   Directions& form(LinearSystem<Types>& system) {
     const auto asked = options_.enlargedForm;
     if (asked == EnlargedForm::Orthodir) return orthodir_;
@@ -286,15 +247,14 @@ class EnlargedCg final : public KrylovSolver<Types> {
   SolverOptions options_;
   EnlargingFactor factor_;
   IterationPace pace_;
+  int t_ = 0;  ///< directions that the solve begins with; 0: it has not begun
+  Cause why_ = Cause::None;
   Orthodir<Types> orthodir_;
   Orthomin<Types> orthomin_{false}, fused_{true};
   Directions* directions_ = nullptr;
-  JudgedResidual<Types> residual_;
-  RoundingLevel<Types> rounding_;
+  Teuchos::RCP<MultiVector> r_;
+  JudgedResidual<Types>* judged_ = nullptr;
   SmoothedResidual<Types> smoothed_;
-  DefinitenessWatch watch_;
-  ResidualGap gap_;  ///< in units of A x: steps of x count as what A makes of them
-  NextMethod<Types> next_;
 };
 
 }  // namespace capstan

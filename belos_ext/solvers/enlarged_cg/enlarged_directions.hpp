@@ -19,14 +19,14 @@
 #include <memory>
 #include <vector>
 
+#include "belos_ext/basis/column_block.hpp"
 #include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/dense/independent_columns.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/problem/vector_like.hpp"
-#include "belos_ext/solvers/enlarged_cg/column_block.hpp"
-#include "belos_ext/solvers/enlarged_cg/smoothed_residual.hpp"
+#include "belos_ext/supervision/smoothed_residual.hpp"
 #include "tpetra_ext/operators/row_domains.hpp"
 
 namespace capstan {

@@ -10,9 +10,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "belos_ext/basis/vector_ring.hpp"
 #include "belos_ext/dense/pipelined_lanczos.hpp"
 #include "belos_ext/problem/linear_system.hpp"
-#include "belos_ext/solvers/pipelined_cg/vector_ring.hpp"
 
 namespace capstan {
 

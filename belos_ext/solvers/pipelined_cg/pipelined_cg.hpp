@@ -2,7 +2,8 @@
 /// \file
 /// Deep pipelined conjugate gradients, p(l)-CG, any depth l >= 1.
 ///
-/// Source: [deep-pipelined-cg], algorithm 1, with the stable multi-basis recurrences.
+/// Source: [deep-pipelined-cg], algorithm 1, with the stable multi-basis recurrences; `line k` at the end of a
+/// statement is its line k.
 ///
 /// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G, and |q|^2; one more with a
 /// preconditioner, the 2-norm of the residual), 1 fence (where it starts), 1 A, 1 M^{-1}, all recurrences in one sweep
@@ -31,35 +32,23 @@
 /// Restarts are warm. A cycle that ends early leaves x_a, q_a and p_{a-1}; the next one runs on the space conjugate to
 /// p_{a-1}: algorithm 1 with A - s s^T / (p, s) for A, s = A p_{a-1}, whose Lanczos vectors are those that CG would go
 /// on with. It differs from A on z_0 .. z_{2l} alone, and (s, z_i) travels with the products of z_i, waited for early.
-/// Cost of a restart: 2 blocking reductions, 1 A (2 A and 1 M^{-1} where the residual is computed anew), l A to fill.
+/// Cost of a restart: 2 blocking reductions, 1 A (2 A, 1 M^{-1} and 1 reduction more where the residual is computed
+/// anew), l A to fill.
 ///
 /// Where M is negative definite, products are those with -M; where M^{-1} A is, so are T and the shifts: A and M may be
 /// so alone or together, and the steps are those with -A, or -M.
 ///
-/// Breakdown ladder, each step in the report: bounds of an earlier solve that do not fit are estimated anew -> restart,
-/// warm where the direction still has the products it should have,
-/// from the computed residual where not -> half the depth -> CAPSTAN CG, which goes on from the same residual and
-/// direction. Later solves with the same A begin with the depth that it has come down to, or are CAPSTAN CG's, and cost
-/// what those do: pipeline_memory.hpp.
+/// How long a pipeline is trusted: convergence/orthogonality_watch.hpp. What follows one that is not:
+/// pipeline_restarts.hpp.
 
-#include <algorithm>
-#include <cmath>
-
-#include "belos_ext/parameters/tuning.hpp"
-#include "belos_ext/problem/kept_iterate.hpp"
-#include "belos_ext/problem/rows_first.hpp"
-#include "belos_ext/solvers/pipelined_cg/pipelined_cg_cycle.hpp"
-#include "belos_ext/spectrum/spectral_interval.hpp"
-#include "belos_ext/supervision/next_method.hpp"
-#include "belos_ext/supervision/pipeline_memory.hpp"
-#include "belos_ext/support/bounded_quotients.hpp"
+#include "belos_ext/solvers/pipelined_cg/pipeline_restarts.hpp"
 
 namespace capstan {
 
 template <class Types>
-class PipelinedCg final : public PipelinedCgCycle<Types> {
+class PipelinedCg final : public PipelineRestarts<Types> {
  public:
-  using Base = PipelinedCgCycle<Types>;
+  using Base = PipelineRestarts<Types>;
   using typename Base::MultiVector;
   using typename Base::Scalar;
 
@@ -72,257 +61,153 @@ class PipelinedCg final : public PipelinedCgCycle<Types> {
     return {1, 1, 1, vectors, 5 * recurrences + 5 + 2 * (l + 2 + more), 8 * (read + recurrences + 2 + multiplied)};
   }
 
-  void configure(const SolverOptions& options) override {
-    options_ = options;
-    bounds_.configure(options);
-    constants_.configure(options.nullSpace);
-    classical_.configure(options);
-    classical_.recall(SolverState());
-    expected_.forget();
-    memory_.configure(options);
-  }
-  void setNext(const MethodTraits& method) override { classical_.set(method); }
-  void recall(const SolverState& state) override {
-    bounds_.recall(state);
-    expected_.recall(state.iterations);
-    memory_.recall(state);
-    classical_.recall(state);
-  }
-  void remember(SolverState& state) const override {
-    bounds_.remember(state);
-    memory_.remember(state);
-    if (memory_.isClassical()) classical_.remember(state);
-  }
-
-  void solve(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) override {
-    memory_.begin(system.products());
-    pipelined_ = std::numeric_limits<int>::max();
-    if (memory_.isClassical()) {
-      system.tell(0, EventKind::ClassicalFromStart);
-      classical_.solve(system, b, x, stop);
-    } else {
-      run(system, b, x, stop);
-      if (!stop.converged() && stop.reason() != StopReason::UserTest) settle(system, x, stop);
-    }
-    memory_.end(stop, system.products(), std::min(pipelined_, stop.iterations()));
-  }
-
  private:
-  void run(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
-    chooseDepth(system, b, stop);
-    constants_.begin(system, b);
-    for (Restart restart = Restart::First; !stop.over();) {
-      prepare(system, b);
-      if (!begin(system, b, x, stop, restart)) return;
-      // A short pipeline finds its shifts with its first product.
-      const bool roughly = learnsShifts(system) && l() == 1;
-      const long before = system.products();
-      const EigenvalueBounds used = roughly ? EigenvalueBounds{} : this->bounds(system, stop.iterations());
-      memory_.leaveOut(system.products() - before);
-      lanczos_.reset(roughly ? std::vector<Scalar>() : chebyshevPoints<Scalar>(used, l()));
-      expected_.begin(stop.iterations(), perNorm_ * static_cast<double>(nu_));
-      system.startUpEnds(0, 1);
-      const Ending ending = iterate(system, b, x, stop);
-      products_.drain();  // completes what is still in flight
-      const bool whole = stop.over() || (ending != Ending::Skew && ending != Ending::Breakdown);
-      const bool fitted = bounds_.learn(lanczos_, system, whole, stop.iterations());
-      if (stop.over()) return;
-      const int depth = l();
-      restart = fitted || whole ? recover(system, stop, ending) : Restart::Cold;
-      if (depth_.hasFailed()) memory_.failed(depth, l(), 1, stop, !roughly && bounds_.wouldBe(used));
-      if (depth_.givenUp()) return goClassical(system, b, x, stop, restart);
-      stop.restarted(true);
+  using Base::a_, Base::bare_, Base::bases_, Base::bounds_, Base::depth_, Base::directionShould_, Base::expected_,
+      Base::kept_, Base::lanczos_, Base::nu_, Base::ofM_, Base::ofSpectrum_, Base::p_, Base::pending_, Base::perNorm_,
+      Base::preconditioned_, Base::products_, Base::restart_, Base::scratch_, Base::zeta_;
+  using Base::l, Base::over, Base::replaces, Base::top, Base::u, Base::z;
+  using typename Base::Halt;
+
+  /// The loop of algorithm 1, from u_0 and z_0 before they are normalised; x is the iterate x_a, p_ the direction
+  /// p_{a-1} that led to it, when it ends early.
+  Halt iterate(Progress<Types>& progress) override {
+    auto& system = progress.system();
+    auto& x = progress.x();
+    watch_.begin(std::numeric_limits<Scalar>::epsilon(), l());
+    bases_.begin(system, 1 / nu_);  // line 1: z^(k)_0 = M^{-1} u_0 / nu; here u_0 = u_0 / nu, too
+    bare_ = false;
+    for (int i = 0, last = ExpectedEnd::unknown;; ++i) {  // line 2
+      if (last == ExpectedEnd::unknown) last = lastProduct(system, progress.stop(), i);
+      // Lines 3 to 7: u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}.
+      if (i < last) expand(system, progress.stop().iterations(), i);
+      const int a = a_ = i - l();
+      if (a == last) return drain(progress);
+      if (a >= 0) {                                                       // line 8
+        const Scalar rest = finishColumn(a + 1, bare_ && a + 1 == last);  // lines 9 to 18; its reduction was started
+        const Scalar before = a > 0 ? lanczos_.delta(a - 1) : Scalar(0);  // l iterations ago
+        const Scalar lambda = a > 0 ? before / eta_ : Scalar(0);          // line 27
+        const Scalar eta = lanczos_.gamma(a) - lambda * before;           // lines 25, 28
+        if (a == 0) ofSpectrum_ = eta < 0 ? -1 : 1;
+        if (a == 0) zeta_ = nu_;  // line 25
+        if (a == 0 || !watch_.lost()) system.observe(static_cast<double>(eta), static_cast<double>(lambda * lambda));
+        if (!(ofSpectrum_ * eta > 0) || !std::isfinite(eta) || !std::isfinite(rest)) return Halt::Breakdown;
+        SweepList<Types> sweep(x.getLocalLength());
+        if (a > 0) sweep.axpy(zeta_, *p_, x);                          // line 31: x_a = x_{a-1} + zeta p
+        directionShould_ = {a > 0 ? ofM_ / eta_ : Scalar(0), before};  // (p, A p), (A p, q_a) / (p, A p) of p_{a-1}
+        eta_ = eta;
+        if (a > 0) zeta_ = -lambda * zeta_;  // line 29
+        const bool exhausted = std::abs(rest) <= std::sqrt(std::numeric_limits<Scalar>::epsilon());
+        if (const auto halt = judge(progress.stop(), rest, exhausted); halt != Halt::None) {
+          system.kernels().sweep(sweep);
+          return over(progress, residualNorm()) && !replaces() ? Halt::Told : halt;
+        }
+        sweep.axpby(1 / eta, z(0, a), -(a > 0 ? before : kept_.onto()) / eta, *p_);  // lines 30, 25: p_a
+        if (!(rest > 0)) return lastStep(progress, sweep);                           // line 11
+        if (!bare_ || a + 1 < last) bases_.recur(sweep, a, lanczos_, last, bare_);   // lines 19 to 21
+        system.kernels().sweep(sweep);
+      }
+      if (i < last) {
+        products_.start(system, i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr, bare_);  // line 23
+      }
+      pending_ = a > 0;
+      if (a > 0 && over(progress, residualNorm())) return Halt::Told;  // line 32
+      pending_ = false;
     }
   }
 
-  using Base::a_, Base::bases_, Base::bounds_, Base::depth_, Base::directionShould_, Base::expected_, Base::kept_,
-      Base::lanczos_, Base::nu_, Base::ofM_, Base::ofSpectrum_, Base::options_, Base::overflows_;
-  using Base::check_, Base::constants_, Base::iterate, Base::l, Base::prepare, Base::top, Base::u;
-  using Base::p_, Base::perNorm_, Base::preconditioned_, Base::products_, Base::restart_, Base::scratch_, Base::zeta_;
-  using typename Base::Ending;
-
-  /// The sign of A.
-  Scalar ofA() const { return ofM_ * ofSpectrum_; }
-
-  /// Where a cycle begins. First, Cold, Judged: with the residual computed from x, judged already or not. Replaced:
-  /// with that and the last direction. Warm: with the residual of the recurrences and the last direction.
-  enum class Restart { First, Cold, Judged, Replaced, Warm };
-
-  /// u_0 and z_0 = M^{-1} u_0 of the next cycle, nu^2 = (u_0, z_0), s = A p. A residual computed from x is judged here.
-  /// False when the solve is over.
-  bool begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
-    const bool first = restart == Restart::First;
-    if (restart == Restart::Replaced) kept_.keep(system, *p_, ofA());
-    if (restart != Restart::Replaced && restart != Restart::Warm) kept_.forget();
-    const bool computed = restart != Restart::Warm;
-    if (computed) system.residual(b, x, u(0));
-    // No A x has this constant, so that what is left is no residual to be judged: follow() counts it in.
-    const bool projected = computed && constants_.ofResidual(), replaced = restart == Restart::Replaced;
-    if (replaced && !projected) {
-      kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
-      system.takeMeasure(u(0));  // of the x that is judged, with its rows
+  /// Whether the cycle ends with x_a, before p_a is made of column a + 1. \param rest of |z_{a+1}|^2
+  Halt judge(const StopTest& stop, Scalar rest, bool exhausted) {
+    const double left = a_ <= tuning::pipelined_cg::shortSolve ? ratioOr(stop.target(), residualNorm(), 0.0) : 0;
+    if (a_ > 0 && (watch_.lost(left) || (!(rest > 0) && !exhausted))) {
+      return rest > 0 ? Halt::Skew : Halt::Breakdown;  // line 11
     }
-    if (computed) rows_.takeOut(system, u(0));
-    if (projected) constants_.takeOut(system, u(0), *restart_);
-    if (replaced && projected) kept_.minimizeAlong(system, *restart_, *p_, x, u(0));
-    if (computed && preconditioned_) system.precondition(u(0), scratch_.get(), top(0));
+    if (!depth_.learns() || a_ != tuning::spectrum::steps) return Halt::None;
+    if (watch_.good()) return Halt::Learnt;
+    depth_.stays();
+    return Halt::None;
+  }
+
+  /// One product further. The first 2 l + 1 of a warm restart stay conjugate to the direction kept.
+  void expand(LinearSystem<Types>& system, int iteration, int i) {
+    if (lanczos_.depth() == 0) return expandRoughly(system, iteration);
+    system.act(Action::Operator, top(i), u(i + 1));  // line 3
+    if (i == 0 && kept_.image() != nullptr) kept_.remove(system, u(1));
+    if (i > 0 && i <= 2 * l() && kept_.image() != nullptr) {
+      products_.wait(i);
+      kept_.remove(system, products_.along(i), u(i + 1));
+    }
+    if (i < l()) system.kernels().axpby(-lanczos_.shift(i), u(i), Scalar(1), u(i + 1));  // line 3
+    if (bare_) return;
+    if (preconditioned_) system.precondition(u(i + 1), scratch_.get(), top(i + 1));  // line 4
+    if (i + 1 < l()) bases_.copyDown(system, i + 1);                                 // lines 5 to 7
+  }
+
+  /// The first product of l = 1 where no shifts are known, with a preconditioner: it shows the mean and the spread of
+  /// the spectrum as q_0 sees it, (q_0, A q_0) and (A q_0, M^{-1} A q_0), and one shift does within them. 1 reduction.
+  void expandRoughly(LinearSystem<Types>& system, int iteration) {
+    system.act(Action::Operator, top(0), u(1));
+    system.precondition(u(1), scratch_.get(), top(1));
     auto& batch = *restart_;
     batch.clear();
-    const auto uz = batch.dot(u(0), top(0)), uu = batch.norm2(u(0)), bb = first ? batch.norm2(b) : uu;
-    const auto xx = first ? batch.norm2(x) : uu, sumX = first ? batch.sum(x) : uu;
-    kept_.enter(batch, *p_, top(0));
-    rows_.enter(batch);
-    const auto sum = constants_.undecided() ? constants_.enter(batch, u(0)) : uu;
+    const auto mean = batch.dot(u(1), top(0)), square = batch.dot(u(1), top(1));
     system.reduce(batch);
-    if (first && !system.agreesOnState()) {
-      configure(SolverOptions(options_));
-      chooseDepth(system, b, stop);  // some ranks knew shifts, and others did not
-      prepare(system, b);
-    }
-    // What is known not to be symmetric has no sign.
-    if (first) ofM_ = batch[uz] < 0 && !system.isNonsymmetric() ? -1 : 1;
-    products_.setSign(ofM_);
-    const Scalar square = ofM_ * batch[uz], norm2 = batch[uu], rhs = batch[bb], size = batch[xx], constant = batch[sum],
-                 entries = batch[sumX];
-    const Scalar rest = computed ? rows_.left(batch) : Scalar(0);
-    nu_ = std::sqrt(std::max(square, Scalar(0)));
-    kept_.take(batch, nu_);
-    const double norm = computed ? rows_.norm(system, u(0), rest, norm2, batch) : system.norm(u(0), norm2, batch);
-    const ResidualNorms norms{norm, norm, system.measured()};
-    perNorm_ = ratioOr(rest > 0 ? std::sqrt(static_cast<double>(norm2)) : norm, static_cast<double>(nu_), 0.0);
-    if (first) {
-      guess_.keepGuess(system, x, size, entries);
-      const double whole = system.norm(b, rhs, batch);
-      const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
-      stop.begin(norms, whole, scaled ? rows_.nativeNorm(system, u(0), *check_, batch) : norm);
-    }
-    if (first) initial_ = norms;
-    if (computed) overflows_ = !first && !std::isfinite(norm);
-    if (computed && restart != Restart::Judged && !projected) stop.verified(norms, false);
-    if (projected && (stop.exhausted() || !std::isfinite(square))) {
-      stop.verified(Base::computeResidual(system, b, x).whole, false);  // the solve ends: 1 A, 1 reduction
-    }
-    if (!stop.over() && !std::isfinite(square)) {
-      if (!computed) return begin(system, b, x, stop, Restart::Cold);
-      stop.stop(StopReason::NonFinite);
-    }
-    if (!stop.over() && first && rows_.matters(u(0), rest, rhs, norm2)) {
-      rows_.solve(system, stop.iterations(), b, x, u(0));
-      return begin(system, b, x, stop, Restart::Cold);
-    }
-    if (!stop.over() && first && findConstant(system, stop, constant, norm2)) {
-      return begin(system, b, x, stop, Restart::Judged);
-    }
-    // A square that may have underflowed says nothing about (u_0, M^{-1} u_0).
-    const Scalar least = static_cast<Scalar>(b.getGlobalLength()) * std::numeric_limits<Scalar>::min();
-    if (!stop.over() && !(square > least)) goClassical(system, b, x, stop, Restart::Cold);
-    return !stop.over();
+    bounds_.takeRough(system, static_cast<double>(ofM_ * batch[mean]), static_cast<double>(ofM_ * batch[square]),
+                      Spread::Any, iteration);
+    lanczos_.reset(chebyshevPoints<Scalar>(this->bounds(system, iteration), l()));
+    system.kernels().axpby(-lanczos_.shift(0), u(0), Scalar(1), u(1));
+    system.kernels().axpby(-lanczos_.shift(0), top(0), Scalar(1), top(1));
   }
 
-  /// x = the guess, where steps or b - A x have overflowed, or the residual is larger than that of the guess. One
-  /// reduction, after solves that failed only.
-  void settle(LinearSystem<Types>& system, MultiVector& x, StopTest& stop) {
-    restart_->clear();
-    const auto bad = restart_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
-    system.reduce(*restart_);
-    const bool overflows = (*restart_)[bad] != Scalar(0) || overflows_;
-    if (!overflows && (stop.keepsLast() || !stop.isWorse(stop.norms(), initial_))) return;
-    guess_.restore(system, x);
-    stop.wentBack(initial_);
-    system.tell(stop.iterations(), overflows ? EventKind::BackFromOverflow : EventKind::BackToGuess);
+  /// The number of the last product u that the solve is likely to need, where u_i or u_{i+1} is that. Each costs an
+  /// application of M; without one, or with a diagonal, it costs less than a reduction that nothing hides. x_{i+1}
+  /// needs u_{i+1}, but no M^{-1} u_{i+1}: where the last product is foreseen, it is bare.
+  int lastProduct(LinearSystem<Types>& system, const StopTest& stop, int i) {
+    const int left = system.sparesProducts() ? expected_.likely(stop.target(), ExpectedEnd::TooEarly::CostsProduct)
+                                             : ExpectedEnd::unknown;
+    if (left == ExpectedEnd::unknown) return ExpectedEnd::unknown;
+    const int end = std::max(0, i - 1 - l()) + left;
+    if (i > 0 && end <= i) return i;
+    const bool restarts = kept_.image() != nullptr && i < 2 * l();  // (s, z^(l)_{i+1}) is asked for
+    if (end > i + 1 || restarts || lanczos_.depth() == 0) return ExpectedEnd::unknown;
+    bare_ = true;
+    return i + 1;
   }
 
-  /// Whether u_0 has a constant that is to be taken out, from its sum and its square. 1 A and a reduction where it has
-  /// one. Constants in what M makes are left to CAPSTAN CG, which takes over where they spoil the recurrences: here a
-  /// sum is known l products after the vector has been used.
-  bool findConstant(LinearSystem<Types>& system, const StopTest& stop, Scalar sum, Scalar square) {
-    if (!constants_.needsImage(system, sum, square) || !constants_.matters(sum, square)) return false;
-    system.act(Action::Operator, u(0), *check_);
-    auto& batch = *restart_;
-    batch.clear();
-    const auto ofImage = constants_.enter(batch, *check_), image = batch.norm2(*check_);
-    system.reduce(batch);
-    return constants_.judge(system, stop, sum, batch[ofImage], batch[image]) && constants_.ofResidual();
+  /// x_a with the last column there is. The residual of x_a and the direction that led to it are known, or computed: CG
+  /// can go on.
+  Halt drain(Progress<Types>& progress) {
+    progress.system().kernels().axpby(zeta_, *p_, Scalar(1), progress.x());
+    if (!bare_) zeta_ = -lanczos_.delta(a_ - 1) / eta_ * zeta_;
+    const bool ends = bare_ ? this->overByComputed(progress) : over(progress, residualNorm());
+    return ends && !replaces() ? Halt::Told : Halt::Drained;
   }
 
-  /// The next step of the ladder after a cycle that did not end the solve.
-  Restart recover(LinearSystem<Types>& system, StopTest& stop, Ending ending) {
-    if (ending == Ending::Replacement) return Restart::Replaced;
-    Restart restart = Restart::Cold;
-    if (ending == Ending::Drained) {
-      depth_.giveUp(Cause::Drained);
-      return Restart::Warm;
+  /// Column c of G and column c - 1 of T. Returns what is left of |z_c|^2; see PipelinedLanczos::complete().
+  /// \param bare z_c is not there, and what is left of it is not known: all of it
+  Scalar finishColumn(int c, bool bare) {
+    products_.wait(c);  // those of line 23, l iterations ago
+    if (c >= l()) {
+      watch_.observe(static_cast<double>(products_.square(c)));
+      if (preconditioned_) perNorm_ = std::sqrt(static_cast<double>(products_.residual(c)));
     }
-    if (ending == Ending::Drift) restart = Restart::Judged;
-    if (ending == Ending::Learnt) {
-      depth_.learnt();
-      system.tell(stop.iterations(), {EventKind::DepthFromNow, l()});
-      bases_.restartFrom(system, a_, zeta_);
-      return directionIsGood(system, stop.iterations()) ? Restart::Warm : Restart::Cold;
-    }
-    if (ending == Ending::Skew) {  // |q_a|^2 is known l steps late: the direction itself tells how good it is now
-      bases_.restartFrom(system, a_, zeta_);  // the residual u_a zeta_a
-      const bool few = stop.iterations() <= tuning::pipelined_cg::fewIterations;
-      if (!few && directionIsGood(system, stop.iterations())) restart = Restart::Warm;
-    }
-    depth_.setback(a_ + 1, ending == Ending::Breakdown || ending == Ending::Exhausted);
-    if (depth_.givenUp()) return restart;
-    if (ending == Ending::Drift) {
-      system.tell(stop.iterations(), EventKind::ResidualLeftBehind);
-    } else {
-      const Cause cause = ending == Ending::Skew        ? Cause::LostOrthogonality
-                          : ending == Ending::Breakdown ? Cause::SquareRoot
-                                                        : Cause::Exhausted;
-      system.tell(stop.iterations(),
-                  {restart == Restart::Warm ? EventKind::PipelineWarm : EventKind::PipelineCold, cause, l()});
-    }
-    return restart;
+    if (!bare) return lanczos_.complete(c, products_.products(c));  // lines 9, 10, 12 to 18
+    lanczos_.end(c, products_.products(c));
+    return 1;
   }
 
-  /// Conjugacy to a spoilt direction does harm: a new beginning costs the iterations done at most, an error e in the
-  /// direction the more the larger e is. Late, half the digits are enough. One application of A and one blocking
-  /// reduction.
-  bool directionIsGood(LinearSystem<Types>& system, int iterations) {
-    const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
-    const Scalar tolerance = iterations <= tuning::pipelined_cg::early
-                                 ? tuning::pipelined_cg::goodDirection * epsilon
-                                 : tuning::pipelined_cg::lateDirection * std::sqrt(epsilon);
-    kept_.keep(system, *p_, ofA());
-    return kept_.agrees(system, *restart_, *p_, top(0), zeta_, directionShould_, tolerance);
+  /// || b - A x_a || by the recurrences; with a preconditioner the ratio of the norms is that of x_{a-l+1}.
+  double residualNorm() const { return std::abs(static_cast<double>(zeta_)) * perNorm_; }
+
+  /// The Krylov space is exhausted: the step along p_a is the last, and good.
+  Halt lastStep(Progress<Types>& progress, SweepList<Types>& sweep) {
+    progress.system().kernels().sweep(sweep);
+    if (a_ > 0 && over(progress, residualNorm()) && !replaces()) return Halt::Told;
+    progress.system().kernels().axpby(zeta_, *p_, Scalar(1), progress.x());
+    return over(progress, residualNorm()) && !replaces() ? Halt::Told : Halt::Exhausted;
   }
 
-  void goClassical(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Restart restart) {
-    pipelined_ = stop.iterations();
-    const Cause why = depth_.reason() == Cause::None ? Cause::PipelineBreakdown : depth_.reason();
-    const bool along = restart == Restart::Warm && !constants_.ofResidual();
-    classical_.goOn(system, b, x, stop, why, along ? p_.get() : nullptr);
-    overflows_ = false;
-  }
-
-  /// Whether shifts come from products that count: an estimate costs applications of M that do not.
-  bool learnsShifts(LinearSystem<Types>& system) const { return system.sparesProducts() && !bounds_.known(); }
-
-  void chooseDepth(LinearSystem<Types>& system, const MultiVector& b, StopTest& stop) {
-    const auto rows = b.getGlobalLength();
-    const int most = static_cast<int>(
-        std::min<Tpetra::global_size_t>(std::max<Tpetra::global_size_t>(rows, 1), tuning::pipelined_cg::deepest));
-    int asked = options_.pipelineDepth;
-    if (const auto* works = memory_.works(); works != nullptr && works->depth < std::min(asked, most)) {
-      asked = works->depth;
-      system.tell(stop.iterations(), {EventKind::DepthFromEarlier, asked});
-    }
-    depth_.begin(asked, most, learnsShifts(system));
-    if (asked > most) {
-      system.tell(stop.iterations(), {EventKind::DepthReduced, asked, most});
-    }
-  }
-
-  RowsFirst<Types> rows_;
-  ResidualNorms initial_;
-  KeptIterate<Types> guess_;
-  PipelineMemory memory_;
-  int pipelined_ = 0;  ///< iterations before CAPSTAN CG goes on; without end where it does not
-  NextMethod<Types> classical_;
+  OrthogonalityWatch watch_;
+  Scalar eta_ = 0;
 };
 
 }  // namespace capstan

@@ -1,7 +1,7 @@
 /// \file
 /// "Enlarging Factor" auto by a clock of the tests: which factors a label's solves take, one after the other.
 
-#include "belos_ext/solvers/enlarged_cg/enlarging_factor.hpp"
+#include "belos_ext/supervision/enlarging_factor.hpp"
 
 #include <gtest/gtest.h>
 

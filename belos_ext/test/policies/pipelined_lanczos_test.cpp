@@ -8,7 +8,8 @@
 #include <cmath>
 #include <limits>
 
-#include "belos_ext/solvers/pipelined_cg/pipeline_depth.hpp"
+#include "belos_ext/convergence/orthogonality_watch.hpp"
+#include "belos_ext/supervision/pipeline_depth.hpp"
 
 namespace capstan {
 namespace {

@@ -128,7 +128,7 @@ TEST_P(EnlargedSmoothing, MeetsAToleranceInAnotherNorm) {
   expectSameOnAllRanks(outcome);
 }
 
-// solvers/enlarged_cg/smoothed_residual.hpp: t + 2 numbers, and no reduction. One of the parts is left out from the
+// supervision/smoothed_residual.hpp: t + 2 numbers, and no reduction. One of the parts is left out from the
 // beginning: but for rounding, r is the sum of those in the large rows.
 TEST_P(EnlargedSmoothing, SendsTheNumbersOfItsCost) {
   constexpr int t = 8;

@@ -204,7 +204,7 @@ INSTANTIATE_TEST_SUITE_P(PipelinedCg, PipelinedCgLadder, ::testing::Values(1, 2,
 
 // The ladder is for hard problems: this one stays in the pipeline. At depth 5 rounding decides whether there is a
 // restart, which costs l iterations that fill the pipeline anew, and about ten of CG's convergence
-// (pipeline_depth.hpp).
+// (supervision/pipeline_depth.hpp).
 TEST(PipelinedCg, StaysPipelinedOnTheLaplacian) {
   const auto a = grid2d(100, 100);
   Params p;

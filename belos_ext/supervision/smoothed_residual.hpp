@@ -33,7 +33,6 @@
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/vector_like.hpp"
-#include "belos_ext/supervision/judged_residual.hpp"
 
 namespace capstan {
 
@@ -108,23 +107,20 @@ class SmoothedResidual {
     smooth(system, step, step.rr, step.rr, step.azr);
   }
 
-  /// Judges y, as a claim or at the end of a solve. True where that is over: x is y then. Else x stays, and smoothing
-  /// goes on only if the recurrence was right. Collective.
-  bool ends(LinearSystem<Types>& system, JudgedResidual<Types>& judged, const MultiVector& b, MultiVector& x,
-            StopTest& stop, bool claimed) {
-    system.kernels().scale(Scalar(1), x, *s_);
-    system.kernels().scale(Scalar(1), *y_, x);
-    if (judged.verify(system, b, x, stop, claimed)) {
-      system.tell(stop.iterations(), {EventKind::SmoothedResidual, idle_});
-      return true;
-    }
-    system.kernels().scale(Scalar(1), *s_, x);
-    system.kernels().scale(Scalar(1), judged.r(), *s_);
-    norm_ = judged.rest();
-    on_ = stop.cameEarly();
-    refused_ = !on_;
-    return false;
+  /// x = y, which is to be judged; r and s are another's vectors until exchangeBack(). Local.
+  void exchange(LinearSystem<Types>& system, MultiVector& x) {
+    system.kernels().sweep(axpby(Scalar(1), x, Scalar(0), *s_), axpby(Scalar(1), *y_, Scalar(0), x));
   }
+  /// x as it was. Smoothing goes on only if the recurrence was right. Local.
+  /// \param computed b - A y   \param norm of that, as far as it is judged
+  void exchangeBack(LinearSystem<Types>& system, MultiVector& x, const MultiVector& computed, double norm, bool right) {
+    system.kernels().sweep(axpby(Scalar(1), *s_, Scalar(0), x), axpby(Scalar(1), computed, Scalar(0), *s_));
+    norm_ = norm;
+    on_ = right;
+    refused_ = !on_;
+  }
+  /// Iterations since || r || was smallest.
+  int idle() const { return idle_; }
 
  private:
   bool wanders() const {

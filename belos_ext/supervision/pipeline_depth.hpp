@@ -3,65 +3,14 @@
 /// How deep a pipelined CG may go, and when it is better given up.
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "belos_ext/events/event.hpp"
 #include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/supervision/pipeline_memory.hpp"
 
 namespace capstan {
-
-/// Watches how far the basis Q of p(l)-CG has left orthonormality. Replicated: fed with reduced numbers only.
-///
-/// The recurrences of Q and of Z^(l) obey T to rounding, but |q_j|^2 is inferred, never measured, by G; its error grows
-/// geometrically where the spectrum is wide, unseen until a square root fails long after CG's convergence is lost. So
-/// |q_j|^2 is measured, l steps late, and the pipeline is restarted while what it leaves is still good.
-///
-/// Growth tells, not size: a deep pipeline begins with an error that a harmless problem keeps. The limit is a multiple
-/// of the largest error seen while the pipeline fills, and the band of G after it, between bounds of its own; see
-/// tuning::pipelined_cg::orthogonality.
-class OrthogonalityWatch {
- public:
-  /// \param epsilon of the scalars that Q is made of   \param depth l
-  void begin(double epsilon, int depth) {
-    namespace tuned = tuning::pipelined_cg::orthogonality;
-    least_ = tuned::least * epsilon;
-    most_ = std::min(tuned::most * epsilon, tuned::mostAtAll);
-    limit_ = most_;
-    filling_ = tuned::filling * depth;
-    error_ = largest_ = 0;
-    mostGood_ = tuned::good * epsilon;
-    good_ = true;
-  }
-
-  /// |q_j|^2, j in order.
-  void observe(double square) {
-    namespace tuned = tuning::pipelined_cg::orthogonality;
-    error_ = std::abs(square - 1);
-    good_ = good_ && error_ <= mostGood_;
-    if (filling_ == 0) return;
-    largest_ = std::max(largest_, error_);
-    if (--filling_ == 0) limit_ = std::min(std::max(least_, tuned::growth * largest_), most_);
-  }
-
-  /// Whether all measurements of the cycle leave room for a deeper pipeline, whose errors grow faster.
-  bool good() const { return good_; }
-
-  /// Whether the latest measurement is beyond rounding, and beyond what the solve can bear; NaN is.
-  /// \param left how much the residual still has to fall, target over residual: an error e in the basis is one of e
-  ///   times the residual in the iterates to come. Strong preconditioners end a solve in a few steps whose norms are
-  ///   small beside the shift; errors grow faster there than they matter.
-  bool lost(double left = 0) const {
-    namespace tuned = tuning::pipelined_cg::orthogonality;
-    const double more = left > tuned::lastDigits ? std::min(tuned::bearable * left, tuned::mostBearable) : 0;
-    return !(error_ <= std::max(limit_, more));
-  }
-
- private:
-  double least_ = 0, most_ = 0, limit_ = 0, error_ = 0, largest_ = 0, mostGood_ = 0;
-  bool good_ = true;
-  int filling_ = 0;
-};
 
 /// The depth of p(l)-CG from setback to setback: the same again, shallower, or none (the classical method). A solve
 /// that knows no shifts begins with depth 1, where one is enough.
@@ -123,6 +72,55 @@ class PipelineDepth {
   int restarts_ = 0, steps_ = 0;  ///< of the solve, but for restarts that go deeper
   bool failed_ = false;
   Cause reason_ = Cause::None;
+};
+
+/// The same with what solves before have come down to.
+class RememberedDepth : public PipelineDepth {
+ public:
+  void configure(const SolverOptions& options) {
+    asked_ = options.pipelineDepth;
+    memory_.configure(options);
+  }
+  void recall(const SolverState& state) { memory_.recall(state); }
+  void remember(SolverState& state) const { memory_.remember(state); }
+
+  /// A solve begins. Whether it is the next method's. \param products LinearSystem::products()
+  bool defers(long products) {
+    memory_.begin(products);
+    return memory_.isClassical();
+  }
+  /// So many products were made to learn the spectrum.
+  void leaveOut(long products) { memory_.leaveOut(products); }
+  /// It is over. \param own iterations before the next method went on
+  void learn(const StopTest& stop, long products, int own) { memory_.end(stop, products, own); }
+
+  /// \param rows of the system   \param learns as for PipelineDepth
+  void choose(double rows, bool learns) {
+    most_ = static_cast<int>(std::min<double>(std::max(rows, 1.0), tuning::pipelined_cg::deepest));
+    begin(remembered() > 0 ? remembered() : asked_, most_, learns);
+  }
+  /// What is to be told of that, if anything.
+  std::optional<Event> told() const {
+    if (remembered() > 0) return Event{EventKind::DepthFromEarlier, remembered()};
+    return asked_ > most_ ? std::optional(Event{EventKind::DepthReduced, asked_, most_}) : std::nullopt;
+  }
+
+  /// \param sure the pipeline had the shifts that the next solve begins with
+  void setback(const StopTest& stop, int steps, bool brokeDown, bool sure) {
+    const int before = current();
+    PipelineDepth::setback(steps, brokeDown);
+    if (hasFailed()) memory_.failed(before, current(), 1, stop, sure);
+  }
+
+ private:
+  /// The depth that earlier solves have come down to, where that is less than what is asked for; else 0.
+  int remembered() const {
+    const auto* works = memory_.works();
+    return works != nullptr && works->depth < std::min(asked_, most_) ? works->depth : 0;
+  }
+
+  int asked_ = 1, most_ = 1;
+  PipelineMemory memory_;
 };
 
 }  // namespace capstan
