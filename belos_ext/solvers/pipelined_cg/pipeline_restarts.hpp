@@ -227,8 +227,8 @@ class PipelineRestarts : public Method<Types> {
     }
     told_.reset();
     if (halt == Halt::Learnt) return goDeeper(system, iteration);
-    if (!fitted && (broke || halt == Halt::Skew)) return Ending::Skew;  // the bounds are estimated anew
-    if (halt == Halt::Skew) bases_.restartFrom(system, a_, zeta_);      // the residual u_a zeta_a
+    if (!fitted && (halt == Halt::Breakdown || halt == Halt::Skew)) return Ending::Skew;  // bounds are estimated anew
+    if (halt == Halt::Skew) bases_.restartFrom(system, a_, zeta_);                        // the residual u_a zeta_a
     // |q_a|^2 is known l steps late: the direction itself tells how good it is now.
     along_ =
         halt == Halt::Skew && iteration > tuning::pipelined_cg::fewIterations && directionIsGood(system, iteration);
