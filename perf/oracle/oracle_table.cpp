@@ -108,8 +108,10 @@ std::string plain(std::string text) {
 }
 
 int classicalFrom(const capstan::SolveReport& report) {
+  using capstan::EventKind;
   for (const auto& event : report.events) {
-    if (event.kind == "classical") return event.iteration;
+    const bool goesOn = event.what == EventKind::HandedOver || event.what == EventKind::RecurrencesLost;
+    if (goesOn || event.what == EventKind::ClassicalFromStart) return event.iteration;
   }
   return -1;
 }
