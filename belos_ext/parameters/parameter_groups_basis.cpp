@@ -30,7 +30,7 @@ void requireConjugatePairs(const std::vector<std::complex<double>>& shifts) {
 ParameterRow shiftsRow() {
   ParameterRow row = described(
       "Shifts", "string or list of numbers",
-      "auto, or finite numbers closed under complex conjugation, such as [1, 2+3i, 2-3i]", Takers::SomeMethods,
+      "auto, or finite numbers closed under complex conjugation, such as [1, 2+3i, 2-3i]",
       "Shifts of the Newton basis. auto takes Leja-ordered Ritz values; fewer shifts than steps are used in turn. "
       "Pipelined methods take the real parts; their auto is Chebyshev points of \"Eigenvalue Bounds\".");
   row.words = {"auto"};
@@ -54,7 +54,7 @@ ParameterRow shiftsRow() {
 
 ParameterRow eigenvalueBoundsRow() {
   ParameterRow row = described(
-      "Eigenvalue Bounds", "string or list of two numbers", "auto, or [min, max] with min < max", Takers::SomeMethods,
+      "Eigenvalue Bounds", "string or list of two numbers", "auto, or [min, max] with min < max",
       "The interval of the Chebyshev basis, and of the Chebyshev shifts of pipelined methods. auto takes it from Ritz "
       "values. Bounds that Ritz values of a solve prove wrong are replaced by what these tell, and the report says "
       "so.");
@@ -85,7 +85,7 @@ ParameterRow eigenvalueBoundsRow() {
 
 ParameterRow ritzValuesOnFlyRow() {
   ParameterRow row = boolean(
-      "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly, Takers::SomeMethods,
+      "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly,
       "true: Ritz values from about s classical steps at the start; false: from a whole classical restart cycle.");
   row.costsReductions = [](const Teuchos::ParameterEntry& entry) { return !toBool(entry); };
   return row;
@@ -97,19 +97,19 @@ std::vector<ParameterRow> stepSize() {
   return {
       integerOrAuto(
           "Step Size", &SolverOptions::stepSizeAuto, &SolverOptions::stepSize, 1, largestStepSize,
-          fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize), Takers::SomeMethods,
+          fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize),
           fmt::format(
               "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the "
               "blocks; "
               "a number is kept, and halved where a block breaks down. Pipelined: auto starts with {}, grows by one "
               "after a cycle that went well, is halved by one that broke down, and stays short where solves are.",
               SolverOptions().stepSize)),
-      choice("Basis", &SolverOptions::basis, Takers::SomeMethods,
+      choice("Basis", &SolverOptions::basis,
              "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
              "Values\" is false."),
       shiftsRow(),
       eigenvalueBoundsRow(),
-      boolean("Compute Ritz Values", &SolverOptions::computeRitzValues, Takers::SomeMethods,
+      boolean("Compute Ritz Values", &SolverOptions::computeRitzValues,
               "Whether Ritz values are computed for the shifts or the bounds of the basis."),
       ritzValuesOnFlyRow(),
   };

@@ -12,7 +12,7 @@ namespace {
 
 ParameterRow messageSizeCutoff() {
   ParameterRow row = described(
-      "Message Size Cutoff", "int or string", ">= 1, or auto", Takers::EveryMethod,
+      "Message Size Cutoff", "int or string", ">= 1, or auto",
       "For the strategies optimal and tuned, in bytes: what a node sends to another one is gathered into one message "
       "up "
       "to this size, and split over the ranks of the nodes above it. auto: the size up to which the MPI sends without "
@@ -39,7 +39,7 @@ std::vector<ParameterRow> communication() {
   using Sums = topology::ReductionStrategy;
   return {
       choice(
-          "Communication Strategy", &SolverOptions::communicationStrategy, Takers::EveryMethod,
+          "Communication Strategy", &SolverOptions::communicationStrategy,
           "How a product with A brings the ranks what they need of each other, where A is a Tpetra::CrsMatrix; another "
           "operator computes its products itself, and the report says so. application: as the operator does; on CPUs "
           "Capstan multiplies by a Tpetra::CrsMatrix itself, with the matrix' own messages. "
@@ -49,13 +49,12 @@ std::vector<ParameterRow> communication() {
           "(\"State Cache\"). Products of a solve before the ranks have agreed are the operator's own."),
       integer(
           "Ranks Per Node", &SolverOptions::ranksPerNode, 0, std::numeric_limits<int>::max(), ">= 0",
-          Takers::EveryMethod,
           "For \"Communication Strategy\" and \"Reduction Strategy\": which ranks are taken for a node. N: ranks 0 to "
           "N - 1, N to 2 N - 1, and "
           "so on; where N does not divide the number of ranks, the last node has fewer. 0: those that share memory."),
       messageSizeCutoff(),
       choice(
-          "Hypercube Mapping", &SolverOptions::hypercubeMapping, Takers::SomeMethods,
+          "Hypercube Mapping", &SolverOptions::hypercubeMapping,
           "Which rank stands where in the hypercube through which an embedded exchange goes: ranks that exchange "
           "much are to be near each other, so that few values are passed on. Nothing is moved. none: rank by rank. "
           "klr: swaps of neighbours (Kernighan and Lin), fast. klf: all swaps; for some hundred ranks. With \"Ranks "
@@ -63,7 +62,6 @@ std::vector<ParameterRow> communication() {
           "the network before they are spread."),
       choice(
           "Reduction Strategy", &SolverOptions::reductionStrategy, {Sums::Mpi, Sums::NodeAware, Sums::Tuned},
-          Takers::EveryMethod,
           "How all-reduces of a solve are done. mpi: by MPI's own. node-aware: summed on each node, then between one "
           "rank of each, then handed out on the nodes; where there is one node, or one rank on each, by MPI's own. "
           "tuned: each size as some all-reduces show to be fastest when the first solve on the communicator begins; "

@@ -74,7 +74,7 @@ namespace {
 
 ParameterRow belosOrthogonalization() {
   ParameterRow row = described(
-      "Orthogonalization", "string", "ICGS, IMGS, DGKS, TSQR, CGS, CGS2, MGS", Takers::SomeMethods,
+      "Orthogonalization", "string", "ICGS, IMGS, DGKS, TSQR, CGS, CGS2, MGS",
       "Belos' names. They choose \"Block Orthogonalization\" where it is not given. ICGS, DGKS and CGS2 mean "
       "single-reduce cgs2; IMGS and MGS mean single-reduce mgs; CGS means single-reduce cgs; TSQR means cgs2 with "
       "tsqr.");
@@ -98,7 +98,7 @@ enum class Costly { Never, True, False };
 /// \param costly the value that costs reductions here
 ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*member, Costly costly,
                             const std::string& doc) {
-  ParameterRow row = described(name, "bool", "true, false", Takers::SomeMethods, doc);
+  ParameterRow row = described(name, "bool", "true, false", doc);
   if (costly != Costly::Never) {
     row.costsReductions = [costly](const Teuchos::ParameterEntry& entry) {
       return toBool(entry) == (costly == Costly::True);
@@ -116,11 +116,11 @@ ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*membe
 std::vector<ParameterRow> orthogonalization() {
   return {
       choice(
-          "Block Orthogonalization", &SolverOptions::blockOrthogonalization, Takers::SomeMethods,
+          "Block Orthogonalization", &SolverOptions::blockOrthogonalization,
           "How a block is orthogonalised against the basis. The single-reduce schemes, pip2 and two-stage need "
           "cholqr within blocks. Pipelined, depth 1: single-reduce cgs2, cgs or mgs (cgs2, cgs and mgs mean the same); "
           "deeper: single-reduce cgs."),
-      choice("Intra Orthogonalization", &SolverOptions::intraOrthogonalization, Takers::SomeMethods,
+      choice("Intra Orthogonalization", &SolverOptions::intraOrthogonalization,
              "How the vectors of a block are orthonormalised among themselves."),
       belosOrthogonalization(),
       upstreamSwitch(

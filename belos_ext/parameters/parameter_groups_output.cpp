@@ -67,7 +67,6 @@ ParameterRow verbosity() {
       "Verbosity", "int, bool or string",
       "a sum of Belos::MsgType (0 to 127), a bool, or words joined by +: Errors, Warnings, IterationDetails, "
       "OrthoDetails, FinalSummary, TimingDetails, StatusTestDetails, Debug",
-      Takers::EveryMethod,
       "Chooses what is printed. OrthoDetails and Debug print breakdowns and changes of step size, shifts and depth. "
       "Warnings prints a loss of accuracy, and a matrix under CG that is not symmetric. Errors throw. true means "
       "Warnings + FinalSummary + StatusTestDetails. Parameters without effect and files that cannot be written are "
@@ -90,7 +89,7 @@ int toOutputStyle(const Teuchos::ParameterEntry& entry) {
 ParameterRow outputStyle() {
   ParameterRow row =
       described("Output Style", "int or string", "0 or General, 1 or Brief, 2 or User (Belos::OutputType)",
-                Takers::EveryMethod, "Chooses how status tests are printed.");
+                "Chooses how status tests are printed.");
   row.words = {"General", "Brief", "User"};
   return bound(std::move(row), &SolverOptions::outputStyle, toOutputStyle);
 }
@@ -109,18 +108,17 @@ Teuchos::RCP<std::ostream> toStream(const Teuchos::ParameterEntry& entry) {
 }
 
 ParameterRow outputStream() {
-  return bound(
-      described("Output Stream", "Teuchos::RCP<std::ostream>", "a stream that is not null", Takers::EveryMethod,
-                "The stream on which everything is printed. It cannot be given in YAML. Default: std::cout."),
-      &SolverOptions::outputStream, toStream, [](const Teuchos::RCP<std::ostream>& stream) {
-        return stream.is_null() ? Teuchos::rcpFromRef(static_cast<std::ostream&>(std::cout)) : stream;
-      });
+  return bound(described("Output Stream", "Teuchos::RCP<std::ostream>", "a stream that is not null",
+                         "The stream on which everything is printed. It cannot be given in YAML. Default: std::cout."),
+               &SolverOptions::outputStream, toStream, [](const Teuchos::RCP<std::ostream>& stream) {
+                 return stream.is_null() ? Teuchos::rcpFromRef(static_cast<std::ostream&>(std::cout)) : stream;
+               });
 }
 
 /// A number whose values up to `harmless` ask for nothing that Capstan would not do.
 ParameterRow fixedNumber(const std::string& name, double value, double harmless, const std::string& instead,
                          const std::string& doc) {
-  ParameterRow row = described(name, "double", "a number", Takers::EveryMethod, noEffect + doc);
+  ParameterRow row = described(name, "double", "a number", noEffect + doc);
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) { toReal(entry); };
   row.print = [name, value](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, value); };
   row.remark = [harmless, instead](const Teuchos::ParameterEntry& entry, const MethodTraits&) {
@@ -136,14 +134,14 @@ std::vector<ParameterRow> output() {
       verbosity(),
       outputStyle(),
       integer("Output Frequency", &SolverOptions::outputFrequency, -1, std::numeric_limits<int>::max(), ">= -1",
-              Takers::EveryMethod, "Iterations between printed residuals; -1 and 0: none."),
+              "Iterations between printed residuals; -1 and 0: none."),
       outputStream(),
-      boolean("Show Maximum Residual Norm Only", &SolverOptions::showMaximumResidualNormOnly, Takers::EveryMethod,
+      boolean("Show Maximum Residual Norm Only", &SolverOptions::showMaximumResidualNormOnly,
               "With several right-hand sides, only the largest residual norm is printed."),
-      text("Timer Label", &SolverOptions::timerLabel, "any", Takers::EveryMethod,
+      text("Timer Label", &SolverOptions::timerLabel, "any",
            "Prefix of the names of Teuchos timers. Empty: the solve has none, which saves some microseconds an "
            "iteration."),
-      text("Solver Name", &SolverOptions::solverLabel, "any", Takers::EveryMethod,
+      text("Solver Name", &SolverOptions::solverLabel, "any",
            "This solver's name in output and reports. Default: the canonical name."),
       outputFile("Report File", &SolverOptions::reportFile,
                  "The JSON file of solve reports. Rank 0 writes it after every solve."),
@@ -154,19 +152,18 @@ std::vector<ParameterRow> output() {
 
 std::vector<ParameterRow> behaviour() {
   return {
-      boolean("Strict Parameters", &SolverOptions::strictParameters, Takers::EveryMethod,
+      boolean("Strict Parameters", &SolverOptions::strictParameters,
               "Whether a key that is unknown, or has no effect, is an error instead of a warning."),
-      boolean("State Cache", &SolverOptions::stateCache, Takers::EveryMethod,
+      boolean("State Cache", &SolverOptions::stateCache,
               "Whether shifts, bounds, the step size and the vectors of \"Initial Guess\" are kept for later solvers "
               "with the same problem label and map."),
       choice<ProgressMode>(
           "Progress", &SolverOptions::progress, {ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread},
-          Takers::SomeMethods,
           "Who lets MPI advance hidden reductions during local work. none: nobody. poll: the solver, between and "
           "within its kernels. thread: a thread, which needs a core of its own and "
           "MPI_THREAD_MULTIPLE; without that the solver polls, with a warning."),
       boolean(
-          "Measure Overlap", &SolverOptions::measureOverlap, Takers::SomeMethods,
+          "Measure Overlap", &SolverOptions::measureOverlap,
           "Whether the report tells how much of the hidden reductions' time was hidden, on the average of the ranks. "
           "It takes one all-reduce at the end of a solve, and 7 once for each communicator and message size. The value "
           "must be the same on all ranks."),

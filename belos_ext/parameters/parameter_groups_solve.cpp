@@ -42,10 +42,9 @@ ResidualScaling toScaling(const Teuchos::ParameterEntry& entry) {
 
 ParameterRow scaling(const std::string& name, std::vector<ResidualScaling SolverOptions::*> members,
                      const std::string& doc) {
-  ParameterRow row =
-      described(name, "string",
-                "Norm of Initial Residual, Norm of Preconditioned Initial Residual, Norm of RHS, None, User Provided",
-                Takers::EveryMethod, doc);
+  ParameterRow row = described(
+      name, "string",
+      "Norm of Initial Residual, Norm of Preconditioned Initial Residual, Norm of RHS, None, User Provided", doc);
   for (const auto& word : scalingWords()) row.words.push_back(word.first);
   row.parse = [members](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     const ResidualScaling value = toScaling(entry);
@@ -75,7 +74,7 @@ ParameterRow residualScaling() {
 }
 
 ParameterRow userScale() {
-  ParameterRow row = described("User Defined Residual Scaling", "double", "a number > 0", Takers::EveryMethod,
+  ParameterRow row = described("User Defined Residual Scaling", "double", "a number > 0",
                                "What residual norms are divided by where a scaling is \"User Provided\".");
   return bound(std::move(row), &SolverOptions::userScale, [](const Teuchos::ParameterEntry& entry) {
     const double value = toReal(entry);
@@ -97,7 +96,7 @@ ResidualReplacement toReplacement(const Teuchos::ParameterEntry& entry) {
 
 ParameterRow residualReplacement() {
   ParameterRow row = described(
-      "Residual Replacement", "string or int", "auto, off, every N (N >= 1), or N itself", Takers::SomeMethods,
+      "Residual Replacement", "string or int", "auto, off, every N (N >= 1), or N itself",
       "When the recursive residual is replaced by b - A x, beyond the check that ends every solve. auto: when rounding "
       "may have separated the two. off: never. every N: every N iterations.");
   row.words = {"auto", "off", "every 10"};
@@ -126,7 +125,6 @@ ParameterRow initialGuess() {
       "Initial Guess", "string",
       fmt::format("application, extrapolation N (N = 1 to {}), projection N (N = 1 to {})", tuning::guess::highestOrder,
                   tuning::guess::mostVectors),
-      Takers::EveryMethod,
       "Where the iteration begins. application: at the application's x. extrapolation N: at the polynomial of degree N "
       "through the last solutions of the label, equally spaced in time. projection N: at what the last N solutions "
       "tell of this one (Fischer 1998): the least error in the A-norm for CG, and where the problem is said to be "
@@ -144,7 +142,7 @@ std::vector<ParameterRow> enlargedSpace() {
   return {
       integerOrAuto(
           "Enlarging Factor", &SolverOptions::enlargingFactorAuto, &SolverOptions::enlargingFactor, 1, mostDirections,
-          fmt::format("1 to {}, or auto", mostDirections), Takers::SomeMethods,
+          fmt::format("1 to {}, or auto", mostDirections),
           fmt::format(
               "Search directions an iteration, t. More need fewer iterations and reductions, and more work and memory "
               "for each. At most as many as the system has rows. auto: {} in the first solve of a label; later ones "
@@ -153,12 +151,12 @@ std::vector<ParameterRow> enlargedSpace() {
               "time, so that runs may differ.",
               SolverOptions().enlargingFactor)),
       choice(
-          "Enlarged Form", &SolverOptions::enlargedForm, Takers::SomeMethods,
+          "Enlarged Form", &SolverOptions::enlargedForm,
           "Where new search directions come from. orthodir: from A P, as published; two reductions an iteration; for "
           "well-conditioned systems. orthomin: from the residuals; two reductions. fused: the same in one reduction, "
           "with one application of the preconditioner more a solve. auto: fused where there is no preconditioner, or "
           "one that scales by a diagonal; else orthomin."),
-      choice("Residual Splitting", &SolverOptions::residualSplitting, Takers::SomeMethods,
+      choice("Residual Splitting", &SolverOptions::residualSplitting,
              "How the residual is split among the search directions. contiguous: equal ranges of global row numbers. "
              "interleaved: rows in turn. by rank: ranks in turn; with fewer ranks than directions, each rank's rows "
              "are shared out among several."),
@@ -167,11 +165,11 @@ std::vector<ParameterRow> enlargedSpace() {
 
 std::vector<ParameterRow> stopping() {
   return {
-      real("Convergence Tolerance", &SolverOptions::tolerance, 0.0, "a number >= 0", Takers::EveryMethod,
+      real("Convergence Tolerance", &SolverOptions::tolerance, 0.0, "a number >= 0",
            "The scaled residual norm at which a right-hand side has converged; 0 iterates to a limit below."),
-      integer("Maximum Iterations", &SolverOptions::maxIterations, 0, unbounded, ">= 0", Takers::EveryMethod,
+      integer("Maximum Iterations", &SolverOptions::maxIterations, 0, unbounded, ">= 0",
               "The most iterations for each set of right-hand sides. An s-step block counts s iterations."),
-      integer("Maximum Restarts", &SolverOptions::maxRestarts, 0, unbounded, ">= 0", Takers::SomeMethods,
+      integer("Maximum Restarts", &SolverOptions::maxRestarts, 0, unbounded, ">= 0",
               "The most restarts for each set of right-hand sides."),
       residualScaling(),
       scaling("Implicit Residual Scaling", {&SolverOptions::implicitScaling},
@@ -182,19 +180,19 @@ std::vector<ParameterRow> stopping() {
               "only where it is given, or GMRES has a left preconditioner; elsewhere the implicit scaling counts."),
       userScale(),
       choice(
-          "Residual Norm", &SolverOptions::residualNorm, Takers::EveryMethod,
+          "Residual Norm", &SolverOptions::residualNorm,
           "The norm of b - A x that is compared with the tolerance. OneNorm: the sum of absolute values, as OpenFOAM "
           "judges; b - A x alone decides then, without a left preconditioner, scaled as the explicit scaling says "
           "where it is given, else as the implicit one. It costs no reduction."),
       choice(
-          "Initial Residual", &SolverOptions::initialResidual, Takers::EveryMethod,
+          "Initial Residual", &SolverOptions::initialResidual,
           "Where the solve begins. computed: at what x holds. zero guess: at x = 0, whatever x holds. b - A x of the "
           "guess takes a product, unless all earlier solves of as many equations and right-hand sides began at x = 0: "
           "it is then taken to be b, and a solve that finds another x in its first reduction begins once more, at that "
           "x."),
       residualReplacement(),
       choice(
-          "Residual Smoothing", &SolverOptions::residualSmoothing, Takers::SomeMethods,
+          "Residual Smoothing", &SolverOptions::residualSmoothing,
           "Whether x is the combination of the last one and CG's of least residual, which never rises (Zhou and Walker "
           "1994). It meets a tolerance no later, with a larger error than CG's x has by then; it takes two vectors "
           "more. auto: where the preconditioner is seen not to be linear, as OpenFOAM's multigrid. on: in the first 20 "
@@ -202,13 +200,13 @@ std::vector<ParameterRow> stopping() {
           "over "
           "the directions of each step, where its residual has not fallen for long."),
       choice(
-          "Fallback", &SolverOptions::fallback, Takers::SomeMethods,
+          "Fallback", &SolverOptions::fallback,
           "What goes on where CG or BiCGStab cannot, and the residual no longer falls: under CG, where A or the "
           "preconditioner is not symmetric positive definite; under BiCGStab, where its restarts gain nothing. gmres: "
           "CAPSTAN GMRES with restart 30 goes on from the better of the iterate and the guess, and the report says so. "
           "none: the solve ends."),
       choice(
-          "Null Space", &SolverOptions::nullSpace, Takers::SomeMethods,
+          "Null Space", &SolverOptions::nullSpace,
           "What is projected out of what the preconditioner makes, so that rounding does not fill x with it. The "
           "projection uses the reduction that is there anyway. constant: constants, for a symmetric A that annihilates "
           "them (all-Neumann pressure). They are projected out of b - A x too, if b has one that no A x has: then "
@@ -220,34 +218,33 @@ std::vector<ParameterRow> stopping() {
 
 std::vector<ParameterRow> krylovSpace() {
   return {
-      integer("Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1", Takers::SomeMethods,
+      integer("Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1",
               "Iterations between restarts. The memory holds this many basis vectors and one for each right-hand side. "
               "Where nobody names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would "
               "take more "
               "than a tenth of a rank's share of the memory (the report says so)."),
-      choice("Keep Preconditioned Basis", &SolverOptions::keepPreconditionedBasis, Takers::SomeMethods,
+      choice("Keep Preconditioned Basis", &SolverOptions::keepPreconditionedBasis,
              "Whether what the right preconditioner makes of the basis is kept, which saves its application at the end "
              "of a cycle and doubles the memory of the basis. auto: where both bases take at most a tenth of a rank's "
              "share of the memory."),
-      integer("Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1", Takers::SomeMethods,
+      integer("Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1",
               "The number of reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step "
               "GMRES. A larger depth hides slower networks and is less stable; it is reduced where a solve breaks "
               "down, and in later solves with the same matrix values (\"State Cache\")."),
       integer("Polynomial Degree", &SolverOptions::polynomialDegree, 1, tuning::polynomial::highest,
-              fmt::format("1 to {}", tuning::polynomial::highest), Takers::SomeMethods,
+              fmt::format("1 to {}", tuning::polynomial::highest),
               "d: M is followed by Chebyshev's polynomial of degree d in M^-1 A, so that an iteration takes d products "
               "and d applications of M. CG needs about 1 / d of the iterations, and so of the all-reduces, for 1.1 to "
               "1.3 times the products. A and M have to be symmetric and definite. 1: none."),
       real(
           "Change of Basis Drop Tolerance", &SolverOptions::changeOfBasisDropTolerance, 0.0, "a number >= 0",
-          Takers::SomeMethods,
           "tau: entries of the change of basis under tau times the norm of the next vector and the spectral radius are "
           "dropped. 0 keeps all."),
-      integer("Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0", Takers::EveryMethod,
+      integer("Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0",
               "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own "
               "Krylov space and stops on its own."),
       boolean(
-          "Flexible Gmres", &SolverOptions::flexible, Takers::EveryMethod,
+          "Flexible Gmres", &SolverOptions::flexible,
           "Whether the right preconditioner may change from one application to the next. This costs a second basis. It "
           "is an error with methods other than GMRES, and with pipelined ones."),
   };

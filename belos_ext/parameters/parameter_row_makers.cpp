@@ -4,13 +4,12 @@
 
 namespace capstan::rows {
 
-ParameterRow described(const std::string& name, const std::string& type, const std::string& allowed, Takers takers,
+ParameterRow described(const std::string& name, const std::string& type, const std::string& allowed,
                        const std::string& doc) {
   ParameterRow row;
   row.name = name;
   row.type = type;
   row.allowed = allowed;
-  row.general = takers == Takers::EveryMethod;
   row.doc = doc;
   return row;
 }
@@ -24,8 +23,8 @@ std::size_t wordAt(const std::vector<std::string>& words, const Teuchos::Paramet
 }
 
 ParameterRow integerOrAuto(const std::string& name, bool SolverOptions::*isAuto, int SolverOptions::*member, int low,
-                           int high, const std::string& allowed, Takers takers, const std::string& doc) {
-  ParameterRow row = described(name, "int or string", allowed, takers, doc);
+                           int high, const std::string& allowed, const std::string& doc) {
+  ParameterRow row = described(name, "int or string", allowed, doc);
   row.words = {"auto"};
   row.parse = [=](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     const bool automatic = isWord(entry, "auto");
@@ -45,8 +44,8 @@ ParameterRow integerOrAuto(const std::string& name, bool SolverOptions::*isAuto,
 }
 
 ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& allowed,
-                     Takers takers, const std::string& doc) {
-  return bound(described(name, "int", allowed, takers, doc), member, [low, high](const Teuchos::ParameterEntry& entry) {
+                     const std::string& doc) {
+  return bound(described(name, "int", allowed, doc), member, [low, high](const Teuchos::ParameterEntry& entry) {
     const int value = toInt(entry);
     if (value < low || value > high) throw std::invalid_argument("is out of range");
     return value;
@@ -54,29 +53,29 @@ ParameterRow integer(const std::string& name, int SolverOptions::*member, int lo
 }
 
 ParameterRow real(const std::string& name, double SolverOptions::*member, double low, const std::string& allowed,
-                  Takers takers, const std::string& doc) {
-  return bound(described(name, "double", allowed, takers, doc), member, [low](const Teuchos::ParameterEntry& entry) {
+                  const std::string& doc) {
+  return bound(described(name, "double", allowed, doc), member, [low](const Teuchos::ParameterEntry& entry) {
     const double value = toReal(entry);
     if (!std::isfinite(value) || value < low) throw std::invalid_argument("is out of range");
     return value;
   });
 }
 
-ParameterRow boolean(const std::string& name, bool SolverOptions::*member, Takers takers, const std::string& doc) {
-  return bound(described(name, "bool", "true, false", takers, doc), member, toBool);
+ParameterRow boolean(const std::string& name, bool SolverOptions::*member, const std::string& doc) {
+  return bound(described(name, "bool", "true, false", doc), member, toBool);
 }
 
 ParameterRow text(const std::string& name, std::string SolverOptions::*member, const std::string& allowed,
-                  Takers takers, const std::string& doc) {
-  return bound(described(name, "string", allowed, takers, doc), member, toText);
+                  const std::string& doc) {
+  return bound(described(name, "string", allowed, doc), member, toText);
 }
 
 ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc) {
-  return text(name, member, "a file in an existing folder; empty: none", Takers::EveryMethod, doc);
+  return text(name, member, "a file in an existing folder; empty: none", doc);
 }
 
 ParameterRow fixed(const std::string& name, bool always, const std::string& instead, const std::string& doc) {
-  ParameterRow row = described(name, "bool", "true, false", Takers::EveryMethod, noEffect + doc);
+  ParameterRow row = described(name, "bool", "true, false", noEffect + doc);
   row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) { toBool(entry); };
   row.print = [name, always](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, always); };
   row.remark = [always, instead](const Teuchos::ParameterEntry& entry, const MethodTraits&) {

@@ -18,11 +18,8 @@
 
 namespace capstan::rows {
 
-/// Whether every method takes a parameter, or those whose rows in methods() name it.
-enum class Takers { EveryMethod, SomeMethods };
-
 /// A row without parse and print.
-ParameterRow described(const std::string& name, const std::string& type, const std::string& allowed, Takers takers,
+ParameterRow described(const std::string& name, const std::string& type, const std::string& allowed,
                        const std::string& doc);
 
 /// What the doc of a key begins with that Belos has and whose value changes nothing here.
@@ -51,20 +48,20 @@ std::size_t wordAt(const std::vector<std::string>& words, const Teuchos::Paramet
 
 /// "auto", or an int from `low` to `high`, which one bit and the int hold. auto leaves the int at its default.
 ParameterRow integerOrAuto(const std::string& name, bool SolverOptions::*isAuto, int SolverOptions::*member, int low,
-                           int high, const std::string& allowed, Takers takers, const std::string& doc);
+                           int high, const std::string& allowed, const std::string& doc);
 
 /// An int from `low` to `high`.
 ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& allowed,
-                     Takers takers, const std::string& doc);
+                     const std::string& doc);
 
 /// A finite real number that is at least `low`.
 ParameterRow real(const std::string& name, double SolverOptions::*member, double low, const std::string& allowed,
-                  Takers takers, const std::string& doc);
+                  const std::string& doc);
 
-ParameterRow boolean(const std::string& name, bool SolverOptions::*member, Takers takers, const std::string& doc);
+ParameterRow boolean(const std::string& name, bool SolverOptions::*member, const std::string& doc);
 
 ParameterRow text(const std::string& name, std::string SolverOptions::*member, const std::string& allowed,
-                  Takers takers, const std::string& doc);
+                  const std::string& doc);
 
 /// The path of a file that will be written. Whether it can be is for the rank that writes it to find out.
 ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc);
@@ -76,8 +73,8 @@ ParameterRow fixed(const std::string& name, bool always, const std::string& inst
 /// One of a few words, in any case.
 template <class Enum>
 ParameterRow choice(const std::string& name, Enum SolverOptions::*member, const std::vector<Enum>& values,
-                    Takers takers, const std::string& doc) {
-  ParameterRow row = described(name, "string", "", takers, doc);
+                    const std::string& doc) {
+  ParameterRow row = described(name, "string", "", doc);
   for (const Enum value : values) row.words.push_back(toString(value));
   row.allowed = fmt::format("{}", fmt::join(row.words, ", "));
   const auto read = [values, words = row.words](const Teuchos::ParameterEntry& entry) {
@@ -88,10 +85,10 @@ ParameterRow choice(const std::string& name, Enum SolverOptions::*member, const 
 
 /// One of all words of an enumeration.
 template <class Enum>
-ParameterRow choice(const std::string& name, Enum SolverOptions::*member, Takers takers, const std::string& doc) {
+ParameterRow choice(const std::string& name, Enum SolverOptions::*member, const std::string& doc) {
   std::vector<Enum> all(wordsOf(Enum()).size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Enum>(i);
-  return choice(name, member, all, takers, doc);
+  return choice(name, member, all, doc);
 }
 
 }  // namespace capstan::rows

@@ -18,6 +18,8 @@ const std::vector<ParameterRow>& parameterRows() {
                        rows::communication, rows::output, rows::behaviour, rows::acceptedForBelos}) {
       const bool changesNothing = group == rows::output || group == rows::acceptedForBelos;
       for (ParameterRow& row : group()) {
+        row.general = std::none_of(methods().begin(), methods().end(),
+                                   [&](const MethodTraits& method) { return method.takes(row.name); });
         row.mayDiffer = changesNothing || row.name == "Strict Parameters" || row.name == "Progress";
         all.push_back(std::move(row));
       }
