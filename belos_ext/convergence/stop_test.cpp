@@ -78,7 +78,9 @@ double StopTest::explicitOf(const ResidualNorms& norms) const {
 }
 
 void StopTest::setRatio(double ratio) {
-  ratio_ = std::isfinite(ratio) && ratio > 0 ? ratio : 1;
+  // That of an earlier solve, of another system, may leave no scale: it underflows.
+  const bool usable = std::isfinite(ratio) && ratio > 0 && ratioOr(explicitScale_, ratio, 0.0) > 0;
+  ratio_ = usable ? ratio : 1;
   implicitScale_ = explicitScale_ / ratio_;
 }
 

@@ -423,6 +423,17 @@ TEST(StopTest, WhatHasNotBeenMeasuredIsNoResidual) {
   EXPECT_EQ(stop.reason(), StopReason::NonFinite);
 }
 
+// A ratio of two norms that comes from another system, or another preconditioner.
+TEST(StopTest, ARatioThatLeavesNoScaleIsNotTaken) {
+  ResidualMeasure one;
+  StopTest stop(criteriaFor(1e-6));
+  stop.judgeBy(&one);
+  stop.begin({1e-150, 1e-150, 1e-150}, 1e-150);
+  stop.measured(1e-100, 1e100);
+  EXPECT_EQ(stop.implicitScale(), stop.explicitScale());
+  EXPECT_GT(stop.target(), 0);
+}
+
 // || b ||^2 overflows for entries beyond 1e154: no residual is small beside such a scale.
 TEST(StopTest, AScaleThatHasOverflowedIsNone) {
   StopCriteria criteria;
