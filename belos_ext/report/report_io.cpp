@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 
 #include "belos_ext/report/embedding_verdict.hpp"
@@ -183,6 +185,12 @@ std::string historyRows(const SolveReport& report, long solve) {
   return rows;
 }
 
+/// How often one of these has happened, for all right-hand sides.
+long counted(const SolveReport& report, const std::set<EventKind>& kinds) {
+  const auto& events = report.events;
+  return std::count_if(events.begin(), events.end(), [&](const auto& event) { return kinds.count(event.what) > 0; });
+}
+
 }  // namespace
 
 nlohmann::json toJson(const SolveReport& report) {
@@ -206,6 +214,10 @@ nlohmann::json toJson(const SolveReport& report) {
       {"iterations", report.iterations},
       {"iterations_in_turn", report.iterationsInTurn},
       {"restarts", report.restarts},
+      {"hand_overs", counted(report, {EventKind::HandedOver, EventKind::Fallback})},
+      {"residual_replacements",
+       counted(report, {EventKind::ResidualReplaced, EventKind::ResidualRestarted, EventKind::RecurrencesReplaced})},
+      {"claims_refuted", counted(report, {EventKind::ClaimRefuted, EventKind::ClaimEarly})},
       {"tolerance", report.tolerance},
       {"norm", report.norm},
       {"scaling", report.scaling},

@@ -48,6 +48,7 @@ struct Arguments {
   std::string side = "right", common;
   double tolerance = 1e-8;
   int maxIterations = 3000, seeds = 1, firstSeed = 1;
+  std::string rhs = "image";
 };
 
 /// A solver as given on the command line: its name, then parameters as YAML: "CAPSTAN CG PIPELINE: {Pipeline Depth:
@@ -221,9 +222,9 @@ void measure(const Arguments& arguments, const std::string& file, bool talks) {
   system.A = deck::readMatrix(file, Tpetra::getDefaultComm());
   MultiVector solution(system.A->getDomainMap(), 1);
   for (int k = 0; k < arguments.seeds; ++k) {
-    deck::fillRandom(solution, arguments.firstSeed + k);
     system.b.push_back(Teuchos::rcp(new MultiVector(system.A->getRangeMap(), 1)));
-    system.A->apply(solution, *system.b.back());
+    deck::fillRandom(arguments.rhs == "random" ? *system.b.back() : solution, arguments.firstSeed + k);
+    if (arguments.rhs == "image") system.A->apply(solution, *system.b.back());
   }
   for (const std::string& preconditioner : arguments.preconditioners) {
     const std::string key =
@@ -278,6 +279,8 @@ int run(int argc, char** argv, bool talks) {
       ->check(CLI::Range(1, 100));
   app.add_option("--first-seed", arguments.firstSeed, "the number of the first random vector")
       ->check(CLI::PositiveNumber);
+  app.add_option("--rhs", arguments.rhs, "image: A times a random vector; random: the vector itself")
+      ->check(CLI::IsMember({"image", "random"}));
   app.get_option("--known")->excludes("--seeds")->excludes("--first-seed");
   try {
     app.parse(argc, argv);

@@ -97,6 +97,18 @@ TEST(SolveReport, JsonHoldsEverything) {
   EXPECT_EQ(json.at("right_hand_sides").at(0).at("initial_guess"), ofColumn);
 }
 
+TEST(SolveReport, JsonCountsHandOversReplacementsAndRefutedClaims) {
+  SolveReport report = sample();
+  for (const auto kind : {EventKind::HandedOver, EventKind::Fallback, EventKind::Fallback, EventKind::ResidualReplaced,
+                          EventKind::ClaimRefuted, EventKind::Restart}) {
+    report.events.push_back({11, 0, kind, "", ""});
+  }
+  const nlohmann::json json = toJson(report);
+  EXPECT_EQ(json.at("hand_overs"), 3);
+  EXPECT_EQ(json.at("residual_replacements"), 1);
+  EXPECT_EQ(json.at("claims_refuted"), 1);
+}
+
 EmbeddedReport embedded(double neighbours, double halo, double values) {
   EmbeddedReport report;
   report.used = true;
