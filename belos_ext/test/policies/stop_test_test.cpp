@@ -374,9 +374,9 @@ TEST(StopTest, EndsAtTheRoundingLevelOnly) {
   StopTest stop(criteriaFor(1e-8));
   stop.begin({1e-16, 1e-16}, 1);
   stop.iterated(1e-25);
-  EXPECT_FALSE(stop.verified({1e-15, 1e-15}, true));
+  EXPECT_FALSE(stop.verified({5e-15, 5e-15}, true));
   EXPECT_TRUE(stop.recursionIsWrong());
-  EXPECT_FALSE(stop.endAtRoundingLevel(0, eps)) << "|| b || alone explains 4e-16";
+  EXPECT_FALSE(stop.endAtRoundingLevel(0, eps)) << "|| b || alone explains 2e-15";
   EXPECT_FALSE(stop.endAtRoundingLevel(inf, eps));
   EXPECT_FALSE(stop.endAtRoundingLevel(nan, eps));
   EXPECT_FALSE(stop.over());
@@ -393,7 +393,7 @@ TEST(StopTest, ATargetAboveTheRoundingLevelIsPursued) {
   stop.begin({1, 1}, 1);
   stop.iterated(eps);
   EXPECT_FALSE(stop.verified({5 * eps, 5 * eps}, true));
-  EXPECT_FALSE(stop.endAtRoundingLevel(2, eps)) << "the level is 3 eps";
+  EXPECT_FALSE(stop.endAtRoundingLevel(2, eps)) << "the level is 3 eps, and 4 eps would do";
   EXPECT_TRUE(stop.endAtRoundingLevel(4, eps));
 }
 
