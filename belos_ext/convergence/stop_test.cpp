@@ -129,6 +129,7 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   // With a left preconditioner b - A x may grow for many cycles while what GMRES minimises falls.
   unchanged_ = now > (1 - tuned::unchanged) * bestAttained_ && norms.native > (1 - tuned::unchanged) * bestNative_;
   if (!unchanged_) idle_ = 0;
+  bool fruitless = false;
   const double later = std::pow(tuned::laterClaims, tooEarly_ + 1);
   if (claimed && measure_ != nullptr && now > criteria_.tolerance && later > tuned::leastPart &&
       trusts(norms, recursive_)) {
@@ -136,15 +137,14 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
     ++tooEarly_;
     target_ = criteria_.tolerance * later;
   } else if (claimed) {
-    // Fruitless also where both are zero, and a test says no.
-    fruitless_ = now < tuned::progress * bestAttained_ ? 0 : fruitless_ + 1;
+    fruitless = !(now < tuned::progress * bestAttained_);  // also where both are zero, and a test says no
     // The recursion stopped too early by the factor now / tolerance; ask it for a little more than that.
     lowerTarget(norms, ratioOr(criteria_.tolerance, now, 1.0));
     target_ *= tuned::leastPart;
   }
   bestAttained_ = std::min(bestAttained_, now);
   bestNative_ = std::min(bestNative_, norms.native);
-  if (fruitless_ >= tuned::fruitlessClaims || getsNowhere()) {
+  if (fruitless || getsNowhere()) {
     stop(StopReason::Stagnation);
   } else if (exhausted()) {
     stop(StopReason::MaxIterations);
@@ -176,7 +176,8 @@ bool StopTest::endAtRoundingLevel(double images, double epsilon) {
   const double level = epsilon * (rhsNorm_ + images);
   const double needed = norms_.explicit_ * ratioOr(criteria_.tolerance, attained(), 1.0);
   const bool rounding = norms_.explicit_ <= tuned::roundingLevel * level && needed < level;
-  if (over_ || norms_.explicit_ == 0 || !std::isfinite(level) || !rounding) return false;
+  const bool over = over_ && reason_ != StopReason::Stagnation;
+  if (over || norms_.explicit_ == 0 || !std::isfinite(level) || !rounding) return false;
   stop(StopReason::AttainableAccuracy);
   return true;
 }

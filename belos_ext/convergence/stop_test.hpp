@@ -157,8 +157,9 @@ class StopTest {
 
   /// Ends the solve where nothing but rounding is left of b - A x and the tolerance asks for less than that, so that no
   /// method can meet it: with level = eps (|| b || + images), both || b - A x || <= 2 level and what it would have to
-  /// be < level. For claims that failed. Returns whether it did. \param images the size of |A| |x|: || A (+-x) || with
-  /// random signs, or less, which ends no solve too early \param epsilon of the arithmetic
+  /// be < level. For claims that failed, one that ends as stagnation among them. Returns whether it did. \param images
+  /// the size of |A| |x|: || A (+-x) || with random signs, or less, which ends no solve too early \param epsilon of the
+  /// arithmetic
   bool endAtRoundingLevel(double images, double epsilon);
 
   /// Ends the solve where a part of b - A x that no x changes keeps the whole above the tolerance, and the rest meets
@@ -239,7 +240,7 @@ class StopTest {
   ResidualNorms norms_;
   double bestAttained_ = std::numeric_limits<double>::infinity();
   double bestNative_ = std::numeric_limits<double>::infinity();
-  int fruitless_ = 0, tooEarly_ = 0;
+  int tooEarly_ = 0;
   int idle_ = 0;
   int judgedAt_ = -1, judgedInPlace_ = 0;  ///< residuals judged after so many iterations
   int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;

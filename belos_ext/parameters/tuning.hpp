@@ -21,12 +21,10 @@ namespace capstan::tuning {
 namespace stop_test {
 /// A recursion is right while the computed residual is at most this much larger. Chosen.
 inline constexpr double trusted = 2;
-/// Failed claims without progress before a loss of accuracy is declared. Chosen.
-inline constexpr int fruitlessClaims = 3;
 /// Residuals judged since the last iteration beyond which a solve is called stagnant. Chosen: the longest ladder, from
-/// the guess of a pipelined method down to GMRES, judges about ten, and three are claims that gain nothing.
+/// the guess of a pipelined method down to GMRES, judges about ten.
 inline constexpr int mostJudgedInPlace = 20;
-/// A failed claim that left more than this part of the residual made no progress. Chosen.
+/// A failed claim that left more than this part of the residual made no progress, and ends the solve. Chosen.
 inline constexpr double progress = 0.9;
 /// Full cycles that leave the residual unchanged before the solve is called stagnant: a restarted method that makes no
 /// progress in one whole cycle makes none in the next. Residuals of CG rise before they fall. Chosen.

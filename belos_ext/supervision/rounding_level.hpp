@@ -28,7 +28,8 @@ class RoundingLevel {
   /// cancels in it, and rows that are small with large entries of x in them count as what they are. It needs no entries
   /// of A. Cost, only where the recursion is wrong: 1 A, 1 reduction. Collective.
   bool ends(LinearSystem<Types>& system, const MultiVector& x, StopTest& stop) {
-    if (stop.over() || !stop.recursionIsWrong()) return false;
+    const bool over = stop.over() && stop.reason() != StopReason::Stagnation;
+    if (over || !stop.recursionIsWrong()) return false;
     prepare(x);
     system.kernels().changeSigns(x, *signed_);
     system.act(Action::Operator, *signed_, *image_);

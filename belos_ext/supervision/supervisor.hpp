@@ -145,7 +145,10 @@ class Supervisor : public KrylovSolver<Types> {
     }
     compute(before);
     if (std::isinf(residual_.attained().explicit_) && next_.wanted() && !stop.exhausted()) return leave(ending);
-    if (residual_.judge(progress_.system(), stop, claimed)) return Start::Anew;
+    if (residual_.judge(progress_.system(), stop, claimed)) {
+      if (claimed && stop.reason() == StopReason::Stagnation) rounding_.ends(progress_.system(), progress_.x(), stop);
+      return Start::Anew;
+    }
     if (ending == Ending::UserTest) return end(StopReason::UserTest);
     if (claimed && !treatment_.replaces) {
       progress_.system().tell(stop.iterations(), EventKind::ClaimRefuted);

@@ -114,28 +114,16 @@ TEST(StopTest, RecursionAloneNeverDecides) {
   EXPECT_EQ(stop.recursive(), 0);
 }
 
-TEST(StopTest, ThreeFruitlessClaimsEndIt) {
+TEST(StopTest, AFruitlessClaimEndsIt) {
   StopTest stop(criteriaFor(1e-12));
   stop.begin({1, 1}, 1);
   stop.verified({1, 1}, false);
   EXPECT_FALSE(stop.verified({1e-9, 1e-9}, true));  // progress
-  EXPECT_FALSE(stop.verified({1e-9, 1e-9}, true));
-  EXPECT_FALSE(stop.verified({1.1e-9, 1e-9}, true));
   EXPECT_TRUE(stop.verified({0.95e-9, 1e-9}, true));
   EXPECT_EQ(stop.reason(), StopReason::Stagnation);
   EXPECT_TRUE(stop.lossOfAccuracy());
   EXPECT_FALSE(stop.converged());
   EXPECT_DOUBLE_EQ(stop.attained(), 0.95e-9);
-}
-
-TEST(StopTest, ProgressForgivesFruitlessClaims) {
-  StopTest stop(criteriaFor(1e-12));
-  stop.begin({1, 1}, 1);
-  stop.verified({1, 1}, false);
-  double residual = 1e-3;
-  for (int round = 0; round < 5; ++round, residual /= 10) {
-    for (int claim = 0; claim < 3; ++claim) ASSERT_FALSE(stop.verified({residual, residual}, true)) << round;
-  }
 }
 
 TEST(StopTest, ResidualsJudgedWithoutAnIterationEndIt) {
