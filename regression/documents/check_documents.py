@@ -36,7 +36,7 @@ def documents(root):
 
 
 def without_code(text):
-    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"^```.*?^```|``.*?``", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
 def anchors(path):

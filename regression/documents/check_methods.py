@@ -45,7 +45,7 @@ def page_problems(root, solver, name, known):
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
     if headings != SECTIONS:
         yield f"{where}: found the sections {headings}; expected {SECTIONS}"
-    for key in re.findall(r"\[([^\]\[`!]+)\](?!\()", re.sub(r"```.*?```", "", text, flags=re.DOTALL)):
+    for key in re.findall(r"\[([^\]\[`!]+)\](?!\()", re.sub(r"```.*?```|``.*?``", "", text, flags=re.DOTALL)):
         key = " ".join(key.split())
         if key not in known:
             yield f"{where}: the key [{key}] does not stand in docs/references.md"

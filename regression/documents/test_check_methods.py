@@ -14,7 +14,7 @@ spec.loader.exec_module(check)
 LIST = ("| Solver | Alias | Method | Source |\n|---|---|---|---|\n"
         "| `CAPSTAN GMRES S-STEP` | `capstan_sstep_gmres` | s-step | [Saad 1993], [low-sync] |\n")
 PAGE = "# CAPSTAN GMRES S-STEP\nAs [low-sync], [Saad\n1993] and [GMRES](../methods.md) do.\n" + "".join(
-    f"## {section}\n```\n[Q V]\n```\n" for section in check.SECTIONS) + "![Residuals](sstep-gmres.png)\n"
+    f"## {section}\n```\n[Q V]\n```\n" for section in check.SECTIONS) + "![Residuals](sstep-gmres.png)\n| `` v[0] `` |\n"
 FILES = {
     "docs/methods.md": "# Methods\n| [CAPSTAN GMRES S-STEP](methods/sstep-gmres.md) | 1 |\n",
     "docs/references.md": "| Key | Paper |\n|---|---|\n| [low-sync] | I. Yamazaki |\n| [Saad 1993] | Y. Saad |\n",

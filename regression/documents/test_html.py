@@ -69,6 +69,9 @@ class Html(unittest.TestCase):
         for part in PARTS:
             self.assertIn(part, found)
 
+    def test_a_bar_in_a_table_is_a_bar(self):
+        self.assertIn("<code>r = b - A x; q_0 = r / |r|</code>", text(self.pages / "md_docs_methods_sstep_gmres.html"))
+
     def test_every_link_leads_somewhere(self):
         self.assertEqual(list(broken_links(self.pages)), [])
 

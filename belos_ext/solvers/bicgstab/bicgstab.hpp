@@ -5,6 +5,7 @@
 /// Source: [van der Vorst 1992], preconditioned from the right, in the letters of [Cools and Vanroose 2017], which the
 /// pipelined form needs; (r*, r) and (r, r) of the next residual come from the products of q and y, which are reduced
 /// together.
+/// `line k` beside a statement: docs/methods/bicgstab.md.
 ///
 /// Cost of an iteration: 2 reductions of 3 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps (q; then x, r and p: 5 vectors
 /// read, 7 with a preconditioner, 3 written). Storage: 5 vectors (7 with a preconditioner, 8 with a left and a right
@@ -46,40 +47,41 @@ class BiCgStab final : public BiCgStabCycles<Types> {
     auto& kernels = system.kernels();
     auto& batch = *batch_;
     MultiVector &r = *this->r_, &shadow = *this->shadow_, &p = *p_, &s = *s_, &y = *y_;
-    kernels.sweep(axpby(Scalar(1), r, Scalar(0), shadow), axpby(Scalar(1), r, Scalar(0), p));  // r* = r, p = r
+    kernels.sweep(axpby(Scalar(1), r, Scalar(0), shadow), axpby(Scalar(1), r, Scalar(0), p));  // line 1: r* = r, p = r
     const Scalar length = std::sqrt(this->square_);
-    Scalar rr = this->square_;
-    for (Scalar rho = rr;;) {
-      precondition(system, p, pHat());
+    Scalar rr = this->square_;          // line 1
+    for (Scalar rho = rr;;) {           // lines 1, 2
+      precondition(system, p, pHat());  // line 3
       batch.clear();
-      const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s), rs = batch.dot(r, s);
+      const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s), rs = batch.dot(r, s);  // line 4
       const bool measures = stop.wantsMeasure(stop.recursive());
       if (measures) system.takeMeasure(r);
-      system.applyAndReduce(pHat(), s, batch);  // s = A p^
+      system.applyAndReduce(pHat(), s, batch);  // lines 3, 4: s = A p^
       if (measures) stop.measured(stop.recursive(), system.measured());
       if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
       if (isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
-      const Scalar alpha = rho / batch[sigma];
+      const Scalar alpha = rho / batch[sigma];  // line 5
       const auto ofQ = predictNorm(rr, batch[rs], batch[ss], alpha);
       if (const auto ending = this->followHalf(progress, alpha, pHat(), ofQ)) return *ending;
-      kernels.axpby(-alpha, s, Scalar(1), r);  // q = r - alpha s
+      kernels.axpby(-alpha, s, Scalar(1), r);  // line 5: q = r - alpha s
 
-      precondition(system, r, qHat());
+      precondition(system, r, qHat());  // line 6
       batch.clear();
-      const auto qy = batch.dot(y, r), yy = batch.norm2(y), qq = batch.norm2(r);
-      const auto shadowQ = batch.dot(shadow, r), shadowY = batch.dot(shadow, y);
-      system.applyAndReduce(qHat(), y, batch);  // y = A q^
-      const Scalar omega = batch[yy] > 0 ? batch[qy] / batch[yy] : Scalar(0);
+      const auto qy = batch.dot(y, r), yy = batch.norm2(y), qq = batch.norm2(r);  // line 7
+      const auto shadowQ = batch.dot(shadow, r), shadowY = batch.dot(shadow, y);  // line 7
+      system.applyAndReduce(qHat(), y, batch);                                    // lines 6, 7: y = A q^
+      const Scalar omega = batch[yy] > 0 ? batch[qy] / batch[yy] : Scalar(0);     // line 8
       if (!std::isfinite(omega) || !std::isfinite(alpha)) return Ending::NotFinite;
-      const Scalar next = batch[shadowQ] - omega * batch[shadowY];  // (r*, r), not reduced
+      const Scalar next = batch[shadowQ] - omega * batch[shadowY];  // line 11: (r*, r), not reduced
       const bool vanishes = isRounding(batch[qy], std::sqrt(batch[yy]) * std::sqrt(batch[qq]));
-      const Scalar beta = vanishes ? Scalar(0) : (next / rho) * (alpha / omega);
+      const Scalar beta = vanishes ? Scalar(0) : (next / rho) * (alpha / omega);  // line 11
       const bool last = vanishes || !std::isfinite(beta);
       kernels.sweep(axpy(this->stepOfP(alpha), pHat(), progress.x()), axpy(omega, qHat(), progress.x()),
-                    axpy(-omega, y, r), axpy(-omega, s, p), axpby(Scalar(1), r, last ? Scalar(0) : beta, p));
+                    axpy(-omega, y, r), axpy(-omega, s, p),
+                    axpby(Scalar(1), r, last ? Scalar(0) : beta, p));  // lines 9, 12
 
-      const auto predicted = predictNorm(batch[qq], batch[qy], batch[yy], omega);
-      if (const auto ending = progress.follow(predicted)) return *ending;
+      const auto predicted = predictNorm(batch[qq], batch[qy], batch[yy], omega);  // line 10
+      if (const auto ending = progress.follow(predicted)) return *ending;          // line 10
       const double norm = progress.recursive();
       if (last || isRounding(next, length * static_cast<Scalar>(norm))) return Ending::Breakdown;
       rho = next;

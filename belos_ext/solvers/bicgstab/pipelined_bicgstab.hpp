@@ -4,6 +4,7 @@
 ///
 /// Source: [Cools and Vanroose 2017], preconditioned p-BiCGStab. Products with A and
 /// M^{-1} are taken of w and z, and the vectors BiCGStab needs follow by recurrence; a hat marks M^{-1} times a vector.
+/// `line k` beside a statement: docs/methods/pipelined-bicgstab.md.
 ///
 /// Cost of an iteration: 2 nonblocking reductions of 4 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (q, y), (y, y)
 /// and the like behind M^{-1} z and A; (r*, r) and its like behind M^{-1} w and A. Start of a cycle: 2 A, 2 M^{-1} and
@@ -58,10 +59,10 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     auto& system = progress.system();
     auto& kernels = system.kernels();
     MultiVector &r = *this->r_, &shadow = *this->shadow_;
-    kernels.axpby(Scalar(1), r, Scalar(0), shadow);  // r* = r
+    kernels.axpby(Scalar(1), r, Scalar(0), shadow);  // line 1: r* = r
     hatOf(system, r, rHat_);
-    system.act(Action::Operator, hat(r, rHat_), *w_);
-    advance(system);  // w^ = M^{-1} w, t = A w^
+    system.act(Action::Operator, hat(r, rHat_), *w_);  // line 1
+    advance(system);                                   // line 1: w^ = M^{-1} w, t = A w^
     begin_->clear();
     const auto first = begin_->dot(shadow, *w_), ww = begin_->norm2(*w_);
     system.reduce(*begin_);
@@ -72,42 +73,42 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
     Scalar rho = this->square_, sigma = image, beta = 0, omega = 0;  // sigma = (r*, s)
     peak_ = static_cast<double>(length);
     sinceReplacement_ = 0;
-    for (;;) {
+    for (;;) {  // line 2
       if (!std::isfinite(sigma)) return Ending::NotFinite;
-      const Scalar alpha = rho / sigma;
+      const Scalar alpha = rho / sigma;  // lines 1, 11
       if (!std::isfinite(alpha)) return Ending::Breakdown;
-      directions(system, alpha, beta, omega);  // p^, s, s^, z; q, q^, y
-      PendingReduction<Types> productsOfQ = startOfQ(system);
-      hatOf(system, *z_, zHat_);
-      system.act(Action::Operator, hat(*z_, zHat_), *v_);  // v = A M^{-1} z
-      productsOfQ.wait();
+      directions(system, alpha, beta, omega);                  // lines 3 to 5: p^, s, s^, z; q, q^, y
+      PendingReduction<Types> productsOfQ = startOfQ(system);  // line 6
+      hatOf(system, *z_, zHat_);                               // line 6
+      system.act(Action::Operator, hat(*z_, zHat_), *v_);      // line 6: v = A M^{-1} z
+      productsOfQ.wait();                                      // line 6
       const auto& ofQ = *ofQ_;
       const PredictedNorm normOfQ{std::sqrt(static_cast<double>(ofQ[qqSlot_])), false};
       if (!std::isfinite(ofQ[ssSlot_])) return Ending::NotFinite;
       // || s || comes after the alpha it judges, with which nothing but r, r^ and w has been changed.
       if (isRounding(sigma, length * std::sqrt(ofQ[ssSlot_]))) return Ending::Breakdown;
       if (!std::isfinite(ofQ[qySlot_])) return Ending::NotFinite;
-      omega = ofQ[yySlot_] > 0 ? ofQ[qySlot_] / ofQ[yySlot_] : Scalar(0);
+      omega = ofQ[yySlot_] > 0 ? ofQ[qySlot_] / ofQ[yySlot_] : Scalar(0);  // line 7
       const bool last = isRounding(ofQ[qySlot_], std::sqrt(ofQ[qqSlot_]) * std::sqrt(ofQ[yySlot_]));
       const auto predicted = predictNorm(ofQ[qqSlot_], ofQ[qySlot_], ofQ[yySlot_], omega);
       if (const auto ending = this->followHalf(progress, alpha, *pHat_, normOfQ)) return *ending;
-      step(system, alpha, omega, progress.x());  // x; r, r^, w
+      step(system, alpha, omega, progress.x());  // lines 7, 8: x; r, r^, w
       if (const auto ending = progress.follow(predicted)) return *ending;
 
       const bool replaces = replacementIsDue(progress.recursive());
       if (replaces) replace(system, progress.b(), progress.x(), progress.stop());
-      PendingReduction<Types> productsOfR = startOfR(system);
-      advance(system);  // w^ = M^{-1} w, t = A w^
-      productsOfR.wait();
+      PendingReduction<Types> productsOfR = startOfR(system);  // line 9
+      advance(system);                                         // line 9: w^ = M^{-1} w, t = A w^
+      productsOfR.wait();                                      // line 9
       const auto& ofR = *ofR_;
       const Scalar next = ofR[rSlot_], rr = ofR[rrSlot_];
       if (last || isRounding(next, length * std::sqrt(rr))) return Ending::Breakdown;
-      beta = (next / rho) * (alpha / omega);
+      beta = (next / rho) * (alpha / omega);  // line 10
       rho = next;
       if (replaces && ranLong_ && haveLostDigits(system, progress.stop(), sigma, ofR[sSlot_])) {
         return this->goOn(progress, {length, rr, rho, beta, omega});
       }
-      sigma = ofR[wSlot_] + beta * ofR[sSlot_] - beta * omega * ofR[zSlot_];
+      sigma = ofR[wSlot_] + beta * ofR[sSlot_] - beta * omega * ofR[zSlot_];  // line 11
     }
   }
 
@@ -163,13 +164,13 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
       if (beta != Scalar(0)) sweep.axpy(-omega, away, direction);
       sweep.axpby(Scalar(1), onto, beta, direction);
     };
-    turn(hat(r, rHat_), hat(*s_, sHat_), *pHat_);
-    if (preconditioned_) turn(*wHat_, *zHat_, *sHat_);
-    turn(*w_, *z_, *s_);
-    turn(*t_, *v_, *z_);
-    sweep.axpy(-alpha, *s_, r);
-    if (preconditioned_) sweep.axpy(-alpha, *sHat_, *rHat_);
-    sweep.axpy(-alpha, *z_, *w_);
+    turn(hat(r, rHat_), hat(*s_, sHat_), *pHat_);             // line 3
+    if (preconditioned_) turn(*wHat_, *zHat_, *sHat_);        // line 4
+    turn(*w_, *z_, *s_);                                      // line 3
+    turn(*t_, *v_, *z_);                                      // line 4
+    sweep.axpy(-alpha, *s_, r);                               // line 5
+    if (preconditioned_) sweep.axpy(-alpha, *sHat_, *rHat_);  // line 5
+    sweep.axpy(-alpha, *z_, *w_);                             // line 5
     system.kernels().sweep(sweep);
   }
 
@@ -178,15 +179,15 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   void step(LinearSystem<Types>& system, Scalar alpha, Scalar omega, MultiVector& x) {
     MultiVector& r = *this->r_;
     SweepList<Types> sweep(r.getLocalLength());
-    sweep.axpy(this->stepOfP(alpha), *pHat_, x);
-    sweep.axpy(omega, hat(r, rHat_), x);
-    sweep.axpy(-omega, *w_, r);
+    sweep.axpy(this->stepOfP(alpha), *pHat_, x);  // line 7
+    sweep.axpy(omega, hat(r, rHat_), x);          // line 7
+    sweep.axpy(-omega, *w_, r);                   // line 8
     if (preconditioned_) {
-      sweep.axpy(-omega, *wHat_, *rHat_);
-      sweep.axpy(alpha * omega, *zHat_, *rHat_);
+      sweep.axpy(-omega, *wHat_, *rHat_);         // line 8
+      sweep.axpy(alpha * omega, *zHat_, *rHat_);  // line 8
     }
-    sweep.axpy(-omega, *t_, *w_);
-    sweep.axpy(alpha * omega, *v_, *w_);
+    sweep.axpy(-omega, *t_, *w_);         // line 8
+    sweep.axpy(alpha * omega, *v_, *w_);  // line 8
     system.kernels().sweep(sweep);
   }
 

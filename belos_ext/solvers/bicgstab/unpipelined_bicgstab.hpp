@@ -6,6 +6,7 @@
 /// Source: [van der Vorst 1992], preconditioned from the right, as CAPSTAN BICGSTAB, in the letters of [Cools and
 /// Vanroose 2017]. CAPSTAN BICGSTAB stores p and r and applies M^{-1} to them before a product; here p^ and r^ are
 /// stored, since the pipeline has no p, and M^{-1} follows the product.
+/// `line k` beside a statement: docs/methods/pipelined-bicgstab.md.
 ///
 /// Cost of an iteration: 2 nonblocking reductions of 3 and 5 numbers, 2 A, 2 M^{-1}, 2 sweeps. Overlap: (r*, s) behind
 /// M^{-1} s, the others behind M^{-1} y. Without a preconditioner the reductions are blocking. Storage: 5 vectors (8
@@ -65,34 +66,34 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
     SweepList<Types> first(r.getLocalLength());
     turn(first, beta, omega);
     kernels.sweep(first);
-    for (double peak = 0;;) {
+    for (double peak = 0;;) {  // line 1
       batch.clear();
-      const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s), rs = batch.dot(r, s);
-      multiply(system, *pHat_, s, sHat_);  // s = A p^, s^
+      const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s), rs = batch.dot(r, s);  // line 2
+      multiply(system, *pHat_, s, sHat_);                                                  // line 2: s = A p^, s^
       if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
       if (isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
-      const Scalar alpha = rho / batch[sigma];
+      const Scalar alpha = rho / batch[sigma];  // line 3
       const auto ofQ = predictNorm(rr, batch[rs], batch[ss], alpha);
       if (const auto ending = this->followHalf(progress, alpha, *pHat_, ofQ)) return *ending;
       SweepList<Types> half(r.getLocalLength());
-      half.axpy(-alpha, s, r);  // q, q^
-      if (preconditioned_) half.axpy(-alpha, *sHat_, *rHat_);
+      half.axpy(-alpha, s, r);                                 // line 3: q, q^
+      if (preconditioned_) half.axpy(-alpha, *sHat_, *rHat_);  // line 3
       kernels.sweep(half);
 
       batch.clear();
-      const auto qy = batch.dot(r, y), yy = batch.norm2(y), qq = batch.norm2(r);
-      const auto shadowQ = batch.dot(shadow, r), shadowY = batch.dot(shadow, y);
-      multiply(system, hat(r, rHat_), y, wHat_);  // y = A q^, y^
-      omega = batch[yy] > 0 ? batch[qy] / batch[yy] : Scalar(0);
+      const auto qy = batch.dot(r, y), yy = batch.norm2(y), qq = batch.norm2(r);  // line 4
+      const auto shadowQ = batch.dot(shadow, r), shadowY = batch.dot(shadow, y);  // line 4
+      multiply(system, hat(r, rHat_), y, wHat_);                                  // line 4: y = A q^, y^
+      omega = batch[yy] > 0 ? batch[qy] / batch[yy] : Scalar(0);                  // line 5
       if (!std::isfinite(omega) || !std::isfinite(alpha)) return Ending::NotFinite;
-      const Scalar next = batch[shadowQ] - omega * batch[shadowY];  // (r*, r), not reduced
+      const Scalar next = batch[shadowQ] - omega * batch[shadowY];  // line 6: (r*, r), not reduced
       const bool vanishes = isRounding(batch[qy], std::sqrt(batch[qq]) * std::sqrt(batch[yy]));
-      beta = vanishes ? Scalar(0) : (next / rho) * (alpha / omega);
+      beta = vanishes ? Scalar(0) : (next / rho) * (alpha / omega);  // line 6
       const bool last = vanishes || !std::isfinite(beta);
       const auto predicted = predictNorm(batch[qq], batch[qy], batch[yy], omega);
       // A norm that has cancelled is not known yet, but has fallen.
       const bool refreshes = preconditioned_ && (predicted.cancelled || fallenFrom(peak, predicted.norm));
-      step(system, this->stepOfP(alpha), omega, last ? Scalar(0) : beta, refreshes, progress.x());
+      step(system, this->stepOfP(alpha), omega, last ? Scalar(0) : beta, refreshes, progress.x());  // lines 5, 6
 
       if (const auto ending = progress.follow(predicted)) return *ending;
       const double norm = progress.recursive();
@@ -141,8 +142,8 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
 
   /// p^ = r^ + beta (p^ - omega s^).
   void turn(SweepList<Types>& sweep, Scalar beta, Scalar omega) {
-    if (beta != Scalar(0)) sweep.axpy(-omega, hat(*s_, sHat_), *pHat_);
-    sweep.axpby(Scalar(1), hat(*this->r_, rHat_), beta, *pHat_);
+    if (beta != Scalar(0)) sweep.axpy(-omega, hat(*s_, sHat_), *pHat_);  // line 6
+    sweep.axpby(Scalar(1), hat(*this->r_, rHat_), beta, *pHat_);         // line 6
   }
 
   /// x += alpha p^ + omega q^, r = q - omega y, r^ = q^ - omega y^, and the next p^. One sweep.
@@ -150,10 +151,10 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
   void step(LinearSystem<Types>& system, Scalar alpha, Scalar omega, Scalar beta, bool refreshes, MultiVector& x) {
     MultiVector& r = *this->r_;
     SweepList<Types> sweep(r.getLocalLength()), direction(r.getLocalLength());
-    sweep.axpy(alpha, *pHat_, x);
-    sweep.axpy(omega, hat(r, rHat_), x);
-    sweep.axpy(-omega, *w_, r);
-    if (preconditioned_ && !refreshes) sweep.axpy(-omega, *wHat_, *rHat_);
+    sweep.axpy(alpha, *pHat_, x);                                           // line 5
+    sweep.axpy(omega, hat(r, rHat_), x);                                    // line 5
+    sweep.axpy(-omega, *w_, r);                                             // line 5
+    if (preconditioned_ && !refreshes) sweep.axpy(-omega, *wHat_, *rHat_);  // line 5
     turn(refreshes ? direction : sweep, beta, omega);
     system.kernels().sweep(sweep);
     if (!refreshes) return;

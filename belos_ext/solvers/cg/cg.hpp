@@ -6,6 +6,7 @@
 /// Source: [Chen and Carson 2020], predict-and-recompute CG (PR-CG), preconditioned; [Hestenes and Stiefel 1952]. Other
 /// forms with one reduction ([Chronopoulos and Gear 1989]) derive (p, A p) from symmetry, and lose convergence where a
 /// pressure is pinned by a row whose column is kept.
+/// `line k` beside a statement: docs/methods/cg.md.
 ///
 /// The first steps with a costly M, and all with one that is not linear, have another form: flexible_cg.hpp.
 ///
@@ -81,19 +82,19 @@ class Cg {
   Ending cycle(Progress<Types>& progress, Start start) {
     auto& system = progress.system();
     begin(progress, start);
-    for (;; multiply(system), reduce(progress)) {  // s = A p, t = M^{-1} s; all products of r, z, p, s and t
+    for (;; multiply(system), reduce(progress)) {  // lines 3, 9, 10: s = A p, t = M^{-1} s, all products
       if (v_.isConstant(q_.pp)) {
         v_.projectDirection(progress);
         replaced(system), reduce(progress);
       }
       if (isNotLinear()) return Ending::OtherForm;
-      const Scalar alpha = ratioOr(q_.rz, q_.ps, Scalar(0)), beta = nextBeta(alpha);
+      const Scalar alpha = ratioOr(q_.rz, q_.ps, Scalar(0)), beta = nextBeta(alpha);  // lines 4, 6, 8
       const CgStep<Scalar> step{alpha, beta, v_.made, q_.ps, q_.rz, q_.sz, q_.rr, q_.pp, q_.ss};
       const auto add = [&](MultiVector& x) { system.kernels().sweep(axpy(alpha, v_.p(), x)); };
       if (const auto ending = progress.admits(step, false, add)) return *ending;
-      const auto norm = predictNorm(q_.rr, q_.rs, q_.ss, alpha);
-      advance(progress, alpha, beta);  // x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p
-      if (const auto ending = progress.follow(norm)) return *ending;
+      const auto norm = predictNorm(q_.rr, q_.rs, q_.ss, alpha);      // line 7
+      advance(progress, alpha, beta);                                 // lines 5, 8
+      if (const auto ending = progress.follow(norm)) return *ending;  // line 7
     }
   }
 
@@ -123,16 +124,16 @@ class Cg {
   /// z = M^{-1} r, and p = z but where the direction stays.
   void beginAt(LinearSystem<Types>& system, Start start) {
     product_.replaced();
-    v_.preconditionResidual(system);
+    v_.preconditionResidual(system);  // line 1
     sinceRenewal_ = 0;
     if (start == Start::Direction) return;
-    system.kernels().scale(Scalar(1), v_.z(), v_.p());
+    system.kernels().scale(Scalar(1), v_.z(), v_.p());  // line 1
     v_.made = 0;
   }
 
   void multiply(LinearSystem<Types>& system) {
-    product_.multiply(system, v_.z(), v_.p(), v_.s());
-    if (v_.preconditioned) product_.precondition(system, v_.s(), v_.between(), v_.t());
+    product_.multiply(system, v_.z(), v_.p(), v_.s());                                   // lines 1, 9
+    if (v_.preconditioned) product_.precondition(system, v_.s(), v_.between(), v_.t());  // lines 1, 9
   }
   /// The same with a p and a z that are not those of the recurrences.
   void replaced(LinearSystem<Types>& system) {
@@ -157,16 +158,16 @@ class Cg {
     v_.batch->clear();
     enterProducts();
     progress.takeMeasure();
-    product_.reduce(progress.system(), *v_.batch, v_.t());
+    product_.reduce(progress.system(), *v_.batch, v_.t());  // lines 2, 10
     take();
   }
 
   /// beta from the next (r, z). 0 where nothing but rounding is left of that: beta is 1e-12 then, or less, and another
   /// one that small makes p worse than none. An indefinite M has (r, z) < 0, so that a sign tells nothing of rounding.
   Scalar nextBeta(Scalar alpha) const {
-    const Scalar middle = alpha * (q_.rt + q_.sz), last = alpha * alpha * q_.st, nu = q_.rz - middle + last;
+    const Scalar middle = alpha * (q_.rt + q_.sz), last = alpha * alpha * q_.st, nu = q_.rz - middle + last;  // line 6
     const bool cancelled = hasCancelled(nu, std::abs(q_.rz) + std::abs(middle) + std::abs(last));
-    return cancelled ? Scalar(0) : ratioOr(nu, q_.rz, Scalar(0));
+    return cancelled ? Scalar(0) : ratioOr(nu, q_.rz, Scalar(0));  // line 8
   }
 
   /// x += alpha p, r -= alpha s, z -= alpha t, p = z + beta p: one sweep. Two, and 1 M^{-1}, where z is renewed.
@@ -175,8 +176,8 @@ class Cg {
     auto& constants = *v_.constants;
     const bool renew = v_.preconditioned && renewalIsDue(progress.seen() == Cause::None);
     SweepList<Types> sweep(v_.r().getLocalLength());
-    sweep.axpy(alpha, v_.p(), progress.x());
-    sweep.axpy(-alpha, v_.s(), v_.r());
+    sweep.axpy(alpha, v_.p(), progress.x());  // line 5
+    sweep.axpy(-alpha, v_.s(), v_.r());       // line 5
     v_.made = beta;
     if (renew) {
       system.kernels().sweep(sweep);
@@ -186,9 +187,9 @@ class Cg {
     }
     const Scalar shift = constants.active() ? alpha * constants.meanOf(constants.sums().t) : Scalar(0);
     product_.step(system, alpha, beta, shift);
-    if (v_.preconditioned) sweep.axpy(-alpha, v_.t(), v_.z());
+    if (v_.preconditioned) sweep.axpy(-alpha, v_.t(), v_.z());  // line 5
     if (shift != Scalar(0)) sweep.axpy(shift, constants.ones(v_.z()), v_.z());
-    sweep.axpby(Scalar(1), v_.z(), beta, v_.p());
+    sweep.axpby(Scalar(1), v_.z(), beta, v_.p());  // line 8
     system.kernels().sweep(sweep);
   }
 

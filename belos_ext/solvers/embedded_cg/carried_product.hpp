@@ -4,6 +4,7 @@
 ///
 /// Source: [embedded-cg], section 3.2. p is never sent: p = z + beta p and z -= alpha t hold for the entries of
 /// other ranks, too, so every rank computes them for those it needs, and t = M^{-1} s alone travels, with the sums.
+/// `line k` beside a statement: docs/methods/embedded-cg.md.
 
 #include <memory>
 #include <vector>
@@ -27,8 +28,8 @@ class CarriedProduct {
   void multiply(LinearSystem<Types>& system, const MultiVector& z, const MultiVector& p, MultiVector& s) {
     auto* const exchange = system.carried();
     if (exchange == nullptr) return system.act(Action::Operator, p, s);
-    if (!fresh_) bring(system, z, p);
-    exchange->multiplyCarried(p, *p_, s);
+    if (!fresh_) bring(system, z, p);      // line 1
+    exchange->multiplyCarried(p, *p_, s);  // lines 1, 9
     arrived_ = false;
   }
 
@@ -36,14 +37,14 @@ class CarriedProduct {
   void precondition(LinearSystem<Types>& system, const MultiVector& s, MultiVector* scratch, MultiVector& t) {
     auto* const exchange = system.carried();
     if (exchange == nullptr || !exchange->carriesPreconditioner()) return system.precondition(s, scratch, t);
-    exchange->preconditionCarried(t);
+    exchange->preconditionCarried(t);  // lines 1, 9
     if (const auto* rows = system.diagonalRows(); rows != nullptr) rows->clear(t);
   }
 
   void reduce(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& t) {
     if (!fresh_) return system.reduce(batch);
     travellers_.assign(1, {&t, t_.get()});
-    system.carried()->carry(batch, travellers_);
+    system.carried()->carry(batch, travellers_);  // lines 2, 10
     arrived_ = true;
   }
 
@@ -51,7 +52,7 @@ class CarriedProduct {
     fresh_ = fresh_ && arrived_;  // t has stayed at home where something else has reduced the products
     if (!fresh_) return;
     if (shift == Scalar(0)) {
-      system.kernels().sweep(axpy(-alpha, *t_, *z_), axpby(Scalar(1), *z_, beta, *p_));
+      system.kernels().sweep(axpy(-alpha, *t_, *z_), axpby(Scalar(1), *z_, beta, *p_));  // lines 5, 8
     } else {
       system.kernels().sweep(axpy(-alpha, *t_, *z_), axpy(shift, ones(), *z_), axpby(Scalar(1), *z_, beta, *p_));
     }

@@ -104,7 +104,7 @@ class EnlargedCg final : public Method<Types> {
       default:
         split(progress);
     }
-    for (bool makes = start == Start::GoOn || start == Start::Direction;; makes = true) {
+    for (bool makes = start == Start::GoOn || start == Start::Direction;; makes = true) {  // line 3
       if (makes && !makeDirections(progress)) return Ending::HandsOver;
       if (progress.isHopeless()) return Ending::Unfit;
       if (const auto ending = step(progress)) return *ending;

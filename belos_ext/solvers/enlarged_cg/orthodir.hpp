@@ -56,7 +56,7 @@ class Orthodir final : public EnlargedDirections<Types> {
     auto& batch = *batch_;
     batch.clear();
     const auto gram = batch.symmetricProducts(z_.columns(width_), images_.columns(width_));
-    system.applyAndReduce(z_.columns(width_), images_.columns(width_), batch);  // A Z
+    system.applyAndReduce(z_.columns(width_), images_.columns(width_), batch);  // line 5: A Z, Z^T A Z
     if (const auto outcome = this->factorize(this->matrix(gram)); outcome != Outcome::Moved) return outcome;
     if (this->drops()) {
       z_.gather(system, kept_);
@@ -65,9 +65,9 @@ class Orthodir final : public EnlargedDirections<Types> {
       std::iota(kept_.begin(), kept_.end(), 0);
     }
     MultiVector &p = z_.columns(width_), &ap = images_.columns(width_), &w = spare_.columns(width_);
-    system.kernels().triangularSolve(p, factor_);  // line 5
-    system.kernels().triangularSolve(ap, factor_);
-    precondition(system, ap, w);  // M^{-1} AP
+    system.kernels().triangularSolve(p, factor_);   // line 5
+    system.kernels().triangularSolve(ap, factor_);  // line 5
+    precondition(system, ap, w);                    // M^{-1} AP
 
     batch.clear();
     const auto c = batch.innerProducts(p, *r_), along = batch.innerProducts(ap, *r_);
@@ -96,9 +96,9 @@ class Orthodir final : public EnlargedDirections<Types> {
 
   void next(LinearSystem<Types>& system) override {
     MultiVector& w = spare_.columns(width_);
-    system.kernels().update(z_.columns(width_), d_, w);  // line 13
-    if (oldWidth_ > 0) system.kernels().update(previous_.columns(oldWidth_), dOld_, w);
-    swap(previous_, z_);  // line 4
+    system.kernels().update(z_.columns(width_), d_, w);                                  // line 13
+    if (oldWidth_ > 0) system.kernels().update(previous_.columns(oldWidth_), dOld_, w);  // line 13
+    swap(previous_, z_);                                                                 // line 4
     swap(z_, spare_);
     swap(oldImages_, images_);
     oldWidth_ = width_;

@@ -8,14 +8,7 @@
 /// product of M^{-1}, since their columns would soon be dependent otherwise. One thing differs: the first column of R
 /// is r itself, so that its direction, CG's own, is the last one to be dropped. T is the Cholesky factor U with its
 /// first row divided by U_11, which leaves that column as it is.
-///
-///     AZ = A Z
-///     reduce Z^T AZ = C^T C
-///     P = Z C^{-1},  AP = AZ C^{-1},  K = C^{-T} N
-///     x = x + P K e_1,  R = R - AP K
-///     W = M^{-1} R
-///     reduce N' = R^T W = U^T U
-///     Z = (W + P C N^{-1} N') T^{-1},  R = R T^{-1},  N = T^{-T} N' T^{-1}
+/// `line k` beside a statement: docs/methods/ecg.md, which has the algorithm.
 ///
 /// Fused: V = M^{-1} AZ is made before the first reduction, where N = R^T W is reduced anew, and N' predicted:
 /// N' = N - F^T K - K^T F + K^T (AP^T V C^{-1}) K with F = AP^T W. So rounding does not gather in N, as in [Chen and
@@ -68,14 +61,14 @@ class Orthomin final : public EnlargedDirections<Types> {
 
   void begin(LinearSystem<Types>& system) override {
     MultiVector& z = z_.columns(width_);
-    precondition(system, parts(), z);
+    precondition(system, parts(), z);  // line 1
     lags_ = false;
     isPredicted_ = true;
     byDirections_ = this->projects();
     if (byDirections_) {
       removeConstants(system, z_);
     } else {
-      normalizeParts(system, z);
+      normalizeParts(system, z);  // line 2
     }
     if (carries()) copy(system, z_.columns(width_), w());
   }
@@ -88,9 +81,10 @@ class Orthomin final : public EnlargedDirections<Types> {
       precondition(system, az, v());
     }
     batch.clear();
-    const bool whole = fused_ && !preconditioned_;  // V = AZ and W = R
-    const auto gram = batch.symmetricProducts(z, az);
-    const auto images = batch.symmetricProducts(az, pair_.columns(whole ? 2 * width_ : width_ + 1));  // AZ^T [AZ R]
+    const bool whole = fused_ && !preconditioned_;     // V = AZ and W = R
+    const auto gram = batch.symmetricProducts(z, az);  // line 5
+    const auto images =
+        batch.symmetricProducts(az, pair_.columns(whole ? 2 * width_ : width_ + 1));  // line 5: AZ^T [AZ R]
     const auto hidden = carries() ? batch.symmetricProducts(az, hidden_.columns(2 * width_)) : images;
     const auto n = byDirections_ ? batch.innerProducts(z, parts())
                    : fused_      ? batch.symmetricProducts(parts(), carries() ? w() : parts())
@@ -101,7 +95,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     if (carries()) {
       system.reduce(batch);
     } else {
-      system.applyAndReduce(z, az, batch);
+      system.applyAndReduce(z, az, batch);  // lines 4, 5
     }
     const int t = width_;
     const Small ofImages = this->matrix(images), ofHidden = this->matrix(hidden);
@@ -109,22 +103,22 @@ class Orthomin final : public EnlargedDirections<Types> {
     if (fused_ || byDirections_) products_.take(this->matrix(n));
     this->noteEnergy(products_.n()(0, 0));
     removeConstants(system, sums, hidden_);
-    if (const auto outcome = this->factorize(this->matrix(gram)); outcome != Outcome::Moved) return outcome;
+    if (const auto outcome = this->factorize(this->matrix(gram)); outcome != Outcome::Moved) return outcome;  // line 5
     if (this->drops()) dropColumns(system);
-    k_ = this->solvedTransposed(products_.n());
+    k_ = this->solvedTransposed(products_.n());  // line 6
     k_.scale(sign_);
     if (!allFinite(k_) || !std::isfinite(square)) return Outcome::NotFinite;
     const Small step = copyOf(block(k_, 0, 0, width_, 1));
     const Small ofKept = chosen(ofImages, kept_, kept_), ofResidual = chosen(block(ofImages, 0, t, t, 1), kept_, {0});
-    predict(square, ofKept, ofResidual, this->solved(step));
+    predict(square, ofKept, ofResidual, this->solved(step));  // line 5
     this->smooth(system, x, z_.columns(width_), pair_.columns(width_), square, ofKept, ofResidual);
-    this->move(system, step, x);
+    this->move(system, step, x);  // lines 6, 7
     if (fused_) {
       predictProducts(chosen(ofHidden, kept_, kept_), chosen(block(ofHidden, 0, t, t, t), kept_, kept_));
       system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k_,
                                       products_.t());  // AP, R
     } else {
-      advanceResiduals(system);
+      advanceResiduals(system);  // lines 6, 7
     }
     return Outcome::Moved;
   }
@@ -133,7 +127,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     swap(z_, previous_);
     MultiVector &z = z_.columns(width_), &old = previous_.columns(width_);
     if (!fused_) {
-      precondition(system, parts(), z);  // W
+      precondition(system, parts(), z);  // line 8: W
       return byDirections_ ? conjugateDirections(system, z) : normalizeDirections(system, z);
     }
     const bool renews = carries() && (stale_ || ++sinceRenewal_ >= tuning::cg::renewal);
@@ -176,7 +170,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     } else {
       products_.keepAsTheyAre();
     }
-    system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k, products_.t());
+    system.kernels().orthonormalize(nullptr, &pair_.columns(width_), factor_, parts(), k, products_.t());  // lines 6, 7
     lags_ = false;
   }
 
@@ -205,11 +199,11 @@ class Orthomin final : public EnlargedDirections<Types> {
   void normalizeDirections(LinearSystem<Types>& system, MultiVector& z) {
     batch_->clear();
     const bool watches = preconditioned_ && ++steps_ <= tuning::cg::firstSteps;
-    const auto reduced = watches ? batch_->innerProducts(parts(), z) : batch_->symmetricProducts(parts(), z);
-    const auto measured = watches ? batch_->innerProducts(pair_.columns(width_), z) : reduced;  // AP^T W
-    system.reduce(*batch_);
+    const auto reduced = watches ? batch_->innerProducts(parts(), z) : batch_->symmetricProducts(parts(), z);  // line 9
+    const auto measured = watches ? batch_->innerProducts(pair_.columns(width_), z) : reduced;                 // AP^T W
+    system.reduce(*batch_);                                                                                    // line 9
     const Small products = this->matrix(reduced);
-    lags_ = advances(products);
+    lags_ = advances(products);  // lines 9, 10
     if (watches && lags_) {
       varies_ = !products_.symmetric(products) || !products_.conjugates(this->matrix(measured), sign_);
     }
@@ -219,7 +213,8 @@ class Orthomin final : public EnlargedDirections<Types> {
       products_.conjugate(watches ? this->matrix(measured) : reducedCrossed(system, z), sign_, factor_);
       system.kernels().triangularSolve(parts(), products_.t());
     }
-    system.kernels().orthonormalize(&previous_.columns(width_), nullptr, Small(), z, products_.back(), products_.t());
+    system.kernels().orthonormalize(&previous_.columns(width_), nullptr, Small(), z, products_.back(),
+                                    products_.t());  // line 10
   }
 
   bool advances(const Small& reduced) {
@@ -248,7 +243,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     batch_->clear();
     const bool watches = !fused_ && preconditioned_;
     const auto n = watches ? batch_->innerProducts(parts(), z) : batch_->symmetricProducts(parts(), z);
-    system.reduce(*batch_);
+    system.reduce(*batch_);  // line 2
     products_.take(this->matrix(n));
     this->noteEnergy(products_.n()(0, 0));
     varies_ = watches && !products_.symmetric(products_.n());
@@ -259,8 +254,8 @@ class Orthomin final : public EnlargedDirections<Types> {
     const Small left = copyOf(products_.n());
     byDirections_ = varies_ || kept_.empty() || !products_.normalize(left, this->energySign(), nullptr, Scalar(0));
     if (byDirections_) return;
-    system.kernels().triangularSolve(parts(), products_.t());
-    system.kernels().triangularSolve(z_.columns(width_), products_.t());
+    system.kernels().triangularSolve(parts(), products_.t());             // line 2
+    system.kernels().triangularSolve(z_.columns(width_), products_.t());  // line 2
   }
 
   /// Dependent directions and their residuals are no longer carried.

@@ -6,6 +6,7 @@
 /// Source: [Saad and Schultz 1986], algorithm 4; orthogonalisation: delayed CGS2, which is single-reduce block CGS2 of
 /// [low-sync] (Fig. 3) for panels of one vector [q_j, A M^{-1} q_j]. Other schemes are chosen by "Block
 /// Orthogonalization".
+/// `line k` beside a statement: docs/methods/gmres.md.
 ///
 /// Cost of an iteration: 1 reduction (single-reduce schemes) and 1 fence for each, 1 A, 1 M^{-1}, two passes over the
 /// basis. Storage: m + 5 vectors. Overlap: none.
@@ -44,7 +45,7 @@ class Gmres : public ArnoldiMethod<Types> {
   using Base::basis, Base::columns, Base::length, Base::relation, Base::space;
 
   Ending expand(Progress<Types>& progress, Scalar beta) override {
-    this->begin(progress, beta);
+    this->begin(progress, beta);  // line 1
     return goOn(progress, 0);
   }
 
@@ -59,13 +60,13 @@ class Gmres : public ArnoldiMethod<Types> {
     orthogonalization.begin(length());
     Matrix r;
     std::optional<Ending> ending;
-    while (columns() < most && !ending) {
+    while (columns() < most && !ending) {  // line 2
       const int j = columns();
-      space().apply(system, j);  // v = A M^{-1} q_j
+      space().apply(system, j);  // line 3: v = A M^{-1} q_j
       const PanelOutcome panel =
-          orthogonalization.orthonormalize(basis(), j, 1, system, relation(), r);  // [q_j, v] = Q r
-      ending = panel.rank == 2 ? this->extend(progress, j, r)                      // h_{:,j}, rotations, residual
-                               : this->classicalStep(progress, j, panel, r);
+          orthogonalization.orthonormalize(basis(), j, 1, system, relation(), r);  // lines 4 to 6: [q_j, v] = Q r
+      ending =
+          panel.rank == 2 ? this->extend(progress, j, r) : this->classicalStep(progress, j, panel, r);  // lines 7, 8
     }
     this->complete(orthogonalization, progress);
     return ending.value_or(Ending::Full);

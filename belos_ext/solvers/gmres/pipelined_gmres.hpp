@@ -5,7 +5,8 @@
 /// Source: [pipelined-and-s-step], Fig. 2 [Ghysels, Ashby, Meerbergen and Vanroose 2013] and Fig. 4, section III-C;
 /// p(1) with the orthogonalisations of [low-sync], section 3. One loop serves all: blocks of t products, d reductions
 /// in flight, auxiliary basis Z running L = (d + 1) t - 1 products ahead of the orthonormal basis Q. p(l)-GMRES is t =
-/// 1, d = l. `line k (j)` beside a statement means line k of Fig. 4, and line j of Fig. 2.
+/// 1, d = l. `line k` beside a statement means line k of the page of each method, docs/methods/pipelined-gmres.md and
+/// pipelined-sstep-gmres.md.
 ///
 /// Cost of t iterations: 1 nonblocking reduction, 1 fence (where it starts), t A, t M^{-1}, t + 2 passes over the bases
 /// (products, orthogonalisation, and the change of basis of each vector). Storage: 2 m + 6 vectors. Overlap: a block's
@@ -195,23 +196,20 @@ class PipelinedGmres : public Gmres<Types> {
     int m = most;
     bool draining = false;
     std::optional<Ending> ending;
-    for (int first = 0; columns() < m && !ending; first += t()) {
+    for (int first = 0; columns() < m && !ending; first += t()) {  // line 2
       if (const int end = expectedEnd(progress); !draining && first < m && end < std::min(first + t(), m)) {
         m = std::max(end, first);
         draining = true;
       }
       const int count = std::min(t(), m - first);
-      const int ready = first - ladder_.depth() * t();  // line 7 (3): first product of the block to be completed
-      // z_{i+1} = A M^{-1} z_i, corrected by known columns of H
-      generateBlock(progress, first, count);  // lines 1 to 6 (1, 2)
-      if (ready >= 0) {                       // line 8 (4)
-        // Its reduction was started d blocks ago.
-        ending = completeBlock(progress, ready, std::min(t(), m - ready));  // lines 9 to 16 (5 to 8)
+      const int ready = first - ladder_.depth() * t();  // first product of the block to be completed
+      generateBlock(progress, first, count);            // lines 3, 4, 8: z_{i+1} = A M^{-1} z_i, by known columns of H
+      if (ready >= 0) {
+        ending = completeBlock(progress, ready, std::min(t(), m - ready));  // lines 5 to 7: started d blocks ago
         if (ending) break;
-        correctLast(system, first, m);  // line 17 (9): z_{first+t} by the first column of H just found
+        correctLast(system, first, m);  // line 8: z_{first+t} by the first column of H just found
       }
-      // [Q Z]^T Z_block
-      if (first < m) gramSchmidt_.start(system, basis(), ahead_, first, count);  // line 19 (11)
+      if (first < m) gramSchmidt_.start(system, basis(), ahead_, first, count);  // line 9: [Q Z]^T Z_block
     }
     gramSchmidt_.drain();
     if (ending) return *ending;
@@ -233,7 +231,7 @@ class PipelinedGmres : public Gmres<Types> {
     auto& system = progress.system();
     const auto& stop = progress.stop();
     const int m = length();
-    Base::begin(progress, beta);
+    Base::begin(progress, beta);  // line 1
     expected_.begin(stop.iterations(), static_cast<double>(beta));
     const auto map = basis()[0].getMap();
     ahead_.resize(map, m + 1);
@@ -246,7 +244,7 @@ class PipelinedGmres : public Gmres<Types> {
     const long before = system.products();
     if (!learning) shifts_.choose(system, map, lag(), stop.iterations());
     ladder_.learnt(system.products() - before);
-    system.kernels().scale(Scalar(1), basis()[0], ahead_[0]);
+    system.kernels().scale(Scalar(1), basis()[0], ahead_[0]);  // line 1
   }
 
   /// What CGS2 and MGS correct is known one product ahead only, and without dropping.
@@ -257,8 +255,8 @@ class PipelinedGmres : public Gmres<Types> {
   /// Products first .. first + count - 1. The last vector of a full block waits for correctLast().
   void generateBlock(Progress<Types>& progress, int first, int count) {
     auto& system = progress.system();
-    for (int i = first; i < first + count; ++i) {  // line 1
-      system.apply(ahead_[i], ahead_[i + 1]);      // lines 3, 4 (1, 2)
+    for (int i = first; i < first + count; ++i) {
+      system.apply(ahead_[i], ahead_[i + 1]);  // line 3
       if (i == 0 && shifts_.unknown()) {
         shifts_.chooseOne(system, ahead_[0], ahead_[1], progress.stop().iterations());
         system.startUpEnds(1, 1);
@@ -266,16 +264,16 @@ class PipelinedGmres : public Gmres<Types> {
       if (i < lag()) {
         const Scalar sigma = shifts_[i];
         gramSchmidt_.recurrence().shift(i, sigma);
-        if (sigma != Scalar(0)) system.kernels().axpby(-sigma, ahead_[i], Scalar(1), ahead_[i + 1]);
+        if (sigma != Scalar(0)) system.kernels().axpby(-sigma, ahead_[i], Scalar(1), ahead_[i + 1]);  // line 4
       } else if (i - lag() < relation().columns()) {
-        correct(system, i);  // line 5
+        correct(system, i);  // line 8
       }
     }
   }
 
   void correctLast(LinearSystem<Types>& system, int first, int m) {
     const int i = first + t() - 1;
-    if (i >= lag() && i < m) correct(system, i);  // line 17 (9)
+    if (i >= lag() && i < m) correct(system, i);  // line 8
   }
 
   /// z_{i+1} = (A z_i - sum_j b_{j,i} z_j) / b_{i+1,i}. One product ahead, z_i and A z_i are first divided by the new
@@ -292,8 +290,7 @@ class PipelinedGmres : public Gmres<Types> {
   std::optional<Ending> completeBlock(Progress<Types>& progress, int first, int count) {
     auto& system = progress.system();
     const auto& stop = progress.stop();
-    // Lines 9, 11, 15, 16 (5, 6, 8).
-    const PipelinedBlock block = gramSchmidt_.complete(system, basis(), ahead_, first, count, again_);
+    const PipelinedBlock block = gramSchmidt_.complete(system, basis(), ahead_, first, count, again_);  // lines 5, 6
     again_ -= block.reorthogonalized;
     if (block.reorthogonalized > 0) {
       system.tell(stop.iterations(), EventKind::Reorthogonalized);
@@ -305,15 +302,15 @@ class PipelinedGmres : public Gmres<Types> {
       relation().reexpress(first, s);
     }
     std::optional<Ending> ending;
-    for (int a = first; a < first + block.columns && !ending; ++a) {  // line 10
+    for (int a = first; a < first + block.columns && !ending; ++a) {
       relation().refresh();
       inexact_ = !isExact(stop, a);
       if (inexact_) return Ending::Breakdown;
-      const Matrix h = gramSchmidt_.recurrence().hessenbergColumn(a, relation().hessenberg());  // line 12 (7)
+      const Matrix h = gramSchmidt_.recurrence().hessenbergColumn(a, relation().hessenberg());  // line 7
       Matrix coefficients(a + 2, 2);
       coefficients(a, 0) = 1;
       for (int j = 0; j <= a + 1; ++j) coefficients(j, 1) = h(j, 0);
-      ending = this->extend(progress, a, coefficients);
+      ending = this->extend(progress, a, coefficients);  // line 7
       expected_.observe(recursive());
     }
     this->closed_ = block.closed;

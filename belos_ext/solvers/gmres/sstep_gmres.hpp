@@ -4,6 +4,7 @@
 ///
 /// Source: [low-sync], sections 2.1 and 3; [pipelined-and-s-step], Fig. 3 [CA-GMRES]. Basis: [Bai, Hu and Reichel
 /// 1994].
+/// `line k` beside a statement: docs/methods/sstep-gmres.md.
 ///
 /// Cost of s iterations: 1 reduction (single-reduce schemes; others see block_gram_schmidt.hpp) and 1 fence for each,
 /// s A, s M^{-1}, two passes over the basis. Storage: m + 5 vectors. Overlap: none. Start of a solve without cached
@@ -95,14 +96,14 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     begin(progress, beta);
     std::optional<Ending> ending;
     Matrix r;
-    while (columns() < length() && !ending) {
+    while (columns() < length() && !ending) {  // line 2
       const int first = columns();
       const int most = std::min({panelSteps(progress, first), length() - first, progress.stop().remaining()});
       const int steps = expectedSteps(progress, most);
 
-      const Matrix changeOfBasis = generatePanel(system, first, steps);  // V = [q_j, p_1(A) q_j, ...]
+      const Matrix changeOfBasis = generatePanel(system, first, steps);  // lines 3, 4: V = [q_j, p_1(A) q_j, ...]
       const PanelOutcome panel =
-          orthogonalization_->orthonormalize(basis(), first, steps, system, relation(), r);  // V = Q R
+          orthogonalization_->orthonormalize(basis(), first, steps, system, relation(), r);  // lines 5 to 7: V = Q R
       revalidate(progress, steps, panel);
       if (panel.rank == steps + 1) {
         stepSize_.succeeded(steps, panel.condition, steps < most);
@@ -114,7 +115,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
       }
       const int gained = reliableSteps(progress, first, panel.rank - 1, changeOfBasis, r);
       if (gained < panel.rank - 1 && !estimatesHold(progress, first)) continue;
-      ending = this->extend(progress, first, gained, changeOfBasis, r);  // H = (R B - H R_top) R_mid^{-1}
+      ending = this->extend(progress, first, gained, changeOfBasis, r);  // lines 8, 9: H = (R B - H R_top) R_mid^{-1}
       for (int c = first + 1; c <= columns(); ++c) expected_.observe(relation().leastSquares().residual(c));
       judgeInterval(progress, false);
       learnShifts(progress, false);
@@ -137,7 +138,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     if (progress.stop().iterations() == 0) careful_ = false;
     errors_.begin();
     losesDigits_ = false;
-    Base::begin(progress, beta);
+    Base::begin(progress, beta);  // line 1
     expected_.begin(progress.stop().iterations(), static_cast<double>(beta));
     orthogonalization_.get(options_, basis()[0].getMap()->getComm()).begin(length());
     stepSize_.beginCycle(progress.system().sparesProducts());
@@ -179,9 +180,9 @@ class SStepGmres final : public ArnoldiMethod<Types> {
 
   /// v_{k+1} = (A M^{-1} v_k - alpha_k v_k - beta_k v_{k-1}) / gamma_k, k = 0..s-1. Returns B.
   Matrix generatePanel(LinearSystem<Types>& system, int first, int steps) {
-    for (int k = 0; k < steps; ++k) {
-      space().apply(system, first + k);
-      advanceBasis(system, recurrence_, basis(), first, k);
+    for (int k = 0; k < steps; ++k) {                        // line 4
+      space().apply(system, first + k);                      // line 4
+      advanceBasis(system, recurrence_, basis(), first, k);  // line 4
     }
     return recurrence_.template changeOfBasis<Scalar>(steps);
   }

@@ -74,12 +74,11 @@ class PipelinedCg final : public PipelineRestarts<Types> {
     auto& system = progress.system();
     auto& x = progress.x();
     watch_.begin(std::numeric_limits<Scalar>::epsilon(), l());
-    bases_.begin(system, 1 / nu_);  // line 1: z^(k)_0 = M^{-1} u_0 / nu; here u_0 = u_0 / nu, too
+    bases_.begin(system, 1 / nu_);  // line 1; u_0 = u_0 / nu, too
     bare_ = false;
     for (int i = 0, last = ExpectedEnd::unknown;; ++i) {  // line 2
       if (last == ExpectedEnd::unknown) last = lastProduct(system, progress.stop(), i);
-      // Lines 3 to 7: u_{i+1} = A z^(l)_i - sigma_i u_i; z^(l)_{i+1} = M^{-1} u_{i+1}.
-      if (i < last) expand(system, progress.stop().iterations(), i);
+      if (i < last) expand(system, progress.stop().iterations(), i);  // lines 3 to 7
       const int a = a_ = i - l();
       if (a == last) return drain(progress);
       if (a >= 0) {                                                       // line 8
@@ -185,7 +184,7 @@ class PipelinedCg final : public PipelineRestarts<Types> {
   /// Column c of G and column c - 1 of T. Returns what is left of |z_c|^2; see PipelinedLanczos::complete().
   /// \param bare z_c is not there, and what is left of it is not known: all of it
   Scalar finishColumn(int c, bool bare) {
-    products_.wait(c);  // those of line 23, l iterations ago
+    products_.wait(c);  // line 9: those of line 23, l iterations ago
     if (c >= l()) {
       watch_.observe(static_cast<double>(products_.square(c)));
       if (preconditioned_) perNorm_ = std::sqrt(static_cast<double>(products_.residual(c)));
