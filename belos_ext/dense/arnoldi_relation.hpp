@@ -19,6 +19,7 @@
 /// Replicated on every rank; no communication.
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "belos_ext/dense/hessenberg_least_squares.hpp"
@@ -68,6 +69,7 @@ class ArnoldiRelation {
   };
 
   void recompute(const Panel& panel);
+  Scalar unit(const Panel& panel, int c) const;
 
   bool flexible_ = false;
   int capacity_ = 0, columns_ = 0;
@@ -178,6 +180,17 @@ void ArnoldiRelation<Scalar>::recompute(const Panel& panel) {
   }
 }
 
+/// The length of v_c, about: as large are the column of H and z_c, which nothing has normalised. 1 where H is that of
+/// the q_j.
+template <class Scalar>
+Scalar ArnoldiRelation<Scalar>::unit(const Panel& panel, int c) const {
+  if (!flexible_) return 1;
+  const Scalar* v = panel.coefficients[c];
+  Scalar largest = 0;
+  for (int i = 0; i <= panel.first + c; ++i) largest = std::max(largest, std::abs(v[i]));
+  return largest > Scalar(0) ? std::ldexp(Scalar(1), std::ilogb(largest)) : Scalar(1);
+}
+
 template <class Scalar>
 Scalar ArnoldiRelation<Scalar>::refresh() {
   if (firstStale_ < panels_.size()) {
@@ -188,7 +201,9 @@ Scalar ArnoldiRelation<Scalar>::refresh() {
     } else {
       leastSquares_.truncate(firstColumn);
     }
-    for (int c = firstColumn; c < columns_; ++c) leastSquares_.append(h_[c]);
+    for (std::size_t p = firstStale_; p < panels_.size(); ++p) {
+      for (int c = 0; c < panels_[p].steps; ++c) leastSquares_.append(h_[panels_[p].first + c], unit(panels_[p], c));
+    }
     firstStale_ = panels_.size();
   }
   return leastSquares_.residual();

@@ -38,10 +38,12 @@ class HessenbergLeastSquares {
   }
 
   /// Appends column k = columns() with its k + 2 leading entries h[0..k+1]; returns the new residual norm.
-  Scalar append(const Scalar* h) {
+  /// \param unit of its component of y: columns are told from dependent ones as multiples of it. A power of 2
+  Scalar append(const Scalar* h, Scalar unit = 1) {
     const int k = columns_;
     makeRoom(k + 2);
-    for (int i = 0; i <= k + 1; ++i) r_(i, k) = h[i];
+    units_[k] = unit;
+    for (int i = 0; i <= k + 1; ++i) r_(i, k) = h[i] / unit;
     for (int i = 0; i < k; ++i) rotate(cosines_[i], sines_[i], r_(i, k), r_(i + 1, k));
     const Scalar length = std::hypot(r_(k, k), r_(k + 1, k));
     // A column without a component of its own leaves the residual as it is: rotate by 90 degrees.
@@ -72,6 +74,7 @@ class HessenbergLeastSquares {
       const bool vanishes = std::abs(r_(i, i)) <= std::numeric_limits<Scalar>::epsilon() * largest;
       y[i] = vanishes ? Scalar(0) : y[i] / r_(i, i);
     }
+    for (int i = 0; i < columns; ++i) y[i] /= units_[i];
     return y;
   }
 
@@ -79,7 +82,7 @@ class HessenbergLeastSquares {
   void makeRoom(int size) {
     growTo(r_, size, capacity_ + 1);
     const auto room = static_cast<std::size_t>(r_.numCols());
-    for (auto* numbers : {&cosines_, &sines_, &rhs_, &tail_}) numbers->resize(room);
+    for (auto* numbers : {&cosines_, &sines_, &rhs_, &tail_, &units_}) numbers->resize(room);
   }
 
   static void rotate(Scalar c, Scalar s, Scalar& a, Scalar& b) {
@@ -90,7 +93,7 @@ class HessenbergLeastSquares {
 
   int capacity_ = 0, columns_ = 0;
   SmallMatrix<Scalar> r_;
-  std::vector<Scalar> cosines_, sines_, rhs_, tail_;
+  std::vector<Scalar> cosines_, sines_, rhs_, tail_, units_;
   TriangularCondition<Scalar> condition_;
 };
 

@@ -243,6 +243,27 @@ TEST(ArnoldiRelation, RefreshEqualsAFreshLeastSquaresProblem) {
   EXPECT_EQ(run.relation.leastSquares().columns(), 10);
 }
 
+/// The columns of a flexible H are as long as the vectors that nothing has normalised: powers of A.
+TEST(ArnoldiRelation, MinimisesWhateverTheLengthsOfFlexibleDirections) {
+  for (const double factor : {1.0, 1e20, 1e-20}) {
+    const int n = 12, columns = 5;
+    PanelRun run(n, columns, true, 6);
+    run.a *= factor;
+    run.recurrence.reset(Basis::Monomial);
+    run.panel(0, columns, false);
+    const double residual = run.relation.refresh();
+    Matrix left = copyOf(run.start);
+    const std::vector<double> y = run.relation.leastSquares().solve(columns);
+    for (int j = 0; j < columns; ++j) {
+      Matrix image = product(run.a, copyOf(block(run.z, 0, j, n, 1)));
+      image *= y[static_cast<std::size_t>(j)];
+      left -= image;
+    }
+    EXPECT_NEAR(left.normFrobenius(), residual, 1e-8 * run.start.normFrobenius()) << factor;
+    EXPECT_GT(run.relation.leastSquares().reciprocalCondition(), 1e-8) << factor;
+  }
+}
+
 TEST(ArnoldiRelation, TruncateTakesWholePanelsBack) {
   const int n = 30;
   PanelRun run(n, 9, false, 8), same(n, 9, false, 8);
