@@ -3,7 +3,8 @@
 /// Classical Gram-Schmidt of one vector, twice, with explicitly computed norms: the rung of the breakdown ladder that
 /// tells a nearly dependent vector from a dependent one.
 ///
-/// Source: [Giraud, Langou, Rozloznik and van den Eshof 2005] (twice is enough). Cost: 3 reductions.
+/// Source: [Giraud, Langou, Rozloznik and van den Eshof 2005] (twice is enough). Cost: 3 reductions; as many
+/// more as squares underflow.
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/parameters/tuning.hpp"
@@ -43,7 +44,7 @@ class VectorOrthogonalization {
       const auto square = batch_->norm2(basis[k]);
       system.reduce(*batch_);
       const Matrix h = fetched(*batch_, products);
-      if (pass == 0) original = std::sqrt((*batch_)[square]);
+      if (pass == 0) original = norm(system, basis[k], square);
       if (!allFinite(h) || !std::isfinite(original)) return {false, false};
       for (int i = 0; i < k; ++i) coefficients(i, 1) += h(i, 0);
       system.kernels().update(*q, h, basis[k]);
@@ -51,16 +52,21 @@ class VectorOrthogonalization {
     batch_->clear();
     const auto square = batch_->norm2(basis[k]);
     system.reduce(*batch_);
-    const Scalar norm = std::sqrt((*batch_)[square]);
-    if (!std::isfinite(norm)) return {false, false};
+    const Scalar left = norm(system, basis[k], square);
+    if (!std::isfinite(left)) return {false, false};
     const Scalar rounding = tuning::orthogonalization::rounding * std::numeric_limits<Scalar>::epsilon();
-    if (!(norm > rounding * original)) return {false, true};
-    coefficients(k, 1) = norm;
-    system.kernels().scale(1 / norm, basis[k], basis[k]);
+    if (!(left > rounding * original)) return {false, true};
+    coefficients(k, 1) = left;
+    system.kernels().scale(1 / left, basis[k], basis[k]);
     return {true, true};
   }
 
  private:
+  Scalar norm(LinearSystem<Types>& system, const typename Types::MultiVector& v,
+              typename ReductionBatch<Types>::Slot square) {
+    return static_cast<Scalar>(system.norm(v, (*batch_)[square], *batch_));
+  }
+
   Teuchos::RCP<const Teuchos::Comm<int>> comm_;  ///< of the batch; a solver may be used again on another one
   std::unique_ptr<ReductionBatch<Types>> batch_;
 };

@@ -136,13 +136,15 @@ class CandidateIterate {
     system.kernels().axpby(Scalar(1), progress.x(), Scalar(1), *candidate_);
     computeResiduals(progress, *candidate_);
     batch.clear();
-    const auto native = batch.norm2(*native_), explicit_ = batch.norm2(*r_), size = batch.norm2(*candidate_);
+    const auto native = batch.norm2(*native_), explicit_ = batch.norm2(*r_);
+    const auto bad = batch.value(system.kernels().finite(*candidate_) ? Scalar(0) : Scalar(1));
     system.reduce(batch);
-    const Scalar zz = batch[native], rr = batch[explicit_], xx = batch[size];
+    const Scalar zz = batch[native], rr = batch[explicit_];
+    const bool finite = batch[bad] == Scalar(0);
     norms_ = {system.norm(*native_, zz, batch), system.norm(*r_, rr, batch), system.measured()};
     columns_ = columns;
     ofX_ = false;
-    finite_ = std::isfinite(norms_.native) && std::isfinite(norms_.explicit_) && std::isfinite(xx);
+    finite_ = finite && std::isfinite(norms_.native) && std::isfinite(norms_.explicit_);
   }
 
   void computeResiduals(Progress<Types>& progress, const MultiVector& of) {

@@ -1,5 +1,5 @@
 /// \file
-/// Systems whose entries are ordinary numbers and whose squares underflow.
+/// Systems whose entries are ordinary numbers and whose squares underflow or overflow.
 
 #include <limits>
 
@@ -64,6 +64,46 @@ TEST_P(TinySystems, AreNotSolvedByANaN) {
     const Outcome outcome = solve(GetParam(), Params(), system);
     EXPECT_FALSE(outcome.converged) << "reported " << outcome.achieved;
     EXPECT_TRUE(allFinite(*system.x));
+  }
+}
+
+/// || x || is about 1 / `factor`: a finite number whose square need not be one.
+System withSolutionOfSize(double factor) {
+  System system = systemWithRightHandSide(diagonal([=](GO g) { return factor * static_cast<Scalar>(g + 1); }, 5));
+  system.b->putScalar(1);
+  return system;
+}
+
+/// BiCGStab's omega is a quotient of (t, t), which underflows with A.
+TEST_P(TinySystems, MayHaveASolutionWhoseSquareOverflows) {
+  for (const double factor : {1e-150, 1e-157, 1e-162, 1e-170, 1e-250, 1e-290}) {
+    SCOPED_TRACE(factor);
+    const System system = withSolutionOfSize(factor);
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solve(GetParam(), Params(), system);
+    if (isGmres(GetParam())) {
+      EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason) << " after " << outcome.iterations;
+    }
+    if (outcome.converged) {
+      EXPECT_LE(relativeResidual(system, *guess), 1.001e-8);
+    }
+    EXPECT_TRUE(allFinite(*system.x));
+  }
+}
+
+/// Flexible directions are those of vectors that nothing has normalised: as long as powers of A.
+TEST_P(TinySystems, AreNotAMatterOfFlexibleDirections) {
+  if (!isGmres(GetParam()) || isPipelined(GetParam())) return;  // no flexible variant
+  for (const double factor : {1e-20, 1e20}) {
+    SCOPED_TRACE(factor);
+    const System system = withSolutionOfSize(factor);
+    const auto guess = copyOf(*system.x);
+    Params p;
+    p.set("Flexible Gmres", true);
+    const Outcome outcome = solve(GetParam(), p, system);
+    EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason) << " after " << outcome.iterations;
+    EXPECT_LE(outcome.iterations, 5);
+    EXPECT_LE(relativeResidual(system, *guess), 1.001e-8);
   }
 }
 
