@@ -215,7 +215,7 @@ namespace pipelined_cg {
 /// Iterations done that a new beginning throws away rather than go on with a doubtful direction. Measured: a new
 /// beginning costs them at most; see goodDirection.
 inline constexpr int fewIterations = 20;
-/// Up to so many iterations a direction has to be good to goodDirection, later to lateDirection. Chosen.
+/// From so many on it is lateDirection that a direction has to meet; between, the limit grows geometrically. Chosen.
 inline constexpr int early = 100;
 /// Error of a direction, in eps, with which a cycle may begin warm; 1e-9 in double precision. Measured: nos7, 9
 /// iterations done: an error of 1e-7 costs 150 of CG's 542 iterations, one of 1e-10 costs 18.

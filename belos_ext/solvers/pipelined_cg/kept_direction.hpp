@@ -1,13 +1,8 @@
 #pragma once
 /// \file
-/// The last search direction of CG, kept over a restart so that conjugacy is not lost.
-///
-/// With s = A p, CG's next Lanczos vectors are those of A - s s^T / (p, s), the operator on the space conjugate to p,
-/// started with the residual: its Krylov space is CG's own, and only products with vectors that A does not already keep
-/// conjugate to p differ.
+/// The last search direction of CG, kept over a restart so that conjugacy is not lost: pipelined_cg.hpp, "Restarts".
 
 #include <cmath>
-#include <limits>
 
 #include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/problem/vector_like.hpp"

@@ -270,10 +270,11 @@ class PipelineRestarts : public Method<Types> {
   /// direction the more the larger e is. Late, half the digits are enough. One application of A and one blocking
   /// reduction.
   bool directionIsGood(LinearSystem<Types>& system, int iterations) {
+    namespace tuned = tuning::pipelined_cg;
     const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
-    const Scalar tolerance = iterations <= tuning::pipelined_cg::early
-                                 ? tuning::pipelined_cg::goodDirection * epsilon
-                                 : tuning::pipelined_cg::lateDirection * std::sqrt(epsilon);
+    const Scalar first = tuned::goodDirection * epsilon, late = tuned::lateDirection * std::sqrt(epsilon);
+    const Scalar part = Scalar(iterations - tuned::fewIterations) / (tuned::early - tuned::fewIterations);
+    const Scalar tolerance = first * std::pow(late / first, std::min(std::max(part, Scalar(0)), Scalar(1)));
     kept_.keep(system, *p_, ofM_ * ofSpectrum_);
     return kept_.agrees(system, *restart_, *p_, top(0), zeta_, directionShould_, tolerance);
   }
