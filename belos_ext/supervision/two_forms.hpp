@@ -48,7 +48,7 @@ class TwoForms final : public Method<Types> {
       const auto ending = isFlexible_ ? flexible_.cycle(progress, start) : lasting_.cycle(progress, start);
       if (ending != Ending::OtherForm) return ending;
       isFlexible_ = !isFlexible_;
-      start = isFlexible_ ? Start::Direction : Start::Made;
+      start = Start::Made;
       if (isFlexible_) flexible_.seeVariation();
       if (isFlexible_ && Lasting::isFirst) {
         progress.system().tell(progress.stop().iterations(), EventKind::EmbeddingStopped);

@@ -130,8 +130,13 @@ class FlexibleCg {
         start == Start::First && !v_.constants->takesOutOfFirst(system, progress.stop(), rr_, ss_, v_.r());
     if (keeps) return system.startUpEnds(1, 1);
     directed_ = start == Start::Direction || (start == Start::GoOn && directed_);
-    if (start == Start::Direction)
-      system.act(Action::Operator, v_.p(), v_.s());  // without what rounding has made of it
+    if (start == Start::Direction) {  // s without what rounding has made of it
+      system.act(Action::Operator, v_.p(), v_.s());
+    } else if (start == Start::Made) {  // as if p were M^{-1} r
+      system.kernels().scale(Scalar(1), v_.p(), v_.z());
+      system.kernels().scale(Scalar(1), v_.s(), v_.w());
+      return reduce(progress);
+    }
     multiply(system);
     reduce(progress);
   }
