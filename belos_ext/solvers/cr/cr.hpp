@@ -7,7 +7,6 @@
 /// divides by is predicted from measured ones before s is made, and recomputed from s in the next reduction, as [Chen
 /// and Carson 2020] do for CG. Pipelined: the conjugate residuals of [Ghysels and Vanroose 2014], where w has a
 /// recurrence, too, and A hides the reduction.
-/// `line k` beside a statement: docs/methods/cr.md and pipelined-cr.md.
 ///
 /// Each step makes (r, M^{-1} r) least along p: without M the norm that the tolerance is asked of, whatever A is; CG
 /// makes the error in the norm of A least. A and M may be negative definite.
@@ -100,8 +99,8 @@ class ConjugateResiduals final : public Method<Types> {
   Ending cycle(Progress<Types>& progress, Start start) override {
     auto& system = progress.system();
     begin(progress, start);
-    for (;; advance(progress)) {     // lines 2 to 4: w = A z, m = M^{-1} w, and the products
-      const Step next = nextStep();  // lines 5, 6
+    for (;; advance(progress)) {  // w = A z, m = M^{-1} w, and the products
+      const Step next = nextStep();
       const Scalar alpha = next.alpha, beta = next.beta;
       const Scalar pp = boundOfDirection(beta), image = pp * ratioOr(q_.ww, q_.zz, Scalar(0));
       const auto add = [&](MultiVector& x) {
@@ -114,20 +113,20 @@ class ConjugateResiduals final : public Method<Types> {
       if (strayed() && progress.steps() <= tuning::cg::firstSteps) return Ending::NotLinear;
       if (constants_->dominates(constants_->sums().p, q_.zz)) return Ending::Unfit;
 
-      const PredictedNorm norm = predictNorm(q_.rr, next.rs, next.ss, alpha);  // line 9
+      const PredictedNorm norm = predictNorm(q_.rr, next.rs, next.ss, alpha);
       SweepList<Types> sweep(r_->getLocalLength());
-      sweep.axpby(Scalar(1), z(), beta, *p_);                       // line 7: p = z + beta p
-      sweep.axpby(Scalar(1), *w_, beta, *s_);                       // line 7: s = w + beta s
-      if (preconditioned_) sweep.axpby(Scalar(1), *m_, beta, *t_);  // line 7: t = m + beta t
-      if (pipelined) sweep.axpby(Scalar(1), *n_, beta, *y_);        // line 7: y = n + beta y
-      sweep.axpy(alpha, *p_, progress.x());                         // line 8: x = x + alpha p
-      sweep.axpy(-alpha, *s_, *r_);                                 // line 8: r = r - alpha s
-      if (preconditioned_) sweep.axpy(-alpha, t(), z());            // line 8: z = z - alpha t
-      if (pipelined) sweep.axpy(-alpha, *y_, *w_);                  // line 8: w = w - alpha y
+      sweep.axpby(Scalar(1), z(), beta, *p_);                       // p = z + beta p
+      sweep.axpby(Scalar(1), *w_, beta, *s_);                       // s = w + beta s
+      if (preconditioned_) sweep.axpby(Scalar(1), *m_, beta, *t_);  // t = m + beta t
+      if (pipelined) sweep.axpby(Scalar(1), *n_, beta, *y_);        // y = n + beta y
+      sweep.axpy(alpha, *p_, progress.x());                         // x = x + alpha p
+      sweep.axpy(-alpha, *s_, *r_);                                 // r = r - alpha s
+      if (preconditioned_) sweep.axpy(-alpha, t(), z());            // z = z - alpha t
+      if (pipelined) sweep.axpy(-alpha, *y_, *w_);                  // w = w - alpha y
       system.kernels().sweep(sweep);
       follows_ = true;
       boundOfP_ = pp;
-      if (const auto ending = progress.follow(norm)) return *ending;  // line 9
+      if (const auto ending = progress.follow(norm)) return *ending;
     }
   }
 
@@ -145,14 +144,14 @@ class ConjugateResiduals final : public Method<Types> {
   };
 
   Step nextStep() const {
-    Scalar beta = follows_ ? ratioOr(-q_.wt, q_.st, Scalar(0)) : Scalar(0);  // line 5
+    Scalar beta = follows_ ? ratioOr(-q_.wt, q_.st, Scalar(0)) : Scalar(0);
     if (!std::isfinite(beta)) beta = 0;
-    const Scalar middle = beta * (q_.wt + q_.sm), last = beta * beta * q_.st;  // line 5
-    Scalar mu = q_.wm + middle + last;                                         // line 5
+    const Scalar middle = beta * (q_.wt + q_.sm), last = beta * beta * q_.st;
+    Scalar mu = q_.wm + middle + last;
     // Nothing is left of (s, t): p = z.
     if (hasCancelled(mu, std::abs(q_.wm) + std::abs(middle) + std::abs(last))) beta = 0, mu = q_.wm;
-    const Scalar zs = q_.zw + beta * q_.zs, ss = q_.ww + 2 * beta * q_.ws + beta * beta * q_.ss;  // line 6
-    return {ratioOr(zs, mu, Scalar(0)), beta, q_.rw + beta * q_.rs, std::max(ss, Scalar(0))};     // line 6
+    const Scalar zs = q_.zw + beta * q_.zs, ss = q_.ww + 2 * beta * q_.ws + beta * beta * q_.ss;
+    return {ratioOr(zs, mu, Scalar(0)), beta, q_.rw + beta * q_.rs, std::max(ss, Scalar(0))};
   }
 
   /// Whether (w, M^{-1} s) and (s, M^{-1} w) differ by more than rounding: M is not linear and symmetric.
@@ -182,9 +181,9 @@ class ConjugateResiduals final : public Method<Types> {
     }
     if (start == Start::GoOn) return advance(progress);
     if (start == Start::Anew) follows_ = false;
-    precondition(system, *r_, z());                         // line 1
-    if (pipelined) system.act(Action::Operator, z(), *w_);  // line 1
-    if (follows_) {                                         // s, t and y without what rounding has made of them
+    precondition(system, *r_, z());
+    if (pipelined) system.act(Action::Operator, z(), *w_);
+    if (follows_) {  // s, t and y without what rounding has made of them
       system.act(Action::Operator, *p_, *s_);
       precondition(system, *s_, t());
       if (pipelined) system.act(Action::Operator, t(), *y_);
@@ -206,25 +205,25 @@ class ConjugateResiduals final : public Method<Types> {
     progress.takeMeasure();
     batch_->clear();
     if (pipelined) {
-      precondition(system, *w_, m());  // line 3
+      precondition(system, *w_, m());
       enterProducts();
-      PendingReduction<Types> products = system.start(*batch_);  // line 4
-      system.act(Action::Operator, m(), *n_);                    // line 4
-      products.wait();                                           // line 4
+      PendingReduction<Types> products = system.start(*batch_);
+      system.act(Action::Operator, m(), *n_);
+      products.wait();
     } else if (preconditioned_) {
-      multiply(system);  // line 3
+      multiply(system);
       enterProducts();
-      system.reduce(*batch_);  // line 4
+      system.reduce(*batch_);
     } else {
       enterProducts();
-      system.applyAndReduce(z(), *w_, *batch_);  // lines 3, 4
+      system.applyAndReduce(z(), *w_, *batch_);
     }
     takeProducts();
   }
 
   void multiply(LinearSystem<Types>& system) {
-    system.act(Action::Operator, z(), *w_);  // line 3
-    precondition(system, *w_, m());          // line 3
+    system.act(Action::Operator, z(), *w_);
+    precondition(system, *w_, m());
   }
   void precondition(LinearSystem<Types>& system, const MultiVector& in, MultiVector& out) {
     if (preconditioned_) system.precondition(in, between_.get(), out);

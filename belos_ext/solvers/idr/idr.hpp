@@ -5,7 +5,6 @@
 /// Source: [van Gijzen and Sonneveld 2011], preconditioned from the right, algorithm 913 (the prototype of figure 2);
 /// (P, r) and the products of a new g with P are reduced together, before g is made biorthogonal, as in [Collignon and
 /// van Gijzen 2011]; omega keeps convergence as in [Sleijpen and van der Vorst 1995].
-/// `line k` beside a statement: docs/methods/idr.md.
 ///
 /// An iteration is one product: s of them make new columns of G and U, the next one takes r to the next Sonneveld
 /// space.
@@ -100,13 +99,13 @@ class Idr final : public Method<Types> {
   Ending cycle(Progress<Types>& progress, Start) override {
     auto& system = progress.system();
     if (progress.steps() == 0 && progress.stop().iterations() == 0) system.startUpEnds();
-    if (cycles_++ > 0) fillShadow(system);  // line 1
-    begin(progress.residual().square());    // line 1
+    if (cycles_++ > 0) fillShadow(system);
+    begin(progress.residual().square());
     // A square that may have underflowed is no product to divide by.
     const Scalar least = static_cast<Scalar>(progress.x().getGlobalLength()) * std::numeric_limits<Scalar>::min();
     if (!(rr_ > least)) return Ending::Breakdown;
-    for (;;) {                                // line 2
-      for (std::size_t k = 0; k < s_; ++k) {  // line 3
+    for (;;) {
+      for (std::size_t k = 0; k < s_; ++k) {
         if (const auto ending = stepInSpace(progress, k)) return *ending;
       }
       filled_ = true;
@@ -119,7 +118,7 @@ class Idr final : public Method<Types> {
   void begin(Scalar rr) {
     rr_ = rr;
     filled_ = knowsF_ = false;
-    omega_ = 1;  // line 1
+    omega_ = 1;
     m_.assign(s_ * s_, Scalar(0));
     gram_.assign(s_ * s_, Scalar(0));
     f_.assign(s_, Scalar(0));
@@ -130,26 +129,26 @@ class Idr final : public Method<Types> {
   std::optional<Ending> stepInSpace(Progress<Types>& progress, std::size_t k) {
     auto& system = progress.system();
     MultiVector &r = *r_, &g = *g_[k], &u = *u_[k];
-    makeDirection(system, k);  // lines 4, 5: u_k = U c + omega M^{-1} (r - G c)
+    makeDirection(system, k);  // u_k = U c + omega M^{-1} (r - G c)
     enterProducts(progress, k);
-    system.applyAndReduce(u, g, *batch_);  // lines 5, 6: g_k = A u_k; P^T g_k, (r, g_k), ...
+    system.applyAndReduce(u, g, *batch_);  // g_k = A u_k; P^T g_k, (r, g_k), ...
     tellMeasure(progress);
-    const auto [along, square, terms] = biorthogonalize(k);  // lines 7, 8
+    const auto [along, square, terms] = biorthogonalize(k);  // a, M_jk of the biorthogonal g_k; (r, g_k), (g_k, g_k)
     const Scalar mkk = m(k, k);
     if (!std::isfinite(mkk)) return Ending::NotFinite;
     if (isRounding(mkk, lengthOfShadow(r) * std::sqrt(gg_))) return Ending::Breakdown;
-    const Scalar beta = f_[k] / mkk;  // line 9
+    const Scalar beta = f_[k] / mkk;
     if (!std::isfinite(beta) || !std::isfinite(square)) return Ending::NotFinite;
 
     SweepList<Types> sweep(r.getLocalLength());
-    for (std::size_t i = 0; i < k; ++i) sweep.axpy(-a_[i], *g_[i], g);  // line 8
-    for (std::size_t i = 0; i < k; ++i) sweep.axpy(-a_[i], *u_[i], u);  // line 8
-    sweep.axpy(beta, u, progress.x());                                  // line 9: x = x + beta u_k
-    sweep.axpy(-beta, g, r);                                            // line 9: r = r - beta g_k
+    for (std::size_t i = 0; i < k; ++i) sweep.axpy(-a_[i], *g_[i], g);
+    for (std::size_t i = 0; i < k; ++i) sweep.axpy(-a_[i], *u_[i], u);
+    sweep.axpy(beta, u, progress.x());  // x = x + beta u_k
+    sweep.axpy(-beta, g, r);            // r = r - beta g_k
     system.kernels().sweep(sweep);
-    for (std::size_t j = k + 1; j < s_; ++j) f_[j] -= beta * m(j, k);  // line 9
+    for (std::size_t j = k + 1; j < s_; ++j) f_[j] -= beta * m(j, k);
     return follow(progress, rr_ - 2 * beta * along + beta * beta * square,
-                  rr_ + 2 * std::abs(beta) * terms.along + beta * beta * terms.square);  // line 10
+                  rr_ + 2 * std::abs(beta) * terms.along + beta * beta * terms.square);
   }
 
   /// r is orthogonal to P: omega takes it to the next Sonneveld space. Nothing: go on. Collective.
@@ -157,30 +156,30 @@ class Idr final : public Method<Types> {
     auto& system = progress.system();
     auto& batch = *batch_;
     MultiVector &r = *r_, &t = *t_;
-    if (preconditioned_) system.precondition(r, between_.get(), *vHat_);  // line 11
-    MultiVector& vHat = preconditioned_ ? *vHat_ : r;                     // v = r
+    if (preconditioned_) system.precondition(r, between_.get(), *vHat_);
+    MultiVector& vHat = preconditioned_ ? *vHat_ : r;  // v = r
     batch.clear();
     takeMeasure(progress);
-    const auto tr = batch.dot(t, r), tt = batch.norm2(t), rr = batch.norm2(r);  // line 12
+    const auto tr = batch.dot(t, r), tt = batch.norm2(t), rr = batch.norm2(r);
     std::vector<Slot> ofT, ofR;
     for (const Vector& p : shadow_) {
-      ofT.push_back(batch.dot(*p, t));  // line 12
-      ofR.push_back(batch.dot(*p, r));  // line 12
+      ofT.push_back(batch.dot(*p, t));
+      ofR.push_back(batch.dot(*p, r));
     }
-    system.applyAndReduce(vHat, t, batch);  // lines 11, 12: t = A v
+    system.applyAndReduce(vHat, t, batch);  // t = A v
     rr_ = batch[rr];
     tellMeasure(progress);
     const Scalar lengths = std::sqrt(batch[tt]) * std::sqrt(rr_),
                  cosine = std::abs(batch[tr]) / std::max(lengths, std::numeric_limits<Scalar>::min());
     if (!std::isfinite(batch[tr]) || !std::isfinite(lengths)) return Ending::NotFinite;
     if (isRounding(batch[tr], lengths)) return Ending::Breakdown;
-    omega_ = batch[tr] / batch[tt];                    // line 13
-    if (cosine < kappa()) omega_ *= kappa() / cosine;  // line 13
+    omega_ = batch[tr] / batch[tt];
+    if (cosine < kappa()) omega_ *= kappa() / cosine;
     if (!std::isfinite(omega_)) return Ending::NotFinite;
-    for (std::size_t j = 0; j < s_; ++j) f_[j] = batch[ofR[j]] - omega_ * batch[ofT[j]];  // line 14
-    system.kernels().sweep(axpy(omega_, vHat, progress.x()), axpy(-omega_, t, r));        // line 14
+    for (std::size_t j = 0; j < s_; ++j) f_[j] = batch[ofR[j]] - omega_ * batch[ofT[j]];
+    system.kernels().sweep(axpy(omega_, vHat, progress.x()), axpy(-omega_, t, r));
     const Scalar middle = 2 * omega_ * batch[tr], last = omega_ * omega_ * batch[tt];
-    return follow(progress, rr_ - middle + last, rr_ + std::abs(middle) + last);  // line 15
+    return follow(progress, rr_ - middle + last, rr_ + std::abs(middle) + last);
   }
 
   /// u_k = sum of c_i u_i + omega M^{-1} (r - sum of c_i g_i), i = k, ..., s. Collective.
@@ -192,20 +191,20 @@ class Idr final : public Method<Types> {
       return kernels.axpby(omega_, preconditioned_ ? *vHat_ : r, Scalar(0), u);
     }
     for (std::size_t i = k; i < s_; ++i) {
-      c_[i] = f_[i];                                                 // line 4
-      for (std::size_t j = k; j < i; ++j) c_[i] -= m(i, j) * c_[j];  // line 4
-      c_[i] /= m(i, i);                                              // line 4
+      c_[i] = f_[i];
+      for (std::size_t j = k; j < i; ++j) c_[i] -= m(i, j) * c_[j];
+      c_[i] /= m(i, i);
     }
     if (preconditioned_) {
       SweepList<Types> residual(r.getLocalLength());
       residual.axpby(Scalar(1), r, Scalar(0), *t_);
-      for (std::size_t i = k; i < s_; ++i) residual.axpy(-c_[i], *g_[i], *t_);  // line 4
+      for (std::size_t i = k; i < s_; ++i) residual.axpy(-c_[i], *g_[i], *t_);
       kernels.sweep(residual);
-      system.precondition(*t_, between_.get(), *vHat_);  // line 5
+      system.precondition(*t_, between_.get(), *vHat_);
     }
     SweepList<Types> sweep(r.getLocalLength());
-    sweep.axpby(omega_, preconditioned_ ? *vHat_ : r, c_[k], u);            // line 5
-    for (std::size_t i = k + 1; i < s_; ++i) sweep.axpy(c_[i], *u_[i], u);  // line 5
+    sweep.axpby(omega_, preconditioned_ ? *vHat_ : r, c_[k], u);
+    for (std::size_t i = k + 1; i < s_; ++i) sweep.axpy(c_[i], *u_[i], u);
     for (std::size_t i = k; i < s_ && !preconditioned_; ++i) sweep.axpy(-omega_ * c_[i], *g_[i], u);
     kernels.sweep(sweep);
   }
@@ -248,9 +247,9 @@ class Idr final : public Method<Types> {
     for (std::size_t j = 0; j < s_; ++j) m(j, k) = batch[slots_.pg[j]];
     a_.assign(k, Scalar(0));
     for (std::size_t i = 0; i < k; ++i) {
-      a_[i] = m(i, k) / m(i, i);  // line 7
+      a_[i] = m(i, k) / m(i, i);
       m(i, k) = 0;
-      for (std::size_t j = i + 1; j < s_; ++j) m(j, k) -= a_[i] * m(j, i);  // line 8
+      for (std::size_t j = i + 1; j < s_; ++j) m(j, k) -= a_[i] * m(j, i);
     }
     Norms norms{batch[slots_.rg], gg_, {std::abs(batch[slots_.rg]), gg_}};
     for (std::size_t i = 0; i < k; ++i) {
