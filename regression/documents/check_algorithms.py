@@ -33,7 +33,7 @@ ALGORITHMS = [
     ("sstep-gmres", "s-step GMRES", ["gmres/sstep_gmres.hpp"]),
 ]
 # Pages that have no table yet.
-OPEN_PAGES = ["cr", "idr", "pipelined-cr"]
+OPEN_PAGES = []
 
 MARKED = r"<!-- begin algorithm: {} -->\n(.*?)<!-- end algorithm -->"
 COMMENT = re.compile(r"^(?P<code>.*?\S.*?)\s*// lines? (?P<lines>\d+(?:(?: to |, )\d+)*)\b")
