@@ -19,8 +19,6 @@ std::string toString(Family family) {
       return "CG";
     case Family::BiCgStab:
       return "BiCGStab";
-    case Family::Idr:
-      return "IDR";
   }
   throw std::logic_error("Family out of range");
 }

@@ -11,9 +11,9 @@ namespace capstan {
 
 struct SolverOptions;
 
-enum class Family { Gmres, ConjugateGradients, BiCgStab, Idr };
+enum class Family { Gmres, ConjugateGradients, BiCgStab };
 
-/// "GMRES", "CG", "BiCGStab", "IDR".
+/// "GMRES", "CG", "BiCGStab".
 std::string toString(Family family);
 
 /// Which residual a method's recursion follows.

@@ -148,7 +148,6 @@ struct SolverOptions {
   bool enlargingFactorAuto = false;
   int enlargingFactor = 4;  ///< search directions an iteration, where it is not automatic
   EnlargedForm enlargedForm = EnlargedForm::Auto;
-  int shadowSpace = 4;  ///< s of IDR(s)
   RowSplitting residualSplitting = RowSplitting::Contiguous;
   int blockSize = 0;  ///< right-hand sides that advance together; 0: all of them
   bool flexible = false;

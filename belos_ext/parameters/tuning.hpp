@@ -108,14 +108,6 @@ inline constexpr double variable = 1e-3;
 inline constexpr double farFromOverflow = 0.1;
 }  // namespace cg
 
-/// solvers/cr
-namespace cr {
-/// Iterations between products w = A z of the pipelined form, which otherwise follows w by a recurrence. Measured
-/// without M: 1138_bus, nos7 and msc01440 take 2208, 1017 and 4465 iterations never renewed, 1992, 463 and 3462 every
-/// 100, 1961, 430 and 3435 every 50, 1946, 417 and 3417 every 20; w = A z always 1912, 393 and 3345.
-inline constexpr int renewal = 50;
-}  // namespace cr
-
 /// solvers/enlarged_cg
 namespace enlarged_cg {
 /// A direction depends on the others where the square of what they leave of it is below this many eps of its own.
@@ -200,15 +192,6 @@ inline constexpr int mostSteps = 50;
 /// two-sided Lanczos recurrences still compute their projection of A to full accuracy [Day 1997].
 inline constexpr double lostDigits = 1;
 }  // namespace bicgstab
-
-/// solvers/idr
-namespace idr {
-/// The least cosine of the angle of t and r that omega is taken for as it is. Source: [Sleijpen and van der Vorst
-/// 1995].
-inline constexpr double kappa = 0.7;
-/// Of "Shadow Space". Chosen.
-inline constexpr int largest = 16;
-}  // namespace idr
 
 /// solvers/pipelined_cg
 namespace pipelined_cg {

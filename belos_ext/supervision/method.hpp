@@ -5,7 +5,6 @@
 
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/problem/solver_state.hpp"
 
@@ -27,7 +26,6 @@ enum class Ending {
   Overflow,     ///< the next iterate cannot be represented; x is the last one
   Stagnant,     ///< the residual has not fallen for long
   OtherForm,    ///< of a method with two: the other one goes on
-  NotLinear,    ///< M is not linear and symmetric, which the recurrences take it to be
   Unfit,        ///< A or M is not what the method is for, and the residual has not fallen for long, or has diverged
   Full,         ///< it has all the columns that it can have, and x the change that they make
   Skew,         ///< a basis is no longer orthonormal, and nothing that the method has left is to be trusted
@@ -55,9 +53,8 @@ struct Treatment {
   bool judges = false;       ///< whether A annihilates constants, by its first products
   bool keepsSpace = false;   ///< it goes on with a residual computed anew wherever that is the recursion's
   bool mayOverflow = false;  ///< x, unseen: it is looked at after solves that have failed
-  int patience = tuning::bicgstab::patience;  ///< iterations in which the residual has to halve; not of symmetric ones
-  int mostFruitless = 0;                      ///< cycles in a row that gain nothing end the method; 0: they do not
-  EventKind restart = EventKind::Restart;     ///< what the report calls a restart
+  int mostFruitless = 0;     ///< cycles in a row that gain nothing end the method; 0: they do not
+  EventKind restart = EventKind::Restart;  ///< what the report calls a restart
 };
 
 /// One method, for one right-hand side, that follows b - A x.

@@ -317,8 +317,7 @@ class Progress {
     const bool fallen = best_ <= tuned::allDigits * std::numeric_limits<Scalar>::epsilon() * begunAt_;
     if (steps_ - bestStep_ >= tuned::fewIdle && fallen) return Ending::Claimed;
     // The next method needs iterations, too: a cycle takes no more than a quarter of them in vain.
-    const int patience =
-        std::min(treatment_.patience, std::max(tuned::leastPatience, stop_->criteria().maxIterations / 4));
+    const int patience = std::min(tuned::patience, std::max(tuned::leastPatience, stop_->criteria().maxIterations / 4));
     return steps_ - halvedStep_ >= patience ? std::optional(Ending::Stagnant) : std::nullopt;
   }
 

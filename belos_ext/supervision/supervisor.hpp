@@ -9,8 +9,7 @@
 /// | limit                     | left of it, or the limit is reached: over. Else it takes the place of the      |
 /// |                           | recursive residual; the direction stays where the two are the same             |
 /// | breakdown, not finite     | restart from b - A x; over, or the next method, where not even a step was made |
-/// | overflow, not linear,     | the next method                                                                |
-/// | unfit                     |                                                                                |
+/// | overflow, unfit           | the next method                                                                |
 /// | skew                      | restart from b - A x                                                           |
 /// | stagnant                  | restart; the next method, where several cycles in a row have gained nothing    |
 /// | full                      | restart; over, where it was one too many, or several left x as it was          |
@@ -162,7 +161,7 @@ class Supervisor : public KrylovSolver<Types> {
     if (claimed && treatment_.replaces && replacement_.mode == ResidualReplacement::Mode::Off) {
       return end(StopReason::Stagnation);
     }
-    if (ending == Ending::Unfit || ending == Ending::NotLinear || ending == Ending::Overflow) return leave(ending);
+    if (ending == Ending::Unfit || ending == Ending::Overflow) return leave(ending);
     return treatment_.replaces ? replace(ending, recursive) : restart(ending, before);
   }
 
@@ -242,8 +241,6 @@ class Supervisor : public KrylovSolver<Types> {
       case Ending::Stagnant:
       case Ending::Unfit:
         return Cause::NoProgress;
-      case Ending::NotLinear:
-        return Cause::NotLinear;
       case Ending::NotFinite:
         return Cause::RecurrencesOverflow;
       case Ending::Skew:

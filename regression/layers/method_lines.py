@@ -18,13 +18,11 @@ LIMITS = {
     "gmres/gmres.hpp": (100, 100),
     "gmres/sstep_gmres.hpp": (330, 330),
     "gmres/pipelined_gmres.hpp": (470, 470),
-    "cr/cr.hpp": (300, 300),
     "cg/cg.hpp": (400, 400),
     "cg/flexible_cg.hpp": (400, 400),
     "pipelined_cg/pipelined_cg.hpp": (819, 800),
     "enlarged_cg/enlarged_cg.hpp": (1047, 1047),
     "embedded_cg/embedded_cg.hpp": (600, 600),
-    "idr/idr.hpp": (330, 330),
     "bicgstab/bicgstab.hpp": (350, 350),
     "bicgstab/pipelined_bicgstab.hpp": (500, 500),
 }
