@@ -86,6 +86,7 @@ set(CAPSTAN_PUBLIC_HEADERS
     tpetra_ext/kernels/triangular_solve.hpp)
 set(CAPSTAN_INCLUDED_HEADERS
     belos_ext/convergence/stop_reason.hpp
+    belos_ext/events/event.hpp
     tpetra_ext/compat/trilinos.hpp
     tpetra_ext/kernels/base/delayed_launches.hpp
     tpetra_ext/kernels/base/execution.hpp
