@@ -35,7 +35,6 @@ enum class EventKind {
   ResidualReplaced,     ///< before rounding separates it from the computed one
   ResidualRestarted,    ///< from the computed one
   ResidualSplit,        ///< into parts, anew
-  ResidualLeftBehind,   ///< the recursion has left the computed one
   RecurrencesReplaced,  ///< before rounding separates them from b - A x
   SmoothedResidual,     ///< is the one that meets the tolerance; iterations
   RoundingReached,      ///< || b - A x ||, || |A| |x| ||
@@ -107,10 +106,9 @@ enum class EventKind {
 enum class Cause {
   None,
   Breakdown,
-  Unmet,              ///< the computed residual does not meet the tolerance yet
-  NoProgress,         ///< the residual no longer falls
-  NoProgressForLong,  ///< nor has it for long
-  Unbounded,          ///< the residual grows without bound
+  Unmet,       ///< the computed residual does not meet the tolerance yet
+  NoProgress,  ///< the residual no longer falls
+  Unbounded,   ///< the residual grows without bound
   RecurrencesOverflow,
   IterateOverflows,
   NegativeA,  ///< (p, A p) has changed its sign

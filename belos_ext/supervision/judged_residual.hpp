@@ -62,14 +62,8 @@ class JudgedResidual {
   /// \param p, s the direction and A p
   void resumeAlong(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, MultiVector& into,
                    const MultiVector& p, const MultiVector& s) {
-    at_ = &into;
-    system.residual(b, x, into);
-    rows_.takeOut(system, into);
-    constants_.begin(system, b);
-    typename ReductionBatch<Types>::Slot xx, entries, pr, ps, ss;
-    const Scalar left = reduceWith(system, {{}, {}, {}, true}, [&] {
-      xx = batch_->norm2(x);
-      entries = batch_->sum(x);
+    typename ReductionBatch<Types>::Slot pr, ps, ss;
+    const Scalar left = reduceFirst(system, b, x, into, {{}, {}, {}, true}, [&] {
       pr = batch_->dot(p, into);
       ps = batch_->dot(p, s);
       ss = batch_->norm2(s);
@@ -77,8 +71,6 @@ class JudgedResidual {
     });
     constants_.takeSums(*batch_);
     const Scalar along = ratioOr((*batch_)[pr], (*batch_)[ps], Scalar(0)), square = (*batch_)[ss];
-    sizeOfGuess_ = (*batch_)[xx];
-    guess_.keepGuess(system, x, sizeOfGuess_, (*batch_)[entries]);
     const double norm = rows_.norm(system, into, left, square_, *batch_);
     rest_ = norm;
     initial_ = attained_ = {norm, norm, system.measured()};
@@ -133,12 +125,7 @@ class JudgedResidual {
   void settle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, bool looksAtX) {
     if (stop.converged() || stop.reason() == StopReason::UserTest || stop.refusesGuess()) return;
     bool finite = std::isfinite(attained_.explicit_);
-    if (finite && looksAtX) {
-      batch_->clear();
-      const auto bad = batch_->value(system.kernels().finite(x) ? Scalar(0) : Scalar(1));
-      system.reduce(*batch_);
-      finite = (*batch_)[bad] == Scalar(0);
-    }
+    if (finite && looksAtX) finite = isFinite(system, x);
     if (finite && (stop.keepsLast() || !stop.isWorse(attained_, initial_))) return;
     if (finite && minimizeTowardsGuess(system, b, x, stop)) return;
     goBack(system, x, stop);
@@ -152,6 +139,14 @@ class JudgedResidual {
     guess_.restore(system, x);
     attained_ = initial_;
     stop.wentBack(initial_);
+  }
+
+  /// Whether all entries of v are, on all ranks. 1 reduction.
+  bool isFinite(LinearSystem<Types>& system, const MultiVector& v) {
+    batch_->clear();
+    const auto bad = batch_->value(system.kernels().finite(v) ? Scalar(0) : Scalar(1));
+    system.reduce(*batch_);
+    return (*batch_)[bad] == Scalar(0);
   }
 
   /// As computed last; n x 1.
@@ -179,20 +174,10 @@ class JudgedResidual {
   /// The first residual and its norms, and what stop.begin() takes. False when there is nothing to do.
   bool findFirst(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, MultiVector& into,
                  const FirstProducts& first) {
-    at_ = &into;
     MultiVector& r = into;
-    system.residual(b, x, r);
-    rows_.takeOut(system, r);
-    constants_.begin(system, b);
-    typename ReductionBatch<Types>::Slot bb, xx, entries;
-    const Scalar left = reduceWith(system, first, [&] {
-      bb = batch_->norm2(b);
-      xx = batch_->norm2(x);
-      entries = batch_->sum(x);
-    });
+    typename ReductionBatch<Types>::Slot bb;
+    const Scalar left = reduceFirst(system, b, x, r, first, [&] { bb = batch_->norm2(b); });
     const Scalar rhs = (*batch_)[bb];
-    sizeOfGuess_ = (*batch_)[xx];
-    guess_.keepGuess(system, x, sizeOfGuess_, (*batch_)[entries]);
     const double native = first.native ? first.native() : 0;
     const double norm = rows_.norm(system, r, left, square_, *batch_), whole = system.norm(b, rhs, *batch_);
     const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
@@ -232,6 +217,25 @@ class JudgedResidual {
     stop.wentBack(attained_);
     system.tell(stop.iterations(), {EventKind::BackTowardsGuess, eta});
     return true;
+  }
+
+  /// The residual of the x at hand in a vector of the method, and the guess, which that x is, with reduceWith().
+  template <class More>
+  Scalar reduceFirst(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, MultiVector& into,
+                     const FirstProducts& first, const More& more) {
+    at_ = &into;
+    system.residual(b, x, into);
+    rows_.takeOut(system, into);
+    constants_.begin(system, b);
+    typename ReductionBatch<Types>::Slot xx, entries;
+    const Scalar left = reduceWith(system, first, [&] {
+      more();
+      xx = batch_->norm2(x);
+      entries = batch_->sum(x);
+    });
+    sizeOfGuess_ = (*batch_)[xx];
+    guess_.keepGuess(system, x, sizeOfGuess_, (*batch_)[entries]);
+    return left;
   }
 
   /// (r, r) of the residual at hand, with the first products and what `more` enters, in one reduction. Returns the

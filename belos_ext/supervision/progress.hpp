@@ -219,11 +219,7 @@ class Progress {
   bool staysFinite(const AddStep& addStep) {
     MultiVector candidate(*x_, Teuchos::Copy);
     addStep(candidate);
-    auto& batch = residual_->batch();
-    batch.clear();
-    const auto bad = batch.value(system_->kernels().finite(candidate) ? Scalar(0) : Scalar(1));
-    system_->reduce(batch);
-    return batch[bad] == Scalar(0);
+    return residual_->isFinite(*system_, candidate);
   }
 
   /// Whether the application lets the solve go on.
@@ -287,12 +283,9 @@ class Progress {
     if (stop_->measure() == nullptr || stop_->reached(predicted)) return;
     if (!(predicted <= tuning::cg::uncertain * stop_->target())) return;
     const auto& r = *method_->residual();
-    auto& batch = residual_->batch();
-    batch.clear();
     system_->takeMeasure(r);
-    const auto rr = batch.norm2(r);
-    system_->reduce(batch);
-    stop_->measured(root(batch[rr]), system_->measured());
+    const double norm = measured(r);
+    stop_->measured(norm, system_->measured());
   }
 
   bool replacementIsDue() const {

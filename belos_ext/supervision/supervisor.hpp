@@ -151,7 +151,7 @@ class Supervisor : public KrylovSolver<Types> {
     }
     if (ending == Ending::UserTest) return end(StopReason::UserTest);
     if (claimed && !treatment_.replaces) {
-      progress_.system().tell(stop.iterations(), EventKind::ClaimRefuted);
+      progress_.tell(EventKind::ClaimRefuted);
     }
     if ((claimed || !treatment_.replaces) && ending != Ending::Full &&
         rounding_.ends(progress_.system(), progress_.x(), stop)) {
@@ -175,7 +175,7 @@ class Supervisor : public KrylovSolver<Types> {
     if (!treatment_.goesBack || (residual_.finite() && residual_.attained().explicit_ <= before)) return;
     if (first_) residual_.restoreGuess(system, progress_.x());
     if (!first_) before_.restore(system, progress_.x());
-    system.tell(progress_.stop().iterations(), EventKind::BackToCycle);
+    progress_.tell(EventKind::BackToCycle);
     residual_.use(*method_.residual());
     residual_.compute(system, progress_.b(), progress_.x(), true);
   }
@@ -189,9 +189,9 @@ class Supervisor : public KrylovSolver<Types> {
     if (breaks) {
       progress_.tell({treatment_.restart, cause(ending), method_.depth()});
     } else {
-      progress_.system().tell(stop.iterations(), ending == Ending::Claimed ? EventKind::ClaimRefuted
-                                                 : lost                    ? EventKind::ResidualRestarted
-                                                                           : EventKind::ResidualReplaced);
+      progress_.tell(ending == Ending::Claimed ? EventKind::ClaimRefuted
+                     : lost                    ? EventKind::ResidualRestarted
+                                               : EventKind::ResidualReplaced);
     }
     stop.restarted(true);
     progress_.replaced(residual_.rest());
@@ -205,7 +205,7 @@ class Supervisor : public KrylovSolver<Types> {
     if (stop.over() || treatment_.minimises) return Start::Anew;
     fruitless_ = residual_.attained().explicit_ < tuning::bicgstab::progress * before ? 0 : fruitless_ + 1;
     if (fruitless_ >= treatment_.mostFruitless) return leave(ending);
-    progress_.system().tell(stop.iterations(), {treatment_.restart, cause(ending)});
+    progress_.tell({treatment_.restart, cause(ending)});
     return Start::Anew;
   }
 
