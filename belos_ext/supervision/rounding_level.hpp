@@ -21,7 +21,8 @@ class RoundingLevel {
   using MultiVector = typename Types::MultiVector;
 
   /// Ends the solve with StopReason::AttainableAccuracy where nothing but rounding is left of b - A x and the tolerance
-  /// asks for less (StopTest::endAtRoundingLevel()), and records an event. To be called after a failed claim, when
+  /// asks for less (StopTest::endAtRoundingLevel()), and records an event. To be called after a failed claim of a
+  /// recursion that rounding has separated from b - A x, when
   /// stop.verified() has had the norms of the residual of x.
   ///
   /// The last digits of x, relative eps, move b - A x by about eps || A s(x) ||, where s(x) has random signs: nothing
@@ -29,7 +30,7 @@ class RoundingLevel {
   /// of A. Cost, only where the recursion is wrong: 1 A, 1 reduction. Collective.
   bool ends(LinearSystem<Types>& system, const MultiVector& x, StopTest& stop) {
     const bool over = stop.over() && stop.reason() != StopReason::Stagnation;
-    if (over || !stop.recursionIsWrong()) return false;
+    if (over) return false;
     prepare(x);
     system.kernels().changeSigns(x, *signed_);
     system.act(Action::Operator, *signed_, *image_);

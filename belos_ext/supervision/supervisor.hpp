@@ -146,18 +146,20 @@ class Supervisor : public KrylovSolver<Types> {
     compute(before);
     if (std::isinf(residual_.attained().explicit_) && next_.wanted() && !stop.exhausted()) return leave(ending);
     if (residual_.judge(progress_.system(), stop, claimed)) {
-      if (claimed && stop.reason() == StopReason::Stagnation) rounding_.ends(progress_.system(), progress_.x(), stop);
+      if (claimed && stop.reason() == StopReason::Stagnation && stop.recursionIsWrong())
+        rounding_.ends(progress_.system(), progress_.x(), stop);
       return Start::Anew;
     }
     if (ending == Ending::UserTest) return end(StopReason::UserTest);
     if (claimed && !treatment_.replaces) {
       progress_.tell(EventKind::ClaimRefuted);
     }
-    if ((claimed || !treatment_.replaces) && ending != Ending::Full &&
+    const bool apart = stop.recursionIsWrong() || !progress_.isTrue();
+    if ((claimed || !treatment_.replaces) && ending != Ending::Full && apart &&
         rounding_.ends(progress_.system(), progress_.x(), stop)) {
       return Start::Anew;
     }
-    if (claimed && treatment_.replaces && stop.cameEarly()) return Start::GoOn;
+    if (claimed && treatment_.replaces && stop.cameEarly() && progress_.isTrue()) return Start::GoOn;
     if (claimed && treatment_.replaces && replacement_.mode == ResidualReplacement::Mode::Off) {
       return end(StopReason::Stagnation);
     }
