@@ -4,7 +4,13 @@
 #include <cmath>
 
 #include "belos_ext/dense/ritz_values.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+
+namespace capstan::tuning::basis {
+/// How much wider than the Ritz values the interval of Chebyshev polynomials is. Derived: they lie inside the spectrum.
+inline constexpr double widened = 1.05;
+/// The least width, and scale, as part of the largest Ritz value. Chosen: not nothing.
+inline constexpr double leastWidth = 1e-3;
+}  // namespace capstan::tuning::basis
 
 namespace capstan {
 

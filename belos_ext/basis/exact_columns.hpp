@@ -11,8 +11,26 @@
 
 #include "belos_ext/basis/krylov_space.hpp"
 #include "belos_ext/convergence/stop_test.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
+
+namespace capstan::tuning::gmres {
+/// Part of the error that H may have by [Simoncini and Szyld 2003] that is let in before a cycle is cut. Derived: many
+/// panels add up, H gets worse conditioned as columns come, and products of strong preconditioners are rounded far more
+/// than by eps. Measured: RealMatrices.SStepGmresKeepsUpWithGmres.
+inline constexpr double safety = 1e-5;
+/// Errors of H, in eps, that are borne in any case. Chosen: below, rounding of the products themselves decides.
+inline constexpr int leastError = 100;
+}  // namespace capstan::tuning::gmres
+
+namespace capstan::tuning::exact_columns {
+/// Part of what an error of H may be for the residual to meet the target. Chosen.
+inline constexpr double exactEnough = 0.01;
+/// An H whose errors stay below gmres::safety is worth one column in so many. Chosen.
+inline constexpr int fewOf = 20;
+/// || Q^T Q - I ||_F^2 below which vectors can be orthonormalised again. Derived: a norm below 1/2 leaves || Q^T Q ||
+/// and its inverse below 2.
+inline constexpr double independent = 0.25;
+}  // namespace capstan::tuning::exact_columns
 
 namespace capstan {
 
@@ -52,7 +70,7 @@ class ExactColumns {
   int most(int columns, int step) {
     const int last = std::min(columns, independent(columns)), least = columns / 2;
     const int nearly = std::max(0, last - std::max(step, columns / tuning::exact_columns::fewOf));
-    const int good = search(nearly, last, 1, static_cast<Scalar>(tuning::exact_columns::veryExact));
+    const int good = search(nearly, last, 1, static_cast<Scalar>(tuning::gmres::safety));
     return good > nearly ? good : search(least, last, step, static_cast<Scalar>(tuning::exact_columns::exactEnough));
   }
 

@@ -24,7 +24,28 @@
 #include "belos_ext/basis/basis_recurrence.hpp"
 #include "belos_ext/basis/exact_columns.hpp"
 #include "belos_ext/dense/relation_error.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+
+namespace capstan::tuning::panel_errors {
+/// Panels are planned for errors so many times smaller than those that are borne. Chosen: a panel that is cut costs
+/// products, one that is too short a part of a reduction.
+inline constexpr double margin = 3;
+/// Panels that are looked back at. Measured, with looser limits: with 4 orsirr_1 makes 1.15 products an iteration, with
+/// 16 1.04.
+inline constexpr std::size_t samples = 16;
+/// Of these, so many are new for a panel. Chosen: what they cost, s j^2 operations each.
+inline constexpr int fresh = 2;
+/// A panel has no more steps than this part of the columns before it, or so many: shorter ones have inherited too
+/// little to tell what longer ones will. Measured, with looser limits: without, orsirr_1 makes 1.13 products an
+/// iteration.
+inline constexpr double growth = 0.67;
+inline constexpr int alwaysTried = 5;
+/// A panel that was cut counts as so many. Measured, with looser limits: once, opm_spe1 makes 1.06 products an
+/// iteration, as H does not tell what the next product brings.
+inline constexpr int cutCounts = 4;
+/// A reduction, in products: small, as M may be a multigrid cycle. Measured on 2 ranks on pores_2, mhd3200a, opm_spe1,
+/// cryg2500, orsirr_1 and memplus: at most 1.05 products an iteration; with looser limits more on four from 0.35.
+inline constexpr double reduction = 0.2;
+}  // namespace capstan::tuning::panel_errors
 
 namespace capstan {
 

@@ -5,7 +5,19 @@
 #include <algorithm>
 #include <cmath>
 
-#include "belos_ext/parameters/tuning.hpp"
+namespace capstan::tuning::step_size {
+/// The largest s that is chosen automatically. Chosen.
+inline constexpr int largest = 30;
+/// The same where a product costs more than a reduction. Chosen.
+inline constexpr int largestCostly = 16;
+/// s grows by this factor at most from one panel to the next. Chosen.
+inline constexpr double growth = 2;
+/// s grows after panels of a condition below this. Derived: a panel of condition kappa loses kappa^2 eps of
+/// orthogonality, so that kappa is kept well under 1 / sqrt(eps) ~ 7e7.
+inline constexpr double comfortable = 1e4;
+/// s shrinks after panels of a condition above this. Derived likewise.
+inline constexpr double strained = 1e6;
+}  // namespace capstan::tuning::step_size
 
 namespace capstan {
 

@@ -14,7 +14,28 @@
 #include <limits>
 
 #include "belos_ext/events/event.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+
+namespace capstan::tuning::definiteness {
+/// Iterations without a new minimum, after A or M were seen not to be definite, that make CG hopeless. Chosen.
+inline constexpr int patience = 200;
+/// A minimum is new below this part of the last one. Chosen.
+inline constexpr double progress = 0.99;
+/// A residual this many times that of the guess has diverged. Chosen: CG of definite systems stays far below.
+inline constexpr double divergence = 1e8;
+/// How far (M^{-1} r, A p) may be from (p, A p), relative to both. Derived: rounding in it is relative to the norms, so
+/// that only half of the number is taken for a sign.
+inline constexpr double asymmetric = 0.5;
+}  // namespace capstan::tuning::definiteness
+
+namespace capstan::tuning::preconditioner {
+/// Iterations between renewals of z = M^{-1} r; they cost an M^{-1} each, and M is linear and definite. Chosen.
+inline constexpr int renewal = 100;
+/// Steps that are looked at for an M that is not linear and symmetric: rounding is small in them. Chosen.
+inline constexpr int firstSteps = 3;
+/// Two forms of one product of M, of beta say, differ by more than rounding beyond this part of both. Chosen:
+/// OpenFOAM's multigrid differs by 0.1 and more, a linear M by rounding.
+inline constexpr double unequal = 1e-3;
+}  // namespace capstan::tuning::preconditioner
 
 namespace capstan {
 

@@ -8,8 +8,26 @@
 #include <limits>
 #include <vector>
 
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
+
+namespace capstan::tuning::expected_end {
+/// Iterations whose mean rate is taken for that of those to come, at most and at least. Chosen: GMRES atop multigrid
+/// changes its rate slowly, and one step alone is often a lucky or an idle one.
+inline constexpr int window = 5;
+inline constexpr int least = 2;
+/// Iterations from which the rate may say that a solve ends sooner than all before it. Chosen.
+inline constexpr int trusted = 4;
+/// More iterations than that are not worth a guess. Chosen.
+inline constexpr double farAway = 1000;
+/// How many iterations behind the longest of the earlier solves the rate may point while the solve is still taken to
+/// end there; by as many more as are left where earlier solves differ by no more than `alike`. Chosen: a solve that
+/// does go on has lost its pipeline, one that does not would have made as many products in vain.
+inline constexpr int late = 2;
+inline constexpr int alike = 1;
+/// A target that falls below this part of what it was is another one: a norm other than the 2-norm has been measured.
+/// Chosen: the ratio of the norms changes less than that once it has been measured near the end.
+inline constexpr double another = 0.5;
+}  // namespace capstan::tuning::expected_end
 
 namespace capstan {
 

@@ -7,8 +7,12 @@
 #include <cstddef>
 #include <vector>
 
-#include "belos_ext/parameters/tuning.hpp"
 #include "tpetra_ext/wall_clock.hpp"
+
+namespace capstan::tuning::iteration_pace {
+/// Iterations of which the median is taken, the last ones of a solve. Chosen: 8 kB.
+inline constexpr int kept = 1024;
+}  // namespace capstan::tuning::iteration_pace
 
 namespace capstan {
 

@@ -5,7 +5,30 @@
 #include <algorithm>
 #include <cmath>
 
-#include "belos_ext/parameters/tuning.hpp"
+/// The limit of | |v_j|^2 - 1 |, OrthogonalityWatch. Measured: RealMatrices.PipelinedCgKeepsUpWithCg and
+/// PipelinedCg.DeepPipelinesKeepUpOnLaplacians; limits that do not follow the first errors cost p(8)-CG and p(10)-CG
+/// half as many iterations again on the 2D Laplacian.
+namespace capstan::tuning::pipelined_cg::orthogonality {
+/// The limit in terms of the largest error seen while the pipeline fills, and the band of G after it.
+inline constexpr double growth = 16;
+/// That lasts so many times l steps. Derived: l to fill the pipeline, 2 l superdiagonals of G.
+inline constexpr int filling = 3;
+/// The limit is at least so many eps,
+inline constexpr double least = 1e5;
+/// and at most so many: beyond, restarts, l steps late, find a spoilt direction.
+inline constexpr double most = 3e7;
+/// The same where eps is large, as a number.
+inline constexpr double mostAtAll = 0.05;
+/// Part of what the residual still has to fall that an error may be instead, and the largest such error. Derived: an
+/// error e in the basis is one of e times the residual in the iterates to come.
+inline constexpr double bearable = 0.01;
+/// Errors of 16 steps of p(1), in eps, after which a deeper pipeline may follow. Measured: hypre_beam_hex_459 with
+/// RILUK, 6e3 eps: p(2)-CG was lost 6 steps later, and with it 14 of 50 iterations.
+inline constexpr double good = 1e3;
+/// It is borne only where no more than these digits are left. Measured: before, an error costs convergence (bcsstk16:
+/// 427 iterations for 265).
+inline constexpr double lastDigits = 1e-3;
+}  // namespace capstan::tuning::pipelined_cg::orthogonality
 
 namespace capstan {
 
@@ -51,7 +74,7 @@ class OrthogonalityWatch {
   ///   small beside the shift; errors grow faster there than they matter.
   bool lost(double left = 0) const {
     namespace tuned = tuning::pipelined_cg::orthogonality;
-    const double more = left > tuned::lastDigits ? std::min(tuned::bearable * left, tuned::mostBearable) : 0;
+    const double more = left > tuned::lastDigits ? std::min(tuned::bearable * left, tuned::bearable) : 0;
     return !(error_ <= std::max(limit_, more));
   }
 

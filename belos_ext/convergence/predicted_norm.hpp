@@ -7,7 +7,11 @@
 #include <cmath>
 #include <limits>
 
-#include "belos_ext/parameters/tuning.hpp"
+namespace capstan::tuning::predicted_norm {
+/// A norm, or (r, M^{-1} r), predicted from products, in eps of the sum of their sizes, below which they have
+/// cancelled. Chosen: two digits of the square are left then.
+inline constexpr int cancelled = 500;
+}  // namespace capstan::tuning::predicted_norm
 
 namespace capstan {
 

@@ -10,7 +10,14 @@
 #include <cmath>
 #include <limits>
 
-#include "belos_ext/parameters/tuning.hpp"
+namespace capstan::tuning::residual_gap {
+/// A gap below this part of the target does no harm. Chosen.
+inline constexpr double relevant = 0.1;
+/// The recursive residual is still that of x while the gap is below this part of it. Chosen.
+inline constexpr double small = 0.01;
+/// The gap has to grow by this factor before the next replacement. Source: [van der Vorst and Ye 2000], section 3.
+inline constexpr double grown = 1.1;
+}  // namespace capstan::tuning::residual_gap
 
 namespace capstan {
 

@@ -28,6 +28,12 @@
 #include "belos_ext/parameters/solver_options.hpp"
 #include "tpetra_ext/operators/block_kernels.hpp"
 
+namespace capstan::tuning::cg {
+/// Steps whose products are measured, where M is costly: a solve that ends within them takes one M^{-1} less. Measured:
+/// with DIC in pitzDaily, 70 iterations a solve, measured products alone take 7 in a hundred more iterations.
+inline constexpr int measuredSteps = 20;
+}  // namespace capstan::tuning::cg
+
 namespace capstan {
 
 template <class Types>

@@ -5,8 +5,25 @@
 #include <limits>
 #include <utility>
 
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
+
+namespace capstan::tuning::stop_test {
+/// Full cycles that leave the residual unchanged before the solve is called stagnant: a restarted method that makes no
+/// progress in one whole cycle makes none in the next. Residuals of CG rise before they fall. Chosen.
+inline constexpr int idleRestarts = 5;
+/// A residual that fell by less than this part is unchanged. Chosen: well above rounding, well below any progress.
+inline constexpr double unchanged = 1e-10;
+/// A claim that came too early lowers the target by what was missing, but not by more than this at once: the residual
+/// that is tested may fall faster than the one the recursion follows. Chosen.
+inline constexpr double leastLowering = 0.1;
+/// Each claim after it asks for this part more, so that x is not formed in every iteration. Chosen.
+inline constexpr double laterClaims = 0.95;
+/// A failed claim lowers the target by this factor beyond what was missing, one that came too early by no more. Chosen.
+inline constexpr double leastPart = 0.5;
+/// A residual below this many eps (|| b || + || |A| |x| ||) is rounding, where the target is below one. Measured:
+/// iterative refinement ends near 1, and CG, which rounds x in each step, between 1 and 7 (bcsstk18 with Jacobi 6.4).
+inline constexpr double roundingLevel = 10;
+}  // namespace capstan::tuning::stop_test
 
 namespace capstan {
 namespace {

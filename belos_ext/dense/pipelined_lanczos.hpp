@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "belos_ext/dense/banded_window.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/dense/cholesky.hpp"
 
 namespace capstan {
 
@@ -104,7 +104,7 @@ class PipelinedLanczos {
     }
   }
 
-  static constexpr Scalar rounding = tuning::pipelined_lanczos::rounding * std::numeric_limits<Scalar>::epsilon();
+  static constexpr Scalar rounding = tuning::orthogonalization::trustedSquare * std::numeric_limits<Scalar>::epsilon();
 
   std::vector<Scalar> shifts_, gamma_, delta_;
   BandedWindow<Scalar> g_;

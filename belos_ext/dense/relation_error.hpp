@@ -21,8 +21,12 @@
 #include <vector>
 
 #include "belos_ext/dense/small_matrix.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/support/mixed_bits.hpp"
+
+namespace capstan::tuning::relation_error {
+/// What a panel may lose of orthonormality before the next one normalises it again. Chosen.
+inline constexpr double mostLost = 1e-3;
+}  // namespace capstan::tuning::relation_error
 
 namespace capstan {
 

@@ -31,13 +31,19 @@
 #include <set>
 #include <utility>
 
-#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/guess/guess_store.hpp"
 #include "belos_ext/problem/state_key.hpp"
 
 namespace Teuchos {
 template <class Ordinal>
 class Comm;
 }
+
+namespace capstan::tuning::guess {
+/// So many solves in a row begin like those before them, with a reduction, although they want no guess. Chosen: as many
+/// as those of another solver may be between two that do.
+inline constexpr int patience = 4;
+}  // namespace capstan::tuning::guess
 
 namespace capstan {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "belos_ext/events/event.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 
 namespace capstan {

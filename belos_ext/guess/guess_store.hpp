@@ -9,8 +9,12 @@
 #include <mutex>
 #include <optional>
 
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/state_key.hpp"
+
+namespace capstan::tuning::guess {
+/// Keys of solves whose order a communicator remembers. Chosen, as StateCache.
+inline constexpr std::size_t mostKeys = 64;
+}  // namespace capstan::tuning::guess
 
 namespace capstan {
 

@@ -48,8 +48,29 @@
 #include "belos_ext/dense/small_matrix.hpp"
 #include "belos_ext/guess/guess_policy.hpp"
 #include "belos_ext/guess/resting_plan.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
+
+namespace capstan::tuning::guess {
+/// A direction depends on newer ones where no more than this part of its square is left beside them. Measured:
+/// GuessProjection.SavesIterationsOfAHeatEquation takes 354 iterations of GMRES with 1e-10 to 2e-14, 363 with 1e-8.
+inline constexpr double dependent = 1e-12;
+/// A predicted norm that is less than so many sqrt(eps) of the residual is nothing but rounding. Derived: its square is
+/// a difference of squares, of which a few eps are left.
+inline constexpr int rounding = 10;
+/// A computed residual bears a prediction out up to this factor; the next guess is then taken without a look. Chosen.
+inline constexpr double confirmed = 1.5;
+/// Images A x belong to another A where they mispredicted a residual that did not fall to this part. Chosen: a guess
+/// that gains a factor of ten is worth having, however it came about.
+inline constexpr double stale = 0.1;
+/// Where A changes, a product with each vector comes first. An iteration is as good as so many products where there is
+/// a preconditioner of unknown cost. Chosen: about 4 with ILU(0), of many iterations, some 30 with multigrid, of few.
+inline constexpr double productsOfAnIteration = 10;
+/// A has not changed where (d, A d) or (A d, A d) of an earlier d is the same up to this part. Chosen: rounding of a
+/// sum.
+inline constexpr double same = 1e-10;
+/// After so many solves with the same A it is taken to stay. Chosen: more than the correctors of a time step.
+inline constexpr int steady = 10;
+}  // namespace capstan::tuning::guess
 
 namespace capstan {
 

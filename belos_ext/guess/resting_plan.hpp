@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "belos_ext/parameters/tuning.hpp"
+namespace capstan::tuning::guess {
+/// The most solves in a row that go without a guess after guesses that were not worth their cost. Chosen.
+inline constexpr int longestRest = 32;
+}  // namespace capstan::tuning::guess
 
 namespace capstan {
 

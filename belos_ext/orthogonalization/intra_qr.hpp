@@ -14,8 +14,8 @@
 #include <Teuchos_CommHelpers.hpp>
 #include <Tpetra_TsqrAdaptor.hpp>
 
+#include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 

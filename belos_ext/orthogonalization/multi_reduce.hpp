@@ -4,9 +4,9 @@
 ///
 /// Source: [low-sync], section 2.1, equation (2.1), and Fig. 1(a) for the factorisation of the panel.
 
+#include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/intra_qr.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 

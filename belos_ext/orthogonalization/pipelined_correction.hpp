@@ -22,7 +22,11 @@
 
 #include "belos_ext/orthogonalization/pipelined_recurrence.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+
+namespace capstan::tuning::orthogonalization {
+/// Squares of a norm that should be 1, between which a vector is normalised by it; beyond, it is none. Chosen.
+inline constexpr double leastNorm2 = 0.25;
+}  // namespace capstan::tuning::orthogonalization
 
 namespace capstan {
 
@@ -87,7 +91,7 @@ class PipelinedCorrection {
   Scalar normalize(int c, const Matrix& products, Matrix& r) {
     const Scalar square = products(c - 1, 0);
     const bool near = square > static_cast<Scalar>(tuning::orthogonalization::leastNorm2) &&
-                      square < static_cast<Scalar>(tuning::orthogonalization::mostNorm2);
+                      square < 1 / static_cast<Scalar>(tuning::orthogonalization::leastNorm2);
     const Scalar s = near ? std::sqrt(square) : Scalar(1);
     for (int j = 0; j < c; ++j) t_(j, c - 1) = t_(c - 1, j) = products(j, 0) / s;
     t_(c - 1, c - 1) = square / (s * s);

@@ -18,8 +18,8 @@
 #include <limits>
 #include <vector>
 
+#include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/dense/small_matrix.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/support/mixed_bits.hpp"
 
 namespace capstan {

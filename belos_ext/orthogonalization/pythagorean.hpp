@@ -8,7 +8,12 @@
 /// pip2 runs it twice. two-stage runs it once a panel and once more over all vectors of the cycle (finish).
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+
+namespace capstan::tuning::orthogonalization {
+/// A basis of this condition needs no second pass of the second stage. Chosen: a pass
+/// leaves errors of kappa^2 eps.
+inline constexpr double wellConditioned = 10;
+}  // namespace capstan::tuning::orthogonalization
 
 namespace capstan {
 

@@ -6,8 +6,8 @@
 /// Source: [Giraud, Langou, Rozloznik and van den Eshof 2005] (twice is enough). Cost: 3 reductions; as many
 /// more as squares underflow.
 
+#include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan {
 

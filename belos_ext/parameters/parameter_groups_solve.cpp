@@ -7,7 +7,6 @@
 
 #include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 
 namespace capstan::rows {
 

@@ -16,6 +16,19 @@
 #include "tpetra_ext/reductions/progress.hpp"
 #include "tpetra_ext/topology/reduction_strategy.hpp"
 
+namespace capstan::tuning::polynomial {
+/// The highest degree. Chosen: as many products for an iteration hide any all-reduce.
+inline constexpr int highest = 64;
+}  // namespace capstan::tuning::polynomial
+
+namespace capstan::tuning::guess {
+/// The highest degree of an extrapolation in time. Chosen: beyond, coefficients of alternating sign make noise of the
+/// digits that a solve leaves open.
+inline constexpr int highestOrder = 3;
+/// The most vectors that are projected on. Chosen: as many vectors again are images.
+inline constexpr int mostVectors = 20;
+}  // namespace capstan::tuning::guess
+
 namespace capstan {
 
 // wordsOf() has the words of an enumeration, in its order, as parameter lists spell them.

@@ -2,8 +2,12 @@
 
 #include <tuple>
 
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/support/checksum.hpp"
+
+namespace capstan::tuning::expected_end {
+/// How many earlier solves are remembered. Chosen.
+inline constexpr int remembered = 8;
+}  // namespace capstan::tuning::expected_end
 
 namespace capstan {
 

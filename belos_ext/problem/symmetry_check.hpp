@@ -26,12 +26,18 @@
 #include <optional>
 #include <vector>
 
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/symmetry_verdict.hpp"
 #include "belos_ext/support/mixed_bits.hpp"
 #include "tpetra_ext/compat/host_rows.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/operators/diagonal_rows.hpp"
+
+namespace capstan::tuning::symmetry {
+/// Differences that rounding in an assembly may leave, relative to the row's sum of absolute values. Chosen.
+inline constexpr double tolerance = 1e-10;
+/// The same in eps, where eps is large. Chosen.
+inline constexpr double toleranceInEps = 100;
+}  // namespace capstan::tuning::symmetry
 
 namespace capstan {
 

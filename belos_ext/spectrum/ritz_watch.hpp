@@ -10,7 +10,11 @@
 /// reduced numbers only. Local.
 
 #include "belos_ext/parameters/solver_options.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+
+namespace capstan::tuning::polynomial {
+/// Ritz values beyond the image of the interval by this factor prove bounds wrong: beyond rounding. Chosen.
+inline constexpr double wrong = 1.001;
+}  // namespace capstan::tuning::polynomial
 
 namespace capstan {
 

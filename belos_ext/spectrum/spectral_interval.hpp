@@ -8,9 +8,36 @@
 #include <algorithm>
 
 #include "belos_ext/dense/pipelined_lanczos.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/solver_state.hpp"
 #include "belos_ext/spectrum/spectrum_estimate.hpp"
+
+namespace capstan::tuning::pipeline_memory {
+/// Bounds of the spectrum are the same if their ends have moved by less than this part of their distance. Chosen.
+inline constexpr double sameBounds = 0.1;
+}  // namespace capstan::tuning::pipeline_memory
+
+namespace capstan::tuning::spectrum {
+/// Ritz values may exceed remembered bounds of the spectrum by this factor. Chosen.
+inline constexpr double largestOvershoot = 1.5;
+/// Columns from which Ritz values tell something, and half as many from which they tell more than a first product.
+/// Chosen: half of the steps of an estimate.
+inline constexpr int few = steps / 2;
+/// Columns beyond which all eigenvalues cost more than they tell. Chosen.
+inline constexpr int enough = 20;
+/// Half the length of a rough interval, in standard deviations of the spectrum as a vector sees it. Chosen: a uniform
+/// density reaches to 1.7.
+inline constexpr double spreads = 2;
+/// First columns whose largest Ritz value is compared between solves: later ones may be spurious. Chosen.
+inline constexpr int first = panels[0];
+/// Remembered bounds are dropped where that value is so many times smaller than before; where columns are few, so many.
+/// Chosen.
+inline constexpr int shrunk = 4;
+inline constexpr int shrunkOfFew = 20;
+/// How far Ritz values may leave the bounds of the user, as part of their length. Chosen.
+inline constexpr double slack = 0.05;
+/// How much larger than the largest Ritz value a bound is made. Chosen: Ritz values lie inside the spectrum.
+inline constexpr double margin = 1.01;
+}  // namespace capstan::tuning::spectrum
 
 namespace capstan {
 
@@ -115,7 +142,7 @@ class SpectralInterval {
       return std::vector<std::complex<double>>(values.begin(), values.end());
     };
     const int count = std::min(steps, tuning::spectrum::enough);
-    if (!bounds_ || steps < (rough_ ? tuning::spectrum::fewest : 1)) return true;
+    if (!bounds_ || steps < (rough_ ? tuning::spectrum::few / 2 : 1)) return true;
     if (rough_) {
       rough_ = false;
       bounds_ = boundsOfRitzValues(ritzOf(count / 2), ritzOf(count));
@@ -178,7 +205,7 @@ class SpectralInterval {
   void replaceRough(LinearSystem<Types>& system, const SmallMatrix<Scalar>& hessenberg, int columns, int iteration) {
     rough_ = false;
     bounds_.reset();
-    if (columns < tuning::spectrum::fewest) return;
+    if (columns < tuning::spectrum::few / 2) return;
     const int enough = std::min(columns, tuning::spectrum::enough);
     bounds_ =
         boundsOfRitzValues(hessenbergEigenvalues(hessenberg, enough / 2), hessenbergEigenvalues(hessenberg, enough));

@@ -13,8 +13,20 @@
 #include "belos_ext/dense/arnoldi_relation.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/spectrum/definite_interval.hpp"
+
+namespace capstan::tuning::spectrum {
+/// Steps of the estimate, and their panels: monomial steps first, Newton's with the Ritz values of half of them then.
+/// Measured: with bounds from 16 steps p(5)-CG follows CG.
+inline constexpr int steps = 16;
+inline constexpr std::array<int, 3> panels = {3, 5, 8};
+/// The largest Ritz values of k / 2 and of k steps differ by so many times what the latter lacks. Derived from the rate
+/// 1 / k^2 of [Kuczynski and Wozniakowski 1992].
+inline constexpr int extrapolation = 3;
+/// Part of the largest Ritz value above which the smallest tells that no eigenvalue is near zero. Chosen; half of it is
+/// then the lower bound.
+inline constexpr double small = 0.1;
+}  // namespace capstan::tuning::spectrum
 
 namespace capstan {
 

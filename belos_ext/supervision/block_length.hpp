@@ -9,7 +9,20 @@
 
 #include <algorithm>
 
-#include "belos_ext/parameters/tuning.hpp"
+namespace capstan::tuning::block_length {
+/// The largest t that is chosen automatically. Chosen.
+inline constexpr int largest = 10;
+/// t grows after cycles of a condition below this. Measured on real matrices: cycles broke down at conditions from 10
+/// to 1e7, so that none foretells it.
+inline constexpr double comfortable = 30;
+/// t shrinks after cycles of a condition above this. Measured likewise.
+inline constexpr double strained = 1e5;
+/// t grows where a cycle was so many times as long as the pipeline would be. Chosen: what runs ahead is lost at the
+/// end.
+inline constexpr int longCycle = 3;
+/// t shrinks where the only cycle was less than so many times as long as the pipeline. Chosen, likewise.
+inline constexpr int shortCycle = 2;
+}  // namespace capstan::tuning::block_length
 
 namespace capstan {
 

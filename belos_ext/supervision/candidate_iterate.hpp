@@ -24,7 +24,7 @@
 #include <limits>
 
 #include "belos_ext/basis/krylov_space.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/problem/kept_iterate.hpp"
 #include "belos_ext/supervision/progress.hpp"
 
@@ -96,7 +96,7 @@ class CandidateIterate {
       if (columns_ != columns) form(progress, space, columns);
       if (!finite_) continue;
       finite = true;
-      if (shown_ != columns && norms_.native > tuning::gmres::tolerated * before.native) continue;
+      if (shown_ != columns && norms_.native > tuning::stop_test::trusted * before.native) continue;
       if (norms_.native > before.native) keep(progress, before);
       kernels.scale(Scalar(1), *candidate_, progress.x());
       ofX_ = true;

@@ -5,10 +5,14 @@
 #include <algorithm>
 #include <memory>
 
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/right_preconditioned_system.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/supervision/krylov_solver.hpp"
+
+namespace capstan::tuning::gmres {
+/// The restart length where GMRES goes on for a symmetric method or for BiCGStab. Chosen: storage they did not ask for.
+inline constexpr int fallbackRestart = 30;
+}  // namespace capstan::tuning::gmres
 
 namespace capstan {
 

@@ -7,8 +7,26 @@
 #include <utility>
 
 #include "belos_ext/events/event.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/supervision/pipeline_memory.hpp"
+
+namespace capstan::tuning::pipelined_cg {
+/// The deepest pipeline. Derived: a sweep holds all recurrences.
+inline constexpr int deepest = 20;
+}  // namespace capstan::tuning::pipelined_cg
+
+namespace capstan::tuning::pipelined_cg::depth {
+/// Steps of a cycle that are worth a restart. Measured: 1138_bus with Jacobi on 2 ranks, p(3): 1060 iterations where
+/// cycles of 20 steps were allowed, 917 with 100, CG 909.
+inline constexpr int worthwhile = 100;
+/// Restarts that a solve may have at any time, and the steps done that allow one more each. Measured: on
+/// hypre_TEST_ij_A, where Hestenes and Stiefel's CG takes 2620 to 2830 iterations as the last digit of p has it, an
+/// error of 1e-10 in one direction, as a restart leaves it, makes 2800 to 2970 of them, errors of 1e-8 in four
+/// directions 3000 to 3420. With all restarts p(3)-CG took 3142 iterations on 2 ranks, CG 2823; with these 2847.
+/// RealMatrices.PipelinedCgKeepsUpWithCg: 24 in a hundred iterations stay pipelined, 26 with all restarts, and the
+/// worst ratio of a solve that fell back is 1.13, not 1.19.
+inline constexpr int freeRestarts = 2;
+inline constexpr int stepsOfARestart = 500;
+}  // namespace capstan::tuning::pipelined_cg::depth
 
 namespace capstan {
 

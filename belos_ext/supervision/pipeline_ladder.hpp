@@ -14,11 +14,17 @@
 
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 #include "belos_ext/problem/solver_state.hpp"
 #include "belos_ext/supervision/block_length.hpp"
 #include "belos_ext/supervision/pipeline_memory.hpp"
+
+namespace capstan::tuning::pipelined_gmres {
+/// Fruitless cycles after which all are classical. Chosen.
+inline constexpr int maxFruitless = 3;
+/// True and recursive residuals may differ by this factor at the end of a cycle. Chosen.
+inline constexpr int astray = 10;
+}  // namespace capstan::tuning::pipelined_gmres
 
 namespace capstan {
 
@@ -103,8 +109,7 @@ class PipelineLadder {
   /// recursion of the last cycle promised a far smaller residual than beta, the true one, and nothing shorter is left
   /// to try; or it claimed to have met the target and gained nothing. Goes on to the next rung in both cases.
   bool wentAstray(LinearSystem<Types>& system, const StopTest& stop, Scalar beta) {
-    const bool inVain =
-        claimedFrom_ > 0 && beta > static_cast<Scalar>(tuning::pipelined_gmres::progress) * claimedFrom_;
+    const bool inVain = claimedFrom_ > 0 && beta > static_cast<Scalar>(tuning::stop_test::progress) * claimedFrom_;
     if (!inVain && !(promised_ > 0 && beta > tuning::pipelined_gmres::astray * promised_)) return false;
     const bool classical = inVain || lag() == 1;
     ++fruitless_;

@@ -24,10 +24,18 @@
 
 #include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/solver_state.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
 #include "belos_ext/support/checksum.hpp"
+
+namespace capstan::tuning::pipeline_memory {
+/// A solve may meet a failure again where its tolerance is below this many times the residual at which it was met, and
+/// what follows a failure got further where it left the residual that much smaller. Chosen: right-hand sides differ.
+inline constexpr int near = 10;
+/// A pipeline that hands over to the classical method after half of a solve may take so many times its products for a
+/// digit. Chosen: a few products hide most of the reductions; right-hand sides differ by 2 or 3 in a hundred.
+inline constexpr double slower = 1.05;
+}  // namespace capstan::tuning::pipeline_memory
 
 namespace capstan {
 
@@ -141,7 +149,7 @@ class PipelineMemory {
   }
 
   static bool gotFurther(const StopTest& stop, double failedAt) {
-    return stop.converged() || stop.attained() <= tuning::pipeline_memory::further * failedAt;
+    return stop.converged() || stop.attained() <= failedAt / tuning::pipeline_memory::near;
   }
 
   std::uint64_t asked_ = 0;

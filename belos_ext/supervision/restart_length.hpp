@@ -9,8 +9,12 @@
 #include <cstddef>
 
 #include "belos_ext/parameters/solver_options.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
+
+namespace capstan::tuning::gmres {
+/// The restart lengths tried where Belos' default needs too much memory; the first stands for the one wanted. Chosen.
+inline constexpr std::array<int, 8> shorterRestarts = {0, 200, 150, 100, 70, 50, 30, 20};
+}  // namespace capstan::tuning::gmres
 
 namespace capstan {
 

@@ -7,7 +7,7 @@
 ///
 /// with the eta and the c that make || s_k || smallest, so that it never rises. The paper has x_k for x_{k-1}, and no
 /// c. x_k - x_{k-1} is a combination of the directions Z, so that nothing is lost; with c each of them counts by
-/// itself. Without, enlarged CG may still take twice the iterations of CG (tuning.hpp).
+/// itself. Without, enlarged CG may still take twice the iterations of CG (tuning::enlarged_cg::wanders).
 ///
 /// The error of y in the norm of A is larger than that of x. So y counts only where r has not been smaller for long.
 ///
@@ -31,8 +31,23 @@
 #include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/dense/independent_columns.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/vector_like.hpp"
+
+namespace capstan::tuning::enlarged_cg {
+/// A residual wanders that has not been smaller for this part of the iterations so far. Measured (numpy; t = 4, 8;
+/// nos7, ex15, cavity-pc-64x64-i10, bcsstk18, bodyy5, msc01440 and four more, medians of 1 to 8 right-hand sides): 0.05
+/// and 0.1 take 0.3 to 0.6 of CG's iterations on nos7 and ex15 with Jacobi, which not smoothed take up to 1.8, 3 for
+/// one right-hand side; the error in the norm of A is at most 3.4 times CG's, but for 5 and 6 on two. Smoothed and
+/// judged from the first they take up to a sixth less, bcsstk18 and bodyy5 too, with errors up to 38 times CG's.
+/// Without the c of smoothed_residual.hpp, 13 of 63 small systems whose coefficients jump (t = 2, 4, 8) take over 2
+/// more than CG, up to twice as many; with it none.
+inline constexpr double wanders = 0.05;
+/// And for so many at least. Chosen: CG's residual often rises for one or two.
+inline constexpr int wandersFrom = 3;
+/// It is smoothed below this many times its target: what lies above weighs little in the end. Measured there: 100 takes
+/// as many iterations on the matrices, and up to 1.9 of CG's on three of the 63.
+inline constexpr double smoothedFrom = 1000;
+}  // namespace capstan::tuning::enlarged_cg
 
 namespace capstan {
 
@@ -153,7 +168,7 @@ class SmoothedResidual {
 
   /// g^{-1} c, with 0 for what depends on the rest. Returns c^T g^{-1} c, 0 where there is none.
   static Scalar solve(const Small& g, Small& c) {
-    const auto chosen = independentColumns<Scalar>(g, tuning::enlarged_cg::dependent);
+    const auto chosen = independentColumns<Scalar>(g, tuning::orthogonalization::rounding);
     const int count = static_cast<int>(chosen.size());
     Small those(count, count), factor(count, count), values(count, 1);
     for (int j = 0; j < count; ++j) {

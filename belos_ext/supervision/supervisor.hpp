@@ -25,6 +25,7 @@
 #include <limits>
 #include <utility>
 
+#include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/supervision/judged_residual.hpp"
 #include "belos_ext/supervision/krylov_solver.hpp"
 #include "belos_ext/supervision/method.hpp"
@@ -186,7 +187,7 @@ class Supervisor : public KrylovSolver<Types> {
   Start replace(Ending ending, double recursive) {
     auto& stop = progress_.stop();
     const bool breaks = ending == Ending::Breakdown || ending == Ending::NotFinite || ending == Ending::Skew;
-    const bool same = residual_.rest() <= tuning::cg::lostFactor * recursive;
+    const bool same = residual_.rest() <= tuning::stop_test::trusted * recursive;
     const bool lost = !same || (!treatment_.keepsSpace && !progress_.isTrue());
     if (breaks) {
       progress_.tell({treatment_.restart, cause(ending), method_.depth()});

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Checks that numbers which methods decide by stand in belos_ext/parameters/tuning.hpp, each with its reason.
+"""Checks that numbers which methods decide by say where they come from.
 
 usage: check_tuning.py <root of the source tree>
 
-Elsewhere, in the folders below, no constant of an arithmetic type (constexpr or static const) may be made of a literal
-number; one made of numbers of tuning.hpp, or of std::numeric_limits, may. In tuning.hpp, every constant follows a comment
-that says where its number comes from ("Source: [key]", "Derived", "Measured" or "Chosen"), or whose namespace says so, or
-it follows another constant at once, of whose comment it is part.
+In the folders below, a constant of an arithmetic type (constexpr or static const) that is made of a literal number stands
+beside the policy that it is for, in a namespace capstan::tuning::<policy> of that file. One made of other constants, or of
+std::numeric_limits, may stand anywhere. A constant in such a namespace follows a comment that says where its number comes
+from ("Source: [key]", "Derived", "Measured" or "Chosen"), or it follows another constant at once, of whose comment it is
+part, or the comment before the namespace says so.
 
 Prints one line a violation, "file:line: what is wrong", and exits with 1 where there is one.
 """
@@ -15,12 +16,16 @@ import pathlib
 import re
 import sys
 
-HOME = "belos_ext/parameters/tuning.hpp"
 FOLDERS = [f"belos_ext/{name}" for name in
-           ("basis", "convergence", "dense", "guess", "orthogonalization", "problem", "solvers", "spectrum")]
+           ("basis", "convergence", "dense", "guess", "orthogonalization", "parameters", "problem", "solvers", "spectrum",
+            "supervision")]
+# Folders that may hold plain constants, too: ranges of what users set.
+RANGES = {"belos_ext/parameters"}
 SUFFIXES = {".hpp", ".cpp"}
 # Constants of literal numbers that tune nothing: (file, name).
 STAY = {("belos_ext/spectrum/spectrum_estimate.hpp", "pi")}
+TUNING = re.compile(r"^(?P<before>(?:///[^\n]*\n)*)namespace capstan::tuning::[\w:]+ \{\n(?P<body>.*?)^\}  // namespace",
+                    re.DOTALL | re.MULTILINE)
 
 TYPE = (r"(?:unsigned|signed|long|short|int|double|float|auto|Scalar|(?:std::)?(?:size_t|ptrdiff_t|u?int\d+_t)"
         r"|std::array<[^;=]*>)")
@@ -46,45 +51,43 @@ def stray_constants(text):
 
 
 def constants_without_reason(text):
-    """Pairs (line, name) of constants of tuning.hpp whose comment does not say where the number comes from."""
-    comment, spaces, fresh = "", [], True
-    for number, line in enumerate(text.splitlines(), 1):
-        line = line.strip()
-        declared = re.match(r"inline constexpr .*?(\w+) =", line)
-        if line.startswith("///"):
-            comment, fresh = ("" if fresh else comment + " ") + line[3:].strip(), False
-            continue
-        if re.match(r"namespace [\w:]+ \{", line):
-            spaces.append(bool(REASON.search(comment)))
-        elif line.startswith("}  // namespace"):
-            spaces.pop()
-        elif declared and not REASON.search(comment) and not any(spaces):
-            yield number, declared.group(1)
-        if not declared:
-            comment = ""
-        fresh = True
+    """Pairs (line, name) of constants in namespaces of tuning whose comment does not say where the number comes from."""
+    for space in TUNING.finditer(text):
+        comment, fresh, all_said = "", True, bool(REASON.search(space["before"]))
+        first = text.count("\n", 0, space.start("body")) + 1
+        for number, line in enumerate(space["body"].splitlines(), first):
+            declared = re.match(r"inline constexpr .*?(\w+) =", line)
+            if line.startswith("///"):
+                comment, fresh = ("" if fresh else comment + " ") + line[3:].strip(), False
+                continue
+            if declared and not all_said and not REASON.search(comment):
+                yield number, declared.group(1)
+            if not declared:
+                comment = ""
+            fresh = True
 
 
 def problems(root):
-    home = root / HOME
-    if not home.is_file() or not re.search(r"^inline constexpr ", home.read_text(encoding="utf-8"), re.MULTILINE):
-        yield f"{HOME}: no constants found"
-        return
-    for number, name in constants_without_reason(home.read_text(encoding="utf-8")):
-        yield f"{HOME}:{number}: '{name}' does not say where it comes from: Source: [key], Derived, Measured or Chosen"
+    total = 0
     for folder in FOLDERS:
         for file in sorted((root / folder).rglob("*")):
             if file.suffix not in SUFFIXES or not file.is_file():
                 continue
-            path = file.relative_to(root).as_posix()
-            for number, name in stray_constants(file.read_text(encoding="utf-8")):
+            path, text = file.relative_to(root).as_posix(), file.read_text(encoding="utf-8")
+            total += len(TUNING.findall(text))
+            for number, name in constants_without_reason(text):
+                yield f"{path}:{number}: '{name}' does not say where it comes from: Source: [key], Derived, Measured or Chosen"
+            rest = TUNING.sub(lambda found: re.sub(r"[^\n]", " ", found.group(0)), text)
+            for number, name in stray_constants(rest) if folder not in RANGES else ():
                 if (path, name) not in STAY:
-                    yield f"{path}:{number}: '{name}' is a number to decide by: it belongs in {HOME}"
+                    yield f"{path}:{number}: '{name}' is a number to decide by: it belongs in a namespace capstan::tuning"
+    if total == 0:
+        yield "belos_ext: no constants found"
 
 
 def main():
     found = list(problems(pathlib.Path(sys.argv[1])))
-    print("\n".join(found) if found else f"all numbers to decide by stand in {HOME}")
+    print("\n".join(found) if found else "all numbers to decide by say where they come from")
     return 1 if found else 0
 
 

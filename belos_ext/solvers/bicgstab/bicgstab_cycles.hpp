@@ -11,9 +11,13 @@
 #include <optional>
 #include <utility>
 
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/supervision/progress.hpp"
+
+namespace capstan::tuning::bicgstab {
+/// Cycles in a row that gained nothing, and so end BiCGStab. Chosen.
+inline constexpr int mostFruitless = 2;
+}  // namespace capstan::tuning::bicgstab
 
 namespace capstan {
 

@@ -31,9 +31,17 @@
 /// orthogonal to r*, comes from that product, and half the digits are what two-sided Lanczos recurrences need [Day
 /// 1997].
 
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/solvers/bicgstab/unpipelined_bicgstab.hpp"
 #include "tpetra_ext/reductions/pending_reduction.hpp"
+
+namespace capstan::tuning::bicgstab {
+/// Iterations after which the pipelined recurrences are begun anew from x and p^, and judged. Chosen: that takes 6 A, 6
+/// in a hundred of what the iterations take.
+inline constexpr int mostSteps = 50;
+/// Error of (r*, s), in sqrt(eps) of it, with which the pipeline is given up. Derived: half the digits, with which
+/// two-sided Lanczos recurrences still compute their projection of A to full accuracy [Day 1997].
+inline constexpr double lostDigits = 1;
+}  // namespace capstan::tuning::bicgstab
 
 namespace capstan {
 

@@ -30,6 +30,11 @@
 #include "belos_ext/solvers/cg/cg_vectors.hpp"
 #include "belos_ext/supervision/progress.hpp"
 
+namespace capstan::tuning::cg {
+/// Where a residual shrinks to this part in an iteration, M does more, and costs more, than a reduction. Chosen.
+inline constexpr double fast = 0.6;
+}  // namespace capstan::tuning::cg
+
 namespace capstan {
 
 template <class Types>
@@ -43,7 +48,7 @@ class FlexibleCg {
   void configure(const SolverOptions& options) { smoothing_.configure(options.residualSmoothing); }
   /// What earlier solves have seen of M, and what the next one may expect.
   void expectVariation(bool varies) { knownToVary_ = varies; }
-  bool expectsVariation() const { return steps_ < tuning::cg::firstSteps ? varies() : varies_; }
+  bool expectsVariation() const { return steps_ < tuning::preconditioner::firstSteps ? varies() : varies_; }
   /// Whether M has been seen not to be linear and symmetric, in this solve or an earlier one.
   bool varies() const { return knownToVary_ || varies_; }
   void seeVariation() { varies_ = true; }
@@ -67,7 +72,7 @@ class FlexibleCg {
   /// p and s are a direction to go on from, of any length, about whose M nothing is known. Local.
   void goOnFrom() {
     directed_ = true;
-    steps_ = tuning::cg::firstSteps;
+    steps_ = tuning::preconditioner::firstSteps;
   }
 
   void enter(LinearSystem<Types>& system) {
@@ -94,9 +99,9 @@ class FlexibleCg {
     }
     if (smoothing_.active()) smoothing_.know(batch[ofQ_[0]], batch[ofQ_[1]], batch[ofQ_[2]] + beta_ * batch[ofQ_[3]]);
     v_.constants->takeSums(batch, beta_);
-    if (!directed_ || steps_++ >= tuning::cg::firstSteps) return;
+    if (!directed_ || steps_++ >= tuning::preconditioner::firstSteps) return;
     const Scalar textbook = ratioOr(nu_, last, Scalar(0));
-    const auto apart = static_cast<Scalar>(tuning::cg::variable) * (std::abs(beta_) + std::abs(textbook));
+    const auto apart = static_cast<Scalar>(tuning::preconditioner::unequal) * (std::abs(beta_) + std::abs(textbook));
     varies_ = varies_ || !(std::abs(beta_ - textbook) <= apart);
   }
 

@@ -22,6 +22,12 @@
 #include "belos_ext/spectrum/chebyshev_polynomial.hpp"
 #include "belos_ext/spectrum/ritz_watch.hpp"
 
+namespace capstan::tuning::polynomial {
+/// Ritz values beyond the image of the interval by this factor do harm enough to begin anew at once. Derived: such a
+/// condition number takes sqrt(2) times the iterations.
+inline constexpr double harmful = 2;
+}  // namespace capstan::tuning::polynomial
+
 namespace capstan {
 
 /// Vectors of a PolynomialSystem, kept from solve to solve.

@@ -33,6 +33,16 @@
 #include "belos_ext/supervision/krylov_solver.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
 
+namespace capstan::tuning::polynomial {
+/// A solve that takes so many times the iterations that one before has led to expect puts its bounds in doubt; those
+/// estimated then are the same where the far end has moved by no more than this part. Chosen.
+inline constexpr double slower = 1.5;
+inline constexpr double same = 0.25;
+/// Bounds that one solve tries, those of an earlier one and an estimate among them. Chosen: each is proved too narrow
+/// by the last one, and made wider.
+inline constexpr int mostTrials = 5;
+}  // namespace capstan::tuning::polynomial
+
 namespace capstan {
 
 template <class Types, class Method>

@@ -41,6 +41,11 @@
 #include "belos_ext/supervision/smoothed_residual.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
 
+namespace capstan::tuning::enlarged_cg {
+/// Iterations that the start and the end of a solve count as. Derived: the products of the first and the last residual.
+inline constexpr int startUp = 2;
+}  // namespace capstan::tuning::enlarged_cg
+
 namespace capstan {
 
 template <class Types>

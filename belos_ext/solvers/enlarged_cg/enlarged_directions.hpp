@@ -23,7 +23,6 @@
 #include "belos_ext/convergence/predicted_norm.hpp"
 #include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/dense/independent_columns.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/constant_null_space.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/supervision/smoothed_residual.hpp"
@@ -115,7 +114,7 @@ class EnlargedDirections {
     if (sign_ == Scalar(0)) sign_ = gram(0, 0) < Scalar(0) ? -1 : 1;
     gram.scale(sign_);
     curvature_ = static_cast<double>(gram(0, 0));
-    kept_ = independentColumns<Scalar>(gram, tuning::enlarged_cg::dependent);
+    kept_ = independentColumns<Scalar>(gram, tuning::orthogonalization::rounding);
     if (kept_.empty()) return std::isfinite(gram(0, 0)) && allFinite(gram) ? Outcome::Indefinite : Outcome::NotFinite;
     factor_.shape(static_cast<int>(kept_.size()), static_cast<int>(kept_.size()));
     const auto result = cholesky<Scalar>(chosen(gram, kept_, kept_), factor_, nullptr, Scalar(0));

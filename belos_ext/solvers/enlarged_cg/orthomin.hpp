@@ -31,6 +31,7 @@
 ///
 /// Cost of an iteration: enlarged_cg.hpp.
 
+#include "belos_ext/convergence/definiteness_watch.hpp"
 #include "belos_ext/solvers/enlarged_cg/enlarged_directions.hpp"
 #include "belos_ext/solvers/enlarged_cg/residual_products.hpp"
 
@@ -130,7 +131,7 @@ class Orthomin final : public EnlargedDirections<Types> {
       precondition(system, parts(), z);  // line 8: W
       return byDirections_ ? conjugateDirections(system, z) : normalizeDirections(system, z);
     }
-    const bool renews = carries() && (stale_ || ++sinceRenewal_ >= tuning::cg::renewal);
+    const bool renews = carries() && (stale_ || ++sinceRenewal_ >= tuning::preconditioner::renewal);
     if (carries()) system.kernels().orthonormalize(nullptr, &v(), factor_, w(), k_, products_.t());  // M^{-1} AP, W
     if (!isPredicted_) normalizeLate(system);
     Small back = copyOf(products_.back());
@@ -198,7 +199,7 @@ class Orthomin final : public EnlargedDirections<Types> {
   /// Two reductions: Z from W before normalisation, with T and what is taken of P from N', which is reduced.
   void normalizeDirections(LinearSystem<Types>& system, MultiVector& z) {
     batch_->clear();
-    const bool watches = preconditioned_ && ++steps_ <= tuning::cg::firstSteps;
+    const bool watches = preconditioned_ && ++steps_ <= tuning::preconditioner::firstSteps;
     const auto reduced = watches ? batch_->innerProducts(parts(), z) : batch_->symmetricProducts(parts(), z);  // line 9
     const auto measured = watches ? batch_->innerProducts(pair_.columns(width_), z) : reduced;                 // AP^T W
     system.reduce(*batch_);                                                                                    // line 9
@@ -218,7 +219,7 @@ class Orthomin final : public EnlargedDirections<Types> {
   }
 
   bool advances(const Small& reduced) {
-    return products_.advance(reduced, this->energySign(), factor_, nullptr, tuning::enlarged_cg::dependent);
+    return products_.advance(reduced, this->energySign(), factor_, nullptr, tuning::orthogonalization::rounding);
   }
 
   /// Two reductions, where N' is not positive: Z = W - P AP^T W.
@@ -249,7 +250,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     varies_ = watches && !products_.symmetric(products_.n());
     Small definite = copyOf(products_.n());
     definite.scale(this->energySign());
-    kept_ = independentColumns<Scalar>(definite, tuning::enlarged_cg::dependent);
+    kept_ = independentColumns<Scalar>(definite, tuning::orthogonalization::rounding);
     if (!kept_.empty() && this->drops()) dropColumns(system);
     const Small left = copyOf(products_.n());
     byDirections_ = varies_ || kept_.empty() || !products_.normalize(left, this->energySign(), nullptr, Scalar(0));

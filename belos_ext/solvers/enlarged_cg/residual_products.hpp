@@ -13,9 +13,15 @@
 #include <cmath>
 #include <vector>
 
+#include "belos_ext/convergence/definiteness_watch.hpp"
 #include "belos_ext/dense/cholesky.hpp"
 #include "belos_ext/dense/small_matrix.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+
+namespace capstan::tuning::enlarged_cg {
+/// A pivot of a predicted Gram matrix of residuals counts above this many eps of what it was subtracted from. Derived:
+/// N is reduced anew in the next iteration, so that a few digits are enough; 1e4 leaves about four.
+inline constexpr int predicted = 10000;
+}  // namespace capstan::tuning::enlarged_cg
 
 namespace capstan {
 
@@ -92,7 +98,8 @@ class ResidualProducts {
     for (int j = 0; j < t; ++j) {
       for (int i = 0; i < j; ++i) {
         const Scalar size = std::sqrt(std::abs(products(i, i))) * std::sqrt(std::abs(products(j, j)));
-        if (!(std::abs(products(i, j) - products(j, i)) <= static_cast<Scalar>(tuning::cg::variable) * size)) {
+        if (!(std::abs(products(i, j) - products(j, i)) <=
+              static_cast<Scalar>(tuning::preconditioner::unequal) * size)) {
           return false;
         }
       }
@@ -106,7 +113,7 @@ class ResidualProducts {
     apart.scale(-sign);
     apart += back_;
     return apart.normFrobenius() <=
-           static_cast<Scalar>(tuning::cg::variable) * (back_.normFrobenius() + crossed.normFrobenius());
+           static_cast<Scalar>(tuning::preconditioner::unequal) * (back_.normFrobenius() + crossed.normFrobenius());
   }
 
   /// T is the identity.

@@ -32,8 +32,26 @@
 #include "belos_ext/convergence/expected_end.hpp"
 #include "belos_ext/dense/ritz_values.hpp"
 #include "belos_ext/orthogonalization/kept_gram_schmidt.hpp"
-#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/spectrum/spectral_interval.hpp"
 #include "belos_ext/supervision/arnoldi_method.hpp"
+
+namespace capstan::tuning::step_size {
+/// A panel is shortened, where products are cheap, to at most this part of its steps. Chosen.
+inline constexpr double worthShortening = 0.67;
+/// But not below so many, nor below half of them. Chosen: as many products may cost more than a reduction.
+inline constexpr int fewSteps = 8;
+}  // namespace capstan::tuning::step_size
+
+namespace capstan::tuning::relation_error {
+/// An estimated error of H, in eps, large enough to be compared with the one that is there. Chosen: above what a
+/// product of orthonormal vectors is rounded by.
+inline constexpr int measurable = 30;
+/// Errors this many times their estimate are no accident. Measured where panels are first cut: up to 16 times on 30
+/// systems, with and without preconditioner; 31 to 1500 times on cryg2500 with RILU(0).
+inline constexpr int rough = 20;
+/// Columns that are made again where they are found to have such errors. Chosen: about three panels.
+inline constexpr int mostTakenBack = 16;
+}  // namespace capstan::tuning::relation_error
 
 namespace capstan {
 

@@ -16,7 +16,6 @@
 
 #include "belos_ext/convergence/expected_end.hpp"
 #include "belos_ext/convergence/orthogonality_watch.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/solvers/pipelined_cg/kept_direction.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipelined_products.hpp"
@@ -24,6 +23,19 @@
 #include "belos_ext/supervision/pipeline_depth.hpp"
 #include "belos_ext/supervision/progress.hpp"
 #include "belos_ext/support/bounded_quotients.hpp"
+
+namespace capstan::tuning::pipelined_cg {
+/// Iterations done that a new beginning throws away rather than go on with a doubtful direction. Measured: a new
+/// beginning costs them at most; see goodDirection. In so many steps what is left to do tells how much error the basis
+/// may have: later, few digits may take many steps.
+inline constexpr int fewIterations = 20;
+/// Error of a direction, in eps, with which a cycle may begin warm; 1e-9 in double precision. Measured: nos7, 9
+/// iterations done: an error of 1e-7 costs 150 of CG's 542 iterations, one of 1e-10 costs 18.
+inline constexpr double goodDirection = 5e6;
+/// The same from depth::worthwhile iterations on, in sqrt(eps); between, the limit grows geometrically. Derived: half
+/// the digits are enough for what is left to do.
+inline constexpr int lateDirection = 10;
+}  // namespace capstan::tuning::pipelined_cg
 
 namespace capstan {
 
@@ -273,7 +285,7 @@ class PipelineRestarts : public Method<Types> {
     namespace tuned = tuning::pipelined_cg;
     const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
     const Scalar first = tuned::goodDirection * epsilon, late = tuned::lateDirection * std::sqrt(epsilon);
-    const Scalar part = Scalar(iterations - tuned::fewIterations) / (tuned::early - tuned::fewIterations);
+    const Scalar part = Scalar(iterations - tuned::fewIterations) / (tuned::depth::worthwhile - tuned::fewIterations);
     const Scalar tolerance = first * std::pow(late / first, std::min(std::max(part, Scalar(0)), Scalar(1)));
     kept_.keep(system, *p_, ofM_ * ofSpectrum_);
     return kept_.agrees(system, *restart_, *p_, top(0), zeta_, directionShould_, tolerance);

@@ -116,7 +116,7 @@ class PipelinedCg final : public PipelineRestarts<Types> {
 
   /// Whether the cycle ends with x_a, before p_a is made of column a + 1. \param rest of |z_{a+1}|^2
   Halt judge(const StopTest& stop, Scalar rest, bool exhausted) {
-    const double left = a_ <= tuning::pipelined_cg::shortSolve ? ratioOr(stop.target(), residualNorm(), 0.0) : 0;
+    const double left = a_ <= tuning::pipelined_cg::fewIterations ? ratioOr(stop.target(), residualNorm(), 0.0) : 0;
     if (a_ > 0 && (watch_.lost(left) || (!(rest > 0) && !exhausted))) {
       return rest > 0 ? Halt::Skew : Halt::Breakdown;  // line 11
     }

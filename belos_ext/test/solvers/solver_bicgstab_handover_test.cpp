@@ -6,7 +6,7 @@
 #include <iostream>
 #include <limits>
 
-#include "belos_ext/parameters/tuning.hpp"
+#include "belos_ext/supervision/progress.hpp"
 #include "belos_ext/test/solvers/real_matrices.hpp"
 #include "belos_ext/test/support/methods.hpp"
 

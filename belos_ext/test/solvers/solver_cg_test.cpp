@@ -8,8 +8,8 @@
 #include <limits>
 #include <sstream>
 
+#include "belos_ext/convergence/residual_smoothing.hpp"
 #include "belos_ext/manager/state_cache.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "belos_ext/test/solvers/textbook_cg.hpp"
 

@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "belos_ext/guess/guess_memory.hpp"
+#include "belos_ext/guess/guess_order.hpp"
 #include "belos_ext/manager/problem_key.hpp"
 #include "belos_ext/test/solvers/guess_suite.hpp"
 

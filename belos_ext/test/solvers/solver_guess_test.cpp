@@ -1,6 +1,7 @@
 /// \file
 /// "Initial Guess" with every method: what a guess is worth, what it costs, and what the tolerance then means.
 
+#include "belos_ext/guess/guess_order.hpp"
 #include "belos_ext/test/solvers/guess_suite.hpp"
 
 namespace capstan::testing {

@@ -4,8 +4,8 @@
 
 #include <cmath>
 
+#include "belos_ext/convergence/residual_smoothing.hpp"
 #include "belos_ext/guess/guess_order.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 namespace capstan::testing {

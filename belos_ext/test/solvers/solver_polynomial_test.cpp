@@ -9,7 +9,6 @@
 
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "tpetra_ext/reductions/vector_work.hpp"
 

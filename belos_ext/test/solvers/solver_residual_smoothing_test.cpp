@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "belos_ext/convergence/residual_smoothing.hpp"
-#include "belos_ext/parameters/tuning.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "belos_ext/test/support/methods.hpp"
 

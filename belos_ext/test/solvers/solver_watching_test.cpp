@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "belos_ext/basis/step_size.hpp"
 #include "belos_ext/guess/guess_order.hpp"
 #include "belos_ext/report/report_io.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
