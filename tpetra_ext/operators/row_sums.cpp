@@ -35,11 +35,13 @@ struct OtherRows {
   Matrix matrix;
   std::size_t stride;
 
-  KOKKOS_FUNCTION void operator()(const std::size_t i, long& others) const {
-    const std::size_t row = i * stride;
+  KOKKOS_FUNCTION bool isOther(std::size_t row) const {
     RowSum<typename Matrix::value_type> sum;
     for (auto k = matrix.graph.row_map(row); k < matrix.graph.row_map(row + 1); ++k) sum.add(matrix.values(k));
-    if (!sum.isZero()) ++others;
+    return !sum.isZero();
+  }
+  KOKKOS_FUNCTION void operator()(const std::size_t i, long& others) const {
+    if (isOther(i * stride)) ++others;
   }
 };
 
@@ -51,7 +53,7 @@ template <class Types>
 using RowMatrix = Tpetra::RowMatrix<typename Types::Scalar, typename Types::LocalOrdinal, typename Types::GlobalOrdinal,
                                     typename Types::Node>;
 
-/// Of rows 0, stride, 2 stride, ...; on the host up to the first one that does not sum to zero.
+/// Of rows 0, stride, 2 stride, ...; of a sample on the host up to the first one that does not sum to zero.
 template <class Types>
 RowSums sumsOf(const RowMatrix<Types>& matrix, std::size_t stride) {
   using Scalar = typename Types::Scalar;
@@ -60,9 +62,18 @@ RowSums sumsOf(const RowMatrix<Types>& matrix, std::size_t stride) {
   if (const auto* stored = dynamic_cast<const typename Types::CrsMatrix*>(&matrix); stored != nullptr) {
     const auto held = compat::deviceMatrix(*stored);
     const auto& local = *held;
+    const OtherRows<std::decay_t<decltype(local)>> rows{local, stride};
     const std::size_t read = (count + stride - 1) / stride;
-    kernels::reduceAndWait("capstan rowsums", Kokkos::RangePolicy<typename Types::ExecutionSpace>(0, read),
-                           OtherRows<std::decay_t<decltype(local)>>{local, stride}, found.others);
+    using Memory = typename Types::ExecutionSpace::memory_space;
+    if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible) {
+      if (read <= mostRowsSummed) {  // most matrices have their answer in the first rows
+        std::size_t i = 0;
+        while (i < read && !rows.isOther(i * stride)) ++i;
+        return {static_cast<long>(i), i < read ? 1L : 0L};
+      }
+    }
+    kernels::reduceAndWait("capstan rowsums", Kokkos::RangePolicy<typename Types::ExecutionSpace>(0, read), rows,
+                           found.others);
     found.zero = static_cast<long>(read) - found.others;
     return found;
   }

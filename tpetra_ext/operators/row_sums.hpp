@@ -17,8 +17,8 @@ struct RowSums {
 constexpr std::size_t mostRowsSummed = 1000;
 
 /// Adds up mostRowsSummed rows of this rank, evenly spread, and all rows where these all sum to zero: a sample is no
-/// proof. Nothing where rows cannot be read. A Tpetra::CrsMatrix is read where it lives, which takes a fence each time;
-/// other matrices on the host, up to the first row that does not sum to zero. Local.
+/// proof. Nothing where rows cannot be read. A Tpetra::CrsMatrix is read where it lives, which takes a fence on a
+/// device; on the host rows are read up to the first one that does not sum to zero. Local.
 template <class Types>
 RowSums rowSums(const typename Types::Operator& a);
 
