@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The norm of a residual that is about to be made, from products that have been reduced already, and whether rounding
+/// The norm of a residual that is about to be made, from inner products that are reduced already, and whether rounding
 /// has left anything of it.
 
 #include <algorithm>

@@ -41,7 +41,7 @@ class PipelinedLanczos {
   int depth() const { return static_cast<int>(shifts_.size()); }
   Scalar shift(int k) const { return shifts_[static_cast<std::size_t>(k)]; }
 
-  /// Column c takes the products of z_c with q_{c-l} (where c >= l), z_{c-l+1}, ..., z_c, in that order.
+  /// Column c takes the inner products of z_c with q_{c-l} (where c >= l), z_{c-l+1}, ..., z_c, in that order.
   int products(int c) const { return std::min(c, depth()) + 1; }
 
   /// Completes column c >= 1 of G, then column c - 1 of T. Columns come in order.

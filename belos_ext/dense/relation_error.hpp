@@ -2,10 +2,12 @@
 /// \file
 /// How far rounding has taken A M^{-1} Q = Q H from the truth, when H comes out of panels, and how far it may.
 ///
-/// With E = A M^{-1} Q - Q H and D the rounding of a new panel, the columns of H it adds (see arnoldi_relation.hpp)
+/// E = A M^{-1} Q - Q H, and D is the rounding of a new panel. The columns of H that it adds (arnoldi_relation.hpp)
 /// have the errors
-///   E_{:,j:j+s} = (D - E_{:,0:j} R_top) R_mid^{-1}:
-/// they grow from panel to panel where vectors bring little that is new, though each panel by itself is well
+///
+///   E_{:,j:j+s} = (D - E_{:,0:j} R_top) R_mid^{-1}.
+///
+/// They grow from panel to panel where vectors bring little that is new, though each panel by itself is well
 /// conditioned. Panels of one step have R_mid = 1 and inherit nothing. One row of E, with random signs, stands for all.
 /// The estimate holds as far as R_mid is known when the panel comes: not where its Gram matrix lost its digits, though
 /// the next panel may repair that.

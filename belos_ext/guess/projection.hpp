@@ -7,9 +7,8 @@
 ///
 /// - for conjugate gradients, and where A is said to be symmetric (Belos::LinearProblem::setHermitian()), the best in
 ///   the A-norm: (X^T W) a = X^T r;
-/// - else the one of the least residual, (W^T W) a = W^T r; as long as A stays, also where X^T W is not definite.
-/// Smooth
-///   errors hide in small residuals: it leaves more of them.
+/// - else the one of the least residual, (W^T W) a = W^T r; as long as A stays, also where X^T W is not definite. It
+///   leaves more of the smooth errors, which hide in small residuals.
 ///
 /// A direction is what a solve has added to the application's own x. Fischer orthonormalises each new one, and begins
 /// anew when there are k. Here the directions stay as they are, and the oldest gives way: what of the Gram matrix is

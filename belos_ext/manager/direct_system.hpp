@@ -102,11 +102,11 @@ class DirectSystem final : public MonitoredSystem<Types> {
   }
   template <class Reduce>
   void reduceBy(ReductionBatch<Types>& batch, const Reduce& reduce) {
-    monitor_.board(batch);
+    monitor_.enterPiggybacked(batch);
     if (measure_ != nullptr) measure_->enter(batch);
     reduce();
     if (measure_ != nullptr) measure_->read(batch);
-    monitor_.alight(batch);
+    monitor_.readPiggybacked(batch);
   }
 
   using MonitoredSystem<Types>::operator_;

@@ -3,13 +3,13 @@
 /// Lets several right-hand sides advance together: operator applications become block applications and
 /// reductions one message, while each runs its method's plain loop and stops on its own.
 ///
-/// Every right-hand side is a lane with its own fiber. A lane that wants something from outside states its request and
-/// pauses. When all lanes wait, requests are served in this order: operator and preconditioner applications (one block
-/// per kind), else all reductions (those started in one message, and those waited for in another), else, when every
-/// lane is at the end of a block, the status tests. A lane whose residual meets the tolerance, and that the
+/// Every right-hand side is a column with its own fiber. A column that wants something from outside states its request
+/// and pauses. When all columns wait, requests are served in this order: operator and preconditioner applications (one
+/// block per kind), else all reductions (those started in one message, and those waited for in another), else, when
+/// every column is at the end of a block, the status tests. A column whose residual meets the tolerance, and that the
 /// application's own test is to approve, waits without iterating until all others have got there or ended: such a test
-/// judges all right-hand sides at once. What lanes ask depends on reduced numbers only, so all ranks serve
-/// the same requests in the same order. Collective.
+/// judges all right-hand sides at once. What columns ask depends on reduced numbers only, so all ranks serve the same
+/// requests in the same order. Collective.
 ///
 /// What the application has written, its operator, its preconditioners and its status tests, runs on the stack that
 /// run() was called on: that of a fiber is small.
@@ -25,7 +25,7 @@
 
 namespace capstan {
 
-/// Copies of the vectors that act together, and the kernels of all lanes. Kept by the solver manager: no allocation
+/// Copies of the vectors that act together, and the kernels of all columns. Kept by the solver manager: no allocation
 /// after the first solve of a shape.
 template <class Types>
 struct LockstepStorage {
@@ -45,19 +45,19 @@ class Lockstep {
            Opening<Types>* opening = nullptr)
       : operator_(op), monitor_(monitor), first_(first), storage_(storage), opening_(opening) {}
 
-  /// Runs one body for each right-hand side to its end. Rethrows the first exception of a lane, after unwinding the
+  /// Runs one body for each right-hand side to its end. Rethrows the first exception of a column, after unwinding the
   /// others.
   /// \param measures of the right-hand sides' residuals; none: the 2-norm is all they need
   void run(const std::vector<Body>& bodies, const std::vector<ResidualMeasure*>& measures = {}) {
-    lanes_.clear();
+    columns_.clear();
     for (std::size_t c = 0; c < bodies.size(); ++c) {
-      lanes_.push_back(
-          std::make_unique<Lane>(*this, first_ + static_cast<int>(c), measures.empty() ? nullptr : measures[c]));
-      Lane& lane = *lanes_.back();
-      lane.fiber = std::make_unique<Fiber>([&lane, body = bodies[c]] { body(lane); });
+      columns_.push_back(
+          std::make_unique<Column>(*this, first_ + static_cast<int>(c), measures.empty() ? nullptr : measures[c]));
+      Column& column = *columns_.back();
+      column.fiber = std::make_unique<Fiber>([&column, body = bodies[c]] { body(column); });
     }
     monitor_.approveJointly([this] {
-      Lane& claims = *running_;
+      Column& claims = *running_;
       claims.wait(Request::Approval);
       return claims.approved;
     });
@@ -73,12 +73,12 @@ class Lockstep {
  private:
   enum class Request { None, Act, Start, Reduce, Boundary, Approval };
 
-  struct Lane final : MonitoredSystem<Types> {
-    Lane(Lockstep& o, int number, ResidualMeasure* m)
+  struct Column final : MonitoredSystem<Types> {
+    Column(Lockstep& o, int number, ResidualMeasure* m)
         : MonitoredSystem<Types>(o.operator_, o.monitor_, o.storage_.kernels, number, m), owner(o) {}
 
     void act(Action a, const MultiVector& from, MultiVector& to) override {
-      // A status test that wants the current iterate calls the lane's update while its fiber is paused. A block of
+      // A status test that wants the current iterate calls the column's update while its fiber is paused. A block of
       // columns is no part of a larger one: preconditioners keep to the number of columns they first saw.
       if (owner.running_ != this || from.getNumVectors() != 1) {
         return onCallersStack([&] { perform(owner.operator_, a, from, to); });
@@ -99,7 +99,7 @@ class Lockstep {
     void multiplyCarried(const MultiVector& from, const MultiVector& others, MultiVector& to) override {
       onCallersStack([&] { owner.operator_.applyReceived(from, others, to); });
     }
-    // No other lane has multiplied in between: neither of the two waits.
+    // No other column has multiplied in between: neither of the two waits.
     void preconditionCarried(MultiVector& to) override {
       onCallersStack([&] { owner.operator_.preconditionReceived(to); });
     }
@@ -118,7 +118,7 @@ class Lockstep {
     void reduceWith(ReductionBatch<Types>& b, const std::vector<CarriedVector<Types>>& vectors) {
       if (this->measure_ != nullptr) this->measure_->enter(b);
       batch = &b;
-      travellers = &vectors;
+      carried = &vectors;
       wait(Request::Reduce);
       if (this->measure_ != nullptr) this->measure_->read(b);
     }
@@ -134,7 +134,7 @@ class Lockstep {
     const MultiVector* in = nullptr;
     MultiVector* out = nullptr;
     ReductionBatch<Types>* batch = nullptr;
-    const std::vector<CarriedVector<Types>>* travellers = nullptr;  ///< what travels inside the reduction
+    const std::vector<CarriedVector<Types>>* carried = nullptr;  ///< vectors inside the reduction
     PendingReduction<Types> pending;
     RightHandSideProgress<Types> progress;
     bool goOn = true, approved = false;
@@ -142,29 +142,29 @@ class Lockstep {
 
   void ends() {
     monitor_.approveJointly({});
-    lanes_.clear();
+    columns_.clear();
   }
 
-  /// Runs every lane up to its next request. False when all have ended.
+  /// Runs every column up to its next request. False when all have ended.
   bool advance() {
     bool active = false;
-    for (auto& lane : lanes_) {
-      if (lane->fiber->done()) continue;
-      if (lane->request == Request::None) {
-        running_ = lane.get();
-        lane->fiber->resume();
+    for (auto& column : columns_) {
+      if (column->fiber->done()) continue;
+      if (column->request == Request::None) {
+        running_ = column.get();
+        column->fiber->resume();
         running_ = nullptr;
-        lane->fiber->rethrow();
+        column->fiber->rethrow();
       }
-      active = active || !lane->fiber->done();
+      active = active || !column->fiber->done();
     }
     return active;
   }
 
-  std::vector<Lane*> waiting(Request request) {
-    std::vector<Lane*> found;
-    for (auto& lane : lanes_) {
-      if (!lane->fiber->done() && lane->request == request) found.push_back(lane.get());
+  std::vector<Column*> waiting(Request request) {
+    std::vector<Column*> found;
+    for (auto& column : columns_) {
+      if (!column->fiber->done() && column->request == request) found.push_back(column.get());
     }
     return found;
   }
@@ -182,61 +182,62 @@ class Lockstep {
     } else if (const auto ended = waiting(Request::Boundary); !ended.empty()) {
       if (opening_ != nullptr) opening_->beforeAnotherMessage();
       std::vector<RightHandSideProgress<Types>> progress;
-      for (Lane* lane : ended) progress.push_back(lane->progress);
+      for (Column* column : ended) progress.push_back(column->progress);
       const bool goOn = monitor_.check(progress);
-      for (Lane* lane : ended) {
-        lane->goOn = goOn;
-        lane->request = Request::None;
+      for (Column* column : ended) {
+        column->goOn = goOn;
+        column->request = Request::None;
       }
     } else {
       const auto claiming = waiting(Request::Approval);
       if (opening_ != nullptr) opening_->beforeAnotherMessage();
       const bool approved = monitor_.testPasses();
-      for (Lane* lane : claiming) {
-        lane->approved = approved;
-        lane->request = Request::None;
+      for (Column* column : claiming) {
+        column->approved = approved;
+        column->request = Request::None;
       }
     }
   }
 
-  static std::vector<ReductionBatch<Types>*> batchesOf(const std::vector<Lane*>& lanes) {
+  static std::vector<ReductionBatch<Types>*> batchesOf(const std::vector<Column*>& columns) {
     std::vector<ReductionBatch<Types>*> batches;
-    for (Lane* lane : lanes) batches.push_back(lane->batch);
+    for (Column* column : columns) batches.push_back(column->batch);
     return batches;
   }
 
-  void startFor(const std::vector<Lane*>& lanes) {
-    if (opening_ != nullptr && !lanes.empty()) opening_->beforeAnotherMessage();
-    auto handles = ReductionBatch<Types>::startTogether(batchesOf(lanes));
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
-      lanes[i]->pending = std::move(handles[i]);
-      lanes[i]->request = Request::None;
+  void startFor(const std::vector<Column*>& columns) {
+    if (opening_ != nullptr && !columns.empty()) opening_->beforeAnotherMessage();
+    auto handles = ReductionBatch<Types>::startTogether(batchesOf(columns));
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      columns[i]->pending = std::move(handles[i]);
+      columns[i]->request = Request::None;
     }
   }
 
-  void reduceFor(const std::vector<Lane*>& lanes) {
-    if (lanes.empty()) return;
-    const auto batches = batchesOf(lanes);
-    monitor_.board(*batches.front());
+  void reduceFor(const std::vector<Column*>& columns) {
+    if (columns.empty()) return;
+    const auto batches = batchesOf(columns);
+    monitor_.enterPiggybacked(*batches.front());
     carried_.clear();
-    for (const Lane* lane : lanes) carried_.insert(carried_.end(), lane->travellers->begin(), lane->travellers->end());
+    for (const Column* column : columns)
+      carried_.insert(carried_.end(), column->carried->begin(), column->carried->end());
     if (!carried_.empty()) {
       if (opening_ != nullptr) opening_->beforeAnotherMessage();
       operator_.embedded()->reduce(batches, carried_);
     } else if (opening_ == nullptr || !opening_->reduces(batches)) {
       ReductionBatch<Types>::reduceTogether(batches);
     }
-    monitor_.alight(*batches.front());
-    for (Lane* lane : lanes) lane->request = Request::None;
+    monitor_.readPiggybacked(*batches.front());
+    for (Column* column : columns) column->request = Request::None;
   }
 
   /// Without the fence of Tpetra::deep_copy.
   void copy(const MultiVector& from, MultiVector& to) { storage_.kernels.scale(typename Types::Scalar(1), from, to); }
 
-  void serveActions(Action action, const std::vector<Lane*>& acting) {
-    std::vector<Lane*> group;
-    for (Lane* lane : acting) {
-      if (lane->action == action) group.push_back(lane);
+  void serveActions(Action action, const std::vector<Column*>& acting) {
+    std::vector<Column*> group;
+    for (Column* column : acting) {
+      if (column->action == action) group.push_back(column);
     }
     if (group.empty()) return;
     const std::size_t width = group.size();
@@ -249,15 +250,15 @@ class Lockstep {
       perform(operator_, action, in, out);
       for (std::size_t i = 0; i < width; ++i) copy(*out.getVector(i), *group[i]->out);
     }
-    for (Lane* lane : group) lane->request = Request::None;
+    for (Column* column : group) column->request = Request::None;
   }
 
   PreconditionedOperator<Types>& operator_;
   Monitor<Types>& monitor_;
   int first_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::vector<std::unique_ptr<Column>> columns_;
   std::vector<CarriedVector<Types>> carried_;
-  Lane* running_ = nullptr;  ///< the lane whose fiber runs, if one does
+  Column* running_ = nullptr;  ///< the column whose fiber runs, if one does
   LockstepStorage<Types>& storage_;
   Opening<Types>* opening_;
 };

@@ -73,20 +73,20 @@ class Monitor final
   /// Sums these numbers over the ranks in the first reduction of the solve, which is made anyway, and tells the sums.
   /// Nothing is told where a solve makes none. Local; call it alike on all ranks.
   void sendAlong(const std::vector<Scalar>& mine, std::function<void(const std::vector<Scalar>&)> tell) {
-    passengers_.push_back({mine, {}, std::move(tell)});
+    piggybacked_.push_back({mine, {}, std::move(tell)});
   }
 
-  /// What sendAlong() was given gets into a batch before it is reduced, and out of it afterwards. Local.
-  void board(ReductionBatch<Types>& batch) {
-    for (Passenger& passenger : passengers_) {
-      for (const Scalar number : passenger.numbers) passenger.seats.push_back(batch.value(number));
+  /// Enters what sendAlong() was given into a batch before it is reduced, and reads it afterwards. Local.
+  void enterPiggybacked(ReductionBatch<Types>& batch) {
+    for (Piggybacked& one : piggybacked_) {
+      for (const Scalar number : one.numbers) one.slots.push_back(batch.value(number));
     }
   }
-  void alight(const ReductionBatch<Types>& batch) {
-    if (passengers_.empty()) return;
-    for (Passenger& passenger : std::exchange(passengers_, {})) {
-      for (std::size_t i = 0; i < passenger.seats.size(); ++i) passenger.numbers[i] = batch[passenger.seats[i]];
-      passenger.tell(passenger.numbers);
+  void readPiggybacked(const ReductionBatch<Types>& batch) {
+    if (piggybacked_.empty()) return;
+    for (Piggybacked& one : std::exchange(piggybacked_, {})) {
+      for (std::size_t i = 0; i < one.slots.size(); ++i) one.numbers[i] = batch[one.slots[i]];
+      one.tell(one.numbers);
     }
   }
 
@@ -236,9 +236,9 @@ class Monitor final
   struct Starts {
     long operators = 0, preconditioners = 0;
   };
-  struct Passenger {
+  struct Piggybacked {
     std::vector<Scalar> numbers;
-    std::vector<typename ReductionBatch<Types>::Slot> seats;
+    std::vector<typename ReductionBatch<Types>::Slot> slots;
     std::function<void(const std::vector<Scalar>&)> tell;
   };
 
@@ -276,7 +276,7 @@ class Monitor final
   std::size_t first_ = 0, count_;  ///< the right-hand sides that advance together
   std::function<bool()> jointApproval_;
   const std::vector<RightHandSideProgress<Types>>* current_ = nullptr;
-  std::vector<Passenger> passengers_;
+  std::vector<Piggybacked> piggybacked_;
   bool keepsHistory_;
   bool scaled_ = false;
   int iterations_ = 0;

@@ -163,12 +163,12 @@ class Opening final : ApplicationWatch {
   /// them; where a guess comes first, for its products.
   static constexpr int numbersOfAMethod = 40;
   /// What Monitor::sendAlong() may add.
-  static constexpr int passengers = 8;
+  static constexpr int piggybackedNumbers = 8;
 
   int room() const {
     const bool method = facts_.order == GuessOrder::Method;
     const int each = method ? numbersOfAMethod : numbersOfAMethod + GuessPolicy<Types>::mostNumbers();
-    return passengers + each * static_cast<int>(facts_.rightHandSides);
+    return piggybackedNumbers + each * static_cast<int>(facts_.rightHandSides);
   }
 
   void beforeApplication(const Application& next) override {

@@ -45,10 +45,10 @@ class RightHandSideSolvers {
   }
 
   /// Solves A x = b for all of them. Collective. Throws ParametersDiffer.
+  /// A solve that is taken to begin at x = 0 and does not ends with its first residual, for GuessStart to begin again.
   /// \param brought checksums of the parameters and of the state that configure() was given
   /// \param settled is told what the ranks agree on, as in Agreement, once for each set that advances together
   /// \param facts what all ranks know alike before that
-  /// A solve that is taken to begin at x = 0 and does not ends with its first residual, for GuessStart to begin again.
   /// \param together how many advance together, at least 1: rightHandSidesTogether()   \param guesses open
   void solve(PreconditionedOperator<Types>& a, Monitor<Types>& monitor, const MultiVector& b, MultiVector& x,
              std::vector<StopTest>& stops, const Brought& brought, const OpeningFacts& facts,

@@ -38,7 +38,7 @@ namespace capstan {
 /// How a panel came out. Equal on all ranks.
 struct PanelOutcome {
   int rank = 0;          ///< leading vectors of the panel that are orthonormal now; the others are not usable
-  bool finite = true;    ///< false: NaN or Inf among the products; then rank vectors are still good
+  bool finite = true;    ///< false: NaN or Inf among the inner products; then rank vectors are still good
   double condition = 1;  ///< estimated condition of the panel as generated
 };
 

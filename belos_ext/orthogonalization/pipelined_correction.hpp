@@ -66,14 +66,14 @@ class PipelinedCorrection {
   /// How many of the last columns of [Q z] are multiplied with all of it.
   int columnsNeeded() const { return scheme_ == PipelinedScheme::Cgs1 ? 1 : 2; }
 
-  /// \param products (c+1) x columnsNeeded(): [Q z]^T [q_{c-1} z], or [Q z]^T z
-  Column orthogonalize(int c, const Matrix& products) {
-    const int last = products.numCols() - 1;
+  /// \param inner (c+1) x columnsNeeded(): [Q z]^T [q_{c-1} z], or [Q z]^T z
+  Column orthogonalize(int c, const Matrix& inner) {
+    const int last = inner.numCols() - 1;
     if (scheme_ != PipelinedScheme::Cgs1) growTo(t_, c + 1, capacity_ + 1);
     Column column;
     column.r.shape(c + 1, 1);
-    for (int j = 0; j <= c; ++j) column.r(j, 0) = products(j, last);
-    if (scheme_ != PipelinedScheme::Cgs1) column.normalizer = normalize(c, products, column.r);
+    for (int j = 0; j <= c; ++j) column.r(j, 0) = inner(j, last);
+    if (scheme_ != PipelinedScheme::Cgs1) column.normalizer = normalize(c, inner, column.r);
     Scalar square = column.r(c, 0);
     const Scalar before = square;
     const Matrix r0 = copyOf(block(column.r, 0, 0, c, 1));
@@ -87,13 +87,13 @@ class PipelinedCorrection {
   }
 
  private:
-  /// Column c - 1 of T, and s = ||q_{c-1}||; products with q_{c-1} / s and z / s take the place of those given.
-  Scalar normalize(int c, const Matrix& products, Matrix& r) {
-    const Scalar square = products(c - 1, 0);
+  /// Column c - 1 of T, and s = ||q_{c-1}||; inner products with q_{c-1} / s and z / s take the place of those given.
+  Scalar normalize(int c, const Matrix& inner, Matrix& r) {
+    const Scalar square = inner(c - 1, 0);
     const bool near = square > static_cast<Scalar>(tuning::orthogonalization::leastNorm2) &&
                       square < 1 / static_cast<Scalar>(tuning::orthogonalization::leastNorm2);
     const Scalar s = near ? std::sqrt(square) : Scalar(1);
-    for (int j = 0; j < c; ++j) t_(j, c - 1) = t_(c - 1, j) = products(j, 0) / s;
+    for (int j = 0; j < c; ++j) t_(j, c - 1) = t_(c - 1, j) = inner(j, 0) / s;
     t_(c - 1, c - 1) = square / (s * s);
     for (int j = 0; j <= c; ++j) r(j, 0) /= s;
     r(c - 1, 0) /= s;

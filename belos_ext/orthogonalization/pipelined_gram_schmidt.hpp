@@ -12,9 +12,9 @@
 /// | v_j   | Z: `ahead` | n x (m+1)     | generated L = (d + 1) t - 1 products ahead of Q |
 /// | R     | G          | (m+1) x (m+1) | Z = Q G, in pipelined_recurrence.hpp            |
 ///
-/// Cost of a block: 1 nonblocking reduction; two passes over the basis (products; Z_block - Q G). One product ahead,
-/// z_c waits in Q's column c, so that [Q z]^T [q_{c-1} z] is one pass. Three blocking reductions more for a vector
-/// whose implicit norm cannot be trusted.
+/// Cost of a block: 1 nonblocking reduction; two passes over the basis (inner products; Z_block - Q G). One product
+/// ahead, z_c waits in Q's column c, so that [Q z]^T [q_{c-1} z] is one pass. Three blocking reductions more for a
+/// vector whose implicit norm cannot be trusted.
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 #include "belos_ext/orthogonalization/pipelined_correction.hpp"
@@ -78,19 +78,19 @@ class PipelinedGramSchmidt {
   /// The worst condition of a vector in this cycle: how much longer z_c was than what was new in it.
   double condition() const { return condition_; }
 
-  /// Starts the products of columns first + 1 .. first + count of Z with every q known and the other z.
+  /// Starts the inner products of columns first + 1 .. first + count of Z with every q known and the other z.
   void start(LinearSystem<Types>& system, Basis& basis, Basis& ahead, int first, int count) {
     auto& batch = *batches_[slot(first)];
-    Products& products = slots_[slot(first)];
+    InnerProducts& inner = slots_[slot(first)];
     batch.clear();
-    products.known = known_;
+    inner.known = known_;
     if (oneAhead()) {
       const int c = first + 1;
       system.kernels().scale(Scalar(1), ahead[c], basis[c]);
-      products.withQ = batch.trailingGram(*basis.columns(0, c + 1), c + 1 - correction_.columnsNeeded());
+      inner.withQ = batch.trailingGram(*basis.columns(0, c + 1), c + 1 - correction_.columnsNeeded());
     } else {
-      products.withQ = batch.innerProducts(*basis.columns(0, known_), *ahead.columns(first + 1, first + count + 1));
-      products.withZ = batch.trailingGram(*ahead.columns(known_, first + count + 1), first + 1 - known_);
+      inner.withQ = batch.innerProducts(*basis.columns(0, known_), *ahead.columns(first + 1, first + count + 1));
+      inner.withZ = batch.trailingGram(*ahead.columns(known_, first + count + 1), first + 1 - known_);
     }
     pending_[slot(first)] = system.start(batch);
   }
@@ -116,7 +116,7 @@ class PipelinedGramSchmidt {
   void drain() { pending_.clear(); }
 
  private:
-  struct Products {
+  struct InnerProducts {
     int known = 0;  ///< vectors of Q that were known
     typename ReductionBatch<Types>::Slot withQ, withZ;
   };
@@ -141,13 +141,13 @@ class PipelinedGramSchmidt {
 
   void completeBlock(LinearSystem<Types>& system, Basis& basis, Basis& ahead, int first, int count, int again,
                      PipelinedBlock& outcome) {
-    const Products& products = slots_[slot(first)];
-    const Matrix withQ = fetched(*batches_[slot(first)], products.withQ);
-    const Matrix withZ = fetched(*batches_[slot(first)], products.withZ);
+    const InnerProducts& inner = slots_[slot(first)];
+    const Matrix withQ = fetched(*batches_[slot(first)], inner.withQ);
+    const Matrix withZ = fetched(*batches_[slot(first)], inner.withZ);
     while (outcome.columns < count && !outcome.closed) {
       const int begin = outcome.columns;
       int end = begin;
-      while (end < count && recurrence_.orthogonalize(first + 1 + end, products.known, withQ[end], withZ[end])) ++end;
+      while (end < count && recurrence_.orthogonalize(first + 1 + end, inner.known, withQ[end], withZ[end])) ++end;
       if (end > begin) {
         orthonormalize(system, basis, ahead, first + 1 + begin, end - begin);
         outcome.columns = end;
@@ -168,7 +168,7 @@ class PipelinedGramSchmidt {
                                     recurrence_.above(first, count), recurrence_.within(first, count));
   }
 
-  /// The first rung of the breakdown ladder for z_c, which stands in Q's column c. False when it may not be taken, or
+  /// The first fallback after a breakdown at z_c, which stands in Q's column c. False when it may not be taken, or
   /// leads nowhere: NaN, or several products ahead so little is new in z_c that its column of H would be rounding.
   bool reorthogonalize(LinearSystem<Types>& system, Basis& basis, int c, int again, PipelinedBlock& outcome) {
     if (outcome.reorthogonalized == again) return false;
@@ -191,7 +191,7 @@ class PipelinedGramSchmidt {
   VectorOrthogonalization<Types> explicit_;
   Teuchos::RCP<const Teuchos::Comm<int>> comm_;  ///< of the batches; a solver may be used again on another one
   std::vector<std::unique_ptr<ReductionBatch<Types>>> batches_;
-  std::vector<Products> slots_;
+  std::vector<InnerProducts> slots_;
   std::vector<PendingReduction<Types>> pending_;
 };
 

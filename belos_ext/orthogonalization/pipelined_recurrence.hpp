@@ -57,7 +57,7 @@ class PipelinedRecurrence {
 
   int lag() const { return lag_; }
 
-  /// Column c of G from columns of products: with q_0 .. q_{known-1}, then with z_known .. z_c. Theirs follow from
+  /// Column c of G from inner products: with q_0 .. q_{known-1}, then with z_known .. z_c. Theirs follow from
   /// z_j = Q g_{:,j}: g_{j,c} = (z_j^T z_c - sum_{k<j} g_{k,j} g_{k,c}) / g_{j,j}, and the norm from Pythagoras.
   /// \param withQ known entries   \param withZ c - known + 1 entries
   /// \return whether the norm of what is new can be trusted; if not, column c is not usable

@@ -16,7 +16,7 @@
 /// | R_{j:j+s,j:j+s} | mid       | (steps+1) x (steps+1)      | Cholesky factor of the panel                      |
 ///
 /// Cost of a panel: 1 reduction of (first+steps+1)(p+steps+1) numbers; about ((6 s + 4) j + 2 s^2) n flops, j = first,
-/// in two passes over the basis: products, then P S^{-1}, V - Q R and V mid^{-1} together.
+/// in two passes over the basis: inner products, then P S^{-1}, V - Q R and V mid^{-1} together.
 
 #include "belos_ext/orthogonalization/block_gram_schmidt.hpp"
 
@@ -48,10 +48,10 @@ class SingleReduceGramSchmidt final : public BlockGramSchmidt<Types> {
     batch_.clear();
     const auto slot = batch_.trailingGram(*basis.columns(0, first + count), lagStart_);
     system.reduce(batch_);
-    Matrix products = fetched(batch_, slot);  // [Q V]^T [P V]
+    Matrix inner = fetched(batch_, slot);  // [Q V]^T [P V]
 
-    const Matrix s = normalizeLagged(first, products, relation);
-    coefficients = copyOf(block(products, 0, lagged, first + count, count));
+    const Matrix s = normalizeLagged(first, inner, relation);
+    coefficients = copyOf(block(inner, 0, lagged, first + count, count));
     Matrix r = block(coefficients, 0, 0, first, count);
     if (lagged > 0) {
       Matrix laggedRows = block(r, lagStart_, 0, lagged, count);
@@ -80,13 +80,13 @@ class SingleReduceGramSchmidt final : public BlockGramSchmidt<Types> {
   }
 
  private:
-  /// S = chol(P^T P); T and the products are brought to P S^{-1}. The identity when P has lost its rank.
-  Matrix normalizeLagged(int first, const Matrix& products, Relation& relation) {
+  /// S = chol(P^T P); T and the inner products are brought to P S^{-1}. The identity when P has lost its rank.
+  Matrix normalizeLagged(int first, const Matrix& inner, Relation& relation) {
     const int lagged = first - lagStart_;
     Matrix s(lagged, lagged);
     if (lagged == 0) return s;
     Matrix columns = block(t_, 0, lagStart_, first, lagged);
-    columns.assign(block(products, 0, 0, first, lagged));
+    columns.assign(block(inner, 0, 0, first, lagged));
     Matrix square = block(t_, lagStart_, lagStart_, lagged, lagged);
     if (cholesky(square, s).rank < lagged) {
       s = identity<Scalar>(lagged);

@@ -1,7 +1,7 @@
 #pragma once
 /// \file
-/// Classical Gram-Schmidt of one vector, twice, with explicitly computed norms: the rung of the breakdown ladder that
-/// tells a nearly dependent vector from a dependent one.
+/// Classical Gram-Schmidt of one vector, twice, with explicitly computed norms. It tells a nearly dependent vector from
+/// a dependent one, and is the first fallback after a breakdown.
 ///
 /// Source: [Giraud, Langou, Rozloznik and van den Eshof 2005] (twice is enough). Cost: 3 reductions; as many
 /// more as squares underflow.
@@ -30,9 +30,8 @@ class VectorOrthogonalization {
   }
 
   /// Orthonormalises column k against columns [0, k).
-  /// \param coefficients (k+1) x 2 on return, as for a panel [q_{k-1}, v]: the first column is e_{k-1}, the second
-  /// holds
-  ///   v = Q coefficients, its last entry 0 when v is dependent.
+  /// \param coefficients (k+1) x 2 on return, as for a panel [q_{k-1}, v]: the first column is e_{k-1}; with the second
+  ///   v = Q coefficients, and its last entry is 0 if v is dependent
   VectorOutcome orthonormalize(KrylovBasis<Types>& basis, int k, LinearSystem<Types>& system, Matrix& coefficients) {
     coefficients.shape(k + 1, 2);
     coefficients(k - 1, 0) = 1;
@@ -40,10 +39,10 @@ class VectorOrthogonalization {
     Scalar original = 0;
     for (int pass = 0; pass < 2; ++pass) {
       batch_->clear();
-      const auto products = batch_->innerProducts(*q, basis[k]);
+      const auto inner = batch_->innerProducts(*q, basis[k]);
       const auto square = batch_->norm2(basis[k]);
       system.reduce(*batch_);
-      const Matrix h = fetched(*batch_, products);
+      const Matrix h = fetched(*batch_, inner);
       if (pass == 0) original = norm(system, basis[k], square);
       if (!allFinite(h) || !std::isfinite(original)) return {false, false};
       for (int i = 0; i < k; ++i) coefficients(i, 1) += h(i, 0);

@@ -8,10 +8,10 @@
 /// Nalu-wind's cavity), and there is nothing to mend. Where M^{-1} is singular itself, as with a factorised coarse
 /// grid, c is rounding over rounding: it stays while p' falls, until A p is noise.
 ///
-/// So the sum of p travels with its other products, and where p is all but constant (1000 times p') the constants are
+/// So the sum of p travels with its inner products, and where p is all but constant (1000 times p') the constants are
 /// taken out of what M makes, from there on. That takes two reductions and one step of A and M^{-1} where it begins,
 /// one where z = M^{-1} r is formed anew, and none in other iterations: z is followed by z -= alpha t, t = M^{-1} s,
-/// and the sum of t travels with its products. With m its mean, z -= alpha (t - m e) keeps the sum of z at zero, hence
+/// and the sum of t travels with its own. With m its mean, z -= alpha (t - m e) keeps the sum of z at zero, hence
 /// that of p and the constant in x, and (s, t - m e) = (s, t) - m (s, e), likewise (r, t), both sums known.
 ///
 /// "Null Space" = auto: where the rows of A are seen to sum to zero, and (e, A p) is zero. Where b - A x holds no more

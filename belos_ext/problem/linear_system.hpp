@@ -3,7 +3,7 @@
 /// What a Krylov method sees of the outside world, for one right-hand side: the operator, the preconditioner on its
 /// side, reductions, and the end of an iteration or block. No method touches MPI, Belos or a preconditioner directly.
 ///
-/// Two kinds exist: DirectSystem acts at once (one right-hand side); the lanes of a Lockstep make several
+/// Two kinds exist: DirectSystem acts at once (one right-hand side); the columns of a Lockstep make several
 /// right-hand sides advance together, their operator applications and reductions merged.
 
 #include <Tpetra_MultiVector.hpp>
@@ -148,7 +148,7 @@ class LinearSystem : public Operators<Types>, public Reductions<Types>, public E
   bool annihilatesConstants() const { return facts_.own && facts_.agreed->annihilatesConstants; }
   bool isNonsymmetric() const { return facts_.agreed->nonsymmetric; }
 
-  /// out = A in, then the reduction, in one call. The batch may hold products with `out`. Collective.
+  /// out = A in, then the reduction, in one call. The batch may hold inner products with `out`. Collective.
   void applyAndReduce(const MultiVector& in, MultiVector& out, ReductionBatch<Types>& batch) {
     this->act(Action::Operator, in, out);
     this->reduce(batch);

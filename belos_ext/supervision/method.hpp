@@ -17,7 +17,7 @@ class Progress;
 
 /// How a cycle of a method has ended.
 enum class Ending {
-  Claimed,      ///< the recursive residual meets its target
+  Claimed,      ///< the recursive residual meets its target: a claim, which is judged by computing b - A x
   Replacement,  ///< rounding is about to separate the recursion from b - A x
   Limit,        ///< of iterations
   UserTest,     ///< the application asks to stop

@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// The next rung of a method's ladder: what goes on where the method cannot (MethodTraits::next).
+/// The fallback of a method: what goes on if the method cannot (MethodTraits::next).
 
 #include <algorithm>
 #include <memory>
@@ -16,7 +16,7 @@ inline constexpr int fallbackRestart = 30;
 
 namespace capstan {
 
-/// GMRES is the last rung: with a short restart, and M^{-1} on the right, so that b - A x is what it minimises.
+/// GMRES is the last fallback: with a short restart, and M^{-1} on the right, so that b - A x is what it minimises.
 template <class Types>
 class NextMethod {
  public:

@@ -1,13 +1,13 @@
 #pragma once
 /// \file
-/// How far a pipelined GMRES runs ahead: blocks of t vectors, d reductions in flight, and the breakdown ladder that
-/// makes both fewer.
+/// How far a pipelined GMRES runs ahead: blocks of t vectors, d reductions in flight, and the fallbacks that make both
+/// fewer.
 ///
-/// Rungs, for cycles that broke down or whose recursion has lost touch with the residual: fewer products ahead, t first
-/// where the user fixed nothing; with a classical cycle first where the broken one gained little; classical cycles for
-/// good where that repeats itself. The next solve begins where a solve has come down to, with classical cycles where
-/// one product ahead was too much: pipeline_memory.hpp. Replicated: fed with reduced numbers only, so it decides alike
-/// on all ranks.
+/// Fallbacks, for cycles that broke down or whose recursion has lost touch with the residual: fewer products ahead, t
+/// first where the user fixed nothing; with a classical cycle first where the broken one gained little; classical
+/// cycles for good where that repeats itself. The next solve begins where a solve has come down to, with classical
+/// cycles where one product ahead was too much: pipeline_memory.hpp. Replicated: fed with reduced numbers only, so it
+/// decides alike on all ranks.
 
 #include <algorithm>
 #include <utility>
@@ -37,7 +37,7 @@ class PipelineLadder {
   /// \param blocks whether t is "Step Size"; else it is 1
   explicit PipelineLadder(bool blocks) : blocks_(blocks) {}
 
-  /// Stands at the foot of the ladder, with the t and d of these options.
+  /// Back to the start: the t and d of these options.
   void configure(const SolverOptions& options) {
     length_.configure(options.stepSizeAuto, options.stepSize);
     t_ = blocks_ ? options.stepSize : 1;
@@ -107,7 +107,7 @@ class PipelineLadder {
 
   /// Whether the next cycle is a classical one, since rounding has separated Z from the products it stands for: the
   /// recursion of the last cycle promised a far smaller residual than beta, the true one, and nothing shorter is left
-  /// to try; or it claimed to have met the target and gained nothing. Goes on to the next rung in both cases.
+  /// to try; or it claimed to have met the target and gained nothing. Goes on to the next fallback in both cases.
   bool wentAstray(LinearSystem<Types>& system, const StopTest& stop, Scalar beta) {
     const bool inVain = claimedFrom_ > 0 && beta > static_cast<Scalar>(tuning::stop_test::progress) * claimedFrom_;
     if (!inVain && !(promised_ > 0 && beta > tuning::pipelined_gmres::astray * promised_)) return false;

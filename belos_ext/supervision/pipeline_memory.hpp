@@ -13,7 +13,7 @@
 /// which it was met, or near it: looser ones are over before. It is forgotten where the form that it has led to gets no
 /// further either, and with the values of the matrix (manager/working_pipeline.hpp).
 ///
-/// The last rung is the classical method, which hides nothing. Where the pipeline has made most of the iterations
+/// The last fallback is the classical method, which hides nothing. Where the pipeline has made most of the iterations
 /// before it handed over, or the solve met a limit, one solve is classical, to compare: the pipeline is better as long
 /// as it takes no more products with A, but for a few, as restarts do.
 

@@ -28,8 +28,8 @@ using topology::Strategy;
 void requireValid(const TuningOptions& options) {
   if (options.columns < 1) refuse("columns: " + std::to_string(options.columns) + "; allowed: 1 or more");
   if (options.rounds < 1) refuse("rounds: " + std::to_string(options.rounds) + "; allowed: 1 or more");
-  if (options.duelRounds < 1)
-    refuse("rounds of a duel: " + std::to_string(options.duelRounds) + "; allowed: 1 or more");
+  if (options.comparisonRounds < 1)
+    refuse("rounds of a comparison: " + std::to_string(options.comparisonRounds) + "; allowed: 1 or more");
   if (options.ranksPerNode < 0)
     refuse("ranks per node: " + std::to_string(options.ranksPerNode) + "; allowed: 0 or more");
   if (!(options.margin >= 0)) refuse("margin: " + std::to_string(options.margin) + "; allowed: 0 or more");
@@ -108,13 +108,13 @@ std::vector<std::vector<double>> timesOf(const std::vector<Teuchos::RCP<const ty
   return times;
 }
 
-/// Products in a row in a duel: one alone is short beside the barrier before it.
-constexpr int productsOfADuel = 2;
+/// Products in a row in a comparison: one alone is short beside the barrier before it.
+constexpr int productsOfAComparison = 2;
 
-/// What the second trial has shown, of a challenger that has lost it.
-std::string lostBy(const std::string& name, const ExchangeDuel& duel) {
-  return name + " seemed faster, but in " + std::to_string(duel.won) + " of " + std::to_string(duel.rounds) +
-         " more rounds only; ";
+/// What the second trial has shown, of a candidate that has lost it.
+std::string lostBy(const std::string& name, const TimingComparison& comparison) {
+  return name + " seemed faster, but in " + std::to_string(comparison.won) + " of " +
+         std::to_string(comparison.rounds) + " more rounds only; ";
 }
 
 /// `lost`: what is to be said of one that has lost the second trial.
@@ -139,18 +139,18 @@ std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double ma
   return chosen;
 }
 
-ExchangeDuel duelOf(const std::vector<double>& defender, const std::vector<double>& challenger, double margin) {
-  ExchangeDuel duel;
-  duel.rounds = static_cast<int>(defender.size());
+TimingComparison comparisonOf(const std::vector<double>& current, const std::vector<double>& candidate, double margin) {
+  TimingComparison comparison;
+  comparison.rounds = static_cast<int>(current.size());
   std::vector<double> ratios;
-  for (std::size_t k = 0; k < defender.size(); ++k) {
-    if (defender[k] > (1 + margin) * challenger[k]) ++duel.won;
-    ratios.push_back(challenger[k] / defender[k]);
+  for (std::size_t k = 0; k < current.size(); ++k) {
+    if (current[k] > (1 + margin) * candidate[k]) ++comparison.won;
+    ratios.push_back(candidate[k] / current[k]);
   }
   const auto middle = ratios.begin() + static_cast<std::ptrdiff_t>(ratios.size() / 2);
   std::nth_element(ratios.begin(), middle, ratios.end());
-  duel.ratio = *middle;
-  return duel;
+  comparison.ratio = *middle;
+  return comparison;
 }
 
 double TunedExchange::paidBackBy() const {
@@ -224,14 +224,14 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
   std::string lost;
   if (chosen > 0) {
     auto& all = tuned.candidates;
-    const std::size_t defender = chosen == 1 ? 0 : chosenOf({all[0], all[1]}, options.margin);
-    const auto again =
-        timesOf<Types>({operators[defender], operators[chosen]}, options.columns, options.duelRounds, productsOfADuel);
-    const ExchangeDuel duel = duelOf(again[0], again[1], options.margin);
-    all[chosen].seconds = duel.ratio * all[defender].seconds;
-    if (!duel.isWon()) {
-      lost = lostBy(all[chosen].name, duel);
-      chosen = defender;
+    const std::size_t current = chosen == 1 ? 0 : chosenOf({all[0], all[1]}, options.margin);
+    const auto again = timesOf<Types>({operators[current], operators[chosen]}, options.columns,
+                                      options.comparisonRounds, productsOfAComparison);
+    const TimingComparison comparison = comparisonOf(again[0], again[1], options.margin);
+    all[chosen].seconds = comparison.ratio * all[current].seconds;
+    if (!comparison.isWon()) {
+      lost = lostBy(all[chosen].name, comparison);
+      chosen = current;
     }
   }
   tuned.exchange = exchanges[chosen];

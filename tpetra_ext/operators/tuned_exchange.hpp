@@ -27,7 +27,7 @@ struct TuningOptions {
   double margin = 0.02;
   /// The fastest one is then tried again, in so many rounds beside the one it would replace, and has to be faster by
   /// the margin in three of four: the least of a few times can be luck.
-  int duelRounds = 24;
+  int comparisonRounds = 24;
 };
 
 /// Seconds a product takes: the least of some, each on the rank where it took longest. What else the machine does only
@@ -43,15 +43,15 @@ struct ExchangeCandidate {
 std::size_t chosenOf(const std::vector<ExchangeCandidate>& candidates, double margin);
 
 /// Two exchanges side by side, round by round.
-struct ExchangeDuel {
+struct TimingComparison {
   int rounds = 0;
-  int won = 0;       ///< rounds in which the challenger was faster by the margin
+  int won = 0;       ///< rounds in which the candidate was faster by the margin
   double ratio = 1;  ///< the median of its time over the other's
   bool isWon() const { return 4 * won >= 3 * rounds && rounds > 0; }
 };
 
 /// Seconds of the same rounds; as many numbers, one at least. Local.
-ExchangeDuel duelOf(const std::vector<double>& defender, const std::vector<double>& challenger, double margin);
+TimingComparison comparisonOf(const std::vector<double>& current, const std::vector<double>& candidate, double margin);
 
 /// What was found. Plain data, and but for the plan itself the same on all ranks.
 struct TunedExchange {
@@ -70,11 +70,10 @@ struct TunedExchange {
 
 /// Tries Tpetra's exchange, all strategies, and the standard one's messages in one call of MPI for all neighbours, with
 /// products of the matrix with blocks of ones; then the fastest one once more beside the first or second, see
-/// TuningOptions. Where there is one rank,
-/// or canExchange() refuses the matrix, there is nothing to try; where ranks share one node, or each has its own, all
-/// strategies send the same messages, and of them the standard one alone is tried. Throws std::invalid_argument for a
-/// matrix that is null or not fill-complete and for options below 1 (ranksPerNode, margin: below 0). Collective; all
-/// ranks with the same options.
+/// TuningOptions. If there is one rank, or canExchange() refuses the matrix, there is nothing to try. If ranks share
+/// one node, or each has its own, all strategies send the same messages, and of them the standard one alone is tried.
+/// Throws std::invalid_argument for a matrix that is null or not fill-complete and for options below 1 (ranksPerNode,
+/// margin: below 0). Collective; all ranks with the same options.
 template <class Types>
 TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& a, const TuningOptions& options = {});
 

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The vectors that the products of a ReductionBatch are of, from when these are entered until they are there.
+/// The vectors that the inner products of a ReductionBatch are of, from when these are entered until they are there.
 ///
 /// Much may lie in between: an application of A or M, or that of another right-hand side, to whom the same vectors may
 /// be shown on the host. So what is kept of a vector is another handle of it, which keeps its memory and is no view of

@@ -50,9 +50,8 @@ void requireIdotMemory(const void* result, int leadingDimension, std::size_t col
 
 /// Starts result = X^T Y into host memory.
 ///
-/// \param result column-major, element (i, j) at result[i + j * leadingDimension], i < cols(X), j < cols(Y). It is
-/// written
-///   by wait() on the request, and must live until then; if the request is dropped without wait(), it is not written.
+/// \param result column-major, element (i, j) at result[i + j * leadingDimension], i < cols(X), j < cols(Y). wait() on
+///   the request writes it, so it must live until then; if the request is dropped without wait(), it is not written.
 /// \param leadingDimension at least cols(X).
 ///
 /// X and Y have the same map. Collective over its communicator, both at the start and at wait() (or at the end of the
@@ -84,8 +83,7 @@ std::shared_ptr<IdotRequest> idot(S* result, const Tpetra::MultiVector<S, LO, GO
 /// The same into a Kokkos view, host or device, which the request keeps alive.
 ///
 /// \param result rank 2: cols(X) x cols(Y); rank 1: as long as the only dimension of the result that is not 1; rank 0:
-/// one
-///   number.
+///   one number
 template <class S, class LO, class GO, class NO, class Data, class... Properties>
 std::shared_ptr<IdotRequest> idot(const Kokkos::View<Data, Properties...>& result,
                                   const Tpetra::MultiVector<S, LO, GO, NO>& X,

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The local half of a ReductionBatch: the products it was asked for, evaluated into one message.
+/// The local half of a ReductionBatch: the inner products it was asked for, evaluated into one message.
 ///
 /// Used by reduction_batch.cpp only.
 
@@ -31,7 +31,7 @@ inline std::invalid_argument operandError(const char* call, const std::string& t
   return std::invalid_argument(std::string("capstan::ReductionBatch::") + call + ": " + text);
 }
 
-/// Products asked for and not yet evaluated, and the layout of the message they make. Everything here is local.
+/// Inner products asked for and not yet evaluated, and the layout of the message they make. Everything here is local.
 template <class Types>
 class LocalProducts {
  public:

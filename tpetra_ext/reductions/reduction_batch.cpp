@@ -24,14 +24,14 @@ struct ReductionBatch<Types>::Impl {
   struct Storage final : ReductionListener {
     explicit Storage(Teuchos::RCP<const Teuchos::Comm<int>> comm) : allReduce(std::move(comm)) {}
 
-    bool inFlight() const { return passenger ? onTheWay : allReduce.inFlight(); }
-    bool failed() const { return passenger ? lost : allReduce.failed(); }
+    bool inFlight() const { return piggybacked ? onTheWay : allReduce.inFlight(); }
+    bool failed() const { return piggybacked ? lost : allReduce.failed(); }
     /// Hands the sums in `packed` out to the batches they belong to.
     void reductionEnded(bool failed) noexcept override;
 
     typename Products::Piece message;
     int size = 0;                     // numbers of the message that travel
-    bool passenger = false;           // another batch carries, or carried, the latest reduction of this one
+    bool piggybacked = false;         // another batch carries, or carried, the latest reduction of this one
     bool onTheWay = false;            // such a reduction is in flight
     bool lost = false;                // such a reduction failed
     typename Products::Piece packed;  // where this one carries others: its message and theirs
@@ -101,7 +101,7 @@ template <class Types>
 void ReductionBatch<Types>::Impl::collect() {
   products.collect(storage->message);
   storage->size = products.messageSize();
-  storage->passenger = false;
+  storage->piggybacked = false;
   evaluated = true;
 }
 
@@ -276,7 +276,7 @@ int ReductionBatch<Types>::Impl::pack(const std::vector<ReductionBatch*>& batche
     const auto& storage = batch->impl_->storage;
     next = std::copy_n(storage->message.data(), storage->size, next);
     if (storage == first.storage) continue;
-    storage->passenger = storage->onTheWay = true;
+    storage->piggybacked = storage->onTheWay = true;
     carrier.carried.push_back(storage);
   }
   return total;

@@ -30,11 +30,11 @@ class Summation {
   ~Summation() = default;
 };
 
-/// Collects local products and reduces them together.
+/// Collects inner products, norms and sums, and reduces them together.
 ///
-/// Use: add products, each of which returns the Slot of its result; reduce(), or start() and later wait(); read the
-/// slots; clear(); again. Products are evaluated at reduce() or start(), with the values the vectors have then, and the
-/// batch lets go of the vectors there. Memory is lent (lent_memory.hpp) until clear(): after the first use with the
+/// Use: add inner products, each of which returns the Slot of its result; reduce(), or start() and later wait(); read
+/// the slots; clear(); again. Products are evaluated at reduce() or start(), with the values the vectors have then, and
+/// the batch lets go of the vectors there. Memory is lent (lent_memory.hpp) until clear(): after the first use with the
 /// same shapes nothing is allocated, whichever batch had them. All calls are made alike on all ranks; only reduce(),
 /// start()..wait(), reduceTogether() and startTogether()..wait() communicate.
 ///

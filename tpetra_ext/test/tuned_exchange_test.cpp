@@ -49,19 +49,19 @@ TEST(ChosenOf, KeepsTheFirstUnlessAnotherOneIsFasterByMoreThanTheMargin) {
   EXPECT_EQ(chosenOf({{"a", 1.001}, {"b", 1}}, 0), 1U);
 }
 
-TEST(DuelOf, IsWonByTheMarginInThreeRoundsOfFour) {
+TEST(ComparisonOf, IsWonByTheMarginInThreeRoundsOfFour) {
   const std::vector<double> ones(4, 1.0);
-  const auto won = [&](const std::vector<double>& challenger) { return duelOf(ones, challenger, 0.02).isWon(); };
+  const auto won = [&](const std::vector<double>& candidate) { return comparisonOf(ones, candidate, 0.02).isWon(); };
   EXPECT_TRUE(won({0.9, 0.9, 0.9, 5}));
   EXPECT_FALSE(won({0.9, 0.99, 0.99, 0.1}));  // by less than the margin twice
   EXPECT_TRUE(won({0.9, 0.98, 0.99, 0.1}));
   EXPECT_FALSE(won({0.9, 0.9, 2, 2}));
-  const ExchangeDuel duel = duelOf({1, 2, 4}, {1.1, 1, 3}, 0.02);
-  EXPECT_EQ(duel.rounds, 3);
-  EXPECT_EQ(duel.won, 2);
-  EXPECT_EQ(duel.ratio, 0.75);
-  EXPECT_FALSE(duel.isWon());
-  EXPECT_FALSE(ExchangeDuel().isWon());
+  const TimingComparison comparison = comparisonOf({1, 2, 4}, {1.1, 1, 3}, 0.02);
+  EXPECT_EQ(comparison.rounds, 3);
+  EXPECT_EQ(comparison.won, 2);
+  EXPECT_EQ(comparison.ratio, 0.75);
+  EXPECT_FALSE(comparison.isWon());
+  EXPECT_FALSE(TimingComparison().isWon());
 }
 
 TEST(TuneExchange, TriesAllAndAgreesOnAllRanks) {
@@ -98,8 +98,8 @@ TEST(TuneExchange, TriesAllAndAgreesOnAllRanks) {
   } else if (chosen == 0) {
     EXPECT_EQ(chosenOf(all, options.margin), 0U);
   } else {
-    const std::size_t defender = chosen == 1 ? 0 : chosenOf({all[0], all[1]}, options.margin);
-    EXPECT_GT(all[defender].seconds, (1 + options.margin) * all[chosen].seconds);
+    const std::size_t current = chosen == 1 ? 0 : chosenOf({all[0], all[1]}, options.margin);
+    EXPECT_GT(all[current].seconds, (1 + options.margin) * all[chosen].seconds);
   }
   EXPECT_EQ(tuned.exchange == nullptr, chosen == 0);
   EXPECT_EQ(tuned.reason.find(tuned.name + ": "), 0U) << tuned.reason;
@@ -147,8 +147,8 @@ TEST(TuneExchange, RefusesBadOptions) {
   options.rounds = 0;
   refused(options, "rounds: 0");
   options = {};
-  options.duelRounds = 0;
-  refused(options, "rounds of a duel: 0");
+  options.comparisonRounds = 0;
+  refused(options, "rounds of a comparison: 0");
   options = {};
   options.margin = -1;
   refused(options, "margin: -1");

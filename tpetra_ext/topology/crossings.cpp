@@ -133,10 +133,10 @@ std::vector<std::size_t> pieceCounts(const PlanOptions& options, const std::vect
   return pieces;
 }
 
-int doorwayOf(const std::vector<Doorway>& doorways, int node) {
-  const auto at = std::lower_bound(doorways.begin(), doorways.end(), node,
-                                   [](const Doorway& doorway, int wanted) { return doorway.node < wanted; });
-  if (at == doorways.end() || at->node != node) {
+int remoteReceiverOf(const std::vector<RemoteReceiver>& remoteReceivers, int node) {
+  const auto at = std::lower_bound(remoteReceivers.begin(), remoteReceivers.end(), node,
+                                   [](const RemoteReceiver& there, int wanted) { return there.node < wanted; });
+  if (at == remoteReceivers.end() || at->node != node) {
     throw std::invalid_argument("capstan: three-step communication: no rank receives for node " + std::to_string(node));
   }
   return at->rank;
@@ -145,7 +145,7 @@ int doorwayOf(const std::vector<Doorway>& doorways, int node) {
 /// Three-step and optimal: parcels, or pieces of them, in descending size, each to a rank that has the fewest to send;
 /// of these to the one that owns most of it, since that need not be gathered.
 std::vector<Crossing> dealtOut(const PlanOptions& options, const NodeMap& map, int node, std::vector<Parcel> parcels,
-                               const std::vector<Doorway>& doorways) {
+                               const std::vector<RemoteReceiver>& remoteReceivers) {
   const auto here = map.ranksOf(node);
   std::stable_sort(parcels.begin(), parcels.end(),
                    [](const Parcel& a, const Parcel& b) { return a.content.values.size() > b.content.values.size(); });
@@ -166,7 +166,7 @@ std::vector<Crossing> dealtOut(const PlanOptions& options, const NodeMap& map, i
       std::vector<std::size_t> worth(here.size(), 0);
       for (const ValueId& value : part.values) ++worth[static_cast<std::size_t>(map.placeOf(value.owner))];
       part.sender = here[dealer.deal(worth)];
-      part.receiver = options.strategy == Strategy::ThreeStep ? doorwayOf(doorways, parcels[k].node)
+      part.receiver = options.strategy == Strategy::ThreeStep ? remoteReceiverOf(remoteReceivers, parcels[k].node)
                                                               : map.pairedRank(part.sender, parcels[k].node);
       crossings.push_back(std::move(part));
     }
@@ -241,7 +241,7 @@ void requireValid(const PlanOptions& options) {
   require("bytes per value", options.bytesPerValue);
 }
 
-std::vector<Relay> relaysOf(const NodeMap& map, int node, const std::vector<const PeerLists*>& needs) {
+std::vector<NodeReceiver> nodeReceiversOf(const NodeMap& map, int node, const std::vector<const PeerLists*>& needs) {
   std::vector<std::pair<int, ValueId>> wanted;            // with the node it comes from
   std::map<int, std::vector<std::size_t>> wantedByPlace;  // number of values, by node
   for (std::size_t place = 0; place < needs.size(); ++place) {
@@ -263,17 +263,19 @@ std::vector<Relay> relaysOf(const NodeMap& map, int node, const std::vector<cons
   for (const auto& from : sizes) order.push_back(from.first);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return sizes.at(a) > sizes.at(b); });
   Dealer dealer(needs.size());
-  std::vector<Relay> relays;
+  std::vector<NodeReceiver> receivers;
   for (const int from : order) {
     dealer.beginGroup();
-    relays.push_back({from, map.ranksOf(node)[dealer.deal(wantedByPlace.at(from))]});
+    receivers.push_back({from, map.ranksOf(node)[dealer.deal(wantedByPlace.at(from))]});
   }
-  std::sort(relays.begin(), relays.end(), [](const Relay& a, const Relay& b) { return a.from < b.from; });
-  return relays;
+  std::sort(receivers.begin(), receivers.end(),
+            [](const NodeReceiver& a, const NodeReceiver& b) { return a.from < b.from; });
+  return receivers;
 }
 
 std::vector<Crossing> crossingsOf(const PlanOptions& options, const NodeMap& map, int node,
-                                  const std::vector<const PeerLists*>& sends, const std::vector<Doorway>& doorways) {
+                                  const std::vector<const PeerLists*>& sends,
+                                  const std::vector<RemoteReceiver>& remoteReceivers) {
   requireValid(options);
   std::vector<Crossing> crossings;
   if (options.strategy == Strategy::Standard) {
@@ -281,7 +283,7 @@ std::vector<Crossing> crossingsOf(const PlanOptions& options, const NodeMap& map
   } else if (options.strategy == Strategy::TwoStep) {
     crossings = twoStep(map, parcelsOf(map, node, sends));
   } else {
-    crossings = dealtOut(options, map, node, parcelsOf(map, node, sends), doorways);
+    crossings = dealtOut(options, map, node, parcelsOf(map, node, sends), remoteReceivers);
   }
   std::sort(crossings.begin(), crossings.end(), [](const Crossing& a, const Crossing& b) {
     return a.sender != b.sender ? a.sender < b.sender : a.receiver < b.receiver;

@@ -61,7 +61,7 @@ struct Crossing {
 };
 
 /// A rank that receives all that comes from a node (three-step).
-struct Relay {
+struct NodeReceiver {
   int from = 0;  ///< the node
   int rank = 0;
 };
@@ -69,10 +69,10 @@ struct Relay {
 /// Deals the nodes that `node` hears from to its ranks, so that all take part: in descending number of values, each to
 /// a rank with the fewest so far; of these to the one that needs most of its values. needs[k]: RankPattern::needs of
 /// the node's rank at place k. Ascending by node. Local, and the same wherever it is computed.
-std::vector<Relay> relaysOf(const NodeMap& map, int node, const std::vector<const PeerLists*>& needs);
+std::vector<NodeReceiver> nodeReceiversOf(const NodeMap& map, int node, const std::vector<const PeerLists*>& needs);
 
-/// Another node, and the rank there that relays what comes from here (three-step).
-struct Doorway {
+/// Another node, and the rank there that receives what comes from here (three-step).
+struct RemoteReceiver {
   int node = 0;
   int rank = 0;
 };
@@ -80,14 +80,15 @@ struct Doorway {
 /// All that crosses the network from one node: ascending by sender, then by receiver, and no two between the same
 /// ranks. Local, and the same wherever it is computed.
 ///
-/// sends[k]: RankPattern::sends of the node's rank at place k. doorways: for ThreeStep, the other side's relaysOf(),
-/// ascending by node; not looked at else. Throws std::invalid_argument for invalid options and for a doorway that is
-/// missing.
+/// sends[k]: RankPattern::sends of the node's rank at place k. remoteReceivers: for ThreeStep, the other
+/// side's nodeReceiversOf(), ascending by node; not looked at else. Throws std::invalid_argument for invalid options
+/// and where one is missing.
 ///
 /// Optimal: the number of messages that a rank sends is at most max(m, n), where n is the number of ranks on the node
 /// and m the largest number of nodes to which one of them sends, [enlarged-cg], inequality (4.4); where that would be
 /// exceeded, parcels are split less. There is at most one message from a rank to a node.
 std::vector<Crossing> crossingsOf(const PlanOptions& options, const NodeMap& map, int node,
-                                  const std::vector<const PeerLists*>& sends, const std::vector<Doorway>& doorways);
+                                  const std::vector<const PeerLists*>& sends,
+                                  const std::vector<RemoteReceiver>& remoteReceivers);
 
 }  // namespace capstan::topology

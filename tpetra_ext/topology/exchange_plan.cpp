@@ -72,7 +72,7 @@ class Assembly {
         step.sends.append(delivery.target, slotOf({Step::Network}, value));
       }
     }
-    for (const Delivery& delivery : deliveries) receive(Step::Scatter, delivery.relay, delivery.values);
+    for (const Delivery& delivery : deliveries) receive(Step::Scatter, delivery.receiver, delivery.values);
   }
 
   RankPlan finish() {
@@ -141,14 +141,15 @@ std::vector<const PeerLists*> listsOfNode(const NodeMap& map, int node, const Ex
 }
 
 /// By node: who receives there what comes from it.
-std::vector<std::vector<Doorway>> allDoorways(const NodeMap& map, const ExchangePattern& pattern) {
-  std::vector<std::vector<Doorway>> doorways(static_cast<std::size_t>(map.nodes()));
+std::vector<std::vector<RemoteReceiver>> allRemoteReceivers(const NodeMap& map, const ExchangePattern& pattern) {
+  std::vector<std::vector<RemoteReceiver>> remoteReceivers(static_cast<std::size_t>(map.nodes()));
   for (int node = 0; node < map.nodes(); ++node) {
-    for (const Relay& relay : relaysOf(map, node, listsOfNode(map, node, pattern, &RankPattern::needs))) {
-      doorways[static_cast<std::size_t>(relay.from)].push_back({node, relay.rank});
+    for (const NodeReceiver& receiver :
+         nodeReceiversOf(map, node, listsOfNode(map, node, pattern, &RankPattern::needs))) {
+      remoteReceivers[static_cast<std::size_t>(receiver.from)].push_back({node, receiver.rank});
     }
   }
-  return doorways;
+  return remoteReceivers;
 }
 
 }  // namespace
@@ -198,12 +199,13 @@ std::vector<RankPlan> plansOf(const PlanOptions& options, const NodeMap& map, co
     throw std::invalid_argument("capstan: communication plan: a pattern of " + std::to_string(pattern.ranks()) +
                                 " ranks, a node map of " + std::to_string(map.ranks()));
   }
-  const auto doorways = allDoorways(map, pattern);
+  const auto remoteReceivers = allRemoteReceivers(map, pattern);
   const auto ranks = static_cast<std::size_t>(map.ranks());
   std::vector<std::vector<Crossing>> leaving(static_cast<std::size_t>(map.nodes())), arriving(ranks);
   for (int node = 0; node < map.nodes(); ++node) {
     const auto n = static_cast<std::size_t>(node);
-    leaving[n] = crossingsOf(options, map, node, listsOfNode(map, node, pattern, &RankPattern::sends), doorways[n]);
+    leaving[n] =
+        crossingsOf(options, map, node, listsOfNode(map, node, pattern, &RankPattern::sends), remoteReceivers[n]);
     for (const Crossing& crossing : leaving[n])
       arriving[static_cast<std::size_t>(crossing.receiver)].push_back(crossing);
   }

@@ -54,9 +54,9 @@ struct RankPlan {
   std::size_t staged() const { return static_cast<std::size_t>(slots - owned); }
 };
 
-/// What a relay passes on to a rank of its node, in one message.
+/// What a rank that has received a crossing passes on to a rank of its node, in one message.
 struct Delivery {
-  int relay = 0, target = 0;
+  int receiver = 0, target = 0;
   std::vector<ValueId> values;  ///< in the order of the message
 };
 
@@ -65,8 +65,8 @@ std::vector<Delivery> deliveriesOf(int rank, const std::vector<Crossing>& arrivi
 
 /// One rank's plan, of the parts that concern it. leaving: the crossings from its node, as crossingsOf() gives them.
 /// arriving: those to this rank, ascending by sender. deliveries: what the node's other ranks pass on to it, ascending
-/// by relay. Throws std::invalid_argument where the parts do not bring all that the rank needs, or more slots would be
-/// needed than there are numbers. Local.
+/// by receiver. Throws std::invalid_argument where the parts do not bring all that the rank needs, or more slots would
+/// be needed than there are numbers. Local.
 RankPlan assemble(Strategy strategy, const NodeMap& map, int rank, const RankPattern& pattern,
                   const std::vector<Crossing>& leaving, const std::vector<Crossing>& arriving,
                   const std::vector<Delivery>& deliveries);

@@ -61,7 +61,7 @@ TEST(Renewal, AfterAFailure) {
   renewal.built(100);
   solve(renewal, 10, 0.1, false);
   EXPECT_TRUE(renewal.isDue(adaptive, 1));
-  EXPECT_FALSE(renewal.isDue({Kind::Never}, 1)) << "the ladder renews it, not the policy";
+  EXPECT_FALSE(renewal.isDue({Kind::Never}, 1)) << "a fallback renews it, not the policy";
 }
 
 TEST(Renewal, RanksDecideByTheSameSeconds) {

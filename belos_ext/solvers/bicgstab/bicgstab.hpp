@@ -3,7 +3,7 @@
 /// BiCGStab with merged reductions.
 ///
 /// Source: [van der Vorst 1992], preconditioned from the right, in the letters of [Cools and Vanroose 2017], which the
-/// pipelined form needs; (r*, r) and (r, r) of the next residual come from the products of q and y, which are reduced
+/// pipelined form needs; (r*, r) and (r, r) of the next residual come from the inner products of q and y, reduced
 /// together.
 /// `line k` beside a statement: docs/methods/bicgstab.md.
 ///

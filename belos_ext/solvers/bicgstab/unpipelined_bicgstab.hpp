@@ -131,13 +131,13 @@ class UnpipelinedBiCgStab : public BiCgStabCycles<Types> {
   Vector pHat_, s_, w_, rHat_, sHat_, wHat_;
 
  private:
-  /// out = A in, outHat = M^{-1} out, and the reduction of batch_, which may hold products with `out`.
+  /// out = A in, outHat = M^{-1} out, and the reduction of batch_, which may hold inner products with `out`.
   void multiply(LinearSystem<Types>& system, const MultiVector& in, MultiVector& out, const Vector& outHat) {
     if (!preconditioned_) return system.applyAndReduce(in, out, *batch_);
     system.act(Action::Operator, in, out);
-    PendingReduction<Types> products = system.start(*batch_);
+    PendingReduction<Types> sums = system.start(*batch_);
     hatOf(system, out, outHat);
-    products.wait();
+    sums.wait();
   }
 
   /// p^ = r^ + beta (p^ - omega s^).

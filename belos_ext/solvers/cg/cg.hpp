@@ -66,12 +66,12 @@ class Cg {
     product_.replaced();
   }
 
-  /// z = M^{-1} r, p = z, s = A p, t = M^{-1} s, and their products.
+  /// z = M^{-1} r, p = z, s = A p, t = M^{-1} s, and their inner products.
   void enter(LinearSystem<Types>& system) {
     beginAt(system, Start::Anew);
     system.act(Action::Operator, v_.p(), v_.s());  // nothing is carried yet: the solve may be over after the reduction
     if (v_.preconditioned) system.precondition(v_.s(), v_.between(), v_.t());
-    enterProducts();
+    enterInnerProducts();
   }
   void take() {
     const auto& batch = *v_.batch;
@@ -89,7 +89,7 @@ class Cg {
   Ending cycle(Progress<Types>& progress, Start start) {
     auto& system = progress.system();
     begin(progress, start);
-    for (;; multiply(system), reduce(progress)) {  // lines 3, 9, 10: s = A p, t = M^{-1} s, all products
+    for (;; multiply(system), reduce(progress)) {  // lines 3, 9, 10: s = A p, t = M^{-1} s, all inner products
       if (v_.isConstant(q_.pp)) {
         v_.projectDirection(progress);
         replaced(system), reduce(progress);
@@ -107,7 +107,7 @@ class Cg {
 
  private:
   template <class Number>
-  struct Products {
+  struct InnerProducts {
     Number ps, rr, rs, ss, pp, rz, sz, rt, st;
   };
 
@@ -148,7 +148,7 @@ class Cg {
     multiply(system);
   }
 
-  void enterProducts() {
+  void enterInnerProducts() {
     auto& batch = *v_.batch;
     const MultiVector &r = v_.r(), &p = v_.p(), &s = v_.s(), &z = v_.z(), &t = v_.t();
     if (v_.preconditioned) {
@@ -163,7 +163,7 @@ class Cg {
   }
   void reduce(Progress<Types>& progress) {
     v_.batch->clear();
-    enterProducts();
+    enterInnerProducts();
     progress.takeMeasure();
     product_.reduce(progress.system(), *v_.batch, v_.t());  // lines 2, 10
     take();
@@ -221,8 +221,8 @@ class Cg {
   CgVectors<Types>& v_;
   Product product_;
   int doubtedSteps_ = 0, sinceRenewal_ = 0;
-  Products<Scalar> q_ = {};
-  Products<typename ReductionBatch<Types>::Slot> at_;
+  InnerProducts<Scalar> q_ = {};
+  InnerProducts<typename ReductionBatch<Types>::Slot> at_;
 };
 
 }  // namespace capstan

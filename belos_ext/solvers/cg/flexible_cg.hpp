@@ -1,11 +1,11 @@
 #pragma once
 /// \file
-/// CG whose next direction is made of products that are all measured in one reduction before it is made: for an M that
-/// is not linear, and for the first steps where M is costly.
+/// CG whose next direction is made of inner products that are all measured in one reduction before it is made: for an M
+/// that is not linear, and for the first steps where M is costly.
 ///
 /// Source: the vectors of [Chronopoulos and Gear 1989], w = A z and s = w + beta s, so that one reduction an iteration
 /// is enough. Their (p, A p) is derived from symmetry, and loses convergence where a pressure is pinned by a row whose
-/// column is kept; here it is expanded into measured products, which loses nothing (362 iterations of Hestenes and
+/// column is kept; here it is expanded into measured inner products, without loss (362 iterations of Hestenes and
 /// Stiefel's 362 on cavity-pc-64x64-i10, where the derived one does not converge in 4000). beta makes p conjugate to
 /// the direction before, and alpha minimises along p, whatever M is: [Notay 2000], flexible CG. Where M is linear and
 /// symmetric, beta is the textbook's (r, z) over the last one; where the first steps see another number, M is not.
@@ -77,7 +77,7 @@ class FlexibleCg {
 
   void enter(LinearSystem<Types>& system) {
     multiply(system);
-    enterProducts();
+    enterInnerProducts();
   }
   void take() {
     const auto& batch = *v_.batch;
@@ -153,13 +153,13 @@ class FlexibleCg {
   }
   void reduce(Progress<Types>& progress) {
     v_.batch->clear();
-    enterProducts();
+    enterInnerProducts();
     progress.takeMeasure();
     progress.system().reduce(*v_.batch);
     take();
   }
 
-  void enterProducts() {
+  void enterInnerProducts() {
     auto& batch = *v_.batch;
     const MultiVector &r = v_.r(), &z = v_.z(), &w = v_.w(), &p = v_.p(), &s = v_.s();
     if (directed_) {

@@ -18,7 +18,7 @@
 /// little too low, the next one has wider ones. Bounds that are too high, those of a matrix that has been scaled down,
 /// show in nothing but the iterations: a solve that takes many more than earlier ones let expect estimates anew, once.
 ///
-/// Ladder, each step in the report: bounds of an earlier solve, or of the user, are proved wrong, or doubted: they are
+/// Fallbacks, each in the report: bounds of an earlier solve, or of the user, are proved wrong, or doubted: they are
 /// estimated anew -> those of the estimate are proved too low: they are made wider -> degree 1, with bounds of this
 /// solve or of the user, where the method would hand over to GMRES, where no bounds are found, or where A has been seen
 /// not to be symmetric.

@@ -43,13 +43,13 @@ class CarriedProduct {
 
   void reduce(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& t) {
     if (!fresh_) return system.reduce(batch);
-    travellers_.assign(1, {&t, t_.get()});
-    system.carried()->carry(batch, travellers_);  // lines 2, 10
+    vectors_.assign(1, {&t, t_.get()});
+    system.carried()->carry(batch, vectors_);  // lines 2, 10
     arrived_ = true;
   }
 
   void step(LinearSystem<Types>& system, Scalar alpha, Scalar beta, Scalar shift) {
-    fresh_ = fresh_ && arrived_;  // t has stayed at home where something else has reduced the products
+    fresh_ = fresh_ && arrived_;  // t has stayed at home where something else has reduced the sums
     if (!fresh_) return;
     if (shift == Scalar(0)) {
       system.kernels().sweep(axpy(-alpha, *t_, *z_), axpby(Scalar(1), *z_, beta, *p_));  // lines 5, 8
@@ -66,9 +66,9 @@ class CarriedProduct {
       ones_ = Teuchos::null;
       nothing_ = std::make_unique<ReductionBatch<Types>>(p.getMap()->getComm());
     }
-    travellers_.assign({{&z, z_.get()}, {&p, p_.get()}});
+    vectors_.assign({{&z, z_.get()}, {&p, p_.get()}});
     nothing_->clear();
-    system.carried()->carry(*nothing_, travellers_);
+    system.carried()->carry(*nothing_, vectors_);
     fresh_ = true;
   }
 
@@ -84,7 +84,7 @@ class CarriedProduct {
   bool arrived_ = false;  ///< so is t_
   Teuchos::RCP<MultiVector> z_, p_, t_, ones_;
   std::unique_ptr<ReductionBatch<Types>> nothing_;
-  std::vector<CarriedVector<Types>> travellers_;
+  std::vector<CarriedVector<Types>> vectors_;
 };
 
 }  // namespace capstan

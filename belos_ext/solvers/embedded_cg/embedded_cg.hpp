@@ -20,7 +20,7 @@
 /// | line of Algorithm 4 | here                                                                         |
 /// |---------------------|------------------------------------------------------------------------------|
 /// | 2                   | CarriedProduct::multiply(): s = A p, no message                              |
-/// | 3, 4                | Cg::enterProducts()                                                          |
+/// | 3, 4                | Cg::enterInnerProducts()                                                     |
 /// | 5 to 9              | CarriedProduct::reduce(): the sums and the entries of t in lg K messages     |
 /// | 10 to 12            | Cg::nextBeta()                                                               |
 /// | 13 to 15            | Cg::advance(), and CarriedProduct::step() for the entries of others          |
@@ -40,7 +40,7 @@
 /// halo of A is carried all the same. Where M turns out not to be linear, z does not follow from t, and A sends its own
 /// messages. So does an operator that is no Tpetra::CrsMatrix. The report says each of these.
 ///
-/// Ladder: that of CAPSTAN CG.
+/// Fallbacks: those of CAPSTAN CG.
 
 #include "belos_ext/solvers/cg/cg.hpp"
 #include "belos_ext/solvers/embedded_cg/carried_product.hpp"

@@ -11,7 +11,7 @@
 /// | orthomin | 2, of 2 s + t + 1 and s         | t  | t  | 4 t + 2                | orthomin.hpp |
 /// | fused    | 1, of t^2 + 3 s                 | t  | t  | 4 t + 2                | orthomin.hpp |
 ///
-/// s = t (t + 1) / 2: of symmetric products one half is sent. With a preconditioner: s numbers more in orthodir's
+/// s = t (t + 1) / 2: of a symmetric matrix one half is sent. With a preconditioner: s numbers more in orthodir's
 /// second message; s + t + 1 more, and 2 t vectors, in fused; 2 t^2 - s more in the first steps of orthomin, and in all
 /// where M is not linear and symmetric. One vector more for residuals that are computed, one for
 /// a guess that is not zero, t with a left and a right preconditioner, t that the product of a Tpetra::CrsMatrix packs.

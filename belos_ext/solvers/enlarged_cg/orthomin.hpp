@@ -15,11 +15,11 @@
 /// Carson 2020]. W = (W - V C^{-1} K) T^{-1} follows R, and is renewed now and then.
 ///
 /// Where N' is too small to be predicted it is reduced. Where it is not positive, since M is indefinite or R dependent,
-/// the solve goes on with products of Z: N = Z^T R and Z = (W - P AP^T W) T^{-1}, with C instead of U. So it does from
-/// the beginning where constants are taken out of what M makes: N would hold them. With two reductions it does so too
-/// where the first steps see that M is not linear and symmetric, such as multigrid that scales its corrections: R^T W
-/// is not symmetric then, or AP^T W not - C N^{-1} N'. Steps by Z^T R are optimal, and directions by AP^T W conjugate,
-/// whatever M is: flexible, as [Notay 2000] makes CG.
+/// the solve goes on with inner products of Z: N = Z^T R and Z = (W - P AP^T W) T^{-1}, with C instead of U. So it does
+/// from the beginning where constants are taken out of what M makes: N would hold them. With two reductions it does so
+/// too where the first steps see that M is not linear and symmetric, such as multigrid that scales its corrections: R^T
+/// W is not symmetric then, or AP^T W not - C N^{-1} N'. Steps by Z^T R are optimal, and directions by AP^T W
+/// conjugate, whatever M is: flexible, as [Notay 2000] makes CG.
 ///
 /// | here             | shape                 | meaning                                                       |
 /// |------------------|-----------------------|---------------------------------------------------------------|
@@ -175,7 +175,7 @@ class Orthomin final : public EnlargedDirections<Types> {
     lags_ = false;
   }
 
-  /// Fused: T and what is taken of P, from products of the old W. \param square AZ^T V \param crossed AZ^T W
+  /// Fused: T and what is taken of P, from inner products of the old W. \param square AZ^T V \param crossed AZ^T W
   void predictProducts(Small square, const Small& crossed) {
     solveRight(factor_, square);
     const Small f = this->solvedTransposed(crossed);
@@ -203,10 +203,10 @@ class Orthomin final : public EnlargedDirections<Types> {
     const auto reduced = watches ? batch_->innerProducts(parts(), z) : batch_->symmetricProducts(parts(), z);  // line 9
     const auto measured = watches ? batch_->innerProducts(pair_.columns(width_), z) : reduced;                 // AP^T W
     system.reduce(*batch_);                                                                                    // line 9
-    const Small products = this->matrix(reduced);
-    lags_ = advances(products);  // lines 9, 10
+    const Small inner = this->matrix(reduced);
+    lags_ = advances(inner);  // lines 9, 10
     if (watches && lags_) {
-      varies_ = !products_.symmetric(products) || !products_.conjugates(this->matrix(measured), sign_);
+      varies_ = !products_.symmetric(inner) || !products_.conjugates(this->matrix(measured), sign_);
     }
     if (varies_ || !lags_) {
       lags_ = false;

@@ -27,7 +27,7 @@
 /// A right preconditioner that is not linear lets even a classical cycle promise what it does not keep. Then, and in
 /// later solves, all cycles are classical and flexible.
 ///
-/// Breakdown ladder, for a vector whose implicit norm cannot be trusted: orthogonalise it again with explicit norms (a
+/// Fallbacks, for a vector whose implicit norm cannot be trusted: orthogonalise it again with explicit norms (a
 /// few times a cycle); else end the cycle, take it to its end classically where enough of it is exact, and go on as
 /// pipeline_ladder.hpp says. A solve that is classical from the start has no Z, and keeps M^{-1} Q as CAPSTAN GMRES
 /// does.

@@ -21,7 +21,7 @@
 ///
 /// Panels that would lose digits of H are foreseen, and made shorter (panel_errors.hpp).
 ///
-/// Breakdown ladder: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
+/// Fallbacks: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
 /// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
 /// So does a product whose rounding is found far beyond eps, where H has become too inexact before: 1 A, 1 M^{-1} and 1
 /// reduction where a panel is first cut, until a solve of the label has found the opposite.
@@ -285,7 +285,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     }
   }
 
-  /// The breakdown ladder for a panel that lost rank: halve s and keep the vectors that are good. Whether there is a
+  /// The fallback for a panel that lost rank: halve s and keep the vectors that are good. Whether there is a
   /// new one among them.
   bool shrink(Progress<Types>& progress, int first, int steps, const PanelOutcome& panel, const Matrix& r) {
     stepSize_.failed(steps);

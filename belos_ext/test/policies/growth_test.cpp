@@ -1,6 +1,6 @@
 /// \file
-/// Projected matrices whose storage follows the columns there are: the same
-/// numbers for any capacity.
+/// Projected matrices whose storage follows the columns there are: the same numbers for any
+/// capacity.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 /// \file
-/// Lockstep: lanes of different lengths equal separate runs, share messages, and unwind together.
+/// Lockstep: columns of different lengths equal separate runs, share messages, and unwind together.
 
 #include "belos_ext/manager/lockstep.hpp"
 
@@ -87,7 +87,7 @@ TEST(ForwardingSystem, PassesOnFactsReductionsAndEvents) {
 }
 
 // A block of one right-hand side, as enlarged methods have it.
-TEST(Lockstep, ABlockOfALaneIsMultipliedColumnByColumn) {
+TEST(Lockstep, ABlockOfAColumnIsMultipliedColumnByColumn) {
   const int columns = 2, width = 3;
   Setting setting(columns);
   const auto in = vectorFrom(setting.a->getDomainMap(), wave, width);
@@ -115,7 +115,7 @@ TEST(Lockstep, ABlockOfALaneIsMultipliedColumnByColumn) {
   for (const double difference : differences) EXPECT_LE(difference, 1e-26);
 }
 
-TEST(Lockstep, LanesOfDifferentLengthsEqualSeparateRuns) {
+TEST(Lockstep, ColumnsOfDifferentLengthsEqualSeparateRuns) {
   const std::vector<int> steps{5, 1, 9, 0, 9, 3};
   const int columns = static_cast<int>(steps.size());
   Setting separate(columns), together(columns);
@@ -135,12 +135,12 @@ TEST(Lockstep, LanesOfDifferentLengthsEqualSeparateRuns) {
     });
   }
   lockstep.run(bodies);
-  EXPECT_EQ((counters() - before).blocking, 9);  // the longest lane's, not the sum
+  EXPECT_EQ((counters() - before).blocking, 9);  // the longest column's, not the sum
   for (std::size_t c = 0; c < steps.size(); ++c) {
     ASSERT_EQ(joint[c].size(), alone[c].size());
     for (std::size_t k = 0; k < joint[c].size(); ++k) EXPECT_NEAR(joint[c][k], alone[c][k], 1e-14 * alone[c][k]);
   }
-  // One block product for all lanes still there.
+  // One block product for all columns still there.
   EXPECT_EQ(together.op.cost().operatorApplications, 9);
   EXPECT_EQ(together.op.cost().operatorColumns, 5 + 1 + 9 + 9 + 3);
   EXPECT_EQ(separate.op.cost().operatorApplications, 5 + 1 + 9 + 9 + 3);
@@ -150,12 +150,12 @@ TEST(Lockstep, LanesOfDifferentLengthsEqualSeparateRuns) {
   EXPECT_EQ(together.op.cost().operatorApplications, 18);
 }
 
-TEST(Lockstep, LanesOutOfStepStillShareReductions) {
+TEST(Lockstep, ColumnsOutOfStepStillShareReductions) {
   Setting setting(2);
   Lockstep<Types> lockstep(setting.op, setting.monitor, 0, setting.storage);
   const auto before = counters();
   double sums[2] = {0, 0};
-  // One lane applies A three times before each reduction, the other never.
+  // One column applies A three times before each reduction, the other never.
   lockstep.run({[&](LinearSystem<Types>& system) {
                   MultiVector v = setting.column(0), w(v.getMap(), 1);
                   ReductionBatch<Types> batch(v.getMap()->getComm());
@@ -182,8 +182,8 @@ TEST(Lockstep, LanesOutOfStepStillShareReductions) {
   EXPECT_EQ(sums[1], 64.0 * ranks);
 }
 
-TEST(Lockstep, LanesShareTheReductionsTheyStart) {
-  const std::vector<int> depths{1, 3, 2};  // how many reductions a lane has in flight
+TEST(Lockstep, ColumnsShareTheReductionsTheyStart) {
+  const std::vector<int> depths{1, 3, 2};  // how many reductions a column has in flight
   Setting setting(static_cast<int>(depths.size()));
   Lockstep<Types> lockstep(setting.op, setting.monitor, 0, setting.storage);
   const int steps = 6, ranks = setting.b->getMap()->getComm()->getSize();
@@ -232,7 +232,7 @@ struct Unwound {
   int& count;
 };
 
-TEST(Lockstep, AnExceptionInALaneUnwindsTheOthers) {
+TEST(Lockstep, AnExceptionInAColumnUnwindsTheOthers) {
   Setting setting(3);
   Lockstep<Types> lockstep(setting.op, setting.monitor, 0, setting.storage);
   int unwound = 0, finished = 0;
@@ -240,7 +240,7 @@ TEST(Lockstep, AnExceptionInALaneUnwindsTheOthers) {
     return [&, c](LinearSystem<Types>& system) {
       const Unwound trace(unwound);
       powerIteration(system, setting.column(c), 2);
-      if (c == 1) throw std::domain_error("lane 1");
+      if (c == 1) throw std::domain_error("column 1");
       powerIteration(system, setting.column(c), 2);
       ++finished;
     };
@@ -249,7 +249,7 @@ TEST(Lockstep, AnExceptionInALaneUnwindsTheOthers) {
     lockstep.run({body(0), body(1), body(2)});
     FAIL() << "the exception was lost";
   } catch (const std::domain_error& e) {
-    EXPECT_STREQ(e.what(), "lane 1");
+    EXPECT_STREQ(e.what(), "column 1");
   }
   EXPECT_EQ(unwound, 3);
   EXPECT_EQ(finished, 0);
@@ -273,7 +273,7 @@ class Throwing final : public Operator {
   mutable int uses_ = 0;
 };
 
-TEST(Lockstep, AnExceptionOfTheOperatorUnwindsAllLanes) {
+TEST(Lockstep, AnExceptionOfTheOperatorUnwindsAllColumns) {
   Setting setting(2);
   PreconditionedOperator<Types> op(rcp(new Throwing(setting.a->getDomainMap())), Teuchos::null, Teuchos::null);
   Lockstep<Types> lockstep(op, setting.monitor, 0, setting.storage);
@@ -302,7 +302,7 @@ class ReadsUpdate final : public Monitor<Types>::Test {
   RCP<MultiVector> update;
 };
 
-TEST(Lockstep, AnUpdateMayActAndReduceWhileItsLaneIsPaused) {
+TEST(Lockstep, AnUpdateMayActAndReduceWhileItsColumnIsPaused) {
   const auto test = rcp(new ReadsUpdate);
   Setting setting(2, test);
   Lockstep<Types> lockstep(setting.op, setting.monitor, 0, setting.storage);
@@ -352,7 +352,7 @@ class StopsAfter final : public Monitor<Types>::Test {
   Belos::StatusType status_ = Belos::Undefined;
 };
 
-TEST(Lockstep, StatusTestsSeeAllLanesAtTheSameBoundary) {
+TEST(Lockstep, StatusTestsSeeAllColumnsAtTheSameBoundary) {
   const auto test = rcp(new StopsAfter(3));
   Setting setting(2, test);
   Lockstep<Types> lockstep(setting.op, setting.monitor, 0, setting.storage);
@@ -369,7 +369,7 @@ TEST(Lockstep, StatusTestsSeeAllLanesAtTheSameBoundary) {
   lockstep.run({body(0), body(1)});
   EXPECT_EQ(rounds[0], 3);
   EXPECT_EQ(rounds[1], 3);
-  ASSERT_EQ(test->seen.size(), 3U);  // asked once for both lanes
+  ASSERT_EQ(test->seen.size(), 3U);  // asked once for both columns
   for (int k = 0; k < 3; ++k) {
     EXPECT_EQ(test->seen[static_cast<std::size_t>(k)], (std::vector<double>{1.0 + k, 11.0 + k}));
   }

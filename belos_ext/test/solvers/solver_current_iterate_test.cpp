@@ -79,7 +79,7 @@ TEST_P(CurrentIterate, MayBeReadWithoutChangingTheSolve) {
       EXPECT_EQ(outcome.iterations, expected.iterations);
       if (!isPipelined(GetParam())) {
         EXPECT_TRUE(identical(*read.x, *unread.x));
-      } else {  // lanes wait for each other where tests look: other blocks of vectors are multiplied and summed
+      } else {  // columns wait for each other where tests look: other blocks of vectors are multiplied and summed
                 // together
         MultiVector change(*read.x, Teuchos::Copy);
         change.update(-1, *unread.x, 1);

@@ -115,7 +115,7 @@ TEST_P(Loops, EndWhateverRoundingDoes) {
 
 TEST_P(Loops, EndWhereNothingElseGoesOn) {
   if (!GetParam().takes("Fallback") && !GetParam().takes("Residual Replacement")) {
-    GTEST_SKIP() << GetParam().canonical << " has no ladder beyond its own";
+    GTEST_SKIP() << GetParam().canonical << " has no fallback beyond its own";
   }
   const System system = unscaled(lowSyncDiagonal());
   for (const double level : {1e-14, 1e-7}) {

@@ -1,5 +1,5 @@
 /// \file
-/// p(l)-CG beyond what every pipelined method promises: its costs as stated, its restarts and its ladder as reported.
+/// p(l)-CG beyond what every pipelined method promises: its costs as stated, its restarts and fallbacks as reported.
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -202,7 +202,7 @@ TEST_P(PipelinedCgLadder, IsReportedAndCostsLessThanAnotherCg) {
 
 INSTANTIATE_TEST_SUITE_P(PipelinedCg, PipelinedCgLadder, ::testing::Values(1, 2, 3, 5, 8));
 
-// The ladder is for hard problems: this one stays in the pipeline. At depth 5 rounding decides whether there is a
+// The fallbacks are for hard problems: this one stays in the pipeline. At depth 5 rounding decides whether there is a
 // restart, which costs l iterations that fill the pipeline anew, and about ten of CG's convergence
 // (supervision/pipeline_depth.hpp).
 TEST(PipelinedCg, StaysPipelinedOnTheLaplacian) {

@@ -1,5 +1,5 @@
 /// \file
-/// What p(1)-GMRES' orthogonalisations, the breakdown ladder and the automatic block length of the pipelined GMRES
+/// What p(1)-GMRES' orthogonalisations, the fallbacks and the automatic block length of the pipelined GMRES
 /// methods promise beyond solver_pipeline_test.cpp.
 
 #include "belos_ext/manager/state_cache.hpp"

@@ -10,8 +10,8 @@ class Reuse : public EverySolver {};
 
 RCP<const Teuchos::Comm<int>> group(int color) { return Tpetra::getDefaultComm()->split(color, rank()); }
 
-/// Few distinct eigenvalues: the Krylov space is exhausted early, and the rungs of the breakdown ladder have their
-/// turn.
+/// Few distinct eigenvalues: the Krylov space is exhausted early, and the fallbacks after a breakdown have
+/// their turn.
 System exhausted(const RCP<const Teuchos::Comm<int>>& comm) {
   return systemWithRightHandSide(diagonal([](GO g) { return static_cast<Scalar>(1 + g % 3); }, 40, evenMap(40, comm)));
 }

@@ -2,10 +2,9 @@
 /// Strakos' matrix, where variants of CG part: eigenvalues that crowd at the lower end, so that rounding delays CG by
 /// more iterations than there are unknowns, and differently for every order of the same operations.
 ///
-/// Source: [Strakos 1991]. lambda_i = lambda_1 + (i-1) /
-/// (n-1) (lambda_n - lambda_1) rho^(n-i), n = 48, lambda_1 = 0.1, lambda_n = 1000; b has equal parts of all
-/// eigenvectors. Embedded CG solves it turned by 30 degrees in the plane of each pair of unknowns that are far away
-/// from each other: a diagonal has no halo.
+/// Source: [Strakos 1991]. lambda_i = lambda_1 + (i-1) / (n-1) (lambda_n - lambda_1) rho^(n-i), n = 48, lambda_1 = 0.1,
+/// lambda_n = 1000; b has equal parts of all eigenvectors. Embedded CG solves it turned by 30 degrees in the plane of
+/// each pair of unknowns that are far away from each other: a diagonal has no halo.
 ///
 /// With CAPSTAN_STRAKOS_CSV=<file> the curves are written down; perf/figures/strakos draws them.
 

@@ -15,8 +15,8 @@
 namespace capstan::topology {
 namespace {
 
-/// Of letters; those of exchanges come after it.
-constexpr int letterTag = 0;
+/// Of exchangeMessages(); the tags of exchanges come after it.
+constexpr int messageTag = 0;
 constexpr int tagsOfAnExchange = 4;
 /// MPI promises tags up to 32767.
 constexpr int exchangesInTurn = 8000;
@@ -87,53 +87,53 @@ long long Channel::eagerLimit() {
 }
 
 int Channel::takeTags() {
-  const int first = letterTag + 1 + tags_ * tagsOfAnExchange;
+  const int first = messageTag + 1 + tags_ * tagsOfAnExchange;
   tags_ = (tags_ + 1) % exchangesInTurn;
   return first;
 }
 
-std::vector<Letter> Channel::exchangeLetters(std::vector<Letter> letters) {
+std::vector<Message> Channel::exchangeMessages(std::vector<Message> messages) {
   std::vector<int> sent(static_cast<std::size_t>(ranks_), 0);
-  for (const Letter& letter : letters) {
-    if (letter.first != rank_) sent[static_cast<std::size_t>(letter.first)] = 1;
+  for (const Message& message : messages) {
+    if (message.first != rank_) sent[static_cast<std::size_t>(message.first)] = 1;
   }
-  // Nobody leaves this before all have come, so that letters of two calls cannot be taken for one another.
+  // Nobody leaves this before all have come, so that messages of two calls cannot be taken for one another.
   int coming = 0;
   requireSuccess("MPI_Reduce_scatter_block",
                  MPI_Reduce_scatter_block(sent.data(), &coming, 1, MPI_INT, MPI_SUM, comm_));
   std::vector<MPI_Request> requests;
   try {
-    return sendAndReceive(letters, coming, requests);
+    return sendAndReceive(messages, coming, requests);
   } catch (...) {
-    if (!endOthers(requests, deadlineOfGivingUp())) keepForMpi(std::move(letters));
+    if (!endOthers(requests, deadlineOfGivingUp())) keepForMpi(std::move(messages));
     throw;
   }
 }
 
-/// The letters for this rank, of which so many come from others. Sends that have begun are in `requests`.
-std::vector<Letter> Channel::sendAndReceive(const std::vector<Letter>& letters, int coming,
-                                            std::vector<MPI_Request>& requests) const {
-  std::vector<Letter> received;
-  for (const Letter& letter : letters) {
-    if (letter.first == rank_) {
-      received.push_back(letter);
+/// The messages for this rank, of which so many come from others. Sends that have begun are in `requests`.
+std::vector<Message> Channel::sendAndReceive(const std::vector<Message>& messages, int coming,
+                                             std::vector<MPI_Request>& requests) const {
+  std::vector<Message> received;
+  for (const Message& message : messages) {
+    if (message.first == rank_) {
+      received.push_back(message);
       continue;
     }
     requests.push_back(MPI_REQUEST_NULL);
-    requireSuccess("MPI_Isend", MPI_Isend(letter.second.data(), static_cast<int>(letter.second.size()), MPI_INT,
-                                          letter.first, letterTag, comm_, &requests.back()));
+    requireSuccess("MPI_Isend", MPI_Isend(message.second.data(), static_cast<int>(message.second.size()), MPI_INT,
+                                          message.first, messageTag, comm_, &requests.back()));
   }
   for (; coming > 0; --coming) {
     MPI_Status status;
     int count = 0;
-    requireSuccess("MPI_Probe", MPI_Probe(MPI_ANY_SOURCE, letterTag, comm_, &status));
+    requireSuccess("MPI_Probe", MPI_Probe(MPI_ANY_SOURCE, messageTag, comm_, &status));
     requireSuccess("MPI_Get_count", MPI_Get_count(&status, MPI_INT, &count));
     received.emplace_back(status.MPI_SOURCE, std::vector<int>(static_cast<std::size_t>(count)));
-    requireSuccess("MPI_Recv", MPI_Recv(received.back().second.data(), count, MPI_INT, status.MPI_SOURCE, letterTag,
+    requireSuccess("MPI_Recv", MPI_Recv(received.back().second.data(), count, MPI_INT, status.MPI_SOURCE, messageTag,
                                         comm_, MPI_STATUS_IGNORE));
   }
   requireSuccess("MPI_Waitall", MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE));
-  std::sort(received.begin(), received.end(), [](const Letter& a, const Letter& b) { return a.first < b.first; });
+  std::sort(received.begin(), received.end(), [](const Message& a, const Message& b) { return a.first < b.first; });
   return received;
 }
 

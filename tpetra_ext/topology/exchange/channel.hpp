@@ -23,7 +23,7 @@ namespace capstan::topology {
 void requireSuccess(const char* function, int code);
 
 /// A list of numbers for a rank, or from one.
-using Letter = std::pair<int, std::vector<int>>;
+using Message = std::pair<int, std::vector<int>>;
 
 /// A duplicate of a communicator, so that no other message of the program can be taken for one of an exchange, and tags
 /// that keep exchanges apart. Made once for a communicator and kept with it.
@@ -55,16 +55,16 @@ class Channel {
   /// thousand they come again: exchanges must not be in flight together that are further apart. Local.
   int takeTags();
 
-  /// Brings each letter to its rank, and gives those for this one, ascending by sender. At most one letter to a rank;
+  /// Brings each message to its rank, and gives those for this one, ascending by sender. At most one message to a rank;
   /// one to this rank itself is allowed. Collective, one reduction of as many numbers as there are ranks.
-  std::vector<Letter> exchangeLetters(std::vector<Letter> letters);
+  std::vector<Message> exchangeMessages(std::vector<Message> messages);
 
   /// Whether this is so on all ranks. Collective, one reduction.
   bool onAll(bool here);
 
  private:
-  std::vector<Letter> sendAndReceive(const std::vector<Letter>& letters, int coming,
-                                     std::vector<MPI_Request>& requests) const;
+  std::vector<Message> sendAndReceive(const std::vector<Message>& messages, int coming,
+                                      std::vector<MPI_Request>& requests) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0, ranks_ = 1;

@@ -11,19 +11,19 @@
 namespace capstan::topology {
 namespace {
 
-/// What the partner of this round writes to this rank, which writes `letter` to it.
+/// What the partner of this round writes to this rank, which writes `message` to it.
 std::vector<int> sentByPartner(Channel& channel, int tag, const EmbeddedRouter& router, int round,
-                               const std::vector<int>& letter) {
+                               const std::vector<int>& message) {
   const int partner = router.partner(round);
   const int to = router.sends(round) ? partner : MPI_PROC_NULL, from = router.receives(round) ? partner : MPI_PROC_NULL;
-  auto size = static_cast<int>(letter.size());
+  auto size = static_cast<int>(message.size());
   int coming = 0;
   requireSuccess("MPI_Sendrecv", MPI_Sendrecv(&size, 1, MPI_INT, to, tag, &coming, 1, MPI_INT, from, tag,
                                               channel.comm(), MPI_STATUS_IGNORE));
   std::vector<int> received(static_cast<std::size_t>(from == MPI_PROC_NULL ? 0 : coming));
-  requireSuccess("MPI_Sendrecv",
-                 MPI_Sendrecv(letter.data(), size, MPI_INT, to, tag, received.data(), static_cast<int>(received.size()),
-                              MPI_INT, from, tag, channel.comm(), MPI_STATUS_IGNORE));
+  requireSuccess("MPI_Sendrecv", MPI_Sendrecv(message.data(), size, MPI_INT, to, tag, received.data(),
+                                              static_cast<int>(received.size()), MPI_INT, from, tag, channel.comm(),
+                                              MPI_STATUS_IGNORE));
   return received;
 }
 
@@ -76,8 +76,8 @@ EmbeddedPlan embeddedPlan(const std::shared_ptr<Channel>& channel, const Positio
   const int tag = channel->takeTags();
   for (int round = 0; round < router.rounds(); ++round) {
     if (router.partner(round) < 0) continue;
-    const std::vector<int> letter = router.letter(round);
-    router.take(round, sentByPartner(*channel, tag, router, round, letter));
+    const std::vector<int> message = router.message(round);
+    router.take(round, sentByPartner(*channel, tag, router, round, message));
   }
   return router.plan();
 }

@@ -11,7 +11,7 @@ namespace {
 
 std::atomic<long> plans{0};
 
-/// Numbers one after the other out of a letter, which another rank has written in the same order.
+/// Numbers one after the other out of a message, which another rank has written in the same order.
 class Reader {
  public:
   explicit Reader(const std::vector<int>& numbers) : next_(numbers.begin()), end_(numbers.end()) {}
@@ -22,12 +22,12 @@ class Reader {
   std::vector<int>::const_iterator next_, end_;
 };
 
-void write(std::vector<int>& letter, const PeerLists& lists) {
-  letter.push_back(static_cast<int>(lists.size()));
+void write(std::vector<int>& message, const PeerLists& lists) {
+  message.push_back(static_cast<int>(lists.size()));
   for (std::size_t k = 0; k < lists.size(); ++k) {
-    letter.push_back(lists.peers[k]);
-    letter.push_back(static_cast<int>(lists.list(k).size()));
-    letter.insert(letter.end(), lists.list(k).begin(), lists.list(k).end());
+    message.push_back(lists.peers[k]);
+    message.push_back(static_cast<int>(lists.list(k).size()));
+    message.insert(message.end(), lists.list(k).begin(), lists.list(k).end());
   }
 }
 
@@ -40,11 +40,12 @@ PeerLists readLists(Reader& reader) {
   return lists;
 }
 
-void write(std::vector<int>& letter, const Crossing& crossing) {
+void write(std::vector<int>& message, const Crossing& crossing) {
   for (std::size_t k = 0; k < crossing.values.size(); ++k) {
     const auto targets = crossing.targetsOf(k);
-    letter.insert(letter.end(), {crossing.values[k].owner, crossing.values[k].index, static_cast<int>(targets.size())});
-    letter.insert(letter.end(), targets.begin(), targets.end());
+    message.insert(message.end(),
+                   {crossing.values[k].owner, crossing.values[k].index, static_cast<int>(targets.size())});
+    message.insert(message.end(), targets.begin(), targets.end());
   }
 }
 
@@ -97,43 +98,44 @@ DistributedPattern::DistributedPattern(std::shared_ptr<Channel> channel, NodeMap
     sendsOfNode_.emplace_back();
     return;
   }
-  // What the node's ranks need tells them who relays what comes from a node; owners learn it with the request.
-  std::vector<Letter> letters;
+  // What the node's ranks need tells them who receives what comes from a node; owners learn it with the request.
+  std::vector<Message> messages;
   std::vector<int> mine;
   write(mine, pattern_.needs);
-  for (const int rank : map_.ranksOf(map_.nodeOf(rank_))) letters.emplace_back(rank, mine);
+  for (const int rank : map_.ranksOf(map_.nodeOf(rank_))) messages.emplace_back(rank, mine);
   std::vector<PeerLists> needsOfNode;
-  for (const Letter& letter : channel_->exchangeLetters(std::move(letters))) {
-    Reader reader(letter.second);
+  for (const Message& message : channel_->exchangeMessages(std::move(messages))) {
+    Reader reader(message.second);
     needsOfNode.push_back(readLists(reader));
   }
-  relays_ = relaysOf(map_, map_.nodeOf(rank_), pointersTo(needsOfNode));
+  nodeReceivers_ = nodeReceiversOf(map_, map_.nodeOf(rank_), pointersTo(needsOfNode));
   requestFromOwners();
   exchangeOnNode();
 }
 
 void DistributedPattern::requestFromOwners() {
-  std::vector<Letter> letters;
+  std::vector<Message> messages;
   for (std::size_t k = 0; k < pattern_.needs.size(); ++k) {
     const int owner = pattern_.needs.peers[k];
-    const auto relay =
-        std::find_if(relays_.begin(), relays_.end(), [&](const Relay& one) { return one.from == map_.nodeOf(owner); });
-    std::vector<int> letter{relay == relays_.end() ? -1 : relay->rank};  // none within the node
-    letter.insert(letter.end(), pattern_.needs.list(k).begin(), pattern_.needs.list(k).end());
-    letters.emplace_back(owner, std::move(letter));
+    const auto receiver = std::find_if(nodeReceivers_.begin(), nodeReceivers_.end(),
+                                       [&](const NodeReceiver& one) { return one.from == map_.nodeOf(owner); });
+    std::vector<int> message{receiver == nodeReceivers_.end() ? -1 : receiver->rank};  // none within the node
+    message.insert(message.end(), pattern_.needs.list(k).begin(), pattern_.needs.list(k).end());
+    messages.emplace_back(owner, std::move(message));
   }
   std::string problem;
-  for (const Letter& letter : channel_->exchangeLetters(std::move(letters))) {
-    Reader reader(letter.second);
-    if (const int relay = reader.next(); relay >= 0) doorways_.push_back({map_.nodeOf(relay), relay});
+  for (const Message& message : channel_->exchangeMessages(std::move(messages))) {
+    Reader reader(message.second);
+    if (const int receiver = reader.next(); receiver >= 0)
+      remoteReceivers_.push_back({map_.nodeOf(receiver), receiver});
     while (!reader.atEnd()) {
       const LocalIndex index = reader.next();
       if (index >= pattern_.owned && problem.empty()) {
-        problem = "capstan: communication pattern: rank " + std::to_string(letter.first) + " needs entry " +
+        problem = "capstan: communication pattern: rank " + std::to_string(message.first) + " needs entry " +
                   std::to_string(index) + " of rank " + std::to_string(rank_) + ", which has " +
                   std::to_string(pattern_.owned);
       }
-      pattern_.sends.append(letter.first, index);
+      pattern_.sends.append(message.first, index);
     }
   }
   refuseTogether(channel_.get(), problem);
@@ -142,22 +144,23 @@ void DistributedPattern::requestFromOwners() {
 void DistributedPattern::exchangeOnNode() {
   std::vector<int> mine;
   write(mine, pattern_.sends);
-  for (const Doorway& doorway : doorways_) mine.insert(mine.end(), {doorway.node, doorway.rank});
-  std::vector<Letter> letters;
-  for (const int rank : map_.ranksOf(map_.nodeOf(rank_))) letters.emplace_back(rank, mine);
-  doorways_.clear();
-  for (const Letter& letter : channel_->exchangeLetters(std::move(letters))) {
-    Reader reader(letter.second);
+  for (const RemoteReceiver& there : remoteReceivers_) mine.insert(mine.end(), {there.node, there.rank});
+  std::vector<Message> messages;
+  for (const int rank : map_.ranksOf(map_.nodeOf(rank_))) messages.emplace_back(rank, mine);
+  remoteReceivers_.clear();
+  for (const Message& message : channel_->exchangeMessages(std::move(messages))) {
+    Reader reader(message.second);
     sendsOfNode_.push_back(readLists(reader));
     while (!reader.atEnd()) {
       const int node = reader.next();
-      doorways_.push_back({node, reader.next()});
+      remoteReceivers_.push_back({node, reader.next()});
     }
   }
-  std::sort(doorways_.begin(), doorways_.end(), [](const Doorway& a, const Doorway& b) { return a.node < b.node; });
-  doorways_.erase(std::unique(doorways_.begin(), doorways_.end(),
-                              [](const Doorway& a, const Doorway& b) { return a.node == b.node; }),
-                  doorways_.end());
+  std::sort(remoteReceivers_.begin(), remoteReceivers_.end(),
+            [](const RemoteReceiver& a, const RemoteReceiver& b) { return a.node < b.node; });
+  remoteReceivers_.erase(std::unique(remoteReceivers_.begin(), remoteReceivers_.end(),
+                                     [](const RemoteReceiver& a, const RemoteReceiver& b) { return a.node == b.node; }),
+                         remoteReceivers_.end());
 }
 
 /// Standard: what comes from other nodes comes from its owners.
@@ -180,30 +183,30 @@ std::vector<Crossing> DistributedPattern::arrivingDirectly() const {
 }
 
 std::vector<Crossing> DistributedPattern::arriving(const std::vector<Crossing>& leaving) const {
-  std::vector<Letter> letters;
+  std::vector<Message> messages;
   for (const Crossing& crossing : leaving) {
     if (crossing.sender != rank_) continue;
-    letters.emplace_back(crossing.receiver, std::vector<int>());
-    write(letters.back().second, crossing);
+    messages.emplace_back(crossing.receiver, std::vector<int>());
+    write(messages.back().second, crossing);
   }
   std::vector<Crossing> crossings;
-  for (const Letter& letter : channel_->exchangeLetters(std::move(letters))) {
-    crossings.push_back(readCrossing(letter.first, rank_, Reader(letter.second)));
+  for (const Message& message : channel_->exchangeMessages(std::move(messages))) {
+    crossings.push_back(readCrossing(message.first, rank_, Reader(message.second)));
   }
   return crossings;
 }
 
 std::vector<Delivery> DistributedPattern::deliveries(const std::vector<Crossing>& arriving) const {
-  std::vector<Letter> letters;
+  std::vector<Message> messages;
   for (const Delivery& delivery : deliveriesOf(rank_, arriving)) {
-    std::vector<int> letter;
-    for (const ValueId& value : delivery.values) letter.insert(letter.end(), {value.owner, value.index});
-    letters.emplace_back(delivery.target, std::move(letter));
+    std::vector<int> message;
+    for (const ValueId& value : delivery.values) message.insert(message.end(), {value.owner, value.index});
+    messages.emplace_back(delivery.target, std::move(message));
   }
   std::vector<Delivery> deliveries;
-  for (const Letter& letter : channel_->exchangeLetters(std::move(letters))) {
-    Delivery delivery{letter.first, rank_, {}};
-    for (Reader reader(letter.second); !reader.atEnd();) {
+  for (const Message& message : channel_->exchangeMessages(std::move(messages))) {
+    Delivery delivery{message.first, rank_, {}};
+    for (Reader reader(message.second); !reader.atEnd();) {
       const int owner = reader.next();
       delivery.values.push_back({owner, reader.next()});
     }
@@ -218,7 +221,7 @@ RankPlan DistributedPattern::plan(const PlanOptions& options) const {
   requireValid(options);
   ++plans;
   if (channel_ == nullptr) return assemble(options.strategy, map_, rank_, pattern_, {}, {}, {});
-  const auto leaving = crossingsOf(options, map_, map_.nodeOf(rank_), pointersTo(sendsOfNode_), doorways_);
+  const auto leaving = crossingsOf(options, map_, map_.nodeOf(rank_), pointersTo(sendsOfNode_), remoteReceivers_);
   if (options.strategy == Strategy::Standard) {
     return assemble(options.strategy, map_, rank_, pattern_, leaving, arrivingDirectly(), {});
   }

@@ -13,7 +13,7 @@ namespace capstan::topology {
 
 /// One rank's part of a pattern, and what it has to know of the other ranks on its node.
 ///
-/// Every rank tells the owners what it needs, one letter to each, and the ranks of a node tell one another what they
+/// Every rank tells the owners what it needs, one message to each, and the ranks of a node tell one another what they
 /// send and need. From then on all of a node know what leaves it. Its plans equal those of plansOf().
 class DistributedPattern {
  public:
@@ -23,7 +23,7 @@ class DistributedPattern {
   DistributedPattern(std::shared_ptr<Channel> channel, NodeMap map, LocalIndex owned, PeerLists needs);
 
   /// This rank's plan. The options must be the same on all ranks. Throws std::invalid_argument for options that are
-  /// invalid. Collective: two exchanges of letters, or none for Standard.
+  /// invalid. Collective: two exchanges of messages, or none for Standard.
   RankPlan plan(const PlanOptions& options) const;
 
   /// Plans that this process has made of such patterns so far, for tests and studies. Local.
@@ -45,9 +45,9 @@ class DistributedPattern {
   NodeMap map_;
   int rank_ = 0;
   RankPattern pattern_;
-  std::vector<Relay> relays_;           // of this node
-  std::vector<Doorway> doorways_;       // of other nodes, for what comes from this one
-  std::vector<PeerLists> sendsOfNode_;  // of its ranks, by place
+  std::vector<NodeReceiver> nodeReceivers_;      // of this node
+  std::vector<RemoteReceiver> remoteReceivers_;  // of other nodes, for what comes from this one
+  std::vector<PeerLists> sendsOfNode_;           // of its ranks, by place
 };
 
 }  // namespace capstan::topology

@@ -105,7 +105,7 @@ EmbeddedStep& EmbeddedRouter::stepOf(int round) {
   return plan_.steps.back();
 }
 
-std::vector<int> EmbeddedRouter::letter(int round) {
+std::vector<int> EmbeddedRouter::message(int round) {
   std::vector<int> written;
   if (!sends(round)) return written;
   EmbeddedStep& step = stepOf(round);
@@ -123,10 +123,10 @@ std::vector<int> EmbeddedRouter::letter(int round) {
   return written;
 }
 
-void EmbeddedRouter::take(int round, const std::vector<int>& letter) {
+void EmbeddedRouter::take(int round, const std::vector<int>& message) {
   if (!receives(round)) return;
   EmbeddedStep& step = stepOf(round);
-  for (auto next = letter.begin(); next != letter.end();) {
+  for (auto next = message.begin(); next != message.end();) {
     Held held;
     held.value = {next[0], next[1]};
     held.slot = plan_.slots++;
@@ -167,11 +167,11 @@ std::vector<EmbeddedPlan> embeddedPlansOf(const Positions& positions, const Exch
   std::vector<EmbeddedRouter> routers;
   for (int r = 0; r < pattern.ranks(); ++r) routers.emplace_back(r, positions, pattern.of(r), order);
   const int rounds = routers.front().rounds();
-  std::vector<std::vector<int>> letters(routers.size());
+  std::vector<std::vector<int>> messages(routers.size());
   for (int round = 0; round < rounds; ++round) {
-    for (std::size_t r = 0; r < routers.size(); ++r) letters[r] = routers[r].letter(round);
+    for (std::size_t r = 0; r < routers.size(); ++r) messages[r] = routers[r].message(round);
     for (EmbeddedRouter& router : routers) {
-      if (router.receives(round)) router.take(round, letters[static_cast<std::size_t>(router.partner(round))]);
+      if (router.receives(round)) router.take(round, messages[static_cast<std::size_t>(router.partner(round))]);
     }
   }
   std::vector<EmbeddedPlan> plans;

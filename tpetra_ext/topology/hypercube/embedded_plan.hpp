@@ -73,9 +73,9 @@ class EmbeddedRouter {
 
   /// What this rank writes to its partner: of each value the owner, its number there, how many ranks it is still to
   /// reach through the partner, and these. Call it once a round, in their order, before take(). Local.
-  std::vector<int> letter(int round);
-  /// Reads the partner's letter. Local.
-  void take(int round, const std::vector<int>& letter);
+  std::vector<int> message(int round);
+  /// Reads the partner's message. Local.
+  void take(int round, const std::vector<int>& message);
 
   /// After the last round. Throws std::logic_error where a value has not come. Local.
   EmbeddedPlan plan() const;

@@ -103,7 +103,7 @@ TEST(Channel, LivesWithItsCommunicatorAndWithWhomeverHoldsIt) {
       const Teuchos::MpiComm<int> comm(Teuchos::opaqueWrapper(own));
       const auto channel = Channel::of(comm);
       EXPECT_NE(channel, worldChannel());
-      EXPECT_EQ(channel->exchangeLetters({}).size(), 0U);
+      EXPECT_EQ(channel->exchangeMessages({}).size(), 0U);
       (hold ? held : kept) = channel;
       if (hold) holder = channel;
     }
@@ -133,17 +133,17 @@ TEST(Channel, BringsLettersToTheirRanks) {
   const auto channel = worldChannel();
   if (channel == nullptr) return;
   const int ranks = channel->ranks(), rank = channel->rank();
-  for (int round = 0; round < 20; ++round) {  // the letters of one call are not taken for those of the next
-    // Everybody writes to rank 0, rank 1 to all, itself included; one letter is empty.
-    std::vector<Letter> letters;
+  for (int round = 0; round < 20; ++round) {  // the messages of one call are not taken for those of the next
+    // Everybody writes to rank 0, rank 1 to all, itself included; one message is empty.
+    std::vector<Message> messages;
     for (int to = 0; to < ranks; ++to) {
-      if (to == 0 || rank == 1) letters.emplace_back(to, std::vector<int>(static_cast<std::size_t>(rank), round));
+      if (to == 0 || rank == 1) messages.emplace_back(to, std::vector<int>(static_cast<std::size_t>(rank), round));
     }
-    const auto received = channel->exchangeLetters(letters);
+    const auto received = channel->exchangeMessages(messages);
     ASSERT_EQ(received.size(), rank == 0 ? static_cast<std::size_t>(ranks) : 1U);
     for (std::size_t k = 0; k < received.size(); ++k) {
       const int from = rank == 0 ? static_cast<int>(k) : 1;
-      EXPECT_EQ(received[k], Letter(from, std::vector<int>(static_cast<std::size_t>(from), round)));
+      EXPECT_EQ(received[k], Message(from, std::vector<int>(static_cast<std::size_t>(from), round)));
     }
   }
 }

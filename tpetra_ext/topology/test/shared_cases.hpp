@@ -26,7 +26,7 @@ inline std::vector<SharedValues> randomValues(int ranks, int lists, int most, st
   return values;
 }
 
-/// Equations (3) and (4) to the letter: for each dimension, are there both bits among the positions?
+/// Equations (3) and (4) word for word: for each dimension, are there both bits among the positions?
 inline long long costByDefinition(const std::vector<SharedValues>& values, const Positions& positions) {
   const int dimensions = hypercubeDimensions(static_cast<int>(positions.size()));
   long long cost = 0;

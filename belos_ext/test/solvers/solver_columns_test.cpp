@@ -12,7 +12,7 @@
 namespace capstan::testing {
 namespace {
 
-class Lanes : public EverySolver {};
+class Columns : public EverySolver {};
 
 /// Touches 4 MiB of the stack, as local arrays or a deep recursion do, from the top down as a stack grows.
 __attribute__((noinline)) char useStack() {
@@ -43,7 +43,7 @@ class HungryTest final : public Belos::StatusTest<Scalar, MultiVector, Operator>
   int uses = 0;
 };
 
-TEST_P(Lanes, LeaveOperatorsTheStackOfTheCaller) {
+TEST_P(Columns, LeaveOperatorsTheStackOfTheCaller) {
   for (const Side side : {Side::None, Side::Left, Side::Right}) {
     SCOPED_TRACE(toString(side));
     System system = systemWithRightHandSide(grid2d(12, 12), wave, 3);
@@ -61,7 +61,7 @@ TEST_P(Lanes, LeaveOperatorsTheStackOfTheCaller) {
 }
 
 // M may read what it is to write: times zero that must not be NaN.
-TEST_P(Lanes, GivePreconditionersMemoryThatIsInitialised) {
+TEST_P(Columns, GivePreconditionersMemoryThatIsInitialised) {
   for (const std::size_t columns : {std::size_t(1), std::size_t(3)}) {
     SCOPED_TRACE(std::to_string(columns) + " columns");
     System system = systemWithRightHandSide(grid2d(12, 12), wave, columns);
@@ -118,7 +118,7 @@ double vectorsHeld(const MethodTraits& method, std::size_t count) {
 }
 
 // Blocks of every number that acted together were kept: k right-hand sides took k^2 vectors.
-TEST_P(Lanes, MemoryGrowsWithTheirNumber) {
+TEST_P(Columns, MemoryGrowsWithTheirNumber) {
   test::viewBytes();  // counts from now on
   const double eight = vectorsHeld(GetParam(), 8), sixteen = vectorsHeld(GetParam(), 16),
                thirtyTwo = vectorsHeld(GetParam(), 32);
@@ -130,7 +130,7 @@ TEST_P(Lanes, MemoryGrowsWithTheirNumber) {
   EXPECT_LE(thirtyTwo - sixteen, 2.3 * (sixteen - eight));
 }
 
-CAPSTAN_FOR_EVERY_SOLVER(Lanes);
+CAPSTAN_FOR_EVERY_SOLVER(Columns);
 
 }  // namespace
 }  // namespace capstan::testing
