@@ -11,7 +11,7 @@ NUMBERS = ("reductions", "products", "flops", "vectors")  # of an iteration, wit
 
 
 def _chosen(cell, words):
-    """The fastest of the solvers that solved and are named so, or so and varied ("capstan pcg" for "capstan pcg, Pipeline
+    """The fastest of the solvers that solved and are named so, or so and varied ("capstan cg pipeline" for "capstan cg pipeline, Pipeline
     Depth 3"); None where there is none."""
     words = words if isinstance(words, list) else [words]
     return solvers.fastest(one for one in cell["solvers"]

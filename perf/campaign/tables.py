@@ -34,7 +34,7 @@ def solver_rows(cell, group):
                      f"{last['reductions_blocking'] / per:.2f}+{last['reductions_nonblocking'] / per:.2f}",
                      *(applications(summary[name]) for name in solvers.APPLICATIONS),
                      "-" if last["relative_residual"] is None else f"{last['relative_residual']:.1e}",
-                     f"{milliseconds['median']:.2f}", _spread(milliseconds), f"{1e3 * one['first']['seconds']:.1f}",
+                     f"{milliseconds['median']:.2f}", f"{milliseconds['upper_quartile']:.2f}", _spread(milliseconds), f"{1e3 * one['first']['seconds']:.1f}",
                      "yes" if summary["solved"] else "FAILED" if summary["failure"] else "NO",
                      *("-" if peer is None else f"{peer['ratio']:.2f}" for peer in against), f"{over:.2f}" if over else "-"])
     return rows
@@ -61,7 +61,7 @@ def iterations(spread):
     return f"{spread['median']:g} {_spread(spread, '{:g}')}"
 
 
-SOLVER_HEAD = ["solver", "library", "iterations", "all-reduces", "A: first/later", "M: first/later", "residual", "ms", "least..most",
+SOLVER_HEAD = ["solver", "library", "iterations", "all-reduces", "A: first/later", "M: first/later", "residual", "ms", "upper quartile", "least..most",
                "first", "solved", *(f"/{library}" for library in solvers.LIBRARIES), "/ limit"]
 SOLVED = SOLVER_HEAD.index("solved")
 LEGEND = ("all-reduces: an iteration, blocking+nonblocking. A, M: applications of matrix and preconditioner in the first solve, and the "

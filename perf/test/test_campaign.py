@@ -38,7 +38,7 @@ sets:
     common: {tolerance: 1e-6, max_iterations: 300}
     solvers:
       pseudoblock cg: {method: PSEUDOBLOCK CG}
-      capstan pcg: {method: CAPSTAN CG PIPELINE, vary: {Pipeline Depth: [1, 3]}}
+      capstan cg pipeline: {method: CAPSTAN CG PIPELINE, vary: {Pipeline Depth: [1, 3]}}
 preconditioners: {sgs: {preconditioner: sgs}}
 experiments:
   - name: small
@@ -77,8 +77,8 @@ class Cells(InFolder):
         self.assertEqual([(cell.ranks, cell.latency_us) for cell in cells], [(1, 0.0), (1, 30.0), (2, 0.0), (2, 30.0)])
         self.assertEqual(len({cell.key for cell in cells}), 4)
         names = [one["name"] for one in json.loads(cells[0].deck)["linear_solvers"]]
-        self.assertEqual(names, ["block gmres", "capstan s-step", "pseudoblock cg", "capstan pcg, Pipeline Depth 1",
-                                 "capstan pcg, Pipeline Depth 3"])
+        self.assertEqual(names, ["block gmres", "capstan s-step", "pseudoblock cg", "capstan cg pipeline, Pipeline Depth 1",
+                                 "capstan cg pipeline, Pipeline Depth 3"])
 
     def test_a_key_stands_for_what_is_measured(self):
         before = [cell.key for cell in Plan(self.plan_file()).cells()]
@@ -218,21 +218,21 @@ class Verdicts(unittest.TestCase):
 
 class Papers(unittest.TestCase):
     CLAIM = {"what": "a pair", "speedup": "up to 2", "where": "there", "source": "a-paper", "experiments": ["small"],
-             "ours": "capstan pca", "over": ["block gmres", "PETSc gmres"], "differs": "all"}
-    COUNT = {"what": "one", "experiment": "small", "solver": "capstan pca, Pipeline Depth 2", "source": "a-paper", "paper": {"reductions": 1}}
+             "ours": "capstan s-step pipeline", "over": ["block gmres", "PETSc gmres"], "differs": "all"}
+    COUNT = {"what": "one", "experiment": "small", "solver": "capstan s-step pipeline, Pipeline Depth 2", "source": "a-paper", "paper": {"reductions": 1}}
 
     def results(self, *cells, **changes):
         return records.Results([made.ENVIRONMENT, made.campaign([cell["key"] for cell in cells], **changes), *cells])
 
     def cell(self, key="a", **changes):
-        members = [made.solver("capstan pca, Pipeline Depth 1", "capstan", [2e-3] * 3),
-                   made.solver("capstan pca, Pipeline Depth 2", "capstan", [1e-3, 1e-3, 2e-3]),
-                   made.solver("capstan pcalike", "capstan", [1e-6] * 3), made.solver("block gmres", "belos", [4e-3, 3e-3, 2e-3])]
+        members = [made.solver("capstan s-step pipeline, Pipeline Depth 1", "capstan", [2e-3] * 3),
+                   made.solver("capstan s-step pipeline, Pipeline Depth 2", "capstan", [1e-3, 1e-3, 2e-3]),
+                   made.solver("capstan s-step pipelined", "capstan", [1e-6] * 3), made.solver("block gmres", "belos", [4e-3, 3e-3, 2e-3])]
         return made.cell(key, members=members, **changes)
 
     def test_the_fastest_of_each_side_is_compared(self):
         found = papers.speedup(self.cell(), self.CLAIM)
-        self.assertEqual((found["ours"], found["over"]), ("capstan pca, Pipeline Depth 2", "block gmres"))
+        self.assertEqual((found["ours"], found["over"]), ("capstan s-step pipeline, Pipeline Depth 2", "block gmres"))
         self.assertEqual((found["value"], found["spread"]), (3.0, {"median": 3.0, "upper_quartile": 3.5, "min": 1.0, "max": 4.0}))
         self.assertIsNone(papers.speedup(self.cell(), {**self.CLAIM, "ours": "nobody"}))
 

@@ -34,7 +34,7 @@ def cell(latency, seconds, **changes):
         solver("peer", "belos", "BLOCK GMRES", seconds[3]),
         solver("liar", "petsc", "pgmres", seconds[4], relative_residual=0.9),
         solver("cg", "capstan", "CAPSTAN CG", seconds[5]),
-        solver("pcg", "capstan", "CAPSTAN CG PIPELINE", seconds[6], **changes),
+        solver("cg pipeline", "capstan", "CAPSTAN CG PIPELINE", seconds[6], **changes),
     ]
     return {"status": "done", "experiment": "made up", "preconditioner": "none", "transport": "shm", "ranks": 4, "latency_us": latency,
             "solvers": solvers.summarize({"solvers": made})["solvers"]}

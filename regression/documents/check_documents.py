@@ -11,6 +11,7 @@ usage: check_documents.py <root of the source tree> <folder of the build>
 - What stands between backticks, but for CHANGELOG.md: files and folders of the source tree are there, and so are commands of
   `./capstan` and what `./capstan bench` measures.
 - Every reason that a solve may end with stands in the table of docs/troubleshooting.md, and no other.
+- CITATION.cff has the version of CMakeLists.txt and the authors of LICENSE.
 
 Prints one line a violation and exits with 1 where there is one.
 """
@@ -142,6 +143,17 @@ def reason_problems(root):
         yield "belos_ext/convergence/stop_reason.cpp: no reasons found"
 
 
+def citation_problems(root):
+    """Of what CITATION.cff says of the project."""
+    cited = (root / "CITATION.cff").read_text(encoding="utf-8")
+    for word, name, pattern in (("version", "CMakeLists.txt", r"^ *VERSION (\d+(?:\.\d+)*)$"),
+                                ("  - name", "LICENSE", r"^Copyright \(c\) \d+, (.*)$")):
+        here = re.search(rf"^{word}: (.*)$", cited, re.MULTILINE)
+        there = re.search(pattern, (root / name).read_text(encoding="utf-8"), re.MULTILINE)
+        if here is None or there is None or here[1] != there[1]:
+            yield (f"CITATION.cff: '{word.strip(' -')}' is '{here[1] if here else ''}'; {name} says '{there[1] if there else ''}'")
+
+
 def tests_of(build):
     run = subprocess.run(["ctest", "-N", "--test-dir", build], capture_output=True, text=True, check=False)
     return re.findall(r"Test +#\d+: (\S+)", run.stdout)
@@ -153,7 +165,7 @@ def main():
     found = documents(root)
     problems = [problem for path in found for problem in link_problems(root, path)]
     problems += [problem for path in found if path.name != "CHANGELOG.md" for problem in mention_problems(root, path)]
-    problems += [*unreachable(root), *reason_problems(root)]
+    problems += [*unreachable(root), *reason_problems(root), *citation_problems(root)]
     problems += command_problems(root, pathlib.Path(__file__).resolve().parent / "commands.txt", tests)
     if not tests:
         problems.append(f"{sys.argv[2]}: 'ctest -N' lists no tests")

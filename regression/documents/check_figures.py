@@ -67,7 +67,9 @@ def markdown(head, rows):
 
 
 def solvers(text, section, group, wanted, over):
-    """Solvers of one table: iterations, all-reduces, and the time over that of the fastest of Belos."""
+    """Solvers of one table: iterations, all-reduces, milliseconds, and the median over that of the fastest of Belos.
+
+    Beside a median stand the upper quartile, if the file has it, and the least and the greatest turn."""
     lines, found = tables(text)
     start = next((at for at, line in enumerate(lines) if line.startswith(section)), None)
     rows = next((rows for at, head, rows in found if start is not None and at > start and head[0] == f"{group} solver"), None)
@@ -84,8 +86,21 @@ def solvers(text, section, group, wanted, over):
             raise Wrong(f"no solver '{solver}' in '{group} solver' after '{section}'")
         each = sum(float(part) for part in row[reductions].split("+"))
         ratio = number(row["/belos"] if "/belos" in row else str(number(row[milliseconds]) / fastest))
-        body.append([NAMES.get(solver, solver), row["iterations"], f"{each:.2f}", "1" if ratio == 1 else f"{ratio:.2f}"])
-    return markdown(["Solver", "Iterations", "All-reduces an iteration", over], body)
+        body.append([NAMES.get(solver, solver), row["iterations"], f"{each:.2f}", turns(row, milliseconds), "1" if ratio == 1 else f"{ratio:.2f}"])
+    upper = ", upper quartile" if "upper quartile" in rows[0] else ""
+    return markdown(["Solver", "Iterations", "All-reduces an iteration", f"Milliseconds: median{upper} (least to greatest)", over], body)
+
+
+def turns(row, milliseconds):
+    """What the turns of one solver took: the median, and what says how far they are apart."""
+    def rounded(text):
+        value = number(text)
+        return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    upper = f", {rounded(row['upper quartile'])}" if "upper quartile" in row else ""
+    span = re.search(r"\[(.*)\.\.(.*)\]", row["least..most"] if "least..most" in row else row[milliseconds])
+    if not span:
+        raise Wrong(f"no least and greatest turn in '{row}'")
+    return f"{rounded(row[milliseconds])}{upper} ({rounded(span[1])} to {rounded(span[2])})"
 
 
 def targets(text):
@@ -96,7 +111,8 @@ def targets(text):
         raise Wrong("no table of targets")
 
     def short(name):
-        return re.sub(r"^(capstan|belos:|petsc:|hypre:) | nalu$", "", re.sub(r"^(belos|petsc|hypre): ", "", name)).strip()
+        name = re.sub(r"^(capstan|belos:|petsc:|hypre:) | nalu$", "", re.sub(r"^(belos|petsc|hypre): ", "", name)).strip()
+        return re.sub(r"^(?:pcg|cg pipeline)(?: (\d))?\b", lambda found: f"p({found[1]})-CG" if found[1] else "pipelined CG", name)
     body = []
     for row in rows:
         cell = row["cell"].replace(", 2 ranks", "").replace(", shm", "").replace(" emulated", "")
@@ -158,10 +174,10 @@ def in_row(name, first, column):
 
 # Document, a sentence with one group for the figure, and where the figure comes from.
 PROSE = (
-    ("README.md", r"`CAPSTAN GMRES S-STEP` takes (\S+) of the time\s+of Belos' fastest GMRES", in_row("readme", "`CAPSTAN GMRES S-STEP`", 3)),
+    ("README.md", r"`CAPSTAN GMRES S-STEP` takes (\S+) of the time\s+of Belos' fastest GMRES", in_row("readme", "`CAPSTAN GMRES S-STEP`", -1)),
     ("README.md", r"fastest GMRES takes (\S+) of the time of\s+the fastest peer", in_row("latency", "GMRES", -1)),
-    ("README.md", r"PETSc's `gmres` takes (\S+) and `CAPSTAN GMRES` \S+ of", in_row("readme", "PETSc gmres", 3)),
-    ("README.md", r"PETSc's `gmres` takes \S+ and `CAPSTAN GMRES` (\S+) of", in_row("readme", "`CAPSTAN GMRES`", 3)),
+    ("README.md", r"PETSc's `gmres` takes (\S+) and `CAPSTAN GMRES` \S+ of", in_row("readme", "PETSc gmres", -1)),
+    ("README.md", r"PETSc's `gmres` takes \S+ and `CAPSTAN GMRES` (\S+) of", in_row("readme", "`CAPSTAN GMRES`", -1)),
 )
 
 

@@ -18,6 +18,9 @@ FILES = {
     "belos_ext/convergence/stop_reason.cpp": 'case StopReason::A:\n return "converged";\ncase StopReason::B:\n return "not started";\n',
     "capstan": "#!/bin/sh\ncommands=(test bench)\n",
     "perf/campaigns/default.yaml": "",
+    "CITATION.cff": "cff-version: 1.2.0\nauthors:\n  - name: The T developers\nversion: 0.1.0\n",
+    "CMakeLists.txt": "project(\n  T\n  VERSION 0.1.0\n)\n",
+    "LICENSE": "Licence\n\nCopyright (c) 2026, The T developers\n",
     "commands.txt": "# head\n./capstan test = launcher\n",
 }
 
@@ -32,7 +35,7 @@ class CheckDocuments(unittest.TestCase):
                 (root / name).write_text(changes.get(name.rpartition(".")[0].replace("/", "__"), text), encoding="utf-8")
             found = [problem for path in check.documents(root) for problem in check.link_problems(root, path)]
             found += [problem for path in check.documents(root) for problem in check.mention_problems(root, path)]
-            found += [*check.unreachable(root), *check.reason_problems(root)]
+            found += [*check.unreachable(root), *check.reason_problems(root), *check.citation_problems(root)]
             return found + [*check.command_problems(root, root / "commands.txt", ["launcher", "decks.np2"])]
 
     def test_sound_documents_pass(self):
@@ -75,6 +78,12 @@ class CheckDocuments(unittest.TestCase):
         found = self.problems(docs__troubleshooting=FILES["docs/troubleshooting.md"].replace("converged", "tired"))
         self.assertEqual(found, ["docs/troubleshooting.md: the reason 'converged' is missing",
                                  "docs/troubleshooting.md: no solve ends with the reason 'tired'"])
+
+    def test_a_citation_of_another_version_or_of_others_is_found(self):
+        found = self.problems(CITATION=FILES["CITATION.cff"].replace("0.1.0", "0.2.0"))
+        self.assertEqual(found, ["CITATION.cff: 'version' is '0.2.0'; CMakeLists.txt says '0.1.0'"])
+        found = self.problems(CITATION=FILES["CITATION.cff"].replace("The T", "Two"))
+        self.assertEqual(found, ["CITATION.cff: 'name' is 'Two developers'; LICENSE says 'The T developers'"])
 
 
 if __name__ == "__main__":

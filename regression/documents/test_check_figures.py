@@ -2,6 +2,7 @@
 """Tests of check_figures.py on a small made-up tree, and on the project's own with one figure changed."""
 
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -26,7 +27,18 @@ block gmres            belos         143    3.03+0.01  186.0  [75.20..120]
 class Reading(unittest.TestCase):
     def test_a_table_of_solvers(self):
         said = check_figures.solvers(TABLE, "laplace, 2 ranks", "GMRES", ["capstan s-step auto", "block gmres"], "over Belos")
-        self.assertEqual(said.splitlines()[2:], ["| `CAPSTAN GMRES S-STEP` | 143 | 0.06 | 0.50 |", "| Belos `BLOCK GMRES` | 143 | 3.04 | 1 |"])
+        self.assertEqual(said.splitlines()[2:], ["| `CAPSTAN GMRES S-STEP` | 143 | 0.06 | 93 (81.7 to 121) | 0.50 |",
+                                                 "| Belos `BLOCK GMRES` | 143 | 3.04 | 186 (75.2 to 120) | 1 |"])
+
+    def test_the_upper_quartile_stands_beside_the_median_if_the_file_has_it(self):
+        table = "\n".join(line + end for line, end in zip(TABLE.splitlines(), ("", "", "  upper quartile", "  --------------", "  99.4", "  188")))
+        said = check_figures.solvers(table, "laplace, 2 ranks", "GMRES", ["capstan s-step auto"], "over Belos")
+        self.assertIn("Milliseconds: median, upper quartile (least to greatest)", said)
+        self.assertIn("| 93, 99.4 (81.7 to 121) |", said)
+
+    def test_turns_without_a_range_are_named(self):
+        with self.assertRaisesRegex(check_figures.Wrong, "no least and greatest turn"):
+            check_figures.solvers(re.sub(r"\[(.*)\.\.", r"[\1 ", TABLE), "laplace, 2 ranks", "GMRES", ["block gmres"], "")
 
     def test_what_is_missing_is_named(self):
         for words, wanted in ((("laplace", "CG", [], ""), "no table 'CG solver'"), (("heat", "GMRES", [], ""), "after 'heat'"),
@@ -56,12 +68,12 @@ class Tree(unittest.TestCase):
         self.assertEqual(check_figures.check(self.root, False), [])
 
     def test_a_table_that_differs_is_shown_and_mended(self):
-        self.change("README.md", "| PETSc gmres | 143 | 2.02 | 0.82 |", "| PETSc gmres | 143 | 2.02 | 1.82 |")
+        self.change("README.md", "| 276 (190 to 334) | 0.82 |", "| 276 (190 to 334) | 1.82 |")
         (problem,) = check_figures.check(self.root, False)
-        self.assertIn("-| PETSc gmres | 143 | 2.02 | 1.82 |", problem)
-        self.assertIn("+| PETSc gmres | 143 | 2.02 | 0.82 |", problem)
+        self.assertIn("-| PETSc gmres | 143 | 2.02 | 276 (190 to 334) | 1.82 |", problem)
+        self.assertIn("+| PETSc gmres | 143 | 2.02 | 276 (190 to 334) | 0.82 |", problem)
         self.assertEqual(check_figures.check(self.root, True), [])
-        self.assertIn("| PETSc gmres | 143 | 2.02 | 0.82 |", (self.root / "README.md").read_text(encoding="utf-8"))
+        self.assertIn("| 276 (190 to 334) | 0.82 |", (self.root / "README.md").read_text(encoding="utf-8"))
 
     def test_a_result_that_differs_is_found_in_tables_and_sentences(self):
         self.change(f"{check_figures.RESULTS}/{check_figures.HEADLINE}", "  93.01    [81.72..121.62]", "  67.50    [61.72..121.62]")

@@ -87,7 +87,7 @@ class Mistakes(unittest.TestCase):
         root = pathlib.Path(folder.name) / "test" / "tree"
         for name in ("tpetra_ext", "belos_ext/test", "adapters", "perf/results", "docs", "cmake/launcher"):
             (root / name).mkdir(parents=True)
-        for name in ("docs/Doxyfile", "docs/build_html", "cmake/launcher/version.sh", "CMakeLists.txt", "LICENSE"):
+        for name in ("docs/Doxyfile", "docs/build_html", "cmake/launcher/version.sh", "CMakeLists.txt", "LICENSE", "CITATION.cff"):
             (root / name).write_bytes((ROOT / name).read_bytes())
         (root / "docs/build_html").chmod(0o755)
         for name, content in (("README.md", "# Capstan\n[One](docs/one.md)\n## End\n"), ("CHANGELOG.md", "# Changelog\n"),

@@ -5,6 +5,7 @@ usage: check_comments.py <root of the source tree> [folder ...]
 
 Tables: every row of a table starts and ends with '|' and has as many cells as the head, which a line of dashes follows;
 nothing but an empty comment line or code follows the last row. So a formatter that joins rows is noticed.
+Paragraphs: no line ends early in the midst of a sentence, as a formatter leaves it when it breaks a long line and does not join the rest.
 Citations: a key is a name and a year, or a word of docs/references.md, in brackets: [Saad and Schultz 1986], [low-sync].
 Every key used stands in docs/references.md, every key there is used, a name with a year outside brackets is no citation
 anyone can follow, each "Source:" names a key, and before a section or an algorithm by its number a key stands in the file. A file that is no part of the repository ("DESIGN") is not cited,
@@ -20,6 +21,9 @@ import sys
 FOLDERS = ["tpetra_ext", "belos_ext", "adapters", "app-inputs", "perf", "regression"]
 SUFFIXES = {".hpp", ".h", ".H", ".cpp", ".cc", ".C", ".cu"}
 COMMENT = re.compile(r"^\s*//+!?<? ?(.*)$")
+# A line that is nothing but a comment: its indentation and slashes, its text.
+WHOLE = re.compile(r"^(\s*///?) (\s*\S.*)$")
+WIDTH = 120
 ROW = re.compile(r"^\|\s.*|^\|-")
 NAME = r"(?:(?:van|der|den|de) )*(?:O')?[A-Z][a-z]\w*"
 DATED = re.compile(rf"{NAME}(?:(?:, | and |, and ){NAME})* (?:19|20)\d\d\b")
@@ -65,6 +69,21 @@ def table_problems(text):
             previous = "head" if previous is None else "row"
         else:
             head = previous = None
+
+
+def reflow_problems(text):
+    """Lines of a comment that end far too early: the next one's first word, and 50 more characters, would have had room."""
+    lines = text.splitlines()
+    for number, (one, two) in enumerate(zip(lines, lines[1:]), 1):
+        here, following = WHOLE.match(one), WHOLE.match(two)
+        if not here or not following or here[1] != following[1] or re.match(r"\\(?:file|code|endcode)\b", here[2]) or re.search(r"[.:;?!|]$|\S  +\S", here[2]):
+            continue
+        indented, before = following[2].startswith("  "), WHOLE.match(lines[number - 2]) if number > 1 else None
+        if indented and not (before and len(lines[number - 2]) > 95 and len(here[2].split()) <= 5):
+            continue  # a formula or a continued item
+        first = following[2].split()[0]
+        if not here[2].startswith(" ") and not re.match(r"[|\\*+-]|\d+\.", first) and len(one.rstrip()) + 1 + len(first) + 50 <= WIDTH:
+            yield number, f"a line that ends early, before '{first}'"
 
 
 def paragraphs(text):
@@ -118,7 +137,7 @@ def main():
                 continue
             files += 1
             text = path.read_text(encoding="utf-8")
-            for number, problem in [*table_problems(text), *file_problems(text, names),
+            for number, problem in [*table_problems(text), *file_problems(text, names), *reflow_problems(text),
                                     *citation_problems(text, set(known), used)]:
                 problems.append(f"{path.relative_to(root)}:{number}: {problem}")
     problems += [f"docs/references.md: [{key}] is cited nowhere" for key in known if key not in used]

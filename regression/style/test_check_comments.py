@@ -69,6 +69,14 @@ class CheckComments(unittest.TestCase):
         self.assertIn("[low-sync] is cited nowhere", self.problems(SOURCE.replace("; [low-sync]", "")))
         self.assertIn("stands there twice", self.problems(SOURCE, REFERENCES + "| [low-sync] | again |\n"))
 
+    def test_lines_that_end_early_in_a_sentence_are_found(self):
+        long = "/// A sentence that is long enough to fill a whole line of a comment, as a formatter breaks it at 120 columns, when it is\n"
+        self.assertIn("a.hpp:2: a line that ends early, before 'by'", self.problems(long + "/// written\n///   by the formatter.\n///\n" + SOURCE))
+        self.assertIn("a.hpp:1: a line that ends early, before 'or'", self.problems("/// Where there is one rank,\n/// or none.\n///\n" + SOURCE))
+        for sound in (long + "/// written by the formatter.\n", "/// As these:\n///   x = y\n", "/// short\n/// - item\n", "/// \\param a  b\n/// c\n",
+                      "/// E is\n///\n///   x = y\n"):
+            self.assertEqual(self.problems(sound + "///\n" + SOURCE), "1 files, 2 references\n", sound)
+
     def test_a_tree_without_references_fails(self):
         self.assertIn("no sources or no references", self.problems("int a;\n", "# References\n"))
 
