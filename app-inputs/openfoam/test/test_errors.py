@@ -43,6 +43,7 @@ class Words(unittest.TestCase):
     def test_nearest(self):
         self.assertEqual(nearest("dilu", ["DIC", "DILU"]), "DILU")
         self.assertIsNone(nearest("a", []))
+        self.assertEqual(nearest("capstan_gc", ["capstan_cr", "capstan_cg"]), "capstan_cg", "the same letters")
         self.assertEqual(str(not_allowed("place", "b", ["a", "bc"])), "place: found 'b'; allowed: a, bc; did you mean 'bc'?")
 
 

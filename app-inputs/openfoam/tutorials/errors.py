@@ -41,11 +41,15 @@ def exit_status(name, work):
 
 
 def nearest(word, allowed):
-    """The allowed word most like the given one."""
-    allowed = list(allowed)
-    folded = {name.lower(): name for name in reversed(allowed)}
-    close = difflib.get_close_matches(str(word).lower(), folded, n=1, cutoff=0.0)
-    return folded[close[0]] if close else None
+    """The allowed word most like the given one; of several, one with the same letters, and the first."""
+    wanted = str(word).lower()
+    matcher = difflib.SequenceMatcher(b=wanted)
+
+    def likeness(name):
+        matcher.set_seq1(name.lower())
+        return matcher.ratio(), sorted(name.lower()) == sorted(wanted)
+
+    return max(allowed, key=likeness, default=None)
 
 
 def not_allowed(place, found, allowed):
