@@ -15,6 +15,7 @@ enum class EventKind {
   // Ladders.
   Restart,             ///< because
   NewShadowResidual,   ///< because
+  NewShadowSpace,      ///< because
   HandedOver,          ///< because; by: the next method
   Fallback,            ///< because; by: the next method; restart, vectors, megabytes
   ClassicalFromStart,  ///< an earlier solve has shown why
@@ -118,6 +119,7 @@ enum class Cause {
   FarFromSymmetric,
   Divergence,
   NotSymmetric,  ///< A is known not to be
+  NotLinear,     ///< nor symmetric, M
   NullSpaceUnknown,
   NegativeGram,  ///< Z^T A Z is not positive
   OneDirection,

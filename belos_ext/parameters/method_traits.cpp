@@ -19,6 +19,8 @@ std::string toString(Family family) {
       return "CG";
     case Family::BiCgStab:
       return "BiCGStab";
+    case Family::Idr:
+      return "IDR";
   }
   throw std::logic_error("Family out of range");
 }

@@ -11,9 +11,9 @@ namespace capstan {
 
 struct SolverOptions;
 
-enum class Family { Gmres, ConjugateGradients, BiCgStab };
+enum class Family { Gmres, ConjugateGradients, BiCgStab, Idr };
 
-/// "GMRES", "CG", "BiCGStab".
+/// "GMRES", "CG", "BiCGStab", "IDR".
 std::string toString(Family family);
 
 /// Which residual a method's recursion follows.

@@ -200,8 +200,10 @@ std::vector<ParameterRow> stopping() {
           "the directions of each step, where its residual has not fallen for long."),
       choice(
           "Fallback", &SolverOptions::fallback,
-          "What goes on where CG or BiCGStab cannot, and the residual no longer falls: under CG, where A or the "
-          "preconditioner is not symmetric positive definite; under BiCGStab, where its restarts gain nothing. gmres: "
+          "What goes on where CG, BiCGStab or IDR cannot, and the residual no longer falls: under CG, to which CR "
+          "hands "
+          "over, where A or the preconditioner is not symmetric positive definite; under BiCGStab and IDR, where "
+          "restarts gain nothing. gmres: "
           "CAPSTAN GMRES with restart 30 goes on from the better of the iterate and the guess, and the report says so. "
           "none: the solve ends."),
       choice(
@@ -235,6 +237,11 @@ std::vector<ParameterRow> krylovSpace() {
               "d: M is followed by Chebyshev's polynomial of degree d in M^-1 A, so that an iteration takes d products "
               "and d applications of M. CG needs about 1 / d of the iterations, and so of the all-reduces, for 1.1 to "
               "1.3 times the products. A and M have to be symmetric and definite. 1: none."),
+      integer(
+          "Shadow Space", &SolverOptions::shadowSpace, 1, tuning::idr::largest,
+          fmt::format("1 to {}", tuning::idr::largest),
+          "s of IDR(s): vectors of the shadow space, at most as many as the system has rows. More need fewer products, "
+          "and more memory and work for each: 3 s vectors."),
       real(
           "Change of Basis Drop Tolerance", &SolverOptions::changeOfBasisDropTolerance, 0.0, "a number >= 0",
           "tau: entries of the change of basis under tau times the norm of the next vector and the spectral radius are "

@@ -21,6 +21,11 @@ namespace capstan::tuning::polynomial {
 inline constexpr int highest = 64;
 }  // namespace capstan::tuning::polynomial
 
+namespace capstan::tuning::idr {
+/// Of "Shadow Space". Chosen.
+inline constexpr int largest = 16;
+}  // namespace capstan::tuning::idr
+
 namespace capstan::tuning::guess {
 /// The highest degree of an extrapolation in time. Chosen: beyond, coefficients of alternating sign make noise of the
 /// digits that a solve leaves open.
@@ -161,6 +166,7 @@ struct SolverOptions {
   bool enlargingFactorAuto = false;
   int enlargingFactor = 4;  ///< search directions an iteration, where it is not automatic
   EnlargedForm enlargedForm = EnlargedForm::Auto;
+  int shadowSpace = 4;  ///< s of IDR(s)
   RowSplitting residualSplitting = RowSplitting::Contiguous;
   int blockSize = 0;  ///< right-hand sides that advance together; 0: all of them
   bool flexible = false;

@@ -56,8 +56,8 @@ class Operators {
   virtual void act(Action action, const MultiVector& in, MultiVector& out) = 0;
   /// r = b - A x. Its norm is to be reduced next: the norm that the tolerance is meant in goes with it. Collective.
   virtual void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) = 0;
-  /// The norm of r that the tolerance is meant in goes with the next reduction, where that is another one than the
-  /// 2-norm. Local.
+  /// The norm of r that the tolerance is meant in goes with the next reduce(), not with start(), where that is another
+  /// one than the 2-norm. Local.
   virtual void takeMeasure(const MultiVector& r) = 0;
   /// z = M_L^{-1} r: from a residual to the one GMRES minimises. Collective.
   virtual void toNative(const MultiVector& r, MultiVector& z) { act(Action::LeftPreconditioner, r, z); }

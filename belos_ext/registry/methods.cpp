@@ -10,11 +10,13 @@
 #include "belos_ext/solvers/cg/cg.hpp"
 #include "belos_ext/solvers/cg/flexible_cg.hpp"
 #include "belos_ext/solvers/common/with_polynomial.hpp"
+#include "belos_ext/solvers/cr/cr.hpp"
 #include "belos_ext/solvers/embedded_cg/embedded_cg.hpp"
 #include "belos_ext/solvers/enlarged_cg/enlarged_cg.hpp"
 #include "belos_ext/solvers/gmres/gmres.hpp"
 #include "belos_ext/solvers/gmres/pipelined_gmres.hpp"
 #include "belos_ext/solvers/gmres/sstep_gmres.hpp"
+#include "belos_ext/solvers/idr/idr.hpp"
 #include "belos_ext/solvers/pipelined_cg/pipelined_cg.hpp"
 #include "belos_ext/supervision/supervisor.hpp"
 #include "belos_ext/supervision/two_forms.hpp"
@@ -53,8 +55,9 @@ std::vector<Row<Types>> rows() {
   const Names orthogonalized = {"Orthogonalization", "Block Orthogonalization"};
   const Names pipeline = {"Pipeline Depth", "Progress", "Measure Overlap"};
   const Names symmetric = {"Residual Replacement", "Residual Smoothing", "Null Space", "Fallback"};
+  const Names residuals = {"Residual Replacement", "Null Space", "Fallback"};
   const std::vector<Trait> eitherSign = {Trait::EitherSign}, directions = {Trait::Directions}, embeds = {Trait::Embeds};
-  constexpr bool blocks = true;
+  constexpr bool blocks = true, hidden = true;
   const char *const classical = "CAPSTAN CG", *const last = "CAPSTAN GMRES";  // what goes on where a method cannot
   return {
       {{"CAPSTAN GMRES", "capstan_gmres",
@@ -106,6 +109,18 @@ std::vector<Row<Types>> rows() {
         FirstProducts::Image, symmetric + Names{"Hypercube Mapping"}, WithFlexibleForm<Types, EmbeddedCg<Types>>::cost,
         last, embeds},
        make<Types, WithFlexibleForm<Types, EmbeddedCg<Types>>>},
+      {{"CAPSTAN CR", "capstan_cr",
+        "conjugate residuals, one reduction an iteration: least residuals, by short recurrences",
+        "[Stiefel 1955], [Saad 2003], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
+        RecursiveNorm::Residual, FirstProducts::Image, residuals, ConjugateResiduals<Types, !hidden>::cost, classical,
+        eitherSign},
+       make<Types, Supervised<Types, ConjugateResiduals<Types, !hidden>>>},
+      {{"CAPSTAN CR PIPELINE", "capstan_pipelined_cr",
+        "pipelined conjugate residuals: the reduction of an iteration hidden behind A",
+        "[Stiefel 1955], [Ghysels and Vanroose 2014]", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
+        FirstProducts::Image, residuals + Names{"Progress", "Measure Overlap"}, ConjugateResiduals<Types, hidden>::cost,
+        classical, eitherSign},
+       make<Types, Supervised<Types, ConjugateResiduals<Types, hidden>>>},
       {{"CAPSTAN BICGSTAB",
         "capstan_bicgstab",
         "BiCGStab, two reductions an iteration",
@@ -124,6 +139,19 @@ std::vector<Row<Types>> rows() {
         Family::BiCgStab, false, true, RecursiveNorm::Residual, FirstProducts::None,
         Names{"Fallback", "Progress", "Measure Overlap"}, PipelinedBiCgStab<Types>::cost, last},
        make<Types, Supervised<Types, PipelinedBiCgStab<Types>>>},
+      {{"CAPSTAN IDR",
+        "capstan_idr",
+        "IDR(s), one reduction for each product",
+        "[van Gijzen and Sonneveld 2011], [Collignon and van Gijzen 2011]",
+        Family::Idr,
+        false,
+        false,
+        RecursiveNorm::Residual,
+        FirstProducts::None,
+        {"Shadow Space", "Fallback"},
+        Idr<Types>::cost,
+        last},
+       make<Types, Supervised<Types, Idr<Types>>>},
   };
 }
 

@@ -23,6 +23,7 @@ constexpr const char* ofBounds = "eigenvalue bounds";
 constexpr Words words[] = {
     {EventKind::Restart, "restart", "{why}; restarted from the computed residual"},
     {EventKind::NewShadowResidual, "restart", "{why}; a new shadow residual"},
+    {EventKind::NewShadowSpace, "restart", "{why}; a new shadow space"},
     {EventKind::HandedOver, "classical", "{why}; going on with {by}"},
     {EventKind::Fallback, "fallback",
      "{why}; going on with {by}, restart {0:.0f}, {1:.0f} vectors more ({2:.3g} MB on all ranks)"},
@@ -138,6 +139,7 @@ constexpr Reason reasons[] = {
      "(M^-1 r, A p) is far from (p, A p): the operator or the preconditioner is not symmetric"},
     {Cause::Divergence, "the residual has grown beyond what CG makes of definite systems"},
     {Cause::NotSymmetric, "A is not symmetric"},
+    {Cause::NotLinear, "the preconditioner is not linear and symmetric"},
     {Cause::NullSpaceUnknown, "A annihilates constants, and \"Null Space\" is none"},
     {Cause::NegativeGram, "Z^T A Z is not positive"},
     {Cause::OneDirection, "one direction is left"},

@@ -26,6 +26,7 @@ enum class Ending {
   Overflow,     ///< the next iterate cannot be represented; x is the last one
   Stagnant,     ///< the residual has not fallen for long
   OtherForm,    ///< of a method with two: the other one goes on
+  NotLinear,    ///< M is not linear and symmetric, which the recurrences take it to be
   Unfit,        ///< A or M is not what the method is for, and the residual has not fallen for long, or has diverged
   Full,         ///< it has all the columns that it can have, and x the change that they make
   Skew,         ///< a basis is no longer orthonormal, and nothing that the method has left is to be trusted
@@ -53,6 +54,7 @@ struct Treatment {
   bool judges = false;       ///< whether A annihilates constants, by its first products
   bool keepsSpace = false;   ///< it goes on with a residual computed anew wherever that is the recursion's
   bool mayOverflow = false;  ///< x, unseen: it is looked at after solves that have failed
+  int patience = 1;          ///< multiples of the iterations in which a residual that rises and falls is to halve
   int mostFruitless = 0;     ///< cycles in a row that gain nothing end the method; 0: they do not
   EventKind restart = EventKind::Restart;  ///< what the report calls a restart
 };

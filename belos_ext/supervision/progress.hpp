@@ -328,7 +328,8 @@ class Progress {
     const bool fallen = best_ <= tuned::allDigits * std::numeric_limits<Scalar>::epsilon() * begunAt_;
     if (steps_ - bestStep_ >= tuned::fewIdle && fallen) return Ending::Claimed;
     // The next method needs iterations, too: a cycle takes no more than a quarter of them in vain, if that is many.
-    const int patience = std::min(tuned::patience, std::max(tuned::patience / 10, stop_->criteria().maxIterations / 4));
+    const int most = treatment_.patience * tuned::patience;
+    const int patience = std::min(most, std::max(tuned::patience / 10, stop_->criteria().maxIterations / 4));
     return steps_ - halvedStep_ >= patience ? std::optional(Ending::Stagnant) : std::nullopt;
   }
 

@@ -9,7 +9,8 @@
 /// | limit                     | left of it, or the limit is reached: over. Else it takes the place of the      |
 /// |                           | recursive residual; the direction stays where the two are the same             |
 /// | breakdown, not finite     | restart from b - A x; over, or the next method, where not even a step was made |
-/// | overflow, unfit           | the next method                                                                |
+/// | overflow, not linear,     | the next method                                                                |
+/// | unfit                     |                                                                                |
 /// | skew                      | restart from b - A x                                                           |
 /// | stagnant                  | restart; the next method, where several cycles in a row have gained nothing    |
 /// | full                      | restart; over, where it was one too many, or several left x as it was          |
@@ -164,7 +165,7 @@ class Supervisor : public KrylovSolver<Types> {
     if (claimed && treatment_.replaces && replacement_.mode == ResidualReplacement::Mode::Off) {
       return end(StopReason::Stagnation);
     }
-    if (ending == Ending::Unfit || ending == Ending::Overflow) return leave(ending);
+    if (ending == Ending::Unfit || ending == Ending::NotLinear || ending == Ending::Overflow) return leave(ending);
     return treatment_.replaces ? replace(ending, recursive) : restart(ending, before);
   }
 
@@ -244,6 +245,8 @@ class Supervisor : public KrylovSolver<Types> {
       case Ending::Stagnant:
       case Ending::Unfit:
         return Cause::NoProgress;
+      case Ending::NotLinear:
+        return Cause::NotLinear;
       case Ending::NotFinite:
         return Cause::RecurrencesOverflow;
       case Ending::Skew:

@@ -9,8 +9,10 @@ from dataclasses import dataclass
 
 FAMILIES = {
     "GMRES": ("capstan_gmres", "capstan_sstep_gmres", "capstan_pipelined_gmres", "capstan_pipelined_sstep_gmres"),
-    "CG": ("capstan_cg", "capstan_pipelined_cg", "capstan_ecg", "capstan_embedded_cg"),
+    "CG": ("capstan_cg", "capstan_pipelined_cg", "capstan_ecg", "capstan_embedded_cg", "capstan_cr",
+           "capstan_pipelined_cr"),
     "BICGSTAB": ("capstan_bicgstab", "capstan_pipelined_bicgstab"),
+    "IDR": ("capstan_idr",),
 }
 # The x of a solve that failed may have the guess's residual, but for rounding.
 ROUNDING = 1e-9

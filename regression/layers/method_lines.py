@@ -18,11 +18,13 @@ LIMITS = {
     "gmres/gmres.hpp": (100, 100),
     "gmres/sstep_gmres.hpp": (335, 335),
     "gmres/pipelined_gmres.hpp": (470, 470),
+    "cr/cr.hpp": (300, 300),
     "cg/cg.hpp": (335, 400),
     "cg/flexible_cg.hpp": (305, 400),
     "pipelined_cg/pipelined_cg.hpp": (834, 800),
     "enlarged_cg/enlarged_cg.hpp": (1056, 1056),
     "embedded_cg/embedded_cg.hpp": (480, 600),
+    "idr/idr.hpp": (330, 330),
     "bicgstab/bicgstab.hpp": (210, 350),
     "bicgstab/pipelined_bicgstab.hpp": (500, 500),
 }

@@ -30,8 +30,11 @@ METHODS = {
     "capstan_pipelined_cg": (1, 3, 1),
     "capstan_ecg": (1, 1, 1),
     "capstan_embedded_cg": (1, 1, 1),
+    "capstan_cr": (1, 1, 1),
+    "capstan_pipelined_cr": (1, 1, 1),
     "capstan_bicgstab": (2, 2, 1),
     "capstan_pipelined_bicgstab": (2, 3, 1),
+    "capstan_idr": (1, 2, 1),
 }
 # OpenFOAM's multigrid is not linear: only these bear it as they are.
 FLEXIBLE = ("capstan_gmres", "capstan_cg")

@@ -31,8 +31,11 @@ METHODS = {
     "capstan_pipelined_cg": ("capstan_gmres", "Pipeline_Depth 2;"),
     "capstan_ecg": ("capstan_gmres", "Enlarging_Factor 4;"),
     "capstan_embedded_cg": ("capstan_gmres", 'Hypercube_Mapping klf; Report_File "report.json";'),
+    "capstan_cr": ("capstan_gmres", ""),
+    "capstan_pipelined_cr": ("capstan_gmres", ""),
     "capstan_bicgstab": ("capstan_bicgstab", ""),
     "capstan_pipelined_bicgstab": ("capstan_pipelined_bicgstab", ""),
+    "capstan_idr": ("capstan_idr", "Shadow_Space 2;"),
 }
 # name: (for p, for U)
 PRECONDITIONERS = {

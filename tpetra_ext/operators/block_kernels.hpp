@@ -215,16 +215,17 @@ class BlockKernels {
     sweep(list);
   }
 
-  /// v = entries in (-1, 1) that depend on the global row alone, the same on any number of ranks. A single
-  /// vector.
-  void scatter(MultiVector& v) const {
+  /// v = entries in (-1, 1) that depend on the global row and the series alone, the same on any number of ranks. A
+  /// single vector.
+  void scatter(MultiVector& v, std::uint64_t series = 0) const {
     const LocalWork work;
     const auto rows = v.getMap()->getLocalMap();
     const auto held = detail::overwritableColumn(v);
     const auto& column = *held;
     VectorPass(column.extent(0)).writes(column.data());
-    kernels::launch("capstan scatter", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
-                    detail::ScatterEntry<std::decay_t<decltype(rows)>, std::decay_t<decltype(column)>>{rows, column});
+    kernels::launch(
+        "capstan scatter", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+        detail::ScatterEntry<std::decay_t<decltype(rows)>, std::decay_t<decltype(column)>>{rows, column, series});
   }
 
   /// y = x with pseudo-random signs, which depend on the global row alone: the same on any number of ranks. Single

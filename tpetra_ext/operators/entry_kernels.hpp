@@ -16,15 +16,16 @@ KOKKOS_INLINE_FUNCTION std::uint64_t globalRow(const LocalMap& rows, std::size_t
   return static_cast<std::uint64_t>(rows.getGlobalElement(static_cast<typename LocalMap::local_ordinal_type>(row)));
 }
 
-/// Entries in (-1, 1) from the global row: a multiplicative hash ([Knuth 1998], section 6.4).
+/// Entries in (-1, 1) from the global row and the series: a multiplicative hash ([Knuth 1998], section 6.4).
 template <class LocalMap, class Column>
 struct ScatterEntry {
   LocalMap rows;
   Column to;
+  std::uint64_t series;
 
   KOKKOS_FUNCTION void operator()(const std::size_t i) const {
     using Scalar = typename Column::non_const_value_type;
-    auto bits = globalRow(rows, i) + 1;
+    auto bits = globalRow(rows, i) + 1 + series * 0xD1342543DE82EF95ULL;
     bits *= 0x9E3779B97F4A7C15ULL;
     bits ^= bits >> 29;
     bits *= 0xBF58476D1CE4E5B9ULL;

@@ -20,8 +20,11 @@ METHODS = {
     "capstan_pipelined_cg": "CAPSTAN CG PIPELINE",
     "capstan_ecg": "CAPSTAN CG ENLARGED",
     "capstan_embedded_cg": "CAPSTAN CG EMBEDDED",
+    "capstan_cr": "CAPSTAN CR",
+    "capstan_pipelined_cr": "CAPSTAN CR PIPELINE",
     "capstan_bicgstab": "CAPSTAN BICGSTAB",
     "capstan_pipelined_bicgstab": "CAPSTAN BICGSTAB PIPELINE",
+    "capstan_idr": "CAPSTAN IDR",
 }
 
 METHODS_DECK = """\
@@ -52,6 +55,7 @@ class Methods(SolveCase):
     def test_every_method_with_every_kind_of_preconditioner(self):
         """All of Capstan's methods by name: counted reductions tell that the method named is the one that ran."""
         nonblocking = {"capstan_pipelined_gmres": 1, "capstan_pipelined_sstep_gmres": 1 / 5, "capstan_pipelined_cg": 1,
+                       "capstan_pipelined_cr": 1,
                        "capstan_pipelined_bicgstab": 2}
         deck = METHODS_DECK.format(methods="".join(
             METHOD_ENTRY.format(name=f"{method}+{preconditioner.split()[0]}", method=method, preconditioner=preconditioner)

@@ -14,9 +14,10 @@ OWN, PLAIN = "own", "capstan"
 # Capstan's methods as OpenFOAM's dictionaries spell them, and whether they need a symmetric matrix. A test compares the
 # names with belos_ext/registry/methods.cpp.
 METHODS = {"capstan_cg": True, "capstan_pipelined_cg": True, "capstan_ecg": True, "capstan_embedded_cg": True,
+           "capstan_cr": True, "capstan_pipelined_cr": True,
            "capstan_gmres": False, "capstan_sstep_gmres": False, "capstan_pipelined_gmres": False,
            "capstan_pipelined_sstep_gmres": False, "capstan_bicgstab": False,
-           "capstan_pipelined_bicgstab": False}
+           "capstan_pipelined_bicgstab": False, "capstan_idr": False}
 # Those that take "Polynomial Degree". A test compares them with the registry, too.
 WITH_POLYNOMIAL = ("capstan_cg", "capstan_pipelined_cg")
 OPENFOAM = {"PCG": True, "PBiCGStab": False, "GAMG": False}

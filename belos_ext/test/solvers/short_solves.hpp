@@ -34,8 +34,8 @@ inline void expectAccount(const MethodTraits& method, const SolveReport& report)
   EXPECT_GE(report.operatorsAtStart, 0) << "the residual of the guess, unless that is known to be zero";
   const int half = method.family == Family::BiCgStab ? 1 : 0;  // the last iteration may be half a one
   EXPECT_GE(report.operatorsBeyond, 1 - half) << "the residual that proves convergence";
-  // It needs M^{-1} A p besides M^{-1} r from the first iteration on.
-  const bool two = method.canonical == id::EmbeddedCg;
+  // One that needs M^{-1} A p besides M^{-1} r from the first iteration on.
+  const bool two = method.firstProducts == FirstProducts::Image;
   EXPECT_EQ(report.preconditionersAtStart, two ? 1 : 0);
 }
 

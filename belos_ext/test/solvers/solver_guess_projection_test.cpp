@@ -173,7 +173,9 @@ TEST_P(GuessProjection, SavesIterationsOfAHeatEquation) {
   }
   EXPECT_LE(projection.iterations, 0.8 * plain.iterations);
   EXPECT_LE(extrapolation.iterations, 0.9 * plain.iterations);
-  const long ahead = isPipelined(GetParam()) ? 1 : 0;  // where a solve ends sooner than the one before it
+  // Where a solve ends sooner than the one before it. IDR's residual rises and falls, so that a better guess may take
+  // up to s + 1 products more.
+  const long ahead = isPipelined(GetParam()) ? 1 : GetParam().family == Family::Idr ? 5 : 0;
   for (size_t k = 0; k < plain.mUpTo.size(); ++k) {
     EXPECT_LE(projection.mUpTo[k], plain.mUpTo[k] + ahead) << k;
     EXPECT_LE(extrapolation.mUpTo[k], plain.mUpTo[k] + ahead) << k;

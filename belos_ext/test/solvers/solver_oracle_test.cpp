@@ -9,6 +9,8 @@
 
 #include "belos_ext/test/solvers/ifpack2_preconditioner.hpp"
 #include "belos_ext/test/solvers/real_matrices.hpp"
+#include "belos_ext/test/solvers/textbook_cr.hpp"
+#include "belos_ext/test/solvers/textbook_idr.hpp"
 #include "belos_ext/test/support/methods.hpp"
 
 namespace capstan::testing {
@@ -86,7 +88,7 @@ int keepsUp(const MethodTraits& method, Params p, const System& system, Side sid
   const Outcome outcome = solve(method, p, system, side);
   EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
   EXPECT_LE(relativeResidual(system, *guess), tolerance * (1 + 1e-6));
-  EXPECT_LE(outcome.iterations, bound) << "Belos " << expected;
+  EXPECT_LE(outcome.iterations, bound) << "the oracle " << expected;
   expectSameOnAllRanks(outcome);
   return outcome.iterations;
 }
@@ -121,6 +123,8 @@ TEST(Oracle, CgMethodsKeepUpWithBelosCg) {
     for (const std::string& method : {id::Cg, id::EmbeddedCg}) {
       keepsUp(methodOf(method), p, system, side, static_cast<int>(1.05 * expected) + 5, expected);
     }
+    keepsUp(methodOf(id::Cr), p, system, side, static_cast<int>(1.05 * expected) + 5, expected);
+    keepsUp(methodOf(id::PipelinedCr), p, system, side, static_cast<int>(1.1 * expected) + 5, expected);
     for (const int t : {4, 8}) {
       if (!isSymmetric(system)) continue;
       SCOPED_TRACE("t " + std::to_string(t));
@@ -171,6 +175,63 @@ TEST(Oracle, BiCgStabMethodsKeepUpWithBelosBiCgStab) {
     if (rank() == 0) std::cout << method << ": " << mean << " of the iterations of Belos, " << solved << " solves\n";
     EXPECT_LE(mean, 1.1) << method;
   }
+}
+
+// Random right-hand sides have as much of what is hard as of what is easy.
+TEST(Oracle, CrMethodsKeepUpWithTheTextbook) {
+  CAPSTAN_NEEDS_REAL_MATRICES();
+  constexpr int most = 3000;
+  Params p;
+  p.set("Convergence Tolerance", tolerance);
+  p.set("Maximum Iterations", 2 * most);
+  int solved = 0;
+  forEverySystem([&](System& system, Side side) {
+    if (!isSymmetric(system)) return;
+    system.b = vectorFrom(system.a->getDomainMap(),
+                          [](GO g) { return std::sin(1e4 * static_cast<double>(g * g % 6151 + g)); });
+    const double goal = tolerance * norms(*system.b)[0];
+    const Operator* m = side == Side::None ? nullptr : system.preconditioner.get();
+    const auto residuals = textbookCr(*system.a, m, *system.b, goal, most);
+    if (!(residuals.back() <= goal)) return;
+    ++solved;
+    const int expected = static_cast<int>(residuals.size());
+    keepsUp(methodOf(id::Cr), p, system, side, static_cast<int>(1.05 * expected) + 1, expected);
+    keepsUp(methodOf(id::PipelinedCr), p, system, side, static_cast<int>(1.1 * expected) + 5, expected);
+  });
+  EXPECT_GE(solved, 10);
+}
+
+// So is IDR, and it depends on its random vectors: the textbook's are others here.
+TEST(Oracle, IdrKeepsUpWithTheTextbook) {
+  CAPSTAN_NEEDS_REAL_MATRICES();
+  constexpr int s = 4, most = 3000;
+  Params p;
+  p.set("Convergence Tolerance", tolerance);
+  p.set("Maximum Iterations", 2 * most);
+  double logs = 0;
+  int solved = 0;
+  forEverySystem([&](System& system, Side side) {
+    if (isSymmetric(system)) return;
+    for (int k = 0; k < 5; ++k) {
+      SCOPED_TRACE("right-hand side " + std::to_string(k));
+      const auto v = vectorFrom(system.a->getDomainMap(),
+                                [&](GO g) { return std::sin(1e4 * static_cast<double>(g * g % 7919 + g) + k); });
+      system.a->apply(*v, *system.b);
+      const double goal = tolerance * norms(*system.b)[0];
+      const Operator* m = side == Side::None ? nullptr : system.preconditioner.get();
+      const auto shadow = shadowSpace(system.a->getDomainMap(), s, 1000 + 10 * k);
+      const auto residuals = textbookIdr(*system.a, m, *system.b, shadow, goal, most);
+      if (!(residuals.back() <= goal)) continue;
+      ++solved;
+      const int expected = static_cast<int>(residuals.size());
+      const int iterations = keepsUp(methodOf(id::Idr), p, system, side, 2 * expected + 20, expected);
+      logs += std::log(static_cast<double>(iterations) / expected);
+    }
+  });
+  EXPECT_GT(solved, 20);
+  const double mean = std::exp(logs / solved);
+  if (rank() == 0) std::cout << "CAPSTAN IDR: " << mean << " of the textbook's products, " << solved << " solves\n";
+  EXPECT_LE(mean, 1.1);
 }
 
 }  // namespace

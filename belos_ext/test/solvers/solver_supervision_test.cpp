@@ -126,7 +126,7 @@ TEST_P(Supervision, EndsEarlyWhereBHasAConstantThatNoAxHas) {
 }
 
 TEST_P(Supervision, LeavesIterationsForTheNextMethod) {
-  if (isGmres(GetParam()) || isCg(GetParam())) GTEST_SKIP() << GetParam().canonical << " is no BiCGStab";
+  if (GetParam().family != Family::BiCgStab) GTEST_SKIP() << GetParam().canonical << " is no BiCGStab";
   for (const int limit : {200, 1000}) {
     const System system = systemWithRightHandSide(almostSkew(28));
     const Outcome outcome = solve(GetParam(), parameters(limit), system);

@@ -79,8 +79,8 @@ void expectDeclared(const MethodTraits& method, Side preconditioned, const Param
   parameters.merge(p);
   const capstan::Cost cost = method.cost(parameters.options(), preconditioned != Side::None);
   const System system = randomSystem();
-  // CG has changed its form, and shifts are known.
-  const int few = isGmres(method) ? 2 * cycle : 32, more = isGmres(method) ? 4 * cycle : 48;
+  // CG has changed its form, shifts are known, and IDR(4) is at the end of a cycle of 5.
+  const int few = isGmres(method) ? 2 * cycle : 30, more = isGmres(method) ? 4 * cycle : 45;
   workAfter(few, method, preconditioned, system, p);  // what the first solve of a system learns is no iteration's cost
   const Work before = workAfter(few, method, preconditioned, system, p),
              after = workAfter(more, method, preconditioned, system, p);

@@ -12,7 +12,8 @@ inline const std::string Gmres = "CAPSTAN GMRES", SStepGmres = "CAPSTAN GMRES S-
                          PipelinedGmres = "CAPSTAN GMRES PIPELINE",
                          PipelinedSStepGmres = "CAPSTAN GMRES S-STEP PIPELINE", Cg = "CAPSTAN CG",
                          PipelinedCg = "CAPSTAN CG PIPELINE", EnlargedCg = "CAPSTAN CG ENLARGED",
-                         EmbeddedCg = "CAPSTAN CG EMBEDDED", BiCgStab = "CAPSTAN BICGSTAB",
-                         PipelinedBiCgStab = "CAPSTAN BICGSTAB PIPELINE";
+                         EmbeddedCg = "CAPSTAN CG EMBEDDED", Cr = "CAPSTAN CR", PipelinedCr = "CAPSTAN CR PIPELINE",
+                         BiCgStab = "CAPSTAN BICGSTAB", PipelinedBiCgStab = "CAPSTAN BICGSTAB PIPELINE",
+                         Idr = "CAPSTAN IDR";
 
 }  // namespace capstan::id

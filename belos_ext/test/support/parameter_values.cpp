@@ -40,6 +40,7 @@ const std::map<std::string, Values>& named() {
       // Not auto, and not tuned: they go by time, and the same seed is to give the same results.
       {"Communication Strategy", those<std::string>({"application", "standard", "two-step", "three-step", "optimal"})},
       {"Reduction Strategy", those<std::string>({"mpi", "node-aware"})},
+      {"Shadow Space", those<int>({1, 2, 3, 4, 8, 16})},
       {"Enlarging Factor", those<int>({1, 2, 3, 4, 8, 17, 64})},
       {"Residual Splitting", those<std::string>({"contiguous", "interleaved", "by rank"})},
       {"Ranks Per Node", those<int>({0, 1, 2, 3, 100})},
