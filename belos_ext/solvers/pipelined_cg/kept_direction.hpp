@@ -17,12 +17,6 @@ class KeptDirection {
   using MultiVector = typename Types::MultiVector;
   using Slot = typename ReductionBatch<Types>::Slot;
 
-  /// What the recurrences of CG say about p and the next Lanczos vector q.
-  struct Numbers {
-    Scalar curvature = 0;  ///< (p, A p)
-    Scalar onto = 0;       ///< (A p, q) / (p, A p)
-  };
-
   void forget() { kept_ = false; }
 
   /// s = A p. Allocates s on first use. Collective.
@@ -36,20 +30,8 @@ class KeptDirection {
   /// Null where none is kept.
   const MultiVector* image() const { return kept_ ? s_.get() : nullptr; }
 
-  /// Whether p is what the recurrences believe, to a relative error. One blocking reduction.
-  /// \param z factor times q
-  bool agrees(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& p, const MultiVector& z,
-              Scalar factor, const Numbers& expected, Scalar tolerance) {
-    batch.clear();
-    enter(batch, p, z);
-    system.reduce(batch);
-    take(batch, factor);
-    return kept_ && std::abs(curvature_ - expected.curvature) <= tolerance * std::abs(expected.curvature) &&
-           std::abs(onto_ - expected.onto) <= tolerance * expected.onto;
-  }
-
-  /// x += t p, r -= t s with the best t: a residual computed anew is not quite orthogonal to p, and nothing later would
-  /// make it so. One blocking reduction.
+  /// x += t p, r -= t s with the best t: a residual that is computed anew, or that recurrences have spoilt, is not
+  /// quite orthogonal to p, and nothing later would make it so. One blocking reduction.
   void minimizeAlong(LinearSystem<Types>& system, ReductionBatch<Types>& batch, const MultiVector& p, MultiVector& x,
                      MultiVector& r) {
     batch.clear();

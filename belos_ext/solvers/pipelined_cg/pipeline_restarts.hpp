@@ -3,9 +3,9 @@
 /// Where the pipelines of a solve by p(l)-CG begin, and what follows one that has ended before the solve. Symbols and
 /// costs as in pipelined_cg.hpp.
 ///
-/// Ladder, each step in the report: bounds of an earlier solve that do not fit are estimated anew -> restart, warm
-/// where the direction still has the products it should have, from the computed residual where not -> half the depth ->
-/// the next method, which goes on from the same residual and direction. Later solves with the same A begin with the
+/// Ladder, each step in the report: bounds of an earlier solve that do not fit are estimated anew -> restart along the
+/// last direction, from the computed residual after a breakdown -> half the depth -> the next method, which goes on
+/// along the same direction. Later solves with the same A begin with the
 /// depth that it has come down to, or are the next method's, and cost what those do: pipeline_memory.hpp.
 
 #include <algorithm>
@@ -25,16 +25,10 @@
 #include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan::tuning::pipelined_cg {
-/// Iterations done that a new beginning throws away rather than go on with a doubtful direction. Measured: a new
-/// beginning costs them at most; see goodDirection. In so many steps what is left to do tells how much error the basis
-/// may have: later, few digits may take many steps.
+/// Iterations that a new beginning throws away rather than go on with what a deep pipeline, whose errors are known l
+/// steps late, has spoilt meanwhile. Measured: 1138_bus, p(3), lost after 13: 3407 iterations with it, 3184 without. In
+/// so many steps what is left to do tells how much error the basis may have: later, few digits may take many steps.
 inline constexpr int fewIterations = 20;
-/// Error of a direction, in eps, with which a cycle may begin warm; 1e-9 in double precision. Measured: nos7, 9
-/// iterations done: an error of 1e-7 costs 150 of CG's 542 iterations, one of 1e-10 costs 18.
-inline constexpr double goodDirection = 5e6;
-/// The same from depth::worthwhile iterations on, in sqrt(eps); between, the limit grows geometrically. Derived: half
-/// the digits are enough for what is left to do.
-inline constexpr int lateDirection = 10;
 }  // namespace capstan::tuning::pipelined_cg
 
 namespace capstan {
@@ -86,7 +80,7 @@ class PipelineRestarts : public Method<Types> {
     if (system.hasLeft() && system.hasRight()) vectorLike(b, scratch_);
     depth_.choose(static_cast<double>(b.getGlobalLength()), learnsShifts(system));
     resize();
-    begun_ = onward_ = claims_ = pending_ = forgotten_ = false;
+    begun_ = onward_ = claims_ = pending_ = forgotten_ = learnt_ = along_ = false;
   }
   Vector& residual() override { return r_; }
 
@@ -154,7 +148,6 @@ class PipelineRestarts : public Method<Types> {
   bool bare_ = false;                ///< the last product is foreseen, and M^{-1} of it is not made
   Scalar ofM_ = 1, ofSpectrum_ = 1;  ///< the signs of M and of M^{-1} A
   Scalar nu_ = 0, zeta_ = 0;
-  typename KeptDirection<Types>::Numbers directionShould_;  ///< what the last direction should give
   ExpectedEnd expected_;
   SpectralInterval<Types> bounds_;
   double perNorm_ = 1;  ///< || b - A x || over its M^{-1}-norm
@@ -171,7 +164,6 @@ class PipelineRestarts : public Method<Types> {
     auto& system = progress.system();
     const bool first = !std::exchange(begun_, true), warm = std::exchange(onward_, false) && start == Start::GoOn;
     why_ = Cause::None;
-    along_ = false;
     if (first) {
       if (forgotten_) depth_.defers(system.products());  // some ranks knew shifts, and others did not
       if (forgotten_) depth_.choose(static_cast<double>(p_->getGlobalLength()), learnsShifts(system));
@@ -183,10 +175,14 @@ class PipelineRestarts : public Method<Types> {
     }
     resize();
     const bool along = start == Start::Direction, steps = std::exchange(pending_, false) && along;
-    if (along) kept_.keep(system, *p_, ofM_ * ofSpectrum_);
-    if (along) kept_.minimizeAlong(system, *restart_, *p_, progress.x(), *r_);
+    const bool lost = warm && along_, mends = along || lost;  // p is another direction than the one kept, or doubtful
+    along_ = false;
+    if (lost) system.kernels().scale(Scalar(1), u(0), *r_);
+    if (mends || learnt_) kept_.keep(system, *p_, ofM_ * ofSpectrum_);
+    if (mends) kept_.minimizeAlong(system, *restart_, *p_, progress.x(), *r_);
     if (!along && !warm) kept_.forget();
-    if (start != Start::First || forgotten_) multiply(system, progress.residual(), start, warm);
+    if (start != Start::First || forgotten_) multiply(system, progress.residual(), start, warm && !mends);
+    learnt_ = false;
     products_.setSign(ofM_);
     nu_ = std::sqrt(std::max(square_, Scalar(0)));
     kept_.take(*restart_, nu_);
@@ -241,15 +237,9 @@ class PipelineRestarts : public Method<Types> {
     if (halt == Halt::Learnt) return goDeeper(system, iteration);
     if (!fitted && (halt == Halt::Breakdown || halt == Halt::Skew)) return Ending::Skew;  // bounds are estimated anew
     if (halt == Halt::Skew) bases_.restartFrom(system, a_, zeta_);                        // the residual u_a zeta_a
-    // |q_a|^2 is known l steps late: the direction itself tells how good it is now.
-    along_ =
-        halt == Halt::Skew && iteration > tuning::pipelined_cg::fewIterations && directionIsGood(system, iteration);
-    if (halt == Halt::Drained) {
-      depth_.giveUp(Cause::Drained);
-      along_ = true;
-    } else {
-      setback(progress, broke);
-    }
+    const bool early = l() > 1 && iteration <= tuning::pipelined_cg::fewIterations;
+    along_ = (halt == Halt::Skew && !early) || halt == Halt::Drained;
+    halt == Halt::Drained ? depth_.giveUp(Cause::Drained) : setback(progress, broke);
     if (depth_.givenUp()) {
       why_ = depth_.reason() == Cause::None ? Cause::PipelineBreakdown : depth_.reason();
       return Ending::HandsOver;
@@ -268,27 +258,14 @@ class PipelineRestarts : public Method<Types> {
     depth_.learnt();
     system.tell(iteration, {EventKind::DepthFromNow, l()});
     bases_.restartFrom(system, a_, zeta_);
-    onward_ = directionIsGood(system, iteration);
-    return onward_ ? Ending::Renewed : Ending::Replacement;
+    learnt_ = onward_ = true;
+    return Ending::Renewed;
   }
 
   /// A pipeline has ended before the solve. Local.
   void setback(Progress<Types>& progress, bool brokeDown) {
     depth_.setback(progress.stop(), a_ + 1, brokeDown, !roughly_ && bounds_.wouldBe(used_));
     why_ = depth_.reason();
-  }
-
-  /// Conjugacy to a spoilt direction does harm: a new beginning costs the iterations done at most, an error e in the
-  /// direction the more the larger e is. Late, half the digits are enough. One application of A and one blocking
-  /// reduction.
-  bool directionIsGood(LinearSystem<Types>& system, int iterations) {
-    namespace tuned = tuning::pipelined_cg;
-    const Scalar epsilon = std::numeric_limits<Scalar>::epsilon();
-    const Scalar first = tuned::goodDirection * epsilon, late = tuned::lateDirection * std::sqrt(epsilon);
-    const Scalar part = Scalar(iterations - tuned::fewIterations) / (tuned::depth::worthwhile - tuned::fewIterations);
-    const Scalar tolerance = first * std::pow(late / first, std::min(std::max(part, Scalar(0)), Scalar(1)));
-    kept_.keep(system, *p_, ofM_ * ofSpectrum_);
-    return kept_.agrees(system, *restart_, *p_, top(0), zeta_, directionShould_, tolerance);
   }
 
   /// u_0 = r, z_0 = M^{-1} u_0.
@@ -322,7 +299,8 @@ class PipelineRestarts : public Method<Types> {
   bool forgotten_ = false;        ///< what was recalled for it
   bool onward_ = false;           ///< u_0 and z_0 are there for the next cycle
   bool claims_ = false;           ///< the cycle has ended with a claim
-  bool along_ = false;            ///< p_ has the products that it should have
+  bool learnt_ = false;           ///< the shifts for a deeper pipeline; nothing has been lost
+  bool along_ = false;            ///< p_ is the direction that led to x
   Cause why_ = Cause::None;       ///< the cycle has ended as it has
 };
 

@@ -5,7 +5,7 @@
 /// Source: [deep-pipelined-cg], algorithm 1, with the stable multi-basis recurrences; `line k` at the end of a
 /// statement is its line k.
 ///
-/// Cost of an iteration: 1 nonblocking reduction of l + 2 numbers (l + 1 for G, and |q|^2; one more with a
+/// Cost of an iteration: 1 nonblocking reduction of l + 3 numbers (l + 1 for G, |q|^2 and (q, M p); one more with a
 /// preconditioner, the 2-norm of the residual), 1 fence (where it starts), 1 A, 1 M^{-1}, all recurrences in one sweep
 /// over 2 l + 5 vectors (2 l + 3 more with a preconditioner). Overlap: the reduction started at the end of iteration i
 /// - l is waited for in iteration i, after l applications of A and M^{-1} and l - 1 sweeps. Storage: 2 l + max(l, 3) +
@@ -32,8 +32,9 @@
 /// Restarts are warm. A cycle that ends early leaves x_a, q_a and p_{a-1}; the next one runs on the space conjugate to
 /// p_{a-1}: algorithm 1 with A - s s^T / (p, s) for A, s = A p_{a-1}, whose Lanczos vectors are those that CG would go
 /// on with. It differs from A on z_0 .. z_{2l} alone, and (s, z_i) travels with the products of z_i, waited for early.
-/// Cost of a restart: 2 blocking reductions, 1 A (2 A, 1 M^{-1} and 1 reduction more where the residual is computed
-/// anew), l A to fill.
+/// What q_a has lost of being orthogonal to M p_{a-1} is mended first: x_a goes to the least error along p_{a-1}, and
+/// its residual with it.
+/// Cost of a restart: 2 blocking reductions, 1 A, 1 M^{-1} (1 A more where the residual is computed anew), l A to fill.
 ///
 /// Where M is negative definite, products are those with -M; where M^{-1} A is, so are T and the shifts: A and M may be
 /// so alone or together, and the steps are those with -A, or -M.
@@ -52,19 +53,19 @@ class PipelinedCg final : public PipelineRestarts<Types> {
   using typename Base::MultiVector;
   using typename Base::Scalar;
 
-  /// A sweep makes l + 1 three-term recurrences (l + 2 with a preconditioner), p and x; then come l + 2 products.
+  /// A sweep makes l + 1 three-term recurrences (l + 2 with a preconditioner), p and x; then come l + 3 products.
   static Cost cost(const SolverOptions& options, bool preconditioned) {
     const double l = options.pipelineDepth, more = preconditioned ? 1 : 0;
     const double vectors = 2 * l + std::max(l, 3.0) + 2 + more * (2 * l + 3);
     const double recurrences = (l + 1) * (1 + more), read = 2 * l + 5 + more * (2 * l + 3);
-    const double multiplied = l + 1 + 2 * more;  // vectors in products
-    return {1, 1, 1, vectors, 5 * recurrences + 5 + 2 * (l + 2 + more), 8 * (read + recurrences + 2 + multiplied)};
+    const double multiplied = l + 2 + 2 * more;  // vectors in products
+    return {1, 1, 1, vectors, 5 * recurrences + 5 + 2 * (l + 3 + more), 8 * (read + recurrences + 2 + multiplied)};
   }
 
  private:
-  using Base::a_, Base::bare_, Base::bases_, Base::bounds_, Base::depth_, Base::directionShould_, Base::expected_,
-      Base::kept_, Base::lanczos_, Base::nu_, Base::ofM_, Base::ofSpectrum_, Base::p_, Base::pending_, Base::perNorm_,
-      Base::preconditioned_, Base::products_, Base::restart_, Base::scratch_, Base::zeta_;
+  using Base::a_, Base::bare_, Base::bases_, Base::bounds_, Base::depth_, Base::expected_, Base::kept_, Base::lanczos_,
+      Base::nu_, Base::ofM_, Base::ofSpectrum_, Base::p_, Base::pending_, Base::perNorm_, Base::preconditioned_,
+      Base::products_, Base::restart_, Base::scratch_, Base::zeta_;
   using Base::l, Base::over, Base::replaces, Base::top, Base::u, Base::z;
   using typename Base::Halt;
 
@@ -91,8 +92,7 @@ class PipelinedCg final : public PipelineRestarts<Types> {
         if (a == 0 || !watch_.lost()) system.observe(static_cast<double>(eta), static_cast<double>(lambda * lambda));
         if (!(ofSpectrum_ * eta > 0) || !std::isfinite(eta) || !std::isfinite(rest)) return Halt::Breakdown;
         SweepList<Types> sweep(x.getLocalLength());
-        if (a > 0) sweep.axpy(zeta_, *p_, x);                          // line 31: x_a = x_{a-1} + zeta p
-        directionShould_ = {a > 0 ? ofM_ / eta_ : Scalar(0), before};  // (p, A p), (A p, q_a) / (p, A p) of p_{a-1}
+        if (a > 0) sweep.axpy(zeta_, *p_, x);  // line 31: x_a = x_{a-1} + zeta p
         eta_ = eta;
         if (a > 0) zeta_ = -lambda * zeta_;  // line 29
         const bool exhausted = std::abs(rest) <= std::sqrt(std::numeric_limits<Scalar>::epsilon());
@@ -106,7 +106,8 @@ class PipelinedCg final : public PipelineRestarts<Types> {
         system.kernels().sweep(sweep);
       }
       if (i < last) {
-        products_.start(system, i + 1, bases_, i + 1 <= 2 * l() ? kept_.image() : nullptr, bare_);  // line 23
+        const auto* s = i + 1 <= 2 * l() ? kept_.image() : nullptr;
+        products_.start(system, i + 1, bases_, *p_, s, bare_);  // line 23
       }
       pending_ = a > 0;
       if (a > 0 && over(progress, residualNorm())) return Halt::Told;  // line 32
@@ -186,7 +187,8 @@ class PipelinedCg final : public PipelineRestarts<Types> {
   Scalar finishColumn(int c, bool bare) {
     products_.wait(c);  // line 9: those of line 23, l iterations ago
     if (c >= l()) {
-      watch_.observe(static_cast<double>(products_.square(c)));
+      const Scalar onto = c > l() ? lanczos_.delta(c - l() - 1) * products_.onto(c) : Scalar(0);
+      watch_.observe(static_cast<double>(products_.square(c)), static_cast<double>(onto));
       if (preconditioned_) perNorm_ = std::sqrt(static_cast<double>(products_.residual(c)));
     }
     if (!bare) return lanczos_.complete(c, products_.products(c));  // lines 9, 10, 12 to 18

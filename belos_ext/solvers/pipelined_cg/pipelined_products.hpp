@@ -12,8 +12,8 @@
 namespace capstan {
 
 /// Column c: (u_c, q_{c-l}), (u_c, z^(l)_j) for j = c-l+1 .. c, |q_{c-l}|^2 in the M-norm, with a preconditioner
-/// |M q_{c-l}|^2 in the 2-norm, and (s, z^(l)_c) where a direction s is given. Of a negative definite M the products
-/// are those with -M. Buffers are kept.
+/// |M q_{c-l}|^2 in the 2-norm, (u_{c-l}, p_{c-l-1}), which is zero but for rounding, and (s, z^(l)_c) where a
+/// direction s is given. Of a negative definite M the products are those with -M. Buffers are kept.
 template <class Types>
 class PipelinedProducts {
  public:
@@ -39,9 +39,10 @@ class PipelinedProducts {
   }
 
   /// Starts the reduction of column c >= 1; u_c and z^(l)_c are there. Collective.
-  /// \param direction s; null: none   \param bare the products without z^(l)_c, which is not there
-  void start(LinearSystem<Types>& system, int c, PipelinedBases<Types>& bases, const MultiVector* direction,
-             bool bare) {
+  /// \param p p_{c-l-1}   \param direction s; null: none
+  /// \param bare the products without z^(l)_c, which is not there
+  void start(LinearSystem<Types>& system, int c, PipelinedBases<Types>& bases, const MultiVector& p,
+             const MultiVector* direction, bool bare) {
     Column& column = at(c);
     auto& batch = column.batch;
     batch.clear();
@@ -52,6 +53,7 @@ class PipelinedProducts {
     for (int k = std::max(0, j + 1); k <= most; ++k) column.slots.push_back(batch.dot(bases.u(c), bases.top(k)));
     if (j >= 0) column.square = batch.dot(bases.u(0, j), bases.z(0, j));
     if (j >= 0 && preconditioned_) column.residual = batch.norm2(bases.u(0, j));
+    if (j > 0) column.onto = batch.dot(bases.u(0, j), p);
     if (direction != nullptr) column.along = batch.dot(*direction, bases.top(c));
     column.pending = system.start(batch);
   }
@@ -69,6 +71,8 @@ class PipelinedProducts {
   Scalar square(int c) { return sign_ * at(c).batch[at(c).square]; }
   /// |M q_{c-l}|^2 in the 2-norm, for c >= l.
   Scalar residual(int c) { return preconditioned_ ? at(c).batch[at(c).residual] : square(c); }
+  /// (u_{c-l}, p_{c-l-1}), for c > l.
+  Scalar onto(int c) { return at(c).batch[at(c).onto]; }
   /// (s, z^(l)_c)
   Scalar along(int c) { return at(c).batch[at(c).along]; }
 
@@ -78,7 +82,7 @@ class PipelinedProducts {
     explicit Column(const Teuchos::RCP<const Teuchos::Comm<int>>& comm) : batch(comm) {}
     ReductionBatch<Types> batch;
     std::vector<Slot> slots;
-    Slot square, residual, along;
+    Slot square, residual, onto, along;
     PendingReduction<Types> pending;
   };
 

@@ -158,6 +158,13 @@ TEST(OrthogonalityWatch, TellsWhatIsBeyondRounding) {
     watch.observe(square);
     EXPECT_TRUE(watch.lost()) << square;
   }
+  watch.begin(std::numeric_limits<double>::epsilon(), 1);
+  watch.observe(1, 6e-9);
+  EXPECT_FALSE(watch.lost());
+  watch.observe(1, -7e-9);
+  EXPECT_TRUE(watch.lost()) << "a part of the last step is missing, of either sign";
+  watch.observe(1, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_TRUE(watch.lost());
   watch.begin(std::numeric_limits<float>::epsilon(), 5);
   watch.observe(1.06);
   EXPECT_TRUE(watch.lost()) << "there is a limit in single precision, too";

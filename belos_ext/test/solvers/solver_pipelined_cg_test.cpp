@@ -107,7 +107,7 @@ Spent costOf(int iterations, int depth, Side side) {
 }
 
 // The set-up and the end cost the same, whatever lies between them.
-TEST_P(PipelinedCgCosts, AnIterationSendsOneMessageOfLPlusTwoNumbers) {
+TEST_P(PipelinedCgCosts, AnIterationSendsOneMessageOfLPlusThreeNumbers) {
   const Spent few = costOf(6, depth(), side()), more = costOf(10, depth(), side());
   EXPECT_EQ(more.counted.nonblocking - few.counted.nonblocking, 4);
   EXPECT_EQ(more.counted.blocking, few.counted.blocking);
@@ -124,7 +124,7 @@ TEST_P(PipelinedCgCosts, AnIterationSendsOneMessageOfLPlusTwoNumbers) {
     const long perProduct = (own + 1023) / 1024 - 1;
     EXPECT_EQ(more.products - few.products, (more.applications - few.applications) * perProduct) << "as reported";
   }
-  const long numbers = depth() + 2 + (side() == Side::None ? 0 : 1);
+  const long numbers = depth() + 3 + (side() == Side::None ? 0 : 1);
   if (ranks() > 1) {
     EXPECT_EQ(more.bytes - few.bytes, 4 * numbers * static_cast<long>(sizeof(Scalar)));
   }
