@@ -33,6 +33,9 @@ inline constexpr int fewIdle = 10;
 inline constexpr int allDigits = 1000;
 /// A cycle that left more than this part of the residual gained nothing. Chosen: half of it, as for patience.
 inline constexpr double progress = 0.5;
+/// Iterations for each row that a method may take which ends after one for each in exact arithmetic: of more, rounding
+/// is all that drives it, and GMRES ends where this one should have. Chosen: a small system alone comes to them.
+inline constexpr int mostForARow = 3;
 }  // namespace capstan::tuning::bicgstab
 
 namespace capstan {
@@ -56,8 +59,10 @@ class Progress {
   using MultiVector = typename Types::MultiVector;
 
   /// A solve begins, or one goes on in this method. All of these outlive it. Local.
+  /// \param handsOver another method can go on where this one gets nowhere
   void begin(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, Method<Types>& method,
-             JudgedResidual<Types>& residual, const Treatment& treatment, const ResidualReplacement& replacement) {
+             JudgedResidual<Types>& residual, const Treatment& treatment, const ResidualReplacement& replacement,
+             bool handsOver) {
     system_ = &system;
     b_ = &b;
     x_ = &x;
@@ -66,6 +71,7 @@ class Progress {
     residual_ = &residual;
     treatment_ = treatment;
     replacement_ = replacement;
+    handsOver_ = handsOver;
     formed_ = false;
   }
 
@@ -327,11 +333,14 @@ class Progress {
     // A recursion that has fallen by nearly all digits there are, and falls no more, says nothing about b - A x.
     const bool fallen = best_ <= tuned::allDigits * std::numeric_limits<Scalar>::epsilon() * begunAt_;
     if (steps_ - bestStep_ >= tuned::fewIdle && fallen) return Ending::Claimed;
+    if (handsOver_ && static_cast<double>(stop_->iterations()) >= tuned::mostForARow * rows()) return Ending::Unfit;
     // The next method needs iterations, too: a cycle takes no more than a quarter of them in vain, if that is many.
     const int most = treatment_.patience * tuned::patience;
     const int patience = std::min(most, std::max(tuned::patience / 10, stop_->criteria().maxIterations / 4));
     return steps_ - halvedStep_ >= patience ? std::optional(Ending::Stagnant) : std::nullopt;
   }
+
+  double rows() const { return static_cast<double>(x_->getGlobalLength()); }
 
   static double root(Scalar square) { return std::sqrt(static_cast<double>(square)); }
 
@@ -343,6 +352,7 @@ class Progress {
   JudgedResidual<Types>* residual_ = nullptr;
   Treatment treatment_;
   ResidualReplacement replacement_;
+  bool handsOver_ = false;
   DefinitenessWatch watch_;
   ResidualGap gap_;
   Teuchos::RCP<MultiVector> check_;

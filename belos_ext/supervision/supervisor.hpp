@@ -113,7 +113,7 @@ class Supervisor : public KrylovSolver<Types> {
   void prepare(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     residual_.prepare(b);
     method_.prepare(system, b, residual_);
-    progress_.begin(system, b, x, stop, method_, residual_, treatment_, replacement_);
+    progress_.begin(system, b, x, stop, method_, residual_, treatment_, replacement_, next_.wanted());
     fruitless_ = 0;
   }
 

@@ -111,6 +111,31 @@ TEST_P(BiCgStabContinuation, GoesOnWithTheTextbooksResiduals) {
   expectSameOnAllRanks(outcome);
 }
 
+/// A row of positive numbers from 1 to 1e9 and what couples each to the next, on a diagonal of a small matrix.
+System smallAndIllConditioned() {
+  std::vector<std::vector<Scalar>> rows(20, std::vector<Scalar>(20, 0));
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i][i] = std::pow(10.0, 9.0 * static_cast<double>(i) / 19);
+    if (i > 0) rows[i][i - 1] = 0.1 * rows[i][i];
+    if (i + 1 < rows.size()) rows[i][i + 1] = -0.4 * rows[i][i];
+  }
+  System system = systemWithRightHandSide(dense(rows));
+  system.preconditioner = Teuchos::null;
+  return system;
+}
+
+// In exact arithmetic it ends after as many iterations as there are rows; GMRES does so in rounding, too.
+TEST_P(BiCgStabTypes, LeaveIterationsForGmresWhereTheyTakeMoreThanThereAreRows) {
+  Params p;
+  p.set("Convergence Tolerance", 1e-8);
+  p.set("Maximum Iterations", 120);
+  const Outcome outcome = solve(methodOf(GetParam()), p, smallAndIllConditioned());
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_LE(outcome.iterations, 4 * 20);
+  p.set("Fallback", "none");
+  EXPECT_FALSE(solve(methodOf(GetParam()), p, smallAndIllConditioned()).converged);
+}
+
 INSTANTIATE_TEST_SUITE_P(Sides, BiCgStabContinuation, ::testing::Values(Side::None, Side::Left, Side::Right),
                          [](const auto& side) { return toString(side.param); });
 
