@@ -23,29 +23,93 @@ class Expected:
     """An outcome of a system, for a family ("" for all) with a preconditioner ("" for any)."""
 
     system: str
-    converged: bool
+    converged: bool | None  # None: either
     family: str = ""
     preconditioner: str = ""
     most: int = 0  # iterations; 0: any
     alone: bool = False  # of one rank alone: there the preconditioner is what the case says
+    residual: float = 1  # a relative residual that is reached, converged or not
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A case's deck with changes, and what is asked then; what holds always is asked besides."""
+
+    case: str
+    changes: tuple  # of all solvers, as --set takes them
+    expected: tuple = ()
+    ours: bool = False  # Capstan's solvers alone: Belos' do not know the parameter
+    only: tuple = ()  # families; (): all
 
 
 EXPECTED = {
     "G01": [Expected("A", False), Expected("A", False, "CG", most=500), Expected("consistent", True),
             Expected("consistent", True, "CG", "jacobi", 165)],
     "G04": [Expected("A_symmetric", True, "CG", most=350), Expected("A", True, "CG")],
+    "G06": [Expected("A", True, "CG"), Expected("A", True, "CG", "jacobi", 420)],
     "G08": [Expected("A", True, most=4)],
     "G10": [Expected("A", True, "CG", "jacobi", 110)],
-    "G12": [Expected("A", True, "CG", most=41), Expected("inconsistent", False), Expected("inconsistent", False, "CG", most=900)],
+    "G12": [Expected("A", True, "CG", most=41), Expected("inconsistent", False), Expected("inconsistent", False, "CG", most=900),
+            Expected("A_indefinite", True, "GMRES", most=100)],
     "G14": [Expected("A", True, "CG", "none", 60), Expected("A", True, "CG", "jacobi", 45), Expected("torque", False)],
-    "G20": [Expected("A", True, "", "riluk")],
+    "G18": [Expected("A", True, "GMRES", most=100)],
+    "G20": [Expected("A", True, "GMRES", "jacobi", 248), Expected("A", True, "", "riluk", 100)],
+    "G22": [Expected("A", True, "GMRES", most=14)],
     "G24": [Expected("A", True), Expected("A", True, most=3, alone=True)],
     "G26": [Expected("A", True, "GMRES", most=17), Expected("A", True, "BICGSTAB")],
-    "R01": [Expected("A", True, "GMRES", "none", 60)],
-    "R10": [Expected("A", True, "CG", "none", 170), Expected("A", True, "CG", "jacobi", 102), Expected("A_neumann", True, "CG")],
-    "R11": [Expected("p", True, "CG", "none", 130), Expected("p", True, "CG", "jacobi", 115)],
-    "R17": [Expected("A", True), Expected("A", True, "GMRES", most=10)],
+    "G28": [Expected("A", True, "GMRES", "riluk", 70)],
+    "R01": [Expected("A", True, "GMRES", "none", 53)],
+    "R03": [Expected("A", True, "GMRES", "none", 549), Expected("A", True, "GMRES", "jacobi", 260)],
+    "R05": [Expected("A", True, "GMRES", "none", 440)],
+    "R07": [Expected("A", False)],
+    "R10": [Expected("A", True, "CG", "none", 170), Expected("A", True, "CG", "jacobi", 102),
+            Expected("A_neumann", True, "CG", "none", 365), Expected("A_neumann", True, "CG", "jacobi", 170)],
+    "R11": [Expected("p", True, "CG", "none", 130), Expected("p", True, "CG", "jacobi", 115), Expected("Ux", True, "CG", "none", 35),
+            Expected("Ux", True, "CG", "jacobi", 4)],
+    "R13": [Expected("A", True, "GMRES", "none", 816)],
+    "R16": [Expected("A", True, "GMRES", "none", 578)],
+    "R17": [Expected("A", True), Expected("A", True, "GMRES", most=9)],
 }
+LEFT = ("preconditioner_side=left", "parameters.Implicit Residual Scaling=Norm of Preconditioned Initial Residual")
+CONSTANT, NO_CONSTANT = ("parameters.Null Space=constant",), ("parameters.Null Space=none",)
+VARIANTS = [
+    Variant("G01", ("tolerance=1e-10",), (Expected("A", False), Expected("consistent", True, "CG", "jacobi"))),
+    Variant("G01", CONSTANT, (Expected("A", False), Expected("consistent", True, "CG", "jacobi", 165)), True, ("CG",)),
+    Variant("G01", NO_CONSTANT, (Expected("A", False), Expected("consistent", True, "CG", "jacobi", 165)), True, ("CG",)),
+    Variant("G08", ("tolerance=0",), (Expected("A", None, residual=1e-12),), True),
+    Variant("G10", ("tolerance=1e-12",), (Expected("A", True, "CG", "jacobi"),)),
+    Variant("G10", ("tolerance=1e-15",)),
+    Variant("G13", ("preconditioner_side=right",)),
+    Variant("G16", LEFT),
+    Variant("G18", ("kspace=30",), only=("GMRES",)),
+    Variant("G22", ("max_iterations=13",), (Expected("A", False, "GMRES"),)),
+    Variant("G22", ("max_iterations=100", "kspace=300"), (Expected("A", True, "GMRES", most=14),), only=("GMRES",)),
+    Variant("G24", ("tolerance=1e-8",), (Expected("A", True, most=2, alone=True),)),
+    Variant("G24", ("tolerance=1e-15",)),
+    Variant("G28", ("kspace=30",), (Expected("A", True, "GMRES", "riluk"),), only=("GMRES",)),
+    Variant("G28", ("kspace=2000",), (Expected("A", True, "GMRES", "riluk", 70),), only=("GMRES",)),
+    Variant("R03", ("kspace=60",), only=("GMRES",)),
+    Variant("R05", ("kspace=60",), only=("GMRES",)),
+    Variant("R13", ("kspace=60",), only=("GMRES",)),
+    Variant("R13", ("kspace=300",), only=("GMRES",)),
+    Variant("R16", ("kspace=60",), only=("GMRES",)),
+]
+# GMRES types are to get as far as BLOCK GMRES, in at most a tenth more iterations and a block of an s-step method.
+AS_BLOCK_GMRES = {"G28": 10, "R03": 10, "R05": 15, "R07": 10, "R13": 10, "R16": 10}
+# Patterns of use are tests of the build: programs, and which of their tests.
+TESTS = {
+    "B01": [("solvers_test", "*/TimeSteps.OfOneSolverAreThoseOfANewOne/*")],
+    "B03": [("solvers_test", "*/Applications.*")],
+    "B07": [("solvers_test", "*/UserTests.*:*/Watching.*:*/CurrentIterate.*")],
+    "B09": [("solvers_test", "*/Interface.Maximum*:*/RestartLength.*")],
+    "B11": [("solvers_test", "*/RightHandSides.ExceptionsOfTheOperatorReachTheApplication/*"),
+            ("solver_progress_test", "*/Pipelined.AnExceptionOfTheOperatorMidFlightLeavesNothingBehind/*")],
+    "B13": [("solvers_test", "*/Interface.SetParametersKeepsWhatIsNotNamed/*:*/Interface.ToleranceMayChangeBeforeEverySolve/*:"
+                             "*/Interface.ResetOfTheProblemKeepsTheSolverUsable/*")],
+    "B15": [("solvers_test", "*/TimeSteps.OfOtherLengthsCostNoIterations/*:*/GuessChanges.OtherValuesOfTheMatrixDoNoHarm/*")],
+}
+# Besides 1, 2 and 4.
+MORE_RANKS = {"R01": [3], "R10": [8], "R17": [12]}
 
 
 def family_of(method):
@@ -81,10 +145,27 @@ def always(solves):
     return problems
 
 
-def of_case(case, solves, ranks=1):
-    """Problems with what the case itself says."""
+def as_block_gmres(case, solves):
+    """GMRES types that stay behind BLOCK GMRES."""
     problems = []
-    for expected in EXPECTED.get(case, []):
+    for peer in [solve for solve in solves if case in AS_BLOCK_GMRES and solve["method"].upper() == "BLOCK GMRES"]:
+        for solve in filter(is_ours, solves):
+            alike = all(solve[key] == peer[key] for key in ("system", "preconditioner"))
+            if not alike or family_of(solve["method"]) != "GMRES":
+                continue
+            if peer["converged"] and solve["iterations"] > 1.1 * peer["iterations"] + AS_BLOCK_GMRES[case]:
+                problems.append(f"{name_of(solve)}: {solve['iterations']} iterations, BLOCK GMRES {peer['iterations']}")
+            # Where neither gets anywhere, residuals are alike.
+            if not peer["converged"] and peer["relative_residual"] < 1 and solve["relative_residual"] > 1.5 * peer["relative_residual"]:
+                problems.append(f"{name_of(solve)}: relative residual {solve['relative_residual']:.2e}, BLOCK GMRES "
+                                f"{peer['relative_residual']:.2e}")
+    return problems
+
+
+def of_case(case, solves, ranks=1, variant=None):
+    """Problems with what the case itself says, or a variant of it."""
+    problems = as_block_gmres(case, solves)
+    for expected in EXPECTED.get(case, []) if variant is None else variant.expected:
         if expected.alone and ranks > 1:
             continue
         those = [solve for solve in filter(is_ours, solves)
@@ -93,9 +174,11 @@ def of_case(case, solves, ranks=1):
         if not those:
             problems.append(f"{expected}: no such solve")
         for solve in those:
-            if solve["converged"] != expected.converged:
+            if expected.converged is not None and solve["converged"] != expected.converged:
                 problems.append(f"{name_of(solve)}: {'converged' if solve['converged'] else solve['reason']}, expected "
                                 f"{'converged' if expected.converged else 'another end'}")
+            elif solve["relative_residual"] > expected.residual:
+                problems.append(f"{name_of(solve)}: relative residual {solve['relative_residual']:.2e}, {expected.residual:g} expected")
             elif expected.most and solve["iterations"] > expected.most:
                 problems.append(f"{name_of(solve)}: {solve['iterations']} iterations, {expected.most} at most")
     return problems
