@@ -15,9 +15,6 @@ set(CAPSTAN_OPENFOAM_MPI
     CACHE STRING "Which MPI of that OpenFOAM, where it has several: its FOAM_MPI, for example sys-openmpi")
 option(CAPSTAN_LIBRARY_ONLY "Build libcapstan and its tests only, for a Trilinos without Ifpack2 and MueLu" OFF)
 option(CAPSTAN_PETSC_PEERS "Build the PETSc peers of the benchmarks" OFF)
-set(CAPSTAN_HPDDM_DIR
-    ""
-    CACHE PATH "Build the HPDDM peers of the benchmarks: the folder of HPDDM.hpp")
 option(CAPSTAN_HYPRE "Build the preconditioner boomeramg and the hypre peers of the benchmarks" OFF)
 option(CAPSTAN_BENCHMARKS "Build the benchmarks in perf/" ON)
 set(CAPSTAN_SANITIZE
@@ -32,13 +29,6 @@ if(NOT CAPSTAN_TEST_THREADS MATCHES "^[1-9][0-9]*$")
 endif()
 if(CAPSTAN_LIBRARY_ONLY AND (CAPSTAN_OPENFOAM OR CAPSTAN_PETSC_PEERS OR CAPSTAN_HYPRE))
   message(FATAL_ERROR "CAPSTAN_LIBRARY_ONLY leaves out what CAPSTAN_OPENFOAM, CAPSTAN_PETSC_PEERS and CAPSTAN_HYPRE ask for")
-endif()
-
-if(CAPSTAN_HPDDM_DIR AND NOT EXISTS "${CAPSTAN_HPDDM_DIR}/HPDDM.hpp")
-  message(FATAL_ERROR "CAPSTAN_HPDDM_DIR: no HPDDM.hpp in '${CAPSTAN_HPDDM_DIR}'")
-endif()
-if(CAPSTAN_HPDDM_DIR AND CAPSTAN_LIBRARY_ONLY)
-  message(FATAL_ERROR "CAPSTAN_LIBRARY_ONLY leaves out what CAPSTAN_HPDDM_DIR asks for")
 endif()
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

@@ -18,7 +18,6 @@
 namespace capstan::deck {
 namespace {
 
-using GlobalOrdinal = Matrix::global_ordinal_type;
 using Reader = Tpetra::MatrixMarket::Reader<Matrix>;
 
 constexpr double pi = 3.14159265358979323846;
@@ -50,23 +49,6 @@ std::string openFile(const std::string& path, MatrixFiles* files, const Communic
 }
 
 }  // namespace
-
-Teuchos::RCP<Matrix> buildMatrix(const GeneratorOptions& options, const Teuchos::RCP<const Communicator>& comm) {
-  const GeneratedMatrix problem = generate(withDefaults(options));
-  const auto map = Teuchos::rcp(new const Map(static_cast<Tpetra::global_size_t>(problem.rows), 0, comm));
-  auto matrix = Teuchos::rcp(new Matrix(map, static_cast<std::size_t>(problem.entriesInRow)));
-  MatrixRow row;
-  std::vector<GlobalOrdinal> columns;
-  for (const GlobalOrdinal i : compat::localElementList(*map)) {
-    row.columns.clear();
-    row.values.clear();
-    problem.row(i, row);
-    columns.assign(row.columns.begin(), row.columns.end());
-    matrix->insertGlobalValues(i, Teuchos::arrayViewFromVector(columns), Teuchos::arrayViewFromVector(row.values));
-  }
-  matrix->fillComplete();
-  return matrix;
-}
 
 Teuchos::RCP<Matrix> readMatrix(const std::string& path, const Teuchos::RCP<const Communicator>& comm,
                                 MatrixFiles* files) {

@@ -5,6 +5,7 @@
 #include <Teuchos_RCP.hpp>
 #include <string>
 
+#include "adapters/deck/generated_matrix.hpp"
 #include "adapters/deck/system_options.hpp"
 #include "adapters/deck/types.hpp"
 #include "adapters/preconditioners/random_entries.hpp"
@@ -17,10 +18,6 @@ struct LinearSystem {
   Teuchos::RCP<MultiVector> b;
   Teuchos::RCP<MultiVector> guess;
 };
-
-/// The matrix of a model problem, rows in contiguous blocks of nearly equal size (ranks may be left without rows).
-/// Collective.
-Teuchos::RCP<Matrix> buildMatrix(const GeneratorOptions& options, const Teuchos::RCP<const Communicator>& comm);
 
 /// Reads a sparse square Matrix Market file, plain or gzip, on rank 0 and distributes it likewise. Collective.
 /// \param files what has been read already; null: nothing

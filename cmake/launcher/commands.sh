@@ -47,7 +47,7 @@ help_setup() {
 usage: ./capstan setup
 
 Installs what all commands need (compiler, CMake, Trilinos, hypre, Open MPI, OpenBLAS, yaml-cpp, GoogleTest, OpenFOAM; PETSc and
-matplotlib for the benchmarks; MPICH, clang-format, shellcheck, Doxygen, Chromium and on Debian 12 SimGrid for the tests) and
+matplotlib for the benchmarks; clang-format, shellcheck, Doxygen, Chromium and on Debian 12 SimGrid for the tests) and
 configures the build. The other commands do the part they need by themselves.
 TEXT
 }
@@ -257,11 +257,11 @@ usage: ./capstan bench [arguments of perf/bench]
 Measures kernels against STREAM and solvers against Belos' own (and PETSc's and hypre's) in one run.
   ./capstan bench                                        kernels and the default campaign
   ./capstan bench --kernels                              kernels only
-  ./capstan bench laplace2d                              one campaign of perf/campaigns, or a deck
+  ./capstan bench multigrid                              one campaign of perf/campaigns, or a deck
   ./capstan bench --latency 0,20,50,100,200,500          the campaign 'pipelined' under emulated latencies
   ./capstan bench headline                               the cells by which Capstan is judged: targets, table, report.html
   ./capstan bench report DIR                             the report of results anew
-  ./capstan bench overlap                                what nonblocking all-reduces hide: Open MPI, and MPICH if installed
+  ./capstan bench overlap                                what nonblocking all-reduces hide
   ./capstan bench openfoam                               pressure solves of tutorials, against OpenFOAM's own solvers
   ./capstan bench models                                 latencies and rates of this machine, and how well the models predict
   ./capstan bench simulation                             iterations on 64 to 1024 ranks, simulated by SimGrid
@@ -273,6 +273,7 @@ command_bench() {
   local python=python3 groups=(build petsc bench) targets=(capstan_products capstan_bench)
   case ${1:-} in
     openfoam) groups+=(openfoam) ;;
+    overlap) targets=(overlap_bench capstan_latency) ;;
     models) targets=(ping_pong exchange_bench) ;;
     simulation) groups=(build simulation plot) targets=(study_plans) ;;
     report) groups=(plot) targets=() ;;
@@ -280,8 +281,7 @@ command_bench() {
   ensure_packages "${groups[@]}"
   # Debian's packages, matplotlib among them, serve Debian's Python.
   ! on_debian || python=/usr/bin/python3
-  # The overlap benchmark compiles its one program itself, for each MPI.
-  if [[ ${1:-} != overlap && ${#targets[@]} -gt 0 ]]; then
+  if [[ ${#targets[@]} -gt 0 ]]; then
     configure "$build_dir"
     build_targets "$build_dir" "${targets[@]}"
   fi

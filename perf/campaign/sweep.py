@@ -1,7 +1,5 @@
 """Cells that differ in emulated latency alone: who is how fast where, and from which latency who beats whom."""
 
-import textwrap
-
 from report import solvers
 from report.columns import aligned
 
@@ -23,25 +21,6 @@ PAIRS = [
     ("s-step GMRES", "classical GMRES"),
     ("p(l)-CG", "CG"),
 ]
-DEFAULTS = {"Pipeline Depth": "1", "Step Size": "auto"}
-# Times of single solvers over each other: what, over what, and what the paper found. t: block, d: blocks in flight;
-# the paper's depth is d + 1, and its comparisons are with (t, d) = (5, 1).
-RATIOS = [
-    ("best p(l)-GMRES over best pipelined CA-GMRES", ("CAPSTAN GMRES PIPELINE", {}),
-     ("CAPSTAN GMRES S-STEP PIPELINE", {}), "up to 1.67"),
-    ("s-step GMRES s=5 over pipelined CA-GMRES (5,1)", ("CAPSTAN GMRES S-STEP", {"Step Size": "5"}),
-     ("CAPSTAN GMRES S-STEP PIPELINE", {"Step Size": "5", "Pipeline Depth": "1"}), "up to 1.22"),
-    ("s-step GMRES s=10 over pipelined CA-GMRES (5,1)", ("CAPSTAN GMRES S-STEP", {"Step Size": "10"}),
-     ("CAPSTAN GMRES S-STEP PIPELINE", {"Step Size": "5", "Pipeline Depth": "1"}), "up to 1.09"),
-    ("p(1)-CG over CG", ("CAPSTAN CG PIPELINE", {"Pipeline Depth": "1"}), ("CAPSTAN CG", {}), None),
-]
-# What stands beside the ratios of the paper, so that nobody takes them for the same experiment.
-PAPER = textwrap.wrap(
-    "The paper: Yamazaki, Hoemmen, Luszczek, Dongarra 2017, section V: up to 300 processes of Tsubame2 (12 Xeon cores a node, "
-    "MPICH 3.2 over IP on InfiniBand, one core a process left to MPI's progress thread; an all-reduce over 240 processes took "
-    "it about 230 us), 2D and 3D Laplace with 1e6 to 2e6 unknowns, 20 restart cycles of 20 or 30 steps, best of five runs. "
-    "Here: the ranks of one machine, the system named above solved to its tolerance, medians; the latency is emulated: a "
-    "reduction costs time, but no bandwidth, no noise and no work of the cores.", 124)
 
 
 def series(cells, key):
@@ -89,12 +68,6 @@ def _canonical(solver):
     return (solver.get("details") or {}).get("solver") or solver["method"].upper()
 
 
-def _matches(solver, wanted):
-    name, parameters = wanted
-    given = {**DEFAULTS, **solver["parameters"]}
-    return _canonical(solver) == name and all(given[key] == value for key, value in parameters.items())
-
-
 def _over(ours, theirs):
     return [a / b if a is not None and b is not None else None for a, b in zip(ours, theirs)]
 
@@ -121,18 +94,12 @@ def _group(name, latencies, groups):
             ranges = wins(latencies, families[first]["seconds"], families[second]["seconds"])
             crossings.append({"first": first, "second": second, "first_wins_us": ranges,
                               "text": f"{first} beats {second} {phrase(ranges)}"})
-    ratios = []
-    for title, over, under, paper in RATIOS:
-        lines = [_line(groups, lambda solver, wanted=wanted: _matches(solver, wanted)) for wanted in (over, under)]
-        values = _over(*(line["seconds"] for line in lines))
-        if any(value is not None for value in values):
-            ratios.append({"name": title, "values": values, "paper": paper})
     return {"name": name, "fastest_peer": peer, "own_over_peer": _over(own["seconds"], peer["seconds"]), "families": families,
-            "crossings": crossings, "ratios": ratios}
+            "crossings": crossings}
 
 
 def summarize(cells):
-    """What a series of cells by latency says: each family's fastest, the fastest peer, crossings, the paper's ratios."""
+    """What a series of cells by latency says: each family's fastest, the fastest peer, crossings."""
     latencies = [cell["latency_us"] for cell in cells]
     names = dict.fromkeys(solver["group"] for cell in cells for solver in cell["solvers"])
     return {"experiment": cells[0]["experiment"], "ranks": cells[0]["ranks"], "latencies_us": latencies,
@@ -141,16 +108,14 @@ def summarize(cells):
 
 
 def rows(group):
-    """Of a table by latency: milliseconds of each family's fastest and of the fastest peer, then ratios of times."""
+    """Of a table by latency: milliseconds of each family's fastest and of the fastest peer, then a ratio of times."""
     lines = [*group["families"].items(), ("fastest peer", group["fastest_peer"])]
-    times = [[name, *("-" if value is None else f"{1e3 * value:.2f}" for value in line["seconds"]), ""] for name, line in lines]
-    ratios = [("Capstan's fastest / fastest peer", group["own_over_peer"], ""),
-              *((one["name"], one["values"], one["paper"] or "") for one in group["ratios"])]
-    return times + [[name, *("-" if value is None else f"{value:.2f}" for value in values), paper] for name, values, paper in ratios]
+    times = [[name, *("-" if value is None else f"{1e3 * value:.2f}" for value in line["seconds"])] for name, line in lines]
+    return times + [["Capstan's fastest / fastest peer", *("-" if value is None else f"{value:.2f}" for value in group["own_over_peer"])]]
 
 
 def head(swept, group):
-    return [f"{group['name']}: ms, then ratios", *(f"{latency:g} us" for latency in swept["latencies_us"]), "paper"]
+    return [f"{group['name']}: ms, then a ratio", *(f"{latency:g} us" for latency in swept["latencies_us"])]
 
 
 def lines(cells):
@@ -161,6 +126,4 @@ def lines(cells):
                 "latency after its start; 0 us: without the emulating layer."]
         for group in swept["groups"]:
             out += ["", *aligned(head(swept, group), rows(group)), *(one["text"] for one in group["crossings"])]
-        if any(ratio["paper"] for group in swept["groups"] for ratio in group["ratios"]):
-            out += PAPER
     return out

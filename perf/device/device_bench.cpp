@@ -14,14 +14,15 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "adapters/deck/generated_matrix.hpp"
 #include "adapters/tools/terminal.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
-#include "perf/device/grid_laplacian.hpp"
 #include "perf/device/kernel_counts.hpp"
 #include "perf/solvers/contest.hpp"
 #include "perf/solvers/factory_contestant.hpp"
@@ -100,8 +101,16 @@ bool parse(int argc, char** argv, bool talks, Arguments& arguments, int& status)
 
 perf::SharedSystem buildSystem(const Arguments& arguments,
                                const Teuchos::RCP<const capstan::preconditioning::Communicator>& comm) {
+  capstan::deck::GeneratorOptions problem;
+  problem.problem = "laplace3d";
+  problem.cells = {arguments.cells};
+  const double entries = 7.0 * arguments.cells * arguments.cells * arguments.cells;
+  if (entries > static_cast<double>(std::numeric_limits<int>::max()) * comm->getSize()) {
+    throw std::invalid_argument(fmt::format("--cells: found {} for {} ranks; allowed: at most {} entries a rank",
+                                            arguments.cells, comm->getSize(), std::numeric_limits<int>::max()));
+  }
   perf::SharedSystem system;
-  system.A = perf::gridLaplacian(arguments.cells, comm);
+  system.A = capstan::deck::buildMatrix(problem, comm);
   for (auto* v : {&system.b, &system.x, &system.r}) *v = Teuchos::rcp(new MultiVector(system.A->getDomainMap(), 1));
   // Ones, and ones times A, which is zero inside.
   system.x->putScalar(1.0);

@@ -94,8 +94,7 @@ void readSettingsOrExit() {
   PMPI_Get_library_version(version, &length);
   if (std::strstr(version, builtFor()) == nullptr) {
     refuse(std::string("built for ") + builtFor() + ", but the program uses " +
-           std::string(version, std::strcspn(version, ",\n")) +
-           "; build it with perf/latency/build_for <MPI compiler> <folder>");
+           std::string(version, std::strcspn(version, ",\n")) + "; build Capstan with that MPI");
   }
 }
 

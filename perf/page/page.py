@@ -4,7 +4,7 @@ import pathlib
 import re
 
 from campaign import limits, papers, sweep, tables, verdicts
-from page import figures, scaling, sweep_plot, when
+from page import figures, scaling, sweep_plot
 from page.markup import Cell, page, paragraph, picture, section, table, text
 from report import kernels, solvers
 
@@ -32,7 +32,7 @@ class Page:
 
     def text(self):
         sections = [("targets", "Targets", self.target_parts()), ("latency", "Latency", self.latency_parts()),
-                    ("scaling", "Scaling", self.scaling_parts()), ("papers", "Papers", self.paper_parts()), ("when", "Which method when", self.when_parts()),
+                    ("scaling", "Scaling", self.scaling_parts()), ("papers", "Papers", self.paper_parts()),
                     ("kernels", "Kernels", self.kernel_parts()), ("cells", "Cells", self.cell_parts()),
                     ("machine", "Machine", self.machine_parts())]
         sections = [(name, title, parts) for name, title, parts in sections if any(parts)]
@@ -90,7 +90,7 @@ class Page:
                       "sooner than the latency after its start.")]
             for group in swept["groups"]:
                 turns = ["Capstan's fastest / fastest peer, turn by turn",
-                         *(tables.ratio(verdicts.compare(cell, {"group": group["name"]})) for cell in cells), ""]
+                         *(tables.ratio(verdicts.compare(cell, {"group": group["name"]})) for cell in cells)]
                 parts.append(table(sweep.head(swept, group), [*sweep.rows(group), turns]))
                 words = [one["text"] for one in group["crossings"]]
                 parts.append(paragraph("Crossovers: " + "; ".join(words) + ".") if words else "")
@@ -134,21 +134,6 @@ class Page:
         shown = [f"{1e3 * seconds:.2f}" if seconds else "-" for seconds in of]
         return [str(ranks), ours["name"] if ours else "-", shown[0], peer["name"] if peer else "-", shown[1],
                 f"{of[0] / of[1]:.2f}" if all(of) else "-", f"{of[0] / limit:.2f}" if of[0] and limit else "-"]
-
-    def when_parts(self):
-        parts = []
-        for group in dict.fromkeys(one["group"] for cell in self.done for one in cell["solvers"]):
-            cell = when.base_cell(self.done, group)
-            if cell is None or len({when.method(one) for one in when.members(cell, group)}) < 2:
-                continue
-            about = (f"{group}: the fastest of Capstan's methods by a model with the counts, bandwidth and product of '{cell['title']}'. "
-                     "The product takes "
-                     f"{1e6 * when.Model(cell, when.members(cell, group)[0]).product:.0f} us at best there.")
-            parts += [self.draw(when.figure(self.pyplot, cell, group), about)]
-            rows = when.checked(cell, self.results.cells, group)
-            parts.append(table(["all-reduce, measured", "the model's fastest", "measured", ""], rows,
-                               caption=f"{group}: model beside measurement, no preconditioner", words=(1, 2, 3)))
-        return parts
 
     def kernel_parts(self):
         runs, reason = self.results.kernels, self.results.kernels_reason

@@ -1,10 +1,8 @@
-"""The picture of cells by latency: times and crossovers of each group, and the ratios that the paper has too."""
+"""The picture of cells by latency: times and crossovers of each group."""
 
 COLORS = {"classical GMRES": "tab:blue", "s-step GMRES": "tab:orange", "p(l)-GMRES": "tab:green",
           "pipelined CA-GMRES": "tab:red", "CG": "tab:blue", "p(l)-CG": "tab:green"}
 PEER = "fastest of Belos, PETSc and hypre"
-# What stands beside the paper's ratios; campaign/sweep.py says it in full.
-PAPER = "Yamazaki et al. 2017: up to 300 processes of a cluster, an\nall-reduce of about 230 us, 1e6 to 2e6 unknowns"
 
 
 def crossovers(group):
@@ -83,36 +81,13 @@ def _draw_times(axes, ticker, group, latencies):
     axes.set_title(f"{group['name']}: fastest of each family", fontsize="medium")
 
 
-def _draw_ratios(axes, ratios, latencies):
-    for ratio, color in zip(ratios, ("tab:green", "tab:orange", "tab:brown", "tab:purple")):
-        axes.plot(latencies, [float("nan") if value is None else value for value in ratio["values"]], marker="o", markersize=4,
-                  color=color, label=ratio["name"])
-        paper = float(ratio["paper"].split()[-1])
-        axes.axhline(paper, color=color, linestyle=":", linewidth=1.2)
-        axes.annotate(f"paper: {ratio['paper']}", (latencies[0], paper), xytext=(4, 3), textcoords="offset points",
-                      color=color, fontsize="small")
-    axes.axhline(1, color="black", linewidth=0.8)
-    axes.margins(y=0.08)
-    _latency_axis(axes, latencies)
-    axes.set_ylabel("ratio of times")
-    axes.set_title("Against the pipelined s-step paper", fontsize="medium")
-
-
 def draw(pyplot, swept):
     """A figure of a series of cells by latency, as sweep.summarize() has it."""
     from matplotlib import ticker  # pylint: disable=import-outside-toplevel
-    latencies = swept["latencies_us"]
-    ratios = [ratio for group in swept["groups"] for ratio in group["ratios"] if ratio["paper"]]
     groups = [group for group in swept["groups"] if group["families"]]
-    count = len(groups) + bool(ratios)
-    figure, panels = pyplot.subplots(1, max(1, count), figsize=(max(10.6, 5.2 * count), 6), squeeze=False)
+    figure, panels = pyplot.subplots(1, max(1, len(groups)), figsize=(max(10.6, 5.2 * len(groups)), 6), squeeze=False)
     for axes, group in zip(panels[0], groups):
-        _draw_times(axes, ticker, group, latencies)
-    if ratios:
-        _draw_ratios(panels[0][-1], ratios, latencies)
-    for axes in panels[0]:
+        _draw_times(axes, ticker, group, swept["latencies_us"])
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), fontsize="small", frameon=False)
-    if ratios:
-        panels[0][-1].get_legend().set_title(PAPER, prop={"size": "small"})
     figure.tight_layout()
     return figure

@@ -51,7 +51,6 @@ def add_common(parser, timeout, limited):
                         help="folder of the results (default: <build folder>/bench/<date>)")
     parser.add_argument("--note", action="append", default=[], metavar="TEXT", dest="remarks",
                         help="what readers of the results must know, such as who else used the machine; may be repeated")
-    parser.add_argument("--plots", action="store_true", help="draw plots too (needs matplotlib)")
 
 
 def check_common(parser, arguments):

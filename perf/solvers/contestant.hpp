@@ -14,7 +14,7 @@ namespace capstan::perf {
 struct Description {
   std::string name;     ///< unique in its system
   std::string method;   ///< the library's own name for it
-  std::string library;  ///< "capstan", "belos", "petsc", "hypre" or "hpddm"
+  std::string library;  ///< "capstan", "belos", "petsc" or "hypre"
   std::string group;  ///< methods that are compared with each other: a family, "GMRES", "CG" or "BiCGStab", or "other"
   std::string preconditioner;
   double tolerance = 0.0;

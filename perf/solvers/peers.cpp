@@ -89,9 +89,4 @@ std::unique_ptr<PeerLibrary> petscLibrary() { return nullptr; }
 std::unique_ptr<PeerLibrary> hypreLibrary() { return nullptr; }
 #endif
 
-#ifndef CAPSTAN_WITH_HPDDM
-std::string hpddmVersion() { return ""; }
-std::vector<std::string> joinHpddm(const deck::Deck&, const deck::SystemOptions&, Field&) { return {}; }
-#endif
-
 }  // namespace capstan::perf

@@ -149,7 +149,6 @@ nlohmann::json measureSystem(const Arguments& arguments, const deck::Deck& input
   for (const auto* peers : {&petsc, &hypre}) {
     for (const auto& note : peers->join(input, system, field)) notes.push_back(note);
   }
-  for (const auto& note : perf::joinHpddm(input, system, field)) notes.push_back(note);
   perf::ContestOptions options = arguments.contest;
   for (const auto& name : arguments.crashed) {
     if (name.rfind(system.name + "/", 0) == 0) options.crashed.insert(name.substr(system.name.size() + 1));
@@ -211,8 +210,7 @@ void measure(Arguments arguments, bool talks) {
                         {"mpi", mpiLibrary()},
                         {"emulation", emulation()},
                         {"petsc", orNull(petsc.version())},
-                        {"hypre", orNull(hypre.version())},
-                        {"hpddm", orNull(perf::hpddmVersion())}};
+                        {"hypre", orNull(hypre.version())}};
   out["systems"] = nlohmann::json::array();
   for (const auto& system : input.systems) {
     if (!arguments.system.empty() && system.name != arguments.system) continue;

@@ -6,12 +6,10 @@
 /// error.
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -20,6 +18,7 @@
 
 #include "adapters/deck/generators.hpp"
 #include "adapters/deck/matrix_market.hpp"
+#include "adapters/tools/terminal.hpp"
 #include "perf/study/matrix_graph.hpp"
 #include "perf/study/partition.hpp"
 #include "perf/study/plan_json.hpp"
@@ -204,11 +203,9 @@ class Count {
 };
 
 void showProgress(const std::string& text) {
-  const char* asked = std::getenv("CAPSTAN_PROGRESS");
-  if (asked != nullptr ? std::string(asked) == "1" : isatty(STDERR_FILENO) == 1) {
-    fmt::print(stderr, "\r\033[K{}", text);
-    std::fflush(stderr);
-  }
+  if (!tools::progressWanted()) return;
+  fmt::print(stderr, "\r\033[K{}", text);
+  std::fflush(stderr);
 }
 
 int run(const Arguments& arguments) {

@@ -200,7 +200,7 @@ class WrongUse(Bench):
         self.assertFalse((self.folder / "out" / records.NAME).exists())
 
     def test_unknown_campaign(self):
-        self.refused(["lapalce2d"], "lapalce2d", "laplace2d", "default")
+        self.refused(["mutligrid"], "mutligrid", "multigrid", "default")
 
     def test_numbers(self):
         self.refused(["--repeat", "0"], "--repeat", "found '0'", "from 1 on")

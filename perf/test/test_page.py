@@ -21,7 +21,6 @@ sys.path[:0] = [str(PERF), str(PERF / "test")]
 # pylint: disable=wrong-import-position
 import campaign_records as made  # noqa: E402
 from campaign import records  # noqa: E402
-from page import when  # noqa: E402
 from page.scaling import curve_points, model_points  # noqa: E402
 
 # Adds to the page what the browser made of it.
@@ -119,15 +118,15 @@ class Page(unittest.TestCase):
 class Contents(Page):
     def test_all_parts_are_there(self):
         sections = re.findall(r"<section id='(\w+)'", self.html)
-        self.assertEqual(sections, ["targets", "latency", "scaling", "papers", "when", "kernels", "cells", "machine"])
+        self.assertEqual(sections, ["targets", "latency", "scaling", "papers", "kernels", "cells", "machine"])
         for words in ("Made up", "targets missed", "MISSED", "deeper pipelines", "ended with status 3: &lt;no&gt; memory",
                       "Crossovers: ", "a model: made up.", "<td>1.67</td>", "<td>64: 1.50, 128: 4.00</td>", "counts of one",
                       "Phases beside the limit", "a note", "/ limit", "a processor, 2 cores", "all-reduce at best"):
             self.assertIn(words, self.html)
         self.assertNotIn("<b>no</b>", self.html, "what solvers say is text, not markup")
         pictures = sorted((self.folder / "pictures").glob("*.png"))
-        # Targets, latency, scaling, map, kernels; phases and histories of four cells.
-        self.assertEqual((len(pictures), self.html.count("<img ")), (5 + 2 * 4, 5 + 2 * 4))
+        # Targets, latency, scaling, kernels; phases and histories of four cells.
+        self.assertEqual((len(pictures), self.html.count("<img ")), (4 + 2 * 4, 4 + 2 * 4))
         self.assertTrue(all(path.read_bytes().startswith(b"\x89PNG") for path in pictures))
 
     def test_nothing_is_fetched(self):
@@ -161,18 +160,7 @@ class Contents(Page):
             self.assertIn("report: error:", done.stderr)
 
 
-class Maps(unittest.TestCase):
-    def test_hidden_reductions_win_where_they_are_slow(self):
-        cell = latency_cell("a", 0)
-        grid = when.winners(cell, "GMRES", 200, steps=5)
-        self.assertEqual({method for row in grid for method in row}, {"CAPSTAN GMRES", "CAPSTAN GMRES PIPELINE"})
-        for row in grid:
-            self.assertEqual(row, sorted(row), "from some latency on, the pipeline")
-
-    def test_a_model_says_where_it_differs_from_measurement(self):
-        cell, slow = latency_cell("a", 0), latency_cell("b", 500)
-        self.assertEqual([row[3] for row in when.checked(cell, [cell, slow, latency_cell("c", 50, ranks=4)], "GMRES")][1:], ["agree"])
-
+class Curves(unittest.TestCase):
     def test_model_lines(self):
         """Bytes over bandwidth and log2(ranks) hops for each all-reduce."""
         cell = latency_cell("a", 0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of cells by latency: crossovers, ratios and tables on made-up times."""
+"""Tests of cells by latency: crossovers and tables on made-up times."""
 
 import pathlib
 import sys
@@ -75,7 +75,7 @@ class Summary(unittest.TestCase):
         self.swept = sweep.summarize(series)
         self.gmres, self.cg = self.swept["groups"]
 
-    def test_peers_and_ratios(self):
+    def test_peers(self):
         self.assertEqual(self.swept["latencies_us"], LATENCIES)
         self.assertEqual((self.gmres["fastest_peer"]["seconds"], self.gmres["fastest_peer"]["names"]), ([2, 5, 10], ["peer"] * 3))
         self.assertEqual(self.gmres["own_over_peer"], [0.5, 0.4, 0.2])
@@ -95,15 +95,6 @@ class Summary(unittest.TestCase):
                                  "pipelined CA-GMRES beats s-step GMRES at every latency measured",
                                  "p(l)-CG beats CG from about 67 us on"])
 
-    def test_ratios_of_the_paper(self):
-        ratios = {ratio["name"]: ratio for ratio in self.gmres["ratios"]}
-        best = ratios["best p(l)-GMRES over best pipelined CA-GMRES"]
-        self.assertEqual((best["values"], best["paper"]), ([0.25, 0.8, 1.5], "up to 1.67"))
-        same = ratios["s-step GMRES s=5 over pipelined CA-GMRES (5,1)"]
-        self.assertEqual((same["values"], same["paper"]), ([2, 2, 2], "up to 1.22"))
-        self.assertNotIn("s-step GMRES s=10 over pipelined CA-GMRES (5,1)", ratios)
-        self.assertEqual([ratio["values"] for ratio in self.cg["ratios"]], [[2, 0.75, None]])
-
     def test_methods_without_a_word_of_their_own_take_part(self):
         made = [solver("b", "capstan", "CAPSTAN BICGSTAB", 1), solver("p", "capstan", "CAPSTAN BICGSTAB PIPELINE", 2),
                 solver("peer", "belos", "BICGSTAB", 3)]
@@ -117,12 +108,10 @@ class Summary(unittest.TestCase):
     def test_table(self):
         text = "\n".join(sweep.lines(self.cells))
         self.assertIn("EMULATED latency, made up, 4 ranks", text)
-        self.assertRegex(text, r"GMRES: ms, then ratios +0 us +100 us +300 us +paper")
+        self.assertRegex(text, r"GMRES: ms, then a ratio +0 us +100 us +300 us")
         self.assertRegex(text, r"p\(l\)-GMRES +1000\.00 +2000\.00 +3000\.00")
         self.assertRegex(text, r"p\(l\)-CG +4000\.00 +3000\.00 +-")
         self.assertRegex(text, r"Capstan's fastest / fastest peer +0\.50 +0\.40 +0\.20")
-        self.assertRegex(text, r"best pipelined CA-GMRES +0\.25 +0\.80 +1\.50 +up to 1\.67")
-        self.assertIn("Tsubame2", text)
 
     def test_what_is_no_series(self):
         self.assertEqual(sweep.lines(self.cells[:1]), [])

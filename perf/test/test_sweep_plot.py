@@ -20,13 +20,12 @@ def line(*seconds):
     return {"seconds": list(seconds), "spread": [None if value is None else SPREAD for value in seconds]}
 
 
-def group(name, families, crossings, ratios=()):
-    return {"name": name, "families": families, "fastest_peer": line(5e-3, None, 9e-3), "crossings": crossings, "ratios": list(ratios)}
+def group(name, families, crossings):
+    return {"name": name, "families": families, "fastest_peer": line(5e-3, None, 9e-3), "crossings": crossings}
 
 
 GMRES = group("GMRES", {"p(l)-GMRES": line(4e-3, 2e-3, 6e-3), "classical GMRES": line(2e-3, 4e-3, 4e-3)},
-              [{"first": "p(l)-GMRES", "second": "classical GMRES", "first_wins_us": [[50.0, 200.0]]}],
-              [{"name": "one over another", "values": [1.0, None, 1.5], "paper": "up to 1.67"}])
+              [{"first": "p(l)-GMRES", "second": "classical GMRES", "first_wins_us": [[50.0, 200.0]]}])
 CG = group("CG", {"CG": line(1e-3, None, None)}, [])
 SWEPT = {"experiment": "some", "latencies_us": LATENCIES, "ranks": 4, "groups": [GMRES, CG]}
 
@@ -50,13 +49,11 @@ class Drawing(unittest.TestCase):
 
     def test_panels(self):
         figure = sweep_plot.draw(plots.load_pyplot(), SWEPT)
-        gmres, cg, paper = figure.axes
+        gmres, cg = figure.axes
         self.assertEqual(words(gmres), ["p(l)-GMRES", "classical GMRES", sweep_plot.PEER,
                                         "50 us: p(l)-GMRES overtakes classical GMRES",
                                         "200 us: classical GMRES overtakes p(l)-GMRES"])
         self.assertEqual(words(cg), ["CG", sweep_plot.PEER])
-        self.assertEqual(words(paper), ["one over another"])
-        self.assertEqual([text.get_text() for text in paper.texts], ["paper: up to 1.67"])
         for axes in figure.axes:
             self.assertIn(", us", axes.get_xlabel())
             self.assertNotEqual(axes.get_ylabel(), "")

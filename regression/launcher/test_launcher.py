@@ -262,7 +262,7 @@ class Launcher(LauncherCase):
     def test_test_installs_what_single_tests_need(self):
         status, _, errors = self.capstan("test")
         self.assertEqual(status, 0, errors)
-        for package in ("python3-yaml", "python3-matplotlib", "shellcheck", "clang-format", "doxygen", "mpich",
+        for package in ("python3-yaml", "python3-matplotlib", "shellcheck", "clang-format", "doxygen",
                         "libpetsc-real-dev", "openfoam"):
             self.assertIn(f" {package}", errors)
         self.assertTrue(all("--no-install-recommends" in call for call in self.called("apt-get") if " install " in call))

@@ -2,7 +2,7 @@
 /// Fig. 5 of [low-sync]: diag(0.001, 1, ..., 99), no restart. What CGS1, CGS2 and MGS do to the orthogonality of the
 /// basis and to the residual, in GMRES and in p(1)-GMRES.
 ///
-/// With CAPSTAN_FIGURE5_CSV=<file> the curves are written down; perf/figures/orthogonality draws them.
+/// With CAPSTAN_FIGURE5_CSV=<file> the curves are written down; perf/figures/curves draws them.
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 /// lambda_n = 1000; b has equal parts of all eigenvectors. Embedded CG solves it turned by 30 degrees in the plane of
 /// each pair of unknowns that are far away from each other: a diagonal has no halo.
 ///
-/// With CAPSTAN_STRAKOS_CSV=<file> the curves are written down; perf/figures/strakos draws them.
+/// With CAPSTAN_STRAKOS_CSV=<file> the curves are written down; perf/figures/curves draws them.
 
 #include <BelosSolverFactory.hpp>
 #include <BelosStatusTest.hpp>
