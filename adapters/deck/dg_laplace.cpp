@@ -225,11 +225,6 @@ Shape shapeOf(const DgMesh& mesh) {
 
 int dgUnknownsOfElement(int degree) { return (degree + 1) * (degree + 1); }
 
-long long dgEntries(const DgMesh& mesh, int degree) {
-  const long long unknowns = dgUnknownsOfElement(degree);
-  return unknowns * unknowns * (mesh.elements() + 2 * mesh.innerSides());
-}
-
 GeneratedMatrix dgLaplace(const DgMesh& mesh, int degree, double penalty) {
   if (degree < 1 || degree > 7) {
     throw std::invalid_argument("capstan: discontinuous Galerkin: degree " + std::to_string(degree) +

@@ -11,9 +11,6 @@ namespace capstan::deck {
 /// Unknowns of an element: (degree + 1)^2, the values at the Gauss-Legendre points.
 int dgUnknownsOfElement(int degree);
 
-/// Entries of the matrix: an element couples in full with itself and with each one that shares a side. Local.
-long long dgEntries(const DgMesh& mesh, int degree);
-
 /// The matrix: rows of an element one after the other, columns by blocks, its own block first. Symmetric and, with the
 /// default penalty, positive definite; entries of the mesh of the square may be zero, since Lagrange polynomials at
 /// Gauss points are orthogonal along a side. The penalty on a side is `penalty` times its length over the area of an

@@ -6,6 +6,7 @@
 /// No Trilinos type appears here, so that an application's own headers and Trilinos' never meet in one file.
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,6 +68,16 @@ struct Plan {
   PreconditionerChoice safePreconditioner;
   UpdatePolicy matrixUpdate, preconditionerUpdate;
   bool verify = false;  ///< compare the assembled matrix with the host's own product
+};
+
+/// Which systems of a field are written as files.
+struct DumpControls {
+  std::set<long> solves;  ///< by their number among the field's solves in this run, from 1
+  long unconverged = 0;   ///< so many more of those that do not converge
+  std::string folder;     ///< full path
+  long maxEntries = 0;    ///< of a matrix, on all ranks
+
+  bool any() const { return !solves.empty() || unconverged > 0; }
 };
 
 /// Iterations whose vectors Plan::ofCycles keeps: two an iteration. It restarts after so many.

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "adapters/driver/choices.hpp"
-#include "adapters/driver/dump_controls.hpp"
 #include "adapters/driver/host.hpp"
 #include "adapters/driver/solve_cost.hpp"
 

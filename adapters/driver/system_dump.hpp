@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "adapters/driver/dump_controls.hpp"
+#include "adapters/driver/choices.hpp"
 #include "adapters/driver/field_memory.hpp"
 #include "adapters/driver/host.hpp"
 #include "adapters/driver/solve_cost.hpp"

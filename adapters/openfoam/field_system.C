@@ -62,8 +62,8 @@ bool FieldSystem::hasMultigrid() const {
 }
 
 bool FieldSystem::takeOrder() {
-  if (!ordered_) ordered_ = context_.ordered->take(system_, context_.solves.isSolvedAgain());
-  return *ordered_;
+  if (!takesOrder_) takesOrder_ = context_.ordered->take(system_, context_.solves.isSolvedAgain());
+  return *takesOrder_;
 }
 
 // What the residual norm needs, which sign the matrix has, whether there can be multigrid, and whether all ranks may
@@ -141,21 +141,28 @@ void FieldSystem::showResidual(const double* r, bool initial) const {
                                   self_.fieldName(), initial);
 }
 
-void FieldSystem::multiply(const double* x, double* y) {
-  const BorrowedField in(x, psi_.size());
-  BorrowedField out(y, psi_.size());
-  system_.matrix.Amul(out.field(), in.field(), system_.interfaceBouCoeffs, system_.interfaces, component_);
-}
+void FieldSystem::multiply(const double* x, double* y) { NativeSystem(system_, component_, 1).apply(x, y); }
 
 driver::HostActions& FieldSystem::actions(const driver::PreconditionerChoice& preconditioner, bool eitherSign) {
   const bool orders = preconditioner.own != 0 && OrderedSystem::knows(preconditioner.name);
-  OrderedParts* const parts = orders && takeOrder() ? context_.ordered.get() : nullptr;
   // OpenFOAM's loops have the sign of A; in another order A takes any.
   const double sign = eitherSign && !orders ? 1 : sign_;
-  actions_.reset();
-  actions_.emplace(self_, system_, component_, sign, preconditioner.name, controls_.own(preconditioner.own), parts,
-                   splits_, controls_.plan.verify ? &context_.label : nullptr);
-  return actions_->get();
+  ordered_.reset();
+  own_.reset();
+  native_.emplace(system_, component_, sign);
+  if (preconditioner.own == 0) return *native_;
+  // Where all ranks put their cells in another order, this one does, too; alone where its own loops gain by it.
+  if (orders && takeOrder() && (splits_ || context_.ordered->suits())) {
+    ordered_.emplace(*context_.ordered, system_, component_, sign, preconditioner.name, splits_);
+  }
+  const bool verifies = orders && controls_.plan.verify;
+  if (!ordered_ || verifies) {
+    own_ = Foam::lduMatrix::preconditioner::New(self_, *controls_.own(preconditioner.own));
+    native_->use(own_.get());
+  }
+  driver::HostActions& chosen = ordered_ ? static_cast<driver::HostActions&>(*ordered_) : *native_;
+  if (verifies) verifyActions(chosen, *native_, psi_.size(), context_.label);
+  return chosen;
 }
 
 std::string FieldSystem::whyNoRows() const {

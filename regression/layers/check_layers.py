@@ -37,7 +37,7 @@ VERSION_HOME = "tpetra_ext/compat/"
 WITHOUT_CIRCLES = ("tpetra_ext", "belos_ext", "adapters")
 
 STANDARD = r"[a-z_0-9]+"  # C++ standard headers have no suffix
-HOST_HEADERS = r"(choices|dump_controls|field_driver|host|host_actions|renewal|row_sums|settings|solve_cost|test_vector)\.hpp"
+HOST_HEADERS = r"(choices|field_driver|host|host_actions|renewal|row_sums|settings|solve_cost|test_vector)\.hpp"
 TEST_TOOLS = r"gtest/.*|gmock/.*|benchmark/.*"
 
 # (pattern of folders, what the rule is about, pattern of includes allowed or None, pattern of includes forbidden or None).
