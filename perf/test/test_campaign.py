@@ -413,7 +413,7 @@ sets:
 
     def test_wrong_use(self):
         for words, status, expected in ((["--only", "ranks=9"], 2, "no cell"), (["--only", "rank=9"], 2, "found 'rank=9'"),
-                                        (["--out", "a", "--resume", "b"], 2, "one of them"), (["--jobs", "slurm"], 2, "--site"),
+                                        (["--out", "a", "--resume", "b"], 2, "one of them"),
                                         (["--again-noisy"], 2, "--resume")):
             done = self.bench(self.plan_file(), *words)
             self.assertEqual(done.returncode, status, done.stderr)

@@ -69,7 +69,7 @@ class OfTheLauncher(unittest.TestCase):
                          ["app-inputs/openfoam/cavity3d/case/constant"])
         self.assertEqual(offered("./capstan", "solve", "app-inputs/decks/lap"), ["app-inputs/decks/laplace3d.yaml"])
         self.assertNotIn("README.md", offered("./capstan", "solve", ""))
-        self.assertIn("laplace2d", offered("./capstan", "bench", "la"))
+        self.assertIn("multigrid", offered("./capstan", "bench", "mu"))
         self.assertEqual(offered("./capstan", "build", "-DCAPSTAN_B"), ["-DCAPSTAN_BENCHMARKS=", "-DCAPSTAN_BASELINE="])
         self.assertEqual(offered("./capstan", "solve", "deck.yaml", "--ranks", ""), [])
         self.assertEqual(offered("./capstan", "enable", "app-inputs/d"), ["app-inputs/decks"])
