@@ -53,13 +53,8 @@ def computation(rows, entries, ranks, columns, flop_time, dense_flop_time=None):
     return flop_time * product + dense * rest
 
 
-def ecg_postal(messages, size, ranks, columns, latency, rate):
-    """Equation (3.1): the communication of an ECG iteration without the limit of a node's network card."""
-    return postal(messages, size * columns, latency, rate) + reductions(ranks, columns, latency, rate)
-
-
 def ecg_max_rate(messages, size, ranks, ranks_per_node, columns, network):
-    """Equation (3.2): likewise, with that limit."""
+    """Equation (3.2): the communication of an ECG iteration, with the limit of a node's network card."""
     exchange = max_rate(messages, size * columns, ranks_per_node, network.latency, network.rate, network.injection_rate)
     return exchange + reductions(ranks, columns, network.latency, network.rate)
 

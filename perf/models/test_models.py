@@ -60,7 +60,6 @@ class Equations(unittest.TestCase):
 
     def test_iteration(self):
         reductions, exchange = 12e-6 + 0.288e-6, 6e-6 + 12e-6  # t = 3: 3 messages, 4000 bytes, 8 ranks
-        self.close(equations.ecg_postal(3, 4000, 8, 3, 2e-6, 1e9), exchange + reductions)
         self.close(equations.ecg_max_rate(3, 4000, 8, 2, 3, NETWORK), exchange + reductions)
         self.close(equations.ecg_max_rate(3, 4000, 8, 8, 3, NETWORK), 6e-6 + 24e-6 + reductions)
         self.close(equations.ecg(3, 4000, 800, 4000, 8, 2, 3, NETWORK, 1e-9),
