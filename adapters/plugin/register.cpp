@@ -5,6 +5,7 @@
 #include <Teuchos_ScalarTraits.hpp>
 #include <type_traits>
 
+#include "adapters/plugin/dense_matrix_manager.hpp"
 #include "adapters/plugin/solver_factory.hpp"
 #include "belos_ext/parameters/parameter_overlay.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
@@ -30,6 +31,9 @@ void registerFor() {
     // library has run loses what was in it.
     if (registry.isSupported(methods().front().canonical)) return;
     registry.addFactory(Teuchos::rcp(new SolverFactory<TpetraTypes<S, LO, GO, NO>>));
+    registerForDenseMatrix<S, MV, OP, typename DeviceDenseMatrix<MV>::Type, SolverFactory<TpetraTypes<S, LO, GO, NO>>,
+                           Belos::Impl::SolverFactoryParent, Belos::SolverManager, Belos::CustomSolverFactory,
+                           Belos::StatusTest, Belos::StatusTestCombo, Belos::Iteration>(0);
   } else {
     static bool added = false;
     if (!added) registry.addFactory(Teuchos::rcp(new RefusingFactory<S, MV, OP>));
