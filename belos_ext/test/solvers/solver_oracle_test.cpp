@@ -263,7 +263,7 @@ TEST(Oracle, CrMethodsKeepUpWithTheTextbook) {
   p.set("Convergence Tolerance", tolerance);
   p.set("Maximum Iterations", 2 * most);
   int solved = 0;
-  forEverySystem([&](System& system, Side side) {
+  forEverySystem([&](System& system, Side side, const std::string&) {
     if (!isSymmetric(system)) return;
     system.b = vectorFrom(system.a->getDomainMap(),
                           [](GO g) { return std::sin(1e4 * static_cast<double>(g * g % 6151 + g)); });
@@ -288,7 +288,7 @@ TEST(Oracle, IdrKeepsUpWithTheTextbook) {
   p.set("Maximum Iterations", 2 * most);
   double logs = 0;
   int solved = 0;
-  forEverySystem([&](System& system, Side side) {
+  forEverySystem([&](System& system, Side side, const std::string&) {
     if (isSymmetric(system)) return;
     for (int k = 0; k < 5; ++k) {
       SCOPED_TRACE("right-hand side " + std::to_string(k));
