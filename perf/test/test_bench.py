@@ -122,7 +122,7 @@ class Arithmetic(unittest.TestCase):
     def test_table(self):
         lines = tables.cell_lines(made.cell("a", members=made_up_system()["solvers"]), [])
         text = "\n".join(lines)
-        self.assertRegex(text, r"ours +capstan +10 +2\.00\+0\.00 +12/12 +11/11 +1\.0e-07 +2000\.00 +\[1000\.00\.\.3000\.00\] +9000\.0"
+        self.assertRegex(text, r"ours +capstan +10 +2\.00\+0\.00 +12/12 +11/11 +1\.0e-07 +2000\.00 +2500\.00 +\[1000\.00\.\.3000\.00\] +9000\.0"
                                r" +yes +0\.50 +0\.50")
         self.assertRegex(text, r"throws .* FAILED")
         self.assertRegex(text, r"lies .* NO ")
