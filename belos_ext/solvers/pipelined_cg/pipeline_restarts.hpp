@@ -25,9 +25,10 @@
 #include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan::tuning::pipelined_cg {
-/// Iterations that a new beginning throws away rather than go on with what a deep pipeline, whose errors are known l
-/// steps late, has spoilt meanwhile. Measured: 1138_bus, p(3), lost after 13: 3407 iterations with it, 3184 without. In
-/// so many steps what is left to do tells how much error the basis may have: later, few digits may take many steps.
+/// Iterations since the last beginning that a new one throws away rather than go on with what a deep pipeline, whose
+/// errors are known l steps late, has spoilt. Measured: 1138_bus, p(3), lost after 13: 3407 iterations with it, 3184
+/// without. In so many steps what is left to do tells how much error the basis may have: later, few digits may take
+/// many steps.
 inline constexpr int fewIterations = 20;
 }  // namespace capstan::tuning::pipelined_cg
 
@@ -81,6 +82,7 @@ class PipelineRestarts : public Method<Types> {
     depth_.choose(static_cast<double>(b.getGlobalLength()), learnsShifts(system));
     resize();
     begun_ = onward_ = claims_ = pending_ = forgotten_ = learnt_ = along_ = false;
+    freshAt_ = 0;
   }
   Vector& residual() override { return r_; }
 
@@ -180,7 +182,7 @@ class PipelineRestarts : public Method<Types> {
     if (lost) system.kernels().scale(Scalar(1), u(0), *r_);
     if (mends || learnt_) kept_.keep(system, *p_, ofM_ * ofSpectrum_);
     if (mends) kept_.minimizeAlong(system, *restart_, *p_, progress.x(), *r_);
-    if (!along && !warm) kept_.forget();
+    if (!along && !warm) kept_.forget(), freshAt_ = progress.stop().iterations();
     if (start != Start::First || forgotten_) multiply(system, progress.residual(), start, warm && !mends);
     learnt_ = false;
     products_.setSign(ofM_);
@@ -237,7 +239,7 @@ class PipelineRestarts : public Method<Types> {
     if (halt == Halt::Learnt) return goDeeper(system, iteration);
     if (!fitted && (halt == Halt::Breakdown || halt == Halt::Skew)) return Ending::Skew;  // bounds are estimated anew
     if (halt == Halt::Skew) bases_.restartFrom(system, a_, zeta_);                        // the residual u_a zeta_a
-    const bool early = l() > 1 && iteration <= tuning::pipelined_cg::fewIterations;
+    const bool early = l() > 1 && iteration - freshAt_ <= tuning::pipelined_cg::fewIterations;
     along_ = (halt == Halt::Skew && !early) || halt == Halt::Drained;
     halt == Halt::Drained ? depth_.giveUp(Cause::Drained) : setback(progress, broke);
     if (depth_.givenUp()) {
@@ -299,6 +301,7 @@ class PipelineRestarts : public Method<Types> {
   bool forgotten_ = false;        ///< what was recalled for it
   bool onward_ = false;           ///< u_0 and z_0 are there for the next cycle
   bool claims_ = false;           ///< the cycle has ended with a claim
+  int freshAt_ = 0;               ///< iterations before the last cycle that began without a direction
   bool learnt_ = false;           ///< the shifts for a deeper pipeline; nothing has been lost
   bool along_ = false;            ///< p_ is the direction that led to x
   Cause why_ = Cause::None;       ///< the cycle has ended as it has
