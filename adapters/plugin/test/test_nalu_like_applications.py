@@ -96,7 +96,9 @@ class Applications(unittest.TestCase):
                         self.assertLessEqual(sum(starts[1:]), (starts[0] - 1) * len(later))
                         # Two keep M^-1 V, and two need M for residuals only.
                         needless = method in ("capstan_gmres", "capstan_sstep_gmres", "capstan_cg", "capstan_pipelined_cg")
-                        self.assertLessEqual(sum(later), 0 if needless else len(later))
+                        # Conjugate residuals give up the momentum, which is not symmetric: GMRES begins once more.
+                        each = 0 if needless else 2 if "_cr" in method and name == "momentum" else 1
+                        self.assertLessEqual(sum(later), each * len(later))
 
     def test_systems_do_not_spoil_each_other(self):
         """Momentum and pressure take the same steps as in runs of their own: shifts, bounds, step sizes are not mixed."""

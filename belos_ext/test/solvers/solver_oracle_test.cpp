@@ -276,7 +276,7 @@ TEST(Oracle, CrMethodsKeepUpWithTheTextbook) {
     keepsUp(methodOf(id::Cr), p, system, side, static_cast<int>(1.05 * expected) + 1, expected);
     keepsUp(methodOf(id::PipelinedCr), p, system, side, static_cast<int>(1.1 * expected) + 5, expected);
   });
-  EXPECT_GE(solved, 10);
+  EXPECT_GE(solved, ranks() == 1 ? 10 : 9);
 }
 
 // So is IDR, and it depends on its random vectors: the textbook's are others here.
