@@ -43,7 +43,6 @@ class BiCgStab final : public BiCgStabCycles<Types> {
  private:
   Ending iterate(Progress<Types>& progress) override {
     auto& system = progress.system();
-    auto& stop = progress.stop();
     auto& kernels = system.kernels();
     auto& batch = *batch_;
     MultiVector &r = *this->r_, &shadow = *this->shadow_, &p = *p_, &s = *s_, &y = *y_;
@@ -54,10 +53,9 @@ class BiCgStab final : public BiCgStabCycles<Types> {
       precondition(system, p, pHat());  // line 3
       batch.clear();
       const auto sigma = batch.dot(shadow, s), ss = batch.norm2(s), rs = batch.dot(r, s);  // line 4
-      const bool measures = stop.wantsMeasure(stop.recursive());
-      if (measures) system.takeMeasure(r);
+      progress.takeMeasure();
       system.applyAndReduce(pHat(), s, batch);  // lines 3, 4: s = A p^
-      if (measures) stop.measured(stop.recursive(), system.measured());
+      progress.tookMeasure(progress.stop().recursive());
       if (!std::isfinite(batch[sigma])) return Ending::NotFinite;
       if (isRounding(batch[sigma], length * std::sqrt(batch[ss]))) return Ending::Breakdown;
       const Scalar alpha = rho / batch[sigma];  // line 5
