@@ -112,6 +112,7 @@ enum class Cause {
   Unbounded,   ///< the residual grows without bound
   RecurrencesOverflow,
   IterateOverflows,
+  SquaresUnderflow,
   NegativeA,  ///< (p, A p) has changed its sign
   PositiveA,
   NegativeM,  ///< (r, M^{-1} r) has changed its sign

@@ -216,15 +216,19 @@ class LinearSystem : public Operators<Types>, public Reductions<Types>, public E
   /// d = M_R^{-1} u: from the Krylov space to a change of x.
   void toSolution(const MultiVector& u, MultiVector& d) { this->act(Action::RightPreconditioner, u, d); }
 
+  /// Whether squares of entries of v may be missing from (v, v). Local.
+  static bool mayUnderflow(const MultiVector& v, Scalar square) {
+    return square < static_cast<Scalar>(v.getGlobalLength()) * std::numeric_limits<Scalar>::min();
+  }
+
   /// ||v|| from its reduced square. Where squares of entries may have underflowed they are summed again, scaled, which
   /// takes one more reduction: a vanishing sum of squares is no proof of a vanishing residual. Never below the smallest
   /// normal number but for v = 0, so that a vector can be divided by it.
   /// \param batch is cleared in that case. Collective
   double norm(const MultiVector& v, Scalar square, ReductionBatch<Types>& batch) {
     using Limits = std::numeric_limits<Scalar>;
-    const Scalar bound = static_cast<Scalar>(v.getGlobalLength()) * Limits::min();
-    if (!(square < bound)) return std::sqrt(static_cast<double>(square));
-    // Entries are below sqrt(bound): their squares, so scaled, neither overflow nor underflow.
+    if (!mayUnderflow(v, square)) return std::sqrt(static_cast<double>(square));
+    // Entries are below sqrt(n min()): their squares, so scaled, neither overflow nor underflow.
     const Scalar factor = std::ldexp(Scalar(1), Limits::digits - Limits::min_exponent / 2);
     batch.clear();
     const auto all = batch.value(kernels_.scaledSquares(v, factor));

@@ -131,6 +131,7 @@ constexpr Reason reasons[] = {
     {Cause::Unbounded, "the residual grows without bound"},
     {Cause::RecurrencesOverflow, "the recurrences overflow"},
     {Cause::IterateOverflows, "the next iterate cannot be represented"},
+    {Cause::SquaresUnderflow, "squares of the residual are too small to be represented"},
     {Cause::NegativeA, "(p, A p) < 0: the operator is not positive definite"},
     {Cause::PositiveA, "(p, A p) > 0: the operator is not negative definite"},
     {Cause::NegativeM, "(r, M^-1 r) < 0: the preconditioner is not positive definite"},

@@ -153,6 +153,8 @@ class JudgedResidual {
   const MultiVector& r() const { return *at_; }
   /// (r, r) as computed last, without what is taken out of b - A x.
   Scalar square() const { return square_; }
+  /// Whether it is not zero, and cannot be followed by its square. Local.
+  bool mayUnderflow() const { return rest_ > 0 && LinearSystem<Types>::mayUnderflow(*at_, square_); }
   /// Whether it and, where that was asked for, x are finite.
   bool finite() const { return finite_; }
   /// Of the guess, and of the x that was judged last.

@@ -24,6 +24,7 @@ enum class Ending {
   Breakdown,    ///< what the method divides by is zero, or nothing but rounding
   NotFinite,    ///< a number of the recurrences is
   Overflow,     ///< the next iterate cannot be represented; x is the last one
+  Underflow,    ///< squares of the residual cannot: the supervisor has seen it before the cycle
   Stagnant,     ///< the residual has not fallen for long
   OtherForm,    ///< of a method with two: the other one goes on
   NotLinear,    ///< M is not linear and symmetric, which the recurrences take it to be

@@ -9,8 +9,8 @@
 /// | limit                     | left of it, or the limit is reached: over. Else it takes the place of the      |
 /// |                           | recursive residual; the direction stays where the two are the same             |
 /// | breakdown, not finite     | restart from b - A x; over, or the next method, where not even a step was made |
-/// | overflow, not linear,     | the next method                                                                |
-/// | unfit                     |                                                                                |
+/// | overflow, underflow,      | the next method                                                                |
+/// | not linear, unfit         |                                                                                |
 /// | skew                      | restart from b - A x                                                           |
 /// | stagnant                  | restart; the next method, where several cycles in a row have gained nothing    |
 /// | full                      | restart; over, where it was one too many, or several left x as it was          |
@@ -122,6 +122,10 @@ class Supervisor : public KrylovSolver<Types> {
     for (first_ = true; !stop.over(); first_ = false) {
       if (!first_ && treatment_.goesBack) before_.keep(progress_.system(), progress_.x());
       progress_.beginCycle();
+      if (!treatment_.minimises && residual_.mayUnderflow() && next_.wanted()) {
+        leave(Ending::Underflow);
+        return;
+      }
       const bool fresh = start == Start::First || start == Start::Anew;
       const Ending ending = method_.cycle(progress_, start);
       if (stop.over()) return;
@@ -253,6 +257,8 @@ class Supervisor : public KrylovSolver<Types> {
         return Cause::LostOrthogonality;
       case Ending::Overflow:
         return Cause::IterateOverflows;
+      case Ending::Underflow:
+        return Cause::SquaresUnderflow;
       default:
         return Cause::Breakdown;
     }
