@@ -20,7 +20,9 @@ namespace capstan::tuning::definiteness {
 inline constexpr int patience = 200;
 /// A minimum is new below this part of the last one. Chosen.
 inline constexpr double progress = 0.99;
-/// A residual this many times that of the guess has diverged. Chosen: CG of definite systems stays far below.
+/// A residual has diverged beyond this multiple of that of the guess, in the norm of M^{-1} where the method has it.
+/// Derived: (r_k, M^{-1} r_k) <= lambda_max |e_k|_A^2 <= lambda_max |e_0|_A^2 <= kappa(M^{-1} A) (r_0, M^{-1} r_0), and
+/// beyond kappa = 1 / eps nothing is to be hoped for. The 2-norm alone grows with the scaling of rows, too.
 inline constexpr double divergence = 1e8;
 /// How far (M^{-1} r, A p) may be from (p, A p), relative to both. Derived: rounding in it is relative to the norms, so
 /// that only half of the number is taken for a sign.
@@ -44,6 +46,7 @@ class DefinitenessWatch {
   void begin(double initialResidual) {
     seen_ = Cause::None;
     ofA_ = ofM_ = 0;
+    energy_ = 0;
     initial_ = best_ = checkpoint_ = initialResidual;
     bestAt_ = iteration_ = 0;
     known_ = false;
@@ -58,6 +61,9 @@ class DefinitenessWatch {
   /// symmetric. True the first time that one of them says that A or M is not symmetric and definite. The first numbers
   /// tell the sign of each.
   bool sees(double pAp, double rMr, double zAp) {
+    if (energy_ == 0) energy_ = std::abs(rMr);
+    diverged_ =
+        energy_ > 0 && std::abs(rMr) > tuning::definiteness::divergence * tuning::definiteness::divergence * energy_;
     if (seen_ != Cause::None) return false;
     if (ofA_ == 0) ofA_ = pAp < 0 ? -1 : 1;
     if (ofM_ == 0) ofM_ = rMr < 0 ? -1 : 1;
@@ -65,6 +71,8 @@ class DefinitenessWatch {
       seen_ = ofA_ > 0 ? Cause::NegativeA : Cause::PositiveA;
     } else if (ofM_ * rMr < 0) {
       seen_ = ofM_ > 0 ? Cause::NegativeM : Cause::PositiveM;
+    } else if (diverged_) {
+      seen_ = Cause::Divergence;
     } else if (std::abs(zAp - pAp) > tuning::definiteness::asymmetric * (std::abs(zAp) + std::abs(pAp))) {
       seen_ = Cause::FarFromSymmetric;
     }
@@ -76,8 +84,10 @@ class DefinitenessWatch {
 
   void iterated(double residual) {
     ++iteration_;
-    diverged_ = residual > tuning::definiteness::divergence * initial_;
-    if (diverged_ && seen_ == Cause::None) seen_ = Cause::Divergence;
+    if (energy_ == 0) {
+      diverged_ = residual > tuning::definiteness::divergence * initial_;
+      if (diverged_ && seen_ == Cause::None) seen_ = Cause::Divergence;
+    }
     if (residual < tuning::definiteness::progress * best_) {
       best_ = residual;
       bestAt_ = iteration_;
@@ -100,6 +110,7 @@ class DefinitenessWatch {
  private:
   Cause seen_ = Cause::None;
   int ofA_ = 0, ofM_ = 0;  ///< their signs; 0: not known yet
+  double energy_ = 0;      ///< (r_0, M^{-1} r_0), where the method tells it
   double initial_ = 0, best_ = std::numeric_limits<double>::infinity();
   double checkpoint_ = best_, rate_ = 0;  ///< the best one some iterations ago; logarithms an iteration since
   bool known_ = false;                    ///< rate_ is

@@ -521,6 +521,28 @@ TEST_P(CgTypes, SolveTheInsideBehindAPenalty) {
   expectSameOnAllRanks(outcome);
 }
 
+// D L D with Jacobi is L with Jacobi, whatever D is: a residual that grows by D is no divergence.
+TEST_P(CgTypes, TakeNoScalingOfRowsForDivergence) {
+  constexpr GO n = 400;
+  const auto laplacian = grid2d(20, 20);
+  const auto size = [](GO g) { return g < n / 2 ? 1.0 : 1e10; };
+  const auto scaled = matrixFrom(evenMap(n), [=](GO g) {
+    std::vector<Entry> row{{g, 4 * size(g) * size(g)}};
+    for (const GO h : {g - 20, g - 1, g + 1, g + 20}) {
+      if (h >= 0 && h < n && (h / 20 == g / 20 || h % 20 == g % 20)) row.push_back({h, -size(g) * size(h)});
+    }
+    return row;
+  });
+  System system = systemWithRightHandSide(scaled, [](GO g) { return g < 20 ? 1.0 : 0.0; });
+  system.preconditioner = jacobi(*scaled);
+  Params p = strict();
+  p.set("Convergence Tolerance", 1e-4);
+  const Outcome outcome = solve(GetParam(), p, system, Side::Left);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason) << " after " << outcome.iterations;
+  EXPECT_LE(outcome.iterations, 90);
+  EXPECT_TRUE(told(outcome, "indefinite").empty() && told(outcome, "fallback").empty()) << outcome.iterations;
+}
+
 CAPSTAN_FOR_EVERY_SOLVER(CgTypes);
 
 }  // namespace
