@@ -143,6 +143,39 @@ const std::vector<std::string> baseKeys{"smoother",
 const std::vector<std::string> gamgKeys = together(baseKeys, newMultigridControls());
 // Those of its other solvers, which no preconditioner reads.
 const std::vector<std::string> otherKeys{"nSweeps", "log", "omega", "nDirections"};
+// What OpenFOAM's applications read in the entry of a field's solver, and no solver: MULES, sub-cycles and correctors
+// of phase fractions, isoAdvector, phase and population balance models.
+const std::vector<std::string> applicationKeys{"nAlphaCorr",
+                                               "nAlphaSubCycles",
+                                               "alphaOuterCorrectors",
+                                               "cAlpha",
+                                               "cAlphas",
+                                               "icAlpha",
+                                               "scAlpha",
+                                               "MULESCorr",
+                                               "alphaApplyPrevCorr",
+                                               "nLimiterIter",
+                                               "smoothLimiter",
+                                               "extremaCoeff",
+                                               "boundaryExtremaCoeff",
+                                               "nAlphaBounds",
+                                               "isoFaceTol",
+                                               "surfCellTol",
+                                               "snapTol",
+                                               "clip",
+                                               "gradAlphaNormal",
+                                               "writeIsoFaces",
+                                               "writeSurfCells",
+                                               "writeBoundedCells",
+                                               "prescribedU",
+                                               "residualAlpha",
+                                               "implicitPhasePressure",
+                                               "cYi",
+                                               "nYiSubCycles",
+                                               "nCorr",
+                                               "renormalize",
+                                               "renormalizeOnRestart",
+                                               "solveOnFinalIterOnly"};
 
 // OpenFOAM gives a preconditioner that is named by a word no controls at all: multigrid then lacks its smoother.
 dictionary gamgControls(const dictionary& entry) {
@@ -226,8 +259,9 @@ void remarkLeftovers(const dictionary& dict, const PreconditionerChoice& precond
   }
   if (left.empty() || !told.insert(dict.name()).second) return;
   Foam::Info << "solver capstan, " << dict.name().c_str() << ": " << join(left).c_str()
-             << (left.size() == 1 ? " belongs" : " belong") << " to other solvers of OpenFOAM and have no effect here"
-             << Foam::endl;
+             << (left.size() == 1 ? " belongs to other solvers of OpenFOAM and has"
+                                  : " belong to other solvers of OpenFOAM and have")
+             << " no effect here" << Foam::endl;
 }
 
 UpdatePolicy readPolicy(const dictionary& caching, const char* what, bool allowAdaptive) {
@@ -343,7 +377,7 @@ std::shared_ptr<const SolverControls> KnownControls::of(const dictionary& dict, 
 
 SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
   const bool symmetric = matrix.symmetric;
-  warnUnknown(dict, knownKeys());
+  warnUnknown(dict, knownKeys(), "solver capstan", applicationKeys);
   SolverControls controls;
   driver::Wishes wishes;
   wishes.symmetric = symmetric;

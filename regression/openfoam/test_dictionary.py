@@ -159,6 +159,12 @@ class Entries(unittest.TestCase):
         self.assertEqual(log.count("does not know the entry 'preconditoner'"), 1)
         self.assertIn('did you mean "preconditioner"', log)
 
+    def test_entries_of_the_application_are_no_matter_of_the_solver(self):
+        """interFoam, interIsoFoam and others read their own controls in the entry of a field's solver."""
+        log = self.accepted("application", f"method {METHOD}; nAlphaCorr 2; MULESCorr yes; nLimiterIter 5; isoFaceTol 1e-8; cAlfa 1;")
+        self.assertEqual([word for word in ("nAlphaCorr", "MULESCorr", "nLimiterIter", "isoFaceTol") if f"entry '{word}'" in log], [])
+        self.assertEqual(log.count("does not know the entry 'cAlfa'"), 1)
+
     def test_defaults(self):
         log = self.accepted("defaults", "summary yes;", velocity="U { solver capstan; tolerance 1e-6; }\n")
         pressure = {row for row in self.summary(log) if row[0] == "p"}
