@@ -2,7 +2,7 @@
 
 A solve is a dictionary as `capstan-solve --report` writes it. Every solve of Capstan's is judged by what holds always: no false
 "Converged", no x that is worse than the guess (zero in all these decks), none lost that Belos' solver of the family solves. EXPECTED
-adds what the cases themselves say.
+adds what the cases themselves say; a case with a deck of which nothing more is asked has an empty list.
 """
 
 from dataclasses import dataclass
@@ -40,6 +40,11 @@ class Variant:
     expected: tuple = ()
     ours: bool = False  # Capstan's solvers alone: Belos' do not know the parameter
     only: tuple = ()  # families; (): all
+    preconditioners: tuple = ()  # likewise
+    traps: bool = False  # floating point traps are on
+
+    def title(self):
+        return " with " + ", ".join([*self.changes, *(["floating point traps"] if self.traps else [])])
 
 
 EXPECTED = {
@@ -51,7 +56,9 @@ EXPECTED = {
     "G10": [Expected("A", True, "CG", "jacobi", 110)],
     "G12": [Expected("A", True, "CG", most=41), Expected("inconsistent", False), Expected("inconsistent", False, "CG", most=900),
             Expected("A_indefinite", True, "GMRES", most=100)],
+    "G13": [],
     "G14": [Expected("A", True, "CG", "none", 60), Expected("A", True, "CG", "jacobi", 45), Expected("torque", False)],
+    "G16": [],
     "G18": [Expected("A", True, "GMRES", most=100)],
     "G20": [Expected("A", True, "GMRES", "jacobi", 248), Expected("A", True, "", "riluk", 100)],
     "G22": [Expected("A", True, "GMRES", most=14)],
@@ -71,6 +78,7 @@ EXPECTED = {
     "R17": [Expected("A", True), Expected("A", True, "GMRES", most=9)],
 }
 LEFT = ("preconditioner_side=left", "parameters.Implicit Residual Scaling=Norm of Preconditioned Initial Residual")
+TOGETHER = ("parameters.Block Size=2",)
 CONSTANT, NO_CONSTANT = ("parameters.Null Space=constant",), ("parameters.Null Space=none",)
 VARIANTS = [
     Variant("G01", ("tolerance=1e-10",), (Expected("A", False), Expected("consistent", True, "CG", "jacobi"))),
@@ -78,14 +86,22 @@ VARIANTS = [
     Variant("G01", NO_CONSTANT, (Expected("A", False), Expected("consistent", True, "CG", "jacobi", 165)), True, ("CG",)),
     Variant("G08", ("tolerance=0",), (Expected("A", None, residual=1e-12),), True),
     Variant("G10", ("tolerance=1e-12",), (Expected("A", True, "CG", "jacobi"),)),
-    Variant("G10", ("tolerance=1e-15",)),
-    Variant("G13", ("preconditioner_side=right",)),
+    # Below what rounding leaves: GMRES and CG end there, by whatever name.
+    Variant("G10", ("tolerance=1e-15",), tuple(Expected("A", None, family, preconditioner, residual=1e-13)
+                                               for family in ("CG", "GMRES") for preconditioner in ("jacobi", "riluk", "muelu"))),
+    *(Variant("G13", (f"preconditioner_side={side}", f"preconditioner_parameters.fact: drop tolerance={drop}"),
+              preconditioners=("ilut",)) for side in ("right", "left") for drop in ("0", "1e-2", "1e-1")),
+    Variant("G13", ("preconditioner_side=left",), preconditioners=("riluk",)),
     Variant("G16", LEFT),
+    Variant("G16", ("parameters.Residual Scaling=Norm of RHS",)),
     Variant("G18", ("kspace=30",), only=("GMRES",)),
     Variant("G22", ("max_iterations=13",), (Expected("A", False, "GMRES"),)),
     Variant("G22", ("max_iterations=100", "kspace=300"), (Expected("A", True, "GMRES", most=14),), only=("GMRES",)),
+    Variant("G22", TOGETHER, (Expected("A", True, "GMRES", most=14),), only=("GMRES",)),
+    Variant("G22", ("max_iterations=13", *TOGETHER), (Expected("A", False, "GMRES"),), only=("GMRES",)),
     Variant("G24", ("tolerance=1e-8",), (Expected("A", True, most=2, alone=True),)),
     Variant("G24", ("tolerance=1e-15",)),
+    *(Variant("G24", (f"tolerance={tolerance}",), ours=True, traps=True) for tolerance in ("1e-8", "1e-12", "1e-15")),
     Variant("G28", ("kspace=30",), (Expected("A", True, "GMRES", "riluk"),), only=("GMRES",)),
     Variant("G28", ("kspace=2000",), (Expected("A", True, "GMRES", "riluk", 70),), only=("GMRES",)),
     Variant("R03", ("kspace=60",), only=("GMRES",)),
@@ -96,20 +112,8 @@ VARIANTS = [
 ]
 # GMRES types are to get as far as BLOCK GMRES, in at most a tenth more iterations and a block of an s-step method.
 AS_BLOCK_GMRES = {"G28": 10, "R03": 10, "R05": 15, "R07": 10, "R13": 10, "R16": 10}
-# Patterns of use are tests of the build: programs, and which of their tests.
-TESTS = {
-    "B01": [("solvers_test", "*/TimeSteps.OfOneSolverAreThoseOfANewOne/*")],
-    "B03": [("solvers_test", "*/Applications.*")],
-    "B07": [("solvers_test", "*/UserTests.*:*/Watching.*:*/CurrentIterate.*")],
-    "B09": [("solvers_test", "*/Interface.Maximum*:*/RestartLength.*")],
-    "B11": [("solvers_test", "*/RightHandSides.ExceptionsOfTheOperatorReachTheApplication/*"),
-            ("solver_progress_test", "*/Pipelined.AnExceptionOfTheOperatorMidFlightLeavesNothingBehind/*")],
-    "B13": [("solvers_test", "*/Interface.SetParametersKeepsWhatIsNotNamed/*:*/Interface.ToleranceMayChangeBeforeEverySolve/*:"
-                             "*/Interface.ResetOfTheProblemKeepsTheSolverUsable/*")],
-    "B15": [("solvers_test", "*/TimeSteps.OfOtherLengthsCostNoIterations/*:*/GuessChanges.OtherValuesOfTheMatrixDoNoHarm/*")],
-}
 # Besides 1, 2 and 4.
-MORE_RANKS = {"R01": [3], "R10": [8], "R17": [12]}
+MORE_RANKS = {"R01": [3], "R03": [3], "R10": [8], "R17": [12]}
 
 
 def family_of(method):
@@ -129,19 +133,41 @@ def name_of(solve):
     return f"{solve['system']}, {solve['solver']}"
 
 
-def always(solves):
+def is_false(solve):
+    """Whether it claims to be converged and is not."""
+    return solve["claimed_converged"] and not solve["converged"]
+
+
+def is_worse(solve, guesses):
+    """Whether x is worse than the guess, in the norm that is judged.
+
+    guesses: || b - A x || of the guess, for each right-hand side of a system.
+    """
+    if solve["scaled_by"] == "preconditioned initial residual" or solve["capstan"] is None:
+        return False  # another norm is judged; nothing was solved
+    scales = [one["scale"] for one in solve["capstan"]["right_hand_sides"]]
+    return not solve["relative_residual"] <= (1 + ROUNDING) * max(size / scale for size, scale in zip(guesses[solve["system"]], scales))
+
+
+def lost_to(solve, solves):
+    """Belos' solver of the family that solves what this one does not; None: there is none."""
+    peers = (peer for peer in solves if not solve["converged"] and not is_ours(peer) and peer["converged"]
+             and peer["relative_residual"] <= peer["tolerance"] * (1 + ROUNDING) and peer["system"] == solve["system"]
+             and peer["preconditioner"] == solve["preconditioner"] and family_of(peer["method"]) == family_of(solve["method"]))
+    return next(peers, None)
+
+
+def always(solves, guesses):
     """Problems of solves beside one another, whatever the case."""
-    problems = []
+    problems = [] if any(map(is_ours, solves)) else ["no solve of Capstan's"]
     for solve in filter(is_ours, solves):
-        if solve["claimed_converged"] and not solve["converged"]:
+        if is_false(solve):
             problems.append(f"{name_of(solve)}: claims to be converged, relative residual {solve['relative_residual']:.2e}")
-        residual = solve["relative_residual"]
-        if solve["scaled_by"] == "initial residual" and not residual <= 1 + ROUNDING:
-            problems.append(f"{name_of(solve)}: x is worse than the guess, relative residual {residual:.3e}")
-        peers = [peer for peer in solves if not is_ours(peer) and peer["converged"] and peer["system"] == solve["system"]
-                 and peer["preconditioner"] == solve["preconditioner"] and family_of(peer["method"]) == family_of(solve["method"])]
-        if peers and not solve["converged"]:
-            problems.append(f"{name_of(solve)}: not solved ({solve['reason']}), {peers[0]['method']} solves it in {peers[0]['iterations']}")
+        if is_worse(solve, guesses):
+            problems.append(f"{name_of(solve)}: x is worse than the guess, relative residual {solve['relative_residual']:.3e}")
+        peer = lost_to(solve, solves)
+        if peer is not None:
+            problems.append(f"{name_of(solve)}: not solved ({solve['reason']}), {peer['method']} solves it in {peer['iterations']}")
     return problems
 
 
