@@ -135,7 +135,7 @@ class LinearSystem : public Operators<Types>, public Reductions<Types>, public E
   /// \param kernels keep their memory from solve to solve; they outlive the system, as what `facts` point to
   explicit LinearSystem(BlockKernels<Types>& kernels, const SystemFacts<Types>& facts = {})
       : kernels_(kernels), facts_(facts) {
-    static const AgreedFacts none;
+    static const AgreedFacts none{};  // nvcc 11.8 wants the braces
     if (facts_.agreed == nullptr) facts_.agreed = &none;
   }
 

@@ -284,7 +284,8 @@ void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Sc
   const auto heldY = beta == Scalar(0) ? compat::deviceView(Y, Tpetra::Access::OverwriteAll)
                                        : compat::deviceView(Y, Tpetra::Access::ReadWrite);
   const auto heldA = compat::deviceMatrix(*a_);
-  const auto &x = *heldX, &y = *heldY;
+  const auto& x = *heldX;
+  const auto& y = *heldY;
   const auto& matrix = *heldA;
   if (!rows_->areOf(*a_, matrix.graph)) rows_ = std::make_unique<Rows>(*a_, *exchange_);
   const LocalIndex owned = exchange_->plan.owned;

@@ -192,7 +192,7 @@ void BlockExchange<Types>::startMessages(const Own& own) {
   if (!receivesFirst) messages_.startReceives();
   for (const Step step : {Step::Gather, Step::Local}) messages_.send(step);
   receive(Step::Gather);
-  packAll(std::array{Step::Network}, own);
+  packAll(std::array<Step, 1>{Step::Network}, own);
   messages_.send(Step::Network);
 }
 
