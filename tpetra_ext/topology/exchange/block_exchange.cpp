@@ -187,7 +187,7 @@ void BlockExchange<Types>::startMessages(const Own& own) {
   const bool receivesFirst = !unpacks();
   if (receivesFirst) messages_.startReceives();
   // What the network waits for goes first.
-  packAll(std::array{Step::Gather, Step::Local}, own);
+  packAll(std::array<Step, 2>{Step::Gather, Step::Local}, own);
   if (unpacks()) unpacking_.end(Execution());
   if (!receivesFirst) messages_.startReceives();
   for (const Step step : {Step::Gather, Step::Local}) messages_.send(step);
@@ -201,7 +201,7 @@ template <class Types>
 void BlockExchange<Types>::passOn() {
   if (passedOn_) return;
   receive(Step::Network);
-  packAll(std::array{Step::Scatter}, Own());
+  packAll(std::array<Step, 1>{Step::Scatter}, Own());
   messages_.send(Step::Scatter);
   passedOn_ = true;
 }
