@@ -58,7 +58,7 @@ std::vector<Row<Types>> rows() {
   const Names residuals = {"Residual Replacement", "Null Space", "Fallback"};
   const std::vector<Trait> eitherSign = {Trait::EitherSign}, directions = {Trait::Directions}, embeds = {Trait::Embeds};
   constexpr bool blocks = true, hidden = true;
-  const char *const classical = "CAPSTAN CG", *const last = "CAPSTAN GMRES";  // what goes on where a method cannot
+  constexpr const char *classical = "CAPSTAN CG", *last = "CAPSTAN GMRES";  // what goes on where a method cannot
   return {
       {{"CAPSTAN GMRES", "capstan_gmres",
         "restarted GMRES, one reduction an iteration (delayed classical Gram-Schmidt, twice)", "[low-sync]",

@@ -235,7 +235,8 @@ class BlockKernels {
     const auto rows = x.getMap()->getLocalMap();
     const auto source = detail::readableColumn(x);
     const auto target = detail::overwritableColumn(y);
-    const auto &from = *source, &to = *target;
+    const auto& from = *source;
+    const auto& to = *target;
     VectorPass pass(to.extent(0));
     pass.reads(from.data());
     pass.writes(to.data());

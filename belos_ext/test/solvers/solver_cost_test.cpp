@@ -304,7 +304,7 @@ TEST_P(Cost, NextSolveAllocatesNothingForReductionsInAnotherOrder) {
     const std::string label = "capstan::ReductionBatch";
     allocationsOf(*solver, systemInOrder(a, n, {2, 1, 0}), side, 0, label);
     if (isPipelined(GetParam())) solve(*solver, systemInOrder(a, n, {2, 1, 0}), side);
-    for (const auto& order : {std::vector<size_t>{0, 1, 2}, {1, 2, 0}, {0, 2, 1}}) {
+    for (const auto& order : std::vector<std::vector<size_t>>{{0, 1, 2}, {1, 2, 0}, {0, 2, 1}}) {
       EXPECT_EQ(allocationsOf(*solver, systemInOrder(a, n, order), side, 0, label), 0) << allocations.what;
     }
   }
