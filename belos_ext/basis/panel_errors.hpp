@@ -57,8 +57,8 @@ class PanelErrors {
   using Matrix = SmallMatrix<Scalar>;
   using Relation = ArnoldiRelation<Scalar>;
 
-  void configure(const SolverOptions& options) {
-    byCholesky_ = options.intraOrthogonalization == IntraOrthogonalization::CholQr;
+  void configure(IntraOrthogonalization scheme) {
+    byCholesky_ = scheme == IntraOrthogonalization::CholQr;
     samples_.clear();
     errors_.roughen(1);
   }

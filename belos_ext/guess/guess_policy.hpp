@@ -55,7 +55,7 @@ class GuessPolicy {
   /// Adds what the guess is made of to the reduction that carries (r, r), r = b - A x: at most mostNumbers().
   /// Local.
   virtual void enter(LinearSystem<Types>& system, Batch& batch, const MultiVector& r) = 0;
-  static constexpr int mostNumbers() { return 4 * tuning::guess::mostVectors; }
+  static constexpr int mostNumbers() { return 4 * InitialGuess::mostVectors; }
 
   /// x <- a better guess than x, where it has one. Ranks that have entered the same get the same. Collective where the
   /// guess needs the residual, else local.

@@ -13,8 +13,10 @@ namespace capstan {
 template <class Types>
 class KeptGramSchmidt {
  public:
+  using Options = OptionsOf<SchemeOptions, ArnoldiOptions>;
+
   /// The scheme of these options for vectors on `comm`. Local.
-  BlockGramSchmidt<Types>& get(const SolverOptions& options, const Teuchos::RCP<const Teuchos::Comm<int>>& comm) {
+  BlockGramSchmidt<Types>& get(const Options& options, const Teuchos::RCP<const Teuchos::Comm<int>>& comm) {
     if (!scheme_ || block_ != options.blockOrthogonalization || intra_ != options.intraOrthogonalization ||
         comm_.get() != comm.get()) {
       block_ = options.blockOrthogonalization;

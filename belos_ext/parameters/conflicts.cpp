@@ -9,8 +9,11 @@ namespace capstan {
 
 namespace {
 
-[[noreturn]] void conflict(const MethodTraits& method, const std::string& why) {
-  throw std::invalid_argument(method.canonical + ": conflicting parameters: " + why);
+/// \param why for fmt
+template <class... Values>
+[[noreturn]] void conflict(const MethodTraits& method, const char* why, const Values&... values) {
+  throw std::invalid_argument(method.canonical +
+                              ": conflicting parameters: " + fmt::format(fmt::runtime(why), values...));
 }
 
 bool needsCholQr(BlockOrthogonalization scheme) {
@@ -22,22 +25,23 @@ void checkBasis(const SolverOptions& options, const MethodTraits& method) {
   const std::string basis = toString(options.basis);
   if (!options.shiftsAuto && options.basis != Basis::Newton) {
     conflict(method,
-             fmt::format("\"Shifts\" is given, but \"Basis\" = \"{}\" uses none; set \"Basis\" to \"newton\" or "
-                         "\"Shifts\" to \"auto\"",
-                         basis));
+             "\"Shifts\" is given, but \"Basis\" = \"{}\" uses none; set \"Basis\" to \"newton\" "
+             "or \"Shifts\" to \"auto\"",
+             basis);
   }
   if (!options.eigenvalueBoundsAuto && options.basis != Basis::Chebyshev) {
-    conflict(method, fmt::format("\"Eigenvalue Bounds\" is given, but \"Basis\" = \"{}\" uses none; set \"Basis\" to "
-                                 "\"chebyshev\" or \"Eigenvalue Bounds\" to \"auto\"",
-                                 basis));
+    conflict(method,
+             "\"Eigenvalue Bounds\" is given, but \"Basis\" = \"{}\" uses none; set \"Basis\" to "
+             "\"chebyshev\" or \"Eigenvalue Bounds\" to \"auto\"",
+             basis);
   }
   const bool needsRitz = (options.basis == Basis::Newton && options.shiftsAuto) ||
                          (options.basis == Basis::Chebyshev && options.eigenvalueBoundsAuto);
   if (needsRitz && !options.computeRitzValues) {
     conflict(method,
-             fmt::format("\"Basis\" = \"{}\" needs Ritz values, but \"Compute Ritz Values\" = false; give {}, or "
-                         "set \"Basis\" to \"monomial\"",
-                         basis, options.basis == Basis::Newton ? "\"Shifts\"" : "\"Eigenvalue Bounds\""));
+             "\"Basis\" = \"{}\" needs Ritz values, but \"Compute Ritz Values\" = false; give {}, "
+             "or set \"Basis\" to \"monomial\"",
+             basis, options.basis == Basis::Newton ? "\"Shifts\"" : "\"Eigenvalue Bounds\"");
   }
 }
 
@@ -48,15 +52,15 @@ void checkCommunication(const SolverOptions& options, const MethodTraits& method
   if (options.ranksPerNode != 0 && strategy == Strategy::Application &&
       options.reductionStrategy == topology::ReductionStrategy::Mpi) {
     conflict(method,
-             fmt::format("\"Ranks Per Node\" = {} is given, but \"Communication Strategy\" = \"application\" has "
-                         "no nodes, nor has \"Reduction Strategy\" = \"mpi\"; name a strategy, or set \"Ranks Per "
-                         "Node\" to 0",
-                         options.ranksPerNode));
+             "\"Ranks Per Node\" = {} is given, but \"Communication Strategy\" = \"application\" has no nodes, nor has "
+             "\"Reduction Strategy\" = \"mpi\"; name a strategy, or set \"Ranks Per Node\" to 0",
+             options.ranksPerNode);
   }
   if (options.messageSizeCutoff != 0 && strategy != Strategy::Optimal && strategy != Strategy::Tuned) {
-    conflict(method, fmt::format("\"Message Size Cutoff\" = {} is given, but \"Communication Strategy\" = \"{}\" uses "
-                                 "none; set the strategy to \"optimal\" or \"tuned\", or the cutoff to \"auto\"",
-                                 options.messageSizeCutoff, toString(strategy)));
+    conflict(method,
+             "\"Message Size Cutoff\" = {} is given, but \"Communication Strategy\" = \"{}\" uses "
+             "none; set the strategy to \"optimal\" or \"tuned\", or the cutoff to \"auto\"",
+             options.messageSizeCutoff, toString(strategy));
   }
 }
 
@@ -69,24 +73,26 @@ void checkResidualNorm(const SolverOptions& options, const MethodTraits& method)
     return;
   }
   conflict(method,
-           fmt::format("\"Residual Norm\" = \"{}\" goes with the scalings \"Norm of Initial Residual\", \"None\" "
-                       "and \"User Provided\", not with \"{}\"",
-                       toString(options.residualNorm), toString(scaling)));
+           "\"Residual Norm\" = \"{}\" goes with the scalings \"Norm of Initial Residual\", "
+           "\"None\" and \"User Provided\", not with \"{}\"",
+           toString(options.residualNorm), toString(scaling));
 }
 
 /// The correction by V^T V is for a method that is one product ahead of its basis.
 void checkPipelinedOrthogonalization(const SolverOptions& options, const MethodTraits& method) {
   const BlockOrthogonalization scheme = options.blockOrthogonalization;
   if (scheme == BlockOrthogonalization::Pip2 || scheme == BlockOrthogonalization::TwoStage) {
-    conflict(method, fmt::format("\"Block Orthogonalization\" = \"{}\" is for blocks; use \"single-reduce cgs2\", "
-                                 "\"single-reduce mgs\" or \"single-reduce cgs\"",
-                                 toString(scheme)));
+    conflict(method,
+             "\"Block Orthogonalization\" = \"{}\" is for blocks; use \"single-reduce cgs2\", "
+             "\"single-reduce mgs\" or \"single-reduce cgs\"",
+             toString(scheme));
   }
   const bool plain = scheme == BlockOrthogonalization::Cgs || scheme == BlockOrthogonalization::SingleReduceCgs;
   if (options.pipelineDepth > 1 && !plain) {
-    conflict(method, fmt::format("\"Block Orthogonalization\" = \"{}\" needs \"Pipeline Depth\" = 1, and it is {}; "
-                                 "use \"single-reduce cgs\", or depth 1",
-                                 toString(scheme), options.pipelineDepth));
+    conflict(method,
+             "\"Block Orthogonalization\" = \"{}\" needs \"Pipeline Depth\" = 1, and it is {}; use "
+             "\"single-reduce cgs\", or depth 1",
+             toString(scheme), options.pipelineDepth);
   }
 }
 
@@ -95,9 +101,9 @@ void checkPipelinedOrthogonalization(const SolverOptions& options, const MethodT
 void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
   if (method.family != Family::Gmres && options.flexible) {
     conflict(method,
-             fmt::format("\"Flexible Gmres\" = true, but {} has no flexible variant here; use \"CAPSTAN GMRES\" "
-                         "for a preconditioner that changes from one application to the next",
-                         toString(method.family)));
+             "\"Flexible Gmres\" = true, but {} has no flexible variant here; use \"CAPSTAN "
+             "GMRES\" for a preconditioner that changes from one application to the next",
+             toString(method.family));
   }
   checkResidualNorm(options, method);
   checkCommunication(options, method);
@@ -109,24 +115,22 @@ void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
   }
   if (isPipelinedGmres && !options.shiftsAuto && !options.eigenvalueBoundsAuto &&
       options.changeOfBasisDropTolerance == 0.0) {
-    conflict(
-        method,
-        "\"Shifts\" and \"Eigenvalue Bounds\" are both given, and the bounds serve to choose shifts; set one of them "
-        "to \"auto\"");
+    conflict(method,
+             "\"Shifts\" and \"Eigenvalue Bounds\" are both given, and the bounds serve to choose shifts; set one of "
+             "them to \"auto\"");
   }
   // What a method does not take is at its default, which conflicts with nothing.
   if (!options.stepSizeAuto && options.stepSize > options.numBlocks) {
-    conflict(method, fmt::format("\"Step Size\" = {} exceeds \"Num Blocks\" = {}, the length of a restart cycle",
-                                 options.stepSize, options.numBlocks));
+    conflict(method, "\"Step Size\" = {} exceeds \"Num Blocks\" = {}, the length of a restart cycle", options.stepSize,
+             options.numBlocks);
   }
   if (needsCholQr(options.blockOrthogonalization) && options.intraOrthogonalization != IntraOrthogonalization::CholQr) {
     conflict(method,
-             fmt::format("\"Intra Orthogonalization\" = \"{}\" needs reductions of its own, and \"Block "
-                         "Orthogonalization\" = \"{}\" counts on having none; use \"cholqr\" with it, or \"cgs\", "
-                         "\"cgs2\" or \"mgs\" for the blocks",
-                         toString(options.intraOrthogonalization), toString(options.blockOrthogonalization)));
+             "\"Intra Orthogonalization\" = \"{}\" needs reductions of its own, and \"Block Orthogonalization\" = "
+             "\"{}\" counts on having none; use \"cholqr\" with it, or \"cgs\", \"cgs2\" or \"mgs\" for the blocks",
+             toString(options.intraOrthogonalization), toString(options.blockOrthogonalization));
   }
-  if (method.takes("Basis")) checkBasis(options, method);
+  if (!method.pipelined) checkBasis(options, method);  // a pipeline has a basis of its own
   if (method.pipelined && options.blockOrthogonalizationGiven) {
     checkPipelinedOrthogonalization(options, method);
   }

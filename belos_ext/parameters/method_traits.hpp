@@ -61,10 +61,10 @@ struct MethodTraits {
   bool pipelined;       ///< reductions in flight while products are computed
   RecursiveNorm norm;
   FirstProducts firstProducts;
-  std::vector<std::string> parameters;                              ///< those that not every method takes
   Cost (*cost)(const SolverOptions& options, bool preconditioned);  ///< with a preconditioner on one side, or without
   std::string next = {};  ///< the method that goes on where this one cannot, as canonical; empty: none
   std::vector<Trait> traits = {};
+  std::vector<std::string> parameters = {};  ///< those that not every method takes: from its options
 
   bool is(Trait trait) const;
   bool takes(const std::string& parameter) const;

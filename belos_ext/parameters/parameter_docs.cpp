@@ -56,21 +56,13 @@ std::string defaultText(const ParameterRow& row) {
   return showValue(list.getEntry(row.name));
 }
 
-std::vector<const MethodTraits*> implementedFor(const ParameterRow& row) {
-  std::vector<const MethodTraits*> solvers;
-  for (const MethodTraits& solver : methods()) {
-    if (row.appliesTo(solver)) solvers.push_back(&solver);
-  }
-  return solvers;
-}
-
 /// "all", or the solvers without the prefix they share.
 std::string appliesTo(const ParameterRow& row) {
-  const auto solvers = implementedFor(row);
-  if (solvers.size() == methods().size()) return "all";
+  if (row.general) return "all";
   std::string text;
-  for (const MethodTraits* solver : solvers) {
-    text += (text.empty() ? "" : ", ") + solver->canonical.substr(std::string("CAPSTAN ").size());
+  for (const MethodTraits& solver : methods()) {
+    if (!row.appliesTo(solver)) continue;
+    text += (text.empty() ? "" : ", ") + solver.canonical.substr(std::string("CAPSTAN ").size());
   }
   return text;
 }
@@ -88,30 +80,47 @@ Teuchos::RCP<const Teuchos::ParameterList> Parameters::valid() const {
     row.print(defaults(), *list);
     Teuchos::ParameterEntry& entry = list->getEntry(row.name);
     entry.setAnyValue(entry.getAny(), true);
-    entry.setDocString(row.doc + " Allowed: " + row.type + ", " + row.allowed + ".");
+    const std::string effect = row.group == ParameterGroup::Compatibility ? "No effect: " : "";
+    entry.setDocString(effect + row.doc + " Allowed: " + row.type + ", " + row.allowed + ".");
     entry.setValidator(Teuchos::rcp(new RowValidator(row)));
   }
   return list;
 }
 
-std::string parameterTableMarkdown() {
-  std::string table = "| Parameter | Type | Allowed | Default | Solvers | Meaning |\n|---|---|---|---|---|---|\n";
-  for (const ParameterRow& row : parameterRows()) {
-    if (implementedFor(row).empty()) continue;
-    table += fmt::format("| `{}` | {} | {} | `{}` | {} | {} |\n", row.name, row.type, escaped(row.allowed),
-                         defaultText(row), appliesTo(row), escaped(row.doc));
+namespace {
+
+/// The rows of each group under its heading. \param heading, columns, line for fmt: the line has name, type, allowed,
+/// default, solvers and meaning   \param keyOnly of name and meaning, for keys without effect
+std::string parameterTable(const char* heading, const char* columns, const char* line, const char* keyOnly,
+                           std::string (*shown)(std::string)) {
+  std::string table;
+  for (std::size_t k = 0; k < wordsOf(ParameterGroup()).size(); ++k) {
+    const auto group = static_cast<ParameterGroup>(k);
+    const bool effect = group != ParameterGroup::Compatibility;
+    table += fmt::format(fmt::runtime(heading), table.empty() ? "" : "\n", toString(group),
+                         effect ? "" : ": Belos' keys without effect, which are accepted");
+    if (effect) table += columns;
+    for (const ParameterRow& row : parameterRows()) {
+      if (row.group != group) continue;
+      table += effect ? fmt::format(fmt::runtime(line), row.name, row.type, shown(row.allowed), defaultText(row),
+                                    appliesTo(row), shown(row.doc))
+                      : fmt::format(fmt::runtime(keyOnly), row.name, row.doc);
+    }
   }
   return table;
 }
 
+}  // namespace
+
+std::string parameterTableMarkdown() {
+  return parameterTable("{}## {}{}\n\n",
+                        "| Parameter | Type | Allowed | Default | Solvers | Meaning |\n|---|---|---|---|---|---|\n",
+                        "| `{}` | {} | {} | `{}` | {} | {} |\n", "- `{}`: {}\n", escaped);
+}
+
 std::string parameterTableText() {
-  std::string table;
-  for (const ParameterRow& row : parameterRows()) {
-    if (implementedFor(row).empty()) continue;
-    table += fmt::format("\"{}\" ({}; {}; default {}; solvers: {})\n    {}\n", row.name, row.type, row.allowed,
-                         defaultText(row), appliesTo(row), row.doc);
-  }
-  return table;
+  return parameterTable("{}{}{}\n\n", "", "\"{}\" ({}; {}; default {}; solvers: {})\n    {}\n", "\"{}\": {}\n",
+                        [](std::string text) { return text; });
 }
 
 }  // namespace capstan

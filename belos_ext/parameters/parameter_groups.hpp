@@ -1,22 +1,30 @@
 #pragma once
 
 /// \file
-/// The rows of the parameter table by subject. Only parameterRows() uses them.
+/// The rows of the parameter table that a method takes: those of its concerns (solver_options.hpp).
 
 #include <vector>
 
 #include "belos_ext/parameters/parameter_table.hpp"
 
-namespace capstan::rows {
+namespace capstan {
 
-std::vector<ParameterRow> stopping();           ///< tolerances, limits, scalings
-std::vector<ParameterRow> enlargedSpace();      ///< of enlarged CG
-std::vector<ParameterRow> krylovSpace();        ///< restart length, blocks of right-hand sides, flexibility
-std::vector<ParameterRow> stepSize();           ///< step size, basis, shifts
-std::vector<ParameterRow> orthogonalization();  ///< block and intra-block schemes, Belos' and upstream's keys for them
-std::vector<ParameterRow> output();             ///< what is printed and written, where
-std::vector<ParameterRow> communication();      ///< how the messages of products travel
-std::vector<ParameterRow> behaviour();          ///< strictness, caching, progress of reductions
-std::vector<ParameterRow> acceptedForBelos();   ///< Belos' keys for what Capstan does in one way only
+/// Settles what keys not given follow from those given: the schemes within and between blocks (Capstan's own keys win
+/// over Belos' and upstream's), and the basis. Does nothing the second time.
+void resolve(ParameterState& state);
 
-}  // namespace capstan::rows
+/// The rows of Belos' own s-step method, for BasisOptions::rows(). Local.
+std::vector<ParameterRow> upstreamSwitches();
+
+/// The names of the rows that a method takes beyond those that every method takes. Local.
+template <class... Own>
+std::vector<std::string> namesOf(const MethodOptions<Own...>*) {
+  std::vector<std::string> names;
+  const auto add = [&names](const std::vector<ParameterRow>& rows) {
+    for (const ParameterRow& row : rows) names.push_back(row.name);
+  };
+  (add(Own::rows()), ...);
+  return names;
+}
+
+}  // namespace capstan

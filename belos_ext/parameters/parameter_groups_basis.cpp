@@ -8,7 +8,9 @@
 #include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 
-namespace capstan::rows {
+namespace capstan {
+
+using namespace rows;
 
 namespace {
 
@@ -27,65 +29,36 @@ void requireConjugatePairs(const std::vector<std::complex<double>>& shifts) {
   }
 }
 
-ParameterRow shiftsRow() {
-  ParameterRow row = described(
-      "Shifts", "string or list of numbers",
-      "auto, or finite numbers closed under complex conjugation, such as [1, 2+3i, 2-3i]",
-      "Shifts of the Newton basis. auto takes Leja-ordered Ritz values; fewer shifts than steps are used in turn. "
-      "Pipelined methods take the real parts; their auto is Chebyshev points of \"Eigenvalue Bounds\".");
-  row.words = {"auto"};
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    std::vector<std::complex<double>> shifts;
-    const bool automatic = isWord(entry, "auto");
-    if (!automatic) {
-      shifts = toComplexList(entry);
-      requireConjugatePairs(shifts);
-    }
-    state.options.shiftsAuto = automatic;
-    state.options.shifts = shifts;
-  };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
-    std::string text;
-    for (const auto& shift : state.options.shifts) text += (text.empty() ? "" : ", ") + showComplex(shift);
-    list.set("Shifts", state.options.shiftsAuto ? std::string("auto") : "[" + text + "]");
-  };
-  return row;
+std::vector<std::complex<double>> toShifts(const Teuchos::ParameterEntry& entry) {
+  auto shifts = toComplexList(entry);
+  requireConjugatePairs(shifts);
+  return shifts;
 }
 
-ParameterRow eigenvalueBoundsRow() {
-  ParameterRow row = described(
-      "Eigenvalue Bounds", "string or list of two numbers", "auto, or [min, max] with min < max",
-      "The interval of the Chebyshev basis, and of the Chebyshev shifts of pipelined methods. auto takes it from Ritz "
-      "values. Bounds that Ritz values of a solve prove wrong are replaced by what these tell, and the report says "
-      "so.");
-  row.words = {"auto"};
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    EigenvalueBounds bounds;
-    const bool automatic = isWord(entry, "auto");
-    if (!automatic) {
-      const auto values = toComplexList(entry);
-      if (values.size() != 2) throw std::invalid_argument("is not a list of two numbers");
-      bounds = {values[0].real(), values[1].real()};
-      const bool isReal = values[0].imag() == 0.0 && values[1].imag() == 0.0;
-      if (!isReal || !std::isfinite(bounds.min) || !std::isfinite(bounds.max) || !(bounds.min < bounds.max)) {
-        throw std::invalid_argument("is not an interval");
-      }
-    }
-    state.options.eigenvalueBoundsAuto = automatic;
-    state.options.eigenvalueBounds = bounds;
-  };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
-    const EigenvalueBounds& bounds = state.options.eigenvalueBounds;
-    list.set("Eigenvalue Bounds", state.options.eigenvalueBoundsAuto
-                                      ? std::string("auto")
-                                      : "[" + showReal(bounds.min) + ", " + showReal(bounds.max) + "]");
-  };
-  return row;
+std::string showShifts(const std::vector<std::complex<double>>& shifts) {
+  std::string text;
+  for (const auto& shift : shifts) text += (text.empty() ? "[" : ", ") + showComplex(shift);
+  return text + "]";
+}
+
+EigenvalueBounds toBounds(const Teuchos::ParameterEntry& entry) {
+  const auto values = toComplexList(entry);
+  if (values.size() != 2) throw std::invalid_argument("is not a list of two numbers");
+  const EigenvalueBounds bounds = {values[0].real(), values[1].real()};
+  const bool isReal = values[0].imag() == 0.0 && values[1].imag() == 0.0;
+  if (!isReal || !std::isfinite(bounds.min) || !std::isfinite(bounds.max) || !(bounds.min < bounds.max)) {
+    throw std::invalid_argument("is not an interval");
+  }
+  return bounds;
+}
+
+std::string showBounds(const EigenvalueBounds& bounds) {
+  return "[" + showReal(bounds.min) + ", " + showReal(bounds.max) + "]";
 }
 
 ParameterRow ritzValuesOnFlyRow() {
   ParameterRow row = boolean(
-      "Compute Ritz Values on Fly", &SolverOptions::computeRitzValuesOnFly,
+      "Compute Ritz Values on Fly", &BasisOptions::computeRitzValuesOnFly,
       "true: Ritz values from about s classical steps at the start; false: from a whole classical restart cycle.");
   row.costsReductions = [](const Teuchos::ParameterEntry& entry) { return !toBool(entry); };
   return row;
@@ -93,26 +66,56 @@ ParameterRow ritzValuesOnFlyRow() {
 
 }  // namespace
 
-std::vector<ParameterRow> stepSize() {
-  return {
-      integerOrAuto(
-          "Step Size", &SolverOptions::stepSizeAuto, &SolverOptions::stepSize, 1, largestStepSize,
-          fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize),
-          fmt::format(
-              "Basis vectors generated for one reduction. auto grows and shrinks it with the conditioning of the "
-              "blocks; "
-              "a number is kept, and halved where a block breaks down. Pipelined: auto starts with {}, grows by one "
-              "after a cycle that went well, is halved by one that broke down, and stays short where solves are.",
-              SolverOptions().stepSize)),
-      choice("Basis", &SolverOptions::basis,
-             "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
-             "Values\" is false."),
-      shiftsRow(),
-      eigenvalueBoundsRow(),
-      boolean("Compute Ritz Values", &SolverOptions::computeRitzValues,
-              "Whether Ritz values are computed for the shifts or the bounds of the basis."),
-      ritzValuesOnFlyRow(),
-  };
+std::vector<ParameterRow> StepSizeOptions::rows() {
+  return {orAuto(
+      described("Step Size", "int or string", fmt::format("1 to {} (at most \"Num Blocks\"), or auto", largestStepSize),
+                fmt::format("Basis vectors generated for one reduction. auto grows and shrinks it with the "
+                            "conditioning of the blocks; a number is kept, and halved where a block breaks down. "
+                            "Pipelined: auto starts with {}, grows by one after a cycle that went well, is halved by "
+                            "one that broke down, and stays short where solves are.",
+                            StepSizeOptions().stepSize)),
+      &StepSizeOptions::stepSizeAuto, &StepSizeOptions::stepSize,
+      [](const Teuchos::ParameterEntry& entry) { return toInt(entry, 1, largestStepSize); },
+      [](int value) { return value; })};
 }
 
-}  // namespace capstan::rows
+std::vector<ParameterRow> BasisOptions::rows() {
+  std::vector<ParameterRow> rows = {
+      choice("Basis", &BasisOptions::basis,
+             "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
+             "Values\" is false."),
+      in(ParameterGroup::Expert,
+         boolean("Compute Ritz Values", &BasisOptions::computeRitzValues,
+                 "Whether Ritz values are computed for the shifts or the bounds of the basis.")),
+      in(ParameterGroup::Expert, ritzValuesOnFlyRow()),
+  };
+  for (const ParameterRow& row : upstreamSwitches()) rows.push_back(row);
+  return rows;
+}
+
+std::vector<ParameterRow> ShiftOptions::rows() {
+  return {orAuto(
+      described(
+          "Shifts", "string or list of numbers",
+          "auto, or finite numbers closed under complex conjugation, such as [1, 2+3i, 2-3i]",
+          "Shifts of the Newton basis. auto takes Leja-ordered Ritz values; fewer shifts than steps are used in turn. "
+          "Pipelined methods take the real parts; their auto is Chebyshev points of \"Eigenvalue Bounds\"."),
+      &ShiftOptions::shiftsAuto, &ShiftOptions::shifts, toShifts, showShifts)};
+}
+
+std::vector<ParameterRow> SpectrumOptions::rows() {
+  return {orAuto(described("Eigenvalue Bounds", "string or list of two numbers", "auto, or [min, max] with min < max",
+                           "The interval of the Chebyshev basis, and of the Chebyshev shifts of pipelined methods. "
+                           "auto takes it from Ritz values. Bounds that Ritz values of a solve prove wrong are "
+                           "replaced by what these tell, and the report says so."),
+                 &SpectrumOptions::eigenvalueBoundsAuto, &SpectrumOptions::eigenvalueBounds, toBounds, showBounds)};
+}
+
+std::vector<ParameterRow> DropOptions::rows() {
+  return {
+      in(ParameterGroup::Expert, real("Change of Basis Drop Tolerance", &DropOptions::changeOfBasisDropTolerance, 0.0,
+                                      "tau: entries of the change of basis under tau times the norm of the next vector "
+                                      "and the spectral radius are dropped. 0 keeps all."))};
+}
+
+}  // namespace capstan

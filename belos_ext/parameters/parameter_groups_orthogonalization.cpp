@@ -2,9 +2,10 @@
 // they combine stands in resolveOrthogonalization().
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "belos_ext/parameters/parameter_groups.hpp"
-#include "belos_ext/parameters/parameter_resolution.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 
 namespace capstan {
@@ -44,17 +45,17 @@ BlockOrthogonalization withSecondPass(BlockOrthogonalization scheme) {
 void resolveOrthogonalization(ParameterState& state) {
   SolverOptions& options = state.options;
   if (state.given.count("Intra Orthogonalization") == 0) {
-    const bool tsqr = state.orthogonalization == "TSQR" || (!state.choleskyQr && !state.choleskyQr2);
-    options.intraOrthogonalization = tsqr                ? IntraOrthogonalization::Tsqr
-                                     : state.choleskyQr2 ? IntraOrthogonalization::CholQr2
-                                                         : IntraOrthogonalization::CholQr;
+    const bool tsqr = options.orthogonalization == "TSQR" || (!options.choleskyQr && !options.choleskyQr2);
+    options.intraOrthogonalization = tsqr                  ? IntraOrthogonalization::Tsqr
+                                     : options.choleskyQr2 ? IntraOrthogonalization::CholQr2
+                                                           : IntraOrthogonalization::CholQr;
   }
   if (state.given.count("Block Orthogonalization") == 0) {
     const bool oneReduction = options.intraOrthogonalization == IntraOrthogonalization::CholQr;
-    options.blockOrthogonalization = schemeOf(state.orthogonalization, oneReduction);
+    options.blockOrthogonalization = schemeOf(options.orthogonalization, oneReduction);
   }
   options.blockOrthogonalizationGiven = state.given.count("Block Orthogonalization") != 0;
-  if (state.reorthogonalizeBlocks) {
+  if (options.reorthogonalizeBlocks) {
     options.blockOrthogonalization = withSecondPass(options.blockOrthogonalization);
   }
 }
@@ -73,69 +74,64 @@ namespace rows {
 namespace {
 
 ParameterRow belosOrthogonalization() {
-  ParameterRow row = described(
-      "Orthogonalization", "string", "ICGS, IMGS, DGKS, TSQR, CGS, CGS2, MGS",
-      "Belos' names. They choose \"Block Orthogonalization\" where it is not given. ICGS, DGKS and CGS2 mean "
-      "single-reduce cgs2; IMGS and MGS mean single-reduce mgs; CGS means single-reduce cgs; TSQR means cgs2 with "
-      "tsqr.");
+  ParameterRow row = described("Orthogonalization", "string", "ICGS, IMGS, DGKS, TSQR, CGS, CGS2, MGS",
+                               "Belos' names. They choose \"Block Orthogonalization\" where it is not given. ICGS, "
+                               "DGKS and CGS2 mean single-reduce cgs2; IMGS and MGS mean single-reduce mgs; CGS means "
+                               "single-reduce cgs; TSQR means cgs2 with tsqr.");
   row.words = belosSchemes();
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    state.orthogonalization = belosScheme(entry);
-  };
   row.costsReductions = [](const Teuchos::ParameterEntry& entry) { return belosScheme(entry) == "TSQR"; };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.set("Orthogonalization", state.orthogonalization);
-  };
   row.remark = [](const Teuchos::ParameterEntry& entry, const MethodTraits& method) -> std::string {
     const bool tsqr = method.pipelined && belosScheme(entry) == "TSQR";
     return tsqr ? "pipelined methods have no tsqr" : "";
   };
-  return row;
+  return bound(std::move(row), &SchemeOptions::orthogonalization, belosScheme);
 }
 
-enum class Costly { Never, True, False };
-
-/// \param costly the value that costs reductions here
-ParameterRow upstreamSwitch(const std::string& name, bool ParameterState::*member, Costly costly,
+/// Of Belos' own s-step method. \param costly the value that costs reductions here, if one does
+ParameterRow upstreamSwitch(const std::string& name, bool BasisOptions::*member, std::optional<bool> costly,
                             const std::string& doc) {
-  ParameterRow row = described(name, "bool", "true, false", doc);
-  if (costly != Costly::Never) {
-    row.costsReductions = [costly](const Teuchos::ParameterEntry& entry) {
-      return toBool(entry) == (costly == Costly::True);
-    };
-  }
-  row.parse = [member](const Teuchos::ParameterEntry& entry, ParameterState& state) { state.*member = toBool(entry); };
-  row.print = [name, member](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.set(name, state.*member);
-  };
+  ParameterRow row = in(ParameterGroup::Expert, boolean(name, member, "Key of Belos' TPETRA GMRES S-STEP: " + doc));
+  if (costly) row.costsReductions = [costly](const Teuchos::ParameterEntry& entry) { return toBool(entry) == *costly; };
   return row;
 }
 
 }  // namespace
 
-std::vector<ParameterRow> orthogonalization() {
+}  // namespace rows
+
+using namespace rows;
+
+std::vector<ParameterRow> SchemeOptions::rows() {
   return {
-      choice(
-          "Block Orthogonalization", &SolverOptions::blockOrthogonalization,
-          "How a block is orthogonalised against the basis. The single-reduce schemes, pip2 and two-stage need "
-          "cholqr within blocks. Pipelined, depth 1: single-reduce cgs2, cgs or mgs (cgs2, cgs and mgs mean the same); "
-          "deeper: single-reduce cgs."),
-      choice("Intra Orthogonalization", &SolverOptions::intraOrthogonalization,
-             "How the vectors of a block are orthonormalised among themselves."),
+      choice("Block Orthogonalization", &SchemeOptions::blockOrthogonalization,
+             "How a block is orthogonalised against the basis. The single-reduce schemes, pip2 and two-stage need "
+             "cholqr within blocks. Pipelined, depth 1: single-reduce cgs2, cgs or mgs (cgs2, cgs and mgs mean the "
+             "same); deeper: single-reduce cgs."),
       belosOrthogonalization(),
-      upstreamSwitch(
-          "CholeskyQR", &ParameterState::choleskyQr, Costly::False,
-          "Key of Belos' TPETRA GMRES S-STEP: false chooses tsqr where \"Intra Orthogonalization\" is not given."),
-      upstreamSwitch("CholeskyQR2", &ParameterState::choleskyQr2, Costly::True,
-                     "Key of Belos' TPETRA GMRES S-STEP: true chooses cholqr2 where \"Intra Orthogonalization\" is not "
-                     "given."),
-      upstreamSwitch(
-          "Reorthogonalize Blocks", &ParameterState::reorthogonalizeBlocks, Costly::Never,
-          "Key of Belos' TPETRA GMRES S-STEP: true makes cgs2 of cgs and mgs, and single-reduce cgs2 of their "
-          "single-reduce forms."),
   };
 }
 
-}  // namespace rows
+std::vector<ParameterRow> ArnoldiOptions::rows() {
+  return {
+      choice("Intra Orthogonalization", &ArnoldiOptions::intraOrthogonalization,
+             "How the vectors of a block are orthonormalised among themselves."),
+      in(ParameterGroup::Expert,
+         choice("Keep Preconditioned Basis", &ArnoldiOptions::keepPreconditionedBasis,
+                "Whether what the right preconditioner makes of the basis is kept, which saves its application at the "
+                "end of a cycle and doubles the memory of the basis. auto: where both bases take at most a tenth of a "
+                "rank's share of the memory.")),
+  };
+}
+
+std::vector<ParameterRow> upstreamSwitches() {
+  return {
+      upstreamSwitch("CholeskyQR", &BasisOptions::choleskyQr, false,
+                     "false chooses tsqr where \"Intra Orthogonalization\" is not given."),
+      upstreamSwitch("CholeskyQR2", &BasisOptions::choleskyQr2, true,
+                     "true chooses cholqr2 where \"Intra Orthogonalization\" is not given."),
+      upstreamSwitch("Reorthogonalize Blocks", &BasisOptions::reorthogonalizeBlocks, std::nullopt,
+                     "true makes cgs2 of cgs and mgs, and single-reduce cgs2 of their single-reduce forms."),
+  };
+}
 
 }  // namespace capstan

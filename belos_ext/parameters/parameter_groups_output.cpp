@@ -1,16 +1,19 @@
-// Parameters that do not change the iterates: output, behaviour, and keys accepted for the sake of others.
+// Parameters that do not change the iterates: output, and keys accepted for the sake of others.
 
 #include <BelosTypes.hpp>
 #include <Teuchos_FancyOStream.hpp>
-#include <cmath>
+#include <cctype>
 #include <iostream>
 #include <limits>
 #include <ostream>
+#include <type_traits>
 
 #include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 
-namespace capstan::rows {
+namespace capstan {
+
+using namespace rows;
 
 namespace {
 
@@ -62,18 +65,18 @@ int toVerbosity(const Teuchos::ParameterEntry& entry) {
   return bits;
 }
 
-ParameterRow verbosity() {
-  ParameterRow row = described(
-      "Verbosity", "int, bool or string",
-      "a sum of Belos::MsgType (0 to 127), a bool, or words joined by +: Errors, Warnings, IterationDetails, "
-      "OrthoDetails, FinalSummary, TimingDetails, StatusTestDetails, Debug",
-      "Chooses what is printed. OrthoDetails and Debug print breakdowns and changes of step size, shifts and depth. "
-      "Warnings prints a loss of accuracy, and a matrix under CG that is not symmetric. Errors throw. true means "
-      "Warnings + FinalSummary + StatusTestDetails. Parameters without effect and files that cannot be written are "
-      "reported once whatever the value. A breakdown or NaN that ends a solve is reported on stderr, once for each "
-      "label.");
+ParameterRow verbosityRow() {
+  ParameterRow row =
+      described("Verbosity", "int, bool or string",
+                "a sum of Belos::MsgType (0 to 127), a bool, or words joined by +: Errors, Warnings, IterationDetails, "
+                "OrthoDetails, FinalSummary, TimingDetails, StatusTestDetails, Debug",
+                "Chooses what is printed. OrthoDetails and Debug print breakdowns and changes of step size, shifts and "
+                "depth. Warnings prints a loss of accuracy, and a matrix under CG that is not symmetric. Errors throw. "
+                "true means Warnings + FinalSummary + StatusTestDetails. Parameters without effect and files that "
+                "cannot be written are reported once whatever the value. A breakdown or NaN that ends a solve is "
+                "reported on stderr, once for each label.");
   for (const auto& word : verbosityWords()) row.words.push_back(word.first);
-  return bound(std::move(row), &SolverOptions::verbosity, toVerbosity);
+  return bound(std::move(row), &OutputOptions::verbosity, toVerbosity);
 }
 
 int toOutputStyle(const Teuchos::ParameterEntry& entry) {
@@ -86,12 +89,12 @@ int toOutputStyle(const Teuchos::ParameterEntry& entry) {
   return style;
 }
 
-ParameterRow outputStyle() {
+ParameterRow outputStyleRow() {
   ParameterRow row =
       described("Output Style", "int or string", "0 or General, 1 or Brief, 2 or User (Belos::OutputType)",
                 "Chooses how status tests are printed.");
   row.words = {"General", "Brief", "User"};
-  return bound(std::move(row), &SolverOptions::outputStyle, toOutputStyle);
+  return bound(std::move(row), &OutputOptions::outputStyle, toOutputStyle);
 }
 
 Teuchos::RCP<std::ostream> toStream(const Teuchos::ParameterEntry& entry) {
@@ -107,91 +110,89 @@ Teuchos::RCP<std::ostream> toStream(const Teuchos::ParameterEntry& entry) {
   return stream;
 }
 
-ParameterRow outputStream() {
+ParameterRow outputStreamRow() {
   return bound(described("Output Stream", "Teuchos::RCP<std::ostream>", "a stream that is not null",
                          "The stream on which everything is printed. It cannot be given in YAML. Default: std::cout."),
-               &SolverOptions::outputStream, toStream, [](const Teuchos::RCP<std::ostream>& stream) {
+               &OutputOptions::outputStream, toStream, [](const Teuchos::RCP<std::ostream>& stream) {
                  return stream.is_null() ? Teuchos::rcpFromRef(static_cast<std::ostream&>(std::cout)) : stream;
                });
 }
 
-/// A number whose values up to `harmless` ask for nothing that Capstan would not do.
-ParameterRow fixedNumber(const std::string& name, double value, double harmless, const std::string& instead,
-                         const std::string& doc) {
-  ParameterRow row = described(name, "double", "a number", noEffect + doc);
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) { toReal(entry); };
+/// One of Belos' keys for what Capstan does in one way only. \param asks whether a value asks for another way
+/// \param why what Capstan does, to go behind "has no effect: "
+template <class Value>
+ParameterRow fixed(const std::string& name, Value value, Value (*read)(const Teuchos::ParameterEntry&),
+                   bool (*asks)(Value), const std::string& why) {
+  constexpr bool isBool = std::is_same_v<Value, bool>;
+  ParameterRow row = described(name, isBool ? "bool" : "double", isBool ? "true, false" : "a number", why + ".");
+  row.doc[0] = static_cast<char>(std::toupper(row.doc[0]));
+  row.group = ParameterGroup::Compatibility;
+  row.mayDiffer = true;
+  row.parse = [read](const Teuchos::ParameterEntry& entry, ParameterState&) { read(entry); };
   row.print = [name, value](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, value); };
-  row.remark = [harmless, instead](const Teuchos::ParameterEntry& entry, const MethodTraits&) {
-    return toReal(entry) <= harmless ? std::string() : instead;
+  row.remark = [read, asks, why](const Teuchos::ParameterEntry& entry, const MethodTraits&) {
+    return asks(read(entry)) ? why : std::string();
   };
   return row;
+}
+ParameterRow always(const std::string& name, const std::string& why) {
+  return fixed<bool>(
+      name, true, toBool, [](bool value) { return !value; }, why);
+}
+ParameterRow never(const std::string& name, const std::string& why) {
+  return fixed<bool>(
+      name, false, toBool, [](bool value) { return value; }, why);
 }
 
 }  // namespace
 
-std::vector<ParameterRow> output() {
-  return {
-      verbosity(),
-      outputStyle(),
-      integer("Output Frequency", &SolverOptions::outputFrequency, -1, std::numeric_limits<int>::max(), ">= -1",
-              "Iterations between printed residuals; -1 and 0: none."),
-      outputStream(),
-      boolean("Show Maximum Residual Norm Only", &SolverOptions::showMaximumResidualNormOnly,
+std::vector<ParameterRow> OutputOptions::rows() {
+  const auto basic = ParameterGroup::Basic;
+  std::vector<ParameterRow> rows = {
+      in(basic, verbosityRow()),
+      outputStyleRow(),
+      in(basic, integer("Output Frequency", &OutputOptions::outputFrequency, -1,
+                        "Iterations between printed residuals; -1 and 0: none.")),
+      outputStreamRow(),
+      boolean("Show Maximum Residual Norm Only", &OutputOptions::showMaximumResidualNormOnly,
               "With several right-hand sides, only the largest residual norm is printed."),
-      text("Timer Label", &SolverOptions::timerLabel, "any",
+      text("Timer Label", &OutputOptions::timerLabel, "any",
            "Prefix of the names of Teuchos timers. Empty: the solve has none, which saves some microseconds an "
            "iteration."),
-      text("Solver Name", &SolverOptions::solverLabel, "any",
-           "This solver's name in output and reports. Default: the canonical name."),
-      outputFile("Report File", &SolverOptions::reportFile,
-                 "The JSON file of solve reports. Rank 0 writes it after every solve."),
-      outputFile("History File", &SolverOptions::historyFile,
-                 "The CSV file of residual norms by iteration. Rank 0 writes it after every solve."),
-  };
-}
-
-std::vector<ParameterRow> behaviour() {
-  return {
-      boolean("Strict Parameters", &SolverOptions::strictParameters,
+      in(basic, text("Solver Name", &OutputOptions::solverLabel, "any",
+                     "This solver's name in output and reports. Default: the canonical name.")),
+      in(basic, outputFile("Report File", &OutputOptions::reportFile,
+                           "The JSON file of solve reports. Rank 0 writes it after every solve.")),
+      in(basic, outputFile("History File", &OutputOptions::historyFile,
+                           "The CSV file of residual norms by iteration. Rank 0 writes it after every solve.")),
+      boolean("Strict Parameters", &OutputOptions::strictParameters,
               "Whether a key that is unknown, or has no effect, is an error instead of a warning."),
-      boolean("State Cache", &SolverOptions::stateCache,
+      boolean("State Cache", &OutputOptions::stateCache,
               "Whether shifts, bounds, the step size and the vectors of \"Initial Guess\" are kept for later solvers "
               "with the same problem label and map."),
-      choice<ProgressMode>(
-          "Progress", &SolverOptions::progress, {ProgressMode::None, ProgressMode::Poll, ProgressMode::Thread},
-          "Who lets MPI advance hidden reductions during local work. none: nobody. poll: the solver, between and "
-          "within its kernels. thread: a thread, which needs a core of its own and "
-          "MPI_THREAD_MULTIPLE; without that the solver polls, with a warning."),
-      boolean(
-          "Measure Overlap", &SolverOptions::measureOverlap,
-          "Whether the report tells how much of the hidden reductions' time was hidden, on the average of the ranks. "
-          "It takes one all-reduce at the end of a solve, and 7 once for each communicator and message size. The value "
-          "must be the same on all ranks."),
   };
+  for (ParameterRow& row : rows) row.mayDiffer = row.name != "State Cache";
+  return rows;
 }
 
-std::vector<ParameterRow> acceptedForBelos() {
+std::vector<ParameterRow> CompatibilityOptions::rows() {
   return {
-      fixed("Explicit Residual Test", true, "the computed residual always decides on convergence",
-            "The computed residual decides on convergence in every solver."),
-      fixed("Adaptive Block Size", true, "each right-hand side always leaves the block when it has converged",
-            "A right-hand side leaves the block when it has converged."),
-      fixedNumber("Deflation Quorum", 1.0, 1.0, "each right-hand side always stops on its own",
-                  "Each right-hand side stops on its own."),
-      fixed("Fold Convergence Detection Into Allreduce", true, "the convergence check never has a reduction of its own",
-            "The convergence check never has a reduction of its own."),
-      fixed("Use Single Reduction", true, "each method has a fixed number of reductions an iteration",
-            "Each method has a fixed number of reductions an iteration."),
-      fixed("Assert Positive Definiteness", true, "CG goes on where Hestenes and Stiefel's goes on, and throws nothing",
-            "CG goes on where an operator is not positive definite; a solve that "
-            "fails is an outcome and not an exception."),
-      fixed("Estimate Condition Number", false, "condition numbers are not estimated",
-            "Condition numbers are not estimated."),
-      fixedNumber("Orthogonalization Constant", -1.0, 0.0, "reorthogonalisation does not depend on a threshold",
-                  "There is no threshold: a scheme reorthogonalises always or never."),
-      fixedNumber("Max Orthogonalization Passes", 2.0, 2.0, "the scheme fixes the number of passes",
-                  "The scheme fixes the number of passes."),
+      always("Explicit Residual Test", "the computed residual always decides on convergence"),
+      always("Adaptive Block Size", "each right-hand side always leaves the block when it has converged"),
+      fixed<double>(
+          "Deflation Quorum", 1.0, toReal, [](double value) { return value > 1; },
+          "each right-hand side always stops on its own"),
+      always("Fold Convergence Detection Into Allreduce", "the convergence check never has a reduction of its own"),
+      always("Use Single Reduction", "each method has a fixed number of reductions an iteration"),
+      always("Assert Positive Definiteness", "CG goes on where Hestenes and Stiefel's goes on, and throws nothing"),
+      never("Estimate Condition Number", "condition numbers are not estimated"),
+      fixed<double>(
+          "Orthogonalization Constant", -1.0, toReal, [](double value) { return value > 0; },
+          "reorthogonalisation does not depend on a threshold"),
+      fixed<double>(
+          "Max Orthogonalization Passes", 2.0, toReal, [](double value) { return value > 2; },
+          "the scheme fixes the number of passes"),
   };
 }
 
-}  // namespace capstan::rows
+}  // namespace capstan

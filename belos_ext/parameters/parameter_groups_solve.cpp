@@ -8,12 +8,11 @@
 #include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 
-namespace capstan::rows {
+namespace capstan {
+
+using namespace rows;
 
 namespace {
-
-constexpr int unbounded = std::numeric_limits<int>::max();
-constexpr int mostDirections = 64;
 
 /// Belos' names, and its other names for the same norms; a subvector's norm is the full one where there are no
 /// subvectors.
@@ -39,7 +38,7 @@ ResidualScaling toScaling(const Teuchos::ParameterEntry& entry) {
   return scalingWords()[wordAt(names, entry)].second;
 }
 
-ParameterRow scaling(const std::string& name, std::vector<ResidualScaling SolverOptions::*> members,
+ParameterRow scaling(const std::string& name, std::vector<ResidualScaling CommonOptions::*> members,
                      const std::string& doc) {
   ParameterRow row = described(
       name, "string",
@@ -55,8 +54,8 @@ ParameterRow scaling(const std::string& name, std::vector<ResidualScaling Solver
   return row;
 }
 
-ParameterRow residualScaling() {
-  ParameterRow row = scaling("Residual Scaling", {&SolverOptions::implicitScaling, &SolverOptions::explicitScaling},
+ParameterRow residualScalingRow() {
+  ParameterRow row = scaling("Residual Scaling", {&CommonOptions::implicitScaling, &CommonOptions::explicitScaling},
                              "Sets \"Implicit Residual Scaling\" and \"Explicit Residual Scaling\" at once; those two "
                              "win where they stand in the same list. The default leaves the two as they are.");
   const auto parseScaling = row.parse;
@@ -72,10 +71,10 @@ ParameterRow residualScaling() {
   return row;
 }
 
-ParameterRow userScale() {
+ParameterRow userScaleRow() {
   ParameterRow row = described("User Defined Residual Scaling", "double", "a number > 0",
                                "What residual norms are divided by where a scaling is \"User Provided\".");
-  return bound(std::move(row), &SolverOptions::userScale, [](const Teuchos::ParameterEntry& entry) {
+  return bound(std::move(row), &CommonOptions::userScale, [](const Teuchos::ParameterEntry& entry) {
     const double value = toReal(entry);
     if (!std::isfinite(value) || value <= 0.0) throw std::invalid_argument("is out of range");
     return value;
@@ -93,13 +92,13 @@ ResidualReplacement toReplacement(const Teuchos::ParameterEntry& entry) {
   return {Mode::Every, every};
 }
 
-ParameterRow residualReplacement() {
-  ParameterRow row = described(
-      "Residual Replacement", "string or int", "auto, off, every N (N >= 1), or N itself",
-      "When the recursive residual is replaced by b - A x, beyond the check that ends every solve. auto: when rounding "
-      "may have separated the two. off: never. every N: every N iterations.");
+ParameterRow residualReplacementRow() {
+  ParameterRow row =
+      described("Residual Replacement", "string or int", "auto, off, every N (N >= 1), or N itself",
+                "When the recursive residual is replaced by b - A x, beyond the check that ends every solve. auto: "
+                "when rounding may have separated the two. off: never. every N: every N iterations.");
   row.words = {"auto", "off", "every 10"};
-  return bound(std::move(row), &SolverOptions::residualReplacement, toReplacement,
+  return bound(std::move(row), &SymmetricOptions::residualReplacement, toReplacement,
                [](const ResidualReplacement& value) { return toString(value); });
 }
 
@@ -113,147 +112,157 @@ InitialGuess toInitialGuess(const Teuchos::ParameterEntry& entry) {
   if (!extrapolates && word != "projection") throw std::invalid_argument("is not one of the allowed words");
   if (end == std::string::npos) throw std::invalid_argument("lacks its number");
   const int number = toInt(Teuchos::ParameterEntry(text.substr(end + 1)));
-  if (number < 1 || number > (extrapolates ? tuning::guess::highestOrder : tuning::guess::mostVectors)) {
+  if (number < 1 || number > (extrapolates ? InitialGuess::highestOrder : InitialGuess::mostVectors)) {
     throw std::invalid_argument("is out of range");
   }
   return {extrapolates ? InitialGuess::Mode::Extrapolation : InitialGuess::Mode::Projection, number};
 }
 
-ParameterRow initialGuess() {
-  ParameterRow row = described(
-      "Initial Guess", "string",
-      fmt::format("application, extrapolation N (N = 1 to {}), projection N (N = 1 to {})", tuning::guess::highestOrder,
-                  tuning::guess::mostVectors),
-      "Where the iteration begins. application: at the application's x. extrapolation N: at the polynomial of degree N "
-      "through the last solutions of the label, equally spaced in time. projection N: at what the last N solutions "
-      "tell of this one (Fischer 1998): the least error in the A-norm for CG, and where the problem is said to be "
-      "Hermitian; else the least residual. A guess is taken only where b - A x gets smaller by it; residuals stay "
-      "scaled by the application's own x. N + 1, or 2 N, vectors are kept for each right-hand side, in all at most a "
-      "tenth of a rank's share of the memory.");
+ParameterRow initialGuessRow() {
+  ParameterRow row =
+      described("Initial Guess", "string",
+                fmt::format("application, extrapolation N (N = 1 to {}), projection N (N = 1 to {})",
+                            InitialGuess::highestOrder, InitialGuess::mostVectors),
+                "Where the iteration begins. application: at the application's x. extrapolation N: at the polynomial "
+                "of degree N through the last solutions of the label, equally spaced in time. projection N: at what "
+                "the last N solutions tell of this one (Fischer 1998): the least error in the A-norm for CG, and where "
+                "the problem is said to be Hermitian; else the least residual. A guess is taken only where b - A x "
+                "gets smaller by it; residuals stay scaled by the application's own x. N + 1, or 2 N, vectors are kept "
+                "for each right-hand side, in all at most a tenth of a rank's share of the memory.");
   row.words = {"application", "extrapolation 1", "projection 10"};
-  return bound(std::move(row), &SolverOptions::initialGuess, toInitialGuess,
+  return bound(std::move(row), &CommonOptions::initialGuess, toInitialGuess,
                [](const InitialGuess& value) { return toString(value); });
 }
 
 }  // namespace
 
-std::vector<ParameterRow> enlargedSpace() {
+std::vector<ParameterRow> CommonOptions::rows() {
   return {
-      integerOrAuto(
-          "Enlarging Factor", &SolverOptions::enlargingFactorAuto, &SolverOptions::enlargingFactor, 1, mostDirections,
-          fmt::format("1 to {}, or auto", mostDirections),
-          fmt::format(
-              "Search directions an iteration, t. More need fewer iterations and reductions, and more work and memory "
-              "for each. At most as many as the system has rows. auto: {} in the first solve of a label; later ones "
-              "try "
-              "twice and half as many, 1 (CAPSTAN CG) to 16, and stay where a digit of the residual took the least "
-              "time, so that runs may differ.",
-              SolverOptions().enlargingFactor)),
-      choice(
-          "Enlarged Form", &SolverOptions::enlargedForm,
-          "Where new search directions come from. orthodir: from A P, as published; two reductions an iteration; for "
-          "well-conditioned systems. orthomin: from the residuals; two reductions. fused: the same in one reduction, "
-          "with one application of the preconditioner more a solve. auto: fused where there is no preconditioner, or "
-          "one that scales by a diagonal; else orthomin."),
-      choice("Residual Splitting", &SolverOptions::residualSplitting,
+      in(ParameterGroup::Basic,
+         real("Convergence Tolerance", &CommonOptions::tolerance, 0.0,
+              "The scaled residual norm at which a right-hand side has converged; 0 iterates to a limit below.")),
+      in(ParameterGroup::Basic,
+         integer("Maximum Iterations", &CommonOptions::maxIterations, 0,
+                 "The most iterations for each set of right-hand sides. An s-step block counts s iterations.")),
+      residualScalingRow(),
+      scaling("Implicit Residual Scaling", {&CommonOptions::implicitScaling},
+              "What the recursive residual is divided by before it is compared with the tolerance. As in Belos, the "
+              "computed residual that decides is divided by it too where no explicit scaling is given."),
+      scaling("Explicit Residual Scaling", {&CommonOptions::explicitScaling},
+              "What the computed residual b - A x is divided by in the check that decides on convergence. As in Belos, "
+              "only where it is given, or GMRES has a left preconditioner; elsewhere the implicit scaling counts."),
+      userScaleRow(),
+      choice("Residual Norm", &CommonOptions::residualNorm,
+             "The norm of b - A x that is compared with the tolerance. OneNorm: the sum of absolute values, as "
+             "OpenFOAM judges; b - A x alone decides then, without a left preconditioner, scaled as the explicit "
+             "scaling says where it is given, else as the implicit one. It costs no reduction."),
+      choice("Initial Residual", &CommonOptions::initialResidual,
+             "Where the solve begins. computed: at what x holds. zero guess: at x = 0, whatever x holds. b - A x of "
+             "the guess takes a product, unless all earlier solves of as many equations and right-hand sides began at "
+             "x = 0: it is then taken to be b, and a solve that finds another x in its first reduction begins once "
+             "more, at that x."),
+      initialGuessRow(),
+      integer("Block Size", &CommonOptions::blockSize, 0,
+              "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own "
+              "Krylov space and stops on its own."),
+      boolean("Flexible Gmres", &CommonOptions::flexible,
+              "Whether the right preconditioner may change from one application to the next. This costs a second "
+              "basis. It is an error with methods other than GMRES, and with pipelined ones."),
+  };
+}
+
+std::vector<ParameterRow> RestartOptions::rows() {
+  return {
+      in(ParameterGroup::Basic,
+         integer("Num Blocks", &RestartOptions::numBlocks, 1,
+                 "Iterations between restarts. The memory holds this many basis vectors and one for each right-hand "
+                 "side. Where nobody names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis "
+                 "would take more than a tenth of a rank's share of the memory (the report says so).")),
+      in(ParameterGroup::Expert, integer("Maximum Restarts", &RestartOptions::maxRestarts, 0,
+                                         "The most restarts for each set of right-hand sides.")),
+  };
+}
+
+std::vector<ParameterRow> DepthOptions::rows() {
+  return {
+      integer("Pipeline Depth", &DepthOptions::pipelineDepth, 1,
+              "The number of reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step "
+              "GMRES. A larger depth hides slower networks and is less stable; it is reduced where a solve breaks "
+              "down, and in later solves with the same matrix values (\"State Cache\")."),
+  };
+}
+
+std::vector<ParameterRow> PolynomialOptions::rows() {
+  return {
+      integer("Polynomial Degree", &PolynomialOptions::polynomialDegree, 1, PolynomialOptions::highestDegree,
+              "d: M is followed by Chebyshev's polynomial of degree d in M^-1 A, so that an iteration takes d products "
+              "and d applications of M. CG needs about 1 / d of the iterations, and so of the all-reduces, for 1.1 to "
+              "1.3 times the products. A and M have to be symmetric and definite. 1: none."),
+  };
+}
+
+std::vector<ParameterRow> ShadowOptions::rows() {
+  return {integer("Shadow Space", &ShadowOptions::shadowSpace, 1, ShadowOptions::largest,
+                  "s of IDR(s): vectors of the shadow space, at most as many as the system has rows. More need fewer "
+                  "products, and more memory and work for each: 3 s vectors.")};
+}
+
+std::vector<ParameterRow> EnlargedOptions::rows() {
+  return {
+      orAuto(
+          described(
+              "Enlarging Factor", "int or string", fmt::format("1 to {}, or auto", EnlargedOptions::mostDirections),
+              fmt::format("Search directions an iteration, t. More need fewer iterations and reductions, and more work "
+                          "and memory for each. At most as many as the system has rows. auto: {} in the first solve of "
+                          "a label; later ones try twice and half as many, 1 (CAPSTAN CG) to 16, and stay where a "
+                          "digit of the residual took the least time, so that runs may differ.",
+                          EnlargedOptions().enlargingFactor)),
+          &EnlargedOptions::enlargingFactorAuto, &EnlargedOptions::enlargingFactor,
+          [](const Teuchos::ParameterEntry& entry) { return toInt(entry, 1, EnlargedOptions::mostDirections); },
+          [](int value) { return value; }),
+      choice("Enlarged Form", &EnlargedOptions::enlargedForm,
+             "Where new search directions come from. orthodir: from A P, as published; two reductions an iteration; "
+             "for well-conditioned systems. orthomin: from the residuals; two reductions. fused: the same in one "
+             "reduction, with one application of the preconditioner more a solve. auto: fused where there is no "
+             "preconditioner, or one that scales by a diagonal; else orthomin."),
+      choice("Residual Splitting", &EnlargedOptions::residualSplitting,
              "How the residual is split among the search directions. contiguous: equal ranges of global row numbers. "
              "interleaved: rows in turn. by rank: ranks in turn; with fewer ranks than directions, each rank's rows "
              "are shared out among several."),
   };
 }
 
-std::vector<ParameterRow> stopping() {
+std::vector<ParameterRow> SymmetricOptions::rows() {
   return {
-      real("Convergence Tolerance", &SolverOptions::tolerance, 0.0, "a number >= 0",
-           "The scaled residual norm at which a right-hand side has converged; 0 iterates to a limit below."),
-      integer("Maximum Iterations", &SolverOptions::maxIterations, 0, unbounded, ">= 0",
-              "The most iterations for each set of right-hand sides. An s-step block counts s iterations."),
-      integer("Maximum Restarts", &SolverOptions::maxRestarts, 0, unbounded, ">= 0",
-              "The most restarts for each set of right-hand sides."),
-      residualScaling(),
-      scaling("Implicit Residual Scaling", {&SolverOptions::implicitScaling},
-              "What the recursive residual is divided by before it is compared with the tolerance. As in Belos, the "
-              "computed residual that decides is divided by it too where no explicit scaling is given."),
-      scaling("Explicit Residual Scaling", {&SolverOptions::explicitScaling},
-              "What the computed residual b - A x is divided by in the check that decides on convergence. As in Belos, "
-              "only where it is given, or GMRES has a left preconditioner; elsewhere the implicit scaling counts."),
-      userScale(),
-      choice(
-          "Residual Norm", &SolverOptions::residualNorm,
-          "The norm of b - A x that is compared with the tolerance. OneNorm: the sum of absolute values, as OpenFOAM "
-          "judges; b - A x alone decides then, without a left preconditioner, scaled as the explicit scaling says "
-          "where it is given, else as the implicit one. It costs no reduction."),
-      choice(
-          "Initial Residual", &SolverOptions::initialResidual,
-          "Where the solve begins. computed: at what x holds. zero guess: at x = 0, whatever x holds. b - A x of the "
-          "guess takes a product, unless all earlier solves of as many equations and right-hand sides began at x = 0: "
-          "it is then taken to be b, and a solve that finds another x in its first reduction begins once more, at that "
-          "x."),
-      residualReplacement(),
-      choice(
-          "Residual Smoothing", &SolverOptions::residualSmoothing,
-          "Whether x is the combination of the last one and CG's of least residual, which never rises (Zhou and Walker "
-          "1994). It meets a tolerance no later, with a larger error than CG's x has by then; it takes two vectors "
-          "more. auto: where the preconditioner is seen not to be linear, as OpenFOAM's multigrid. on: in the first 20 "
-          "iterations with any that is more than a diagonal, too. off: x is CG's. Enlarged CG does so, unless off, "
-          "over "
-          "the directions of each step, where its residual has not fallen for long."),
-      choice(
-          "Fallback", &SolverOptions::fallback,
-          "What goes on where CG, BiCGStab or IDR cannot, and the residual no longer falls: under CG, to which CR "
-          "hands "
-          "over, where A or the preconditioner is not symmetric positive definite; under BiCGStab and IDR, where "
-          "restarts gain nothing. gmres: "
-          "CAPSTAN GMRES with restart 30 goes on from the better of the iterate and the guess, and the report says so. "
-          "none: the solve ends."),
-      choice(
-          "Null Space", &SolverOptions::nullSpace,
-          "What is projected out of what the preconditioner makes, so that rounding does not fill x with it. The "
-          "projection uses the reduction that is there anyway. constant: constants, for a symmetric A that annihilates "
-          "them (all-Neumann pressure). They are projected out of b - A x too, if b has one that no A x has: then "
-          "the solve ends unconverged (\"inconsistent\") when the rest meets the tolerance. auto: the same "
-          "where all rows of A sum to zero."),
-      initialGuess(),
+      residualReplacementRow(),
+      choice("Null Space", &SymmetricOptions::nullSpace,
+             "What is projected out of what the preconditioner makes, so that rounding does not fill x with it. The "
+             "projection uses the reduction that is there anyway. constant: constants, for a symmetric A that "
+             "annihilates them (all-Neumann pressure). They are projected out of b - A x too, if b has one that no A x "
+             "has: then the solve ends unconverged (\"inconsistent\") when the rest meets the tolerance. auto: the "
+             "same where all rows of A sum to zero."),
   };
 }
 
-std::vector<ParameterRow> krylovSpace() {
+std::vector<ParameterRow> SmoothingOptions::rows() {
   return {
-      integer("Num Blocks", &SolverOptions::numBlocks, 1, unbounded, ">= 1",
-              "Iterations between restarts. The memory holds this many basis vectors and one for each right-hand side. "
-              "Where nobody names it, it is that of Belos, or 200, 150, 100, 70, 50, 30 or 20 where the basis would "
-              "take more "
-              "than a tenth of a rank's share of the memory (the report says so)."),
-      choice("Keep Preconditioned Basis", &SolverOptions::keepPreconditionedBasis,
-             "Whether what the right preconditioner makes of the basis is kept, which saves its application at the end "
-             "of a cycle and doubles the memory of the basis. auto: where both bases take at most a tenth of a rank's "
-             "share of the memory."),
-      integer("Pipeline Depth", &SolverOptions::pipelineDepth, 1, unbounded, ">= 1",
-              "The number of reductions in flight: l of p(l)-GMRES and p(l)-CG, blocks in flight of pipelined s-step "
-              "GMRES. A larger depth hides slower networks and is less stable; it is reduced where a solve breaks "
-              "down, and in later solves with the same matrix values (\"State Cache\")."),
-      integer("Polynomial Degree", &SolverOptions::polynomialDegree, 1, tuning::polynomial::highest,
-              fmt::format("1 to {}", tuning::polynomial::highest),
-              "d: M is followed by Chebyshev's polynomial of degree d in M^-1 A, so that an iteration takes d products "
-              "and d applications of M. CG needs about 1 / d of the iterations, and so of the all-reduces, for 1.1 to "
-              "1.3 times the products. A and M have to be symmetric and definite. 1: none."),
-      integer(
-          "Shadow Space", &SolverOptions::shadowSpace, 1, tuning::idr::largest,
-          fmt::format("1 to {}", tuning::idr::largest),
-          "s of IDR(s): vectors of the shadow space, at most as many as the system has rows. More need fewer products, "
-          "and more memory and work for each: 3 s vectors."),
-      real(
-          "Change of Basis Drop Tolerance", &SolverOptions::changeOfBasisDropTolerance, 0.0, "a number >= 0",
-          "tau: entries of the change of basis under tau times the norm of the next vector and the spectral radius are "
-          "dropped. 0 keeps all."),
-      integer("Block Size", &SolverOptions::blockSize, 0, unbounded, ">= 0",
-              "Right-hand sides that advance together and share their reductions; 0: all of them. Each has its own "
-              "Krylov space and stops on its own."),
-      boolean(
-          "Flexible Gmres", &SolverOptions::flexible,
-          "Whether the right preconditioner may change from one application to the next. This costs a second basis. It "
-          "is an error with methods other than GMRES, and with pipelined ones."),
+      choice("Residual Smoothing", &SmoothingOptions::residualSmoothing,
+             "Whether x is the combination of the last one and CG's of least residual, which never rises (Zhou and "
+             "Walker 1994). It meets a tolerance no later, with a larger error than CG's x has by then; it takes two "
+             "vectors more. auto: where the preconditioner is seen not to be linear, as OpenFOAM's multigrid. on: in "
+             "the first 20 iterations with any that is more than a diagonal, too. off: x is CG's. Enlarged CG does so, "
+             "unless off, over the directions of each step, where its residual has not fallen for long."),
   };
 }
 
-}  // namespace capstan::rows
+std::vector<ParameterRow> FallbackOptions::rows() {
+  return {
+      choice("Fallback", &FallbackOptions::fallback,
+             "What goes on where CG, BiCGStab or IDR cannot, and the residual no longer falls: under CG, to which CR "
+             "hands over, where A or the preconditioner is not symmetric positive definite; under BiCGStab and IDR, "
+             "where restarts gain nothing. gmres: CAPSTAN GMRES with restart 30 goes on from the better of the iterate "
+             "and the guess, and the report says so. none: the solve ends."),
+  };
+}
+
+}  // namespace capstan

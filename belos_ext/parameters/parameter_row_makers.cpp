@@ -22,43 +22,26 @@ std::size_t wordAt(const std::vector<std::string>& words, const Teuchos::Paramet
   return static_cast<std::size_t>(found - words.begin());
 }
 
-ParameterRow integerOrAuto(const std::string& name, bool SolverOptions::*isAuto, int SolverOptions::*member, int low,
-                           int high, const std::string& allowed, const std::string& doc) {
-  ParameterRow row = described(name, "int or string", allowed, doc);
-  row.words = {"auto"};
-  row.parse = [=](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    const bool automatic = isWord(entry, "auto");
-    const int value = automatic ? SolverOptions().*member : toInt(entry);
-    if (!automatic && (value < low || value > high)) throw std::invalid_argument("is out of range");
-    state.options.*isAuto = automatic;
-    state.options.*member = value;
-  };
-  row.print = [=](const ParameterState& state, Teuchos::ParameterList& list) {
-    if (state.options.*isAuto) {
-      list.set(name, std::string("auto"));
-    } else {
-      list.set(name, state.options.*member);
-    }
-  };
-  return row;
+int toInt(const Teuchos::ParameterEntry& entry, int low, int high) {
+  const int value = capstan::toInt(entry);
+  if (value < low || value > high) throw std::invalid_argument("is out of range");
+  return value;
 }
 
-ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& allowed,
-                     const std::string& doc) {
-  return bound(described(name, "int", allowed, doc), member, [low, high](const Teuchos::ParameterEntry& entry) {
-    const int value = toInt(entry);
-    if (value < low || value > high) throw std::invalid_argument("is out of range");
-    return value;
-  });
+ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& doc) {
+  const bool open = high == std::numeric_limits<int>::max();
+  const std::string allowed = open ? fmt::format(">= {}", low) : fmt::format("{} to {}", low, high);
+  return bound(described(name, "int", allowed, doc), member,
+               [low, high](const Teuchos::ParameterEntry& entry) { return toInt(entry, low, high); });
 }
 
-ParameterRow real(const std::string& name, double SolverOptions::*member, double low, const std::string& allowed,
-                  const std::string& doc) {
-  return bound(described(name, "double", allowed, doc), member, [low](const Teuchos::ParameterEntry& entry) {
-    const double value = toReal(entry);
-    if (!std::isfinite(value) || value < low) throw std::invalid_argument("is out of range");
-    return value;
-  });
+ParameterRow real(const std::string& name, double SolverOptions::*member, double low, const std::string& doc) {
+  return bound(described(name, "double", "a number >= " + showReal(low), doc), member,
+               [low](const Teuchos::ParameterEntry& entry) {
+                 const double value = toReal(entry);
+                 if (!std::isfinite(value) || value < low) throw std::invalid_argument("is out of range");
+                 return value;
+               });
 }
 
 ParameterRow boolean(const std::string& name, bool SolverOptions::*member, const std::string& doc) {
@@ -72,16 +55,6 @@ ParameterRow text(const std::string& name, std::string SolverOptions::*member, c
 
 ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc) {
   return text(name, member, "a file in an existing folder; empty: none", doc);
-}
-
-ParameterRow fixed(const std::string& name, bool always, const std::string& instead, const std::string& doc) {
-  ParameterRow row = described(name, "bool", "true, false", noEffect + doc);
-  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState&) { toBool(entry); };
-  row.print = [name, always](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, always); };
-  row.remark = [always, instead](const Teuchos::ParameterEntry& entry, const MethodTraits&) {
-    return toBool(entry) == always ? std::string() : instead;
-  };
-  return row;
 }
 
 }  // namespace capstan::rows

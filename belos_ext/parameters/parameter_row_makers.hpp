@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -22,41 +23,61 @@ namespace capstan::rows {
 ParameterRow described(const std::string& name, const std::string& type, const std::string& allowed,
                        const std::string& doc);
 
-/// What the doc of a key begins with that Belos has and whose value changes nothing here.
-constexpr const char* noEffect = "Accepted for compatibility; no effect. ";
+/// The row, for people to find it there.
+inline ParameterRow in(ParameterGroup group, ParameterRow row) {
+  row.group = group;
+  return row;
+}
 
 /// The row of one member. \param read makes its value of an entry, or throws std::invalid_argument
-/// \param show makes what a list holds of it
-template <class T, class Read, class Show>
-ParameterRow bound(ParameterRow row, T SolverOptions::*member, Read read, Show show) {
+/// \param show makes what a list holds of it, or the entry
+template <class T, class Concern, class Read, class Show>
+ParameterRow bound(ParameterRow row, T Concern::*member, Read read, Show show) {
   row.parse = [member, read](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.*member = read(entry);
   };
   row.print = [name = row.name, member, show](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.set(name, show(state.options.*member));
+    list.setEntry(name, Teuchos::ParameterEntry(show(state.options.*member)));
   };
   return row;
 }
 /// The same of a member that lists hold as it is.
-template <class T, class Read>
-ParameterRow bound(ParameterRow row, T SolverOptions::*member, Read read) {
+template <class T, class Concern, class Read>
+ParameterRow bound(ParameterRow row, T Concern::*member, Read read) {
   return bound(std::move(row), member, read, [](const T& value) { return value; });
 }
 
 /// Which of these words a string is, in any case. Throws std::invalid_argument where it is none.
 std::size_t wordAt(const std::vector<std::string>& words, const Teuchos::ParameterEntry& entry);
 
-/// "auto", or an int from `low` to `high`, which one bit and the int hold. auto leaves the int at its default.
-ParameterRow integerOrAuto(const std::string& name, bool SolverOptions::*isAuto, int SolverOptions::*member, int low,
-                           int high, const std::string& allowed, const std::string& doc);
+/// "auto", or a value, which one bit and another member hold. auto leaves the value at its default.
+template <class T, class Concern, class Read, class Show>
+ParameterRow orAuto(ParameterRow row, bool Concern::*isAuto, T Concern::*member, Read read, Show show) {
+  row.words = {"auto"};
+  row.parse = [=](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    const bool automatic = isWord(entry, "auto");
+    T value = automatic ? Concern().*member : read(entry);
+    state.options.*isAuto = automatic;
+    state.options.*member = std::move(value);
+  };
+  row.print = [=, name = row.name](const ParameterState& state, Teuchos::ParameterList& list) {
+    list.setEntry(name, state.options.*isAuto ? Teuchos::ParameterEntry(std::string("auto"))
+                                              : Teuchos::ParameterEntry(show(state.options.*member)));
+  };
+  return row;
+}
 
-/// An int from `low` to `high`.
-ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& allowed,
-                     const std::string& doc);
+/// An int of an entry. Throws std::invalid_argument where it is none, or out of range.
+int toInt(const Teuchos::ParameterEntry& entry, int low, int high);
+
+/// An int from `low` on, and up to `high` where that is less than the largest one.
+ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, int high, const std::string& doc);
+inline ParameterRow integer(const std::string& name, int SolverOptions::*member, int low, const std::string& doc) {
+  return integer(name, member, low, std::numeric_limits<int>::max(), doc);
+}
 
 /// A finite real number that is at least `low`.
-ParameterRow real(const std::string& name, double SolverOptions::*member, double low, const std::string& allowed,
-                  const std::string& doc);
+ParameterRow real(const std::string& name, double SolverOptions::*member, double low, const std::string& doc);
 
 ParameterRow boolean(const std::string& name, bool SolverOptions::*member, const std::string& doc);
 
@@ -66,13 +87,9 @@ ParameterRow text(const std::string& name, std::string SolverOptions::*member, c
 /// The path of a file that will be written. Whether it can be is for the rank that writes it to find out.
 ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc);
 
-/// One of Belos' keys whose value changes nothing here, because Capstan always does `always`. Another value gets the
-/// remark `instead`.
-ParameterRow fixed(const std::string& name, bool always, const std::string& instead, const std::string& doc);
-
 /// One of a few words, in any case.
-template <class Enum>
-ParameterRow choice(const std::string& name, Enum SolverOptions::*member, const std::vector<Enum>& values,
+template <class Enum, class Concern>
+ParameterRow choice(const std::string& name, Enum Concern::*member, const std::vector<Enum>& values,
                     const std::string& doc) {
   ParameterRow row = described(name, "string", "", doc);
   for (const Enum value : values) row.words.push_back(toString(value));
@@ -84,8 +101,8 @@ ParameterRow choice(const std::string& name, Enum SolverOptions::*member, const 
 }
 
 /// One of all words of an enumeration.
-template <class Enum>
-ParameterRow choice(const std::string& name, Enum SolverOptions::*member, const std::string& doc) {
+template <class Enum, class Concern>
+ParameterRow choice(const std::string& name, Enum Concern::*member, const std::string& doc) {
   std::vector<Enum> all(wordsOf(Enum()).size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<Enum>(i);
   return choice(name, member, all, doc);

@@ -1,9 +1,8 @@
 #include "belos_ext/parameters/parameter_table.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 #include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_value.hpp"
@@ -11,21 +10,26 @@
 
 namespace capstan {
 
-const std::vector<ParameterRow>& parameterRows() {
-  static const std::vector<ParameterRow> rows = [] {
-    std::vector<ParameterRow> all;
-    for (auto group : {rows::stopping, rows::krylovSpace, rows::enlargedSpace, rows::stepSize, rows::orthogonalization,
-                       rows::communication, rows::output, rows::behaviour, rows::acceptedForBelos}) {
-      const bool changesNothing = group == rows::output || group == rows::acceptedForBelos;
-      for (ParameterRow& row : group()) {
-        row.general = std::none_of(methods().begin(), methods().end(),
-                                   [&](const MethodTraits& method) { return method.takes(row.name); });
-        row.mayDiffer = changesNothing || row.name == "Strict Parameters" || row.name == "Progress";
-        all.push_back(std::move(row));
-      }
+namespace {
+
+template <class... Concerns>
+std::vector<ParameterRow> rowsOfAll(const OptionsOf<Concerns...>*) {
+  std::vector<ParameterRow> all;
+  const auto add = [&all](std::vector<ParameterRow> rows, bool general) {
+    for (ParameterRow& row : rows) {
+      row.general = general;
+      if (general && row.group == ParameterGroup::Method) row.group = ParameterGroup::Expert;
+      all.push_back(std::move(row));
     }
-    return all;
-  }();
+  };
+  (add(Concerns::rows(), isGeneral<Concerns>), ...);
+  return all;
+}
+
+}  // namespace
+
+const std::vector<ParameterRow>& parameterRows() {
+  static const std::vector<ParameterRow> rows = rowsOfAll(static_cast<const AllOptions*>(nullptr));
   return rows;
 }
 

@@ -7,6 +7,7 @@
 #include <Teuchos_ParameterEntry.hpp>
 #include <Teuchos_ParameterList.hpp>
 #include <Teuchos_RCP.hpp>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <set>
@@ -19,23 +20,29 @@
 
 namespace capstan {
 
-/// What the rows of the table read and write: the typed options, and choices that several keys make together.
+/// What the rows of the table read and write.
 struct ParameterState {
   SolverOptions options;
-  std::string orthogonalization = "ICGS";  ///< as spelt by Belos
-  bool choleskyQr = true;
-  bool choleskyQr2 = false;
-  bool reorthogonalizeBlocks = false;
   std::set<std::string> given;  ///< names of the rows set so far; a default yields to a related key that was given
 };
 
+/// How people come to a parameter, and the order of the tables.
+enum class ParameterGroup {
+  Basic,         ///< when to stop, what to print and to write
+  Method,        ///< what the method is to do
+  Expert,        ///< what rarely has to be said
+  Compatibility  ///< keys of Belos' that are understood, and change nothing
+};
+constexpr auto wordsOf(ParameterGroup) { return std::array{"Basic", "Method", "Expert", "Compatibility"}; }
+
 /// One parameter.
 struct ParameterRow {
-  std::string name;                ///< the key of a parameter list
-  std::string type;                ///< for people, for example "int or string"
-  std::string allowed;             ///< for people, for example "1 to 100, or auto"
-  std::string doc;                 ///< one or two sentences
-  bool general = true;             ///< every method takes it; else those whose row in methods() names it
+  std::string name;     ///< the key of a parameter list
+  std::string type;     ///< for people, for example "int or string"
+  std::string allowed;  ///< for people, for example "1 to 100, or auto"
+  std::string doc;      ///< one or two sentences
+  ParameterGroup group = ParameterGroup::Method;
+  bool general = true;             ///< every method takes it; else those whose options (OptionsOf) hold it
   std::vector<std::string> words;  ///< the words it takes, where it takes words, for nearest-match messages
 
   /// Stores the entry's value. Throws std::invalid_argument, saying only what is wrong with the value ("is not an

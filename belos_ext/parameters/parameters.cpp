@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "belos_ext/parameters/conflicts.hpp"
-#include "belos_ext/parameters/parameter_resolution.hpp"
+#include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/parameters/user_options_error.hpp"

@@ -10,29 +10,12 @@
 #include <iosfwd>
 #include <limits>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "tpetra_ext/operators/row_domains.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 #include "tpetra_ext/topology/reduction_strategy.hpp"
-
-namespace capstan::tuning::polynomial {
-/// The highest degree. Chosen: as many products for an iteration hide any all-reduce.
-inline constexpr int highest = 64;
-}  // namespace capstan::tuning::polynomial
-
-namespace capstan::tuning::idr {
-/// Of "Shadow Space". Chosen.
-inline constexpr int largest = 16;
-}  // namespace capstan::tuning::idr
-
-namespace capstan::tuning::guess {
-/// The highest degree of an extrapolation in time. Chosen: beyond, coefficients of alternating sign make noise of the
-/// digits that a solve leaves open.
-inline constexpr int highestOrder = 3;
-/// The most vectors that are projected on. Chosen: as many vectors again are images.
-inline constexpr int mostVectors = 20;
-}  // namespace capstan::tuning::guess
 
 namespace capstan {
 
@@ -124,6 +107,8 @@ struct ResidualReplacement {
 /// Where the iteration begins.
 struct InitialGuess {
   enum class Mode { Application, Extrapolation, Projection };
+  static constexpr int highestOrder = 3;  ///< beyond, coefficients of alternating sign make noise of the last digits
+  static constexpr int mostVectors = 20;  ///< as many vectors again are images
   Mode mode = Mode::Application;
   int number = 0;  ///< the order of the extrapolation, or the vectors that are projected on
 
@@ -136,62 +121,151 @@ struct EigenvalueBounds {
   double max = 0.0;
 };
 
-struct SolverOptions {
-  // Stopping.
+struct ParameterRow;
+
+// The options by concern, with the keys of each (parameter_groups_*.cpp), in the order in which they are parsed. A
+// method names the concerns that are its own, and is given no others (OptionsOf): another method's key cannot reach it.
+
+/// What every method is told.
+struct CommonOptions {
+  static std::vector<ParameterRow> rows();
   double tolerance = 1e-8;
   int maxIterations = 1000;
-  int maxRestarts = 1000;
   ResidualScaling implicitScaling = ResidualScaling::NormOfPrecInitRes;
   ResidualScaling explicitScaling = ResidualScaling::NormOfInitRes;
   bool implicitScalingGiven = false;  ///< asked for by the application or the user, not a default
   bool explicitScalingGiven = false;
+  double userScale = 1.0;  ///< the divisor of ResidualScaling::UserProvided
   ResidualNorm residualNorm = ResidualNorm::Two;
   InitialResidual initialResidual = InitialResidual::Computed;
-  double userScale = 1.0;  ///< the divisor of ResidualScaling::UserProvided
-  ResidualReplacement residualReplacement;
-  ResidualSmoothingMode residualSmoothing = ResidualSmoothingMode::Auto;
-  Fallback fallback = Fallback::Gmres;
-  NullSpace nullSpace = NullSpace::Auto;
-  KeepBasis keepPreconditionedBasis = KeepBasis::Auto;
   InitialGuess initialGuess;
+  int blockSize = 0;      ///< right-hand sides that advance together; 0: all of them
+  bool flexible = false;  ///< an error in methods that have no such form
+};
 
-  // The Krylov space.
+struct RestartOptions {
+  static std::vector<ParameterRow> rows();
   int numBlocks = 300;          ///< iterations between restarts; the basis is allocated for this many vectors and one
   bool numBlocksGiven = false;  ///< else a solve may take fewer, to stay within `basisMemory`
   double basisMemory =
       std::numeric_limits<double>::infinity();  ///< bytes a rank has for the bases of one right-hand side
-  int pipelineDepth = 1;                        ///< reductions in flight of a pipelined method
-  int polynomialDegree = 1;                     ///< products an iteration of CG takes; 1: no polynomial
-  double changeOfBasisDropTolerance = 0.0;      ///< tau of pipelined s-step GMRES; 0 keeps every entry
-  bool enlargingFactorAuto = false;
-  int enlargingFactor = 4;  ///< search directions an iteration, where it is not automatic
-  EnlargedForm enlargedForm = EnlargedForm::Auto;
-  int shadowSpace = 4;  ///< s of IDR(s)
-  RowSplitting residualSplitting = RowSplitting::Contiguous;
-  int blockSize = 0;  ///< right-hand sides that advance together; 0: all of them
-  bool flexible = false;
-  bool stepSizeAuto = true;
-  int stepSize = 5;  ///< the value asked for, or where "auto" starts
-  Basis basis = Basis::Newton;
+  int maxRestarts = 1000;
+};
+
+struct SchemeOptions {
+  static std::vector<ParameterRow> rows();
   BlockOrthogonalization blockOrthogonalization = BlockOrthogonalization::SingleReduceCgs2;
   bool blockOrthogonalizationGiven = false;  ///< by its own key, not a default or one of Belos' names
+  std::string orthogonalization = "ICGS";    ///< as spelt by Belos: chooses the scheme that is not given
+};
+
+/// Of Arnoldi methods whose reductions are not hidden.
+struct ArnoldiOptions {
+  static std::vector<ParameterRow> rows();
   IntraOrthogonalization intraOrthogonalization = IntraOrthogonalization::CholQr;
-  bool shiftsAuto = true;
-  std::vector<std::complex<double>> shifts;  ///< closed under conjugation; empty when automatic
-  bool eigenvalueBoundsAuto = true;
-  EigenvalueBounds eigenvalueBounds;
+  KeepBasis keepPreconditionedBasis = KeepBasis::Auto;
+};
+
+struct StepSizeOptions {
+  static std::vector<ParameterRow> rows();
+  bool stepSizeAuto = true;
+  int stepSize = 5;  ///< the value asked for, or where "auto" starts
+};
+
+/// Of s-step methods: the polynomials of a block, and where what they need comes from; keys of Belos' own such method.
+struct BasisOptions {
+  static std::vector<ParameterRow> rows();
+  Basis basis = Basis::Newton;
   bool computeRitzValues = true;  ///< false with automatic shifts: no Ritz values, hence the monomial basis
   bool computeRitzValuesOnFly =
       true;  ///< shifts from about s classical steps; false: from a whole classical restart cycle
+  bool choleskyQr = true, choleskyQr2 = false;  ///< choose the scheme within blocks that is not given
+  bool reorthogonalizeBlocks = false;
+};
 
-  // The messages of products, and of reductions.
+struct ShiftOptions {
+  static std::vector<ParameterRow> rows();
+  bool shiftsAuto = true;
+  std::vector<std::complex<double>> shifts;  ///< closed under conjugation; empty when automatic
+};
+
+struct SpectrumOptions {
+  static std::vector<ParameterRow> rows();
+  bool eigenvalueBoundsAuto = true;
+  EigenvalueBounds eigenvalueBounds;
+};
+
+struct DropOptions {
+  static std::vector<ParameterRow> rows();
+  double changeOfBasisDropTolerance = 0.0;  ///< tau of pipelined s-step GMRES; 0 keeps every entry
+};
+
+struct DepthOptions {
+  static std::vector<ParameterRow> rows();
+  int pipelineDepth = 1;  ///< reductions in flight
+};
+
+/// Of methods that hide reductions.
+struct HiddenOptions {
+  static std::vector<ParameterRow> rows();
+  ProgressMode progress = ProgressMode::Poll;
+  bool measureOverlap = false;
+};
+
+struct FallbackOptions {
+  static std::vector<ParameterRow> rows();
+  Fallback fallback = Fallback::Gmres;
+};
+
+/// Of methods for symmetric systems.
+struct SymmetricOptions {
+  static std::vector<ParameterRow> rows();
+  ResidualReplacement residualReplacement;
+  NullSpace nullSpace = NullSpace::Auto;
+};
+
+struct SmoothingOptions {
+  static std::vector<ParameterRow> rows();
+  ResidualSmoothingMode residualSmoothing = ResidualSmoothingMode::Auto;
+};
+
+struct PolynomialOptions {
+  static std::vector<ParameterRow> rows();
+  static constexpr int highestDegree = 64;  ///< as many products for an iteration hide any all-reduce
+  int polynomialDegree = 1;                 ///< products an iteration takes; 1: no polynomial
+};
+
+struct ShadowOptions {
+  static std::vector<ParameterRow> rows();
+  static constexpr int largest = 16;
+  int shadowSpace = 4;  ///< s of IDR(s)
+};
+
+struct EnlargedOptions {
+  static std::vector<ParameterRow> rows();
+  static constexpr int mostDirections = 64;
+  bool enlargingFactorAuto = false;
+  int enlargingFactor = 4;  ///< search directions an iteration; where it is automatic, those of the first solve
+  EnlargedForm enlargedForm = EnlargedForm::Auto;
+  RowSplitting residualSplitting = RowSplitting::Contiguous;
+};
+
+struct EmbeddingOptions {
+  static std::vector<ParameterRow> rows();
+  HypercubeMapping hypercubeMapping = HypercubeMapping::Klr;
+};
+
+/// The messages of products, and of reductions.
+struct CommunicationOptions {
+  static std::vector<ParameterRow> rows();
   CommunicationStrategy communicationStrategy = CommunicationStrategy::Application;
   int ranksPerNode = 0;       ///< 0: as MPI tells
   int messageSizeCutoff = 0;  ///< bytes; 0: automatic
-  HypercubeMapping hypercubeMapping = HypercubeMapping::Klr;
   topology::ReductionStrategy reductionStrategy = topology::ReductionStrategy::Mpi;
+};
 
-  // Output.
+struct OutputOptions {
+  static std::vector<ParameterRow> rows();
   int verbosity = 0;                        ///< bits of Belos::MsgType
   int outputStyle = 0;                      ///< Belos::OutputType
   int outputFrequency = -1;                 ///< iterations between residual lines; -1 and 0: none
@@ -201,12 +275,58 @@ struct SolverOptions {
   std::string solverLabel;  ///< name of this solver in reports; empty: the canonical name
   std::string reportFile;   ///< JSON report; empty: none
   std::string historyFile;  ///< CSV residual history; empty: none
-
-  // Behaviour.
   bool strictParameters = false;
   bool stateCache = true;
-  ProgressMode progress = ProgressMode::Poll;  ///< of nonblocking reductions
-  bool measureOverlap = false;
+};
+
+/// Belos' keys for what Capstan does in one way only: there is nothing to keep.
+struct CompatibilityOptions {
+  static std::vector<ParameterRow> rows();
+};
+
+/// Whether every method takes the keys of a concern.
+template <class Concern>
+constexpr bool isGeneral =
+    std::is_same_v<Concern, CommonOptions> || std::is_same_v<Concern, OutputOptions> ||
+    std::is_same_v<Concern, CommunicationOptions> || std::is_same_v<Concern, CompatibilityOptions>;
+
+/// The options of these concerns. Those of other concerns become them and lose the rest; a concern that they lack is at
+/// its defaults.
+template <class... Concerns>
+struct OptionsOf : Concerns... {
+  /// These and those of one concern more, if it is.
+  template <class Concern>
+  using With = std::conditional_t<std::is_base_of_v<Concern, OptionsOf>, OptionsOf, OptionsOf<Concerns..., Concern>>;
+
+  OptionsOf() = default;
+  template <class Others,
+            class = std::enable_if_t<std::is_base_of_v<CommonOptions, Others> && !std::is_base_of_v<OptionsOf, Others>>>
+  OptionsOf(const Others& others) : Concerns(part<Concerns>(others))... {}  // NOLINT: they become them
+
+ private:
+  template <class Concern, class Others>
+  static decltype(auto) part(const Others& others) {
+    if constexpr (std::is_base_of_v<Concern, Others>) {
+      return static_cast<const Concern&>(others);
+    } else {
+      return Concern();
+    }
+  }
+};
+
+/// What a method is given: the common ones and its own.
+template <class... Own>
+using MethodOptions = OptionsOf<CommonOptions, Own...>;
+
+using AllOptions =
+    OptionsOf<CommonOptions, OutputOptions, RestartOptions, DepthOptions, PolynomialOptions, ShadowOptions,
+              EnlargedOptions, StepSizeOptions, BasisOptions, ShiftOptions, SpectrumOptions, DropOptions,
+              SymmetricOptions, SmoothingOptions, FallbackOptions, SchemeOptions, ArnoldiOptions, EmbeddingOptions,
+              HiddenOptions, CommunicationOptions, CompatibilityOptions>;
+
+/// All there are: what a solver manager knows of a solve. What its method does not take is at its default.
+struct SolverOptions : AllOptions {
+  using AllOptions::AllOptions;
 };
 
 std::string toString(const ResidualReplacement& replacement);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/solvers/bicgstab/bicgstab.hpp"
 #include "belos_ext/solvers/bicgstab/pipelined_bicgstab.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
@@ -26,23 +27,25 @@
 namespace capstan {
 namespace {
 
-using Names = std::vector<std::string>;
-
-Names operator+(Names names, const Names& more) {
-  names.insert(names.end(), more.begin(), more.end());
-  return names;
-}
-
 template <class Types>
 struct Row {
   MethodTraits traits;
   std::unique_ptr<KrylovSolver<Types>> (*make)();
 };
 
+/// \tparam Solver what it makes, and whose options say which parameters it takes
 template <class Types, class Solver, bool... arguments>
-std::unique_ptr<KrylovSolver<Types>> make() {
-  return std::make_unique<Solver>(arguments...);
+Row<Types> row(MethodTraits traits) {
+  traits.parameters = namesOf(static_cast<const typename Solver::Options*>(nullptr));
+  return {std::move(traits),
+          [] { return std::unique_ptr<KrylovSolver<Types>>(std::make_unique<Solver>(arguments...)); }};
 }
+
+// Both forms of pipelined GMRES are one method.
+using Pipeline =
+    MethodOptions<RestartOptions, DepthOptions, HiddenOptions, SchemeOptions, ShiftOptions, SpectrumOptions>;
+using BlockPipeline = MethodOptions<RestartOptions, DepthOptions, HiddenOptions, StepSizeOptions, ShiftOptions,
+                                    SpectrumOptions, DropOptions>;
 
 /// With the form for an M that is costly or not linear beside it.
 template <class Types, class Form>
@@ -51,107 +54,73 @@ using WithFlexibleForm = Supervised<Types, TwoForms<Types, CgVectors<Types>, For
 template <class Types>
 std::vector<Row<Types>> rows() {
   // Made here, since libraries register the solvers while statics are still being made.
-  const Names restarted = {"Num Blocks", "Maximum Restarts"};
-  const Names orthogonalized = {"Orthogonalization", "Block Orthogonalization"};
-  const Names pipeline = {"Pipeline Depth", "Progress", "Measure Overlap"};
-  const Names symmetric = {"Residual Replacement", "Residual Smoothing", "Null Space", "Fallback"};
-  const Names residuals = {"Residual Replacement", "Null Space", "Fallback"};
   const std::vector<Trait> eitherSign = {Trait::EitherSign}, directions = {Trait::Directions}, embeds = {Trait::Embeds};
   constexpr bool blocks = true, hidden = true;
   constexpr const char *classical = "CAPSTAN CG", *last = "CAPSTAN GMRES";  // what goes on where a method cannot
   return {
-      {{"CAPSTAN GMRES", "capstan_gmres",
-        "restarted GMRES, one reduction an iteration (delayed classical Gram-Schmidt, twice)", "[low-sync]",
-        Family::Gmres, false, false, RecursiveNorm::Native, FirstProducts::Native,
-        restarted + orthogonalized + Names{"Intra Orthogonalization", "Keep Preconditioned Basis"}, Gmres<Types>::cost},
-       make<Types, Supervised<Types, Gmres<Types>>>},
-      {{"CAPSTAN GMRES S-STEP", "capstan_sstep_gmres",
-        "s-step (communication-avoiding) GMRES, one reduction for s iterations", "[Hoemmen 2010], [low-sync]",
-        Family::Gmres, false, false, RecursiveNorm::Native, FirstProducts::Native,
-        restarted + orthogonalized +
-            Names{"Intra Orthogonalization", "Keep Preconditioned Basis", "Step Size", "Basis", "Shifts",
-                  "Eigenvalue Bounds", "Compute Ritz Values", "Compute Ritz Values on Fly", "CholeskyQR", "CholeskyQR2",
-                  "Reorthogonalize Blocks"},
-        SStepGmres<Types>::cost},
-       make<Types, Supervised<Types, SStepGmres<Types>>>},
-      {{"CAPSTAN GMRES PIPELINE", "capstan_pipelined_gmres",
-        "p(l)-GMRES: each reduction hidden behind the next l iterations",
-        "[Ghysels, Ashby, Meerbergen and Vanroose 2013]", Family::Gmres, false, true, RecursiveNorm::Native,
-        FirstProducts::Native, restarted + pipeline + orthogonalized + Names{"Shifts", "Eigenvalue Bounds"},
-        PipelinedGmres<Types>::cost},
-       make<Types, Supervised<Types, PipelinedGmres<Types>>, !blocks>},
-      {{"CAPSTAN GMRES S-STEP PIPELINE", "capstan_pipelined_sstep_gmres",
-        "pipelined CA-GMRES: one hidden reduction for a block of t iterations", "[pipelined-and-s-step]", Family::Gmres,
-        false, true, RecursiveNorm::Native, FirstProducts::Native,
-        restarted + pipeline + Names{"Step Size", "Shifts", "Eigenvalue Bounds", "Change of Basis Drop Tolerance"},
-        PipelinedGmres<Types>::costOfBlocks},
-       make<Types, Supervised<Types, PipelinedGmres<Types>>, blocks>},
-      {{"CAPSTAN CG", "capstan_cg",
-        "conjugate gradients, one reduction an iteration, Hestenes and Stiefel's behaviour in rounding",
-        "[Hestenes and Stiefel 1952], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
-        RecursiveNorm::Residual, FirstProducts::Direction, symmetric + Names{"Polynomial Degree"},
-        WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>::cost, last, eitherSign},
-       make<Types, WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>>},
-      {{"CAPSTAN CG PIPELINE", "capstan_pipelined_cg", "p(l)-CG: each reduction hidden behind the next l iterations",
-        "[deep-pipelined-cg]", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
-        FirstProducts::Preconditioned, symmetric + pipeline + Names{"Eigenvalue Bounds", "Polynomial Degree"},
-        WithPolynomial<Types, Supervised<Types, PipelinedCg<Types>>>::cost, classical},
-       make<Types, WithPolynomial<Types, Supervised<Types, PipelinedCg<Types>>>>},
-      {{"CAPSTAN CG ENLARGED", "capstan_ecg", "enlarged CG: t search directions an iteration, fewer iterations",
-        "[Grigori, Moufawad and Nataf 2016], [enlarged-cg]", Family::ConjugateGradients, true, false,
-        RecursiveNorm::Residual, FirstProducts::None,
-        symmetric + Names{"Enlarging Factor", "Enlarged Form", "Residual Splitting"},
-        Supervised<Types, EnlargedCg<Types>>::cost, classical, directions},
-       make<Types, Supervised<Types, EnlargedCg<Types>>>},
-      {{"CAPSTAN CG EMBEDDED", "capstan_embedded_cg",
-        "conjugate gradients, the halo exchange inside the one reduction of an iteration",
-        "[embedded-cg], [Chen and Carson 2020]", Family::ConjugateGradients, true, false, RecursiveNorm::Residual,
-        FirstProducts::Image, symmetric + Names{"Hypercube Mapping"}, WithFlexibleForm<Types, EmbeddedCg<Types>>::cost,
-        last, embeds},
-       make<Types, WithFlexibleForm<Types, EmbeddedCg<Types>>>},
-      {{"CAPSTAN CR", "capstan_cr",
-        "conjugate residuals, one reduction an iteration: least residuals, by short recurrences",
-        "[Stiefel 1955], [Saad 2003], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
-        RecursiveNorm::Residual, FirstProducts::Image, residuals, ConjugateResiduals<Types, !hidden>::cost, classical,
-        eitherSign},
-       make<Types, Supervised<Types, ConjugateResiduals<Types, !hidden>>>},
-      {{"CAPSTAN CR PIPELINE", "capstan_pipelined_cr",
-        "pipelined conjugate residuals: the reduction of an iteration hidden behind A",
-        "[Stiefel 1955], [Ghysels and Vanroose 2014]", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
-        FirstProducts::Image, residuals + Names{"Progress", "Measure Overlap"}, ConjugateResiduals<Types, hidden>::cost,
-        classical, eitherSign},
-       make<Types, Supervised<Types, ConjugateResiduals<Types, hidden>>>},
-      {{"CAPSTAN BICGSTAB",
-        "capstan_bicgstab",
-        "BiCGStab, two reductions an iteration",
-        "[van der Vorst 1992]",
-        Family::BiCgStab,
-        false,
-        false,
-        RecursiveNorm::Residual,
-        FirstProducts::None,
-        {"Fallback"},
-        BiCgStab<Types>::cost,
-        last},
-       make<Types, Supervised<Types, BiCgStab<Types>>>},
-      {{"CAPSTAN BICGSTAB PIPELINE", "capstan_pipelined_bicgstab",
-        "pipelined BiCGStab: both reductions of an iteration hidden behind A and M", "[Cools and Vanroose 2017]",
-        Family::BiCgStab, false, true, RecursiveNorm::Residual, FirstProducts::None,
-        Names{"Fallback", "Progress", "Measure Overlap"}, PipelinedBiCgStab<Types>::cost, last},
-       make<Types, Supervised<Types, PipelinedBiCgStab<Types>>>},
-      {{"CAPSTAN IDR",
-        "capstan_idr",
-        "IDR(s), one reduction for each product",
-        "[van Gijzen and Sonneveld 2011], [Collignon and van Gijzen 2011]",
-        Family::Idr,
-        false,
-        false,
-        RecursiveNorm::Residual,
-        FirstProducts::None,
-        {"Shadow Space", "Fallback"},
-        Idr<Types>::cost,
-        last},
-       make<Types, Supervised<Types, Idr<Types>>>},
+      row<Types, Supervised<Types, Gmres<Types>>>(
+          {"CAPSTAN GMRES", "capstan_gmres",
+           "restarted GMRES, one reduction an iteration (delayed classical Gram-Schmidt, twice)", "[low-sync]",
+           Family::Gmres, false, false, RecursiveNorm::Native, FirstProducts::Native, Gmres<Types>::cost}),
+      row<Types, Supervised<Types, SStepGmres<Types>>>(
+          {"CAPSTAN GMRES S-STEP", "capstan_sstep_gmres",
+           "s-step (communication-avoiding) GMRES, one reduction for s iterations", "[Hoemmen 2010], [low-sync]",
+           Family::Gmres, false, false, RecursiveNorm::Native, FirstProducts::Native, SStepGmres<Types>::cost}),
+      row<Types, Supervised<Types, PipelinedGmres<Types>, Pipeline>, !blocks>(
+          {"CAPSTAN GMRES PIPELINE", "capstan_pipelined_gmres",
+           "p(l)-GMRES: each reduction hidden behind the next l iterations",
+           "[Ghysels, Ashby, Meerbergen and Vanroose 2013]", Family::Gmres, false, true, RecursiveNorm::Native,
+           FirstProducts::Native, PipelinedGmres<Types>::cost}),
+      row<Types, Supervised<Types, PipelinedGmres<Types>, BlockPipeline>, blocks>(
+          {"CAPSTAN GMRES S-STEP PIPELINE", "capstan_pipelined_sstep_gmres",
+           "pipelined CA-GMRES: one hidden reduction for a block of t iterations", "[pipelined-and-s-step]",
+           Family::Gmres, false, true, RecursiveNorm::Native, FirstProducts::Native,
+           PipelinedGmres<Types>::costOfBlocks}),
+      row<Types, WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>>(
+          {"CAPSTAN CG", "capstan_cg",
+           "conjugate gradients, one reduction an iteration, Hestenes and Stiefel's behaviour in rounding",
+           "[Hestenes and Stiefel 1952], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
+           RecursiveNorm::Residual, FirstProducts::Direction,
+           WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>::cost, last, eitherSign}),
+      row<Types, WithPolynomial<Types, Supervised<Types, PipelinedCg<Types>>>>(
+          {"CAPSTAN CG PIPELINE", "capstan_pipelined_cg", "p(l)-CG: each reduction hidden behind the next l iterations",
+           "[deep-pipelined-cg]", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
+           FirstProducts::Preconditioned, WithPolynomial<Types, Supervised<Types, PipelinedCg<Types>>>::cost,
+           classical}),
+      row<Types, Supervised<Types, EnlargedCg<Types>>>(
+          {"CAPSTAN CG ENLARGED", "capstan_ecg", "enlarged CG: t search directions an iteration, fewer iterations",
+           "[Grigori, Moufawad and Nataf 2016], [enlarged-cg]", Family::ConjugateGradients, true, false,
+           RecursiveNorm::Residual, FirstProducts::None, Supervised<Types, EnlargedCg<Types>>::cost, classical,
+           directions}),
+      row<Types, WithFlexibleForm<Types, EmbeddedCg<Types>>>(
+          {"CAPSTAN CG EMBEDDED", "capstan_embedded_cg",
+           "conjugate gradients, the halo exchange inside the one reduction of an iteration",
+           "[embedded-cg], [Chen and Carson 2020]", Family::ConjugateGradients, true, false, RecursiveNorm::Residual,
+           FirstProducts::Image, WithFlexibleForm<Types, EmbeddedCg<Types>>::cost, last, embeds}),
+      row<Types, Supervised<Types, ConjugateResiduals<Types, !hidden>>>(
+          {"CAPSTAN CR", "capstan_cr",
+           "conjugate residuals, one reduction an iteration: least residuals, by short recurrences",
+           "[Stiefel 1955], [Saad 2003], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
+           RecursiveNorm::Residual, FirstProducts::Image, ConjugateResiduals<Types, !hidden>::cost, classical,
+           eitherSign}),
+      row<Types, Supervised<Types, ConjugateResiduals<Types, hidden>>>(
+          {"CAPSTAN CR PIPELINE", "capstan_pipelined_cr",
+           "pipelined conjugate residuals: the reduction of an iteration hidden behind A",
+           "[Stiefel 1955], [Ghysels and Vanroose 2014]", Family::ConjugateGradients, true, true,
+           RecursiveNorm::Residual, FirstProducts::Image, ConjugateResiduals<Types, hidden>::cost, classical,
+           eitherSign}),
+      row<Types, Supervised<Types, BiCgStab<Types>>>(
+          {"CAPSTAN BICGSTAB", "capstan_bicgstab", "BiCGStab, two reductions an iteration", "[van der Vorst 1992]",
+           Family::BiCgStab, false, false, RecursiveNorm::Residual, FirstProducts::None, BiCgStab<Types>::cost, last}),
+      row<Types, Supervised<Types, PipelinedBiCgStab<Types>>>(
+          {"CAPSTAN BICGSTAB PIPELINE", "capstan_pipelined_bicgstab",
+           "pipelined BiCGStab: both reductions of an iteration hidden behind A and M", "[Cools and Vanroose 2017]",
+           Family::BiCgStab, false, true, RecursiveNorm::Residual, FirstProducts::None, PipelinedBiCgStab<Types>::cost,
+           last}),
+      row<Types, Supervised<Types, Idr<Types>>>({"CAPSTAN IDR", "capstan_idr", "IDR(s), one reduction for each product",
+                                                 "[van Gijzen and Sonneveld 2011], [Collignon and van Gijzen 2011]",
+                                                 Family::Idr, false, false, RecursiveNorm::Residual,
+                                                 FirstProducts::None, Idr<Types>::cost, last}),
   };
 }
 

@@ -17,11 +17,11 @@ class PipelineShifts {
   using MultiVector = typename Types::MultiVector;
 
   /// \param needsRadius whether radius() will be asked for
-  void configure(const SolverOptions& options, bool needsRadius) {
+  void configure(const ShiftOptions& options, const SpectrumOptions& spectrum, bool needsRadius) {
     automatic_ = options.shiftsAuto;
     needsRadius_ = needsRadius;
     given_ = options.shifts;
-    interval_.configure(options);
+    interval_.configure(spectrum);
   }
   void recall(const SolverState& state) { interval_.recall(state); }
   void remember(SolverState& state) const { interval_.remember(state); }

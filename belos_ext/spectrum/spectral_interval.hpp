@@ -49,7 +49,7 @@ class SpectralInterval {
  public:
   using Scalar = typename Types::Scalar;
 
-  void configure(const SolverOptions& options) {
+  void configure(const SpectrumOptions& options) {
     automatic_ = options.eigenvalueBoundsAuto;
     bounds_.reset();
     if (!automatic_) bounds_ = options.eigenvalueBounds;

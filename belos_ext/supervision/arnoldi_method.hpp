@@ -33,8 +33,9 @@ class ArnoldiMethod : public Method<Types> {
     return how;
   }();
 
-  void configure(const SolverOptions& options) override {
-    wantedLength_.configure(options);
+  using Options = MethodOptions<RestartOptions, ArnoldiOptions>;
+  void configure(const Options& options) {
+    wantedLength_.configure(options, options.keepPreconditionedBasis);
     flexible_ = options.flexible;
   }
 

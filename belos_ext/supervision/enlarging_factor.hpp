@@ -46,7 +46,7 @@ namespace capstan {
 
 class EnlargingFactor {
  public:
-  void configure(const SolverOptions& options) {
+  void configure(const EnlargedOptions& options) {
     automatic_ = options.enlargingFactorAuto;
     given_ = options.enlargingFactor;
     times_.clear();

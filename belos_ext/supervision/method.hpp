@@ -69,7 +69,9 @@ class Method {
 
   virtual ~Method() = default;
 
-  virtual void configure(const SolverOptions& options) = 0;
+  /// What a method is given of the options: it names what it takes, and how they become its own in configure().
+  using Options = MethodOptions<>;
+  void configure(const Options& options) { static_cast<void>(options); }
   /// As KrylovSolver's.
   virtual void recall(const SolverState& state) { static_cast<void>(state); }
   virtual void remember(SolverState& state) const { static_cast<void>(state); }

@@ -95,7 +95,7 @@ class PipelineDepth {
 /// The same with what solves before have come down to.
 class RememberedDepth : public PipelineDepth {
  public:
-  void configure(const SolverOptions& options) {
+  void configure(const PipelineMemory::Options& options) {
     asked_ = options.pipelineDepth;
     memory_.configure(options);
   }

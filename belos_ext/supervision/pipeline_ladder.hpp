@@ -37,8 +37,9 @@ class PipelineLadder {
   /// \param blocks whether t is "Step Size"; else it is 1
   explicit PipelineLadder(bool blocks) : blocks_(blocks) {}
 
+  using Options = PipelineMemory::Options;
   /// Back to the start: the t and d of these options.
-  void configure(const SolverOptions& options) {
+  void configure(const Options& options) {
     length_.configure(options.stepSizeAuto, options.stepSize);
     t_ = blocks_ ? options.stepSize : 1;
     depth_ = options.pipelineDepth;

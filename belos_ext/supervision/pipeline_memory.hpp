@@ -42,8 +42,12 @@ namespace capstan {
 /// Replicated: fed with reduced numbers only, so it decides alike on all ranks. All is local.
 class PipelineMemory {
  public:
+  /// Whatever a pipeline is told.
+  using Options = MethodOptions<RestartOptions, SchemeOptions, DepthOptions, PolynomialOptions, StepSizeOptions,
+                                ShiftOptions, SpectrumOptions, DropOptions>;
+
   /// Forgets all.
-  void configure(const SolverOptions& options) {
+  void configure(const Options& options) {
     asked_ = checksumOf(options);
     tolerance_ = options.tolerance;
     known_.reset();
@@ -123,7 +127,7 @@ class PipelineMemory {
   }
 
  private:
-  static std::uint64_t checksumOf(const SolverOptions& options) {
+  static std::uint64_t checksumOf(const Options& options) {
     Checksum checksum;
     for (const int number :
          {options.pipelineDepth, options.polynomialDegree, options.stepSizeAuto ? 0 : options.stepSize,

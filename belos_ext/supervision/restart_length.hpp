@@ -27,11 +27,11 @@ class RestartLength {
   using Scalar = typename Types::Scalar;
 
   /// Takes the options of a solve. Local.
-  void configure(const SolverOptions& options) {
+  void configure(const RestartOptions& options, KeepBasis keep) {
     wanted_ = options.numBlocks;
     open_ = !options.numBlocksGiven;
     memory_ = options.basisMemory;
-    keep_ = options.keepPreconditionedBasis;
+    keep_ = keep;
   }
 
   /// As many numbers whatever the options: where ranks have different ones, this very reduction finds it out.

@@ -43,10 +43,9 @@ class Supervisor : public KrylovSolver<Types> {
   using MultiVector = typename Types::MultiVector;
 
   void setNext(const MethodTraits& method) final { next_.set(method); }
-  void configure(const SolverOptions& options) final {
+  void configure(const SolverOptions& options) override {
     replacement_ = options.residualReplacement;
     residual_.configure(treatment_.symmetric ? options.nullSpace : NullSpace::None);
-    method_.configure(options);
     next_.configure(options);
     next_.forget();
   }
@@ -278,16 +277,24 @@ class Supervisor : public KrylovSolver<Types> {
   NextMethod<Types> next_;
 };
 
-/// A method with its supervisor: what a row of the registry makes.
-template <class Types, class Numerics>
+/// A method with its supervisor: what a row of the registry makes. The method gets no options but its own.
+/// \tparam Given where rows share a method: those of the row
+template <class Types, class Numerics, class Given = typename Numerics::Options>
 class Supervised final : public Supervisor<Types> {
  public:
+  using Options = Given;
+
   static Cost cost(const SolverOptions& options, bool preconditioned) {
     return Numerics::cost(options, preconditioned);
   }
   template <class... Arguments>
   explicit Supervised(Arguments... arguments)
       : Supervisor<Types>(numerics_, Numerics::treatment), numerics_(arguments...) {}
+
+  void configure(const SolverOptions& options) override {
+    numerics_.configure(Options(options));
+    Supervisor<Types>::configure(options);
+  }
 
   Numerics& numerics() { return numerics_; }
 

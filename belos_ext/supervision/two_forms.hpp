@@ -23,7 +23,8 @@ class TwoForms final : public Method<Types> {
   }();
   static Cost cost(const SolverOptions& options, bool preconditioned) { return Lasting::cost(options, preconditioned); }
 
-  void configure(const SolverOptions& options) override { flexible_.configure(options); }
+  using Options = typename Lasting::Options;
+  void configure(const Options& options) { flexible_.configure(options); }
   void recall(const SolverState& state) override { flexible_.expectVariation(state.preconditionerVaries); }
   void remember(SolverState& state) const override { state.preconditionerVaries = flexible_.expectsVariation(); }
   void forget() override { flexible_.expectVariation(false); }

@@ -3,9 +3,9 @@
 
 usage: check_tables.py [--update] <root of the source tree> <capstan-solve>
 
-`capstan-solve list --markdown` prints three tables: the solvers, the parameters, the costs. README.md holds the first between
-"<!-- begin generated: solvers -->" and "<!-- end generated: solvers -->", docs/parameters.md and docs/methods.md
-the others, with "parameters" and "costs". Without --update, a difference is shown and the exit status is 1; with it, the files are rewritten.
+`capstan-solve list --markdown` prints a table of the solvers, those of the parameters, each under its heading, and one of the
+costs. README.md holds the first between "<!-- begin generated: solvers -->" and "<!-- end generated: solvers -->",
+docs/parameters.md and docs/methods.md the others, with "parameters" and "costs". Without --update, a difference is shown and the exit status is 1; with it, the files are rewritten.
 """
 
 import difflib
@@ -18,12 +18,13 @@ PLACES = {"solvers": "README.md", "parameters": "docs/parameters.md", "costs": "
 
 
 def tables(markdown):
-    """The tables in a Markdown text: runs of lines that begin with a bar."""
-    found = re.findall(r"(?:^\|.*\n?)+", markdown, re.MULTILINE)
-    if len(found) != len(PLACES) or any(table.count("\n") < 3 for table in found):
-        sys.exit(f"'capstan-solve list --markdown' should print {len(PLACES)} tables ({', '.join(PLACES)}), each with rows; "
-                 f"it printed:\n{markdown}")
-    return dict(zip(PLACES, (table.strip() for table in found)))
+    """The first table of a Markdown text, what stands between it and the last one, and the last one."""
+    found = list(re.finditer(r"(?:^\|.*\n?)+", markdown, re.MULTILINE))
+    if len(found) < len(PLACES) or any(table[0].count("\n") < 3 for table in found):
+        sys.exit(f"'capstan-solve list --markdown' should print tables of {', '.join(PLACES)}, each with rows; it printed:\n"
+                 f"{markdown}")
+    between = markdown[found[0].end():found[-1].start()]
+    return dict(zip(PLACES, (part.strip() for part in (found[0][0], between, found[-1][0]))))
 
 
 def filled(text, name, table, place):

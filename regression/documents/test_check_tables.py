@@ -8,10 +8,11 @@ import tempfile
 import unittest
 
 CHECK = pathlib.Path(__file__).resolve().parent / "check_tables.py"
-LISTING = "Solvers\n\n| name |\n|---|\n| A |\n\nParameters\n\n| key | type |\n|---|---|\n| k | int |\n\nCosts\n\n| A | M |\n|---|---|\n| 1 | 1 |\n"
+LISTING = ("| name |\n|---|\n| A |\n\n## Basic\n\n| key | type |\n|---|---|\n| k | int |\n\n## Compatibility\n\n- `c`: None.\n\n"
+           "| A | M |\n|---|---|\n| 1 | 1 |\n")
 README = "# T\n<!-- begin generated: solvers -->\n\n| name |\n|---|\n| A |\n\n<!-- end generated: solvers -->\ntext\n"
-PARAMETERS = ("# P\n<!-- begin generated: parameters -->\n\n| key | type |\n|---|---|\n| k | int |\n\n"
-              "<!-- end generated: parameters -->\n")
+PARAMETERS = ("# P\n<!-- begin generated: parameters -->\n\n## Basic\n\n| key | type |\n|---|---|\n| k | int |\n\n"
+              "## Compatibility\n\n- `c`: None.\n\n<!-- end generated: parameters -->\n")
 METHODS = "<!-- begin generated: costs -->\n\n| A | M |\n|---|---|\n| 1 | 1 |\n\n<!-- end generated: costs -->\n"
 
 
@@ -41,6 +42,9 @@ class CheckTables(unittest.TestCase):
         self.assertIn("+| k | int |", output)
         self.assertIn("not current: docs/parameters.md;", output)
         self.assertEqual(after, [README, stale, METHODS])
+
+    def test_what_stands_below_a_table_is_compared_too(self):
+        self.assertIn("+- `c`: None.", self.run_check(parameters=PARAMETERS.replace("- `c`: None.", ""))[1])
 
     def test_update_writes_the_tables(self):
         status, _, after = self.run_check(README.replace("| A |", "| B |\n| C |"), update=True)

@@ -35,6 +35,7 @@ class BiCgStab final : public BiCgStabCycles<Types> {
   using typename Base::Scalar;
   using typename Base::Vector;
 
+  using Options = MethodOptions<FallbackOptions>;
   static Cost cost(const SolverOptions&, bool preconditioned) {
     const double read = preconditioned ? 7 : 5;  // by the second sweep
     return {2, 2, 2, preconditioned ? 7.0 : 5.0, 28, 8 * (3 + 3 + 3 + read + 3)};

@@ -36,8 +36,6 @@ class BiCgStabCycles : public Method<Types> {
     return how;
   }();
 
-  void configure(const SolverOptions&) override {}
-
   void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>&) override {
     otherMap_ = r_.is_null() || r_->getMap().get() != b.getMap().get();
     vectorLike(b, r_);

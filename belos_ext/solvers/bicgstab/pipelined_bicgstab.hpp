@@ -53,6 +53,7 @@ class PipelinedBiCgStab final : public UnpipelinedBiCgStab<Types> {
   using typename Base::Scalar;
   using typename Base::Vector;
 
+  using Options = MethodOptions<FallbackOptions, HiddenOptions>;
   static Cost cost(const SolverOptions&, bool preconditioned) {
     // Read and written by the first sweep, read by its products, and the same of the second.
     if (preconditioned) return {2, 2, 2, 12, 54, 8 * (11 + 7 + 3 + 9 + 4 + 5)};

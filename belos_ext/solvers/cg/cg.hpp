@@ -53,6 +53,7 @@ class Cg {
 
   static constexpr bool isFirst = Product::recurs;  ///< whether a solve begins with this form, whatever M costs
 
+  using Options = typename Product::Options;
   static Cost cost(const SolverOptions&, bool preconditioned) {
     if (preconditioned) return {1, 1, 1, 5, 26, 8 * (6 + 4 + 5)};
     return {1, 1, 1, 3, 16, 8 * (4 + 3 + 3)};

@@ -45,7 +45,7 @@ class FlexibleCg {
 
   explicit FlexibleCg(CgVectors<Types>& vectors) : v_(vectors) {}
 
-  void configure(const SolverOptions& options) { smoothing_.configure(options.residualSmoothing); }
+  void configure(const SmoothingOptions& options) { smoothing_.configure(options.residualSmoothing); }
   /// What earlier solves have seen of M, and what the next one may expect.
   void expectVariation(bool varies) { knownToVary_ = varies; }
   bool expectsVariation() const { return steps_ < tuning::preconditioner::firstSteps ? varies() : varies_; }

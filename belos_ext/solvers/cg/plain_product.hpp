@@ -2,6 +2,7 @@
 /// \file
 /// The product of CG that sends its own messages, as the operator does: the interface that CgVectors asks of a product.
 
+#include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/problem/linear_system.hpp"
 
 namespace capstan {
@@ -10,6 +11,7 @@ template <class Types>
 struct PlainProduct {
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
+  using Options = MethodOptions<SymmetricOptions, SmoothingOptions, FallbackOptions>;
 
   /// Whether z -= alpha t is wanted from the first step on, also where M is costly: what is measured instead
   /// (flexible_cg.hpp) has a product with a vector that no recurrence gives.

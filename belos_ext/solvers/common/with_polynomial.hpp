@@ -51,6 +51,8 @@ class WithPolynomial final : public KrylovSolver<Types> {
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
 
+  using Options = typename Method::Options::template With<PolynomialOptions>;
+
   /// A step of the polynomial takes 6 flops, 4 vectors read and 2 written; with M 5 flops, 5 read and 3 written.
   static Cost cost(const SolverOptions& options, bool preconditioned) {
     const double more = options.polynomialDegree - 1, m = preconditioned ? 1 : 0;

@@ -75,7 +75,8 @@ class ConjugateResiduals final : public Method<Types> {
     return preconditioned ? Cost{1, 1, 1, 7, 40, 8 * (8 + 6 + 6)} : Cost{1, 1, 1, 4, 20, 8 * (5 + 4 + 3)};
   }
 
-  void configure(const SolverOptions&) override {}
+  using Options = std::conditional_t<pipelined, MethodOptions<SymmetricOptions, FallbackOptions, HiddenOptions>,
+                                     MethodOptions<SymmetricOptions, FallbackOptions>>;
 
   void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) override {
     batch_ = &judged.batch();

@@ -19,6 +19,7 @@ class CarriedProduct {
  public:
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
+  using Options = MethodOptions<SymmetricOptions, SmoothingOptions, FallbackOptions, EmbeddingOptions>;
 
   static constexpr bool recurs = true;
 

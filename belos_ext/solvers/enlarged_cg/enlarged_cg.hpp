@@ -79,7 +79,8 @@ class EnlargedCg final : public Method<Types> {
     return {fused ? 1.0 : 2.0, 1, 1, vectors, flops, 8 * moved};
   }
 
-  void configure(const SolverOptions& options) override {
+  using Options = MethodOptions<SymmetricOptions, SmoothingOptions, FallbackOptions, EnlargedOptions>;
+  void configure(const Options& options) {
     options_ = options;
     smoothed_.configure(options.residualSmoothing);
     factor_.configure(options);
@@ -249,7 +250,7 @@ class EnlargedCg final : public Method<Types> {
     return fused ? fused_ : orthomin_;
   }
 
-  SolverOptions options_;
+  Options options_;
   EnlargingFactor factor_;
   IterationPace pace_;
   int t_ = 0;  ///< directions that the solve begins with; 0: it has not begun

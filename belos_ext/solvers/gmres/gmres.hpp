@@ -36,7 +36,8 @@ class Gmres : public ArnoldiMethod<Types> {
     return {1, 1, 1, m + 5 + kept, 10 * j + 11 + 2, 8 * (2 * (j + 2) + 3 + 1)};
   }
 
-  void configure(const SolverOptions& options) override {
+  using Options = MethodOptions<RestartOptions, SchemeOptions, ArnoldiOptions>;
+  void configure(const Options& options) {
     Base::configure(options);
     options_ = options;
   }
@@ -72,7 +73,7 @@ class Gmres : public ArnoldiMethod<Types> {
     return ending.value_or(Ending::Full);
   }
 
-  SolverOptions options_;
+  Options options_;
 
  private:
   KeptGramSchmidt<Types> orthogonalization_;

@@ -72,13 +72,15 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     return {1 / s, 1, 1, m + 5 + kept, (products + updates) / s + 3 + 2, 8 * ((2 * j + 4 * s + 3) / s + 3 + 1)};
   }
 
-  void configure(const SolverOptions& options) override {
+  using Options = MethodOptions<RestartOptions, SchemeOptions, ArnoldiOptions, StepSizeOptions, BasisOptions,
+                                ShiftOptions, SpectrumOptions>;
+  void configure(const Options& options) {
     options_ = options;
     recalled_ = trusted_ = false;
     expected_.forget();
     Base::configure(options);
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
-    errors_.configure(options);
+    errors_.configure(options.intraOrthogonalization);
     recurrence_.reset(options.basis);
     if (!options.eigenvalueBoundsAuto)
       recurrence_.setInterval(options.eigenvalueBounds.min, options.eigenvalueBounds.max);
@@ -106,7 +108,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   }
   int finalStepSize() const override { return panelSteps_; }
 
-  void forget() override { configure(SolverOptions(options_)); }
+  void forget() override { configure(Options(options_)); }
 
  protected:
   Ending expand(Progress<Types>& progress, Scalar beta) override {
@@ -313,7 +315,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     progress.tell({known == 0 ? EventKind::Shifts : EventKind::MoreShifts, found});
   }
 
-  SolverOptions options_;
+  Options options_;
   bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet
   bool learning_ = false;  ///< there may be more or better shifts than there are
   bool judged_ = true;     ///< the interval of the Chebyshev basis has been compared with Ritz values, or need not be

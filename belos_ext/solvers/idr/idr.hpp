@@ -84,7 +84,8 @@ class Idr final : public Method<Types> {
     return {1, 1, 1, 3 * s + (preconditioned ? 3 : 2), flops * mean, 8 * entries * mean};
   }
 
-  void configure(const SolverOptions& options) override { wanted_ = options.shadowSpace; }
+  using Options = MethodOptions<ShadowOptions, FallbackOptions>;
+  void configure(const Options& options) { wanted_ = options.shadowSpace; }
 
   void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) override {
     batch_ = &judged.batch();

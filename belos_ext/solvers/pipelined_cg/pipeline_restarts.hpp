@@ -48,7 +48,9 @@ class PipelineRestarts : public Method<Types> {
     return how;
   }();
 
-  void configure(const SolverOptions& options) override {
+  using Options = MethodOptions<SymmetricOptions, SmoothingOptions, FallbackOptions, DepthOptions, HiddenOptions,
+                                SpectrumOptions, PolynomialOptions>;
+  void configure(const Options& options) {
     options_ = options;
     bounds_.configure(options);
     expected_.forget();
@@ -64,7 +66,7 @@ class PipelineRestarts : public Method<Types> {
     depth_.remember(state);
   }
   void forget() override {
-    configure(SolverOptions(options_));
+    configure(Options(options_));
     forgotten_ = true;
   }
 
@@ -290,7 +292,7 @@ class PipelineRestarts : public Method<Types> {
   /// Whether shifts come from products that count: an estimate costs applications of M that do not.
   bool learnsShifts(LinearSystem<Types>& system) const { return system.sparesProducts() && !bounds_.known(); }
 
-  SolverOptions options_;
+  Options options_;
   Vector r_;  ///< b - A x, before a cycle and after it; elsewhere scratch
   typename ReductionBatch<Types>::Slot uz_, uu_;
   Scalar square_ = 0, size_ = 0;  ///< (u_0, z_0) and (u_0, u_0)

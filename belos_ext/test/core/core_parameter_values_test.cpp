@@ -221,6 +221,43 @@ TEST(ParameterTable, TablesShowWhatSomeSolverUses) {
             std::string::npos);
 }
 
+TEST(ParameterTable, ShowsKeysInGroups) {
+  const std::string markdown = parameterTableMarkdown(), text = parameterTableText();
+  const auto at = [](const std::string& table, const std::string& part) {
+    const std::size_t found = table.find(part);
+    EXPECT_NE(found, std::string::npos) << part << " in\n" << table;
+    return found;
+  };
+  const std::size_t basic = at(markdown, "## Basic\n"), method = at(markdown, "## Method\n"),
+                    expert = at(markdown, "## Expert\n"), compatibility = at(markdown, "## Compatibility");
+  EXPECT_EQ(basic, 0U);
+  EXPECT_LT(at(markdown, "| `Convergence Tolerance` |"), method);
+  EXPECT_LT(at(markdown, "| `Num Blocks` |"), method);
+  EXPECT_GT(at(markdown, "| `Pipeline Depth` |"), method);
+  EXPECT_LT(at(markdown, "| `Pipeline Depth` |"), expert);
+  EXPECT_GT(at(markdown, "| `Strict Parameters` |"), expert);
+  EXPECT_GT(at(markdown, "- `Use Single Reduction`: Each method has a fixed number of reductions an iteration.\n"),
+            compatibility);
+  EXPECT_EQ(markdown.find("| `Use Single Reduction`"), std::string::npos) << "a list, no table";
+  EXPECT_LT(at(text, "Basic\n"), at(text, "Expert\n"));
+  EXPECT_EQ(parameterRows().front().group, ParameterGroup::Basic);
+}
+
+TEST(Options, OfOtherConcernsAreLeftBehind) {
+  using Own = MethodOptions<FallbackOptions>;
+  static_assert(!std::is_base_of_v<RestartOptions, Own>, "a method that does not name them cannot read them");
+  SolverOptions all;
+  all.tolerance = 1e-3;
+  all.numBlocks = 7;
+  all.fallback = Fallback::None;
+  const Own own(all);
+  EXPECT_EQ(own.tolerance, 1e-3);
+  EXPECT_EQ(own.fallback, Fallback::None);
+  const SolverOptions again(own);
+  EXPECT_EQ(again.fallback, Fallback::None);
+  EXPECT_EQ(again.numBlocks, SolverOptions().numBlocks) << "at its default";
+}
+
 TEST(ParameterTable, SuggestsTheNearestKey) {
   EXPECT_EQ(nearestParameter("Covergence Tolerance"), "Convergence Tolerance");
   EXPECT_EQ(nearestParameter("number of equations"), "");

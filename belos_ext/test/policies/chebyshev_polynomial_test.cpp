@@ -72,7 +72,7 @@ TEST_P(Degrees, TakeTheirLargestValueDPlusOneTimesAndAreBetweenZeroAndOneBelow) 
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Chebyshev, Degrees, ::testing::Values(2, 3, 4, 7, 12, tuning::polynomial::highest));
+INSTANTIATE_TEST_SUITE_P(Chebyshev, Degrees, ::testing::Values(2, 3, 4, 7, 12, PolynomialOptions::highestDegree));
 
 TEST(ChebyshevPolynomial, UsesASmallestEigenvalueThatIsKnown) {
   const ChebyshevPolynomial polynomial(8, {1, 4});

@@ -321,7 +321,7 @@ TEST_P(Polynomials, TakeBoundsOfTheUser) {
 }
 
 TEST_P(Polynomials, OfDegreesOutOfRangeAreErrors) {
-  for (int degree : {0, -1, tuning::polynomial::highest + 1}) {
+  for (int degree : {0, -1, PolynomialOptions::highestDegree + 1}) {
     EXPECT_THROW(solverOf(GetParam(), ofDegree(degree)), std::invalid_argument) << degree;
   }
 }
