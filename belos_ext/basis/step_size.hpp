@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "belos_ext/parameters/solver_options.hpp"
+
 namespace capstan::tuning::step_size {
 /// The largest s that is chosen automatically. Chosen.
 inline constexpr int largest = 30;
@@ -86,9 +88,9 @@ class StepSize {
 
   bool automatic_ = true;
   bool costly_ = false;
-  int asked_ = 5;
+  int asked_ = StepSizeOptions().stepSize;
   int ceiling_ = tuning::step_size::largest;
-  int current_ = 5;
+  int current_ = asked_;
 };
 
 }  // namespace capstan

@@ -11,11 +11,6 @@ namespace capstan::tuning::stop_test {
 /// Full cycles that leave the residual unchanged before the solve is called stagnant: a restarted method that makes no
 /// progress in one whole cycle makes none in the next. Residuals of CG rise before they fall. Chosen.
 inline constexpr int idleRestarts = 5;
-/// A residual that fell by less than this part is unchanged. Chosen: well above rounding, well below any progress.
-inline constexpr double unchanged = 1e-10;
-/// A claim that came too early lowers the target by what was missing, but not by more than this at once: the residual
-/// that is tested may fall faster than the one the recursion follows. Chosen.
-inline constexpr double leastLowering = 0.1;
 /// Each claim after it asks for this part more, so that x is not formed in every iteration. Chosen.
 inline constexpr double laterClaims = 0.95;
 /// A failed claim lowers the target by this factor beyond what was missing, one that came too early by no more. Chosen.
@@ -184,7 +179,7 @@ Claim StopTest::examined(const ResidualNorms& norms, double recursive) {
   const double now = attained(norms);
   if (now <= criteria_.tolerance) return Claim::Met;
   if (!std::isfinite(now) || !trusts(norms, recursive)) return Claim::Wrong;
-  lowerTarget({recursive, 0}, std::max(tuned::leastLowering, criteria_.tolerance / now));
+  lowerTarget({recursive, 0}, std::max(1 / tuned::nearClaim, criteria_.tolerance / now));
   target_ *= std::max(tuned::leastPart, std::pow(tuned::laterClaims, tooEarly_++));
   return Claim::TooEarly;
 }

@@ -37,13 +37,17 @@ inline constexpr double trusted = 2;
 inline constexpr int mostJudgedInPlace = 20;
 /// What left more than this part of a residual made no progress: a failed claim then ends the solve. Chosen.
 inline constexpr double progress = 0.9;
-/// A residual within this factor of its target is measured in the norm of the tolerance. Chosen: CG rarely gains more
-/// in an iteration, and the ratio of two norms changes little in one.
+/// A residual within this factor of its target is measured in the norm of the tolerance, and a claim that came too
+/// early lowers the target by what was missing, but by no more than this at once. Chosen: CG rarely gains more in an
+/// iteration, and the ratio of two norms changes little in one.
 inline constexpr double nearClaim = 10;
 /// The same where that costs half a product, or a reduction. Measured: in OpenFOAM's tutorials as many iterations as
 /// with 10; with its multigrid in cavity3d 9 of 15 such residuals do meet it, and the ratio of the norms changes by up
 /// to 2 in an iteration.
 inline constexpr double nearCostlyClaim = 3;
+/// Numbers that differ by less than this part are the same but for rounding of sums: residuals that did not fall,
+/// products with the same A. Chosen: well above rounding, well below any progress.
+inline constexpr double unchanged = 1e-10;
 }  // namespace capstan::tuning::stop_test
 
 namespace capstan {

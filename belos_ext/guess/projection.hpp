@@ -43,6 +43,7 @@
 #include <optional>
 #include <vector>
 
+#include "belos_ext/convergence/stop_test.hpp"
 #include "belos_ext/dense/independent_solve.hpp"
 #include "belos_ext/dense/small_matrix.hpp"
 #include "belos_ext/guess/guess_policy.hpp"
@@ -64,9 +65,6 @@ inline constexpr double stale = 0.1;
 /// Where A changes, a product with each vector comes first. An iteration is as good as so many products where there is
 /// a preconditioner of unknown cost. Chosen: about 4 with ILU(0), of many iterations, some 30 with multigrid, of few.
 inline constexpr double productsOfAnIteration = 10;
-/// A has not changed where (d, A d) or (A d, A d) of an earlier d is the same up to this part. Chosen: rounding of a
-/// sum.
-inline constexpr double same = 1e-10;
 /// After so many solves with the same A it is taken to stay. Chosen: more than the correctors of a time step.
 inline constexpr int steady = 10;
 }  // namespace capstan::tuning::guess
@@ -244,7 +242,7 @@ class Projection final : public GuessPolicy<Types> {
     bool same = false;
     for (int i = 0; i < count_; ++i) {
       const auto now = products(static_cast<std::size_t>(i), static_cast<std::size_t>(i)), before = gram()(i, i);
-      same = same || (before != Scalar(0) && std::abs(now - before) <= tuning::guess::same * std::abs(before));
+      same = same || (before != Scalar(0) && std::abs(now - before) <= tuning::stop_test::unchanged * std::abs(before));
       for (int j = 0; j < count_; ++j)
         gram()(i, j) = products(static_cast<std::size_t>(i), static_cast<std::size_t>(j));
     }

@@ -147,6 +147,8 @@ class Parameters {
   /// The tolerance and the iteration limit, which applications set before every solve, without looking at all others.
   /// Returns whether the list holds no more than these, and they are valid.
   bool mergeLimits(const Teuchos::ParameterList& list);
+  /// The same of valid values; false where they are not, or an overlay has a say.
+  bool takeLimits(double tolerance, int maxIterations, const std::vector<std::string>& given);
   /// Name and value of a row as alike() has them.
   std::pair<std::string, std::string> alikeOf(const ParameterRow& row) const;
   void sumAlike();

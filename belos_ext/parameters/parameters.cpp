@@ -55,7 +55,7 @@ std::string whyUnused(const ParameterRow& row, const Teuchos::ParameterEntry& en
 constexpr const char* stepSize = "Step Size";
 
 /// What applications set before every solve.
-const std::string limitNames[] = {"Convergence Tolerance", "Maximum Iterations"};
+const std::vector<std::string> limitNames = {"Convergence Tolerance", "Maximum Iterations"};
 
 bool isLimit(const std::string& parameter) { return parameter == limitNames[0] || parameter == limitNames[1]; }
 
@@ -186,28 +186,30 @@ void Parameters::merge(const Teuchos::ParameterList& list) {
 }
 
 bool Parameters::mergeLimits(const Teuchos::ParameterList& list) {
-  if (!overlay_.is_null()) return false;
-  std::vector<std::pair<const ParameterRow*, const Teuchos::ParameterEntry*>> limits;
+  double tolerance = application_.options.tolerance;
+  int maxIterations = application_.options.maxIterations;
+  std::vector<std::string> given;
   for (auto item = list.begin(); item != list.end(); ++item) {
     const std::string& key = list.name(item);
     if (!isLimit(key)) return false;
-    limits.emplace_back(findParameter(key), &list.entry(item));
-  }
-  const double tolerance = application_.options.tolerance;
-  const int maxIterations = application_.options.maxIterations;
-  try {
-    for (const auto& [row, entry] : limits) parseParameter(*row, *entry, application_);
-  } catch (const std::invalid_argument&) {
-    application_.options.tolerance = tolerance;
-    application_.options.maxIterations = maxIterations;
-    return false;  // the long way says what is wrong
-  }
-  for (const auto& [row, entry] : limits) {
-    parseParameter(*row, *entry, effective_);
-    if (!entry->isDefault()) {
-      application_.given.insert(row->name);
-      effective_.given.insert(row->name);
+    try {
+      if (key == limitNames[0]) tolerance = toReal(list.entry(item));
+      if (key == limitNames[1]) maxIterations = toInt(list.entry(item));
+    } catch (const std::invalid_argument&) {
+      return false;  // the long way says what is wrong
     }
+    if (!list.entry(item).isDefault()) given.push_back(key);
+  }
+  return takeLimits(tolerance, maxIterations, given);
+}
+
+bool Parameters::takeLimits(double tolerance, int maxIterations, const std::vector<std::string>& given) {
+  const bool valid = tolerance >= 0 && std::isfinite(tolerance) && maxIterations >= 0;
+  if (!valid || !overlay_.is_null()) return false;
+  for (ParameterState* state : {&application_, &effective_}) {
+    state->options.tolerance = tolerance;
+    state->options.maxIterations = maxIterations;
+    state->given.insert(given.begin(), given.end());
   }
   current_ = Teuchos::null;
   sumLimits();
@@ -215,20 +217,11 @@ bool Parameters::mergeLimits(const Teuchos::ParameterList& list) {
 }
 
 void Parameters::setLimits(double tolerance, int maxIterations) {
-  const bool valid = tolerance >= 0 && std::isfinite(tolerance) && maxIterations >= 0;
-  if (!valid || !overlay_.is_null()) {
-    Teuchos::ParameterList list;
-    list.set(limitNames[0], tolerance);
-    list.set(limitNames[1], maxIterations);
-    return merge(list);
-  }
-  for (ParameterState* state : {&application_, &effective_}) {
-    state->options.tolerance = tolerance;
-    state->options.maxIterations = maxIterations;
-    for (const std::string& name : limitNames) state->given.insert(name);
-  }
-  current_ = Teuchos::null;
-  sumLimits();
+  if (takeLimits(tolerance, maxIterations, limitNames)) return;
+  Teuchos::ParameterList list;
+  list.set(limitNames[0], tolerance);
+  list.set(limitNames[1], maxIterations);
+  merge(list);
 }
 
 void Parameters::setOverlay(const Teuchos::RCP<const Teuchos::ParameterList>& overlay) {

@@ -11,11 +11,6 @@
 #include "belos_ext/problem/solver_state.hpp"
 #include "belos_ext/spectrum/spectrum_estimate.hpp"
 
-namespace capstan::tuning::pipeline_memory {
-/// Bounds of the spectrum are the same if their ends have moved by less than this part of their distance. Chosen.
-inline constexpr double sameBounds = 0.1;
-}  // namespace capstan::tuning::pipeline_memory
-
 namespace capstan::tuning::spectrum {
 /// Ritz values may exceed remembered bounds of the spectrum by this factor. Chosen.
 inline constexpr double largestOvershoot = 1.5;
@@ -75,7 +70,7 @@ class SpectralInterval {
     if (!automatic_) return true;
     if (!bounds_) return false;
     const double moved = std::abs(bounds_->min - used.min) + std::abs(bounds_->max - used.max);
-    return moved <= tuning::pipeline_memory::sameBounds * (used.max - used.min);
+    return moved <= tuning::spectrum::same * (used.max - used.min);
   }
   /// Whether it is one of takeRough(), and so not the user's. Local.
   bool rough() const { return rough_; }

@@ -26,6 +26,8 @@ inline constexpr int extrapolation = 3;
 /// Part of the largest Ritz value above which the smallest tells that no eigenvalue is near zero. Chosen; half of it is
 /// then the lower bound.
 inline constexpr double small = 0.1;
+/// Bounds are the same where their ends have moved by less than this part of their distance, or of the far one. Chosen.
+inline constexpr double same = 0.1;
 }  // namespace capstan::tuning::spectrum
 
 namespace capstan {

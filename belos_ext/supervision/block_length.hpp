@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+#include "belos_ext/parameters/solver_options.hpp"
+
 namespace capstan::tuning::block_length {
 /// The largest t that is chosen automatically. Chosen.
 inline constexpr int largest = 10;
@@ -73,7 +75,7 @@ class BlockLength {
 
  private:
   bool automatic_ = true;
-  int current_ = 5, ceiling_ = tuning::block_length::largest;
+  int current_ = StepSizeOptions().stepSize, ceiling_ = tuning::block_length::largest;
 };
 
 }  // namespace capstan

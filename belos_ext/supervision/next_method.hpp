@@ -34,9 +34,6 @@ class NextMethod {
     if (!isLast()) return solver_->configure(options_);
     options_.numBlocks = tuning::gmres::fallbackRestart;
     options_.numBlocksGiven = true;
-    options_.flexible = false;
-    options_.blockOrthogonalization = SolverOptions().blockOrthogonalization;
-    options_.intraOrthogonalization = SolverOptions().intraOrthogonalization;
   }
   void recall(const SolverState& state) {
     if (method_ != nullptr && !isLast()) solver_->recall(state);

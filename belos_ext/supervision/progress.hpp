@@ -29,8 +29,6 @@ inline constexpr int patience = 500;
 /// Iterations without a smaller residual that end a cycle where the recursion has fallen by all digits there are.
 /// Chosen.
 inline constexpr int fewIdle = 10;
-/// The recursion has fallen so far where it is below so many eps of the residual that the cycle began with. Chosen.
-inline constexpr int allDigits = 1000;
 /// A cycle that left more than this part of the residual gained nothing. Chosen: half of it, as for patience.
 inline constexpr double progress = 0.5;
 /// Iterations for each row that a method may take which ends after one for each in exact arithmetic: of more, rounding
@@ -331,7 +329,7 @@ class Progress {
       halvedStep_ = steps_;
     }
     // A recursion that has fallen by nearly all digits there are, and falls no more, says nothing about b - A x.
-    const bool fallen = best_ <= tuned::allDigits * std::numeric_limits<Scalar>::epsilon() * begunAt_;
+    const bool fallen = best_ <= tuning::predicted_norm::cancelled * std::numeric_limits<Scalar>::epsilon() * begunAt_;
     if (steps_ - bestStep_ >= tuned::fewIdle && fallen) return Ending::Claimed;
     if (handsOver_ && static_cast<double>(stop_->iterations()) >= tuned::mostForARow * rows()) return Ending::Unfit;
     // The next method needs iterations, too: a cycle takes no more than a quarter of them in vain, if that is many.

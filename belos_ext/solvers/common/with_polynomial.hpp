@@ -34,10 +34,8 @@
 #include "belos_ext/support/bounded_quotients.hpp"
 
 namespace capstan::tuning::polynomial {
-/// A solve that takes so many times the iterations that one before has led to expect puts its bounds in doubt; those
-/// estimated then are the same where the far end has moved by no more than this part. Chosen.
+/// A solve that takes so many times the iterations that one before has led to expect puts its bounds in doubt. Chosen.
 inline constexpr double slower = 1.5;
-inline constexpr double same = 0.25;
 /// Bounds that one solve tries, those of an earlier one and an estimate among them. Chosen: each is proved too narrow
 /// by the last one, and made wider.
 inline constexpr int mostTrials = 5;
@@ -178,7 +176,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
     if (!(more > std::max((tuning::polynomial::slower - 1) * expected, worth))) return false;
     const auto found = estimate(system, b, stop.iterations());
     const double far = farOf(*bounds_);
-    if (!found || std::abs(farOf(*found) - far) <= tuning::polynomial::same * std::abs(far)) return false;
+    if (!found || std::abs(farOf(*found) - far) <= tuning::spectrum::same * std::abs(far)) return false;
     bounds_ = found;
     pace_ = 0;
     return true;
