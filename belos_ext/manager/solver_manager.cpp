@@ -274,7 +274,7 @@ void SolverManager<Types>::watchMatrix(const SolverOptions& options, Monitor<Typ
 template <class Types>
 std::vector<StopTest> SolverManager<Types>::stopTests(const SolverOptions& options, Monitor<Types>& monitor) const {
   // A recursion of b - A x is by default measured against itself, as in Belos' CG.
-  const bool native = method_.norm == RecursiveNorm::Native;
+  const bool native = method_.family == Family::Gmres;  // whose recursion follows M_L^{-1} (b - A x)
   const ResidualScaling implicitScaling =
       native || options.implicitScalingGiven ? options.implicitScaling : ResidualScaling::NormOfInitRes;
   const StopCriteria criteria{options.tolerance,

@@ -5,134 +5,143 @@
 #include <stdexcept>
 #include <string>
 
+#include "belos_ext/parameters/parameter_table.hpp"
+
 namespace capstan {
 
 namespace {
 
-/// \param why for fmt
+using Scheme = BlockOrthogonalization;
+
+/// Of Belos' name for it.
+Scheme schemeOf(const std::string& belosName, bool oneReduction) {
+  if (belosName == "IMGS" || belosName == "MGS") return oneReduction ? Scheme::SingleReduceMgs : Scheme::Mgs;
+  if (belosName == "CGS") return oneReduction ? Scheme::SingleReduceCgs : Scheme::Cgs;
+  return oneReduction ? Scheme::SingleReduceCgs2 : Scheme::Cgs2;
+}
+
+Scheme withSecondPass(Scheme scheme) {
+  if (scheme == Scheme::Cgs || scheme == Scheme::Mgs) return Scheme::Cgs2;
+  const bool single = scheme == Scheme::SingleReduceCgs || scheme == Scheme::SingleReduceMgs;
+  return single ? Scheme::SingleReduceCgs2 : scheme;
+}
+
+/// Throws where there is a conflict. \param why for fmt
 template <class... Values>
-[[noreturn]] void conflict(const MethodTraits& method, const char* why, const Values&... values) {
+void refuse(bool conflict, const MethodTraits& method, const char* why, const Values&... values) {
+  if (!conflict) return;
   throw std::invalid_argument(method.canonical +
                               ": conflicting parameters: " + fmt::format(fmt::runtime(why), values...));
 }
 
-bool needsCholQr(BlockOrthogonalization scheme) {
-  return scheme != BlockOrthogonalization::Cgs && scheme != BlockOrthogonalization::Cgs2 &&
-         scheme != BlockOrthogonalization::Mgs;
-}
-
 void checkBasis(const SolverOptions& options, const MethodTraits& method) {
   const std::string basis = toString(options.basis);
-  if (!options.shiftsAuto && options.basis != Basis::Newton) {
-    conflict(method,
-             "\"Shifts\" is given, but \"Basis\" = \"{}\" uses none; set \"Basis\" to \"newton\" "
-             "or \"Shifts\" to \"auto\"",
-             basis);
-  }
-  if (!options.eigenvalueBoundsAuto && options.basis != Basis::Chebyshev) {
-    conflict(method,
-             "\"Eigenvalue Bounds\" is given, but \"Basis\" = \"{}\" uses none; set \"Basis\" to "
-             "\"chebyshev\" or \"Eigenvalue Bounds\" to \"auto\"",
-             basis);
-  }
-  const bool needsRitz = (options.basis == Basis::Newton && options.shiftsAuto) ||
-                         (options.basis == Basis::Chebyshev && options.eigenvalueBoundsAuto);
-  if (needsRitz && !options.computeRitzValues) {
-    conflict(method,
-             "\"Basis\" = \"{}\" needs Ritz values, but \"Compute Ritz Values\" = false; give {}, "
-             "or set \"Basis\" to \"monomial\"",
-             basis, options.basis == Basis::Newton ? "\"Shifts\"" : "\"Eigenvalue Bounds\"");
-  }
+  const bool newton = options.basis == Basis::Newton, chebyshev = options.basis == Basis::Chebyshev;
+  refuse(!options.shiftsAuto && !newton, method,
+         "\"Shifts\" is given, but \"Basis\" = \"{}\" uses none; set \"Basis\" to \"newton\" or \"Shifts\" to \"auto\"",
+         basis);
+  refuse(!options.eigenvalueBoundsAuto && !chebyshev, method,
+         "\"Eigenvalue Bounds\" is given, but \"Basis\" = \"{}\" uses none; set \"Basis\" to \"chebyshev\" or "
+         "\"Eigenvalue Bounds\" to \"auto\"",
+         basis);
+  const bool needsRitz = (newton && options.shiftsAuto) || (chebyshev && options.eigenvalueBoundsAuto);
+  refuse(needsRitz && !options.computeRitzValues, method,
+         "\"Basis\" = \"{}\" needs Ritz values, but \"Compute Ritz Values\" = false; give {}, or set \"Basis\" to "
+         "\"monomial\"",
+         basis, newton ? "\"Shifts\"" : "\"Eigenvalue Bounds\"");
 }
 
 /// Keys that say how a strategy is to work, which does not look at them.
 void checkCommunication(const SolverOptions& options, const MethodTraits& method) {
   using Strategy = CommunicationStrategy;
   const Strategy strategy = options.communicationStrategy;
-  if (options.ranksPerNode != 0 && strategy == Strategy::Application &&
-      options.reductionStrategy == topology::ReductionStrategy::Mpi) {
-    conflict(method,
-             "\"Ranks Per Node\" = {} is given, but \"Communication Strategy\" = \"application\" has no nodes, nor has "
-             "\"Reduction Strategy\" = \"mpi\"; name a strategy, or set \"Ranks Per Node\" to 0",
-             options.ranksPerNode);
-  }
-  if (options.messageSizeCutoff != 0 && strategy != Strategy::Optimal && strategy != Strategy::Tuned) {
-    conflict(method,
-             "\"Message Size Cutoff\" = {} is given, but \"Communication Strategy\" = \"{}\" uses "
-             "none; set the strategy to \"optimal\" or \"tuned\", or the cutoff to \"auto\"",
-             options.messageSizeCutoff, toString(strategy));
-  }
+  const bool nodes = strategy != Strategy::Application || options.reductionStrategy != topology::ReductionStrategy::Mpi;
+  refuse(options.ranksPerNode != 0 && !nodes, method,
+         "\"Ranks Per Node\" = {} is given, but \"Communication Strategy\" = \"application\" has no nodes, nor has "
+         "\"Reduction Strategy\" = \"mpi\"; name a strategy, or set \"Ranks Per Node\" to 0",
+         options.ranksPerNode);
+  refuse(
+      options.messageSizeCutoff != 0 && strategy != Strategy::Optimal && strategy != Strategy::Tuned, method,
+      "\"Message Size Cutoff\" = {} is given, but \"Communication Strategy\" = \"{}\" uses none; set the strategy to "
+      "\"optimal\" or \"tuned\", or the cutoff to \"auto\"",
+      options.messageSizeCutoff, toString(strategy));
 }
 
 void checkResidualNorm(const SolverOptions& options, const MethodTraits& method) {
-  if (options.residualNorm == ResidualNorm::Two) return;
   const bool given = options.explicitScalingGiven || options.implicitScalingGiven;
   const auto scaling = options.explicitScalingGiven ? options.explicitScaling : options.implicitScaling;
-  if (!given || scaling == ResidualScaling::NormOfInitRes || scaling == ResidualScaling::None ||
-      scaling == ResidualScaling::UserProvided) {
-    return;
-  }
-  conflict(method,
-           "\"Residual Norm\" = \"{}\" goes with the scalings \"Norm of Initial Residual\", "
-           "\"None\" and \"User Provided\", not with \"{}\"",
-           toString(options.residualNorm), toString(scaling));
+  const bool known = scaling == ResidualScaling::NormOfInitRes || scaling == ResidualScaling::None ||
+                     scaling == ResidualScaling::UserProvided;
+  refuse(options.residualNorm != ResidualNorm::Two && given && !known, method,
+         "\"Residual Norm\" = \"{}\" goes with the scalings \"Norm of Initial Residual\", \"None\" and "
+         "\"User Provided\", not with \"{}\"",
+         toString(options.residualNorm), toString(scaling));
 }
 
-/// The correction by V^T V is for a method that is one product ahead of its basis.
-void checkPipelinedOrthogonalization(const SolverOptions& options, const MethodTraits& method) {
-  const BlockOrthogonalization scheme = options.blockOrthogonalization;
-  if (scheme == BlockOrthogonalization::Pip2 || scheme == BlockOrthogonalization::TwoStage) {
-    conflict(method,
-             "\"Block Orthogonalization\" = \"{}\" is for blocks; use \"single-reduce cgs2\", "
-             "\"single-reduce mgs\" or \"single-reduce cgs\"",
-             toString(scheme));
-  }
-  const bool plain = scheme == BlockOrthogonalization::Cgs || scheme == BlockOrthogonalization::SingleReduceCgs;
-  if (options.pipelineDepth > 1 && !plain) {
-    conflict(method,
-             "\"Block Orthogonalization\" = \"{}\" needs \"Pipeline Depth\" = 1, and it is {}; use "
-             "\"single-reduce cgs\", or depth 1",
-             toString(scheme), options.pipelineDepth);
-  }
+/// A pipeline has a basis of its own; the correction by V^T V is for one that is one product ahead.
+void checkPipeline(const SolverOptions& options, const MethodTraits& method) {
+  const Scheme scheme = options.blockOrthogonalization;
+  const bool given = options.blockOrthogonalizationGiven;
+  refuse(!options.shiftsAuto && !options.eigenvalueBoundsAuto && options.changeOfBasisDropTolerance == 0.0, method,
+         "\"Shifts\" and \"Eigenvalue Bounds\" are both given, and the bounds serve to choose shifts; set one of them "
+         "to \"auto\"");
+  refuse(given && (scheme == Scheme::Pip2 || scheme == Scheme::TwoStage), method,
+         "\"Block Orthogonalization\" = \"{}\" is for blocks; use \"single-reduce cgs2\", \"single-reduce mgs\" or "
+         "\"single-reduce cgs\"",
+         toString(scheme));
+  const bool plain = scheme == Scheme::Cgs || scheme == Scheme::SingleReduceCgs;
+  refuse(given && options.pipelineDepth > 1 && !plain, method,
+         "\"Block Orthogonalization\" = \"{}\" needs \"Pipeline Depth\" = 1, and it is {}; use \"single-reduce cgs\", "
+         "or depth 1",
+         toString(scheme), options.pipelineDepth);
 }
 
 }  // namespace
 
-void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
-  if (method.family != Family::Gmres && options.flexible) {
-    conflict(method,
-             "\"Flexible Gmres\" = true, but {} has no flexible variant here; use \"CAPSTAN "
-             "GMRES\" for a preconditioner that changes from one application to the next",
-             toString(method.family));
+void resolve(ParameterState& state) {
+  SolverOptions& options = state.options;
+  const auto given = [&state](const char* key) { return state.given.count(key) != 0; };
+  const bool both = given("Residual Scaling");
+  options.implicitScalingGiven = both || given("Implicit Residual Scaling");
+  options.explicitScalingGiven = both || given("Explicit Residual Scaling");
+  options.numBlocksGiven = given("Num Blocks");
+  options.blockOrthogonalizationGiven = given("Block Orthogonalization");
+  if (!given("Intra Orthogonalization")) {
+    const bool tsqr = options.orthogonalization == "TSQR" || (!options.choleskyQr && !options.choleskyQr2);
+    options.intraOrthogonalization = tsqr                  ? IntraOrthogonalization::Tsqr
+                                     : options.choleskyQr2 ? IntraOrthogonalization::CholQr2
+                                                           : IntraOrthogonalization::CholQr;
   }
+  if (!options.blockOrthogonalizationGiven) {
+    const bool oneReduction = options.intraOrthogonalization == IntraOrthogonalization::CholQr;
+    options.blockOrthogonalization = schemeOf(options.orthogonalization, oneReduction);
+  }
+  if (options.reorthogonalizeBlocks) options.blockOrthogonalization = withSecondPass(options.blockOrthogonalization);
+  const bool needsNone = !given("Basis") && options.shiftsAuto && options.eigenvalueBoundsAuto;
+  if (needsNone && !options.computeRitzValues) options.basis = Basis::Monomial;
+}
+
+void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
+  refuse(options.flexible && (method.family != Family::Gmres || method.pipelined), method,
+         "\"Flexible Gmres\" = true, but {} has no flexible variant here; use \"CAPSTAN GMRES\" or \"CAPSTAN GMRES "
+         "S-STEP\" for a preconditioner that changes from one application to the next",
+         method.family == Family::Gmres ? "a pipelined method" : toString(method.family));
   checkResidualNorm(options, method);
   checkCommunication(options, method);
-  const bool isPipelinedGmres = method.pipelined && method.family == Family::Gmres;
-  if (isPipelinedGmres && options.flexible) {
-    conflict(method,
-             "\"Flexible Gmres\" = true, but pipelined methods have no flexible variant; use \"CAPSTAN GMRES\" or "
-             "\"CAPSTAN GMRES S-STEP\" for a preconditioner that changes from one application to the next");
-  }
-  if (isPipelinedGmres && !options.shiftsAuto && !options.eigenvalueBoundsAuto &&
-      options.changeOfBasisDropTolerance == 0.0) {
-    conflict(method,
-             "\"Shifts\" and \"Eigenvalue Bounds\" are both given, and the bounds serve to choose shifts; set one of "
-             "them to \"auto\"");
-  }
   // What a method does not take is at its default, which conflicts with nothing.
-  if (!options.stepSizeAuto && options.stepSize > options.numBlocks) {
-    conflict(method, "\"Step Size\" = {} exceeds \"Num Blocks\" = {}, the length of a restart cycle", options.stepSize,
-             options.numBlocks);
-  }
-  if (needsCholQr(options.blockOrthogonalization) && options.intraOrthogonalization != IntraOrthogonalization::CholQr) {
-    conflict(method,
-             "\"Intra Orthogonalization\" = \"{}\" needs reductions of its own, and \"Block Orthogonalization\" = "
-             "\"{}\" counts on having none; use \"cholqr\" with it, or \"cgs\", \"cgs2\" or \"mgs\" for the blocks",
-             toString(options.intraOrthogonalization), toString(options.blockOrthogonalization));
-  }
-  if (!method.pipelined) checkBasis(options, method);  // a pipeline has a basis of its own
-  if (method.pipelined && options.blockOrthogonalizationGiven) {
-    checkPipelinedOrthogonalization(options, method);
+  refuse(!options.stepSizeAuto && options.stepSize > options.numBlocks, method,
+         "\"Step Size\" = {} exceeds \"Num Blocks\" = {}, the length of a restart cycle", options.stepSize,
+         options.numBlocks);
+  const Scheme scheme = options.blockOrthogonalization;
+  const bool ownReductions = scheme == Scheme::Cgs || scheme == Scheme::Cgs2 || scheme == Scheme::Mgs;
+  refuse(!ownReductions && options.intraOrthogonalization != IntraOrthogonalization::CholQr, method,
+         "\"Intra Orthogonalization\" = \"{}\" needs reductions of its own, and \"Block Orthogonalization\" = \"{}\" "
+         "counts on having none; use \"cholqr\" with it, or \"cgs\", \"cgs2\" or \"mgs\" for the blocks",
+         toString(options.intraOrthogonalization), toString(scheme));
+  if (method.pipelined) {
+    checkPipeline(options, method);
+  } else {
+    checkBasis(options, method);
   }
 }
 

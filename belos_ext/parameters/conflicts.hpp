@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the options of a method must not be together, and what they mean for several right-hand sides.
+/// What the options of a method mean together, and must not be together.
 
 #include <cstddef>
 
@@ -9,6 +9,12 @@
 #include "belos_ext/parameters/solver_options.hpp"
 
 namespace capstan {
+
+struct ParameterState;
+
+/// Settles what keys not given follow from those given: the schemes within and between blocks (Capstan's own keys win
+/// over Belos' and upstream's), and the basis. Does nothing the second time.
+void resolve(ParameterState& state);
 
 /// Throws std::invalid_argument when options that are valid one by one exclude each other for `method`, naming both
 /// keys, both values and what to change. Local; the same on every rank for the same options.

@@ -16,12 +16,6 @@ enum class Family { Gmres, ConjugateGradients, BiCgStab, Idr };
 /// "GMRES", "CG", "BiCGStab", "IDR".
 std::string toString(Family family);
 
-/// Which residual a method's recursion follows.
-enum class RecursiveNorm {
-  Native,  ///< M_L^{-1} (b - A x), which is what GMRES minimises
-  Residual
-};
-
 /// What a method multiplies, after the residual of the guess, before its first reduction. Of its default parameters:
 /// others may ask for something else, which then takes a reduction more in the first solve (manager/opening.hpp).
 enum class FirstProducts {
@@ -59,7 +53,6 @@ struct MethodTraits {
   Family family;
   bool needsSymmetric;  ///< A and M symmetric; rows that hold a diagonal alone are solved first
   bool pipelined;       ///< reductions in flight while products are computed
-  RecursiveNorm norm;
   FirstProducts firstProducts;
   Cost (*cost)(const SolverOptions& options, bool preconditioned);  ///< with a preconditioner on one side, or without
   std::string next = {};  ///< the method that goes on where this one cannot, as canonical; empty: none

@@ -51,9 +51,7 @@ const ParameterState& defaults() {
 
 std::string defaultText(const ParameterRow& row) {
   if (row.name == "Output Stream") return "std::cout";
-  Teuchos::ParameterList list;
-  row.print(defaults(), list);
-  return showValue(list.getEntry(row.name));
+  return showValue(row.show(defaults()));
 }
 
 /// "all", or the solvers without the prefix they share.
@@ -77,12 +75,12 @@ std::string escaped(std::string text) {
 Teuchos::RCP<const Teuchos::ParameterList> Parameters::valid() const {
   auto list = Teuchos::rcp(new Teuchos::ParameterList(solver_->canonical));
   for (const ParameterRow& row : parameterRows()) {
-    row.print(defaults(), *list);
-    Teuchos::ParameterEntry& entry = list->getEntry(row.name);
-    entry.setAnyValue(entry.getAny(), true);
+    Teuchos::ParameterEntry entry = row.show(defaults());
+    entry.setAnyValue(entry.getAny(false), true);
     const std::string effect = row.group == ParameterGroup::Compatibility ? "No effect: " : "";
     entry.setDocString(effect + row.doc + " Allowed: " + row.type + ", " + row.allowed + ".");
     entry.setValidator(Teuchos::rcp(new RowValidator(row)));
+    list->setEntry(row.name, entry);
   }
   return list;
 }

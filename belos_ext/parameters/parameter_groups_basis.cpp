@@ -1,11 +1,13 @@
-// Parameters of the polynomial basis: how many vectors at a time, which polynomials, their shifts and interval.
+// Parameters of the basis: how many vectors at a time, which polynomials, their shifts and interval; how it is kept
+// orthogonal, with the keys of Belos and of its Tpetra solvers (how they combine: resolve()).
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
-#include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 
 namespace capstan {
@@ -64,6 +66,35 @@ ParameterRow ritzValuesOnFlyRow() {
   return row;
 }
 
+const std::vector<std::string>& belosSchemes() {
+  static const std::vector<std::string> names = {"ICGS", "IMGS", "DGKS", "TSQR", "CGS", "CGS2", "MGS"};
+  return names;
+}
+
+std::string belosScheme(const Teuchos::ParameterEntry& entry) { return belosSchemes()[wordAt(belosSchemes(), entry)]; }
+
+ParameterRow belosOrthogonalization() {
+  ParameterRow row = described("Orthogonalization", "string", "ICGS, IMGS, DGKS, TSQR, CGS, CGS2, MGS",
+                               "Belos' names. They choose \"Block Orthogonalization\" where it is not given. ICGS, "
+                               "DGKS and CGS2 mean single-reduce cgs2; IMGS and MGS mean single-reduce mgs; CGS means "
+                               "single-reduce cgs; TSQR means cgs2 with tsqr.");
+  row.words = belosSchemes();
+  row.costsReductions = [](const Teuchos::ParameterEntry& entry) { return belosScheme(entry) == "TSQR"; };
+  row.remark = [](const Teuchos::ParameterEntry& entry, const MethodTraits& method) -> std::string {
+    const bool tsqr = method.pipelined && belosScheme(entry) == "TSQR";
+    return tsqr ? "pipelined methods have no tsqr" : "";
+  };
+  return bound(std::move(row), &SchemeOptions::orthogonalization, belosScheme);
+}
+
+/// Of Belos' own s-step method. \param costly the value that costs reductions here, if one does
+ParameterRow upstreamSwitch(const std::string& name, bool BasisOptions::*member, std::optional<bool> costly,
+                            const std::string& doc) {
+  ParameterRow row = in(ParameterGroup::Expert, boolean(name, member, "Key of Belos' TPETRA GMRES S-STEP: " + doc));
+  if (costly) row.costsReductions = [costly](const Teuchos::ParameterEntry& entry) { return toBool(entry) == *costly; };
+  return row;
+}
+
 }  // namespace
 
 std::vector<ParameterRow> StepSizeOptions::rows() {
@@ -80,7 +111,7 @@ std::vector<ParameterRow> StepSizeOptions::rows() {
 }
 
 std::vector<ParameterRow> BasisOptions::rows() {
-  std::vector<ParameterRow> rows = {
+  return {
       choice("Basis", &BasisOptions::basis,
              "The polynomials that generate a block's vectors. Default: newton, and monomial where \"Compute Ritz "
              "Values\" is false."),
@@ -88,9 +119,13 @@ std::vector<ParameterRow> BasisOptions::rows() {
          boolean("Compute Ritz Values", &BasisOptions::computeRitzValues,
                  "Whether Ritz values are computed for the shifts or the bounds of the basis.")),
       in(ParameterGroup::Expert, ritzValuesOnFlyRow()),
+      upstreamSwitch("CholeskyQR", &BasisOptions::choleskyQr, false,
+                     "false chooses tsqr where \"Intra Orthogonalization\" is not given."),
+      upstreamSwitch("CholeskyQR2", &BasisOptions::choleskyQr2, true,
+                     "true chooses cholqr2 where \"Intra Orthogonalization\" is not given."),
+      upstreamSwitch("Reorthogonalize Blocks", &BasisOptions::reorthogonalizeBlocks, std::nullopt,
+                     "true makes cgs2 of cgs and mgs, and single-reduce cgs2 of their single-reduce forms."),
   };
-  for (const ParameterRow& row : upstreamSwitches()) rows.push_back(row);
-  return rows;
 }
 
 std::vector<ParameterRow> ShiftOptions::rows() {
@@ -116,6 +151,28 @@ std::vector<ParameterRow> DropOptions::rows() {
       in(ParameterGroup::Expert, real("Change of Basis Drop Tolerance", &DropOptions::changeOfBasisDropTolerance, 0.0,
                                       "tau: entries of the change of basis under tau times the norm of the next vector "
                                       "and the spectral radius are dropped. 0 keeps all."))};
+}
+
+std::vector<ParameterRow> SchemeOptions::rows() {
+  return {
+      choice("Block Orthogonalization", &SchemeOptions::blockOrthogonalization,
+             "How a block is orthogonalised against the basis. The single-reduce schemes, pip2 and two-stage need "
+             "cholqr within blocks. Pipelined, depth 1: single-reduce cgs2, cgs or mgs (cgs2, cgs and mgs mean the "
+             "same); deeper: single-reduce cgs."),
+      belosOrthogonalization(),
+  };
+}
+
+std::vector<ParameterRow> ArnoldiOptions::rows() {
+  return {
+      choice("Intra Orthogonalization", &ArnoldiOptions::intraOrthogonalization,
+             "How the vectors of a block are orthonormalised among themselves."),
+      in(ParameterGroup::Expert,
+         choice("Keep Preconditioned Basis", &ArnoldiOptions::keepPreconditionedBasis,
+                "Whether what the right preconditioner makes of the basis is kept, which saves its application at the "
+                "end of a cycle and doubles the memory of the basis. auto: where both bases take at most a tenth of a "
+                "rank's share of the memory.")),
+  };
 }
 
 }  // namespace capstan

@@ -5,7 +5,6 @@
 #include <stdexcept>
 #include <utility>
 
-#include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 
 namespace capstan {

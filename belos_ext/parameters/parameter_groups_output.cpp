@@ -6,9 +6,9 @@
 #include <iostream>
 #include <limits>
 #include <ostream>
+#include <sstream>
 #include <type_traits>
 
-#include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 
 namespace capstan {
@@ -31,21 +31,17 @@ const std::vector<std::pair<std::string, int>>& verbosityWords() {
   return words;
 }
 
-int verbosityOfWords(const std::string& text) {
+int verbosityOfWords(std::string text) {
+  for (char& c : text) c = c == '+' || c == '|' || c == ',' ? ' ' : c;
+  std::istringstream words(text);
   int bits = 0;
-  std::string word;
-  for (const char c : text + "+") {
-    if (c != '+' && c != '|' && c != ',' && c != ' ') {
-      word += c;
-    } else if (!word.empty()) {
-      const std::string wanted = normalizedName(word);
-      const auto& words = verbosityWords();
-      const auto found = std::find_if(words.begin(), words.end(),
-                                      [&](const auto& known) { return normalizedName(known.first) == wanted; });
-      if (found == words.end()) throw std::invalid_argument("has \"" + word + "\", which is no kind of message");
-      bits |= found->second;
-      word.clear();
-    }
+  for (std::string word; words >> word;) {
+    const auto& known = verbosityWords();
+    const auto found = std::find_if(known.begin(), known.end(), [wanted = normalizedName(word)](const auto& one) {
+      return normalizedName(one.first) == wanted;
+    });
+    if (found == known.end()) throw std::invalid_argument("has \"" + word + "\", which is no kind of message");
+    bits |= found->second;
   }
   return bits;
 }
@@ -120,34 +116,36 @@ ParameterRow outputStreamRow() {
 
 /// One of Belos' keys for what Capstan does in one way only. \param asks whether a value asks for another way
 /// \param why what Capstan does, to go behind "has no effect: "
-template <class Value>
-ParameterRow fixed(const std::string& name, Value value, Value (*read)(const Teuchos::ParameterEntry&),
-                   bool (*asks)(Value), const std::string& why) {
+template <class Value, class Asks>
+ParameterRow fixed(const std::string& name, Value value, const std::string& why, Asks asks) {
   constexpr bool isBool = std::is_same_v<Value, bool>;
+  const auto read = [](const Teuchos::ParameterEntry& entry) -> Value {
+    if constexpr (isBool) return toBool(entry);
+    return toReal(entry);
+  };
   ParameterRow row = described(name, isBool ? "bool" : "double", isBool ? "true, false" : "a number", why + ".");
   row.doc[0] = static_cast<char>(std::toupper(row.doc[0]));
   row.group = ParameterGroup::Compatibility;
   row.mayDiffer = true;
   row.parse = [read](const Teuchos::ParameterEntry& entry, ParameterState&) { read(entry); };
-  row.print = [name, value](const ParameterState&, Teuchos::ParameterList& list) { list.set(name, value); };
+  row.show = [value](const ParameterState&) { return Teuchos::ParameterEntry(value); };
   row.remark = [read, asks, why](const Teuchos::ParameterEntry& entry, const MethodTraits&) {
     return asks(read(entry)) ? why : std::string();
   };
   return row;
 }
-ParameterRow always(const std::string& name, const std::string& why) {
-  return fixed<bool>(
-      name, true, toBool, [](bool value) { return !value; }, why);
+ParameterRow fixed(const std::string& name, bool value, const std::string& why) {
+  return fixed(name, value, why, [value](bool other) { return other != value; });
 }
-ParameterRow never(const std::string& name, const std::string& why) {
-  return fixed<bool>(
-      name, false, toBool, [](bool value) { return value; }, why);
+ParameterRow fixed(const std::string& name, double value, double most, const std::string& why) {
+  return fixed(name, value, why, [most](double other) { return other > most; });
 }
 
 }  // namespace
 
 std::vector<ParameterRow> OutputOptions::rows() {
   const auto basic = ParameterGroup::Basic;
+  const char* const aFile = "a file in an existing folder; empty: none";
   std::vector<ParameterRow> rows = {
       in(basic, verbosityRow()),
       outputStyleRow(),
@@ -161,10 +159,10 @@ std::vector<ParameterRow> OutputOptions::rows() {
            "iteration."),
       in(basic, text("Solver Name", &OutputOptions::solverLabel, "any",
                      "This solver's name in output and reports. Default: the canonical name.")),
-      in(basic, outputFile("Report File", &OutputOptions::reportFile,
-                           "The JSON file of solve reports. Rank 0 writes it after every solve.")),
-      in(basic, outputFile("History File", &OutputOptions::historyFile,
-                           "The CSV file of residual norms by iteration. Rank 0 writes it after every solve.")),
+      in(basic, text("Report File", &OutputOptions::reportFile, aFile,
+                     "The JSON file of solve reports. Rank 0 writes it after every solve.")),
+      in(basic, text("History File", &OutputOptions::historyFile, aFile,
+                     "The CSV file of residual norms by iteration. Rank 0 writes it after every solve.")),
       boolean("Strict Parameters", &OutputOptions::strictParameters,
               "Whether a key that is unknown, or has no effect, is an error instead of a warning."),
       boolean("State Cache", &OutputOptions::stateCache,
@@ -177,21 +175,17 @@ std::vector<ParameterRow> OutputOptions::rows() {
 
 std::vector<ParameterRow> CompatibilityOptions::rows() {
   return {
-      always("Explicit Residual Test", "the computed residual always decides on convergence"),
-      always("Adaptive Block Size", "each right-hand side always leaves the block when it has converged"),
-      fixed<double>(
-          "Deflation Quorum", 1.0, toReal, [](double value) { return value > 1; },
-          "each right-hand side always stops on its own"),
-      always("Fold Convergence Detection Into Allreduce", "the convergence check never has a reduction of its own"),
-      always("Use Single Reduction", "each method has a fixed number of reductions an iteration"),
-      always("Assert Positive Definiteness", "CG goes on where Hestenes and Stiefel's goes on, and throws nothing"),
-      never("Estimate Condition Number", "condition numbers are not estimated"),
-      fixed<double>(
-          "Orthogonalization Constant", -1.0, toReal, [](double value) { return value > 0; },
-          "reorthogonalisation does not depend on a threshold"),
-      fixed<double>(
-          "Max Orthogonalization Passes", 2.0, toReal, [](double value) { return value > 2; },
-          "the scheme fixes the number of passes"),
+      fixed("Explicit Residual Test", true, "the computed residual always decides on convergence"),
+      fixed("Adaptive Block Size", true, "each right-hand side always leaves the block when it has converged"),
+      fixed("Deflation Quorum", 1.0, 1.0, "each right-hand side always stops on its own"),
+      fixed("Fold Convergence Detection Into Allreduce", true,
+            "the convergence check never has a reduction of its own"),
+      fixed("Use Single Reduction", true, "each method has a fixed number of reductions an iteration"),
+      fixed("Assert Positive Definiteness", true,
+            "CG goes on where Hestenes and Stiefel's goes on, and throws nothing"),
+      fixed("Estimate Condition Number", false, "condition numbers are not estimated"),
+      fixed("Orthogonalization Constant", -1.0, 0.0, "reorthogonalisation does not depend on a threshold"),
+      fixed("Max Orthogonalization Passes", 2.0, 2.0, "the scheme fixes the number of passes"),
   };
 }
 

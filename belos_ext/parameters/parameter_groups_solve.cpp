@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_row_makers.hpp"
 
 namespace capstan {
@@ -38,35 +37,27 @@ ResidualScaling toScaling(const Teuchos::ParameterEntry& entry) {
   return scalingWords()[wordAt(names, entry)].second;
 }
 
-ParameterRow scaling(const std::string& name, std::vector<ResidualScaling CommonOptions::*> members,
-                     const std::string& doc) {
+ParameterRow scaling(const std::string& name, ResidualScaling CommonOptions::*member, const std::string& doc) {
   ParameterRow row = described(
       name, "string",
       "Norm of Initial Residual, Norm of Preconditioned Initial Residual, Norm of RHS, None, User Provided", doc);
   for (const auto& word : scalingWords()) row.words.push_back(word.first);
-  row.parse = [members](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    const ResidualScaling value = toScaling(entry);
-    for (const auto member : members) state.options.*member = value;
-  };
-  row.print = [name, members](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.set(name, toString(state.options.*members.front()));
-  };
-  return row;
+  return bound(std::move(row), member, toScaling, [](ResidualScaling value) { return toString(value); });
 }
 
 ParameterRow residualScalingRow() {
-  ParameterRow row = scaling("Residual Scaling", {&CommonOptions::implicitScaling, &CommonOptions::explicitScaling},
+  ParameterRow row = scaling("Residual Scaling", &CommonOptions::implicitScaling,
                              "Sets \"Implicit Residual Scaling\" and \"Explicit Residual Scaling\" at once; those two "
                              "win where they stand in the same list. The default leaves the two as they are.");
-  const auto parseScaling = row.parse;
   row.words.insert(row.words.begin(), "as the two");
   row.allowed = "as for \"Implicit Residual Scaling\", or as the two";
-  row.parse = [parseScaling](const Teuchos::ParameterEntry& entry, ParameterState& state) {
-    if (!isWord(entry, "as the two")) parseScaling(entry, state);
+  row.parse = [](const Teuchos::ParameterEntry& entry, ParameterState& state) {
+    if (isWord(entry, "as the two")) return;
+    state.options.implicitScaling = state.options.explicitScaling = toScaling(entry);
   };
-  row.print = [](const ParameterState& state, Teuchos::ParameterList& list) {
+  row.show = [](const ParameterState& state) {
     const bool same = state.options.implicitScaling == state.options.explicitScaling;
-    list.set("Residual Scaling", same ? toString(state.options.implicitScaling) : std::string("as the two"));
+    return Teuchos::ParameterEntry(same ? toString(state.options.implicitScaling) : std::string("as the two"));
   };
   return row;
 }
@@ -145,10 +136,10 @@ std::vector<ParameterRow> CommonOptions::rows() {
          integer("Maximum Iterations", &CommonOptions::maxIterations, 0,
                  "The most iterations for each set of right-hand sides. An s-step block counts s iterations.")),
       residualScalingRow(),
-      scaling("Implicit Residual Scaling", {&CommonOptions::implicitScaling},
+      scaling("Implicit Residual Scaling", &CommonOptions::implicitScaling,
               "What the recursive residual is divided by before it is compared with the tolerance. As in Belos, the "
               "computed residual that decides is divided by it too where no explicit scaling is given."),
-      scaling("Explicit Residual Scaling", {&CommonOptions::explicitScaling},
+      scaling("Explicit Residual Scaling", &CommonOptions::explicitScaling,
               "What the computed residual b - A x is divided by in the check that decides on convergence. As in Belos, "
               "only where it is given, or GMRES has a left preconditioner; elsewhere the implicit scaling counts."),
       userScaleRow(),

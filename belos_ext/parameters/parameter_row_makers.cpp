@@ -53,8 +53,4 @@ ParameterRow text(const std::string& name, std::string SolverOptions::*member, c
   return bound(described(name, "string", allowed, doc), member, toText);
 }
 
-ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc) {
-  return text(name, member, "a file in an existing folder; empty: none", doc);
-}
-
 }  // namespace capstan::rows

@@ -36,8 +36,8 @@ ParameterRow bound(ParameterRow row, T Concern::*member, Read read, Show show) {
   row.parse = [member, read](const Teuchos::ParameterEntry& entry, ParameterState& state) {
     state.options.*member = read(entry);
   };
-  row.print = [name = row.name, member, show](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.setEntry(name, Teuchos::ParameterEntry(show(state.options.*member)));
+  row.show = [member, show](const ParameterState& state) {
+    return Teuchos::ParameterEntry(show(state.options.*member));
   };
   return row;
 }
@@ -60,9 +60,9 @@ ParameterRow orAuto(ParameterRow row, bool Concern::*isAuto, T Concern::*member,
     state.options.*isAuto = automatic;
     state.options.*member = std::move(value);
   };
-  row.print = [=, name = row.name](const ParameterState& state, Teuchos::ParameterList& list) {
-    list.setEntry(name, state.options.*isAuto ? Teuchos::ParameterEntry(std::string("auto"))
-                                              : Teuchos::ParameterEntry(show(state.options.*member)));
+  row.show = [=](const ParameterState& state) {
+    return state.options.*isAuto ? Teuchos::ParameterEntry(std::string("auto"))
+                                 : Teuchos::ParameterEntry(show(state.options.*member));
   };
   return row;
 }
@@ -83,9 +83,6 @@ ParameterRow boolean(const std::string& name, bool SolverOptions::*member, const
 
 ParameterRow text(const std::string& name, std::string SolverOptions::*member, const std::string& allowed,
                   const std::string& doc);
-
-/// The path of a file that will be written. Whether it can be is for the rank that writes it to find out.
-ParameterRow outputFile(const std::string& name, std::string SolverOptions::*member, const std::string& doc);
 
 /// One of a few words, in any case.
 template <class Enum, class Concern>

@@ -4,7 +4,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "belos_ext/parameters/parameter_groups.hpp"
 #include "belos_ext/parameters/parameter_value.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 

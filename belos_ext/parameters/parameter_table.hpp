@@ -49,8 +49,8 @@ struct ParameterRow {
   /// integer"): the caller adds key, value and what is allowed. Changes nothing when it throws.
   std::function<void(const Teuchos::ParameterEntry&, ParameterState&)> parse;
 
-  /// Puts the current value into a list under the row's name.
-  std::function<void(const ParameterState&, Teuchos::ParameterList&)> print;
+  /// The current value, as a list holds it.
+  std::function<Teuchos::ParameterEntry(const ParameterState&)> show;
 
   /// Why a valid value has no effect on this method, or an empty string when it has one (or asks for what Capstan does
   /// anyway). May be unset.
@@ -149,14 +149,8 @@ class Parameters {
   bool mergeLimits(const Teuchos::ParameterList& list);
   /// The same of valid values; false where they are not, or an overlay has a say.
   bool takeLimits(double tolerance, int maxIterations, const std::vector<std::string>& given);
-  /// Name and value of a row as alike() has them.
-  std::pair<std::string, std::string> alikeOf(const ParameterRow& row) const;
   void sumAlike();
   void sumLimits();
-  /// Sets a step size longer than a restart cycle to "auto", and `wild` to what it was.
-  void fitStepSize(ParameterState& state, std::string& wild) const;
-  /// Warns, once a process, of what a list written for another solver asks for and does not get.
-  void warnOfForeign(const std::string& key, const std::string& value, const std::string& outcome) const;
 
   const MethodTraits* solver_;
   std::string askedAs_;

@@ -67,13 +67,9 @@ std::complex<double> spelledComplex(const std::string& text) {
   for (const char c : text) {
     if (c != ' ' && c != '\t') s += c;
   }
-  if (s.size() > 4 && s.front() == '(' && s.back() == ')') {
-    const std::size_t comma = s.find(',');
-    if (comma == std::string::npos) return fail();
-    const auto re = spelledReal(s.substr(1, comma - 1));
-    const auto im = spelledReal(s.substr(comma + 1, s.size() - comma - 2));
-    return re && im ? std::complex<double>(*re, *im) : fail();
-  }
+  std::istringstream pair(s);
+  std::complex<double> whole;
+  if (pair >> whole && pair.peek() == std::istream::traits_type::eof()) return whole;
   const auto isUnit = [](const char* p) { return (*p == 'i' || *p == 'j') && p[1] == '\0'; };
   char* end = nullptr;
   const double first = std::strtod(s.c_str(), &end);

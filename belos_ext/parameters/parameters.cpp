@@ -8,9 +8,8 @@
 #include <stdexcept>
 
 #include "belos_ext/parameters/conflicts.hpp"
-#include "belos_ext/parameters/parameter_groups.hpp"
-#include "belos_ext/parameters/parameter_row_makers.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
+#include "belos_ext/parameters/parameter_value.hpp"
 #include "belos_ext/parameters/user_options_error.hpp"
 #include "belos_ext/support/checksum.hpp"
 #include "belos_ext/support/nearest_match.hpp"
@@ -24,9 +23,10 @@ namespace {
 /// What lists ask for and do not get, by key; told once a process, because applications make solvers anew.
 using Remarks = std::map<std::string, std::string>;
 
-void warnOnce(const Remarks& remarks, const MethodTraits& solver, std::ostream& stream) {
+/// \param to what the lists were written for
+void warnOnce(const Remarks& remarks, const std::string& to, std::ostream& stream) {
   for (const auto& [key, line] : remarks) {
-    if (firstTime(solver.canonical + ": " + key) && speaksForAll()) stream << "Capstan warning: " << line << std::endl;
+    if (firstTime(to + ": " + key) && speaksForAll()) stream << "Capstan warning: " << line << std::endl;
   }
 }
 
@@ -57,25 +57,35 @@ constexpr const char* stepSize = "Step Size";
 /// What applications set before every solve.
 const std::vector<std::string> limitNames = {"Convergence Tolerance", "Maximum Iterations"};
 
-bool isLimit(const std::string& parameter) { return parameter == limitNames[0] || parameter == limitNames[1]; }
-
-bool costsReductions(const ParameterRow& row, const Teuchos::ParameterEntry& entry) {
-  if (!row.costsReductions) return false;
-  checkParameter(row, entry);
-  return row.costsReductions(entry);
-}
-
 /// What a list that was written for another library's solver asks for and does not get.
 struct Foreign {
-  std::string wildStepSize;                    ///< no step size; empty: none
-  std::map<std::string, std::string> leftOut;  ///< values that cost reductions, by key
+  std::string solver;  ///< "CAPSTAN X, asked for as "Y": "; empty: lists are written for Capstan's
+  Remarks remarks = {};
+
+  void remark(const ParameterRow& row, const std::string& value, const std::string& outcome) {
+    remarks[row.name] = solver + "parameter \"" + row.name + "\" = " + value + ' ' + outcome;
+  }
+  /// Whether a value is left out, because it costs reductions.
+  bool leavesOut(const ParameterRow& row, const Teuchos::ParameterEntry& entry, const MethodTraits& method) {
+    if (solver.empty() || !row.costsReductions) return false;
+    checkParameter(row, entry);
+    if (!row.costsReductions(entry)) return false;
+    if (row.appliesTo(method)) {
+      remark(row, showValue(entry), "is left out, because it costs reductions here; CAPSTAN_OPTIONS can set it");
+    }
+    return true;
+  }
+  /// "auto" in place of a step size that is none, or exceeds a restart cycle.
+  void stepAutomatically(const std::string& value, ParameterState& state) {
+    const ParameterRow& row = *findParameter(stepSize);
+    remark(row, value, "is no step size; allowed: " + row.allowed + "; \"auto\" is used instead");
+    parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
+  }
 };
 
 /// Reads a list into a state, in the order of the table. Throws std::invalid_argument; the state is then half-changed.
-/// \param foreign where not null, the list was written for another solver: "auto" is read for a step size that is none,
-///                and values that cost reductions are left out
 void read(const Teuchos::ParameterList& list, const MethodTraits& solver, ParameterState& state, Remarks& remarks,
-          Foreign* foreign) {
+          Foreign& foreign) {
   const std::string where = origin(solver, list);
   std::map<const ParameterRow*, std::string> keys;
   for (auto item = list.begin(); item != list.end(); ++item) {
@@ -95,10 +105,7 @@ void read(const Teuchos::ParameterList& list, const MethodTraits& solver, Parame
     if (key == keys.end()) continue;
     const Teuchos::ParameterEntry& entry = list.getEntry(key->second);
     try {
-      if (foreign != nullptr && costsReductions(row, entry)) {
-        if (row.appliesTo(solver)) foreign->leftOut[row.name] = showValue(entry);
-        continue;
-      }
+      if (foreign.leavesOut(row, entry, solver)) continue;
       if (row.remark || !row.appliesTo(solver)) checkParameter(row, entry);  // remarks are on valid values
       // What has no effect never reaches the options, nor those of a method that this one falls back on.
       if (const std::string why = whyUnused(row, entry, solver); !why.empty()) {
@@ -110,9 +117,9 @@ void read(const Teuchos::ParameterList& list, const MethodTraits& solver, Parame
       }
       parseParameter(row, entry, state);
     } catch (const std::invalid_argument& error) {
-      if (foreign == nullptr || row.name != stepSize) throw std::invalid_argument(where + error.what());
-      foreign->wildStepSize = showValue(entry);
-      parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
+      if (foreign.solver.empty() || row.name != stepSize) throw std::invalid_argument(where + error.what());
+      if (!row.appliesTo(solver)) continue;
+      foreign.stepAutomatically(showValue(entry), state);
     }
     if (!entry.isDefault()) state.given.insert(row.name);
   }
@@ -126,15 +133,6 @@ void remarkOnUserScale(const ParameterState& state, const MethodTraits& solver, 
   remarks["User Defined Residual Scaling"] = solver.canonical +
                                              ": parameter \"User Defined Residual Scaling\" has no effect: no residual "
                                              "scaling is \"User Provided\"";
-}
-
-/// Whether a list names the parameter, in any spelling.
-bool names(const Teuchos::ParameterList& list, const char* parameter) {
-  const ParameterRow* row = findParameter(parameter);
-  for (auto item = list.begin(); item != list.end(); ++item) {
-    if (findParameter(list.name(item)) == row) return true;
-  }
-  return false;
 }
 
 std::ostream& warningStream(const ParameterState& state) {
@@ -151,10 +149,10 @@ Teuchos::RCP<const Teuchos::ParameterList> listOf(const ParameterState& state, c
   auto list = Teuchos::rcp(new Teuchos::ParameterList(solver.canonical));
   for (const ParameterRow& row : parameterRows()) {
     if (!row.appliesTo(solver)) continue;
-    row.print(state, *list);
+    Teuchos::ParameterEntry entry = row.show(state);
     // Marked as defaults, so that the list given back asks for nothing that nobody has asked for.
-    const auto entry = list->getEntryRCP(row.name);
-    if (!entry.is_null() && state.given.count(row.name) == 0) entry->setAnyValue(entry->getAny(false), true);
+    entry.setAnyValue(entry.getAny(false), state.given.count(row.name) == 0);
+    list->setEntry(row.name, entry);
   }
   return list;
 }
@@ -189,16 +187,19 @@ bool Parameters::mergeLimits(const Teuchos::ParameterList& list) {
   double tolerance = application_.options.tolerance;
   int maxIterations = application_.options.maxIterations;
   std::vector<std::string> given;
-  for (auto item = list.begin(); item != list.end(); ++item) {
-    const std::string& key = list.name(item);
-    if (!isLimit(key)) return false;
+  for (const auto& item : list) {
     try {
-      if (key == limitNames[0]) tolerance = toReal(list.entry(item));
-      if (key == limitNames[1]) maxIterations = toInt(list.entry(item));
+      if (item.first == limitNames[0]) {
+        tolerance = toReal(item.second);
+      } else if (item.first == limitNames[1]) {
+        maxIterations = toInt(item.second);
+      } else {
+        return false;
+      }
     } catch (const std::invalid_argument&) {
       return false;  // the long way says what is wrong
     }
-    if (!list.entry(item).isDefault()) given.push_back(key);
+    if (!item.second.isDefault()) given.push_back(item.first);
   }
   return takeLimits(tolerance, maxIterations, given);
 }
@@ -261,21 +262,20 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
                         const Teuchos::ParameterList* newest) {
   Remarks remarks;
   ParameterState application = application_;
-  Foreign foreign;
-  std::string& wild = foreign.wildStepSize;
-  if (newest != nullptr) read(*newest, *solver_, application, remarks, askedAs_.empty() ? nullptr : &foreign);
+  Foreign foreign{askedAs_.empty() ? "" : solver_->canonical + ", asked for as \"" + askedAs_ + "\": "}, ours{};
+  if (newest != nullptr) read(*newest, *solver_, application, remarks, foreign);
   ParameterState effective = application;
-  if (!overlay.is_null()) read(*overlay, *solver_, effective, remarks, nullptr);
-  if (!overlay.is_null() && names(*overlay, stepSize)) {
-    wild.clear();  // it is not used
-  } else if (!askedAs_.empty()) {
-    fitStepSize(effective, wild);
+  if (!overlay.is_null()) read(*overlay, *solver_, effective, remarks, ours);
+  const bool overlaid = !overlay.is_null() && std::any_of(overlay->begin(), overlay->end(), [](const auto& entry) {
+    return findParameter(entry.first) == findParameter(stepSize);
+  });
+  if (overlaid) {
+    foreign.remarks.erase(stepSize);  // it is not used
+  } else if (const SolverOptions& options = effective.options;
+             !askedAs_.empty() && !options.stepSizeAuto && options.stepSize > options.numBlocks) {
+    foreign.stepAutomatically(std::to_string(options.stepSize), effective);
   }
   resolve(effective);
-  const auto given = [&effective](const char* key) { return effective.given.count(key) != 0; };
-  effective.options.implicitScalingGiven = given("Implicit Residual Scaling") || given("Residual Scaling");
-  effective.options.explicitScalingGiven = given("Explicit Residual Scaling") || given("Residual Scaling");
-  effective.options.numBlocksGiven = given("Num Blocks");
   checkConflicts(effective.options, *solver_);
   remarkOnUserScale(effective, *solver_, remarks);
   if (effective.options.strictParameters && !remarks.empty()) {
@@ -290,52 +290,28 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   sumAlike();
   remarkOnFile("Report File", effective_.options.reportFile, remarks);
   remarkOnFile("History File", effective_.options.historyFile, remarks);
-  warnOnce(remarks, *solver_, warningStream(effective_));
-  const ParameterRow& row = *findParameter(stepSize);
-  if (!wild.empty() && row.appliesTo(*solver_)) {
-    warnOfForeign(stepSize, wild, "is no step size; allowed: " + row.allowed + "; \"auto\" is used instead");
-  }
-  for (const auto& [key, value] : foreign.leftOut) {
-    warnOfForeign(key, value, "is left out, because it costs reductions here; CAPSTAN_OPTIONS can set it");
-  }
-}
-
-void Parameters::fitStepSize(ParameterState& state, std::string& wild) const {
-  const ParameterRow& row = *findParameter(stepSize);
-  if (state.options.stepSizeAuto || state.options.stepSize <= state.options.numBlocks) return;
-  if (!row.appliesTo(*solver_)) return;
-  wild = std::to_string(state.options.stepSize);
-  parseParameter(row, Teuchos::ParameterEntry(std::string("auto")), state);
-}
-
-void Parameters::warnOfForeign(const std::string& key, const std::string& value, const std::string& outcome) const {
-  if (!speaksForAll() || !firstTime(askedAs_ + ": " + key)) return;
-  warningStream(effective_) << "Capstan warning: " << solver_->canonical << ", asked for as \"" << askedAs_
-                            << "\": parameter \"" << key << "\" = " << value << ' ' << outcome << std::endl;
+  warnOnce(remarks, solver_->canonical, warningStream(effective_));
+  warnOnce(foreign.remarks, askedAs_, warningStream(effective_));
 }
 
 std::vector<std::pair<std::string, std::string>> Parameters::alike() const {
-  std::vector<std::pair<std::string, std::string>> values{{"", solver_->canonical}};
-  for (const ParameterRow& row : parameterRows()) values.push_back(alikeOf(row));
-  return values;
-}
-
-std::pair<std::string, std::string> Parameters::alikeOf(const ParameterRow& row) const {
   // Of these it matters whether they were given: other defaults follow from that.
   static const std::set<std::string> asGiven = {"Implicit Residual Scaling", "Explicit Residual Scaling",
                                                 "Residual Scaling", "Block Orthogonalization", "Num Blocks"};
-  if (row.mayDiffer || !row.appliesTo(*solver_)) return {row.name, ""};
-  Teuchos::ParameterList printed;
-  row.print(effective_, printed);
-  std::string value = showValue(printed.getEntry(row.name));
-  if (asGiven.count(row.name) != 0 && effective_.given.count(row.name) == 0) value += " (not given)";
-  return {row.name, std::move(value)};
+  std::vector<std::pair<std::string, std::string>> values{{"", solver_->canonical}};
+  for (const ParameterRow& row : parameterRows()) {
+    std::string& value = values.emplace_back(row.name, "").second;
+    if (row.mayDiffer || !row.appliesTo(*solver_)) continue;
+    value = showValue(row.show(effective_));
+    if (asGiven.count(row.name) != 0 && effective_.given.count(row.name) == 0) value += " (not given)";
+  }
+  return values;
 }
 
 void Parameters::sumAlike() {
   Checksum checksum;
   for (const auto& [name, value] : alike()) {
-    if (!isLimit(name)) checksum.add(value);
+    if (name != limitNames[0] && name != limitNames[1]) checksum.add(value);
   }
   others_ = checksum.value();
   sumLimits();

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "belos_ext/parameters/method_traits.hpp"
-#include "belos_ext/parameters/parameter_groups.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/solvers/bicgstab/bicgstab.hpp"
 #include "belos_ext/solvers/bicgstab/pipelined_bicgstab.hpp"
 #include "belos_ext/solvers/cg/cg.hpp"
@@ -33,11 +33,27 @@ struct Row {
   std::unique_ptr<KrylovSolver<Types>> (*make)();
 };
 
-/// \tparam Solver what it makes, and whose options say which parameters it takes
+template <class... Own>
+std::vector<std::string> keysOf(const MethodOptions<Own...>*) {
+  std::vector<std::string> keys;
+  for (const std::vector<ParameterRow>& rows : {Own::rows()...}) {
+    for (const ParameterRow& row : rows) keys.push_back(row.name);
+  }
+  return keys;
+}
+
+/// What is said here of a method; the rest follows from its options. \tparam Solver what it makes
+/// \param next the method that goes on where this one cannot; empty: none
 template <class Types, class Solver, bool... arguments>
-Row<Types> row(MethodTraits traits) {
-  traits.parameters = namesOf(static_cast<const typename Solver::Options*>(nullptr));
-  return {std::move(traits),
+Row<Types> row(const char* name, const char* alias, const char* summary, const char* source, Family family,
+               FirstProducts first, const char* next = "", std::vector<Trait> traits = {},
+               Cost (*cost)(const SolverOptions&, bool) = Solver::cost) {
+  using Options = typename Solver::Options;
+  if (std::is_base_of_v<EnlargedOptions, Options>) traits.push_back(Trait::Directions);
+  if (std::is_base_of_v<EmbeddingOptions, Options>) traits.push_back(Trait::Embeds);
+  return {{name, alias, summary, source, family, std::is_base_of_v<SymmetricOptions, Options>,
+           std::is_base_of_v<HiddenOptions, Options>, first, cost, next, std::move(traits),
+           keysOf(static_cast<const Options*>(nullptr))},
           [] { return std::unique_ptr<KrylovSolver<Types>>(std::make_unique<Solver>(arguments...)); }};
 }
 
@@ -54,73 +70,60 @@ using WithFlexibleForm = Supervised<Types, TwoForms<Types, CgVectors<Types>, For
 template <class Types>
 std::vector<Row<Types>> rows() {
   // Made here, since libraries register the solvers while statics are still being made.
-  const std::vector<Trait> eitherSign = {Trait::EitherSign}, directions = {Trait::Directions}, embeds = {Trait::Embeds};
+  const std::vector<Trait> eitherSign = {Trait::EitherSign};
   constexpr bool blocks = true, hidden = true;
-  constexpr const char *classical = "CAPSTAN CG", *last = "CAPSTAN GMRES";  // what goes on where a method cannot
+  constexpr const char *cg = "CAPSTAN CG", *gmres = "CAPSTAN GMRES";
   return {
       row<Types, Supervised<Types, Gmres<Types>>>(
-          {"CAPSTAN GMRES", "capstan_gmres",
-           "restarted GMRES, one reduction an iteration (delayed classical Gram-Schmidt, twice)", "[low-sync]",
-           Family::Gmres, false, false, RecursiveNorm::Native, FirstProducts::Native, Gmres<Types>::cost}),
+          gmres, "capstan_gmres", "restarted GMRES, one reduction an iteration (delayed classical Gram-Schmidt, twice)",
+          "[low-sync]", Family::Gmres, FirstProducts::Native),
       row<Types, Supervised<Types, SStepGmres<Types>>>(
-          {"CAPSTAN GMRES S-STEP", "capstan_sstep_gmres",
-           "s-step (communication-avoiding) GMRES, one reduction for s iterations", "[Hoemmen 2010], [low-sync]",
-           Family::Gmres, false, false, RecursiveNorm::Native, FirstProducts::Native, SStepGmres<Types>::cost}),
+          "CAPSTAN GMRES S-STEP", "capstan_sstep_gmres",
+          "s-step (communication-avoiding) GMRES, one reduction for s iterations", "[Hoemmen 2010], [low-sync]",
+          Family::Gmres, FirstProducts::Native),
       row<Types, Supervised<Types, PipelinedGmres<Types>, Pipeline>, !blocks>(
-          {"CAPSTAN GMRES PIPELINE", "capstan_pipelined_gmres",
-           "p(l)-GMRES: each reduction hidden behind the next l iterations",
-           "[Ghysels, Ashby, Meerbergen and Vanroose 2013]", Family::Gmres, false, true, RecursiveNorm::Native,
-           FirstProducts::Native, PipelinedGmres<Types>::cost}),
+          "CAPSTAN GMRES PIPELINE", "capstan_pipelined_gmres",
+          "p(l)-GMRES: each reduction hidden behind the next l iterations",
+          "[Ghysels, Ashby, Meerbergen and Vanroose 2013]", Family::Gmres, FirstProducts::Native),
       row<Types, Supervised<Types, PipelinedGmres<Types>, BlockPipeline>, blocks>(
-          {"CAPSTAN GMRES S-STEP PIPELINE", "capstan_pipelined_sstep_gmres",
-           "pipelined CA-GMRES: one hidden reduction for a block of t iterations", "[pipelined-and-s-step]",
-           Family::Gmres, false, true, RecursiveNorm::Native, FirstProducts::Native,
-           PipelinedGmres<Types>::costOfBlocks}),
+          "CAPSTAN GMRES S-STEP PIPELINE", "capstan_pipelined_sstep_gmres",
+          "pipelined CA-GMRES: one hidden reduction for a block of t iterations", "[pipelined-and-s-step]",
+          Family::Gmres, FirstProducts::Native, "", {}, PipelinedGmres<Types>::costOfBlocks),
       row<Types, WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>>(
-          {"CAPSTAN CG", "capstan_cg",
-           "conjugate gradients, one reduction an iteration, Hestenes and Stiefel's behaviour in rounding",
-           "[Hestenes and Stiefel 1952], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
-           RecursiveNorm::Residual, FirstProducts::Direction,
-           WithPolynomial<Types, WithFlexibleForm<Types, Cg<Types>>>::cost, last, eitherSign}),
+          cg, "capstan_cg",
+          "conjugate gradients, one reduction an iteration, Hestenes and Stiefel's behaviour in rounding",
+          "[Hestenes and Stiefel 1952], [Chen and Carson 2020]", Family::ConjugateGradients, FirstProducts::Direction,
+          gmres, eitherSign),
       row<Types, WithPolynomial<Types, Supervised<Types, PipelinedCg<Types>>>>(
-          {"CAPSTAN CG PIPELINE", "capstan_pipelined_cg", "p(l)-CG: each reduction hidden behind the next l iterations",
-           "[deep-pipelined-cg]", Family::ConjugateGradients, true, true, RecursiveNorm::Residual,
-           FirstProducts::Preconditioned, WithPolynomial<Types, Supervised<Types, PipelinedCg<Types>>>::cost,
-           classical}),
+          "CAPSTAN CG PIPELINE", "capstan_pipelined_cg", "p(l)-CG: each reduction hidden behind the next l iterations",
+          "[deep-pipelined-cg]", Family::ConjugateGradients, FirstProducts::Preconditioned, cg),
       row<Types, Supervised<Types, EnlargedCg<Types>>>(
-          {"CAPSTAN CG ENLARGED", "capstan_ecg", "enlarged CG: t search directions an iteration, fewer iterations",
-           "[Grigori, Moufawad and Nataf 2016], [enlarged-cg]", Family::ConjugateGradients, true, false,
-           RecursiveNorm::Residual, FirstProducts::None, Supervised<Types, EnlargedCg<Types>>::cost, classical,
-           directions}),
+          "CAPSTAN CG ENLARGED", "capstan_ecg", "enlarged CG: t search directions an iteration, fewer iterations",
+          "[Grigori, Moufawad and Nataf 2016], [enlarged-cg]", Family::ConjugateGradients, FirstProducts::None, cg),
       row<Types, WithFlexibleForm<Types, EmbeddedCg<Types>>>(
-          {"CAPSTAN CG EMBEDDED", "capstan_embedded_cg",
-           "conjugate gradients, the halo exchange inside the one reduction of an iteration",
-           "[embedded-cg], [Chen and Carson 2020]", Family::ConjugateGradients, true, false, RecursiveNorm::Residual,
-           FirstProducts::Image, WithFlexibleForm<Types, EmbeddedCg<Types>>::cost, last, embeds}),
+          "CAPSTAN CG EMBEDDED", "capstan_embedded_cg",
+          "conjugate gradients, the halo exchange inside the one reduction of an iteration",
+          "[embedded-cg], [Chen and Carson 2020]", Family::ConjugateGradients, FirstProducts::Image, gmres),
       row<Types, Supervised<Types, ConjugateResiduals<Types, !hidden>>>(
-          {"CAPSTAN CR", "capstan_cr",
-           "conjugate residuals, one reduction an iteration: least residuals, by short recurrences",
-           "[Stiefel 1955], [Saad 2003], [Chen and Carson 2020]", Family::ConjugateGradients, true, false,
-           RecursiveNorm::Residual, FirstProducts::Image, ConjugateResiduals<Types, !hidden>::cost, classical,
-           eitherSign}),
+          "CAPSTAN CR", "capstan_cr",
+          "conjugate residuals, one reduction an iteration: least residuals, by short recurrences",
+          "[Stiefel 1955], [Saad 2003], [Chen and Carson 2020]", Family::ConjugateGradients, FirstProducts::Image, cg,
+          eitherSign),
       row<Types, Supervised<Types, ConjugateResiduals<Types, hidden>>>(
-          {"CAPSTAN CR PIPELINE", "capstan_pipelined_cr",
-           "pipelined conjugate residuals: the reduction of an iteration hidden behind A",
-           "[Stiefel 1955], [Ghysels and Vanroose 2014]", Family::ConjugateGradients, true, true,
-           RecursiveNorm::Residual, FirstProducts::Image, ConjugateResiduals<Types, hidden>::cost, classical,
-           eitherSign}),
-      row<Types, Supervised<Types, BiCgStab<Types>>>(
-          {"CAPSTAN BICGSTAB", "capstan_bicgstab", "BiCGStab, two reductions an iteration", "[van der Vorst 1992]",
-           Family::BiCgStab, false, false, RecursiveNorm::Residual, FirstProducts::None, BiCgStab<Types>::cost, last}),
+          "CAPSTAN CR PIPELINE", "capstan_pipelined_cr",
+          "pipelined conjugate residuals: the reduction of an iteration hidden behind A",
+          "[Stiefel 1955], [Ghysels and Vanroose 2014]", Family::ConjugateGradients, FirstProducts::Image, cg,
+          eitherSign),
+      row<Types, Supervised<Types, BiCgStab<Types>>>("CAPSTAN BICGSTAB", "capstan_bicgstab",
+                                                     "BiCGStab, two reductions an iteration", "[van der Vorst 1992]",
+                                                     Family::BiCgStab, FirstProducts::None, gmres),
       row<Types, Supervised<Types, PipelinedBiCgStab<Types>>>(
-          {"CAPSTAN BICGSTAB PIPELINE", "capstan_pipelined_bicgstab",
-           "pipelined BiCGStab: both reductions of an iteration hidden behind A and M", "[Cools and Vanroose 2017]",
-           Family::BiCgStab, false, true, RecursiveNorm::Residual, FirstProducts::None, PipelinedBiCgStab<Types>::cost,
-           last}),
-      row<Types, Supervised<Types, Idr<Types>>>({"CAPSTAN IDR", "capstan_idr", "IDR(s), one reduction for each product",
-                                                 "[van Gijzen and Sonneveld 2011], [Collignon and van Gijzen 2011]",
-                                                 Family::Idr, false, false, RecursiveNorm::Residual,
-                                                 FirstProducts::None, Idr<Types>::cost, last}),
+          "CAPSTAN BICGSTAB PIPELINE", "capstan_pipelined_bicgstab",
+          "pipelined BiCGStab: both reductions of an iteration hidden behind A and M", "[Cools and Vanroose 2017]",
+          Family::BiCgStab, FirstProducts::None, gmres),
+      row<Types, Supervised<Types, Idr<Types>>>("CAPSTAN IDR", "capstan_idr", "IDR(s), one reduction for each product",
+                                                "[van Gijzen and Sonneveld 2011], [Collignon and van Gijzen 2011]",
+                                                Family::Idr, FirstProducts::None, gmres),
   };
 }
 

@@ -13,7 +13,7 @@ namespace capstan {
 SolveProgress::SolveProgress(const SolverOptions& options, const MethodTraits& method, const Teuchos::Comm<int>& comm)
     : comm_(comm),
       wanted_(method.pipelined ? options.progress : ProgressMode::None),
-      measure_(options.measureOverlap && method.pipelined),
+      measure_(options.measureOverlap),
       pollsBefore_(progressPolls()),
       scope_(wanted_) {
   static std::atomic<bool> warned{false};

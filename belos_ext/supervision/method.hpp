@@ -72,11 +72,11 @@ class Method {
   /// What a method is given of the options: it names what it takes, and how they become its own in configure().
   using Options = MethodOptions<>;
   void configure(const Options& options) { static_cast<void>(options); }
+  /// Drops what recall() took over: the ranks do not agree on it. Local.
+  void forget(const Options& options) { static_cast<void>(options); }
   /// As KrylovSolver's.
   virtual void recall(const SolverState& state) { static_cast<void>(state); }
   virtual void remember(SolverState& state) const { static_cast<void>(state); }
-  /// Drops what recall() took over: the ranks do not agree on it. Local.
-  virtual void forget() {}
 
   /// A solve begins. Whether the next method is to do it, as earlier solves have shown. Local.
   virtual bool defers(LinearSystem<Types>& system) { return static_cast<void>(system), false; }

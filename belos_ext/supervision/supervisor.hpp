@@ -84,6 +84,9 @@ class Supervisor : public KrylovSolver<Types> {
  protected:
   Supervisor(Method<Types>& method, const Treatment& treatment) : method_(method), treatment_(treatment) {}
 
+  /// What the method has recalled.
+  virtual void forget() = 0;
+
  private:
   void solveByMethod(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     prepare(system, b, x, stop);
@@ -91,7 +94,7 @@ class Supervisor : public KrylovSolver<Types> {
     const auto enter = [&](ReductionBatch<Types>& batch) { method_.enter(system, batch); };
     const auto take = [&] {
       if (!system.agreesOnState()) {
-        method_.forget();
+        forget();
         next_.forget();
       }
       method_.take(system);
@@ -292,14 +295,18 @@ class Supervised final : public Supervisor<Types> {
       : Supervisor<Types>(numerics_, Numerics::treatment), numerics_(arguments...) {}
 
   void configure(const SolverOptions& options) override {
-    numerics_.configure(Options(options));
+    given_ = options;
+    numerics_.configure(given_);
     Supervisor<Types>::configure(options);
   }
 
   Numerics& numerics() { return numerics_; }
 
  private:
+  void forget() override { numerics_.forget(given_); }
+
   Numerics numerics_;
+  Options given_;
 };
 
 }  // namespace capstan

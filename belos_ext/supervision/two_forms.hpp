@@ -27,7 +27,7 @@ class TwoForms final : public Method<Types> {
   void configure(const Options& options) { flexible_.configure(options); }
   void recall(const SolverState& state) override { flexible_.expectVariation(state.preconditionerVaries); }
   void remember(SolverState& state) const override { state.preconditionerVaries = flexible_.expectsVariation(); }
-  void forget() override { flexible_.expectVariation(false); }
+  void forget(const Options&) { flexible_.expectVariation(false); }
 
   void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) override {
     const bool costly = system.sparesProducts();

@@ -87,7 +87,7 @@ class EnlargedCg final : public Method<Types> {
   }
   void recall(const SolverState& state) override { factor_.recall(state); }
   void remember(SolverState& state) const override { factor_.remember(state); }
-  void forget() override { factor_.forget(); }
+  void forget(const Options&) { factor_.forget(); }
 
   void prepare(LinearSystem<Types>&, const MultiVector& b, JudgedResidual<Types>& judged) override {
     judged_ = &judged;

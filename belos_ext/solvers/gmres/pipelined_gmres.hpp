@@ -78,11 +78,8 @@ class PipelinedGmres : public Gmres<Types> {
   ///   less exact than the solve needs
   explicit PipelinedGmres(bool blocks, bool guarded = true) : guarded_(guarded), ladder_(blocks) {}
 
-  /// Of both forms: each is given its own.
-  using Options = MethodOptions<RestartOptions, SchemeOptions, DepthOptions, HiddenOptions, StepSizeOptions,
-                                ShiftOptions, SpectrumOptions, DropOptions>;
+  using Options = PipelineMemory::Options;  ///< of both forms: each is given its own
   void configure(const Options& options) {
-    own_ = options;
     Base::configure(options);
     ladder_.configure(options);
     tau_ = options.changeOfBasisDropTolerance;
@@ -103,7 +100,7 @@ class PipelinedGmres : public Gmres<Types> {
   }
   int finalStepSize() const override { return ladder_.stepSize(); }
 
-  void forget() override { configure(Options(own_)); }
+  void forget(const Options& options) { configure(options); }
 
   void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) override {
     Base::prepare(system, b, judged);
@@ -374,7 +371,6 @@ class PipelinedGmres : public Gmres<Types> {
   }
 
   bool guarded_;
-  Options own_;
   PipelineLadder<Types> ladder_;
   Scalar begunAt_ = 0, promised_ = 0;  ///< beta of the last classical cycle, and what it said it leaves; else 0
   bool cleared_ = false;               ///< M has been taken not to be linear, and is

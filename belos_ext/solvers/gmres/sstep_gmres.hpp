@@ -108,7 +108,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   }
   int finalStepSize() const override { return panelSteps_; }
 
-  void forget() override { configure(Options(options_)); }
+  void forget(const Options& options) { configure(options); }
 
  protected:
   Ending expand(Progress<Types>& progress, Scalar beta) override {

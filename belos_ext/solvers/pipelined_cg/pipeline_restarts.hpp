@@ -5,8 +5,8 @@
 ///
 /// Ladder, each step in the report: bounds of an earlier solve that do not fit are estimated anew -> restart along the
 /// last direction, from the computed residual after a breakdown -> half the depth -> the next method, which goes on
-/// along the same direction. Later solves with the same A begin with the
-/// depth that it has come down to, or are the next method's, and cost what those do: pipeline_memory.hpp.
+/// along the same direction. Later solves with the same A begin with the depth that it has come down to, or are the
+/// next method's, and cost what those do: pipeline_memory.hpp.
 
 #include <algorithm>
 #include <cmath>
@@ -51,7 +51,6 @@ class PipelineRestarts : public Method<Types> {
   using Options = MethodOptions<SymmetricOptions, SmoothingOptions, FallbackOptions, DepthOptions, HiddenOptions,
                                 SpectrumOptions, PolynomialOptions>;
   void configure(const Options& options) {
-    options_ = options;
     bounds_.configure(options);
     expected_.forget();
     depth_.configure(options);
@@ -65,8 +64,8 @@ class PipelineRestarts : public Method<Types> {
     bounds_.remember(state);
     depth_.remember(state);
   }
-  void forget() override {
-    configure(Options(options_));
+  void forget(const Options& options) {
+    configure(options);
     forgotten_ = true;
   }
 
@@ -292,7 +291,6 @@ class PipelineRestarts : public Method<Types> {
   /// Whether shifts come from products that count: an estimate costs applications of M that do not.
   bool learnsShifts(LinearSystem<Types>& system) const { return system.sparesProducts() && !bounds_.known(); }
 
-  Options options_;
   Vector r_;  ///< b - A x, before a cycle and after it; elsewhere scratch
   typename ReductionBatch<Types>::Slot uz_, uu_;
   Scalar square_ = 0, size_ = 0;  ///< (u_0, z_0) and (u_0, u_0)
