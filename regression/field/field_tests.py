@@ -46,7 +46,7 @@ def run(choices, name, ranks):
         command = [str(word) for word in command_of(choices, program, wanted, ranks)]
         try:
             process = subprocess.run(command, cwd=choices.build, timeout=choices.timeout, capture_output=True, text=True, check=False,
-                                     env={**os.environ, "CAPSTAN_FIELD_CASES": str(choices.cases)})
+                                     env={**os.environ, "CAPSTAN_FIELD_CASES": str(choices.cases), "GTEST_COLOR": "no"})
         except subprocess.TimeoutExpired:
             done.problems.append(f"{program}: no end after {choices.timeout:g} s")
             continue
