@@ -47,21 +47,19 @@ class Gmres : public ArnoldiMethod<Types> {
 
   Ending expand(Progress<Types>& progress, Scalar beta) override {
     this->begin(progress, beta);  // line 1
-    return goOn(progress, 0);
+    return goOn(progress);
   }
 
   /// The rest of a cycle, after the columns it has: q_0 .. q_j, orthonormal up to rounding or worse, and H. With the
-  /// first product all of them are orthonormalised again (single-reduce schemes), and H follows. Collective.
-  /// \param spent iterations of this cycle that led nowhere: it has as many columns less, so that restarts mean what
-  ///   they say
-  Ending goOn(Progress<Types>& progress, int spent) {
+  /// first product all of them are orthonormalised again (single-reduce schemes), and H follows. It has all m columns
+  /// also if others were taken back before: the last ones gain the most. Collective.
+  Ending goOn(Progress<Types>& progress) {
     auto& system = progress.system();
-    const int most = std::max(1, length() - spent);
     auto& orthogonalization = orthogonalization_.get(options_, basis()[0].getMap()->getComm());
     orthogonalization.begin(length());
     Matrix r;
     std::optional<Ending> ending;
-    while (columns() < most && !ending) {  // line 2
+    while (columns() < length() && !ending) {  // line 2
       const int j = columns();
       space().apply(system, j);  // line 3: v = A M^{-1} q_j
       const PanelOutcome panel =

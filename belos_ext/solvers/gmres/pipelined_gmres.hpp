@@ -126,7 +126,7 @@ class PipelinedGmres : public Gmres<Types> {
     auto& stop = progress.stop();
     if (brokePromise(beta)) changeDirections(system, stop.iterations());
     if (flexible_ || ladder_.givenUp() || ladder_.wentAstray(system, stop, beta)) {
-      return classicalCycle(progress, beta, 0);
+      return classicalCycle(progress, beta);
     }
     const Ending ending = pipelinedCycle(progress, beta);
     const bool whole = isWhole(ending), rough = shifts_.rough();
@@ -150,7 +150,7 @@ class PipelinedGmres : public Gmres<Types> {
     ladder_.brokeAfter(columns());
     const bool gained = columns() > 0 && promised < static_cast<Scalar>(tuning::stop_test::progress) * beta;
     ladder_.shrink(system, stop, inexact_ ? Cause::Inexact : Cause::ImplicitNorm, !gained);
-    return gained ? ending : classicalCycle(progress, beta, columns());
+    return gained ? ending : classicalCycle(progress, beta);
   }
 
  private:
@@ -191,9 +191,8 @@ class PipelinedGmres : public Gmres<Types> {
   /// Takes a broken cycle to its end classically, in the same Krylov space.
   Ending goOnClassically(Progress<Types>& progress, int kept) {
     ladder_.shrink(progress.system(), progress.stop(), Cause::BrokenAfter, false, columns(), kept);
-    const int lost = columns() - kept;
     this->truncate(kept);
-    const Ending ending = this->goOn(progress, lost);
+    const Ending ending = this->goOn(progress);
     ladder_.recovered();
     ladder_.ended(recursive(), Scalar(0));
     return ending;
@@ -225,7 +224,7 @@ class PipelinedGmres : public Gmres<Types> {
     }
     gramSchmidt_.drain();
     if (ending) return *ending;
-    return m < most ? this->goOn(progress, 0) : Ending::Full;
+    return m < most ? this->goOn(progress) : Ending::Full;
   }
 
   /// The products that the cycle is likely to need: each costs an application of M. Without one, or with a diagonal,
@@ -341,11 +340,10 @@ class PipelinedGmres : public Gmres<Types> {
     return a == 0 || !guarded_ || error <= std::max(std::min(limit, most), least);
   }
 
-  /// \param spent iterations of a pipelined cycle that it takes the place of
-  Ending classicalCycle(Progress<Types>& progress, Scalar beta, int spent) {
+  Ending classicalCycle(Progress<Types>& progress, Scalar beta) {
     ladder_.ended(Scalar(0), Scalar(0));
     Base::begin(progress, beta);
-    const Ending ending = this->goOn(progress, spent);
+    const Ending ending = this->goOn(progress);
     begunAt_ = beta;
     promised_ = columns() > 0 ? recursive() : Scalar(0);
     return ending;
