@@ -8,7 +8,8 @@
 ///   E_{:,j:j+s} = (D - E_{:,0:j} R_top) R_mid^{-1}.
 ///
 /// They grow from panel to panel where vectors bring little that is new, though each panel by itself is well
-/// conditioned. Panels of one step have R_mid = 1 and inherit nothing. One row of E, with random signs, stands for all.
+/// conditioned. Panels of one step have R_mid = 1 and inherit nothing. A few rows of E, with random signs, stand for
+/// all (sampled_column.hpp).
 /// The estimate holds as far as R_mid is known when the panel comes: not where its Gram matrix lost its digits, though
 /// the next panel may repair that.
 ///
@@ -22,8 +23,8 @@
 #include <limits>
 #include <vector>
 
+#include "belos_ext/dense/sampled_column.hpp"
 #include "belos_ext/dense/small_matrix.hpp"
-#include "belos_ext/support/mixed_bits.hpp"
 
 namespace capstan::tuning::relation_error {
 /// What a panel may lose of orthonormality before the next one normalises it again. Chosen.
@@ -36,10 +37,11 @@ template <class Scalar>
 class RelationError {
  public:
   using Matrix = SmallMatrix<Scalar>;
+  using Columns = std::vector<SampledColumn<Scalar>>;
 
   /// Starts a cycle: Q has one column, H none.
   void begin() {
-    row_.clear();
+    columns_.clear();
     norm_ = 0;
   }
 
@@ -70,10 +72,10 @@ class RelationError {
   int add(int first, const Matrix& changeOfBasis, const Matrix& coefficients,
           Scalar limit = std::numeric_limits<Scalar>::max()) {
     norm_ = std::max(norm_, growth(product(coefficients, changeOfBasis), coefficients));
-    const Matrix errors = errorsOf(first, changeOfBasis.numCols(), coefficients);
-    const int steps = stepsWithin(limit, errors, errors.numCols());
-    row_.resize(static_cast<std::size_t>(first));
-    row_.insert(row_.end(), errors.values(), errors.values() + steps);
+    const Columns errors = errorsOf(first, changeOfBasis.numCols(), coefficients);
+    const int steps = stepsWithin(limit, errors, changeOfBasis.numCols());
+    columns_.resize(static_cast<std::size_t>(first));
+    columns_.insert(columns_.end(), errors.begin(), errors.begin() + steps);
     return steps;
   }
 
@@ -102,7 +104,7 @@ class RelationError {
   /// Products have been found to be rounded so many times more than by eps: all estimates follow, those there are and
   /// those to come, also of later cycles. 1: by eps.
   void roughen(Scalar times) {
-    for (Scalar& e : row_) e *= times / times_;
+    for (auto& column : columns_) column.divide(times_ / times);
     times_ = times;
   }
   Scalar roughness() const { return times_; }
@@ -110,34 +112,32 @@ class RelationError {
   /// The column with the largest estimate among the first `columns`; -1 where there is none.
   int worst(int columns) const {
     int most = -1;
-    for (int c = 0; c < std::min(columns, static_cast<int>(row_.size())); ++c) {
-      if (most < 0 || std::abs(row_[static_cast<std::size_t>(c)]) > std::abs(row_[static_cast<std::size_t>(most)])) {
-        most = c;
-      }
+    for (int c = 0; c < std::min(columns, static_cast<int>(columns_.size())); ++c) {
+      if (most < 0 || estimate(c) > estimate(most)) most = c;
     }
     return most;
   }
   /// What the error of a column that worst() has named is estimated to be, relative to the norm of A M^{-1}.
-  Scalar estimate(int column) const { return std::abs(row_[static_cast<std::size_t>(column)]) / norm_; }
+  Scalar estimate(int column) const { return columns_[static_cast<std::size_t>(column)].size() / norm_; }
   /// How many leading columns have estimates within `limit`.
   int within(Scalar limit) const {
     int count = 0;
-    while (count < static_cast<int>(row_.size()) && estimate(count) <= limit) ++count;
+    while (count < static_cast<int>(columns_.size()) && estimate(count) <= limit) ++count;
     return count;
   }
 
   /// The largest error so far, relative to the norm of A M^{-1}.
   Scalar estimate() const {
     Scalar most = 0;
-    for (const Scalar e : row_) most = std::max(most, std::abs(e));
+    for (const auto& column : columns_) most = std::max(most, column.size());
     return norm_ > 0 ? most / norm_ : Scalar(0);
   }
 
  private:
   /// The steps before the first whose error is beyond the limit, at most `known`; at least 1.
-  int stepsWithin(Scalar limit, const Matrix& errors, int known) const {
+  int stepsWithin(Scalar limit, const Columns& errors, int known) const {
     int steps = 1;
-    while (steps < known && std::abs(errors(0, steps)) <= limit * norm_) ++steps;
+    while (steps < known && errors[static_cast<std::size_t>(steps)].size() <= limit * norm_) ++steps;
     return steps;
   }
 
@@ -154,21 +154,22 @@ class RelationError {
     return most;
   }
 
-  /// (D - E R_top) R_mid^{-1}, 1 x steps. D: products and coefficients are rounded relative to || A M^{-1} || || v_k
-  /// ||, also where A M^{-1} v_k is small.
-  Matrix errorsOf(int first, int steps, const Matrix& coefficients) const {
-    const int known = std::min(first, static_cast<int>(row_.size()));  // classical steps add exact columns
-    Matrix errors(1, steps);
+  /// (D - E R_top) R_mid^{-1}. D: products and coefficients are rounded relative to || A M^{-1} || || v_k ||, also where
+  /// A M^{-1} v_k is small.
+  Columns errorsOf(int first, int steps, const Matrix& coefficients) const {
+    const int known = std::min(first, static_cast<int>(columns_.size()));  // classical steps add exact columns
+    Columns errors;
     for (int k = 0; k < steps; ++k) {
-      errors(0, k) = randomSign<Scalar>(first + k) * times_ * std::numeric_limits<Scalar>::epsilon() * norm_ *
-                     length(coefficients, k);
-      for (int i = 0; i < known; ++i) errors(0, k) -= row_[static_cast<std::size_t>(i)] * coefficients(i, k);
+      errors.push_back(SampledColumn<Scalar>::rounding(
+          first + k, times_ * std::numeric_limits<Scalar>::epsilon() * norm_ * length(coefficients, k)));
+      for (int i = 0; i < known; ++i) errors.back().subtract(coefficients(i, k), columns_[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < k; ++i) errors.back().subtract(coefficients(first + i, k), errors[static_cast<std::size_t>(i)]);
+      errors.back().divide(coefficients(first + k, k));
     }
-    solveRight(block(coefficients, first, 0, steps, steps), errors);
     return errors;
   }
 
-  std::vector<Scalar> row_;  ///< one row of E, estimated
+  Columns columns_;  ///< of E, estimated
   Scalar norm_ = 0;          ///< of A M^{-1} on the space, estimated
   Scalar times_ = 1;         ///< products are rounded by so many eps
 };

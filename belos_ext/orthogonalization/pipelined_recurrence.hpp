@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "belos_ext/dense/cholesky.hpp"
+#include "belos_ext/dense/sampled_column.hpp"
 #include "belos_ext/dense/small_matrix.hpp"
-#include "belos_ext/support/mixed_bits.hpp"
 
 namespace capstan {
 
@@ -92,16 +92,17 @@ class PipelinedRecurrence {
   }
 
   /// How far rounding has taken column a of A M^{-1} Q = Q H from the truth, relative to || A M^{-1} ||, estimated. The
-  /// products keep A M^{-1} Z = Z B + F with F their rounding alone, so the error is E = F G^{-1}, and one row of it,
-  /// with random signs in F, stands for all. To be asked for a = 0, 1, ... in turn; column a of G is known.
+  /// products keep A M^{-1} Z = Z B + F with F their rounding alone, so the error is E = F G^{-1}, and a few rows of it,
+  /// with random signs in F, stand for all. To be asked for a = 0, 1, ... in turn; column a of G is known.
   Scalar relationError(int a) {
-    Scalar length = 0, sum = 0;
+    Scalar length = 0;
     for (int k = 0; k <= a; ++k) length = std::hypot(length, g_(k, a));
-    for (int k = 0; k < a; ++k) sum += errors_[static_cast<std::size_t>(k)] * g_(k, a);
-    const Scalar rounding = randomSign<Scalar>(a) * std::numeric_limits<Scalar>::epsilon() * length;
-    errors_.resize(static_cast<std::size_t>(a) + 1);
-    errors_.back() = (rounding - sum) / g_(a, a);
-    return std::abs(errors_.back());
+    auto error = SampledColumn<Scalar>::rounding(a, std::numeric_limits<Scalar>::epsilon() * length);
+    for (int k = 0; k < a; ++k) error.subtract(g_(k, a), errors_[static_cast<std::size_t>(k)]);
+    error.divide(g_(a, a));
+    errors_.resize(static_cast<std::size_t>(a));
+    errors_.push_back(error);
+    return error.size();
   }
 
   /// Column i < L of B: z_{i+1} = A M^{-1} z_i - sigma z_i.
@@ -150,7 +151,7 @@ class PipelinedRecurrence {
   int capacity_ = 0, lag_ = 1;
   bool direct_ = true;  ///< z_{j+1} = (A M^{-1} - sigma) q_j holds for every j
   Matrix g_, b_;
-  std::vector<Scalar> errors_;  ///< one row of E / || A M^{-1} ||
+  std::vector<SampledColumn<Scalar>> errors_;  ///< of E / || A M^{-1} ||
 };
 
 }  // namespace capstan

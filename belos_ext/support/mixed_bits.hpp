@@ -16,11 +16,4 @@ inline std::uint64_t finalMix(std::uint64_t z) {
 /// SplitMix64's number for the state z: of consecutive integers, too, the results have nothing in common.
 inline std::uint64_t mixed(std::uint64_t z) { return finalMix(z + 0x9E3779B97F4A7C15ULL); }
 
-/// 1 or -1 by the index alone, 0 or more, without a pattern that estimates would notice. A multiplicative hash: [Knuth
-/// 1998], section 6.4.
-template <class Scalar>
-Scalar randomSign(int index) {
-  return ((static_cast<std::uint32_t>(index) + 1) * 2654435761U >> 16 & 1U) != 0 ? Scalar(-1) : Scalar(1);
-}
-
 }  // namespace capstan
