@@ -154,8 +154,8 @@ class RelationError {
     return most;
   }
 
-  /// (D - E R_top) R_mid^{-1}. D: products and coefficients are rounded relative to || A M^{-1} || || v_k ||, also where
-  /// A M^{-1} v_k is small.
+  /// (D - E R_top) R_mid^{-1}. D: products and coefficients are rounded relative to || A M^{-1} || || v_k ||, also
+  /// where A M^{-1} v_k is small.
   Columns errorsOf(int first, int steps, const Matrix& coefficients) const {
     const int known = std::min(first, static_cast<int>(columns_.size()));  // classical steps add exact columns
     Columns errors;
@@ -163,15 +163,16 @@ class RelationError {
       errors.push_back(SampledColumn<Scalar>::rounding(
           first + k, times_ * std::numeric_limits<Scalar>::epsilon() * norm_ * length(coefficients, k)));
       for (int i = 0; i < known; ++i) errors.back().subtract(coefficients(i, k), columns_[static_cast<std::size_t>(i)]);
-      for (int i = 0; i < k; ++i) errors.back().subtract(coefficients(first + i, k), errors[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < k; ++i)
+        errors.back().subtract(coefficients(first + i, k), errors[static_cast<std::size_t>(i)]);
       errors.back().divide(coefficients(first + k, k));
     }
     return errors;
   }
 
-  Columns columns_;  ///< of E, estimated
-  Scalar norm_ = 0;          ///< of A M^{-1} on the space, estimated
-  Scalar times_ = 1;         ///< products are rounded by so many eps
+  Columns columns_;   ///< of E, estimated
+  Scalar norm_ = 0;   ///< of A M^{-1} on the space, estimated
+  Scalar times_ = 1;  ///< products are rounded by so many eps
 };
 
 }  // namespace capstan

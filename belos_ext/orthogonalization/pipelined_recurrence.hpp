@@ -92,8 +92,8 @@ class PipelinedRecurrence {
   }
 
   /// How far rounding has taken column a of A M^{-1} Q = Q H from the truth, relative to || A M^{-1} ||, estimated. The
-  /// products keep A M^{-1} Z = Z B + F with F their rounding alone, so the error is E = F G^{-1}, and a few rows of it,
-  /// with random signs in F, stand for all. To be asked for a = 0, 1, ... in turn; column a of G is known.
+  /// products keep A M^{-1} Z = Z B + F with F their rounding alone, so the error is E = F G^{-1}, and a few rows of
+  /// it, with random signs in F, stand for all. To be asked for a = 0, 1, ... in turn; column a of G is known.
   Scalar relationError(int a) {
     Scalar length = 0;
     for (int k = 0; k <= a; ++k) length = std::hypot(length, g_(k, a));

@@ -303,6 +303,28 @@ Matrix graded(int n) {
   return a;
 }
 
+/// || F w || for columns of F with nothing in common, however w is aligned with the signs of one row.
+TEST(SampledColumn, FewRowsStandForAll) {
+  constexpr int terms = 40;
+  for (int first = 0; first < 2000; ++first) {
+    SampledColumn<double> sum;
+    for (int k = 0; k < terms; ++k) sum.subtract(1, SampledColumn<double>::rounding(first + k, 1));
+    EXPECT_GT(sum.size(), 0.1 * std::sqrt(1.0 * terms)) << first;
+    EXPECT_LT(sum.size(), 3 * std::sqrt(1.0 * terms)) << first;
+  }
+}
+
+/// || E || of a column that follows from another one is as much larger as it is.
+TEST(SampledColumn, FollowsWhatColumnsAreMadeOf) {
+  auto column = SampledColumn<double>::rounding(7, 1e-16);
+  EXPECT_DOUBLE_EQ(column.size(), 1e-16);
+  const auto first = column;
+  column.subtract(-1, first);
+  EXPECT_DOUBLE_EQ(column.size(), 2e-16);
+  column.divide(1e-3);
+  EXPECT_DOUBLE_EQ(column.size(), 2e-13);
+}
+
 TEST(RelationError, EstimatesWhatRoundingDid) {
   for (const int steps : {4, 6, 8}) {
     PanelRun run(graded(60), 24, 7);

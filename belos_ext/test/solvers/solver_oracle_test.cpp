@@ -5,6 +5,7 @@
 #include <BelosBiCGStabSolMgr.hpp>
 #include <BelosBlockGmresSolMgr.hpp>
 #include <BelosPseudoBlockCGSolMgr.hpp>
+#include <algorithm>
 #include <iostream>
 
 #include "belos_ext/test/solvers/ifpack2_preconditioner.hpp"
@@ -160,12 +161,15 @@ void printRow(const std::string& name, int expected, const std::vector<std::pair
   std::cout << '\n';
 }
 
-/// 1.05 in one cycle, and the block of an s-step method. Not reached yet: over several cycles, whose first vectors
-/// differ, 1138_bus and nos7 without a preconditioner (1.2 and 1.6), and nos7 with Jacobi, where pipelined blocks lose
-/// their digits (126 iterations for 90).
-int boundOfRandom(const std::string& system, const MethodTraits& method, int iterations) {
-  const bool open = system == "nos7, jacobi" && method.canonical == id::PipelinedSStepGmres;
-  const double factor = iterations > restartLength ? 1.7 : open ? 1.45 : 1.05;
+/// Right-hand sides of a system that takes several cycles.
+constexpr int manyRightHandSides = 3;
+
+/// 1.05, and the block of an s-step method. Over several cycles this holds for the median of the right-hand sides
+/// alone: what a cycle begins with decides how far the next one comes. BLOCK GMRES with its own DGKS, ICGS and IMGS
+/// differs by up to 5 % on nos7 without a preconditioner, and by 0.05 % on 1138_bus (9 right-hand sides each, 1 and 2
+/// ranks). None may be beyond 1.1.
+int boundOfRandom(const MethodTraits& method, int iterations) {
+  const double factor = iterations > restartLength ? 1.1 : 1.05;
   return static_cast<int>(factor * iterations) + (getsStepSize(method) ? 10 : 1);
 }
 
@@ -175,16 +179,32 @@ TEST(Oracle, GmresMethodsKeepUpWithRandomRightHandSides) {
   forEverySystem(
       [&](System& system, Side side, const std::string& name) {
         using BlockGmres = Belos::BlockGmresSolMgr<Scalar, MultiVector, Operator>;
-        const int expected = oracle<BlockGmres>(system, side, parameters());
-        if (expected == 0) return;
-        ++solved;
-        std::vector<std::pair<std::string, int>> row;
-        for (const MethodTraits& method : methods()) {
-          if (!isGmres(method)) continue;
-          const int bound = boundOfRandom(name, method, expected);
-          row.emplace_back(method.canonical, keepsUp(method, parameters(), system, side, bound, expected, rounding));
+        const auto first = copyOf(*system.b);
+        std::map<std::string, std::vector<double>> ratios;
+        for (int k = 0, count = 1; k < count; ++k) {
+          SCOPED_TRACE("right-hand side " + std::to_string(k));
+          const auto other = vectorFrom(
+              first->getMap(), [&](GO g) { return std::sin(1e4 * static_cast<double>(g * g % 7919 + g) + k); });
+          if (k > 0) Tpetra::deep_copy(*system.b, *other);
+          const int expected = oracle<BlockGmres>(system, side, parameters());
+          if (expected == 0) continue;
+          if (expected > restartLength) count = manyRightHandSides;
+          ++solved;
+          std::vector<std::pair<std::string, int>> row;
+          for (const MethodTraits& method : methods()) {
+            if (!isGmres(method)) continue;
+            const int bound = boundOfRandom(method, expected);
+            const int found = keepsUp(method, parameters(), system, side, bound, expected, rounding);
+            row.emplace_back(method.canonical, found);
+            ratios[method.canonical].push_back(static_cast<double>(found) / expected);
+          }
+          printRow(name, expected, row);
         }
-        printRow(name, expected, row);
+        for (auto& [method, found] : ratios) {
+          if (found.size() < manyRightHandSides) continue;
+          std::nth_element(found.begin(), found.begin() + manyRightHandSides / 2, found.end());
+          EXPECT_LE(found[manyRightHandSides / 2], 1.05) << method;
+        }
       },
       RightHandSide::Random);
   EXPECT_GT(solved, 10);
