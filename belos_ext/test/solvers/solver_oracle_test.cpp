@@ -200,6 +200,7 @@ TEST(Oracle, GmresMethodsKeepUpWithRandomRightHandSides) {
           }
           printRow(name, expected, row);
         }
+        Tpetra::deep_copy(*system.b, *first);
         for (auto& [method, found] : ratios) {
           if (found.size() < manyRightHandSides) continue;
           std::nth_element(found.begin(), found.begin() + manyRightHandSides / 2, found.end());
