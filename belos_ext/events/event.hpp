@@ -60,6 +60,7 @@ enum class EventKind {
   DepthFitted,         ///< depth, block length, restart length
   // Lengths.
   RestartLength,     ///< vectors
+  RestartLonger,     ///< vectors
   BlockLength,       ///< t
   PanelsWary,        ///< steps: of one from now on
   PanelsWaryKept,    ///< the same; columns kept, of
@@ -90,6 +91,7 @@ enum class EventKind {
   ConstantsProjectedAll,  ///< out of what the preconditioner makes
   ConstantsKept,          ///< A does not annihilate them, or is not symmetric
   ConstantTakenOut,       ///< norm of b's
+  ConstantOutOfIterate,   ///< norm of what was taken out, of the rest
   Inconsistent,           ///< norm of b's constant, norm of the rest of b - A x
   // Guesses.
   GuessesForgotten,    ///< what is kept is not finite

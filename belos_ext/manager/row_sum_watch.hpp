@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Whether the rows of A sum to zero, so that A annihilates constants: looked at before a conjugate gradient solve.
+/// Whether the rows of A sum to zero, so that A annihilates constants: looked at before a solve.
 ///
 /// Up to mostRowsSummed rows of a rank are read, evenly spread, and all of them where these sum to zero: less work than
 /// one product, and no application of the operator, which may be the application's own and count its calls. Nothing is

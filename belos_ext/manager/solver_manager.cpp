@@ -263,9 +263,11 @@ void SolverManager<Types>::solveRightHandSides(const SolverOptions& options, Mon
 
 template <class Types>
 void SolverManager<Types>::watchMatrix(const SolverOptions& options, Monitor<Types>& monitor) {
-  operator_->findDiagonalRows();
-  watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
-  // What a preconditioner makes may hold constants, so may b, and so do parts of a residual that is without.
+  if (method_.needsSymmetric) {
+    operator_->findDiagonalRows();
+    watchSymmetry<Types>(problem_->getOperator(), *operator_->diagonalRows(), monitor, report_);
+  }
+  // What a preconditioner makes may hold constants, so may b and x, and so do parts of a residual that is without.
   if (method_.is(Trait::Directions) || options.nullSpace == NullSpace::Auto) {
     watchRowSums<Types>(*problem_->getOperator(), monitor);
   }
@@ -344,7 +346,7 @@ Belos::ReturnType SolverManager<Types>::solveOnce() {
   operator_->setTimers(timerOf("Operation Op*x"), timerOf("Operation Prec*x"));
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
-  if (method_.needsSymmetric) watchMatrix(options, monitor);
+  watchMatrix(options, monitor);
   std::vector<StopTest> stops = stopTests(options, monitor);
   const SolveProgress progress(options, method_, *problem_->getLHS()->getMap()->getComm());
   try {

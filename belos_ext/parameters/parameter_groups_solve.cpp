@@ -251,8 +251,9 @@ std::vector<ParameterRow> FallbackOptions::rows() {
       choice("Fallback", &FallbackOptions::fallback,
              "What goes on where CG, BiCGStab or IDR cannot, and the residual no longer falls: under CG, to which CR "
              "hands over, where A or the preconditioner is not symmetric positive definite; under BiCGStab and IDR, "
-             "where restarts gain nothing. gmres: CAPSTAN GMRES with restart 30 goes on from the better of the iterate "
-             "and the guess, and the report says so. none: the solve ends."),
+             "where restarts gain nothing. gmres: CAPSTAN GMRES goes on from the better of the iterate and the guess, "
+             "and the report says so: with restart 30, and twice as much after each cycle that has not halved the "
+             "residual, up to what Num Blocks is by default. none: the solve ends."),
   };
 }
 

@@ -29,8 +29,9 @@ enum class Action { Preconditioned, Operator, LeftPreconditioner, RightPrecondit
 struct AgreedFacts {
   bool onState = true;                ///< they hold the same state of earlier solves; else it is to be forgotten
   bool onZeroGuess = false;           ///< the application's x is zero
-  bool annihilatesConstants = false;  ///< the rows of A sum to zero; looked at for symmetric methods
-  bool nonsymmetric = false;          ///< A has been seen not to be symmetric, likewise: false is no proof of symmetry
+  bool annihilatesConstants = false;  ///< the rows of A sum to zero
+  bool nonsymmetric = false;          ///< A has been seen not to be symmetric: false is no proof of symmetry, which is
+                                      ///< looked at for symmetric methods
 };
 
 /// What a system is, as long as it lives.

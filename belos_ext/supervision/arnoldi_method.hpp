@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include "belos_ext/basis/exact_columns.hpp"
 #include "belos_ext/orthogonalization/vector_orthogonalization.hpp"
@@ -39,6 +40,8 @@ class ArnoldiMethod : public Method<Types> {
     flexible_ = options.flexible;
   }
 
+  void takesOver() final { tookOver_ = true; }
+
   void prepare(LinearSystem<Types>&, const MultiVector& b, JudgedResidual<Types>& judged) override {
     judged_ = &judged;
     candidate_.prepare(b);
@@ -58,7 +61,11 @@ class ArnoldiMethod : public Method<Types> {
     const auto& batch = judged_->batch();
     nativeSquare_ = batch[nativeSlot_];
     agreedLength_ = wantedLength_.agreed(batch);
-    if (agreedLength_ < wantedLength_.wanted()) {
+    longest_ = agreedLength_;
+    grows_ = std::exchange(tookOver_, false);
+    if (grows_) {
+      agreedLength_ = std::min(longest_, tuning::gmres::fallbackRestart);
+    } else if (agreedLength_ < wantedLength_.wanted()) {
       system.tell(0, {EventKind::RestartLength, agreedLength_});
     }
     using Directions = typename KrylovSpace<Types>::Directions;
@@ -72,11 +79,13 @@ class ArnoldiMethod : public Method<Types> {
   }
 
   Ending cycle(Progress<Types>& progress, Start start) final {
-    if (start == Start::First) {
+    const double native = judged_->attained().native;
+    if (start == Start::First || isToGrow(progress, native)) {
       const auto& b = progress.b();
       space_.resize(b.getMap(), limited(agreedLength_, b, progress.stop()), directions_);
     }
-    const Ending ending = expand(progress, static_cast<Scalar>(judged_->attained().native));
+    begunAt_ = native;
+    const Ending ending = expand(progress, static_cast<Scalar>(native));
     if (columns_ == 0) return ending == Ending::NotFinite ? ending : Ending::Breakdown;
     if (!candidate_.take(progress, space_, columns_)) return Ending::NotFinite;
     return ending == Ending::Claimed || ending == Ending::UserTest ? ending : Ending::Full;
@@ -209,6 +218,15 @@ class ArnoldiMethod : public Method<Types> {
     return claim == Claim::TooEarly;
   }
 
+  /// Whether the cycle that begins is to be longer than the last one, where this goes on for another method. Local.
+  bool isToGrow(Progress<Types>& progress, double native) {
+    if (!grows_ || agreedLength_ >= longest_ || columns_ < length()) return false;
+    if (!(native > tuning::gmres::fallbackGain * begunAt_)) return false;
+    agreedLength_ = std::min(longest_, 2 * agreedLength_);
+    progress.tell({EventKind::RestartLonger, agreedLength_});
+    return true;
+  }
+
   /// No cycle can be longer than the iterations there may be, or than the Krylov space.
   static int limited(int length, const MultiVector& b, const StopTest& stop) {
     const auto rows = std::min<Tpetra::global_size_t>(b.getGlobalLength(), std::numeric_limits<int>::max());
@@ -219,7 +237,9 @@ class ArnoldiMethod : public Method<Types> {
   int columns_ = 0;
   bool refuted_ = false;
   bool keepable_ = false;
-  int agreedLength_ = 1;
+  int agreedLength_ = 1, longest_ = 1;
+  bool tookOver_ = false, grows_ = false;  ///< the length, from short to longest_
+  double begunAt_ = 0;                     ///< || M_L^{-1} r || when the last cycle began
   Scalar nativeSquare_ = 0;
   typename ReductionBatch<Types>::Slot nativeSlot_;
   typename KrylovSpace<Types>::Directions directions_{};

@@ -7,6 +7,7 @@
 /// A and 1 reduction. Storage: 1 vector for a guess that is not zero, and 1 where
 /// constants or the norm of M_L^{-1} r ask for it.
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -120,16 +121,46 @@ class JudgedResidual {
   void attain(const ResidualNorms& norms) { attained_ = norms; }
 
   /// After a solve that leaves a larger residual than the guess has, or none that is finite: x = the point of least
-  /// residual between the two, or the guess. No x is worse than the application's own. Collective: one reduction, where
+  /// residual between the two, or the guess. No x is worse than the application's own. After others that failed, a
+  /// constant that A does not see is taken out of x (takeOutOfIterate). Collective: one reduction, one more where
   /// `looksAtX`; 3 A and 2 reductions where there is something to be done.
   void settle(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop, bool looksAtX) {
     if (stop.converged() || stop.reason() == StopReason::UserTest || stop.refusesGuess()) return;
     bool finite = std::isfinite(attained_.explicit_);
     if (finite && looksAtX) finite = isFinite(system, x);
-    if (finite && (stop.keepsLast() || !stop.isWorse(attained_, initial_))) return;
+    if (finite && stop.keepsLast()) return;
+    if (finite && !stop.isWorse(attained_, initial_)) return takeOutOfIterate(system, b, x, stop);
     if (finite && minimizeTowardsGuess(system, b, x, stop)) return;
     goBack(system, x, stop);
     system.tell(stop.iterations(), finite ? EventKind::BackToGuess : EventKind::BackFromOverflow);
+  }
+
+  /// x less the constant that has come to the guess, where A annihilates constants and that one is more than the rest
+  /// of x: where b has a part that no A x has, or M^{-1} makes little else, x grows along the null space without end.
+  /// It is kept where b - A x is larger without it. Collective where A annihilates constants: 1 reduction, and 1 A and
+  /// 1 reduction more where there is something to be done.
+  void takeOutOfIterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
+    if (!system.annihilatesConstants()) return;
+    batch_->clear();
+    const auto sum = batch_->sum(x), square = batch_->norm2(x);
+    system.reduce(*batch_);
+    const Scalar entries = (*batch_)[sum], change = constants_.meanOf(entries - entriesOfGuess_);
+    const double whole = static_cast<double>((*batch_)[square]), constant = constants_.norm(entries);
+    const double added = constants_.norm(entries - entriesOfGuess_), rest = whole - constant * constant;
+    if (!std::isfinite(whole) || !(added * added > rest)) return;
+    const ResidualNorms before = attained_;
+    system.kernels().scale(Scalar(1), x, vectorLike(x, other_));
+    constants_.remove(system, change, x);
+    compute(system, b, x, true);
+    const bool same = attained_.explicit_ <= (1 + tuning::null_space::unseen) * before.explicit_;
+    if (!finite_ || !same || stop.isWorse(attained_, initial_)) {
+      system.kernels().scale(Scalar(1), *other_, x);
+      attained_ = before;
+      return;
+    }
+    if (system.hasLeft()) attained_.native = before.native;
+    stop.wentBack(attained_);
+    system.tell(stop.iterations(), {EventKind::ConstantOutOfIterate, added, std::sqrt(std::max(rest, 0.0))});
   }
 
   /// x = the guess, whose residual is to be computed anew. Local.
@@ -236,7 +267,8 @@ class JudgedResidual {
       entries = batch_->sum(x);
     });
     sizeOfGuess_ = (*batch_)[xx];
-    guess_.keepGuess(system, x, sizeOfGuess_, (*batch_)[entries]);
+    entriesOfGuess_ = (*batch_)[entries];
+    guess_.keepGuess(system, x, sizeOfGuess_, entriesOfGuess_);
     return left;
   }
 
@@ -299,7 +331,7 @@ class JudgedResidual {
   ConstantNullSpace<Types> constants_;
   KeptIterate<Types> guess_;
   ResidualNorms initial_, attained_;
-  Scalar square_ = 0, sum_ = 0, sizeOfGuess_ = 0;
+  Scalar square_ = 0, sum_ = 0, sizeOfGuess_ = 0, entriesOfGuess_ = 0;
   bool finite_ = true, changed_ = false;
   double rest_ = 0, sizeOfImage_ = 0;
 };

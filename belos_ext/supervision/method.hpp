@@ -85,6 +85,9 @@ class Method {
     static_cast<void>(system), static_cast<void>(stop), static_cast<void>(own);
   }
 
+  /// The next solve goes on where another method has stopped, without a direction of it. Local.
+  virtual void takesOver() {}
+
   /// Makes what is missing for vectors like b. Collective where it allocates.
   /// \param judged holds the batch and the constants of this solve
   virtual void prepare(LinearSystem<Types>& system, const MultiVector& b, JudgedResidual<Types>& judged) = 0;

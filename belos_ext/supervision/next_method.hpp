@@ -8,15 +8,12 @@
 #include "belos_ext/problem/right_preconditioned_system.hpp"
 #include "belos_ext/problem/vector_like.hpp"
 #include "belos_ext/supervision/krylov_solver.hpp"
-
-namespace capstan::tuning::gmres {
-/// The restart length where GMRES goes on for a symmetric method or for BiCGStab. Chosen: storage they did not ask for.
-inline constexpr int fallbackRestart = 30;
-}  // namespace capstan::tuning::gmres
+#include "belos_ext/supervision/restart_length.hpp"
 
 namespace capstan {
 
-/// GMRES is the last fallback: with a short restart, and M^{-1} on the right, so that b - A x is what it minimises.
+/// GMRES is the last fallback: with a restart that is short at first (RestartLength), and M^{-1} on the right, so that
+/// b - A x is what it minimises.
 template <class Types>
 class NextMethod {
  public:
@@ -32,8 +29,8 @@ class NextMethod {
     options_ = options;
     options_.polynomialDegree = 1;
     if (!isLast()) return solver_->configure(options_);
-    options_.numBlocks = tuning::gmres::fallbackRestart;
-    options_.numBlocksGiven = true;
+    options_.numBlocks = SolverOptions().numBlocks;
+    options_.numBlocksGiven = false;
   }
   void recall(const SolverState& state) {
     if (method_ != nullptr && !isLast()) solver_->recall(state);
@@ -72,7 +69,6 @@ class NextMethod {
     system.tell(stop.iterations(), Event(EventKind::Fallback, why, m, m + 6, megabytes).by(method_->canonical));
     if (system.preconditioned()) vectorLike(b, scratch_);
     if (system.hasLeft() && system.hasRight()) vectorLike(b, between_);
-    options_.numBlocks = m;
     solver_->configure(options_);
     RightPreconditionedSystem<Types> right(system, scratch_.get(), between_.get());
     solver_->takeOver(right, b, x, stop, nullptr);

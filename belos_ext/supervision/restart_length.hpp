@@ -14,6 +14,10 @@
 namespace capstan::tuning::gmres {
 /// The restart lengths tried where Belos' default needs too much memory; the first stands for the one wanted. Chosen.
 inline constexpr std::array<int, 8> shorterRestarts = {0, 200, 150, 100, 70, 50, 30, 20};
+/// The first restart length where GMRES goes on for another method. Chosen: storage that nobody asked for.
+inline constexpr int fallbackRestart = 30;
+/// A cycle that leaves more than this part of the residual doubles the length of the next one there. Chosen.
+inline constexpr double fallbackGain = 0.5;
 }  // namespace capstan::tuning::gmres
 
 namespace capstan {

@@ -73,7 +73,10 @@ class Supervisor : public KrylovSolver<Types> {
 
   void takeOver(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop,
                 const MultiVector* direction) final {
-    if (direction == nullptr) return solve(system, b, x, stop);
+    if (direction == nullptr) {
+      method_.takesOver();
+      return solve(system, b, x, stop);
+    }
     prepare(system, b, x, stop);
     if (!method_.startAlong(progress_, *direction)) return solve(system, b, x, stop);
     progress_.watch(residual_.attained().explicit_);
@@ -231,6 +234,8 @@ class Supervisor : public KrylovSolver<Types> {
     const bool along = ending == Ending::HandsOver && !residual_.constants().ofResidual();
     if (ending != Ending::HandsOver && !(residual_.attained().explicit_ <= residual_.initial().explicit_)) {
       residual_.goBack(progress_.system(), progress_.x(), stop);
+    } else if (ending != Ending::HandsOver) {
+      residual_.takeOutOfIterate(progress_.system(), progress_.b(), progress_.x(), stop);
     }
     leftAt_ = stop.iterations();
     next_.goOn(progress_.system(), progress_.b(), progress_.x(), stop, why, along ? method_.direction() : nullptr);

@@ -4,6 +4,7 @@
 
 #include <MatrixMarket_Tpetra.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -65,19 +66,28 @@ std::vector<std::string> nonsymmetricNames() {
   return listed([](const auto& row) { return (row[5] + row[6]).find("nonsymmetric") != std::string::npos; });
 }
 
+fs::path fieldCase(const std::string& name, const std::string& file) {
+  const char* folder = std::getenv("CAPSTAN_FIELD_CASES");
+  return (folder != nullptr ? fs::path(folder) : matrixFolder() / "../cases") / name / file;
+}
+
+RCP<CrsMatrix> matrixIn(const fs::path& file, const RCP<const Teuchos::Comm<int>>& comm) {
+  std::istringstream text = decompressed(file);
+  return Reader::readSparse(text, comm);
+}
+
+RCP<MultiVector> vectorsIn(const fs::path& file, RCP<const Map> map) {
+  std::istringstream text = decompressed(file);
+  return Reader::readDense(text, map->getComm(), map);
+}
+
 std::uintmax_t fileSize(const std::string& name) { return fs::file_size(fileOf(name)); }
 
 System systemFrom(const std::string& name) {
-  const auto comm = Tpetra::getDefaultComm();
-  std::istringstream text = decompressed(fileOf(name));
-  const RCP<CrsMatrix> a = Reader::readSparse(text, comm);
+  const RCP<CrsMatrix> a = matrixIn(fileOf(name));
   System system = systemWithSolution(a);
   const fs::path b = fileOf(name + "_b");
-  if (fs::exists(b)) {
-    std::istringstream values = decompressed(b);
-    RCP<const Map> map = a->getRowMap();
-    system.b = Reader::readDense(values, comm, map);
-  }
+  if (fs::exists(b)) system.b = vectorsIn(b, a->getRowMap());
   return system;
 }
 

@@ -125,6 +125,41 @@ TEST_P(Supervision, EndsEarlyWhereBHasAConstantThatNoAxHas) {
   }
 }
 
+// Without end, along constants, unless they are taken out of x.
+TEST_P(Supervision, LeavesNoLargeConstantInXWhereADoesNotSeeIt) {
+  const auto ones = [](Scalar value) { return [value](GO) { return value; }; };
+  for (const Scalar level : {0.0, 1e3}) {  // of the guess: the application's own
+    SCOPED_TRACE("level " + std::to_string(level));
+    const System consistent = systemWithSolution(neumannGrid(17, 13));
+    EXPECT_TRUE(solve(GetParam(), parameters(1000), consistent, Side::Right).converged);
+    const double size = norms(*consistent.x)[0];
+    System system = systemWithSolution(neumannGrid(17, 13));
+    system.b->update(1, *vectorFrom(system.b->getMap(), ones(1)), 1);
+    system.x->update(1, *vectorFrom(system.b->getMap(), ones(level)), 0);
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solve(GetParam(), parameters(1000), system, Side::Right);
+    EXPECT_FALSE(outcome.converged);
+    system.x->update(-1, *guess, 1);
+    EXPECT_LE(norms(*system.x)[0], 100 * size) << toString(outcome.report.reason);
+    system.x->update(1, *guess, 1);
+    EXPECT_LE(relativeResidual(system, *guess), 1);
+  }
+}
+
+// A restart of 30 gets nowhere there.
+TEST_P(Supervision, HandsOverToARestartThatIsLongEnough) {
+  if (!isCg(GetParam())) GTEST_SKIP() << GetParam().canonical << " is no CG";
+  const System system = withSkewPreconditioner(systemWithRightHandSide(shiftedGrid(14, 14, 1.7)), 0.5);
+  Params p = parameters(3000);
+  p.set("Num Blocks", 30);
+  const Outcome stuck = solve(methodOf(id::Gmres), p, system, Side::Right);
+  ASSERT_FALSE(stuck.converged) << stuck.iterations;
+  system.x->putScalar(0);
+  const Outcome outcome = solve(GetParam(), parameters(3000), system, Side::Right);
+  EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
+  EXPECT_TRUE(mentions(told(outcome, "restart length"), "has not halved"));
+}
+
 TEST_P(Supervision, LeavesIterationsForTheNextMethod) {
   if (GetParam().family != Family::BiCgStab) GTEST_SKIP() << GetParam().canonical << " is no BiCGStab";
   for (const int limit : {200, 1000}) {
