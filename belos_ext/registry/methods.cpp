@@ -72,7 +72,7 @@ std::vector<Row<Types>> rows() {
   // Made here, since libraries register the solvers while statics are still being made.
   const std::vector<Trait> eitherSign = {Trait::EitherSign};
   constexpr bool blocks = true, hidden = true;
-  constexpr const char *cg = "CAPSTAN CG", *gmres = "CAPSTAN GMRES";
+  [[maybe_unused]] constexpr const char *cg = "CAPSTAN CG", *gmres = "CAPSTAN GMRES";  // nvcc sees no use
   return {
       row<Types, Supervised<Types, Gmres<Types>>>(
           gmres, "capstan_gmres", "restarted GMRES, one reduction an iteration (delayed classical Gram-Schmidt, twice)",

@@ -16,12 +16,12 @@ namespace capstan::testing {
 struct OneRow {
   using local_ordinal_type = int;
   GO row;
-  GO getGlobalElement(int) const { return row; }
+  KOKKOS_FUNCTION GO getGlobalElement(int) const { return row; }
 };
 struct OneEntry {
   using non_const_value_type = Scalar;
   Scalar* entry;
-  Scalar& operator()(std::size_t) const { return *entry; }
+  KOKKOS_FUNCTION Scalar& operator()(std::size_t) const { return *entry; }
 };
 
 /// s vectors of random numbers; the first ones are those of the first cycle of CAPSTAN IDR. On the host: no kernel of a
