@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <utility>
 
@@ -159,7 +160,7 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   if (fruitless || getsNowhere()) {
     stop(StopReason::Stagnation);
   } else if (exhausted()) {
-    stop(StopReason::MaxIterations);
+    stop(iterations_ < criteria_.maxIterations ? StopReason::MaxRestarts : StopReason::MaxIterations);
   }
   return over_;
 }
@@ -199,6 +200,11 @@ bool StopTest::endInconsistent(const ResidualNorms& whole, double part, double r
   norms_ = whole;
   stop(StopReason::Inconsistent);
   return true;
+}
+
+void StopTest::limitCycles(int columns) {
+  const auto most = static_cast<std::int64_t>(columns) * (static_cast<std::int64_t>(criteria_.maxRestarts) + 1);
+  mostIterations_ = static_cast<int>(std::min<std::int64_t>(criteria_.maxIterations, iterations_ + most));
 }
 
 void StopTest::restarted(bool claimed) {

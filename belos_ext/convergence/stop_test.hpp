@@ -89,7 +89,7 @@ enum class Claim {
 
 class StopTest {
  public:
-  explicit StopTest(const StopCriteria& criteria) : criteria_(criteria) {}
+  explicit StopTest(const StopCriteria& criteria) : criteria_(criteria), mostIterations_(criteria.maxIterations) {}
 
   /// Fixes the scales from the initial residual and the right-hand side; later calls change nothing.
   void begin(const ResidualNorms& initial, double rhsNorm) { begin(initial, rhsNorm, initial.native); }
@@ -147,8 +147,12 @@ class StopTest {
     if (pace_ != nullptr) pace_->iterated();
   }
   int iterations() const { return iterations_; }
-  int remaining() const { return criteria_.maxIterations - iterations_; }
+  int remaining() const { return mostIterations_ - iterations_; }
   bool exhausted() const { return remaining() <= 0; }
+
+  /// From here on there are cycles of so many columns: no more iterations than "Maximum Restarts" allows of them, also
+  /// where columns are taken back and made again. Local.
+  void limitCycles(int columns);
 
   /// Counts a restart; a full cycle beyond "Maximum Restarts" ends the solve, and so does one of several in a row that
   /// left the residual as it was. A failed claim is not a full cycle, nor is any of CG.
@@ -269,6 +273,7 @@ class StopTest {
   bool begun_ = false, unchanged_ = false, refused_ = false;
   bool over_ = false, converged_ = false, lossOfAccuracy_ = false;
   StopReason reason_ = StopReason::MaxIterations;
+  int mostIterations_;
 };
 
 }  // namespace capstan

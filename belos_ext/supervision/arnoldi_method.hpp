@@ -83,6 +83,7 @@ class ArnoldiMethod : public Method<Types> {
     if (start == Start::First || isToGrow(progress, native)) {
       const auto& b = progress.b();
       space_.resize(b.getMap(), limited(agreedLength_, b, progress.stop()), directions_);
+      if (!grows_) progress.stop().limitCycles(length());
     }
     begunAt_ = native;
     const Ending ending = expand(progress, static_cast<Scalar>(native));

@@ -335,7 +335,8 @@ class PipelinedGmres : public Gmres<Types> {
   bool isExact(const StopTest& stop, int a) {
     const Scalar error = gramSchmidt_.recurrence().relationError(a);
     const Scalar limit = ExactColumns<Types>::bearable(relation(), stop.target());
-    const Scalar least = ExactColumns<Types>::least();
+    const auto margin = static_cast<Scalar>(tuning::exact_columns::underestimated);
+    const Scalar least = margin * ExactColumns<Types>::least();
     const auto most = shifts_.rough() && lag() == 1 ? least : static_cast<Scalar>(tuning::pipelined_gmres::mostError);
     return a == 0 || !guarded_ || error <= std::max(std::min(limit, most), least);
   }

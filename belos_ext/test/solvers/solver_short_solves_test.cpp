@@ -117,8 +117,8 @@ TEST_P(ShortSolves, LearnAWideSpectrumWithoutAnEstimate) {
       EXPECT_TRUE(outcome.converged);
       expectAccount(GetParam(), outcome.report);
       const long wasted = outcome.report.preconditionerApplications - outcome.iterations;
-      // p(l)-CG fills its pipeline again where its basis is made anew.
-      EXPECT_LE(wasted, isCg(GetParam()) ? 5 + 2 * depth : 4);
+      // p(l)-CG fills its pipeline again where its basis is made anew; blocks, where their relation is no longer exact.
+      EXPECT_LE(wasted, isCg(GetParam()) ? 5 + 2 * depth : getsStepSize(GetParam()) ? 6 : 4);
     }
   }
 }
