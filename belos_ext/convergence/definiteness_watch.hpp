@@ -62,8 +62,8 @@ class DefinitenessWatch {
   /// tell the sign of each.
   bool sees(double pAp, double rMr, double zAp) {
     if (energy_ == 0) energy_ = std::abs(rMr);
-    diverged_ =
-        energy_ > 0 && std::abs(rMr) > tuning::definiteness::divergence * tuning::definiteness::divergence * energy_;
+    constexpr double bound = tuning::definiteness::divergence * tuning::definiteness::divergence;
+    diverged_ = energy_ > 0 && std::abs(rMr) / bound > energy_;  // no overflow
     if (seen_ != Cause::None) return false;
     if (ofA_ == 0) ofA_ = pAp < 0 ? -1 : 1;
     if (ofM_ == 0) ofM_ = rMr < 0 ? -1 : 1;

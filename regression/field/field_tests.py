@@ -22,7 +22,8 @@ TESTS = {
             ("solver_progress_test", "*/Pipelined.AnExceptionOfTheOperatorMidFlightLeavesNothingBehind/*")],
     "B13": [("solvers_test", "*/Interface.SetParametersKeepsWhatIsNotNamed/*:*/Interface.ToleranceMayChangeBeforeEverySolve/*:"
                              "*/Interface.ResetOfTheProblemKeepsTheSolverUsable/*")],
-    "B15": [("solvers_test", "*/TimeSteps.OfOtherLengthsCostNoIterations/*:*/GuessChanges.OtherValuesOfTheMatrixDoNoHarm/*")],
+    "B15": [("solvers_test", "*/TimeSteps.OfOtherLengthsCostNoIterations/*"),
+            ("solver_guess_test", "*/GuessChanges.OtherValuesOfTheMatrixDoNoHarm/*")],
     # A preconditioner given as a matrix; a communicator without the first rank.
     "G06": [("field_cases_test", "*/FieldCase.G06/*")],
     "R01": [("field_cases_test", "*/FieldCase.R01/*")],
