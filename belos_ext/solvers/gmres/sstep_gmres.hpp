@@ -24,7 +24,7 @@
 /// Fallbacks: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
 /// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
 /// So does a product whose rounding is found far beyond eps, where H has become too inexact before: 1 A, 1 M^{-1} and 1
-/// reduction once panels are cut or made shorter, until a solve of the label has found the opposite.
+/// reduction where a panel is first cut, until a solve of the label has found the opposite.
 
 #include "belos_ext/basis/matrix_powers.hpp"
 #include "belos_ext/basis/panel_errors.hpp"
@@ -134,7 +134,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
         continue;
       }
       const int gained = reliableSteps(progress, first, panel.rank - 1, changeOfBasis, r);
-      if ((gained < panel.rank - 1 || losesDigits_) && !estimatesHold(progress, first)) continue;
+      if (gained < panel.rank - 1 && !estimatesHold(progress, first)) continue;
       ending = this->extend(progress, first, gained, changeOfBasis, r);  // lines 8, 9: H = (R B - H R_top) R_mid^{-1}
       for (int c = first + 1; c <= columns(); ++c) expected_.observe(relation().leastSquares().residual(c));
       judgeInterval(progress, false);
@@ -218,7 +218,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     return steps;
   }
 
-  /// Whether the estimates that limit panels bear looking at: they take products to be rounded by eps, and
+  /// Whether the estimates that have cut a panel bear looking at: they take products to be rounded by eps, and
   /// strong preconditioners round them a thousand times more. Measured on one column, once a solve; not again where an
   /// earlier solve has borne them out. Where the estimate is far too small, all follow; columns that are not exact
   /// enough are taken back, and every later panel has one step: as long as they are few, and the solve is young, for
