@@ -22,7 +22,8 @@
 /// Panels that would lose digits of H are foreseen, and made shorter (panel_errors.hpp).
 ///
 /// Fallbacks: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
-/// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step.
+/// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step,
+/// and systems of at most 2 s equations have no others.
 /// So does a product whose rounding is found far beyond eps, where H has become too inexact before: 1 A, 1 M^{-1} and 1
 /// reduction where a panel is first cut, until a solve of the label has found the opposite.
 
@@ -155,7 +156,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   using Base::basis, Base::columns, Base::flexible_, Base::length, Base::relation, Base::space;
 
   void begin(Progress<Types>& progress, Scalar beta) {
-    if (progress.stop().iterations() == 0) careful_ = false;
+    if (progress.stop().iterations() == 0) careful_ = fewEquations();
     errors_.begin();
     losesDigits_ = false;
     Base::begin(progress, beta);  // line 1
@@ -163,6 +164,12 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     orthogonalization_.get(options_, basis()[0].getMap()->getComm()).begin(length());
     stepSize_.beginCycle(progress.system().sparesProducts());
   }
+  /// Whether one or two panels would span the whole space: then the last columns of H decide how small the residual
+  /// gets, and a panel's are the least exact.
+  bool fewEquations() {
+    return basis()[0].getGlobalLength() <= 2 * static_cast<Tpetra::global_size_t>(options_.stepSize);
+  }
+
   /// s, or fewer where H would lose digits, or while the shifts are not known: an unscaled monomial basis loses a digit
   /// or more a step.
   int panelSteps(Progress<Types>& progress, int first) {
@@ -319,7 +326,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   bool recalled_ = false;  ///< the shifts come from another solve and have not been tried yet
   bool learning_ = false;  ///< there may be more or better shifts than there are
   bool judged_ = true;     ///< the interval of the Chebyshev basis has been compared with Ritz values, or need not be
-  bool careful_ = false;   ///< a claim or an estimate of this solve was refuted: H has to be as exact as it can be
+  bool careful_ = false;   ///< H has to be as exact as it can be: few equations, or a claim or an estimate was refuted
   bool trusted_ = false;   ///< an error of H was measured, in this solve or an earlier one, and did no harm
   bool losesDigits_ = false;  ///< panels of this cycle have been shortened, or cut, to keep H exact
   int panelSteps_ = 0;        ///< of the latest panel, as far as it did not depend on the end

@@ -224,9 +224,14 @@ TEST_P(Splits, AreNotUsedWhereTheToleranceIsMeantInTheMethodsNorm) {
   const auto [system, preconditioner] = scaledSystem();
   Params p;
   p.set("Convergence Tolerance", 1e-6);
-  const Outcome outcome = solve(GetParam(), p, system, Side::Right);
-  EXPECT_TRUE(outcome.converged);
-  EXPECT_EQ(preconditioner->split, 0);
+  const auto solver = solverOf(GetParam(), p);
+  // Before the ranks have agreed, zeros may be split: in the first solve, and where it is known that guesses are zero.
+  for (int known = 0; known < 3; ++known) {
+    const int before = preconditioner->split;
+    system.x->putScalar(0);
+    EXPECT_TRUE(solve(*solver, system, Side::Right).converged);
+    EXPECT_LE(preconditioner->split, before + (known < 2 ? 1 : 0));
+  }
   EXPECT_GT(preconditioner->whole, 0);
 }
 
