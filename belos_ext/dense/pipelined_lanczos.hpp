@@ -52,7 +52,7 @@ class PipelinedLanczos {
     enterAbove(c, product);
     const Scalar square = product.back();
     g_.at(c, c) = square;
-    const Scalar relative = square == Scalar(0) ? Scalar(0) : rest(c, c, c) / square;
+    const Scalar relative = square > Scalar(0) ? rest(c, c, c) / square : square;  // of rounding alone, or NaN
     g_.at(c, c) = relative > rounding ? std::sqrt(relative * square) : Scalar(0);
     extend(c - 1);
     return relative > rounding || !(relative > 0) ? relative : Scalar(0);

@@ -34,9 +34,6 @@ inline constexpr double rounding = 0.1;
 /// A p of which the constant is this many times the rest is all but constant. Derived: A p has lost three digits.
 /// Measured: projecting earlier, without a preconditioner, with Jacobi or RILUK, made 318 iterations of 64.
 inline constexpr double large = 1e3;
-/// A residual that grows by no more than this part when a constant is taken out of x is the same but for rounding: that
-/// of the constant itself is in the one before. Chosen.
-inline constexpr double unseen = 1e-3;
 /// What of the tolerance a constant that stays in b - A x may take. Chosen: half for the rest.
 inline constexpr double allowed = 0.5;
 }  // namespace capstan::tuning::null_space

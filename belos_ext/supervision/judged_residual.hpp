@@ -129,16 +129,18 @@ class JudgedResidual {
     bool finite = std::isfinite(attained_.explicit_);
     if (finite && looksAtX) finite = isFinite(system, x);
     if (finite && stop.keepsLast()) return;
-    if (finite && !stop.isWorse(attained_, initial_)) return takeOutOfIterate(system, b, x, stop);
-    if (finite && minimizeTowardsGuess(system, b, x, stop)) return;
+    if (finite && (!stop.isWorse(attained_, initial_) || minimizeTowardsGuess(system, b, x, stop))) {
+      return takeOutOfIterate(system, b, x, stop);
+    }
     goBack(system, x, stop);
     system.tell(stop.iterations(), finite ? EventKind::BackToGuess : EventKind::BackFromOverflow);
   }
 
   /// x less the constant that has come to the guess, where A annihilates constants and that one is more than the rest
-  /// of x: where b has a part that no A x has, or M^{-1} makes little else, x grows along the null space without end.
-  /// It is kept where b - A x is larger without it. Collective where A annihilates constants: 1 reduction, and 1 A and
-  /// 1 reduction more where there is something to be done.
+  /// of x: where b has a part that no A x has, or M^{-1} makes little else, x grows along the null space without end,
+  /// and rounding of A x decides how large b - A x is. x = the guess where that has left nothing better. Collective
+  /// where A annihilates constants: 1 reduction, and 1 A and 1 reduction more where there is something to be done, with
+  /// M_L that and 1 reduction, too.
   void takeOutOfIterate(LinearSystem<Types>& system, const MultiVector& b, MultiVector& x, StopTest& stop) {
     if (!system.annihilatesConstants()) return;
     batch_->clear();
@@ -148,17 +150,13 @@ class JudgedResidual {
     const double whole = static_cast<double>((*batch_)[square]), constant = constants_.norm(entries);
     const double added = constants_.norm(entries - entriesOfGuess_), rest = whole - constant * constant;
     if (!std::isfinite(whole) || !(added * added > rest)) return;
-    const ResidualNorms before = attained_;
-    system.kernels().scale(Scalar(1), x, vectorLike(x, other_));
     constants_.remove(system, change, x);
-    compute(system, b, x, true);
-    const bool same = attained_.explicit_ <= (1 + tuning::null_space::unseen) * before.explicit_;
-    if (!finite_ || !same || stop.isWorse(attained_, initial_)) {
-      system.kernels().scale(Scalar(1), *other_, x);
-      attained_ = before;
+    computeBoth(system, b, x);
+    if (!finite_ || stop.isWorse(attained_, initial_)) {
+      goBack(system, x, stop);
+      system.tell(stop.iterations(), EventKind::BackToGuess);
       return;
     }
-    if (system.hasLeft()) attained_.native = before.native;
     stop.wentBack(attained_);
     system.tell(stop.iterations(), {EventKind::ConstantOutOfIterate, added, std::sqrt(std::max(rest, 0.0))});
   }
@@ -211,7 +209,8 @@ class JudgedResidual {
     typename ReductionBatch<Types>::Slot bb;
     const Scalar left = reduceFirst(system, b, x, r, first, [&] { bb = batch_->norm2(b); });
     const Scalar rhs = (*batch_)[bb];
-    const double native = first.native ? first.native() : 0;
+    native_ = static_cast<bool>(first.native);
+    const double native = native_ ? first.native() : 0;
     const double norm = rows_.norm(system, r, left, square_, *batch_), whole = system.norm(b, rhs, *batch_);
     const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
     initial_ = attained_ = {first.native ? native : norm, norm, system.measured()};
@@ -245,11 +244,18 @@ class JudgedResidual {
     const Scalar eta = (*batch_)[square] > Scalar(0) ? (*batch_)[along] / (*batch_)[square] : Scalar(0);
     if (!(eta > Scalar(0)) || !std::isfinite(eta)) return false;
     kernels.axpby(Scalar(1), *other_, eta, x);
-    compute(system, b, x, true);
+    computeBoth(system, b, x);
     if (!finite_ || stop.isWorse(attained_, initial_)) return false;
     stop.wentBack(attained_);
     system.tell(stop.iterations(), {EventKind::BackTowardsGuess, eta});
     return true;
+  }
+
+  /// compute(), and || M_L^{-1} r || where the method minimises that, of an x that is not the method's: 1 M_L^{-1} and
+  /// 1 reduction more.
+  void computeBoth(LinearSystem<Types>& system, const MultiVector& b, const MultiVector& x) {
+    compute(system, b, x, true);
+    if (native_ && system.hasLeft()) attained_.native = rows_.nativeNorm(system, *at_, scratch(), *batch_);
   }
 
   /// The residual of the x at hand in a vector of the method, and the guess, which that x is, with reduceWith().
@@ -332,6 +338,7 @@ class JudgedResidual {
   KeptIterate<Types> guess_;
   ResidualNorms initial_, attained_;
   Scalar square_ = 0, sum_ = 0, sizeOfGuess_ = 0, entriesOfGuess_ = 0;
+  bool native_ = false;  ///< the method minimises || M_L^{-1} r ||
   bool finite_ = true, changed_ = false;
   double rest_ = 0, sizeOfImage_ = 0;
 };

@@ -189,7 +189,9 @@ class PipelinedCg final : public PipelineRestarts<Types> {
     if (c >= l()) {
       const Scalar onto = c > l() ? lanczos_.delta(c - l() - 1) * products_.onto(c) : Scalar(0);
       watch_.observe(static_cast<double>(products_.square(c)), static_cast<double>(onto));
-      if (preconditioned_) perNorm_ = std::sqrt(static_cast<double>(products_.residual(c)));
+      // Below zero rounding has decided: the ratio stays the last one that was known.
+      const Scalar residual = preconditioned_ ? products_.residual(c) : Scalar(0);
+      if (residual > Scalar(0)) perNorm_ = std::sqrt(static_cast<double>(residual));
     }
     if (!bare) return lanczos_.complete(c, products_.products(c));  // lines 9, 10, 12 to 18
     lanczos_.end(c, products_.products(c));

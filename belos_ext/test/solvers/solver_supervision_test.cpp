@@ -146,6 +146,20 @@ TEST_P(Supervision, LeavesNoLargeConstantInXWhereADoesNotSeeIt) {
   }
 }
 
+// What is told of x then is of the x that is left, in the norm of the residual that M^{-1} is applied to, too.
+TEST_P(Supervision, TellsTheResidualOfTheXWithoutConstant) {
+  for (const GO width : {2, 3, 4, 5, 7, 9, 11, 13}) {
+    System system = systemWithRightHandSide(neumannGrid(width, 3), [](GO g) { return std::cos(2.3 * g) + 0.2; });
+    system.preconditioner = rcp(new FunctionOperator(
+        system.b->getMap(), [](const MultiVector& in, MultiVector& out) { out.update(2, in, 0); }));
+    const auto guess = copyOf(*system.x);
+    const Outcome outcome = solve(GetParam(), parameters(60), system, Side::Left);
+    const double attained = relativeResidual(system, *guess);
+    EXPECT_NEAR(outcome.report.trueResidual, attained, 1e-6 * attained)
+        << width << ", " << toString(outcome.report.reason) << ", |x| " << norms(*system.x)[0];
+  }
+}
+
 // A restart of 30 gets nowhere there.
 TEST_P(Supervision, HandsOverToARestartThatIsLongEnough) {
   if (!isCg(GetParam())) GTEST_SKIP() << GetParam().canonical << " is no CG";

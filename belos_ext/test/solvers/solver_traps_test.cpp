@@ -187,6 +187,54 @@ TEST_P(Traps, AreNotMetInExactCases) {
   EXPECT_GE(solves_, 200);
 }
 
+/// A chain of springs of which this rank's are 1 to 1e11 stiff, and a preconditioner that solves what this rank has:
+/// exactly, but for rounding.
+System chain(GO n) {
+  const auto stiffness = [](GO g) { return std::pow(10.0, 5.5 * (1 + std::sin(0.7 * static_cast<double>(g)))); };
+  System system = systemWithRightHandSide(matrixFrom(evenMap(n),
+                                                     [=](GO g) {
+                                                       std::vector<Entry> row{{g, stiffness(g) + stiffness(g + 1)}};
+                                                       if (g > 0) row.push_back({g - 1, -stiffness(g)});
+                                                       if (g + 1 < n) row.push_back({g + 1, -stiffness(g + 1)});
+                                                       return row;
+                                                     }),
+                                          wave);
+  const auto map = system.b->getMap();
+  system.preconditioner = rcp(new FunctionOperator(map, [=](const MultiVector& in, MultiVector& out) {
+    Tpetra::deep_copy(out, in);
+    const auto first = map->getMinGlobalIndex();
+    const auto m = static_cast<GO>(map->getNodeNumElements());
+    for (std::size_t c = 0; c < in.getNumVectors(); ++c) {
+      const auto x = out.getDataNonConst(c);
+      std::vector<Scalar> d(static_cast<std::size_t>(m));
+      for (GO i = 0; i < m; ++i) {
+        const auto at = static_cast<std::size_t>(i);
+        const Scalar k = stiffness(first + i);
+        d[at] = k + stiffness(first + i + 1);
+        if (i == 0) continue;
+        d[at] -= k * k / d[at - 1];
+        x[i] += k / d[at - 1] * x[i - 1];
+      }
+      for (GO i = m - 1; i >= 0; --i) {
+        if (i + 1 < m) x[i] += stiffness(first + i + 1) * x[i + 1];
+        x[i] /= d[static_cast<std::size_t>(i)];
+      }
+    }
+  }));
+  return system;
+}
+
+// Squares of norms come out negative there, by rounding.
+TEST_P(Traps, AreNotMetWhereThePreconditionerIsExact) {
+  for (const GO n : {20, 200, 500, 1000, 2000}) {
+    for (const double tolerance : {1e-8, 1e-12, 1e-15}) {
+      Params p = with("Convergence Tolerance", Teuchos::ParameterEntry(tolerance));
+      p.set("Maximum Iterations", 100);
+      expectNoTrap({"chain of " + std::to_string(n), [n](size_t) { return chain(n); }, p}, 1, Side::Right);
+    }
+  }
+}
+
 /// Every key of the parameter table that the method takes.
 TEST_P(Traps, AreNotMetWithAnyParameter) {
   const std::vector<std::string> chosen = {"3 steps", "b = 0", "plain", "identity"};
