@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Proves Capstan on a Tpetra whose node runs on OpenMP threads, or is for NVIDIA's devices. Debian's Trilinos has neither.
 #
-# usage: prove.sh --backend openmp|cuda [--folder DIR] [--prefix DIR] [--no-build] [--record] [-- arguments of ctest]
+# usage: prove.sh --backend openmp|cuda [--folder DIR] [--prefix DIR] [--no-build] [--pack FILE] [--record]
+#                 [-- arguments of ctest]
 #
 # 1. Fetches Debian's Trilinos source package (170 MB), or takes the folder that CAPSTAN_TRILINOS_SOURCE names.
 # 2. Builds Kokkos, KokkosKernels, Teuchos, Tpetra and Belos with that backend, for double and Tpetra's usual ordinals only.
@@ -13,7 +14,8 @@
 # is Kokkos' name of the GPU (default: the one at hand, else AMPERE80); HOPPER90 is known here, too.
 # --folder: where all of it is put (default: build-openmp or build-cuda in the repository; 1 GB, cuda over 4 GB). --prefix:
 # where Trilinos is installed (default: trilinos in that folder); one that an earlier run built is used again. --no-build: 4.
-# alone, with what is in the folder: for nodes that have the GPU and no compiler. --record:
+# alone, with what is in the folder: for nodes that have the GPU and no compiler. --pack: makes an archive of the programs
+# and all that they need (pack.sh), for machines that have a driver and nothing else, where its program run does 4. --record:
 # copies the report to <backend>.log beside this script. JOBS: compiler jobs (default: cores). CAPSTAN_WERROR=OFF: warnings
 # are no errors.
 # The report of a run is prove.log in the folder, the whole logs are in log/. Exit status: 0 proved, 1 not, 2 wrong use.
@@ -22,7 +24,7 @@ unset CDPATH
 
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-backend="" work="" prefix="" record=no build=yes selection=() jobs=${JOBS:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)} report=/dev/null
+backend="" work="" prefix="" record=no pack="" build=yes selection=() jobs=${JOBS:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)} report=/dev/null
 threads=2 werror=${CAPSTAN_WERROR:-ON}
 
 say() { printf '== %s\n' "$*" | tee -a "$report"; }
@@ -48,10 +50,11 @@ quietly() {
 read_arguments() {
   while [[ $# -gt 0 ]]; do
     case $1 in
-      --backend | --folder | --prefix) [[ -n ${2:-} ]] || wrong_use "$1: a value is missing" ;;&
+      --backend | --folder | --prefix | --pack) [[ -n ${2:-} ]] || wrong_use "$1: a value is missing" ;;&
       --backend) backend=$2 && shift ;;
       --folder) work=$2 && shift ;;
       --prefix) prefix=$2 && shift ;;
+      --pack) pack=$2 && shift ;;
       --record) record=yes ;;
       --no-build) build=no ;;
       -h | --help)
@@ -63,7 +66,7 @@ read_arguments() {
         selection=("$@")
         break
         ;;
-      *) wrong_use "unknown argument '$1'; allowed: --backend, --folder, --prefix, --no-build, --record, --help, -- arguments of ctest" ;;
+      *) wrong_use "unknown argument '$1'; allowed: --backend, --folder, --prefix, --no-build, --pack, --record, --help, -- arguments of ctest" ;;
     esac
     shift
   done
@@ -196,6 +199,12 @@ else
   [[ -e $work/built.log ]] || die "--no-build: $work holds no build of an earlier run"
   cat -- "$work/built.log" | tee -a "$report"
   built="built by an earlier run"
+fi
+if [[ -n $pack ]]; then
+  say "packing $pack"
+  cuda_libraries=()
+  [[ $backend != cuda ]] || cuda_libraries=(--libraries "$work/cuda/lib64")
+  quietly pack.log "$here/pack.sh" --build "$work/build-capstan" --out "$pack" --libraries "$prefix/lib" "${cuda_libraries[@]}"
 fi
 verdict="$built, not run"
 if [[ $backend == cuda ]] && ! has_gpu; then
