@@ -39,6 +39,7 @@ endif()
 
 capstan_record_options()
 
+# At least; Trilinos may ask for a later one (CapstanBackends.cmake).
 set(CMAKE_CXX_STANDARD 17)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The only place that knows how Trilinos releases differ (13.2 to 16.x).
+/// The only place that knows how Trilinos releases differ (13.2 to 17.0).
 ///
 /// Renamed members are found by asking the class, not by its version number: vendors ship development snapshots.
 
@@ -27,7 +27,7 @@ namespace capstan::compat {
 
 namespace detail {
 
-// The overload taking int is the better match for the literal 0 where it exists: the new name wins, else the old one.
+// The new name, which Trilinos 14 has alone, wins over the old one: for 0 the overload taking int is the better match.
 template <class Map>
 auto localNumElements(const Map& map, int) -> decltype(map.getLocalNumElements()) {
   return map.getLocalNumElements();

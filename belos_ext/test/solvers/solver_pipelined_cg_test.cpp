@@ -117,7 +117,7 @@ TEST_P(PipelinedCgCosts, AnIterationSendsOneMessageOfLPlusThreeNumbers) {
   if (!usesHostKernels()) {
     EXPECT_EQ(more.sums - few.sums, 4) << "one pass of inner products";
     EXPECT_EQ(more.sweeps - few.sweeps, 4) << "and one of recurrences";
-  } else if (Kokkos::DefaultHostExecutionSpace::concurrency() == 1 && 3600 % ranks() == 0) {
+  } else if (Kokkos::DefaultHostExecutionSpace().concurrency() == 1 && 3600 % ranks() == 0) {
     EXPECT_EQ(more.passes - few.passes, 4 * 2 * (chunks - 1)) << "one pass of inner products, one of recurrences";
     // Of the rows that need nothing of others, and of the others: one line of the grid, or two.
     const long own = 60 * 60 / ranks() - (ranks() == 1 ? 0 : rank() == 0 || rank() + 1 == ranks() ? 60 : 120);

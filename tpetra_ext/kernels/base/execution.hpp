@@ -69,29 +69,29 @@ struct PinnedSpaceOf<Kokkos::Cuda> {
   using Type = Kokkos::CudaHostPinnedSpace;
 };
 #endif
+#if defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_SYCL)
+/// Kokkos' names of these two, wherever they are: a back end begins in Kokkos::Experimental, and goes to Kokkos when it
+/// is done. HIP has been there since Kokkos 4.0 and SYCL since 4.5, which keep the old name for a while. Looking into
+/// both namespaces finds one name, or two names of one type.
+///
+/// No version is asked for: what vendors ship between two releases has names of the later one and the number of the
+/// earlier.
+namespace either {
+using namespace Kokkos;
+using namespace Kokkos::Experimental;
+}  // namespace either
+
 #ifdef KOKKOS_ENABLE_HIP
-#if KOKKOS_VERSION >= 40000
 template <>
-struct PinnedSpaceOf<Kokkos::HIP> {
-  using Type = Kokkos::HIPHostPinnedSpace;
-};
-#else
-template <>
-struct PinnedSpaceOf<Kokkos::Experimental::HIP> {
-  using Type = Kokkos::Experimental::HIPHostPinnedSpace;
+struct PinnedSpaceOf<either::HIP> {
+  using Type = either::HIPHostPinnedSpace;
 };
 #endif
-#endif
-#if defined(KOKKOS_ENABLE_SYCL) && KOKKOS_VERSION >= 30500
-#if KOKKOS_VERSION >= 40500
+#ifdef KOKKOS_ENABLE_SYCL
 template <>
-struct PinnedSpaceOf<Kokkos::SYCL> {
-  using Type = Kokkos::SYCLHostUSMSpace;
-};
-#else
-template <>
-struct PinnedSpaceOf<Kokkos::Experimental::SYCL> {
-  using Type = Kokkos::Experimental::SYCLHostUSMSpace;
+struct PinnedSpaceOf<either::SYCL> {
+  // Since Kokkos 3.5.
+  using Type = either::SYCLHostUSMSpace;
 };
 #endif
 #endif

@@ -12,6 +12,7 @@
 
 #include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/kernels/base/host_mirror.hpp"
 
 namespace capstan::kernels::test {
 
@@ -105,7 +106,7 @@ class TestMatrix {
   int rows_;
   int cols_;
   View whole_;
-  typename View::HostMirror host_;
+  capstan::kernels::HostMirror<View> host_;
 };
 
 /// A small matrix in PinnedSpace, random in [-1, 1].

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "tpetra_ext/kernels/base/host_mirror.hpp"
 #include "tpetra_ext/kernels/base/leased_buffers.hpp"
 #include "tpetra_ext/topology/exchange/channel.hpp"
 #include "tpetra_ext/topology/exchange/exchange_messages.hpp"
@@ -76,7 +77,7 @@ class BlockExchange {
 
  private:
   using Buffer = Kokkos::View<Scalar*, Device>;
-  using HostBuffer = typename Buffer::HostMirror;
+  using HostBuffer = kernels::HostMirror<Buffer>;
   using Slots = Kokkos::View<Slot*, Device>;
 
   void makeRoom(std::size_t columns);

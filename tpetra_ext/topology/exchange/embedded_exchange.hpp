@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "tpetra_ext/kernels/base/host_mirror.hpp"
 #include "tpetra_ext/topology/exchange/block_exchange.hpp"
 #include "tpetra_ext/topology/exchange/channel.hpp"
 #include "tpetra_ext/topology/hypercube/embedded_plan.hpp"
@@ -74,7 +75,7 @@ class EmbeddedExchange {
 
  private:
   using Buffer = Kokkos::View<Scalar*, Device>;
-  using HostBuffer = typename Buffer::HostMirror;
+  using HostBuffer = kernels::HostMirror<Buffer>;
   using Slots = Kokkos::View<Slot*, Device>;
 
   /// What a number of sums and columns takes. Memory beyond the vectors: the values that are sent, received and needed.

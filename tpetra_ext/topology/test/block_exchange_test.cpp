@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/kernels/base/host_mirror.hpp"
 #include "tpetra_ext/test/support/counted_allocations.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 #include "tpetra_ext/topology/plan_counts.hpp"
@@ -53,7 +54,7 @@ class Block {
  private:
   using View = Kokkos::View<Scalar**, Kokkos::LayoutLeft, Types::DeviceType>;
   View view_;
-  View::HostMirror host_;
+  capstan::kernels::HostMirror<View> host_;
 };
 
 /// What has been received, on the host.
