@@ -16,12 +16,13 @@ declare -A packages=(
   [plot]="python3 python3-matplotlib"
   [docs]="doxygen"
   [simulation]="libsimgrid-dev"
+  [distribution]="debootstrap git util-linux"
   [test]="clang-format shellcheck doxygen valgrind chromium"
 )
 # What no test may lack where it must be complete.
 declare -A packages_of_12=([test]="libsimgrid-dev")
 # Programs that other systems must have, by the same reasons.
-declare -A tools=([build]="cmake ninja c++ mpicxx mpirun python3" [plot]="python3" [docs]="doxygen")
+declare -A tools=([build]="cmake ninja c++ mpicxx mpirun python3" [plot]="python3" [docs]="doxygen" [distribution]="debootstrap git taskset")
 os_release=/etc/os-release
 
 # The release of Debian this is, where it is one that Capstan knows: 12, 13 or unstable. Else false.

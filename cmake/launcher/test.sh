@@ -37,6 +37,7 @@ help_test() {
 usage: ./capstan test [--sanitize] [arguments of ctest]
        ./capstan test --openmp [--solvers] [arguments of ctest]
        ./capstan test --soak MINUTES [--ranks N] [arguments of the soak]
+       ./capstan test --distribution NAME [arguments of ctest]
 
 Builds everything and runs all tests, one at a time, as many start several ranks themselves (-j N runs more at once); the
 results are also in build/test-results.xml (JUnit). The exit status is ctest's.
@@ -55,8 +56,21 @@ with CI=true an option that leaves one out is an error.
                minutes on 1 rank, half on 3, or all on N. A failure shows its problem and the command that repeats it,
                such as: ./capstan test --soak 1 --ranks 3 --seed 17. Without --first SEED every run has the same seeds
                in the same order. All arguments: build-sanitize/test/soak --help
+  --distribution  the tests of the committed sources in another Debian, made bare with debootstrap for this run and deleted
+               after it (as root; 8 GB in /var/tmp, 1 GB to download): bookworm, trixie, sid, or experimental, which is sid
+               with the Trilinos of experimental
 Examples: ./capstan test -R gmres      ./capstan test -L unit -j 2      ./capstan test --soak 10 --first 100000
 TEXT
+}
+
+# distribution <NAME> [arguments of ctest]
+distribution() {
+  local command
+  [[ ${1:-} =~ ^(bookworm|trixie|sid|experimental)$ ]] ||
+    fail_usage "--distribution: found '${1:-}'; allowed: bookworm, trixie, sid, experimental" "See: ./capstan test --help"
+  ensure_packages distribution
+  printf -v command ' %q' test "${@:2}"
+  "$root/regression/fresh_machine/prove.sh" --suite "$1" "./capstan$command"
 }
 
 command_test() {
@@ -70,6 +84,11 @@ command_test() {
   if [[ ${1:-} == --openmp ]]; then
     shift
     openmp "$@"
+    return
+  fi
+  if [[ ${1:-} == --distribution ]]; then
+    shift
+    distribution "$@"
     return
   fi
   if [[ ${1:-} == --sanitize ]]; then

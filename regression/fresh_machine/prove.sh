@@ -3,9 +3,9 @@
 #
 # usage (as root): prove.sh [--suite NAME] [--cores N] [--keep] [--folder DIR] [command ...]
 #
-# Makes a bare tree of that Debian with debootstrap (bookworm, the default: Debian 12; trixie: 13; sid: unstable), from the
-# mirror this machine uses, puts a clone of the committed sources into it and runs there, in a chroot on N cores (default 2)
-# without terminal, standard input or environment:
+# Makes a bare tree of that Debian with debootstrap (bookworm, the default: Debian 12; trixie: 13; sid: unstable;
+# experimental: unstable with the Trilinos of experimental), from the mirror this machine uses, puts a clone of the committed
+# sources into it and runs there, in a chroot on N cores (default 2) without terminal, standard input or environment:
 #   ./capstan run app-inputs/openfoam/cavity3d
 #   ./capstan test
 # or the commands given, one word each. A summary of a run that came to its end, good or bad, goes to <suite>.log beside this
@@ -27,7 +27,8 @@ fail() {
 while [[ $# -gt 0 ]]; do
   case $1 in
     --suite)
-      [[ ${2:-} =~ ^(bookworm|trixie|sid)$ ]] || fail 2 "--suite: found '${2:-}'; allowed: bookworm, trixie, sid"
+      [[ ${2:-} =~ ^(bookworm|trixie|sid|experimental)$ ]] ||
+        fail 2 "--suite: found '${2:-}'; allowed: bookworm, trixie, sid, experimental"
       suite=$2
       shift
       ;;
@@ -89,7 +90,9 @@ cleanup() {
 trap cleanup EXIT
 
 make_tree() {
-  debootstrap --variant=minbase "$suite" "$tree" "$mirror" >"$log" 2>&1 || {
+  # Experimental is no distribution by itself: it adds to unstable.
+  local base=${suite/experimental/sid}
+  debootstrap --variant=minbase "$base" "$tree" "$mirror" >"$log" 2>&1 || {
     tail -n 20 "$log" >&2
     fail 1 "debootstrap failed"
   }
@@ -97,7 +100,12 @@ make_tree() {
   # How to reach the mirror is the network's affair, not the fresh machine's.
   grep -ls '^Acquire::' /etc/apt/apt.conf.d/* | xargs -r cp -t "$tree/etc/apt/apt.conf.d/"
   # A mirror may hold an older unstable, whose release file has expired.
-  [[ $suite != sid ]] || echo 'Acquire::Check-Valid-Until "false";' >"$tree/etc/apt/apt.conf.d/99old-mirror"
+  [[ $base != sid ]] || echo 'Acquire::Check-Valid-Until "false";' >"$tree/etc/apt/apt.conf.d/99old-mirror"
+  if [[ $suite == experimental ]]; then
+    echo "deb $mirror experimental main" >"$tree/etc/apt/sources.list.d/experimental.list"
+    printf '%s\n' 'Package: trilinos-* libtrilinos-*' 'Pin: release a=experimental' 'Pin-Priority: 990' \
+      >"$tree/etc/apt/preferences.d/trilinos"
+  fi
   git clone -q --no-hardlinks "$root" "$tree/root/capstan"
   mount -t proc proc "$tree/proc"
   mount -t sysfs -o ro sysfs "$tree/sys"

@@ -407,6 +407,23 @@ class Launcher(LauncherCase):
         self.assertEqual(self.capstan("test", "--soak", "0.1")[0], 1)
         self.assertEqual(len(self.soaks()), 2)
 
+    def test_distribution_runs_the_tests_in_a_bare_tree_of_it(self):
+        prove = self.root / "regression" / "fresh_machine" / "prove.sh"
+        prove.parent.mkdir(parents=True)
+        prove.write_text('#!/bin/sh\nfor word in prove "$@"; do echo "[$word]" >>"$CALLS"; done\nexit "${FAKE_PROOF:-0}"\n', encoding="utf-8")
+        prove.chmod(0o755)
+        status, _, errors = self.capstan("test", "--distribution", "experimental", "-R", "^(layers|style)")
+        self.assertEqual(status, 0, errors)
+        self.assertIn("debootstrap", self.installed.read_text(encoding="utf-8").split())
+        self.assertNotIn("cmake", self.installed.read_text(encoding="utf-8").split())
+        self.assertTrue(self.calls.read_text(encoding="utf-8").endswith(
+            "[prove]\n[--suite]\n[experimental]\n[./capstan test -R \\^\\(layers\\|style\\)]\n"), self.calls.read_text(encoding="utf-8"))
+        self.assertEqual(self.capstan("test", "--distribution", "sid", FAKE_PROOF="1")[0], 1)
+        for wrong in ([], ["unstable"]):
+            status, _, errors = self.capstan("test", "--distribution", *wrong)
+            self.assertEqual(status, 2)
+            self.assertIn("allowed: bookworm, trixie, sid, experimental", errors)
+
     def test_ranks_are_counted_against_cores_not_against_threads(self):
         """The launcher exports OMP_NUM_THREADS=1, which nproc takes for the number of cores."""
         (self.work / "bin" / "nproc").write_text('#!/bin/sh\necho "${OMP_NUM_THREADS:-2}"\n', encoding="utf-8")
