@@ -15,6 +15,7 @@
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "belos_ext/test/support/floating_point_traps.hpp"
 #include "belos_ext/test/support/parameter_values.hpp"
+#include "tpetra_ext/compat/trilinos.hpp"
 
 namespace capstan::testing {
 namespace {
@@ -203,7 +204,7 @@ System chain(GO n) {
   system.preconditioner = rcp(new FunctionOperator(map, [=](const MultiVector& in, MultiVector& out) {
     Tpetra::deep_copy(out, in);
     const auto first = map->getMinGlobalIndex();
-    const auto m = static_cast<GO>(map->getNodeNumElements());
+    const auto m = static_cast<GO>(compat::localNumElements(*map));
     for (std::size_t c = 0; c < in.getNumVectors(); ++c) {
       const auto x = out.getDataNonConst(c);
       std::vector<Scalar> d(static_cast<std::size_t>(m));
