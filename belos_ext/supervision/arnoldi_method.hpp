@@ -84,6 +84,7 @@ class ArnoldiMethod : public Method<Types> {
       const auto& b = progress.b();
       space_.resize(b.getMap(), limited(agreedLength_, b, progress.stop()), directions_);
       if (!grows_) progress.stop().limitCycles(length());
+      if (grows_) progress.stop().expectLongerCycles();
     }
     begunAt_ = native;
     const Ending ending = expand(progress, static_cast<Scalar>(native));

@@ -90,10 +90,10 @@ VARIANTS = [
     Variant("G10", ("tolerance=1e-15",), tuple(Expected("A", None, family, preconditioner, residual=1e-13)
                                                for family in ("CG", "GMRES") for preconditioner in ("jacobi", "riluk", "muelu"))),
     *(Variant("G13", (f"preconditioner_side={side}", f"preconditioner_parameters.fact: drop tolerance={drop}"),
-              preconditioners=("ilut",)) for side in ("right", "left") for drop in ("0", "1e-2", "1e-1")),
+              preconditioners=("ilut",)) for side in ("right", "left") for drop in ("0.0", "1e-2", "1e-1")),
     Variant("G13", ("preconditioner_side=left",), preconditioners=("riluk",)),
     Variant("G16", LEFT),
-    Variant("G16", ("parameters.Residual Scaling=Norm of RHS",)),
+    Variant("G16", ("parameters.Residual Scaling=Norm of RHS",), ours=True),
     Variant("G18", ("kspace=30",), only=("GMRES",)),
     Variant("G22", ("max_iterations=13",), (Expected("A", False, "GMRES"),)),
     Variant("G22", ("max_iterations=100", "kspace=300"), (Expected("A", True, "GMRES", most=14),), only=("GMRES",)),
@@ -139,14 +139,18 @@ def is_false(solve):
 
 
 def is_worse(solve, guesses):
-    """Whether x is worse than the guess, in the norm that is judged.
+    """Whether x is worse than the guess, which is zero, in the norm that is judged.
 
     guesses: || b - A x || of the guess, for each right-hand side of a system.
     """
     if solve["scaled_by"] == "preconditioned initial residual" or solve["capstan"] is None:
         return False  # another norm is judged; nothing was solved
-    scales = [one["scale"] for one in solve["capstan"]["right_hand_sides"]]
-    return not solve["relative_residual"] <= (1 + ROUNDING) * max(size / scale for size, scale in zip(guesses[solve["system"]], scales))
+    if solve["scaled_by"] == "initial residual":
+        first = 1  # of the guess itself, also where M is on the left and its norm is meant
+    else:
+        scales = [one["scale"] for one in solve["capstan"]["right_hand_sides"]]
+        first = max(size / scale for size, scale in zip(guesses[solve["system"]], scales))
+    return not solve["relative_residual"] <= (1 + ROUNDING) * first
 
 
 def lost_to(solve, solves):
