@@ -12,8 +12,6 @@ namespace capstan::tuning::stop_test {
 /// Full cycles that leave the residual unchanged before the solve is called stagnant: a restarted method that makes no
 /// progress in one whole cycle makes none in the next. Residuals of CG rise before they fall. Chosen.
 inline constexpr int idleRestarts = 5;
-/// The same where each cycle is longer than the last one. Chosen: the fourth has eight times the columns of the first.
-inline constexpr int idleLonger = 4;
 /// Each claim after it asks for this part more, so that x is not formed in every iteration. Chosen.
 inline constexpr double laterClaims = 0.95;
 /// A failed claim lowers the target by this factor beyond what was missing, one that came too early by no more. Chosen.
@@ -213,7 +211,7 @@ void StopTest::restarted(bool claimed) {
   if (over_) return;
   if (claimed) {
     ++restarts_;
-  } else if (unchanged_ && ++idle_ >= (growing_ ? tuned::idleLonger : tuned::idleRestarts)) {
+  } else if (unchanged_ && ++idle_ >= tuned::idleRestarts) {
     stop(StopReason::Stagnation);
   } else if (fullCycles_ >= criteria_.maxRestarts) {
     stop(StopReason::MaxRestarts);

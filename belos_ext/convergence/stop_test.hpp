@@ -153,8 +153,6 @@ class StopTest {
   /// From here on there are cycles of so many columns: no more iterations than "Maximum Restarts" allows of them, also
   /// where columns are taken back and made again. Local.
   void limitCycles(int columns);
-  /// From here on each cycle is longer than the last one: fewer that leave the residual as it was tell enough. Local.
-  void expectLongerCycles() { growing_ = true; }
 
   /// Counts a restart; a full cycle beyond "Maximum Restarts" ends the solve, and so does one of several in a row that
   /// left the residual as it was. A failed claim is not a full cycle, nor is any of CG.
@@ -269,7 +267,6 @@ class StopTest {
   double bestNative_ = std::numeric_limits<double>::infinity();
   int tooEarly_ = 0;
   int idle_ = 0;
-  bool growing_ = false;
   int judgedAt_ = -1, judgedInPlace_ = 0;  ///< residuals judged after so many iterations
   int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;
   int metAt_ = -1;  ///< x met the tolerance after so many iterations, and there were to be more

@@ -80,11 +80,11 @@ class ArnoldiMethod : public Method<Types> {
 
   Ending cycle(Progress<Types>& progress, Start start) final {
     const double native = judged_->attained().native;
+    gained_ = start != Start::First && (gained_ || !(native > tuning::gmres::fallbackGain * begunAt_));
     if (start == Start::First || isToGrow(progress, native)) {
       const auto& b = progress.b();
       space_.resize(b.getMap(), limited(agreedLength_, b, progress.stop()), directions_);
       if (!grows_) progress.stop().limitCycles(length());
-      if (grows_) progress.stop().expectLongerCycles();
     }
     begunAt_ = native;
     const Ending ending = expand(progress, static_cast<Scalar>(native));
@@ -220,10 +220,12 @@ class ArnoldiMethod : public Method<Types> {
     return claim == Claim::TooEarly;
   }
 
-  /// Whether the cycle that begins is to be longer than the last one, where this goes on for another method. Local.
+  /// Whether the cycle that begins is to be longer than the last one, where this goes on for another method. Not where
+  /// earlier cycles gained, and the last one left the residual as it was: no x has a smaller one. Local.
   bool isToGrow(Progress<Types>& progress, double native) {
     if (!grows_ || agreedLength_ >= longest_ || columns_ < length()) return false;
     if (!(native > tuning::gmres::fallbackGain * begunAt_)) return false;
+    if (gained_ && native > (1 - tuning::stop_test::unchanged) * begunAt_) return false;
     agreedLength_ = std::min(longest_, 2 * agreedLength_);
     progress.tell({EventKind::RestartLonger, agreedLength_});
     return true;
@@ -238,6 +240,7 @@ class ArnoldiMethod : public Method<Types> {
   JudgedResidual<Types>* judged_ = nullptr;
   int columns_ = 0;
   bool refuted_ = false;
+  bool gained_ = false;  ///< an earlier cycle has halved the residual
   bool keepable_ = false;
   int agreedLength_ = 1, longest_ = 1;
   bool tookOver_ = false, grows_ = false;  ///< the length, from short to longest_
