@@ -12,6 +12,7 @@
 # they take turns, and are 20 times slower. It is ended with the run.
 # Exit status: 0 all passed, 1 a test failed, 2 wrong use, 3 the time was up before all were done.
 set -uo pipefail
+unset CDPATH
 
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 seconds=240 processes=$(nproc) ranks=1,2 only="" filter="*" benchmarks=no out=$PWD/results

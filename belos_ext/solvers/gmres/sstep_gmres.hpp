@@ -23,7 +23,7 @@
 ///
 /// Fallbacks: a panel that lost rank, or digits of H, keeps its good vectors and makes the next ones shorter, to
 /// single classical steps with explicit norms; a claim that is refuted makes every later panel of the solve one step,
-/// and systems of at most 2 s equations have no others.
+/// and systems of at most 2 s equations, whose last residual they would decide, have no others.
 /// So does a product whose rounding is found far beyond eps, where H has become too inexact before: 1 A, 1 M^{-1} and 1
 /// reduction where a panel is first cut, until a solve of the label has found the opposite.
 
@@ -156,7 +156,8 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   using Base::basis, Base::columns, Base::flexible_, Base::length, Base::relation, Base::space;
 
   void begin(Progress<Types>& progress, Scalar beta) {
-    if (progress.stop().iterations() == 0) careful_ = fewEquations();
+    const auto few = 2 * static_cast<Tpetra::global_size_t>(options_.stepSize);
+    if (progress.stop().iterations() == 0) careful_ = basis()[0].getGlobalLength() <= few;
     errors_.begin();
     losesDigits_ = false;
     Base::begin(progress, beta);  // line 1
@@ -164,12 +165,6 @@ class SStepGmres final : public ArnoldiMethod<Types> {
     orthogonalization_.get(options_, basis()[0].getMap()->getComm()).begin(length());
     stepSize_.beginCycle(progress.system().sparesProducts());
   }
-  /// Whether one or two panels would span the whole space: then the last columns of H decide how small the residual
-  /// gets, and a panel's are the least exact.
-  bool fewEquations() {
-    return basis()[0].getGlobalLength() <= 2 * static_cast<Tpetra::global_size_t>(options_.stepSize);
-  }
-
   /// s, or fewer where H would lose digits, or while the shifts are not known: an unscaled monomial basis loses a digit
   /// or more a step.
   int panelSteps(Progress<Types>& progress, int first) {

@@ -39,8 +39,7 @@
 /// Where M is negative definite, products are those with -M; where M^{-1} A is, so are T and the shifts: A and M may be
 /// so alone or together, and the steps are those with -A, or -M.
 ///
-/// How long a pipeline is trusted: convergence/orthogonality_watch.hpp. What follows one that is not:
-/// pipeline_restarts.hpp.
+/// How long a pipeline is trusted: orthogonality_watch.hpp. What follows one that is not: pipeline_restarts.hpp.
 
 #include "belos_ext/solvers/pipelined_cg/pipeline_restarts.hpp"
 
@@ -189,9 +188,8 @@ class PipelinedCg final : public PipelineRestarts<Types> {
     if (c >= l()) {
       const Scalar onto = c > l() ? lanczos_.delta(c - l() - 1) * products_.onto(c) : Scalar(0);
       watch_.observe(static_cast<double>(products_.square(c)), static_cast<double>(onto));
-      // Below zero rounding has decided: the ratio stays the last one that was known.
-      const Scalar residual = preconditioned_ ? products_.residual(c) : Scalar(0);
-      if (residual > Scalar(0)) perNorm_ = std::sqrt(static_cast<double>(residual));
+      const auto square = static_cast<double>(products_.residual(c));
+      if (preconditioned_ && square > 0) perNorm_ = std::sqrt(square);  // else by rounding
     }
     if (!bare) return lanczos_.complete(c, products_.products(c));  // lines 9, 10, 12 to 18
     lanczos_.end(c, products_.products(c));
