@@ -7,8 +7,8 @@
 # --ranks: of solvers_test (default: 1,2); the other programs run on one rank. --only: that program alone. --filter: tests
 # as GoogleTest selects them. --benchmarks: the benchmarks when the tests are done, alone on the device.
 # --out (default: results in the working folder): results.jsonl has a line for each test with its program, ranks, outcome
-# (passed, failed, skipped, cut: the time was up) and milliseconds, and first of all the device; the programs' own output
-# lies beside it. Where the driver has NVIDIA's multi-process service, the processes share the device through it: else
+# (passed, failed, skipped, cut: the time was up) and milliseconds, and first of all the device; a program that ends on its
+# own before its tests have counts as failed. The programs' own output lies beside it. Where the driver has NVIDIA's multi-process service, the processes share the device through it: else
 # they take turns, and are 20 times slower. It is ended with the run.
 # Exit status: 0 all passed, 1 a test failed, 2 wrong use, 3 the time was up before all were done.
 set -uo pipefail
@@ -77,12 +77,13 @@ device() {
 
 left() { echo $((seconds - SECONDS)); }
 
-# job NAME RANKS COMMAND...: its output to NAME.log; ended when the time is up.
+# job NAME RANKS COMMAND...: its output to NAME.log, its exit status to NAME.status; ended when the time is up.
 job() {
   local name=$1 n=$2
   shift 2
   [[ $(left) -gt 3 ]] || return 0
   timeout -k 3 "$(left)" "$here/bin/mpirun" -np "$n" "$@" </dev/null >"$out/$name.log" 2>&1
+  echo $? >"$out/$name.status"
 }
 
 # start RANKS NAME COMMAND...: in the background, when so many ranks fit beside those that run.
@@ -130,7 +131,8 @@ run_benchmarks() {
   job device_bench 1 "$here/bin/device_bench" --cells 96 --tolerance 1e-6 --repeat 3 --output "$out/device_bench.json"
 }
 
-# results: a line of JSON for each test. One that began and has no end was cut.
+# results: a line of JSON for each test. One that began and has no end was cut, or its program has crashed; one that no test
+# accounts for has failed before or after them.
 results() {
   printf '{"device": "%s", "processes": %s, "shared": %s, "date": "%s"}\n' "$(device)" "$processes" \
     "$([[ -n ${control:-} ]] && echo true || echo false)" "$(date -u +%FT%TZ)"
@@ -139,7 +141,8 @@ results() {
     [[ -e $log ]] || continue
     name=${log##*/}
     n=${name#*.np}
-    sed 's/\x1b\[[0-9;]*m//g' "$log" | awk -v program="${name%%.*}" -v ranks="${n%%.*}" '
+    sed 's/\x1b\[[0-9;]*m//g' "$log" | awk -v program="${name%%.*}" -v ranks="${n%%.*}" \
+      -v status="$(cat "${log%.log}.status")" '
       function line(test, outcome, ms) {
         printf "{\"program\": \"%s\", \"ranks\": %s, \"test\": \"%s\", \"outcome\": \"%s\", \"ms\": %s}\n", program, ranks, test, outcome, ms
       }
@@ -147,13 +150,17 @@ results() {
       /\[       OK \] .* ms\)|\[  FAILED  \] .* ms\)|\[  SKIPPED \] .* ms\)/ && running != "" {
         ms = $0; sub(/ ms\).*/, "", ms); sub(/.*\(/, "", ms)
         line(running, /OK/ ? "passed" : /SKIPPED/ ? "skipped" : "failed", ms)
+        failed = failed || /FAILED/
         running = ""
       }
-      END { if (running != "") line(running, "cut", "null") }'
+      END {
+        cut = status == 124 || status == 137
+        if (running != "") line(running, cut ? "cut" : "failed", "null")
+        else if (status != 0 && !failed) line("the program", cut ? "cut" : "failed", "null")
+      }'
   done
 }
 
-# What was planned by GoogleTest, of the shards that began.
 summary() {
   local outcome
   device
@@ -167,7 +174,7 @@ summary() {
 
 read_arguments "$@"
 mkdir -p "$out" || wrong_use "--out: '$out' cannot be made"
-rm -f "$out"/*.log "$out"/*.json "$out/results.jsonl"
+rm -f "$out"/*.log "$out"/*.status "$out"/*.json "$out/results.jsonl"
 set_environment
 start_sharing
 trap end_sharing EXIT

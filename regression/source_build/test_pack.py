@@ -63,6 +63,16 @@ class Pack(unittest.TestCase):
         self.assertEqual(self.run_packed("--filter", "None.AtAll")[0].returncode, 1)
         self.assertEqual(self.run_packed("--seconds", "2")[0].returncode, 3)
 
+    def test_a_program_that_crashes_has_failed(self):
+        program = self.root / "proof/bin/crashing_test"
+        for text, test in (("echo '[ RUN      ] A.B'; kill -SEGV $$", "A.B"), ("exit 9", "the program")):
+            program.write_text(f"#!/bin/sh\n{text}\n")
+            program.chmod(0o755)
+            ended, lines = self.run_packed("--only", "crashing_test")
+            self.assertEqual(ended.returncode, 1, ended.stdout)
+            self.assertEqual([(line["test"], line["outcome"]) for line in lines[1:]], [(test, "failed")])
+        program.unlink()
+
     def test_wrong_use_is_told(self):
         for arguments, word in ((["--seconds", "x"], "--seconds"), (["--only", "x_test"], "reductions_test"), (["--all"], "--filter")):
             ended, _ = self.run_packed(*arguments)
