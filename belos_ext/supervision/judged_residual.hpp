@@ -213,13 +213,12 @@ class JudgedResidual {
     const double native = native_ ? first.native() : 0;
     const double norm = rows_.norm(system, r, left, square_, *batch_), whole = system.norm(b, rhs, *batch_);
     const bool scaled = system.hasLeft() && stop.criteria().scalesByNative();
-    initial_ = attained_ = {first.native ? native : norm, norm, system.measured()};
+    initial_ = attained_ = {native_ ? native : norm, norm, system.measured()};
     rest_ = norm;
     sizeOfImage_ = norm + whole;
-    stop.begin(initial_, whole,
-               scaled && !first.native ? rows_.nativeNorm(system, r, scratch(), *batch_) : initial_.native);
+    stop.begin(initial_, whole, scaled && !native_ ? rows_.nativeNorm(system, r, scratch(), *batch_) : initial_.native);
     if (stop.verified(initial_, false)) return false;
-    if (first.native) return true;
+    if (native_) return true;
     if (!std::isfinite(square_)) {
       stop.stop(StopReason::NonFinite);
       return false;

@@ -9,6 +9,7 @@
 #include <BelosTpetraAdapter.hpp>
 #include <functional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "belos_ext/parameters/method_traits.hpp"
@@ -106,6 +107,9 @@ bool identical(const MultiVector& a, const MultiVector& b);
 void expectSameOnAllRanks(const std::vector<double>& values);
 /// The same for outcome, counts and residuals of a report.
 void expectSameOnAllRanks(const Outcome& outcome);
+
+/// Whether kernels run on CPUs: sums are rounded otherwise on a device.
+constexpr bool onCpus = std::is_same_v<Types::DeviceType::execution_space, Kokkos::DefaultHostExecutionSpace>;
 
 RCP<MultiVector> copyOf(const MultiVector& v);
 int ranks();
