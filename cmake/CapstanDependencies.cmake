@@ -30,6 +30,22 @@ capstan_find(Trilinos DEBIAN trilinos-all-dev COMPONENTS ${capstan_trilinos_part
 if(Trilinos_VERSION VERSION_LESS 13.2)
   message(FATAL_ERROR "Capstan needs Trilinos 13.2 or newer; found ${Trilinos_VERSION} in ${Trilinos_DIR}")
 endif()
+set(CAPSTAN_HAS_STRATIMIKOS OFF)
+if(CAPSTAN_STRATIMIKOS AND NOT CAPSTAN_LIBRARY_ONLY)
+  # Those of that Trilinos, not of another one.
+  foreach(part Stratimikos ThyraTpetraAdapters NOX)
+    find_package(${part} QUIET CONFIG PATHS "${Trilinos_DIR}/.." NO_DEFAULT_PATH)
+  endforeach()
+  find_file(CAPSTAN_STRATIMIKOS_BELOS Thyra_BelosLinearOpWithSolveFactory.hpp PATHS ${Trilinos_INCLUDE_DIRS} NO_DEFAULT_PATH)
+  mark_as_advanced(CAPSTAN_STRATIMIKOS_BELOS)
+  if(Stratimikos_FOUND AND ThyraTpetraAdapters_FOUND AND CAPSTAN_STRATIMIKOS_BELOS)
+    set(CAPSTAN_HAS_STRATIMIKOS ON)
+  elseif(NOT CAPSTAN_STRATIMIKOS STREQUAL "AUTO")
+    message(FATAL_ERROR "CAPSTAN_STRATIMIKOS needs Stratimikos with Belos, and Thyra's adapters for Tpetra, in the Trilinos of "
+                        "${Trilinos_DIR}\n  Debian: apt-get install trilinos-all-dev")
+  endif()
+  message(STATUS "Stratimikos: ${CAPSTAN_HAS_STRATIMIKOS}")
+endif()
 # Trilinos' package files may switch this on again.
 set(CMAKE_CXX_EXTENSIONS OFF)
 include(CapstanBackends)

@@ -17,9 +17,13 @@ foreach(target IN LISTS benchmarks)
   endif()
 endforeach()
 
-# capstan_export(<target> AS <name>): makes <target> part of the package under Capstan::<name>. The source tree leaves its
-# include directories and the compile flags of our own code stay private.
+# capstan_export(<target> AS <name> [SET <export set>]): makes <target> part of the package under Capstan::<name>. The source
+# tree leaves its include directories and the compile flags of our own code stay private.
 function(capstan_export target as name)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "SET" "")
+  if(NOT arg_SET)
+    set(arg_SET CapstanTargets)
+  endif()
   get_target_property(links ${target} INTERFACE_LINK_LIBRARIES)
   if(links)
     list(REMOVE_ITEM links capstan_flags "$<LINK_ONLY:capstan_flags>" "$<LINK_ONLY:$<BUILD_INTERFACE:capstan_flags>>")
@@ -32,7 +36,7 @@ function(capstan_export target as name)
                "$<BUILD_INTERFACE:${CAPSTAN_INCLUDE_ROOT}>;$<INSTALL_INTERFACE:${CAPSTAN_INSTALL_INCLUDE_ROOT}>")
   install(
     TARGETS ${target}
-    EXPORT CapstanTargets
+    EXPORT ${arg_SET}
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
@@ -55,6 +59,21 @@ install(
   EXPORT CapstanTargets
   NAMESPACE Capstan::
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Capstan)
+# find_package(Capstan COMPONENTS stratimikos)
+if(TARGET capstanStratimikos)
+  set_target_properties(capstan_stratimikos_trilinos PROPERTIES EXPORT_NAME stratimikos_trilinos)
+  install(TARGETS capstan_stratimikos_trilinos EXPORT CapstanStratimikosTargets)
+  capstan_export(capstanStratimikos AS stratimikos SET CapstanStratimikosTargets)
+  target_link_options(capstanStratimikos PRIVATE LINKER:--as-needed)
+  # As above: an application that calls nothing in it has its lists for Belos served.
+  target_link_libraries(
+    capstanStratimikos
+    INTERFACE "$<BUILD_INTERFACE:-Wl,--push-state,--no-as-needed,\"$<TARGET_FILE:capstanStratimikos>\",--pop-state>")
+  install(
+    EXPORT CapstanStratimikosTargets
+    NAMESPACE Capstan::
+    DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Capstan)
+endif()
 configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/CapstanConfig.cmake.in" "${PROJECT_BINARY_DIR}/CapstanConfig.cmake"
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Capstan)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/CapstanConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
@@ -105,6 +124,10 @@ set(CAPSTAN_INCLUDED_HEADERS
     tpetra_ext/reductions/all_reduce.hpp
     tpetra_ext/reductions/counters.hpp
     tpetra_ext/types.hpp)
+if(TARGET capstanStratimikos)
+  # Stratimikos' linear solver type "Capstan" (Capstan::stratimikos).
+  list(APPEND CAPSTAN_PUBLIC_HEADERS adapters/stratimikos/enable.hpp)
+endif()
 foreach(header IN LISTS CAPSTAN_PUBLIC_HEADERS CAPSTAN_INCLUDED_HEADERS)
   get_filename_component(folder "${header}" DIRECTORY)
   install(FILES "${header}" DESTINATION "${CAPSTAN_INSTALL_INCLUDE_ROOT}/${folder}")
@@ -112,6 +135,9 @@ endforeach()
 # Trilinos lies in <prefix>/lib/cmake/Trilinos.
 set(trilinos_libraries "${Trilinos_DIR}/../..")
 capstan_installed_rpath(capstan LIBRARIES "${trilinos_libraries}")
+if(TARGET capstanStratimikos)
+  capstan_installed_rpath(capstanStratimikos FOLDERS . LIBRARIES "${trilinos_libraries}")
+endif()
 foreach(target capstan-solve capstanFoamTrilinos capstanFoam)
   if(TARGET ${target})
     # ../lib: in the build tree.

@@ -16,6 +16,9 @@ set(CAPSTAN_OPENFOAM_MPI
 option(CAPSTAN_LIBRARY_ONLY "Build libcapstan and its tests only, for a Trilinos without Ifpack2 and MueLu" OFF)
 option(CAPSTAN_PETSC_PEERS "Build the PETSc peers of the benchmarks" OFF)
 option(CAPSTAN_HYPRE "Build the preconditioner boomeramg and the hypre peers of the benchmarks" OFF)
+set(CAPSTAN_STRATIMIKOS
+    AUTO
+    CACHE STRING "Build libcapstanStratimikos.so for applications over Thyra: AUTO (where Trilinos has Stratimikos), ON, OFF")
 option(CAPSTAN_BENCHMARKS "Build the benchmarks in perf/" ON)
 set(CAPSTAN_SANITIZE
     ""

@@ -48,6 +48,15 @@ if(CAPSTAN_KOKKOS_CUDA)
 endif()
 target_compile_definitions(capstan_trilinos INTERFACE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
 
+# The same for Stratimikos and what it stands on.
+if(CAPSTAN_HAS_STRATIMIKOS)
+  add_library(capstan_stratimikos_trilinos INTERFACE)
+  foreach(library IN LISTS Stratimikos_LIBRARIES ThyraTpetraAdapters_LIBRARIES)
+    target_link_libraries(capstan_stratimikos_trilinos INTERFACE "$<BUILD_INTERFACE:${library}>")
+  endforeach()
+  target_link_libraries(capstan_stratimikos_trilinos INTERFACE capstan_trilinos)
+endif()
+
 # What `./capstan run`, `solve` and `list` need and what is installed, without tests and benchmarks. Filled in CapstanInstall.
 add_custom_target(capstan_products)
 

@@ -32,6 +32,27 @@ std::vector<std::string> textsOf(const link_map& object, ElfW(Sxword) tag) {
 
 std::string fileName(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
+/// The library that this code is part of, or null.
+const link_map* ownLibrary() {
+  Dl_info place;
+  link_map* object = nullptr;
+  const auto* here = reinterpret_cast<const void*>(&tellOfOtherTrilinos);
+  return dladdr1(here, &place, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0 ? nullptr : object;
+}
+
+/// What of the process is of another Trilinos than this library.
+std::vector<std::string> othersLoaded() {
+  const link_map* const own = ownLibrary();
+  if (own == nullptr) return {};
+  std::vector<std::string> loaded;
+  const link_map* first = own;
+  while (first->l_prev != nullptr) first = first->l_prev;
+  for (const link_map* one = first; one != nullptr; one = one->l_next) {
+    for (const std::string& name : textsOf(*one, DT_SONAME)) loaded.push_back(name);
+  }
+  return otherTrilinos(textsOf(*own, DT_NEEDED), loaded);
+}
+
 /// Of the first of a launcher's ranks, or of a program without a launcher.
 bool isFirstOfItsRun() {
   for (const char* variable :
@@ -64,22 +85,14 @@ std::vector<std::string> otherTrilinos(const std::vector<std::string>& own, cons
   return others;
 }
 
+bool programHasOtherTrilinos() { return !othersLoaded().empty(); }
+
 void tellOfOtherTrilinos() {
-  Dl_info place;
-  link_map* object = nullptr;
-  const auto* here = reinterpret_cast<const void*>(&tellOfOtherTrilinos);
-  if (dladdr1(here, &place, reinterpret_cast<void**>(&object), RTLD_DL_LINKMAP) == 0 || object == nullptr) return;
-  std::vector<std::string> loaded;
-  const link_map* first = object;
-  while (first->l_prev != nullptr) first = first->l_prev;
-  for (const link_map* one = first; one != nullptr; one = one->l_next) {
-    for (const std::string& name : textsOf(*one, DT_SONAME)) loaded.push_back(name);
-  }
-  const std::vector<std::string> others = otherTrilinos(textsOf(*object, DT_NEEDED), loaded);
+  const std::vector<std::string> others = othersLoaded();
   if (others.empty() || !isFirstOfItsRun()) return;
   std::string text;
   for (const std::string& other : others) text += (text.empty() ? "" : ", ") + other;
-  sayOnce("this program uses another Trilinos than " + fileName(object->l_name) + " was built with: " + text +
+  sayOnce("this program uses another Trilinos than " + fileName(ownLibrary()->l_name) + " was built with: " + text +
           ". Its solves stay as they are. Build Capstan with the program's Trilinos: see docs/troubleshooting.md");
 }
 

@@ -17,6 +17,9 @@ std::string stemOfLibrary(const std::string& file);
 /// \param loaded those of the process
 std::vector<std::string> otherTrilinos(const std::vector<std::string>& own, const std::vector<std::string>& loaded);
 
+/// Whether the program has another Trilinos loaded by now than this library was linked with. Local.
+bool programHasOtherTrilinos();
+
 /// Says once, on rank 0 as far as the launcher's variables tell, that the program has another Trilinos loaded than this
 /// library was linked with, if it has. For the start of the process, before MPI. Local.
 void tellOfOtherTrilinos();

@@ -9,6 +9,7 @@
 #include "adapters/plugin/solver_factory.hpp"
 #include "belos_ext/parameters/parameter_overlay.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/kernels/base/instruction_set.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -42,6 +43,13 @@ void registerFor() {
 }
 
 }  // namespace
+
+UserOptions optionsBeforeSolver() {
+  return saidOnStderr([] {
+    kernels::instructionSet();
+    return environmentOptions();
+  });
+}
 
 void registerSolvers() {
 #define CAPSTAN_REGISTER(S, LO, GO, NO) registerFor<S, LO, GO, NO>();

@@ -14,7 +14,6 @@
 #include "belos_ext/manager/solver_manager.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/support/said_once.hpp"
-#include "tpetra_ext/kernels/base/instruction_set.hpp"
 
 namespace capstan {
 
@@ -39,6 +38,10 @@ auto saidOnStderr(const Action& action) -> decltype(action()) {
   }
 }
 
+/// The user's options. What is wrong with them, or with CAPSTAN_KERNELS, is thrown, and said, now and not in the midst
+/// of a solve. Local. Throws as environmentOptions() and kernels::instructionSet() do.
+UserOptions optionsBeforeSolver();
+
 /// Makes Capstan's solvers for Belos. Local.
 template <class Types>
 class SolverFactory final
@@ -56,10 +59,7 @@ class SolverFactory final
   /// catch the exception and solve by other means without a word.
   Teuchos::RCP<Manager> getSolver(const std::string& name,
                                   const Teuchos::RCP<Teuchos::ParameterList>& parameters) override {
-    const UserOptions options = saidOnStderr([] {
-      kernels::instructionSet();  // a wrong CAPSTAN_KERNELS is told now, not in the midst of a solve
-      return environmentOptions();
-    });
+    const UserOptions options = optionsBeforeSolver();
     const MethodTraits* redirected = options.redirected(name);
     const MethodTraits* solver = redirected != nullptr ? redirected : findMethod(name);
     if (solver == nullptr) {

@@ -95,7 +95,12 @@ step("configure" "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}" -B "${WORK}
 step("build" "${CMAKE_COMMAND}" --build "${WORK}/build")
 # Its Belos and that of libcapstan.so are one.
 step("capstan preload" "${capstan}" preload -- "${MPIEXEC}" ${MPIEXEC_FLAG} 2 "${WORK}/build/consumer_static")
-foreach(program consumer consumer_static consumer_api)
+set(programs consumer consumer_static consumer_api)
+file(GLOB stratimikos "${BUILD}/lib/libcapstanStratimikos.so")
+if(stratimikos)
+  list(APPEND programs consumer_stratimikos)
+endif()
+foreach(program IN LISTS programs)
   foreach(ranks 1 2)
     step("${program} on ${ranks} ranks" "${MPIEXEC}" ${MPIEXEC_FLAG} ${ranks} "${WORK}/build/${program}")
   endforeach()

@@ -112,7 +112,7 @@ def line_problems(root, path, line):
                     yield problem
             elif not path.startswith("adapters/openfoam/"):
                 yield f"no file '{included}' in the source tree; libraries are included with <...>"
-        elif included.endswith(".H") and not path.startswith("adapters/openfoam/"):
+        elif included.endswith(".H") and not included.startswith("NOX") and not path.startswith("adapters/openfoam/"):
             yield f"only adapters/openfoam includes OpenFOAM headers ('{included}')"
         yield from rule_problems(path, included)
     elif (VERSION_MACRO.search(line) or RENAMED_MEMBER.search(line)) and path != VERSION_HOME:
