@@ -1,9 +1,9 @@
 // Preloaded, or linked before Stratimikos, this library serves a "Belos" list whose "Solver Type" is one of ours.
 //
-// Stratimikos' builder keeps a factory of factories for each linear solver type, and calls its virtual create(). For
-// Belos that is an instance of a template, Teuchos::AbstractFactoryStd, whose create() each library that uses it has,
-// as a weak symbol: the table of virtual functions names it, and the loader takes the first one it finds. It finds this
-// one.
+// Stratimikos' builder tells itself how to make the factory of each linear solver type by its public function
+// setLinearSolveStrategyFactory(). It calls that function as other libraries call each other's, and the loader takes
+// the first one it finds: the one below. (The create() of such a strategy is virtual, and not for us to replace:
+// compilers copy it into the builder.)
 
 #include "adapters/stratimikos/served_belos.hpp"
 
@@ -11,6 +11,7 @@
 
 #include <Teuchos_AbstractFactoryStd.hpp>
 #include <Teuchos_VerboseObjectParameterListHelpers.hpp>
+#include <stdexcept>
 
 #include "adapters/plugin/other_trilinos.hpp"
 
@@ -107,30 +108,44 @@ void ServedBelos::uninitializeOp(SolveOp* op, Teuchos::RCP<const Source>* forwar
 
 namespace {
 
-/// The function below, as libraries name it.
-constexpr const char* createSymbol =
-    "_ZNK7Teuchos18AbstractFactoryStdIN5Thyra28LinearOpWithSolveFactoryBaseIdEENS1_"
-    "29BelosLinearOpWithSolveFactoryIdEENS_"
-    "14PostModNothingIS5_EENS_12AllocatorNewIS5_EEE6createEv";
+using Factory = Thyra::LinearOpWithSolveFactoryBase<double>;
+using Strategy = Teuchos::RCP<const Teuchos::AbstractFactory<Factory>>;
+using BelosStrategy = Teuchos::AbstractFactoryStd<Factory, Thyra::BelosLinearOpWithSolveFactory<double>>;
+
+// One function of the builder, by its name in Trilinos 13.2 and by that in later releases.
+#define CAPSTAN_ARGUMENTS(Number)                                                                          \
+  "29setLinearSolveStrategyFactoryERKN7Teuchos3RCPIKNS" Number                                             \
+  "_15AbstractFactoryIN5Thyra28LinearOpWithSolveFactoryBaseIdEEEEEERKNSt7__cxx1112basic_stringIcSt11char_" \
+  "traitsIcESaIcEEEb"
+#define CAPSTAN_DEFAULT_BUILDERS "_ZN11Stratimikos26DefaultLinearSolverBuilder" CAPSTAN_ARGUMENTS("1")
+#define CAPSTAN_BUILDERS_FOR_DOUBLE "_ZN11Stratimikos19LinearSolverBuilderIdE" CAPSTAN_ARGUMENTS("2")
+
+/// Calls the builder's own function with a strategy that serves Belos' lists in place of Stratimikos' for Belos.
+/// \param symbol of the builder's own function: the next one of that name
+void setStrategy(const char* symbol, void* builder, const Strategy& strategy, const std::string& name, bool isDefault) {
+  using Own = void (*)(void*, const Strategy&, const std::string&, bool);
+  const auto own = reinterpret_cast<Own>(::dlsym(RTLD_NEXT, symbol));
+  if (own == nullptr) throw std::logic_error("Capstan: Stratimikos' builder is not there");
+  // A program with another Trilinos has classes of the same names and another layout.
+  static const bool another = capstan::programHasOtherTrilinos();
+  if (another || dynamic_cast<const BelosStrategy*>(strategy.get()) == nullptr) {
+    return own(builder, strategy, name, isDefault);
+  }
+  own(builder, Teuchos::abstractFactoryStd<Factory, capstan::stratimikos::ServedBelos>(), name, isDefault);
+}
 
 }  // namespace
 
-namespace Teuchos {
+// A member function is called as a function whose first argument is the object.
+void capstanDefaultBuilder(void* builder, const Strategy& strategy, const std::string& name,
+                           bool isDefault) __asm__(CAPSTAN_DEFAULT_BUILDERS);
+void capstanBuilderForDouble(void* builder, const Strategy& strategy, const std::string& name,
+                             bool isDefault) __asm__(CAPSTAN_BUILDERS_FOR_DOUBLE);
 
-using Thyra::BelosLinearOpWithSolveFactory;
-using Thyra::LinearOpWithSolveFactoryBase;
-
-template <>
-RCP<LinearOpWithSolveFactoryBase<double>>
-AbstractFactoryStd<LinearOpWithSolveFactoryBase<double>, BelosLinearOpWithSolveFactory<double>>::create() const {
-  // A program with another Trilinos has classes of the same names and another layout: its own function serves it.
-  static const bool another = capstan::programHasOtherTrilinos();
-  if (another) {
-    using Create = RCP<LinearOpWithSolveFactoryBase<double>> (*)(const void*);
-    static const auto own = reinterpret_cast<Create>(::dlsym(RTLD_NEXT, createSymbol));
-    if (own != nullptr) return own(this);
-  }
-  return rcp(new capstan::stratimikos::ServedBelos);
+void capstanDefaultBuilder(void* builder, const Strategy& strategy, const std::string& name, bool isDefault) {
+  setStrategy(CAPSTAN_DEFAULT_BUILDERS, builder, strategy, name, isDefault);
 }
 
-}  // namespace Teuchos
+void capstanBuilderForDouble(void* builder, const Strategy& strategy, const std::string& name, bool isDefault) {
+  setStrategy(CAPSTAN_BUILDERS_FOR_DOUBLE, builder, strategy, name, isDefault);
+}

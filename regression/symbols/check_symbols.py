@@ -23,18 +23,19 @@ SHARED_DATA = (r"_Z(GV)?N5Belos4Impl19SolverFactoryParentI\w+10factories_E\w*",
                r"_Z(GV)?N7Teuchos22PerformanceMonitorBaseINS_4TimeEE9counters_\w*", r"_ZN7Teuchos7MpiCommIiE11tagCounter_E")
 # Likewise: Belos' own solvers, where they are made by name.
 SOLVERS = (r"_Z(GV)?ZN5Belos4Impl19SolverFactoryParentI\w+18get_solverManagers\w*",)
-# What Stratimikos makes its Belos factory with.
-BELOS_FACTORY = (r"_ZNK7Teuchos18AbstractFactoryStdIN5Thyra28LinearOpWithSolveFactoryBaseIdEE\w+6createEv",)
+# A function of Stratimikos' builder that the library stands before.
+BUILDER = (r"_ZN11Stratimikos26DefaultLinearSolverBuilder29setLinearSolveStrategyFactoryE\w+",
+           r"_ZN11Stratimikos19LinearSolverBuilderIdE29setLinearSolveStrategyFactoryE\w+")
 ALLOWED = {
     "libcapstan.so": (r"capstan_register_solvers", OURS.format("7capstan")) + SHARED_DATA,
-    "libcapstanStratimikos.so": (OURS.format("7capstan"),) + BELOS_FACTORY,
+    "libcapstanStratimikos.so": (OURS.format("7capstan"),) + BUILDER,
     "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SHARED_DATA + SOLVERS,
     "libcapstan_latency.so": (r"P?MPI_\w+",),
 }
 REQUIRED = {
     "libcapstan.so": (r"capstan_register_solvers", r"_ZN7capstan15registerSolversEv", r"_ZN5Belos\w+10factories_E\w*"),
-    "libcapstanStratimikos.so": (r"_ZN7capstan19stratimikosStrategyEv",) + BELOS_FACTORY,
+    "libcapstanStratimikos.so": (r"_ZN7capstan19stratimikosStrategyEv",) + BUILDER,
     "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SOLVERS,
     "libcapstan_latency.so": (r"MPI_Init", r"MPI_Allreduce", r"MPI_Iallreduce", r"MPI_Wait"),
