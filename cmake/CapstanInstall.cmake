@@ -48,12 +48,11 @@ capstan_export(capstan_kernels AS kernels)
 capstan_export(capstan_topology AS topology)
 capstan_export(capstan AS capstan)
 capstan_export(capstan_static AS capstan_static)
-# Of Trilinos' hundred libraries it needs few, and every process that loads it waits for those it names.
-target_link_options(capstan PRIVATE LINKER:--as-needed)
-# An application may call nothing in the library; the linker must keep it all the same, since it registers the solvers.
-# One item, so that nothing comes between. CapstanConfig.cmake does the same for the installed library.
-target_link_libraries(
-  capstan INTERFACE "$<BUILD_INTERFACE:-Wl,--push-state,--no-as-needed,\"$<TARGET_FILE:capstan>\",--pop-state>")
+capstan_export(capstan_whole_archive AS capstan_whole_archive)
+if(CAPSTAN_SHARED)
+  # Of Trilinos' hundred libraries it needs few, and every process that loads it waits for those it names.
+  target_link_options(capstan PRIVATE LINKER:--as-needed)
+endif()
 
 install(
   EXPORT CapstanTargets
@@ -64,11 +63,13 @@ if(TARGET capstanStratimikos)
   set_target_properties(capstan_stratimikos_trilinos PROPERTIES EXPORT_NAME stratimikos_trilinos)
   install(TARGETS capstan_stratimikos_trilinos EXPORT CapstanStratimikosTargets)
   capstan_export(capstanStratimikos AS stratimikos SET CapstanStratimikosTargets)
-  target_link_options(capstanStratimikos PRIVATE LINKER:--as-needed)
-  # As above: an application that calls nothing in it has its lists for Belos served.
-  target_link_libraries(
-    capstanStratimikos
-    INTERFACE "$<BUILD_INTERFACE:-Wl,--push-state,--no-as-needed,\"$<TARGET_FILE:capstanStratimikos>\",--pop-state>")
+  if(CAPSTAN_SHARED)
+    target_link_options(capstanStratimikos PRIVATE LINKER:--as-needed)
+    # As with libcapstan.so: an application that calls nothing in it has its lists for Belos served.
+    target_link_libraries(
+      capstanStratimikos
+      INTERFACE "$<BUILD_INTERFACE:-Wl,--push-state,--no-as-needed,\"$<TARGET_FILE:capstanStratimikos>\",--pop-state>")
+  endif()
   install(
     EXPORT CapstanStratimikosTargets
     NAMESPACE Capstan::
@@ -78,9 +79,15 @@ configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/CapstanConfig.cmake.i
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Capstan)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/CapstanConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/CapstanConfig.cmake" "${PROJECT_BINARY_DIR}/CapstanConfigVersion.cmake"
+              "${PROJECT_SOURCE_DIR}/cmake/CapstanTrilinosKind.cmake"
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/Capstan)
 # For applications that are not built with CMake.
 file(RELATIVE_PATH capstan_pc_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" /prefix)
+set(capstan_pc_libraries "-Wl,--push-state,--no-as-needed -lcapstan -Wl,--pop-state")
+if(NOT CAPSTAN_SHARED)
+  set(capstan_pc_libraries "-Wl,--whole-archive -lcapstan_static -Wl,--no-whole-archive -lcapstan_topology -lcapstan_kernels_host")
+  string(APPEND capstan_pc_libraries " -lfmt -lyaml-cpp -lboost_context -lpthread")
+endif()
 configure_file("${PROJECT_SOURCE_DIR}/cmake/capstan.pc.in" "${PROJECT_BINARY_DIR}/capstan.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/capstan.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
@@ -134,8 +141,10 @@ foreach(header IN LISTS CAPSTAN_PUBLIC_HEADERS CAPSTAN_INCLUDED_HEADERS)
 endforeach()
 # Trilinos lies in <prefix>/lib/cmake/Trilinos.
 set(trilinos_libraries "${Trilinos_DIR}/../..")
-capstan_installed_rpath(capstan LIBRARIES "${trilinos_libraries}")
-if(TARGET capstanStratimikos)
+if(CAPSTAN_SHARED)
+  capstan_installed_rpath(capstan LIBRARIES "${trilinos_libraries}")
+endif()
+if(TARGET capstanStratimikos AND CAPSTAN_SHARED)
   capstan_installed_rpath(capstanStratimikos FOLDERS . LIBRARIES "${trilinos_libraries}")
 endif()
 foreach(target capstan-solve capstanFoamTrilinos capstanFoam)
@@ -167,5 +176,6 @@ foreach(program capstan capstan-solve)
     RENAME ${program})
 endforeach()
 install(DIRECTORY app-inputs/decks app-inputs/muelu DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan/app-inputs)
+install(DIRECTORY adapters/patches DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan)
 install(FILES LICENSE README.md CHANGELOG.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md" PATTERN "*.png")

@@ -198,7 +198,7 @@ command_preload() {
   # Wrong use is told before anything is built.
   for word in "$@"; do [[ $word != -- ]] || break; done
   [[ ${word:-} == -- ]] || fail_usage "preload wants -- and a command that starts the application" "See: ./capstan preload --help"
-  ensure_built capstan
+  ensure_built capstan_library
   preload "$build_dir/lib/libcapstan.so" "$@"
 }
 

@@ -41,6 +41,11 @@ holds_belos() {
   LC_ALL=C grep -qaE 'N5Belos|Belos::' -- "$1"
 }
 
+# Whether a program has Capstan in it: the longest of its solvers' names, which a stripped one has, too.
+holds_capstan() {
+  LC_ALL=C grep -qaF 'CAPSTAN GMRES S-STEP PIPELINE' -- "$1"
+}
+
 # application_among <kind of the first word> <words...>: the number of the word, from 0 on, that is the application: the first
 # program with Belos, by shared libraries or inside; else the first program behind mpirun. Fails where there is none.
 application_among() {
@@ -66,9 +71,12 @@ check_meets() {
   if [[ -z $(of_kind Belos "$theirs") ]]; then
     [[ $(head -c 2 -- "$application") != "#!" ]] ||
       fail 2 "$application is a script: nothing tells which program it starts" "Put 'capstan preload' into the script, or say --no-check."
+    ! holds_capstan "$application" ||
+      fail 1 "Capstan is linked into $application already, together with Belos: there is nothing to preload" \
+        "Start it as it is: it knows Capstan's solvers. The variables CAPSTAN_... work as with a preloaded library."
     ! holds_belos "$application" ||
       fail 1 "Belos is linked into $application statically (no libbelos among its shared libraries)" \
-        "What is preloaded cannot reach it. Link Capstan::capstan_static into it, or build it with a shared Trilinos: docs/belos.md"
+        "What is preloaded cannot reach it. Link Capstan::capstan into it, built with that Trilinos: docs/belos.md#with-a-static-trilinos"
     fail 1 "$application does not use Belos: there is no libbelos among its shared libraries" \
       "If it loads Belos later by itself, say --no-check."
   fi
@@ -176,6 +184,10 @@ preload() {
   done
   [[ $# -gt 1 ]] || fail_usage "preload wants -- and a command that starts the application" "See: $capstan_called preload --help"
   shift
+  if [[ ! -e $library && -e ${library%/*}/libcapstan_static.a ]]; then
+    fail 1 "this Capstan has no ${library##*/}: it was built with a static Trilinos, and what is preloaded cannot reach a program with that" \
+      "Link Capstan::capstan into the application: docs/belos.md#with-a-static-trilinos"
+  fi
   [[ -e $library ]] || fail 3 "$library is missing"
   type -P -- "$1" >/dev/null || fail_usage "preload: '$1' is no program in PATH"
   kind=$(mpi_kind "$1")

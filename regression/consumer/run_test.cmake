@@ -1,17 +1,19 @@
 # cmake -DBUILD=<Capstan's build folder> -DROOT=<Capstan's source root> -DSOURCE=<this folder> -DWORK=<scratch>
 #       -DGENERATOR=.. -DCXX=.. -DTRILINOS=<Trilinos_DIR> -DMPIEXEC=.. -DMPIEXEC_FLAG=..
-#       -DPYTHON=.. -P run_test.cmake
+#       -DPYTHON=.. -DSHARED=<whether Capstan::capstan is libcapstan.so> -P run_test.cmake
 #
 # Installs Capstan into WORK/prefix, looks at it and at a moved copy (check_installation.cmake), configures and builds the
 # consumer against it, runs it on one and two ranks. The build also compiles every installed header by itself.
 cmake_minimum_required(VERSION 3.20)
 
+# step(<name> <command...>): it must succeed; `output` is what it printed.
 function(step name)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT status EQUAL 0)
     message(FATAL_ERROR "${name} failed (${status}):\n${output}")
   endif()
   message("${name}: done\n${output}")
+  set(output "${output}" PARENT_SCOPE)
 endfunction()
 
 file(REMOVE_RECURSE "${WORK}")
@@ -93,10 +95,50 @@ include("${SOURCE}/check_installation.cmake")
 step("configure" "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}" -B "${WORK}/build" "-DCMAKE_CXX_COMPILER=${CXX}"
      "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DTrilinos_DIR=${TRILINOS}")
 step("build" "${CMAKE_COMMAND}" --build "${WORK}/build")
-# Its Belos and that of libcapstan.so are one.
-step("capstan preload" "${capstan}" preload -- "${MPIEXEC}" ${MPIEXEC_FLAG} 2 "${WORK}/build/consumer_static")
+if(SHARED)
+  # With a static Trilinos in the program there would be two.
+  file(WRITE "${WORK}/static/TrilinosConfig.cmake" "add_library(tpetra STATIC IMPORTED)\nset(Trilinos_LIBRARIES tpetra)\n")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}" -B "${WORK}/build-static" "-DCMAKE_CXX_COMPILER=${CXX}"
+                          "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DTrilinos_DIR=${WORK}/static"
+                  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(status EQUAL 0 OR NOT output MATCHES "have[ \n]+two[ \n]+copies")
+    message(FATAL_ERROR "find_package(Capstan) took a static Trilinos:\n${output}")
+  endif()
+endif()
+# Each name of the registry, and as many iterations whichever way the program comes to Capstan.
+file(READ "${ROOT}/belos_ext/registry/methods.cpp" registry)
+string(REGEX MATCHALL "\"capstan_[a-z_]+\"" names "${registry}")
+list(TRANSFORM names REPLACE "\"" "")
+# solve_with_all_names(<variable> <how> <command...>): the lines of all_names.cpp about the solves.
+function(solve_with_all_names variable how)
+  step("all names, ${how}" ${ARGN})
+  foreach(name IN LISTS names)
+    if(NOT output MATCHES "${name}, symmetric: converged after")
+      message(FATAL_ERROR "${how}, ${name} has not solved the symmetric system:\n${output}")
+    endif()
+  endforeach()
+  string(REGEX MATCHALL "[^\n]* iterations\n" lines "${output}")
+  set(${variable} "${lines}" PARENT_SCOPE)
+endfunction()
+if(NOT names)
+  message(FATAL_ERROR "no names in the registry")
+endif()
+foreach(ranks 1 2)
+  set(program "${MPIEXEC}" ${MPIEXEC_FLAG} ${ranks} "${WORK}/build/all_names")
+  solve_with_all_names(linked "linked, ${ranks} ranks" ${program})
+  if(SHARED)
+    solve_with_all_names(preloaded "preloaded, ${ranks} ranks" "${capstan}" preload -- ${program}_plain)
+    if(NOT linked STREQUAL preloaded)
+      message(FATAL_ERROR "linked:\n${linked}\npreloaded:\n${preloaded}")
+    endif()
+  endif()
+endforeach()
+if(SHARED)
+  # Its Belos and that of libcapstan.so are one.
+  step("capstan preload" "${capstan}" preload -- "${MPIEXEC}" ${MPIEXEC_FLAG} 2 "${WORK}/build/consumer_static")
+endif()
 set(programs consumer consumer_static consumer_api)
-file(GLOB stratimikos "${BUILD}/lib/libcapstanStratimikos.so")
+file(GLOB stratimikos "${BUILD}/lib/libcapstanStratimikos.*")
 if(stratimikos)
   list(APPEND programs consumer_stratimikos)
 endif()

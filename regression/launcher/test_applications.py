@@ -20,8 +20,11 @@ LINKED = {
     "intel": OURS.replace("libmpi.so.40", "libmpi.so.12"),
     "lost": OURS.replace("=> /usr/lib/libtrilinos_tpetra.so.13.2 (0x1)", "=> not found"),
     "elsewhere": OURS.replace("/usr/lib/libtrilinos_belos", "/opt/lib/libtrilinos_belos"),
-    "static": "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x1)\n", "other": "libc.so.6 => /usr/lib/libc.so.6 (0x1)\n", "script": "",
+    "static": "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x1)\n", "linked": "libmpi.so.40 => /usr/lib/libmpi.so.40 (0x1)\n",
+    "other": "libc.so.6 => /usr/lib/libc.so.6 (0x1)\n", "script": "",
 }
+HOLDS = {"script": b"#!/bin/sh\n", "static": b"\x7fELF N5Belos13SolverManager",
+         "linked": b"\x7fELF N5Belos13SolverManager CAPSTAN GMRES S-STEP PIPELINE"}
 PROGRAM = 'echo "$0 LD_PRELOAD=$LD_PRELOAD $*"'
 
 
@@ -38,7 +41,7 @@ class Preload(LauncherCase):
         for name, text in LINKED.items():
             (self.work / "linked" / name).write_text(text, encoding="utf-8")
             program = self.work / "bin" / name
-            program.write_bytes(b"#!/bin/sh\n" if name == "script" else b"\x7fELF N5Belos13SolverManager" if name == "static" else b"\x7fELF")
+            program.write_bytes(HOLDS.get(name, b"\x7fELF"))
             program.chmod(0o755)
         (self.work / "bin/env").unlink()
         self.library = str(self.root / "build/lib/libcapstan.so")
@@ -85,12 +88,13 @@ class Preload(LauncherCase):
         status, output, errors = self.capstan("preload", "--", "mpirun", "-n", "2", "naluX")
         self.assertEqual(status, 0, errors)
         self.assertTrue(output.startswith(f"mpirun -x LD_PRELOAD={self.library} -n 2 naluX\n"), output)
-        self.assertTrue(any(call.endswith(" capstan") for call in self.called("ninja")))
+        self.assertTrue(any(call.endswith(" capstan_library") for call in self.called("ninja")))
 
     def test_what_cannot_meet_is_told(self):
         for words, said in ((("newer",), "needs libtrilinos_belos.so.15, and "), (("upstream",), "needs libbelos.so.13.2, and "),
                             (("intel",), "needs libmpi.so.12, and "), (("lost",), "libtrilinos_tpetra.so.13.2, which "),
-                            (("static",), "Belos is linked into "), (("other", "x"), "/bin/other does not use Belos"),
+                            (("static",), "Belos is linked into "), (("linked",), "Capstan is linked into "),
+                            (("other", "x"), "/bin/other does not use Belos"),
                             (("script",), "script is a script"), (("-n", "2", "nowhere"), "none of these words is a program")):
             with self.subTest(words):
                 status, output, errors = self.capstan("preload", "--", "mpirun", *words)
@@ -99,6 +103,12 @@ class Preload(LauncherCase):
                 self.assertEqual(output, "")
         self.assertEqual([call for call in self.called("mpirun") if "--version" not in call], [])
         self.assertEqual(self.capstan("preload", "--no-check", "--", "mpirun", "other")[0], 0)
+
+    def test_a_build_for_a_static_trilinos_has_nothing_to_preload(self):
+        (self.root / "build/lib/libcapstan.so").rename(self.root / "build/lib/libcapstan_static.a")
+        status, output, errors = self.capstan("preload", "--", "mpirun", "naluX")
+        self.assertEqual((status, output), (1, ""))
+        self.assertIn("it was built with a static Trilinos", errors)
 
     def test_other_files_of_the_same_name_are_said(self):
         status, _, errors = self.capstan("preload", "--dry-run", "--", "mpirun", "elsewhere")

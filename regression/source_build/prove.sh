@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Proves Capstan on a Tpetra whose node runs on OpenMP threads, or is for NVIDIA's devices. Debian's Trilinos has neither.
+# Proves Capstan on a Tpetra whose node runs on OpenMP threads, or is for NVIDIA's devices, and on a static Trilinos. Debian's
+# Trilinos is none of these.
 #
-# usage: prove.sh --backend openmp|cuda [--folder DIR] [--prefix DIR] [--no-build] [--pack FILE] [--record]
+# usage: prove.sh --backend openmp|cuda|serial-static [--folder DIR] [--prefix DIR] [--no-build] [--pack FILE] [--record]
 #                 [-- arguments of ctest]
 #
 # 1. Fetches Debian's Trilinos source package (170 MB), or takes the folder that CAPSTAN_TRILINOS_SOURCE names.
@@ -10,6 +11,8 @@
 # 4. openmp: runs the tests of 1 and 2 ranks, those of the kernels among them, with 2 threads a rank; with arguments of
 #    ctest, those they select. cuda: runs nothing where nvidia-smi finds no GPU, and says so; with one, the same tests, the
 #    benchmark of the kernels (beside the bandwidth of the triad, and cuBLAS where the loader finds it) and that of the solvers.
+#    serial-static: the same tests, and a program of regression/consumer, in which all is linked statically but MPI: with each
+#    name it takes the iterations that it takes with libcapstan.so preloaded, on the shared Trilinos of the system.
 # cuda takes nvcc 11.8 and g++-11 as tpetra_ext/kernels/cuda does: those installed, else unpacked (1.1 GB). KOKKOS_CUDA_ARCH
 # is Kokkos' name of the GPU (default: the one at hand, else AMPERE80); HOPPER90 is known here, too.
 # --folder: where all of it is put (default: build-openmp or build-cuda in the repository; 1 GB, cuda over 4 GB). --prefix:
@@ -70,7 +73,7 @@ read_arguments() {
     esac
     shift
   done
-  [[ $backend =~ ^(openmp|cuda)$ ]] || wrong_use "--backend: found '$backend'; allowed: openmp, cuda"
+  [[ $backend =~ ^(openmp|cuda|serial-static)$ ]] || wrong_use "--backend: found '$backend'; allowed: openmp, cuda, serial-static"
   [[ $jobs =~ ^[1-9][0-9]*$ ]] || wrong_use "JOBS: found '$jobs'; allowed: a whole number from 1 on"
   work=${work:-$root/build-$backend}
   work=$(mkdir -p -- "$work/log" && cd -- "$work" && pwd)
@@ -81,6 +84,7 @@ read_arguments() {
 require_tools() {
   local tool missing=()
   local tools=(cmake:cmake ctest:cmake mpirun:openmpi-bin python3:python3)
+  [[ $backend != serial-static ]] || tools+=(ninja:ninja-build c++:g++)
   [[ $build == no ]] || tools+=(ninja:ninja-build c++:g++ mpicxx:libopenmpi-dev tar:tar)
   for tool in "${tools[@]}"; do
     command -v "${tool%%:*}" >/dev/null || missing+=("${tool##*:}")
@@ -213,6 +217,16 @@ if [[ $backend == cuda ]] && ! has_gpu; then
   exit 0
 fi
 [[ $backend != cuda ]] || say "$(nvidia-smi -L)"
+if [[ $backend == serial-static ]]; then
+  verdict="$built, the static program failed"
+  # shellcheck source=regression/source_build/static.sh
+  source "$here/static.sh"
+  set -a
+  # shellcheck source=/dev/null
+  source <("$root/cmake/run_environment.sh" --oversubscribed)
+  set +a
+  compare_with_preloaded
+fi
 verdict="$built, tests failed"
 run_tests
 verdict="$built, a benchmark failed"

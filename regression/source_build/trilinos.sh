@@ -25,20 +25,22 @@ find_trilinos_source() {
 
 # The options of Trilinos' CMake, one a line.
 trilinos_options() {
-  printf '%s\n' -DBUILD_SHARED_LIBS=ON -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=17 -DCMAKE_CXX_EXTENSIONS=OFF \
+  local shared=ON serial=OFF
+  [[ $backend != serial-static ]] || shared=OFF serial=ON
+  printf '%s\n' -DBUILD_SHARED_LIBS=$shared -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=17 -DCMAKE_CXX_EXTENSIONS=OFF \
     -DCMAKE_CXX_FLAGS=-w -DTPL_ENABLE_MPI=ON -DTPL_ENABLE_BLAS=ON -DTPL_ENABLE_LAPACK=ON -DTPL_ENABLE_DLlib=OFF \
     -DTrilinos_ENABLE_Tpetra=ON -DTrilinos_ENABLE_TpetraTSQR=ON -DTpetraCore_ENABLE_TSQR=ON -DTrilinos_ENABLE_Belos=ON \
     -DTrilinos_ENABLE_ALL_OPTIONAL_PACKAGES=OFF -DTrilinos_ENABLE_SECONDARY_TESTED_CODE=OFF \
     -DTrilinos_ENABLE_TESTS=OFF -DTrilinos_ENABLE_EXAMPLES=OFF -DTrilinos_ENABLE_Fortran=OFF \
     -DTrilinos_ASSERT_MISSING_PACKAGES=OFF -DTrilinos_ENABLE_EXPLICIT_INSTANTIATION=ON \
     -DTpetra_INST_DOUBLE=ON -DTpetra_INST_FLOAT=OFF -DTpetra_INST_COMPLEX_FLOAT=OFF -DTpetra_INST_COMPLEX_DOUBLE=OFF \
-    -DTpetra_INST_INT_LONG_LONG=ON -DTpetra_INST_SERIAL=OFF -DKokkos_ENABLE_SERIAL=ON \
+    -DTpetra_INST_INT_LONG_LONG=ON -DTpetra_INST_SERIAL=$serial -DKokkos_ENABLE_SERIAL=ON \
     -DKokkosKernels_INST_ORDINAL_INT64_T=OFF -DKokkosKernels_INST_OFFSET_INT=OFF \
-    -DKokkosKernels_INST_EXECSPACE_SERIAL=OFF
-  if [[ $backend == openmp ]]; then
+    -DKokkosKernels_INST_EXECSPACE_SERIAL=$serial
+  if [[ $backend != cuda ]]; then
     # Only tests run on it: half the time of a build for speed.
-    printf '%s\n' "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" "-DCMAKE_PROJECT_Trilinos_INCLUDE=$here/unity.cmake" \
-      -DTrilinos_ENABLE_OpenMP=ON -DKokkos_ENABLE_OPENMP=ON -DTpetra_INST_OPENMP=ON
+    printf '%s\n' "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" "-DCMAKE_PROJECT_Trilinos_INCLUDE=$here/unity.cmake"
+    [[ $backend != openmp ]] || printf '%s\n' -DTrilinos_ENABLE_OpenMP=ON -DKokkos_ENABLE_OPENMP=ON -DTpetra_INST_OPENMP=ON
   else
     # Tpetra 13.2 wants unified memory, and then uses no other.
     printf '%s\n' -DTPL_ENABLE_CUDA=ON "-DCUDA_TOOLKIT_ROOT_DIR=$cuda" "-DCUDAToolkit_ROOT=$cuda" -DTPL_ENABLE_CUBLAS=OFF \

@@ -1,0 +1,2 @@
+// A library of an application, itself linked with Capstan.
+int between() { return 0; }
