@@ -10,6 +10,7 @@
 #include <Thyra_DefaultPreconditioner.hpp>
 #include <Thyra_DefaultProductVectorSpace.hpp>
 #include <Thyra_DefaultScaledAdjointLinearOp.hpp>
+#include <Thyra_LinearOpWithSolveTester.hpp>
 #include <limits>
 
 #include "adapters/stratimikos/test/thyra_problems.hpp"
@@ -95,6 +96,24 @@ std::vector<List> stratimikosLists() {
   return lists;
 }
 
+/// Thyra's own opinion of an operator with solves: products, solves by default and with criteria, all with random
+/// vectors.
+void expectGoodByThyra(const SolveOp& op, const List& list) {
+  std::ostringstream text;
+  const auto out = Teuchos::getFancyOStream(Teuchos::rcpFromRef(static_cast<std::ostream&>(text)));
+  Thyra::LinearOpWithSolveTester<double> solves;
+  solves.num_rhs(list.rightHandSides);
+  solves.turn_off_all_tests();
+  solves.check_forward_default(true);
+  solves.check_forward_residual(true);
+  solves.set_all_solve_tol(list.tolerance);
+  solves.set_all_slack_error_tol(list.tolerance);
+  solves.forward_default_residual_error_tol(2 * list.tolerance);
+  solves.forward_default_solution_error_error_tol(1e-1);  // a beam multiplies a residual by 1e6
+  solves.show_all_tests(true);
+  EXPECT_TRUE(solves.check(op, out.get())) << text.str();
+}
+
 TEST(StratimikosLists, AreSolvedByEachMethod) {
   for (const List& list : stratimikosLists()) {
     for (const MethodTraits& method : methods()) {
@@ -103,8 +122,10 @@ TEST(StratimikosLists, AreSolvedByEachMethod) {
       const auto b = rightHandSides(*op, list.rightHandSides);
       const auto all = listOf(method.canonical, list.parameters);
       if (list.preconditioned) withIlut(all);
-      const Solved solved = solveFromZero(*Thyra::linearOpWithSolve<double>(*factoryOf(all), op), *b);
+      const auto solver = Thyra::linearOpWithSolve<double>(*factoryOf(all), op);
+      const Solved solved = solveFromZero(*solver, *b);
       EXPECT_EQ(solved.status.solveStatus, Thyra::SOLVE_STATUS_CONVERGED) << solved.status.message;
+      expectGoodByThyra(*solver, list);
       const double residual = largestResidual(*op, *b, *solved.x, norms(*b));
       EXPECT_LE(residual, list.tolerance * 1.0001);
       EXPECT_NEAR(solved.status.achievedTol, residual, 1e-3 * list.tolerance) << solved.status.message;
