@@ -9,6 +9,7 @@
 /// examined once, not again when x is updated. A classical step: 1 A, 1 M^{-1} and 3 reductions.
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -18,6 +19,15 @@
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/supervision/candidate_iterate.hpp"
 #include "belos_ext/supervision/restart_length.hpp"
+
+namespace capstan::tuning::gmres {
+/// A residual whose image is smaller than this part of the largest image in its Krylov space is a null vector. Chosen:
+/// where the system is inconsistent the image was 1e-5 to 1e-8 of the largest once cycles gained nothing; a consistent
+/// one whose residual has a smaller image than this asks for an x 1e4 times larger than the residual's share in it.
+inline constexpr double nullImage = 1e-4;
+/// What a cycle has to take off the residual of such a system. Chosen: a million of such cycles gain one digit.
+inline constexpr double leastGain = 1e-6;
+}  // namespace capstan::tuning::gmres
 
 namespace capstan {
 
@@ -62,6 +72,7 @@ class ArnoldiMethod : public Method<Types> {
     nativeSquare_ = batch[nativeSlot_];
     agreedLength_ = wantedLength_.agreed(batch);
     longest_ = agreedLength_;
+    columns_ = 0;
     grows_ = std::exchange(tookOver_, false);
     if (grows_) {
       agreedLength_ = std::min(longest_, tuning::gmres::fallbackRestart);
@@ -78,10 +89,14 @@ class ArnoldiMethod : public Method<Types> {
     return system.norm(candidate_.native(), nativeSquare_, judged_->batch());
   }
 
-  Ending cycle(Progress<Types>& progress, Start start) final {
+  Ending cycle(Progress<Types>& progress, Start) final {
     const double native = judged_->attained().native;
-    gained_ = start != Start::First && (gained_ || !(native > tuning::gmres::fallbackGain * begunAt_));
-    if (start == Start::First || isToGrow(progress, native)) {
+    if (columns_ > 0 && isNullVector(native)) {
+      progress.stop().stop(StopReason::Stagnation);
+      return Ending::Stagnant;
+    }
+    gained_ = columns_ > 0 && (gained_ || !(native > tuning::gmres::fallbackGain * begunAt_));
+    if (columns_ == 0 || isToGrow(progress, native)) {
       const auto& b = progress.b();
       space_.resize(b.getMap(), limited(agreedLength_, b, progress.stop()), directions_);
       if (!grows_) progress.stop().limitCycles(length());
@@ -218,6 +233,21 @@ class ArnoldiMethod : public Method<Types> {
     const Claim claim = stop.examined(candidate_.norms(), recursive);
     refuted_ = claim == Claim::Wrong;
     return claim == Claim::TooEarly;
+  }
+
+  /// Whether the last cycle left the residual q_0 as it was, and M_L^{-1} A M_R^{-1} q_0 is nothing: then no x has a
+  /// smaller one, but for x that are large and rounding. Local. \param native what it is now
+  bool isNullVector(double native) const {
+    if (!(native > (1 - tuning::gmres::leastGain) * begunAt_)) return false;
+    const Matrix& h = space_.relation().hessenberg();
+    const auto image = [&h](int column) {
+      Scalar square = 0;
+      for (int i = 0; i <= column + 1; ++i) square += h(i, column) * h(i, column);
+      return std::sqrt(static_cast<double>(square));
+    };
+    double largest = 0;
+    for (int column = 0; column < columns_; ++column) largest = std::max(largest, image(column));
+    return image(0) < tuning::gmres::nullImage * largest;
   }
 
   /// Whether the cycle that begins is to be longer than the last one, where this goes on for another method. Not where

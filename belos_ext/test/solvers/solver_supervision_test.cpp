@@ -125,6 +125,60 @@ TEST_P(Supervision, EndsEarlyWhereBHasAConstantThatNoAxHas) {
   }
 }
 
+/// The edges of n x n nodes, those along x first: each of its (n - 1)^2 faces has four.
+struct EdgeGrid {
+  GO n;
+  GO alongX(GO i, GO j) const { return j * (n - 1) + i; }
+  GO alongY(GO i, GO j) const { return n * (n - 1) + j * n + i; }
+  GO edges() const { return 2 * n * (n - 1); }
+
+  /// A row of the curl of the curl: the edges of the one or two faces that edge g is of, signed as they go round.
+  std::vector<Entry> row(GO g) const {
+    const bool isX = g < n * (n - 1);
+    const GO local = isX ? g : g - n * (n - 1), width = isX ? n - 1 : n;
+    const GO i = local % width, j = local / width;
+    std::vector<Entry> entries;
+    const auto face = [&](GO fi, GO fj, Scalar sign) {
+      if (fi < 0 || fj < 0 || fi >= n - 1 || fj >= n - 1) return;
+      for (const Entry& e : {Entry{alongX(fi, fj), 1}, Entry{alongY(fi + 1, fj), 1}, Entry{alongX(fi, fj + 1), -1},
+                             Entry{alongY(fi, fj), -1}}) {
+        entries.push_back({e.column, sign * e.value});
+      }
+    };
+    face(i, j, isX ? 1 : -1);
+    if (isX) face(i, j - 1, -1);
+    if (!isX) face(i - 1, j, 1);
+    return entries;
+  }
+  /// The gradient of a potential, which the curl maps to zero.
+  Scalar gradient(GO g) const {
+    const bool isX = g < n * (n - 1);
+    const GO local = isX ? g : g - n * (n - 1), width = isX ? n - 1 : n;
+    const GO i = local % width, j = local / width;
+    const auto potential = [](GO x, GO y) { return std::sin(0.9 * static_cast<double>(x * x + 3 * y)); };
+    return isX ? potential(i + 1, j) - potential(i, j) : potential(i, j + 1) - potential(i, j);
+  }
+};
+
+// No parameter says what a null space of gradients is. The part that can be solved is.
+TEST_P(Supervision, EndsEarlyWhereBHasAGradientThatTheCurlMapsToZero) {
+  const std::string& name = GetParam().canonical;
+  if (name != id::Cg && name != id::PipelinedCg && name != id::EmbeddedCg) GTEST_SKIP() << name << " does not";
+  for (const GO n : {11, 15, 25}) {
+    SCOPED_TRACE(n);
+    const EdgeGrid grid{n};
+    System system = systemWithSolution(matrixFrom(evenMap(grid.edges()), [&](GO g) { return grid.row(g); }));
+    const auto gradient = vectorFrom(system.b->getMap(), [&](GO g) { return 0.05 * grid.gradient(g); });
+    const double least = norms(*gradient)[0];
+    system.b->update(1, *gradient, 1);
+    const Outcome outcome = solve(GetParam(), parameters(1000), system);
+    EXPECT_FALSE(outcome.converged);
+    EXPECT_LE(outcome.iterations, 700) << toString(outcome.report.reason);
+    EXPECT_LE(residualNorms(system, *system.x)[0], 1.1 * least) << toString(outcome.report.reason);
+    expectSameOnAllRanks(outcome);
+  }
+}
+
 // Without end, along constants, unless they are taken out of x.
 TEST_P(Supervision, LeavesNoLargeConstantInXWhereADoesNotSeeIt) {
   const auto ones = [](Scalar value) { return [value](GO) { return value; }; };
