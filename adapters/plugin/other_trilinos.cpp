@@ -76,7 +76,7 @@ std::vector<std::string> otherTrilinos(const std::vector<std::string>& own, cons
   std::vector<std::string> others;
   for (const std::string& file : loaded) {
     const std::string stem = stemOfLibrary(file);
-    if (stem != "tpetra" && !startsWith(stem, "belos")) continue;
+    if (stem != "tpetra" && stem != "mpi" && !startsWith(stem, "belos")) continue;
     if (std::find(own.begin(), own.end(), file) != own.end()) continue;
     const auto mine =
         std::find_if(own.begin(), own.end(), [&](const std::string& name) { return stemOfLibrary(name) == stem; });
@@ -87,13 +87,20 @@ std::vector<std::string> otherTrilinos(const std::vector<std::string>& own, cons
 
 bool programHasOtherTrilinos() { return !othersLoaded().empty(); }
 
-void tellOfOtherTrilinos() {
+bool tellOfOtherTrilinos() {
   const std::vector<std::string> others = othersLoaded();
-  if (others.empty() || !isFirstOfItsRun()) return;
+  if (others.empty()) return false;
+  if (!isFirstOfItsRun()) return true;
   std::string text;
-  for (const std::string& other : others) text += (text.empty() ? "" : ", ") + other;
-  sayOnce("this program uses another Trilinos than " + fileName(ownLibrary()->l_name) + " was built with: " + text +
-          ". Its solves stay as they are. Build Capstan with the program's Trilinos: see docs/troubleshooting.md");
+  bool trilinos = false;
+  for (const std::string& other : others) {
+    text += (text.empty() ? "" : ", ") + other;
+    trilinos = trilinos || stemOfLibrary(other) != "mpi";
+  }
+  const std::string what = trilinos ? "Trilinos" : "MPI";
+  sayOnce("this program uses another " + what + " than " + fileName(ownLibrary()->l_name) + " was built with: " + text +
+          ". Its solves stay as they are. Build Capstan with the program's " + what + ": see docs/troubleshooting.md");
+  return true;
 }
 
 }  // namespace capstan

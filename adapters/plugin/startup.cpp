@@ -13,8 +13,8 @@
 
 extern "C" void capstan_register_solvers() {
   try {
-    capstan::tellOfOtherTrilinos();
-    capstan::registerSolvers();
+    // Whatever Belos' list of factories is in such a process, it is not the program's.
+    if (!capstan::tellOfOtherTrilinos()) capstan::registerSolvers();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "Capstan: could not register its solvers with Belos: %s\n", error.what());
   }

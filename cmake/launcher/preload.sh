@@ -93,6 +93,16 @@ check_meets() {
   done
 }
 
+# check_fits <application> <library>: ends where the loader does not find all that the library needs in the application's
+# libraries. They have the right names then, but come of another compiler, another std::string, or another build.
+check_fits() {
+  local application=$1 library=$2 missing
+  missing=$(LD_PRELOAD=$library ldd -r -- "$application" 2>&1 | grep -F "undefined symbol" | grep -F "$library" | head -n 1) || return 0
+  missing=${missing#*undefined symbol: }
+  fail 1 "$library does not fit the Trilinos of $application, which lacks $(c++filt "${missing%%[[:space:]]*}" 2>/dev/null || echo "${missing%%[[:space:]]*}")" \
+    "It was built by another compiler, with another std::string, or otherwise. Build Capstan with that Trilinos and its compiler: docs/building.md"
+}
+
 # mpi_kind <launcher>: openmpi, hydra (MPICH, Intel MPI), srun, jsrun, or other.
 mpi_kind() {
   local said
@@ -193,7 +203,10 @@ preload() {
   kind=$(mpi_kind "$1")
   at=$(application_among "$kind" "$@") ||
     fail_usage "preload: none of these words is a program: ${*:2}" "Is the application in PATH, or is its path wrong?"
-  [[ $check == no ]] || check_meets "$(type -P -- "${*:at+1:1}")" "$library"
+  if [[ $check == yes ]]; then
+    check_meets "$(type -P -- "${*:at+1:1}")" "$library"
+    check_fits "$(type -P -- "${*:at+1:1}")" "$library"
+  fi
   preload_words "$library" "$kind" "$at" "$@"
   if [[ $dry == yes ]]; then
     shell_words "${command[@]}"

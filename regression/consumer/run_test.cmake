@@ -136,6 +136,17 @@ endforeach()
 if(SHARED)
   # Its Belos and that of libcapstan.so are one.
   step("capstan preload" "${capstan}" preload -- "${MPIEXEC}" ${MPIEXEC_FLAG} 2 "${WORK}/build/consumer_static")
+  # A library that needs a function which this Trilinos does not have, as one of another compiler would.
+  file(COPY "${WORK}/prefix/bin" "${WORK}/prefix/share" DESTINATION "${WORK}/another")
+  file(GLOB_RECURSE library RELATIVE "${WORK}/prefix" "${WORK}/prefix/lib*/libcapstan.so")
+  get_filename_component(folder "${WORK}/another/${library}" DIRECTORY)
+  file(WRITE "${folder}/another.cpp" "namespace Belos { void ofAnotherCompiler(); }\nvoid needs() { Belos::ofAnotherCompiler(); }\n")
+  step("another libcapstan.so" "${CXX}" -shared -fPIC "${folder}/another.cpp" -o "${folder}/libcapstan.so")
+  execute_process(COMMAND "${WORK}/another/bin/capstan" preload -- "${MPIEXEC}" ${MPIEXEC_FLAG} 1 "${WORK}/build/all_names_plain"
+                  RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(NOT status EQUAL 1 OR NOT output MATCHES "does not fit the Trilinos of [^\n]*, which lacks Belos::ofAnotherCompiler")
+    message(FATAL_ERROR "capstan preload took a Belos that lacks a function (${status}):\n${output}")
+  endif()
 endif()
 set(programs consumer consumer_static consumer_api)
 file(GLOB stratimikos "${BUILD}/lib/libcapstanStratimikos.*")

@@ -16,6 +16,7 @@ LINKED = {
     "libcapstan.so": OURS,
     "naluX": "libfoo.so => /usr/lib/libfoo.so (0x1)\n" + OURS,
     "newer": OURS.replace(".13.2", ".15"),
+    "compiled": OURS,
     "upstream": OURS.replace("libtrilinos_", "lib"),
     "intel": OURS.replace("libmpi.so.40", "libmpi.so.12"),
     "lost": OURS.replace("=> /usr/lib/libtrilinos_tpetra.so.13.2 (0x1)", "=> not found"),
@@ -25,11 +26,15 @@ LINKED = {
 }
 HOLDS = {"script": b"#!/bin/sh\n", "static": b"\x7fELF N5Belos13SolverManager",
          "linked": b"\x7fELF N5Belos13SolverManager CAPSTAN GMRES S-STEP PIPELINE"}
+# With -r it says what is missing.
+LDD = """for file; do :; done
+cat "$WORK/linked/${file##*/}" 2>/dev/null || echo "not a dynamic executable"
+[ "$1 ${file##*/}" != "-r compiled" ] || echo "undefined symbol: _ZN6Tpetra7versionB5cxx11Ev ($LD_PRELOAD)" """
 PROGRAM = 'echo "$0 LD_PRELOAD=$LD_PRELOAD $*"'
 
 
 class Preload(LauncherCase):
-    STAND_INS = {**STAND_INS, "ldd": 'cat "$WORK/linked/${2##*/}" 2>/dev/null || echo "not a dynamic executable"', "env": PROGRAM,
+    STAND_INS = {**STAND_INS, "ldd": LDD, "env": PROGRAM,
                  "mpirun": '[ "$1" = --version ] && { echo "mpirun (Open MPI) 4.1.4"; exit 0; }; echo "mpirun $*"',
                  "mpiexec.hydra": 'echo "HYDRA build details:"', "mpirun.intel": 'echo "Intel(R) MPI Library for Linux"',
                  "prterun": 'echo "prterun (PRRTE) 3.0"', "srun": PROGRAM, "jsrun": PROGRAM, "aprun": PROGRAM}
@@ -94,7 +99,7 @@ class Preload(LauncherCase):
         for words, said in ((("newer",), "needs libtrilinos_belos.so.15, and "), (("upstream",), "needs libbelos.so.13.2, and "),
                             (("intel",), "needs libmpi.so.12, and "), (("lost",), "libtrilinos_tpetra.so.13.2, which "),
                             (("static",), "Belos is linked into "), (("linked",), "Capstan is linked into "),
-                            (("other", "x"), "/bin/other does not use Belos"),
+                            (("compiled",), "does not fit the Trilinos of "), (("other", "x"), "/bin/other does not use Belos"),
                             (("script",), "script is a script"), (("-n", "2", "nowhere"), "none of these words is a program")):
             with self.subTest(words):
                 status, output, errors = self.capstan("preload", "--", "mpirun", *words)

@@ -19,9 +19,14 @@ TEST(OtherTrilinos, IsALibraryOfTheSameStem) {
             Names{"libtrilinos_belos.so.14 (not libtrilinos_belos.so.13.2)"});
 }
 
+TEST(OtherTrilinos, MpiCountsToo) {
+  EXPECT_EQ(otherTrilinos(own, {"libtrilinos_belos.so.13.2", "libmpi.so.12"}),
+            Names{"libmpi.so.12 (not libmpi.so.40)"});
+}
+
 TEST(OtherTrilinos, IsNotOnesOwnNorSomebodyElses) {
   EXPECT_EQ(otherTrilinos(own, own), Names{});
-  EXPECT_EQ(otherTrilinos(own, {"libtrilinos_tpetraext.so.14", "libmpi.so.12", ""}), Names{});
+  EXPECT_EQ(otherTrilinos(own, {"libtrilinos_tpetraext.so.14", "libmpi_cxx.so.12", ""}), Names{});
   EXPECT_EQ(otherTrilinos({"libc.so.6"}, {"libtpetra.so.16"}), Names{}) << "linked statically: nothing to compare with";
 }
 

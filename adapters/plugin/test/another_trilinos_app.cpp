@@ -1,4 +1,0 @@
-// A program with another Trilinos than Capstan's.
-extern "C" int anotherTpetra();
-
-int main() { return anotherTpetra(); }
