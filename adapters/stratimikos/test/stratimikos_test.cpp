@@ -462,6 +462,7 @@ TEST(Preconditioners, CanWaitForTheFirstSolve) {
   EXPECT_EQ(solveFromZero(*solver, *rightHandSides(*op, 1)).status.solveStatus, Thyra::SOLVE_STATUS_CONVERGED);
 }
 
+#ifdef CAPSTAN_SERVES_BELOS_LISTS
 TEST(BelosLists, AreServedWhereTheSolverIsOurs) {
   const auto op = thyraOf(plate(6));
   const auto b = rightHandSides(*op, 2);
@@ -488,5 +489,6 @@ TEST(BelosLists, AreServedWhereTheSolverIsOurs) {
   EXPECT_LE(largestResidual(*op, *b, *redirected.x, norms(*b)), 1e-7);
   expectIn(redirected.status.message, "CAPSTAN BICGSTAB: converged");
 }
+#endif
 
 }  // namespace
