@@ -117,10 +117,15 @@ execute_process(COMMAND ${environment} pkg-config --cflags --libs capstan OUTPUT
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "pkg-config does not know capstan: ${flags}")
 endif()
-separate_arguments(flags UNIX_COMMAND "${flags}")
-file(WRITE "${WORK}/elsewhere/registers.cpp" "#include \"adapters/plugin/register.hpp\"\nint main() { capstan::registerSolvers(); }\n")
-step("compile with pkg-config" "${CXX}" -std=c++17 "${WORK}/elsewhere/registers.cpp" ${flags} "-Wl,-rpath,${folder}" -o "${WORK}/elsewhere/registers")
-step("the program made with pkg-config" "${WORK}/elsewhere/registers")
+if(SHARED)
+  separate_arguments(flags UNIX_COMMAND "${flags}")
+  file(WRITE "${WORK}/elsewhere/registers.cpp" "#include \"adapters/plugin/register.hpp\"\nint main() { capstan::registerSolvers(); }\n")
+  step("compile with pkg-config" "${CXX}" -std=c++17 "${WORK}/elsewhere/registers.cpp" ${flags} "-Wl,-rpath,${folder}" -o "${WORK}/elsewhere/registers")
+  step("the program made with pkg-config" "${WORK}/elsewhere/registers")
+elseif(NOT flags MATCHES "--whole-archive -lcapstan_static")
+  # The libraries of Trilinos would have to come beside them.
+  message(FATAL_ERROR "pkg-config does not ask for the whole archive: ${flags}")
+endif()
 
 # OpenFOAM's libraries, where they are built.
 if(EXISTS "${folder}/libcapstanFoam.so")

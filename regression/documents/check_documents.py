@@ -11,6 +11,8 @@ usage: check_documents.py <root of the source tree> <folder of the build>
 - What stands between backticks, but for CHANGELOG.md: files and folders of the source tree are there, and so are commands of
   `./capstan` and what `./capstan bench` measures.
 - Every reason that a solve may end with stands in the table of docs/troubleshooting.md, and no other.
+- Every row of README.md's table of platforms that says what runs there says how that is proven, by a command, test or file between
+  backticks or by hand, and when.
 - CITATION.cff has the version of CMakeLists.txt and the authors of LICENSE.
 
 Prints one line a violation and exits with 1 where there is one.
@@ -154,6 +156,22 @@ def citation_problems(root):
             yield (f"CITATION.cff: '{word.strip(' -')}' is '{here[1] if here else ''}'; {name} says '{there[1] if there else ''}'")
 
 
+def platform_problems(root):
+    section = (root / "README.md").read_text(encoding="utf-8").partition("\n## Platforms and devices\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line.startswith("|")]
+    if rows and [cell.lower() for cell in rows[0]] != ["platform", "version", "what runs there", "how it is proven", "when"]:
+        yield f"README.md: the table of platforms has other columns: {rows[0]}"
+    for platform, *cells in rows[2:]:
+        if len(cells) != 4:
+            yield f"README.md: the row '{platform}' has not five cells"
+        elif cells[1] != "not proven" and not ("`" in cells[2] or cells[2].startswith("by hand")):
+            yield f"README.md: '{platform}' names nothing that proves it"
+        elif cells[1] != "not proven" and not re.fullmatch(r"\d{4}-\d\d(-\d\d)?", cells[3]):
+            yield f"README.md: '{platform}' does not say when it was proven"
+        elif cells[1] == "not proven" and cells[3]:
+            yield f"README.md: '{platform}' was proven on {cells[3]}, or was not"
+
+
 def tests_of(build):
     run = subprocess.run(["ctest", "-N", "--test-dir", build], capture_output=True, text=True, check=False)
     return re.findall(r"Test +#\d+: (\S+)", run.stdout)
@@ -165,7 +183,7 @@ def main():
     found = documents(root)
     problems = [problem for path in found for problem in link_problems(root, path)]
     problems += [problem for path in found if path.name != "CHANGELOG.md" for problem in mention_problems(root, path)]
-    problems += [*unreachable(root), *reason_problems(root), *citation_problems(root)]
+    problems += [*unreachable(root), *reason_problems(root), *citation_problems(root), *platform_problems(root)]
     problems += command_problems(root, pathlib.Path(__file__).resolve().parent / "commands.txt", tests)
     if not tests:
         problems.append(f"{sys.argv[2]}: 'ctest -N' lists no tests")

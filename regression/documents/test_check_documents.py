@@ -35,7 +35,7 @@ class CheckDocuments(unittest.TestCase):
                 (root / name).write_text(changes.get(name.rpartition(".")[0].replace("/", "__"), text), encoding="utf-8")
             found = [problem for path in check.documents(root) for problem in check.link_problems(root, path)]
             found += [problem for path in check.documents(root) for problem in check.mention_problems(root, path)]
-            found += [*check.unreachable(root), *check.reason_problems(root), *check.citation_problems(root)]
+            found += [*check.unreachable(root), *check.reason_problems(root), *check.citation_problems(root), *check.platform_problems(root)]
             return found + [*check.command_problems(root, root / "commands.txt", ["launcher", "decks.np2"])]
 
     def test_sound_documents_pass(self):
@@ -78,6 +78,16 @@ class CheckDocuments(unittest.TestCase):
         found = self.problems(docs__troubleshooting=FILES["docs/troubleshooting.md"].replace("converged", "tired"))
         self.assertEqual(found, ["docs/troubleshooting.md: the reason 'converged' is missing",
                                  "docs/troubleshooting.md: no solve ends with the reason 'tired'"])
+
+    def test_platforms_say_how_and_when_they_are_proven(self):
+        table = ("\n## Platforms and devices\n\n| Platform | Version | What runs there | How it is proven | When |\n|---|---|---|---|---|\n"
+                 "| A | 1 | all | by hand: once | 2026-11 |\n| B | 1 | all | `capstan` | 2026-11-28 |\n| C | any | not proven | | |\n")
+        self.assertEqual(self.problems(README=FILES["README.md"] + table), [])
+        wrong = table + "| D | 1 | all | surely | 2026-11 |\n| E | 1 | all | `capstan` | |\n| F | any | not proven | | 2026-11 |\n| G | 1 |\n"
+        self.assertEqual(self.problems(README=FILES["README.md"] + wrong + "\n## Help\n| H | x |\n"),
+                         ["README.md: 'D' names nothing that proves it", "README.md: 'E' does not say when it was proven",
+                          "README.md: 'F' was proven on 2026-11, or was not", "README.md: the row 'G' has not five cells"])
+        self.assertIn("other columns", self.problems(README=FILES["README.md"] + table.replace("Version", "Age"))[0])
 
     def test_a_citation_of_another_version_or_of_others_is_found(self):
         found = self.problems(CITATION=FILES["CITATION.cff"].replace("0.1.0", "0.2.0"))
