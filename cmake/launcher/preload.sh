@@ -1,5 +1,5 @@
-# `capstan preload`: starts a Belos application with libcapstan.so preloaded on all ranks. Sourced by the launcher and by the
-# installed command `capstan`.
+# `capstan preload`: starts a Belos application with libcapstan_preload.so preloaded on all ranks, which opens libcapstan.so.
+# Sourced by the launcher and by the installed command `capstan`.
 # shellcheck shell=bash
 
 capstan_called=${capstan_called:-./capstan}
@@ -8,12 +8,13 @@ help_preload() {
   cat <<TEXT
 usage: $capstan_called preload [--dry-run] [--no-check] -- mpirun [arguments of mpirun] application [its arguments]
 
-Runs an application that chooses its solvers through Belos::SolverFactory with Capstan's among them: puts libcapstan.so into
-LD_PRELOAD of all ranks, in the way of the MPI at hand (mpirun or mpiexec of Open MPI, MPICH and Intel MPI, srun, jsrun), and
-hands over the variables CAPSTAN_OPTIONS, ... that are set. Before that it looks whether the two go together: the application
-must have Belos, Tpetra and MPI as shared libraries with the names that libcapstan.so was linked with.
+Runs an application that chooses its solvers through Belos::SolverFactory with Capstan's among them: puts libcapstan_preload.so,
+which opens libcapstan.so in programs that it fits, into LD_PRELOAD of all ranks, in the way of the MPI at hand (mpirun or
+mpiexec of Open MPI, MPICH and Intel MPI, srun, jsrun), and hands over the variables CAPSTAN_OPTIONS, ... that are set. Before
+that it looks whether the two go together: the application must have Belos, Tpetra and MPI as shared libraries with the names
+that libcapstan.so was linked with, and with all functions that it needs.
   --dry-run    print the command instead
-  --no-check   do not look at the application, as where it loads Belos later by itself
+  --no-check   do not look at the application, and preload libcapstan.so itself, as where it loads Belos later by itself
 Example: $capstan_called preload -- mpirun -n 64 naluX -i deck.yaml
 TEXT
 }
@@ -181,7 +182,7 @@ shell_words() {
 
 # preload <library> [options] -- <words...>
 preload() {
-  local library=$1 dry=no check=yes kind at command
+  local library=$1 preloaded=$1 dry=no check=yes kind at command
   shift
   while [[ $# -gt 0 && $1 != -- ]]; do
     case $1 in
@@ -206,8 +207,9 @@ preload() {
   if [[ $check == yes ]]; then
     check_meets "$(type -P -- "${*:at+1:1}")" "$library"
     check_fits "$(type -P -- "${*:at+1:1}")" "$library"
+    preloaded=${library%.so}_preload.so
   fi
-  preload_words "$library" "$kind" "$at" "$@"
+  preload_words "$preloaded" "$kind" "$at" "$@"
   if [[ $dry == yes ]]; then
     shell_words "${command[@]}"
     return

@@ -49,7 +49,7 @@ class Preload(LauncherCase):
             program.write_bytes(HOLDS.get(name, b"\x7fELF"))
             program.chmod(0o755)
         (self.work / "bin/env").unlink()
-        self.library = str(self.root / "build/lib/libcapstan.so")
+        self.library = str(self.root / "build/lib/libcapstan_preload.so")
         (self.root / "build/lib").mkdir(parents=True)
         (self.root / "build/lib/libcapstan.so").touch()
 
@@ -107,7 +107,8 @@ class Preload(LauncherCase):
                 self.assertIn(said, errors)
                 self.assertEqual(output, "")
         self.assertEqual([call for call in self.called("mpirun") if "--version" not in call], [])
-        self.assertEqual(self.capstan("preload", "--no-check", "--", "mpirun", "other")[0], 0)
+        status, output, _ = self.capstan("preload", "--no-check", "--", "mpirun", "other")
+        self.assertEqual((status, output), (0, f"mpirun -x LD_PRELOAD={self.root}/build/lib/libcapstan.so other\n"))
 
     def test_a_build_for_a_static_trilinos_has_nothing_to_preload(self):
         (self.root / "build/lib/libcapstan.so").rename(self.root / "build/lib/libcapstan_static.a")

@@ -28,6 +28,7 @@ BUILDER = (r"_ZN11Stratimikos26DefaultLinearSolverBuilder29setLinearSolveStrateg
            r"_ZN11Stratimikos19LinearSolverBuilderIdE29setLinearSolveStrategyFactoryE\w+")
 ALLOWED = {
     "libcapstan.so": (r"capstan_register_solvers", OURS.format("7capstan")) + SHARED_DATA,
+    "libcapstan_preload.so": (r"(?!)",),
     "libcapstanStratimikos.so": (OURS.format("7capstan"),) + BUILDER,
     "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SHARED_DATA + SOLVERS,
@@ -35,6 +36,7 @@ ALLOWED = {
 }
 REQUIRED = {
     "libcapstan.so": (r"capstan_register_solvers", r"_ZN7capstan15registerSolversEv", r"_ZN5Belos\w+10factories_E\w*"),
+    "libcapstan_preload.so": (),
     "libcapstanStratimikos.so": (r"_ZN7capstan19stratimikosStrategyEv",) + BUILDER,
     "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SOLVERS,
