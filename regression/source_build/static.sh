@@ -30,6 +30,15 @@ refused() {
   say "capstan preload: ${said%%$'\n'*}"
 }
 
+# preloaded_all_the_same <what is said> <program> <exit status>: what libcapstan_preload.so says in it, and that it goes on.
+preloaded_all_the_same() {
+  local said status=0
+  said=$(LD_PRELOAD=$work/shared-capstan/lib/libcapstan_preload.so "$2" 2>&1 >/dev/null) || status=$?
+  [[ $status -eq $3 && $said == "$1"* && (-n $1 || -z $said) ]] ||
+    die "with libcapstan_preload.so $2 ended with $status and said: $said"
+  say "libcapstan_preload.so in ${2##*/}: ${said:-nothing}"
+}
+
 # iterations <log> <command...>: the lines about solves that all_names.cpp prints.
 iterations() {
   local log=$1
@@ -51,6 +60,8 @@ compare_with_preloaded() {
     die "without Capstan the program did something else than finding no names: $work/log/plain.log"
   refused "Belos is linked into" "${program}_plain"
   refused "Capstan is linked into" "$program"
+  preloaded_all_the_same "Capstan: Belos is linked into this program statically" "${program}_plain" 1
+  preloaded_all_the_same "" "$program" 0
   for n in 1 2; do
     linked=$(iterations "names-static.np$n.log" mpirun -np "$n" "$program") || exit 1
     preloaded=$(iterations "names-preloaded.np$n.log" "$work/shared-capstan/bin/capstan" preload -- \
