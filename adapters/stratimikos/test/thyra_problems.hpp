@@ -1,7 +1,9 @@
 #pragma once
 
 /// \file
-/// Systems and builders for the tests of Stratimikos' linear solver type "Capstan".
+/// Systems, builders and solves for the tests of Stratimikos' linear solver type "Capstan".
+
+#include <gtest/gtest.h>
 
 #include <Stratimikos_DefaultLinearSolverBuilder.hpp>
 #include <Teuchos_AbstractFactoryStd.hpp>
@@ -29,6 +31,7 @@ using Columns = Thyra::MultiVectorBase<double>;
 using Factory = Thyra::LinearOpWithSolveFactoryBase<double>;
 using SolveOp = Thyra::LinearOpWithSolveBase<double>;
 using Criteria = Thyra::SolveCriteria<double>;
+using Status = Thyra::SolveStatus<double>;
 using Row = std::vector<std::pair<Global, double>>;
 
 /// A matrix of so many rows; columns outside of it are left out.
@@ -146,6 +149,44 @@ std::string errorOf(const Action& action) {
     return error.what();
   }
   return "no error";
+}
+
+inline Status solve(const SolveOp& op, const Columns& b, const Teuchos::RCP<Columns>& x,
+                    const Criteria* criteria = nullptr) {
+  return Thyra::solve<double>(op, Thyra::NOTRANS, b, x.ptr(), Teuchos::ptr(criteria));
+}
+
+/// \param text that has to hold `part`
+inline void expectIn(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
+}
+
+inline int iterations(const Status& status) { return status.extraParameters->get<int>("Iteration Count"); }
+
+/// What a solve from zero gives.
+struct Solved {
+  Status status;
+  Teuchos::RCP<Columns> x;
+};
+
+inline Solved solveFromZero(const SolveOp& op, const Columns& b, const Criteria* criteria = nullptr) {
+  Solved solved;
+  solved.x = Thyra::createMembers(op.domain(), b.domain());
+  Thyra::assign(solved.x.ptr(), 0.0);
+  solved.status = solve(op, b, solved.x, criteria);
+  return solved;
+}
+
+inline Teuchos::RCP<Teuchos::ParameterList> withIlut(const Teuchos::RCP<Teuchos::ParameterList>& list) {
+  list->set("Preconditioner Type", "Ifpack2");
+  list->sublist("Preconditioner Types").sublist("Ifpack2").set("Prec Type", "ILUT");
+  return list;
+}
+
+inline Teuchos::ParameterList one(const std::string& key, double value) {
+  Teuchos::ParameterList list;
+  list.set(key, value);
+  return list;
 }
 
 }  // namespace capstan::test
