@@ -15,7 +15,7 @@
 #    name it takes the iterations that it takes with libcapstan.so preloaded, on the shared Trilinos of the system.
 # cuda takes nvcc 11.8 and g++-11 as tpetra_ext/kernels/cuda does: those installed, else unpacked (1.1 GB). KOKKOS_CUDA_ARCH
 # is Kokkos' name of the GPU (default: the one at hand, else AMPERE80); HOPPER90 is known here, too.
-# --folder: where all of it is put (default: build-openmp or build-cuda in the repository; 1 GB, cuda over 4 GB). --prefix:
+# --folder: where all of it is put (default: build-<backend> in the repository; 1 GB, cuda over 4 GB). --prefix:
 # where Trilinos is installed (default: trilinos in that folder); one that an earlier run built is used again. --no-build: 4.
 # alone, with what is in the folder: for nodes that have the GPU and no compiler. --pack: makes an archive of the programs
 # and all that they need (pack.sh), for machines that have a driver and nothing else, where its program run does 4. --record:
