@@ -24,6 +24,15 @@ set(CAPSTAN_SANITIZE
     ""
     CACHE STRING "Sanitizers for Capstan's own code, for example 'address,undefined'")
 
+set(CAPSTAN_TEST_NODE
+    ""
+    CACHE STRING "Node of all that is built: empty, Tpetra's default one, or 'protected', whose memory the host may not touch")
+if(NOT CAPSTAN_TEST_NODE MATCHES "^(protected)?$")
+  message(FATAL_ERROR "CAPSTAN_TEST_NODE: found '${CAPSTAN_TEST_NODE}'; allowed: nothing, protected")
+endif()
+if(CAPSTAN_TEST_NODE AND NOT CAPSTAN_LIBRARY_ONLY)
+  message(FATAL_ERROR "CAPSTAN_TEST_NODE needs CAPSTAN_LIBRARY_ONLY: Ifpack2 and MueLu have no such node")
+endif()
 set(CAPSTAN_TEST_THREADS
     1
     CACHE STRING "Threads of a rank in the tests, where Kokkos has OpenMP")
@@ -54,3 +63,7 @@ set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_CXX_FLAGS_RELEASE "-O3 -DNDEBUG")
+if(CAPSTAN_TEST_NODE)
+  # Its tests wait for the pages of the memory, not for computations; and Tpetra is compiled for it as well.
+  set(CMAKE_CXX_FLAGS_RELEASE "-O1 -DNDEBUG")
+endif()

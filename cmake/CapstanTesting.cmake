@@ -4,6 +4,9 @@
 # capstan_application_tests. The sanitizer run builds these two.
 add_library(capstan_test_main STATIC "${PROJECT_SOURCE_DIR}/tpetra_ext/test/support/mpi_test_main.cpp"
                                      "${PROJECT_SOURCE_DIR}/tpetra_ext/test/support/watched_views.cpp")
+if(CAPSTAN_TEST_NODE)
+  target_sources(capstan_test_main PRIVATE "${PROJECT_SOURCE_DIR}/tpetra_ext/test/protected/faults_fail.cpp")
+endif()
 target_link_libraries(capstan_test_main PUBLIC GTest::gtest capstan_trilinos PRIVATE capstan_flags)
 target_include_directories(capstan_test_main PUBLIC "${CAPSTAN_INCLUDE_ROOT}")
 capstan_use_pch(capstan_test_main)
@@ -80,6 +83,9 @@ function(capstan_register_test)
   endif()
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
+  endif()
+  if(CAPSTAN_TEST_NODE)
+    math(EXPR ARG_TIMEOUT "4 * ${ARG_TIMEOUT}") # each kernel opens the memory and closes it
   endif()
   set(selection)
   if(ARG_FILTER)

@@ -26,7 +26,7 @@ import sys
 LINK = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)\)")
 # A command of ours with what it is given: `./capstan test` alone only names it.
 GIVEN = re.compile(r"(?:\./capstan \S+|python3 \S+|(?:app-inputs|cmake|perf|regression)/\S+) \S")
-NOT_SEARCHED = {"build", "build-sanitize", "build-openmp", "build-cuda", "build-serial-static", ".git"}
+NOT_SEARCHED = {"build", "build-sanitize", "build-openmp", "build-cuda", "build-serial-static", "build-protected", ".git"}
 
 
 def documents(root):

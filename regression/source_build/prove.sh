@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Proves Capstan on a Tpetra whose node runs on OpenMP threads, or is for NVIDIA's devices, and on a static Trilinos. Debian's
-# Trilinos is none of these.
+# Proves Capstan on a Tpetra whose node runs on OpenMP threads, or is for NVIDIA's devices, or has memory that the host may not
+# touch, and on a static Trilinos. Debian's Trilinos is none of these.
 #
-# usage: prove.sh --backend openmp|cuda|serial-static [--folder DIR] [--prefix DIR] [--no-build] [--pack FILE] [--record]
+# usage: prove.sh --backend openmp|cuda|serial-static|protected [--folder DIR] [--prefix DIR] [--no-build] [--pack FILE] [--record]
 #                 [-- arguments of ctest]
 #
 # 1. Fetches Debian's Trilinos source package (170 MB), or takes the folder that CAPSTAN_TRILINOS_SOURCE names.
@@ -13,10 +13,13 @@
 #    benchmark of the kernels (beside the bandwidth of the triad, and cuBLAS where the loader finds it) and that of the solvers.
 #    serial-static: the same tests, and a program of regression/consumer, in which all is linked statically but MPI: with each
 #    name it takes the iterations that it takes with libcapstan.so preloaded, on the shared Trilinos of the system.
+# protected: 1. and 2. fall away: Capstan's build instantiates Tpetra for that node (tpetra_ext/test/protected) with the
+# headers of the Trilinos 13.2 that CMake finds. 3. builds the tests that reach into vectors, matrices and messages, and 4.
+# runs them on 1 and 2 ranks, on two a part of the solvers'.
 # cuda takes nvcc 11.8 and g++-11 as tpetra_ext/kernels/cuda does: those installed, else unpacked (1.1 GB). KOKKOS_CUDA_ARCH
 # is Kokkos' name of the GPU (default: the one at hand, else AMPERE80); HOPPER90 is known here, too.
-# --folder: where all of it is put (default: build-<backend> in the repository; 1 GB, cuda over 4 GB). --prefix:
-# where Trilinos is installed (default: trilinos in that folder); one that an earlier run built is used again. --no-build: 4.
+# --folder: where all of it is put (default: build-<backend> in the repository; 1 GB, cuda over 4 GB). --prefix: where
+# Trilinos is installed (default: trilinos in that folder); one that an earlier run built is used again. --no-build: 4.
 # alone, with what is in the folder: for nodes that have the GPU and no compiler. --pack: makes an archive of the programs
 # and all that they need (pack.sh), for machines that have a driver and nothing else, where its program run does 4. --record:
 # copies the report to <backend>.log beside this script. JOBS: compiler jobs (default: cores). CAPSTAN_WERROR=OFF: warnings
@@ -28,6 +31,9 @@ unset CDPATH
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
 backend="" work="" prefix="" record=no pack="" build=yes selection=() jobs=${JOBS:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)} report=/dev/null
+# Of the protected memory: the tests that reach into vectors, matrices and messages.
+protected_programs=(protected_node_test operators_test node_aware_operator_test reductions_test exchange_test embedded_exchange_test
+  panels_test orthogonality_test solvers_test solver_communication_test solver_columns_test solver_guess_test)
 threads=2 werror=${CAPSTAN_WERROR:-ON}
 
 say() { printf '== %s\n' "$*" | tee -a "$report"; }
@@ -73,7 +79,8 @@ read_arguments() {
     esac
     shift
   done
-  [[ $backend =~ ^(openmp|cuda|serial-static)$ ]] || wrong_use "--backend: found '$backend'; allowed: openmp, cuda, serial-static"
+  [[ $backend =~ ^(openmp|cuda|serial-static|protected)$ ]] ||
+    wrong_use "--backend: found '$backend'; allowed: openmp, cuda, serial-static, protected"
   [[ $jobs =~ ^[1-9][0-9]*$ ]] || wrong_use "JOBS: found '$jobs'; allowed: a whole number from 1 on"
   work=${work:-$root/build-$backend}
   work=$(mkdir -p -- "$work/log" && cd -- "$work" && pwd)
@@ -122,10 +129,14 @@ build_capstan() {
   [[ $werror != ON ]] || forbidden=all-warnings,$forbidden
   [[ $backend != cuda ]] || export NVCC_APPEND_FLAGS="-Wno-deprecated-gpu-targets -Werror $forbidden"
   say "building libcapstan and its tests"
+  local options=("-DTrilinos_DIR=$prefix/lib/cmake/Trilinos" -DCAPSTAN_BENCHMARKS=ON) targets=(all capstan_bench)
+  if [[ $backend == protected ]]; then
+    options=(-DCAPSTAN_TEST_NODE=protected -DCAPSTAN_BENCHMARKS=OFF) targets=("${protected_programs[@]}")
+  fi
   quietly capstan-configure.log cmake -G Ninja -S "$root" -B "$work/build-capstan" \
-    "-DTrilinos_DIR=$prefix/lib/cmake/Trilinos" -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=ON -DCAPSTAN_BENCHMARKS=ON \
+    "${options[@]}" -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=ON \
     "-DCAPSTAN_WERROR=$werror" "-DCAPSTAN_TEST_THREADS=$test_threads" "${compiler_options[@]}"
-  quietly capstan-build.log ninja -C "$work/build-capstan" -j "$jobs" all capstan_bench
+  quietly capstan-build.log ninja -C "$work/build-capstan" -j "$jobs" "${targets[@]}"
 }
 
 # run_tests: those of 1 and 2 ranks and of the kernels, or those that the arguments select. The kernel tests take their
@@ -134,6 +145,12 @@ run_tests() {
   local log=$work/log/tests.log status=0
   if [[ $backend == openmp ]]; then
     export OMP_NUM_THREADS=$threads OMP_PROC_BIND=false OMP_WAIT_POLICY=passive CAPSTAN_TEST_CONCURRENCY=$threads
+  fi
+  if [[ ${#selection[@]} -eq 0 && $backend == protected ]]; then
+    local names
+    names=$(IFS='|' && echo "${protected_programs[*]}")
+    # On two ranks the quicker part of the solvers' tests.
+    selection=(-R "^($names)[.]np[12]\$|^solvers_test[.]generic[.]np2\$" -E '^solvers_test[.]np2$' -j "$jobs")
   fi
   [[ ${#selection[@]} -gt 0 ]] || selection=(-R '^kernels_test|[.]np[12]$')
   # Ranks of several tests share a GPU well: most of them is waiting for small kernels.
@@ -195,7 +212,7 @@ if [[ $build == yes ]]; then
   say "Capstan $(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null || echo "of an unknown commit")," \
     "$(c++ --version | head -n 1)"
   prepare_compiler_of_backend
-  build_trilinos
+  [[ $backend == protected ]] || build_trilinos
   build_capstan
   built="all compiled and linked$([[ $werror != ON ]] || echo " without warnings")"
   cp -- "$report" "$work/built.log"

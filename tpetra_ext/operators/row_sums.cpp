@@ -8,6 +8,7 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 
 namespace capstan {
@@ -64,8 +65,7 @@ RowSums sumsOf(const RowMatrix<Types>& matrix, std::size_t stride) {
     const auto& local = *held;
     const OtherRows<std::decay_t<decltype(local)>> rows{local, stride};
     const std::size_t read = (count + stride - 1) / stride;
-    using Memory = typename Types::ExecutionSpace::memory_space;
-    if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, Memory>::accessible) {
+    if constexpr (kernels::runsOnHost<typename Types::ExecutionSpace>) {
       if (read <= mostRowsSummed) {  // most matrices have their answer in the first rows
         std::size_t i = 0;
         while (i < read && !rows.isOther(i * stride)) ++i;

@@ -208,15 +208,17 @@ TEST_P(Cost, AReductionIsTheOnlyThingEveryOrthogonalizationWaitsFor) {
 struct Allocations {
   bool counting = false;
   std::uint64_t least = 0;
-  std::string label;   // counts those whose label begins so
-  std::string except;  // but for this one
+  std::string label;      // counts those whose label begins so
+  std::string except;     // but for this one
+  bool onDevice = false;  // counts those of the device alone, where Tpetra keeps vectors on the host as well
   long large = 0;
   std::uint64_t bytes = 0;  ///< of those
   std::string what;
 } allocations;
 
-void countAllocation(Kokkos::Profiling::SpaceHandle, const char* label, const void*, std::uint64_t bytes) {
+void countAllocation(Kokkos::Profiling::SpaceHandle space, const char* label, const void*, std::uint64_t bytes) {
   if (!allocations.counting || bytes < allocations.least) return;
+  if (allocations.onDevice && std::string(space.name) != Types::DeviceType::memory_space::name()) return;
   if (std::string(label).rfind(allocations.label, 0) != 0 || label == allocations.except) return;
   ++allocations.large;
   allocations.bytes += bytes;
@@ -233,8 +235,9 @@ void count(std::uint64_t least, const std::string& label, const std::string& exc
 
 /// Kokkos allocations in solve() of so many bytes at least, whose label begins like this.
 long allocationsOf(Solver& solver, System system, Side side, std::uint64_t least, const std::string& label,
-                   const std::string& except = "") {
+                   const std::string& except = "", bool onDevice = false) {
   count(least, label, except);
+  allocations.onDevice = onDevice;
   system.arm = [] { allocations.counting = true; };
   solve(solver, system, side);
   allocations.counting = false;
@@ -246,7 +249,7 @@ long allocationsOf(Solver& solver, System system, Side side, std::uint64_t least
 /// grows with the panels, which are wider once shifts are known.
 long vectorAllocations(Solver& solver, const System& system, Side side) {
   return allocationsOf(solver, system, side, system.b->getLocalLength() * sizeof(Scalar), "",
-                       "capstan::kernels workspace");
+                       "capstan::kernels workspace", true);
 }
 
 // A first solve may find on a device what earlier solvers have left, so the hook is tried by itself.

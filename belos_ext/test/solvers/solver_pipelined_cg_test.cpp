@@ -135,7 +135,9 @@ struct Bytes {
   std::uint64_t least = 0, total = 0;
 } bytes;
 
-void countBytes(Kokkos::Profiling::SpaceHandle, const char*, const void*, std::uint64_t size) {
+/// Those of the device: there Tpetra keeps vectors on the host as well.
+void countBytes(Kokkos::Profiling::SpaceHandle space, const char*, const void*, std::uint64_t size) {
+  if (std::string(space.name) != Types::DeviceType::memory_space::name()) return;
   if (bytes.counting && size >= bytes.least) bytes.total += size;
 }
 

@@ -183,8 +183,10 @@ RCP<MultiVector> residualRounding(const System& system) {
   const auto a = Teuchos::rcp_dynamic_cast<const CrsMatrix>(system.a);
   if (a.is_null()) return bound;
   CrsMatrix magnitudes(*a, Teuchos::Copy);
-  const auto values = magnitudes.getLocalMatrixHost().values;
-  for (size_t k = 0; k < values.extent(0); ++k) values(k) = std::abs(values(k));
+  {
+    const auto local = compat::hostMatrix(magnitudes);
+    for (size_t k = 0; k < local->values.extent(0); ++k) local->values(k) = std::abs(local->values(k));
+  }
   MultiVector x(*system.x, Teuchos::Copy), b(*system.b, Teuchos::Copy);
   x.abs(*system.x);
   b.abs(*system.b);

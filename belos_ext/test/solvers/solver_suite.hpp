@@ -16,6 +16,7 @@
 #include "belos_ext/test/support/methods.hpp"
 #include "belos_ext/test/support/problems.hpp"
 #include "belos_ext/test/support/rank_agreement.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 
 namespace capstan {
 
@@ -109,7 +110,7 @@ void expectSameOnAllRanks(const std::vector<double>& values);
 void expectSameOnAllRanks(const Outcome& outcome);
 
 /// Whether kernels run on CPUs: sums are rounded otherwise on a device.
-constexpr bool onCpus = std::is_same_v<Types::DeviceType::execution_space, Kokkos::DefaultHostExecutionSpace>;
+constexpr bool onCpus = kernels::runsOnHost<Types::ExecutionSpace>;
 
 RCP<MultiVector> copyOf(const MultiVector& v);
 int ranks();

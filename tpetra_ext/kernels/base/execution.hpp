@@ -23,18 +23,26 @@ struct AutoPath {};
 namespace detail {
 
 template <class Exec>
-struct IsHostBackend : std::false_type {};
+struct IsCpuBackend : std::false_type {};
 #ifdef KOKKOS_ENABLE_SERIAL
 template <>
-struct IsHostBackend<Kokkos::Serial> : std::true_type {};
+struct IsCpuBackend<Kokkos::Serial> : std::true_type {};
 #endif
 #ifdef KOKKOS_ENABLE_OPENMP
 template <>
-struct IsHostBackend<Kokkos::OpenMP> : std::true_type {};
+struct IsCpuBackend<Kokkos::OpenMP> : std::true_type {};
 #endif
 #ifdef KOKKOS_ENABLE_THREADS
 template <>
-struct IsHostBackend<Kokkos::Threads> : std::true_type {};
+struct IsCpuBackend<Kokkos::Threads> : std::true_type {};
+#endif
+
+#ifdef CAPSTAN_SERIAL_IS_A_DEVICE  // its memory is not the host's: tpetra_ext/test/protected
+template <class Exec>
+struct IsHostBackend : std::false_type {};
+#else
+template <class Exec>
+struct IsHostBackend : IsCpuBackend<Exec> {};
 #endif
 
 /// Bytes of a functor, its policy beside it, that Kokkos hands to CUDA as kernel arguments, and that CUDA takes.
@@ -98,7 +106,7 @@ struct PinnedSpaceOf<either::SYCL> {
 
 }  // namespace detail
 
-/// Whether kernels of this execution space run on the CPU.
+/// Whether kernels of this execution space run on the CPU, and in its memory.
 template <class Exec>
 constexpr bool runsOnHost = detail::IsHostBackend<Exec>::value;
 

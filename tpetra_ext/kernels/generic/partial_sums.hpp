@@ -114,7 +114,7 @@ void sumOverRows(const Exec& exec, std::ptrdiff_t n, const Tiles& tiles) {
   const int entries = tiles.count() * Tiles::size;
   T* partial = workspace<Exec, T>(exec, static_cast<std::size_t>(entries) * static_cast<std::size_t>(plan.league));
   // CPUs have one thread and one lane; devices a thread for each tile.
-  constexpr bool device = !runsOnHost<Exec>;
+  constexpr bool device = !IsCpuBackend<Exec>::value;
   const int lanes = device ? std::min(32, static_cast<int>(Policy::vector_length_max())) : 1;
   const int passes = (tiles.count() + mostThreads - 1) / mostThreads;
   const int threads = device ? (tiles.count() + passes - 1) / passes : 1;

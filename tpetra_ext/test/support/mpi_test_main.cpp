@@ -16,6 +16,9 @@
 #include <string>
 
 #include "tpetra_ext/test/support/watched_views.hpp"
+#ifdef CAPSTAN_SERIAL_IS_A_DEVICE
+#include "tpetra_ext/test/protected/faults_fail.hpp"
+#endif
 
 namespace {
 
@@ -49,6 +52,9 @@ int runTests(int* argc, char*** argv) {
   Tpetra::ScopeGuard guard(argc, argv);
   testing::InitGoogleTest(argc, *argv);
   capstan::test::watchViews();
+#ifdef CAPSTAN_SERIAL_IS_A_DEVICE
+  capstan::test::failOnFaults();
+#endif
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank != 0) {

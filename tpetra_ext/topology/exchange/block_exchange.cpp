@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/kernels/base/copy.hpp"
 #include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/topology/exchange/given_up.hpp"
@@ -59,10 +60,10 @@ Kokkos::View<Slot*, Device> onDevice(const char* label, const std::vector<Slot>&
 }
 
 /// A part of the numbers, copied where host and device have memories of their own.
-template <class To, class From>
+template <class Execution, class To, class From>
 void copyPart(const To& to, const From& from, const std::pair<std::size_t, std::size_t>& part) {
   if (part.first == part.second || static_cast<const void*>(to.data()) == static_cast<const void*>(from.data())) return;
-  Kokkos::deep_copy(Kokkos::subview(to, part), Kokkos::subview(from, part));
+  kernels::copyAndWait(Execution(), Kokkos::subview(to, part), Kokkos::subview(from, part));
 }
 
 }  // namespace
@@ -126,13 +127,13 @@ void BlockExchange<Types>::packAll(const Steps& steps, const Own& own) {
   bool wait = false;
   for (const Step step : steps) wait = pack(step, own) || wait;
   if (wait) kernels::fence(Execution());
-  for (const Step step : steps) copyPart(hostOutgoing_, outgoing_, messages_.sent(step));
+  for (const Step step : steps) copyPart<Execution>(hostOutgoing_, outgoing_, messages_.sent(step));
 }
 
 /// Waits for the messages of a step; what they bring is then on the device.
 template <class Types>
 void BlockExchange<Types>::receive(Step step) {
-  if (messages_.wait(step)) copyPart(staging_, hostStaging_, messages_.received(step));
+  if (messages_.wait(step)) copyPart<Execution>(staging_, hostStaging_, messages_.received(step));
 }
 
 template <class Types>
@@ -226,7 +227,7 @@ template <class Types>
 void BlockExchange<Types>::finishMessages() {
   if (messages_.together()) {
     messages_.waitForAll();
-    copyPart(staging_, hostStaging_, {0, plan_->staged() * columns_});
+    copyPart<Execution>(staging_, hostStaging_, {0, plan_->staged() * columns_});
   } else {
     passOn();
     for (const Step step : {Step::Local, Step::Scatter}) receive(step);

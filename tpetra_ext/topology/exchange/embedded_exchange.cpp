@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/kernels/base/copy.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/topology/exchange/given_up.hpp"
 
@@ -226,7 +227,7 @@ void EmbeddedExchange<Types>::runLoaded(Scalar* sums, int count, const std::vect
   try {
     Shape& shape = shapeFor(count, columns);
     const Loaded& loaded = loadedFor(columns);
-    if (loaded.host.data() != loaded.device.data()) Kokkos::deep_copy(loaded.host, loaded.device);
+    if (loaded.host.data() != loaded.device.data()) kernels::copyAndWait(Execution(), loaded.host, loaded.device);
     exchange(shape, sums, count, columns);
     deliver(shape, carried, columns);
     for (ExchangeCounters* counters : {&counters_, &exchangeCounters()}) {
@@ -282,7 +283,8 @@ void EmbeddedExchange<Types>::deliver(Shape& shape, const std::vector<Carried>& 
   std::size_t first = 0;
   for (const Carried& block : carried) {
     const std::size_t width = block.ghosts.extent(1);
-    Kokkos::deep_copy(block.ghosts, Kokkos::subview(shape.ghosts, Kokkos::ALL, std::make_pair(first, first + width)));
+    kernels::copyAndWait(Execution(), block.ghosts,
+                         Kokkos::subview(shape.ghosts, Kokkos::ALL, std::make_pair(first, first + width)));
     first += width;
   }
 }

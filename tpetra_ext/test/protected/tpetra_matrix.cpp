@@ -1,0 +1,36 @@
+/// \file
+/// Tpetra's matrices for the node whose memory is protected (node.hpp).
+
+#include <TpetraCore_ETIHelperMacros.h>
+
+#include <Tpetra_CrsMatrix_decl.hpp>
+#include <Tpetra_CrsMatrix_def.hpp>
+#include <Tpetra_Details_getDiagCopyWithoutOffsets_decl.hpp>
+#include <Tpetra_Details_getDiagCopyWithoutOffsets_def.hpp>
+#include <Tpetra_Details_localDeepCopyRowMatrix_decl.hpp>
+#include <Tpetra_Details_localDeepCopyRowMatrix_def.hpp>
+#include <Tpetra_Details_packCrsMatrix_decl.hpp>
+#include <Tpetra_Details_packCrsMatrix_def.hpp>
+#include <Tpetra_Details_unpackCrsMatrixAndCombine_decl.hpp>
+#include <Tpetra_Details_unpackCrsMatrixAndCombine_def.hpp>
+#include <Tpetra_LocalCrsMatrixOperator_decl.hpp>
+#include <Tpetra_LocalCrsMatrixOperator_def.hpp>
+#include <Tpetra_RowMatrixTransposer_decl.hpp>
+#include <Tpetra_RowMatrixTransposer_def.hpp>
+#include <Tpetra_RowMatrix_decl.hpp>
+#include <Tpetra_RowMatrix_def.hpp>
+#include <Tpetra_leftAndOrRightScaleCrsMatrix_decl.hpp>
+#include <Tpetra_leftAndOrRightScaleCrsMatrix_def.hpp>
+
+namespace Tpetra {
+TPETRA_ETI_MANGLING_TYPEDEFS()
+TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR(TPETRA_DETAILS_GETDIAGCOPYWITHOUTOFFSETS_INSTANT)
+TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR(TPETRA_DETAILS_LOCALDEEPCOPYROWMATRIX_INSTANT)
+TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR(TPETRA_DETAILS_PACKCRSMATRIX_INSTANT)
+TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR(TPETRA_DETAILS_UNPACKCRSMATRIXANDCOMBINE_INSTANT)
+TPETRA_INSTANTIATE_SN_NO_ORDINAL_SCALAR(TPETRA_LOCALCRSMATRIXOPERATOR_INSTANT)
+TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR(TPETRA_ROWMATRIX_INSTANT)
+TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR(TPETRA_CRSMATRIX_MATRIX_INSTANT)
+TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR(TPETRA_ROWMATRIXTRANSPOSER_INSTANT)
+TPETRA_INSTANTIATE_SLGN_NO_ORDINAL_SCALAR(TPETRA_LEFTANDORRIGHTSCALECRSMATRIX_INSTANT)
+}  // namespace Tpetra
