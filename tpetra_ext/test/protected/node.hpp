@@ -4,7 +4,7 @@
 /// Makes the memory of Tpetra's default node one that the host may not touch. It is read before every other header
 /// (CapstanTestNode.cmake), and stands for the headers of Trilinos 13.2 that name the node.
 ///
-/// All of Tpetra's and Belos' templates are then of this node, whose type no library of Trilinos has: tpetra.cpp.in
+/// All of Tpetra's and Belos' templates are then of this node, whose type no library of Trilinos has: tpetra_*.cpp
 /// instantiates them.
 
 #include "tpetra_ext/test/protected/space.hpp"
