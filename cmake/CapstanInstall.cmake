@@ -114,6 +114,7 @@ set(CAPSTAN_INCLUDED_HEADERS
     belos_ext/convergence/stop_reason.hpp
     belos_ext/events/event.hpp
     tpetra_ext/compat/trilinos.hpp
+    tpetra_ext/kernels/base/copy.hpp
     tpetra_ext/kernels/base/delayed_launches.hpp
     tpetra_ext/kernels/base/execution.hpp
     tpetra_ext/kernels/base/fence.hpp

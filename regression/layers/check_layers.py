@@ -30,6 +30,9 @@ VIEWS_HOME = "tpetra_ext/compat/"
 DEVICE_LAMBDA = re.compile(r"\bKOKKOS_(CLASS_)?LAMBDA\b")
 # Launches and waits that CAPSTAN_KERNELS=delayed would not know of. Loops inside of kernels are none.
 LAUNCH = re.compile(r"Kokkos::parallel_(for|reduce|scan)\((?!.*(TeamThread|ThreadVector)Range)|\bKokkos::fence\(|\.fence\(")
+# Copies that name no execution space: they wait for the whole device.
+COPY = re.compile(r"Kokkos::deep_copy\(")
+COPY_HOME = "tpetra_ext/kernels/base/copy.hpp"
 LAUNCH_HOME = ("tpetra_ext/kernels/base/", "tpetra_ext/kernels/host/chunks.hpp", "tpetra_ext/kernels/generic/partial_sums.hpp")
 HOST_HOME = "tpetra_ext/compat/"
 VERSION_HOME = "tpetra_ext/compat/trilinos.hpp"
@@ -122,6 +125,8 @@ def line_problems(root, path, line):
     elif (LAUNCH.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path)
           and not path.startswith(LAUNCH_HOME)):
         yield "kernels are launched by kernels::launch(), and waited for by kernels::fence()"
+    elif COPY.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path) and path != COPY_HOME:
+        yield "views are copied by kernels::copyAndWait(), which does not wait for the whole device"
     elif (HOST_ACCESS.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path)
           and not path.startswith(HOST_HOME)):
         yield f"host access to vectors and matrices belongs in {HOST_HOME}: write a kernel"

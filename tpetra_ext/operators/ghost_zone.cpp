@@ -18,6 +18,7 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/copy.hpp"
 #include "tpetra_ext/kernels/block_product.hpp"
 
 namespace capstan {
@@ -58,7 +59,7 @@ View onDevice(const char* name, const std::vector<Value>& values) {
   const View view(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(name)), values.size());
   const auto host = Kokkos::create_mirror_view(view);
   for (std::size_t i = 0; i < values.size(); ++i) host(i) = values[i];
-  Kokkos::deep_copy(view, host);
+  kernels::copyAndWait(typename View::execution_space(), view, host);
   return view;
 }
 
@@ -269,22 +270,23 @@ void GhostZone<Types>::refresh(const CrsMatrix& a, const ExplicitPreconditioner<
   if (scalingImport_.is_null()) return;
   scalingHere_->doImport(*m.scaling(), *scalingImport_, Tpetra::INSERT);
   const auto here = compat::deviceColumn(std::as_const(*scalingHere_), Tpetra::Access::ReadOnly);
-  Kokkos::deep_copy(scaling_, *here);
+  kernels::copyAndWait(typename Types::ExecutionSpace(), scaling_, *here);
 }
 
 template <class Types>
 void GhostZone<Types>::refreshRows(const CrsMatrix& f, Rows& rows) {
+  const typename Types::ExecutionSpace device;
   const std::size_t own = compat::localNumEntries(f);
   {
     const auto local = compat::deviceMatrix(f);
-    Kokkos::deep_copy(Kokkos::subview(rows.values, std::make_pair(std::size_t(0), own)), local->values);
+    kernels::copyAndWait(device, Kokkos::subview(rows.values, std::make_pair(std::size_t(0), own)), local->values);
     if (rows.import.is_null()) return;
     const auto source = compat::deviceColumn(*rows.own, Tpetra::Access::OverwriteAll);
-    Kokkos::deep_copy(*source, local->values);
+    kernels::copyAndWait(device, *source, local->values);
   }
   rows.others->doImport(*rows.own, *rows.import, Tpetra::INSERT);
   const auto others = compat::deviceColumn(std::as_const(*rows.others), Tpetra::Access::ReadOnly);
-  Kokkos::deep_copy(Kokkos::subview(rows.values, std::make_pair(own, rows.values.extent(0))), *others);
+  kernels::copyAndWait(device, Kokkos::subview(rows.values, std::make_pair(own, rows.values.extent(0))), *others);
 }
 
 template <class Types>

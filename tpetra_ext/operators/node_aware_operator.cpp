@@ -13,6 +13,7 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/copy.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/block_product.hpp"
 #include "tpetra_ext/kernels/row_runs.hpp"
@@ -90,7 +91,7 @@ struct NodeAwareOperator<Types>::Rows {
       host(c) = exchange.columnSource[c];
       direct = direct && host(c) == static_cast<LocalIndex>(c);
     }
-    Kokkos::deep_copy(sources, host);
+    kernels::copyAndWait(Execution(), sources, host);
     const std::size_t rows = compat::localNumRows(a);
     if constexpr (kernels::runsOnHost<Execution>) {
       listHere(graph, exchange.plan.owned, static_cast<LocalIndex>(rows), direct && a.getCrsGraph()->isSorted());
@@ -165,7 +166,7 @@ struct NodeAwareOperator<Types>::Rows {
         ListRows<Graph, List, List>{graph, sources, owned, wanted, all}, count);
     const List some(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan rows")),
                     static_cast<std::size_t>(count));
-    Kokkos::deep_copy(some, Kokkos::subview(all, std::make_pair(std::size_t(0), some.extent(0))));
+    kernels::copyAndWait(Execution(), some, Kokkos::subview(all, std::make_pair(std::size_t(0), some.extent(0))));
     return some;
   }
 

@@ -18,6 +18,7 @@
 #include <type_traits>
 
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/kernels/base/copy.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -112,7 +113,7 @@ std::shared_ptr<IdotRequest> idot(const Kokkos::View<Data, Properties...>& resul
         }
       }
     }
-    Kokkos::deep_copy(result, mirror);
+    kernels::copyAndWait(typename Types::ExecutionSpace(), result, mirror);
   });
 }
 

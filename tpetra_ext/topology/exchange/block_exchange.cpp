@@ -55,7 +55,7 @@ Kokkos::View<Slot*, Device> onDevice(const char* label, const std::vector<Slot>&
   Kokkos::View<Slot*, Device> view(std::string(label), slots.size());
   const auto host = Kokkos::create_mirror_view(view);
   std::copy(slots.begin(), slots.end(), host.data());
-  Kokkos::deep_copy(view, host);
+  kernels::copyAndWait(typename Device::execution_space(), view, host);
   return view;
 }
 

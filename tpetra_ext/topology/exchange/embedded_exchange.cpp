@@ -65,7 +65,7 @@ EmbeddedExchange<Types>::EmbeddedExchange(std::shared_ptr<Channel> channel, std:
     host(k) = own[k];
     placeOfOwn_[static_cast<std::size_t>(own[k])] = k;
   }
-  Kokkos::deep_copy(ownSlots_, host);
+  kernels::copyAndWait(Execution(), ownSlots_, host);
 }
 
 template <class Types>
