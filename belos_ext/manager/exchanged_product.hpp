@@ -145,6 +145,7 @@ class ExchangedProduct {
     told.paidBackBy = tuned.paidBackBy();
     for (const ExchangeCandidate& one : tuned.candidates) told.tried.emplace_back(one.name, one.seconds);
     if (product_.is_null()) return;
+    told.messageMemory = product_->messageMemory();
     told.products = product_->counters().exchanges - sent_.exchanges;
     told.columns = product_->counters().columns - sent_.columns;
     told.traffic = kept_->traffic.times(told.products, told.columns);
@@ -224,7 +225,8 @@ class ExchangedProduct {
             domain.getComm()->getSize(),
             domain.getComm()->getRank(),
             embeds,
-            embeds ? options.hypercubeMapping : HypercubeMapping::None};
+            embeds ? options.hypercubeMapping : HypercubeMapping::None,
+            options.deviceAwareMpi};
   }
 
   /// The plan for the maps of all ranks, or null where it is not here. Local.

@@ -59,11 +59,12 @@ struct ExchangeWanted {
   int ranks = 1, rank = 0;
   bool embeds = false;
   HypercubeMapping mapping = HypercubeMapping::None;  ///< where it embeds
+  topology::DeviceAwareMpi deviceAware = topology::DeviceAwareMpi::Auto;
 
   bool operator==(const ExchangeWanted& o) const {
     return strategy == o.strategy && ranksPerNode == o.ranksPerNode && cutoff == o.cutoff && columns == o.columns &&
            entries == o.entries && maps == o.maps && rows == o.rows && ranks == o.ranks && rank == o.rank &&
-           embeds == o.embeds && mapping == o.mapping;
+           embeds == o.embeds && mapping == o.mapping && deviceAware == o.deviceAware;
   }
   /// Of the plan; the same on all ranks but for the rank's number.
   StateKey key(std::uint64_t mapsOfAll) const { return keyOf("communication plan", mapsOfAll); }
@@ -71,9 +72,10 @@ struct ExchangeWanted {
   StateKey keyOfMyMaps() const { return keyOf("maps of a communication plan", maps); }
   StateKey keyOf(const char* what, std::uint64_t number) const {
     return {"",
-            fmt::format("{}: {}, {} ranks per node, cutoff {}, {} columns, {} entries, rank {}, maps {:x}{}", what,
-                        toString(strategy), ranksPerNode, cutoff, columns, entries, rank, number,
-                        embeds ? ", embedded, mapping " + toString(mapping) : ""),
+            fmt::format(
+                "{}: {}, {} ranks per node, cutoff {}, {} columns, {} entries, device-aware {}, rank {}, maps {:x}{}",
+                what, toString(strategy), ranksPerNode, cutoff, columns, entries, toString(deviceAware), rank, number,
+                embeds ? ", embedded, mapping " + toString(mapping) : ""),
             rows, ranks};
   }
 };

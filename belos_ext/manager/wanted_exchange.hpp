@@ -26,6 +26,7 @@ TunedExchange exchangeWanted(const ExchangeWanted& wanted, const Teuchos::RCP<co
     tuning.columns = wanted.columns;
     tuning.eagerLimit = cutoff;
     tuning.ranksPerNode = wanted.ranksPerNode;
+    tuning.deviceAware = wanted.deviceAware;
     return tuneExchange<Types>(a, tuning);
   }
   topology::PlanOptions plan;
@@ -33,6 +34,7 @@ TunedExchange exchangeWanted(const ExchangeWanted& wanted, const Teuchos::RCP<co
   plan.eagerLimit = cutoff;
   plan.columns = wanted.columns;
   plan.bytesPerValue = sizeof(typename Types::Scalar);
+  plan.deviceAware = wanted.deviceAware;
   return exchangeBy<Types>(*a, plan, wanted.ranksPerNode);
 }
 

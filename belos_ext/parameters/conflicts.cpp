@@ -65,6 +65,11 @@ void checkCommunication(const SolverOptions& options, const MethodTraits& method
       "\"Message Size Cutoff\" = {} is given, but \"Communication Strategy\" = \"{}\" uses none; set the strategy to "
       "\"optimal\" or \"tuned\", or the cutoff to \"auto\"",
       options.messageSizeCutoff, toString(strategy));
+  refuse(
+      options.deviceAwareMpi != topology::DeviceAwareMpi::Auto && strategy == Strategy::Application, method,
+      "\"Device Aware MPI\" = \"{}\" is given, but with \"Communication Strategy\" = \"application\" the messages are "
+      "the operator's own; name a strategy, or set \"Device Aware MPI\" to \"auto\"",
+      toString(options.deviceAwareMpi));
 }
 
 void checkResidualNorm(const SolverOptions& options, const MethodTraits& method) {

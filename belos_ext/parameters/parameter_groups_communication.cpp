@@ -36,6 +36,7 @@ ParameterRow messageSizeCutoffRow() {
 
 std::vector<ParameterRow> CommunicationOptions::rows() {
   using Sums = topology::ReductionStrategy;
+  using Aware = topology::DeviceAwareMpi;
   return {
       choice("Communication Strategy", &CommunicationOptions::communicationStrategy,
              "How a product with A brings the ranks what they need of each other, where A is a Tpetra::CrsMatrix; "
@@ -56,6 +57,11 @@ std::vector<ParameterRow> CommunicationOptions::rows() {
           "rank of each, then handed out on the nodes; where there is one node, or one rank on each, by MPI's own. "
           "tuned: each size as some all-reduces show to be fastest when the first solve on the communicator begins; "
           "the report has the times. The first all-reduce of a solve, before the ranks have agreed, is MPI's own."),
+      choice(
+          "Device Aware MPI", &CommunicationOptions::deviceAwareMpi, {Aware::Auto, Aware::On, Aware::Off},
+          "For the messages of a \"Communication Strategy\", where a device has memory that the host does not share: "
+          "on: MPI is given addresses of the device. off: copies in page-locked memory of the host. auto: what "
+          "CAPSTAN_DEVICE_AWARE_MPI says, else what MPI says of itself. The report has which, and why."),
   };
 }
 

@@ -15,6 +15,7 @@
 
 #include "tpetra_ext/operators/row_domains.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
+#include "tpetra_ext/topology/device_aware_mpi.hpp"
 #include "tpetra_ext/topology/reduction_strategy.hpp"
 
 namespace capstan {
@@ -262,6 +263,7 @@ struct CommunicationOptions {
   int ranksPerNode = 0;       ///< 0: as MPI tells
   int messageSizeCutoff = 0;  ///< bytes; 0: automatic
   topology::ReductionStrategy reductionStrategy = topology::ReductionStrategy::Mpi;
+  topology::DeviceAwareMpi deviceAwareMpi = topology::DeviceAwareMpi::Auto;
 };
 
 struct OutputOptions {

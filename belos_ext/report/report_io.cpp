@@ -165,6 +165,7 @@ nlohmann::json communicationJson(const CommunicationReport& communication) {
           {"nodes", communication.nodes},
           {"ranks_per_node", communication.ranksPerNode},
           {"message_size_cutoff", communication.messageSizeCutoff},
+          {"message_memory", communication.messageMemory},
           {"from_earlier_solve", communication.fromEarlier},
           {"setup_seconds", communication.setupSeconds},
           {"paid_back_by_products", communication.paidBackBy},  // what is not finite becomes null

@@ -94,6 +94,7 @@ struct CommunicationReport {
   int nodes = 0;                    ///< as the plan has them; 0: no plan
   int ranksPerNode = 0;             ///< on the largest node
   long long messageSizeCutoff = 0;  ///< bytes, as given or found; 0: no strategy looked at it
+  std::string messageMemory;        ///< where messages of the plan were while they were MPI's, and why
   bool fromEarlier = false;         ///< the plan, or choice, of an earlier solve
   double setupSeconds = 0.0;  ///< what plan and trials took when they were made, on the rank where they took longest
   /// Products that make up for it by what each is faster than the operator's own way. Infinite: never; NaN: tuning has

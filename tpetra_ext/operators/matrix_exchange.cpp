@@ -185,7 +185,9 @@ std::shared_ptr<MatrixExchange> MatrixPattern<Types>::made(topology::RankPlan pl
 
 template <class Types>
 std::shared_ptr<const MatrixExchange> MatrixPattern<Types>::exchange(const topology::PlanOptions& options) const {
-  return made(pattern_->plan(options));
+  const auto exchange = made(pattern_->plan(options));
+  exchange->deviceAware = options.deviceAware;
+  return exchange;
 }
 
 template <class Types>

@@ -22,6 +22,8 @@ struct MatrixExchange {
   topology::RankPlan plan;
   /// Its messages travel in one call of MPI for all neighbours.
   bool neighbourhood = false;
+  /// Whether MPI is given addresses of a device.
+  topology::DeviceAwareMpi deviceAware = topology::DeviceAwareMpi::Auto;
   /// Where the entry of X for a local column comes from: s < plan.owned: own entry s; else value s - plan.owned of what
   /// the rank needs.
   std::vector<topology::LocalIndex> columnSource;

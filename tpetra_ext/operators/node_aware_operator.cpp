@@ -211,7 +211,8 @@ void NodeAwareOperator<Types>::begin() {
   messages_ = std::make_unique<topology::BlockExchange<Types>>(
       topology::Channel::of(*a_->getDomainMap()->getComm()),
       std::shared_ptr<const topology::RankPlan>(exchange_, &exchange_->plan),
-      exchange_->neighbourhood ? topology::Carrier::Neighbourhood : topology::Carrier::Requests);
+      exchange_->neighbourhood ? topology::Carrier::Neighbourhood : topology::Carrier::Requests,
+      exchange_->deviceAware);
 }
 
 template <class Types>

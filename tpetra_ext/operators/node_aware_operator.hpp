@@ -72,6 +72,8 @@ class NodeAwareOperator final : public Types::Operator {
   const CrsMatrix& matrix() const { return *a_; }
   /// What this rank has sent for products so far. Local.
   const topology::ExchangeCounters& counters() const { return messages_->counters(); }
+  /// Where their messages are while they are MPI's, and why, for people. Local.
+  std::string messageMemory() const { return messages_->memory(); }
   /// Rows of this rank that need nothing of others. Local.
   std::size_t interiorRows() const;
 

@@ -204,6 +204,7 @@ TunedExchange tuneExchange(const Teuchos::RCP<const typename Types::CrsMatrix>& 
     topology::PlanOptions plan;
     plan.strategy = strategy;
     plan.eagerLimit = options.eagerLimit;
+    plan.deviceAware = options.deviceAware;
     plan.columns = options.columns;
     plan.bytesPerValue = sizeof(typename Types::Scalar);
     exchanges.push_back(pattern.exchange(plan));

@@ -21,6 +21,7 @@ struct TuningOptions {
   int columns = 1;       ///< of the blocks that will be multiplied
   int ranksPerNode = 0;  ///< as for MatrixPattern
   long long eagerLimit = topology::defaultEagerLimit;
+  topology::DeviceAwareMpi deviceAware = topology::DeviceAwareMpi::Auto;  ///< with all but Tpetra's own exchange
   int rounds = 9;  ///< products timed with each exchange; another one before them is not
   /// Tpetra's own exchange, which needs no set-up, stays unless another one takes less than 1 / (1 + margin) of its
   /// time.

@@ -18,6 +18,8 @@
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/base/host_mirror.hpp"
 #include "tpetra_ext/kernels/base/launch.hpp"
+#include "tpetra_ext/operators/matrix_exchange.hpp"
+#include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/test/protected/faults_fail.hpp"
 #include "tpetra_ext/test/protected/memory.hpp"
 #include "tpetra_ext/types.hpp"
@@ -147,10 +149,11 @@ TEST(ProtectedNode, AViewOfOneSideKeepsTheOtherAway) {
   EXPECT_THROW(x.getLocalViewDevice(Tpetra::Access::ReadOnly), std::runtime_error);
 }
 
-TEST(ProtectedNode, MatricesAndTheirMessagesAreOnIt) {
+/// Row sums of 1 1 1.
+Teuchos::RCP<Types::CrsMatrix> tridiagonal() {
   const auto comm = Tpetra::getDefaultComm();
   const auto map = Teuchos::rcp(new Types::Map(8 * comm->getSize(), 0, comm));
-  Types::CrsMatrix a(map, 3);
+  const auto a = Teuchos::rcp(new Types::CrsMatrix(map, 3));
   const auto rows = static_cast<Types::GlobalOrdinal>(map->getGlobalNumElements());
   for (const auto row : compat::localElementList(*map)) {
     std::vector<Types::GlobalOrdinal> columns;
@@ -158,15 +161,45 @@ TEST(ProtectedNode, MatricesAndTheirMessagesAreOnIt) {
       if (column >= 0 && column < rows) columns.push_back(column);
     }
     const std::vector<double> values(columns.size(), 1.0);
-    a.insertGlobalValues(row, static_cast<int>(columns.size()), values.data(), columns.data());
+    a->insertGlobalValues(row, static_cast<int>(columns.size()), values.data(), columns.data());
   }
-  a.fillComplete();
-  Types::Vector x(map), y(map);
+  a->fillComplete();
+  return a;
+}
+
+TEST(ProtectedNode, MatricesAndTheirMessagesAreOnIt) {
+  const auto a = tridiagonal();
+  Types::Vector x(a->getDomainMap()), y(a->getRangeMap());
   x.putScalar(1);
   const Faults faults;
-  a.apply(x, y);
-  EXPECT_EQ(y.norm1(), 3.0 * static_cast<double>(rows) - 2);
+  a->apply(x, y);
+  EXPECT_EQ(y.norm1(), 3.0 * static_cast<double>(a->getGlobalNumRows()) - 2);
   EXPECT_EQ(faults.count(), 0);
+}
+
+/// A product with our own messages; faults are counted.
+void multiply(topology::DeviceAwareMpi deviceAware, const std::string& where, bool touches) {
+  const auto a = tridiagonal();
+  topology::PlanOptions plan;
+  plan.deviceAware = deviceAware;
+  const NodeAwareOperator<Types> product(a, MatrixPattern<Types>(*a).exchange(plan));
+  Types::Vector x(a->getDomainMap()), y(a->getRangeMap());
+  x.putScalar(1);
+  const Faults faults;
+  product.apply(x, y);
+  EXPECT_EQ(faults.count() > 0, touches);
+  EXPECT_EQ(product.messageMemory().rfind(where, 0), 0U) << product.messageMemory();
+  EXPECT_EQ(y.norm1(), 3.0 * static_cast<double>(a->getGlobalNumRows()) - 2);
+}
+
+// This MPI is not for this device, as the faults show: it has been given its addresses.
+TEST(ProtectedNode, MpiIsGivenItsMemoryWhereItIsSaidToTakeIt) {
+  multiply(topology::DeviceAwareMpi::On, "device: ", Tpetra::getDefaultComm()->getSize() > 1);
+}
+
+TEST(ProtectedNode, ElseMpiIsGivenCopies) {
+  multiply(topology::DeviceAwareMpi::Off, "page-locked on the host: ", false);
+  multiply(topology::DeviceAwareMpi::Auto, "page-locked on the host: MPI does not say", false);
 }
 
 }  // namespace

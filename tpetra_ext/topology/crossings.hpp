@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tpetra_ext/topology/device_aware_mpi.hpp"
 #include "tpetra_ext/topology/lists.hpp"
 #include "tpetra_ext/topology/node_map.hpp"
 
@@ -45,6 +46,7 @@ struct PlanOptions {
   long long eagerLimit = defaultEagerLimit;  ///< bytes; Optimal splits what is larger
   int columns = 1;                           ///< of the block of vectors; a plan serves other blocks as well
   int bytesPerValue = 8;
+  DeviceAwareMpi deviceAware = DeviceAwareMpi::Auto;  ///< changes no message
 };
 
 /// Throws std::invalid_argument, naming what is wrong, where a number is below 1.

@@ -143,6 +143,11 @@ TEST_P(Communication, StandsInTheReportAndTheSummary) {
   EXPECT_EQ(told["reason"], "two-step, as asked for");
   EXPECT_EQ(told["products"], outcome.report.communication.products);
   EXPECT_EQ(told["between_nodes"]["messages"]["total"], outcome.report.communication.traffic.networkMessages.total);
+  EXPECT_EQ(told["message_memory"], outcome.report.communication.messageMemory);
+  EXPECT_FALSE(outcome.report.communication.messageMemory.empty());
+  if (onCpus) {
+    EXPECT_EQ(told["message_memory"], "host");
+  }
   EXPECT_EQ(told["paid_back_by_products"].dump(), "null") << "nothing was measured";
   if (rank() == 0) {
     EXPECT_NE(out.str().find("communication: two-step, as asked for; "), std::string::npos) << out.str();
@@ -337,6 +342,11 @@ TEST(CommunicationParameters, SayWhatIsWrongWithThem) {
   p.set("Message Size Cutoff", "auto");
   EXPECT_EQ(refusal(p), "");
   EXPECT_EQ(refusal(strategyParameters("Two_Step", 7)), "") << "any case, and any number of ranks";
+  Params aware = strategyParameters("application");
+  aware.set("Device Aware MPI", "off");
+  EXPECT_NE(refusal(aware).find("the messages are the operator's own"), std::string::npos) << refusal(aware);
+  aware.set("Communication Strategy", "standard");
+  EXPECT_EQ(refusal(aware), "");
 }
 
 TEST(CommunicationParameters, OfMoreRanksThanThereAreMeanOneNode) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -59,10 +60,11 @@ Kokkos::View<Slot*, Device> onDevice(const char* label, const std::vector<Slot>&
   return view;
 }
 
-/// A part of the numbers, copied where host and device have memories of their own.
+/// A part of the numbers, copied where MPI is given another memory than the device's.
 template <class Execution, class To, class From>
 void copyPart(const To& to, const From& from, const std::pair<std::size_t, std::size_t>& part) {
-  if (part.first == part.second || static_cast<const void*>(to.data()) == static_cast<const void*>(from.data())) return;
+  if (part.first == part.second || to.data() == nullptr || from.data() == nullptr) return;
+  if (static_cast<const void*>(to.data()) == static_cast<const void*>(from.data())) return;
   kernels::copyAndWait(Execution(), Kokkos::subview(to, part), Kokkos::subview(from, part));
 }
 
@@ -70,8 +72,9 @@ void copyPart(const To& to, const From& from, const std::pair<std::size_t, std::
 
 template <class Types>
 BlockExchange<Types>::BlockExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan,
-                                    Carrier carrier)
+                                    Carrier carrier, DeviceAwareMpi deviceAware)
     : plan_(std::move(plan)), messages_(std::move(channel), plan_, carrier) {
+  if (!isShared) memory_ = messageMemory(deviceAware, deviceKindOf<Execution>());
   std::vector<Slot> slots;
   for (const Step step : allSteps) {
     slots.insert(slots.end(), at(step).sends.entries.begin(), at(step).sends.entries.end());
@@ -93,7 +96,13 @@ BlockExchange<Types>::~BlockExchange() {
   } catch (const std::exception&) {
     // MPI is not to be relied on any more.
   }
-  if (!messages_.giveUp()) keepForMpi(std::make_pair(hostOutgoing_, hostStaging_));
+  if (!messages_.giveUp()) keepForMpi(std::make_tuple(outgoing_, staging_, hostOutgoing_, hostStaging_));
+}
+
+template <class Types>
+std::string BlockExchange<Types>::memory() const {
+  if (isShared) return "host";
+  return (memory_.onDevice ? "device: " : "page-locked on the host: ") + memory_.reason;
 }
 
 template <class Types>
@@ -103,9 +112,15 @@ void BlockExchange<Types>::makeRoom(std::size_t columns) {
   outgoing_ = Buffer("capstan outgoing", messages_.rowsSent() * columns);
   staging_ = Buffer("capstan staging", plan_->staged() * columns);
   receivedData_ = Buffer("capstan received", plan_->needed.size() * columns);
-  hostOutgoing_ = Kokkos::create_mirror_view(outgoing_);
-  hostStaging_ = Kokkos::create_mirror_view(staging_);
-  messages_.use(hostOutgoing_.data(), hostStaging_.data());
+  if constexpr (isShared) {
+    hostOutgoing_ = Kokkos::create_mirror_view(outgoing_);
+    hostStaging_ = Kokkos::create_mirror_view(staging_);
+  } else if (!memory_.onDevice) {
+    hostOutgoing_ = HostBuffer("capstan outgoing of MPI", outgoing_.extent(0));
+    hostStaging_ = HostBuffer("capstan staging of MPI", staging_.extent(0));
+  }
+  const bool device = !isShared && memory_.onDevice;
+  messages_.use(device ? outgoing_.data() : hostOutgoing_.data(), device ? staging_.data() : hostStaging_.data());
   room_ = columns;
 }
 
@@ -166,10 +181,11 @@ void BlockExchange<Types>::start(const Own& own) {
 }
 
 /// Whether a kernel of the last exchange may still read what messages are about to be written to: on a device that
-/// shares its memory with the host. The fence after packing is one for that kernel, too.
+/// shares its memory with the host, or whose addresses MPI is given. The fence after packing is one for that kernel,
+/// too.
 template <class Types>
 bool BlockExchange<Types>::unpacks() const {
-  return kernels::runsLater<Execution>() && staging_.data() == hostStaging_.data() && !unpacking_.over();
+  return kernels::runsLater<Execution>() && (isShared || memory_.onDevice) && !unpacking_.over();
 }
 
 template <class Types>

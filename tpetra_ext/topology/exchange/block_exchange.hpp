@@ -6,11 +6,15 @@
 #include <Kokkos_Core.hpp>
 #include <cstddef>
 #include <memory>
+#include <string>
+#include <type_traits>
 
+#include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/base/host_mirror.hpp"
 #include "tpetra_ext/kernels/base/leased_buffers.hpp"
 #include "tpetra_ext/topology/exchange/channel.hpp"
 #include "tpetra_ext/topology/exchange/exchange_messages.hpp"
+#include "tpetra_ext/topology/exchange/message_memory.hpp"
 #include "tpetra_ext/topology/exchange_plan.hpp"
 #include "tpetra_ext/types.hpp"
 
@@ -21,7 +25,8 @@ namespace capstan::topology {
 /// Between start() and finish() the network's messages are under way, and the caller does work that needs none of them.
 /// What is sent is packed by a kernel, for which start() waits, and what has come unpacked by another. Requests and
 /// buffers are set up when a number of columns is seen first; from then on nothing is allocated. Where the device's
-/// memory is not the host's, messages go through copies on the host.
+/// memory is not the host's, MPI is given addresses of the device if it takes them, else copies in page-locked memory
+/// of the host (message_memory.hpp).
 ///
 /// start() and finish() are collective, in the same order for all exchanges of a communicator. Several exchanges may be
 /// in flight together, each once. Not for use by two threads at once. After an error of MPI, which is thrown as
@@ -41,7 +46,7 @@ class BlockExchange {
   /// rank, and for a neighbourhood whose messages wait for one another: the standard plan has none. All ranks make
   /// their exchanges in the same order. Local; with a neighbourhood collective.
   BlockExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan,
-                Carrier carrier = Carrier::Requests);
+                Carrier carrier = Carrier::Requests, DeviceAwareMpi deviceAware = DeviceAwareMpi::Auto);
   /// Finishes what is in flight, unless MPI is gone. After an error receives are cancelled; memory that MPI may still
   /// use is kept until the process ends.
   ~BlockExchange();
@@ -72,12 +77,18 @@ class BlockExchange {
 
   const RankPlan& plan() const { return *plan_; }
 
+  /// Where messages are while they are MPI's, and why, for people. Local.
+  std::string memory() const;
+
   /// What this exchange alone has sent. Local.
   const ExchangeCounters& counters() const { return messages_.counters(); }
 
  private:
   using Buffer = Kokkos::View<Scalar*, Device>;
-  using HostBuffer = kernels::HostMirror<Buffer>;
+  using Mirror = kernels::HostMirror<Buffer>;
+  static constexpr bool isShared =
+      std::is_same<typename Mirror::memory_space, typename Buffer::memory_space>::value;  ///< by host and device
+  using HostBuffer = std::conditional_t<isShared, Mirror, Kokkos::View<Scalar*, kernels::PinnedSpace<Execution>>>;
   using Slots = Kokkos::View<Slot*, Device>;
 
   void makeRoom(std::size_t columns);
@@ -99,7 +110,8 @@ class BlockExchange {
   Slots sendSlots_, needed_;  // of all steps
   std::size_t room_ = 0;      // columns that the buffers hold
   Buffer outgoing_, staging_;
-  HostBuffer hostOutgoing_, hostStaging_;
+  MessageMemory memory_;                   // where host and device do not share it
+  HostBuffer hostOutgoing_, hostStaging_;  // without entries where MPI is given addresses of the device
   Buffer receivedData_;
   Received received_;
   std::size_t columns_ = 0;  // of the exchange in flight
