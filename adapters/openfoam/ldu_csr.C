@@ -104,13 +104,15 @@ void mix(std::uint64_t& hash, const Foam::labelUList& list) {
 
 // A serial run starts MPI here, for one process, where a preconditioner of Trilinos or a file needs it. Open MPI then
 // starts a daemon and looks at all networks, and reads the topology of the machine, which takes a quarter of a second:
-// as long as all solves of a small case. The settings are for this moment only, so that programs which the run starts
-// do not inherit them; what the user has set stays.
+// as long as all solves of a small case. Its folder of files has one name for all serial runs of a user: one that ends
+// would remove it while another one starts. A process alone needs none. The settings are for this moment only, so that
+// programs which the run starts do not inherit them; what the user has set stays.
 void initialiseSerialMpi() {
   int started = 0;
   MPI_Initialized(&started);
   if (started != 0) return;
   const std::pair<const char*, const char*> settings[] = {{"OMPI_MCA_ess_singleton_isolated", "1"},
+                                                          {"OMPI_MCA_orte_create_session_dirs", "0"},
                                                           {"OMPI_MCA_btl", "self"},
                                                           {"OMPI_MCA_pml", "ob1"},
                                                           {"HWLOC_SYNTHETIC", "node:1 core:1 pu:1"}};

@@ -46,6 +46,19 @@ class Start(unittest.TestCase):
             self.sh([f"{tool} disable ."], case)
             self.assertEqual([file.read_bytes() for file in files], before)
 
+    def test_serial_runs_share_no_folder_of_mpi(self):
+        """A serial run with multigrid starts MPI. Open MPI's folder is one for all of a user, and one run would remove it from another."""
+        with tempfile.TemporaryDirectory() as scratch:
+            lines = commands()
+            self.sh(lines, scratch)
+            case = pathlib.Path(scratch) / "cavity"
+            self.sh([f"python3 '{ROOT}/app-inputs/openfoam/switch_case.py' enable . --library '{BUILD}/lib/libcapstanFoam.so'"], case)
+            solution = case / "system/fvSolution"
+            text, changed = re.subn(r"preconditioner\s+DIC;", "preconditioner muelu;", solution.read_text(encoding="utf-8"))
+            self.assertGreater(changed, 0)
+            solution.write_text(text, encoding="utf-8")
+            self.assertRegex(self.sh([lines[0], "export TMPDIR=/dev/null", "icoFoam"], case), r"capstan_cg:\s+Solving for p")
+
 
 if __name__ == "__main__":
     if len(sys.argv) < 2:
