@@ -186,9 +186,10 @@ TEST(Pipeline, GivenShiftsNeedNoEstimateOfTheSpectrum) {
 TEST(Pipeline, WithoutReplacementADriftEndsCg) {
   Params p = tight(3);
   p.set("Convergence Tolerance", 1e-30);
-  // Rounding decides on which system the pipeline drifts before it breaks down.
+  // Rounding decides on which system the pipeline drifts before it breaks down. Other tests have none of these sizes
+  // but 20: what is learned of a system is kept by its size.
   bool replaced = false;
-  for (const int n : {20, 22, 24, 28, 32}) {
+  for (const int n : {20, 22, 23, 27, 31}) {
     const Outcome outcome = solve(named(id::PipelinedCg), p, systemWithRightHandSide(grid2d(n, n)));
     replaced = replaced || !told(outcome, "residual replacement").empty();
   }
