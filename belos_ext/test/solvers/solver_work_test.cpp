@@ -63,7 +63,7 @@ Work workAfter(int iterations, const MethodTraits& method, Side preconditioned, 
 }
 
 /// Flops an iteration, and vectors. Short recurrences do the same in each; a restart takes fewer than this.
-double tolerance(const MethodTraits& method) { return isGmres(method) ? (onCpus ? 20.0 : 30.0) / cycle : 1e-9; }
+double tolerance(const MethodTraits& method) { return isGmres(method) ? 30.0 / cycle : 1e-9; }
 
 /// Entries of other ranks that a method keeps and updates beside its own, to a row of this rank: a line of the grid for
 /// each neighbour. z -= alpha t and p = z + beta p are done on them: 4 flops, 3 vectors read, 2 written.
