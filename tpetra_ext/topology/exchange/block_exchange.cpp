@@ -60,11 +60,10 @@ Kokkos::View<Slot*, Device> onDevice(const char* label, const std::vector<Slot>&
   return view;
 }
 
-/// A part of the numbers, copied where MPI is given another memory than the device's.
+/// A part of the numbers.
 template <class Execution, class To, class From>
 void copyPart(const To& to, const From& from, const std::pair<std::size_t, std::size_t>& part) {
-  if (part.first == part.second || to.data() == nullptr || from.data() == nullptr) return;
-  if (static_cast<const void*>(to.data()) == static_cast<const void*>(from.data())) return;
+  if (part.first == part.second) return;
   kernels::copyAndWait(Execution(), Kokkos::subview(to, part), Kokkos::subview(from, part));
 }
 
@@ -96,7 +95,7 @@ BlockExchange<Types>::~BlockExchange() {
   } catch (const std::exception&) {
     // MPI is not to be relied on any more.
   }
-  if (!messages_.giveUp()) keepForMpi(std::make_tuple(outgoing_, staging_, hostOutgoing_, hostStaging_));
+  if (!messages_.giveUp()) keepForMpi(std::make_tuple(outgoing_, staging_, pinnedOutgoing_, pinnedStaging_));
 }
 
 template <class Types>
@@ -112,15 +111,13 @@ void BlockExchange<Types>::makeRoom(std::size_t columns) {
   outgoing_ = Buffer("capstan outgoing", messages_.rowsSent() * columns);
   staging_ = Buffer("capstan staging", plan_->staged() * columns);
   receivedData_ = Buffer("capstan received", plan_->needed.size() * columns);
-  if constexpr (isShared) {
-    hostOutgoing_ = Kokkos::create_mirror_view(outgoing_);
-    hostStaging_ = Kokkos::create_mirror_view(staging_);
-  } else if (!memory_.onDevice) {
-    hostOutgoing_ = HostBuffer("capstan outgoing of MPI", outgoing_.extent(0));
-    hostStaging_ = HostBuffer("capstan staging of MPI", staging_.extent(0));
+  if (givesCopies()) {
+    pinnedOutgoing_ = PinnedBuffer("capstan outgoing of MPI", outgoing_.extent(0));
+    pinnedStaging_ = PinnedBuffer("capstan staging of MPI", staging_.extent(0));
+    messages_.use(pinnedOutgoing_.data(), pinnedStaging_.data());
+  } else {
+    messages_.use(outgoing_.data(), staging_.data());
   }
-  const bool device = !isShared && memory_.onDevice;
-  messages_.use(device ? outgoing_.data() : hostOutgoing_.data(), device ? staging_.data() : hostStaging_.data());
   room_ = columns;
 }
 
@@ -142,13 +139,16 @@ void BlockExchange<Types>::packAll(const Steps& steps, const Own& own) {
   bool wait = false;
   for (const Step step : steps) wait = pack(step, own) || wait;
   if (wait) kernels::fence(Execution());
-  for (const Step step : steps) copyPart<Execution>(hostOutgoing_, outgoing_, messages_.sent(step));
+  if (!givesCopies()) return;
+  for (const Step step : steps) copyPart<Execution>(pinnedOutgoing_, outgoing_, messages_.sent(step));
 }
 
 /// Waits for the messages of a step; what they bring is then on the device.
 template <class Types>
 void BlockExchange<Types>::receive(Step step) {
-  if (messages_.wait(step)) copyPart<Execution>(staging_, hostStaging_, messages_.received(step));
+  if (messages_.wait(step) && givesCopies()) {
+    copyPart<Execution>(staging_, pinnedStaging_, messages_.received(step));
+  }
 }
 
 template <class Types>
@@ -185,7 +185,7 @@ void BlockExchange<Types>::start(const Own& own) {
 /// too.
 template <class Types>
 bool BlockExchange<Types>::unpacks() const {
-  return kernels::runsLater<Execution>() && (isShared || memory_.onDevice) && !unpacking_.over();
+  return kernels::runsLater<Execution>() && !givesCopies() && !unpacking_.over();
 }
 
 template <class Types>
@@ -243,7 +243,7 @@ template <class Types>
 void BlockExchange<Types>::finishMessages() {
   if (messages_.together()) {
     messages_.waitForAll();
-    copyPart<Execution>(staging_, hostStaging_, {0, plan_->staged() * columns_});
+    if (givesCopies()) copyPart<Execution>(staging_, pinnedStaging_, {0, plan_->staged() * columns_});
   } else {
     passOn();
     for (const Step step : {Step::Local, Step::Scatter}) receive(step);

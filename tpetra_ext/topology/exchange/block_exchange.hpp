@@ -85,10 +85,10 @@ class BlockExchange {
 
  private:
   using Buffer = Kokkos::View<Scalar*, Device>;
+  using PinnedBuffer = Kokkos::View<Scalar*, kernels::PinnedSpace<Execution>>;
   using Mirror = kernels::HostMirror<Buffer>;
   static constexpr bool isShared =
       std::is_same<typename Mirror::memory_space, typename Buffer::memory_space>::value;  ///< by host and device
-  using HostBuffer = std::conditional_t<isShared, Mirror, Kokkos::View<Scalar*, kernels::PinnedSpace<Execution>>>;
   using Slots = Kokkos::View<Slot*, Device>;
 
   void makeRoom(std::size_t columns);
@@ -97,6 +97,7 @@ class BlockExchange {
   void packAll(const Steps& steps, const Own& own);
   void receive(Step step);
   bool unpacks() const;
+  bool givesCopies() const { return !isShared && !memory_.onDevice; }
   void startMessages(const Own& own);
   void passOn();
   void finishMessages();
@@ -110,8 +111,8 @@ class BlockExchange {
   Slots sendSlots_, needed_;  // of all steps
   std::size_t room_ = 0;      // columns that the buffers hold
   Buffer outgoing_, staging_;
-  MessageMemory memory_;                   // where host and device do not share it
-  HostBuffer hostOutgoing_, hostStaging_;  // without entries where MPI is given addresses of the device
+  MessageMemory memory_;                         // where host and device do not share it
+  PinnedBuffer pinnedOutgoing_, pinnedStaging_;  // where MPI is given copies
   Buffer receivedData_;
   Received received_;
   std::size_t columns_ = 0;  // of the exchange in flight
