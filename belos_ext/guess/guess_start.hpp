@@ -146,7 +146,11 @@ class GuessStart {
     auto trial = square;
     // A policy that is new keeps to the order of the one before it.
     const bool tried = order == GuessOrder::Both && policy != nullptr && !policy->needsResidual();
-    if (policy != nullptr) policy->enter(system, batch, *residual_);
+    if (policy != nullptr) {
+      if (system.differsOnState())
+        policy->beginAnew();  // a product has asked before: ranks would enter different things
+      policy->enter(system, batch, *residual_);
+    }
     if (tried) propose(system, *policy, Scalar(0), x);
     if (order == GuessOrder::Both) {
       computeResidual(system, b, x, vectorLike(x, trial_));

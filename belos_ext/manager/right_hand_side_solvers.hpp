@@ -78,9 +78,10 @@ class RightHandSideSolvers {
       const std::size_t end = std::min(count, begin + together);
       if (begin > 0) monitor.nextSet(a.cost());
       monitor.choose(begin, end - begin);
-      monitor.agreed.onState = monitor.agreed.onZeroGuess = false;
+      monitor.agreed.onState = monitor.agreed.notOnState = monitor.agreed.onZeroGuess = false;
       Agreement<Types> agreement(brought, [&](bool onState) {
         monitor.agreed.onState = onState;
+        monitor.agreed.notOnState = !onState;
         monitor.agreed.onZeroGuess = agreement.onZeroGuess();
         for (std::size_t c = begin; c < end && guesses.presumesZero() && !agreement.onZeroGuess(); ++c) {
           stops[c].beginsBelow(0, 0);

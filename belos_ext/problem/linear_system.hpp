@@ -28,6 +28,7 @@ enum class Action { Preconditioned, Operator, LeftPreconditioner, RightPrecondit
 /// What the ranks have agreed on in the first reduction of a solve: the same on all of them from then on.
 struct AgreedFacts {
   bool onState = true;                ///< they hold the same state of earlier solves; else it is to be forgotten
+  bool notOnState = false;            ///< they have found that they do not; both are false before they have looked
   bool onZeroGuess = false;           ///< the application's x is zero
   bool annihilatesConstants = false;  ///< the rows of A sum to zero
   bool nonsymmetric = false;          ///< A has been seen not to be symmetric: false is no proof of symmetry, which is
@@ -145,6 +146,7 @@ class LinearSystem : public Operators<Types>, public Reductions<Types>, public E
   bool hasRight() const { return facts_.right; }
   const DiagonalRows<Types>* diagonalRows() const { return facts_.rows; }
   bool agreesOnState() const { return facts_.agreed->onState; }
+  bool differsOnState() const { return facts_.agreed->notOnState; }
   bool agreesOnZeroGuess() const { return facts_.agreed->onZeroGuess; }
   bool annihilatesConstants() const { return facts_.own && facts_.agreed->annihilatesConstants; }
   bool isNonsymmetric() const { return facts_.agreed->nonsymmetric; }

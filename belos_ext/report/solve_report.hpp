@@ -146,7 +146,7 @@ struct SolveReport {
   std::string initialGuess = "application";  ///< as asked for
   double iterationsSaved = 0.0;  ///< the most that a guess saved one of the right-hand sides; NaN: not known
   long guessBytes = 0;           ///< of what this rank keeps for later guesses of this label
-  int finalStepSize = 0;         ///< s at the end of an s-step solve; 0 elsewhere
+  int finalStepSize = 0;         ///< s at the end of an s-step solve; 0: none, or no iteration
   PhaseSeconds seconds;
   ProgressReport progress;
   CommunicationReport communication;

@@ -78,6 +78,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   void configure(const Options& options) {
     options_ = options;
     recalled_ = trusted_ = false;
+    panelSteps_ = 0;
     expected_.forget();
     Base::configure(options);
     stepSize_.configure(options.stepSizeAuto, options.stepSize);
@@ -324,7 +325,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
   bool careful_ = false;   ///< H has to be as exact as it can be: few equations, or a claim or an estimate was refuted
   bool trusted_ = false;   ///< an error of H was measured, in this solve or an earlier one, and did no harm
   bool losesDigits_ = false;  ///< panels of this cycle have been shortened, or cut, to keep H exact
-  int panelSteps_ = 0;        ///< of the latest panel, as far as it did not depend on the end
+  int panelSteps_ = 0;        ///< of the latest panel, as far as it did not depend on the end; 0: none was made
   StepSize stepSize_;
   ExpectedEnd expected_;
   PanelErrors<Types> errors_;

@@ -33,15 +33,23 @@ class GuessRanks : public Guess {
 
 TEST_P(GuessRanks, WhatOneRankHasLostAllForget) {
   const auto a = matrix();
-  for (const int loser : {0, ranks() - 1}) {
-    forgetAll();
-    for (int k = 0; k < 3; ++k) anew(systemWithSolution(a, first), guessing("projection 4", k == 0 ? 1e-12 : 1e-8));
-    if (rank() == loser) GuessStore::instance().clear();
-    const Outcome outcome = anew(systemWithSolution(a, first), guessing("projection 4", 1e-12));
-    EXPECT_TRUE(outcome.converged);
-    EXPECT_EQ(guess(outcome).vectors, 0);
-    EXPECT_GT(outcome.iterations, 0);
-    EXPECT_EQ(anew(systemWithSolution(a, first), guessing("projection 4")).iterations, 0) << "learnt anew";
+  for (const size_t columns : {size_t(1), size_t(3)}) {
+    for (const int loser : {0, ranks() - 1}) {
+      SCOPED_TRACE(std::to_string(columns) + " columns, lost on rank " + std::to_string(loser));
+      const auto system = [&] {
+        System made = systemWithRightHandSide(a, first, columns);
+        if (columns > 1) made.x->putScalar(1);  // a product comes before the first reduction, and the question with it
+        return made;
+      };
+      forgetAll();
+      for (int k = 0; k < 3; ++k) anew(system(), guessing("projection 4", k == 0 ? 1e-12 : 1e-8));
+      if (rank() == loser) GuessStore::instance().clear();
+      const Outcome outcome = anew(system(), guessing("projection 4", 1e-12));
+      EXPECT_TRUE(outcome.converged);
+      EXPECT_EQ(guess(outcome).vectors, 0);
+      EXPECT_GT(outcome.iterations, 0);
+      EXPECT_EQ(anew(system(), guessing("projection 4")).iterations, 0) << "learnt anew";
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 /// \file
 /// One solver object for systems that live on different communicators.
 
+#include <limits>
+
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 namespace capstan::testing {
@@ -30,6 +32,26 @@ TEST_P(Reuse, MovesFromOneCommunicatorToAnother) {
       EXPECT_TRUE(outcome.converged) << toString(outcome.report.reason);
       EXPECT_LE(relativeResidual(system, *guess), 1.001e-8);
     }
+  }
+}
+
+// Each rank alone has solved another system, so that the ranks would tell different things.
+TEST_P(Reuse, ASolveWithoutAnIterationReportsNothingOfTheOneBefore) {
+  Params p;
+  p.set("State Cache", false);
+  const auto alone = group(rank());
+  for (const Scalar b : {Scalar(0), std::numeric_limits<Scalar>::quiet_NaN()}) {
+    const auto solver = solverOf(GetParam(), p);
+    const int n = 5 + 4 * rank();
+    EXPECT_TRUE(solve(*solver, systemWithRightHandSide(grid2d(n, n, 0, evenMap(n * n, alone))), Side::None).converged);
+    const auto solveNext = [&](auto& by) {
+      return solve(by, systemWithRightHandSide(grid2d(9, 9), [b](GO) { return b; }), Side::None);
+    };
+    Outcome used = solveNext(*solver);
+    Outcome fresh = solveNext(*solverOf(GetParam(), p));
+    EXPECT_EQ(used.iterations, 0);
+    used.report.system = fresh.report.system;
+    EXPECT_EQ(bitsOf(sharedNumbers(used)), bitsOf(sharedNumbers(fresh)));
   }
 }
 
