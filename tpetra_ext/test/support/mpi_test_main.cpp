@@ -49,6 +49,7 @@ bool hasItsThreads() {
 }
 
 int runTests(int* argc, char*** argv) {
+  capstan::test::watchWithoutFences();
   Tpetra::ScopeGuard guard(argc, argv);
   testing::InitGoogleTest(argc, *argv);
   capstan::test::watchViews();

@@ -16,6 +16,10 @@
 
 namespace capstan::test {
 
+/// Kokkos waits for everything before it calls a hook, which would hide that somebody else did not, and allocates a
+/// name for that. Not after this. Before Kokkos is initialised.
+void watchWithoutFences();
+
 /// Watches from now on. After Kokkos has been initialised.
 void watchViews();
 

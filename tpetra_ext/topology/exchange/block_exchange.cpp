@@ -52,19 +52,21 @@ struct Unpack {
 };
 
 template <class Device>
-Kokkos::View<Slot*, Device> onDevice(const char* label, const std::vector<Slot>& slots) {
+Kokkos::View<Slot*, Device> onDevice(const typename Device::execution_space& execution, const char* label,
+                                     const std::vector<Slot>& slots) {
   Kokkos::View<Slot*, Device> view(std::string(label), slots.size());
   const auto host = Kokkos::create_mirror_view(view);
   std::copy(slots.begin(), slots.end(), host.data());
-  kernels::copyAndWait(typename Device::execution_space(), view, host);
+  kernels::copyAndWait(execution, view, host);
   return view;
 }
 
 /// A part of the numbers.
 template <class Execution, class To, class From>
-void copyPart(const To& to, const From& from, const std::pair<std::size_t, std::size_t>& part) {
+void copyPart(const Execution& execution, const To& to, const From& from,
+              const std::pair<std::size_t, std::size_t>& part) {
   if (part.first == part.second) return;
-  kernels::copyAndWait(Execution(), Kokkos::subview(to, part), Kokkos::subview(from, part));
+  kernels::copyAndWait(execution, Kokkos::subview(to, part), Kokkos::subview(from, part));
 }
 
 }  // namespace
@@ -78,8 +80,8 @@ BlockExchange<Types>::BlockExchange(std::shared_ptr<Channel> channel, std::share
   for (const Step step : allSteps) {
     slots.insert(slots.end(), at(step).sends.entries.begin(), at(step).sends.entries.end());
   }
-  sendSlots_ = onDevice<Device>("capstan sends", slots);
-  needed_ = onDevice<Device>("capstan needs", plan_->needed);
+  sendSlots_ = onDevice<Device>(execution_, "capstan sends", slots);
+  needed_ = onDevice<Device>(execution_, "capstan needs", plan_->needed);
 }
 
 template <class Types>
@@ -127,7 +129,7 @@ bool BlockExchange<Types>::pack(Step step, const Own& own) {
   const auto [begin, end] = messages_.rowsSent(step);
   if (begin == end) return false;
   kernels::launch(
-      "capstan pack", Kokkos::RangePolicy<Execution>(begin, end),
+      "capstan pack", Kokkos::RangePolicy<Execution>(execution_, begin, end),
       Pack<Slots, Own, Buffer>{sendSlots_, own, staging_, outgoing_, static_cast<std::size_t>(plan_->owned), columns_});
   return kernels::runsLater<Execution>();
 }
@@ -138,16 +140,16 @@ template <class Steps>
 void BlockExchange<Types>::packAll(const Steps& steps, const Own& own) {
   bool wait = false;
   for (const Step step : steps) wait = pack(step, own) || wait;
-  if (wait) kernels::fence(Execution());
+  if (wait) kernels::fence(execution_);
   if (!givesCopies()) return;
-  for (const Step step : steps) copyPart<Execution>(pinnedOutgoing_, outgoing_, messages_.sent(step));
+  for (const Step step : steps) copyPart(execution_, pinnedOutgoing_, outgoing_, messages_.sent(step));
 }
 
 /// Waits for the messages of a step; what they bring is then on the device.
 template <class Types>
 void BlockExchange<Types>::receive(Step step) {
   if (messages_.wait(step) && givesCopies()) {
-    copyPart<Execution>(staging_, pinnedStaging_, messages_.received(step));
+    copyPart(execution_, staging_, pinnedStaging_, messages_.received(step));
   }
 }
 
@@ -198,14 +200,14 @@ void BlockExchange<Types>::startMessages(const Own& own) {
   passedOn_ = sent_ = false;
   if (messages_.together()) {
     packAll(stepsAtOnce, own);
-    if (unpacks()) unpacking_.end(Execution());
+    if (unpacks()) unpacking_.end(execution_);
     return messages_.startAll();
   }
   const bool receivesFirst = !unpacks();
   if (receivesFirst) messages_.startReceives();
   // What the network waits for goes first.
   packAll(std::array<Step, 2>{Step::Gather, Step::Local}, own);
-  if (unpacks()) unpacking_.end(Execution());
+  if (unpacks()) unpacking_.end(execution_);
   if (!receivesFirst) messages_.startReceives();
   for (const Step step : {Step::Gather, Step::Local}) messages_.send(step);
   receive(Step::Gather);
@@ -243,7 +245,7 @@ template <class Types>
 void BlockExchange<Types>::finishMessages() {
   if (messages_.together()) {
     messages_.waitForAll();
-    if (givesCopies()) copyPart<Execution>(staging_, pinnedStaging_, {0, plan_->staged() * columns_});
+    if (givesCopies()) copyPart(execution_, staging_, pinnedStaging_, {0, plan_->staged() * columns_});
   } else {
     passOn();
     for (const Step step : {Step::Local, Step::Scatter}) receive(step);
@@ -259,7 +261,7 @@ void BlockExchange<Types>::finish() {
   guarded([this] { finishMessages(); });
   if (plan_->needed.empty()) return;
   kernels::launch(
-      "capstan unpack", Kokkos::RangePolicy<Execution>(0, plan_->needed.size()),
+      "capstan unpack", Kokkos::RangePolicy<Execution>(execution_, 0, plan_->needed.size()),
       Unpack<Slots, Buffer, Received>{needed_, staging_, received_, static_cast<std::size_t>(plan_->owned), columns_});
   unpacking_.begin();
 }

@@ -106,6 +106,7 @@ class BlockExchange {
   void guarded(const Work& work);
   const StepMessages& at(Step step) const { return plan_->at(step); }
 
+  Execution execution_;  ///< carried: in Kokkos 5 making one allocates
   std::shared_ptr<const RankPlan> plan_;
   ExchangeMessages<Scalar> messages_;
   Slots sendSlots_, needed_;  // of all steps

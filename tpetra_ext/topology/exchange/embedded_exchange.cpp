@@ -65,7 +65,7 @@ EmbeddedExchange<Types>::EmbeddedExchange(std::shared_ptr<Channel> channel, std:
     host(k) = own[k];
     placeOfOwn_[static_cast<std::size_t>(own[k])] = k;
   }
-  kernels::copyAndWait(Execution(), ownSlots_, host);
+  kernels::copyAndWait(execution_, ownSlots_, host);
 }
 
 template <class Types>
@@ -206,7 +206,7 @@ bool EmbeddedExchange<Types>::load(const std::vector<Carried>& carried) {
   const Loaded& loaded = loadedFor(columns);
   std::size_t first = 0;
   for (const Carried& block : carried) {
-    kernels::launch("capstan pack", Kokkos::RangePolicy<Execution>(0, ownSlots_.extent(0)),
+    kernels::launch("capstan pack", Kokkos::RangePolicy<Execution>(execution_, 0, ownSlots_.extent(0)),
                     PackColumns<Slots, Own, Buffer>{ownSlots_, block.own, loaded.device, first, columns});
     first += block.own.extent(1);
   }
@@ -215,7 +215,7 @@ bool EmbeddedExchange<Types>::load(const std::vector<Carried>& carried) {
 
 template <class Types>
 void EmbeddedExchange<Types>::run(Scalar* sums, int count, const std::vector<Carried>& carried) {
-  if (load(carried)) kernels::fence(Execution());
+  if (load(carried)) kernels::fence(execution_);
   runLoaded(sums, count, carried);
 }
 
@@ -227,7 +227,7 @@ void EmbeddedExchange<Types>::runLoaded(Scalar* sums, int count, const std::vect
   try {
     Shape& shape = shapeFor(count, columns);
     const Loaded& loaded = loadedFor(columns);
-    if (loaded.host.data() != loaded.device.data()) kernels::copyAndWait(Execution(), loaded.host, loaded.device);
+    if (loaded.host.data() != loaded.device.data()) kernels::copyAndWait(execution_, loaded.host, loaded.device);
     exchange(shape, sums, count, columns);
     deliver(shape, carried, columns);
     for (ExchangeCounters* counters : {&counters_, &exchangeCounters()}) {
@@ -283,7 +283,7 @@ void EmbeddedExchange<Types>::deliver(Shape& shape, const std::vector<Carried>& 
   std::size_t first = 0;
   for (const Carried& block : carried) {
     const std::size_t width = block.ghosts.extent(1);
-    kernels::copyAndWait(Execution(), block.ghosts,
+    kernels::copyAndWait(execution_, block.ghosts,
                          Kokkos::subview(shape.ghosts, Kokkos::ALL, std::make_pair(first, first + width)));
     first += width;
   }

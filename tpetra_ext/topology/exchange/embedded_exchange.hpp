@@ -104,6 +104,7 @@ class EmbeddedExchange {
   void exchange(Shape& shape, Scalar* sums, int count, std::size_t columns);
   void deliver(Shape& shape, const std::vector<Carried>& carried, std::size_t columns);
 
+  Execution execution_;  ///< carried: in Kokkos 5 making one allocates
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<const EmbeddedPlan> plan_;
   int tag_ = 0;
