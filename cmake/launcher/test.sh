@@ -37,7 +37,7 @@ help_test() {
 usage: ./capstan test [--sanitize] [arguments of ctest]
        ./capstan test --openmp [--solvers] [arguments of ctest]
        ./capstan test --soak MINUTES [--ranks N] [arguments of the soak]
-       ./capstan test --distribution NAME [arguments of ctest]
+       ./capstan test --distribution NAME [--keep] [--log FILE] [arguments of ctest]
 
 Builds everything and runs all tests, one at a time, as many start several ranks themselves (-j N runs more at once); the
 results are also in build/test-results.xml (JUnit). The exit status is ctest's.
@@ -57,20 +57,31 @@ with CI=true an option that leaves one out is an error.
                such as: ./capstan test --soak 1 --ranks 3 --seed 17. Without --first SEED every run has the same seeds
                in the same order. All arguments: build-sanitize/test/soak --help
   --distribution  the tests of the committed sources in another Debian, made bare with debootstrap for this run and deleted
-               after it (as root; 8 GB in /var/tmp, 1 GB to download): bookworm, trixie, sid, or experimental, which is sid
+               after it (as root; 10 GB in /var/tmp, 1 GB to download): bookworm, trixie, sid, or experimental, which is sid
                with the Trilinos of experimental
+    --keep     it stays, and the next run with --keep goes on in it: with --rerun-failed for tests that have failed, with -F
+               where a run was interrupted, else with all
+    --log      a summary to commit: machine, commit, versions, what passed and failed. Later runs in a machine that was kept
+               are added to it
 Examples: ./capstan test -R gmres      ./capstan test -L unit -j 2      ./capstan test --soak 10 --first 100000
 TEXT
 }
 
-# distribution <NAME> [arguments of ctest]
+# distribution <NAME> [--keep] [--log FILE] [arguments of ctest]
 distribution() {
-  local command
+  local command suite=${1:-} options=()
   [[ ${1:-} =~ ^(bookworm|trixie|sid|experimental)$ ]] ||
     fail_usage "--distribution: found '${1:-}'; allowed: bookworm, trixie, sid, experimental" "See: ./capstan test --help"
+  shift
+  while [[ ${1:-} == --keep || ${1:-} == --log ]]; do
+    options+=("$1")
+    [[ $1 == --keep ]] || options+=("${2:-}")
+    [[ $1 == --keep || $# -eq 1 ]] || shift
+    shift
+  done
   ensure_packages distribution
-  printf -v command ' %q' test "${@:2}"
-  "$root/regression/fresh_machine/prove.sh" --suite "$1" "./capstan$command"
+  printf -v command ' %q' test "$@"
+  "$root/regression/fresh_machine/prove.sh" --suite "$suite" "${options[@]}" "./capstan$command"
 }
 
 command_test() {

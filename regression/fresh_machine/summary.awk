@@ -6,13 +6,14 @@ function flush_end(i, first) {
   count = in_summary = 0
 }
 { line = length($0) > 150 ? substr($0, 1, 147) "..." : $0 }
-/^(Fresh machine|Sources): / { print line; next }
+/^(Fresh machine|Kept machine of [^ ]*|Sources|No matrices): / { print line; next }
+/^Versions: / { print ""; print; next }
 /^\$ / { print ""; print line; count = in_summary = 0; next }
 # What a long command is at, minute by minute.
 /^capstan: .*, for [0-9]+ min: / { next }
 /^capstan: / { if (++said <= 12) print line; next }
 /^\[exit status / { flush_end(); print line; said = 0; next }
-/^(PASSED|FAILED), [0-9]/ { print ""; print line; next }
+/^(PASSED|FAILED), [0-9]/ { print line; next }
 /^[0-9]+% tests passed/ { count = 0; in_summary = 1 }
 in_summary && (count >= 24 || $0 == "") { next }
 $0 != "" { ending[++count] = line }

@@ -27,7 +27,7 @@ def log(failed):
         *(f"capstan: installing packages, for {minute} min: Get:{minute} http://some.host/pool" for minute in range(100)),
         *(f"Time = {step}" for step in range(500)), "total: 20 solves", "[exit status 0 after 154 s]", "",
         "$ ./capstan test", "capstan: building (2 jobs): all", *tests(failed),
-        f"[exit status {8 if failed else 0} after 641 s]", "", f"{'FAILED' if failed else 'PASSED'}, 2026-11-21T09:05:38Z", ""])
+        f"[exit status {8 if failed else 0} after 641 s]", "", "Versions: g++ 12.2, openfoam 1912", f"{'FAILED' if failed else 'PASSED'}, 2026-11-21T09:05:38Z", ""])
 
 
 class Summary(unittest.TestCase):
@@ -42,7 +42,7 @@ class Summary(unittest.TestCase):
         lines = self.kept(0)
         for line in ("$ ./capstan run case", "total: 20 solves", "[exit status 0 after 154 s]", "$ ./capstan test",
                      "capstan: building (2 jobs): all", "100% tests passed, 0 tests failed out of 300",
-                     "Total Test time (real) = 398.81 sec", "[exit status 0 after 641 s]", "PASSED, 2026-11-21T09:05:38Z"):
+                     "Total Test time (real) = 398.81 sec", "Versions: g++ 12.2, openfoam 1912", "[exit status 0 after 641 s]", "PASSED, 2026-11-21T09:05:38Z"):
             self.assertIn(line, lines)
         self.assertNotIn("test7", "\n".join(lines))
         self.assertNotIn("some.host", "\n".join(lines))

@@ -418,6 +418,11 @@ class Launcher(LauncherCase):
         self.assertNotIn("cmake", self.installed.read_text(encoding="utf-8").split())
         self.assertTrue(self.calls.read_text(encoding="utf-8").endswith(
             "[prove]\n[--suite]\n[experimental]\n[./capstan test -R \\^\\(layers\\|style\\)]\n"), self.calls.read_text(encoding="utf-8"))
+        status, _, errors = self.capstan("test", "--distribution", "sid", "--log", "sid.log", "--keep", "--rerun-failed", "--log", "of ctest")
+        self.assertEqual(status, 0, errors)
+        self.assertTrue(self.calls.read_text(encoding="utf-8").endswith(
+            "[prove]\n[--suite]\n[sid]\n[--log]\n[sid.log]\n[--keep]\n[./capstan test --rerun-failed --log of\\ ctest]\n"),
+            self.calls.read_text(encoding="utf-8"))
         self.assertEqual(self.capstan("test", "--distribution", "sid", FAKE_PROOF="1")[0], 1)
         for wrong in ([], ["unstable"]):
             status, _, errors = self.capstan("test", "--distribution", *wrong)
