@@ -190,9 +190,8 @@ TEST_P(PipelinedCgLadder, IsReportedAndCostsLessThanAnotherCg) {
   const auto restarts = told(outcome, "restart"), classical = told(outcome, "classical");
   EXPECT_FALSE(restarts.empty() && classical.empty()) << "this spectrum is too wide for a pipeline";
   EXPECT_LE(classical.size(), 1U);
-  // 1.0 to 1.2 times as many in 19 of 20 runs (1 to 4 ranks), and 2.7 in one, where CG goes on along a direction with
-  // errors: rounding decides.
-  EXPECT_LE(outcome.iterations, 3 * expected.iterations + 3 * depth);
+  // 1.0 to 1.2 times as many on 1 to 4 ranks. It was 2.7 where CG went on along a direction with errors.
+  EXPECT_LE(outcome.iterations, 1.5 * expected.iterations + 3 * depth);
   EXPECT_TRUE(restarts.empty() || mentions(restarts, "; going on with depth "));
   if (!classical.empty()) {
     EXPECT_TRUE(mentions(classical, "going on with CAPSTAN CG"));
