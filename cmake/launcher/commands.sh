@@ -12,6 +12,7 @@ usage: ./capstan <command> [arguments]          ./capstan <command> --help
   run      run a case of app-inputs/
   solve    solve the systems of a deck (a YAML file)
   preload  start a Belos application with Capstan's solvers among its own
+  advise   say which solver to write into an OpenFOAM case or a deck, from runs of it
   enable   write Capstan into the dictionaries of an OpenFOAM case
   disable  take back what enable has written
   plot     draw the solves of a run, from the file that tells them
@@ -200,6 +201,35 @@ command_preload() {
   [[ ${word:-} == -- ]] || fail_usage "preload wants -- and a command that starts the application" "See: ./capstan preload --help"
   ensure_built capstan_library
   preload "$build_dir/lib/libcapstan.so" "$@"
+}
+
+help_advise() {
+  cat <<'TEXT'
+usage: ./capstan advise <case or deck> [--ranks N] [--latency US,...] [--turns N] [--steps S] [--field NAME] [--solver NAME]
+                        [--folder DIR]
+
+Runs a copy of an OpenFOAM case, or the systems of a deck, with its own solver and with each of Capstan's in turn, and says which
+name to write: for this machine as it is, and as if an all-reduce took longer (emulated). It also measures what an all-reduce takes
+here, and what share of the solves the case's own solver spends in them. The case stays as it is.
+  --ranks N      MPI ranks (default: one a core, at most 4)
+  --latency US   microseconds of an all-reduce, separated by commas; 0: as this machine is (default 0,200)
+  --turns N      how often each solver runs (default 3); those that fall behind are left out after each turn
+  --steps S      time steps of an OpenFOAM case (default 5)
+  --field NAME   the field of an OpenFOAM case whose solver is sought (default: the pressure)
+  --solver NAME  the entry of a deck's linear_solvers (default: the first)
+  --folder DIR   where to work (default <build folder>/run/advise); its old contents go
+Examples: ./capstan advise my/case --ranks 2      ./capstan advise app-inputs/decks/laplace3d.yaml --latency 0,50,200
+TEXT
+}
+
+command_advise() {
+  local targets=(capstan_products ping_pong capstan_latency)
+  [[ $# -gt 0 ]] || fail_usage "advise wants the folder of an OpenFOAM case, or a deck (a YAML file)" "See: ./capstan advise --help"
+  ensure_packages build
+  [[ ! -d $1 ]] || ensure_packages build openfoam
+  configure "$build_dir"
+  build_targets "$build_dir" "${targets[@]}"
+  CAPSTAN_BUILD_DIR=$build_dir exec python3 "$root/app-inputs/advise/advise.py" "$@"
 }
 
 command_enable() {

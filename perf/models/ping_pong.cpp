@@ -1,6 +1,7 @@
 /// \file
 /// How long messages take between two processes on a socket, on a node and between nodes, and when more and more
-/// processes of a node send at once: the protocol of [enlarged-cg], Fig. 4.6 and 4.7. perf/models/run starts it.
+/// processes of a node send at once: the protocol of [enlarged-cg], Fig. 4.6 and 4.7; and an all-reduce.
+/// perf/models/run and `./capstan advise` start it.
 ///
 /// With --ranks-per-node nodes are imagined, for a machine that has one only. It prints one object of JSON.
 /// Exit status: 0 measured, 2 wrong use.
@@ -98,6 +99,25 @@ double exchange(const std::vector<std::pair<int, int>>& pairs, int bytes, const 
   return best;
 }
 
+/// Seconds of an all-reduce of so many bytes over all ranks, each of which calls the next one at once: the median of
+/// the trials. Collective.
+double allReduce(int bytes, const Arguments& arguments) {
+  std::vector<double> values(static_cast<std::size_t>(std::max(1, bytes / 8)), 1.0), sums(values.size());
+  std::vector<double> found;
+  for (int trial = 0; trial < arguments.trials; ++trial) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int turn = 0; turn < arguments.iterations; ++turn) {
+      MPI_Allreduce(values.data(), sums.data(), static_cast<int>(values.size()), MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    double mine = (MPI_Wtime() - start) / arguments.iterations, slowest = 0.0;
+    MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    found.push_back(slowest);
+  }
+  std::nth_element(found.begin(), found.begin() + static_cast<long>(found.size() / 2), found.end());
+  return found[found.size() / 2];
+}
+
 /// Seconds of an operation in a product of many: a daxpy on data in cache, two operations an element. Local.
 double flopTime() {
   constexpr std::size_t n = 4096;
@@ -121,6 +141,7 @@ Json measure(const Arguments& arguments) {
   const Places places(arguments.ranksPerNode);
   const std::size_t ranks = places.node.size();
   Json result = {{"ranks", ranks}, {"links", Json::array()}, {"injection", Json::array()}, {"flop_time", flopTime()}};
+  result["all_reduce"] = {{"bytes", 64}, {"seconds", allReduce(64, arguments)}};
   std::vector<std::string> done;
   // One pair for each kind of place that rank 0 has a partner at.
   for (std::size_t other = 1; other < ranks; ++other) {

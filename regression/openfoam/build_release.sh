@@ -116,7 +116,7 @@ mkdir -p "$folder/log"
 cd "$WM_PROJECT_DIR"
 (cd wmake/src && make >"$folder/log/wmake" 2>&1) || fail "wmake's own tools failed; see $folder/log/wmake"
 for library in $libraries fvOptions atmosphericModels regionFaModels OSspecific/POSIX Pstream/mpi; do
-  wmakeLnInclude -u "src/$library" >/dev/null
+  wmakeLnInclude -u "src/$library" >/dev/null 2>&1
 done
 part OSspecific src/OSspecific/POSIX/Allwmake
 part Pstream src/Pstream/Allwmake

@@ -1,0 +1,249 @@
+#!/usr/bin/env python3
+"""Tests of `capstan advise`: which solver it names, what it refuses, and two runs of it.
+
+usage: test_advise.py [--runs BUILD]; with --runs a deck and an OpenFOAM case are solved by what is in the build folder."""
+
+import contextlib
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import types
+import unittest
+
+sys.dont_write_bytecode = True
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "app-inputs/advise"))
+
+# pylint: disable=wrong-import-position
+import advise  # noqa: E402
+import subjects  # noqa: E402
+from subjects import OWN, Candidate, Sample  # noqa: E402
+from tutorials.errors import RunFailed, WrongUse  # noqa: E402
+
+PROGRAM = ROOT / "app-inputs/advise/advise.py"
+SOLUTION = """solvers
+{{
+    p {{ solver {solver}; {more} tolerance 1e-06; relTol 0.05; }}
+    pFinal {{ $p; relTol 0; }}
+    U {{ solver smoothSolver; smoother symGaussSeidel; tolerance 1e-05; relTol 0; }}
+}}
+"""
+
+
+DECK = """linear_solvers:
+  - {name: classical, type: tpetra, method: gmres, preconditioner: jacobi, tolerance: 1e-6, max_iterations: 500, kspace: 60}
+systems:
+  - {name: laplace, generate: {problem: laplace3d, cells: [10, 10, 10]}, rhs: random}
+"""
+
+
+class Told:
+    """A subject whose runs take what a table says: {label: seconds, or an exception}."""
+
+    def __init__(self, seconds, unconverged=()):
+        self.table, self.unconverged, self.runs = seconds, unconverged, []
+
+    def candidates(self):
+        return [Candidate(label, None, f"write {label}") for label in self.table]
+
+    def measure(self, candidate, latency, timeout):
+        self.runs.append((candidate.label, latency, timeout))
+        seconds = self.table[candidate.label]
+        if isinstance(seconds, Exception):
+            raise seconds
+        return Sample(seconds, 10, int(candidate.label in self.unconverged), 100, seconds)
+
+
+def trial_of(subject, turns=3, latency=0.0):
+    trial = advise.Trial(latency, subject.candidates())
+    advise.run(subject, [trial], turns)
+    return trial
+
+
+class Choosing(unittest.TestCase):
+    def said(self, seconds, unconverged=(), latency=0.0):
+        subject = Told({OWN: 1.0, **seconds}, unconverged)
+        return advise.verdict(trial_of(subject, latency=latency), subject.candidates())
+
+    def test_the_fastest_is_named_with_what_to_write(self):
+        self.assertEqual(self.said({"capstan_cg": 0.8, "capstan_ecg": 0.7}),
+                         "On this machine: capstan_ecg, 0.70 of your own solver's time. Write\n  write capstan_ecg")
+        self.assertIn("If an all-reduce took 200 us (emulated): capstan_cg", self.said({"capstan_cg": 0.5}, latency=200.0))
+
+    def test_a_gain_that_is_not_worth_it_keeps_the_own_solver(self):
+        for seconds in (0.96, 1.0, 3.0):
+            self.assertIn("keep your own solver", self.said({"capstan_cg": seconds}))
+
+    def test_what_does_not_converge_or_fails_is_never_named(self):
+        self.assertIn("keep your own", self.said({"capstan_cg": 0.1}, unconverged=("capstan_cg",)))
+        subject = Told({OWN: 1.0, "capstan_cg": RunFailed("it took more than 30 s; its log is x"), "capstan_ecg": 0.5})
+        trial = trial_of(subject)
+        self.assertEqual(trial.dropped, {"capstan_cg": "it took more than 30 s"})
+        self.assertEqual(trial.ranking()[0], "capstan_ecg")
+        with self.assertRaises(RunFailed):
+            trial_of(Told({OWN: RunFailed("the own one")}))
+
+    def test_an_own_solver_that_leaves_solves_is_no_measure_of_others(self):
+        self.assertIn("capstan_cg, 0.50", self.said({"capstan_cg": 0.5}, unconverged=(OWN, "capstan_cg")))
+
+    def test_those_far_behind_run_once(self):
+        table = {OWN: 1.0, **{f"s{i}": 0.5 + 0.01 * i for i in range(5)}, "slow": 0.9, "near": 0.6}
+        subject = Told(table)
+        trial = trial_of(subject)
+        self.assertEqual(trial.dropped, {"slow": "slower"})
+        count = {label: sum(run[0] == label for run in subject.runs) for label in table}
+        self.assertEqual((count["slow"], count["near"], count[OWN]), (1, 3, 3))
+
+    def test_conjugate_residuals_are_named_with_their_price(self):
+        text = self.said({"capstan_cr": 0.5, "capstan_cg": 0.8})
+        self.assertIn("capstan_cr, 0.50", text)
+        self.assertIn("docs/methods/cr.md). Without them: capstan_cg, 0.80.", text)
+
+    def test_a_busy_machine_is_told(self):
+        trial = trial_of(Told({OWN: 1.0}))
+        self.assertTrue(trial.is_quiet())
+        trial.samples[OWN][0].seconds = 1.4
+        self.assertFalse(trial.is_quiet())
+
+    def test_a_slow_run_is_cut_short(self):
+        subject = Told({OWN: 1.0, "capstan_cg": 1.0})
+        trial_of(subject, turns=1)
+        self.assertEqual([run[2] for run in subject.runs], [3600, advise.LEAST_SECONDS])
+
+
+class Shares(unittest.TestCase):
+    def test_the_share_of_all_reduces(self):
+        # 1000 all-reduces of 10 us in 0.1 s: a tenth; at 100 us 0.1 s of 0.19 s.
+        self.assertAlmostEqual(advise.share(1000, 1e-5, 0.1, 1e-5), 0.1)
+        self.assertAlmostEqual(advise.share(1000, 1e-4, 0.1, 1e-5), 0.1 / 0.19)
+        self.assertEqual(advise.share(0, 1e-4, 0.1, 1e-5), 0.0)
+
+    def test_one_rank_has_none(self):
+        self.assertIn("One rank", advise.said_of_reductions(trial_of(Told({OWN: 1.0})), None))
+
+
+class Cases(unittest.TestCase):
+    """What is tried in a case of OpenFOAM, from its fvSolution."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())).resolve()
+        self.write("PCG", "preconditioner DIC;")
+        (self.folder / "system/controlDict").write_text("application icoFoam;\nstartFrom latestTime;\n")
+
+    def write(self, solver, more=""):
+        (self.folder / "system").mkdir(exist_ok=True)
+        (self.folder / "system/fvSolution").write_text(SOLUTION.format(solver=solver, more=more))
+
+    def subject(self, **options):
+        chosen = types.SimpleNamespace(**{"subject": "a/case", "ranks": 2, "steps": None, "field": None, "solver": None, **options})
+        return subjects.subject_of(self.folder, chosen, self.folder, self.folder)
+
+    def labels(self, **options):
+        return [candidate.label for candidate in self.subject(**options).candidates()]
+
+    def test_a_symmetric_one_gets_every_method_with_its_preconditioner(self):
+        labels = self.labels()
+        self.assertEqual(labels[0], OWN)
+        self.assertEqual(set(labels[1:]), {*subjects.solvers.METHODS, "capstan_cg:4", "capstan_cg:8", "capstan_pipelined_cg:4",
+                                           "capstan_pipelined_cg:8"})
+        self.assertIn("./capstan enable a/case capstan_cg --field p", next(
+            candidate.write for candidate in self.subject().candidates() if candidate.label == "capstan_cg"))
+
+    def test_multigrid_becomes_a_preconditioner(self):
+        self.write("GAMG", "smoother GaussSeidel;")
+        self.assertIn("capstan_cg+GAMG", self.labels())
+        self.assertIn("capstan_cg+DIC", self.labels())
+
+    def test_an_asymmetric_one_gets_methods_for_it(self):
+        self.write("PBiCGStab", "preconditioner DILU;")
+        self.assertEqual([label for label in self.labels() if "cg" in label and "bicg" not in label], [])
+        self.assertIn("capstan_sstep_gmres", self.labels())
+        self.write("PCG", "preconditioner DIC;")
+        self.assertIn("capstan_idr+DILU", self.labels(field="U"))
+
+    def test_a_copy_begins_anew(self):
+        for name in ("0", "0.5", "1", "processor0", "postProcessing", "constant"):
+            (self.folder / name).mkdir()
+        (self.folder / "log.icoFoam").touch()
+        target = self.folder.parent / (self.folder.name + ".copy")
+        self.addCleanup(subjects.shutil.rmtree, target)
+        subjects.copy_case(self.folder, target)
+        self.assertEqual(sorted(path.name for path in target.iterdir()), ["0", "constant", "system"])
+        self.assertIn("startFrom firstTime;", (target / "system/controlDict").read_text())
+
+    def test_what_is_refused(self):
+        for options, word in (({"field": "q"}, "did you mean 'p'"), ({"solver": "x"}, "with a deck only")):
+            with self.assertRaisesRegex(WrongUse, word):
+                self.subject(**options)
+        (self.folder / "system/controlDict").unlink()
+        with self.assertRaisesRegex(WrongUse, "holds no system/controlDict"):
+            self.subject()
+
+
+class Decks(unittest.TestCase):
+    def subject(self, text, **options):
+        path = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "deck.yaml"
+        path.write_text(text)
+        chosen = types.SimpleNamespace(**{"subject": "deck.yaml", "ranks": 2, "steps": None, "field": None, "solver": None, **options})
+        return subjects.subject_of(path, chosen, path.parent, path.parent)
+
+    def test_every_method_but_its_own(self):
+        subject = self.subject("linear_solvers:\n  - {name: a, method: capstan_cg, preconditioner: jacobi}\n  - {name: b, method: cg}\n")
+        self.assertEqual(subject.own, "capstan_cg+jacobi")
+        labels = [candidate.label for candidate in subject.candidates()]
+        self.assertNotIn("capstan_cg", labels)
+        self.assertEqual(len(labels), len(subjects.solvers.METHODS) + 4)
+        written = next(candidate.write for candidate in subject.candidates() if candidate.label == "capstan_cg:4")
+        self.assertEqual(written, "deck.yaml, a: method: capstan_cg; parameters: {Polynomial Degree: 4}")
+
+    def test_what_is_refused(self):
+        good = "linear_solvers:\n  - {name: pressure, method: cg}\n"
+        for text, options, word in (("systems: []\n", {}, "linear_solvers: found nothing"),
+                                    (good, {"solver": "presure"}, "did you mean 'pressure'"), (good, {"steps": 3}, "an OpenFOAM case only")):
+            with self.assertRaisesRegex(WrongUse, word):
+                self.subject(text, **options)
+
+    def test_arguments(self):
+        for words, text in ((["x", "--latency", "-1"], "0 to 1e6"), (["x", "--turns", "0"], "from 1 on"), ([], "required")):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self.assertEqual(advise.main(words), 2)
+            self.assertIn(text, said.getvalue())
+
+
+class Runs(unittest.TestCase):
+    """The whole program; what it names depends on the machine."""
+
+    def run_program(self, *words):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        done = subprocess.run([sys.executable, str(PROGRAM), *words, "--ranks", "2", "--turns", "1", "--latency", "100", "--folder", folder],
+                              capture_output=True, text=True, check=False, timeout=600)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+        self.assertRegex(done.stdout, r"(?m)^An all-reduce takes [\d.]+ us on these ranks\. Your own solvers make \d+: ")
+        self.assertRegex(done.stdout, r"(?m)^If an all-reduce took 100 us \(emulated\): (keep your own solver|capstan_\w+)")
+        self.assertEqual(re.findall(r"(?m)^left out, (?!slower)(.*)", done.stdout), [])
+        return done.stdout
+
+    def test_a_deck(self):
+        deck = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory())) / "deck.yaml"
+        deck.write_text(DECK)
+        self.assertIn("deck.yaml, classical: gmres+jacobi; 2 rank(s)", self.run_program(str(deck)))
+
+    def test_a_case(self):
+        subjects.workspace.check_installed(["icoFoam"], subjects.workspace.build_folder())
+        tutorial = subjects.workspace.tutorials_folder() / "incompressible/icoFoam/cavity/cavity"
+        before = sorted(tutorial.rglob("*"))
+        text = self.run_program(str(tutorial), "--steps", "2")
+        self.assertIn("p of ", text)
+        self.assertEqual(sorted(tutorial.rglob("*")), before)
+
+
+if __name__ == "__main__":
+    if "--runs" in sys.argv:
+        os.environ["CAPSTAN_BUILD_DIR"] = sys.argv[2]
+        sys.exit(unittest.main(argv=[sys.argv[0], "Runs", *sys.argv[3:]]))
+    del Runs
+    unittest.main()
