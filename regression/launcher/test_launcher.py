@@ -33,7 +33,7 @@ class Launcher(LauncherCase):
         status, _, errors = self.capstan("slove")
         self.assertEqual(status, 2)
         self.assertIn("Did you mean 'solve'?", errors)
-        self.assertIn("setup build run solve preload enable disable plot list test bench study docs version help", errors)
+        self.assertIn("setup build run solve preload advise enable disable plot list test bench study docs version help", errors)
 
     def test_version_is_that_of_the_project(self):
         file = self.root / "CMakeLists.txt"
