@@ -1,6 +1,6 @@
 # What Kokkos inside the Trilinos found can run on, and in which C++ it was built: sets CAPSTAN_KOKKOS_OPENMP,
-# CAPSTAN_KOKKOS_CUDA and CMAKE_CXX_STANDARD. Kokkos' own header is asked, since Trilinos' package files have no such lists
-# before release 14.
+# CAPSTAN_KOKKOS_CUDA, CAPSTAN_KOKKOS_HIP and CMAKE_CXX_STANDARD. Kokkos' own header is asked, since Trilinos' package files
+# have no such lists before release 14.
 find_file(
   CAPSTAN_KOKKOS_CONFIG KokkosCore_config.h
   PATHS ${Trilinos_INCLUDE_DIRS}
@@ -20,7 +20,7 @@ function(capstan_kokkos_has word variable)
   endif()
 endfunction()
 
-foreach(backend OPENMP CUDA)
+foreach(backend OPENMP CUDA HIP)
   capstan_kokkos_has(${backend} CAPSTAN_KOKKOS_${backend})
 endforeach()
 if(CAPSTAN_KOKKOS_OPENMP)

@@ -13,7 +13,7 @@ FILES = ["capstan", ".ci/run", "adapters/openfoam/fetch_headers.sh", "adapters/o
          *(f"app-inputs/openfoam/tutorials/{name}.py" for name in ("__init__", "errors", "foam_text", "solvers")),
          "cmake/CapstanGivenOptions.cmake", "cmake/run-environment.txt", "cmake/run_environment.sh", "docs/Doxyfile", "docs/build_html",
          "tpetra_ext/kernels/kokkos/source.sh", "tpetra_ext/kernels/openmp/build_and_test.sh",
-         "tpetra_ext/kernels/cuda/toolkit.sh", "regression/source_build/prove.sh", "regression/source_build/trilinos.sh"]
+         "tpetra_ext/kernels/cuda/toolkit.sh", *(f"regression/source_build/{name}.sh" for name in ("cuda", "headers", "hip", "prove", "trilinos"))]
 SIZES = "Need to get 123 MB of archives.\\nAfter this operation, 456 MB of additional disk space will be used.\\n"
 
 # Stand-ins append their command line to $CALLS. Installed packages are the words in $INSTALLED.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Proves Capstan on a Tpetra whose node runs on OpenMP threads, or is for NVIDIA's devices, or has memory that the host may not
-# touch, and on a static Trilinos. Debian's Trilinos is none of these.
+# touch, and on a static Trilinos; and its kernels for AMD's devices. Debian's Trilinos is none of these.
 #
-# usage: prove.sh --backend openmp|cuda|serial-static|protected [--folder DIR] [--prefix DIR] [--no-build] [--pack FILE] [--record]
-#                 [-- arguments of ctest]
+# usage: prove.sh --backend openmp|cuda|cuda17|serial-static|protected|hip [--folder DIR] [--prefix DIR] [--no-build] [--pack FILE]
+#                 [--record] [--until PART] [--headers] [-- arguments of ctest]
 #
 # 1. Fetches Debian's Trilinos source package (170 MB), or takes the folder that CAPSTAN_TRILINOS_SOURCE names.
 # 2. Builds Kokkos, KokkosKernels, Teuchos, Tpetra and Belos with that backend, for double and Tpetra's usual ordinals only.
@@ -16,6 +16,14 @@
 # protected: 1. and 2. fall away: Capstan's build instantiates Tpetra for that node (tpetra_ext/test/protected) with the
 # headers of the Trilinos 13.2 that CMake finds. 3. builds the tests that reach into vectors, matrices and messages, and 4.
 # runs them on 1 and 2 ranks, on two a part of the solvers'.
+# cuda17: as cuda, for Trilinos 17.0 (the source package of Debian experimental) with nvcc 12.4 and the g++-13 or g++-12 at hand,
+# without unified memory, for one pair of ordinals. It is built in parts, and a run goes on where an earlier one was stopped:
+# base (Kokkos, KokkosKernels, Teuchos), tpetra (and Belos), ifpack2, muelu. --until ends with one (default: tpetra); Capstan
+# is then built with what is there. --headers: no Trilinos is built. All objects of libcapstan, and those of tpetra_ext's tests,
+# are compiled on the headers of Debian's packages of Trilinos 17.0, set for CUDA; nothing is linked or run.
+# hip: in a bare Debian 13, which it makes (root), the kernels, their tests and benchmark are compiled with its hipcc for
+# gfx90a, on the Kokkos inside Debian's Trilinos source package or in the folder that CAPSTAN_KOKKOS_SOURCE names. It lists
+# the code for the device in each object. Nothing is run: 2. to 4. fall away, and with them --no-build, --pack and ctest.
 # cuda takes nvcc 11.8 and g++-11 as tpetra_ext/kernels/cuda does: those installed, else unpacked (1.1 GB). KOKKOS_CUDA_ARCH
 # is Kokkos' name of the GPU (default: the one at hand, else AMPERE80); HOPPER90 is known here, too.
 # --folder: where all of it is put (default: build-<backend> in the repository; 1 GB, cuda over 4 GB). --prefix: where
@@ -30,7 +38,7 @@ unset CDPATH
 
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
-backend="" work="" prefix="" record=no pack="" build=yes selection=() jobs=${JOBS:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)} report=/dev/null
+backend="" work="" prefix="" record=no pack="" build=yes until="" headers=no selection=() jobs=${JOBS:-$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)} report=/dev/null
 # Of the protected memory: the tests that reach into vectors, matrices and messages.
 protected_programs=(protected_node_test operators_test node_aware_operator_test reductions_test exchange_test embedded_exchange_test
   panels_test orthogonality_test solvers_test solver_communication_test solver_columns_test solver_guess_test)
@@ -59,11 +67,13 @@ quietly() {
 read_arguments() {
   while [[ $# -gt 0 ]]; do
     case $1 in
-      --backend | --folder | --prefix | --pack) [[ -n ${2:-} ]] || wrong_use "$1: a value is missing" ;;&
+      --backend | --folder | --prefix | --pack | --until) [[ -n ${2:-} ]] || wrong_use "$1: a value is missing" ;;&
       --backend) backend=$2 && shift ;;
       --folder) work=$2 && shift ;;
       --prefix) prefix=$2 && shift ;;
       --pack) pack=$2 && shift ;;
+      --until) until=$2 && shift ;;
+      --headers) headers=yes ;;
       --record) record=yes ;;
       --no-build) build=no ;;
       -h | --help)
@@ -75,14 +85,20 @@ read_arguments() {
         selection=("$@")
         break
         ;;
-      *) wrong_use "unknown argument '$1'; allowed: --backend, --folder, --prefix, --no-build, --pack, --record, --help, -- arguments of ctest" ;;
+      *) wrong_use "unknown argument '$1'; allowed: --backend, --folder, --prefix, --no-build, --pack, --record, --until, --headers, --help, -- arguments of ctest" ;;
     esac
     shift
   done
-  [[ $backend =~ ^(openmp|cuda|serial-static|protected)$ ]] ||
-    wrong_use "--backend: found '$backend'; allowed: openmp, cuda, serial-static, protected"
+  [[ $backend =~ ^(openmp|cuda|cuda17|serial-static|protected|hip)$ ]] ||
+    wrong_use "--backend: found '$backend'; allowed: openmp, cuda, cuda17, serial-static, protected, hip"
+  [[ $backend == cuda17 || ($headers == no && -z $until) ]] || wrong_use "--headers and --until are for --backend cuda17"
+  [[ $until =~ ^(|base|tpetra|ifpack2|muelu)$ ]] || wrong_use "--until: found '$until'; allowed: base, tpetra, ifpack2, muelu"
+  [[ ($backend != hip && $headers == no) || ($build == yes && -z $pack$prefix$until && ${#selection[@]} -eq 0) ]] ||
+    wrong_use "--backend hip and --headers only compile: with neither --no-build, --pack, --prefix, --until nor arguments of ctest"
+  until=${until:-tpetra}
   [[ $jobs =~ ^[1-9][0-9]*$ ]] || wrong_use "JOBS: found '$jobs'; allowed: a whole number from 1 on"
-  work=${work:-$root/build-$backend}
+  proof=$backend$([[ $headers == no ]] || echo -headers)
+  work=${work:-$root/build-$proof}
   work=$(mkdir -p -- "$work/log" && cd -- "$work" && pwd)
   prefix=${prefix:-$work/trilinos}
   [[ $prefix == /* ]] || prefix=$PWD/$prefix
@@ -99,42 +115,19 @@ require_tools() {
   [[ ${#missing[@]} -eq 0 ]] || die "programs are missing; on Debian: apt-get install ${missing[*]} (or: ./capstan setup)"
 }
 
-# The compiler of both builds. Trilinos takes it through the MPI wrapper.
-prepare_compiler_of_backend() {
-  local c_compiler
-  compiler_options=()
-  [[ $backend == cuda ]] || return 0
-  # Among CUDA's programs is another gcc.
-  c_compiler=$(command -v cc || true)
-  [[ -n $c_compiler ]] || die "the C compiler cc is missing; on Debian: apt-get install gcc"
-  prepare_compiler
-  prepare_cuda
-  export NVCC_WRAPPER_DEFAULT_COMPILER=$host_compiler
-  find_trilinos_source
-  local wrapper=$source_folder/packages/kokkos/bin/nvcc_wrapper
-  [[ -x $wrapper ]] || chmod +x "$wrapper"
-  export OMPI_CXX=$wrapper MPICH_CXX=$wrapper OMPI_CC=$c_compiler MPICH_CC=$c_compiler
-  # nvcc takes no precompiled header of GCC's.
-  compiler_options=("-DCMAKE_C_COMPILER=$c_compiler" "-DCMAKE_CXX_COMPILER=$wrapper" -DCAPSTAN_PCH=OFF)
-  say "$(nvcc --version | grep release), $("$host_compiler" --version | head -n 1)"
-}
-
 build_capstan() {
   local test_threads=1
   [[ $backend != openmp ]] || test_threads=$threads
-  # What holds no kernel is compiled for the old device that nvcc_wrapper takes for want of another, which nvcc complains of.
-  # Of nvcc's own warnings -Werror of the host's compiler says nothing. To nvcc it is only a warning when device code calls
-  # a host function; the result would be wrong.
-  local forbidden=cross-execution-space-call
-  [[ $werror != ON ]] || forbidden=all-warnings,$forbidden
-  [[ $backend != cuda ]] || export NVCC_APPEND_FLAGS="-Wno-deprecated-gpu-targets -Werror $forbidden"
+  [[ $backend != cuda* ]] || forbid_warnings_of_nvcc "$werror"
   say "building libcapstan and its tests"
-  local options=("-DTrilinos_DIR=$prefix/lib/cmake/Trilinos" -DCAPSTAN_BENCHMARKS=ON) targets=(all capstan_bench)
+  local options=("-DTrilinos_DIR=$prefix/lib/cmake/Trilinos" -DCAPSTAN_BENCHMARKS=ON) targets=(all capstan_bench) only=ON
+  # capstan-solve needs Ifpack2 and MueLu.
+  [[ $backend != cuda17 || $until != muelu ]] || only=OFF
   if [[ $backend == protected ]]; then
     options=(-DCAPSTAN_TEST_NODE=protected -DCAPSTAN_BENCHMARKS=OFF) targets=("${protected_programs[@]}")
   fi
   quietly capstan-configure.log cmake -G Ninja -S "$root" -B "$work/build-capstan" \
-    "${options[@]}" -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=ON \
+    "${options[@]}" -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=$only \
     "-DCAPSTAN_WERROR=$werror" "-DCAPSTAN_TEST_THREADS=$test_threads" "${compiler_options[@]}"
   quietly capstan-build.log ninja -C "$work/build-capstan" -j "$jobs" "${targets[@]}"
 }
@@ -154,7 +147,7 @@ run_tests() {
   fi
   [[ ${#selection[@]} -gt 0 ]] || selection=(-R '^kernels_test|[.]np[12]$')
   # Ranks of several tests share a GPU well: most of them is waiting for small kernels.
-  [[ $backend != cuda ]] || selection+=(-j "$jobs")
+  [[ $backend != cuda* ]] || selection+=(-j "$jobs")
   say "running the tests: ctest ${selection[*]}"
   ctest --test-dir "$work/build-capstan" --output-on-failure --no-tests=error "${selection[@]}" 2>&1 | tee "$log" || status=$?
   sed -n '/tests passed/,$p' "$log" >>"$report"
@@ -180,17 +173,13 @@ run_benchmarks() {
   done
 }
 
-has_gpu() {
-  command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU
-}
-
 finish() {
   local status=$?
   [[ $report != /dev/null ]] || exit "$status"
   # A run that was stopped has no status of its own.
   [[ $proved == yes || $status -ne 0 ]] || status=1
-  say "$([[ $status -eq 0 ]] && echo PASSED || echo FAILED): $backend, $verdict, $(date -u +%FT%TZ)"
-  [[ $record == no ]] || cp -- "$report" "$here/$backend.log"
+  say "$([[ $status -eq 0 ]] && echo PASSED || echo FAILED): $proof, $verdict, $(date -u +%FT%TZ)"
+  [[ $record == no ]] || cp -- "$report" "$here/$proof.log"
   exit "$status"
 }
 
@@ -201,20 +190,45 @@ source "$root/tpetra_ext/kernels/kokkos/source.sh"
 source "$root/tpetra_ext/kernels/cuda/toolkit.sh"
 # shellcheck source=regression/source_build/trilinos.sh
 source "$here/trilinos.sh"
+# shellcheck source=regression/source_build/cuda.sh
+source "$here/cuda.sh"
+# shellcheck source=regression/source_build/hip.sh
+source "$here/hip.sh"
+# shellcheck source=regression/source_build/headers.sh
+source "$here/headers.sh"
 arch=$(cuda_arch)
 
 report=$work/prove.log
 : >"$report"
-verdict="not built" proved=no
+verdict="not built" proved=no without=$([[ $werror != ON ]] || echo " without warnings")
 trap finish EXIT
-require_tools
+[[ $backend == hip ]] || require_tools
+if [[ $backend == cuda17 ]]; then
+  use_cuda 12.4
+  # shellcheck disable=SC2034
+  source_release=experimental
+fi
 if [[ $build == yes ]]; then
   say "Capstan $(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null || echo "of an unknown commit")," \
-    "$(c++ --version | head -n 1)"
+    "$(if [[ $backend == hip ]]; then echo "the kernels"; else c++ --version | head -n 1; fi)"
+  if [[ $backend == hip ]]; then
+    prove_hip
+    verdict="the kernels compiled$without for gfx90a; NOT RUN: compiled only" proved=yes
+    exit 0
+  fi
   prepare_compiler_of_backend
+  if [[ $headers == yes ]]; then
+    prove_headers
+    verdict="all objects compiled$without; NOT RUN: nothing was linked" proved=yes
+    exit 0
+  fi
   [[ $backend == protected ]] || build_trilinos
+  if [[ $until == base ]]; then
+    verdict="Kokkos, KokkosKernels and Teuchos compiled; NOT RUN: nothing of Capstan was built" proved=yes
+    exit 0
+  fi
   build_capstan
-  built="all compiled and linked$([[ $werror != ON ]] || echo " without warnings")"
+  built="all compiled and linked$without"
   cp -- "$report" "$work/built.log"
 else
   [[ -e $work/built.log ]] || die "--no-build: $work holds no build of an earlier run"
@@ -224,16 +238,16 @@ fi
 if [[ -n $pack ]]; then
   say "packing $pack"
   cuda_libraries=()
-  [[ $backend != cuda ]] || cuda_libraries=(--libraries "$work/cuda/lib64")
+  [[ $backend != cuda* ]] || cuda_libraries=(--libraries "$work/cuda/lib64")
   quietly pack.log "$here/pack.sh" --build "$work/build-capstan" --out "$pack" --libraries "$prefix/lib" "${cuda_libraries[@]}"
 fi
 verdict="$built, not run"
-if [[ $backend == cuda ]] && ! has_gpu; then
+if [[ $backend == cuda* ]] && ! has_gpu; then
   verdict="$built; NOT RUN: nvidia-smi finds no GPU here, so no kernel, solver or message was tried"
   proved=yes
   exit 0
 fi
-[[ $backend != cuda ]] || say "$(nvidia-smi -L)"
+[[ $backend != cuda* ]] || say "$(nvidia-smi -L)"
 if [[ $backend == serial-static ]]; then
   verdict="$built, the static program failed"
   # shellcheck source=regression/source_build/static.sh
@@ -247,5 +261,5 @@ fi
 verdict="$built, tests failed"
 run_tests
 verdict="$built, a benchmark failed"
-[[ $backend != cuda ]] || run_benchmarks
+[[ $backend != cuda* ]] || run_benchmarks
 verdict="$built, all tests of this run passed" proved=yes

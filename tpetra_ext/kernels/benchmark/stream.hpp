@@ -32,10 +32,10 @@ struct Triad {
     if constexpr (runsOnHost<Exec>) {
       const bool worker = end - begin < static_cast<std::ptrdiff_t>(a.extent(0));  // one of several
       if (worker || Exec().concurrency() == 1) {
-        double* to = a.data();
-        const double* x = b.data();
-        const double* y = c.data();
-#pragma GCC ivdep
+        // Without a look at run time whether they overlap.
+        double* __restrict to = a.data();
+        const double* __restrict x = b.data();
+        const double* __restrict y = c.data();
         for (std::ptrdiff_t i = begin; i < end; ++i) to[i] = x[i] + 3.0 * y[i];
         return;
       }

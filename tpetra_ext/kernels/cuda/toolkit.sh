@@ -1,12 +1,23 @@
-# CUDA 11.8 and g++-11 out of Debian 12, unpacked into the work folder, or those that are installed: no root. Sourced by the
-# scripts that build for CUDA; see kokkos/source.sh, which they source first. Sets `cuda`, its folder, and `host_compiler`; what
-# to build for says `cuda_arch`.
+# CUDA 11.8 and g++-11 out of Debian 12, or CUDA 12.4 out of Debian 13, unpacked into the work folder, or those that are
+# installed: no root. Sourced by the scripts that build for CUDA; see kokkos/source.sh, which they source first. Sets `cuda`, its
+# folder, and `host_compiler`; what to build for says `cuda_arch`.
 # shellcheck shell=bash disable=SC2034,SC2154
 
-# The lists of Debian 12, whose CUDA fits its g++-11 and its Kokkos.
+# use_cuda <version>: 11.8 compiles C++17 and fits the Kokkos of Debian 12; 12.4 compiles C++20, which Kokkos 5 asks for.
+use_cuda() {
+  cuda_version=$1
+  cuda_packages=(nvidia-cuda-toolkit nvidia-cuda-dev libnvvm4 libcu++-dev)
+  case $1 in
+    11.8) cuda_suite=bookworm cuda_packages+=(libcudart11.0) ;;
+    12.4) cuda_suite=trixie cuda_packages+=(libcudart12 libcub-dev libthrust-dev) ;;
+  esac
+}
+use_cuda 11.8
+
+# The package lists of the Debian that has this CUDA. With `source_release` the sources come from another one.
 debian_packages() {
-  command -v dpkg-deb >/dev/null || die "needs Debian 12's apt-get and dpkg-deb; or install nvcc 11.8 and g++-11"
-  prepare_apt bookworm main contrib non-free
+  command -v dpkg-deb >/dev/null || die "needs Debian's apt-get and dpkg-deb; or install nvcc $cuda_version and its g++"
+  prepare_apt "$cuda_suite" main contrib non-free
 }
 
 # unpack <package>... into $work/root
@@ -18,7 +29,12 @@ unpack() {
   rm -rf "$work/debs"
 }
 
+# The host's compiler: g++-11, unpacked where it is missing; for CUDA 12.4 one that is installed.
 prepare_compiler() {
+  if [[ $cuda_version != 11.8 ]]; then
+    host_compiler=$(command -v g++-13 || command -v g++-12) || die "nvcc $cuda_version takes g++-13 or g++-12; on Debian: apt-get install g++-12"
+    return
+  fi
   if command -v g++-11 >/dev/null; then
     host_compiler=$(command -v g++-11)
     return
@@ -37,16 +53,23 @@ prepare_compiler() {
   touch "$work/root/compiler-ready"
 }
 
+# Whether an nvcc is installed that will do.
+has_nvcc() {
+  command -v nvcc >/dev/null || return 1
+  [[ $cuda_version == 11.8 ]] ||
+    printf '%s\n' "$cuda_version" "$(nvcc --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')" | sort -CV
+}
+
 prepare_cuda() {
-  if command -v nvcc >/dev/null; then
+  if has_nvcc; then
     cuda=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")
     return
   fi
   cuda=$work/cuda
   if [[ ! -e $work/root/cuda-ready ]]; then
     debian_packages
-    say "unpacking CUDA 11.8 into $work/root (about 900 MB to download)"
-    unpack nvidia-cuda-toolkit nvidia-cuda-dev libcudart11.0 libnvvm4 libcu++-dev
+    say "unpacking CUDA $cuda_version into $work/root (about 900 MB to download)"
+    unpack "${cuda_packages[@]}"
     lay_out_cuda "$work/root/usr"
     touch "$work/root/cuda-ready"
   fi

@@ -10,7 +10,8 @@ private_apt() {
     -o APT::Update::Error-Mode=any "$@"
 }
 
-# prepare_apt <release> [components of packages to install, too]: reads the package lists.
+# prepare_apt <release> [components of packages to install, too]: reads the package lists. Those of the sources are those of
+# `source_release`, if that is set.
 prepare_apt() {
   local release=$1 components=${*:2} mirror=http://deb.debian.org/debian
   local key=/usr/share/keyrings/debian-archive-keyring.gpg
@@ -19,7 +20,7 @@ prepare_apt() {
   mkdir -p "$work/apt/lists/partial" "$work/apt/cache/archives/partial"
   {
     [[ -z $components ]] || printf 'deb [signed-by=%s] %s %s %s\n' "$key" "$mirror" "$release" "$components"
-    printf 'deb-src [signed-by=%s] %s %s main\n' "$key" "$mirror" "$release"
+    printf 'deb-src [signed-by=%s] %s %s main\n' "$key" "$mirror" "${source_release:-$release}"
   } >"$work/apt/sources.list"
   say "reading Debian's package lists (privately)"
   private_apt update || die "the package lists of Debian $release cannot be read from $mirror; see the lines above"
