@@ -9,6 +9,7 @@ import importlib.machinery
 import importlib.util
 import io
 import pathlib
+import sys
 import tempfile
 import unittest
 
@@ -23,6 +24,8 @@ def load():
 
 
 RUN = load()
+sys.path.insert(0, str(HERE))
+import compare as COMPARE  # noqa: E402  pylint: disable=wrong-import-position
 
 
 def row(*cells):
@@ -125,6 +128,45 @@ class Program(unittest.TestCase):
             with contextlib.redirect_stderr(io.StringIO()) as errors, self.assertRaises(SystemExit):
                 self.run_with(*options)
             self.assertIn(f"--first-seed: {message}", errors.getvalue())
+
+
+class Comparison(unittest.TestCase):
+    """Of two tables: compare.py."""
+
+    def compared(self, before, after):
+        with tempfile.TemporaryDirectory() as name:
+            paths = [pathlib.Path(name) / file for file in ("before", "after")]
+            for path, rows in zip(paths, (before, after)):
+                path.write_text("matrix,rows,preconditioner,ranks,ORACLE,OURS\n" + "".join(f"{row}\n" for row in rows), encoding="utf-8")
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                status = COMPARE.main([str(path) for path in paths])
+            return status, said.getvalue().splitlines()
+
+    def test_equal_tables_are_the_same(self):
+        status, lines = self.compared(["a,5,none,1,10,11"], ["a,5,none,1,10,11"])
+        self.assertEqual(status, 0)
+        self.assertEqual(lines, [f"{title}: 1 cells, 1 the same, solved only before 0, only after 0; after over before 1.000 in the "
+                                 "geometric mean, 1.00 to 1.00" for title in ("ORACLE", "OURS")])
+
+    def test_each_row_that_differs_is_named(self):
+        status, lines = self.compared(["a,5,none,1,10,20", "a,5,none,2,10,10", "b,5,none,1,7,"],
+                                      ["a,5,none,1,10,22", "a,5,none,2,10,10", "c,5,none,1,7,"])
+        self.assertEqual(status, 1)
+        self.assertEqual(lines[:3], ["b, none, 1 ranks: only before", "c, none, 1 ranks: only after", "a, none, 1 ranks: OURS 20 -> 22"])
+        self.assertTrue(lines[4].startswith("OURS: 2 cells, 1 the same,"), lines)
+        self.assertIn("1.00 to 1.10", lines[4])
+
+    def test_a_solve_that_is_lost_differs_and_one_that_fails_alike_does_not(self):
+        self.assertEqual(self.compared(["a,5,none,1,900 stagnation 3.1e-07,"], ["a,5,none,1,899 stagnation 2e-07,"])[0], 0)
+        status, lines = self.compared(["a,5,none,1,10/11/12,9"], ["a,5,none,1,10/11/12,900 max iterations 1e-7"])
+        self.assertEqual(status, 1)
+        self.assertIn("solved only before 1, only after 0", lines[-1])
+
+    def test_tables_of_other_solvers_are_refused(self):
+        with self.assertRaises(SystemExit) as end:
+            COMPARE.compare((["A"], {}), (["B"], {}))
+        self.assertIn("other solvers: A; B", str(end.exception.code))
 
 
 if __name__ == "__main__":
