@@ -5,6 +5,7 @@
 /// devices among them. Exit status: 0 measured, 1 a solver failed or did not reach the tolerance, 2 wrong input.
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mpi.h>
 
 #include <BelosSolverFactory.hpp>
