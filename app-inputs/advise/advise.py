@@ -9,6 +9,7 @@ Exit status: 0 done, 1 a run failed, 2 wrong use, 3 something must be installed 
 """
 
 import argparse
+import csv
 import os
 import pathlib
 import statistics
@@ -157,6 +158,19 @@ def rows(trial, own_name):
                "seconds": spread([sample.seconds for sample in samples], 3), "over your own": spread(trial.ratios(label), 2)}
 
 
+def write_samples(path, trials, own_name):
+    """All samples, for `capstan plot`."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["latency_us", "solver", "turn", "seconds", "iterations", "all_reduces", "unconverged"])
+        for trial in trials:
+            for label, samples in trial.samples.items():
+                for turn, sample in samples.items():
+                    table.writerow([f"{trial.latency:g}", f"{own_name} (your own)" if label == OWN else label, turn + 1,
+                                    f"{sample.seconds:.6g}", sample.iterations,
+                                    "" if sample.all_reduces is None else f"{sample.all_reduces:.0f}", sample.unconverged])
+
+
 def share(count, seconds, busy, now):
     """The part of the solves that all-reduces take if one takes `seconds`, `now` being what it takes here."""
     waiting = count * seconds
@@ -214,6 +228,7 @@ def advise(options):
         gone = {why: [label for label, reason in trial.dropped.items() if reason == why] for why in dict.fromkeys(trial.dropped.values())}
         for why, labels in gone.items():
             print(f"left out, {why}: {', '.join(labels)}")
+    write_samples(work / "advice.csv", trials, subject.own)
     print(f"\nseconds, over your own: medians [least..greatest] of {options.turns} turns\n")
     if not all(trial.is_quiet() for trial in trials):
         print("Do not trust these times: your own solver's runs lie more than "
@@ -221,6 +236,7 @@ def advise(options):
     print(said_of_reductions(trials[0], seconds))
     for trial in trials:
         print(verdict(trial, candidates))
+    print(f"All runs: {work / 'advice.csv'}, which ./capstan plot draws.")
 
 
 def main(words):

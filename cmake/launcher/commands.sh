@@ -248,10 +248,11 @@ help_plot() {
 usage: ./capstan plot <file> [--fields NAME ...] [--out PICTURE]
 
 Draws iterations, all-reduces an iteration, seconds by phase and outcomes of each field over the run. The file is
-capstanReport.csv (the function object capstanReport in OpenFOAM), or a report or a history of capstan-solve:
+capstanReport.csv (the function object capstanReport in OpenFOAM), a report or a history of capstan-solve, or advice.csv:
   ./capstan plot case/postProcessing/watch/0/capstanReport.csv
   ./capstan plot report.json      the report of ./capstan solve, or of the parameter "Report File"
   ./capstan plot history.csv      the history of ./capstan solve, or of the parameter "History File"
+  ./capstan plot advice.csv       the solvers that ./capstan advise has compared
 The picture has the file's name with .png where --out names no other: PNG, SVG or PDF.
 TEXT
 }

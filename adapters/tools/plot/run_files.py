@@ -1,4 +1,5 @@
-"""The solves of a run, of any of the files that tell them: capstanReport.csv of OpenFOAM, a report (JSON), a history (CSV)."""
+"""The solves of a run, of any of the files that tell them: capstanReport.csv of OpenFOAM, a report (JSON), a history (CSV); and
+the runs that `./capstan advise` has compared."""
 
 import csv
 import dataclasses
@@ -14,7 +15,9 @@ REPORT_COLUMNS = ["time", "region", "field", "component", "solver", "preconditio
                   "final_residual", "outcome"]
 HISTORY_COLUMNS = (["solve", "system", "step", "solver", "iteration", "column", "residual"],
                    ["solve", "solver", "label", "iteration", "column", "residual"])
-EXPECTED = "capstanReport.csv of OpenFOAM, a report (JSON) or a history (CSV) of capstan-solve or of \"Report File\", \"History File\""
+ADVICE_COLUMNS = ["latency_us", "solver", "turn", "seconds", "iterations", "all_reduces", "unconverged"]
+EXPECTED = ("capstanReport.csv of OpenFOAM, a report (JSON) or a history (CSV) of capstan-solve or of \"Report File\", \"History File\", "
+            "advice.csv of capstan advise")
 
 
 class FileError(Exception):
@@ -52,6 +55,7 @@ class Run:
     axis: str
     fields: dict = dataclasses.field(default_factory=dict)     # name: [Point]
     histories: dict = dataclasses.field(default_factory=dict)  # name: {solve: [(iteration, residual)]}
+    contests: dict = dataclasses.field(default_factory=dict)   # latency in microseconds: {solver: [seconds]}
 
     def add(self, name, point):
         points = self.fields.setdefault(name, [])
@@ -169,6 +173,16 @@ def _history(path, text, columns):
     return run
 
 
+def _advice(path, text):
+    run = Run("seconds")
+    for line, row in _rows(path, text, ADVICE_COLUMNS):
+        latency, seconds = (_number(path, line, name, row[name], float) for name in ("latency_us", "seconds"))
+        if latency is None or seconds is None:
+            raise FileError(f"{path}, line {line}: found an empty cell; allowed: numbers for latency_us and seconds")
+        run.contests.setdefault(latency, {}).setdefault(row["solver"], []).append(seconds)
+    return run
+
+
 def read(path):
     """The Run that a file tells. Raises FileError where it tells none."""
     try:
@@ -186,9 +200,11 @@ def read(path):
         run = _openfoam(path, text)
     elif head in HISTORY_COLUMNS:
         run = _history(path, text, head)
+    elif head == ADVICE_COLUMNS:
+        run = _advice(path, text)
     else:
         raise FileError(f"{path}: found a first line of the columns {', '.join(head[:8])}{', ...' if len(head) > 8 else ''}; "
                         f"allowed: {EXPECTED}")
-    if not run.fields and not run.histories:
+    if not run.fields and not run.histories and not run.contests:
         raise FileError(f"{path}: it holds no solve: no field was solved by Capstan, or the run has not come so far")
     return run

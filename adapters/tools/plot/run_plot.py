@@ -1,4 +1,7 @@
-"""The picture of a run: iterations, all-reduces, seconds by phase and outcomes of each field; or residual histories."""
+"""The picture of a run: iterations, all-reduces, seconds by phase and outcomes of each field; or residual histories; or the
+seconds of solvers that were compared."""
+
+import statistics
 
 import matplotlib
 from matplotlib import pyplot
@@ -134,8 +137,33 @@ def _draw_history(axes, name, solves):
     axes.legend(fontsize="small")
 
 
+def fastest_first(solvers):
+    """[(solver, median, least, greatest)] of the solvers that ran most often, others having been left out on the way."""
+    most = max(map(len, solvers.values()))
+    rows = [(name, statistics.median(values), min(values), max(values)) for name, values in solvers.items() if len(values) == most]
+    return sorted(rows, key=lambda row: row[1])[:MOST_PANELS]
+
+
+def _draw_contests(contests, title):
+    figure, panels = pyplot.subplots(1, len(contests), figsize=(5.5 * len(contests), 4.5), squeeze=False)
+    for axes, (latency, solvers) in zip(panels[0], contests.items()):
+        rows = fastest_first(solvers)
+        names, medians, least, greatest = zip(*rows)
+        errors = [[middle - low for middle, low in zip(medians, least)], [high - middle for middle, high in zip(medians, greatest)]]
+        axes.barh(names, medians, xerr=errors, color=["tab:gray" if name.endswith("(your own)") else "tab:blue" for name in names])
+        axes.invert_yaxis()
+        axes.set_xlabel("seconds: median, least and greatest")
+        axes.set_title(f"all-reduce of {latency:g} us, emulated" if latency else "as the machine is", fontsize="medium")
+        axes.grid(axis="x", alpha=0.3)
+    figure.suptitle(title, fontsize="medium")
+    figure.tight_layout(rect=(0, 0, 1, 0.97))
+    return figure
+
+
 def draw(run, title):
     """A figure. Of more fields than have room, those that took the most seconds are drawn."""
+    if run.contests:
+        return _draw_contests(run.contests, title)
     if run.histories:
         names = list(run.histories)[:MOST_PANELS]
         figure, panels = pyplot.subplots(len(names), 1, figsize=(9, 3.2 * len(names)), squeeze=False)

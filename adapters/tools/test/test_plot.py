@@ -29,6 +29,14 @@ RUN = (HEAD + "0.1,region0,U,x,capstan_gmres,DILU,1,0,4,5,2,6,5,0,0.5,0.25,,0,1,
        + "0.2,region0,p,-,TPETRA CG,DIC,1,1,10,,2,11,,0,0.1,,,0,0.2,0.5,1e-3,unconverged\n"
        + "0.2,air,T,-,capstan_cg,GAMG,1,0,0,0,2,1,0,0,0,0,0,0,0.001,0,0,converged\n")
 HISTORY = "solve,system,step,solver,iteration,column,residual\n1,p,1,cg,1,0,0.5\n1,p,1,cg,2,0,0.1\n2,p,2,cg,1,0,0.01\n1,p,1,cg,1,1,0.7\n"
+ADVICE = ",".join(run_files.ADVICE_COLUMNS) + """
+0,PCG+DIC (your own),1,1.0,100,200,0
+0,PCG+DIC (your own),2,1.2,100,200,0
+0,capstan_cg,1,0.5,99,100,0
+0,capstan_cg,2,0.7,99,100,0
+0,capstan_idr,1,3.0,99,,0
+200,PCG+DIC (your own),1,4.0,100,200,0
+"""
 SOLVE = {"solver": "CAPSTAN CG", "label": "p", "converged": False, "reason": "attainable accuracy", "iterations": 8,
          "reductions": {"blocking": 9, "nonblocking": 1}, "events": [],
          "seconds": {"total": 5, "operator": 1, "preconditioner": 2, "orthogonalization": 0.5, "reduction_wait": 1, "rest": 0.5}}
@@ -56,6 +64,16 @@ class Files(unittest.TestCase):
 
 
 class Reading(Files):
+    def test_what_advise_has_compared(self):
+        run = self.read("advice.csv", ADVICE)
+        self.assertEqual(list(run.contests), [0.0, 200.0])
+        self.assertEqual(run.contests[0.0]["capstan_cg"], [0.5, 0.7])
+        self.assertEqual([row[:2] for row in run_plot.fastest_first(run.contests[0.0])], [("capstan_cg", 0.6), ("PCG+DIC (your own)", 1.1)])
+        self.assertEqual(len(run_plot.draw(run, "title").axes), 2)
+        for bad in ("0,a,1,x,1,1,0\n", "0,a,1,,1,1,0\n", "0,a,1\n"):
+            with self.assertRaisesRegex(run_files.FileError, "advice.csv, line 2"):
+                self.read("advice.csv", ADVICE.split("\n", 1)[0] + "\n" + bad)
+
     def test_a_run_of_openfoam(self):
         run = self.read("capstanReport.csv", RUN)
         self.assertEqual(list(run.fields), ["Ux", "p", "air/T"])
