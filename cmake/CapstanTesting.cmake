@@ -11,6 +11,13 @@ target_link_libraries(capstan_test_main PUBLIC GTest::gtest capstan_trilinos PRI
 target_include_directories(capstan_test_main PUBLIC "${CAPSTAN_INCLUDE_ROOT}")
 capstan_use_pch(capstan_test_main)
 
+# What `./capstan test --quick` runs: programs of every layer on 1 and 2 ranks, every method by name in a Belos application and
+# in OpenFOAM. They carry the label `quick`, and what they need hangs under capstan_quick_tests.
+set(CAPSTAN_QUICK_PROGRAMS reductions_test exchange_test operators_test core_test orthogonality_test solver_columns_test
+                           plugin_factory_test deck_test)
+set(CAPSTAN_QUICK_SCRIPTS layers plugin_app.nalu_like openfoam.methods.np2)
+add_custom_target(capstan_quick_tests)
+
 add_custom_target(capstan_tests ALL)
 add_custom_target(capstan_unit_tests)
 add_custom_target(capstan_application_tests)
@@ -91,11 +98,19 @@ function(capstan_register_test)
   if(ARG_FILTER)
     set(selection "--gtest_filter=${ARG_FILTER}")
   endif()
+  if(ARG_NAME IN_LIST CAPSTAN_QUICK_PROGRAMS)
+    add_dependencies(capstan_quick_tests ${ARG_PROGRAM})
+    set_property(GLOBAL APPEND PROPERTY CAPSTAN_QUICK_FOUND ${ARG_NAME})
+  endif()
   foreach(ranks IN LISTS ARG_RANKS)
+    set(labels ${ARG_LABELS})
+    if(ARG_NAME IN_LIST CAPSTAN_QUICK_PROGRAMS AND ranks LESS 3)
+      list(APPEND labels quick)
+    endif()
     add_test(NAME ${ARG_NAME}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
                                                  $<TARGET_FILE:${ARG_PROGRAM}> ${selection})
     set_tests_properties(
-      ${ARG_NAME}.np${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" ENVIRONMENT
+      ${ARG_NAME}.np${ranks} PROPERTIES PROCESSORS ${ranks} TIMEOUT ${ARG_TIMEOUT} LABELS "${labels}" ENVIRONMENT
                                         "${CAPSTAN_TEST_ENVIRONMENT};${ARG_ENVIRONMENT}")
   endforeach()
 endfunction()
@@ -124,8 +139,25 @@ function(capstan_add_script_test)
     list(TRANSFORM ARG_COMMAND REPLACE "^Python3::Interpreter$" "$<TARGET_FILE:Python3::Interpreter>")
     list(PREPEND ARG_COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/cmake/when_installed.py" ${ARG_NAME} ${ARG_NEEDS} --)
   endif()
+  if(ARG_NAME IN_LIST CAPSTAN_QUICK_SCRIPTS)
+    list(APPEND ARG_LABELS quick)
+    set_property(GLOBAL APPEND PROPERTY CAPSTAN_QUICK_FOUND ${ARG_NAME})
+  endif()
   add_test(NAME ${ARG_NAME} COMMAND ${ARG_COMMAND})
   set_tests_properties(
     ${ARG_NAME} PROPERTIES PROCESSORS ${ARG_PROCESSORS} TIMEOUT ${ARG_TIMEOUT} LABELS "${ARG_LABELS}" SKIP_RETURN_CODE 77
                            ENVIRONMENT "${CAPSTAN_TEST_ENVIRONMENT}")
+endfunction()
+
+# capstan_check_quick_tests(): each test that `./capstan test --quick` names is there. After all tests.
+function(capstan_check_quick_tests)
+  get_property(found GLOBAL PROPERTY CAPSTAN_QUICK_FOUND)
+  set(missing ${CAPSTAN_QUICK_PROGRAMS} ${CAPSTAN_QUICK_SCRIPTS})
+  list(REMOVE_ITEM missing ${found})
+  if(NOT TARGET capstanFoam)
+    list(FILTER missing EXCLUDE REGEX "^openfoam\\.")
+  endif()
+  if(missing)
+    message(FATAL_ERROR "cmake/CapstanTesting.cmake: quick tests that nobody declares: ${missing}")
+  endif()
 endfunction()

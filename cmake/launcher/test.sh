@@ -34,7 +34,7 @@ name_left_out() {
 
 help_test() {
   cat <<'TEXT'
-usage: ./capstan test [--sanitize] [arguments of ctest]
+usage: ./capstan test [--quick] [--sanitize] [arguments of ctest]
        ./capstan test --openmp [--solvers] [arguments of ctest]
        ./capstan test --soak MINUTES [--ranks N] [arguments of the soak]
        ./capstan test --distribution NAME [--keep] [--log FILE] [arguments of ctest]
@@ -44,6 +44,8 @@ results are also in build/test-results.xml (JUnit). The exit status is ctest's.
 Where packages are not installed for it (elsewhere than on Debian, or with CAPSTAN_INSTALL=off), tests that lack one are
 skipped, and named with their reasons at the end. Parts that the build leaves out (CAPSTAN_OPENFOAM=OFF, ...) are named first;
 with CI=true an option that leaves one out is an error.
+  --quick      a first answer: builds the libraries and what few tests need, and runs these: unit tests of each layer on 1 and 2
+               ranks, every method by name in a Belos application and in OpenFOAM
   --sanitize   the unit tests and those inside other programs (deck, plugin, OpenFOAM) with the address and
                undefined-behaviour sanitizers, in build-sanitize/
   --openmp     the kernel tests on two threads, for CPUs and with the portable code for devices. Debian's Trilinos has no
@@ -101,6 +103,10 @@ command_test() {
     shift
     distribution "$@"
     return
+  fi
+  if [[ ${1:-} == --quick ]]; then
+    shift
+    targets=(capstan_products capstan_quick_tests) groups=(build openfoam) selection=(-L quick) parts=(CAPSTAN_OPENFOAM)
   fi
   if [[ ${1:-} == --sanitize ]]; then
     shift

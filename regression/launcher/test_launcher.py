@@ -275,6 +275,12 @@ class Launcher(LauncherCase):
             self.assertEqual(errors.count("drawn is skipped"), 1)
         self.assertEqual(self.called("apt-get"), [])
 
+    def test_quick_builds_and_runs_a_part(self):
+        self.install_everything()
+        self.assertEqual(self.capstan("test", "--quick", "-j", "2")[0], 0)
+        self.assertIn("capstan_products capstan_quick_tests", " ".join(self.called("ninja")))
+        self.assertRegex(self.called("ctest")[0], r"-L quick -j 2$")
+
     def test_sanitize_has_its_own_build(self):
         self.install_everything()
         self.assertEqual(self.capstan("test", "--sanitize")[0], 0)
