@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proves that the two commands of the README do everything on a fresh machine.
 #
-# usage (as root): prove.sh [--suite NAME] [--cores N] [--keep] [--folder DIR] [--log FILE] [command ...]
+# usage (as root): prove.sh [--suite NAME] [--cores N] [--keep] [--folder DIR] [--with DIR] [--log FILE] [command ...]
 #
 # Makes a bare tree of that Debian with debootstrap (bookworm, the default: Debian 12; trixie: 13; sid: unstable;
 # experimental: unstable with the Trilinos of experimental), from the mirror this machine uses, puts a clone of the committed
@@ -15,6 +15,7 @@
 #             run again alone: prove.sh --suite NAME --keep "./capstan test --rerun-failed". -F instead goes on where a run
 #             of tests was interrupted.
 #   --folder  DIR, where the machine is made, instead of /var/tmp (10 GB are needed)
+#   --with    files of DIR, copied to /root/given of the machine
 #   --log     a summary goes to FILE: machine, commit, versions, what passed, what failed. A later run in a machine that was
 #             kept is added to it. Without --log, the two commands above write <suite>.log beside this script.
 # On a terminal all that the commands print is shown. In a pipe a line a minute tells how far they are, and the summary
@@ -25,7 +26,7 @@ unset CDPATH
 here=$(cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
 given=("$@")
-suite=bookworm cores=2 keep=no folder=/var/tmp summary="" commands=()
+suite=bookworm cores=2 keep=no folder=/var/tmp given_files="" summary="" commands=()
 cores_here=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 # Its say(), fail() and report().
 # shellcheck source=cmake/launcher/output.sh
@@ -49,6 +50,11 @@ while [[ $# -gt 0 ]]; do
       folder=$(cd -- "$2" && pwd -P)
       shift
       ;;
+    --with)
+      [[ -d ${2:-} ]] || fail 2 "--with: found '${2:-}', which is no folder"
+      given_files=$(cd -- "$2" && pwd -P)
+      shift
+      ;;
     --log)
       [[ -n ${2:-} && -d $(dirname -- "$2") && ! -d $2 ]] || fail 2 "--log: found '${2:-}'; it must be a file in a folder that exists"
       summary=$(readlink -f -- "$2")
@@ -59,7 +65,7 @@ while [[ $# -gt 0 ]]; do
       sed -n '2,/^set /{/^set /!s/^# \{0,1\}//p}' "$0"
       exit 0
       ;;
-    -*) fail 2 "unknown option '$1'; allowed: --suite, --cores, --keep, --folder, --log, --help" ;;
+    -*) fail 2 "unknown option '$1'; allowed: --suite, --cores, --keep, --folder, --with, --log, --help" ;;
     *) commands+=("$1") ;;
   esac
   shift
@@ -150,6 +156,7 @@ renew_sources() {
 copy_shared() {
   rm -rf -- "$tree/root/shared"
   [[ ! -d $root/../shared ]] || cp -r -- "$root/../shared" "$tree/root/shared"
+  [[ -z $given_files ]] || install -D -m 644 -t "$tree/root/given" -- "$given_files"/*.*
 }
 
 mount_all() {
