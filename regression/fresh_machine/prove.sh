@@ -141,6 +141,10 @@ make_tree() {
     echo "deb $mirror experimental main" >"$tree/etc/apt/sources.list.d/experimental.list"
     printf '%s\n' 'Package: trilinos-* libtrilinos-*' 'Pin: release a=experimental' 'Pin-Priority: 990' \
       >"$tree/etc/apt/preferences.d/trilinos"
+    # The lists that debootstrap leaves are those of unstable alone, and good enough for apt to install an older Trilinos.
+    chroot "$tree" apt-get -q update >>"$log" 2>&1 || fail 1 "the machine cannot reach $mirror: see $log"
+    chroot "$tree" apt-cache madison trilinos-all-dev | grep -q '[ /]experimental/' ||
+      fail 1 "$mirror has no Trilinos in experimental"
   fi
   git clone -q --no-hardlinks "$root" "$tree/root/capstan"
   date -u +%FT%TZ >"$tree/etc/capstan-machine"

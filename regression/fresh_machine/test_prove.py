@@ -22,7 +22,11 @@ STAND_INS = {
 etc/apt/preferences.d && echo 12.0 >etc/debian_version""",
     # What the machine has installed, or a command line in it.
     "chroot": """tree=$1; shift
-if [ "$1" = dpkg-query ]; then echo installed libtrilinos-tpetra-dev 17.0.0; exit 0; fi
+case $1 in
+  dpkg-query) echo installed libtrilinos-tpetra-dev 17.0.0; exit 0 ;;
+  apt-get) echo "apt-get $3" >>"$CALLS"; exit 0 ;;
+  apt-cache) echo "$3 | 17.0.0 | $MADISON Packages"; exit 0 ;;
+esac
 for last; do :; done
 exec bash -c "cd '$tree/root/capstan' && ${last#*&& }" """,
 }
@@ -55,8 +59,8 @@ class Prove(unittest.TestCase):
         self.git("add", ".")
         self.git("commit", "-q", "-m", text)
 
-    def prove(self, *words):
-        environment = dict(os.environ, PATH=f"{self.programs}:{os.environ['PATH']}", CALLS=str(self.calls))
+    def prove(self, *words, madison="http://mirror experimental/main amd64"):
+        environment = dict(os.environ, MADISON=madison, PATH=f"{self.programs}:{os.environ['PATH']}", CALLS=str(self.calls))
         return subprocess.run([self.sources / PARTS[0], "--cores", "1", "--folder", self.machines, *words], env=environment,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
 
@@ -102,6 +106,14 @@ class Prove(unittest.TestCase):
         self.assertEqual(ended.returncode, 1)
         self.assertIn("no mirror", ended.stderr)
         self.assertFalse((self.machines / "capstan-machine-bookworm").exists())
+
+    def test_experimental_is_that_of_the_mirror(self):
+        """What debootstrap leaves is enough to install unstable's Trilinos in its place."""
+        self.assertEqual(self.prove("--suite", "experimental", "true").returncode, 0)
+        self.assertEqual(self.made(), ["debootstrap sid", "apt-get update"])
+        ended = self.prove("--suite", "experimental", "true", madison="http://mirror sid/main amd64")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("has no Trilinos in experimental", ended.stderr)
 
     def test_matrices_beside_the_sources_come_along(self):
         (self.top / "shared" / "matrices").mkdir(parents=True)
