@@ -1,4 +1,9 @@
+// What is inside hypre's Krylov solvers, by its name up to hypre 2 and since hypre 3.
+#if __has_include(<krylov.h>)
 #include <krylov.h>
+#else
+#include <_hypre_krylov.h>
+#endif
 
 #include <Tpetra_CrsMatrix.hpp>
 #include <cmath>
