@@ -143,7 +143,7 @@ make_tree() {
       >"$tree/etc/apt/preferences.d/trilinos"
     # The lists that debootstrap leaves are those of unstable alone, and good enough for apt to install an older Trilinos.
     chroot "$tree" apt-get -q update >>"$log" 2>&1 || fail 1 "the machine cannot reach $mirror: see $log"
-    chroot "$tree" apt-cache madison trilinos-all-dev | grep -q '[ /]experimental/' ||
+    [[ $(chroot "$tree" apt-cache madison trilinos-all-dev) == *" experimental/"* ]] ||
       fail 1 "$mirror has no Trilinos in experimental"
   fi
   git clone -q --no-hardlinks "$root" "$tree/root/capstan"
