@@ -4,6 +4,7 @@
 See launcher_copy.py: nothing is installed or built. First steps on new machines: test_first_steps.py.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -22,7 +23,7 @@ class Launcher(LauncherCase):
     def test_help_names_every_command_and_each_has_its_own(self):
         status, output, _ = self.capstan("help")
         self.assertEqual(status, 0)
-        for command in ("setup", "build", "run", "solve", "preload", "enable", "disable", "plot", "list", "test", "bench", "study", "docs", "version", "help"):
+        for command in ("setup", "build", "run", "solve", "preload", "advise", "enable", "disable", "plot", "list", "test", "bench", "study", "docs", "version", "help"):
             self.assertRegex(output, rf"(?m)^  {command} ")
             status, own, _ = self.capstan(command, "--help")
             self.assertEqual(status, 0)
