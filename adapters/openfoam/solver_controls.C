@@ -138,6 +138,8 @@ const std::vector<std::string> baseKeys{"smoother",
                                         "coarsestLevelCorr",
                                         "nVcycles",
                                         "processorAgglomerator",
+                                        "processorAgglomeration",
+                                        "nLevels",
                                         "nAgglomeratingCells",
                                         "nGlobalCellsInCoarsestLevel"};
 const std::vector<std::string> gamgKeys = together(baseKeys, newMultigridControls());

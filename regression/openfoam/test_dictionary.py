@@ -189,6 +189,13 @@ class Entries(unittest.TestCase):
         log = self.accepted("gamg-word", "method capstan_cg; preconditioner GAMG; summary yes;", ranks=2)
         self.assertIn(("p", "capstan_cg", "GAMG"), self.summary(log))
 
+    def test_entries_that_one_agglomerator_alone_reads(self):
+        """`dummy` has no default for its levels: the run ends where nLevels is not handed on. `manual` knows no cyclic patches."""
+        log = self.accepted("agglomerator", "method capstan_cg; preconditioner GAMG; agglomerator dummy; nLevels 2; "
+                                            "processorAgglomeration ((1 ((0 1)))); summary yes;")
+        self.assertNotIn("does not know", log)
+        self.assertIn(("p", "capstan_cg", "GAMG"), self.summary(log))
+
     def test_long_solves_atop_multigrid(self):
         """Flexible GMRES keeps the vectors of 30 iterations; a field that takes more goes on with conjugate gradients."""
         log = self.accepted("long", "preconditioner GAMG; minIter 35; summary yes;")
