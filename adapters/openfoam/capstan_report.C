@@ -2,6 +2,7 @@
 #include "OSspecific.H"
 #include "Pstream.H"
 #include "Switch.H"
+#include "Time.H"
 #include "adapters/openfoam/capstan_report.H"
 #include "adapters/openfoam/dictionary_checks.H"
 #include "addToRunTimeSelectionTable.H"
@@ -40,20 +41,21 @@ const std::vector<std::string> commonKeys{"type",
 }  // namespace
 
 capstanReport::capstanReport(const word& name, const Time& runTime, const dictionary& dict)
-    : timeFunctionObject(name, runTime) {
+    : capstan::foam::TimeFunctionObject(name, runTime) {
   capstanReport::read(dict);
   if (!Pstream::master()) return;
   recorder_ = std::make_unique<capstan::foam::SolveRecorder>([this] { return static_cast<long>(step()); });
 }
 
 bool capstanReport::read(const dictionary& dict) {
-  timeFunctionObject::read(dict);
+  capstan::foam::TimeFunctionObject::read(dict);
   auto known = commonKeys;
   known.push_back("fields");
+  for (const auto& key : capstan::foam::newFunctionControls()) known.push_back(key);
   capstan::foam::warnUnknown(dict, known, "function object capstanReport");
   fields_.clear();
   if (dict.found("fields")) {
-    dict.readEntry("fields", fields_);
+    capstan::foam::readPatterns(dict, "fields", fields_);
     if (fields_.empty()) {
       capstan::foam::fail(dict,
                           "fields: found an empty list; allowed: names of fields or regular expressions, such as "
@@ -81,9 +83,10 @@ void capstanReport::open() {
 bool capstanReport::execute() {
   if (!recorder_) return true;
   if (!file_.is_open()) open();
+  const auto matches = [this](const word& name) { return capstan::foam::matchesAny(fields_, name); };
   for (const auto& row : recorder_->take()) {
     const word field(row.origin.field);
-    if (fields_.empty() || fields_.match(field) || fields_.match(word(row.totals.sum.field))) {
+    if (fields_.empty() || matches(field) || matches(word(row.totals.sum.field))) {
       file_ << capstan::foam::csvLine(time_.value(), row);
     }
   }

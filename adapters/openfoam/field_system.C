@@ -3,7 +3,6 @@
 #include <array>
 #include <cmath>
 
-#include "PrecisionAdaptor.H"
 #include "Time.H"
 #include "adapters/driver/row_sums.hpp"
 #include "adapters/openfoam/borrowed_field.H"
@@ -11,9 +10,7 @@
 #include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/solve_origin.H"
 #include "adapters/openfoam/solve_recorder.hpp"
-#include "objectRegistry.H"
 #include "polyMesh.H"
-#include "scalarIOField.H"
 
 namespace capstan::foam {
 namespace {
@@ -128,17 +125,13 @@ double FieldSystem::target() const {
 }
 
 // The field that the function object solverInfo of OpenFOAM writes; the same on all ranks.
-bool FieldSystem::wantsResidual() const {
-  const auto& mesh = system_.matrix.mesh();
-  return mesh.hasDb() && mesh.thisDb().foundObject<Foam::scalarIOField>(residualFieldName(self_.fieldName()));
-}
+bool FieldSystem::wantsResidual() const { return foam::wantsResidual(system_.matrix.mesh(), self_.fieldName()); }
 
 void FieldSystem::lastResidual(const double* r) { showResidual(r, false); }
 
 void FieldSystem::showResidual(const double* r, bool initial) const {
   const BorrowedField residual(r, psi_.size());
-  system_.matrix.setResidualField(Foam::ConstPrecisionAdaptor<Foam::scalar, Foam::solveScalar>(residual.field())(),
-                                  self_.fieldName(), initial);
+  giveResidual(system_.matrix, residual.field(), self_.fieldName(), initial);
 }
 
 void FieldSystem::multiply(const double* x, double* y) { NativeSystem(system_, component_, 1).apply(x, y); }
@@ -158,7 +151,7 @@ driver::HostActions& FieldSystem::actions(const driver::PreconditionerChoice& pr
   const bool verifies = orders && controls_.plan.verify;
   if (!ordered_ || verifies) {
     own_ = Foam::lduMatrix::preconditioner::New(self_, *controls_.own(preconditioner.own));
-    native_->use(own_.get());
+    native_->use(&*own_);
   }
   driver::HostActions& chosen = ordered_ ? static_cast<driver::HostActions&>(*ordered_) : *native_;
   if (verifies) verifyActions(chosen, *native_, psi_.size(), context_.label);

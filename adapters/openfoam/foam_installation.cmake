@@ -6,10 +6,11 @@ function(capstan_foam_fail)
   message(
     FATAL_ERROR
       "${lines}\n  CAPSTAN_OPENFOAM is OFF, ON (Debian's or Ubuntu's OpenFOAM, or the one whose etc/bashrc is sourced), or the full path of an "
-      "OpenFOAM of ESI-OpenCFD, v1912 or newer, built with its wmake: its WM_PROJECT_DIR.")
+      "OpenFOAM of ESI-OpenCFD, v1912 or newer, or of the OpenFOAM Foundation, 11 or newer, built with its wmake: its WM_PROJECT_DIR.")
 endfunction()
 
-# capstan_foam_release(<WM_PROJECT_DIR> <variable>): the release as a number, 1912 or 2512. Refuses all but ESI's from v1912 on.
+# capstan_foam_release(<WM_PROJECT_DIR> <variable>): ESI's release as a number, 1912 or 2512; the Foundation's as foundation-13 or
+# foundation-dev. Refuses older ones.
 function(capstan_foam_release folder variable)
   set(api)
   set(seen "no META-INFO/api-info")
@@ -26,9 +27,12 @@ function(capstan_foam_release folder variable)
     endif()
     if(version MATCHES "^v([0-9][0-9][0-9][0-9])")
       set(api "${CMAKE_MATCH_1}")
+    elseif(version STREQUAL "dev" OR (version MATCHES "^[0-9]+$" AND version GREATER_EQUAL 11))
+      set(${variable} "foundation-${version}" PARENT_SCOPE)
+      return()
     elseif(version)
-      capstan_foam_fail("${folder} is OpenFOAM ${version} by its etc/bashrc: a release of the OpenFOAM Foundation, or foam-extend."
-                        "Capstan needs one of ESI-OpenCFD (openfoam.com).")
+      capstan_foam_fail("${folder} is OpenFOAM ${version} by its etc/bashrc: an old release of the OpenFOAM Foundation, or foam-extend."
+                        "Capstan needs one of ESI-OpenCFD (openfoam.com), or 11 or newer of the Foundation (openfoam.org).")
     else()
       capstan_foam_fail("${folder} does not tell which OpenFOAM it is: it holds ${seen}, and etc/bashrc sets no WM_PROJECT_VERSION.")
     endif()
@@ -57,7 +61,7 @@ function(capstan_foam_choose what variable wanted)
 endfunction()
 
 # capstan_foam_installation(<WM_PROJECT_DIR>): an OpenFOAM that was built with its own wmake, from source or as a package of
-# openfoam.com. Sets foam_api, foam_label_size, foam_include_dirs and foam_libraries for the caller.
+# openfoam.com. Sets foam_api (empty for the Foundation's), foam_label_size, foam_include_dirs and foam_libraries for the caller.
 # CAPSTAN_OPENFOAM_OPTIONS (WM_OPTIONS) and CAPSTAN_OPENFOAM_MPI (FOAM_MPI) choose where there are several builds; the
 # environment does where its WM_PROJECT_DIR is this folder.
 function(capstan_foam_installation folder)
@@ -65,9 +69,17 @@ function(capstan_foam_installation folder)
     capstan_foam_fail("CAPSTAN_OPENFOAM: found '${folder}', which is not the full path of a folder.")
   endif()
   capstan_foam_release("${folder}" api)
+  set(name "v${api}")
+  set(packages "Packages have them apart: openfoam${api}-dev at openfoam.com. ")
+  if(api MATCHES "^foundation-(.*)")
+    set(name "${CMAKE_MATCH_1} of the OpenFOAM Foundation")
+    set(api)
+    set(packages)
+    message(WARNING "${folder} is OpenFOAM ${name}: Capstan has been compiled with its headers, and never been linked or run with it.")
+  endif()
   if(NOT IS_DIRECTORY "${folder}/src/OpenFOAM")
-    capstan_foam_fail("${folder} (OpenFOAM v${api}) holds no src/OpenFOAM, and so no headers."
-                      "Packages have them apart: openfoam${api}-dev at openfoam.com. For Debian's own OpenFOAM say ON.")
+    capstan_foam_fail("${folder} (OpenFOAM ${name}) holds no src/OpenFOAM, and so no headers."
+                      "${packages}For Debian's own OpenFOAM say ON.")
   endif()
   set(includes "${folder}/src/OpenFOAM/lnInclude" "${folder}/src/OSspecific/POSIX/lnInclude")
   foreach(include IN LISTS includes)
@@ -102,12 +114,12 @@ function(capstan_foam_installation folder)
   capstan_foam_choose("builds of OpenFOAM in ${folder}/platforms" CAPSTAN_OPENFOAM_OPTIONS "${options}" ${found})
   set(options "${chosen}")
   set(libraries "${folder}/platforms/${options}/lib")
-  if(NOT options MATCHES "(SPDP|SP|DP)Int(32|64)")
+  if(NOT options MATCHES "(SPDP|SP|LP|DP)Int(32|64)")
     capstan_foam_fail("${folder}/platforms/${options}: the name tells neither precision nor label size, as linux64GccDPInt32Opt does.")
   endif()
   set(labels "${CMAKE_MATCH_2}")
   if(NOT CMAKE_MATCH_1 STREQUAL "DP")
-    capstan_foam_fail("${folder}/platforms/${options} computes in single or mixed precision (${CMAKE_MATCH_1})."
+    capstan_foam_fail("${folder}/platforms/${options} does not compute in double precision (${CMAKE_MATCH_1})."
                       "Capstan solves in double precision: build OpenFOAM with WM_PRECISION_OPTION=DP.")
   endif()
   file(GLOB found RELATIVE "${libraries}" "${libraries}/*/libPstream.so")
@@ -123,7 +135,7 @@ function(capstan_foam_installation folder)
   set(foam_label_size "${labels}" PARENT_SCOPE)
   set(foam_include_dirs "${includes};${pstream}" PARENT_SCOPE)
   set(foam_libraries "${libraries}/libOpenFOAM.so;${libraries}/${chosen}/libPstream.so" PARENT_SCOPE)
-  message(STATUS "OpenFOAM v${api} in ${folder} (${options}, ${chosen})")
+  message(STATUS "OpenFOAM ${name} in ${folder} (${options}, ${chosen})")
 endfunction()
 
 # capstan_foam_debian(<folder for the headers>): Debian's OpenFOAM, or Ubuntu's, which is the same, with headers out of its source package. Sets what

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "PstreamGlobals.H"
+#include "adapters/openfoam/foam_compat.H"
 #include "adapters/openfoam/ldu_csr.H"
 #include "cyclicLduInterface.H"
 #include "cyclicLduInterfaceField.H"
@@ -52,7 +54,8 @@ void requireSupported(const LduSystem& system) {
 
 // Cell across each face of each coupled patch, numbered on the rank that owns it.
 std::vector<Foam::labelList> neighbourCells(const LduSystem& system) {
-  const Foam::labelList cells(Foam::identity(system.matrix.lduAddr().size()));
+  Foam::labelList cells(system.matrix.lduAddr().size());
+  std::iota(cells.begin(), cells.end(), 0);
   const auto comms = Foam::UPstream::commsTypes::nonBlocking;
   const label firstRequest = Foam::UPstream::nRequests();
   forAll(system.interfaces, patch) {
@@ -81,8 +84,8 @@ int neighbourRank(const Foam::lduInterface& interface, int ownRank) {
 }
 
 // Factor a coupled patch applies to the value across it; differs from 1 where the patch rotates a vector's component.
-Foam::solveScalarField transformFactors(const Foam::lduInterfaceField& field, label faces, Foam::direction component) {
-  Foam::solveScalarField factors(faces, 1.0);
+Foam::scalarField transformFactors(const Foam::lduInterfaceField& field, label faces, Foam::direction component) {
+  Foam::scalarField factors(faces, 1.0);
   if (Foam::isA<Foam::cyclicLduInterfaceField>(field)) {
     Foam::refCast<const Foam::cyclicLduInterfaceField>(field).transformCoupleField(factors, component);
   } else if (Foam::isA<Foam::processorLduInterfaceField>(field)) {
@@ -122,7 +125,7 @@ void initialiseSerialMpi() {
     setenv(name, value, 0);
     own.push_back(name);
   }
-  Foam::UPstream::initNull();
+  startSerialMpi();
   for (const char* name : own) unsetenv(name);
 }
 

@@ -135,7 +135,6 @@ const std::vector<std::string> baseKeys{"smoother",
                                         "interpolateCorrection",
                                         "scaleCorrection",
                                         "directSolveCoarsest",
-                                        "coarsestLevelCorr",
                                         "nVcycles",
                                         "processorAgglomerator",
                                         "processorAgglomeration",
@@ -147,44 +146,45 @@ const std::vector<std::string> gamgKeys = together(baseKeys, newMultigridControl
 const std::vector<std::string> otherKeys{"nSweeps", "log", "omega", "nDirections"};
 // What OpenFOAM's applications read in the entry of a field's solver, and no solver: MULES, sub-cycles and correctors
 // of phase fractions, isoAdvector, phase and population balance models.
-const std::vector<std::string> applicationKeys{"nAlphaCorr",
-                                               "nAlphaSubCycles",
-                                               "alphaOuterCorrectors",
-                                               "cAlpha",
-                                               "cAlphas",
-                                               "icAlpha",
-                                               "scAlpha",
-                                               "MULESCorr",
-                                               "alphaApplyPrevCorr",
-                                               "nLimiterIter",
-                                               "smoothLimiter",
-                                               "extremaCoeff",
-                                               "boundaryExtremaCoeff",
-                                               "nAlphaBounds",
-                                               "isoFaceTol",
-                                               "surfCellTol",
-                                               "snapTol",
-                                               "clip",
-                                               "gradAlphaNormal",
-                                               "writeIsoFaces",
-                                               "writeSurfCells",
-                                               "writeBoundedCells",
-                                               "prescribedU",
-                                               "residualAlpha",
-                                               "implicitPhasePressure",
-                                               "cYi",
-                                               "nYiSubCycles",
-                                               "nCorr",
-                                               "renormalize",
-                                               "renormalizeOnRestart",
-                                               "solveOnFinalIterOnly"};
+const std::vector<std::string> baseApplicationKeys{"nAlphaCorr",
+                                                   "nAlphaSubCycles",
+                                                   "alphaOuterCorrectors",
+                                                   "cAlpha",
+                                                   "cAlphas",
+                                                   "icAlpha",
+                                                   "scAlpha",
+                                                   "MULESCorr",
+                                                   "alphaApplyPrevCorr",
+                                                   "nLimiterIter",
+                                                   "smoothLimiter",
+                                                   "extremaCoeff",
+                                                   "boundaryExtremaCoeff",
+                                                   "nAlphaBounds",
+                                                   "isoFaceTol",
+                                                   "surfCellTol",
+                                                   "snapTol",
+                                                   "clip",
+                                                   "gradAlphaNormal",
+                                                   "writeIsoFaces",
+                                                   "writeSurfCells",
+                                                   "writeBoundedCells",
+                                                   "prescribedU",
+                                                   "residualAlpha",
+                                                   "implicitPhasePressure",
+                                                   "cYi",
+                                                   "nYiSubCycles",
+                                                   "nCorr",
+                                                   "renormalize",
+                                                   "renormalizeOnRestart",
+                                                   "solveOnFinalIterOnly"};
+const std::vector<std::string> applicationKeys = together(baseApplicationKeys, newApplicationControls());
 
 // OpenFOAM gives a preconditioner that is named by a word no controls at all: multigrid then lacks its smoother.
 dictionary gamgControls(const dictionary& entry) {
   dictionary own;
   own.add("preconditioner", Foam::word("GAMG"));
   for (const auto& key : gamgKeys) {
-    if (entry.found(key)) own.add(entry.lookupEntry(key, Foam::keyType::LITERAL));
+    if (entry.found(key)) own.add(entryOf(entry, key));
   }
   // Measured in pitzDaily: two cycles, OpenFOAM's default, take half the iterations and 1.4 times the time.
   if (!own.found("smoother")) own.add("smoother", Foam::word("GaussSeidel"));
@@ -281,7 +281,7 @@ UpdatePolicy readPolicy(const dictionary& caching, const char* what, bool allowA
     policy.kind = UpdatePolicy::Kind::Periodic;
     const dictionary& coeffs = dict.subDict("periodicCoeffs");
     warnUnknown(coeffs, {"frequency"});
-    policy.frequency = asInt(coeffs.get<Foam::label>("frequency"));
+    policy.frequency = asInt(valueOf<Foam::label>(coeffs, "frequency"));
     if (policy.frequency < 1) {
       fail(coeffs, "frequency: found " + std::to_string(policy.frequency) + "; allowed: 1 or more");
     }
@@ -289,7 +289,7 @@ UpdatePolicy readPolicy(const dictionary& caching, const char* what, bool allowA
     policy.kind = UpdatePolicy::Kind::Adaptive;
     const dictionary& coeffs = dict.subOrEmptyDict("adaptiveCoeffs");
     warnUnknown(coeffs, {"growth"});
-    policy.growth = coeffs.getOrDefault<Foam::scalar>("growth", policy.growth);
+    policy.growth = valueOr<Foam::scalar>(coeffs, "growth", policy.growth);
     if (!(policy.growth >= 1)) {
       fail(coeffs, "growth: found " + std::to_string(policy.growth) + "; allowed: 1 or more");
     }
@@ -350,13 +350,12 @@ driver::DumpControls readDumpControls(const dictionary& entry) {
     if (value < least) fail(dict, std::string(key) + ": found " + std::to_string(value) + "; allowed: " + allowed);
     return static_cast<long>(value);
   };
-  for (const auto solve : dict.getOrDefault<Foam::labelList>("solves", Foam::labelList())) {
+  for (const auto solve : valueOr<Foam::labelList>(dict, "solves", Foam::labelList())) {
     controls.solves.insert(atLeast("solves", solve, 1, "numbers of solves, from 1"));
   }
-  controls.unconverged = atLeast("unconverged", dict.getOrDefault<Foam::label>("unconverged", 0), 0, "0 or more");
-  controls.maxEntries =
-      atLeast("maxEntries", dict.getOrDefault<Foam::label>("maxEntries", mostEntries), 1, "1 or more");
-  const Foam::string folder = dict.getOrDefault<Foam::string>("folder", "systems").expand();
+  controls.unconverged = atLeast("unconverged", valueOr<Foam::label>(dict, "unconverged", 0), 0, "0 or more");
+  controls.maxEntries = atLeast("maxEntries", valueOr<Foam::label>(dict, "maxEntries", mostEntries), 1, "1 or more");
+  const Foam::string folder = valueOr<Foam::string>(dict, "folder", "systems").expand();
   if (folder.empty()) fail(dict, "folder: found nothing; allowed: a folder in the case, or an absolute path");
   controls.folder = inCase(folder);
   if (!controls.any()) {
@@ -392,7 +391,7 @@ SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
   // nSweeps is one of OpenFOAM's smoothSolver, a low limit one for multigrid.
   constexpr Foam::label low = 100;
   wishes.multigridFirst =
-      (dict.found("smoother") && !dict.found("nSweeps")) || dict.getOrDefault<Foam::label>("maxIter", low) < low;
+      (dict.found("smoother") && !dict.found("nSweeps")) || valueOr<Foam::label>(dict, "maxIter", low) < low;
   remarkLeftovers(dict, wishes.preconditioner   ? *wishes.preconditioner
                         : wishes.multigridFirst ? wishes.multigrid
                                                 : wishes.plain);
@@ -403,10 +402,10 @@ SolverControls readControls(const dictionary& dict, const MatrixKind& matrix) {
     wishes.preconditionerUpdate = readPolicy(caching, "preconditioner", true);
   }
   controls.dump = readDumpControls(dict);
-  wishes.verify = dict.getOrDefault<Foam::Switch>("verify", false);
+  wishes.verify = valueOr<Foam::Switch>(dict, "verify", false);
   const char* environment = std::getenv("CAPSTAN_FOAM_SUMMARY");
   const bool byEnvironment = environment != nullptr && *environment != '\0' && std::string(environment) != "0";
-  controls.summary = dict.getOrDefault<Foam::Switch>("summary", byEnvironment);
+  controls.summary = valueOr<Foam::Switch>(dict, "summary", byEnvironment);
   try {
     controls.plan = trilinos().plan(wishes);
   } catch (const std::invalid_argument& error) {

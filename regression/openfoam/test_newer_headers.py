@@ -42,21 +42,38 @@ class NewerHeaders(unittest.TestCase):
         self.refuses("the compiler 'no-such-compiler' is missing", self.folder, CXX="no-such-compiler")
 
     def test_folders_that_are_no_source_tree(self):
-        self.refuses("holds no META-INFO/api-info", self.folder)
+        self.refuses("holds neither META-INFO/api-info nor etc/bashrc", self.folder)
+        (self.folder / "etc").mkdir()
+        (self.folder / "etc/bashrc").write_text("export WM_PROJECT_VERSION=v2312\n")
+        self.refuses("does not tell its release", self.folder)
+        (self.folder / "etc/bashrc").write_text("export WM_PROJECT_VERSION=13\n")
+        self.refuses("holds no folder src/OpenFOAM", self.folder)
         (self.folder / "META-INFO").mkdir()
         (self.folder / "META-INFO/api-info").write_text("api=2312\n")
         self.refuses("holds no folder src/OpenFOAM", self.folder)
 
-    def test_headers_of_another_interface(self):
-        """A source tree without what the adapter includes: every file is named, and the status is 1."""
-        (self.folder / "META-INFO").mkdir()
-        (self.folder / "META-INFO/api-info").write_text("api=2312\n")
+    def without_headers(self, file, line):
+        """What is said of a source tree without what the adapter includes. Status 1."""
+        (self.folder / file).parent.mkdir()
+        (self.folder / file).write_text(line)
         for name in ("OpenFOAM", "OSspecific/POSIX", "Pstream/mpi"):
             (self.folder / "src" / name).mkdir(parents=True)
         status, text = run("--syntax", "--labels", "32", self.folder)
         self.assertEqual(status, 1, text)
+        return text
+
+    def test_headers_of_another_interface(self):
+        """Every file is named."""
+        text = self.without_headers("META-INFO/api-info", "api=2312\n")
         self.assertIn("v2312, labels of 32 bits: native_system.C does not compile:", text)
         self.assertIn("v2312, single precision: not refused", text)
+
+    def test_headers_of_the_foundation(self):
+        """No macro tells its releases; without the header that does, it is none that Capstan knows."""
+        text = self.without_headers("etc/bashrc", "export WM_PROJECT_VERSION=13\n")
+        self.assertIn("OpenFOAM 13 of the Foundation, labels of 32 bits: native_system.C does not compile:", text)
+        self.assertIn("11 or newer of the OpenFOAM Foundation: this one neither defines the macro OPENFOAM nor has", text)
+        self.assertIn("OpenFOAM 13 of the Foundation, long double precision: not refused", text)
 
     def test_fetched_headers(self):
         status, text = run("--syntax", "--labels", "64", FETCHED)

@@ -83,10 +83,10 @@ class Installation(unittest.TestCase):
         self.refuses("linux64GccDPInt32Opt, linux64GccDPInt64Opt", env=env)
 
     def test_precision(self):
-        for precision in ("SP", "SPDP"):
+        for precision in ("SP", "LP", "SPDP"):
             options = f"linux64Gcc{precision}Int32Opt"
             self.add_build(options, "sys-openmpi")
-            self.refuses(f"single or mixed precision ({precision})", "WM_PRECISION_OPTION=DP", CAPSTAN_OPENFOAM_OPTIONS=options)
+            self.refuses(f"does not compute in double precision ({precision})", "WM_PRECISION_OPTION=DP", CAPSTAN_OPENFOAM_OPTIONS=options)
 
     def test_name_of_a_build(self):
         self.add_build("mine", "sys-openmpi")
@@ -99,9 +99,15 @@ class Installation(unittest.TestCase):
         self.refuses("no line 'api=<release>'")
         (self.folder / "META-INFO/api-info").unlink()
         self.refuses("no META-INFO/api-info", "no WM_PROJECT_VERSION")
-        for version in ("11", "dev", "5.0"):
+        for version in ("10", "5.0", "1b"):
             self.write("etc/bashrc", f"export WM_PROJECT_VERSION={version}\n")
             self.refuses(f"is OpenFOAM {version} by its etc/bashrc", "Foundation")
+
+    def test_releases_of_the_foundation(self):
+        (self.folder / "META-INFO/api-info").unlink()
+        for version in ("11", "13", "dev"):
+            self.write("etc/bashrc", f"export WM_PROJECT_VERSION={version}\n")
+            self.finds("api= labels=32", f"OpenFOAM {version} of the OpenFOAM Foundation", "never been linked or run")
 
     def test_no_installation(self):
         self.refuses("found '/none'", value="/none")
