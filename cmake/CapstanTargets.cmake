@@ -38,8 +38,8 @@ target_link_libraries(capstan_trilinos INTERFACE MPI::MPI_CXX)
 if(CAPSTAN_KOKKOS_OPENMP)
   target_link_libraries(capstan_trilinos INTERFACE OpenMP::OpenMP_CXX)
 endif()
-if(CAPSTAN_KOKKOS_CUDA)
-  # Those of nvcc, the architecture among them: before release 14 only Kokkos' own target has them.
+if(CAPSTAN_KOKKOS_CUDA OR CAPSTAN_KOKKOS_HIP)
+  # Those of the device's compiler, the architecture among them: before release 14 only Kokkos' own target has them.
   if(NOT TARGET Kokkos::kokkos)
     find_package(Kokkos REQUIRED CONFIG HINTS "${Trilinos_DIR}/../Kokkos")
   endif()

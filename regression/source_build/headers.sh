@@ -1,6 +1,7 @@
-# Capstan's objects, compiled for NVIDIA's devices on the headers of Debian's packages of Trilinos 17.0. Those are built for
-# CPUs: a copy of their headers is set for CUDA without unified memory. Nothing is linked. Sourced by prove.sh, which sets
-# `root`, `work`, `jobs`, `report`, `werror` and `arch`, and has the functions `say`, `die` and `quietly`.
+# Capstan's objects, compiled for a device on the headers of Debian's packages of Trilinos 17.0. Those are built for CPUs: a copy
+# of their headers is set for CUDA or HIP, without unified memory. Nothing is linked. Sourced by prove.sh, which sets `root`,
+# `work`, `backend`, `jobs`, `report`, `werror` and, for CUDA, `arch`, and has the functions `say`, `die` and `quietly`; for HIP
+# hip.sh has made the tree.
 # shellcheck shell=bash disable=SC2154
 
 headers_version=17.0.0+dfsg-5
@@ -11,6 +12,25 @@ header_parts=(
   'belos_ext=^belos_ext/CMakeFiles/'
   'plugin=^adapters/(plugin|preload)/CMakeFiles/'
   'tests of tpetra_ext=^tpetra_ext/test/')
+
+# Sets what the device is called: by Kokkos, its memory, in CMake's names; the options of its compiler, what marks its code in
+# an object; and where things are: `place` as this machine, `inside` as the compiler sees it.
+describe_device() {
+  if [[ $backend == hip ]]; then
+    device=HIP space=HIP setup=HIP architectures=(AMD_GPU AMD_GFX90A VEGA VEGA90A) place=$tree/root/on-headers inside=/root/on-headers
+    sources=/root/capstan device_options="--offload-arch=$hip_arch" code_mark=amdgcn-amd-amdhsa--$hip_arch device_name=$hip_arch
+    compiler_options=(-DCMAKE_CXX_COMPILER=hipcc -DCAPSTAN_PCH=OFF)
+  else
+    device=CUDA space=Cuda setup=Cuda architectures=("${arch%%[0-9]*}" "$arch") place=$work/on-headers inside=$work/on-headers
+    sources=$root device_options="-arch=sm_${arch##*[A-Z]} --extended-lambda --expt-relaxed-constexpr" device_name=$arch
+    forbid_warnings_of_nvcc "$werror"
+  fi
+}
+
+# run_inside <command> <arguments>: where the compiler is.
+run_inside() {
+  if [[ $backend == hip ]]; then in_hip_tree "$(printf '%q ' "$@")"; else "$@"; fi
+}
 
 # switch_on <file> <name>..., switch_off: a definition of a configured header; one that it lacks is an error.
 switch_on() {
@@ -31,42 +51,43 @@ switch_off() {
 }
 
 # What CMake would have written for the device alone, in the folders of Kokkos' and Trilinos' headers.
-set_headers_for_cuda() {
-  local kokkos=$1 trilinos=$2 part
-  switch_on "$kokkos/KokkosCore_config.h" KOKKOS_ENABLE_CUDA KOKKOS_ENABLE_CUDA_LAMBDA "KOKKOS_ARCH_${arch%%[0-9]*}" \
-    "KOKKOS_ARCH_$arch"
+set_headers_for_device() {
+  local kokkos=$1 trilinos=$2 part node=Tpetra_KokkosClassic_DefaultNode_config.h
+  switch_on "$kokkos/KokkosCore_config.h" "KOKKOS_ENABLE_$device" "${architectures[@]/#/KOKKOS_ARCH_}"
   # It is allowed to CPUs of one thread alone.
   switch_off "$kokkos/KokkosCore_config.h" KOKKOS_ENABLE_ATOMICS_BYPASS
-  switch_on "$kokkos/desul/atomics/Config.hpp" DESUL_ATOMICS_ENABLE_CUDA
-  for part in Declare:decl/Kokkos_Declare_CUDA Fwd:fwd/Kokkos_Fwd_CUDA Setup:setup/Kokkos_Setup_Cuda; do
+  switch_on "$kokkos/desul/atomics/Config.hpp" "DESUL_ATOMICS_ENABLE_$device"
+  for part in "Declare:decl/Kokkos_Declare_$device" "Fwd:fwd/Kokkos_Fwd_$device" "Setup:setup/Kokkos_Setup_$setup"; do
     [[ -e $kokkos/${part#*:}.hpp ]] || die "Debian's headers of Kokkos lack ${part#*:}.hpp"
     sed -i "s|^#endif|#include <${part#*:}.hpp>\n#endif|" "$kokkos/KokkosCore_Config_${part%%:*}Backend.hpp"
   done
-  switch_on "$trilinos/KokkosKernels_config.h" KOKKOSKERNELS_INST_EXECSPACE_CUDA KOKKOSKERNELS_INST_MEMSPACE_CUDASPACE
+  switch_on "$trilinos/KokkosKernels_config.h" "KOKKOSKERNELS_INST_EXECSPACE_$device" "KOKKOSKERNELS_INST_MEMSPACE_${device}SPACE"
   switch_off "$trilinos/KokkosKernels_config.h" KOKKOSKERNELS_INST_EXECSPACE_SERIAL
-  sed -i 's/Kokkos::Serial, *Kokkos::HostSpace/Kokkos::Cuda,Kokkos::CudaSpace/g' "$trilinos"/generated_specializations_hpp/*.hpp
-  switch_on "$trilinos/TpetraCore_config.h" HAVE_TPETRACORE_CUDA HAVE_TPETRA_INST_CUDA HAVE_TPETRA_CUDA
+  sed -i "s/Kokkos::Serial, *Kokkos::HostSpace/Kokkos::$space,Kokkos::${space}Space/g" "$trilinos"/generated_specializations_hpp/*.hpp
+  switch_on "$trilinos/TpetraCore_config.h" "HAVE_TPETRA_INST_$device" "HAVE_TPETRA_$device"
   switch_off "$trilinos/TpetraCore_config.h" HAVE_TPETRA_INST_SERIAL HAVE_TPETRA_SERIAL
-  switch_on "$trilinos/Tpetra_KokkosClassic_DefaultNode_config.h" HAVE_TPETRA_DEFAULTNODE_CUDAWRAPPERNODE
-  switch_off "$trilinos/Tpetra_KokkosClassic_DefaultNode_config.h" HAVE_TPETRA_DEFAULTNODE_SERIALWRAPPERNODE
-  sed -i 's/KokkosSerialWrapperNode/KokkosCudaWrapperNode/g' "$trilinos/Tpetra_KokkosClassic_DefaultNode_config.h" \
-    "$trilinos/TpetraCore_ETIHelperMacros.h"
+  switch_on "$trilinos/$node" "HAVE_TPETRA_DEFAULTNODE_${device}WRAPPERNODE"
+  switch_off "$trilinos/$node" HAVE_TPETRA_DEFAULTNODE_SERIALWRAPPERNODE
+  sed -i "s/KokkosSerialWrapperNode/Kokkos${space}WrapperNode/g" "$trilinos/$node" "$trilinos/TpetraCore_ETIHelperMacros.h"
+  [[ $device != CUDA ]] || {
+    switch_on "$kokkos/KokkosCore_config.h" KOKKOS_ENABLE_CUDA_LAMBDA
+    switch_on "$trilinos/TpetraCore_config.h" HAVE_TPETRACORE_CUDA
+  }
 }
 
 # A package of Trilinos that has headers and no libraries.
 write_trilinos_package() {
-  local folder=$1 include=$2
-  mkdir -p "$folder"
-  cat >"$folder/TrilinosConfig.cmake" <<PACKAGE
-set(Trilinos_INCLUDE_DIRS "$include/kokkos" "$include/trilinos")
+  mkdir -p "$place/package"
+  cat >"$place/package/TrilinosConfig.cmake" <<PACKAGE
+set(Trilinos_INCLUDE_DIRS "$inside/usr/include/kokkos" "$inside/usr/include/trilinos")
 set(Trilinos_LIBRARIES "")
 if(NOT TARGET Kokkos::kokkos)
   add_library(Kokkos::kokkos INTERFACE IMPORTED)
-  target_compile_options(Kokkos::kokkos INTERFACE -arch=sm_${arch##*[A-Z]} --extended-lambda --expt-relaxed-constexpr)
+  target_compile_options(Kokkos::kokkos INTERFACE $device_options)
 endif()
 PACKAGE
   printf 'set(PACKAGE_VERSION %s)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n' "${headers_version%%+*}" \
-    >"$folder/TrilinosConfigVersion.cmake"
+    >"$place/package/TrilinosConfigVersion.cmake"
 }
 
 # Experimental has package lists of its own here, beside those of CUDA.
@@ -79,30 +100,30 @@ download_headers() {
 }
 
 fetch_headers() {
-  local tree=$work/headers package packages=()
-  if [[ ! -e $tree/ready-$arch ]]; then
+  local package packages=()
+  if [[ ! -e $place/ready-$device_name ]]; then
     for package in libtrilinos-{kokkos,kokkos-kernels,teuchos,tpetra,belos}-dev trilinos-dev; do
       packages+=("$package=$headers_version")
     done
     say "fetching the headers of Debian's Trilinos $headers_version"
-    rm -rf "$tree"
-    download_headers "$tree" "${packages[@]}" ||
+    rm -rf "$place/usr" "$place/debs"
+    download_headers "$place" "${packages[@]}" ||
       die "the headers of Trilinos $headers_version cannot be fetched; see the lines above"
-    for package in "$tree"/debs/*.deb; do dpkg-deb -x "$package" "$tree"; done
-    set_headers_for_cuda "$tree/usr/include/kokkos" "$tree/usr/include/trilinos"
-    touch "$tree/ready-$arch"
+    for package in "$place"/debs/*.deb; do dpkg-deb -x "$package" "$place"; done
+    set_headers_for_device "$place/usr/include/kokkos" "$place/usr/include/trilinos"
+    touch "$place/ready-$device_name"
   fi
-  write_trilinos_package "$work/headers-package" "$tree/usr/include"
-  say "Trilinos (the headers of Debian's $headers_version): Tpetra for CUDA alone, without unified memory, for $arch"
+  write_trilinos_package
+  say "Trilinos (the headers of Debian's $headers_version): Tpetra for $device alone, without unified memory, for $device_name"
 }
 
 # compile_objects <what> <regular expression>: goes on where one fails.
 compile_objects() {
   local what=$1 objects failed=no log=$work/log/${1// /-}.log
-  mapfile -t objects < <(ninja -C "$work/build-objects" -t targets all | sed -n 's/: CXX_COMPILER.*//p' | grep -E "$2")
+  mapfile -t objects < <(run_inside ninja -C "$inside/build" -t targets all | sed -n 's/: CXX_COMPILER.*//p' | grep -E "$2")
   [[ ${#objects[@]} -gt 0 ]] || die "the build has no $what"
   say "compiling ${#objects[@]} objects: $what"
-  ninja -C "$work/build-objects" -k 0 -j "$jobs" "${objects[@]}" </dev/null >"$log" 2>&1 || failed=yes
+  run_inside ninja -C "$inside/build" -k 0 -j "$jobs" "${objects[@]}" </dev/null >"$log" 2>&1 || failed=yes
   if [[ $failed == yes ]]; then
     grep '^FAILED: ' "$log" | tee -a "$report" || tail -n 5 "$log"
     die "of $what $(grep -c '^FAILED: ' "$log" || true) of ${#objects[@]} objects failed (the whole log: $log)"
@@ -114,16 +135,20 @@ compile_objects() {
 count_device_code() {
   local object count=0
   for object in "$@"; do
-    ! cuobjdump --list-elf "$work/build-objects/$object" 2>/dev/null | grep -q "sm_${arch##*[A-Z]}" || count=$((count + 1))
+    if [[ $device == HIP ]]; then
+      ! grep -qaF "$code_mark" "$place/build/$object" || count=$((count + 1))
+    else
+      ! cuobjdump --list-elf "$place/build/$object" 2>/dev/null | grep -q "sm_${arch##*[A-Z]}" || count=$((count + 1))
+    fi
   done
   echo "$count"
 }
 
 prove_headers() {
   local part compiled=()
+  describe_device
   fetch_headers
-  forbid_warnings_of_nvcc "$werror"
-  quietly objects-configure.log cmake -G Ninja -S "$root" -B "$work/build-objects" "-DTrilinos_DIR=$work/headers-package" \
+  quietly objects-configure.log run_inside cmake -G Ninja -S "$sources" -B "$inside/build" "-DTrilinos_DIR=$inside/package" \
     -DCMAKE_BUILD_TYPE=Release -DCAPSTAN_LIBRARY_ONLY=ON -DCAPSTAN_BENCHMARKS=OFF \
     "-DCAPSTAN_WERROR=$werror" "${compiler_options[@]}"
   for part in "${header_parts[@]}"; do

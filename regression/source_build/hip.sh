@@ -1,9 +1,10 @@
 # The kernels compiled for AMD's gfx90a with the hipcc of Debian 13, in a bare Debian 13 of its own. Sourced by prove.sh, which
-# sets `root`, `work`, `jobs`, `report` and `werror`, and has the functions `say`, `die` and `quietly`.
+# sets `root`, `work`, `jobs`, `report`, `headers` and `werror`, and has the functions `say`, `die` and `quietly`.
 # shellcheck shell=bash disable=SC2154
 
-# What compiles there. The kernels need no MPI.
+# What compiles there. The kernels need the first line alone.
 hip_packages=(hipcc rocm-device-libs-17 libamdhip64-dev cmake ninja-build g++ libgtest-dev libbenchmark-dev)
+hip_packages_of_all=(libopenmpi-dev libyaml-cpp-dev libfmt-dev nlohmann-json3-dev libboost-context-dev libcli11-dev zlib1g-dev python3)
 # The objects that launch kernels: each must hold code of the device.
 hip_objects=(launch_test inner_products_test block_product_test block_update_test row_runs_test vector_test kernels_benchmark)
 hip_arch=gfx90a
@@ -68,7 +69,7 @@ build_kokkos_hip() {
 # What code for the device each object holds, into the report: which processor it is for, and how many kernels.
 list_device_code() {
   local object found
-  say "code for the device in each object: kernels, and what the code object says of itself"
+  say "code for the device in each object: kernels, the bundle's name, the processor in its header"
   # shellcheck disable=SC2016
   found=$(in_hip_tree 'set -euo pipefail
     cd /root/build-kernels
@@ -80,17 +81,26 @@ list_device_code() {
       target=$(clang-offload-bundler-17 --list --type=o --input=/tmp/bundle | grep amdgcn)
       clang-offload-bundler-17 --unbundle --type=o --targets="$target" --input=/tmp/bundle --output=/tmp/code
       kernels=$(llvm-readelf-17 --symbols --wide /tmp/code | grep -c "[.]kd$" || true)
-      echo "${object##*/} $kernels $target, $(llvm-readelf-17 --file-header /tmp/code | sed -n "s/^ *Flags: *//p")"
+      echo "${object##*/} $kernels $target $(llvm-readobj-17 --file-headers /tmp/code | grep -o "EF_AMDGPU_MACH_[A-Z0-9_]*")"
     done') || die "the device's code in the objects cannot be read: $found"
   printf '%s\n' "$found" | tee -a "$report"
   for object in "${hip_objects[@]}"; do
-    grep -qE "^${object}[.]cpp[.]o [1-9][0-9]* [^ ]*--$hip_arch, " <<<"$found" || die "$object holds no kernel for $hip_arch"
+    grep -qE "^${object}[.]cpp[.]o [1-9][0-9]* [^ ]*--$hip_arch EF_AMDGPU_MACH_AMDGCN_${hip_arch^^}\$" <<<"$found" ||
+      die "$object holds no kernel for $hip_arch"
   done
 }
 
-prove_hip() {
+# The tree, and what it compiles with.
+prepare_hip() {
   make_hip_tree
+  if [[ $headers == yes && ! -e $tree/capstan-ready-all ]]; then
+    quietly packages-all.log in_hip_tree "apt-get -qq install -y --no-install-recommends ${hip_packages_of_all[*]}"
+    touch "$tree/capstan-ready-all"
+  fi
   say "$(in_hip_tree "hipcc --version" | sed -n '1,2p' | paste -sd ,), Debian $(<"$tree/etc/debian_version")"
+}
+
+prove_hip() {
   build_kokkos_hip
   say "Kokkos $(sed -n 's/^set(PACKAGE_VERSION "\(.*\)")/\1/ip' "$tree"/root/kokkos/lib*/cmake/Kokkos/KokkosConfigVersion.cmake)," \
     "HIP and Serial, for $hip_arch"

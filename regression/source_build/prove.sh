@@ -19,8 +19,9 @@
 # cuda17: as cuda, for Trilinos 17.0 (the source package of Debian experimental) with nvcc 12.4 and the g++-13 or g++-12 at hand,
 # without unified memory, for one pair of ordinals. It is built in parts, and a run goes on where an earlier one was stopped:
 # base (Kokkos, KokkosKernels, Teuchos), tpetra (and Belos), ifpack2, muelu. --until ends with one (default: tpetra); Capstan
-# is then built with what is there. --headers: no Trilinos is built. All objects of libcapstan, and those of tpetra_ext's tests,
-# are compiled on the headers of Debian's packages of Trilinos 17.0, set for CUDA; nothing is linked or run.
+# is then built with what is there.
+# --headers (cuda17, hip): no Trilinos is built. All objects of libcapstan, and those of tpetra_ext's tests, are compiled on the
+# headers of Debian's packages of Trilinos 17.0, set for the device; nothing is linked or run.
 # hip: in a bare Debian 13, which it makes (root), the kernels, their tests and benchmark are compiled with its hipcc for
 # gfx90a, on the Kokkos inside Debian's Trilinos source package or in the folder that CAPSTAN_KOKKOS_SOURCE names. It lists
 # the code for the device in each object. Nothing is run: 2. to 4. fall away, and with them --no-build, --pack and ctest.
@@ -91,7 +92,8 @@ read_arguments() {
   done
   [[ $backend =~ ^(openmp|cuda|cuda17|serial-static|protected|hip)$ ]] ||
     wrong_use "--backend: found '$backend'; allowed: openmp, cuda, cuda17, serial-static, protected, hip"
-  [[ $backend == cuda17 || ($headers == no && -z $until) ]] || wrong_use "--headers and --until are for --backend cuda17"
+  [[ $backend == cuda17 || -z $until ]] || wrong_use "--until is for --backend cuda17"
+  [[ $backend =~ ^(cuda17|hip)$ || $headers == no ]] || wrong_use "--headers is for the backends cuda17 and hip"
   [[ $until =~ ^(|base|tpetra|ifpack2|muelu)$ ]] || wrong_use "--until: found '$until'; allowed: base, tpetra, ifpack2, muelu"
   [[ ($backend != hip && $headers == no) || ($build == yes && -z $pack$prefix$until && ${#selection[@]} -eq 0) ]] ||
     wrong_use "--backend hip and --headers only compile: with neither --no-build, --pack, --prefix, --until nor arguments of ctest"
@@ -211,15 +213,14 @@ fi
 if [[ $build == yes ]]; then
   say "Capstan $(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null || echo "of an unknown commit")," \
     "$(if [[ $backend == hip ]]; then echo "the kernels"; else c++ --version | head -n 1; fi)"
-  if [[ $backend == hip ]]; then
-    prove_hip
-    verdict="the kernels compiled$without for gfx90a; NOT RUN: compiled only" proved=yes
-    exit 0
-  fi
-  prepare_compiler_of_backend
+  if [[ $backend == hip ]]; then prepare_hip; else prepare_compiler_of_backend; fi
   if [[ $headers == yes ]]; then
     prove_headers
     verdict="all objects compiled$without; NOT RUN: nothing was linked" proved=yes
+    exit 0
+  elif [[ $backend == hip ]]; then
+    prove_hip
+    verdict="the kernels compiled$without for gfx90a; NOT RUN: compiled only" proved=yes
     exit 0
   fi
   [[ $backend == protected ]] || build_trilinos
