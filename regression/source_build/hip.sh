@@ -97,7 +97,7 @@ prepare_hip() {
     quietly packages-all.log in_hip_tree "apt-get -qq install -y --no-install-recommends ${hip_packages_of_all[*]}"
     touch "$tree/capstan-ready-all"
   fi
-  say "$(in_hip_tree "hipcc --version" | sed -n '1,2p' | paste -sd ,), Debian $(<"$tree/etc/debian_version")"
+  say "$(in_hip_tree "hipcc --version" | sed -n '1,2p' | paste -sd , | sed 's|,|, |'), Debian $(<"$tree/etc/debian_version")"
 }
 
 prove_hip() {

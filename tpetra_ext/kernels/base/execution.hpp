@@ -8,6 +8,25 @@
 
 #include "tpetra_ext/kernels/base/instruction_set.hpp"
 
+#if defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_SYCL)
+/// Kokkos' names of these two, wherever they are: a back end begins in Kokkos::Experimental, and goes to Kokkos when it
+/// is done. HIP has been there since Kokkos 4.0 and SYCL since 4.5, which keep the old name for a while. A name without
+/// namespace is looked for from here on outwards: first in Kokkos::Experimental, then in Kokkos.
+///
+/// No version is asked for: what vendors ship between two releases has names of the later one and the number of the
+/// earlier. To look into both namespaces at once does not do: to clang a class and its other name hide each other.
+namespace Kokkos::Experimental::capstan_names {
+#ifdef KOKKOS_ENABLE_HIP
+using Hip = HIP;
+using HipPinned = HIPHostPinnedSpace;
+#endif
+#ifdef KOKKOS_ENABLE_SYCL
+using Sycl = SYCL;
+using SyclPinned = SYCLHostUSMSpace;  // since Kokkos 3.5
+#endif
+}  // namespace Kokkos::Experimental::capstan_names
+#endif
+
 namespace capstan::kernels {
 
 /// Register- and cache-blocked vector code for CPUs, one contiguous range of rows per thread.
@@ -77,31 +96,17 @@ struct PinnedSpaceOf<Kokkos::Cuda> {
   using Type = Kokkos::CudaHostPinnedSpace;
 };
 #endif
-#if defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_SYCL)
-/// Kokkos' names of these two, wherever they are: a back end begins in Kokkos::Experimental, and goes to Kokkos when it
-/// is done. HIP has been there since Kokkos 4.0 and SYCL since 4.5, which keep the old name for a while. Looking into
-/// both namespaces finds one name, or two names of one type.
-///
-/// No version is asked for: what vendors ship between two releases has names of the later one and the number of the
-/// earlier.
-namespace either {
-using namespace Kokkos;
-using namespace Kokkos::Experimental;
-}  // namespace either
-
 #ifdef KOKKOS_ENABLE_HIP
 template <>
-struct PinnedSpaceOf<either::HIP> {
-  using Type = either::HIPHostPinnedSpace;
+struct PinnedSpaceOf<Kokkos::Experimental::capstan_names::Hip> {
+  using Type = Kokkos::Experimental::capstan_names::HipPinned;
 };
 #endif
 #ifdef KOKKOS_ENABLE_SYCL
 template <>
-struct PinnedSpaceOf<either::SYCL> {
-  // Since Kokkos 3.5.
-  using Type = either::SYCLHostUSMSpace;
+struct PinnedSpaceOf<Kokkos::Experimental::capstan_names::Sycl> {
+  using Type = Kokkos::Experimental::capstan_names::SyclPinned;
 };
-#endif
 #endif
 
 }  // namespace detail
