@@ -212,7 +212,7 @@ if [[ $backend == cuda17 ]]; then
 fi
 if [[ $build == yes ]]; then
   say "Capstan $(git -C "$root" describe --always --dirty --exclude='*' 2>/dev/null || echo "of an unknown commit")," \
-    "$(if [[ $backend == hip ]]; then echo "the kernels"; else c++ --version | head -n 1; fi)"
+    "$(if [[ $backend == hip ]]; then echo "for gfx90a"; else c++ --version | head -n 1; fi)"
   if [[ $backend == hip ]]; then prepare_hip; else prepare_compiler_of_backend; fi
   if [[ $headers == yes ]]; then
     prove_headers

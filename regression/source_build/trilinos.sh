@@ -50,7 +50,8 @@ trilinos_options() {
       "-DKokkos_ARCH_$arch=ON" -DTpetra_INST_CUDA=ON "-DCMAKE_PROJECT_Trilinos_INCLUDE=$here/unity.cmake"
     # Tpetra 13.2 wants unified memory, and then uses no other. Trilinos 17 has none.
     if [[ $backend == cuda17 ]]; then
-      printf '%s\n' -DTpetra_INST_INT_INT=OFF
+      printf '%s\n' -DTpetra_INST_INT_INT=OFF -DKokkosKernels_ENABLE_TPL_CUBLAS=OFF \
+        -DKokkosKernels_ENABLE_TPL_CUSOLVER=OFF -DKokkosKernels_ENABLE_TPL_CUSPARSE=OFF
     else
       printf '%s\n' -DKokkos_ENABLE_CUDA_UVM=ON -DKokkosKernels_INST_MEMSPACE_CUDASPACE=OFF
     fi

@@ -47,7 +47,8 @@ unpack_trilinos() {
   say "fetching Debian's Trilinos source package (about 170 MB)"
   rm -rf "$archive" "$folder" "$folder.part" && mkdir -p "$archive" "$folder.part"
   (cd "$archive" && private_apt source --download-only --only-source trilinos) ||
-    die "Debian's source package 'trilinos', which holds Kokkos, cannot be fetched; see the lines above"
+    die "Debian's source package 'trilinos', which holds Kokkos, cannot be fetched; see the lines above" \
+      "(with a copy at hand: CAPSTAN_TRILINOS_SOURCE=<its folder>, for Kokkos alone CAPSTAN_KOKKOS_SOURCE)"
   tar -xf "$archive"/trilinos_*.orig.tar.?z -C "$folder.part" "$@" || die "the archive of Trilinos lacks a folder"
   description=$(basename "$archive"/trilinos_*.dsc .dsc)
   printf '%s\n' "${description#trilinos_}" >"$folder.version"
