@@ -1,5 +1,6 @@
-# The compilers of both builds, for NVIDIA's devices. Sourced by prove.sh, which sets `backend`, `headers` and `here` and has the
-# functions `say` and `die`; the toolkit is that of tpetra_ext/kernels/cuda/toolkit.sh, Trilinos' source that of trilinos.sh.
+# The compilers of both builds, for NVIDIA's devices, and what is measured there. Sourced by prove.sh, which sets `backend`,
+# `headers`, `here`, `work` and `report`, and has the functions `say` and `die`; the toolkit is that of
+# tpetra_ext/kernels/cuda/toolkit.sh, Trilinos' source that of trilinos.sh.
 # shellcheck shell=bash disable=SC2154
 
 # The compiler of both builds. Trilinos takes it through the MPI wrapper.
@@ -36,4 +37,23 @@ forbid_warnings_of_nvcc() {
 
 has_gpu() {
   command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU
+}
+
+# run_benchmarks: kernels, and whole solves on one rank, into the report. The JSON files stay in the folder.
+run_benchmarks() {
+  local bin=$work/build-capstan/bin cells group
+  if [[ -x $bin/kernels_benchmark ]]; then
+    say "kernels: bytes a second, and over the triad's"
+    "$bin/kernels_benchmark" --benchmark_out="$work/kernels_benchmark.json" --benchmark_out_format=json 2>&1 | tee -a "$report"
+  else
+    say "kernels_benchmark NOT RUN: built without Google Benchmark (libbenchmark-dev)"
+  fi
+  # Without cuBLAS Belos' GMRES types take seconds a solve: not in the larger ones.
+  for cells in 48 96 192; do
+    group=()
+    [[ $cells -le 48 ]] || group=(--group CG)
+    say "solvers: device_bench --cells $cells ${group[*]}"
+    "$bin/device_bench" --cells "$cells" "${group[@]}" --tolerance 1e-6 --repeat 3 \
+      --output "$work/device_bench_$cells.json" 2>&1 | tee -a "$report"
+  done
 }

@@ -21,7 +21,8 @@
 # base (Kokkos, KokkosKernels, Teuchos), tpetra (and Belos), ifpack2, muelu. --until ends with one (default: tpetra); Capstan
 # is then built with what is there.
 # --headers (cuda17, hip): no Trilinos is built. All objects of libcapstan, and those of tpetra_ext's tests, are compiled on the
-# headers of Debian's packages of Trilinos 17.0, set for the device; nothing is linked or run.
+# headers of Debian's packages of Trilinos 17.0, set for the device; nothing is linked or run. --until: operators, exchange,
+# kernels (their tests), belos_ext, plugin or tests (of tpetra_ext; the default).
 # hip: in a bare Debian 13, which it makes (root), the kernels, their tests and benchmark are compiled with its hipcc for
 # gfx90a, on the Kokkos inside Debian's Trilinos source package or in the folder that CAPSTAN_KOKKOS_SOURCE names. It lists
 # the code for the device in each object. Nothing is run: 2. to 4. fall away, and with them --no-build, --pack and ctest.
@@ -92,12 +93,14 @@ read_arguments() {
   done
   [[ $backend =~ ^(openmp|cuda|cuda17|serial-static|protected|hip)$ ]] ||
     wrong_use "--backend: found '$backend'; allowed: openmp, cuda, cuda17, serial-static, protected, hip"
-  [[ $backend == cuda17 || -z $until ]] || wrong_use "--until is for --backend cuda17"
   [[ $backend =~ ^(cuda17|hip)$ || $headers == no ]] || wrong_use "--headers is for the backends cuda17 and hip"
-  [[ $until =~ ^(|base|tpetra|ifpack2|muelu)$ ]] || wrong_use "--until: found '$until'; allowed: base, tpetra, ifpack2, muelu"
-  [[ ($backend != hip && $headers == no) || ($build == yes && -z $pack$prefix$until && ${#selection[@]} -eq 0) ]] ||
-    wrong_use "--backend hip and --headers only compile: with neither --no-build, --pack, --prefix, --until nor arguments of ctest"
-  until=${until:-tpetra}
+  [[ $backend == cuda17 || $headers == yes || -z $until ]] || wrong_use "--until is for --backend cuda17 and --headers"
+  parts="base tpetra ifpack2 muelu"
+  [[ $headers == no ]] || parts="operators exchange kernels belos_ext plugin tests"
+  [[ -z $until || " $parts " == *" $until "* ]] || wrong_use "--until: found '$until'; allowed: ${parts// /, }"
+  [[ ($backend != hip && $headers == no) || ($build == yes && -z $pack$prefix && ${#selection[@]} -eq 0) ]] ||
+    wrong_use "--backend hip and --headers only compile: with neither --no-build, --pack, --prefix nor arguments of ctest"
+  [[ $headers == yes ]] || until=${until:-tpetra}
   [[ $jobs =~ ^[1-9][0-9]*$ ]] || wrong_use "JOBS: found '$jobs'; allowed: a whole number from 1 on"
   proof=$backend$([[ $headers == no ]] || echo -headers)
   work=${work:-$root/build-$proof}
@@ -156,25 +159,6 @@ run_tests() {
   return "$status"
 }
 
-# run_benchmarks: kernels, and whole solves on one rank, into the report. The JSON files stay in the folder.
-run_benchmarks() {
-  local bin=$work/build-capstan/bin cells group
-  if [[ -x $bin/kernels_benchmark ]]; then
-    say "kernels: bytes a second, and over the triad's"
-    "$bin/kernels_benchmark" --benchmark_out="$work/kernels_benchmark.json" --benchmark_out_format=json 2>&1 | tee -a "$report"
-  else
-    say "kernels_benchmark NOT RUN: built without Google Benchmark (libbenchmark-dev)"
-  fi
-  # Without cuBLAS Belos' GMRES types take seconds a solve: not in the larger ones.
-  for cells in 48 96 192; do
-    group=()
-    [[ $cells -le 48 ]] || group=(--group CG)
-    say "solvers: device_bench --cells $cells ${group[*]}"
-    "$bin/device_bench" --cells "$cells" "${group[@]}" --tolerance 1e-6 --repeat 3 \
-      --output "$work/device_bench_$cells.json" 2>&1 | tee -a "$report"
-  done
-}
-
 finish() {
   local status=$?
   [[ $report != /dev/null ]] || exit "$status"
@@ -216,7 +200,7 @@ if [[ $build == yes ]]; then
   if [[ $backend == hip ]]; then prepare_hip; else prepare_compiler_of_backend; fi
   if [[ $headers == yes ]]; then
     prove_headers
-    verdict="all objects compiled$without; NOT RUN: nothing was linked" proved=yes
+    verdict+="$without; NOT RUN: nothing was linked" proved=yes
     exit 0
   elif [[ $backend == hip ]]; then
     prove_hip

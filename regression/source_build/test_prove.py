@@ -38,8 +38,10 @@ class Prove(LauncherCase):
     def test_what_does_not_fit_is_refused_before_work_starts(self):
         for words, said in ((("--backend", "opencl"), "allowed: openmp, cuda, cuda17, serial-static, protected, hip"),
                             (("--backend", "cuda", "--headers"), "--headers is for the backends cuda17 and hip"),
-                            (("--backend", "openmp", "--until", "base"), "--until is for --backend cuda17"),
+                            (("--backend", "openmp", "--until", "base"), "--until is for --backend cuda17 and --headers"),
                             (("--backend", "cuda17", "--until", "belos"), "found 'belos'; allowed: base, tpetra, ifpack2, muelu"),
+                            (("--backend", "hip", "--headers", "--until", "base"),
+                             "found 'base'; allowed: operators, exchange, kernels, belos_ext, plugin, tests"),
                             (("--backend", "cuda17", "--headers", "--pack", "x"), "--backend hip and --headers only compile"),
                             (("--backend", "hip", "--no-build"), "--backend hip and --headers only compile")):
             status, _, errors = self.prove(*words)
