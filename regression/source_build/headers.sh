@@ -24,6 +24,8 @@ describe_device() {
   else
     device=CUDA space=Cuda setup=Cuda architectures=("${arch%%[0-9]*}" "$arch") place=$work/on-headers inside=$work/on-headers
     sources=$root device_options="-arch=sm_${arch##*[A-Z]} --extended-lambda --expt-relaxed-constexpr" device_name=$arch
+    # Where CUDA was unpacked it is not beside nvcc.
+    code_reader=$(command -v cuobjdump || ls "$work/root/usr/bin/cuobjdump") || die "cuobjdump, a program of CUDA, is missing"
     forbid_warnings_of_nvcc "$werror"
   fi
 }
@@ -120,7 +122,7 @@ fetch_headers() {
 
 # compile_objects <what> <regular expression>: goes on where one fails.
 compile_objects() {
-  local what=$1 objects failed=no log=$work/log/${1// /-}.log
+  local what=$1 objects with_code failed=no log=$work/log/${1// /-}.log
   mapfile -t objects < <(run_inside ninja -C "$inside/build" -t targets all | sed -n 's/: CXX_COMPILER.*//p' | grep -E "$2")
   [[ ${#objects[@]} -gt 0 ]] || die "the build has no $what"
   say "compiling ${#objects[@]} objects: $what"
@@ -129,7 +131,9 @@ compile_objects() {
     grep '^FAILED: ' "$log" | tee -a "$report" || tail -n 5 "$log"
     die "of $what $(grep -c '^FAILED: ' "$log" || true) of ${#objects[@]} objects failed (the whole log: $log)"
   fi
-  say "$what: ${#objects[@]} objects compiled, $(count_device_code "${objects[@]}") of them with code for the device"
+  with_code=$(count_device_code "${objects[@]}")
+  [[ $with_code -gt 0 || $what == plugin ]] || die "no object of $what has code for the device"
+  say "$what: ${#objects[@]} objects compiled, $with_code of them with code for the device"
 }
 
 # Of these objects, those that hold code for the device.
@@ -139,7 +143,7 @@ count_device_code() {
     if [[ $device == HIP ]]; then
       ! grep -qaF "$code_mark" "$place/build/$object" || count=$((count + 1))
     else
-      ! cuobjdump --list-elf "$place/build/$object" 2>/dev/null | grep -q "sm_${arch##*[A-Z]}" || count=$((count + 1))
+      ! "$code_reader" --dump-elf-symbols "$place/build/$object" 2>/dev/null | grep -q STO_ENTRY || count=$((count + 1))
     fi
   done
   echo "$count"
