@@ -143,7 +143,7 @@ count_device_code() {
     if [[ $device == HIP ]]; then
       ! grep -qaF "$code_mark" "$place/build/$object" || count=$((count + 1))
     else
-      ! "$code_reader" --dump-elf-symbols "$place/build/$object" 2>/dev/null | grep -q STO_ENTRY || count=$((count + 1))
+      [[ $("$code_reader" --dump-elf-symbols "$place/build/$object" 2>/dev/null) != *STO_ENTRY* ]] || count=$((count + 1))
     fi
   done
   echo "$count"
