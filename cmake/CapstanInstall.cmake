@@ -118,9 +118,11 @@ set(CAPSTAN_INCLUDED_HEADERS
     tpetra_ext/kernels/base/delayed_launches.hpp
     tpetra_ext/kernels/base/execution.hpp
     tpetra_ext/kernels/base/fence.hpp
+    tpetra_ext/kernels/base/host_mirror.hpp
     tpetra_ext/kernels/base/instruction_set.hpp
     tpetra_ext/kernels/base/launch.hpp
     tpetra_ext/kernels/base/matrix_ref.hpp
+    tpetra_ext/kernels/base/queue.hpp
     tpetra_ext/kernels/generic/gram_tiles.hpp
     tpetra_ext/kernels/generic/partial_sums.hpp
     tpetra_ext/kernels/generic/row_solve.hpp
@@ -128,6 +130,7 @@ set(CAPSTAN_INCLUDED_HEADERS
     tpetra_ext/kernels/host/chunk_kernels.hpp
     tpetra_ext/kernels/host/chunks.hpp
     tpetra_ext/kernels/host/interlude.hpp
+    tpetra_ext/node_queue.hpp
     tpetra_ext/operators/traffic.hpp
     tpetra_ext/reductions/all_reduce.hpp
     tpetra_ext/reductions/counters.hpp

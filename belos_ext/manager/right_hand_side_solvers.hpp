@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "belos_ext/guess/guess_session.hpp"
@@ -93,7 +94,7 @@ class RightHandSideSolvers {
         if (auto* const measure = stops[c].measure()) measure->setCostly(splits && end - begin == 1);
       }
       if (end - begin == 1) {
-        DirectSystem<Types> system(a, monitor, kernels_, static_cast<int>(begin), &opening, stops[begin].measure());
+        DirectSystem<Types> system(a, monitor, *kernels_, static_cast<int>(begin), &opening, stops[begin].measure());
         one(begin, system, splits);
         note(agreement);
         continue;
@@ -141,7 +142,7 @@ class RightHandSideSolvers {
     storage_.reset();
     split_ = {};
     opening_ = {};
-    kernels_ = {};
+    kernels_.emplace();
   }
 
  private:
@@ -157,7 +158,7 @@ class RightHandSideSolvers {
   std::unique_ptr<LockstepStorage<Types>> storage_;
   SplitVectors<Types> split_;
   KnownOpening<Types> opening_;
-  BlockKernels<Types> kernels_;
+  std::optional<BlockKernels<Types>> kernels_{std::in_place};
 };
 
 }  // namespace capstan

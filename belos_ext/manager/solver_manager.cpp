@@ -36,6 +36,12 @@
 namespace capstan {
 namespace {
 
+/// At the end of a solve, however that is left, the caller may look at what kernels have been given.
+template <class Exec>
+struct HandsOver {
+  ~HandsOver() { kernels::handOver<Exec>(); }
+};
+
 /// Of the right-hand sides that took any; 0 where one has not converged, or none took any.
 int fewestIterations(const std::vector<StopTest>& stops) {
   int fewest = 0;
@@ -325,7 +331,7 @@ Belos::ReturnType SolverManager<Types>::solveLooking() {
 
 template <class Types>
 Belos::ReturnType SolverManager<Types>::solveOnce() {
-  const kernels::HandsOver<typename Types::ExecutionSpace> x;
+  const HandsOver<typename Types::ExecutionSpace> x{};
   refusal_ = takeUserOptions();
   const SolverOptions options = parameters_.options();
   if (problem_->getLHS()->getNumVectors() == 0) {

@@ -30,6 +30,7 @@
 #include "perf/study/partition.hpp"
 #include "perf/study/plan_json.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/node_queue.hpp"
 #include "tpetra_ext/operators/preconditioned_operator.hpp"
 #include "tpetra_ext/operators/tuned_exchange.hpp"
 #include "tpetra_ext/topology/exchange/block_exchange.hpp"
@@ -88,7 +89,8 @@ Json measure(const Arguments& arguments, int rank, int ranks) {
       options.strategy = strategy;
       options.columns = columns;
       options.eagerLimit = arguments.eagerLimit;
-      Exchange exchange(channel, std::make_shared<const topology::RankPlan>(distributed.plan(options)));
+      Exchange exchange(nodeQueue<Types>(), channel,
+                        std::make_shared<const topology::RankPlan>(distributed.plan(options)));
       const Block block("block", static_cast<std::size_t>(mine.owned), static_cast<std::size_t>(columns));
       Json plan = study::jsonOf(topology::plansOf(options, map, pattern), map, strategy, columns);
       plan["seconds"] = secondsOf(exchange, block, arguments);

@@ -31,9 +31,15 @@ DEVICE_LAMBDA = re.compile(r"\bKOKKOS_(CLASS_)?LAMBDA\b")
 # Launches and waits that CAPSTAN_KERNELS=delayed would not know of. Loops inside of kernels are none.
 LAUNCH = re.compile(r"Kokkos::parallel_(for|reduce|scan)\((?!.*(TeamThread|ThreadVector)Range)|\bKokkos::fence\(|\.fence\(")
 # Copies that name no execution space: they wait for the whole device.
-COPY = re.compile(r"Kokkos::deep_copy\(")
+COPY = re.compile(r"Kokkos::(deep_copy|create_mirror(_view)?_and_copy)\(")
 COPY_HOME = "tpetra_ext/kernels/base/copy.hpp"
 LAUNCH_HOME = ("tpetra_ext/kernels/base/", "tpetra_ext/kernels/host/chunks.hpp", "tpetra_ext/kernels/generic/partial_sums.hpp")
+# Policies and instances that launches would need without a queue, and queues that nobody else knows.
+POLICY = re.compile(r"\bKokkos::(Range|Team|MDRange)Policy\b|\b(Exec|Execution|ExecutionSpace|execution_space)(\(\)|\{\})"
+                    r"|\bQueue<[^;&*<>]*>\s*(\w+\s*)?[({]")
+POLICY_HOME = LAUNCH_HOME + ("tpetra_ext/node_queue.hpp",)
+# The rooms that are a part of the library.
+LIBRARY = ("tpetra_ext/", "belos_ext/", "adapters/")
 HOST_HOME = "tpetra_ext/compat/"
 VERSION_HOME = "tpetra_ext/compat/trilinos.hpp"
 
@@ -122,9 +128,10 @@ def line_problems(root, path, line):
         yield f"differences between Trilinos versions belong in {VERSION_HOME}"
     elif DEVICE_LAMBDA.search(line):
         yield "kernels are functors: a lambda for host and device breaks in headers with nvcc"
-    elif (LAUNCH.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path)
-          and not path.startswith(LAUNCH_HOME)):
+    elif LAUNCH.search(line) and path.startswith(LIBRARY) and not is_test(path) and not path.startswith(LAUNCH_HOME):
         yield "kernels are launched by kernels::launch(), and waited for by kernels::fence()"
+    elif POLICY.search(line) and path.startswith(LIBRARY) and not is_test(path) and not path.startswith(POLICY_HOME):
+        yield "kernels are given to a queue that is carried, in the end nodeQueue(): no policy or instance is made for them"
     elif COPY.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path) and path != COPY_HOME:
         yield "views are copied by kernels::copyAndWait(), which does not wait for the whole device"
     elif (HOST_ACCESS.search(line) and path.startswith(("tpetra_ext/", "belos_ext/")) and not is_test(path)

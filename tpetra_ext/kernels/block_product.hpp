@@ -47,9 +47,9 @@ constexpr std::ptrdiff_t productChunkRows = 256, columnChunkRows = 1024;
 constexpr std::ptrdiff_t packChunkRows = 256;
 
 template <class Exec, class T>
-void packRowsOn(HostPath, const Exec& exec, const MatrixRef<const T>& X, T* packed) {
+void packRowsOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& X, T* packed) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  forEachChunk(exec, ChunkPlan(exec, X.rows, packChunkRows), [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  forEachChunk(queue, ChunkPlan(queue, X.rows, packChunkRows), [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.packRows(chunk(X.rowRange(first, rows)), packed + first * X.cols);
   });
 }
@@ -62,9 +62,8 @@ struct PackRow {
 };
 
 template <class Exec, class T>
-void packRowsOn(GenericPath, const Exec& exec, const MatrixRef<const T>& X, T* packed) {
-  launch("capstan pack rows", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, X.rows * X.cols),
-         PackRow<T>{X, packed});
+void packRowsOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& X, T* packed) {
+  launch("capstan pack rows", queue, X.rows * X.cols, PackRow<T>{X, packed});
 }
 
 /// One row and up to four columns a thread: the threads of a row read neighbouring pieces of the rows of X.
@@ -126,7 +125,7 @@ struct ProductRegion {
 };
 
 template <class Exec, class T>
-void multiplyRowsOn(HostPath, const Exec& exec, const SparseRows<T, std::size_t, int>& a, std::ptrdiff_t from,
+void multiplyRowsOn(HostPath, Queue<Exec>& queue, const SparseRows<T, std::size_t, int>& a, std::ptrdiff_t from,
                     std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y) {
   const ProductRegion region;
   const ChunkKernels<T>& kernels = chunkKernels<T>();
@@ -150,20 +149,19 @@ void multiplyRowsOn(HostPath, const Exec& exec, const SparseRows<T, std::size_t,
                          hasRuns ? runs->count() : 0,
                          hasRuns ? runs->offsets() : nullptr,
                          a.large};
-  const ChunkPlan plan(exec, to - from, Y.cols == 1 ? columnChunkRows : productChunkRows, ChunksOf::Matrix);
-  forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  const ChunkPlan plan(queue, to - from, Y.cols == 1 ? columnChunkRows : productChunkRows, ChunksOf::Matrix);
+  forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.multiplyRows(all, from + first, from + first + rows);
   });
 }
 
 template <class Exec, class T, class Offset, class Index>
-void multiplyRowsOn(GenericPath, const Exec& exec, const SparseRows<T, Offset, Index>& a, std::ptrdiff_t from,
+void multiplyRowsOn(GenericPath, Queue<Exec>& queue, const SparseRows<T, Offset, Index>& a, std::ptrdiff_t from,
                     std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y) {
   using Kernel = MultiplyRow<T, Offset, Index>;
   static_assert(sizeof(Kernel) <= smallArguments, "the arguments would travel through constant memory");
   const int tiles = (Y.cols + Kernel::tile - 1) / Kernel::tile;
-  launch("capstan multiply", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, (to - from) * tiles),
-         Kernel{a, x, received, alpha, beta, Y, from, tiles});
+  launch("capstan multiply", queue, (to - from) * tiles, Kernel{a, x, received, alpha, beta, Y, from, tiles});
 }
 
 }  // namespace detail
@@ -174,12 +172,12 @@ void multiplyRowsOn(GenericPath, const Exec& exec, const SparseRows<T, Offset, I
 /// \param packed n x t numbers, those of a row side by side; a rank-1 view, at least as long
 /// \throws std::invalid_argument when it is shorter, or columns are not contiguous
 template <class Path = AutoPath, class Exec, class ViewX, class ViewP>
-void packRows(const Exec& exec, const ViewX& X, const ViewP& packed) {
+void packRows(Queue<Exec>& queue, const ViewX& X, const ViewP& packed) {
   using T = detail::ScalarOf<ViewP>;
   const detail::MatrixRef<const T> x = detail::matrixRef<Exec>(X, "packRows", "X");
   T* const to = detail::vectorData<Exec>(packed, x.rows * x.cols, "packRows", "packed");
   if (x.rows == 0 || x.cols == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::packRowsOn(path, exec, x, to); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::packRowsOn(path, queue, x, to); });
 }
 
 /// Rows from..to-1 of the list of rows of Y = beta Y + alpha A X; what Y holds is not read where beta is zero.
@@ -189,7 +187,7 @@ void packRows(const Exec& exec, const ViewX& X, const ViewP& packed) {
 /// \param Y n x t, contiguous columns
 /// \throws std::invalid_argument when the columns of Y are not contiguous
 template <class Path = AutoPath, class Exec, class T, class Offset, class Index, class ViewX, class ViewR, class ViewY>
-void multiplyRows(const Exec& exec, const SparseRows<T, Offset, Index>& a, std::ptrdiff_t from, std::ptrdiff_t to,
+void multiplyRows(Queue<Exec>& queue, const SparseRows<T, Offset, Index>& a, std::ptrdiff_t from, std::ptrdiff_t to,
                   T alpha, const ViewX& X, const ViewR& received, T beta, const ViewY& Y) {
   const detail::MatrixRef<T> y = detail::matrixRef<Exec>(Y, "multiplyRows", "Y");
   const T* const x = detail::vectorData<Exec>(X, 0, "multiplyRows", "X");
@@ -200,7 +198,7 @@ void multiplyRows(const Exec& exec, const SparseRows<T, Offset, Index>& a, std::
     // The tables know one type of offsets and columns.
     constexpr bool inTables = std::is_same<Offset, std::size_t>::value && std::is_same<Index, int>::value;
     using Chosen = std::conditional_t<inTables, decltype(path), GenericPath>;
-    detail::multiplyRowsOn(Chosen(), exec, a, from, to, x, others, alpha, beta, y);
+    detail::multiplyRowsOn(Chosen(), queue, a, from, to, x, others, alpha, beta, y);
   });
 }
 

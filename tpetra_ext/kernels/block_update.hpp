@@ -19,20 +19,20 @@ namespace capstan::kernels {
 namespace detail {
 
 template <class Exec, class T>
-void updateOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign,
+void updateOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign,
               const MatrixRef<T>& V) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(exec, V.rows, updateChunkRows(kernels, V.cols));
-  forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  const ChunkPlan plan(queue, V.rows, updateChunkRows(kernels, V.cols));
+  forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.update(chunk(Q.rowRange(first, rows)), chunk(R), sign, chunk(V.rowRange(first, rows)));
   });
 }
 
 template <class Exec, class T>
-void updateOn(GenericPath, const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign,
+void updateOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign,
               const MatrixRef<T>& V) {
   const MatrixRef<T> none{nullptr, V.rows, 0, 0};
-  rowSolve<Exec, T>(exec, Q, none, nullptr, R, sign, V, nullptr);
+  rowSolve<Exec, T>(queue, Q, none, nullptr, R, sign, V, nullptr);
 }
 
 /// Columns in turn: those of one are contiguous, those of all need not be.
@@ -42,11 +42,11 @@ void copyRows(const MatrixRef<const T>& from, const MatrixRef<T>& to) {
 }
 
 template <class Exec, class T>
-void updateFromOn(HostPath, const Exec& exec, const MatrixRef<const T>& W, const MatrixRef<const T>& Q,
+void updateFromOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& W, const MatrixRef<const T>& Q,
                   const MatrixRef<const T>& R, const MatrixRef<T>& V) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(exec, V.rows, updateChunkRows(kernels, V.cols));
-  forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  const ChunkPlan plan(queue, V.rows, updateChunkRows(kernels, V.cols));
+  forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     copyRows(W.rowRange(first, rows), V.rowRange(first, rows));
     kernels.update(chunk(Q.rowRange(first, rows)), chunk(R), T(-1), chunk(V.rowRange(first, rows)));
   });
@@ -62,20 +62,19 @@ struct CopyEntry {
 };
 
 template <class Exec, class T>
-void updateFromOn(GenericPath, const Exec& exec, const MatrixRef<const T>& W, const MatrixRef<const T>& Q,
+void updateFromOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& W, const MatrixRef<const T>& Q,
                   const MatrixRef<const T>& R, const MatrixRef<T>& V) {
-  launch("capstan copy", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows * V.cols),
-         CopyEntry<T>{W, V});
-  if (Q.cols > 0) updateOn(GenericPath(), exec, Q, R, T(-1), V);
+  launch("capstan copy", queue, V.rows * V.cols, CopyEntry<T>{W, V});
+  if (Q.cols > 0) updateOn(GenericPath(), queue, Q, R, T(-1), V);
 }
 
 template <class Exec, class T>
-void updateAndGramOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<const T>& R,
+void updateAndGramOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<const T>& R,
                      const MatrixRef<T>& V, const MatrixRef<T>& G) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(exec, V.rows, updateChunkRows(kernels, V.cols));
+  const ChunkPlan plan(queue, V.rows, updateChunkRows(kernels, V.cols));
   const PartialSums<T> sums(plan.slots, std::ptrdiff_t(V.cols) * V.cols, kernels.lanes);
-  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
     const MatrixRef<T> v = V.rowRange(first, rows);
     kernels.update(chunk(Q.rowRange(first, rows)), chunk(R), T(-1), chunk(v));
     kernels.trailingGram(chunk(MatrixRef<const T>(v)), 0, sums.slot(slot));
@@ -84,21 +83,21 @@ void updateAndGramOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, co
 }
 
 template <class Exec, class T>
-void updateAndGramOn(GenericPath, const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<const T>& R,
+void updateAndGramOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<const T>& R,
                      const MatrixRef<T>& V, const MatrixRef<T>& G) {
-  updateOn(GenericPath(), exec, Q, R, T(-1), V);
-  trailingGramOn(GenericPath(), exec, MatrixRef<const T>(V), 0, G);
+  updateOn(GenericPath(), queue, Q, R, T(-1), V);
+  trailingGramOn(GenericPath(), queue, MatrixRef<const T>(V), 0, G);
 }
 
 template <class Exec, class T>
-void orthonormalizeOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<T>& P,
+void orthonormalizeOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<T>& P,
                       const MatrixRef<const T>& S, const MatrixRef<T>& V, const MatrixRef<const T>& R,
                       const MatrixRef<const T>& U) {
   const MatrixRef<const T> rowsOfQ = R.block(0, Q.cols, 0, V.cols);
   const MatrixRef<const T> rowsOfP = R.block(Q.cols, P.cols, 0, V.cols);
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(exec, V.rows, updateChunkRows(kernels, V.cols));
-  forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  const ChunkPlan plan(queue, V.rows, updateChunkRows(kernels, V.cols));
+  forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     const MatrixRef<T> p = P.rowRange(first, rows);
     const MatrixRef<T> v = V.rowRange(first, rows);
     kernels.solve(chunk(p), chunk(S));
@@ -109,15 +108,15 @@ void orthonormalizeOn(HostPath, const Exec& exec, const MatrixRef<const T>& Q, c
 }
 
 template <class Exec, class T>
-void orthonormalizeOn(GenericPath, const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<T>& P,
+void orthonormalizeOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<T>& P,
                       const MatrixRef<const T>& S, const MatrixRef<T>& V, const MatrixRef<const T>& R,
                       const MatrixRef<const T>& U) {
-  rowSolve<Exec, T>(exec, Q, P, &S, R, T(-1), V, &U);
+  rowSolve<Exec, T>(queue, Q, P, &S, R, T(-1), V, &U);
 }
 
 /// The checks and the call that update and accumulate share.
 template <class Path, class Exec, class ViewQ, class ViewR, class ViewV>
-void checkedUpdate(const Exec& exec, const ViewQ& Q, const ViewR& R, ScalarOf<ViewV> sign, const ViewV& V,
+void checkedUpdate(Queue<Exec>& queue, const ViewQ& Q, const ViewR& R, ScalarOf<ViewV> sign, const ViewV& V,
                    const char* kernel, const char* coefficients) {
   using T = ScalarOf<ViewV>;
   const MatrixRef<const T> q = matrixRef<Exec>(Q, kernel, "Q");
@@ -126,7 +125,7 @@ void checkedUpdate(const Exec& exec, const ViewQ& Q, const ViewR& R, ScalarOf<Vi
   requireShape(r, q.cols, v.cols, kernel, coefficients);
   if (q.cols == 0 || v.cols == 0) return;
   requireShape(q, v.rows, q.cols, kernel, "Q");
-  onPath<Path, Exec>([&](auto path) { updateOn(path, exec, q, r, sign, v); });
+  onPath<Path, Exec>([&](auto path) { updateOn(path, queue, q, r, sign, v); });
 }
 
 }  // namespace detail
@@ -138,8 +137,8 @@ void checkedUpdate(const Exec& exec, const ViewQ& Q, const ViewR& R, ScalarOf<Vi
 /// \param V n x s, updated
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
 template <class Path = AutoPath, class Exec, class ViewQ, class ViewR, class ViewV>
-void update(const Exec& exec, const ViewQ& Q, const ViewR& R, const ViewV& V) {
-  detail::checkedUpdate<Path>(exec, Q, R, detail::ScalarOf<ViewV>(-1), V, "update", "R");
+void update(Queue<Exec>& queue, const ViewQ& Q, const ViewR& R, const ViewV& V) {
+  detail::checkedUpdate<Path>(queue, Q, R, detail::ScalarOf<ViewV>(-1), V, "update", "R");
 }
 
 /// V <- W - Q R, W read once.
@@ -150,7 +149,7 @@ void update(const Exec& exec, const ViewQ& Q, const ViewR& R, const ViewV& V) {
 /// \param V n x s, overwritten
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
 template <class Path = AutoPath, class Exec, class ViewW, class ViewQ, class ViewR, class ViewV>
-void updateFrom(const Exec& exec, const ViewW& W, const ViewQ& Q, const ViewR& R, const ViewV& V) {
+void updateFrom(Queue<Exec>& queue, const ViewW& W, const ViewQ& Q, const ViewR& R, const ViewV& V) {
   using T = detail::ScalarOf<ViewV>;
   const detail::MatrixRef<const T> w = detail::matrixRef<Exec>(W, "updateFrom", "W");
   const detail::MatrixRef<const T> q = detail::matrixRef<Exec>(Q, "updateFrom", "Q");
@@ -160,7 +159,7 @@ void updateFrom(const Exec& exec, const ViewW& W, const ViewQ& Q, const ViewR& R
   detail::requireShape(r, q.cols, v.cols, "updateFrom", "R");
   detail::requireRows(q, v.rows, "updateFrom", "Q");
   if (v.cols == 0 || v.rows == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::updateFromOn(path, exec, w, q, r, v); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::updateFromOn(path, queue, w, q, r, v); });
 }
 
 /// X <- X + Q Y, as the solution is updated from a Krylov basis.
@@ -170,8 +169,8 @@ void updateFrom(const Exec& exec, const ViewW& W, const ViewQ& Q, const ViewR& R
 /// \param X n x t, updated
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
 template <class Path = AutoPath, class Exec, class ViewQ, class ViewY, class ViewX>
-void accumulate(const Exec& exec, const ViewQ& Q, const ViewY& Y, const ViewX& X) {
-  detail::checkedUpdate<Path>(exec, Q, Y, detail::ScalarOf<ViewX>(1), X, "accumulate", "Y");
+void accumulate(Queue<Exec>& queue, const ViewQ& Q, const ViewY& Y, const ViewX& X) {
+  detail::checkedUpdate<Path>(queue, Q, Y, detail::ScalarOf<ViewX>(1), X, "accumulate", "Y");
 }
 
 /// V <- V - Q R and G = V^T V of the new V.
@@ -182,7 +181,7 @@ void accumulate(const Exec& exec, const ViewQ& Q, const ViewY& Y, const ViewX& X
 /// \param G s x s, overwritten, exactly symmetric
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
 template <class Path = AutoPath, class Exec, class ViewQ, class ViewR, class ViewV, class ViewG>
-void updateAndGram(const Exec& exec, const ViewQ& Q, const ViewR& R, const ViewV& V, const ViewG& G) {
+void updateAndGram(Queue<Exec>& queue, const ViewQ& Q, const ViewR& R, const ViewV& V, const ViewG& G) {
   using T = detail::ScalarOf<ViewV>;
   const detail::MatrixRef<const T> q = detail::matrixRef<Exec>(Q, "updateAndGram", "Q");
   const detail::MatrixRef<const T> r = detail::matrixRef<Exec>(R, "updateAndGram", "R");
@@ -192,7 +191,7 @@ void updateAndGram(const Exec& exec, const ViewQ& Q, const ViewR& R, const ViewV
   detail::requireShape(r, q.cols, v.cols, "updateAndGram", "R");
   detail::requireShape(g, v.cols, v.cols, "updateAndGram", "G");
   if (v.cols == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::updateAndGramOn(path, exec, q, r, v, g); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::updateAndGramOn(path, queue, q, r, v, g); });
 }
 
 /// P <- P S^{-1}, then V <- (V - [Q P] R) U^{-1}, in one pass: lagged normalisation of the previous block, projection
@@ -207,7 +206,7 @@ void updateAndGram(const Exec& exec, const ViewQ& Q, const ViewR& R, const ViewV
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
 template <class Path = AutoPath, class Exec, class ViewQ, class ViewP, class ViewS, class ViewV, class ViewR,
           class ViewU>
-void orthonormalize(const Exec& exec, const ViewQ& Q, const ViewP& P, const ViewS& S, const ViewV& V, const ViewR& R,
+void orthonormalize(Queue<Exec>& queue, const ViewQ& Q, const ViewP& P, const ViewS& S, const ViewV& V, const ViewR& R,
                     const ViewU& U) {
   using T = detail::ScalarOf<ViewV>;
   const char* const kernel = "orthonormalize";
@@ -224,7 +223,7 @@ void orthonormalize(const Exec& exec, const ViewQ& Q, const ViewP& P, const View
   detail::requireShape(r, q.cols + p.cols, v.cols, kernel, "R");
   detail::requireShape(u, v.cols, v.cols, kernel, "U");
   const detail::MatrixRef<T> target{v.data, rows, v.cols, v.stride};
-  detail::onPath<Path, Exec>([&](auto path) { detail::orthonormalizeOn(path, exec, q, p, s, target, r, u); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::orthonormalizeOn(path, queue, q, p, s, target, r, u); });
 }
 
 }  // namespace capstan::kernels

@@ -103,12 +103,12 @@ class SharedDots {
 };
 
 template <class Exec, class T>
-void dotsOn(HostPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& tiles) {
+void dotsOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, const DotTiles<T>& tiles) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(exec, n, dotsChunkRows);
+  const ChunkPlan plan(queue, n, dotsChunkRows);
   const PartialSums<T> sums(plan.slots, 4 * tiles.pairs, kernels.lanes);
   const SharedDots<T> dots(tiles, kernels.dotsAtOnce);
-  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
     for (const auto& group : dots) {
       const T* others[dotsPerPass];
       for (int k = 0; k < group.count; ++k) others[k] = dots.other(group.first + k) + first;
@@ -120,40 +120,40 @@ void dotsOn(HostPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& til
 
 /// What `add`, a kernel of the table that takes one vector, makes of all rows.
 template <class Exec, class T>
-T totalOf(const Exec& exec, std::ptrdiff_t n, const T* x, void (*add)(const T*, std::ptrdiff_t, T*)) {
-  const ChunkPlan plan(exec, n, 4 * dotsChunkRows);
+T totalOf(Queue<Exec>& queue, std::ptrdiff_t n, const T* x, void (*add)(const T*, std::ptrdiff_t, T*)) {
+  const ChunkPlan plan(queue, n, 4 * dotsChunkRows);
   const PartialSums<T> sums(plan.slots, 4, chunkKernels<T>().lanes);
-  forEachChunk(exec, plan,
+  forEachChunk(queue, plan,
                [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) { add(x + first, rows, sums.slot(slot)); });
   return totalOfFour(sums, 0);
 }
 
 template <class Exec, class T>
-T magnitudesOn(HostPath, const Exec& exec, std::ptrdiff_t n, const T* x) {
-  countFence<Exec>();
-  return totalOf(exec, n, x, chunkKernels<T>().magnitudes);
+T magnitudesOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, const T* x) {
+  queue.noteFence();
+  return totalOf(queue, n, x, chunkKernels<T>().magnitudes);
 }
 
 template <class Exec, class T>
-T magnitudesOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const T* x) {
+T magnitudesOn(GenericPath, Queue<Exec>& queue, std::ptrdiff_t n, const T* x) {
   T total = 0;
-  reduceAndWait("capstan magnitudes", Kokkos::RangePolicy<Exec>(exec, 0, n), MagnitudeOf<T>{x}, total);
+  reduceAndWait("capstan magnitudes", queue, n, MagnitudeOf<T>{x}, total);
   return total;
 }
 
 template <class Exec, class T, class ViewResult>
-void sumOn(HostPath, const Exec& exec, std::ptrdiff_t n, const T* x, const ViewResult& result) {
-  result() = totalOf(exec, n, x, chunkKernels<T>().sum);
+void sumOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, const T* x, const ViewResult& result) {
+  result() = totalOf(queue, n, x, chunkKernels<T>().sum);
 }
 
 template <class Exec, class T, class ViewResult>
-void sumOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const T* x, const ViewResult& result) {
-  launchReduction("capstan sum", Kokkos::RangePolicy<Exec>(exec, 0, n), SumOf<T>{x}, result);
+void sumOn(GenericPath, Queue<Exec>& queue, std::ptrdiff_t n, const T* x, const ViewResult& result) {
+  launchReduction("capstan sum", queue, n, SumOf<T>{x}, result);
 }
 
 template <class Exec, class T>
-void dotsOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const DotTiles<T>& tiles) {
-  sumOverRows<Exec, T>(exec, n, tiles);
+void dotsOn(GenericPath, Queue<Exec>& queue, std::ptrdiff_t n, const DotTiles<T>& tiles) {
+  sumOverRows<Exec, T>(queue, n, tiles);
 }
 
 /// Two vectors of one length, contiguous where Exec runs.
@@ -164,7 +164,7 @@ struct VectorPair {
 
 /// result[i] = x_i^T y_i of vectors with n entries, as dots() below.
 template <class Path = AutoPath, class Exec, class T>
-void dotsOf(const Exec& exec, std::ptrdiff_t n, const VectorPair<T>* pairs, std::ptrdiff_t count, T* result) {
+void dotsOf(Queue<Exec>& queue, std::ptrdiff_t n, const VectorPair<T>* pairs, std::ptrdiff_t count, T* result) {
   DotTiles<T> tiles;
   for (std::ptrdiff_t done = 0; done < count; done += tiles.pairs) {
     tiles.pairs = static_cast<int>(std::min<std::ptrdiff_t>(dotsPerPass, count - done));
@@ -173,7 +173,7 @@ void dotsOf(const Exec& exec, std::ptrdiff_t n, const VectorPair<T>* pairs, std:
       tiles.y[pair] = pairs[done + pair].y;
     }
     tiles.result = result + done;
-    onPath<Path, Exec>([&](auto path) { dotsOn(path, exec, n, tiles); });
+    onPath<Path, Exec>([&](auto path) { dotsOn(path, queue, n, tiles); });
   }
 }
 
@@ -189,7 +189,7 @@ void dotsOf(const Exec& exec, std::ptrdiff_t n, const VectorPair<T>* pairs, std:
 /// \param result rank 1, at least as long as the list, in PinnedSpace<Exec>; read it after a fence
 /// \throws std::invalid_argument when lengths differ, a vector is not contiguous or the result is too short
 template <class Path = AutoPath, class Exec, class Pairs, class ViewResult>
-void dots(const Exec& exec, const Pairs& pairs, const ViewResult& result) {
+void dots(Queue<Exec>& queue, const Pairs& pairs, const ViewResult& result) {
   using T = detail::ScalarOf<ViewResult>;
   const auto count = static_cast<std::ptrdiff_t>(std::distance(std::begin(pairs), std::end(pairs)));
   if (count == 0) return;
@@ -204,25 +204,25 @@ void dots(const Exec& exec, const Pairs& pairs, const ViewResult& result) {
     }
     list.push_back({detail::vectorData<Exec>(x, n, "dots", "x"), detail::vectorData<Exec>(y, n, "dots", "y")});
   }
-  detail::dotsOf<Path>(exec, n, list.data(), count, to);
+  detail::dotsOf<Path>(queue, n, list.data(), count, to);
 }
 
-/// The same for a braced list: dots(exec, {std::pair(r, u), std::pair(w, u)}, result).
+/// The same for a braced list: dots(queue, {std::pair(r, u), std::pair(w, u)}, result).
 template <class Path = AutoPath, class Exec, class ViewX, class ViewY, class ViewResult>
-void dots(const Exec& exec, std::initializer_list<std::pair<ViewX, ViewY>> pairs, const ViewResult& result) {
-  dots<Path, Exec, std::initializer_list<std::pair<ViewX, ViewY>>, ViewResult>(exec, pairs, result);
+void dots(Queue<Exec>& queue, std::initializer_list<std::pair<ViewX, ViewY>> pairs, const ViewResult& result) {
+  dots<Path, Exec, std::initializer_list<std::pair<ViewX, ViewY>>, ViewResult>(queue, pairs, result);
 }
 
 /// The sum of |x_i|. Local to the process; waits for the result; NaN and Inf propagate.
 ///
 /// \param x rank 1, contiguous
 template <class Path = AutoPath, class Exec, class ViewX>
-auto magnitudes(const Exec& exec, const ViewX& x) {
+auto magnitudes(Queue<Exec>& queue, const ViewX& x) {
   using T = detail::ScalarOf<ViewX>;
   const auto n = static_cast<std::ptrdiff_t>(x.extent(0));
   const T* const from = detail::vectorData<Exec>(x, n, "magnitudes", "x");
   T total = 0;
-  detail::onPath<Path, Exec>([&](auto path) { total = detail::magnitudesOn(path, exec, n, from); });
+  detail::onPath<Path, Exec>([&](auto path) { total = detail::magnitudesOn(path, queue, n, from); });
   return total;
 }
 
@@ -231,10 +231,10 @@ auto magnitudes(const Exec& exec, const ViewX& x) {
 /// \param x rank 1, contiguous
 /// \param result rank 0, in PinnedSpace<Exec>; read it after a fence
 template <class Path = AutoPath, class Exec, class ViewX, class ViewResult>
-void sum(const Exec& exec, const ViewX& x, const ViewResult& result) {
+void sum(Queue<Exec>& queue, const ViewX& x, const ViewResult& result) {
   const auto n = static_cast<std::ptrdiff_t>(x.extent(0));
   const auto* const from = detail::vectorData<Exec>(x, n, "sum", "x");
-  detail::onPath<Path, Exec>([&](auto path) { detail::sumOn(path, exec, n, from, result); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::sumOn(path, queue, n, from, result); });
 }
 
 }  // namespace capstan::kernels

@@ -19,12 +19,12 @@ namespace detail {
 constexpr std::ptrdiff_t gramChunkRows = 1024;
 
 template <class Exec, class T>
-void innerProductsOn(HostPath, const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
+void innerProductsOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
                      const MatrixRef<T>& C) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(exec, X.rows, gramChunkRows);
+  const ChunkPlan plan(queue, X.rows, gramChunkRows);
   const PartialSums<T> sums(plan.slots, std::ptrdiff_t(X.cols) * Y.cols, kernels.lanes);
-  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.innerProducts(chunk(X.rowRange(first, rows)), chunk(Y.rowRange(first, rows)), sums.slot(slot));
   });
   for (int j = 0; j < Y.cols; ++j) {
@@ -33,9 +33,9 @@ void innerProductsOn(HostPath, const Exec& exec, const MatrixRef<const T>& X, co
 }
 
 template <class Exec, class T>
-void innerProductsOn(GenericPath, const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
+void innerProductsOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
                      const MatrixRef<T>& C) {
-  gramGeneric(exec, X, Y, C, -1);
+  gramGeneric(queue, X, Y, C, -1);
 }
 
 /// C from the upper half of the sums of ChunkKernels::trailingGram.
@@ -52,28 +52,28 @@ void writeTrailingGram(const PartialSums<T>& sums, int first, const MatrixRef<T>
 }
 
 template <class Exec, class T>
-void trailingGramOn(HostPath, const Exec& exec, const MatrixRef<const T>& B, int first, const MatrixRef<T>& C) {
+void trailingGramOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& B, int first, const MatrixRef<T>& C) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(exec, B.rows, gramChunkRows);
+  const ChunkPlan plan(queue, B.rows, gramChunkRows);
   const PartialSums<T> sums(plan.slots, std::ptrdiff_t(B.cols) * C.cols, kernels.lanes);
-  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t firstRow, std::ptrdiff_t rows) {
+  forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t firstRow, std::ptrdiff_t rows) {
     kernels.trailingGram(chunk(B.rowRange(firstRow, rows)), first, sums.slot(slot));
   });
   writeTrailingGram(sums, first, C);
 }
 
 template <class Exec, class T>
-void trailingGramOn(GenericPath, const Exec& exec, const MatrixRef<const T>& B, int first, const MatrixRef<T>& C) {
-  gramGeneric(exec, B, B.block(0, B.rows, first, B.cols - first), C, first);
+void trailingGramOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& B, int first, const MatrixRef<T>& C) {
+  gramGeneric(queue, B, B.block(0, B.rows, first, B.cols - first), C, first);
 }
 
 template <class Exec, class T>
-void symmetricProductsOn(HostPath, const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
+void symmetricProductsOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
                          const MatrixRef<T>& C) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(exec, X.rows, gramChunkRows);
+  const ChunkPlan plan(queue, X.rows, gramChunkRows);
   const PartialSums<T> sums(plan.slots, std::ptrdiff_t(X.cols) * Y.cols, kernels.lanes);
-  forEachChunk(exec, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.upperProducts(chunk(X.rowRange(first, rows)), chunk(Y.rowRange(first, rows)), sums.slot(slot));
   });
   for (int j = 0; j < Y.cols; ++j) {
@@ -85,9 +85,9 @@ void symmetricProductsOn(HostPath, const Exec& exec, const MatrixRef<const T>& X
 }
 
 template <class Exec, class T>
-void symmetricProductsOn(GenericPath, const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
+void symmetricProductsOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
                          const MatrixRef<T>& C) {
-  gramGeneric(exec, X, Y, C, 0);
+  gramGeneric(queue, X, Y, C, 0);
 }
 
 }  // namespace detail
@@ -99,7 +99,7 @@ void symmetricProductsOn(GenericPath, const Exec& exec, const MatrixRef<const T>
 /// \param C k x t, overwritten
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
 template <class Path = AutoPath, class Exec, class ViewX, class ViewY, class ViewC>
-void innerProducts(const Exec& exec, const ViewX& X, const ViewY& Y, const ViewC& C) {
+void innerProducts(Queue<Exec>& queue, const ViewX& X, const ViewY& Y, const ViewC& C) {
   using T = detail::ScalarOf<ViewC>;
   const detail::MatrixRef<const T> x = detail::matrixRef<Exec>(X, "innerProducts", "X");
   const detail::MatrixRef<const T> y = detail::matrixRef<Exec>(Y, "innerProducts", "Y");
@@ -107,7 +107,7 @@ void innerProducts(const Exec& exec, const ViewX& X, const ViewY& Y, const ViewC
   detail::requireShape(c, x.cols, y.cols, "innerProducts", "C");
   if (x.cols == 0 || y.cols == 0) return;
   detail::requireShape(y, x.rows, y.cols, "innerProducts", "Y");
-  detail::onPath<Path, Exec>([&](auto path) { detail::innerProductsOn(path, exec, x, y, c); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::innerProductsOn(path, queue, x, y, c); });
 }
 
 /// C = X^T Y in one pass over X and Y, where X^T Y(:, 0:k) is known to be symmetric, as Z^T (A Z) is: of its pairs one
@@ -118,7 +118,7 @@ void innerProducts(const Exec& exec, const ViewX& X, const ViewY& Y, const ViewC
 /// \param C k x t, overwritten; C(:, 0:k) is exactly symmetric
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
 template <class Path = AutoPath, class Exec, class ViewX, class ViewY, class ViewC>
-void symmetricProducts(const Exec& exec, const ViewX& X, const ViewY& Y, const ViewC& C) {
+void symmetricProducts(Queue<Exec>& queue, const ViewX& X, const ViewY& Y, const ViewC& C) {
   using T = detail::ScalarOf<ViewC>;
   const detail::MatrixRef<const T> x = detail::matrixRef<Exec>(X, "symmetricProducts", "X");
   const detail::MatrixRef<const T> y = detail::matrixRef<Exec>(Y, "symmetricProducts", "Y");
@@ -130,7 +130,7 @@ void symmetricProducts(const Exec& exec, const ViewX& X, const ViewY& Y, const V
   }
   if (x.cols == 0) return;
   detail::requireShape(y, x.rows, y.cols, "symmetricProducts", "Y");
-  detail::onPath<Path, Exec>([&](auto path) { detail::symmetricProductsOn(path, exec, x, y, c); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::symmetricProductsOn(path, queue, x, y, c); });
 }
 
 /// C = B^T B(:, first:end) in one pass over B; each symmetric pair of the trailing square is computed once.
@@ -140,7 +140,7 @@ void symmetricProducts(const Exec& exec, const ViewX& X, const ViewY& Y, const V
 /// \param C m x (m - first), overwritten; C(first:m, :) is exactly symmetric
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
 template <class Path = AutoPath, class Exec, class ViewB, class ViewC>
-void trailingGram(const Exec& exec, const ViewB& B, int first, const ViewC& C) {
+void trailingGram(Queue<Exec>& queue, const ViewB& B, int first, const ViewC& C) {
   using T = detail::ScalarOf<ViewC>;
   const detail::MatrixRef<const T> b = detail::matrixRef<Exec>(B, "trailingGram", "B");
   const detail::MatrixRef<T> c = detail::matrixRef<Exec>(C, "trailingGram", "C");
@@ -150,7 +150,7 @@ void trailingGram(const Exec& exec, const ViewB& B, int first, const ViewC& C) {
   }
   detail::requireShape(c, b.cols, b.cols - first, "trailingGram", "C");
   if (c.cols == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::trailingGramOn(path, exec, b, first, c); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::trailingGramOn(path, queue, b, first, c); });
 }
 
 }  // namespace capstan::kernels

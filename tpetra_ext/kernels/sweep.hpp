@@ -3,7 +3,7 @@
 /// Vector recurrences fused into one pass: several axpby-like operations, executed in order on every row.
 ///
 /// \code
-/// sweep(exec, n, axpby(1.0, z, beta, p), axpby(1.0, w, beta, s), axpy(alpha, p, x), axpy(-alpha, s, r));
+/// sweep(queue, n, axpby(1.0, z, beta, p), axpby(1.0, w, beta, s), axpy(alpha, p, x), axpy(-alpha, s, r));
 /// \endcode
 /// An operation sees what the ones before it wrote. Operands of one operation, and of different ones, may be the same
 /// vector; vectors that overlap without being the same are not supported. A vector read by several operations is read
@@ -93,18 +93,14 @@ struct OpList<First, Rest...> {
 constexpr std::ptrdiff_t sweepChunkRows = 512;
 
 template <class Exec, class Ops>
-void sweepOn(HostPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
-  const ChunkPlan plan(exec, n, sweepChunkRows);
-  forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) { ops.run(first, rows); });
+void sweepOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, const Ops& ops) {
+  const ChunkPlan plan(queue, n, sweepChunkRows);
+  forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) { ops.run(first, rows); });
 }
 
-/// Light weight: operations travel in the arguments of the kernel as far as CUDA takes them, not through constant
-/// memory, for which Kokkos waits.
 template <class Exec, class Ops>
-void sweepOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const Ops& ops) {
-  using Rows = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>;
-  launch("capstan sweep",
-         Kokkos::Experimental::require(Rows(exec, 0, n), Kokkos::Experimental::WorkItemProperty::HintLightWeight), ops);
+void sweepOn(GenericPath, Queue<Exec>& queue, std::ptrdiff_t n, const Ops& ops) {
+  launchLight("capstan sweep", queue, n, ops);
 }
 
 }  // namespace detail
@@ -139,10 +135,10 @@ auto scale(detail::ScalarOf<ViewY> a, const ViewX& x, const ViewY& y) {
 /// \param ops results of axpby, axpy, combine and scale
 /// \throws std::invalid_argument when a vector is too short or not contiguous
 template <class Path = AutoPath, class Exec, class... Ops>
-void sweep(const Exec& exec, std::ptrdiff_t n, const Ops&... ops) {
+void sweep(Queue<Exec>& queue, std::ptrdiff_t n, const Ops&... ops) {
   const detail::OpList<decltype(detail::combineRef<Exec>(ops, n))...> list(detail::combineRef<Exec>(ops, n)...);
   if (n <= 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::sweepOn(path, exec, n, list); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::sweepOn(path, queue, n, list); });
 }
 
 }  // namespace capstan::kernels

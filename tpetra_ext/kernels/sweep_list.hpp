@@ -35,11 +35,11 @@ static_assert(sizeof(SweepArguments<double, shortSweep>) <= smallArguments,
 static_assert(sizeof(SweepArguments<double, longSweep>) <= largeArguments, "CUDA takes no such arguments");
 
 template <int Most, class Exec, class T>
-void sweepAtMost(const Exec& exec, std::ptrdiff_t n, const CombineRef<T>* operations, int count) {
+void sweepAtMost(Queue<Exec>& queue, std::ptrdiff_t n, const CombineRef<T>* operations, int count) {
   SweepArguments<T, Most> arguments;
   arguments.count = count;
   std::copy_n(operations, count, arguments.operations);
-  sweepOn(GenericPath(), exec, n, arguments);
+  sweepOn(GenericPath(), queue, n, arguments);
 }
 
 }  // namespace detail
@@ -50,17 +50,16 @@ class SweepList {
  public:
   static constexpr int capacity = detail::longestSweep;
 
-  /// z = a x + b y; with b == 0, y is not read.
+  /// z = a x + b y; with b == 0, y is not read. \tparam Exec where the list will be executed
   template <class Exec, class ViewX, class ViewY, class ViewZ>
-  void add(const Exec&, std::ptrdiff_t n, T a, const ViewX& x, T b, const ViewY& y, const ViewZ& z) {
+  void add(std::ptrdiff_t n, T a, const ViewX& x, T b, const ViewY& y, const ViewZ& z) {
     next() = detail::combineRef<Exec>(detail::Combine<ViewX, ViewY, ViewZ>{a, x, b, y, z}, n);
   }
 
   /// z = a x + b y + c w; terms whose factor b or c is zero are not read.
   template <class Exec, class ViewX, class ViewY, class ViewW, class ViewZ>
-  void add(const Exec& exec, std::ptrdiff_t n, T a, const ViewX& x, T b, const ViewY& y, T c, const ViewW& w,
-           const ViewZ& z) {
-    if (b == T(0)) return add(exec, n, a, x, c, w, z);
+  void add(std::ptrdiff_t n, T a, const ViewX& x, T b, const ViewY& y, T c, const ViewW& w, const ViewZ& z) {
+    if (b == T(0)) return add<Exec>(n, a, x, c, w, z);
     auto& operation = next();
     operation = detail::combineRef<Exec>(detail::Combine<ViewX, ViewY, ViewZ>{a, x, b, y, z}, n);
     operation.c = c;
@@ -90,18 +89,18 @@ class SweepList {
 namespace detail {
 
 template <class Exec, class T>
-void sweepListOn(HostPath, const Exec& exec, std::ptrdiff_t n, const SweepList<T>& list) {
-  sweepOn(HostPath(), exec, n, list);
+void sweepListOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, const SweepList<T>& list) {
+  sweepOn(HostPath(), queue, n, list);
 }
 
 template <class Exec, class T>
-void sweepListOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const SweepList<T>& list) {
+void sweepListOn(GenericPath, Queue<Exec>& queue, std::ptrdiff_t n, const SweepList<T>& list) {
   if (list.size() <= shortSweep) {
-    sweepAtMost<shortSweep>(exec, n, list.begin(), list.size());
+    sweepAtMost<shortSweep>(queue, n, list.begin(), list.size());
   } else if (list.size() <= longSweep) {
-    sweepAtMost<longSweep>(exec, n, list.begin(), list.size());
+    sweepAtMost<longSweep>(queue, n, list.begin(), list.size());
   } else {
-    sweepAtMost<longestSweep>(exec, n, list.begin(), list.size());
+    sweepAtMost<longestSweep>(queue, n, list.begin(), list.size());
   }
 }
 
@@ -109,9 +108,9 @@ void sweepListOn(GenericPath, const Exec& exec, std::ptrdiff_t n, const SweepLis
 
 /// Executes the list on rows [0, n) in one pass.
 template <class Path = AutoPath, class Exec, class T>
-void sweep(const Exec& exec, std::ptrdiff_t n, const SweepList<T>& list) {
+void sweep(Queue<Exec>& queue, std::ptrdiff_t n, const SweepList<T>& list) {
   if (n <= 0 || list.size() == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::sweepListOn(path, exec, n, list); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::sweepListOn(path, queue, n, list); });
 }
 
 }  // namespace capstan::kernels

@@ -11,19 +11,19 @@ namespace capstan::kernels {
 namespace detail {
 
 template <class Exec, class T>
-void triangularSolveOn(HostPath, const Exec& exec, const MatrixRef<T>& V, const MatrixRef<const T>& U) {
+void triangularSolveOn(HostPath, Queue<Exec>& queue, const MatrixRef<T>& V, const MatrixRef<const T>& U) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(exec, V.rows, updateChunkRows(kernels, V.cols));
-  forEachChunk(exec, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  const ChunkPlan plan(queue, V.rows, updateChunkRows(kernels, V.cols));
+  forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.solve(chunk(V.rowRange(first, rows)), chunk(U));
   });
 }
 
 template <class Exec, class T>
-void triangularSolveOn(GenericPath, const Exec& exec, const MatrixRef<T>& V, const MatrixRef<const T>& U) {
+void triangularSolveOn(GenericPath, Queue<Exec>& queue, const MatrixRef<T>& V, const MatrixRef<const T>& U) {
   const MatrixRef<T> none{nullptr, V.rows, 0, 0};
   const MatrixRef<const T> noCoefficients{nullptr, 0, V.cols, 0};
-  rowSolve<Exec, T>(exec, none, none, nullptr, noCoefficients, T(1), V, &U);
+  rowSolve<Exec, T>(queue, none, none, nullptr, noCoefficients, T(1), V, &U);
 }
 
 }  // namespace detail
@@ -37,13 +37,13 @@ void triangularSolveOn(GenericPath, const Exec& exec, const MatrixRef<T>& V, con
 /// \param U s x s, accessible from Exec and (on CPUs) the host
 /// \throws std::invalid_argument when the shapes do not fit or columns are not contiguous
 template <class Path = AutoPath, class Exec, class ViewV, class ViewU>
-void triangularSolve(const Exec& exec, const ViewV& V, const ViewU& U) {
+void triangularSolve(Queue<Exec>& queue, const ViewV& V, const ViewU& U) {
   using T = detail::ScalarOf<ViewV>;
   const detail::MatrixRef<T> v = detail::matrixRef<Exec>(V, "triangularSolve", "V");
   const detail::MatrixRef<const T> u = detail::matrixRef<Exec>(U, "triangularSolve", "U");
   detail::requireShape(u, v.cols, v.cols, "triangularSolve", "U");
   if (v.cols == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::triangularSolveOn(path, exec, v, u); });
+  detail::onPath<Path, Exec>([&](auto path) { detail::triangularSolveOn(path, queue, v, u); });
 }
 
 }  // namespace capstan::kernels

@@ -24,6 +24,7 @@
 #include "tpetra_ext/kernels/sweep.hpp"
 #include "tpetra_ext/kernels/sweep_list.hpp"
 #include "tpetra_ext/kernels/triangular_solve.hpp"
+#include "tpetra_ext/node_queue.hpp"
 #include "tpetra_ext/operators/coefficient_staging.hpp"
 #include "tpetra_ext/operators/counted_passes.hpp"
 #include "tpetra_ext/operators/entry_kernels.hpp"
@@ -94,7 +95,7 @@ class SweepList {
   void axpby(Scalar a, const MultiVector& x, Scalar b, MultiVector& y) {
     const auto from = detail::readableColumn(x);
     const auto to = detail::writableColumn(y);
-    list_.add(typename Types::ExecutionSpace(), rows_, a, *from, b, *to, *to);
+    list_.template add<typename Types::ExecutionSpace>(rows_, a, *from, b, *to, *to);
   }
   /// y = y + a x.
   void axpy(Scalar a, const MultiVector& x, MultiVector& y) { axpby(a, x, 1, y); }
@@ -102,7 +103,7 @@ class SweepList {
   void recur(Scalar a, MultiVector& w, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u) {
     const auto first = detail::readableColumn(v), second = detail::readableColumn(u);
     const auto to = detail::writableColumn(w);
-    list_.add(typename Types::ExecutionSpace(), rows_, b, *first, c, *second, a, *to, *to);
+    list_.template add<typename Types::ExecutionSpace>(rows_, b, *first, c, *second, a, *to, *to);
   }
 
   /// w = a x + b v + c u; terms whose factor b or c is zero are not read.
@@ -110,7 +111,7 @@ class SweepList {
                MultiVector& w) {
     const auto first = detail::readableColumn(x), second = detail::readableColumn(v), third = detail::readableColumn(u);
     const auto to = detail::writableColumn(w);
-    list_.add(typename Types::ExecutionSpace(), rows_, a, *first, b, *second, c, *third, *to);
+    list_.template add<typename Types::ExecutionSpace>(rows_, a, *first, b, *second, c, *third, *to);
   }
 
   std::ptrdiff_t rows() const { return rows_; }
@@ -136,7 +137,7 @@ class BlockKernels {
     const auto from = detail::readable(q);
     const auto to = detail::writable(v);
     detail::countUpdate(*from, *to, *to);
-    kernels::update(execution_, *from, *staged(r), *to);
+    kernels::update(queue_, *from, *staged(r), *to);
   }
 
   /// V = W - Q R, in one pass. W, V: n x s, V is neither Q nor W.
@@ -145,7 +146,7 @@ class BlockKernels {
     const auto from = detail::readable(w), basis = detail::readable(q);
     const auto to = detail::writable(v);
     detail::countUpdate(*basis, *from, *to);
-    kernels::updateFrom(execution_, *from, *basis, *staged(r), *to);
+    kernels::updateFrom(queue_, *from, *basis, *staged(r), *to);
   }
 
   /// X += Q Y. Q: n x k, Y: k x t, X: n x t.
@@ -154,7 +155,7 @@ class BlockKernels {
     const auto from = detail::readable(q);
     const auto to = detail::writable(x);
     detail::countUpdate(*from, *to, *to);
-    kernels::accumulate(execution_, *from, *staged(y), *to);
+    kernels::accumulate(queue_, *from, *staged(y), *to);
   }
 
   /// V <- V U^{-1}, U upper triangular s x s.
@@ -162,7 +163,7 @@ class BlockKernels {
     const LocalWork work;
     const auto block = detail::writable(v);
     detail::countOrthonormalize(detail::noColumns(*block), detail::noColumns(*block), *block);
-    kernels::triangularSolve(execution_, *block, *staged(u));
+    kernels::triangularSolve(queue_, *block, *staged(u));
   }
 
   /// One pass: P <- P S^{-1}; V <- (V - [Q P] R) U^{-1}. Q or P may be null (no columns).
@@ -180,7 +181,7 @@ class BlockKernels {
     const Tall pView = before.has_value() ? **before : none;
     const LocalWork work;
     detail::countOrthonormalize(qView, pView, *block);
-    kernels::orthonormalize(execution_, qView, pView, *staged(s), *block, *staged(r), *staged(u));
+    kernels::orthonormalize(queue_, qView, pView, *staged(s), *block, *staged(r), *staged(u));
   }
 
   /// Several updates of single vectors of one length in one pass over memory, in order.
@@ -193,7 +194,7 @@ class BlockKernels {
   void sweep(const SweepList<Types>& list) {
     const LocalWork work;
     detail::countList(list.rows(), list.list());
-    kernels::sweep(execution_, list.rows(), list.list());
+    kernels::sweep(queue_, list.rows(), list.list());
   }
 
   /// y = a x + b y; b == 0 overwrites.
@@ -224,7 +225,7 @@ class BlockKernels {
     const auto& column = *held;
     VectorPass(column.extent(0)).writes(column.data());
     kernels::launch(
-        "capstan scatter", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+        "capstan scatter", queue_, column.extent(0),
         detail::ScatterEntry<std::decay_t<decltype(rows)>, std::decay_t<decltype(column)>>{rows, column, series});
   }
 
@@ -241,7 +242,7 @@ class BlockKernels {
     pass.reads(from.data());
     pass.writes(to.data());
     kernels::launch(
-        "capstan signs", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, from.extent(0)),
+        "capstan signs", queue_, from.extent(0),
         detail::ChangeSign<std::decay_t<decltype(rows)>, std::decay_t<decltype(from)>, std::decay_t<decltype(to)>>{
             rows, from, to});
   }
@@ -252,7 +253,7 @@ class BlockKernels {
     const auto& column = *held;
     detail::countRead(column, 3);
     Scalar squares = 0;
-    kernels::reduceAndWait("capstan squares", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+    kernels::reduceAndWait("capstan squares", queue_, column.extent(0),
                            detail::AddScaledSquare<std::decay_t<decltype(column)>>{column, factor}, squares);
     return squares;
   }
@@ -262,7 +263,7 @@ class BlockKernels {
     const auto held = detail::readableColumn(v);
     const auto& column = *held;
     detail::countRead(column, 1);
-    return kernels::magnitudes(execution_, column);
+    return kernels::magnitudes(queue_, column);
   }
 
   /// Whether this rank's part of a single vector holds neither NaN nor Inf. Waits for the result.
@@ -271,12 +272,12 @@ class BlockKernels {
     const auto& column = *held;
     detail::countRead(column, 1);
     std::size_t others = 0;
-    kernels::reduceAndWait("capstan finite", Kokkos::RangePolicy<ExecutionSpace>(execution_, 0, column.extent(0)),
+    kernels::reduceAndWait("capstan finite", queue_, column.extent(0),
                            detail::CountNotFinite<std::decay_t<decltype(column)>>{column}, others);
     return others == 0;
   }
 
-  ExecutionSpace& execution() { return execution_; }
+  kernels::Queue<ExecutionSpace>& queue() const { return queue_; }
 
  private:
   /// A step whose vectors are held.
@@ -294,14 +295,14 @@ class BlockKernels {
   void sweepHeld(std::size_t rows, const Updates&... updates) {
     VectorPass pass(rows);
     if (pass.counts()) (detail::countCombined(pass, updates.operation()), ...);
-    kernels::sweep(execution_, static_cast<std::ptrdiff_t>(rows), updates.operation()...);
+    kernels::sweep(queue_, static_cast<std::ptrdiff_t>(rows), updates.operation()...);
   }
 
   /// A copy of a host matrix where the kernel reads it, as long as it stands among the arguments of the launch.
-  auto staged(const HostMatrix& a) { return staging_.copy(execution_, a); }
+  auto staged(const HostMatrix& a) { return staging_.copy(a); }
 
-  ExecutionSpace execution_;
-  CoefficientStaging<ExecutionSpace, Scalar> staging_;
+  kernels::Queue<ExecutionSpace>& queue_ = nodeQueue<Types>();
+  CoefficientStaging<ExecutionSpace, Scalar> staging_{queue_};
 };
 
 }  // namespace capstan

@@ -13,7 +13,7 @@ namespace capstan {
 
 /// Copies of host matrices for kernels. Buffers are kept, and free again with a fence after their kernels: reductions
 /// wait for one all the time, so that nobody has to wait for a buffer, nor is one allocated after the first solve of a
-/// shape. Local; for kernels of Exec's default queue.
+/// shape. Local; for kernels of one queue, which it carries.
 template <class Exec, class Scalar>
 class CoefficientStaging {
   using Buffers = kernels::LeasedBuffers<Exec, Scalar>;
@@ -37,10 +37,12 @@ class CoefficientStaging {
     Matrix matrix_;
   };
 
+  explicit CoefficientStaging(kernels::Queue<Exec>& queue) : buffers_(queue) {}
+
   /// A copy of `a`, of the same shape.
-  [[nodiscard]] Staged copy(const Exec& exec, const HostMatrix& a) {
+  [[nodiscard]] Staged copy(const HostMatrix& a) {
     const auto rows = static_cast<std::size_t>(a.numRows()), columns = static_cast<std::size_t>(a.numCols());
-    Staged staged(buffers_.take(exec, rows * columns), rows, columns);
+    Staged staged(buffers_.take(rows * columns), rows, columns);
     for (std::size_t j = 0; j < columns; ++j) {
       for (std::size_t i = 0; i < rows; ++i) (*staged)(i, j) = a(static_cast<int>(i), static_cast<int>(j));
     }

@@ -7,7 +7,8 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
-#include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/kernels/base/copy.hpp"
+#include "tpetra_ext/node_queue.hpp"
 
 namespace capstan {
 namespace {
@@ -117,7 +118,6 @@ template <class Types>
 void DiagonalRows<Types>::find(const Operator& a) {
   using LocalOrdinal = typename Types::LocalOrdinal;
   using Matrix = Tpetra::CrsMatrix<Scalar, LocalOrdinal, typename Types::GlobalOrdinal, typename Types::Node>;
-  using Range = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::ptrdiff_t>>;
   count_ = 0;
   const auto* matrix = dynamic_cast<const Matrix*>(&a);
   if (matrix == nullptr || !matrix->isFillComplete()) return;
@@ -130,18 +130,19 @@ void DiagonalRows<Types>::find(const Operator& a) {
   const auto held = compat::deviceMatrix(*matrix);
   const auto& local = *held;
   const auto rows = static_cast<std::ptrdiff_t>(compat::localNumRows(*matrix));
+  auto& queue = nodeQueue<Types>();
   int candidates = 0;
-  kernels::reduceAndWait("capstan diagonal rows: count", Range(0, rows), functorOf<CountCandidates>(local), candidates);
+  kernels::reduceAndWait("capstan diagonal rows: count", queue, rows, functorOf<CountCandidates>(local), candidates);
   if (candidates == 0) return;
 
   if (rows_.extent(0) < static_cast<std::size_t>(candidates)) {
-    rows_ = decltype(rows_)("capstan diagonal rows", static_cast<std::size_t>(candidates));
-    diagonal_ = decltype(diagonal_)("capstan diagonal entries", static_cast<std::size_t>(candidates));
+    rows_ = kernels::unfilled<decltype(rows_)>("capstan diagonal rows", candidates);
+    diagonal_ = kernels::unfilled<decltype(diagonal_)>("capstan diagonal entries", candidates);
   }
   const auto rowNumbers = matrix->getRowMap()->getLocalMap();
   const auto columnNumbers = matrix->getColMap()->getLocalMap();
   std::ptrdiff_t diagonals = 0;
-  kernels::scanAndWait("capstan diagonal rows: list", Range(0, rows),
+  kernels::scanAndWait("capstan diagonal rows: list", queue, rows,
                        ListDiagonals<std::decay_t<decltype(local)>, std::decay_t<decltype(rowNumbers)>, decltype(rows_),
                                      decltype(diagonal_)>{local, rowNumbers, columnNumbers, rows_, diagonal_},
                        diagonals);
@@ -152,7 +153,9 @@ template <class Types>
 auto DiagonalRows<Types>::numbers() const -> std::vector<typename Types::LocalOrdinal> {
   std::vector<typename Types::LocalOrdinal> all(count_);
   if (count_ == 0) return all;
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), rows_);
+  const auto found = Kokkos::subview(rows_, std::make_pair(std::size_t(0), count_));
+  const auto host = kernels::mirror(found);
+  kernels::copyAndWait(nodeQueue<Types>(), host, found);
   std::copy_n(host.data(), count_, all.begin());
   return all;
 }
@@ -161,9 +164,9 @@ template <class Types>
 auto DiagonalRows<Types>::takeOut(MultiVector& r, Held& held) const -> Scalar {
   Scalar sum = 0;
   if (count_ == 0) return sum;
-  if (held.extent(0) < count_) held = Held("capstan diagonal rows: held", count_);
+  if (held.extent(0) < count_) held = kernels::unfilled<Held>("capstan diagonal rows: held", count_);
   const auto values = compat::deviceView(r, Tpetra::Access::ReadWrite);
-  kernels::reduceAndWait("capstan diagonal rows: take out", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+  kernels::reduceAndWait("capstan diagonal rows: take out", nodeQueue<Types>(), count_,
                          functorOf<TakeOut>(*values, rows_, held), sum);
   return sum;
 }
@@ -172,7 +175,7 @@ template <class Types>
 void DiagonalRows<Types>::putBack(const Held& held, MultiVector& r) const {
   if (count_ == 0) return;
   const auto values = compat::deviceView(r, Tpetra::Access::ReadWrite);
-  kernels::launch("capstan diagonal rows: put back", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+  kernels::launch("capstan diagonal rows: put back", nodeQueue<Types>(), count_,
                   functorOf<PutBack>(*values, rows_, held));
 }
 
@@ -181,7 +184,7 @@ void DiagonalRows<Types>::solve(const MultiVector& b, MultiVector& x) const {
   if (count_ == 0) return;
   const auto values = compat::deviceView(b, Tpetra::Access::ReadOnly);
   const auto solution = compat::deviceView(x, Tpetra::Access::ReadWrite);
-  kernels::launch("capstan diagonal rows: solve", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+  kernels::launch("capstan diagonal rows: solve", nodeQueue<Types>(), count_,
                   functorOf<DivideByDiagonal>(*values, *solution, rows_, diagonal_));
 }
 
@@ -190,7 +193,7 @@ void DiagonalRows<Types>::clear(MultiVector& v) const {
   if (count_ == 0) return;
   const auto held = compat::deviceView(v, Tpetra::Access::ReadWrite);
   const auto& values = *held;
-  kernels::launch("capstan diagonal rows: clear", Kokkos::RangePolicy<ExecutionSpace>(0, count_),
+  kernels::launch("capstan diagonal rows: clear", nodeQueue<Types>(), count_,
                   ClearRows<std::decay_t<decltype(values)>, decltype(rows_)>{values, rows_, v.getNumVectors()});
 }
 

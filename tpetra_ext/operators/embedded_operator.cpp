@@ -11,6 +11,7 @@
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
+#include "tpetra_ext/node_queue.hpp"
 #include "tpetra_ext/topology/exchange/distributed_embedding.hpp"
 #include "tpetra_ext/wall_clock.hpp"
 
@@ -111,7 +112,8 @@ template <class Types>
 EmbeddedOperator<Types>::EmbeddedOperator(Teuchos::RCP<const CrsMatrix> a,
                                           std::shared_ptr<const MatrixExchange> exchange)
     : product_(std::move(a), requireEmbedded(std::move(exchange)), typename NodeAwareOperator<Types>::FitsOnAllRanks()),
-      exchange_(topology::Channel::of(*product_.getDomainMap()->getComm()), product_.exchange().embedded),
+      exchange_(nodeQueue<Types>(), topology::Channel::of(*product_.getDomainMap()->getComm()),
+                product_.exchange().embedded),
       load_(std::make_unique<Load>()) {
   using Map = typename Types::Map;
   // Of this rank alone: what its entries are called elsewhere matters to nobody, and a map of all is collective.

@@ -20,12 +20,10 @@
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/copy.hpp"
 #include "tpetra_ext/kernels/block_product.hpp"
+#include "tpetra_ext/node_queue.hpp"
 
 namespace capstan {
 namespace {
-
-template <class Types>
-using Range = Kokkos::RangePolicy<typename Types::ExecutionSpace, Kokkos::IndexType<std::size_t>>;
 
 /// out = factor D in, or factor in where there is no D.
 template <class Out, class In>
@@ -53,15 +51,6 @@ struct CopyFirst {
   From from;
   KOKKOS_FUNCTION void operator()(const std::size_t i) const { to(i, 0) = from(i); }
 };
-
-template <class View, class Value>
-View onDevice(const char* name, const std::vector<Value>& values) {
-  const View view(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(name)), values.size());
-  const auto host = Kokkos::create_mirror_view(view);
-  for (std::size_t i = 0; i < values.size(); ++i) host(i) = values[i];
-  kernels::copyAndWait(typename View::execution_space(), view, host);
-  return view;
-}
 
 /// Mixes what a matrix' graph holds into a sum: FNV-1a over local columns and the ends of rows.
 template <class Matrix>
@@ -135,9 +124,10 @@ class GhostZone<Types>::Builder {
       }
     }
     Rows made;
-    made.begin = onDevice<decltype(made.begin)>("capstan zone rows", begin);
-    made.columns = onDevice<decltype(made.columns)>("capstan zone columns", columns);
-    made.values = decltype(made.values)("capstan zone values", columns.size());
+    auto& queue = nodeQueue<Types>();
+    made.begin = kernels::copied<decltype(made.begin)>(queue, "capstan zone rows", begin);
+    made.columns = kernels::copied<decltype(made.columns)>(queue, "capstan zone columns", columns);
+    made.values = kernels::unfilled<decltype(made.values)>("capstan zone values", columns.size());
     if (layer.others.is_null()) return made;
     const auto target = mapOf(numbers, 0);
     made.import = Teuchos::rcp(new Import(layer.entries, target));
@@ -250,9 +240,9 @@ GhostZone<Types>::GhostZone(const CrsMatrix& a, const ExplicitPreconditioner<Typ
   if (!m.scaling().is_null()) {
     scalingImport_ = Teuchos::rcp(new Import(m.scaling()->getMap(), rowsOfM));
     scalingHere_ = Teuchos::rcp(new Vector(rowsOfM));
-    scaling_ = Zone("capstan zone scaling", rows);
+    scaling_ = kernels::unfilled<Zone>("capstan zone scaling", rows);
   }
-  for (Zone* vector : {&s_, &u_, &v_, &w_}) *vector = Zone("capstan zone vector", rows);
+  for (Zone* vector : {&s_, &u_, &v_, &w_}) *vector = kernels::unfilled<Zone>("capstan zone vector", rows);
   refresh(a, m);
 }
 
@@ -270,28 +260,28 @@ void GhostZone<Types>::refresh(const CrsMatrix& a, const ExplicitPreconditioner<
   if (scalingImport_.is_null()) return;
   scalingHere_->doImport(*m.scaling(), *scalingImport_, Tpetra::INSERT);
   const auto here = compat::deviceColumn(std::as_const(*scalingHere_), Tpetra::Access::ReadOnly);
-  kernels::copyAndWait(typename Types::ExecutionSpace(), scaling_, *here);
+  kernels::copyAndWait(nodeQueue<Types>(), scaling_, *here);
 }
 
 template <class Types>
 void GhostZone<Types>::refreshRows(const CrsMatrix& f, Rows& rows) {
-  const typename Types::ExecutionSpace device;
+  const auto& queue = nodeQueue<Types>();
   const std::size_t own = compat::localNumEntries(f);
   {
     const auto local = compat::deviceMatrix(f);
-    kernels::copyAndWait(device, Kokkos::subview(rows.values, std::make_pair(std::size_t(0), own)), local->values);
+    kernels::copyAndWait(queue, Kokkos::subview(rows.values, std::make_pair(std::size_t(0), own)), local->values);
     if (rows.import.is_null()) return;
     const auto source = compat::deviceColumn(*rows.own, Tpetra::Access::OverwriteAll);
-    kernels::copyAndWait(device, *source, local->values);
+    kernels::copyAndWait(queue, *source, local->values);
   }
   rows.others->doImport(*rows.own, *rows.import, Tpetra::INSERT);
   const auto others = compat::deviceColumn(std::as_const(*rows.others), Tpetra::Access::ReadOnly);
-  kernels::copyAndWait(device, Kokkos::subview(rows.values, std::make_pair(own, rows.values.extent(0))), *others);
+  kernels::copyAndWait(queue, Kokkos::subview(rows.values, std::make_pair(own, rows.values.extent(0))), *others);
 }
 
 template <class Types>
 void GhostZone<Types>::receiveBy(const MatrixExchange& exchange) {
-  sources_ = onDevice<decltype(sources_)>("capstan zone sources", exchange.columnSource);
+  sources_ = kernels::copied<decltype(sources_)>(nodeQueue<Types>(), "capstan zone sources", exchange.columnSource);
 }
 
 template <class Types>
@@ -302,8 +292,8 @@ void GhostZone<Types>::multiplyBy(const Rows& rows, const int* sources, int own,
       Kokkos::View<Scalar**, Kokkos::LayoutLeft, typename Types::DeviceType, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   const kernels::SparseRows<Scalar, std::size_t, int> all{
       rows.begin.data(), rows.columns.data(), rows.values.data(), nullptr, sources, own};
-  kernels::multiplyRows(typename Types::ExecutionSpace(), all, 0, static_cast<std::ptrdiff_t>(rows.count()), rows.alpha,
-                        x, received, Scalar(0), Column(y.data(), y.extent(0), std::size_t(1)));
+  kernels::multiplyRows(nodeQueue<Types>(), all, 0, static_cast<std::ptrdiff_t>(rows.count()), rows.alpha, x, received,
+                        Scalar(0), Column(y.data(), y.extent(0), std::size_t(1)));
 }
 
 template <class Types>
@@ -317,26 +307,26 @@ void GhostZone<Types>::multiply(const MultiVector& p, const MultiVector& ghosts,
   const auto result = compat::deviceView(s, Tpetra::Access::OverwriteAll);
   multiplyBy(a_, sources_.data(), static_cast<int>(owned_), Numbers(own->data(), owned_),
              Numbers(others->data(), others->extent(0)), s_);
-  kernels::launch("capstan zone product", Range<Types>(0, owned_),
+  kernels::launch("capstan zone product", nodeQueue<Types>(), owned_,
                   CopyFirst<std::decay_t<decltype(*result)>, Zone>{*result, s_});
 }
 
 template <class Types>
 void GhostZone<Types>::precondition(MultiVector& t) {
   const Zone none;
-  kernels::launch("capstan zone scaling", Range<Types>(0, u_.extent(0)),
+  kernels::launch("capstan zone scaling", nodeQueue<Types>(), u_.extent(0),
                   Scale<Zone, Zone>{u_, scaling_, s_, Scalar(1)});
-  kernels::launch("capstan zone start", Range<Types>(0, v_.extent(0)), Scale<Zone, Zone>{v_, none, u_, start_});
+  kernels::launch("capstan zone start", nodeQueue<Types>(), v_.extent(0), Scale<Zone, Zone>{v_, none, u_, start_});
   for (const Rows& stage : stages_) {
     multiplyBy(stage, nullptr, 0, v_, none, w_);
     if (stage.beta != Scalar(0) || stage.gamma != Scalar(0)) {
-      kernels::launch("capstan zone terms", Range<Types>(0, stage.count()),
+      kernels::launch("capstan zone terms", nodeQueue<Types>(), stage.count(),
                       AddTerms<Zone>{w_, v_, u_, stage.beta, stage.gamma});
     }
     std::swap(v_, w_);
   }
   const auto result = compat::deviceView(t, Tpetra::Access::OverwriteAll);
-  kernels::launch("capstan zone result", Range<Types>(0, owned_),
+  kernels::launch("capstan zone result", nodeQueue<Types>(), owned_,
                   CopyFirst<std::decay_t<decltype(*result)>, Zone>{*result, v_});
 }
 

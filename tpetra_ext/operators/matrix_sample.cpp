@@ -9,6 +9,7 @@
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/node_queue.hpp"
 
 namespace capstan {
 namespace {
@@ -52,7 +53,7 @@ std::optional<std::uint64_t> matrixSample(const typename Types::Operator& a) {
     const auto held = compat::deviceMatrix(*stored);
     const auto& local = *held;
     const std::size_t read = (count + stride - 1) / stride;
-    kernels::reduceAndWait("capstan matrixsample", Kokkos::RangePolicy<typename Types::ExecutionSpace>(0, read),
+    kernels::reduceAndWait("capstan matrixsample", nodeQueue<Types>(), read,
                            SampledRows<std::decay_t<decltype(local)>>{local, stride}, sum);
     return sum;
   }

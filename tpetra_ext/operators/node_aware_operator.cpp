@@ -17,6 +17,7 @@
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/block_product.hpp"
 #include "tpetra_ext/kernels/row_runs.hpp"
+#include "tpetra_ext/node_queue.hpp"
 #include "tpetra_ext/operators/overlap.hpp"
 
 namespace capstan {
@@ -80,18 +81,16 @@ struct NodeAwareOperator<Types>::Rows {
   bool direct = true;  // columns are where their numbers say
 
   Rows(const CrsMatrix& a, const MatrixExchange& exchange)
-      : sources(std::string("capstan columns"), exchange.columnSource.size()), columns_(a.getColMap()) {
+      : sources(kernels::copied<List>(nodeQueue<Types>(), "capstan columns", exchange.columnSource)),
+        columns_(a.getColMap()) {
     const auto held = compat::deviceGraph(a);
     const Graph& graph = *held;
     rowMap_ = graph.row_map;
     entries_ = graph.entries.data();
     count_ = graph.entries.extent(0);
-    const auto host = Kokkos::create_mirror_view(sources);
     for (std::size_t c = 0; c < exchange.columnSource.size(); ++c) {
-      host(c) = exchange.columnSource[c];
-      direct = direct && host(c) == static_cast<LocalIndex>(c);
+      direct = direct && exchange.columnSource[c] == static_cast<LocalIndex>(c);
     }
-    kernels::copyAndWait(Execution(), sources, host);
     const std::size_t rows = compat::localNumRows(a);
     if constexpr (kernels::runsOnHost<Execution>) {
       listHere(graph, exchange.plan.owned, static_cast<LocalIndex>(rows), direct && a.getCrsGraph()->isSorted());
@@ -139,13 +138,8 @@ struct NodeAwareOperator<Types>::Rows {
       for (; k < end && !needs; ++k) needs = sources(graph.entries(k)) >= owned;
       (needs ? outside : inside).push_back(row);
     }
-    const auto kept = [](const std::vector<LocalIndex>& list) {
-      const List view(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan rows")), list.size());
-      std::copy(list.begin(), list.end(), view.data());
-      return view;
-    };
-    interior = kept(inside);
-    boundary = kept(outside);
+    interior = kernels::copied<List>(nodeQueue<Types>(), "capstan rows", inside);
+    boundary = kernels::copied<List>(nodeQueue<Types>(), "capstan rows", outside);
   }
 
   kernels::RowRuns runsOf(const Graph& graph, const List& rows, LocalIndex owned) const {
@@ -158,15 +152,13 @@ struct NodeAwareOperator<Types>::Rows {
   }
 
   List listed(const Graph& graph, LocalIndex owned, std::size_t rows, bool wanted) const {
-    const List all(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan rows")), rows);
+    auto& queue = nodeQueue<Types>();
+    const List all = kernels::unfilled<List>("capstan rows", rows);
     std::ptrdiff_t count = 0;
-    kernels::scanAndWait(
-        "capstan rows",
-        Kokkos::RangePolicy<Execution, Kokkos::IndexType<std::ptrdiff_t>>(0, static_cast<std::ptrdiff_t>(rows)),
-        ListRows<Graph, List, List>{graph, sources, owned, wanted, all}, count);
-    const List some(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan rows")),
-                    static_cast<std::size_t>(count));
-    kernels::copyAndWait(Execution(), some, Kokkos::subview(all, std::make_pair(std::size_t(0), some.extent(0))));
+    kernels::scanAndWait("capstan rows", queue, rows, ListRows<Graph, List, List>{graph, sources, owned, wanted, all},
+                         count);
+    const List some = kernels::unfilled<List>("capstan rows", count);
+    kernels::copyAndWait(queue, some, Kokkos::subview(all, std::make_pair(std::size_t(0), some.extent(0))));
     return some;
   }
 
@@ -209,7 +201,7 @@ template <class Types>
 void NodeAwareOperator<Types>::begin() {
   rows_ = std::make_unique<Rows>(*a_, *exchange_);
   messages_ = std::make_unique<topology::BlockExchange<Types>>(
-      topology::Channel::of(*a_->getDomainMap()->getComm()),
+      nodeQueue<Types>(), topology::Channel::of(*a_->getDomainMap()->getComm()),
       std::shared_ptr<const topology::RankPlan>(exchange_, &exchange_->plan),
       exchange_->neighbourhood ? topology::Carrier::Neighbourhood : topology::Carrier::Requests,
       exchange_->deviceAware);
@@ -292,18 +284,18 @@ void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Sc
   if (!rows_->areOf(*a_, matrix.graph)) rows_ = std::make_unique<Rows>(*a_, *exchange_);
   const LocalIndex owned = exchange_->plan.owned;
   messages_->start(Own(x));
-  const typename Types::ExecutionSpace device;
+  auto& queue = nodeQueue<Types>();
   const Numbers own = rowsOf(x);
   const Numbers none, received(messages_->received().data(), messages_->received().size());
   const auto inner = rows_->of(true, matrix, owned), outer = rows_->of(false, matrix, owned);
   const auto count = static_cast<std::ptrdiff_t>(rows_->interior.extent(0));
   const auto part = messages_->usesNetwork() ? rowsBetweenLooks : std::max<std::ptrdiff_t>(count, 1);
   for (std::ptrdiff_t from = 0; from < count; from += part) {
-    kernels::multiplyRows(device, inner, from, std::min(count, from + part), alpha, own, none, beta, y);
+    kernels::multiplyRows(queue, inner, from, std::min(count, from + part), alpha, own, none, beta, y);
     if (from + part < count) messages_->advance();
   }
   messages_->finish();
-  kernels::multiplyRows(device, outer, 0, static_cast<std::ptrdiff_t>(rows_->boundary.extent(0)), alpha, own, received,
+  kernels::multiplyRows(queue, outer, 0, static_cast<std::ptrdiff_t>(rows_->boundary.extent(0)), alpha, own, received,
                         beta, y);
 }
 
@@ -315,9 +307,9 @@ auto NodeAwareOperator<Types>::rowsOf(const View& x) const -> Numbers {
   const std::size_t size = x.extent(0) * x.extent(1);
   if (packed_.extent(0) < size) {
     packed_ = Packed();
-    packed_ = Packed(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("capstan packed rows")), size);
+    packed_ = kernels::unfilled<Packed>("capstan packed rows", size);
   }
-  kernels::packRows(typename Types::ExecutionSpace(), x, packed_);
+  kernels::packRows(nodeQueue<Types>(), x, packed_);
   return Numbers(packed_.data(), size);
 }
 
@@ -335,13 +327,13 @@ void NodeAwareOperator<Types>::applyReceived(const MultiVector& X, const Receive
   const auto heldA = compat::deviceMatrix(*a_);
   const auto& matrix = *heldA;
   if (!rows_->areOf(*a_, matrix.graph)) rows_ = std::make_unique<Rows>(*a_, *exchange_);
-  const typename Types::ExecutionSpace device;
+  auto& queue = nodeQueue<Types>();
   const auto one = Teuchos::ScalarTraits<Scalar>::one(), zero = Teuchos::ScalarTraits<Scalar>::zero();
   const Numbers own = rowsOf(*heldX);
   const Numbers others(received.data(), received.size());
   for (const bool inside : {true, false}) {
     const auto count = (inside ? rows_->interior : rows_->boundary).extent(0);
-    kernels::multiplyRows(device, rows_->of(inside, matrix, owned), 0, static_cast<std::ptrdiff_t>(count), one, own,
+    kernels::multiplyRows(queue, rows_->of(inside, matrix, owned), 0, static_cast<std::ptrdiff_t>(count), one, own,
                           others, zero, *y);
   }
 }

@@ -8,6 +8,7 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/kernels/base/launch.hpp"
+#include "tpetra_ext/node_queue.hpp"
 
 namespace capstan {
 namespace {
@@ -55,7 +56,6 @@ struct SplitRow {
 
 template <class Types>
 void splitByRows(RowSplitting splitting, typename Types::MultiVector& parts) {
-  using Range = Kokkos::RangePolicy<typename Types::ExecutionSpace>;
   const auto& map = *parts.getMap();
   if (parts.getLocalLength() == 0) return;  // a map of no rows at all has no first one
   const auto held = compat::deviceView(parts, Tpetra::Access::ReadWrite);
@@ -70,7 +70,7 @@ void splitByRows(RowSplitting splitting, typename Types::MultiVector& parts) {
                         map.getComm()->getRank(),
                         map.getComm()->getSize(),
                         static_cast<std::int64_t>(columns.extent(0))};
-  kernels::launch("capstan split by rows", Range(0, columns.extent(0)),
+  kernels::launch("capstan split by rows", nodeQueue<Types>(), columns.extent(0),
                   SplitRow<std::decay_t<decltype(columns)>, std::decay_t<decltype(globalRows)>>{columns, globalRows,
                                                                                                 domains, count});
 }

@@ -10,6 +10,7 @@
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/node_queue.hpp"
 
 namespace capstan {
 namespace {
@@ -72,8 +73,7 @@ RowSums sumsOf(const RowMatrix<Types>& matrix, std::size_t stride) {
         return {static_cast<long>(i), i < read ? 1L : 0L};
       }
     }
-    kernels::reduceAndWait("capstan rowsums", Kokkos::RangePolicy<typename Types::ExecutionSpace>(0, read), rows,
-                           found.others);
+    kernels::reduceAndWait("capstan rowsums", nodeQueue<Types>(), read, rows, found.others);
     found.zero = static_cast<long>(read) - found.others;
     return found;
   }

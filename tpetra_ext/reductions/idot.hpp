@@ -19,6 +19,7 @@
 
 #include "tpetra_ext/compat/trilinos.hpp"
 #include "tpetra_ext/kernels/base/copy.hpp"
+#include "tpetra_ext/node_queue.hpp"
 #include "tpetra_ext/reductions/reduction_batch.hpp"
 
 namespace capstan {
@@ -101,7 +102,7 @@ std::shared_ptr<IdotRequest> idot(const Kokkos::View<Data, Properties...>& resul
   detail::requireIdotShape(rows, cols, X.getNumVectors(), Y.getNumVectors());
   return detail::startIdot<Types>(X, Y, [=](const typename ReductionBatch<Types>::SmallView& sums) {
     // The sums are in host memory; the result may be in device memory with any layout: same-layout mirror in between.
-    const auto mirror = Kokkos::create_mirror_view(result);
+    const auto mirror = kernels::mirror(result);
     for (std::size_t j = 0; j < cols; ++j) {
       for (std::size_t i = 0; i < rows; ++i) {
         if constexpr (rank == 2) {
@@ -113,7 +114,7 @@ std::shared_ptr<IdotRequest> idot(const Kokkos::View<Data, Properties...>& resul
         }
       }
     }
-    kernels::copyAndWait(typename Types::ExecutionSpace(), result, mirror);
+    kernels::copyAndWait(nodeQueue<Types>(), result, mirror);
   });
 }
 

@@ -39,11 +39,12 @@ class LocalProducts {
   using Scalar = typename Types::Scalar;
   using MultiVector = typename Types::MultiVector;
   using ExecutionSpace = typename Types::ExecutionSpace;
+  using Queue = kernels::Queue<ExecutionSpace>;
   using Slot = typename Batch::Slot;
   using Memory = LentMemory<Scalar, typename Batch::PinnedSpace>;
   using Piece = typename Memory::Piece;
 
-  LocalProducts(int rank, int ranks) : rank_(rank), ranks_(ranks) {}
+  LocalProducts(Queue& queue, int rank, int ranks) : queue_(queue), rank_(rank), ranks_(ranks) {}
   ~LocalProducts() { waitForKernels(); }
   LocalProducts(const LocalProducts&) = delete;
   LocalProducts& operator=(const LocalProducts&) = delete;
@@ -65,7 +66,7 @@ class LocalProducts {
   bool hasKernels() const { return !blocks_.empty() || !dots_.empty() || !sums_.empty(); }
 
   /// Starts the kernels that write into `message`, which it makes large enough. No view outlives the call.
-  void launch(const ExecutionSpace& exec, Piece& message);
+  void launch(Piece& message);
   /// After the fence: completes the message on the host and lets go of the vectors.
   void collect(const Piece& message);
   void reset();
@@ -117,10 +118,11 @@ class LocalProducts {
   static void count(const Block& block, const Views& views);
   static void countDots(const Run& run, const Pair* pairs);
   void makeRoom(Piece& message);
-  void launchBlocks(const ExecutionSpace& exec, const Views& views, const Piece& message);
-  void launchDots(const ExecutionSpace& exec, const Views& views);
-  void launchSums(const ExecutionSpace& exec, const Views& views, const Piece& message);
+  void launchBlocks(const Views& views, const Piece& message);
+  void launchDots(const Views& views);
+  void launchSums(const Views& views, const Piece& message);
 
+  Queue& queue_;
   int rank_, ranks_;
   int size_ = 0;
   int replicatedSize_ = 0;
@@ -304,14 +306,14 @@ auto LocalProducts<Types>::addRoom(int numbers) -> Slot {
 }
 
 template <class Types>
-void LocalProducts<Types>::launch(const ExecutionSpace& exec, Piece& message) {
+void LocalProducts<Types>::launch(Piece& message) {
   makeRoom(message);
   launched_ = hasKernels();
   if (!launched_) return;
   const Views views = operands_.views();
-  launchBlocks(exec, views, message);
-  launchDots(exec, views);
-  launchSums(exec, views, message);
+  launchBlocks(views, message);
+  launchDots(views);
+  launchSums(views, message);
 }
 
 template <class Types>
@@ -329,7 +331,7 @@ void LocalProducts<Types>::makeRoom(Piece& message) {
 }
 
 template <class Types>
-void LocalProducts<Types>::launchBlocks(const ExecutionSpace& exec, const Views& views, const Piece& message) {
+void LocalProducts<Types>::launchBlocks(const Views& views, const Piece& message) {
   Scalar* whole = wholes_.data();
   for (const Block& block : blocks_) {
     const typename Batch::SmallView C(block.slot.symmetric ? whole : message.data() + block.slot.offset,
@@ -341,11 +343,11 @@ void LocalProducts<Types>::launchBlocks(const ExecutionSpace& exec, const Views&
     if (X.extent(0) == 0) {
       std::fill_n(C.data(), C.size(), Scalar(0));
     } else if (block.slot.symmetric) {
-      kernels::symmetricProducts(exec, X, Y, C);
+      kernels::symmetricProducts(queue_, X, Y, C);
     } else if (block.first == noGram) {
-      kernels::innerProducts(exec, X, Y, C);
+      kernels::innerProducts(queue_, X, Y, C);
     } else {
-      kernels::trailingGram(exec, X, block.first, C);
+      kernels::trailingGram(queue_, X, block.first, C);
     }
   }
 }
@@ -373,7 +375,7 @@ void LocalProducts<Types>::countDots(const Run& run, const Pair* pairs) {
 }
 
 template <class Types>
-void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, const Views& views, const Piece& message) {
+void LocalProducts<Types>::launchSums(const Views& views, const Piece& message) {
   using Numbers = Kokkos::View<const Scalar*, typename Operands::View::device_type>;
   for (const Sum& sum : sums_) {
     const auto& x = views[sum.x];
@@ -381,13 +383,13 @@ void LocalProducts<Types>::launchSums(const ExecutionSpace& exec, const Views& v
     pass.reads(x.data());
     pass.flops(1);
     // Into a view: the host does not wait.
-    kernels::sum(exec, Numbers(x.data(), x.extent(0)), Kokkos::subview(message.view(), sum.offset));
+    kernels::sum(queue_, Numbers(x.data(), x.extent(0)), Kokkos::subview(message.view(), sum.offset));
   }
 }
 
 /// One pass over all of them, unless the batch mixes vectors of different lengths.
 template <class Types>
-void LocalProducts<Types>::launchDots(const ExecutionSpace& exec, const Views& views) {
+void LocalProducts<Types>::launchDots(const Views& views) {
   const auto at = [&views](const Column& column) {
     const auto& block = views[column.operand];
     // Views of no rows do not always know their columns.
@@ -398,7 +400,7 @@ void LocalProducts<Types>::launchDots(const ExecutionSpace& exec, const Views& v
   std::size_t first = 0;
   for (const Run& run : runs_) {
     countDots(run, pairs_.data() + first);
-    kernels::detail::dotsOf(exec, static_cast<std::ptrdiff_t>(run.rows), pairs_.data() + first,
+    kernels::detail::dotsOf(queue_, static_cast<std::ptrdiff_t>(run.rows), pairs_.data() + first,
                             static_cast<std::ptrdiff_t>(run.pairs), dotResults_.data() + first);
     first += run.pairs;
   }
@@ -429,7 +431,7 @@ void LocalProducts<Types>::collect(const Piece& message) {
 
 template <class Types>
 void LocalProducts<Types>::waitForKernels() {
-  if (std::exchange(launched_, false)) kernels::fence(ExecutionSpace());
+  if (std::exchange(launched_, false)) kernels::fence(queue_);
 }
 
 template <class Types>

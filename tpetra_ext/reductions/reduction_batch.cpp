@@ -8,6 +8,7 @@
 
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/node_queue.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/local_products.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
@@ -16,7 +17,7 @@ namespace capstan {
 
 template <class Types>
 struct ReductionBatch<Types>::Impl {
-  using ExecutionSpace = typename Types::ExecutionSpace;
+  using Queue = kernels::Queue<typename Types::ExecutionSpace>;
   using Products = detail::LocalProducts<Types>;
 
   /// What has to outlive the batch while a reduction is in flight. Several batches that are reduced together pack their
@@ -41,16 +42,16 @@ struct ReductionBatch<Types>::Impl {
 
   explicit Impl(Teuchos::RCP<const Teuchos::Comm<int>> comm)
       : storage(std::make_shared<Storage>(std::move(comm))),
-        products(storage->allReduce.rank(), storage->allReduce.size()) {}
+        products(queue, storage->allReduce.rank(), storage->allReduce.size()) {}
 
   std::shared_ptr<Storage> storage;
-  ExecutionSpace exec;  // kept: newer releases of Kokkos allocate to make one
+  Queue& queue = nodeQueue<Types>();
   Products products;
   bool evaluated = false;  // reduce() or start() has been called since clear()
 
   void requireCollecting(const char* call) const;
   void requireReduced(const Slot& slot) const;
-  void launch(const ExecutionSpace& where) { products.launch(where, storage->message); }
+  void launch() { products.launch(storage->message); }
   void collect();
   void evaluate(const char* call);
   static int pack(const std::vector<ReductionBatch*>& batches, const char* call,
@@ -110,8 +111,8 @@ void ReductionBatch<Types>::Impl::evaluate(const char* call) {
   requireCollecting(call);
   const LocalWork work;
   const bool launched = products.hasKernels();
-  launch(exec);
-  if (launched) kernels::fence(exec);
+  launch();
+  if (launched) kernels::fence(queue);
   collect();
 }
 
@@ -260,9 +261,9 @@ int ReductionBatch<Types>::Impl::pack(const std::vector<ReductionBatch*>& batche
     bool launched = summation != nullptr && summation->launch();
     for (ReductionBatch* batch : batches) {
       launched = batch->impl_->products.hasKernels() || launched;
-      batch->impl_->launch(first.exec);
+      batch->impl_->launch();
     }
-    if (launched) kernels::fence(first.exec);
+    if (launched) kernels::fence(first.queue);
   }
   int total = 0;
   for (ReductionBatch* batch : batches) {

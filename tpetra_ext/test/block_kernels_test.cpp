@@ -34,9 +34,8 @@ HostMatrix numbered(int rows, int columns, int from) {
 }
 
 TEST(CoefficientStaging, CopiesInTheShapeOfTheMatrix) {
-  Staging staging;
-  const Execution exec;
-  const auto first = staging.copy(exec, numbered(2, 3, 0)), second = staging.copy(exec, numbered(4, 1, 100));
+  Staging staging(nodeQueue<Types>());
+  const auto first = staging.copy(numbered(2, 3, 0)), second = staging.copy(numbered(4, 1, 100));
   EXPECT_EQ((*first).extent(0), 2u);
   EXPECT_EQ((*first).extent(1), 3u);
   EXPECT_EQ((*first)(1, 2), Scalar(5));
@@ -65,10 +64,10 @@ TEST(BlockKernels, KeepCoefficientsUntilTheirKernelHasRun) {
     };
     for (int k = 0; k < before; ++k) kernels.update(q, numbered(2, 1, 0), p.front());
     for (int k = 0; k < 40; ++k) run(k, v[static_cast<std::size_t>(k)]);
-    capstan::kernels::fence(kernels.execution());
+    capstan::kernels::fence(kernels.queue());
     for (int k = 0; k < 40; ++k) {
       run(k, alone[static_cast<std::size_t>(k)]);
-      capstan::kernels::fence(kernels.execution());
+      capstan::kernels::fence(kernels.queue());
       auto& difference = alone[static_cast<std::size_t>(k)];
       difference.update(1, v[static_cast<std::size_t>(k)], -1);
       Teuchos::Array<Scalar> norm(1);
@@ -95,7 +94,7 @@ TEST(BlockKernels, AllocateNothingForShapesTheyHaveSeen) {
   unit(1, 0) = 0;
   const HostMatrix r = numbered(6, 2, 0), s = numbered(4, 2, 0);
   const auto use = [&] {
-    capstan::kernels::fence(kernels.execution());
+    capstan::kernels::fence(kernels.queue());
     kernels.update(q, s, v);
     kernels.triangularSolve(v, unit);
     kernels.orthonormalize(&q, &p, unit, v, r, unit);
@@ -209,7 +208,7 @@ TEST(BlockKernels, PseudoRandomEntriesDependOnTheGlobalRowAlone) {
   Kernels kernels;
   kernels.scatter(entries);
   kernels.changeSigns(x, signs);
-  capstan::kernels::fence(kernels.execution());
+  capstan::kernels::fence(kernels.queue());
   const auto entry = entries.getLocalViewHost(Tpetra::Access::ReadOnly);
   const auto sign = signs.getLocalViewHost(Tpetra::Access::ReadOnly),
              from = x.getLocalViewHost(Tpetra::Access::ReadOnly);

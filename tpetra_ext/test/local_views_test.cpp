@@ -7,10 +7,14 @@
 
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_MultiVector.hpp>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "tpetra_ext/compat/host_rows.hpp"
-#include "tpetra_ext/kernels/base/execution.hpp"
+#include "tpetra_ext/kernels/base/copy.hpp"
+#include "tpetra_ext/node_queue.hpp"
 #include "tpetra_ext/test/support/case_matrix.hpp"
 #include "tpetra_ext/test/support/vectors.hpp"
 #include "tpetra_ext/test/support/watched_views.hpp"
@@ -85,7 +89,8 @@ TEST_F(LocalViews, AreNotAliveWhereOthersWork) {
   const auto a = tridiagonal(rows);
   std::optional<decltype(compat::deviceView(x, ReadOnly))> view;
   view.emplace(compat::deviceView(x, ReadOnly));
-  Kokkos::parallel_for("capstan kernel", Kokkos::RangePolicy<Types::ExecutionSpace>(0, 0), DoNothing());
+  kernels::launch("capstan kernel", nodeQueue<Types>(), 0, DoNothing());
+  kernels::handOver<Types::ExecutionSpace>();
   EXPECT_EQ(found(), 0U);
   Kokkos::parallel_for("another's kernel", Kokkos::RangePolicy<Types::ExecutionSpace>(0, 0), DoNothing());
   EXPECT_EQ(found(), 1U);
@@ -98,6 +103,63 @@ TEST_F(LocalViews, AreNotAliveWhereOthersWork) {
   a.apply(x, y);
   compat::handOver<Types::ExecutionSpace>("the application");
   EXPECT_EQ(found(), before);
+}
+
+/// Kernels of Capstan, some with a queue, begin; what is found.
+template <class Begin>
+std::vector<std::string> foundWhere(const Begin& begin) {
+  compareWithQueues();
+  const CollectedComplaints found;
+  begin();
+  compareWithQueues();
+  return found.list();
+}
+
+TEST(WatchedQueues, AKernelIsGivenToOne) {
+  EXPECT_TRUE(foundWhere([] { kernels::launch("capstan kernel", nodeQueue<Types>(), 3, DoNothing()); }).empty());
+  const auto stray = foundWhere([] {
+    kernels::launch("capstan kernel", nodeQueue<Types>(), 3, DoNothing());
+    Kokkos::parallel_for("capstan kernel", kernels::Range<Types::ExecutionSpace>(0, 3), DoNothing());
+  });
+  ASSERT_EQ(stray.size(), 1U);
+  EXPECT_EQ(stray.front(), "2 of Capstan's kernels began, and queues were given 1");
+  const auto ofAnother = foundWhere([] {
+    kernels::Queue<Types::ExecutionSpace> another{Types::ExecutionSpace()};
+    kernels::launch("capstan kernel", another, 3, DoNothing());
+  });
+  EXPECT_EQ(ofAnother.size(), 1U) << "a queue that nobody knows";
+}
+
+TEST(WatchedQueues, NoViewIsFilledByTheDefaultInstance) {
+  using View = Kokkos::View<Scalar*, Types::DeviceType>;
+  EXPECT_TRUE(foundWhere([] { kernels::unfilled<View>("capstan view", 3); }).empty());
+  EXPECT_TRUE(foundWhere([] {
+                kernels::copied<View>(nodeQueue<Types>(), "capstan view", std::vector<Scalar>{1, 2});
+              }).empty());
+  EXPECT_EQ(foundWhere([] { const View filled("capstan view", 3); }).size(), 1U);
+}
+
+/// Whether Kokkos tells of waits for all instances: since release 4.
+bool tellsOfFences() {
+  static bool told;
+  told = false;
+  const auto before = Kokkos::Tools::Experimental::get_callbacks().begin_fence;
+  Kokkos::Tools::Experimental::set_begin_fence_callback(
+      [](const char*, std::uint32_t, std::uint64_t*) { told = true; });
+  Kokkos::fence();
+  Kokkos::Tools::Experimental::set_begin_fence_callback(before);
+  return told;
+}
+
+TEST_F(LocalViews, AreNotAliveWhereTheHostWaitsForAllInstances) {
+  if (!tellsOfFences()) GTEST_SKIP() << "this Kokkos does not tell of fences";
+  Kokkos::fence();
+  EXPECT_EQ(found(), 0U);
+  const auto view = compat::deviceView(x, ReadOnly);
+  kernels::fence(nodeQueue<Types>());
+  EXPECT_EQ(found(), 0U);
+  Kokkos::fence();
+  EXPECT_EQ(found(), 1U);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "tpetra_ext/test/support/counted_allocations.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
 #include "tpetra_ext/test/support/vectors.hpp"
+#include "tpetra_ext/test/support/watched_views.hpp"
 #include "tpetra_ext/topology/test/distributed_case.hpp"
 #include "tpetra_ext/topology/test/expect_refused.hpp"
 
@@ -372,8 +373,6 @@ void noteRegion(const char* name) {
   multiplications().push_back({sentMessages().list.size(), mpiCalls().waitsForAll});
 }
 
-void noteKernel(const char* name, std::uint32_t /*device*/, std::uint64_t* /*kernel*/) { noteRegion(name); }
-
 TEST(NodeAwareOverlap, InteriorRowsAreMultipliedWhileTheNetworkIsBusy) {
   const int ranks = world()->getSize();
   const Case given{"", topology::test::stencil(24), RowPartition::contiguous(576, ranks)};
@@ -388,11 +387,9 @@ TEST(NodeAwareOverlap, InteriorRowsAreMultipliedWhileTheNetworkIsBusy) {
     resetMpiCalls();
     multiplications().clear();
     sentMessages() = {true, {}};
-    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(noteKernel);
-    Kokkos::Tools::Experimental::set_push_region_callback(noteRegion);
+    capstan::test::seeKernels(noteRegion, noteRegion);
     product.apply(x, y);
-    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
-    Kokkos::Tools::Experimental::set_push_region_callback(nullptr);
+    capstan::test::seeKernels(nullptr);
     sentMessages().wanted = false;
     const bool boundary = product.interiorRows() < compat::localNumRows(*matrix);
     ASSERT_GT(product.interiorRows(), 0U);

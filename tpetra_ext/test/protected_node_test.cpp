@@ -18,6 +18,7 @@
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/base/host_mirror.hpp"
 #include "tpetra_ext/kernels/base/launch.hpp"
+#include "tpetra_ext/node_queue.hpp"
 #include "tpetra_ext/operators/matrix_exchange.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/test/protected/faults_fail.hpp"
@@ -64,7 +65,7 @@ struct Count {
 
 double sumOf(const Numbers& view) {
   double sum = 0;
-  kernels::reduceAndWait("sum", Kokkos::RangePolicy<Execution>(0, view.extent(0)), Sum{view}, sum);
+  kernels::reduceAndWait("capstan test sum", nodeQueue<Types>(), view.extent(0), Sum{view}, sum);
   return sum;
 }
 
@@ -92,7 +93,7 @@ TEST(ProtectedNode, SoIsAWriteThroughAPointer) {
 TEST(ProtectedNode, KernelsAndCopiesAreNone) {
   const Faults faults;
   const Numbers view("numbers", 10);
-  kernels::launch("count", Kokkos::RangePolicy<Execution>(0, 10), Count{view});
+  kernels::launch("capstan test count", nodeQueue<Types>(), 10, Count{view});
   EXPECT_EQ(sumOf(view), 45);
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
   EXPECT_EQ(host(9), 9);

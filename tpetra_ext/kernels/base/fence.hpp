@@ -7,7 +7,7 @@
 /// copies, Tpetra and the application's operators are not counted.
 
 #include <Kokkos_Core.hpp>
-#include <atomic>
+#include <cstddef>
 #include <string>
 
 #include "tpetra_ext/kernels/base/launch.hpp"
@@ -15,16 +15,6 @@
 namespace capstan::kernels {
 
 namespace detail {
-
-inline std::atomic<long> allFences{0};
-template <class Exec>
-inline std::atomic<long> fencesOf{0};
-
-template <class Exec>
-void countFence() {
-  ++allFences;
-  ++fencesOf<Exec>;
-}
 
 /// Newer releases of Kokkos name fences; their own names are too long for a string to hold without an allocation.
 template <class Exec>
@@ -38,38 +28,32 @@ void waitFor(const Exec& exec, long) {
 
 }  // namespace detail
 
-/// Times that this process has waited for kernels so far, in this library. Local.
-inline long fences() { return detail::allFences; }
-
-/// The same for one execution space. Where the number has grown, all that was given to Exec's default queue before is
-/// done. Local.
+/// Waits until what `queue` was given is done, and for no other queue. Local.
 template <class Exec>
-long fencesOf() {
-  return detail::fencesOf<Exec>;
-}
-
-/// Waits until the work given to `exec` is done. Local.
-template <class Exec>
-void fence(const Exec& exec) {
+void fence(Queue<Exec>& queue) {
   if constexpr (runsOnHost<Exec>) detail::runDelayed();
-  detail::waitFor(exec, 0);
-  detail::countFence<Exec>();
+  detail::waitFor(queue.instance(), 0);
+  queue.noteFence();
 }
 
-/// Kokkos::parallel_reduce into a number on the host, which waits for it: one fence. Local.
-template <class Policy, class Functor, class Result>
-void reduceAndWait(const char* label, const Policy& policy, const Functor& functor, Result& result) {
-  if constexpr (runsOnHost<typename Policy::execution_space>) detail::runDelayed();
-  Kokkos::parallel_reduce(label, policy, functor, result);
-  detail::countFence<typename Policy::execution_space>();
+/// result = the sum of what functor(i, sum) adds for i = 0, ..., count - 1, a number on the host, which waits for it:
+/// one fence. Local.
+template <class Exec, class Functor, class Result>
+void reduceAndWait(const char* label, Queue<Exec>& queue, std::ptrdiff_t count, const Functor& functor,
+                   Result& result) {
+  if constexpr (runsOnHost<Exec>) detail::runDelayed();
+  queue.noteLaunch();
+  Kokkos::parallel_reduce(label, detail::rangeOf(queue, 0, count), functor, result);
+  queue.noteFence();
 }
 
-/// Kokkos::parallel_scan with its total on the host, which waits for it: one fence. Local.
-template <class Policy, class Functor, class Result>
-void scanAndWait(const char* label, const Policy& policy, const Functor& functor, Result& total) {
-  if constexpr (runsOnHost<typename Policy::execution_space>) detail::runDelayed();
-  Kokkos::parallel_scan(label, policy, functor, total);
-  detail::countFence<typename Policy::execution_space>();
+/// The same with Kokkos::parallel_scan: functor(i, sum, last), and the sum of all. One fence. Local.
+template <class Exec, class Functor, class Result>
+void scanAndWait(const char* label, Queue<Exec>& queue, std::ptrdiff_t count, const Functor& functor, Result& total) {
+  if constexpr (runsOnHost<Exec>) detail::runDelayed();
+  queue.noteLaunch();
+  Kokkos::parallel_scan(label, detail::rangeOf(queue, 0, count), functor, total);
+  queue.noteFence();
 }
 
 /// To be called before code that is not Capstan's gets to see vectors, which may look at them on the host. Nothing on
@@ -79,15 +63,5 @@ template <class Exec>
 void handOver() {
   if constexpr (runsOnHost<Exec>) detail::runDelayed();
 }
-
-/// The same at the end of a scope, however that is left.
-template <class Exec>
-class HandsOver {
- public:
-  HandsOver() = default;
-  ~HandsOver() { handOver<Exec>(); }
-  HandsOver(const HandsOver&) = delete;
-  HandsOver& operator=(const HandsOver&) = delete;
-};
 
 }  // namespace capstan::kernels

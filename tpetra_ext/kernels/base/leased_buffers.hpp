@@ -19,24 +19,27 @@
 
 namespace capstan::kernels {
 
-/// Memory in use by kernels from begin() until the next fence: that of Exec's default queue, whoever calls it.
+/// Memory in use by kernels of a queue from begin() until the queue's next fence, whoever calls it.
 template <class Exec>
 class UseByKernels {
  public:
+  explicit UseByKernels(Queue<Exec>& queue) : queue_(queue) {}
+
   /// A kernel that uses the memory has just been launched. Local.
   void begin() {
     used_ = true;
-    fences_ = fencesOf<Exec>();
+    fences_ = queue_.fences();
   }
   /// Whether the host may read and write the memory. Local.
-  bool over() const { return !used_ || fencesOf<Exec>() != fences_; }
+  bool over() const { return !used_ || queue_.fences() != fences_; }
   /// Waits for it, where there has been no fence meanwhile. Local.
-  void end(const Exec& exec) {
-    if (!over()) fence(exec);
+  void end() {
+    if (!over()) fence(queue_);
     used_ = false;
   }
 
  private:
+  Queue<Exec>& queue_;
   bool used_ = false;
   long fences_ = 0;
 };
@@ -57,11 +60,12 @@ void poisonLater([[maybe_unused]] T* data, [[maybe_unused]] std::size_t count) {
   }
 }
 
-/// Memory that is handed out buffer by buffer, kept, and used again. For kernels of Exec's default queue; for the one
-/// thread that launches them. It outlives its leases.
+/// Memory that is handed out buffer by buffer, kept, and used again. For kernels of one queue, which it carries, and
+/// for the thread that launches them. It outlives its leases.
 template <class Exec, class T>
 class LeasedBuffers {
   struct Buffer {
+    explicit Buffer(Queue<Exec>& queue) : use(queue) {}
     Kokkos::View<T*, PinnedSpace<Exec>> memory;
     UseByKernels<Exec> use;
     bool leased = false;
@@ -70,6 +74,8 @@ class LeasedBuffers {
  public:
   /// Buffers beyond which the host waits for kernels rather than to allocate another one.
   static constexpr std::size_t most = 16;
+
+  explicit LeasedBuffers(Queue<Exec>& queue) : queue_(queue) {}
 
   /// A buffer, to be filled by the host and given to kernels while this lives. Where launches are delayed it holds NaN
   /// for kernels that are launched later.
@@ -92,12 +98,12 @@ class LeasedBuffers {
   };
 
   /// At least `count` numbers. Waits, or allocates, where no buffer is free. Local.
-  [[nodiscard]] Lease take(const Exec& exec, std::size_t count) {
+  [[nodiscard]] Lease take(std::size_t count) {
     if (!findFree() && buffers_.size() >= most) {
-      fence(exec);
+      fence(queue_);
       findFree();
     }
-    if (next_ == buffers_.size()) buffers_.push_back(std::make_unique<Buffer>());
+    if (next_ == buffers_.size()) buffers_.push_back(std::make_unique<Buffer>(queue_));
     Buffer& buffer = *buffers_[next_++];
     if (buffer.memory.extent(0) < count) {
       buffer.memory = decltype(buffer.memory)(Kokkos::view_alloc(Kokkos::WithoutInitializing, "capstan coefficients"),
@@ -110,7 +116,7 @@ class LeasedBuffers {
   /// Goes on to the next buffer that is free, from the first one after each fence: so the same buffers are taken by
   /// what is done again and again. Whether there is one.
   bool findFree() {
-    if (const long now = fencesOf<Exec>(); now != fences_) {
+    if (const long now = queue_.fences(); now != fences_) {
       fences_ = now;
       next_ = 0;
     }
@@ -118,6 +124,7 @@ class LeasedBuffers {
     return next_ < buffers_.size();
   }
 
+  Queue<Exec>& queue_;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   std::size_t next_ = 0;  ///< none before it is free
   long fences_ = 0;       ///< when it was set to the first one

@@ -45,7 +45,7 @@ double streamBytesPerSecond = 0;
 
 std::vector<bench::Worker<Exec>> team;
 
-using Kernel = std::function<void(const Exec&, const Data&)>;
+using Kernel = std::function<void(Queue<Exec>&, const Data&)>;
 
 /// \param distinct, moved bytes per row of the kernel, as doubles: distinct columns, and columns read plus written
 struct KernelCase {
@@ -59,12 +59,12 @@ void measure(benchmark::State& state, const KernelCase& kernel) {
   const std::ptrdiff_t n = state.range(0);
   auto& worker = team[static_cast<std::size_t>(state.thread_index())];
   const Data& data = worker.data(kernel.name, n, static_cast<int>(state.range(1)), static_cast<int>(state.range(2)));
-  const Exec exec;
-  kernel.run(exec, data);  // grows the workspace
-  exec.fence();
+  Queue<Exec> queue{Exec()};
+  kernel.run(queue, data);  // grows the workspace
+  queue.instance().fence();
   for (auto _ : state) {
-    kernel.run(exec, data);
-    exec.fence();
+    kernel.run(queue, data);
+    queue.instance().fence();
   }
   const double rows = double(n) * double(state.iterations());
   const double distinct = 8.0 * rows * kernel.distinct(data);
@@ -81,48 +81,48 @@ std::vector<KernelCase> blockKernels() {
   const auto block = [](const Data& d) { return d.s; };
   std::vector<KernelCase> cases;
   cases.push_back({"innerProducts",
-                   [](const Exec& exec, const Data& d) {
-                     innerProducts(exec, d.columns(0, d.k), d.columns(d.k, d.s), d.result(d.k, d.s));
+                   [](Queue<Exec>& queue, const Data& d) {
+                     innerProducts(queue, d.columns(0, d.k), d.columns(d.k, d.s), d.result(d.k, d.s));
                    },
                    all, none});
   cases.push_back({"trailingGram",  // [Q V]^T V
-                   [](const Exec& exec, const Data& d) { trailingGram(exec, d.B, d.k, d.result(d.k + d.s, d.s)); }, all,
-                   none});
+                   [](Queue<Exec>& queue, const Data& d) { trailingGram(queue, d.B, d.k, d.result(d.k + d.s, d.s)); },
+                   all, none});
   cases.push_back(
       {"trailingGramTwoBlocks",  // [Q V]^T [Q_last V], as single-reduce schemes need
-       [](const Exec& exec, const Data& d) { trailingGram(exec, d.B, d.k - d.s, d.result(d.k + d.s, 2 * d.s)); }, all,
-       none});
-  cases.push_back({"update",
-                   [](const Exec& exec, const Data& d) { update(exec, d.columns(0, d.k), d.R, d.columns(d.k, d.s)); },
-                   all, block});
+       [](Queue<Exec>& queue, const Data& d) { trailingGram(queue, d.B, d.k - d.s, d.result(d.k + d.s, 2 * d.s)); },
+       all, none});
+  cases.push_back(
+      {"update", [](Queue<Exec>& queue, const Data& d) { update(queue, d.columns(0, d.k), d.R, d.columns(d.k, d.s)); },
+       all, block});
   cases.push_back({"updateAndGram",
-                   [](const Exec& exec, const Data& d) {
-                     updateAndGram(exec, d.columns(0, d.k), d.R, d.columns(d.k, d.s), d.result(d.s, d.s));
+                   [](Queue<Exec>& queue, const Data& d) {
+                     updateAndGram(queue, d.columns(0, d.k), d.R, d.columns(d.k, d.s), d.result(d.s, d.s));
                    },
                    all, block});
   cases.push_back({"orthonormalize",
-                   [](const Exec& exec, const Data& d) {
-                     orthonormalize(exec, d.columns(0, d.k - d.s), d.columns(d.k - d.s, d.s), d.S, d.columns(d.k, d.s),
+                   [](Queue<Exec>& queue, const Data& d) {
+                     orthonormalize(queue, d.columns(0, d.k - d.s), d.columns(d.k - d.s, d.s), d.S, d.columns(d.k, d.s),
                                     d.R, d.U);
                    },
                    all, [](const Data& d) { return 2 * d.s; }});
   cases.push_back({"triangularSolve",
-                   [](const Exec& exec, const Data& d) { triangularSolve(exec, d.columns(d.k, d.s), d.U); }, block,
+                   [](Queue<Exec>& queue, const Data& d) { triangularSolve(queue, d.columns(d.k, d.s), d.U); }, block,
                    block});
   return cases;
 }
 
 /// Recurrences and dots of a pipelined CG: ten vectors, eight updates; five vectors, four dots. k and s are not used.
 std::vector<KernelCase> vectorKernels() {
-  const auto sweepCg = [](const Exec& exec, const Data& d) {
+  const auto sweepCg = [](Queue<Exec>& queue, const Data& d) {
     const auto v = [&d](int j) { return d.column(j); };
-    sweep(exec, static_cast<std::ptrdiff_t>(d.B.extent(0)), axpby(1.0, v(0), 0.5, v(1)), axpby(1.0, v(2), 0.5, v(3)),
+    sweep(queue, static_cast<std::ptrdiff_t>(d.B.extent(0)), axpby(1.0, v(0), 0.5, v(1)), axpby(1.0, v(2), 0.5, v(3)),
           axpby(1.0, v(4), 0.5, v(5)), axpby(1.0, v(6), 0.5, v(7)), axpy(0.5, v(7), v(8)), axpy(-0.5, v(5), v(9)),
           axpy(-0.5, v(3), v(2)), axpy(-0.5, v(1), v(0)));
   };
-  const auto dotsCg = [](const Exec& exec, const Data& d) {
+  const auto dotsCg = [](Queue<Exec>& queue, const Data& d) {
     const auto v = [&d](int j) { return d.column(j); };
-    dots(exec, {std::pair(v(0), v(1)), std::pair(v(2), v(1)), std::pair(v(0), v(0)), std::pair(v(3), v(4))},
+    dots(queue, {std::pair(v(0), v(1)), std::pair(v(2), v(1)), std::pair(v(0), v(0)), std::pair(v(3), v(4))},
          Kokkos::subview(d.C, std::pair<int, int>(0, 4), 0));
   };
   return {{"sweep", sweepCg, [](const Data&) { return 10; }, [](const Data&) { return 8; }},
@@ -137,18 +137,18 @@ std::vector<KernelCase> cublasKernels(const Cublas& cublas) {
   const auto block = [](const Data& d) { return d.s; };
   const auto ld = [](const Data::Tall& matrix) { return static_cast<int>(matrix.stride(1)); };
   return {{"innerProducts/cublas",
-           [&cublas, rows, ld](const Exec& exec, const Data& d) {
+           [&cublas, rows, ld](Queue<Exec>& queue, const Data& d) {
              cublas.innerProducts(rows(d), d.k, d.s, d.B.data(), d.column(d.k).data(), d.deviceC.data(), ld(d.deviceC));
-             Kokkos::deep_copy(exec, d.C, d.deviceC);
+             Kokkos::deep_copy(queue.instance(), d.C, d.deviceC);
            },
            all, none},
           {"update/cublas",
-           [&cublas, rows, ld](const Exec&, const Data& d) {
+           [&cublas, rows, ld](Queue<Exec>&, const Data& d) {
              cublas.update(rows(d), d.k, d.s, d.B.data(), d.deviceR.data(), ld(d.deviceR), d.column(d.k).data());
            },
            all, block},
           {"triangularSolve/cublas",
-           [&cublas, rows, ld](const Exec&, const Data& d) {
+           [&cublas, rows, ld](Queue<Exec>&, const Data& d) {
              cublas.triangularSolve(rows(d), d.s, d.deviceU.data(), ld(d.deviceU), d.column(d.k).data());
            },
            block, block}};

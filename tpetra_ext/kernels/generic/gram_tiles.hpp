@@ -52,15 +52,15 @@ struct GramTiles {
 
 /// C = X^T Y, or with symmetricFrom >= 0 its symmetric form, see GramTiles.
 template <class Exec, class T>
-void gramGeneric(const Exec& exec, const MatrixRef<const T>& X, const MatrixRef<const T>& Y, const MatrixRef<T>& C,
+void gramGeneric(Queue<Exec>& queue, const MatrixRef<const T>& X, const MatrixRef<const T>& Y, const MatrixRef<T>& C,
                  int symmetricFrom) {
   if (X.cols == 0 || Y.cols == 0) return;
   if (Y.cols == 1) {
-    sumOverRows<Exec, T>(exec, X.rows, GramTiles<T, 8, 1>(X, Y, C, symmetricFrom));
+    sumOverRows<Exec, T>(queue, X.rows, GramTiles<T, 8, 1>(X, Y, C, symmetricFrom));
   } else if ((Y.cols + 4) / 5 * 5 <= (Y.cols + 3) / 4 * 4) {  // the width that repeats fewer columns
-    sumOverRows<Exec, T>(exec, X.rows, GramTiles<T, 6, 5>(X, Y, C, symmetricFrom));
+    sumOverRows<Exec, T>(queue, X.rows, GramTiles<T, 6, 5>(X, Y, C, symmetricFrom));
   } else {
-    sumOverRows<Exec, T>(exec, X.rows, GramTiles<T, 6, 4>(X, Y, C, symmetricFrom));
+    sumOverRows<Exec, T>(queue, X.rows, GramTiles<T, 6, 4>(X, Y, C, symmetricFrom));
   }
 }
 

@@ -105,23 +105,22 @@ struct FinishSums {
 
 /// Sums tiles.add over n rows and hands the totals to tiles.write. Asynchronous.
 template <class Exec, class T, class Tiles>
-void sumOverRows(const Exec& exec, std::ptrdiff_t n, const Tiles& tiles) {
+void sumOverRows(Queue<Exec>& queue, std::ptrdiff_t n, const Tiles& tiles) {
   if (tiles.count() == 0) return;
-  using Policy = Kokkos::TeamPolicy<Exec>;
   static_assert(sizeof(TeamSums<Exec, T, Tiles>) <= smallArguments,
                 "the arguments would travel through constant memory");
   const TeamPlan plan(n);
   const int entries = tiles.count() * Tiles::size;
-  T* partial = workspace<Exec, T>(exec, static_cast<std::size_t>(entries) * static_cast<std::size_t>(plan.league));
+  T* partial = workspace<Exec, T>(queue, static_cast<std::size_t>(entries) * static_cast<std::size_t>(plan.league));
   // CPUs have one thread and one lane; devices a thread for each tile.
   constexpr bool device = !IsCpuBackend<Exec>::value;
-  const int lanes = device ? std::min(32, static_cast<int>(Policy::vector_length_max())) : 1;
+  const int lanes = device ? std::min(32, static_cast<int>(Kokkos::TeamPolicy<Exec>::vector_length_max())) : 1;
   const int passes = (tiles.count() + mostThreads - 1) / mostThreads;
   const int threads = device ? (tiles.count() + passes - 1) / passes : 1;
-  kernels::launch("capstan sums", Policy(exec, plan.league, threads, lanes),
-                  TeamSums<Exec, T, Tiles>{tiles, plan, lanes, partial});
-  kernels::launch("capstan totals", Policy(exec, entries, device ? std::min(128, (plan.league + 31) / 32 * 32) : 1),
-                  FinishSums<Exec, T, Tiles>{tiles, plan.league, partial});
+  launchTeams("capstan sums", queue, {plan.league, threads, lanes},
+              TeamSums<Exec, T, Tiles>{tiles, plan, lanes, partial});
+  launchTeams("capstan totals", queue, {entries, device ? std::min(128, (plan.league + 31) / 32 * 32) : 1},
+              FinishSums<Exec, T, Tiles>{tiles, plan.league, partial});
 }
 
 }  // namespace capstan::kernels::detail

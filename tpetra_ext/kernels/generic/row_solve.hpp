@@ -83,14 +83,14 @@ struct RowSolve {
 inline int roundUp(int count, int multiple) { return (count + multiple - 1) / multiple * multiple; }
 
 template <class Exec, class T, int N>
-void rowSolveWidth(const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<T>& P, const MatrixRef<const T>* S,
+void rowSolveWidth(Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<T>& P, const MatrixRef<const T>* S,
                    const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V, const MatrixRef<const T>* U) {
   CopyMatrices<Exec, T> copy;
   const int padded = roundUp(V.cols, N);
   copy.matrix[0] = {R, nullptr, static_cast<int>(R.rows), padded, sign, false};
   if (U != nullptr) copy.matrix[1] = {*U, nullptr, padded, padded, T(1), true};
   if (S != nullptr) copy.matrix[2] = {*S, nullptr, roundUp(P.cols, N), roundUp(P.cols, N), T(1), true};
-  copy.launch(exec);
+  copy.launch(queue);
   RowSolve<T, N> solve{Q,
                        P,
                        V,
@@ -100,30 +100,30 @@ void rowSolveWidth(const Exec& exec, const MatrixRef<const T>& Q, const MatrixRe
                        S != nullptr,
                        U != nullptr};
   static_assert(sizeof(solve) <= smallArguments, "the arguments would travel through constant memory");
-  kernels::launch("capstan rows", Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, V.rows), solve);
+  kernels::launch("capstan rows", queue, V.rows, solve);
 }
 
 /// P <- P S^{-1} (S null: P as it is); V <- (V + sign [Q P] R) U^{-1} (U null: no solve). Asynchronous.
 template <class Exec, class T>
-void rowSolve(const Exec& exec, const MatrixRef<const T>& Q, const MatrixRef<T>& P, const MatrixRef<const T>* S,
+void rowSolve(Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<T>& P, const MatrixRef<const T>* S,
               const MatrixRef<const T>& R, T sign, const MatrixRef<T>& V, const MatrixRef<const T>* U) {
   if (V.rows == 0) return;
   const int widest = V.cols > P.cols ? V.cols : P.cols;
   if (widest == 0) return;
   if (widest == 1) {
-    rowSolveWidth<Exec, T, 1>(exec, Q, P, S, R, sign, V, U);
+    rowSolveWidth<Exec, T, 1>(queue, Q, P, S, R, sign, V, U);
   } else if (widest <= 2) {
-    rowSolveWidth<Exec, T, 2>(exec, Q, P, S, R, sign, V, U);
+    rowSolveWidth<Exec, T, 2>(queue, Q, P, S, R, sign, V, U);
   } else if (widest <= 4) {
-    rowSolveWidth<Exec, T, 4>(exec, Q, P, S, R, sign, V, U);
+    rowSolveWidth<Exec, T, 4>(queue, Q, P, S, R, sign, V, U);
   } else if (widest == 5) {
-    rowSolveWidth<Exec, T, 5>(exec, Q, P, S, R, sign, V, U);
+    rowSolveWidth<Exec, T, 5>(queue, Q, P, S, R, sign, V, U);
   } else if (widest <= 8) {
-    rowSolveWidth<Exec, T, 8>(exec, Q, P, S, R, sign, V, U);
+    rowSolveWidth<Exec, T, 8>(queue, Q, P, S, R, sign, V, U);
   } else if (widest <= 10) {
-    rowSolveWidth<Exec, T, 10>(exec, Q, P, S, R, sign, V, U);
+    rowSolveWidth<Exec, T, 10>(queue, Q, P, S, R, sign, V, U);
   } else {
-    rowSolveWidth<Exec, T, 16>(exec, Q, P, S, R, sign, V, U);
+    rowSolveWidth<Exec, T, 16>(queue, Q, P, S, R, sign, V, U);
   }
 }
 

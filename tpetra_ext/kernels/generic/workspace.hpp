@@ -1,39 +1,28 @@
 #pragma once
 /// \file
-/// Device memory that the generic kernels keep between calls.
+/// Device memory that the generic kernels keep in their queue between calls.
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cstddef>
 
-#include "tpetra_ext/kernels/base/fence.hpp"
+#include "tpetra_ext/kernels/base/copy.hpp"
 #include "tpetra_ext/kernels/base/matrix_ref.hpp"
 
 namespace capstan::kernels::detail {
 
-/// At least `count` scalars of Exec's memory, kept until Kokkos::finalize and reused by the next call. Where it has to
-/// grow, it waits, and at least doubles: a basis that gains a column at a time makes it grow a few times only.
-///
-/// Kernels enqueued on one instance of Exec run in order, so they may share it. Kernels of two instances must not be in
-/// flight at once, and only one host thread may enqueue them.
+/// At least `count` scalars of the queue's memory, used again by the next call. Where it has to grow, it waits, and at
+/// least doubles: a basis that gains a column at a time makes it grow a few times only.
 template <class Exec, class T>
-T* workspace(const Exec& exec, std::size_t count) {
-  using Buffer = Kokkos::View<T*, typename Exec::memory_space>;
-  static Buffer* buffer = nullptr;
-  if (buffer == nullptr) {
-    buffer = new Buffer;
-    Kokkos::push_finalize_hook([] {
-      delete buffer;
-      buffer = nullptr;
-    });
+T* workspace(Queue<Exec>& queue, std::size_t count) {
+  auto& memory = queue.memory();
+  if (const std::size_t size = count * sizeof(T); memory.extent(0) < size) {
+    fence(queue);  // kernels in flight may use the old memory
+    const std::size_t room = std::max(size, 2 * memory.extent(0));
+    memory = {};
+    memory = unfilled<typename Queue<Exec>::Memory>("capstan::kernels workspace", room);
   }
-  if (buffer->extent(0) < count) {
-    fence(exec);  // kernels in flight may use the old memory
-    const std::size_t size = std::max(count, 2 * buffer->extent(0));
-    *buffer = Buffer();
-    *buffer = Buffer(Kokkos::view_alloc(Kokkos::WithoutInitializing, "capstan::kernels workspace"), size);
-  }
-  return buffer->data();
+  return reinterpret_cast<T*>(memory.data());
 }
 
 /// A small matrix to be copied to the device, row by row, padded with the identity to paddedRows x paddedCols.
@@ -72,18 +61,15 @@ struct CopyMatrices {
   }
 
   /// Places the copies in the workspace and enqueues the copying.
-  void launch(const Exec& exec) {
+  void launch(Queue<Exec>& queue) {
     std::size_t total = 0;
     for (const auto& copy : matrix) total += copy.size();
-    T* to = workspace<Exec, T>(exec, total);
+    T* to = workspace<Exec, T>(queue, total);
     for (auto& copy : matrix) {
       copy.to = to;
       to += copy.size();
     }
-    kernels::launch(
-        "capstan copy",
-        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>(exec, 0, static_cast<std::ptrdiff_t>(total)),
-        *this);
+    kernels::launch("capstan copy", queue, static_cast<std::ptrdiff_t>(total), *this);
   }
 };
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tpetra_ext/kernels/base/matrix_ref.hpp"
+#include "tpetra_ext/kernels/base/queue.hpp"
 #include "tpetra_ext/kernels/host/chunk_kernels.hpp"
 #include "tpetra_ext/kernels/host/interlude.hpp"
 
@@ -22,12 +23,12 @@ struct ChunkPlan {
   ChunksOf of;
 
   template <class Exec>
-  ChunkPlan(const Exec& exec, std::ptrdiff_t n, std::ptrdiff_t rowsPerChunk, ChunksOf what = ChunksOf::Vectors)
+  ChunkPlan(const Queue<Exec>& queue, std::ptrdiff_t n, std::ptrdiff_t rowsPerChunk, ChunksOf what = ChunksOf::Vectors)
       : rows(n),
         chunkRows(rowsPerChunk),
         chunks((n + rowsPerChunk - 1) / rowsPerChunk),
-        slots(static_cast<int>(
-            std::max<std::ptrdiff_t>(1, std::min<std::ptrdiff_t>(chunks, static_cast<int>(exec.concurrency()))))),
+        slots(static_cast<int>(std::max<std::ptrdiff_t>(
+            1, std::min<std::ptrdiff_t>(chunks, static_cast<int>(queue.instance().concurrency()))))),
         of(what) {}
 };
 
@@ -36,7 +37,7 @@ struct ChunkPlan {
 ///
 /// The assignment depends on the plan alone, so sums kept per slot are the same in every run.
 template <class Exec, class Body>
-void forEachChunk(const Exec& exec, const ChunkPlan& plan, const Body& body) {
+void forEachChunk(Queue<Exec>& queue, const ChunkPlan& plan, const Body& body) {
   const auto runSlot = [&plan, &body](int slot) {
     const std::ptrdiff_t last = plan.chunks * (slot + 1) / plan.slots;
     for (std::ptrdiff_t chunk = plan.chunks * slot / plan.slots; chunk < last; ++chunk) {
@@ -50,8 +51,10 @@ void forEachChunk(const Exec& exec, const ChunkPlan& plan, const Body& body) {
     runSlot(0);
     return;
   }
+  queue.noteLaunch();
   Kokkos::parallel_for("capstan chunks",
-                       Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>(exec, 0, plan.slots), runSlot);
+                       Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>(queue.instance(), 0, plan.slots),
+                       runSlot);
 }
 
 /// The matrix as the tables of chunk kernels take it.

@@ -25,8 +25,8 @@ TYPED_TEST(BlockProductTest, MatchesReferenceForAnyNumberOfColumns) {
       const auto X = TestMatrix<T>::random(columns, t, 11);
       auto Y = TestMatrix<T>::random(rows, t, 13);
       const Line<T> packed("packed", static_cast<std::size_t>(columns * t));
-      packRows<Path>(Exec(), X.view(), packed);
-      multiplyRows<Path>(Exec(), sparse.matrix(), 0, rows, T(1), packed, Line<T>(), T(0), Y.view());
+      packRows<Path>(testQueue(), X.view(), packed);
+      multiplyRows<Path>(testQueue(), sparse.matrix(), 0, rows, T(1), packed, Line<T>(), T(0), Y.view());
       Y.pull();
       Reference magnitude(rows, t);
       const Reference expected = sparse.times(X, t, magnitude);
@@ -45,8 +45,8 @@ TYPED_TEST(BlockProductTest, HasTheSameBitsForAnyNumberOfColumnsAndAnyRows) {
   TestMatrix<T> pairs(rows, most);
   const Line<T> two("two", static_cast<std::size_t>(2 * columns));
   for (int j = 0; j < most; j += 2) {
-    packRows<Path>(Exec(), X.view(j, 2), two);
-    multiplyRows<Path>(Exec(), sparse.matrix(), 0, rows, T(1), two, Line<T>(), T(0), pairs.view(j, 2));
+    packRows<Path>(testQueue(), X.view(j, 2), two);
+    multiplyRows<Path>(testQueue(), sparse.matrix(), 0, rows, T(1), two, Line<T>(), T(0), pairs.view(j, 2));
   }
   pairs.pull();
   // Every third row, in descending order: other rows stand beside it, or none.
@@ -55,15 +55,15 @@ TYPED_TEST(BlockProductTest, HasTheSameBitsForAnyNumberOfColumnsAndAnyRows) {
   const auto list = onDevice(some);
   for (const int t : {1, 2, 3, 4, 7, 8, 16, 31, 33, 34}) {
     const Line<T> packed("packed", static_cast<std::size_t>(columns * t));
-    packRows<Path>(Exec(), X.view(0, t), packed);
+    packRows<Path>(testQueue(), X.view(0, t), packed);
     TestMatrix<T> all(rows, t), chosen(rows, t);
-    multiplyRows<Path>(Exec(), sparse.matrix(), 0, rows, T(1), packed, Line<T>(), T(0), all.view());
+    multiplyRows<Path>(testQueue(), sparse.matrix(), 0, rows, T(1), packed, Line<T>(), T(0), all.view());
     auto listed = sparse.matrix();
     listed.rows = list.data();
     const auto middle = static_cast<std::ptrdiff_t>(some.size() / 2);
-    multiplyRows<Path>(Exec(), listed, 0, middle, T(1), packed, Line<T>(), T(0), chosen.view());
-    multiplyRows<Path>(Exec(), listed, middle, static_cast<std::ptrdiff_t>(some.size()), T(1), packed, Line<T>(), T(0),
-                       chosen.view());
+    multiplyRows<Path>(testQueue(), listed, 0, middle, T(1), packed, Line<T>(), T(0), chosen.view());
+    multiplyRows<Path>(testQueue(), listed, middle, static_cast<std::ptrdiff_t>(some.size()), T(1), packed, Line<T>(),
+                       T(0), chosen.view());
     all.pull();
     chosen.pull();
     const TestMatrix<T> untouched(rows, t);
@@ -88,7 +88,7 @@ TYPED_TEST(BlockProductTest, FindsRowsElsewhereAndAmongWhatIsReceived) {
   for (const int t : {1, 2, 5, 8, 19}) {
     const auto all = TestMatrix<T>::random(columns, t, 19, 0);
     const Line<T> packed("packed", static_cast<std::size_t>(columns * t));
-    packRows<Path>(Exec(), all.view(), packed);
+    packRows<Path>(testQueue(), all.view(), packed);
     const auto part = [&](int from, int to) {
       Line<T> copy("part", static_cast<std::size_t>((to - from) * t));
       Kokkos::deep_copy(copy, Kokkos::subview(packed, std::make_pair(from * t, to * t)));
@@ -100,7 +100,7 @@ TYPED_TEST(BlockProductTest, FindsRowsElsewhereAndAmongWhatIsReceived) {
       a.own = own;
       if (mapped) a.sources = onDeviceSources.data();
       TestMatrix<T> Y(rows, t);
-      multiplyRows<Path>(Exec(), a, 0, rows, T(1), here, received, T(0), Y.view());
+      multiplyRows<Path>(testQueue(), a, 0, rows, T(1), here, received, T(0), Y.view());
       Y.pull();
       Reference magnitude(rows, t);
       const auto x = [&](int c, int j) { return all(mapped ? sources[static_cast<std::size_t>(c)] : c, j); };
@@ -116,7 +116,7 @@ TYPED_TEST(BlockProductTest, ScalesAndAdds) {
   const SparseCase<T> sparse(rows, rows, 23);
   const auto X = TestMatrix<T>::random(rows, t, 29);
   const Line<T> packed("packed", static_cast<std::size_t>(rows * t));
-  packRows<Path>(Exec(), X.view(), packed);
+  packRows<Path>(testQueue(), X.view(), packed);
   for (const T beta : {T(0), T(1), T(-3)}) {
     auto Y = TestMatrix<T>::random(rows, t, 31);
     const auto before = Reference::of(Y, rows, t);
@@ -124,7 +124,7 @@ TYPED_TEST(BlockProductTest, ScalesAndAdds) {
       for (int i = 0; i < rows; ++i) Y(i, 2) = std::numeric_limits<T>::quiet_NaN();
       Y.push();
     }
-    multiplyRows<Path>(Exec(), sparse.matrix(), 0, rows, T(-2), packed, Line<T>(), beta, Y.view());
+    multiplyRows<Path>(testQueue(), sparse.matrix(), 0, rows, T(-2), packed, Line<T>(), beta, Y.view());
     Y.pull();
     Reference magnitude(rows, t);
     Reference expected = sparse.times(X, t, magnitude);
@@ -147,9 +147,9 @@ TYPED_TEST(BlockProductTest, LetsNaNThroughToTheRowsThatNeedIt) {
   X(5, 3) = std::numeric_limits<T>::quiet_NaN();
   X.push();
   const Line<T> packed("packed", static_cast<std::size_t>(rows * t));
-  packRows<Path>(Exec(), X.view(), packed);
+  packRows<Path>(testQueue(), X.view(), packed);
   TestMatrix<T> Y(rows, t);
-  multiplyRows<Path>(Exec(), sparse.matrix(), 0, rows, T(1), packed, Line<T>(), T(0), Y.view());
+  multiplyRows<Path>(testQueue(), sparse.matrix(), 0, rows, T(1), packed, Line<T>(), T(0), Y.view());
   Y.pull();
   for (int i = 0; i < rows; ++i) {
     const auto first = sparse.column.begin() + static_cast<std::ptrdiff_t>(sparse.begin[i]);
@@ -162,7 +162,7 @@ TYPED_TEST(BlockProductTest, LetsNaNThroughToTheRowsThatNeedIt) {
 TEST(BlockProduct, RefusesWhatDoesNotFit) {
   const auto X = TestMatrix<double>::random(10, 4, 1);
   const Line<double> packed("packed", 39);
-  EXPECT_THROW(packRows(Exec(), X.view(), packed), std::invalid_argument);
+  EXPECT_THROW(packRows(testQueue(), X.view(), packed), std::invalid_argument);
 }
 
 }  // namespace

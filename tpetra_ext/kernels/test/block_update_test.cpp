@@ -50,7 +50,7 @@ TYPED_TEST(BlockUpdateTest, SmallCaseByHand) {
   Q.push();
   P.push();
   V.push();
-  orthonormalize<typename TypeParam::Path>(Exec(), Q.view(), P.view(), S, V.view(), R, U);
+  orthonormalize<typename TypeParam::Path>(testQueue(), Q.view(), P.view(), S, V.view(), R, U);
   P.pull();
   V.pull();
   EXPECT_EQ(P(0, 0), T(2));
@@ -69,8 +69,8 @@ TYPED_TEST(BlockUpdateTest, UpdateFromAnotherBlockIsACopyThatIsUpdated) {
         const auto W = TestMatrix<T>::random(n, s, 3), Q = TestMatrix<T>::random(n, k, 5);
         const auto R = randomSmall<T>(k, s, 7);
         auto V = TestMatrix<T>::random(n, s, 9), copy = TestMatrix<T>::random(n, s, 3);
-        updateFrom<typename TypeParam::Path>(Exec(), W.view(), Q.view(), R, V.view());
-        update<typename TypeParam::Path>(Exec(), Q.view(), R, copy.view());
+        updateFrom<typename TypeParam::Path>(testQueue(), W.view(), Q.view(), R, V.view());
+        update<typename TypeParam::Path>(testQueue(), Q.view(), R, copy.view());
         V.pull();
         copy.pull();
         EXPECT_TRUE(V.paddingIntact());
@@ -83,7 +83,8 @@ TYPED_TEST(BlockUpdateTest, UpdateFromAnotherBlockIsACopyThatIsUpdated) {
   const auto W = TestMatrix<T>::random(8, 3, 1), Q = TestMatrix<T>::random(8, 2, 1);
   auto V = TestMatrix<T>::random(8, 2, 1);
   const auto R = randomSmall<T>(2, 2, 1);
-  EXPECT_THROW(updateFrom<typename TypeParam::Path>(Exec(), W.view(), Q.view(), R, V.view()), std::invalid_argument);
+  EXPECT_THROW(updateFrom<typename TypeParam::Path>(testQueue(), W.view(), Q.view(), R, V.view()),
+               std::invalid_argument);
 }
 
 TYPED_TEST(BlockUpdateTest, UpdateAndAccumulateAgreeWithLongDouble) {
@@ -100,8 +101,8 @@ TYPED_TEST(BlockUpdateTest, UpdateAndAccumulateAgreeWithLongDouble) {
         Reference magnitude(n, s);
         expectedV.addProduct(-1, Reference::of(Q, n, k), Reference::of(R, k, s), &magnitude);
         expectedX.addProduct(1, Reference::of(Q, n, k), Reference::of(R, k, s));
-        update<typename TypeParam::Path>(Exec(), Q.view(), R, V.view());
-        accumulate<typename TypeParam::Path>(Exec(), Q.view(), R, X.view());
+        update<typename TypeParam::Path>(testQueue(), Q.view(), R, V.view());
+        accumulate<typename TypeParam::Path>(testQueue(), Q.view(), R, X.view());
         V.pull();
         X.pull();
         EXPECT_TRUE(near<T>(V, expectedV, magnitude, k)) << "n = " << n << ", k = " << k << ", s = " << s;
@@ -122,8 +123,8 @@ TYPED_TEST(BlockUpdateTest, UpdateAndGramIsUpdateThenGram) {
         const auto twin = TestMatrix<T>::random(n, s, 29);
         const auto R = randomSmall<T>(k, s, 3);
         auto G = randomSmall<T>(s, s, 4);
-        updateAndGram<typename TypeParam::Path>(Exec(), Q.view(), R, V.view(), G);
-        update<typename TypeParam::Path>(Exec(), Q.view(), R, twin.view());
+        updateAndGram<typename TypeParam::Path>(testQueue(), Q.view(), R, V.view(), G);
+        update<typename TypeParam::Path>(testQueue(), Q.view(), R, twin.view());
         V.pull();
         auto copy = twin;
         copy.pull();
@@ -149,7 +150,7 @@ TYPED_TEST(BlockUpdateTest, TriangularSolveIsBackwardStable) {
       const auto B = TestMatrix<T>::random(n, s, 29);
       auto V = TestMatrix<T>::random(n, s, 29);
       const auto U = randomUpper<T>(s, 7);
-      triangularSolve<typename TypeParam::Path>(Exec(), V.view(), U);
+      triangularSolve<typename TypeParam::Path>(testQueue(), V.view(), U);
       V.pull();
       Reference upper(s, s);
       for (int j = 0; j < s; ++j) {
@@ -184,7 +185,7 @@ TYPED_TEST(BlockUpdateTest, OrthonormalizeAgreesWithLongDouble) {
           expectedV.addProduct(-1, Reference::of(Q, n, k), Reference::of(R, k, s), &magnitude);
           expectedV.addProduct(-1, expectedP, Reference::of(rowsOfP, p, s), &magnitude);
           expectedV.solve(Reference::of(U, s, s));
-          orthonormalize<typename TypeParam::Path>(Exec(), Q.view(), P.view(), S, V.view(), R, U);
+          orthonormalize<typename TypeParam::Path>(testQueue(), Q.view(), P.view(), S, V.view(), R, U);
           P.pull();
           V.pull();
           // The triangles are well conditioned, so a forward bound of the size of the sums holds.
@@ -211,7 +212,7 @@ TYPED_TEST(BlockUpdateTest, NanStaysInItsRow) {
   V(n - 1, 2) = std::numeric_limits<T>::quiet_NaN();
   Q.push();
   V.push();
-  orthonormalize<typename TypeParam::Path>(Exec(), Q.view(), P.view(), randomUpper<T>(3, 1), V.view(),
+  orthonormalize<typename TypeParam::Path>(testQueue(), Q.view(), P.view(), randomUpper<T>(3, 1), V.view(),
                                            randomSmall<T>(8, 7, 2), randomUpper<T>(7, 3));
   V.pull();
   for (int i = 0; i < n; ++i) {
@@ -228,8 +229,8 @@ TYPED_TEST(BlockUpdateTest, ColumnsOfOneMatrixAreUpdatedInPlace) {
   auto Q = TestMatrix<T>::random(2063, 12, 1);
   auto V = TestMatrix<T>::random(2063, 12, 1);
   const auto R = randomSmall<T>(7, 5, 2);
-  update<typename TypeParam::Path>(Exec(), B.view(0, 7), R, B.view(7, 5));
-  update<typename TypeParam::Path>(Exec(), Q.view(0, 7), R, V.view(7, 5));
+  update<typename TypeParam::Path>(testQueue(), B.view(0, 7), R, B.view(7, 5));
+  update<typename TypeParam::Path>(testQueue(), Q.view(0, 7), R, V.view(7, 5));
   B.pull();
   V.pull();
   for (int j = 0; j < 12; ++j) {
@@ -247,18 +248,18 @@ TYPED_TEST(BlockUpdateTest, WrongShapesAreNamed) {
   const Small<T> none("none", 0, 0);
   const auto empty = TestMatrix<T>(0, 0);
   try {
-    update<typename TypeParam::Path>(Exec(), Q.view(), square, V.view());
+    update<typename TypeParam::Path>(testQueue(), Q.view(), square, V.view());
     FAIL() << "a wrong R was accepted";
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(), "capstan::kernels::update: R is 2 x 2, must be 3 x 2");
   }
-  EXPECT_THROW(update<typename TypeParam::Path>(Exec(), shorter.view(), R, V.view()), std::invalid_argument);
-  EXPECT_THROW(accumulate<typename TypeParam::Path>(Exec(), shorter.view(), R, V.view()), std::invalid_argument);
-  EXPECT_THROW(triangularSolve<typename TypeParam::Path>(Exec(), V.view(), R), std::invalid_argument);
-  EXPECT_THROW(updateAndGram<typename TypeParam::Path>(Exec(), Q.view(), R, V.view(), R), std::invalid_argument);
-  EXPECT_THROW(orthonormalize<typename TypeParam::Path>(Exec(), Q.view(), empty.view(), none, V.view(), R, R),
+  EXPECT_THROW(update<typename TypeParam::Path>(testQueue(), shorter.view(), R, V.view()), std::invalid_argument);
+  EXPECT_THROW(accumulate<typename TypeParam::Path>(testQueue(), shorter.view(), R, V.view()), std::invalid_argument);
+  EXPECT_THROW(triangularSolve<typename TypeParam::Path>(testQueue(), V.view(), R), std::invalid_argument);
+  EXPECT_THROW(updateAndGram<typename TypeParam::Path>(testQueue(), Q.view(), R, V.view(), R), std::invalid_argument);
+  EXPECT_THROW(orthonormalize<typename TypeParam::Path>(testQueue(), Q.view(), empty.view(), none, V.view(), R, R),
                std::invalid_argument);
-  EXPECT_THROW(orthonormalize<typename TypeParam::Path>(Exec(), Q.view(), V.view(), none, V.view(), R, square),
+  EXPECT_THROW(orthonormalize<typename TypeParam::Path>(testQueue(), Q.view(), V.view(), none, V.view(), R, square),
                std::invalid_argument);
 }
 

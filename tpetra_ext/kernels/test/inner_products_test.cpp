@@ -39,8 +39,8 @@ TYPED_TEST(InnerProductsTest, SmallCaseByHand) {
   X.push();
   Y.push();
   Small<T> C("C", 2, 1);
-  innerProducts<typename TypeParam::Path>(Exec(), X.view(), Y.view(), C);
-  fence(Exec());
+  innerProducts<typename TypeParam::Path>(testQueue(), X.view(), Y.view(), C);
+  fence(testQueue());
   EXPECT_EQ(C(0, 0), T(15));
   EXPECT_EQ(C(1, 0), T(18));
 }
@@ -53,8 +53,8 @@ TYPED_TEST(InnerProductsTest, AgreesWithLongDouble) {
       for (int t = 0; t <= 13; ++t) {
         const auto Y = TestMatrix<T>::random(n, t, 29, 5);
         auto C = randomSmall<T>(k, t, 3);  // must be overwritten
-        innerProducts<typename TypeParam::Path>(Exec(), X.view(), Y.view(), C);
-        fence(Exec());
+        innerProducts<typename TypeParam::Path>(testQueue(), X.view(), Y.view(), C);
+        fence(testQueue());
         expectProduct<T>(C, X, Y, n);
       }
     }
@@ -68,8 +68,8 @@ TYPED_TEST(InnerProductsTest, TrailingGramAgreesAndIsSymmetric) {
       for (const int trailing : {0, 1, 2, 3, 5, 6, 7, 10, 12, 13, 20}) {
         const auto B = TestMatrix<T>::random(n, first + trailing, 11);
         auto C = randomSmall<T>(first + trailing, trailing, 3);
-        trailingGram<typename TypeParam::Path>(Exec(), B.view(), first, C);
-        fence(Exec());
+        trailingGram<typename TypeParam::Path>(testQueue(), B.view(), first, C);
+        fence(testQueue());
         expectProduct<T>(
             C, B, [&](int i, int j) { return B(i, first + j); }, n);
         for (int j = 0; j < trailing; ++j) {
@@ -93,8 +93,8 @@ TYPED_TEST(InnerProductsTest, SymmetricProductsAgreeAndAreSymmetric) {
         }
         Y.push();
         auto C = randomSmall<T>(k, k + more, 3);
-        symmetricProducts<typename TypeParam::Path>(Exec(), X.view(), Y.view(), C);
-        fence(Exec());
+        symmetricProducts<typename TypeParam::Path>(testQueue(), X.view(), Y.view(), C);
+        fence(testQueue());
         expectProduct<T>(C, X, Y, n);
         for (int j = 0; j < k; ++j) {
           for (int i = 0; i < j; ++i) EXPECT_EQ(C(i, j), C(j, i));
@@ -109,10 +109,10 @@ TYPED_TEST(InnerProductsTest, SharedColumnsAndStridedResult) {
   const auto B = TestMatrix<T>::random(700, 9, 5);
   Small<T> large("large", 20, 20);
   const auto C = Kokkos::subview(large, std::pair<int, int>(2, 11), std::pair<int, int>(4, 8));
-  innerProducts<typename TypeParam::Path>(Exec(), B.view(), B.view(5, 4), C);
+  innerProducts<typename TypeParam::Path>(testQueue(), B.view(), B.view(5, 4), C);
   Small<T> G("G", 9, 4);
-  trailingGram<typename TypeParam::Path>(Exec(), B.view(), 5, G);
-  fence(Exec());
+  trailingGram<typename TypeParam::Path>(testQueue(), B.view(), 5, G);
+  fence(testQueue());
   for (int j = 0; j < 4; ++j) {
     for (int i = 0; i < 9; ++i) EXPECT_NEAR(C(i, j), G(i, j), 700 * std::numeric_limits<T>::epsilon());
   }
@@ -131,8 +131,8 @@ TYPED_TEST(InnerProductsTest, NanAndInfReachExactlyTheirColumns) {
     X.push();
     Y.push();
     Small<T> C("C", 6, 4);
-    innerProducts<typename TypeParam::Path>(Exec(), X.view(), Y.view(), C);
-    fence(Exec());
+    innerProducts<typename TypeParam::Path>(testQueue(), X.view(), Y.view(), C);
+    fence(testQueue());
     for (int j = 0; j < 4; ++j) {
       for (int i = 0; i < 6; ++i) {
         EXPECT_EQ(std::isfinite(C(i, j)), i != 2 && j != 1) << i << ", " << j;
@@ -146,11 +146,11 @@ TYPED_TEST(InnerProductsTest, SameResultInEveryRun) {
   using T = typename TypeParam::Scalar;
   const auto B = TestMatrix<T>::random(20011, 14, 5);
   Small<T> first("first", 14, 5);
-  trailingGram<typename TypeParam::Path>(Exec(), B.view(), 9, first);
+  trailingGram<typename TypeParam::Path>(testQueue(), B.view(), 9, first);
   for (int run = 0; run < 5; ++run) {
     Small<T> again("again", 14, 5);
-    trailingGram<typename TypeParam::Path>(Exec(), B.view(), 9, again);
-    fence(Exec());
+    trailingGram<typename TypeParam::Path>(testQueue(), B.view(), 9, again);
+    fence(testQueue());
     for (int j = 0; j < 5; ++j) {
       for (int i = 0; i < 14; ++i) EXPECT_EQ(first(i, j), again(i, j));
     }
@@ -164,16 +164,17 @@ TYPED_TEST(InnerProductsTest, WrongShapesAreNamed) {
   Small<T> C("C", 3, 2);
   Small<T> D("D", 3, 3);
   try {
-    innerProducts<typename TypeParam::Path>(Exec(), X.view(), Y.view(), C);
+    innerProducts<typename TypeParam::Path>(testQueue(), X.view(), Y.view(), C);
     FAIL() << "rows that differ were accepted";
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(), "capstan::kernels::innerProducts: Y is 9 x 2, must be 8 x 2");
   }
-  EXPECT_THROW(innerProducts<typename TypeParam::Path>(Exec(), X.view(), X.view(), C), std::invalid_argument);
-  EXPECT_THROW(symmetricProducts<typename TypeParam::Path>(Exec(), X.view(), X.view(0, 2), C), std::invalid_argument);
-  EXPECT_THROW(trailingGram<typename TypeParam::Path>(Exec(), X.view(), 4, C), std::invalid_argument);
-  EXPECT_THROW(trailingGram<typename TypeParam::Path>(Exec(), X.view(), -1, C), std::invalid_argument);
-  EXPECT_THROW(trailingGram<typename TypeParam::Path>(Exec(), X.view(), 1, D), std::invalid_argument);
+  EXPECT_THROW(innerProducts<typename TypeParam::Path>(testQueue(), X.view(), X.view(), C), std::invalid_argument);
+  EXPECT_THROW(symmetricProducts<typename TypeParam::Path>(testQueue(), X.view(), X.view(0, 2), C),
+               std::invalid_argument);
+  EXPECT_THROW(trailingGram<typename TypeParam::Path>(testQueue(), X.view(), 4, C), std::invalid_argument);
+  EXPECT_THROW(trailingGram<typename TypeParam::Path>(testQueue(), X.view(), -1, C), std::invalid_argument);
+  EXPECT_THROW(trailingGram<typename TypeParam::Path>(testQueue(), X.view(), 1, D), std::invalid_argument);
 }
 
 }  // namespace capstan::kernels::test

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <set>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "support.hpp"
@@ -16,7 +18,6 @@ namespace capstan::kernels::test {
 namespace {
 
 using Numbers = Kokkos::View<double*, PinnedSpace<Exec>>;
-using One = Kokkos::RangePolicy<Exec>;
 
 struct Set {
   Numbers to;
@@ -37,138 +38,190 @@ struct Sum {
 };
 
 TEST(Launch, IsSeenAfterAFence) {
-  const Exec exec;
+  Queue<Exec>& queue = testQueue();
   const Numbers v("v", 1);
-  launch("set", One(exec, 0, 1), Set{v, 1});
+  launch("set", queue, 1, Set{v, 1});
   if (runsOnHost<Exec>) {
     EXPECT_EQ(v(0), launchesDelayed() ? 0 : 1) << "not before";
   }
-  fence(exec);
+  fence(queue);
   EXPECT_EQ(v(0), 1);
 }
 
 TEST(Launch, KernelsAndCopiesOfOthersComeAfterIt) {
-  const Exec exec;
+  Queue<Exec>& queue = testQueue();
   const Numbers v("v", 2), w("w", 2), x("x", 2);
-  launch("set", One(exec, 0, 2), Set{v, 3});
-  Kokkos::parallel_for("another's", One(exec, 0, 2), CopyFrom{v.data(), w});
-  launch("set", One(exec, 0, 2), Set{v, 4});
+  launch("set", queue, 2, Set{v, 3});
+  Kokkos::parallel_for("another's", Range<Exec>(queue.instance(), 0, 2), CopyFrom{v.data(), w});
+  launch("set", queue, 2, Set{v, 4});
   Kokkos::deep_copy(x, v);
-  launch("set", One(exec, 0, 2), Set{v, 5});
+  launch("set", queue, 2, Set{v, 5});
   double total = 0;
-  reduceAndWait("sum", One(exec, 0, 2), Sum{v}, total);
+  reduceAndWait("sum", queue, 2, Sum{v}, total);
   EXPECT_EQ(total, 10);
-  fence(exec);
+  fence(queue);
   EXPECT_EQ(w(1), 3);
   EXPECT_EQ(x(1), 4);
 }
 
 TEST(Launch, EndsBeforeMemoryIsFreed) {
-  const Exec exec;
+  Queue<Exec>& queue = testQueue();
   const Numbers w("w", 1);
   {
     Numbers v("v", 1);
     Kokkos::deep_copy(v, 7);
-    launch("copy", One(exec, 0, 1), CopyFrom{v.data(), w});
+    launch("copy", queue, 1, CopyFrom{v.data(), w});
   }
   const Numbers another("another", 1);
-  fence(exec);
+  fence(queue);
   EXPECT_EQ(w(0), 7);
 }
 
 TEST(Launch, KeepsItsOrderWithManyKernels) {
-  const Exec exec;
+  Queue<Exec>& queue = testQueue();
   const int n = 100, count = 3000;
   auto v = TestMatrix<double>::random(n, 2, 1);
   Kokkos::deep_copy(v.column(1), 0);
-  for (int k = 0; k < count; ++k) sweep<GenericPath>(exec, n, axpby(1.0, v.column(0), -1.0, v.column(1)));
+  for (int k = 0; k < count; ++k) sweep<GenericPath>(queue, n, axpby(1.0, v.column(0), -1.0, v.column(1)));
   v.pull();
   for (int i = 0; i < n; ++i) ASSERT_EQ(v(i, 1), 0) << i;
 }
 
 TEST(Launch, AResultIsThereAfterAFence) {
-  const Exec exec;
+  Queue<Exec>& queue = testQueue();
   auto v = TestMatrix<double>::random(50, 1, 2);
   Kokkos::deep_copy(v.view(), 2);
   const Kokkos::View<double, PinnedSpace<Exec>> result("result");
-  sum<GenericPath>(exec, v.column(0), result);
-  fence(exec);
+  sum<GenericPath>(queue, v.column(0), result);
+  fence(queue);
   EXPECT_EQ(result(), 100);
+}
+
+/// Whether a kernel can be launched with this where the queue stands.
+template <class On, class = void>
+struct Launches : std::false_type {};
+template <class On>
+struct Launches<On, std::void_t<decltype(launch("", std::declval<On>(), 1, std::declval<Set>()))>> : std::true_type {};
+
+static_assert(Launches<Queue<Exec>&>::value);
+static_assert(!Launches<Exec&>::value && !Launches<Exec>::value && !Launches<Range<Exec>>::value,
+              "without a queue nothing is launched");
+static_assert(!std::is_default_constructible<Queue<Exec>>::value && !std::is_convertible<Exec, Queue<Exec>>::value,
+              "a queue is of an instance that somebody names");
+
+TEST(Queues, CountWhatTheyAreGiven) {
+  Queue<Exec>& queue = testQueue();
+  const Numbers v("v", 1);
+  const long launches = queue.launches(), waits = queue.fences(), all = fences();
+  launch("set", queue, 1, Set{v, 1});
+  double total = 0;
+  reduceAndWait("sum", queue, 1, Sum{v}, total);
+  EXPECT_EQ(queue.launches(), launches + 2);
+  EXPECT_EQ(queue.fences(), waits + 1);
+  EXPECT_EQ(fences(), all + 1);
+}
+
+TEST(Queues, AWaitForOneSaysNothingOfAnother) {
+  Queue<Exec> another{Exec()};
+  UseByKernels<Exec> use(testQueue());
+  use.begin();
+  fence(another);
+  EXPECT_FALSE(use.over());
+  fence(testQueue());
+  EXPECT_TRUE(use.over());
+}
+
+TEST(Queues, HaveMemoryOfTheirOwn) {
+  const int n = 3000;
+  Queue<Exec> another{Exec()};
+  auto v = TestMatrix<double>::random(n, 1, 3);
+  Kokkos::deep_copy(v.view(), 2);
+  const Numbers here("here", 1), there("there", 1);
+  const auto x = v.column(0);
+  for (int k = 0; k < 2; ++k) {
+    dots<GenericPath>(testQueue(), {std::pair(x, x)}, here);
+    dots<GenericPath>(another, {std::pair(x, x)}, there);
+  }
+  EXPECT_NE(testQueue().memory().data(), another.memory().data());
+  fence(testQueue());
+  fence(another);
+  EXPECT_EQ(here(0), 4 * n);
+  EXPECT_EQ(there(0), 4 * n);
 }
 
 using Buffers = LeasedBuffers<Exec, double>;
 
 TEST(LeasedBuffers, StayWithTheirHolderOverFences) {
-  const Exec exec;
-  Buffers buffers;
+  Queue<Exec>& queue = testQueue();
+  Buffers buffers(queue);
   std::vector<Buffers::Lease> leases;
   std::set<const double*> places;
   for (int k = 0; k < 20; ++k) {
-    leases.push_back(buffers.take(exec, 4));
+    leases.push_back(buffers.take(4));
     places.insert(leases.back().data());
-    fence(exec);
+    fence(queue);
   }
   EXPECT_EQ(places.size(), 20U);
 }
 
 TEST(LeasedBuffers, AreFreeWithTheFenceAfterTheLease) {
-  const Exec exec;
-  Buffers buffers;
+  Queue<Exec>& queue = testQueue();
+  Buffers buffers(queue);
   const double *first = nullptr, *second = nullptr;
   {
-    const auto lease = buffers.take(exec, 4);
+    const auto lease = buffers.take(4);
     first = lease.data();
-    fence(exec);  // before the launch: says nothing of the kernel that is to come
+    fence(queue);  // before the launch: says nothing of the kernel that is to come
   }
-  second = buffers.take(exec, 4).data();
+  second = buffers.take(4).data();
   EXPECT_NE(second, first);
-  fence(exec);
-  EXPECT_EQ(buffers.take(exec, 4).data(), first);
+  fence(queue);
+  EXPECT_EQ(buffers.take(4).data(), first);
 }
 
 TEST(LeasedBuffers, WaitForOneMoreThanThereAreOnly) {
-  const Exec exec;
-  Buffers buffers;
-  fence(exec);
+  Queue<Exec>& queue = testQueue();
+  Buffers buffers(queue);
+  fence(queue);
   const long before = fences();
   std::set<const double*> places;
-  for (std::size_t k = 0; k < Buffers::most; ++k) places.insert(buffers.take(exec, 9).data());
+  for (std::size_t k = 0; k < Buffers::most; ++k) places.insert(buffers.take(9).data());
   EXPECT_EQ(places.size(), Buffers::most);
   EXPECT_EQ(fences(), before);
-  EXPECT_EQ(places.count(buffers.take(exec, 9).data()), 1U);
+  EXPECT_EQ(places.count(buffers.take(9).data()), 1U);
   EXPECT_EQ(fences(), before + 1);
 }
 
 TEST(LeasedBuffers, HoldWhatKernelsOfTheLeaseRead) {
-  const Exec exec;
-  Buffers buffers;
+  Queue<Exec>& queue = testQueue();
+  Buffers buffers(queue);
   const int count = 100;
   const Numbers results("results", count);
   for (int k = 0; k < count; ++k) {
-    const auto lease = buffers.take(exec, 1);
+    const auto lease = buffers.take(1);
     lease.data()[0] = k;
-    if (k % 7 == 3) fence(exec);
+    if (k % 7 == 3) fence(queue);
     const Numbers result(results.data() + k, 1);
-    launch("copy", One(exec, 0, 1), CopyFrom{lease.data(), result});
+    launch("copy", queue, 1, CopyFrom{lease.data(), result});
   }
-  fence(exec);
+  fence(queue);
   for (int k = 0; k < count; ++k) EXPECT_EQ(results(k), k);
 }
 
 TEST(LeasedBuffers, ArePoisonedWhenTheLeaseEnds) {
   if (!launchesDelayed()) GTEST_SKIP() << "with CAPSTAN_KERNELS=delayed only";
-  const Exec exec;
-  Buffers buffers;
+  Queue<Exec>& queue = testQueue();
+  Buffers buffers(queue);
   const Numbers during("during", 1), after("after", 1);
   const double* place = nullptr;
   {
-    const auto lease = buffers.take(exec, 1);
+    const auto lease = buffers.take(1);
     place = lease.data();
     lease.data()[0] = 5;
-    launch("copy", One(exec, 0, 1), CopyFrom{place, during});
+    launch("copy", queue, 1, CopyFrom{place, during});
   }
-  launch("copy", One(exec, 0, 1), CopyFrom{place, after});
-  fence(exec);
+  launch("copy", queue, 1, CopyFrom{place, after});
+  fence(queue);
   EXPECT_EQ(during(0), 5);
   EXPECT_TRUE(std::isnan(after(0)));
 }

@@ -47,7 +47,7 @@ bool expectRunsToChangeNothing(const SparseCase<typename Type::Scalar>& sparse) 
   const int n = sparse.rows, own = n - n / 5;
   const auto x = TestMatrix<T>::random(n, 1, 5, 0);
   const Line<T> all("x", static_cast<std::size_t>(n));
-  packRows<Path>(Exec(), x.view(), all);
+  packRows<Path>(testQueue(), x.view(), all);
   const auto part = [&](int from, int to) {
     Line<T> copy("part", static_cast<std::size_t>(to - from));
     Kokkos::deep_copy(copy, Kokkos::subview(all, std::make_pair(from, to)));
@@ -76,8 +76,8 @@ bool expectRunsToChangeNothing(const SparseCase<typename Type::Scalar>& sparse) 
             if (mapped) a.sources = deviceSources.data();
             auto plain = TestMatrix<T>::random(n, 1, 9), inRuns = TestMatrix<T>::random(n, 1, 9);
             const auto multiply = [&](std::ptrdiff_t from, std::ptrdiff_t to, TestMatrix<T>& y) {
-              multiplyRows<Path>(Exec(), a, from, to, T(-3), receives ? here : all, receives ? received : Line<T>(),
-                                 beta, y.view());
+              multiplyRows<Path>(testQueue(), a, from, to, T(-3), receives ? here : all,
+                                 receives ? received : Line<T>(), beta, y.view());
             };
             const auto count = static_cast<std::ptrdiff_t>(listed ? some.size() : sparse.begin.size() - 1);
             multiply(0, count, plain);
@@ -164,7 +164,7 @@ TYPED_TEST(RowRunsTest, HasTheSameBitsInBlocksWhereRowsOfTheSameColumnsAreTakenT
     for (const int t : {2, 3, 4, 7, 8, 16, 31, 33}) {
       const auto X = TestMatrix<T>::random(n, t, 5, 0);
       const Line<T> all("x", static_cast<std::size_t>(n * t));
-      packRows<Path>(Exec(), X.view(), all);
+      packRows<Path>(testQueue(), X.view(), all);
       Line<T> received("received", static_cast<std::size_t>((n - own) * t));
       Kokkos::deep_copy(received, Kokkos::subview(all, std::make_pair(own * t, n * t)));
       for (const bool elsewhere : {false, true}) {
@@ -180,7 +180,7 @@ TYPED_TEST(RowRunsTest, HasTheSameBitsInBlocksWhereRowsOfTheSameColumnsAreTakenT
           auto plain = TestMatrix<T>::random(n, t, 9), inRuns = TestMatrix<T>::random(n, t, 9);
           const auto count = static_cast<std::ptrdiff_t>(elsewhere ? some.size() : std::size_t(n));
           const auto multiply = [&](std::ptrdiff_t from, std::ptrdiff_t to, TestMatrix<T>& y) {
-            multiplyRows<Path>(Exec(), a, from, to, T(-3), all, elsewhere ? received : Line<T>(), beta, y.view());
+            multiplyRows<Path>(testQueue(), a, from, to, T(-3), all, elsewhere ? received : Line<T>(), beta, y.view());
           };
           multiply(0, count, plain);
           a.runs = &runs;

@@ -13,10 +13,13 @@
 #include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/base/fence.hpp"
 #include "tpetra_ext/kernels/base/host_mirror.hpp"
+#include "tpetra_ext/kernels/test/own_queue.hpp"
 
 namespace capstan::kernels::test {
 
 using Exec = Kokkos::DefaultExecutionSpace;
+
+inline Queue<Exec>& testQueue() { return ownQueue<Exec>(); }
 
 /// One scalar on one path.
 template <class ScalarType, class PathType>
@@ -81,7 +84,7 @@ class TestMatrix {
   T operator()(int i, int j) const { return host_(i, j); }
   void push() { Kokkos::deep_copy(whole_, host_); }
   void pull() {
-    fence(Exec());
+    fence(testQueue());
     Kokkos::deep_copy(host_, whole_);
   }
   auto view() const { return Kokkos::subview(whole_, std::pair<int, int>(0, rows_), std::pair<int, int>(0, cols_)); }

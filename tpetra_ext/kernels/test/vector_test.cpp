@@ -24,7 +24,7 @@ TYPED_TEST(VectorTest, EveryOperation) {
     auto out = TestMatrix<T>::random(n, 4, 2);
     const auto before = TestMatrix<T>::random(n, 4, 2);
     sweep<typename TypeParam::Path>(
-        Exec(), n, axpby(T(2), in.column(0), T(-0.5), out.column(0)), axpy(T(4), in.column(1), out.column(1)),
+        testQueue(), n, axpby(T(2), in.column(0), T(-0.5), out.column(0)), axpy(T(4), in.column(1), out.column(1)),
         combine(T(0.25), in.column(0), T(-2), in.column(1), out.column(2)), scale(T(-8), in.column(1), out.column(3)));
     out.pull();
     // A power of two times a value is exact, so there is one rounding, whether or not it is fused.
@@ -44,7 +44,7 @@ TYPED_TEST(VectorTest, LaterOperationsSeeEarlierOnes) {
   auto v = TestMatrix<T>::random(n, 3, 1);
   const auto before = TestMatrix<T>::random(n, 3, 1);
   // p = z + p/2; x += 2 p; p = -p; z = p (new)
-  sweep<typename TypeParam::Path>(Exec(), n, axpby(T(1), v.column(0), T(0.5), v.column(1)),
+  sweep<typename TypeParam::Path>(testQueue(), n, axpby(T(1), v.column(0), T(0.5), v.column(1)),
                                   axpy(T(2), v.column(1), v.column(2)), scale(T(-1), v.column(1), v.column(1)),
                                   scale(T(1), v.column(1), v.column(0)));
   v.pull();
@@ -61,7 +61,7 @@ TYPED_TEST(VectorTest, OperandsOfOneOperationMayBeTheSame) {
   const int n = 777;
   auto v = TestMatrix<T>::random(n, 3, 1);
   const auto before = TestMatrix<T>::random(n, 3, 1);
-  sweep<typename TypeParam::Path>(Exec(), n, axpby(T(2), v.column(0), T(4), v.column(0)),
+  sweep<typename TypeParam::Path>(testQueue(), n, axpby(T(2), v.column(0), T(4), v.column(0)),
                                   axpy(T(-1), v.column(1), v.column(1)),
                                   combine(T(2), v.column(2), T(1), v.column(2), v.column(2)));
   v.pull();
@@ -80,7 +80,7 @@ TYPED_TEST(VectorTest, ZeroFactorOverwritesNan) {
   for (int i = 0; i < n; ++i) v(i, 1) = nan;
   v(7, 0) = nan;
   v.push();
-  sweep<typename TypeParam::Path>(Exec(), n, combine(T(3), v.column(0), T(0), v.column(1), v.column(2)),
+  sweep<typename TypeParam::Path>(testQueue(), n, combine(T(3), v.column(0), T(0), v.column(1), v.column(2)),
                                   axpy(T(1), v.column(0), v.column(3)), axpby(T(2), v.column(0), T(0), v.column(1)));
   v.pull();
   for (int i = 0; i < n; ++i) {
@@ -91,7 +91,8 @@ TYPED_TEST(VectorTest, ZeroFactorOverwritesNan) {
 TYPED_TEST(VectorTest, SweepRefusesShortVectors) {
   using T = typename TypeParam::Scalar;
   const auto v = TestMatrix<T>::random(5, 2, 1);
-  EXPECT_THROW(sweep<typename TypeParam::Path>(Exec(), 6, axpy(T(1), v.column(0), v.column(1))), std::invalid_argument);
+  EXPECT_THROW(sweep<typename TypeParam::Path>(testQueue(), 6, axpy(T(1), v.column(0), v.column(1))),
+               std::invalid_argument);
 }
 
 TYPED_TEST(VectorTest, ListsOfThreeTermRecurrences) {
@@ -104,12 +105,13 @@ TYPED_TEST(VectorTest, ListsOfThreeTermRecurrences) {
     }
     v.push();
     SweepList<T> list;
-    list.add(Exec(), n, T(2), v.column(0), T(-3), v.column(1), T(4), v.column(2), v.column(2));  // in its last term
-    list.add(Exec(), n, T(1), v.column(2), T(5), v.column(1), T(0), v.column(4), v.column(3));
-    list.add(Exec(), n, T(1), v.column(3), T(0), v.column(4), T(2), v.column(0), v.column(1));
-    list.add(Exec(), n, T(6), v.column(0), T(0), v.column(4), T(0), v.column(4), v.column(4));
+    list.template add<Exec>(n, T(2), v.column(0), T(-3), v.column(1), T(4), v.column(2),
+                            v.column(2));  // in its last term
+    list.template add<Exec>(n, T(1), v.column(2), T(5), v.column(1), T(0), v.column(4), v.column(3));
+    list.template add<Exec>(n, T(1), v.column(3), T(0), v.column(4), T(2), v.column(0), v.column(1));
+    list.template add<Exec>(n, T(6), v.column(0), T(0), v.column(4), T(0), v.column(4), v.column(4));
     EXPECT_EQ(list.size(), 4);
-    sweep<typename TypeParam::Path>(Exec(), n, list);
+    sweep<typename TypeParam::Path>(testQueue(), n, list);
     v.pull();
     for (int i = 0; i < n; ++i) {
       const T first = T(2) * entry(i, 0) - T(3) * entry(i, 1) + T(4) * entry(i, 2);
@@ -128,12 +130,13 @@ TYPED_TEST(VectorTest, ListsRefuseShortVectorsAndWhatTheyCannotHold) {
   const auto v = TestMatrix<T>::random(5, 2, 1);
   const auto more = TestMatrix<T>::random(6, 2, 1);
   SweepList<T> list;
-  EXPECT_THROW(list.add(Exec(), 6, T(1), more.column(0), T(1), more.column(1), T(1), v.column(0), more.column(0)),
-               std::invalid_argument);
+  EXPECT_THROW(
+      list.template add<Exec>(6, T(1), more.column(0), T(1), more.column(1), T(1), v.column(0), more.column(0)),
+      std::invalid_argument);
   list.clear();
   for (int k = 0; k < SweepList<T>::capacity; ++k)
-    list.add(Exec(), 5, T(1), v.column(0), T(1), v.column(1), v.column(0));
-  EXPECT_THROW(list.add(Exec(), 5, T(1), v.column(0), T(1), v.column(1), v.column(0)), std::length_error);
+    list.template add<Exec>(5, T(1), v.column(0), T(1), v.column(1), v.column(0));
+  EXPECT_THROW(list.template add<Exec>(5, T(1), v.column(0), T(1), v.column(1), v.column(0)), std::length_error);
 }
 
 /// Every size in which a list may travel, and the sizes' limits.
@@ -151,9 +154,9 @@ TYPED_TEST(VectorTest, ListsOfAnyLengthActInOrder) {
     SweepList<T> list;
     // y = x + (+-1) y: the order matters, and small integers stay exact.
     for (int k = 0; k < count; ++k) {
-      list.add(Exec(), n, T(1), v.column(0), k % 3 == 0 ? T(-1) : T(1), v.column(1), v.column(1));
+      list.template add<Exec>(n, T(1), v.column(0), k % 3 == 0 ? T(-1) : T(1), v.column(1), v.column(1));
     }
-    sweep<typename TypeParam::Path>(Exec(), n, list);
+    sweep<typename TypeParam::Path>(testQueue(), n, list);
     v.pull();
     for (int i = 0; i < n; ++i) {
       T expected = T(0);
@@ -167,7 +170,7 @@ TYPED_TEST(VectorTest, ListsOfAnyLengthActInOrder) {
 TYPED_TEST(VectorTest, ArgumentsOfShortListsAreSmall) {
   using T = typename TypeParam::Scalar;
   // CUDA's launch: up to 512 bytes without a copy, up to 4 kB of arguments; the policy takes some of it.
-  constexpr std::size_t policy = sizeof(Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::ptrdiff_t>>);
+  constexpr std::size_t policy = sizeof(Range<Exec>);
   EXPECT_LE(sizeof(detail::SweepArguments<T, detail::shortSweep>) + policy, 512u);
   EXPECT_LE(sizeof(detail::SweepArguments<T, detail::longSweep>) + policy, 4096u);
   EXPECT_GE(detail::shortSweep, 7) << "the pipeline of depth 1 updates 3 + 4 vectors";
@@ -182,8 +185,8 @@ TYPED_TEST(VectorTest, DotsAgreeWithLongDouble) {
       std::vector<std::pair<decltype(v.column(0)), decltype(v.column(0))>> pairs;
       for (int i = 0; i < count; ++i) pairs.emplace_back(v.column(i % 6), v.column((i * i + 1) % 6));
       Result<T> result("result", count);
-      dots<typename TypeParam::Path>(Exec(), pairs, result);
-      fence(Exec());
+      dots<typename TypeParam::Path>(testQueue(), pairs, result);
+      fence(testQueue());
       for (int p = 0; p < count; ++p) {
         long double expected = 0;
         long double magnitude = 0;
@@ -209,10 +212,10 @@ TYPED_TEST(VectorTest, ADotIsTheSameWhateverElseIsFormed) {
                                                       {3, 2}, {2, 2}, {0, 0}, {2, 0}};
     for (const auto& [i, j] : columns) pairs.emplace_back(v.column(i), v.column(j));
     Result<T> together("together", pairs.size()), alone("alone", 1);
-    dots<typename TypeParam::Path>(Exec(), pairs, together);
+    dots<typename TypeParam::Path>(testQueue(), pairs, together);
     for (std::size_t p = 0; p < pairs.size(); ++p) {
-      dots<typename TypeParam::Path>(Exec(), {pairs[p]}, alone);
-      fence(Exec());
+      dots<typename TypeParam::Path>(testQueue(), {pairs[p]}, alone);
+      fence(testQueue());
       EXPECT_EQ(alone(0), together(p)) << "n = " << n << ", pair " << p;
     }
   }
@@ -229,14 +232,14 @@ TYPED_TEST(VectorTest, DotsTakeArraysAndBracedLists) {
   const auto x = v.column(0);
   const auto y = v.column(1);
   Result<T> result("result", 3);
-  dots<typename TypeParam::Path>(Exec(), {std::pair(x, x), std::pair(x, y)}, result);
-  fence(Exec());
+  dots<typename TypeParam::Path>(testQueue(), {std::pair(x, x), std::pair(x, y)}, result);
+  fence(testQueue());
   EXPECT_EQ(result(0), T(14));
   EXPECT_EQ(result(1), T(80));
   EXPECT_EQ(result(2), T(0));
   const std::array<std::pair<decltype(x), decltype(y)>, 3> pairs{{{y, y}, {x, y}, {x, x}}};
-  dots<typename TypeParam::Path>(Exec(), pairs, result);
-  fence(Exec());
+  dots<typename TypeParam::Path>(testQueue(), pairs, result);
+  fence(testQueue());
   EXPECT_EQ(result(0), T(500));
   EXPECT_EQ(result(1), T(80));
   EXPECT_EQ(result(2), T(14));
@@ -249,11 +252,11 @@ TYPED_TEST(VectorTest, DotsPropagateNanAndAreDeterministic) {
   v.push();
   const auto x = v.column(0);
   Result<T> first("first", 2);
-  dots<typename TypeParam::Path>(Exec(), {std::pair(x, v.column(1)), std::pair(x, v.column(2))}, first);
+  dots<typename TypeParam::Path>(testQueue(), {std::pair(x, v.column(1)), std::pair(x, v.column(2))}, first);
   for (int run = 0; run < 5; ++run) {
     Result<T> again("again", 2);
-    dots<typename TypeParam::Path>(Exec(), {std::pair(x, v.column(1)), std::pair(x, v.column(2))}, again);
-    fence(Exec());
+    dots<typename TypeParam::Path>(testQueue(), {std::pair(x, v.column(1)), std::pair(x, v.column(2))}, again);
+    fence(testQueue());
     EXPECT_EQ(first(0), again(0));
     EXPECT_TRUE(std::isnan(again(1)));
   }
@@ -265,14 +268,14 @@ TYPED_TEST(VectorTest, MagnitudesAgreeWithLongDouble) {
     auto v = TestMatrix<T>::random(n, 1, 1);
     long double expected = 0;
     for (int i = 0; i < n; ++i) expected += std::abs(static_cast<long double>(v(i, 0)));
-    const T sum = magnitudes<typename TypeParam::Path>(Exec(), v.column(0));
+    const T sum = magnitudes<typename TypeParam::Path>(testQueue(), v.column(0));
     EXPECT_LE(std::abs(sum - expected), (n + 2) * expected * std::numeric_limits<T>::epsilon()) << "n = " << n;
-    EXPECT_EQ(magnitudes<typename TypeParam::Path>(Exec(), v.column(0)), sum);
+    EXPECT_EQ(magnitudes<typename TypeParam::Path>(testQueue(), v.column(0)), sum);
     if (n == 0) continue;
     for (const T bad : {std::numeric_limits<T>::quiet_NaN(), -std::numeric_limits<T>::infinity()}) {
       v(n - 1, 0) = bad;
       v.push();
-      EXPECT_FALSE(std::isfinite(magnitudes<typename TypeParam::Path>(Exec(), v.column(0)))) << "n = " << n;
+      EXPECT_FALSE(std::isfinite(magnitudes<typename TypeParam::Path>(testQueue(), v.column(0)))) << "n = " << n;
     }
   }
 }
@@ -281,8 +284,8 @@ TYPED_TEST(VectorTest, SumsAgreeWithLongDouble) {
   using T = typename TypeParam::Scalar;
   const auto sumOf = [](const auto& x) {
     Result<T> total("total", 1);
-    sum<typename TypeParam::Path>(Exec(), x, Kokkos::subview(total, 0));
-    fence(Exec());
+    sum<typename TypeParam::Path>(testQueue(), x, Kokkos::subview(total, 0));
+    fence(testQueue());
     return total(0);
   };
   for (const int n : rowCounts()) {
@@ -307,10 +310,10 @@ TYPED_TEST(VectorTest, DotsRefuseWrongLengths) {
   const auto v = TestMatrix<T>::random(5, 2, 1);
   const auto w = TestMatrix<T>::random(6, 2, 1);
   Result<T> result("result", 1);
-  EXPECT_THROW(dots<typename TypeParam::Path>(Exec(), {std::pair(v.column(0), w.column(0))}, result),
+  EXPECT_THROW(dots<typename TypeParam::Path>(testQueue(), {std::pair(v.column(0), w.column(0))}, result),
                std::invalid_argument);
   EXPECT_THROW(dots<typename TypeParam::Path>(
-                   Exec(), {std::pair(v.column(0), v.column(0)), std::pair(v.column(0), v.column(1))}, result),
+                   testQueue(), {std::pair(v.column(0), v.column(0)), std::pair(v.column(0), v.column(1))}, result),
                std::invalid_argument);
 }
 

@@ -6,9 +6,14 @@
 #include <algorithm>
 #include <cstdint>
 #include <mutex>
+#include <string>
 #include <string_view>
+#include <utility>
 
 #include "tpetra_ext/compat/local_views.hpp"
+#include "tpetra_ext/kernels/test/own_queue.hpp"
+#include "tpetra_ext/node_queue.hpp"
+#include "tpetra_ext/types.hpp"
 
 namespace capstan::test {
 namespace {
@@ -94,17 +99,46 @@ void begins(const char* name) {
   if (isForeign(name)) Watch::instance().expectNone("at the beginning of ", name);
 }
 
+bool beginsWith(std::string_view text, std::string_view with) { return text.substr(0, with.size()) == with; }
+
 void (*kernelSeen)(const char*) = nullptr;
+void (*regionSeen)(const char*) = nullptr;
+/// Kernels of Capstan that have begun since the last comparison, and those that queues had been given by then.
+long begun = 0, givenBefore = 0;
+
+/// Kernels that queues have been given.
+long given() {
+  using Exec = DefaultTypes::ExecutionSpace;
+  return nodeQueue<DefaultTypes>().launches() + kernels::test::ownQueue<Exec>().launches();
+}
 
 void kernelBegins(const char* name, std::uint32_t, std::uint64_t*) {
   if (kernelSeen != nullptr) kernelSeen(name);
+  if (beginsWith(name, "capstan ")) ++begun;
+  if (beginsWith(name, "Kokkos::View::initialization [capstan ")) {
+    Watch::instance().complain(std::string("a kernel of the default instance fills a view: ") + name);
+  }
   begins(name);
+}
+
+void regionBegins(const char* name) {
+  if (regionSeen != nullptr) regionSeen(name);
+  begins(name);
+}
+
+/// The last bits of a device's number are an instance's; zero: all instances.
+void fenceBegins(const char* name, std::uint32_t device, std::uint64_t*) {
+  if ((device & 0xffffffU) != 0) return;
+  for (const char* const from : {"Kokkos::fence", "Kokkos::deep_copy", "Kokkos::create_mirror"}) {
+    if (beginsWith(name, from)) Watch::instance().expectNone("while the host waits for all instances: ", name);
+  }
 }
 
 /// None outlives its test.
 class AtTheEnd final : public testing::EmptyTestEventListener {
   void OnTestEnd(const testing::TestInfo& info) override {
     Watch::instance().expectNone("at the end of ", info.name());
+    compareWithQueues();
   }
 };
 
@@ -126,11 +160,24 @@ void watchViews() {
   tools::set_begin_parallel_for_callback(kernelBegins);
   tools::set_begin_parallel_reduce_callback(kernelBegins);
   tools::set_begin_parallel_scan_callback(kernelBegins);
-  tools::set_push_region_callback(begins);
+  tools::set_push_region_callback(regionBegins);
+  tools::set_begin_fence_callback(fenceBegins);
+  givenBefore = given();
   testing::UnitTest::GetInstance()->listeners().Append(new AtTheEnd);
 }
 
-void seeKernels(void (*seen)(const char* name)) { kernelSeen = seen; }
+void compareWithQueues() {
+  kernels::handOver<DefaultTypes::ExecutionSpace>();  // those that have been delayed
+  const long all = given(), now = all - std::exchange(givenBefore, all), seen = std::exchange(begun, 0);
+  if (seen == now) return;
+  Watch::instance().complain(std::to_string(seen) + " of Capstan's kernels began, and queues were given " +
+                             std::to_string(now));
+}
+
+void seeKernels(void (*seen)(const char* name), void (*region)(const char* name)) {
+  kernelSeen = seen;
+  regionSeen = region;
+}
 
 CollectedComplaints::CollectedComplaints() { Watch::instance().collected = &list_; }
 CollectedComplaints::~CollectedComplaints() { Watch::instance().collected = nullptr; }

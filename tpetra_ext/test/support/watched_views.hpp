@@ -9,6 +9,14 @@
 ///   preconditioner works, and may ask for the other side;
 /// - a view is alive where vectors are handed to others (compat::handOver()), or a test ends.
 ///
+/// And it sees what would be out of order, or wait too long, where an execution space has several instances: a failure
+/// is added where
+/// - a kernel named as Capstan's are begins to which no queue was given, or does not where one was: a test's end
+/// compares
+///   the numbers;
+/// - Kokkos fills a view of Capstan's, which takes a kernel of the default instance;
+/// - the host waits for all instances while a view is alive: it is Capstan that works. Kokkos tells so since release 4.
+///
 /// Views count that are taken by tpetra_ext/compat/local_views.hpp, by which all of Capstan takes them (test: layers).
 
 #include <string>
@@ -23,8 +31,12 @@ void watchWithoutFences();
 /// Watches from now on. After Kokkos has been initialised.
 void watchViews();
 
-/// Calls seen(name) for each kernel that begins, null: no more. Kokkos has one such hook, and the watch has it.
-void seeKernels(void (*seen)(const char* name));
+/// What a test's end does: compares kernels with what queues were given.
+void compareWithQueues();
+
+/// Calls seen(name) for each kernel that begins, and region(name) for each region; null: no more. Kokkos has one such
+/// hook, and the watch has it.
+void seeKernels(void (*seen)(const char* name), void (*region)(const char* name) = nullptr);
 
 /// Puts what the watch finds into a list of its own, in the place of failures, as long as it lives.
 class CollectedComplaints {

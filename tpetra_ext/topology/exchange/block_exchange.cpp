@@ -51,37 +51,26 @@ struct Unpack {
   }
 };
 
-template <class Device>
-Kokkos::View<Slot*, Device> onDevice(const typename Device::execution_space& execution, const char* label,
-                                     const std::vector<Slot>& slots) {
-  Kokkos::View<Slot*, Device> view(std::string(label), slots.size());
-  const auto host = Kokkos::create_mirror_view(view);
-  std::copy(slots.begin(), slots.end(), host.data());
-  kernels::copyAndWait(execution, view, host);
-  return view;
-}
-
 /// A part of the numbers.
-template <class Execution, class To, class From>
-void copyPart(const Execution& execution, const To& to, const From& from,
-              const std::pair<std::size_t, std::size_t>& part) {
+template <class Queue, class To, class From>
+void copyPart(const Queue& queue, const To& to, const From& from, const std::pair<std::size_t, std::size_t>& part) {
   if (part.first == part.second) return;
-  kernels::copyAndWait(execution, Kokkos::subview(to, part), Kokkos::subview(from, part));
+  kernels::copyAndWait(queue, Kokkos::subview(to, part), Kokkos::subview(from, part));
 }
 
 }  // namespace
 
 template <class Types>
-BlockExchange<Types>::BlockExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan,
-                                    Carrier carrier, DeviceAwareMpi deviceAware)
-    : plan_(std::move(plan)), messages_(std::move(channel), plan_, carrier) {
+BlockExchange<Types>::BlockExchange(Queue& queue, std::shared_ptr<Channel> channel,
+                                    std::shared_ptr<const RankPlan> plan, Carrier carrier, DeviceAwareMpi deviceAware)
+    : queue_(queue), plan_(std::move(plan)), messages_(std::move(channel), plan_, carrier) {
   if (!isShared) memory_ = messageMemory(deviceAware, deviceKindOf<Execution>());
   std::vector<Slot> slots;
   for (const Step step : allSteps) {
     slots.insert(slots.end(), at(step).sends.entries.begin(), at(step).sends.entries.end());
   }
-  sendSlots_ = onDevice<Device>(execution_, "capstan sends", slots);
-  needed_ = onDevice<Device>(execution_, "capstan needs", plan_->needed);
+  sendSlots_ = kernels::copied<Slots>(queue_, "capstan sends", slots);
+  needed_ = kernels::copied<Slots>(queue_, "capstan needs", plan_->needed);
 }
 
 template <class Types>
@@ -110,12 +99,12 @@ template <class Types>
 void BlockExchange<Types>::makeRoom(std::size_t columns) {
   if (columns <= room_) return;
   messages_.freeRequests();  // they name the old buffers
-  outgoing_ = Buffer("capstan outgoing", messages_.rowsSent() * columns);
-  staging_ = Buffer("capstan staging", plan_->staged() * columns);
-  receivedData_ = Buffer("capstan received", plan_->needed.size() * columns);
+  outgoing_ = kernels::unfilled<Buffer>("capstan outgoing", messages_.rowsSent() * columns);
+  staging_ = kernels::unfilled<Buffer>("capstan staging", plan_->staged() * columns);
+  receivedData_ = kernels::unfilled<Buffer>("capstan received", plan_->needed.size() * columns);
   if (givesCopies()) {
-    pinnedOutgoing_ = PinnedBuffer("capstan outgoing of MPI", outgoing_.extent(0));
-    pinnedStaging_ = PinnedBuffer("capstan staging of MPI", staging_.extent(0));
+    pinnedOutgoing_ = kernels::unfilled<PinnedBuffer>("capstan outgoing of MPI", outgoing_.extent(0));
+    pinnedStaging_ = kernels::unfilled<PinnedBuffer>("capstan staging of MPI", staging_.extent(0));
     messages_.use(pinnedOutgoing_.data(), pinnedStaging_.data());
   } else {
     messages_.use(outgoing_.data(), staging_.data());
@@ -129,7 +118,7 @@ bool BlockExchange<Types>::pack(Step step, const Own& own) {
   const auto [begin, end] = messages_.rowsSent(step);
   if (begin == end) return false;
   kernels::launch(
-      "capstan pack", Kokkos::RangePolicy<Execution>(execution_, begin, end),
+      "capstan pack", queue_, begin, end,
       Pack<Slots, Own, Buffer>{sendSlots_, own, staging_, outgoing_, static_cast<std::size_t>(plan_->owned), columns_});
   return kernels::runsLater<Execution>();
 }
@@ -140,16 +129,16 @@ template <class Steps>
 void BlockExchange<Types>::packAll(const Steps& steps, const Own& own) {
   bool wait = false;
   for (const Step step : steps) wait = pack(step, own) || wait;
-  if (wait) kernels::fence(execution_);
+  if (wait) kernels::fence(queue_);
   if (!givesCopies()) return;
-  for (const Step step : steps) copyPart(execution_, pinnedOutgoing_, outgoing_, messages_.sent(step));
+  for (const Step step : steps) copyPart(queue_, pinnedOutgoing_, outgoing_, messages_.sent(step));
 }
 
 /// Waits for the messages of a step; what they bring is then on the device.
 template <class Types>
 void BlockExchange<Types>::receive(Step step) {
   if (messages_.wait(step) && givesCopies()) {
-    copyPart(execution_, staging_, pinnedStaging_, messages_.received(step));
+    copyPart(queue_, staging_, pinnedStaging_, messages_.received(step));
   }
 }
 
@@ -200,14 +189,14 @@ void BlockExchange<Types>::startMessages(const Own& own) {
   passedOn_ = sent_ = false;
   if (messages_.together()) {
     packAll(stepsAtOnce, own);
-    if (unpacks()) unpacking_.end(execution_);
+    if (unpacks()) unpacking_.end();
     return messages_.startAll();
   }
   const bool receivesFirst = !unpacks();
   if (receivesFirst) messages_.startReceives();
   // What the network waits for goes first.
   packAll(std::array<Step, 2>{Step::Gather, Step::Local}, own);
-  if (unpacks()) unpacking_.end(execution_);
+  if (unpacks()) unpacking_.end();
   if (!receivesFirst) messages_.startReceives();
   for (const Step step : {Step::Gather, Step::Local}) messages_.send(step);
   receive(Step::Gather);
@@ -245,7 +234,7 @@ template <class Types>
 void BlockExchange<Types>::finishMessages() {
   if (messages_.together()) {
     messages_.waitForAll();
-    if (givesCopies()) copyPart(execution_, staging_, pinnedStaging_, {0, plan_->staged() * columns_});
+    if (givesCopies()) copyPart(queue_, staging_, pinnedStaging_, {0, plan_->staged() * columns_});
   } else {
     passOn();
     for (const Step step : {Step::Local, Step::Scatter}) receive(step);
@@ -261,7 +250,7 @@ void BlockExchange<Types>::finish() {
   guarded([this] { finishMessages(); });
   if (plan_->needed.empty()) return;
   kernels::launch(
-      "capstan unpack", Kokkos::RangePolicy<Execution>(execution_, 0, plan_->needed.size()),
+      "capstan unpack", queue_, plan_->needed.size(),
       Unpack<Slots, Buffer, Received>{needed_, staging_, received_, static_cast<std::size_t>(plan_->owned), columns_});
   unpacking_.begin();
 }

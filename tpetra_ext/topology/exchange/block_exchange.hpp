@@ -37,15 +37,17 @@ class BlockExchange {
   using Scalar = typename Types::Scalar;
   using Device = typename Types::DeviceType;
   using Execution = typename Types::ExecutionSpace;
+  using Queue = kernels::Queue<Execution>;
   /// Own entries, one column behind the other.
   using Own = Kokkos::View<const Scalar**, Kokkos::LayoutLeft, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   /// Values received, the columns of a value side by side.
   using Received = Kokkos::View<Scalar**, Kokkos::LayoutRight, Device>;
 
-  /// channel: that of the plan's communicator, null for one rank. Throws std::invalid_argument for a plan of another
-  /// rank, and for a neighbourhood whose messages wait for one another: the standard plan has none. All ranks make
-  /// their exchanges in the same order. Local; with a neighbourhood collective.
-  BlockExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan,
+  /// queue: that of the kernels that make the entries, and of those that read what has come; packing comes after the
+  /// former, and unpacking before the latter. channel: that of the plan's communicator, null for one rank. Throws
+  /// std::invalid_argument for a plan of another rank, and for a neighbourhood whose messages wait for one another: the
+  /// standard plan has none. All ranks make their exchanges in the same order. Local; with a neighbourhood collective.
+  BlockExchange(Queue& queue, std::shared_ptr<Channel> channel, std::shared_ptr<const RankPlan> plan,
                 Carrier carrier = Carrier::Requests, DeviceAwareMpi deviceAware = DeviceAwareMpi::Auto);
   /// Finishes what is in flight, unless MPI is gone. After an error receives are cancelled; memory that MPI may still
   /// use is kept until the process ends.
@@ -106,7 +108,7 @@ class BlockExchange {
   void guarded(const Work& work);
   const StepMessages& at(Step step) const { return plan_->at(step); }
 
-  Execution execution_;  ///< carried: in Kokkos 5 making one allocates
+  Queue& queue_;
   std::shared_ptr<const RankPlan> plan_;
   ExchangeMessages<Scalar> messages_;
   Slots sendSlots_, needed_;  // of all steps
@@ -121,7 +123,7 @@ class BlockExchange {
   bool passedOn_ = false;  // what came over the network
   bool sent_ = false;      // what goes over it, as far as advance() knows
   bool failed_ = false;
-  kernels::UseByKernels<Execution> unpacking_;  // of staging_, by the kernel that finish() launches
+  kernels::UseByKernels<Execution> unpacking_{queue_};  // of staging_, by the kernel that finish() launches
 };
 
 }  // namespace capstan::topology

@@ -41,8 +41,9 @@ struct PackColumns {
 }  // namespace
 
 template <class Types>
-EmbeddedExchange<Types>::EmbeddedExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const EmbeddedPlan> plan)
-    : channel_(std::move(channel)), plan_(std::move(plan)) {
+EmbeddedExchange<Types>::EmbeddedExchange(Queue& queue, std::shared_ptr<Channel> channel,
+                                          std::shared_ptr<const EmbeddedPlan> plan)
+    : queue_(queue), channel_(std::move(channel)), plan_(std::move(plan)) {
   if (plan_ == nullptr) throw std::invalid_argument("capstan: an embedded exchange needs a plan; got a null pointer");
   if (channel_ != nullptr) tag_ = channel_->takeTags();
   const int rank = channel_ == nullptr ? 0 : channel_->rank(), ranks = channel_ == nullptr ? 1 : channel_->ranks();
@@ -59,13 +60,8 @@ EmbeddedExchange<Types>::EmbeddedExchange(std::shared_ptr<Channel> channel, std:
   std::sort(own.begin(), own.end());
   own.erase(std::unique(own.begin(), own.end()), own.end());
   placeOfOwn_.resize(static_cast<std::size_t>(plan_->owned));
-  ownSlots_ = Slots("capstan carried", own.size());
-  const auto host = Kokkos::create_mirror_view(ownSlots_);
-  for (std::size_t k = 0; k < own.size(); ++k) {
-    host(k) = own[k];
-    placeOfOwn_[static_cast<std::size_t>(own[k])] = k;
-  }
-  kernels::copyAndWait(execution_, ownSlots_, host);
+  ownSlots_ = kernels::copied<Slots>(queue_, "capstan carried", own);
+  for (std::size_t k = 0; k < own.size(); ++k) placeOfOwn_[static_cast<std::size_t>(own[k])] = k;
 }
 
 template <class Types>
@@ -141,7 +137,7 @@ void EmbeddedExchange<Types>::makeShape(Shape& shape, int count, std::size_t col
   const Loaded& loaded = loadedFor(columns);
   shape.outgoing.resize(outgoing);
   shape.incoming.resize(incoming);
-  shape.ghosts = decltype(shape.ghosts)("capstan ghosts", plan_->needed.size(), columns);
+  shape.ghosts = kernels::unfilled<decltype(shape.ghosts)>("capstan ghosts", plan_->needed.size(), columns);
   const auto address = [&](Slot slot) -> const Scalar* {
     if (slot < plan_->owned) return loaded.host.data() + placeOfOwn_[static_cast<std::size_t>(slot)] * columns;
     return shape.incoming.data() + placeOfReceived[static_cast<std::size_t>(slot - plan_->owned)];
@@ -175,8 +171,8 @@ template <class Types>
 auto EmbeddedExchange<Types>::loadedFor(std::size_t columns) -> Loaded& {
   const auto [at, isNew] = loaded_.try_emplace(columns);
   if (isNew) {
-    at->second.device = Buffer("capstan carried", ownSlots_.extent(0) * columns);
-    at->second.host = Kokkos::create_mirror_view(at->second.device);
+    at->second.device = kernels::unfilled<Buffer>("capstan carried", ownSlots_.extent(0) * columns);
+    at->second.host = kernels::mirror(at->second.device);
   }
   return at->second;
 }
@@ -206,7 +202,7 @@ bool EmbeddedExchange<Types>::load(const std::vector<Carried>& carried) {
   const Loaded& loaded = loadedFor(columns);
   std::size_t first = 0;
   for (const Carried& block : carried) {
-    kernels::launch("capstan pack", Kokkos::RangePolicy<Execution>(execution_, 0, ownSlots_.extent(0)),
+    kernels::launch("capstan pack", queue_, ownSlots_.extent(0),
                     PackColumns<Slots, Own, Buffer>{ownSlots_, block.own, loaded.device, first, columns});
     first += block.own.extent(1);
   }
@@ -215,7 +211,7 @@ bool EmbeddedExchange<Types>::load(const std::vector<Carried>& carried) {
 
 template <class Types>
 void EmbeddedExchange<Types>::run(Scalar* sums, int count, const std::vector<Carried>& carried) {
-  if (load(carried)) kernels::fence(execution_);
+  if (load(carried)) kernels::fence(queue_);
   runLoaded(sums, count, carried);
 }
 
@@ -227,7 +223,7 @@ void EmbeddedExchange<Types>::runLoaded(Scalar* sums, int count, const std::vect
   try {
     Shape& shape = shapeFor(count, columns);
     const Loaded& loaded = loadedFor(columns);
-    if (loaded.host.data() != loaded.device.data()) kernels::copyAndWait(execution_, loaded.host, loaded.device);
+    if (loaded.host.data() != loaded.device.data()) kernels::copyAndWait(queue_, loaded.host, loaded.device);
     exchange(shape, sums, count, columns);
     deliver(shape, carried, columns);
     for (ExchangeCounters* counters : {&counters_, &exchangeCounters()}) {
@@ -283,7 +279,7 @@ void EmbeddedExchange<Types>::deliver(Shape& shape, const std::vector<Carried>& 
   std::size_t first = 0;
   for (const Carried& block : carried) {
     const std::size_t width = block.ghosts.extent(1);
-    kernels::copyAndWait(execution_, block.ghosts,
+    kernels::copyAndWait(queue_, block.ghosts,
                          Kokkos::subview(shape.ghosts, Kokkos::ALL, std::make_pair(first, first + width)));
     first += width;
   }

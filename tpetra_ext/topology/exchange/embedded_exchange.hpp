@@ -37,7 +37,7 @@ class EmbeddedExchange {
  public:
   using Scalar = typename Types::Scalar;
   using Device = typename Types::DeviceType;
-  using Execution = typename Types::ExecutionSpace;
+  using Queue = kernels::Queue<typename Types::ExecutionSpace>;
   /// Own entries, one column behind the other.
   using Own = typename BlockExchange<Types>::Own;
   /// Entries of others, one column behind the other.
@@ -50,9 +50,9 @@ class EmbeddedExchange {
     Ghosts ghosts;
   };
 
-  /// channel: that of the plan's communicator, null for one rank. Throws std::invalid_argument for a plan of another
-  /// rank. All ranks make their exchanges in the same order. Local.
-  EmbeddedExchange(std::shared_ptr<Channel> channel, std::shared_ptr<const EmbeddedPlan> plan);
+  /// queue: as BlockExchange's. channel: that of the plan's communicator, null for one rank. Throws
+  /// std::invalid_argument for a plan of another rank. All ranks make their exchanges in the same order. Local.
+  EmbeddedExchange(Queue& queue, std::shared_ptr<Channel> channel, std::shared_ptr<const EmbeddedPlan> plan);
   /// Frees the requests, unless MPI is gone.
   ~EmbeddedExchange();
   EmbeddedExchange(const EmbeddedExchange&) = delete;
@@ -104,7 +104,7 @@ class EmbeddedExchange {
   void exchange(Shape& shape, Scalar* sums, int count, std::size_t columns);
   void deliver(Shape& shape, const std::vector<Carried>& carried, std::size_t columns);
 
-  Execution execution_;  ///< carried: in Kokkos 5 making one allocates
+  Queue& queue_;
   std::shared_ptr<Channel> channel_;
   std::shared_ptr<const EmbeddedPlan> plan_;
   int tag_ = 0;

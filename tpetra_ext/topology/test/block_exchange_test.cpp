@@ -27,7 +27,7 @@ using Exchange = BlockExchange<Types>;
 using Map = Types::Map;
 
 std::unique_ptr<Exchange> makeExchange(const DistributedPattern& pattern, const PlanOptions& options) {
-  return std::make_unique<Exchange>(worldChannel(), std::make_shared<const RankPlan>(pattern.plan(options)));
+  return std::make_unique<Exchange>(queue(), worldChannel(), std::make_shared<const RankPlan>(pattern.plan(options)));
 }
 
 /// What stands in an entry: nothing a computation would give by chance.
@@ -258,10 +258,10 @@ TEST_F(OneExchange, RefusesMisuse) {
   EXPECT_THROW(exchange->start(block.own()), std::logic_error);
   exchange->finish();
   expectReceived(*exchange, mine.pattern().needs, 1, 4);
-  expectRefused([&] { Exchange(worldChannel(), nullptr); }, "null pointer");
+  expectRefused([&] { Exchange(queue(), worldChannel(), nullptr); }, "null pointer");
   auto other = std::make_shared<RankPlan>(mine.plan(options));
   other->rank += 1;
-  expectRefused([&] { Exchange(worldChannel(), other); }, "the communication plan of rank ");
+  expectRefused([&] { Exchange(queue(), worldChannel(), other); }, "the communication plan of rank ");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <Teuchos_Comm.hpp>
 #include <memory>
 
+#include "tpetra_ext/kernels/test/own_queue.hpp"
 #include "tpetra_ext/test/support/vectors.hpp"
 #include "tpetra_ext/topology/exchange/distributed_pattern.hpp"
 #include "tpetra_ext/topology/test/patterns.hpp"
@@ -15,6 +16,9 @@ namespace capstan::topology::test {
 using capstan::test::CommPtr;
 using capstan::test::Types;
 using capstan::test::world;
+
+/// Of all exchanges of the tests.
+inline auto& queue() { return kernels::test::ownQueue<Types::ExecutionSpace>(); }
 
 inline std::shared_ptr<Channel> worldChannel() { return Channel::of(*world()); }
 

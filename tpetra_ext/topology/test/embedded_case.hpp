@@ -41,7 +41,8 @@ struct Group {
   std::unique_ptr<Exchange> exchange(const DistributedPattern& mine, const Positions& positions,
                                      StepOrder order = StepOrder::Ascending) const {
     return std::make_unique<Exchange>(
-        channel, std::make_shared<const EmbeddedPlan>(embeddedPlan(channel, positions, mine.pattern(), order)));
+        queue(), channel,
+        std::make_shared<const EmbeddedPlan>(embeddedPlan(channel, positions, mine.pattern(), order)));
   }
 };
 

@@ -102,7 +102,7 @@ TEST(EmbeddedExchange, RefusesBlocksOfOtherSizes) {
   ++other.owned;
   const Block block(group.rank, other, 1, 2);
   expectRefused([&] { exchange->run(static_cast<Scalar*>(nullptr), 0, {block.carried()}); }, "the plan is for");
-  expectRefused([&] { Exchange(worldChannel(), nullptr); }, "null pointer");
+  expectRefused([&] { Exchange(queue(), worldChannel(), nullptr); }, "null pointer");
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST_F(GivenUp, ReceivesOfABlockAreCancelled) {
   ASSERT_FALSE(network.sources.empty() || network.sends.empty());
   int tag = 0;
   {
-    BlockExchange<Types> exchange(worldChannel(), plan);
+    BlockExchange<Types> exchange(queue(), worldChannel(), plan);
     tag = tagOfTheLast() + static_cast<int>(Step::Network);
     exchange.reserve(2);
     mpiFaults().startall = MPI_ERR_OTHER;
@@ -119,7 +119,7 @@ void noteFreed(Kokkos::Profiling::SpaceHandle space, const char* label, const vo
 TEST_F(GivenUp, MemoryOfACollectiveStays) {
   if (world()->getSize() == 1) GTEST_SKIP() << "one rank sends nothing";
   const bool fails = world()->getRank() == 0;
-  auto exchange = std::make_unique<BlockExchange<Types>>(worldChannel(), plan, Carrier::Neighbourhood);
+  auto exchange = std::make_unique<BlockExchange<Types>>(queue(), worldChannel(), plan, Carrier::Neighbourhood);
   exchange->reserve(2);
   if (fails) {
     exchange->start(own());
