@@ -49,7 +49,7 @@ SolveCost DrivenSolve::run() {
 // One message: what the host asks, whether some rank's rows have changed, and seconds.
 void DrivenSolve::prepare() {
   const auto seconds = memory_.renewal.secondsToShare();
-  std::array<double, 3> shares{memory_.fits(host_.rows()) ? 0.0 : 1.0, seconds[0], seconds[1]};
+  std::array<double, 3> shares{memory_.fits(host_) ? 0.0 : 1.0, seconds[0], seconds[1]};
   agreed_ = host_.agree(shares);
   ++cost_.checks;
   memory_.renewal.share(shares[1] / agreed_.ranks, shares[2] / agreed_.ranks);

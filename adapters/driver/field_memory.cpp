@@ -19,9 +19,12 @@ void FieldMemory::adopt(const HostSystem& system) {
   matrixAge_ = preconditionerAge_ = 0;
   spread = 0;
   const auto comm = system.communicator();
-  int shared = !shared_->map.is_null() && localRows(*shared_->map) == system.rows() ? 1 : 0;
+  communicator_ = numberOf(comm);
+  const bool same =
+      !shared_->map.is_null() && localRows(*shared_->map) == system.rows() && shared_->communicator == communicator_;
+  int shared = same ? 1 : 0;
   if (comm != MPI_COMM_NULL) MPI_Allreduce(MPI_IN_PLACE, &shared, 1, MPI_INT, MPI_MIN, comm);
-  if (shared == 0) *shared_ = {makeRowMap(comm, system.rows()), 0, nullptr, nullptr};
+  if (shared == 0) *shared_ = {makeRowMap(comm, system.rows()), 0, nullptr, nullptr, communicator_};
   map_ = shared_->map;
   solver_ = std::make_unique<KrylovSolver>(map_, system.facts.label, why_);
 }
@@ -32,7 +35,7 @@ void FieldMemory::takeGraph(const HostSystem& system) {
   if (!isOverMpi(*map_)) {
     // A run of one process has been without MPI so far.
     if (!isOverMpi(*shared_->map) || localRows(*shared_->map) != system.rows()) {
-      *shared_ = {makeRowMap(comm, system.rows()), 0, nullptr, nullptr};
+      *shared_ = {makeRowMap(comm, system.rows()), 0, nullptr, nullptr, communicator_};
     }
     map_ = shared_->map;
     solver_ = std::make_unique<KrylovSolver>(map_, system.facts.label, why_);

@@ -22,6 +22,7 @@ struct SharedRows {
   std::uint64_t fingerprint = 0;
   std::shared_ptr<const HostRows> rows;   ///< null until a preconditioner of Trilinos needs it
   std::shared_ptr<const CsrGraph> graph;  ///< of these rows
+  std::intptr_t communicator = 0;         ///< numberOf() the application's
 };
 
 /// Solvers of one field, and the preconditioner of Trilinos if it has one. Functions are collective unless said
@@ -30,8 +31,11 @@ class FieldMemory {
  public:
   FieldMemory(std::shared_ptr<SharedRows> shared, WhyReserved why) : shared_(std::move(shared)), why_(std::move(why)) {}
 
-  /// Whether what is kept is for as many rows on this rank. Local.
-  bool fits(std::int64_t rows) const { return !map_.is_null() && localRows(*map_) == rows; }
+  /// Whether what is kept is for this communicator, and for as many rows on this rank. An application may free one and
+  /// make another of other ranks, as multigrid that gathers levels on fewer of them. Local.
+  bool fits(const HostSystem& system) const {
+    return !map_.is_null() && localRows(*map_) == system.rows() && communicator_ == numberOf(system.communicator());
+  }
   /// Takes the rows of the system: those that another field of the mesh has, where they are equal.
   void adopt(const HostSystem& system);
 
@@ -66,6 +70,7 @@ class FieldMemory {
   std::shared_ptr<SharedRows> shared_;
   WhyReserved why_;
   Teuchos::RCP<const Map> map_;
+  std::intptr_t communicator_ = 0;  // numberOf() the application's
   std::unique_ptr<KrylovSolver> solver_;
   std::uint64_t fingerprint_ = 0;
   std::shared_ptr<const HostRows> rows_;

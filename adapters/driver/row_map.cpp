@@ -31,6 +31,24 @@ Teuchos::RCP<const Map> makeRowMap(MPI_Comm comm, std::int64_t rows) {
 
 bool isOverMpi(const Map& rows) { return dynamic_cast<const Teuchos::MpiComm<int>*>(rows.getComm().get()) != nullptr; }
 
+std::intptr_t numberOf(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL) return 0;
+  static const int key = [] {
+    int made = MPI_KEYVAL_INVALID;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &made, nullptr);
+    return made;
+  }();
+  static std::intptr_t last = 0;
+  void* number = nullptr;
+  int known = 0;
+  MPI_Comm_get_attr(comm, key, &number, &known);
+  if (known == 0) {
+    number = reinterpret_cast<void*>(++last);
+    MPI_Comm_set_attr(comm, key, number);
+  }
+  return reinterpret_cast<std::intptr_t>(number);
+}
+
 std::int64_t localRows(const Map& rows) { return static_cast<std::int64_t>(compat::localNumElements(rows)); }
 
 }  // namespace capstan::driver

@@ -10,6 +10,7 @@
 #include <Tpetra_MultiVector.hpp>
 #include <Tpetra_Operator.hpp>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "adapters/driver/host.hpp"
@@ -34,6 +35,8 @@ struct CsrGraph {
 Teuchos::RCP<const Map> makeRowMap(MPI_Comm comm, std::int64_t rows);
 /// Whether it stands on MPI, as preconditioners of Trilinos want it. Local.
 bool isOverMpi(const Map& rows);
+/// A number that no other communicator of this rank has, or will have; 0: MPI_COMM_NULL. Local.
+std::intptr_t numberOf(MPI_Comm comm);
 /// Rows on this rank. Local.
 std::int64_t localRows(const Map& rows);
 /// The graph of \p pattern on these rows. Collective. Throws where the pattern is inconsistent.

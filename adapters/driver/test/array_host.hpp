@@ -21,10 +21,10 @@ enum OwnPreconditioner { Diagonal = 1, NotANumber, Exact };
 /// sign (tridiagonal(-1, 2 + shift, -1)) x = b; the 1-norm decides. The last of several ranks has no rows.
 class ArrayHost final : public HostSystem, private HostActions {
  public:
-  ArrayHost(HostFacts known, int rows, double sign, double tolerance)
-      : HostSystem(std::move(known)), signOfA_(sign), tolerance_(tolerance) {
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+  ArrayHost(HostFacts known, int rows, double sign, double tolerance, MPI_Comm comm = MPI_COMM_WORLD)
+      : HostSystem(std::move(known)), comm_(comm), signOfA_(sign), tolerance_(tolerance) {
+    MPI_Comm_rank(comm_, &rank_);
+    MPI_Comm_size(comm_, &ranks_);
     const int full = ranks_ == 1 ? 1 : ranks_ - 1;
     for (int r = 0; r <= ranks_; ++r) first_.push_back(std::min(r, full) * rows);
     b.assign(static_cast<std::size_t>(this->rows()), sign);
@@ -43,10 +43,10 @@ class ArrayHost final : public HostSystem, private HostActions {
   }
 
   std::int64_t rows() const override { return first_[at(rank_ + 1)] - first_[at(rank_)]; }
-  MPI_Comm communicator() const override { return MPI_COMM_WORLD; }
-  MPI_Comm startedCommunicator() const override { return MPI_COMM_WORLD; }
+  MPI_Comm communicator() const override { return comm_; }
+  MPI_Comm startedCommunicator() const override { return comm_; }
   Agreement agree(std::array<double, 3>& shares) override {
-    sumOverRanks(shares, MPI_COMM_WORLD);
+    sumOverRanks(shares, comm_);
     return {signOfA_, static_cast<double>(first_.back()), ranks_, hasMultigrid};
   }
   Norms firstResidual(double* r) override {
@@ -56,7 +56,7 @@ class ArrayHost final : public HostSystem, private HostActions {
       sum[0] += std::abs(r[i]);
       sum[1] += r[i] * r[i];
     });
-    sumOverRanks(sums, MPI_COMM_WORLD);
+    sumOverRanks(sums, comm_);
     return {sums[0], std::sqrt(sums[1])};
   }
   double scale() const override { return 1; }
@@ -123,7 +123,7 @@ class ArrayHost final : public HostSystem, private HostActions {
     }
     std::vector<double> all(at(first_.back()));
     MPI_Allgatherv(x, static_cast<int>(rows()), MPI_DOUBLE, all.data(), counts.data(), starts.data(), MPI_DOUBLE,
-                   MPI_COMM_WORLD);
+                   comm_);
     return all;
   }
   /// Thomas' algorithm, on every rank.
@@ -158,6 +158,7 @@ class ArrayHost final : public HostSystem, private HostActions {
   std::string preconditionerName() const override { return std::to_string(own_); }
   double sign() const override { return signNow_; }
 
+  MPI_Comm comm_;
   double signOfA_, tolerance_;
   int rank_ = 0, ranks_ = 1;
   std::vector<std::int64_t> first_;
@@ -168,8 +169,8 @@ class ArrayHost final : public HostSystem, private HostActions {
 /// The pattern of the tridiagonal matrix.
 class ArrayRows final : public HostRows {
  public:
-  ArrayRows(std::int64_t first, std::int64_t rows, std::int64_t all) {
-    pattern_.comm = MPI_COMM_WORLD;
+  ArrayRows(MPI_Comm comm, std::int64_t first, std::int64_t rows, std::int64_t all) {
+    pattern_.comm = comm;
     pattern_.firstRow = first;
     pattern_.globalRows = all;
     pattern_.rowStart.push_back(0);
@@ -187,7 +188,7 @@ class ArrayRows final : public HostRows {
 };
 
 inline std::shared_ptr<const HostRows> ArrayHost::makeRows() const {
-  return std::make_shared<ArrayRows>(first_[at(rank_)], rows(), first_.back());
+  return std::make_shared<ArrayRows>(comm_, first_[at(rank_)], rows(), first_.back());
 }
 
 }  // namespace capstan::driver

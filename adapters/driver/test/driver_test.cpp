@@ -257,6 +257,26 @@ TEST(Driver, TakesOtherRowsWhenTheyChange) {
   }
 }
 
+// Multigrid that gathers its levels on fewer ranks frees its communicators, and makes others.
+TEST(Driver, KnowsACommunicatorOfOtherRanksWithAsManyRowsHere) {
+  PreconditionerChoice jacobi;
+  jacobi.name = "jacobi";
+  for (const auto& choice : {own("diagonal", Diagonal), jacobi}) {
+    const auto driver = makeDriver();
+    const auto plan = makePlan(wishes(choice));
+    for (const MPI_Comm parent : {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_WORLD}) {
+      MPI_Comm comm = MPI_COMM_NULL;
+      MPI_Comm_dup(parent, &comm);
+      ArrayHost host(ArrayHost::facts(500), rowsOfRank, 1, tolerance, comm);
+      Solved solved(host);
+      EXPECT_TRUE(solved.with(*driver, plan).converged);
+      EXPECT_TRUE(solved.again(*driver, plan).converged);
+      EXPECT_LE(solved.residual(), tolerance);
+      MPI_Comm_free(&comm);
+    }
+  }
+}
+
 TEST(Driver, WritesTheSystemsThatAreAskedFor) {
   namespace fs = std::filesystem;
   int rank = 0, process = getpid();
