@@ -12,6 +12,10 @@ namespace capstan::test {
 /// first call.
 long allocations();
 
+/// Those of Kokkos itself for the range of one kernel, whoever launches it: up to Kokkos 5 some releases write a
+/// message about each bound, and throw it away where the bound is right. Other releases: none.
+long allocationsOfARange();
+
 /// Calls of operator new, whatever there is for a device.
 long heapAllocations();
 

@@ -50,6 +50,14 @@ long viewBytes() {
   return sum;
 }
 
+long allocationsOfARange() {
+  using Execution = Kokkos::DefaultExecutionSpace;
+  const Execution execution;
+  const long before = allocations();
+  const Kokkos::RangePolicy<Execution> range(execution, std::size_t(0), std::size_t(1));
+  return allocations() - before + static_cast<long>(range.begin());
+}
+
 long allocations() { return kernels::runsOnHost<Kokkos::DefaultExecutionSpace> ? heapAllocations() : viewsSoFar(); }
 
 }  // namespace capstan::test

@@ -111,6 +111,8 @@ long given() {
   using Exec = DefaultTypes::ExecutionSpace;
   return nodeQueue<DefaultTypes>().launches() + kernels::test::ownQueue<Exec>().launches();
 }
+/// Of a CountedKernels.
+long kernelsOfCapstan = 0;
 
 void kernelBegins(const char* name, std::uint32_t, std::uint64_t*) {
   if (kernelSeen != nullptr) kernelSeen(name);
@@ -178,6 +180,13 @@ void seeKernels(void (*seen)(const char* name), void (*region)(const char* name)
   kernelSeen = seen;
   regionSeen = region;
 }
+
+CountedKernels::CountedKernels() {
+  kernelsOfCapstan = 0;
+  seeKernels([](const char* name) { kernelsOfCapstan += beginsWith(name, "capstan") ? 1 : 0; });
+}
+CountedKernels::~CountedKernels() { seeKernels(nullptr); }
+long CountedKernels::count() const { return kernelsOfCapstan; }
 
 CollectedComplaints::CollectedComplaints() { Watch::instance().collected = &list_; }
 CollectedComplaints::~CollectedComplaints() { Watch::instance().collected = nullptr; }

@@ -38,6 +38,18 @@ void compareWithQueues();
 /// hook, and the watch has it.
 void seeKernels(void (*seen)(const char* name), void (*region)(const char* name) = nullptr);
 
+/// Counts Capstan's kernels as long as it lives; one at a time, and not with seeKernels().
+class CountedKernels {
+ public:
+  CountedKernels();
+  ~CountedKernels();
+  CountedKernels(const CountedKernels&) = delete;
+  CountedKernels& operator=(const CountedKernels&) = delete;
+
+  /// So far.
+  long count() const;
+};
+
 /// Puts what the watch finds into a list of its own, in the place of failures, as long as it lives.
 class CollectedComplaints {
  public:
