@@ -54,6 +54,15 @@ class Summary(unittest.TestCase):
             self.assertIn(f"90% tests passed, {failed} tests failed out of 300", lines)
             self.assertEqual(lines[-1], "FAILED, 2026-11-21T09:05:38Z")
 
+    def test_a_run_that_was_interrupted_tells_how_far_it_came(self):
+        lines = log(0).splitlines()
+        lines[lines.index("287/300 Test #287: test287 ....   Passed   0.1 sec")] = "287/300 Test #287: test287 ....***Failed   0.1 sec"
+        begin = lines.index("      Start 290: test290")
+        lines[begin:lines.index("[exit status 0 after 641 s]")] = []
+        done = subprocess.run(["awk", "-f", str(SUMMARY)], input="\n".join(lines), capture_output=True, text=True, check=True)
+        self.assertIn("289 tests passed before it was interrupted, 1 did not:\n287/300 Test #287: test287 ....***Failed   0.1 sec\n"
+                      "[exit status 0 after 641 s]", done.stdout)
+
 
 if __name__ == "__main__":
     unittest.main()
