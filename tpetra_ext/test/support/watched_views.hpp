@@ -9,11 +9,10 @@
 ///   preconditioner works, and may ask for the other side;
 /// - a view is alive where vectors are handed to others (compat::handOver()), or a test ends.
 ///
-/// And it sees what would be out of order, or wait too long, where an execution space has several instances: a failure
+/// And it sees what would be out of order, or wait too long, where an execution space has several instances. A failure
 /// is added where
-/// - a kernel named as Capstan's are begins to which no queue was given, or does not where one was: a test's end
-/// compares
-///   the numbers;
+/// - the kernels that are named as Capstan's and have begun are not as many as queues were given, at the end of a test:
+///   on CPUs Kokkos' hooks tell no instances apart;
 /// - Kokkos fills a view of Capstan's, which takes a kernel of the default instance;
 /// - the host waits for all instances while a view is alive: it is Capstan that works. Kokkos tells so since release 4.
 ///
