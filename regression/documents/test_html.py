@@ -62,7 +62,7 @@ class Html(unittest.TestCase):
             self.assertIn(text(path).partition("\n")[0].lstrip("# "), found, path)
 
     def test_the_readme_is_the_main_page(self):
-        self.assertIn("Two commands", text(self.pages / "index.html"))
+        self.assertIn("The first commands", text(self.pages / "index.html"))
 
     def test_the_parts_of_the_api_have_pages(self):
         found = titles(self.pages)
