@@ -7,7 +7,8 @@ add_library(capstan_test_main STATIC "${PROJECT_SOURCE_DIR}/tpetra_ext/test/supp
 if(CAPSTAN_TEST_NODE)
   target_sources(capstan_test_main PRIVATE "${PROJECT_SOURCE_DIR}/tpetra_ext/test/protected/faults_fail.cpp")
 endif()
-target_link_libraries(capstan_test_main PUBLIC GTest::gtest capstan_trilinos PRIVATE capstan_flags)
+# What watches launches looks whether they are delayed.
+target_link_libraries(capstan_test_main PUBLIC GTest::gtest capstan_trilinos PRIVATE capstan_kernels_host capstan_flags)
 target_include_directories(capstan_test_main PUBLIC "${CAPSTAN_INCLUDE_ROOT}")
 capstan_use_pch(capstan_test_main)
 
