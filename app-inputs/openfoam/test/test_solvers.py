@@ -174,6 +174,9 @@ class Words(unittest.TestCase):
         """What the adapter keeps for multigrid or tells to have no effect."""
         text = (ROOT / "adapters/openfoam/solver_controls.C").read_text(encoding="utf-8")
         lists = [re.search(rf"> {name}{{([^}}]*)}};", text)[1] for name in ("baseKeys", "otherKeys")]
+        compat = (ROOT / "adapters/openfoam/foam_compat.H").read_text(encoding="utf-8")
+        # What all releases of ESI-OpenCFD have, and the Foundation's have not.
+        lists.append(re.search(r"newMultigridControls\(\) {(.*?)#if OPENFOAM >", compat, re.DOTALL)[1])
         keys = [key for words in lists for key in re.findall(r'"(\w+)"', words)]
         self.assertEqual(sorted(solvers.LEFTOVERS), sorted(["preconditioner", *keys]))
 

@@ -43,8 +43,8 @@ COARSEST_CELLS = 10
 LEFTOVERS = ["preconditioner", "smoother", "nSweeps", "agglomerator", "nPreSweeps", "preSweepsLevelMultiplier",
              "maxPreSweeps", "nPostSweeps", "postSweepsLevelMultiplier", "maxPostSweeps", "nFinestSweeps",
              "cacheAgglomeration", "nCellsInCoarsestLevel", "mergeLevels", "interpolateCorrection", "scaleCorrection",
-             "directSolveCoarsest", "processorAgglomerator", "nAgglomeratingCells", "nGlobalCellsInCoarsestLevel",
-             "coarsestLevelCorr", "nVcycles", "nDirections", "omega", "log"]
+             "directSolveCoarsest", "processorAgglomerator", "processorAgglomeration", "nLevels", "nAgglomeratingCells",
+             "nGlobalCellsInCoarsestLevel", "coarsestLevelCorr", "nVcycles", "nDirections", "omega", "log"]
 
 
 @dataclasses.dataclass(frozen=True)
