@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
 
 namespace capstan::preconditioning {
 namespace {
@@ -16,7 +17,9 @@ fs::path ownFile() {
   Dl_info info;
   if (dladdr(reinterpret_cast<const void*>(&ownFile), &info) == 0 || info.dli_fname == nullptr) return {};
   std::error_code failed;
-  const fs::path file = fs::canonical(info.dli_fname, failed);
+  // A program has here the name that it was called by: a bare one was found in PATH, and is no file of this folder.
+  const std::string name = info.dli_fname;
+  const fs::path file = fs::canonical(name.find('/') == std::string::npos ? "/proc/self/exe" : name, failed);
   return failed ? fs::path() : file;
 }
 

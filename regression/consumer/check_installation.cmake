@@ -109,6 +109,8 @@ systems:
   - {name: laplace, solvers: all, generate: {problem: laplace2d, cells: 20}}
 ")
 step("the moved program" "${CMAKE_COMMAND}" -E env --unset=LD_LIBRARY_PATH "${WORK}/moved/bin/capstan-solve" "${WORK}/elsewhere/deck.yaml")
+step("the moved program, found in PATH" "${CMAKE_COMMAND}" -E env --unset=LD_LIBRARY_PATH "PATH=${WORK}/moved/bin:$ENV{PATH}"
+     sh -c "exec capstan-solve \"$0\"" "${WORK}/elsewhere/deck.yaml")
 
 # pkg-config, for applications that are not built with CMake.
 string(REPLACE "${WORK}/prefix" "${WORK}/moved" folder "${folder}")
