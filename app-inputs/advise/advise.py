@@ -14,6 +14,7 @@ import os
 import pathlib
 import statistics
 import sys
+import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -75,12 +76,6 @@ def parser():
     return made
 
 
-def progress(text):
-    """One line that the next one overwrites, on a terminal; nothing elsewhere."""
-    if os.environ.get("CAPSTAN_PROGRESS") == "1" or ("CAPSTAN_PROGRESS" not in os.environ and sys.stderr.isatty()):
-        print(f"\r\033[K{text[:100]}", end="", file=sys.stderr, flush=True)
-
-
 class Trial:
     """All solvers under one latency: their samples by turn, and who is still in."""
 
@@ -128,8 +123,8 @@ def run(subject, trials, turns):
             # The own solver first, so that nobody waits long for a slow one; the others in turn from both ends.
             order = [trial.candidates[0], *trial.candidates[1:][::-1 if turn % 2 else 1]]
             for number, candidate in enumerate(order, 1):
-                progress(f"turn {turn + 1} of {turns}, {trial.latency:g} us: {candidate.label} ({number} of {len(order)})")
-                began = subjects.clock()
+                timing.progress(f"turn {turn + 1} of {turns}, {trial.latency:g} us: {candidate.label} ({number} of {len(order)})")
+                began = time.monotonic()
                 try:
                     trial.samples[candidate.label][turn] = subject.measure(candidate, trial.latency, limit or 3600)
                 except RunFailed as error:
@@ -137,14 +132,10 @@ def run(subject, trials, turns):
                         raise
                     trial.dropped[candidate.label] = str(error).partition(";")[0]
                     continue
-                limit = limit or max(LEAST_SECONDS, PATIENCE * (subjects.clock() - began))
+                limit = limit or max(LEAST_SECONDS, PATIENCE * (time.monotonic() - began))
             trial.samples = {label: samples for label, samples in trial.samples.items() if samples}
             trial.leave_out(turn)
-    progress("")
-
-
-def spread(values, digits):
-    return f"{statistics.median(values):.{digits}f} [{min(values):.{digits}f}..{max(values):.{digits}f}]"
+    timing.progress("")
 
 
 def rows(trial, own_name):
@@ -155,7 +146,7 @@ def rows(trial, own_name):
         counted = samples[-1].all_reduces
         yield {"solver": own_name if label == OWN else label, "iterations": samples[-1].iterations,
                "all-reduces": "-" if counted is None else f"{counted:.0f}",
-               "seconds": spread([sample.seconds for sample in samples], 3), "over your own": spread(trial.ratios(label), 2)}
+               "seconds": timing.spread([sample.seconds for sample in samples], 3), "over your own": timing.spread(trial.ratios(label), 2)}
 
 
 def write_samples(path, trials, own_name):

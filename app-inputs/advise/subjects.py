@@ -6,7 +6,6 @@ import pathlib
 import re
 import shutil
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "openfoam"))
 
@@ -16,9 +15,7 @@ from tutorials.case import Case  # noqa: E402
 from tutorials.errors import RunFailed, WrongUse, not_allowed  # noqa: E402
 from tutorials.foam_text import FoamText, lookup  # noqa: E402
 
-# Fields whose matrix is symmetric whatever solves it, and solvers of OpenFOAM's that tell that one is.
-PRESSURES = ("p", "p_rgh", "p_rbgh", "pd", "pcorr", "Phi")
-SYMMETRIC_SOLVERS = ("PCG", "PPCG", "PPCR", "FPCG")
+PRESSURES = tuple(field for field in solvers.SYMMETRIC_FIELDS if field != "cellDisplacement")
 NUMBERED = re.compile(r"[0-9.]+(e[-+]?[0-9]+)?")
 DEGREES = (4, 8)
 OWN = "own"
@@ -67,7 +64,7 @@ class FoamSubject:
         own = text.get([*self.entry, "solver"])
         self.preconditioner = text.get([*self.entry, "preconditioner"])
         self.own = own + (f"+{self.preconditioner}" if self.preconditioner else "")
-        self.symmetric = own in SYMMETRIC_SOLVERS or self.field in PRESSURES and own != "PBiCGStab"
+        self.symmetric = own in solvers.SYMMETRIC_SOLVERS or self.field in PRESSURES and own != "PBiCGStab"
         self.multigrid = own == "GAMG"
         self.name = options.subject
         self.what = f"{self.field} of {self.name}: {self.own}"
@@ -204,8 +201,3 @@ def subject_of(path, options, work, build):
         if getattr(options, name):
             raise WrongUse(f"--{name}: found with a deck; allowed with an OpenFOAM case only")
     return DeckSubject(path, options, work, build)
-
-
-def clock():
-    """Seconds, for what a run takes in all."""
-    return time.monotonic()

@@ -28,9 +28,6 @@ from tutorials.foam_text import FoamText, lookup  # noqa: E402
 STATE = ".capstan-enabled.json"
 FORMAT = 1
 LIBRARY = re.compile(r'"?(\S*/)?libcapstanFoam\.so"?')
-# Solvers of OpenFOAM's that tell that a matrix is symmetric, and fields whose matrix is so whatever solves it.
-SYMMETRIC_SOLVERS = ("PCG", "PPCG", "PPCR", "FPCG")
-SYMMETRIC_FIELDS = ("p", "p_rgh", "p_rbgh", "pd", "pcorr", "Phi", "cellDisplacement")
 
 
 def read(path):
@@ -82,7 +79,7 @@ def solver_entries(text):
 
 def is_symmetric(text, key):
     own = text.get(["solvers", key, "solver"])
-    return own in SYMMETRIC_SOLVERS or any(lookup([key], name) for field in SYMMETRIC_FIELDS for name in (field, field + "Final"))
+    return own in solvers.SYMMETRIC_SOLVERS or any(lookup([key], name) for field in solvers.SYMMETRIC_FIELDS for name in (field, field + "Final"))
 
 
 # What enable writes, and how it is taken back

@@ -8,10 +8,8 @@ Exit status: 0 done, 1 a run failed, 130 interrupted.
 """
 
 import argparse
-import os
 import pathlib
 import shutil
-import statistics
 import sys
 
 sys.dont_write_bytecode = True
@@ -25,12 +23,6 @@ from tutorials.solvers import Choice  # noqa: E402
 
 OWN = "PCG+DIC"
 AS_IT_IS = Choice()  # the case's files already say which solvers it has
-
-
-def progress(text):
-    """One line that the next one overwrites, on a terminal; nothing elsewhere."""
-    if os.environ.get("CAPSTAN_PROGRESS") == "1" or ("CAPSTAN_PROGRESS" not in os.environ and sys.stderr.isatty()):
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def prepared(run, folder, solvers):
@@ -64,21 +56,16 @@ def contests(options, build):
     return found
 
 
-def spread(values, digits):
-    values = list(values)
-    return f"{statistics.median(values):.{digits}f} [{min(values):.{digits}f}..{max(values):.{digits}f}]"
-
-
 def row(label, one, own):
     """One line of the table: ratios are of the same turn."""
     samples, theirs = one.samples[AS_IT_IS], own.samples[AS_IT_IS]
     reductions = samples[-1]["reductions_a_step"]
 
     def ratio(key):
-        return "1" if one is own else spread((ours[key] / other[key] for ours, other in zip(samples, theirs)), 2)
+        return "1" if one is own else timing.spread((ours[key] / other[key] for ours, other in zip(samples, theirs)), 2)
 
     return [label, str(samples[-1]["iterations"]), str(samples[-1]["unconverged"]),
-            "-" if reductions is None else f"{reductions:.0f}", spread((sample["seconds"] for sample in samples), 3),
+            "-" if reductions is None else f"{reductions:.0f}", timing.spread((sample["seconds"] for sample in samples), 3),
             ratio("seconds"), ratio("seconds_of_all_fields")]
 
 
@@ -103,9 +90,9 @@ def compare(options):
     for turn in range(options.turns):
         # Who goes first changes from turn to turn.
         for (latency, label), one in list(found.items())[::-1 if turn % 2 else 1]:
-            progress(f"turn {turn + 1} of {options.turns}: {label}" + (f", {latency:g} us emulated" if latency else ""))
+            timing.progress(f"turn {turn + 1} of {options.turns}: {label}" + (f", {latency:g} us emulated" if latency else ""))
             one.measure(turn, AS_IT_IS, 3600)
-    progress("")
+    timing.progress("")
     print(f"\nAgainst OpenFOAM's own {OWN} (U: PBiCGStab+DILU), {options.turns} turns, {options.ranks} rank(s):\n")
     print(table(found))
     print(f"\nseconds: in the solves of p, slowest rank, median [least..greatest] of the turns; over {OWN}: turn by turn, and likewise\n"

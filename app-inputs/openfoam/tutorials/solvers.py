@@ -21,6 +21,9 @@ METHODS = {"capstan_cg": True, "capstan_pipelined_cg": True, "capstan_ecg": True
 # Those that take "Polynomial Degree". A test compares them with the registry, too.
 WITH_POLYNOMIAL = ("capstan_cg", "capstan_pipelined_cg")
 OPENFOAM = {"PCG": True, "PBiCGStab": False, "GAMG": False}
+# Solvers of OpenFOAM's that tell that a matrix is symmetric, and fields whose matrix is so whatever solves it.
+SYMMETRIC_SOLVERS = ("PCG", "PPCG", "PPCR", "FPCG")
+SYMMETRIC_FIELDS = ("p", "p_rgh", "p_rbgh", "pd", "pcorr", "Phi", "cellDisplacement")
 SOLVERS = [OWN, PLAIN, *METHODS, *OPENFOAM]
 OPENFOAM_PRECONDITIONERS = ["none", "diagonal", "DIC", "FDIC", "DILU", "GAMG"]
 # Those for symmetric matrices only.

@@ -1,6 +1,9 @@
 """What the pressure solves of a case take with several solvers, which run in turn: seconds, iterations, all-reduces."""
 
+import os
 import re
+import statistics
+import sys
 
 from . import compare, workspace
 from .errors import RunFailed
@@ -48,6 +51,18 @@ class Contest:
 
     def seconds(self, choice):
         return {sample["turn"]: sample["seconds"] for sample in self.samples[choice]}
+
+
+def progress(text):
+    """One line that the next one overwrites, on a terminal; nothing elsewhere."""
+    if os.environ.get("CAPSTAN_PROGRESS") == "1" or ("CAPSTAN_PROGRESS" not in os.environ and sys.stderr.isatty()):
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+
+
+def spread(values, digits):
+    """median [least..greatest]"""
+    values = list(values)
+    return f"{statistics.median(values):.{digits}f} [{min(values):.{digits}f}..{max(values):.{digits}f}]"
 
 
 def reductions_a_step(log, steps):
