@@ -9,7 +9,6 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "tpetra_ext/kernels/base/fence.hpp"
@@ -37,7 +36,8 @@ View unfilled(const char* label, Extents... extents) {
 /// read. Local.
 template <class View>
 HostMirror<View> mirror(const View& view) {
-  if constexpr (std::is_same<typename HostMirror<View>::memory_space, typename View::memory_space>::value) {
+  // Not by comparing the memory spaces: nvcc then compiles this branch for device views with Kokkos 5, too.
+  if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible) {
     return view;
   } else {
     return HostMirror<View>(Kokkos::view_alloc(Kokkos::WithoutInitializing, view.label()), view.layout());
