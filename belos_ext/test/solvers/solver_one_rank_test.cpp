@@ -181,6 +181,8 @@ TEST_P(OnOneRank, EveryParameterIsNamed) {
     const ParameterRow* const row = common.key.empty() ? nullptr : findParameter(common.key);
     if (row != nullptr && !row->appliesTo(GetParam())) continue;
     for (const Side side : {Side::None, Side::Left, Side::Right}) {
+      // What a preconditioner adds to these is seen on two ranks.
+      if (ranks() > 2 && !common.key.empty() && side != Side::None) continue;
       for (const size_t columns : {1, 3}) {
         if (common.key == "Block Size" && columns == 1) continue;
         check(common, side, columns);
