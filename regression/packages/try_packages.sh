@@ -25,20 +25,7 @@ say "apt-get install ./openfoam-capstan_*.deb"
 apt-get update >"$work/apt.log" 2>&1
 installed "$folder"/libcapstan0.1_*.deb "$folder"/capstan-tools_*.deb "$folder"/openfoam-capstan_*.deb openfoam-examples
 
-say "a case of OpenFOAM"
-cp -r /usr/share/doc/openfoam-examples/examples/incompressible/icoFoam/cavity/cavity "$work/cavity"
-gunzip -rf "$work/cavity"
-capstan enable "$work/cavity" capstan_cg --field p
-export WM_PROJECT_DIR=/usr/share/openfoam
-(cd -- "$work/cavity" && blockMesh >log.blockMesh 2>&1 && icoFoam >log.icoFoam 2>&1) || {
-  tail -n 30 "$work"/cavity/log.* >&2
-  exit 1
-}
-grep -m 2 "^capstan_cg:  Solving for p" "$work/cavity/log.icoFoam"
-grep -q "^End" "$work/cavity/log.icoFoam"
-
-say "a deck"
-mpirun -n 2 capstan-solve /usr/share/capstan/app-inputs/decks/laplace3d.yaml --solver all --set 'systems[0].generate.cells=[16,16,16]'
+"$root/regression/packages/try_installed.sh"
 
 say "a Belos program, compiled against libcapstan-dev"
 installed "$folder"/libcapstan-stratimikos0.1_*.deb "$folder"/libcapstan-dev_*.deb g++ cmake make libopenblas-serial-dev libmumps-dev \
