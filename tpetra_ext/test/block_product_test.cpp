@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/test/support/case_matrix.hpp"
@@ -26,6 +27,7 @@ using Product = BlockProduct<Types>;
 
 /// Largest difference of two blocks; infinite where one has a NaN and the other none.
 Scalar difference(const MultiVector& got, const MultiVector& wanted) {
+  compat::handOver<Types::ExecutionSpace>("the test");
   const auto a = got.getLocalViewHost(Tpetra::Access::ReadOnly);
   const auto b = wanted.getLocalViewHost(Tpetra::Access::ReadOnly);
   Scalar largest = 0;
@@ -148,6 +150,7 @@ TEST_F(TakenBlock, FollowsTheValuesOfTheMatrixAndItsGraph) {
     const MultiVector x = filled(map, columns, 1);
     MultiVector y(map, columns), wanted(map, columns);
     ASSERT_TRUE(product.apply(x, y));
+    compat::handOver<Types::ExecutionSpace>("the test, which changes the matrix");
     matrix->resumeFill();
     matrix->scale(2);
     matrix->fillComplete();

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/operators/embedded_operator.hpp"
 #include "tpetra_ext/test/support/case_matrix.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
@@ -46,6 +47,7 @@ Teuchos::RCP<const Explicit> preconditionerOf(const MatrixPtr& f, std::size_t st
 }
 
 std::vector<Scalar> entries(const MultiVector& v) {
+  compat::handOver<Types::ExecutionSpace>("the test");
   const auto values = v.getLocalViewHost(Tpetra::Access::ReadOnly);
   return {values.data(), values.data() + values.extent(0)};
 }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/test/support/case_matrix.hpp"
 #include "tpetra_ext/test/support/counted_mpi.hpp"
@@ -32,6 +33,7 @@ void expectSameProduct(const Operator& got, const Operator& wanted) {
   MultiVector y(wanted.getRangeMap(), 3), difference(wanted.getRangeMap(), 3);
   wanted.apply(x, difference);
   got.apply(x, y);
+  compat::handOver<Types::ExecutionSpace>("the test");
   difference.update(-1, y, 1);
   Teuchos::Array<Types::Magnitude> norms(3);
   difference.normInf(norms());
