@@ -44,6 +44,7 @@ enum class EventKind {
   BackToCycle,       ///< the iterate of the last restart
   BackToIterate,     ///< an earlier iterate
   BackToGuess,       ///< its residual is smaller
+  BackToStart,       ///< the guess: a method that broke down at once has left no direction
   BackFromOverflow,  ///< to the guess
   BackTowardsGuess,  ///< part of the way
   // Pipelines.

@@ -54,6 +54,7 @@ constexpr Words words[] = {
     {EventKind::BackToCycle, "went back", "to the iterate of the last restart, whose residual is smaller"},
     {EventKind::BackToIterate, "went back", "to an earlier iterate with a smaller residual"},
     {EventKind::BackToGuess, "went back", "to the guess, whose residual is smaller"},
+    {EventKind::BackToStart, "went back", "to the guess: the next method begins as it would alone"},
     {EventKind::BackFromOverflow, "went back", "to the guess: the iterates overflow"},
     {EventKind::BackTowardsGuess, "went back",
      "to the point of least residual between x and the guess, {0:.2g} of the way"},

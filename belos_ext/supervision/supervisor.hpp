@@ -232,7 +232,12 @@ class Supervisor : public KrylovSolver<Types> {
                     : std::isinf(residual_.attained().explicit_)               ? Cause::Unbounded
                                                                                : cause(ending);
     const bool along = ending == Ending::HandsOver && !residual_.constants().ofResidual();
-    if (ending != Ending::HandsOver && !(residual_.attained().explicit_ <= residual_.initial().explicit_)) {
+    // Without a direction the next method does best where it begins as it would alone.
+    const bool hardlyBegun = first_ && method_.direction() == nullptr && progress_.steps() <= method_.depth() + 1;
+    if (ending == Ending::HandsOver && hardlyBegun && progress_.steps() > 0) {
+      residual_.goBack(progress_.system(), progress_.x(), stop);
+      progress_.tell(EventKind::BackToStart);
+    } else if (ending != Ending::HandsOver && !(residual_.attained().explicit_ <= residual_.initial().explicit_)) {
       residual_.goBack(progress_.system(), progress_.x(), stop);
     } else if (ending != Ending::HandsOver) {
       residual_.takeOutOfIterate(progress_.system(), progress_.b(), progress_.x(), stop);

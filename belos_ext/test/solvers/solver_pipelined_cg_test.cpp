@@ -357,5 +357,27 @@ TEST(PipelinedCg, FindsTheShiftsOfAMatrixThatHasBeenScaled) {
   StateCache::instance().clear();
 }
 
+// M has a negative entry where b is zero: (r_0, M^{-1} r_0) > 0 > (r_1, M^{-1} r_1). CG goes on over such a sign from the
+// direction it has, which nobody has whom it is handed over to: that one begins at the guess, as CG alone.
+TEST(PipelinedCg, HandsOverTheGuessWhereItBreaksDownAtOnce) {
+  System system = systemWithRightHandSide(grid2d(9, 8), [](GO g) { return g == 40 ? Scalar(0) : wave(g); });
+  system.preconditioner = diagonal([](GO g) { return g == 40 ? Scalar(-60) : Scalar(0.25); }, 72);
+  const auto solved = [&](const MethodTraits& method, const Params& p) {
+    system.x->putScalar(0);
+    return solve(method, p, system, Side::Right);
+  };
+  const Outcome alone = solved(methodOf(id::Cg), deep(1));
+  EXPECT_TRUE(alone.converged);
+  ASSERT_FALSE(told(alone, "indefinite").empty());
+  for (int depth : {1, 2, 3}) {
+    const Outcome outcome = solved(methodOf(id::PipelinedCg), deep(depth));
+    EXPECT_TRUE(outcome.converged) << depth;
+    const auto back = told(outcome, "went back");
+    ASSERT_EQ(back.size(), 1U) << depth;
+    EXPECT_LE(back[0].iteration, depth + 1);
+    EXPECT_EQ(outcome.iterations, alone.iterations + back[0].iteration) << depth;
+  }
+}
+
 }  // namespace
 }  // namespace capstan::testing
