@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <Teuchos_DefaultMpiComm.hpp>
+#include <Tpetra_Map.hpp>
 #include <Zoltan2_MatrixAdapter.hpp>
 #include <Zoltan2_PartitioningProblem.hpp>
 #include <algorithm>
@@ -14,7 +15,8 @@
 namespace capstan::study {
 namespace {
 
-using Types = Zoltan2::BasicUserTypes<double, int, long long>;
+// Zoltan2 makes vectors of these: Tpetra must have been built for them.
+using Types = Zoltan2::BasicUserTypes<double, int, Tpetra::Map<>::global_ordinal_type>;
 
 /// The matrix as Zoltan2 takes it: rows are what is partitioned.
 class ColumnNets : public Zoltan2::MatrixAdapter<Types> {

@@ -357,8 +357,8 @@ TEST(PipelinedCg, FindsTheShiftsOfAMatrixThatHasBeenScaled) {
   StateCache::instance().clear();
 }
 
-// M has a negative entry where b is zero: (r_0, M^{-1} r_0) > 0 > (r_1, M^{-1} r_1). CG goes on over such a sign from the
-// direction it has, which nobody has whom it is handed over to: that one begins at the guess, as CG alone.
+// M has a negative entry where b is zero: (r_0, M^{-1} r_0) > 0 > (r_1, M^{-1} r_1). CG goes on over such a sign from
+// the direction it has, which nobody has whom it is handed over to: that one begins at the guess, as CG alone.
 TEST(PipelinedCg, HandsOverTheGuessWhereItBreaksDownAtOnce) {
   System system = systemWithRightHandSide(grid2d(9, 8), [](GO g) { return g == 40 ? Scalar(0) : wave(g); });
   system.preconditioner = diagonal([](GO g) { return g == 40 ? Scalar(-60) : Scalar(0.25); }, 72);
