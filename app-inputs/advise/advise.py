@@ -93,11 +93,15 @@ class Trial:
         own = [sample.seconds for sample in self.samples[OWN].values()]
         return max(own) <= QUIET * min(own)
 
+    def leaves_unsolved(self, label):
+        """Whether a run left more unsolved than the own solver does."""
+        allowed = max(sample.unconverged for sample in self.samples[OWN].values())
+        return any(sample.unconverged > allowed for sample in self.samples[label].values())
+
     def leave_out(self, turn):
         """Drops those that fell behind, or left more unsolved than the own solver."""
-        allowed = max(sample.unconverged for sample in self.samples[OWN].values())
-        for label, samples in self.samples.items():
-            if label not in self.dropped and any(sample.unconverged > allowed for sample in samples.values()):
+        for label in self.samples:
+            if label not in self.dropped and self.leaves_unsolved(label):
                 self.dropped[label] = "not converged"
         kept = sorted((label for label in self.samples if label not in self.dropped), key=self.least)
         limit = KEPT[min(turn, len(KEPT) - 1)] * self.least(kept[0])
@@ -116,7 +120,7 @@ class Trial:
         return sorted((candidate.label for candidate in self.candidates), key=self.median)
 
 
-def run(subject, trials, turns):
+def run(subject, trials, turns, all_stay=False):
     for turn in range(turns):
         for trial in trials:
             limit = None
@@ -134,7 +138,8 @@ def run(subject, trials, turns):
                     continue
                 limit = limit or max(LEAST_SECONDS, PATIENCE * (time.monotonic() - began))
             trial.samples = {label: samples for label, samples in trial.samples.items() if samples}
-            trial.leave_out(turn)
+            if not all_stay:
+                trial.leave_out(turn)
     timing.progress("")
 
 
@@ -178,12 +183,18 @@ def said_of_reductions(trial, seconds):
             f"{', '.join(parts)} of the time of all solves.")
 
 
+def choice(trial):
+    """The solver to write for one latency, and its time over the own one's."""
+    best = trial.ranking()[0]
+    gain = statistics.median(trial.ratios(best))
+    return (OWN, 1.0) if best == OWN or gain > WORTH else (best, gain)
+
+
 def verdict(trial, candidates):
     """What to write, for one latency."""
     where = f"If an all-reduce took {trial.latency:g} us (emulated)" if trial.latency else "On this machine"
-    best = trial.ranking()[0]
-    gain = statistics.median(trial.ratios(best))
-    if best == OWN or gain > WORTH:
+    best, gain = choice(trial)
+    if best == OWN:
         return f"{where}: keep your own solver; none of Capstan's takes less than {WORTH:.2f} of its time."
     write = next(candidate.write for candidate in candidates if candidate.label == best)
     text = f"{where}: {best}, {gain:.2f} of your own solver's time. Write\n  " + write.strip().replace("\n", "\n  ")
@@ -194,7 +205,8 @@ def verdict(trial, candidates):
     return text
 
 
-def advise(options):
+def prepared(options):
+    """What is to be solved, with its solvers: (subject, candidates, a trial for each latency)."""
     build = workspace.build_folder()
     if options.ranks is None:
         options.ranks = min(4, len(os.sched_getaffinity(0)))
@@ -209,9 +221,14 @@ def advise(options):
     subject.prepare()
     candidates = subject.candidates()
     print(f"{subject.what}; {options.ranks} rank(s), {len(candidates) - 1} solvers of Capstan's, in {work}", flush=True)
-    trials = [Trial(latency, candidates) for latency in latencies]
+    return subject, candidates, [Trial(latency, candidates) for latency in latencies]
+
+
+def advise(options):
+    subject, candidates, trials = prepared(options)
     run(subject, trials, options.turns)
-    seconds = subjects.all_reduce_seconds(build, options.ranks, work)
+    work = subject.work
+    seconds = subjects.all_reduce_seconds(subject.build, options.ranks, work)
     for trial in trials:
         title = f"if an all-reduce took {trial.latency:g} us (emulated)" if trial.latency else "as this machine is"
         print(f"\n{title}:\n" + compare.table(list(rows(trial, f"{subject.own} (your own)")),

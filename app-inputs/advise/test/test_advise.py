@@ -4,6 +4,8 @@
 usage: test_advise.py [--runs BUILD]; with --runs a deck is solved by what is in the build folder."""
 
 import contextlib
+import importlib.machinery
+import importlib.util
 import io
 import os
 import pathlib
@@ -113,6 +115,29 @@ class Choosing(unittest.TestCase):
         subject = Told({OWN: 1.0, "capstan_cg": 1.0})
         trial_of(subject, turns=1)
         self.assertEqual([run[2] for run in subject.runs], [3600, advise.LEAST_SECONDS])
+
+
+class Checked(unittest.TestCase):
+    """perf/advise/check: the named solver beside the best of all."""
+
+    def row(self, table, named, unconverged=()):
+        loader = importlib.machinery.SourceFileLoader("check", str(ROOT / "perf/advise/check"))
+        check = importlib.util.module_from_spec(importlib.util.spec_from_loader("check", loader))
+        loader.exec_module(check)
+        subject = Told(table, unconverged)
+        trial = advise.Trial(200.0, subject.candidates())
+        advise.run(subject, [trial], 2, all_stay=True)
+        self.assertEqual(len(subject.runs), 2 * len(table))
+        return check.judged("case", named, trial)
+
+    def test_it_tells_the_best_and_the_ratio(self):
+        self.assertEqual(self.row({OWN: 1.0, "capstan_cg": 0.6, "capstan_ecg": 0.5, "slow": 9.0}, "capstan_cg"),
+                         {"subject": "case", "latency_us": "200", "named": "capstan_cg", "best": "capstan_ecg",
+                          "named_over_best": "1.20", "named_over_own": "0.60"})
+
+    def test_what_does_not_converge_is_not_the_best(self):
+        row = self.row({OWN: 1.0, "capstan_cg": 0.6, "capstan_ecg": 0.5}, "capstan_cg", unconverged=("capstan_ecg",))
+        self.assertEqual((row["best"], row["named_over_best"]), ("capstan_cg", "1.00"))
 
 
 class Shares(unittest.TestCase):
