@@ -70,7 +70,9 @@ class Html(unittest.TestCase):
             self.assertIn(part, found)
 
     def test_a_bar_in_a_table_is_a_bar(self):
-        self.assertIn("<code>r = b - A x; q_0 = r / |r|</code>", text(self.pages / "md_docs_methods_sstep_gmres.html"))
+        # How a page is named depends on the release of Doxygen.
+        page = next(path for path in self.pages.glob("md_*sstep*gmres.html") if "pipelined" not in path.name)
+        self.assertIn("<code>r = b - A x; q_0 = r / |r|</code>", text(page))
 
     def test_every_link_leads_somewhere(self):
         self.assertEqual(list(broken_links(self.pages)), [])

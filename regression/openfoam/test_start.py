@@ -47,7 +47,10 @@ class Start(unittest.TestCase):
             self.assertEqual([file.read_bytes() for file in files], before)
 
     def test_serial_runs_share_no_folder_of_mpi(self):
-        """A serial run with multigrid starts MPI. Open MPI's folder is one for all of a user, and one run would remove it from another."""
+        """A serial run with multigrid starts MPI. The folder of Open MPI 4 is one for all of a user, and one run would remove it from another."""
+        said = subprocess.run(["mpirun", "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+        if not re.search(r"Open MPI\) [1-4]\.", said):
+            self.skipTest("Open MPI 5 and later cannot start without a folder; each run has one of its own")
         with tempfile.TemporaryDirectory() as scratch:
             lines = commands()
             self.sh(lines, scratch)

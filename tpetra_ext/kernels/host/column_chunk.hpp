@@ -139,6 +139,8 @@ struct Side {
     std::memcpy(&numbers, from, sizeof(numbers));
     return numbers;
   }
+  static CAPSTAN_INLINE Numbers spread(T number) { return number - Numbers{}; }
+  static CAPSTAN_INLINE Numbers spread(const Numbers& numbers) { return numbers; }
 };
 
 /// Two neighbouring entries of rows that are `length` entries apart: the first ones of all rows, and the second ones.
@@ -166,12 +168,12 @@ CAPSTAN_INLINE void multiplyGroup(const T* values, std::ptrdiff_t given, const F
   const std::ptrdiff_t length = Length > 0 ? Length : given;
   typename Side<T, Rows>::Numbers sum[Groups] = {}, first, second;
   const auto addTwo = [&](std::ptrdiff_t k) {
-    const auto x = factor(k), next = factor(k + 1);
+    const auto x = Side<T, Rows>::spread(factor(k)), next = Side<T, Rows>::spread(factor(k + 1));
     CAPSTAN_UNROLL
     for (int g = 0; g < Groups; ++g) {
       entriesOf<T>(values + g * Rows * length + k, length, first, second);
-      sum[g] += first * x;
-      sum[g] += second * next;
+      sum[g] = plusProducts<T>(sum[g], first, x);
+      sum[g] = plusProducts<T>(sum[g], second, next);
     }
   };
   if constexpr (Length > 0) {
@@ -181,11 +183,11 @@ CAPSTAN_INLINE void multiplyGroup(const T* values, std::ptrdiff_t given, const F
     for (std::ptrdiff_t k = 0; k + 2 <= length; k += 2) addTwo(k);
   }
   if (length % 2 != 0) {  // the last one, looked at with the one before it
-    const auto x = factor(length - 1);
+    const auto x = Side<T, Rows>::spread(factor(length - 1));
     CAPSTAN_UNROLL
     for (int g = 0; g < Groups; ++g) {
       entriesOf<T>(values + g * Rows * length + length - 2, length, first, second);
-      sum[g] += second * x;
+      sum[g] = plusProducts<T>(sum[g], second, x);
     }
   }
   CAPSTAN_UNROLL

@@ -43,7 +43,11 @@ struct RowPacks {
     for (int p = 0; p < count; ++p) {
       Vector values;
       std::memcpy(&values, from + p * width, sizeof(values));
+#if defined(__GNUC__) && !defined(__CUDACC__)
+      part[p] = plusProducts<T>(part[p], Vector(factor - Vector{}), values);
+#else
       part[p] += factor * values;
+#endif
     }
   }
   CAPSTAN_INLINE void store(T* to) const { std::memcpy(to, part, sizeof(part)); }

@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// One SIMD register of scalars, as wide as the instruction set this file is compiled for. No intrinsics.
+/// One SIMD register of scalars, as wide as the instruction set this file is compiled for. No intrinsics but fused
+/// multiply-adds, where their rounding counts.
 ///
 /// What this header and those that include it define stands in a namespace named after the instruction set
 /// (CAPSTAN_KERNELS_ISA), and what a function there calls is either there too or forced inline: the linker keeps one
@@ -9,6 +10,9 @@
 
 #include <cstddef>
 #include <cstring>
+#if defined(__FMA__) && defined(__GNUC__) && !defined(__CUDACC__)
+#include <immintrin.h>
+#endif
 
 #ifndef CAPSTAN_KERNELS_ISA
 #error "include tpetra_ext/kernels/host/chunk_kernels.hpp; this header is for the sources in host/ alone"
@@ -94,6 +98,28 @@ struct NativeVector {
     return filled;
   }
 };
+#endif
+
+#if defined(__GNUC__) && !defined(__CUDACC__)
+/// sum + a b, of vectors of T, as __builtin_fma rounds it where there are such instructions. Compilers need not make
+/// them of the operators: GCC 16 multiplies before it shuffles, or several vectors in one register, and rounds the
+/// products.
+template <class T, class Vector>
+CAPSTAN_INLINE Vector plusProducts(const Vector& sum, const Vector& a, const Vector& b) {
+#ifdef __FMA__
+  constexpr bool isDouble = sizeof(T) == sizeof(double);
+  constexpr std::size_t bytes = sizeof(Vector);
+  if constexpr (isDouble && bytes == 16) return _mm_fmadd_pd(a, b, sum);
+  if constexpr (!isDouble && bytes == 16) return _mm_fmadd_ps(a, b, sum);
+  if constexpr (isDouble && bytes == 32) return _mm256_fmadd_pd(a, b, sum);
+  if constexpr (!isDouble && bytes == 32) return _mm256_fmadd_ps(a, b, sum);
+#ifdef __AVX512F__
+  if constexpr (isDouble && bytes == 64) return _mm512_fmadd_pd(a, b, sum);
+  if constexpr (!isDouble && bytes == 64) return _mm512_fmadd_ps(a, b, sum);
+#endif
+#endif
+  return sum + a * b;
+}
 #endif
 
 /// Asks for `bytes` bytes at `address`, which need not exist.
