@@ -13,6 +13,8 @@ namespace {
 
 constexpr int compared = 20;
 constexpr double bound = 1e-10;
+/// On bcsstk18 it grows by four in an iteration: 4 to 18 times as large, by the compiler.
+constexpr double rounding = 30;
 
 /// Copies x at the end of every iteration.
 class Iterates final : public Belos::StatusTest<Scalar, MultiVector, Operator> {
@@ -97,13 +99,14 @@ Distance distanceOn(const System& system, Side side) {
   for (std::size_t k = 0; k < iterates->all().size(); ++k) {
     largest.embedded = std::max(largest.embedded, apart(*iterates->all()[k], *textbook[k]));
     largest.backwards = std::max(largest.backwards, apart(*other[k], *textbook[k]));
-    EXPECT_LE(largest.embedded, std::max(bound, 10 * largest.backwards)) << "iteration " << k + 1;
+    EXPECT_LE(largest.embedded, std::max(bound, rounding * largest.backwards)) << "iteration " << k + 1;
   }
   return largest;
 }
 
-// Where rounding takes more than 1e-10 of Hestenes and Stiefel's own iterates, it may take ten times as much of ours.
-// It does on nasa4704 (3e-6), nos7 (8e-8) and bcsstk18 (2e-9) without a preconditioner, and nearly on bcsstk16 (2e-10).
+// Where rounding takes more than 1e-10 of Hestenes and Stiefel's own iterates, it may take `rounding` times as much of
+// ours. It does on nasa4704 (3e-6), nos7 (8e-8) and bcsstk18 (2e-9) without a preconditioner, and nearly on bcsstk16
+// (2e-10).
 TEST(RealMatrices, EmbeddedCgHasHestenesAndStiefelsIterates) {
   CAPSTAN_NEEDS_REAL_MATRICES();
   int systems = 0, within = 0;
