@@ -232,8 +232,9 @@ class Supervisor : public KrylovSolver<Types> {
                     : std::isinf(residual_.attained().explicit_)               ? Cause::Unbounded
                                                                                : cause(ending);
     const bool along = ending == Ending::HandsOver && !residual_.constants().ofResidual();
-    // Without a direction the next method does best where it begins as it would alone.
-    const bool hardlyBegun = first_ && method_.direction() == nullptr && progress_.steps() <= method_.depth() + 1;
+    // Without a direction the next method does best where it begins as it would alone, unless much has been gained.
+    const bool hardlyBegun = first_ && method_.direction() == nullptr && progress_.steps() <= method_.depth() + 1 &&
+                             !(progress_.recursive() < tuning::bicgstab::progress * residual_.initial().explicit_);
     if (ending == Ending::HandsOver && hardlyBegun && progress_.steps() > 0) {
       residual_.goBack(progress_.system(), progress_.x(), stop);
       progress_.tell(EventKind::BackToStart);
