@@ -70,9 +70,10 @@ class Html(unittest.TestCase):
             self.assertIn(part, found)
 
     def test_a_bar_in_a_table_is_a_bar(self):
-        # How a page is named depends on the release of Doxygen.
+        # How a page is named, and what code is, depends on the release of Doxygen.
         page = next(path for path in self.pages.glob("md_*sstep*gmres.html") if "pipelined" not in path.name)
-        self.assertIn("<code>r = b - A x; q_0 = r / |r|</code>", text(page))
+        code = r'<(code|span class="tt")>\s*r = b - A x; q_0 = r / \|r\|\s*</(code|span)>'
+        self.assertIsNotNone(re.search(code, text(page)))
 
     def test_every_link_leads_somewhere(self):
         self.assertEqual(list(broken_links(self.pages)), [])

@@ -40,6 +40,15 @@ class WhenInstalled(unittest.TestCase):
                 self.assertEqual(status, expected)
                 self.assertIn("cannot run" if expected == 1 else "is skipped", said)
 
+    def test_what_debian_12_alone_has_is_skipped_elsewhere(self):
+        release = pathlib.Path("/etc/os-release")
+        words = release.read_text(encoding="utf-8").splitlines() if release.exists() else []
+        expected = 1 if "ID=debian" in words and 'VERSION_ID="12"' in words else 77
+        status, said = self.call([MISSING[0] + "=12"], "echo", CAPSTAN_COMPLETE_TESTS="1")
+        self.assertEqual(status, expected)
+        self.assertIn("(Debian: some-package)", said)
+        self.assertEqual(self.call([MISSING[0] + "=12", MISSING[1]], "echo", CAPSTAN_COMPLETE_TESTS="1")[0], 1)
+
     def test_nothing_may_be_missing_where_ci_could_have_installed_it(self):
         release = pathlib.Path("/etc/os-release")
         words = release.read_text(encoding="utf-8").splitlines() if release.exists() else []
