@@ -10,11 +10,23 @@ from report import children, machine, processes, solvers
 PROGRAM = "solvers_bench"
 KEPT = ("solver", "seconds", "reductions", "iterations", "final_step_size", "cost", "events", "progress")  # of a report
 CURSOR = re.compile(r"\r|\033\[[0-9;]*[A-Za-z]")
+RULE = re.compile(r"-{40,}")
+
+
+def _own(lines):
+    """Without what mpirun says of the program's end, between rules: that may come last. All of them where there is nothing else."""
+    own, within = [], False
+    for line in lines:
+        if RULE.fullmatch(line):
+            within = not within
+        elif not within:
+            own.append(line)
+    return own or lines
 
 
 def _reason(text, status):
     """The last lines that a program said, or how it ended."""
-    lines = [line.strip() for line in CURSOR.sub("\n", text).splitlines() if line.strip()]
+    lines = _own([line.strip() for line in CURSOR.sub("\n", text).splitlines() if line.strip()])
     ended = f"ended with status {status}" if status >= 0 else f"ended by signal {-status}"
     return f"{ended}: {' / '.join(lines[-3:])}"[:600] if lines else ended
 

@@ -319,6 +319,12 @@ campaign: {repeat: 2, latency: [30, 0]}
             again = self.bench(self.plan_file(BROKEN), "--resume", out, "--again-noisy", "--only", "experiment=fine", "--no-page")
             self.assertIn(expected, again.stdout)
 
+    def test_the_reason_is_what_the_program_said_not_mpirun(self):
+        rule = "-" * 74
+        said = f"deck: found '0'\n{rule}\nprterun detected that a process exited\n\n   Exit code:    2\n{rule}\n"
+        self.assertEqual(cell_run._reason(said, 2), "ended with status 2: deck: found '0'")  # pylint: disable=protected-access
+        self.assertIn("only mpirun", cell_run._reason(f"{rule}\nonly mpirun\n{rule}\n", 2))  # pylint: disable=protected-access
+
     def test_what_fails_is_a_row_with_its_reason(self):
         out = self.folder / "out"
         done = self.bench(self.plan_file(BROKEN), "--out", out, "--no-page")

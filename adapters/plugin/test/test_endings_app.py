@@ -39,8 +39,19 @@ class Endings(unittest.TestCase):
             # The application's maps are destroyed after MPI, which Tpetra calls an error.
             self.assertNotIn("apstan", told)
 
+    @classmethod
+    def setUpClass(cls):
+        """The orders in which the application ends well with Belos' own solver, and without Capstan. With Kokkos 5 (Trilinos 17) those do
+        not in which a solver outlives Kokkos."""
+        runs = {end: cls().run_app(end, RANKS[-1], "alone", "BLOCK GMRES") for end in (*QUIET, "no-mpi")}
+        cls.ends = [end for end, (status, _, _) in runs.items() if status == 0]
+        print("the application alone ends well in the orders", ", ".join(cls.ends))
+
+    def test_solvers_that_end_in_time_end_well(self):
+        self.assertLessEqual({"main", "own-mpi"}, set(self.ends))
+
     def test_every_end_is_quiet(self):
-        for end in (*QUIET, "no-mpi"):
+        for end in self.ends:
             for how in ("preloaded", "linked", "opened"):
                 for ranks in RANKS:
                     self.expect_quiet(end, ranks, how, SOLVERS[0])
@@ -48,11 +59,11 @@ class Endings(unittest.TestCase):
                 self.expect_quiet(end, RANKS[-1], "preloaded", solver)
 
     def test_two_rows_are_no_exception(self):
-        for end in (*QUIET, "no-mpi"):
+        for end in self.ends:
             self.expect_quiet(end, RANKS[-1], "preloaded", SOLVERS[0], 2)
 
     def test_belos_own_solvers_end_alike(self):
-        for end in (*QUIET, "no-mpi"):
+        for end in self.ends:
             self.expect_quiet(end, RANKS[-1], "preloaded", "BLOCK GMRES")
 
 
