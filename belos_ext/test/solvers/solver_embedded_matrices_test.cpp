@@ -13,8 +13,8 @@ namespace {
 
 constexpr int compared = 20;
 constexpr double bound = 1e-10;
-/// On bcsstk18 it grows by four in an iteration, and which part of it two sums share is chance: 4 to 150 times as large,
-/// by compiler and ranks.
+/// On bcsstk18 it grows by four in an iteration, and which part of it two sums share is chance: 4 to 150 times as
+/// large, by compiler and ranks.
 constexpr double rounding = 200;
 
 /// Copies x at the end of every iteration.
