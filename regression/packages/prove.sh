@@ -60,8 +60,8 @@ build() {
 
 prove() {
   local status=0
-  [[ -n $packages ]] || build
   echo "Sources: commit $(git -C "$root" log -1 --format='%h of %cs: %s')"
+  [[ -n $packages ]] || build
   (cd -- "$packages" && ls -sh1 -- *.deb)
   printf '\n$ lintian *.changes\n'
   (cd -- "$packages" && lintian --allow-root --fail-on error --no-tag-display-limit ./*.changes) || fail 1 "lintian finds errors"
