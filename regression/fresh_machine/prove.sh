@@ -31,6 +31,8 @@ cores_here=$(env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc)
 # Its say(), fail() and report().
 # shellcheck source=cmake/launcher/output.sh
 source "$root/cmake/launcher/output.sh"
+# shellcheck source=regression/fresh_machine/bare_debian.sh
+source "$here/bare_debian.sh"
 
 while [[ $# -gt 0 ]]; do
   case $1 in
@@ -82,9 +84,7 @@ done
 # What is mounted below is gone with this process, however it ends.
 [[ ${CAPSTAN_OWN_MOUNTS:-} == "$$" ]] || CAPSTAN_OWN_MOUNTS=$$ exec unshare --mount --propagation private -- "$0" "${given[@]}"
 
-mirror=$(apt-get indextargets --format '$(REPO_URI)|$(CODENAME)|$(COMPONENT)' 'Created-By: Packages' |
-  awk -F '|' '$2 ~ /^(bookworm|trixie|forky|sid)$/ && $3 == "main" { print $1; exit }')
-[[ -n $mirror ]] || fail 1 "apt on this machine knows no mirror of Debian"
+mirror=$(debian_mirror)
 
 kept=no
 if [[ $keep == yes ]]; then
@@ -128,13 +128,8 @@ trap cleanup EXIT
 make_tree() {
   # Experimental is no distribution by itself: it adds to unstable.
   local base=${suite/experimental/sid}
-  debootstrap --variant=minbase "$base" "$tree" "$mirror" >"$log" 2>&1 || {
-    tail -n 20 "$log" >&2
-    fail 1 "debootstrap failed"
-  }
+  bare_debian "$base" "$tree" "$mirror" "$log"
   cp /etc/resolv.conf /etc/hosts "$tree/etc/"
-  # How to reach the mirror is the network's affair, not the fresh machine's.
-  { grep -ls '^Acquire::' /etc/apt/apt.conf.d/* || true; } | xargs -r cp -t "$tree/etc/apt/apt.conf.d/"
   # A mirror may hold an older unstable, whose release file has expired.
   [[ $base != sid ]] || echo 'Acquire::Check-Valid-Until "false";' >"$tree/etc/apt/apt.conf.d/99old-mirror"
   if [[ $suite == experimental ]]; then

@@ -11,7 +11,8 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PARTS = ("regression/fresh_machine/prove.sh", "regression/fresh_machine/summary.awk", "cmake/launcher/output.sh")
+PARTS = ("regression/fresh_machine/prove.sh", "regression/fresh_machine/bare_debian.sh", "regression/fresh_machine/summary.awk",
+         "cmake/launcher/output.sh")
 STAND_INS = {
     "id": "echo 0",
     "mount": "", "umount": "", "mountpoint": "exit 1",

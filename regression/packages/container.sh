@@ -16,6 +16,8 @@ root=$(cd -- "$here/../.." && pwd)
 base="" packages="" folder=/var/tmp log=/dev/null
 # shellcheck source=cmake/launcher/output.sh
 source "$root/cmake/launcher/output.sh"
+# shellcheck source=regression/fresh_machine/bare_debian.sh
+source "$root/regression/fresh_machine/bare_debian.sh"
 
 while [[ $# -gt 0 ]]; do
   case $1 in
@@ -55,15 +57,9 @@ images() { buildah --root "$work/images" --runroot "$work/run" --storage-driver 
 # make_base: an image of Debian 12, with how this machine reaches its mirror.
 make_base() {
   local mirror
-  mirror=$(apt-get indextargets --format '$(REPO_URI)|$(CODENAME)|$(COMPONENT)' 'Created-By: Packages' |
-    awk -F '|' '$2 ~ /^(bookworm|trixie|forky|sid)$/ && $3 == "main" { print $1; exit }')
-  [[ -n $mirror ]] || fail 1 "apt on this machine knows no mirror of Debian"
+  mirror=$(debian_mirror)
   say "making an image of Debian 12 from $mirror ..."
-  debootstrap --variant=minbase bookworm "$work/base" "$mirror" >"$work/log" 2>&1 || {
-    tail -n 20 "$work/log" >&2
-    fail 1 "debootstrap failed"
-  }
-  { grep -ls '^Acquire::' /etc/apt/apt.conf.d/* || true; } | xargs -r cp -t "$work/base/etc/apt/apt.conf.d/"
+  bare_debian bookworm "$work/base" "$mirror" "$work/log"
   rm -rf "$work"/base/var/cache/apt/archives/*.deb
   local container
   container=$(images from scratch)
