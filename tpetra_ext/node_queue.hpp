@@ -16,7 +16,7 @@ kernels::Queue<Exec>& queueOfDefaultInstance() {
   // Not destroyed: objects that carry it may live longer than Kokkos, of which its memory is.
   static auto& queue = []() -> kernels::Queue<Exec>& {
     auto& made = *new kernels::Queue<Exec>(Exec{});
-    Kokkos::push_finalize_hook([&made] { made.memory() = {}; });
+    Kokkos::push_finalize_hook([&made] { made.release(); });
     return made;
   }();
   return queue;

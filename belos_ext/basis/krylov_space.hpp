@@ -56,14 +56,14 @@ class KrylovSpace {
     relation_.begin(length_, beta, kind_ == Directions::Flexible);
   }
 
-  /// Column j + 1 of the basis = M_L^{-1} A M_R^{-1} times its column j; M_R^{-1} times column j goes to Z where that
-  /// is there. 1 A, 1 M^{-1}. Collective.
-  void apply(LinearSystem<Types>& system, int j) {
+  /// Column j + 1 of the basis = M_L^{-1} A M_R^{-1} times its column j, and what `then` says of it; M_R^{-1} times
+  /// column j goes to Z where that is there. 1 A, 1 M^{-1}. Collective.
+  void apply(LinearSystem<Types>& system, int j, const VectorRecurrence<Types>& then = {}) {
     if (kind_ != Directions::None) {
       system.act(Action::RightPreconditioner, basis_[j], directions_[j]);
-      system.act(Action::Operator, directions_[j], basis_[j + 1]);
+      system.actThen(Action::Operator, directions_[j], basis_[j + 1], then);
     } else {
-      system.apply(basis_[j], basis_[j + 1]);
+      system.actThen(Action::Preconditioned, basis_[j], basis_[j + 1], then);
     }
   }
 

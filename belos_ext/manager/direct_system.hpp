@@ -10,19 +10,24 @@
 namespace capstan {
 
 /// out = action(in), any number of columns. Collective.
+/// \param then what is to become of out, a single vector; null: nothing
+/// \return whether it has
 template <class Types>
-void perform(PreconditionedOperator<Types>& op, Action action, const typename Types::MultiVector& in,
-             typename Types::MultiVector& out) {
+bool perform(PreconditionedOperator<Types>& op, Action action, const typename Types::MultiVector& in,
+             typename Types::MultiVector& out, const VectorRecurrence<Types>* then = nullptr) {
   switch (action) {
     case Action::Preconditioned:
-      return op.apply(in, out);
+      return op.apply(in, out, then);
     case Action::Operator:
-      return op.applyA(in, out);
+      return op.applyA(in, out, then);
     case Action::LeftPreconditioner:
-      return op.applyLeft(in, out);
+      op.applyLeft(in, out);
+      break;
     case Action::RightPreconditioner:
-      return op.applyRight(in, out);
+      op.applyRight(in, out);
+      break;
   }
+  return false;
 }
 
 /// What the systems of one or of several right-hand sides have in common.
@@ -70,6 +75,10 @@ class DirectSystem final : public MonitoredSystem<Types> {
       : MonitoredSystem<Types>(op, monitor, kernels, rightHandSide, measure), opening_(opening) {}
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
+  void actThen(Action action, const MultiVector& in, MultiVector& out, const VectorRecurrence<Types>& then) override {
+    if (then.plain()) return act(action, in, out);
+    if (!perform(operator_, action, in, out, &then)) this->kernels().recur(then, out);
+  }
   void reduce(ReductionBatch<Types>& batch) override {
     reduceBy(batch, [&] {
       if (opening_ == nullptr || opening_->over() || !opening_->reduces({&batch})) batch.reduce();

@@ -56,6 +56,9 @@ class Operators {
   /// out = action(in); both n x t on the system's map: t = 1, or t columns that belong to this one right-hand side
   /// (enlarged methods). Collective.
   virtual void act(Action action, const MultiVector& in, MultiVector& out) = 0;
+  /// out = action(in), and what `then` says of it; single vectors. In the pass of the product where that can be.
+  /// Collective.
+  virtual void actThen(Action action, const MultiVector& in, MultiVector& out, const VectorRecurrence<Types>& then) = 0;
   /// r = b - A x. Its norm is to be reduced next: the norm that the tolerance is meant in goes with it. Collective.
   virtual void residual(const MultiVector& b, const MultiVector& x, MultiVector& r) = 0;
   /// The norm of r that the tolerance is meant in goes with the next reduce(), not with start(), where that is another
@@ -150,6 +153,11 @@ class LinearSystem : public Operators<Types>, public Reductions<Types>, public E
   bool agreesOnZeroGuess() const { return facts_.agreed->onZeroGuess; }
   bool annihilatesConstants() const { return facts_.own && facts_.agreed->annihilatesConstants; }
   bool isNonsymmetric() const { return facts_.agreed->nonsymmetric; }
+
+  void actThen(Action action, const MultiVector& in, MultiVector& out, const VectorRecurrence<Types>& then) override {
+    this->act(action, in, out);
+    if (!then.plain()) kernels_.recur(then, out);
+  }
 
   /// out = A in, then the reduction, in one call. The batch may hold inner products with `out`. Collective.
   void applyAndReduce(const MultiVector& in, MultiVector& out, ReductionBatch<Types>& batch) {

@@ -1,12 +1,14 @@
 """What `./capstan bench openfoam` compares: cases, solvers, and what their runs took."""
 
 import dataclasses
+import pathlib
 
 from report import columns, statistics
 from tutorials import case as case_file
-from tutorials import solvers, timing, workspace
+from tutorials import solvers, timing, workspace, yaml_text
 from tutorials.errors import WrongUse, not_allowed
 
+CASES = workspace.ROOT / "app-inputs/openfoam"
 KEYS = ("case", "steps", "edits", "compare", "coarsest_cells")
 
 
@@ -35,16 +37,26 @@ def read_choice(word, case, where, coarsest_cells=None):
     return choice
 
 
+def read_case(mapping, path):
+    """The case of an entry: one of app-inputs/openfoam by its name, or described as there, by `tutorial` and other keys."""
+    tutorials = workspace.tutorials_folder()
+    if isinstance(mapping, yaml_text.Mapping) and "tutorial" in mapping:
+        name = pathlib.PurePath(str(mapping["tutorial"])).name
+        return case_file.make_case(mapping.without(("compare", "coarsest_cells")), path, tutorials, name)
+    checker = case_file.Checker(mapping, path, KEYS)
+    name = checker.text("case")
+    known = sorted(found.parent.name for found in CASES.glob("*/case.yaml"))
+    if name not in known:
+        raise not_allowed(f"{checker.where('case')}: case", name, known)
+    return case_file.read_case(CASES / name / "case.yaml", tutorials)
+
+
 def read_cases(path, only=None, steps=None):
     """The entries of a list. only: names of cases; steps: in place of the list's."""
     entries = []
     for mapping in case_file.read_list(path, "cases"):
-        checker = case_file.Checker(mapping, path, KEYS)
-        name = checker.text("case")
-        known = sorted(found.parent.name for found in (workspace.ROOT / "app-inputs/openfoam").glob("*/case.yaml"))
-        if name not in known:
-            raise not_allowed(f"{checker.where('case')}: case", name, known)
-        case = case_file.read_case(workspace.ROOT / "app-inputs/openfoam" / name / "case.yaml", workspace.tutorials_folder())
+        case = read_case(mapping, path)
+        checker = case_file.Checker(mapping, path, (*KEYS, *case_file.KEYS))
         for file, changes in case_file.read_edits(checker).items():
             case.edits.setdefault(file, {}).update(changes)
         found = mapping.get("compare")

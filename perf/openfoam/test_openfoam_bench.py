@@ -56,6 +56,14 @@ class List(unittest.TestCase):
             self.read("- {case: pitzDaily, coarsest_cells: 9, compare: [[GAMG/PCG, PCG]]}")
         self.assertIn("solvers without GAMG", str(caught.exception))
 
+    def test_a_tutorial_that_has_no_case(self):
+        entry, = self.read("- {tutorial: incompressible/icoFoam/cavity/cavity, prepare: [blockMesh], steps: 7, coarsest_cells: 9, "
+                           "compare: [[GAMG/PCG, GAMG/capstan_cg]]}")
+        self.assertEqual((entry.case.name, entry.case.prepare, entry.steps), ("cavity", [["blockMesh"]], 7))
+        with self.assertRaises(errors.WrongUse) as caught:
+            self.read("- {tutorial: incompressible/icoFoam/cavitty, compare: [[own, capstan]]}")
+        self.assertIn("did you mean 'incompressible/icoFoam/cavity/", str(caught.exception))
+
     def test_one_run_serves_every_line_that_names_it(self):
         entry, = self.read("- {case: pitzDaily, compare: [[PCG+DIC, capstan_cg+DIC], [PCG+DIC, capstan]]}")
         self.assertEqual([choice.label() for choice in entry.choices()], ["PCG+DIC", "capstan_cg+DIC", "capstan"])

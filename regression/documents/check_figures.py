@@ -21,8 +21,9 @@ HEADLINE = "2026-11-26-headline.txt"
 DEFAULT = "2026-11-22-epyc-2-cores.txt"
 LATENCY = "2026-11-22-epyc-2-cores-latency.txt"
 OVERHEAD = "2026-11-27-overhead.txt"
+RESIDUALS = "2026-11-28-residuals.txt"
 # What result files call solvers, and what documents do.
-NAMES = {"capstan s-step auto": "`CAPSTAN GMRES S-STEP`", "capstan s-step 10": "`CAPSTAN GMRES S-STEP`, s = 10",
+NAMES = {"capstan cr": "`CAPSTAN CR`", "capstan cr pipeline": "`CAPSTAN CR PIPELINE`", "capstan s-step auto": "`CAPSTAN GMRES S-STEP`", "capstan s-step 10": "`CAPSTAN GMRES S-STEP`, s = 10",
          "capstan gmres": "`CAPSTAN GMRES`", "capstan cg": "`CAPSTAN CG`", "block gmres": "Belos `BLOCK GMRES`",
          "tpetra gmres s-step 10 nalu": "Belos `TPETRA GMRES S-STEP`, s = 10, as Nalu-wind sets it up", "tpetra cg": "Belos `TPETRA CG`",
          "pseudoblock cg": "Belos `PSEUDOBLOCK CG`", "CAPSTAN GMRES S-STEP": "`CAPSTAN GMRES S-STEP`, auto",
@@ -159,6 +160,9 @@ BLOCKS = {
                                           "tpetra gmres s-step 10 nalu", "block gmres"], OVER_GMRES)),
     "default-cg": ("docs/benchmarks.md", DEFAULT, lambda text: solvers(
         text, "laplace3d 48^3", "CG", ["PETSc cg", "capstan cg", "tpetra cg", "pseudoblock cg"], OVER_CG)),
+    "residuals": ("docs/benchmarks.md", RESIDUALS, lambda text: solvers(
+        text, "laplace3d 96^3", "CG", ["capstan cg", "capstan cr", "capstan cr pipeline", "PETSc cg", "tpetra cg", "hypre pcg",
+                                       "PETSc pipecr", "PETSc pipecg"], OVER_CG)),
     "latency": ("docs/benchmarks.md", LATENCY, latency),
     "overhead": ("docs/benchmarks.md", OVERHEAD, overhead),
 }

@@ -4,15 +4,15 @@
 # build_release.sh [--jobs N] [--git URL|FOLDER] <version> [FOLDER]
 #
 # Builds what the adapter and its test cases need of a release of OpenFOAM by ESI-OpenCFD, v2306 to v2506: the libraries, and
-# icoFoam, pisoFoam, pimpleFoam, interFoam, blockMesh, decomposePar, reconstructPar and setFields; with -O1, double precision and
-# labels of 32 bits. About 2000 sources: 2 to 3 hours on two cores. A build that was interrupted goes on where it was.
+# icoFoam, pisoFoam, pimpleFoam, interFoam, blockMesh, decomposePar, reconstructPar, setFields, mirrorMesh and foamDictionary; with -O1,
+# double precision and labels of 32 bits. About 2000 sources: 2 to 3 hours on two cores. A build that was interrupted goes on where it was.
 #
 #   <version>    v2506, ...
 #   FOLDER       where sources and build go (default: openfoam-<version> beside the repository), outside the repository
 #   --git        a repository of OpenFOAM with the tags OpenFOAM-vNNNN (default: that of OpenCFD), a folder or a URL
 #   --jobs       compilers at a time (default: the cores)
 #
-# Use it afterwards: . FOLDER/etc/bashrc. Exit status: 0 all is built, 1 something failed, 2 wrong use.
+# Use it afterwards: . FOLDER/etc/bashrc, or prove_release.sh FOLDER. Exit status: 0 all is built, 1 something failed, 2 wrong use.
 set -euo pipefail
 unset CDPATH
 
@@ -88,7 +88,7 @@ waveModels parallel/decompose/decompose parallel/decompose/faDecompose parallel/
 programs="
 solvers/incompressible/icoFoam solvers/incompressible/pisoFoam solvers/incompressible/pimpleFoam solvers/multiphase/interFoam
 utilities/mesh/generation/blockMesh utilities/parallelProcessing/decomposePar utilities/parallelProcessing/reconstructPar
-utilities/preProcessing/setFields"
+utilities/preProcessing/setFields utilities/mesh/manipulation/mirrorMesh utilities/miscellaneous/foamDictionary"
 
 set +eu
 export FOAM_EXTRA_CXXFLAGS=-O1 WM_NCOMPPROCS=$jobs

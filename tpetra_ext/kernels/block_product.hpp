@@ -11,12 +11,14 @@
 /// Source: [enlarged-cg], section 2.2.
 
 #include <stdexcept>
+#include <string>
 
 #include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/kernels/base/launch.hpp"
 #include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/host/chunks.hpp"
 #include "tpetra_ext/kernels/row_runs.hpp"
+#include "tpetra_ext/kernels/sweep.hpp"
 
 namespace capstan::kernels {
 
@@ -77,6 +79,8 @@ struct MultiplyRow {
   MatrixRef<T> Y;
   std::ptrdiff_t from;
   int tiles;
+  bool updates;
+  CombineRef<T> then;  ///< where `updates`
 
   KOKKOS_INLINE_FUNCTION const T* rowFor(Index column) const {
     const int source = a.sources == nullptr ? static_cast<int>(column) : a.sources[column];
@@ -97,6 +101,7 @@ struct MultiplyRow {
       // What Y holds counts for nothing where beta is zero, NaN included.
       result = beta == T(0) ? alpha * sum[j] : beta * result + alpha * sum[j];
     }
+    if (updates) then(row);
   }
 
   KOKKOS_FUNCTION void operator()(const std::ptrdiff_t k) const {
@@ -124,9 +129,20 @@ struct ProductRegion {
   ProductRegion& operator=(const ProductRegion&) = delete;
 };
 
+/// The operation on rows from..to-1 of a list, those that lie beside one another together.
+template <class T>
+void updateRows(const CombineRef<T>& then, const int* rows, std::ptrdiff_t from, std::ptrdiff_t to) {
+  if (rows == nullptr) return then.run(from, to - from);
+  for (std::ptrdiff_t first = from, last = from; first < to; first = last) {
+    while (last < to && rows[last] == rows[first] + (last - first)) ++last;
+    then.run(rows[first], last - first);
+  }
+}
+
 template <class Exec, class T>
 void multiplyRowsOn(HostPath, Queue<Exec>& queue, const SparseRows<T, std::size_t, int>& a, std::ptrdiff_t from,
-                    std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y) {
+                    std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y,
+                    const CombineRef<T>* then) {
   const ProductRegion region;
   const ChunkKernels<T>& kernels = chunkKernels<T>();
   const RowRuns* const runs = a.runs;
@@ -152,16 +168,20 @@ void multiplyRowsOn(HostPath, Queue<Exec>& queue, const SparseRows<T, std::size_
   const ChunkPlan plan(queue, to - from, Y.cols == 1 ? columnChunkRows : productChunkRows, ChunksOf::Matrix);
   forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.multiplyRows(all, from + first, from + first + rows);
+    if (then != nullptr) updateRows(*then, a.rows, from + first, from + first + rows);
   });
 }
 
 template <class Exec, class T, class Offset, class Index>
 void multiplyRowsOn(GenericPath, Queue<Exec>& queue, const SparseRows<T, Offset, Index>& a, std::ptrdiff_t from,
-                    std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y) {
+                    std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y,
+                    const CombineRef<T>* then) {
   using Kernel = MultiplyRow<T, Offset, Index>;
   static_assert(sizeof(Kernel) <= smallArguments, "the arguments would travel through constant memory");
   const int tiles = (Y.cols + Kernel::tile - 1) / Kernel::tile;
-  launch("capstan multiply", queue, (to - from) * tiles, Kernel{a, x, received, alpha, beta, Y, from, tiles});
+  const bool updates = then != nullptr;
+  launch("capstan multiply", queue, (to - from) * tiles,
+         Kernel{a, x, received, alpha, beta, Y, from, tiles, updates, updates ? *then : CombineRef<T>{}});
 }
 
 }  // namespace detail
@@ -185,20 +205,28 @@ void packRows(Queue<Exec>& queue, const ViewX& X, const ViewP& packed) {
 /// \param X rows of t numbers, a rank-1 view, as packRows() leaves it; for one column the column itself
 /// \param received the same for the rows from a.own on; of length 0 where no row of the list needs one
 /// \param Y n x t, contiguous columns
-/// \throws std::invalid_argument when the columns of Y are not contiguous
+/// \param then an operation (of a SweepList) that the rows go through as soon as they are there, in the same pass; for
+/// one
+///   column, which it may read and write. What else it reads is not written meanwhile. Null: none
+/// \throws std::invalid_argument when the columns of Y are not contiguous, or an operation goes with several columns
 template <class Path = AutoPath, class Exec, class T, class Offset, class Index, class ViewX, class ViewR, class ViewY>
 void multiplyRows(Queue<Exec>& queue, const SparseRows<T, Offset, Index>& a, std::ptrdiff_t from, std::ptrdiff_t to,
-                  T alpha, const ViewX& X, const ViewR& received, T beta, const ViewY& Y) {
+                  T alpha, const ViewX& X, const ViewR& received, T beta, const ViewY& Y,
+                  const detail::CombineRef<T>* then = nullptr) {
   const detail::MatrixRef<T> y = detail::matrixRef<Exec>(Y, "multiplyRows", "Y");
   const T* const x = detail::vectorData<Exec>(X, 0, "multiplyRows", "X");
   const T* const others =
       received.extent(0) == 0 ? nullptr : detail::vectorData<Exec>(received, 0, "multiplyRows", "received");
+  if (then != nullptr && y.cols > 1) {
+    throw std::invalid_argument("capstan::kernels::multiplyRows: an operation for one column, Y has " +
+                                std::to_string(y.cols));
+  }
   if (from >= to || y.cols == 0) return;
   detail::onPath<Path, Exec>([&](auto path) {
     // The tables know one type of offsets and columns.
     constexpr bool inTables = std::is_same<Offset, std::size_t>::value && std::is_same<Index, int>::value;
     using Chosen = std::conditional_t<inTables, decltype(path), GenericPath>;
-    detail::multiplyRowsOn(Chosen(), queue, a, from, to, x, others, alpha, beta, y);
+    detail::multiplyRowsOn(Chosen(), queue, a, from, to, x, others, alpha, beta, y, then);
   });
 }
 

@@ -72,9 +72,13 @@ void BlockProduct<Types>::prepare(const MultiVector& X, const MultiVector& Y) {
 }
 
 template <class Types>
-bool BlockProduct<Types>::apply(const MultiVector& X, MultiVector& Y) {
+bool BlockProduct<Types>::apply(const MultiVector& X, MultiVector& Y, const VectorRecurrence<Types>* then) {
   if (!takes(X, Y)) return false;
-  product().apply(X, Y);
+  if (then != nullptr) {
+    product().apply(X, Y, *then);
+  } else {
+    product().apply(X, Y);
+  }
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <Tpetra_Import_fwd.hpp>
 #include <memory>
 
+#include "tpetra_ext/operators/vector_recurrence.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace capstan {
@@ -36,7 +37,8 @@ class BlockProduct {
   /// Tpetra::CrsMatrix, or one whose rows are not those of its range map; columns do not lie beside one another; the
   /// communicator is not MPI's; or kernels run on a device, for which nothing has been measured. X and Y may share
   /// memory; several columns are copied then, all of X. Collective; the same on all ranks.
-  bool apply(const MultiVector& X, MultiVector& Y);
+  /// \param then what becomes of Y in the same pass, for one column; null: nothing
+  bool apply(const MultiVector& X, MultiVector& Y, const VectorRecurrence<Types>* then = nullptr);
 
   /// Makes what apply() needs for one column, so that it allocates nothing later. On all ranks alike,
   /// in the same order as other exchanges.

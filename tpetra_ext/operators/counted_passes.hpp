@@ -2,11 +2,13 @@
 /// \file
 /// What the passes of BlockKernels do, for VectorWork. Local; nothing where it does not count.
 ///
-/// Used by block_kernels.hpp only.
+/// Used by block_kernels.hpp and preconditioned_operator.cpp only.
 
 #include <cstddef>
 
+#include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/kernels/sweep_list.hpp"
+#include "tpetra_ext/operators/vector_recurrence.hpp"
 #include "tpetra_ext/reductions/vector_work.hpp"
 
 namespace capstan::detail {
@@ -64,6 +66,18 @@ void countList(std::ptrdiff_t rows, const kernels::SweepList<Scalar>& list) {
     const auto& op = list.begin()[k];
     pass.combines(op.a, op.x, op.b, op.y, op.c, op.w, op.z);
   }
+}
+
+/// A recurrence in the pass of a product with x.
+template <class Types>
+void countRecurrence(const VectorRecurrence<Types>& then, const typename Types::MultiVector& x) {
+  VectorPass pass(x.getLocalLength());
+  if (!pass.counts()) return;
+  const auto address = [&x](const typename Types::MultiVector* vector) -> const void* {
+    return vector == nullptr || vector == &x ? nullptr
+                                             : compat::deviceColumn(*vector, Tpetra::Access::ReadOnly)->data();
+  };
+  pass.recurs(then.a, then.b, address(then.v), then.c, address(then.u));
 }
 
 }  // namespace capstan::detail

@@ -19,6 +19,7 @@
 #include "tpetra_ext/kernels/row_runs.hpp"
 #include "tpetra_ext/node_queue.hpp"
 #include "tpetra_ext/operators/overlap.hpp"
+#include "tpetra_ext/operators/vector_sweep.hpp"
 
 namespace capstan {
 namespace {
@@ -264,7 +265,17 @@ void NodeAwareOperator<Types>::apply(const MultiVector& X, MultiVector& Y, Teuch
 }
 
 template <class Types>
-void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Scalar alpha, Scalar beta) const {
+void NodeAwareOperator<Types>::apply(const MultiVector& X, MultiVector& Y, const VectorRecurrence<Types>& then) const {
+  if (X.getNumVectors() != 1 || Y.getNumVectors() != 1) {
+    throw std::invalid_argument("capstan: node-aware product: a recurrence is for one column, X has " +
+                                std::to_string(X.getNumVectors()) + ", Y " + std::to_string(Y.getNumVectors()));
+  }
+  multiply(X, Y, Scalar(1), Scalar(0), then);
+}
+
+template <class Types>
+void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Scalar alpha, Scalar beta,
+                                        const VectorRecurrence<Types>& then) const {
   using Own = typename topology::BlockExchange<Types>::Own;
   if (Y.getLocalLength() != compat::localNumRows(*a_)) {
     throw std::invalid_argument("capstan: node-aware product: Y has " + std::to_string(Y.getLocalLength()) +
@@ -272,8 +283,11 @@ void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Sc
   }
   if (shareMemory(X, Y)) {
     const MultiVector copy(X, Teuchos::Copy);
-    return multiply(copy, Y, alpha, beta);
+    return multiply(copy, Y, alpha, beta, then);
   }
+  SweepList<Types> recurrence(Y.getLocalLength());
+  if (!then.plain()) recurrence.recur(then, Y);
+  const auto* const update = then.plain() ? nullptr : recurrence.list().begin();
   const auto heldX = compat::deviceView(X, Tpetra::Access::ReadOnly);
   const auto heldY = beta == Scalar(0) ? compat::deviceView(Y, Tpetra::Access::OverwriteAll)
                                        : compat::deviceView(Y, Tpetra::Access::ReadWrite);
@@ -291,12 +305,12 @@ void NodeAwareOperator<Types>::multiply(const MultiVector& X, MultiVector& Y, Sc
   const auto count = static_cast<std::ptrdiff_t>(rows_->interior.extent(0));
   const auto part = messages_->usesNetwork() ? rowsBetweenLooks : std::max<std::ptrdiff_t>(count, 1);
   for (std::ptrdiff_t from = 0; from < count; from += part) {
-    kernels::multiplyRows(queue, inner, from, std::min(count, from + part), alpha, own, none, beta, y);
+    kernels::multiplyRows(queue, inner, from, std::min(count, from + part), alpha, own, none, beta, y, update);
     if (from + part < count) messages_->advance();
   }
   messages_->finish();
   kernels::multiplyRows(queue, outer, 0, static_cast<std::ptrdiff_t>(rows_->boundary.extent(0)), alpha, own, received,
-                        beta, y);
+                        beta, y, update);
 }
 
 /// What the rank owns of X, row by row: one column as it is.

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "tpetra_ext/operators/matrix_exchange.hpp"
+#include "tpetra_ext/operators/vector_recurrence.hpp"
 #include "tpetra_ext/topology/exchange/block_exchange.hpp"
 #include "tpetra_ext/types.hpp"
 
@@ -62,6 +63,10 @@ class NodeAwareOperator final : public Types::Operator {
              Scalar alpha = Teuchos::ScalarTraits<Scalar>::one(),
              Scalar beta = Teuchos::ScalarTraits<Scalar>::zero()) const override;
 
+  /// Y = A X, and what `then` says of it, in the pass of the product. One column; Y and what `then` reads share no
+  /// memory. As apply() otherwise.
+  void apply(const MultiVector& X, MultiVector& Y, const VectorRecurrence<Types>& then) const;
+
   /// What others own of X: row k is value k of the rank's needs, the columns side by side.
   using Received = typename topology::BlockExchange<Types>::Received;
   /// Y = A X, where what others own of X is there already. X and Y are evenly spaced, and share no memory. Throws
@@ -85,7 +90,8 @@ class NodeAwareOperator final : public Types::Operator {
   using Packed = Kokkos::View<Scalar*, typename Types::DeviceType>;
   using Numbers = Kokkos::View<const Scalar*, typename Types::DeviceType, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   void begin();
-  void multiply(const MultiVector& X, MultiVector& Y, Scalar alpha, Scalar beta) const;
+  void multiply(const MultiVector& X, MultiVector& Y, Scalar alpha, Scalar beta,
+                const VectorRecurrence<Types>& then = {}) const;
   template <class View>
   Numbers rowsOf(const View& x) const;
 

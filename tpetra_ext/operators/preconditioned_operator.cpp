@@ -15,6 +15,8 @@
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/compat/trilinos.hpp"
+#include "tpetra_ext/operators/counted_passes.hpp"
+#include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 #include "tpetra_ext/wall_clock.hpp"
@@ -104,6 +106,7 @@ PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operato
 
 template <class Types>
 void PreconditionedOperator<Types>::exchangeProduct(Teuchos::RCP<const Operator> product) {
+  nodeAware_ = dynamic_cast<const NodeAwareOperator<Types>*>(product.get());
   if (product.is_null()) {
     product_ = Teuchos::null;
     return;
@@ -114,7 +117,7 @@ void PreconditionedOperator<Types>::exchangeProduct(Teuchos::RCP<const Operator>
 }
 
 template <class Types>
-void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) {
+bool PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w, const VectorRecurrence<Types>* then) {
   const std::size_t columns = v.getNumVectors();
   const MultiVector* toMultiply = &v;
   if (hasRight()) {
@@ -122,13 +125,11 @@ void PreconditionedOperator<Types>::apply(const MultiVector& v, MultiVector& w) 
     precondition(right_, v, u);
     toMultiply = &u;
   }
-  if (!hasLeft()) {
-    applyA(*toMultiply, w);
-    return;
-  }
+  if (!hasLeft()) return applyA(*toMultiply, w, then);
   MultiVector& product = multiplied_.columns(A_->getRangeMap(), columns);
   applyA(*toMultiply, product);
   precondition(left_, product, w);
+  return false;
 }
 
 /// product() is a product with A of so many columns.
@@ -147,20 +148,29 @@ void PreconditionedOperator<Types>::multiply(std::size_t columns, const Product&
 }
 
 template <class Types>
-void PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w) {
+bool PreconditionedOperator<Types>::applyA(const MultiVector& v, MultiVector& w, const VectorRecurrence<Types>* then) {
   requireDistinct(&v, &w, "applyA");
   announce(Application::Kind::Operator, v);
+  bool updated = then != nullptr;
   multiply(v.getNumVectors(), [&] {
     if (!product_.is_null()) {
       // Products before the first reduction of a later solve must not allocate.
       if (!prepared_) blocks_.prepare(v, w);
       prepared_ = true;
-      product_->apply(v, w);
-    } else if (!blocks_.apply(v, w)) {
+      updated = updated && nodeAware_ != nullptr;
+      if (updated) {
+        nodeAware_->apply(v, w, *then);
+      } else {
+        product_->apply(v, w);
+      }
+    } else if (!blocks_.apply(v, w, then)) {
+      updated = false;
       compat::handOver<typename Types::ExecutionSpace>("the operator");
       A_->apply(v, w);
     }
   });
+  if (updated) detail::countRecurrence(*then, v);
+  return updated;
 }
 
 template <class Types>
@@ -257,7 +267,8 @@ void PreconditionedOperator<Types>::applyToZeros(const Application& application)
   MultiVector out(A_->getRangeMap(), application.columns);
   switch (application.kind) {
     case Application::Kind::Operator:
-      return applyA(zeros, out);
+      applyA(zeros, out);
+      return;
     case Application::Kind::Left:
       return applyLeft(zeros, out);
     case Application::Kind::Right:

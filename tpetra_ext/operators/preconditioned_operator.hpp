@@ -27,8 +27,9 @@ struct OperatorCost {
   long preconditionerApplications = 0;  ///< calls of a preconditioner's apply
   long operatorColumns = 0;             ///< vectors multiplied by A
   long preconditionerColumns = 0;       ///< vectors preconditioned
-  double operatorSeconds = 0;           ///< wall time in A.apply (on a GPU: until it returns, without a fence)
-  double preconditionerSeconds = 0;     ///< wall time in the preconditioners, likewise
+  double operatorSeconds = 0;        ///< wall time in A.apply, with a recurrence that goes with it (on a GPU: until it
+                                     ///< returns, without a fence)
+  double preconditionerSeconds = 0;  ///< wall time in the preconditioners, likewise
 };
 
 /// What a PreconditionedOperator applies to so many columns: all that it sends is sent by these.
@@ -103,10 +104,12 @@ class PreconditionedOperator {
   Teuchos::RCP<const ExplicitPreconditioner<Types>> explicitPreconditioner() const;
 
   /// w = L^-1 A R^-1 v. v and w are different vectors.
-  void apply(const MultiVector& v, MultiVector& w);
+  /// \param then what is to become of w, a single vector; null: nothing
+  /// \return whether it has, in the pass of the product: not with L, nor where A computes its products itself
+  bool apply(const MultiVector& v, MultiVector& w, const VectorRecurrence<Types>* then = nullptr);
 
-  /// w = A v. v and w are different vectors.
-  void applyA(const MultiVector& v, MultiVector& w);
+  /// w = A v, likewise.
+  bool applyA(const MultiVector& v, MultiVector& w, const VectorRecurrence<Types>* then = nullptr);
 
   /// z = L^-1 r, or a copy without a left preconditioner. r and z are different vectors.
   void applyLeft(const MultiVector& r, MultiVector& z);
@@ -180,9 +183,10 @@ class PreconditionedOperator {
   void applyHalf(std::size_t columns, const Apply& apply);
 
   Teuchos::RCP<const Operator> A_;
-  Teuchos::RCP<const Operator> product_;  // what stands in for A_; null: A_ itself
-  BlockProduct<Types> blocks_;            // of A_
-  bool prepared_ = false;                 // blocks_, where product_ stands in
+  Teuchos::RCP<const Operator> product_;                 // what stands in for A_; null: A_ itself
+  const NodeAwareOperator<Types>* nodeAware_ = nullptr;  // product_, where it is one
+  BlockProduct<Types> blocks_;                           // of A_
+  bool prepared_ = false;                                // blocks_, where product_ stands in
   std::shared_ptr<EmbeddedOperator<Types>> embedded_;
   std::shared_ptr<GhostZone<Types>> zone_;
   DiagonalRows<Types> diagonalRows_;

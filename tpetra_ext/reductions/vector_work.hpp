@@ -68,6 +68,14 @@ class VectorPass {
     flops(products(a) + products(b) + products(c) + (b != Scalar(0)) + (c != Scalar(0)));
   }
 
+  /// w = a w + b v + c u in the pass of a product, which has w at hand and writes it. v null: it has that at hand, too.
+  template <class Scalar>
+  void recurs(Scalar a, Scalar b, const void* v, Scalar c, const void* u) {
+    if (b != Scalar(0) && v != nullptr) reads(v);
+    if (c != Scalar(0)) reads(u);
+    flops(products(a) + products(b) + products(c) + (b != Scalar(0)) + (c != Scalar(0)));
+  }
+
  private:
   template <class Block>
   std::size_t columnsOf(const Block& block) const {

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "tpetra_ext/compat/local_views.hpp"
 #include "tpetra_ext/kernels/base/execution.hpp"
+#include "tpetra_ext/operators/block_kernels.hpp"
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/test/support/case_matrix.hpp"
 #include "tpetra_ext/test/support/counted_allocations.hpp"
@@ -77,6 +79,34 @@ TEST(BlockProduct, EqualsTpetrasAndSendsItsMessages) {
         // Sums of small integers are exact; rows have up to n + 3 entries of magnitude up to 1.
         EXPECT_LE(difference(y, wanted), integers ? 0 : 1e-12) << columns << " columns";
       }
+    }
+  }
+}
+
+TEST(BlockProduct, DoesARecurrenceInThePassOfTheProduct) {
+  if (!takesProducts) GTEST_SKIP() << "on devices all products are Tpetra's";
+  using Recurrence = VectorRecurrence<Types>;
+  BlockKernels<Types> kernels;
+  for (const Case& given : casesFor(world()->getSize())) {
+    SCOPED_TRACE(given.name);
+    const MatrixPtr matrix = matrixOf(given, false);
+    const MapPtr map = matrix->getDomainMap();
+    Product product(matrix);
+    const MultiVector x = filled(map, 1, 1), v = filled(map, 1, 2), u = filled(map, 1, 3);
+    for (const Recurrence& then : {Recurrence{}, Recurrence{0.5}, Recurrence{1, -0.3, &v}, Recurrence{0.7, -0.3, &x},
+                                   Recurrence{0.7, -0.3, &v, 0.9, &u}, Recurrence{0.7, 0, &v, 0.9, &u}}) {
+      MultiVector y(map, 1), wanted(map, 1);
+      y.putScalar(std::numeric_limits<Scalar>::quiet_NaN());
+      if (!product.apply(x, wanted)) continue;
+      kernels.recur(then, wanted);
+      ASSERT_TRUE(product.apply(x, y, &then));
+      EXPECT_EQ(difference(y, wanted), 0) << then.a << ' ' << then.b << ' ' << then.c;
+    }
+    const MultiVector two = filled(map, 2, 1);
+    MultiVector y(map, 2);
+    const Recurrence then{0.5};
+    if (product.apply(two, y)) {
+      EXPECT_THROW(product.apply(two, y, &then), std::invalid_argument);
     }
   }
 }

@@ -148,8 +148,8 @@ TEST_F(PreconditionedOperatorTest, ItsProductIsExchangeable) {
   const auto compare = [&] {
     MultiVector w(map, 2), expected(map, 2);
     for (auto each : {&Composed::apply, &Composed::applyA}) {
-      (plain.*each)(v, expected);
-      (other.*each)(v, w);
+      (plain.*each)(v, expected, nullptr);
+      (other.*each)(v, w, nullptr);
       expectSame(w, expected);
     }
     plain.residual(b, v, expected);

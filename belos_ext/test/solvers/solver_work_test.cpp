@@ -5,13 +5,16 @@
 /// over two whole cycles. The declared average leaves out what a restart takes: O(1 / m).
 
 #include <cmath>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
 
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
+#include "tpetra_ext/kernels/base/execution.hpp"
 #include "tpetra_ext/reductions/vector_work.hpp"
+#include "tpetra_ext/test/support/watched_views.hpp"
 
 namespace capstan::testing {
 namespace {
@@ -127,6 +130,55 @@ TEST_P(CostOfVectors, IsAsDeclaredForEveryEnlargedForm) {
 }
 
 CAPSTAN_FOR_EVERY_SOLVER(CostOfVectors);
+
+/// What CAPSTAN_KERNELS=generic launches, as on a device: kernels of Capstan's, so M is not among them.
+class Launches : public EverySolver {
+ protected:
+  void SetUp() override {
+    if (!kernels::genericPathForced()) GTEST_SKIP() << "with CAPSTAN_KERNELS=generic only";
+    if (ranks() > 1) GTEST_SKIP() << "on one rank only: products are made in two parts on more";
+  }
+};
+
+/// Of one iteration.
+double launchesOf(const MethodTraits& method, Side preconditioned) {
+  const Params p = workParameters(method, Params());
+  const System system = randomSystem();
+  const int few = isGmres(method) ? 2 * cycle : 30, more = isGmres(method) ? 4 * cycle : 45;
+  workAfter(few, method, preconditioned, system, p);
+  const auto count = [&](int iterations) {
+    const test::CountedKernels counted;
+    workAfter(iterations, method, preconditioned, system, p);
+    return counted.count();
+  };
+  const long before = count(few);
+  return static_cast<double>(count(more) - before) / (more - few);
+}
+
+/// On one rank, products of Capstan's included: CG has one, its sweep and its sums; a panel of 5 steps of GMRES has
+/// five, and three more. A restart takes the fractions.
+double mostLaunches(const MethodTraits& method) {
+  static const std::map<std::string, double> most{{id::Gmres, 4.25},
+                                                  {id::SStepGmres, (5 + 3) / 5. + 0.25},
+                                                  {id::PipelinedGmres, 7.25},
+                                                  {id::EnlargedCg, 12},
+                                                  {id::PipelinedSStepGmres, 4.85},
+                                                  {id::BiCgStab, 6},
+                                                  {id::PipelinedBiCgStab, 6},
+                                                  {id::Idr, 4.6}};
+  const auto found = most.find(method.canonical);
+  return found != most.end() ? found->second : 3;
+}
+
+TEST_P(Launches, AreFew) {
+  for (Side preconditioner : {Side::None, Side::Right}) {
+    const double found = launchesOf(GetParam(), preconditioner);
+    EXPECT_LE(found, mostLaunches(GetParam()) + 1e-9) << toString(preconditioner);
+    EXPECT_GE(found, 1) << "something is launched";
+  }
+}
+
+CAPSTAN_FOR_EVERY_SOLVER(Launches);
 
 }  // namespace
 }  // namespace capstan::testing

@@ -47,10 +47,24 @@ class Queue {
   /// they share it.
   using Memory = Kokkos::View<std::byte*, typename Exec::memory_space>;
   Memory& memory() { return memory_; }
+  /// Teams that are done, of the kernel that is counting them (generic/partial_sums.hpp); 0 between kernels. Made when
+  /// first asked for.
+  using Counter = Kokkos::View<unsigned, typename Exec::memory_space>;
+  const Counter& finishedTeams() {
+    if (!finishedTeams_.is_allocated()) finishedTeams_ = Counter("capstan::kernels finished teams");
+    return finishedTeams_;
+  }
+
+  /// Gives the memory back: before Kokkos ends, when nothing is running. Local.
+  void release() {
+    memory_ = {};
+    finishedTeams_ = {};
+  }
 
  private:
   Exec instance_;
   Memory memory_;
+  Counter finishedTeams_;
   long launches_ = 0;
   long fences_ = 0;
 };

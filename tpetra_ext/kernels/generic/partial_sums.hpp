@@ -1,6 +1,7 @@
 #pragma once
 /// \file
-/// Deterministic two-stage sums: every team sums its rows, then one team per entry adds the teams' sums.
+/// Deterministic sums in two stages: every team sums its rows, then the teams' sums are added. Where those are few, the
+/// team that ends last adds them, and all is one launch; else a second launch has one team per entry.
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -36,7 +37,11 @@ struct TeamPlan {
 /// has 65536. With more tiles than that a thread has several, one after the other.
 constexpr int mostThreads = 14;
 
-/// First stage. Tiles is a functor over register tiles of sums:
+/// Sums of teams that the last one adds itself. A block of a device has a few hundred threads, so that each loads about
+/// 20 of them: what that takes is below a launch. Chosen by that count, not measured.
+constexpr std::ptrdiff_t fewSums = 8192;
+
+/// First stage, and the second where `finished` is there. Tiles is a functor over register tiles of sums:
 /// `tiles.count()` tiles of `Tiles::size` sums; `tiles.add(tile, row, sums)` adds the row's products to `sums`.
 /// partial[(tile * size + k) * league + team] receives the sums of one team.
 ///
@@ -51,8 +56,21 @@ struct TeamSums {
   TeamPlan plan;
   int lanes;  ///< of a thread
   T* partial;
+  unsigned* finished;  ///< teams that are done, 0 before and after; null: the second stage is another launch
 
   KOKKOS_FUNCTION void operator()(const Member& team) const {
+    sumRows(team);
+    if (finished != nullptr && isLast(team)) addTeams(team);
+  }
+
+ private:
+  static constexpr int rowsAtOnce = 2;
+
+  KOKKOS_INLINE_FUNCTION T& entry(int tile, int k, int rank) const {
+    return partial[(std::ptrdiff_t(tile) * Tiles::size + k) * plan.league + rank];
+  }
+
+  KOKKOS_INLINE_FUNCTION void sumRows(const Member& team) const {
     const int rank = team.league_rank();
     const std::ptrdiff_t first = plan.begin(rank);
     const auto rows = static_cast<int>(plan.end(rank) - first);
@@ -76,15 +94,31 @@ struct TeamSums {
     });
   }
 
- private:
-  static constexpr int rowsAtOnce = 2;
+  /// Whether all other teams are done, and their sums to be seen.
+  KOKKOS_INLINE_FUNCTION bool isLast(const Member& team) const {
+    Kokkos::memory_fence();
+    team.team_barrier();
+    int last = 0;
+    Kokkos::single(
+        Kokkos::PerTeam(team),
+        [&](int& value) { value = Kokkos::atomic_fetch_add(finished, 1U) + 1 == unsigned(plan.league) ? 1 : 0; }, last);
+    Kokkos::memory_fence();
+    return last != 0;
+  }
 
-  KOKKOS_INLINE_FUNCTION T& entry(int tile, int k, int rank) const {
-    return partial[(std::ptrdiff_t(tile) * Tiles::size + k) * plan.league + rank];
+  KOKKOS_INLINE_FUNCTION void addTeams(const Member& team) const {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, tiles.count() * Tiles::size), [&](const int index) {
+      const T* sums = partial + std::ptrdiff_t(index) * plan.league;
+      T total = T(0);
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(team, plan.league), [&](const int i, T& sum) { sum += sums[i]; }, total);
+      Kokkos::single(Kokkos::PerThread(team), [&]() { tiles.write(index / Tiles::size, index % Tiles::size, total); });
+    });
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { *finished = 0; });
   }
 };
 
-/// Second stage: tiles.write(tile, k, sum) for every sum.
+/// Second stage on its own: tiles.write(tile, k, sum) for every sum.
 template <class Exec, class T, class Tiles>
 struct FinishSums {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
@@ -117,8 +151,11 @@ void sumOverRows(Queue<Exec>& queue, std::ptrdiff_t n, const Tiles& tiles) {
   const int lanes = device ? std::min(32, static_cast<int>(Kokkos::TeamPolicy<Exec>::vector_length_max())) : 1;
   const int passes = (tiles.count() + mostThreads - 1) / mostThreads;
   const int threads = device ? (tiles.count() + passes - 1) / passes : 1;
+  const bool few = std::ptrdiff_t(entries) * plan.league <= fewSums;
+  unsigned* const finished = few ? queue.finishedTeams().data() : nullptr;
   launchTeams("capstan sums", queue, {plan.league, threads, lanes},
-              TeamSums<Exec, T, Tiles>{tiles, plan, lanes, partial});
+              TeamSums<Exec, T, Tiles>{tiles, plan, lanes, partial, finished});
+  if (few) return;
   launchTeams("capstan totals", queue, {entries, device ? std::min(128, (plan.league + 31) / 32 * 32) : 1},
               FinishSums<Exec, T, Tiles>{tiles, plan.league, partial});
 }

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "tpetra_ext/kernels/sweep_list.hpp"
 #include "tpetra_ext/kernels/test/sparse_case.hpp"
 
 namespace capstan::kernels::test {
@@ -159,7 +160,49 @@ TYPED_TEST(BlockProductTest, LetsNaNThroughToTheRowsThatNeedIt) {
   }
 }
 
+/// Rows go through an operation as soon as they are there: the bits of two passes, for rows of any list.
+TYPED_TEST(BlockProductTest, TakesAnOperationAlong) {
+  using T = typename TypeParam::Scalar;
+  using Path = typename TypeParam::Path;
+  const int rows = 2600;  // more than two chunks
+  const SparseCase<T> sparse(rows, rows, 3);
+  const auto X = TestMatrix<T>::random(rows, 1, 5), V = TestMatrix<T>::random(rows, 2, 7);
+  std::vector<int> some;  // alone, in pairs and in long runs
+  for (int i = 0; i < rows; ++i) {
+    if (i % 7 != 3 && (i < 100 || i % 500 != 0)) some.push_back(i);
+  }
+  const auto list = onDevice(some);
+  const auto x = X.column(0), v = V.column(0), u = V.column(1);
+  for (const bool listed : {false, true}) {
+    auto a = sparse.matrix();
+    if (listed) a.rows = list.data();
+    const auto count = static_cast<std::ptrdiff_t>(listed ? some.size() : std::size_t(rows));
+    TestMatrix<T> once(rows, 1), twice(rows, 1);
+    const auto y = once.column(0), z = twice.column(0);
+    SweepList<T> then, after;
+    then.template add<Exec>(rows, T(-0.3), v, T(0.9), u, T(0.7), y, y);
+    after.template add<Exec>(rows, T(-0.3), v, T(0.9), u, T(0.7), z, z);
+    multiplyRows<Path>(testQueue(), a, 0, count, T(1), x, Line<T>(), T(0), once.view(), then.begin());
+    multiplyRows<Path>(testQueue(), a, 0, count, T(1), x, Line<T>(), T(0), twice.view());
+    sweep<Path>(testQueue(), rows, after);
+    once.pull();
+    twice.pull();
+    const TestMatrix<T> untouched(rows, 1);
+    for (int i = 0; i < rows; ++i) {
+      const bool in = !listed || std::binary_search(some.begin(), some.end(), i);
+      ASSERT_EQ(once(i, 0), in ? twice(i, 0) : untouched(i, 0)) << i;
+    }
+  }
+}
+
 TEST(BlockProduct, RefusesWhatDoesNotFit) {
+  const auto Y = TestMatrix<double>::random(10, 2, 1);
+  const Line<double> x("x", 20);
+  const SparseCase<double> sparse(10, 10, 3);
+  SweepList<double> then;
+  then.add<Exec>(10, 1., Y.column(0), 1., Y.column(0), Y.column(0));
+  EXPECT_THROW(multiplyRows(testQueue(), sparse.matrix(), 0, 10, 1., x, Line<double>(), 0., Y.view(), then.begin()),
+               std::invalid_argument);
   const auto X = TestMatrix<double>::random(10, 4, 1);
   const Line<double> packed("packed", 39);
   EXPECT_THROW(packRows(testQueue(), X.view(), packed), std::invalid_argument);

@@ -121,6 +121,25 @@ TEST(Queues, CountWhatTheyAreGiven) {
   EXPECT_EQ(fences(), all + 1);
 }
 
+/// Few sums of teams are added by the team that ends last, many by another launch; again and again the same.
+TEST(Queues, AddTheSumsOfTeamsInOneLaunchWhereTheyAreFew) {
+  Queue<Exec>& queue = testQueue();
+  for (const auto& [rows, launches] : {std::pair(5000, 1), std::pair(3000000, 2)}) {
+    auto v = TestMatrix<double>::random(rows, 4, 3);
+    Kokkos::deep_copy(v.view(), 2);
+    const Numbers result("result", 5);
+    const auto x = v.column(0), y = v.column(1), z = v.column(2), w = v.column(3);
+    for (int k = 0; k < 3; ++k) {
+      const long before = queue.launches();
+      dots<GenericPath>(queue, {std::pair(x, x), std::pair(x, y), std::pair(z, y), std::pair(w, x), std::pair(w, w)},
+                        result);
+      EXPECT_EQ(queue.launches() - before, launches) << rows;
+      fence(queue);
+      for (int pair = 0; pair < 5; ++pair) EXPECT_EQ(result(pair), 4. * rows);
+    }
+  }
+}
+
 TEST(Queues, AWaitForOneSaysNothingOfAnother) {
   Queue<Exec> another{Exec()};
   UseByKernels<Exec> use(testQueue());

@@ -27,7 +27,7 @@ template <class Exec>
 Queue<Exec>& ownQueue() {
   static auto& queue = []() -> Queue<Exec>& {
     auto* const made = new Queue<Exec>(instances::own<Exec>());
-    Kokkos::push_finalize_hook([made] { made->memory() = {}; });
+    Kokkos::push_finalize_hook([made] { made->release(); });
     return *made;
   }();
   return queue;
