@@ -53,9 +53,9 @@ folder=${arguments[1]:-$root/../openfoam-$version}
 for program in git g++ make flex mpicxx; do
   command -v "$program" >/dev/null || fail "'$program' is missing: apt-get install git g++ make flex libopenmpi-dev zlib1g-dev"
 done
-mkdir -p "$folder"
-folder=$(cd "$folder" && pwd)
+folder=$(realpath -m "$folder")
 [[ $folder/ != "$root"/* ]] || fail "'$folder' is inside the repository"
+mkdir -p "$folder"
 
 # Sources: only the folders that are needed.
 if [[ ! -f $folder/.capstan-sources ]]; then
