@@ -206,8 +206,7 @@ class LinearSystem : public Operators<Types>, public Reductions<Types>, public E
     if (std::exchange(known_, nullptr) == &x) {
       kernels_.scale(Scalar(1), *knownResidual_, r);
     } else {
-      this->act(Action::Operator, x, r);
-      kernels_.axpby(Scalar(1), b, Scalar(-1), r);
+      actThen(Action::Operator, x, r, VectorRecurrence<Types>::differenceTo(b));
     }
     if (auto* const kept = std::exchange(first_, nullptr)) kernels_.scale(Scalar(1), r, *kept);
     if (latest_ != nullptr) kernels_.scale(Scalar(1), r, *latest_);

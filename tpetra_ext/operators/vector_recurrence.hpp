@@ -16,6 +16,9 @@ struct VectorRecurrence {
   Scalar c = Scalar(0);
   const MultiVector* u = nullptr;
 
+  /// w = u - w: of a product A z, what is left of u.
+  static VectorRecurrence differenceTo(const MultiVector& u) { return {Scalar(-1), Scalar(1), &u}; }
+
   /// Whether it changes nothing.
   bool plain() const { return a == Scalar(1) && b == Scalar(0) && c == Scalar(0); }
 };

@@ -3,8 +3,9 @@
 /// A system whose preconditioner is followed by a Chebyshev polynomial of M^{-1} A: what a method takes for M^{-1} is
 /// q(M^{-1} A) M^{-1} (chebyshev_polynomial.hpp). All else is the system's own.
 ///
-/// Cost of an application: d - 1 A and d M^{-1}, no reduction. Without M a sweep for each of the d - 1 (4 vectors read,
-/// 2 written), with M two. Storage: 2 vectors, 1 more with M, 1 more with a left and a right one.
+/// Cost of an application: d - 1 A and d M^{-1}, no reduction, and a sweep for each of the d - 1 (4 vectors read, 2
+/// written; with M one of them is read by the product). Storage: 2 vectors, 1 more with M, 1 more with a left and a
+/// right one.
 ///
 /// | symbol      | here      | shape              | meaning                                        |
 /// |-------------|-----------|--------------------|------------------------------------------------|
@@ -108,6 +109,8 @@ class PolynomialSystem final : public ForwardingSystem<Types> {
     if (refusal_) throw *refusal_;
   }
 
+  using Recurrence = VectorRecurrence<Types>;
+
   /// z = q(M^{-1} A) M^{-1} u.
   void apply(const MultiVector& u, MultiVector& z) {
     auto& kernels = this->kernels();
@@ -124,10 +127,9 @@ class PolynomialSystem final : public ForwardingSystem<Types> {
     for (const auto& step : polynomial_.steps()) {
       const auto onto = static_cast<Scalar>(step.onto), along = static_cast<Scalar>(step.along);
       const MultiVector& last = std::exchange(begins, false) ? z : p;
-      system_.act(Action::Operator, z, w);
+      system_.actThen(Action::Operator, z, w, preconditioned ? Recurrence::differenceTo(u) : Recurrence());
       SweepList<Types> sweep(u.getLocalLength());
       if (preconditioned) {
-        kernels.axpby(Scalar(1), u, Scalar(-1), w);
         MultiVector& s = vectorLike(u, vectors_.s);
         precondition(w, s);
         sweep.combine(onto, last, along, s, Scalar(0), s, p);

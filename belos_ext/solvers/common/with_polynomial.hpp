@@ -51,7 +51,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
 
   using Options = typename Method::Options::template With<PolynomialOptions>;
 
-  /// A step of the polynomial takes 6 flops, 4 vectors read and 2 written; with M 5 flops, 5 read and 3 written.
+  /// A step of the polynomial takes 6 flops, 4 vectors read and 2 written; with M 5 flops.
   static Cost cost(const SolverOptions& options, bool preconditioned) {
     const double more = options.polynomialDegree - 1, m = preconditioned ? 1 : 0;
     if (more == 0) return Method::cost(options, preconditioned);
@@ -60,7 +60,7 @@ class WithPolynomial final : public KrylovSolver<Types> {
     cost.preconditioners = m * (more + 1);
     cost.vectors += 2 + m;
     cost.flops += 1 + more * (6 - m);
-    cost.bytes += 8 * (1 + more * (6 + 2 * m));
+    cost.bytes += 8 * (1 + more * 6);
     return cost;
   }
 
