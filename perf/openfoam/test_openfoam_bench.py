@@ -63,6 +63,9 @@ class List(unittest.TestCase):
         with self.assertRaises(errors.WrongUse) as caught:
             self.read("- {tutorial: incompressible/icoFoam/cavitty, compare: [[own, capstan]]}")
         self.assertIn("did you mean 'incompressible/icoFoam/cavity/", str(caught.exception))
+        with self.assertRaises(errors.WrongUse) as caught:
+            self.read("- {case: pitzDaily, compare: [[own, capstan]]}\n- {tutorial: incompressible/simpleFoam/pitzDaily, compare: [[own, capstan]]}")
+        self.assertIn("two entries are of pitzDaily", str(caught.exception))
 
     def test_one_run_serves_every_line_that_names_it(self):
         entry, = self.read("- {case: pitzDaily, compare: [[PCG+DIC, capstan_cg+DIC], [PCG+DIC, capstan]]}")

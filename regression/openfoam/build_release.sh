@@ -48,13 +48,12 @@ done
 [[ ${#arguments[@]} -ge 1 && ${#arguments[@]} -le 2 ]] || fail "usage: build_release.sh [--jobs N] [--git URL|FOLDER] <version> [FOLDER]"
 version=${arguments[0]}
 [[ $version =~ ^v2[3-9](06|12)$ ]] || fail "version '$version'; allowed: v2306, v2312, v2406, v2412, v2506, ..."
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-folder=${arguments[1]:-$root/../openfoam-$version}
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd -P)
+folder=$(realpath -m "${arguments[1]:-$root/../openfoam-$version}")
+[[ $folder/ != "$root"/* ]] || fail "'$folder' is inside the repository"
 for program in git g++ make flex mpicxx; do
   command -v "$program" >/dev/null || fail "'$program' is missing: apt-get install git g++ make flex libopenmpi-dev zlib1g-dev"
 done
-folder=$(realpath -m "$folder")
-[[ $folder/ != "$root"/* ]] || fail "'$folder' is inside the repository"
 mkdir -p "$folder"
 
 # Sources: only the folders that are needed.

@@ -12,7 +12,7 @@
 #   --ranks   MPI ranks (default 2)
 #   --log     what was done and found goes there, too
 #
-# It works in FOLDER/capstan. Exit status: 0 all holds, 1 something does not, 2 wrong use, 3 something must be built first.
+# It works in FOLDER/capstan, and wmake in adapters/openfoam (what it leaves there is no part of the repository). Exit status: 0 all holds, 1 something does not, 2 wrong use, 3 something must be built first.
 set -euo pipefail
 unset CDPATH
 
@@ -30,6 +30,7 @@ while [[ $# -gt 0 ]]; do
   case $1 in
     --build)
       build=${2:-}
+      [[ -n $build ]] || fail "--build takes a folder"
       shift
       ;;
     --ranks)
@@ -59,7 +60,7 @@ done
 folder=$(cd "$folder" && pwd)
 for library in libcapstanFoamTrilinos.so libcapstan_latency.so; do
   if [[ ! -f $build/lib/$library ]]; then
-    echo "prove_release.sh: '$build/lib/$library' is missing: ./capstan build" >&2
+    echo "prove_release.sh: '$build/lib/$library' is missing: cmake --build $build --target capstanFoamTrilinos capstan_latency" >&2
     exit 3
   fi
 done
@@ -88,8 +89,9 @@ run() { # run <title> <command...>
   echo "== $1"
   shift
   "$@" || {
+    local status=$?
     failed=1
-    echo "failed with status $?"
+    echo "failed with status $status"
   }
 }
 
@@ -107,6 +109,7 @@ CODE
 prove() {
   failed=0
   echo "OpenFOAM $(sed -n 's/^api=//p' "$folder/META-INFO/api-info") in $folder; Capstan $(git -C "$root" describe --always --dirty); $(date -u +%Y-%m-%d)"
+  rm -rf "$root/adapters/openfoam/Make/$WM_OPTIONS" # of another release, perhaps
   run "wmake libso adapters/openfoam" wmake -s libso "$root/adapters/openfoam" >"$work/log.wmake" 2>&1
   [[ $failed -eq 0 && -f $work/lib/libcapstanFoam.so ]] || {
     tail -n 20 "$work/log.wmake"

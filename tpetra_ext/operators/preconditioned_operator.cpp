@@ -106,14 +106,15 @@ PreconditionedOperator<Types>::PreconditionedOperator(Teuchos::RCP<const Operato
 
 template <class Types>
 void PreconditionedOperator<Types>::exchangeProduct(Teuchos::RCP<const Operator> product) {
-  nodeAware_ = dynamic_cast<const NodeAwareOperator<Types>*>(product.get());
   if (product.is_null()) {
     product_ = Teuchos::null;
+    nodeAware_ = nullptr;
     return;
   }
   requireSameSize(*product->getDomainMap(), *A_->getDomainMap(), "domain of the product", "the operator's domain");
   requireSameSize(*product->getRangeMap(), *A_->getRangeMap(), "range of the product", "the operator's range");
   product_ = std::move(product);
+  nodeAware_ = dynamic_cast<const NodeAwareOperator<Types>*>(product_.get());
 }
 
 template <class Types>

@@ -4,7 +4,7 @@
 
 namespace capstan {
 
-/// Of single vectors of one length. v and u are not w, nor parts of it; null where their factor is zero.
+/// Of single vectors of one length. v and u are not w, nor parts of it; they may be null where their factor is zero.
 template <class Types>
 struct VectorRecurrence {
   using Scalar = typename Types::Scalar;

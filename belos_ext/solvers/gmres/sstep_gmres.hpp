@@ -65,7 +65,7 @@ class SStepGmres final : public ArnoldiMethod<Types> {
 
   /// A panel reads [Q V] twice, which has s + 1 vectors more than the j = (m - s) / 2 on the average of a cycle, and
   /// writes the last 2 s + 1, with which all are multiplied. Its products are scaled and shifted as they are made (3
-  /// flops and, if M stands between, 1 vector; for a pair of complex shifts once 5 and one more); and x.
+  /// flops; no vector, 1 with a right M, 3 with a left one or A's own products; 1 more for a pair of shifts); and x.
   static Cost cost(const SolverOptions& options, bool preconditioned) {
     const double m = options.numBlocks, s = options.stepSize, j = (m - s) / 2;
     const double kept = Base::keptVectors(options, preconditioned);

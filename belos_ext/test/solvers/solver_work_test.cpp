@@ -131,7 +131,8 @@ TEST_P(CostOfVectors, IsAsDeclaredForEveryEnlargedForm) {
 
 CAPSTAN_FOR_EVERY_SOLVER(CostOfVectors);
 
-/// What CAPSTAN_KERNELS=generic launches, as on a device: kernels of Capstan's, so M is not among them.
+/// What CAPSTAN_KERNELS=generic launches: kernels of Capstan's, so M is not among them, and products are, which on a
+/// device are Tpetra's but for a communication strategy of ours.
 class Launches : public EverySolver {
  protected:
   void SetUp() override {

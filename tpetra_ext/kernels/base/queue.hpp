@@ -47,13 +47,9 @@ class Queue {
   /// they share it.
   using Memory = Kokkos::View<std::byte*, typename Exec::memory_space>;
   Memory& memory() { return memory_; }
-  /// Teams that are done, of the kernel that is counting them (generic/partial_sums.hpp); 0 between kernels. Made when
-  /// first asked for.
-  using Counter = Kokkos::View<unsigned, typename Exec::memory_space>;
-  const Counter& finishedTeams() {
-    if (!finishedTeams_.is_allocated()) finishedTeams_ = Counter("capstan::kernels finished teams");
-    return finishedTeams_;
-  }
+  /// Teams that are done, of the kernel that is counting them; 0 between kernels (generic/workspace.hpp).
+  using Counter = Kokkos::View<unsigned*, typename Exec::memory_space>;
+  Counter& finishedTeams() { return finishedTeams_; }
 
   /// Gives the memory back: before Kokkos ends, when nothing is running. Local.
   void release() {

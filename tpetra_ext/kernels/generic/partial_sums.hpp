@@ -33,13 +33,13 @@ struct TeamPlan {
   KOKKOS_INLINE_FUNCTION std::ptrdiff_t clamp(std::ptrdiff_t row) const { return row < rows ? row : rows; }
 };
 
-/// Of a team on a device, 32 lanes each: the largest tile takes 131 registers of a lane (nvcc 11.8, sm_80), and a team
-/// has 65536. With more tiles than that a thread has several, one after the other.
+/// Of a team on a device, 32 lanes each: the largest tile takes 131 registers of a lane (nvcc 11.8, sm_80, without the
+/// second stage), and a team has 65536. With more tiles than that a thread has several, one after the other.
 constexpr int mostThreads = 14;
 
-/// Sums of teams that the last one adds itself. A block of a device has a few hundred threads, so that each loads about
-/// 20 of them: what that takes is below a launch. Chosen by that count, not measured.
-constexpr std::ptrdiff_t fewSums = 8192;
+/// Sums of teams that a lane of a device loads where the team that ends last adds them. Chosen: so many loads take less
+/// than a launch; not measured.
+constexpr std::ptrdiff_t fewSums = 20;
 
 /// First stage, and the second where `finished` is there. Tiles is a functor over register tiles of sums:
 /// `tiles.count()` tiles of `Tiles::size` sums; `tiles.add(tile, row, sums)` adds the row's products to `sums`.
@@ -150,10 +150,10 @@ void sumOverRows(Queue<Exec>& queue, std::ptrdiff_t n, const Tiles& tiles) {
   constexpr bool device = !IsCpuBackend<Exec>::value;
   const int lanes = device ? std::min(32, static_cast<int>(Kokkos::TeamPolicy<Exec>::vector_length_max())) : 1;
   const int passes = (tiles.count() + mostThreads - 1) / mostThreads;
-  const int threads = device ? (tiles.count() + passes - 1) / passes : 1;
-  const bool few = std::ptrdiff_t(entries) * plan.league <= fewSums;
-  unsigned* const finished = few ? queue.finishedTeams().data() : nullptr;
-  launchTeams("capstan sums", queue, {plan.league, threads, lanes},
+  const int threads = (tiles.count() + passes - 1) / passes;
+  const bool few = std::ptrdiff_t(entries) * plan.league <= fewSums * 32 * threads;
+  unsigned* const finished = few ? finishedTeams(queue) : nullptr;
+  launchTeams("capstan sums", queue, {plan.league, device ? threads : 1, lanes},
               TeamSums<Exec, T, Tiles>{tiles, plan, lanes, partial, finished});
   if (few) return;
   launchTeams("capstan totals", queue, {entries, device ? std::min(128, (plan.league + 31) / 32 * 32) : 1},

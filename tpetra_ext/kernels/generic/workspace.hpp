@@ -25,6 +25,22 @@ T* workspace(Queue<Exec>& queue, std::size_t count) {
   return reinterpret_cast<T*>(memory.data());
 }
 
+struct NoTeams {
+  unsigned* finished;
+  KOKKOS_FUNCTION void operator()(const std::ptrdiff_t) const { *finished = 0; }
+};
+
+/// Where the kernels of the queue count their teams that are done: 0 for the next one.
+template <class Exec>
+unsigned* finishedTeams(Queue<Exec>& queue) {
+  auto& counter = queue.finishedTeams();
+  if (counter.extent(0) == 0) {
+    counter = unfilled<typename Queue<Exec>::Counter>("capstan::kernels finished teams", std::size_t(1));
+    kernels::launch("capstan no teams", queue, 1, NoTeams{counter.data()});
+  }
+  return counter.data();
+}
+
 /// A small matrix to be copied to the device, row by row, padded with the identity to paddedRows x paddedCols.
 template <class T>
 struct CopiedMatrix {
