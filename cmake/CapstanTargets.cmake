@@ -10,6 +10,9 @@ target_compile_options(capstan_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virt
 # nvcc's generated code does not pass -Wpedantic.
 if(NOT CAPSTAN_KOKKOS_CUDA)
   target_compile_options(capstan_flags INTERFACE -Wpedantic)
+else()
+  # With C++20 fmt 9 checks its formats by consteval functions, but calls none of its functions constexpr with nvcc.
+  target_compile_definitions(capstan_flags INTERFACE FMT_USE_CONSTEXPR=1 FMT_CONSTEVAL=)
 endif()
 if(CAPSTAN_WERROR)
   target_compile_options(capstan_flags INTERFACE -Werror)

@@ -4,8 +4,9 @@
 # build_release.sh [--jobs N] [--git URL|FOLDER] <version> [FOLDER]
 #
 # Builds what the adapter and its test cases need of a release of OpenFOAM by ESI-OpenCFD, v2306 to v2506: the libraries, and
-# icoFoam, pisoFoam, pimpleFoam, interFoam, blockMesh, decomposePar, reconstructPar, setFields, mirrorMesh and foamDictionary; with -O1,
-# double precision and labels of 32 bits. About 2000 sources: 2 to 3 hours on two cores. A build that was interrupted goes on where it was.
+# icoFoam, pisoFoam, pimpleFoam, interFoam, blockMesh, decomposePar, reconstructPar, setFields, mirrorMesh and foamDictionary; in
+# double precision, labels of 32 bits, OpenFOAM's own options. About 2100 sources: 3 to 4 hours on two cores. A build that was
+# interrupted goes on where it was.
 #
 #   <version>    v2506, ...
 #   FOLDER       where sources and build go (default: openfoam-<version> beside the repository), outside the repository
@@ -37,7 +38,7 @@ while [[ $# -gt 0 ]]; do
       shift
       ;;
     -h | --help)
-      sed -n '4,18s/^# \{0,1\}//p' "$0"
+      sed -n '4,19s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     -*) fail "unknown option '$1'; allowed: --jobs N, --git URL|FOLDER" ;;
@@ -68,14 +69,16 @@ if [[ ! -f $folder/.capstan-sources ]]; then
   # A library that a program links for what its user may name in a case is not needed by these cases.
   for program in solvers/incompressible/pisoFoam solvers/incompressible/pimpleFoam solvers/multiphase/interFoam \
     utilities/parallelProcessing/decomposePar; do
-    sed -i -E 's/-l(fvOptions|atmosphericModels|regionFaModels)\b//' "$folder/applications/$program/Make/options"
+    sed -i -E 's/-l(fvOptions|atmosphericModels|regionFaModels|waveModels)\b//' "$folder/applications/$program/Make/options"
   done
   touch "$folder/.capstan-sources"
 fi
 
+# Those of dummyThirdParty stand for Scotch, METIS and KaHIP, which decomposePar is linked with.
 libraries="
 OpenFOAM fileFormats surfMesh meshTools finiteArea finiteVolume mesh/blockMesh mesh/extrudeModel dynamicMesh
-genericPatchFields parallel/decompose/decompositionMethods lagrangian/basic dynamicFvMesh topoChangerFvMesh sampling
+genericPatchFields parallel/decompose/decompositionMethods dummyThirdParty/scotchDecomp dummyThirdParty/metisDecomp
+dummyThirdParty/kahipDecomp lagrangian/basic dynamicFvMesh topoChangerFvMesh sampling
 transportModels/compressible transportModels/twoPhaseMixture transportModels/incompressible
 transportModels/interfaceProperties transportModels/twoPhaseProperties
 thermophysicalModels/specie thermophysicalModels/thermophysicalProperties thermophysicalModels/basic
@@ -83,14 +86,14 @@ transportModels/immiscibleIncompressibleTwoPhaseMixture
 TurbulenceModels/turbulenceModels TurbulenceModels/incompressible
 phaseSystemModels/twoPhaseInter/VoFphaseIncompressibleTurbulenceModels
 phaseSystemModels/twoPhaseInter/incompressibleInterPhaseTransportModel
-waveModels parallel/decompose/decompose parallel/decompose/faDecompose parallel/reconstruct/reconstruct parallel/reconstruct/faReconstruct"
+parallel/decompose/decompose parallel/decompose/faDecompose parallel/reconstruct/reconstruct parallel/reconstruct/faReconstruct"
 programs="
 solvers/incompressible/icoFoam solvers/incompressible/pisoFoam solvers/incompressible/pimpleFoam solvers/multiphase/interFoam
 utilities/mesh/generation/blockMesh utilities/parallelProcessing/decomposePar utilities/parallelProcessing/reconstructPar
 utilities/preProcessing/setFields utilities/mesh/manipulation/mirrorMesh utilities/miscellaneous/foamDictionary"
 
 set +eu
-export FOAM_EXTRA_CXXFLAGS=-O1 WM_NCOMPPROCS=$jobs
+export WM_NCOMPPROCS=$jobs
 # shellcheck disable=SC1091
 . "$folder/etc/bashrc" WM_MPLIB=SYSTEMOPENMPI WM_LABEL_SIZE=32 WM_PRECISION_OPTION=DP WM_COMPILE_OPTION=Opt
 set -eu
@@ -114,7 +117,8 @@ part() {
 mkdir -p "$folder/log"
 cd "$WM_PROJECT_DIR"
 (cd wmake/src && make >"$folder/log/wmake" 2>&1) || fail "wmake's own tools failed; see $folder/log/wmake"
-for library in $libraries fvOptions atmosphericModels regionFaModels OSspecific/POSIX Pstream/mpi; do
+for library in $libraries fvOptions atmosphericModels regionFaModels TurbulenceModels/phaseIncompressible parallel/decompose/scotchDecomp \
+  parallel/decompose/metisDecomp parallel/decompose/kahipDecomp OSspecific/POSIX Pstream/mpi; do
   wmakeLnInclude -u "src/$library" >/dev/null 2>&1
 done
 part OSspecific src/OSspecific/POSIX/Allwmake

@@ -6,7 +6,7 @@
 # Capstan in a release of OpenFOAM that build_release.sh has built: wmake makes libcapstanFoam.so for it, the tutorials of
 # release.yaml run with the release's own solvers and with `solver capstan;`, and their fields must agree (survey.py); then GAMG
 # runs with Capstan's solvers on its coarsest level, with all-reduces as they are and with 200 us (release_coarse.yaml), which must
-# take the cycles that it takes with PCG there.
+# take no more cycles than with PCG there.
 #
 #   --build   a build folder of Capstan (default: build/); its libcapstanFoamTrilinos.so serves every OpenFOAM
 #   --ranks   MPI ranks (default 2)
@@ -95,14 +95,19 @@ run() { # run <title> <command...>
   }
 }
 
+# Solvers of CG's kind end where PCG does; GMRES leaves less than relTol asks for, and may save a cycle. None may take more.
 same_cycles() {
   python3 - "$1" <<'CODE'
 import json, sys
-found = {f"{one['ranks']} rank(s), {one['emulated_latency_us']:g} us, {label}": {sample["iterations"] for sample in samples}
+found = {(one["emulated_latency_us"], label): {sample["iterations"] for sample in samples}
          for one in json.load(open(sys.argv[1], encoding="utf-8"))["settings"] for label, samples in one["samples"].items()}
-for name, cycles in found.items():
-    print(f"{name}: {sorted(cycles)} cycles")
-sys.exit(not found or any(cycles != next(iter(found.values())) or len(cycles) != 1 for cycles in found.values()))
+wrong = not found
+for (latency, label), cycles in found.items():
+    expected, = found[latency, "GAMG/PCG"]
+    fits = cycles == {expected} or ("gmres" in label and len(cycles) == 1 and 0.97 * expected <= min(cycles) < expected)
+    wrong |= not fits
+    print(f"{latency:g} us, {label}: {sorted(cycles)} cycles{'' if fits else ', with PCG ' + str(expected)}")
+sys.exit(wrong)
 CODE
 }
 
