@@ -55,7 +55,7 @@ EigenvalueBounds toBounds(const Teuchos::ParameterEntry& entry) {
 }
 
 std::string showBounds(const EigenvalueBounds& bounds) {
-  return "[" + showReal(bounds.min) + ", " + showReal(bounds.max) + "]";
+  return fmt::format("[{}, {}]", showReal(bounds.min), showReal(bounds.max));
 }
 
 ParameterRow ritzValuesOnFlyRow() {

@@ -128,7 +128,8 @@ prove() {
   return "$failed"
 }
 
-if prove > >(tee "$log") 2>&1; then verdict=PASSED; else verdict=FAILED; fi
+# Folders of this machine are nobody else's business.
+if prove > >(sed -u "s#$root/##g; s#$folder#$(basename "$folder")#g" | tee "$log") 2>&1; then verdict=PASSED; else verdict=FAILED; fi
 wait
 echo "$verdict" | tee -a "$log"
 [[ $verdict == PASSED ]]
