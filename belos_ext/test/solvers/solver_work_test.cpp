@@ -89,8 +89,12 @@ void expectDeclared(const MethodTraits& method, Side preconditioned, const Param
              after = workAfter(more, method, preconditioned, system, p);
   const double flops = (after.flops - before.flops) / (more - few), bytes = (after.bytes - before.bytes) / (more - few);
   const double halo = haloOfRow(method, system);
+  // w read and written; what it is shifted by has been read by the product without M.
+  const double apart =
+      method.canonical == id::SStepGmres ? passesApart(preconditioned == Side::None ? 3 : 2) * sizeof(double) : 0;
   EXPECT_NEAR(flops, cost.flops + 4 * halo, tolerance(method)) << after.events;
-  EXPECT_NEAR(bytes, cost.bytes + 5 * halo * sizeof(double), tolerance(method) * sizeof(double)) << after.events;
+  EXPECT_NEAR(bytes, cost.bytes + 5 * halo * sizeof(double) + apart, tolerance(method) * sizeof(double))
+      << after.events;
 }
 
 class CostOfVectors : public EverySolver {};
