@@ -296,6 +296,10 @@ class Entries(unittest.TestCase):
     def test_maximum_iterations(self):
         log = self.accepted("max", f"method {METHOD}; preconditioner none; maxIter 7; tolerance 1e-12;")
         self.assertEqual(set(self.pressure_iterations(log)), {7})
+        for solve in self.pressure_solves(log):
+            # Divided by OpenFOAM's factor, as the first one is.
+            self.assertLess(solve.final, 2 * solve.initial)
+            self.assertGreater(solve.final, solve.initial / 200)
 
     def test_maximum_iterations_while_the_residual_grows(self):
         """The residual of conjugate gradients grows at first: what a few iterations bring is kept, and it is told."""
