@@ -301,6 +301,14 @@ class Entries(unittest.TestCase):
             self.assertLess(solve.final, 2 * solve.initial)
             self.assertGreater(solve.final, solve.initial / 200)
 
+    def test_solves_that_end_early_are_counted(self):
+        """As OpenFOAM counts them: by the residual that it tells."""
+        log = self.accepted("early", f"method {METHOD}; preconditioner none; maxIter 1; tolerance 0.01; summary yes;")
+        row = next(line for line in log.splitlines() if line.startswith("p ")).split()
+        missed = sum(solve.final >= 0.01 for solve in self.pressure_solves(log))
+        self.assertEqual(int(row[4]), missed)
+        self.assertGreater(missed, 0)
+
     def test_maximum_iterations_while_the_residual_grows(self):
         """The residual of conjugate gradients grows at first: what a few iterations bring is kept, and it is told."""
         for method in ("capstan_cg", '"PSEUDOBLOCK CG"'):
