@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 
 namespace capstan::testing {
@@ -53,6 +54,19 @@ TEST_P(Reuse, ASolveWithoutAnIterationReportsNothingOfTheOneBefore) {
     used.report.system = fresh.report.system;
     EXPECT_EQ(bitsOf(sharedNumbers(used)), bitsOf(sharedNumbers(fresh)));
   }
+}
+
+/// Systems alike in all but their labels learn nothing from one another.
+TEST_P(Reuse, StateIsKeptForEachLabel) {
+  StateCache& cache = StateCache::instance();
+  cache.clear();
+  for (const char* label : {"pressure", "momentum", "pressure"}) {
+    const auto a = grid2d(9, 9);
+    a->setObjectLabel(label);
+    EXPECT_TRUE(solve(*solverOf(GetParam(), Params()), systemWithRightHandSide(a), Side::None).converged) << label;
+  }
+  EXPECT_EQ(cache.size(), 2U);
+  cache.clear();
 }
 
 CAPSTAN_FOR_EVERY_SOLVER(Reuse);
