@@ -205,8 +205,7 @@ void packRows(Queue<Exec>& queue, const ViewX& X, const ViewP& packed) {
 /// \param X rows of t numbers, a rank-1 view, as packRows() leaves it; for one column the column itself
 /// \param received the same for the rows from a.own on; of length 0 where no row of the list needs one
 /// \param Y n x t, contiguous columns
-/// \param then an operation (of a SweepList) that the rows go through as soon as they are there, in the same pass; for
-/// one
+/// \param then an operation (of a SweepList) that rows go through as soon as they are there, in the same pass; for one
 ///   column, which it may read and write. What else it reads is not written meanwhile. Null: none
 /// \throws std::invalid_argument when the columns of Y are not contiguous, or an operation goes with several columns
 template <class Path = AutoPath, class Exec, class T, class Offset, class Index, class ViewX, class ViewR, class ViewY>

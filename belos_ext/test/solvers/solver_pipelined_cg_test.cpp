@@ -108,7 +108,8 @@ Spent costOf(int iterations, int depth, Side side) {
 
 // The set-up and the end cost the same, whatever lies between them.
 TEST_P(PipelinedCgCosts, AnIterationSendsOneMessageOfLPlusThreeNumbers) {
-  costOf(6, depth(), side());  // a first solve does not know that the guess is zero: b - A x takes a product, not a copy
+  costOf(6, depth(),
+         side());  // a first solve does not know that the guess is zero: b - A x takes a product, not a copy
   const Spent few = costOf(6, depth(), side()), more = costOf(10, depth(), side());
   EXPECT_EQ(more.counted.nonblocking - few.counted.nonblocking, 4);
   EXPECT_EQ(more.counted.blocking, few.counted.blocking);
