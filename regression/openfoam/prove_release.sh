@@ -12,7 +12,8 @@
 #   --ranks   MPI ranks (default 2)
 #   --log     what was done and found goes there, too
 #
-# It works in FOLDER/capstan, and wmake in adapters/openfoam (what it leaves there is no part of the repository). Exit status: 0 all holds, 1 something does not, 2 wrong use, 3 something must be built first.
+# It works in FOLDER/capstan, and wmake for a while in adapters/openfoam. Exit status: 0 all holds, 1 something does not, 2 wrong
+# use, 3 something must be built first.
 set -euo pipefail
 unset CDPATH
 
@@ -111,15 +112,19 @@ sys.exit(wrong)
 CODE
 }
 
+# What wmake leaves in the sources.
+clean() { rm -rf "$root/adapters/openfoam/Make/$WM_OPTIONS" "$root/adapters/openfoam/lnInclude"; }
+
 prove() {
   failed=0
   echo "OpenFOAM $(sed -n 's/^api=//p' "$folder/META-INFO/api-info") in $folder; Capstan $(git -C "$root" describe --always --dirty); $(date -u +%Y-%m-%d)"
-  rm -rf "$root/adapters/openfoam/Make/$WM_OPTIONS" # of another release, perhaps
+  clean # of another release, perhaps
   run "wmake libso adapters/openfoam" wmake -s libso "$root/adapters/openfoam" >"$work/log.wmake" 2>&1
   [[ $failed -eq 0 && -f $work/lib/libcapstanFoam.so ]] || {
     tail -n 20 "$work/log.wmake"
     return 1
   }
+  clean
   run "tutorials, $ranks rank(s)" python3 "$root/regression/openfoam/survey.py" "$root/regression/openfoam/release.yaml" --ranks "$ranks" \
     --seconds 600
   run "the coarsest level of GAMG" python3 "$root/perf/openfoam/run" "$root/regression/openfoam/release_coarse.yaml" --ranks "$ranks" \
