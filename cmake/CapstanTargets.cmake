@@ -10,7 +10,7 @@ target_compile_options(capstan_flags INTERFACE -Wall -Wextra -Wshadow -Wnon-virt
 # nvcc's generated code does not pass -Wpedantic.
 if(NOT CAPSTAN_KOKKOS_CUDA)
   target_compile_options(capstan_flags INTERFACE -Wpedantic)
-else()
+elseif(CMAKE_CXX_STANDARD GREATER_EQUAL 20)
   # With C++20 fmt 9 checks its formats by consteval functions, but calls none of its functions constexpr with nvcc.
   target_compile_definitions(capstan_flags INTERFACE FMT_USE_CONSTEXPR=1 FMT_CONSTEVAL=)
 endif()

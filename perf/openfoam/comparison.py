@@ -54,12 +54,10 @@ def read_case(mapping, path):
 def read_cases(path, only=None, steps=None):
     """The entries of a list. only: names of cases; steps: in place of the list's."""
     entries = []
-    names = set()
     for mapping in case_file.read_list(path, "cases"):
         case = read_case(mapping, path)
-        if case.name in names:
+        if case.name in [entry.case.name for entry in entries]:
             raise WrongUse(f"{path}: two entries are of {case.name}: they would run in the same folder")
-        names.add(case.name)
         checker = case_file.Checker(mapping, path, (*KEYS, *case_file.KEYS))
         for file, changes in case_file.read_edits(checker).items():
             case.edits.setdefault(file, {}).update(changes)
