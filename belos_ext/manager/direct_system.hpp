@@ -76,7 +76,6 @@ class DirectSystem final : public MonitoredSystem<Types> {
 
   void act(Action action, const MultiVector& in, MultiVector& out) override { perform(operator_, action, in, out); }
   void actThen(Action action, const MultiVector& in, MultiVector& out, const VectorRecurrence<Types>& then) override {
-    if (then.plain()) return act(action, in, out);
     if (!perform(operator_, action, in, out, &then)) this->kernels().recur(then, out);
   }
   void reduce(ReductionBatch<Types>& batch) override {

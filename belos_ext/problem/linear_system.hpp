@@ -156,7 +156,7 @@ class LinearSystem : public Operators<Types>, public Reductions<Types>, public E
 
   void actThen(Action action, const MultiVector& in, MultiVector& out, const VectorRecurrence<Types>& then) override {
     this->act(action, in, out);
-    if (!then.plain()) kernels_.recur(then, out);
+    kernels_.recur(then, out);
   }
 
   /// out = A in, then the reduction, in one call. The batch may hold inner products with `out`. Collective.

@@ -106,8 +106,7 @@ class SpectrumEstimate {
     for (const int panelSteps : tuning::spectrum::panels) {
       for (int k = 0; k < panelSteps; ++k) {
         apply(basis_[columns + k], basis_[columns + k + 1]);
-        const auto then = recurrenceOf(recurrence, basis_, columns, k);
-        if (!then.plain()) system.kernels().recur(then, basis_[columns + k + 1]);
+        system.kernels().recur(recurrenceOf(recurrence, basis_, columns, k), basis_[columns + k + 1]);
       }
       Matrix r;
       const PanelOutcome panel = orthogonalization_->orthonormalize(basis_, columns, panelSteps, system, relation, r);

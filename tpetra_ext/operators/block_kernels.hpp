@@ -120,17 +120,16 @@ class BlockKernels {
     v.putScalar(value);
   }
 
-  /// What a recurrence says, in one pass.
+  /// What a recurrence says, in one pass; nothing where it changes nothing.
   void recur(const VectorRecurrence<Types>& then, MultiVector& w) {
+    if (then.plain()) return;
     SweepList<Types> list(w.getLocalLength());
     list.recur(then, w);
     sweep(list);
   }
   /// w = a w + b v + c u in one pass; terms with a zero factor are not read.
   void recur(Scalar a, MultiVector& w, Scalar b, const MultiVector& v, Scalar c, const MultiVector& u) {
-    SweepList<Types> list(w.getLocalLength());
-    list.recur(a, w, b, v, c, u);
-    sweep(list);
+    recur({a, b, &v, c, &u}, w);
   }
 
   /// v = entries in (-1, 1) that depend on the global row and the series alone, the same on any number of ranks. A

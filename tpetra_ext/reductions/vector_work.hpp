@@ -65,7 +65,7 @@ class VectorPass {
     if (b != Scalar(0)) reads(y);
     if (c != Scalar(0)) reads(w);
     writes(z);
-    flops(products(a) + products(b) + products(c) + (b != Scalar(0)) + (c != Scalar(0)));
+    flops(ofSum(a, b, c));
   }
 
   /// w = a w + b v + c u in the pass of a product, which has w at hand and writes it. v null: it has that at hand, too.
@@ -73,13 +73,18 @@ class VectorPass {
   void recurs(Scalar a, Scalar b, const void* v, Scalar c, const void* u) {
     if (v != nullptr) reads(v);
     if (c != Scalar(0)) reads(u);
-    flops(products(a) + products(b) + products(c) + (b != Scalar(0)) + (c != Scalar(0)));
+    flops(ofSum(a, b, c));
   }
 
  private:
   template <class Block>
   std::size_t columnsOf(const Block& block) const {
     return counts() ? block.extent(1) : 0;
+  }
+  /// Flops of three terms with these factors; the second and the third are left out where theirs is zero.
+  template <class Scalar>
+  static std::size_t ofSum(Scalar a, Scalar b, Scalar c) {
+    return products(a) + products(b) + products(c) + (b != Scalar(0)) + (c != Scalar(0));
   }
   template <class Scalar>
   static std::size_t products(Scalar factor) {
