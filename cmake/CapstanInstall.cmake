@@ -120,6 +120,7 @@ set(CAPSTAN_INCLUDED_HEADERS
     tpetra_ext/kernels/base/fence.hpp
     tpetra_ext/kernels/base/host_mirror.hpp
     tpetra_ext/kernels/base/instruction_set.hpp
+    tpetra_ext/kernels/base/kokkos_hooks.hpp
     tpetra_ext/kernels/base/launch.hpp
     tpetra_ext/kernels/base/matrix_ref.hpp
     tpetra_ext/kernels/base/queue.hpp
@@ -130,6 +131,7 @@ set(CAPSTAN_INCLUDED_HEADERS
     tpetra_ext/kernels/host/chunk_kernels.hpp
     tpetra_ext/kernels/host/chunks.hpp
     tpetra_ext/kernels/host/interlude.hpp
+    tpetra_ext/kernels/base/task_queue.hpp
     tpetra_ext/node_queue.hpp
     tpetra_ext/operators/traffic.hpp
     tpetra_ext/reductions/all_reduce.hpp

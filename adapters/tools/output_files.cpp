@@ -72,6 +72,7 @@ std::vector<std::string> whatIsOverwritten(const std::vector<NamedFile>& outputs
   for (const auto& output : outputs) groups.push_back({output});
   groups.push_back(writtenBySolvers(deck, "Report File"));
   groups.push_back(writtenBySolvers(deck, "History File"));
+  groups.push_back(writtenBySolvers(deck, "Trace File"));
   const std::size_t written = groups.size();
   groups.push_back(readFiles(deck));
 

@@ -102,6 +102,7 @@ enum class EventKind {
   // The run.
   Asymmetric,            ///< rows that differ, rows compared
   Progress,              ///< by: what and why
+  Execution,             ///< by: what and why
   ReductionStrategy,     ///< by: what and why
   CommunicationStrategy  ///< by: what and why
 };

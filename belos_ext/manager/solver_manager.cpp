@@ -13,6 +13,7 @@
 #include "belos_ext/manager/right_hand_side_solvers.hpp"
 #include "belos_ext/manager/row_sum_watch.hpp"
 #include "belos_ext/manager/solve_end.hpp"
+#include "belos_ext/manager/solve_execution.hpp"
 #include "belos_ext/manager/solve_facts.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/manager/symmetry_watch.hpp"
@@ -23,6 +24,7 @@
 #include "belos_ext/problem/finite_guess.hpp"
 #include "belos_ext/report/report_summary.hpp"
 #include "belos_ext/report/solve_progress.hpp"
+#include "belos_ext/report/trace_file.hpp"
 #include "belos_ext/support/checksum.hpp"
 #include "belos_ext/support/memory_share.hpp"
 #include "belos_ext/support/said_once.hpp"
@@ -346,8 +348,11 @@ Belos::ReturnType SolverManager<Types>::solveOnce() {
   if (timed) timer.emplace(*timerOf(method_.canonical + " total solve time"));
   const double started = wallSeconds();
 
+  const SolveExecution<typename Types::ExecutionSpace> execution(options);
+  const SolveTrace trace(options, method_.canonical, *problem_->getLHS()->getMap()->getComm());
   report_ = SolveReport{};
   report_.solver = method_.canonical;
+  execution.tell(report_);
   requireOneMap<Types>(method_, *problem_, knownMaps_);
   operator_->setTimers(timerOf("Operation Op*x"), timerOf("Operation Prec*x"));
 

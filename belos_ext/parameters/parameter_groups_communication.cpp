@@ -1,5 +1,6 @@
 /// \file
-/// Rows of the parameter table: how the messages of products with A travel, and those of reductions; what hides them.
+/// Rows of the parameter table: how the messages of products with A travel, and those of reductions; what hides them,
+/// and who computes meanwhile.
 
 #include <limits>
 #include <stdexcept>
@@ -91,6 +92,22 @@ std::vector<ParameterRow> HiddenOptions::rows() {
                  "ranks. It takes one all-reduce at the end of a solve, and 7 once for each communicator and message "
                  "size. The value must be the same on all ranks.")),
   };
+}
+
+std::vector<ParameterRow> ExecutionOptions::rows() {
+  ParameterRow execution = choice<Execution>(
+      "Execution", &ExecutionOptions::execution,
+      "When kernels run, on CPUs. ordered: where they are launched. tasks: on the threads of a rank that has several "
+      "cores, in the order in which they are launched, while the rank's own thread goes on: products, inner products "
+      "and updates run beside reductions and small dense work. The iterates have the same bits. auto: what "
+      "CAPSTAN_EXECUTION says (ordered, tasks, or tasks:N with N threads), else ordered.");
+  ParameterRow threads = integer(
+      "Threads", &ExecutionOptions::threads, 0, 1024,
+      "Threads of a rank that share its kernels, its own included. 0: with \"Execution\" tasks OMP_NUM_THREADS, "
+      "else one for each core that the rank may use; else one. Preconditioners that are not Capstan's run on "
+      "one.");
+  execution.mayDiffer = threads.mayDiffer = true;
+  return {in(ParameterGroup::Expert, std::move(execution)), in(ParameterGroup::Expert, std::move(threads))};
 }
 
 }  // namespace capstan

@@ -163,6 +163,10 @@ std::vector<ParameterRow> OutputOptions::rows() {
                      "The JSON file of solve reports. Rank 0 writes it after every solve.")),
       in(basic, text("History File", &OutputOptions::historyFile, aFile,
                      "The CSV file of residual norms by iteration. Rank 0 writes it after every solve.")),
+      text("Trace File", &OutputOptions::traceFile, aFile,
+           "The JSON file, for Perfetto, Chrome's trace viewer or ./capstan plot, of what each thread computed in the "
+           "last solve, and of its reductions from start to wait. Of several ranks each writes its own: trace.json is "
+           "trace.0.json, trace.1.json and so on."),
       boolean("Strict Parameters", &OutputOptions::strictParameters,
               "Whether a key that is unknown, or has no effect, is an error instead of a warning."),
       boolean("State Cache", &OutputOptions::stateCache,

@@ -290,6 +290,7 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   sumAlike();
   remarkOnFile("Report File", effective_.options.reportFile, remarks);
   remarkOnFile("History File", effective_.options.historyFile, remarks);
+  remarkOnFile("Trace File", effective_.options.traceFile, remarks);
   warnOnce(remarks, solver_->canonical, warningStream(effective_));
   warnOnce(foreign.remarks, askedAs_, warningStream(effective_));
 }

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "tpetra_ext/execution.hpp"
 #include "tpetra_ext/operators/row_domains.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
 #include "tpetra_ext/topology/device_aware_mpi.hpp"
@@ -93,6 +94,8 @@ constexpr auto wordsOf(CommunicationStrategy) {
 }
 
 /// The spelling of a value in parameter lists.
+constexpr auto wordsOf(Execution) { return std::array{"auto", "ordered", "tasks"}; }
+
 template <class Enum, class = decltype(wordsOf(Enum()))>
 std::string toString(Enum value) {
   return wordsOf(value).at(static_cast<std::size_t>(value));
@@ -266,6 +269,13 @@ struct CommunicationOptions {
   topology::DeviceAwareMpi deviceAwareMpi = topology::DeviceAwareMpi::Auto;
 };
 
+/// Who computes. It does not change the iterates.
+struct ExecutionOptions {
+  static std::vector<ParameterRow> rows();
+  Execution execution = Execution::Auto;
+  int threads = 0;  ///< of tasks; 0: automatic
+};
+
 struct OutputOptions {
   static std::vector<ParameterRow> rows();
   int verbosity = 0;                        ///< bits of Belos::MsgType
@@ -277,6 +287,7 @@ struct OutputOptions {
   std::string solverLabel;  ///< name of this solver in reports; empty: the canonical name
   std::string reportFile;   ///< JSON report; empty: none
   std::string historyFile;  ///< CSV residual history; empty: none
+  std::string traceFile;    ///< JSON for trace viewers, of each rank; empty: none
   bool strictParameters = false;
   bool stateCache = true;
 };
@@ -288,9 +299,9 @@ struct CompatibilityOptions {
 
 /// Whether every method takes the keys of a concern.
 template <class Concern>
-constexpr bool isGeneral =
-    std::is_same_v<Concern, CommonOptions> || std::is_same_v<Concern, OutputOptions> ||
-    std::is_same_v<Concern, CommunicationOptions> || std::is_same_v<Concern, CompatibilityOptions>;
+constexpr bool isGeneral = std::is_same_v<Concern, CommonOptions> || std::is_same_v<Concern, OutputOptions> ||
+                           std::is_same_v<Concern, CommunicationOptions> || std::is_same_v<Concern, ExecutionOptions> ||
+                           std::is_same_v<Concern, CompatibilityOptions>;
 
 /// The options of these concerns. Those of other concerns become them and lose the rest; a concern that they lack is at
 /// its defaults.
@@ -324,7 +335,7 @@ using AllOptions =
     OptionsOf<CommonOptions, OutputOptions, RestartOptions, DepthOptions, PolynomialOptions, ShadowOptions,
               EnlargedOptions, StepSizeOptions, BasisOptions, ShiftOptions, SpectrumOptions, DropOptions,
               SymmetricOptions, SmoothingOptions, FallbackOptions, SchemeOptions, ArnoldiOptions, EmbeddingOptions,
-              HiddenOptions, CommunicationOptions, CompatibilityOptions>;
+              HiddenOptions, CommunicationOptions, ExecutionOptions, CompatibilityOptions>;
 
 /// All there are: what a solver manager knows of a solve. What its method does not take is at its default.
 struct SolverOptions : AllOptions {

@@ -123,6 +123,7 @@ constexpr Words words[] = {
      "the matrix is not symmetric: {0:.0f} of the {1:.0f} rows compared with their columns differ; CG is made for "
      "symmetric matrices, a GMRES method for others"},
     {EventKind::Progress, "progress", "{by}"},
+    {EventKind::Execution, "execution", "{by}"},
     {EventKind::ReductionStrategy, "reduction strategy", "{by}"},
     {EventKind::CommunicationStrategy, "communication strategy", "{by}"},
 };

@@ -245,7 +245,7 @@ command_disable() {
 
 help_plot() {
   cat <<'TEXT'
-usage: ./capstan plot <file> [--fields NAME ...] [--out PICTURE]
+usage: ./capstan plot <file> ... [--fields NAME ...] [--window US] [--out PICTURE]
 
 Draws iterations, all-reduces an iteration, seconds by phase and outcomes of each field over the run. The file is
 capstanReport.csv (the function object capstanReport in OpenFOAM), a report or a history of capstan-solve, or advice.csv:
@@ -253,6 +253,7 @@ capstanReport.csv (the function object capstanReport in OpenFOAM), a report or a
   ./capstan plot report.json      the report of ./capstan solve, or of the parameter "Report File"
   ./capstan plot history.csv      the history of ./capstan solve, or of the parameter "History File"
   ./capstan plot advice.csv       the solvers that ./capstan advise has compared
+  ./capstan plot trace.0.json trace.1.json    what each thread of each rank did in a solve ("Trace File")
 The picture has the file's name with .png where --out names no other: PNG, SVG or PDF.
 TEXT
 }

@@ -10,6 +10,7 @@
 /// the list of rows and the number of columns. NaN and Inf propagate.
 /// Source: [enlarged-cg], section 2.2.
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 
@@ -51,7 +52,7 @@ constexpr std::ptrdiff_t packChunkRows = 256;
 template <class Exec, class T>
 void packRowsOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& X, T* packed) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  forEachChunk(queue, ChunkPlan(queue, X.rows, packChunkRows), [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
+  forEachChunk(queue, ChunkPlan(X.rows, packChunkRows), [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.packRows(chunk(X.rowRange(first, rows)), packed + first * X.cols);
   });
 }
@@ -68,6 +69,13 @@ void packRowsOn(GenericPath, Queue<Exec>& queue, const MatrixRef<const T>& X, T*
   launch("capstan pack rows", queue, X.rows * X.cols, PackRow<T>{X, packed});
 }
 
+/// What a product does with its rows, if anything.
+template <class T>
+struct RowUpdate {
+  bool any = false;
+  CombineRef<T> operation{};
+};
+
 /// One row and up to four columns a thread: the threads of a row read neighbouring pieces of the rows of X.
 template <class T, class Offset, class Index>
 struct MultiplyRow {
@@ -79,8 +87,7 @@ struct MultiplyRow {
   MatrixRef<T> Y;
   std::ptrdiff_t from;
   int tiles;
-  bool updates;
-  CombineRef<T> then;  ///< where `updates`
+  RowUpdate<T> then;
 
   KOKKOS_INLINE_FUNCTION const T* rowFor(Index column) const {
     const int source = a.sources == nullptr ? static_cast<int>(column) : a.sources[column];
@@ -101,7 +108,7 @@ struct MultiplyRow {
       // What Y holds counts for nothing where beta is zero, NaN included.
       result = beta == T(0) ? alpha * sum[j] : beta * result + alpha * sum[j];
     }
-    if (updates) then(row);
+    if (then.any) then.operation(row);
   }
 
   KOKKOS_FUNCTION void operator()(const std::ptrdiff_t k) const {
@@ -142,8 +149,7 @@ void updateRows(const CombineRef<T>& then, const int* rows, std::ptrdiff_t from,
 template <class Exec, class T>
 void multiplyRowsOn(HostPath, Queue<Exec>& queue, const SparseRows<T, std::size_t, int>& a, std::ptrdiff_t from,
                     std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y,
-                    const CombineRef<T>* then) {
-  const ProductRegion region;
+                    const RowUpdate<T>& then) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
   const RowRuns* const runs = a.runs;
   // Rows of one pattern help one column alone.
@@ -165,23 +171,21 @@ void multiplyRowsOn(HostPath, Queue<Exec>& queue, const SparseRows<T, std::size_
                          hasRuns ? runs->count() : 0,
                          hasRuns ? runs->offsets() : nullptr,
                          a.large};
-  const ChunkPlan plan(queue, to - from, Y.cols == 1 ? columnChunkRows : productChunkRows, ChunksOf::Matrix);
+  const ChunkPlan plan(to - from, Y.cols == 1 ? columnChunkRows : productChunkRows, ChunksOf::Matrix);
   forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.multiplyRows(all, from + first, from + first + rows);
-    if (then != nullptr) updateRows(*then, a.rows, from + first, from + first + rows);
+    if (then.any) updateRows(then.operation, a.rows, from + first, from + first + rows);
   });
 }
 
 template <class Exec, class T, class Offset, class Index>
 void multiplyRowsOn(GenericPath, Queue<Exec>& queue, const SparseRows<T, Offset, Index>& a, std::ptrdiff_t from,
                     std::ptrdiff_t to, const T* x, const T* received, T alpha, T beta, const MatrixRef<T>& Y,
-                    const CombineRef<T>* then) {
+                    const RowUpdate<T>& then) {
   using Kernel = MultiplyRow<T, Offset, Index>;
   static_assert(sizeof(Kernel) <= smallArguments, "the arguments would travel through constant memory");
   const int tiles = (Y.cols + Kernel::tile - 1) / Kernel::tile;
-  const bool updates = then != nullptr;
-  launch("capstan multiply", queue, (to - from) * tiles,
-         Kernel{a, x, received, alpha, beta, Y, from, tiles, updates, updates ? *then : CombineRef<T>{}});
+  launch("capstan multiply", queue, (to - from) * tiles, Kernel{a, x, received, alpha, beta, Y, from, tiles, then});
 }
 
 }  // namespace detail
@@ -197,7 +201,7 @@ void packRows(Queue<Exec>& queue, const ViewX& X, const ViewP& packed) {
   const detail::MatrixRef<const T> x = detail::matrixRef<Exec>(X, "packRows", "X");
   T* const to = detail::vectorData<Exec>(packed, x.rows * x.cols, "packRows", "packed");
   if (x.rows == 0 || x.cols == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::packRowsOn(path, queue, x, to); });
+  detail::onPath<Path, Exec>("pack rows", [=, &queue](auto path) { detail::packRowsOn(path, queue, x, to); });
 }
 
 /// Rows from..to-1 of the list of rows of Y = beta Y + alpha A X; what Y holds is not read where beta is zero.
@@ -221,11 +225,16 @@ void multiplyRows(Queue<Exec>& queue, const SparseRows<T, Offset, Index>& a, std
                                 std::to_string(y.cols));
   }
   if (from >= to || y.cols == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) {
+  std::optional<detail::ProductRegion> region;  // told here: threads tell Kokkos' tools nothing
+  detail::choosePath<Path, Exec>([&](auto path) {
+    if constexpr (std::is_same<decltype(path), HostPath>::value) region.emplace();
+  });
+  const detail::RowUpdate<T> update = then == nullptr ? detail::RowUpdate<T>{} : detail::RowUpdate<T>{true, *then};
+  detail::onPath<Path, Exec>("product", [=, &queue](auto path) {
     // The tables know one type of offsets and columns.
     constexpr bool inTables = std::is_same<Offset, std::size_t>::value && std::is_same<Index, int>::value;
     using Chosen = std::conditional_t<inTables, decltype(path), GenericPath>;
-    detail::multiplyRowsOn(Chosen(), queue, a, from, to, x, others, alpha, beta, y, then);
+    detail::multiplyRowsOn(Chosen(), queue, a, from, to, x, others, alpha, beta, y, update);
   });
 }
 

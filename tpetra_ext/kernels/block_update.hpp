@@ -22,7 +22,7 @@ template <class Exec, class T>
 void updateOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<const T>& R, T sign,
               const MatrixRef<T>& V) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(queue, V.rows, updateChunkRows(kernels, V.cols));
+  const ChunkPlan plan(V.rows, updateChunkRows(kernels, V.cols));
   forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.update(chunk(Q.rowRange(first, rows)), chunk(R), sign, chunk(V.rowRange(first, rows)));
   });
@@ -45,7 +45,7 @@ template <class Exec, class T>
 void updateFromOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& W, const MatrixRef<const T>& Q,
                   const MatrixRef<const T>& R, const MatrixRef<T>& V) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(queue, V.rows, updateChunkRows(kernels, V.cols));
+  const ChunkPlan plan(V.rows, updateChunkRows(kernels, V.cols));
   forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     copyRows(W.rowRange(first, rows), V.rowRange(first, rows));
     kernels.update(chunk(Q.rowRange(first, rows)), chunk(R), T(-1), chunk(V.rowRange(first, rows)));
@@ -72,13 +72,14 @@ template <class Exec, class T>
 void updateAndGramOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& Q, const MatrixRef<const T>& R,
                      const MatrixRef<T>& V, const MatrixRef<T>& G) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(queue, V.rows, updateChunkRows(kernels, V.cols));
+  const ChunkPlan plan(V.rows, updateChunkRows(kernels, V.cols));
   const PartialSums<T> sums(plan.slots, std::ptrdiff_t(V.cols) * V.cols, kernels.lanes);
   forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
     const MatrixRef<T> v = V.rowRange(first, rows);
     kernels.update(chunk(Q.rowRange(first, rows)), chunk(R), T(-1), chunk(v));
     kernels.trailingGram(chunk(MatrixRef<const T>(v)), 0, sums.slot(slot));
   });
+  sums.fold();
   writeTrailingGram(sums, 0, G);
 }
 
@@ -96,7 +97,7 @@ void orthonormalizeOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& Q,
   const MatrixRef<const T> rowsOfQ = R.block(0, Q.cols, 0, V.cols);
   const MatrixRef<const T> rowsOfP = R.block(Q.cols, P.cols, 0, V.cols);
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(queue, V.rows, updateChunkRows(kernels, V.cols));
+  const ChunkPlan plan(V.rows, updateChunkRows(kernels, V.cols));
   forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     const MatrixRef<T> p = P.rowRange(first, rows);
     const MatrixRef<T> v = V.rowRange(first, rows);
@@ -125,7 +126,7 @@ void checkedUpdate(Queue<Exec>& queue, const ViewQ& Q, const ViewR& R, ScalarOf<
   requireShape(r, q.cols, v.cols, kernel, coefficients);
   if (q.cols == 0 || v.cols == 0) return;
   requireShape(q, v.rows, q.cols, kernel, "Q");
-  onPath<Path, Exec>([&](auto path) { updateOn(path, queue, q, r, sign, v); });
+  onPath<Path, Exec>("update", [=, &queue](auto path) { updateOn(path, queue, q, r, sign, v); });
 }
 
 }  // namespace detail
@@ -159,7 +160,7 @@ void updateFrom(Queue<Exec>& queue, const ViewW& W, const ViewQ& Q, const ViewR&
   detail::requireShape(r, q.cols, v.cols, "updateFrom", "R");
   detail::requireRows(q, v.rows, "updateFrom", "Q");
   if (v.cols == 0 || v.rows == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::updateFromOn(path, queue, w, q, r, v); });
+  detail::onPath<Path, Exec>("update", [=, &queue](auto path) { detail::updateFromOn(path, queue, w, q, r, v); });
 }
 
 /// X <- X + Q Y, as the solution is updated from a Krylov basis.
@@ -191,7 +192,8 @@ void updateAndGram(Queue<Exec>& queue, const ViewQ& Q, const ViewR& R, const Vie
   detail::requireShape(r, q.cols, v.cols, "updateAndGram", "R");
   detail::requireShape(g, v.cols, v.cols, "updateAndGram", "G");
   if (v.cols == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::updateAndGramOn(path, queue, q, r, v, g); });
+  detail::onPath<Path, Exec>("update and inner products",
+                             [=, &queue](auto path) { detail::updateAndGramOn(path, queue, q, r, v, g); });
 }
 
 /// P <- P S^{-1}, then V <- (V - [Q P] R) U^{-1}, in one pass: lagged normalisation of the previous block, projection
@@ -223,7 +225,8 @@ void orthonormalize(Queue<Exec>& queue, const ViewQ& Q, const ViewP& P, const Vi
   detail::requireShape(r, q.cols + p.cols, v.cols, kernel, "R");
   detail::requireShape(u, v.cols, v.cols, kernel, "U");
   const detail::MatrixRef<T> target{v.data, rows, v.cols, v.stride};
-  detail::onPath<Path, Exec>([&](auto path) { detail::orthonormalizeOn(path, queue, q, p, s, target, r, u); });
+  detail::onPath<Path, Exec>("orthonormalize",
+                             [=, &queue](auto path) { detail::orthonormalizeOn(path, queue, q, p, s, target, r, u); });
 }
 
 }  // namespace capstan::kernels

@@ -105,7 +105,7 @@ class SharedDots {
 template <class Exec, class T>
 void dotsOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, const DotTiles<T>& tiles) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(queue, n, dotsChunkRows);
+  const ChunkPlan plan(n, dotsChunkRows);
   const PartialSums<T> sums(plan.slots, 4 * tiles.pairs, kernels.lanes);
   const SharedDots<T> dots(tiles, kernels.dotsAtOnce);
   forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
@@ -115,21 +115,24 @@ void dotsOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, const DotTiles<T>& t
       kernels.dots(group.shared + first, others, group.count, rows, sums.slot(slot) + 4 * group.first * kernels.lanes);
     }
   });
+  sums.fold();
   for (int k = 0; k < tiles.pairs; ++k) tiles.result[dots.place(k)] = totalOfFour(sums, 4 * k);
 }
 
 /// What `add`, a kernel of the table that takes one vector, makes of all rows.
 template <class Exec, class T>
 T totalOf(Queue<Exec>& queue, std::ptrdiff_t n, const T* x, void (*add)(const T*, std::ptrdiff_t, T*)) {
-  const ChunkPlan plan(queue, n, 4 * dotsChunkRows);
+  const ChunkPlan plan(n, 4 * dotsChunkRows);
   const PartialSums<T> sums(plan.slots, 4, chunkKernels<T>().lanes);
   forEachChunk(queue, plan,
                [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) { add(x + first, rows, sums.slot(slot)); });
+  sums.fold();
   return totalOfFour(sums, 0);
 }
 
 template <class Exec, class T>
 T magnitudesOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, const T* x) {
+  finishTasks();
   queue.noteFence();
   return totalOf(queue, n, x, chunkKernels<T>().magnitudes);
 }
@@ -173,7 +176,7 @@ void dotsOf(Queue<Exec>& queue, std::ptrdiff_t n, const VectorPair<T>* pairs, st
       tiles.y[pair] = pairs[done + pair].y;
     }
     tiles.result = result + done;
-    onPath<Path, Exec>([&](auto path) { dotsOn(path, queue, n, tiles); });
+    onPath<Path, Exec>("inner products", [=, &queue](auto path) { dotsOn(path, queue, n, tiles); });
   }
 }
 
@@ -222,7 +225,7 @@ auto magnitudes(Queue<Exec>& queue, const ViewX& x) {
   const auto n = static_cast<std::ptrdiff_t>(x.extent(0));
   const T* const from = detail::vectorData<Exec>(x, n, "magnitudes", "x");
   T total = 0;
-  detail::onPath<Path, Exec>([&](auto path) { total = detail::magnitudesOn(path, queue, n, from); });
+  detail::choosePath<Path, Exec>([&](auto path) { total = detail::magnitudesOn(path, queue, n, from); });
   return total;
 }
 
@@ -234,7 +237,7 @@ template <class Path = AutoPath, class Exec, class ViewX, class ViewResult>
 void sum(Queue<Exec>& queue, const ViewX& x, const ViewResult& result) {
   const auto n = static_cast<std::ptrdiff_t>(x.extent(0));
   const auto* const from = detail::vectorData<Exec>(x, n, "sum", "x");
-  detail::onPath<Path, Exec>([&](auto path) { detail::sumOn(path, queue, n, from, result); });
+  detail::onPath<Path, Exec>("sum", [=, &queue](auto path) { detail::sumOn(path, queue, n, from, result); });
 }
 
 }  // namespace capstan::kernels

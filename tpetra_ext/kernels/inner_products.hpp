@@ -22,11 +22,12 @@ template <class Exec, class T>
 void innerProductsOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
                      const MatrixRef<T>& C) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(queue, X.rows, gramChunkRows);
+  const ChunkPlan plan(X.rows, gramChunkRows);
   const PartialSums<T> sums(plan.slots, std::ptrdiff_t(X.cols) * Y.cols, kernels.lanes);
   forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.innerProducts(chunk(X.rowRange(first, rows)), chunk(Y.rowRange(first, rows)), sums.slot(slot));
   });
+  sums.fold();
   for (int j = 0; j < Y.cols; ++j) {
     for (int i = 0; i < X.cols; ++i) C(i, j) = sums.total(i + std::ptrdiff_t(j) * X.cols);
   }
@@ -54,11 +55,12 @@ void writeTrailingGram(const PartialSums<T>& sums, int first, const MatrixRef<T>
 template <class Exec, class T>
 void trailingGramOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& B, int first, const MatrixRef<T>& C) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(queue, B.rows, gramChunkRows);
+  const ChunkPlan plan(B.rows, gramChunkRows);
   const PartialSums<T> sums(plan.slots, std::ptrdiff_t(B.cols) * C.cols, kernels.lanes);
   forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t firstRow, std::ptrdiff_t rows) {
     kernels.trailingGram(chunk(B.rowRange(firstRow, rows)), first, sums.slot(slot));
   });
+  sums.fold();
   writeTrailingGram(sums, first, C);
 }
 
@@ -71,11 +73,12 @@ template <class Exec, class T>
 void symmetricProductsOn(HostPath, Queue<Exec>& queue, const MatrixRef<const T>& X, const MatrixRef<const T>& Y,
                          const MatrixRef<T>& C) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(queue, X.rows, gramChunkRows);
+  const ChunkPlan plan(X.rows, gramChunkRows);
   const PartialSums<T> sums(plan.slots, std::ptrdiff_t(X.cols) * Y.cols, kernels.lanes);
   forEachChunk(queue, plan, [&](int slot, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.upperProducts(chunk(X.rowRange(first, rows)), chunk(Y.rowRange(first, rows)), sums.slot(slot));
   });
+  sums.fold();
   for (int j = 0; j < Y.cols; ++j) {
     for (int i = 0; i < X.cols && i <= j; ++i) {
       C(i, j) = sums.total(i + std::ptrdiff_t(j) * X.cols);
@@ -107,7 +110,8 @@ void innerProducts(Queue<Exec>& queue, const ViewX& X, const ViewY& Y, const Vie
   detail::requireShape(c, x.cols, y.cols, "innerProducts", "C");
   if (x.cols == 0 || y.cols == 0) return;
   detail::requireShape(y, x.rows, y.cols, "innerProducts", "Y");
-  detail::onPath<Path, Exec>([&](auto path) { detail::innerProductsOn(path, queue, x, y, c); });
+  detail::onPath<Path, Exec>("inner products",
+                             [=, &queue](auto path) { detail::innerProductsOn(path, queue, x, y, c); });
 }
 
 /// C = X^T Y in one pass over X and Y, where X^T Y(:, 0:k) is known to be symmetric, as Z^T (A Z) is: of its pairs one
@@ -130,7 +134,8 @@ void symmetricProducts(Queue<Exec>& queue, const ViewX& X, const ViewY& Y, const
   }
   if (x.cols == 0) return;
   detail::requireShape(y, x.rows, y.cols, "symmetricProducts", "Y");
-  detail::onPath<Path, Exec>([&](auto path) { detail::symmetricProductsOn(path, queue, x, y, c); });
+  detail::onPath<Path, Exec>("inner products",
+                             [=, &queue](auto path) { detail::symmetricProductsOn(path, queue, x, y, c); });
 }
 
 /// C = B^T B(:, first:end) in one pass over B; each symmetric pair of the trailing square is computed once.
@@ -150,7 +155,8 @@ void trailingGram(Queue<Exec>& queue, const ViewB& B, int first, const ViewC& C)
   }
   detail::requireShape(c, b.cols, b.cols - first, "trailingGram", "C");
   if (c.cols == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::trailingGramOn(path, queue, b, first, c); });
+  detail::onPath<Path, Exec>("inner products",
+                             [=, &queue](auto path) { detail::trailingGramOn(path, queue, b, first, c); });
 }
 
 }  // namespace capstan::kernels

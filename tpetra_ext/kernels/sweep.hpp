@@ -94,7 +94,7 @@ constexpr std::ptrdiff_t sweepChunkRows = 512;
 
 template <class Exec, class Ops>
 void sweepOn(HostPath, Queue<Exec>& queue, std::ptrdiff_t n, const Ops& ops) {
-  const ChunkPlan plan(queue, n, sweepChunkRows);
+  const ChunkPlan plan(n, sweepChunkRows);
   forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) { ops.run(first, rows); });
 }
 
@@ -138,7 +138,7 @@ template <class Path = AutoPath, class Exec, class... Ops>
 void sweep(Queue<Exec>& queue, std::ptrdiff_t n, const Ops&... ops) {
   const detail::OpList<decltype(detail::combineRef<Exec>(ops, n))...> list(detail::combineRef<Exec>(ops, n)...);
   if (n <= 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::sweepOn(path, queue, n, list); });
+  detail::onPath<Path, Exec>("recurrences", [=, &queue](auto path) { detail::sweepOn(path, queue, n, list); });
 }
 
 }  // namespace capstan::kernels

@@ -50,6 +50,12 @@ class SweepList {
  public:
   static constexpr int capacity = detail::longestSweep;
 
+  SweepList() = default;
+  SweepList(const SweepList& other) : count_(other.count_) {
+    std::copy_n(other.operations_, other.count_, operations_);
+  }
+  SweepList& operator=(const SweepList&) = delete;
+
   /// z = a x + b y; with b == 0, y is not read. \tparam Exec where the list will be executed
   template <class Exec, class ViewX, class ViewY, class ViewZ>
   void add(std::ptrdiff_t n, T a, const ViewX& x, T b, const ViewY& y, const ViewZ& z) {
@@ -110,7 +116,7 @@ void sweepListOn(GenericPath, Queue<Exec>& queue, std::ptrdiff_t n, const SweepL
 template <class Path = AutoPath, class Exec, class T>
 void sweep(Queue<Exec>& queue, std::ptrdiff_t n, const SweepList<T>& list) {
   if (n <= 0 || list.size() == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::sweepListOn(path, queue, n, list); });
+  detail::onPath<Path, Exec>("recurrences", [=, &queue](auto path) { detail::sweepListOn(path, queue, n, list); });
 }
 
 }  // namespace capstan::kernels

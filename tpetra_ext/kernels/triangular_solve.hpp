@@ -13,7 +13,7 @@ namespace detail {
 template <class Exec, class T>
 void triangularSolveOn(HostPath, Queue<Exec>& queue, const MatrixRef<T>& V, const MatrixRef<const T>& U) {
   const ChunkKernels<T>& kernels = chunkKernels<T>();
-  const ChunkPlan plan(queue, V.rows, updateChunkRows(kernels, V.cols));
+  const ChunkPlan plan(V.rows, updateChunkRows(kernels, V.cols));
   forEachChunk(queue, plan, [&](int, std::ptrdiff_t first, std::ptrdiff_t rows) {
     kernels.solve(chunk(V.rowRange(first, rows)), chunk(U));
   });
@@ -43,7 +43,8 @@ void triangularSolve(Queue<Exec>& queue, const ViewV& V, const ViewU& U) {
   const detail::MatrixRef<const T> u = detail::matrixRef<Exec>(U, "triangularSolve", "U");
   detail::requireShape(u, v.cols, v.cols, "triangularSolve", "U");
   if (v.cols == 0) return;
-  detail::onPath<Path, Exec>([&](auto path) { detail::triangularSolveOn(path, queue, v, u); });
+  detail::onPath<Path, Exec>("triangular solve",
+                             [=, &queue](auto path) { detail::triangularSolveOn(path, queue, v, u); });
 }
 
 }  // namespace capstan::kernels

@@ -19,6 +19,7 @@
 #include "tpetra_ext/operators/node_aware_operator.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
+#include "tpetra_ext/trace.hpp"
 #include "tpetra_ext/wall_clock.hpp"
 
 namespace capstan {
@@ -191,6 +192,7 @@ template <class Types>
 template <class Apply>
 void PreconditionedOperator<Types>::timedPreconditioner(std::size_t columns, const Apply& apply) {
   const RunningTimer timer(preconditionerTimer_);
+  const Traced trace("preconditioner");
   const double begin = wallSeconds();
   pollReductions();
   apply();

@@ -116,6 +116,7 @@ long AllReduce::startRaw(void* data, int count, Type type, int bytes, ReductionL
   ++counters().nonblocking;
   eventLog().record(LoggedKind::ReductionStart, state_->ticket);
   state_->inFlight = true;
+  if (Trace::current() != nullptr) state_->begun = Trace::Clock::now();
   if (state_->size == 1) return state_->ticket;
 #ifdef CAPSTAN_HAVE_MPI
   ++counters().messages;

@@ -10,9 +10,11 @@
 #include <thread>
 #include <utility>
 
+#include "tpetra_ext/kernels/base/task_queue.hpp"
 #include "tpetra_ext/reductions/all_reduce.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 #include "tpetra_ext/reductions/progress.hpp"
+#include "tpetra_ext/trace.hpp"
 // The tests also build all_reduce.cpp with CAPSTAN_WITHOUT_MPI and CAPSTAN_WITHOUT_IALLREDUCE, as older installations
 // would.
 #if defined(HAVE_TEUCHOS_MPI) && !defined(CAPSTAN_WITHOUT_MPI)
@@ -70,6 +72,7 @@ struct AllReduce::State final : detail::Watched {
   bool abandoned = false;
   std::string error;  // of the reduction started last
   ReductionListener* listener = nullptr;
+  Trace::Clock::time_point begun;  // where there is a trace
 
   /// Throws where a new reduction cannot begin.
   void requireFree() const {
@@ -81,6 +84,7 @@ struct AllReduce::State final : detail::Watched {
   /// The reduction in flight is over.
   void end() noexcept {
     inFlight = false;
+    if (Trace* const trace = Trace::current()) trace->addReduction(ticket, begun, Trace::Clock::now());
     if (auto* told = std::exchange(listener, nullptr); told != nullptr) told->reductionEnded(!error.empty());
   }
   [[noreturn]] void throwError() const {
@@ -124,6 +128,7 @@ struct AllReduce::State final : detail::Watched {
 #endif
 
   void allreduce(void* data, int count, MPI_Datatype type) {
+    const Traced reduction("blocking reduction");
     const CounterTimer timer(counters().waitSeconds);
     const detail::BlockedInMpi blocked;
     if (const auto by = std::exchange(route, nullptr); by != nullptr) {
@@ -203,6 +208,7 @@ struct AllReduce::State final : detail::Watched {
 
   /// Blocks until MPI is done with the buffer; keeps the error for wait().
   void complete() {
+    const Traced wait("wait");
     const CounterTimer timer(counters().nonblockingWaitSeconds);
     if (deferredData != nullptr) {
       allreduce(std::exchange(deferredData, nullptr), deferredCount, deferredType);
@@ -210,12 +216,21 @@ struct AllReduce::State final : detail::Watched {
       const CounterTimer all(counters().waitSeconds);
       detail::unwatch(*this);
       const detail::BlockedInMpi blocked;
-      while (!routeEnded()) std::this_thread::yield();
+      while (!routeEnded()) {
+        if (!kernels::helpTasks()) std::this_thread::yield();
+      }
     } else if (request != MPI_REQUEST_NULL) {
       const CounterTimer all(counters().waitSeconds);
       detail::unwatch(*this);
       const detail::BlockedInMpi blocked;
-      take("MPI_Wait", MPI_Wait(&request, MPI_STATUS_IGNORE));
+      int done = 0, code = MPI_SUCCESS;
+      // Threads compute what was launched before; this one does, too, tile by tile.
+      while (kernels::tasksPending() && done == 0 && code == MPI_SUCCESS) {
+        code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        if (done == 0 && !kernels::helpTasks()) std::this_thread::yield();
+      }
+      if (done == 0 && code == MPI_SUCCESS) code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+      take("MPI_Wait", code);
       request = MPI_REQUEST_NULL;
     }
   }

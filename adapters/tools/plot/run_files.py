@@ -183,6 +183,15 @@ def _advice(path, text):
     return run
 
 
+def is_trace(path):
+    """Whether it is a trace, for traces.py. False where it cannot be read."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return '"traceEvents"' in file.read(4096)
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
 def read(path):
     """The Run that a file tells. Raises FileError where it tells none."""
     try:

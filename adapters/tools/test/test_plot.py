@@ -19,6 +19,7 @@ sys.path.insert(0, str(PLOT))
 
 import run_files  # noqa: E402  pylint: disable=wrong-import-position
 import run_plot  # noqa: E402  pylint: disable=wrong-import-position
+import traces  # noqa: E402  pylint: disable=wrong-import-position
 
 PROGRAM = sys.argv[1]
 HEAD = ",".join(run_files.REPORT_COLUMNS) + "\n"
@@ -40,6 +41,23 @@ ADVICE = ",".join(run_files.ADVICE_COLUMNS) + """
 SOLVE = {"solver": "CAPSTAN CG", "label": "p", "converged": False, "reason": "attainable accuracy", "iterations": 8,
          "reductions": {"blocking": 9, "nonblocking": 1}, "events": [],
          "seconds": {"total": 5, "operator": 1, "preconditioner": 2, "orthogonalization": 0.5, "reduction_wait": 1, "rest": 0.5}}
+
+
+
+
+def events(rank, spans, reductions):
+    """A trace as a rank writes it: spans of (name, thread, begin, length) and reductions of (begin, end), in microseconds."""
+    found = [{"ph": "M", "name": "process_name", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}, CAPSTAN CG"}},
+             {"ph": "M", "name": "thread_name", "pid": rank, "tid": 0, "args": {"name": "driver"}}]
+    found += [{"ph": "X", "name": name, "pid": rank, "tid": thread, "ts": begin, "dur": length} for name, thread, begin, length in spans]
+    for number, times in enumerate(reductions):
+        found += [{"ph": phase, "cat": "reduction", "name": "reduction", "id": number, "pid": rank, "tid": 0, "ts": time}
+                  for phase, time in zip("be", times)]
+    return json.dumps({"displayTimeUnit": "ns", "traceEvents": found}) + "\n"
+
+
+TRACES = [events(0, [("product", 0, 1000, 60), ("product", 1, 1010, 50), ("wait", 0, 1080, 20)], [(1050, 1100)]),
+          events(1, [("update", 0, 1000, 40)], [])]
 
 
 class Files(unittest.TestCase):
@@ -83,6 +101,23 @@ class Reading(Files):
                                          "rest": 0.0625})
         # Both solvers of the step together; one of them counts no reductions.
         self.assertEqual((second.iterations, second.solves, second.reductions, second.outcome), (54, 3, None, "unconverged"))
+
+    def test_traces_of_ranks(self):
+        paths = [self.file(f"t.{rank}.json", text) for rank, text in enumerate(TRACES)]
+        self.assertTrue(all(map(run_files.is_trace, paths)))
+        found = traces.read(paths)
+        self.assertEqual(found.end(), 100)
+        self.assertEqual(list(found.threads), [(0, 0), (0, 1), (1, 0)])
+        self.assertEqual(found.threads[0, 1], [("product", 10, 50)])
+        self.assertEqual(found.waited(0), (50, 20))
+        self.assertAlmostEqual(found.shares((0, 0))["gaps"], 0.2)
+        self.assertEqual(traces.summary(found)[0], "rank 0, driver: product 60 %, wait 20 %, gaps 20 %")
+        self.assertEqual(traces.summary(found)[-1], "rank 0: 1 reductions, 50.0 us in flight and 20.0 us waited for, each")
+        for bad, words in (('{"traceEvents": [{"ph": "X"}]}', "this is no trace"), ('{"traceEvents": []}', "nothing was traced"),
+                           ('{"traceEvents": [', "line 1: this is no JSON")):
+            with self.assertRaisesRegex(run_files.FileError, words):
+                traces.read([self.file("bad.json", bad)])
+        self.assertFalse(run_files.is_trace(self.folder / "nowhere"))
 
     def test_a_line_that_is_being_written(self):
         run = self.read("capstanReport.csv", RUN + "0.3,region0,p")
@@ -189,10 +224,18 @@ class Command(Files):
         self.assertEqual(self.command(path, "--fields", "p", "--out", out)[0], 0)
         self.assertIn("<svg", out.read_text(encoding="utf-8"))
 
+    def test_a_picture_of_traces(self):
+        paths = [self.file(f"t.{rank}.json", text) for rank, text in enumerate(TRACES)]
+        status, said, errors = self.command(*paths, "--window", 50)
+        self.assertEqual((status, errors), (0, ""))
+        self.assertIn("rank 1, driver: gaps 60 %, update 40 %\n", said)
+        self.assertEqual((self.folder / "t.0.png").read_bytes()[:4], b"\x89PNG")
+
     def test_mistakes(self):
         path = self.file("capstanReport.csv", RUN)
         for words, said in ((("nowhere.csv",), "nowhere.csv: it cannot be read"),
                             ((path, "--fields", "q"), "--fields: found 'q'; allowed: Ux, p, air/T"),
+                            ((path, path), "found 2 files; allowed: one, or traces"), ((path, "--window", "0"), "--window: found '0'"),
                             ((path, "--out", "a.doc"), "--out: found 'a.doc'; allowed:"),
                             ((path, "--out", "/nowhere/a.png"), "--out: '/nowhere' is no folder")):
             status, _, errors = self.command(*words)

@@ -15,6 +15,7 @@
 #include "belos_ext/report/event_text.hpp"
 #include "belos_ext/report/report_io.hpp"
 #include "belos_ext/report/solve_report.hpp"
+#include "belos_ext/report/trace_file.hpp"
 #include "belos_ext/support/output_file.hpp"
 
 namespace {
@@ -331,6 +332,37 @@ TEST_F(ReportFiles, WhatCannotBeWrittenHasAReason) {
   EXPECT_EQ(whyNotWritable("/no/such/r.json"), "there is no folder \"/no/such\"");
   EXPECT_EQ(whyNotWritable(path("r.json")), "");
   EXPECT_EQ(filesInFolder(), 0u) << "asking leaves nothing behind";
+}
+
+TEST(TraceFile, HasStretchesOfThreadsAndReductions) {
+  EXPECT_EQ(Trace::current(), nullptr);
+  const auto at = [](long microseconds) { return Trace::Clock::time_point(std::chrono::microseconds(microseconds)); };
+  Trace trace;
+  EXPECT_EQ(Trace::current(), &trace);
+  trace.add("product", 1, at(10), at(25));
+  trace.addReduction(7, at(5), at(30));
+  {
+    const Trace inner;  // a solver within the solver
+    EXPECT_EQ(Trace::current(), &inner);
+    const Traced wait("wait");
+  }
+  EXPECT_EQ(Trace::current(), &trace);
+  const auto events = nlohmann::json::parse(toTraceJson(trace, "CAPSTAN CG", 2)).at("traceEvents");
+  ASSERT_EQ(events.size(), 6u) << events;
+  EXPECT_EQ(events[0].at("args").at("name"), "rank 2, CAPSTAN CG");
+  EXPECT_EQ(events[2].at("args").at("name"), "thread 1");
+  EXPECT_EQ(events[3], nlohmann::json::parse(R"({"ph":"X","name":"product","pid":2,"tid":1,"ts":10.0,"dur":15.0})"));
+  EXPECT_EQ(events[4].at("ph"), "b");
+  EXPECT_EQ(events[5].at("ts"), 30.0);
+  EXPECT_EQ(events[5].at("id"), 7);
+}
+
+TEST(TraceFile, IsNamedByItsRank) {
+  EXPECT_EQ(traceFileOf("a/trace.json", 0, 1), "a/trace.json");
+  EXPECT_EQ(traceFileOf("a/trace.json", 3, 4), "a/trace.3.json");
+  EXPECT_EQ(traceFileOf("a.b/trace", 3, 4), "a.b/trace.3");
+  EXPECT_EQ(traceFileOf(".trace", 3, 4), ".trace.3");
+  EXPECT_EQ(traceFileOf("../.trace", 1, 4), "../.trace.1");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ namespace capstan::kernels {
 /// their entries in the same order, without gaps. As Kokkos' own copies it is not counted as a fence. Local.
 template <class Exec, class To, class From>
 void copyAndWait(const Queue<Exec>& queue, const To& to, const From& from) {
-  if constexpr (runsOnHost<Exec>) detail::runDelayed();
+  if constexpr (runsOnHost<Exec>) detail::runLaunched();
   Kokkos::deep_copy(queue.instance(), to, from);
   detail::waitFor(queue.instance(), 0);
 }

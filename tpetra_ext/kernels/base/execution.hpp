@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "tpetra_ext/kernels/base/instruction_set.hpp"
+#include "tpetra_ext/kernels/base/task_queue.hpp"
 
 #if defined(KOKKOS_ENABLE_HIP) || defined(KOKKOS_ENABLE_SYCL)
 /// Kokkos' names of these two, wherever they are: a back end begins in Kokkos::Experimental, and goes to Kokkos when it
@@ -72,7 +73,7 @@ constexpr std::size_t smallArguments = 440, largeArguments = 4000;
 /// Calls run(HostPath()) or run(GenericPath()), as Path says. \throws std::invalid_argument when AutoPath looks at a
 /// CAPSTAN_KERNELS that is wrong.
 template <class Path, class Exec, class Run>
-void onPath(const Run& run) {
+void choosePath(const Run& run) {
   if constexpr (!std::is_same<Path, AutoPath>::value) {
     run(Path());
   } else if constexpr (!IsHostBackend<Exec>::value) {
@@ -82,6 +83,18 @@ void onPath(const Run& run) {
   } else {
     run(HostPath());
   }
+}
+
+/// The same for a kernel, which may run later: as a task, or on a device. \param run holds copies of all that it needs,
+/// but for the queue \param label outlives the kernel: a literal
+template <class Path, class Exec, class Run>
+void onPath([[maybe_unused]] const char* label, const Run& run) {
+  choosePath<Path, Exec>([&](auto path) {
+    if constexpr (std::is_same<decltype(path), HostPath>::value) {
+      if (tasksRun.load(std::memory_order_relaxed)) return TaskQueue::instance().add(label, [run] { run(HostPath()); });
+    }
+    run(path);
+  });
 }
 
 template <class Exec>

@@ -31,7 +31,7 @@ void waitFor(const Exec& exec, long) {
 /// Waits until what `queue` was given is done, and for no other queue. Local.
 template <class Exec>
 void fence(Queue<Exec>& queue) {
-  if constexpr (runsOnHost<Exec>) detail::runDelayed();
+  if constexpr (runsOnHost<Exec>) detail::runLaunched();
   detail::waitFor(queue.instance(), 0);
   queue.noteFence();
 }
@@ -41,7 +41,7 @@ void fence(Queue<Exec>& queue) {
 template <class Exec, class Functor, class Result>
 void reduceAndWait(const char* label, Queue<Exec>& queue, std::ptrdiff_t count, const Functor& functor,
                    Result& result) {
-  if constexpr (runsOnHost<Exec>) detail::runDelayed();
+  if constexpr (runsOnHost<Exec>) detail::runLaunched();
   queue.noteLaunch();
   Kokkos::parallel_reduce(label, detail::rangeOf(queue, 0, count), functor, result);
   queue.noteFence();
@@ -50,7 +50,7 @@ void reduceAndWait(const char* label, Queue<Exec>& queue, std::ptrdiff_t count, 
 /// The same with Kokkos::parallel_scan: functor(i, sum, last), and the sum of all. One fence. Local.
 template <class Exec, class Functor, class Result>
 void scanAndWait(const char* label, Queue<Exec>& queue, std::ptrdiff_t count, const Functor& functor, Result& total) {
-  if constexpr (runsOnHost<Exec>) detail::runDelayed();
+  if constexpr (runsOnHost<Exec>) detail::runLaunched();
   queue.noteLaunch();
   Kokkos::parallel_scan(label, detail::rangeOf(queue, 0, count), functor, total);
   queue.noteFence();
@@ -61,7 +61,7 @@ void scanAndWait(const char* label, Queue<Exec>& queue, std::ptrdiff_t count, co
 /// kernels that have been delayed run now. Not a fence, and not counted as one. Local.
 template <class Exec>
 void handOver() {
-  if constexpr (runsOnHost<Exec>) detail::runDelayed();
+  if constexpr (runsOnHost<Exec>) detail::runLaunched();
 }
 
 }  // namespace capstan::kernels

@@ -13,10 +13,11 @@
 namespace capstan::kernels {
 
 /// Whether a kernel may still be running, or waiting, when its launch has returned: then the host reads and writes what
-/// it uses after a fence only. Always on devices; on CPUs where CAPSTAN_KERNELS=delayed asks for it. Local.
+/// it uses after a fence only. Always on devices; on CPUs where kernels are tasks, or
+/// CAPSTAN_KERNELS=delayed asks for it. Local.
 template <class Exec>
 bool runsLater() {
-  if constexpr (runsOnHost<Exec>) return launchesDelayed();
+  if constexpr (runsOnHost<Exec>) return launchesDelayed() || detail::tasksRun.load(std::memory_order_relaxed);
   return true;
 }
 
@@ -56,6 +57,7 @@ void launchBy(Queue<Exec>& queue, const Arguments&... arguments) {
   queue.noteLaunch();
   if constexpr (runsOnHost<Exec>) {
     if (launchesDelayed()) return DelayedLaunches::instance().add([=] { Run()(arguments...); });
+    finishTasks();  // Kokkos' kernels are none
   }
   Run()(arguments...);
 }

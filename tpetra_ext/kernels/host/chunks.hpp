@@ -1,6 +1,6 @@
 #pragma once
 /// \file
-/// Rows in chunks that stay in cache, contiguous runs of chunks to threads, and the threads' partial sums.
+/// Rows in chunks that stay in cache, chunks in tiles, which threads share, and the tiles' partial sums.
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -9,12 +9,18 @@
 
 #include "tpetra_ext/kernels/base/matrix_ref.hpp"
 #include "tpetra_ext/kernels/base/queue.hpp"
+#include "tpetra_ext/kernels/base/task_queue.hpp"
 #include "tpetra_ext/kernels/host/chunk_kernels.hpp"
 #include "tpetra_ext/kernels/host/interlude.hpp"
 
 namespace capstan::kernels::detail {
 
-/// Partition of n rows: `slots` contiguous ranges (one a thread) of whole chunks of `chunkRows` rows.
+/// Rows of a tile, at least: some microseconds of work. And the most tiles of a kernel.
+constexpr std::ptrdiff_t tileRows = 2048;
+constexpr int mostTiles = 64;
+
+/// Partition of n rows: `slots` contiguous ranges (tiles) of whole chunks of `chunkRows` rows. It depends on n alone,
+/// so sums kept per tile have the same bits for any number of threads.
 struct ChunkPlan {
   std::ptrdiff_t rows;
   std::ptrdiff_t chunkRows;
@@ -22,33 +28,34 @@ struct ChunkPlan {
   int slots;
   ChunksOf of;
 
-  template <class Exec>
-  ChunkPlan(const Queue<Exec>& queue, std::ptrdiff_t n, std::ptrdiff_t rowsPerChunk, ChunksOf what = ChunksOf::Vectors)
+  ChunkPlan(std::ptrdiff_t n, std::ptrdiff_t rowsPerChunk, ChunksOf what = ChunksOf::Vectors)
       : rows(n),
         chunkRows(rowsPerChunk),
         chunks((n + rowsPerChunk - 1) / rowsPerChunk),
-        slots(static_cast<int>(std::max<std::ptrdiff_t>(
-            1, std::min<std::ptrdiff_t>(chunks, static_cast<int>(queue.instance().concurrency()))))),
+        slots(
+            static_cast<int>(std::max<std::ptrdiff_t>(1, std::min({chunks, n / tileRows, std::ptrdiff_t(mostTiles)})))),
         of(what) {}
 };
 
 /// Calls body(slot, firstRow, rowCount) for every chunk, in ascending order within a slot, and the interlude between
-/// chunks of the first slot.
-///
-/// The assignment depends on the plan alone, so sums kept per slot are the same in every run.
+/// chunks, where the thread that launched the kernel computes them.
 template <class Exec, class Body>
 void forEachChunk(Queue<Exec>& queue, const ChunkPlan& plan, const Body& body) {
-  const auto runSlot = [&plan, &body](int slot) {
+  const bool shared = tilesShared.load(std::memory_order_relaxed);
+  const bool alone = plan.slots == 1 || queue.instance().concurrency() == 1;
+  const auto runSlot = [&](int slot) {
+    const bool pauses = shared ? TaskQueue::instance().ownThread() : alone || slot == 0;
     const std::ptrdiff_t last = plan.chunks * (slot + 1) / plan.slots;
     for (std::ptrdiff_t chunk = plan.chunks * slot / plan.slots; chunk < last; ++chunk) {
       const std::ptrdiff_t first = chunk * plan.chunkRows;
       body(slot, first, std::min(plan.chunkRows, plan.rows - first));
-      if (slot != 0 || chunk + 1 == last) continue;
+      if (!pauses || chunk + 1 == plan.chunks) continue;
       if (void (*const pause)(ChunksOf) = interlude.load(std::memory_order_relaxed); pause != nullptr) pause(plan.of);
     }
   };
-  if (plan.slots == 1) {
-    runSlot(0);
+  if (shared) return TaskQueue::instance().forEachTile(plan.slots, runSlot);
+  if (alone) {
+    for (int slot = 0; slot < plan.slots; ++slot) runSlot(slot);
     return;
   }
   queue.noteLaunch();
@@ -87,10 +94,18 @@ class PartialSums {
 
   T* slot(int index) const { return data_ + index * stride_; }
 
-  /// The sum of one entry, over slots in order and then over lanes in order.
+  /// Adds up the slots in order. Before total().
+  void fold() const {
+    for (int i = 1; i < slots_; ++i) {
+      const T* const from = slot(i);
+      for (std::ptrdiff_t k = 0; k < stride_ - padding; ++k) data_[k] += from[k];
+    }
+  }
+
+  /// The sum of one entry of what is folded, over lanes in order.
   T total(std::ptrdiff_t entry) const {
-    T total = part(entry * lanes_);
-    for (int lane = 1; lane < lanes_; ++lane) total += part(entry * lanes_ + lane);
+    T total = data_[entry * lanes_];
+    for (int lane = 1; lane < lanes_; ++lane) total += data_[entry * lanes_ + lane];
     return total;
   }
 
@@ -105,12 +120,6 @@ class PartialSums {
   static std::vector<Line>& storage() {
     thread_local std::vector<Line> memory;
     return memory;
-  }
-
-  T part(std::ptrdiff_t index) const {
-    T sum = data_[index];
-    for (int i = 1; i < slots_; ++i) sum += slot(i)[index];
-    return sum;
   }
 
   int slots_;

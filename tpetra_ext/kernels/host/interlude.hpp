@@ -17,4 +17,15 @@ enum class ChunksOf { Vectors, Matrix };
 /// those rows, which with a threaded backend need not be the one that launched the kernel.
 inline std::atomic<void (*)(ChunksOf)> interlude{nullptr};
 
+namespace detail {
+
+/// For whoever waits for kernels that others compute.
+inline void callInterlude() {
+  if (void (*const call)(ChunksOf) = interlude.load(std::memory_order_relaxed); call != nullptr) {
+    call(ChunksOf::Vectors);
+  }
+}
+
+}  // namespace detail
+
 }  // namespace capstan::kernels
