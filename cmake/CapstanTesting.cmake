@@ -43,6 +43,18 @@ if(CAPSTAN_SANITIZE)
   list(APPEND CAPSTAN_TEST_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1)
 endif()
 
+# capstan_compile_quickly(<target>): a test, or a part of one, that links the library and nothing else of Capstan is compiled
+# without optimization, which takes half the time: what it calls is in the library. Not where that is static: of two copies
+# of an inline function in a program the linker takes any.
+function(capstan_compile_quickly target)
+  if(CAPSTAN_SHARED)
+    target_compile_options(${target} PRIVATE -O0)
+    capstan_use_pch(${target} capstan_pch_unoptimized)
+  else()
+    capstan_use_pch(${target})
+  endif()
+endfunction()
+
 # capstan_add_test(NAME name SOURCES a.cpp ... [LIBRARIES lib ...] [RANKS 1 2 3 4] [LABELS unit] [TIMEOUT 300] [NO_PCH])
 #
 # Builds one GoogleTest program and registers it once per number of ranks as <name>.np<ranks>. NO_PCH is for programs
@@ -65,7 +77,13 @@ function(capstan_add_test)
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBRARIES} capstan_test_main capstan_flags)
   target_include_directories(${ARG_NAME} PRIVATE "${CAPSTAN_INCLUDE_ROOT}")
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/test")
-  if(NOT ARG_NO_PCH)
+  set(rest ${ARG_LIBRARIES})
+  list(FILTER rest INCLUDE REGEX "^capstan_")
+  list(REMOVE_ITEM rest capstan_test_counting capstan_test_collective_log capstan_solver_suite)
+  if(ARG_NO_PCH)
+  elseif("capstan" IN_LIST ARG_LIBRARIES AND NOT rest)
+    capstan_compile_quickly(${ARG_NAME})
+  else()
     capstan_use_pch(${ARG_NAME})
   endif()
   if("unit" IN_LIST ARG_LABELS)
