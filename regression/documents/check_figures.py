@@ -22,6 +22,7 @@ DEFAULT = "2026-11-22-epyc-2-cores.txt"
 LATENCY = "2026-11-22-epyc-2-cores-latency.txt"
 OVERHEAD = "2026-11-27-overhead.txt"
 RESIDUALS = "2026-11-28-residuals.txt"
+EXECUTIONS = "2026-11-28-tasks.txt"
 # What result files call solvers, and what documents do.
 NAMES = {"capstan cr": "`CAPSTAN CR`", "capstan cr pipeline": "`CAPSTAN CR PIPELINE`", "capstan s-step auto": "`CAPSTAN GMRES S-STEP`", "capstan s-step 10": "`CAPSTAN GMRES S-STEP`, s = 10",
          "capstan gmres": "`CAPSTAN GMRES`", "capstan cg": "`CAPSTAN CG`", "block gmres": "Belos `BLOCK GMRES`",
@@ -147,6 +148,28 @@ def overhead(text):
     return markdown(["", *situations.values()], body)
 
 
+def executions(text):
+    """Milliseconds of solvers whose kernels threads share, by ranks and latency."""
+    lines, found = tables(text)
+
+    def row(section, group, solver):
+        start = next((at for at, line in enumerate(lines) if line == section), len(lines))
+        rows = next((rows for at, head, rows in found if at > start and head[0] == f"{group} solver"), [])
+        return next((one for one in rows if one[f"{group} solver"] == solver), None)
+    kinds = {"s-step pipeline": ("GMRES", "`CAPSTAN GMRES S-STEP PIPELINE`"), "s-step": ("GMRES", "`CAPSTAN GMRES S-STEP`"),
+             "cg": ("CG", "`CAPSTAN CG`")}
+    ways = (("", "1 thread"), (", 2 threads", "2 threads, in order"), (", 2 threads, tasks", "2 threads, tasks"))
+    body = []
+    for solver, (group, name) in kinds.items():
+        for suffix, way in ways:
+            cells = [row(f"laplace3d 48^3, {ranks}, shm{latency}", group, solver + suffix)
+                     for ranks in ("1 rank", "2 ranks") for latency in ("", ", 500 us emulated")]
+            if None in cells:
+                raise Wrong(f"no solver '{solver + suffix}' in each cell")
+            body.append([name, way, *(turns(cell, next(key for key in cell if key.startswith("ms"))) for cell in cells)])
+    return markdown(["Solver", "Each rank", "1 rank", "1 rank, 500 us", "2 ranks", "2 ranks, 500 us"], body)
+
+
 OVER_GMRES, OVER_CG = "Time over the fastest Belos GMRES", "Time over the fastest Belos CG"
 # Name: document, result file, table.
 BLOCKS = {
@@ -163,6 +186,7 @@ BLOCKS = {
     "residuals": ("docs/benchmarks.md", RESIDUALS, lambda text: solvers(
         text, "laplace3d 96^3", "CG", ["capstan cg", "capstan cr", "capstan cr pipeline", "PETSc cg", "tpetra cg", "hypre pcg",
                                        "PETSc pipecr", "PETSc pipecg"], OVER_CG)),
+    "executions": ("docs/benchmarks.md", EXECUTIONS, executions),
     "latency": ("docs/benchmarks.md", LATENCY, latency),
     "overhead": ("docs/benchmarks.md", OVERHEAD, overhead),
 }

@@ -258,6 +258,17 @@ class Command(Files):
             points = [point for points in run_files.read(path).fields.values() for point in points]
             self.assertEqual(sum(point.iterations for point in points), sum(solve["iterations"] for solve in solves), path)
 
+    def test_a_trace_of_capstan_solve(self):
+        """The commands of docs/methods/pipelined-sstep-gmres.md, with fewer unknowns."""
+        file = self.folder / "trace.json"
+        settings = ["method=capstan_pipelined_sstep_gmres", "parameters.Execution=tasks", "parameters.Threads=2",
+                    f"parameters.Trace File={file}", "systems[0].generate.cells=[20, 20, 20]"]
+        subprocess.run([PROGRAM, str(ROOT / "app-inputs/decks/laplace3d.yaml"), "--solver", "s_step",
+                        *(word for one in settings for word in ("--set", one))], check=True, capture_output=True, timeout=120)
+        status, said, errors = self.command(file)
+        self.assertEqual((status, errors), (0, ""))
+        self.assertRegex(said, r"rank 0, driver: .*(product|orthonormalize|inner products) \d+ %")
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
