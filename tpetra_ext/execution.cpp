@@ -61,8 +61,9 @@ ChosenExecution chosenExecution(Execution asked, int threads, bool possible) {
     const std::string_view value = variable(name);
     if (!value.empty()) reason = std::string(name) + " is \"" + std::string(value) + "\"";
     const std::optional<Said> said = value.empty() ? Said{Execution::Ordered, 0} : parse(value);
-    if (!said)
+    if (!said) {
       return {{}, "ordered: " + reason + ", which is none of ordered, tasks, and these with : and a number of threads"};
+    }
     asked = said->execution;
     if (threads == 0) threads = said->threads;
   }

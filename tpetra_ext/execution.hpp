@@ -22,9 +22,9 @@ struct ChosenExecution {
 };
 
 /// What is asked for, else what the environment variable CAPSTAN_EXECUTION says: "ordered" or "tasks", and behind a
-/// colon a number of threads; another value is told in the reason, and counts as "ordered". Local. \param threads 0:
-/// what the variable says, where it is asked; else one, or for tasks OMP_NUM_THREADS, else as many as
-///   this process has cores
+/// colon a number of threads; another value is told in the reason, and counts as "ordered". Local.
+///
+/// \param threads 0: as the variable says, if asked; else one, for tasks OMP_NUM_THREADS or one for each core
 /// \param possible whether threads can share kernels here: on CPUs, in their vector code
 ChosenExecution chosenExecution(Execution asked, int threads, bool possible);
 

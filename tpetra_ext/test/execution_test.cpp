@@ -2,31 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
+#include <string>
+
+#include "tpetra_ext/test/support/environment_variable.hpp"
 
 namespace capstan {
 namespace {
 
-/// A variable of the environment, while this lives; null: not set.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    if (const char* const before = std::getenv(name); before != nullptr) before_ = before, was_ = true;
-    value == nullptr ? ::unsetenv(name) : ::setenv(name, value, 1);
-  }
-  ~Variable() { was_ ? ::setenv(name_, before_.c_str(), 1) : ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-  std::string before_;
-  bool was_ = false;
-};
-
 ChosenExecution chosen(const char* variable, Execution asked = Execution::Auto, int threads = 0, bool possible = true,
                        const char* openMp = nullptr) {
-  const Variable execution("CAPSTAN_EXECUTION", variable), other("OMP_NUM_THREADS", openMp);
+  const test::EnvironmentVariable execution("CAPSTAN_EXECUTION", variable), other("OMP_NUM_THREADS", openMp);
   return chosenExecution(asked, threads, possible);
 }
 

@@ -16,6 +16,7 @@
 #include "adapters/plugin/solver_factory.hpp"
 #include "belos_ext/report/solve_report.hpp"
 #include "belos_ext/support/said_once.hpp"
+#include "tpetra_ext/test/support/environment_variable.hpp"
 #include "tpetra_ext/types.hpp"
 
 namespace {
@@ -26,12 +27,8 @@ using OP = Tpetra::Operator<>;
 using Factory = Belos::SolverFactory<double, MV, OP>;
 
 /// CAPSTAN_OPTIONS for the length of a test.
-class Options {
- public:
-  explicit Options(const char* text) { ::setenv("CAPSTAN_OPTIONS", text, 1); }
-  ~Options() { ::unsetenv("CAPSTAN_OPTIONS"); }
-  Options(const Options&) = delete;
-  Options& operator=(const Options&) = delete;
+struct Options : test::EnvironmentVariable {
+  explicit Options(const char* text) : EnvironmentVariable("CAPSTAN_OPTIONS", text) {}
 };
 
 template <class Function>

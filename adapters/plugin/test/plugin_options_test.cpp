@@ -11,6 +11,7 @@
 #include "adapters/plugin/test/solve_of.hpp"
 #include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/test/support/methods.hpp"
+#include "tpetra_ext/test/support/environment_variable.hpp"
 
 namespace {
 
@@ -26,17 +27,7 @@ std::string errorOf(const std::string& text) {
   return "no error";
 }
 
-/// An environment variable for the length of a test.
-class Variable {
- public:
-  Variable(const char* name, const std::string& value) : name_(name) { ::setenv(name, value.c_str(), 1); }
-  ~Variable() { ::unsetenv(name_); }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
-
- private:
-  const char* name_;
-};
+using Variable = test::EnvironmentVariable;
 
 TEST(UserOptions, ParametersForAllAndForALabel) {
   const UserOptions options = UserOptions::parse(

@@ -68,13 +68,16 @@ def read(paths):
     return trace
 
 
+def thread_name(thread):
+    return "driver" if thread == 0 else f"thread {thread}"
+
+
 def summary(trace):
     """Lines for people: what each thread spent its time on, and what of the reductions was waited for."""
     lines = []
     for rank, thread in trace.threads:
         shares = sorted(trace.shares((rank, thread)).items(), key=lambda item: -item[1])
-        name = "driver" if thread == 0 else f"thread {thread}"
-        lines.append(f"rank {rank}, {name}: " + ", ".join(f"{what} {100 * share:.0f} %" for what, share in shares if share >= 0.005))
+        lines.append(f"rank {rank}, {thread_name(thread)}: " + ", ".join(f"{what} {100 * share:.0f} %" for what, share in shares if share >= 0.005))
     for rank, each in trace.reductions.items():
         flight, waited = trace.waited(rank)
         lines.append(f"rank {rank}: {len(each)} reductions, {flight / len(each):.1f} us in flight and {waited / len(each):.1f} us waited "
@@ -105,7 +108,7 @@ def draw(trace, title, window):
                     continue
                 axes.broken_barh(seen, (len(labels) - 0.4, 0.8), facecolors=colors[name], label=None if name in shown else name)
                 shown.add(name)
-            labels.append(f"rank {rank}, " + ("driver" if thread == 0 else f"thread {thread}"))
+            labels.append(f"rank {rank}, {thread_name(thread)}")
         spans = [(start - begin, stop - start) for start, stop in trace.reductions.get(rank, ())
                  if stop > begin and start < begin + window]
         if rank in trace.reductions:

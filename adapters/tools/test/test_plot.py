@@ -43,8 +43,6 @@ SOLVE = {"solver": "CAPSTAN CG", "label": "p", "converged": False, "reason": "at
          "seconds": {"total": 5, "operator": 1, "preconditioner": 2, "orthogonalization": 0.5, "reduction_wait": 1, "rest": 0.5}}
 
 
-
-
 def events(rank, spans, reductions):
     """A trace as a rank writes it: spans of (name, thread, begin, length) and reductions of (begin, end), in microseconds."""
     found = [{"ph": "M", "name": "process_name", "pid": rank, "tid": 0, "args": {"name": f"rank {rank}, CAPSTAN CG"}},

@@ -16,11 +16,8 @@ namespace {
 
 using detail::TaskQueue;
 
-/// Whether kernels of this build and run can be tasks.
-bool haveTasks() { return runsOnHost<Exec> && !genericPathForced(); }
-
 #define CAPSTAN_NEED_TASKS() \
-  if (!haveTasks()) GTEST_SKIP() << "kernels are Kokkos' here"
+  if (!TaskScope<Exec>::possible()) GTEST_SKIP() << "kernels are Kokkos' here"
 
 /// What a Krylov iteration launches, each kernel with what the ones before it wrote, and all that it leaves.
 std::vector<double> iterate(int n, const Threads& threads) {

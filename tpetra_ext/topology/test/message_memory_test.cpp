@@ -2,25 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 
+#include "tpetra_ext/test/support/environment_variable.hpp"
 #include "tpetra_ext/topology/test/distributed_case.hpp"
 
 namespace capstan::topology::test {
 namespace {
 
-/// The environment variable while this lives; null: it is not set.
-class Variable {
- public:
-  explicit Variable(const char* value) {
-    if (value == nullptr) ::unsetenv(name);
-    if (value != nullptr) ::setenv(name, value, 1);
-  }
-  ~Variable() { ::unsetenv(name); }
-
- private:
-  static constexpr const char* name = "CAPSTAN_DEVICE_AWARE_MPI";
+/// CAPSTAN_DEVICE_AWARE_MPI while this lives; null: it is not set.
+struct Variable : capstan::test::EnvironmentVariable {
+  explicit Variable(const char* value) : EnvironmentVariable("CAPSTAN_DEVICE_AWARE_MPI", value) {}
 };
 
 constexpr DeviceKind allKinds[] = {DeviceKind::Cuda, DeviceKind::Hip, DeviceKind::Sycl, DeviceKind::Other};
