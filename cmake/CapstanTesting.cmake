@@ -43,9 +43,9 @@ if(CAPSTAN_SANITIZE)
   list(APPEND CAPSTAN_TEST_ENVIRONMENT ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1)
 endif()
 
-# capstan_compile_quickly(<target>): a test, or a part of one, that links the library and nothing else of Capstan is compiled
-# without optimization, which takes half the time: what it calls is in the library. Not where that is static: of two copies
-# of an inline function in a program the linker takes any.
+# capstan_compile_quickly(<target>): a test, or a part of one, is compiled without optimization, which takes half the time: what
+# it calls is in the library, or in objects that are optimized. Not where the library is static: of two copies of an inline
+# function in a program the linker takes any, and benchmarks may be among what is linked.
 function(capstan_compile_quickly target)
   if(CAPSTAN_SHARED)
     target_compile_options(${target} PRIVATE -O0)
@@ -77,14 +77,8 @@ function(capstan_add_test)
   target_link_libraries(${ARG_NAME} PRIVATE ${ARG_LIBRARIES} capstan_test_main capstan_flags)
   target_include_directories(${ARG_NAME} PRIVATE "${CAPSTAN_INCLUDE_ROOT}")
   set_target_properties(${ARG_NAME} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/test")
-  set(rest ${ARG_LIBRARIES})
-  list(FILTER rest INCLUDE REGEX "^capstan_")
-  list(REMOVE_ITEM rest capstan_test_counting capstan_test_collective_log capstan_solver_suite)
-  if(ARG_NO_PCH)
-  elseif("capstan" IN_LIST ARG_LIBRARIES AND NOT rest)
+  if(NOT ARG_NO_PCH)
     capstan_compile_quickly(${ARG_NAME})
-  else()
-    capstan_use_pch(${ARG_NAME})
   endif()
   if("unit" IN_LIST ARG_LABELS)
     add_dependencies(capstan_unit_tests ${ARG_NAME})

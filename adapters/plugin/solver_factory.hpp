@@ -11,21 +11,11 @@
 
 #include "adapters/plugin/belos_names.hpp"
 #include "adapters/plugin/options_file.hpp"
-#include "belos_ext/manager/solver_manager.hpp"
+#include "belos_ext/choice/choosing_manager.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/support/said_once.hpp"
 
 namespace capstan {
-
-/// Canonical names and aliases of all solvers.
-inline std::vector<std::string> namesAndAliases() {
-  std::vector<std::string> names;
-  for (const MethodTraits& row : methods()) {
-    names.push_back(row.canonical);
-    names.push_back(row.alias);
-  }
-  return names;
-}
 
 /// What `action` returns. What it throws is also said once, by rank 0.
 template <class Action>
@@ -74,7 +64,7 @@ class SolverFactory final
     return manager;
   }
 
-  int numSupportedSolvers() const override { return static_cast<int>(methods().size()); }
+  int numSupportedSolvers() const override { return static_cast<int>(namedMethods().size()); }
 
   /// Canonical names and aliases; redirected names are still Belos'.
   std::vector<std::string> supportedSolverNames() const override { return namesAndAliases(); }

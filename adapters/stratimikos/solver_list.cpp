@@ -106,7 +106,7 @@ Teuchos::RCP<const Teuchos::ParameterList> validSolverList() {
             "The method: a name or an alias of the table in Capstan's README, in any case.");
   list->set(leftKey, false, "Whether a preconditioner that does not say its side goes to the left. Else: the right.");
   Teuchos::ParameterList& types = list->sublist(solverTypes, false, "The parameters of each method, below its name.");
-  for (const MethodTraits& row : methods()) types.sublist(row.canonical).setParameters(*Parameters(row).valid());
+  for (const MethodTraits* row : namedMethods()) types.sublist(row->canonical).setParameters(*Parameters(*row).valid());
   Teuchos::setupVerboseObjectSublist(list.get());
   return list;
 }

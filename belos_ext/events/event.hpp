@@ -103,6 +103,7 @@ enum class EventKind {
   Asymmetric,            ///< rows that differ, rows compared
   Progress,              ///< by: what and why
   Execution,             ///< by: what and why
+  Choice,                ///< by: what and why
   ReductionStrategy,     ///< by: what and why
   CommunicationStrategy  ///< by: what and why
 };

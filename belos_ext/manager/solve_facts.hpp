@@ -15,13 +15,12 @@
 
 namespace capstan {
 
-/// The facts of a solve that begins now, its system counted. The problem is complete and outlives them. Call it once
-/// a solve, on all ranks alike, when no earlier matrix is held on to. Local; collective, as symmetryNow(), once a solve
-/// on the communicator has asked for the symmetry of its matrix.
-/// \param solverName as the application has named its solver, or empty
-/// \param askedAs    the name under which the application asked for the solver, or empty
+/// The facts of a solve that begins now, its system counted, but for the symmetry of its matrix. The problem is
+/// complete and outlives them. Call it on all ranks alike, when no earlier matrix is held on to. Local. \param
+/// solverName as the application has named its solver, or empty \param askedAs    the name under which the application
+/// asked for the solver, or empty
 template <class Types>
-SolveFacts solveFacts(
+SolveFacts factsButSymmetry(
     const Belos::LinearProblem<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>& problem,
     const MethodTraits& method, const std::string& solverName, const std::string& askedAs) {
   const auto a = problem.getOperator();
@@ -34,19 +33,30 @@ SolveFacts solveFacts(
   SystemLook look{"", facts.rows, globalEntries<Types>(a)};
   for (const std::string& name : {solverName, matrixName, askedAs, method.canonical, method.alias}) {
     if (!name.empty()) facts.names.push_back(name);
+  }
+  // CAPSTAN solves the same system by one method now and by another one later.
+  const MethodTraits* const asked = findMethod(askedAs);
+  for (const std::string& name : {solverName, matrixName, askedAs, (asked == nullptr ? method : *asked).canonical}) {
     look.kind += name + '\n';
   }
   look.kind += std::to_string(problem.getLHS()->getNumVectors()) + '\n' + kindOf(problem.getLeftPrec()) + '\n' +
                kindOf(problem.getRightPrec());
-  auto& numbers = SystemNumbers::of(*problem.getLHS()->getMap()->getComm());
-  facts.system = numbers.next(a, look);
+  facts.system = SystemNumbers::of(*problem.getLHS()->getMap()->getComm()).next(a, look);
+  facts.symmetric = []() -> std::optional<bool> { throw SymmetryAsked(); };
+  return facts;
+}
+
+/// As factsButSymmetry(), with that. Once a solve. Collective, as symmetryNow(), once a solve on the communicator has
+/// asked for the symmetry of its matrix; else local.
+template <class Types>
+SolveFacts solveFacts(
+    const Belos::LinearProblem<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>& problem,
+    const MethodTraits& method, const std::string& solverName, const std::string& askedAs) {
+  SolveFacts facts = factsButSymmetry<Types>(problem, method, solverName, askedAs);
   // What one rank's options ask for is not for this rank to know: all look, or none does.
-  const bool together = numbers.looksForSymmetry();
-  const auto answer = together ? symmetryNow<Types>(a) : std::nullopt;
-  facts.symmetric = [together, answer] {
-    if (!together) throw SymmetryAsked();
-    return answer;
-  };
+  if (SystemNumbers::of(*problem.getLHS()->getMap()->getComm()).looksForSymmetry()) {
+    facts.symmetric = [answer = symmetryNow<Types>(problem.getOperator())] { return answer; };
+  }
   return facts;
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 #include "belos_ext/manager/chosen_reductions.hpp"
 #include "belos_ext/manager/exchanged_product.hpp"
@@ -353,11 +354,15 @@ Belos::ReturnType SolverManager<Types>::solveOnce() {
   report_ = SolveReport{};
   report_.solver = method_.canonical;
   execution.tell(report_);
+  report_.choice = choice_;
+  if (!choiceSaid_.empty()) report_.events.push_back(reportEvent(0, -1, Event(EventKind::Choice).by(choiceSaid_)));
   requireOneMap<Types>(method_, *problem_, knownMaps_);
   operator_->setTimers(timerOf("Operation Op*x"), timerOf("Operation Prec*x"));
 
   Monitor<Types> monitor(problem_, options, report_, userTest_, comboType_, debugTest_);
   watchMatrix(options, monitor);
+  if (tellAlong_)
+    monitor.sendAlong(along_, [this](const std::vector<Scalar>& sums) { std::exchange(tellAlong_, {})(sums); });
   std::vector<StopTest> stops = stopTests(options, monitor);
   const SolveProgress progress(options, method_, *problem_->getLHS()->getMap()->getComm());
   try {
@@ -412,16 +417,7 @@ void SolverManager<Types>::fillReport(const std::vector<StopTest>& stops, const 
   lossOfAccuracy_ = std::any_of(stops.begin(), stops.end(), [](const StopTest& stop) { return stop.lossOfAccuracy(); });
 }
 
-template <class Types>
-Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
-makeSolver(const MethodTraits& method, const std::string& askedAs) {
-  return Teuchos::rcp(new SolverManager<Types>(method, askedAs));
-}
-
-#define CAPSTAN_SOLVER_MANAGER(S, LO, GO, NO)                                                                    \
-  template class SolverManager<TpetraTypes<S, LO, GO, NO>>;                                                      \
-  template Teuchos::RCP<SolverManager<TpetraTypes<S, LO, GO, NO>>::Base> makeSolver<TpetraTypes<S, LO, GO, NO>>( \
-      const MethodTraits&, const std::string&);
+#define CAPSTAN_SOLVER_MANAGER(S, LO, GO, NO) template class SolverManager<TpetraTypes<S, LO, GO, NO>>;
 
 CAPSTAN_INSTANTIATE(CAPSTAN_SOLVER_MANAGER)
 

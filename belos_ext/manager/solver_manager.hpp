@@ -16,9 +16,11 @@
 #include <BelosSolverManager.hpp>
 #include <BelosStatusTestCombo.hpp>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "belos_ext/manager/agreement.hpp"
@@ -95,6 +97,19 @@ class SolverManager final
   /// kept for initial guesses, and storage; as with Belos' managers the problem need not be complete, or there at all.
   void reset(Belos::ResetType type) override;
 
+  /// Sums these numbers over the ranks in the first reduction of the next solve, and tells the sums then; as
+  /// Monitor::sendAlong(). Local; call it alike on all ranks.
+  void sendAlong(std::vector<Scalar> numbers, std::function<void(const std::vector<Scalar>&)> tell) {
+    along_ = std::move(numbers);
+    tellAlong_ = std::move(tell);
+  }
+
+  /// Who has chosen this solver for the next solves, and why: for their reports. `said` is an event, or empty. Local.
+  void setChoice(const ChoiceReport& choice, const std::string& said) {
+    choice_ = choice;
+    choiceSaid_ = said;
+  }
+
   /// Solves for all right-hand sides. Collective.
   Belos::ReturnType solve() override;
 
@@ -157,12 +172,11 @@ class SolverManager final
   int series_ = 0;            ///< of solves, for guesses
   int minIterations_ = 0;
   bool keepsLast_ = false;
+  ChoiceReport choice_;
+  std::string choiceSaid_;
+  std::vector<Scalar> along_;  ///< what is sent along with the next solve, and who is told
+  std::function<void(const std::vector<Scalar>&)> tellAlong_;
   std::unique_ptr<ExchangedProduct<Types>> exchanged_;
 };
-
-/// A solver manager for a row of methods(). `askedAs` as in SolverManager.
-template <class Types>
-Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
-makeSolver(const MethodTraits& method, const std::string& askedAs = "");
 
 }  // namespace capstan

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <unordered_map>
 
+#include "belos_ext/parameters/parameter_table.hpp"
 #include "belos_ext/parameters/solver_options.hpp"
 #include "belos_ext/support/nearest_match.hpp"
 
@@ -31,16 +32,45 @@ bool MethodTraits::takes(const std::string& parameter) const {
   return std::find(parameters.begin(), parameters.end(), parameter) != parameters.end();
 }
 
+const MethodTraits& choosingMethod() {
+  // Never destroyed: solvers may be made while the process shuts down.
+  static const auto* const capstan = [] {
+    auto* row = new MethodTraits{"CAPSTAN",
+                                 "capstan_auto",
+                                 "chooses one of the methods below for each solve, by what earlier solves took",
+                                 "[Auer, Cesa-Bianchi and Fischer 2002]",
+                                 Family::Gmres,
+                                 false,
+                                 false,
+                                 FirstProducts::None,
+                                 nullptr};
+    for (const ParameterRow& parameter : parameterRows()) {
+      if (!parameter.general) row->parameters.push_back(parameter.name);
+    }
+    return row;
+  }();
+  return *capstan;
+}
+
+const std::vector<const MethodTraits*>& namedMethods() {
+  static const auto* const all = [] {
+    auto* rows = new std::vector<const MethodTraits*>{&choosingMethod()};
+    for (const MethodTraits& row : methods()) rows->push_back(&row);
+    return rows;
+  }();
+  return *all;
+}
+
 const MethodTraits* findMethod(const std::string& name) {
-  for (const MethodTraits& row : methods()) {
-    if (name == row.canonical) return &row;
+  for (const MethodTraits* row : namedMethods()) {
+    if (name == row->canonical) return row;
   }
   // Applications that make a solver for every solve ask often.
   static const auto* const rows = [] {
     auto* all = new std::unordered_map<std::string, const MethodTraits*>;
-    for (const MethodTraits& row : methods()) {
-      all->emplace(normalizedName(row.canonical), &row);
-      all->emplace(normalizedName(row.alias), &row);
+    for (const MethodTraits* row : namedMethods()) {
+      all->emplace(normalizedName(row->canonical), row);
+      all->emplace(normalizedName(row->alias), row);
     }
     return all;
   }();
@@ -56,16 +86,22 @@ const MethodTraits& methodOf(const std::string& name) {
 
 bool looksLikeOurs(const std::string& name) { return normalizedName(name).rfind("capstan", 0) == 0; }
 
+std::vector<std::string> namesAndAliases() {
+  std::vector<std::string> names;
+  for (const MethodTraits* row : namedMethods()) {
+    names.push_back(row->canonical);
+    names.push_back(row->alias);
+  }
+  return names;
+}
+
 std::string unknownSolverMessage(const std::string& name) {
-  std::vector<std::string> candidates;
   std::string valid;
-  for (const MethodTraits& row : methods()) {
-    candidates.push_back(row.canonical);
-    candidates.push_back(row.alias);
-    valid += fmt::format("{}\"{}\" ({})", valid.empty() ? "" : ", ", row.canonical, row.alias);
+  for (const MethodTraits* row : namedMethods()) {
+    valid += fmt::format("{}\"{}\" ({})", valid.empty() ? "" : ", ", row->canonical, row->alias);
   }
   return fmt::format("Capstan: there is no solver \"{}\". Valid names, in any case: {}{}", name, valid,
-                     didYouMean(name, candidates));
+                     didYouMean(name, namesAndAliases()));
 }
 
 void throwUnknownSolver(const std::string& name) { throw std::invalid_argument(unknownSolverMessage(name)); }
@@ -85,8 +121,8 @@ std::string withM(const MethodTraits& method, double Cost::*member) {
 
 /// \param line of name, alias, summary and source, for fmt
 std::string solverTable(std::string table, const char* line) {
-  for (const MethodTraits& row : methods()) {
-    table += fmt::format(fmt::runtime(line), row.canonical, row.alias, row.summary, row.source);
+  for (const MethodTraits* row : namedMethods()) {
+    table += fmt::format(fmt::runtime(line), row->canonical, row->alias, row->summary, row->source);
   }
   return table;
 }

@@ -67,6 +67,13 @@ struct MethodTraits {
 /// knows the solvers. Local.
 const std::vector<MethodTraits>& methods();
 
+/// CAPSTAN, which chooses among them for each solve of a sequence (belos_ext/choice). It takes all parameters: what the
+/// chosen method does not take has no effect. It has no cost of its own.
+const MethodTraits& choosingMethod();
+
+/// All that can be asked for by name: CAPSTAN, then methods(). Local.
+const std::vector<const MethodTraits*>& namedMethods();
+
 /// The method of a canonical name or alias in any case, or nullptr when there is none. Local.
 const MethodTraits* findMethod(const std::string& name);
 
@@ -81,6 +88,9 @@ std::string unknownSolverMessage(const std::string& name);
 
 /// Throws std::invalid_argument with unknownSolverMessage(name).
 [[noreturn]] void throwUnknownSolver(const std::string& name);
+
+/// Canonical names and aliases of all of them.
+std::vector<std::string> namesAndAliases();
 
 /// The table of solvers in Markdown (for the README) and as plain text (for a terminal).
 std::string solverTableMarkdown();

@@ -62,7 +62,7 @@ std::string appliesTo(const ParameterRow& row) {
     if (!row.appliesTo(solver)) continue;
     text += (text.empty() ? "" : ", ") + solver.canonical.substr(std::string("CAPSTAN ").size());
   }
-  return text;
+  return text.empty() ? choosingMethod().canonical : text;
 }
 
 std::string escaped(std::string text) {

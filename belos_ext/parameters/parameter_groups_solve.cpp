@@ -183,6 +183,13 @@ std::vector<ParameterRow> DepthOptions::rows() {
   };
 }
 
+std::vector<ParameterRow> ChoiceOptions::rows() {
+  return {choice<ChoiceMode>(
+      "Choice", &ChoiceOptions::choiceMode,
+      "What CAPSTAN chooses by. measured: the seconds that solves take. counted: their iterations, at the seconds that "
+      "a model machine takes for them, so that every run chooses the same.")};
+}
+
 std::vector<ParameterRow> PolynomialOptions::rows() {
   return {
       integer("Polynomial Degree", &PolynomialOptions::polynomialDegree, 1, PolynomialOptions::highestDegree,

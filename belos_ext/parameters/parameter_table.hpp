@@ -117,6 +117,9 @@ class Parameters {
   /// The values in force.
   const SolverOptions& options() const { return effective_.options; }
 
+  /// Whether the application or the overlay has set a parameter, by its full name. Local.
+  bool isGiven(const std::string& name) const { return effective_.given.count(name) != 0; }
+
   /// "Solver Name" as the application has given it, whatever the overlay says; empty where it has not. Local.
   const std::string& applicationsName() const { return application_.options.solverLabel; }
 

@@ -93,6 +93,10 @@ constexpr auto wordsOf(CommunicationStrategy) {
   return std::array{"application", "standard", "two-step", "three-step", "optimal", "tuned"};
 }
 
+/// What CAPSTAN chooses by.
+enum class ChoiceMode { Measured, Counted };
+constexpr auto wordsOf(ChoiceMode) { return std::array{"measured", "counted"}; }
+
 /// The spelling of a value in parameter lists.
 constexpr auto wordsOf(Execution) { return std::array{"auto", "ordered", "tasks"}; }
 
@@ -292,6 +296,12 @@ struct OutputOptions {
   bool stateCache = true;
 };
 
+/// Of CAPSTAN, which chooses among the methods.
+struct ChoiceOptions {
+  static std::vector<ParameterRow> rows();
+  ChoiceMode choiceMode = ChoiceMode::Measured;
+};
+
 /// Belos' keys for what Capstan does in one way only: there is nothing to keep.
 struct CompatibilityOptions {
   static std::vector<ParameterRow> rows();
@@ -335,7 +345,7 @@ using AllOptions =
     OptionsOf<CommonOptions, OutputOptions, RestartOptions, DepthOptions, PolynomialOptions, ShadowOptions,
               EnlargedOptions, StepSizeOptions, BasisOptions, ShiftOptions, SpectrumOptions, DropOptions,
               SymmetricOptions, SmoothingOptions, FallbackOptions, SchemeOptions, ArnoldiOptions, EmbeddingOptions,
-              HiddenOptions, CommunicationOptions, ExecutionOptions, CompatibilityOptions>;
+              HiddenOptions, CommunicationOptions, ExecutionOptions, ChoiceOptions, CompatibilityOptions>;
 
 /// All there are: what a solver manager knows of a solve. What its method does not take is at its default.
 struct SolverOptions : AllOptions {

@@ -124,6 +124,7 @@ constexpr Words words[] = {
      "symmetric matrices, a GMRES method for others"},
     {EventKind::Progress, "progress", "{by}"},
     {EventKind::Execution, "execution", "{by}"},
+    {EventKind::Choice, "choice", "{by}"},
     {EventKind::ReductionStrategy, "reduction strategy", "{by}"},
     {EventKind::CommunicationStrategy, "communication strategy", "{by}"},
 };

@@ -109,6 +109,7 @@ nlohmann::json rightHandSideJson(const RightHandSideReport& one) {
           {"restarts", one.restarts},
           {"recursive_residual", one.recursiveResidual},
           {"true_residual", one.trueResidual},
+          {"initial_residual", one.initialResidual},
           {"scale", one.scale},
           {"initial_guess",
            {{"vectors", one.guess.vectors},
@@ -177,6 +178,19 @@ nlohmann::json communicationJson(const CommunicationReport& communication) {
           {"within_nodes", trafficJson(traffic.nodeMessages, traffic.nodeBytes)}};
 }
 
+nlohmann::json choiceJson(const ChoiceReport& choice) {
+  if (choice.arm.empty()) return nullptr;
+  return {{"arm", choice.arm},
+          {"trial", choice.trial},
+          {"best", choice.best},
+          {"best_seconds_a_digit", choice.bestSeconds},
+          {"second", choice.second},
+          {"second_seconds_a_digit", choice.secondSeconds},
+          {"solves", choice.solves},
+          {"trials", choice.trials},
+          {"regret_seconds", choice.regretSeconds}};
+}
+
 std::string historyRows(const SolveReport& report, long solve) {
   const std::string front = fmt::format("{},{},{},", solve, csvField(report.solver), csvField(report.label));
   std::string rows;
@@ -238,6 +252,7 @@ nlohmann::json toJson(const SolveReport& report) {
       {"final_step_size", report.finalStepSize},
       {"seconds", secondsJson(report.seconds)},
       {"progress", progressJson(report.progress)},
+      {"choice", choiceJson(report.choice)},
       {"communication", communicationJson(report.communication)},
       {"events", events}};
 }

@@ -27,6 +27,7 @@ RightHandSideReport rightHandSideReport(const StopTest& stop) {
   one.scale = stop.implicitScale();
   one.recursiveResidual = stop.recursive() / stop.implicitScale();
   one.trueResidual = stop.attained();
+  one.initialResidual = stop.initial() / stop.implicitScale();
   return one;
 }
 

@@ -42,6 +42,7 @@ struct RightHandSideReport {
   double trueResidual = 0.0;       ///< computed from b - A x; this one decides
   double scale = 1.0;              ///< what the residual norm was divided by
   GuessReport guess;
+  double initialResidual = 0.0;  ///< where the iteration began
 };
 
 /// Wall-clock seconds of one solve on this rank.
@@ -107,6 +108,19 @@ struct CommunicationReport {
   EmbeddedReport embedded;
 };
 
+/// What CAPSTAN knew of the system when it chose the method of a solve. Seconds are means over the ranks.
+struct ChoiceReport {
+  std::string arm;           ///< the method, with the parameters that were chosen; empty: nobody has chosen
+  bool trial = false;        ///< else the best one known
+  std::string best;          ///< the best one known
+  double bestSeconds = 0.0;  ///< for a digit of the residual; 0: not known yet
+  std::string second;        ///< the best of the others; empty: none, or not known yet
+  double secondSeconds = 0.0;
+  long solves = 0;             ///< that the choice rests on
+  long trials = 0;             ///< among those so far
+  double regretSeconds = 0.0;  ///< what these took beyond what the best one would have taken, as estimated
+};
+
 /// One point of the residual history: the scaled recursive residual after an iteration.
 struct HistoryPoint {
   int iteration = 0;
@@ -150,6 +164,7 @@ struct SolveReport {
   PhaseSeconds seconds;
   ProgressReport progress;
   CommunicationReport communication;
+  ChoiceReport choice;
   std::vector<ReportEvent> events;
   std::vector<HistoryPoint> history;
   int ranks = 1;

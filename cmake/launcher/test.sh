@@ -39,7 +39,7 @@ usage: ./capstan test [--quick] [--sanitize] [arguments of ctest]
        ./capstan test --soak MINUTES [--ranks N] [arguments of the soak]
        ./capstan test --distribution NAME [--keep] [--log FILE] [arguments of ctest]
 
-Builds everything and runs all tests, as many at once as have a core for each of their ranks (-j N for another number); the
+Builds everything and runs all tests, several at once, with about as many ranks as there are cores (-j N for another number); the
 results are also in build/test-results.xml (JUnit). The exit status is ctest's.
 Where packages are not installed for it (elsewhere than on Debian, or with CAPSTAN_INSTALL=off), tests that lack one are
 skipped, and named with their reasons at the end. Parts that the build leaves out (CAPSTAN_OPENFOAM=OFF, ...) are named first;
@@ -119,9 +119,10 @@ command_test() {
   build_targets "$build_dir" "${targets[@]}"
   export_run_environment
   [[ ! -t 1 ]] || progress=(--progress)
-  # As many tests at a time as have a core for each of their ranks, unless the arguments or CTEST_PARALLEL_LEVEL say otherwise. No
-  # more than four: scripts that start ranks of their own may count as one processor.
-  local jobs=$(($(core_count) < 4 ? $(core_count) : 4))
+  # Tests count their ranks. Programs and scripts that start many of them wait for a third of their time, so one more than there are
+  # cores are run at a time, but no more than four: scripts that start ranks of their own may count as one. The arguments or
+  # CTEST_PARALLEL_LEVEL may say otherwise.
+  local jobs=$(($(core_count) < 4 ? $(core_count) + 1 : 4))
   local run=(ctest --test-dir "$build_dir" -j "${CTEST_PARALLEL_LEVEL:-$jobs}" --output-on-failure --no-tests=error "${progress[@]}"
     --output-junit "$build_dir/test-results.xml" "${selection[@]}" "$@")
   # See cmake/when_installed.py.

@@ -6,7 +6,7 @@
 #include <Teuchos_oblackholestream.hpp>
 #include <stdexcept>
 
-#include "belos_ext/manager/solver_manager.hpp"
+#include "belos_ext/choice/choosing_manager.hpp"
 #include "belos_ext/test/soak/random.hpp"
 
 namespace capstan::soak {

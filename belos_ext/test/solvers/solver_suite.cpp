@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "belos_ext/manager/solver_manager.hpp"
+#include "belos_ext/choice/choosing_manager.hpp"
 #include "tpetra_ext/compat/local_views.hpp"
 
 namespace capstan::testing {
@@ -74,6 +74,17 @@ System rowsHidden(System system) {
   const auto a = system.a;
   system.a =
       rcp(new FunctionOperator(a->getDomainMap(), [a](const MultiVector& in, MultiVector& out) { a->apply(in, out); }));
+  return system;
+}
+
+System withSkewPreconditioner(System system, Scalar skew) {
+  const auto n = static_cast<GO>(system.b->getGlobalLength());
+  system.preconditioner = matrixFrom(system.b->getMap(), [=](GO g) {
+    std::vector<Entry> row{{g, 1.0}};
+    if (g > 0) row.push_back({g - 1, -skew});
+    if (g + 1 < n) row.push_back({g + 1, skew});
+    return row;
+  });
   return system;
 }
 

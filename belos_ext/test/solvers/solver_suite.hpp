@@ -76,6 +76,9 @@ System systemWithScaledCorrections(const RCP<CrsMatrix>& a);
 /// The same system behind an operator whose rows cannot be read, so that none of them is solved by itself.
 System rowsHidden(System system);
 
+/// The same with a preconditioner that is definite, but far from symmetric: M^{-1} = I + N with a skew N.
+System withSkewPreconditioner(System system, Scalar skew);
+
 /// D A D, with A the five-point Laplacian on an n x n grid and D = diag(scale(i)).
 RCP<CrsMatrix> scaledLaplacian(GO n, const std::function<Scalar(GO)>& scale);
 

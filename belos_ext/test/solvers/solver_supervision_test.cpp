@@ -20,18 +20,6 @@ Params parameters(int iterations, double tolerance = 1e-8) {
   return p;
 }
 
-/// Definite, but far from symmetric: M^{-1} = I + N with a skew N.
-System withSkewPreconditioner(System system, Scalar skew) {
-  const auto n = static_cast<GO>(system.b->getGlobalLength());
-  system.preconditioner = matrixFrom(system.b->getMap(), [=](GO g) {
-    std::vector<Entry> row{{g, 1.0}};
-    if (g > 0) row.push_back({g - 1, -skew});
-    if (g + 1 < n) row.push_back({g + 1, skew});
-    return row;
-  });
-  return system;
-}
-
 /// The Laplacian with its smallest eigenvalues made negative.
 RCP<CrsMatrix> shiftedGrid(GO nx, GO ny, Scalar shift) {
   return matrixFrom(evenMap(nx * ny), [=](GO g) {

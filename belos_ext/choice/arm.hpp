@@ -1,0 +1,36 @@
+#pragma once
+
+/// \file
+/// The ways in which CAPSTAN may solve: methods, with the values of their parameters that are worth a trial.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "belos_ext/choice/chooser.hpp"
+#include "belos_ext/parameters/method_traits.hpp"
+#include "belos_ext/parameters/parameter_table.hpp"
+
+namespace capstan {
+
+struct Arm {
+  const MethodTraits* method = nullptr;                 ///< a row of methods(); not null
+  std::vector<std::pair<std::string, int>> parameters;  ///< that the arm sets, beside what the application has set
+};
+
+/// For people: "CAPSTAN CG PIPELINE, Pipeline Depth 2".
+std::string nameOf(const Arm& arm);
+
+/// All arms for a system, symmetric methods first, CG before the others; where the matrix is known not to be symmetric,
+/// without them. A parameter that is given is not varied. Local; the same on all ranks where the parameters are.
+/// \param symmetric false where the matrix is known not to be
+std::vector<Arm> armsFor(const Parameters& given, bool symmetric);
+
+/// What the chooser has to know of an arm.
+ArmModel modelOf(const Arm& arm, const Parameters& given, bool preconditioned);
+
+/// What a method's solver is given for an arm: of the parameters that are given those that the method takes, and the
+/// arm's. Local.
+Teuchos::ParameterList parametersOf(const Arm& arm, const Parameters& given);
+
+}  // namespace capstan

@@ -1,0 +1,165 @@
+#include "belos_ext/choice/chooser.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace capstan {
+
+namespace {
+
+// Spreads of logarithms: of a prediction by the model, of one measured solve, and of what any number of them leave.
+constexpr double spreadOfModel = 0.3, spreadOfSolve = 0.15, leastSpread = 0.03;
+constexpr double ofChange = 0.5;  ///< what a change of the model's own prediction adds, for each unit of its logarithm
+constexpr double leastGain = 0.98;    ///< another arm has to be this much better, at its best
+constexpr double trialShare = 0.03;   ///< of all seconds, that trials may take beyond the best arm's
+constexpr double trialsAtFirst = 2;   ///< solves of the best arm's time, that trials may take beyond it at any time
+constexpr double newest = 0.3;        ///< weight of the last solve in what is averaged
+constexpr double fewestDigits = 0.3;  ///< of a solve that says something
+
+void average(double& mean, double value, bool first) { mean = first ? value : mean + newest * (value - mean); }
+
+}  // namespace
+
+Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted) : counted_(counted) {
+  for (ArmModel& model : arms) arms_.push_back({std::move(model), {}, 0, 1.0, 0.0, false, false});
+  if (counted_) times_ = *counted_;
+}
+
+std::optional<double> Chooser::estimate(std::size_t arm) const {
+  if (!known_) return std::nullopt;
+  const Arm& one = arms_[arm];
+  return modelSeconds(one) * one.correction * pace_ * one.model.ratio;
+}
+
+double Chooser::spread(const Arm& arm) const {
+  if (arm.solves == 0) return spreadOfModel + arm.model.ratioSpread;
+  const double measured = std::max(leastSpread, spreadOfSolve / std::sqrt(static_cast<double>(arm.solves)));
+  return measured + ofChange * std::abs(std::log(modelSeconds(arm) / arm.modelled));
+}
+
+std::optional<std::size_t> Chooser::second() const {
+  if (!known_) return std::nullopt;
+  std::optional<std::size_t> found;
+  for (std::size_t a = 0; a < arms_.size(); ++a) {
+    if (a == best_ || arms_[a].failed) continue;
+    if (!found || *estimate(a) < *estimate(*found)) found = a;
+  }
+  return found;
+}
+
+std::optional<std::size_t> Chooser::worthATrial() const {
+  if (!known_) return std::nullopt;
+  const double best = *estimate(best_);
+  const double solve = seconds_ / static_cast<double>(solves_);
+  std::optional<std::size_t> found;
+  double least = leastGain * best;
+  for (std::size_t a = 0; a < arms_.size(); ++a) {
+    if (a == best_ || arms_[a].failed) continue;
+    const double expected = *estimate(a), lower = expected * std::exp(-spread(arms_[a]));
+    const double beyond = std::max(0.0, expected / best - 1) * solve;
+    if (lower >= least || regret_ + beyond > trialShare * seconds_ + trialsAtFirst * solve) continue;
+    least = lower;
+    found = a;
+  }
+  return found;
+}
+
+std::optional<std::size_t> Chooser::mightSolve() const {
+  if (!arms_[best_].unsolved) return std::nullopt;
+  for (std::size_t a = 0; a < arms_.size(); ++a) {
+    const auto sameFamily = [&](const Arm& other) { return other.model.family == arms_[a].model.family; };
+    const bool first = std::find_if(arms_.begin(), arms_.end(), sameFamily) - arms_.begin() == static_cast<long>(a);
+    if (first && arms_[a].solves == 0 && !arms_[a].failed) return a;
+  }
+  return std::nullopt;
+}
+
+std::size_t Chooser::choose() {
+  std::optional<std::size_t> trial;
+  if (!triedLast_) trial = mightSolve();
+  if (!triedLast_ && !trial) trial = worthATrial();
+  triedLast_ = trial.has_value();
+  if (!trial) return best_;
+  ++trials_;
+  return *trial;
+}
+
+void Chooser::takeTimes(const Arm& arm, const Observation& seen) {
+  if (counted_) return;
+  const bool first = !known_;
+  if (seen.products > 0) average(times_.product, seen.productSeconds / static_cast<double>(seen.products), first);
+  if (seen.preconditioners > 0) {
+    average(times_.preconditioner, seen.preconditionerSeconds / static_cast<double>(seen.preconditioners), first);
+  }
+  const IterationCost& iteration = arm.iteration;
+  if (iteration.cost.bytes > 0)
+    average(times_.byte, seen.kernelSeconds / (seen.iterations * iteration.cost.bytes), first);
+  if (seen.reductions > 0) {
+    const double wait = seen.waitSeconds / static_cast<double>(seen.reductions);
+    average(times_.reduction, reductionSeconds(iteration, times_, wait, times_.reduction), first);
+  }
+}
+
+void Chooser::expectIterations(const Arm& arm, const Observation& seen) {
+  average(expected_, seen.iterations / arm.model.ratio, !known_);
+  for (Arm& one : arms_) {
+    one.iteration = one.model.iteration(static_cast<int>(std::max(1.0, std::round(expected_ * one.model.ratio))));
+  }
+}
+
+void Chooser::fail(Arm& arm, bool asymmetric) {
+  arm.failed = true;
+  // Where none of these has succeeded, M may not be symmetric, which shows only so.
+  const bool any =
+      std::any_of(arms_.begin(), arms_.end(), [](const Arm& one) { return one.model.symmetric && one.solves > 0; });
+  if (!arm.model.symmetric || (any && !asymmetric)) return;
+  for (Arm& other : arms_) other.failed |= other.model.symmetric;
+}
+
+void Chooser::chooseBest() {
+  // Of those that were measured; before one was, and where the best has failed, the first that is left.
+  std::optional<std::size_t> best;
+  for (std::size_t a = 0; a < arms_.size(); ++a) {
+    if (arms_[a].failed || arms_[a].solves == 0) continue;
+    const auto order = [this](std::size_t one) { return std::make_pair(arms_[one].unsolved, *estimate(one)); };
+    if (!best || order(a) < order(*best)) best = a;
+  }
+  if (!best) {
+    for (std::size_t a = arms_.size(); a-- > 0;) {
+      if (!arms_[a].failed) best = a;
+    }
+  }
+  // Where all have failed, each hands over to the same one: the first.
+  best_ = best.value_or(0);
+}
+
+void Chooser::learn(std::size_t index, const Observation& seen) {
+  Arm& arm = arms_[index];
+  const bool tells = seen.iterations > 0 && seen.digits > fewestDigits;
+  if (tells) expectIterations(arm, seen);
+  const double seconds = counted_ ? seen.iterations * modelSeconds(arm) : seen.seconds;
+  ++solves_;
+  seconds_ += seconds;
+  if (seen.failed || (seen.asymmetric && arm.model.symmetric)) fail(arm, seen.asymmetric);
+  if (tells && index != best_ && known_) {
+    regret_ += std::max(0.0, seconds - *estimate(best_) * seen.digits);
+  }
+  if (tells && !arm.failed) {
+    takeTimes(arm, seen);
+    arm.modelled = modelSeconds(arm);
+    average(arm.correction, seconds / (seen.iterations * arm.modelled), arm.solves == 0);
+    const double iterations = seen.iterations / seen.digits;
+    if (index == best_ || !known_) {
+      average(pace_, iterations / arm.model.ratio, !known_);
+    } else {
+      average(arm.model.ratio, iterations / pace_, arm.solves == 0);
+    }
+    ++arm.solves;
+    arm.unsolved = !seen.solved;
+    known_ = true;
+  }
+  chooseBest();
+}
+
+}  // namespace capstan

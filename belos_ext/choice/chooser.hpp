@@ -1,0 +1,116 @@
+#pragma once
+
+/// \file
+/// Which way of solving the next system of a sequence is solved by. Decisions alone: no MPI, no vectors, no clock.
+///
+/// Each arm is a method with values of its parameters. What is estimated of an arm is the time of a digit, that is, of
+/// a tenth of the residual:
+///
+///     time of a digit = model(cost line, times of the machine) * correction * iterations of a digit * ratio
+///
+/// model       cost_model.hpp. The times are measured in every solve, whatever its arm
+/// correction  measured over modelled seconds of the arm's iterations; 1 before its first solve
+/// iterations  of a digit, of the system, as those of CG or GMRES; from the solves of the best arm
+/// ratio       of the arm's iterations to these; an expectation before its first solve
+///
+/// So what changes in the course of a run, the load, the latency, the system, is carried to all arms without a trial
+/// of them. An arm is tried if its time may be less than that of the best, within what is not known of it, never twice
+/// in a row, and as long as trials have not cost more than a small part of the run; or if the best does not solve. As
+/// in the upper confidence bound of bandits [Auer, Cesa-Bianchi and Fischer 2002], with the model in place of blind
+/// trials.
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "belos_ext/choice/cost_model.hpp"
+
+namespace capstan {
+
+/// A way of solving, as it is known beforehand.
+struct ArmModel {
+  std::string name;  ///< for people
+  /// The cost of an iteration, on the average of a solve of so many: where a method restarts, a cycle may be longer.
+  std::function<IterationCost(int iterations)> iteration;
+  std::string family;        ///< of methods: where one does not solve a system, one of another may
+  bool symmetric = false;    ///< for symmetric A and M alone
+  double ratio = 1.0;        ///< expected iterations to those of CG or GMRES
+  double ratioSpread = 0.1;  ///< of the natural logarithm of that
+};
+
+/// What a solve has shown. The same on all ranks.
+struct Observation {
+  double seconds = 0.0;
+  double productSeconds = 0.0, preconditionerSeconds = 0.0, kernelSeconds = 0.0, waitSeconds = 0.0;  ///< parts of these
+  long products = 0, preconditioners = 0, reductions = 0;
+  int iterations = 0;
+  double digits = 0.0;      ///< by which the residual fell
+  bool solved = true;       ///< the residual meets its tolerance
+  bool failed = false;      ///< the arm's method could not end the solve: it gave up, or another one went on
+  bool asymmetric = false;  ///< the matrix was found not to be symmetric
+};
+
+class Chooser {
+ public:
+  /// \param arms those that can be chosen, the first of which begins; not empty
+  /// \param counted times are replaced by what the model makes of fixed ones: decisions depend on counts alone
+  explicit Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted = std::nullopt);
+
+  /// The arm of the next solve.
+  std::size_t choose();
+  /// What the solve with that arm has shown; in the order of the solves, though others may have begun since.
+  void learn(std::size_t arm, const Observation& seen);
+
+  const ArmModel& arm(std::size_t index) const { return arms_[index].model; }
+  /// The best one known.
+  std::size_t best() const { return best_; }
+  /// The best of the others, estimated; nothing where none is left or the best has not been measured.
+  std::optional<std::size_t> second() const;
+  /// Estimated seconds of a digit; nothing before the first solve that tells.
+  std::optional<double> estimate(std::size_t arm) const;
+  bool failed(std::size_t arm) const { return arms_[arm].failed; }
+  int measured(std::size_t arm) const { return arms_[arm].solves; }
+
+  long solves() const { return solves_; }  ///< that have been learnt from
+  long trials() const { return trials_; }  ///< of the solves chosen
+  /// What trials took beyond what the best arm was estimated to take for them.
+  double regretSeconds() const { return regret_; }
+  double seconds() const { return seconds_; }  ///< of all solves learnt from
+
+ private:
+  struct Arm {
+    ArmModel model;
+    IterationCost iteration;  ///< of the solves expected now
+    int solves = 0;           ///< that were measured
+    double correction = 1.0;  ///
+    double modelled = 0.0;    ///< seconds of an iteration by the model when it was measured last
+    bool unsolved = false;    ///< its last solve ended at a limit
+    bool failed = false;
+  };
+
+  double modelSeconds(const Arm& arm) const { return iterationSeconds(arm.iteration, times_); }
+  /// What is not known of the logarithm of an estimate.
+  double spread(const Arm& arm) const;
+  void takeTimes(const Arm& arm, const Observation& seen);
+  void expectIterations(const Arm& arm, const Observation& seen);
+  void fail(Arm& arm, bool asymmetric);
+  void chooseBest();
+  std::optional<std::size_t> worthATrial() const;
+  /// Where the best arm does not solve: the first arm of another family that has not been tried.
+  std::optional<std::size_t> mightSolve() const;
+
+  std::vector<Arm> arms_;
+  std::optional<MachineTimes> counted_;
+  MachineTimes times_;
+  double pace_ = 0.0;      ///< iterations of a digit of an arm whose ratio is 1
+  double expected_ = 0.0;  ///< iterations of a solve by such an arm
+  std::size_t best_ = 0;
+  bool triedLast_ = false;
+  bool known_ = false;  ///< times and pace
+  long solves_ = 0, trials_ = 0;
+  double regret_ = 0.0, seconds_ = 0.0;
+};
+
+}  // namespace capstan

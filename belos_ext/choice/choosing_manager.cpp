@@ -1,0 +1,266 @@
+#include "belos_ext/choice/choosing_manager.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "belos_ext/choice/system_choice.hpp"
+#include "belos_ext/manager/problem_checks.hpp"
+#include "belos_ext/manager/problem_key.hpp"
+#include "belos_ext/manager/solve_facts.hpp"
+#include "belos_ext/parameters/parameter_overlay.hpp"
+#include "belos_ext/problem/symmetry_check.hpp"
+#include "belos_ext/report/event_text.hpp"
+#include "tpetra_ext/compat/instantiate.hpp"
+#include "tpetra_ext/reductions/kept_with_communicator.hpp"
+
+namespace capstan {
+
+namespace {
+
+/// The machine of "Choice" = counted: a core of 10 GB/s, matrices of 7 entries a row, and a cluster's network.
+MachineTimes countedTimes(double rows, int ranks, bool preconditioned) {
+  const double byte = 1e-10 * std::max(1.0, rows / ranks);
+  constexpr double ofProduct = 7 * 12 + 24;
+  const double product = ofProduct * byte + (ranks > 1 ? 5e-6 : 0);
+  return {product, preconditioned ? 2 * product : 0, byte, 1e-5 * std::ceil(std::log2(ranks))};
+}
+
+/// What CAPSTAN knows when it chooses an arm.
+ChoiceReport choiceReport(const Chooser& chooser, std::size_t arm) {
+  ChoiceReport report;
+  report.arm = chooser.arm(arm).name;
+  report.trial = arm != chooser.best();
+  report.best = chooser.arm(chooser.best()).name;
+  report.bestSeconds = chooser.estimate(chooser.best()).value_or(0.0);
+  if (const auto second = chooser.second()) {
+    report.second = chooser.arm(*second).name;
+    report.secondSeconds = *chooser.estimate(*second);
+  }
+  report.solves = chooser.solves();
+  report.trials = chooser.trials();
+  report.regretSeconds = chooser.regretSeconds();
+  return report;
+}
+
+/// A trial, or another choice than before; else nothing.
+std::string said(const ChoiceReport& report, const std::string& before) {
+  if (report.trial) return fmt::format("a trial of {}; the best one known is {}", report.arm, report.best);
+  if (report.arm == before) return "";
+  if (report.second.empty()) return report.arm;
+  return fmt::format("{}, {:.2g} s a digit; next {}, {:.2g} s", report.arm, report.bestSeconds, report.second,
+                     report.secondSeconds);
+}
+
+/// What a solve has not sent, since it has made no reduction or has thrown, is not for a later one.
+template <class Solver>
+struct Unsent {
+  Solver& solver;
+  ~Unsent() { solver.sendAlong({}, {}); }
+};
+
+}  // namespace
+
+SystemChoices& SystemChoices::of(const Teuchos::Comm<int>& comm) {
+  return *static_cast<SystemChoices*>(
+      keptWith(comm, "system choices", [] { return std::make_shared<SystemChoices>(); }).get());
+}
+
+template <class Types>
+ChoosingManager<Types>::ChoosingManager(std::string askedAs)
+    : parameters_(choosingMethod(), findMethod(askedAs) == nullptr ? askedAs : ""),
+      askedAs_(askedAs.empty() ? choosingMethod().canonical : std::move(askedAs)),
+      comboType_(Belos::StatusTestCombo<Scalar, typename Types::MultiVector, typename Types::Operator>::SEQ) {
+  report_.solver = choosingMethod().canonical;
+}
+
+template <class Types>
+ChoosingManager<Types>::~ChoosingManager() = default;
+
+template <class Types>
+Teuchos::RCP<typename ChoosingManager<Types>::Base> ChoosingManager<Types>::clone() const {
+  auto copy = Teuchos::rcp(new ChoosingManager(askedAs_));
+  copy->parameters_ = parameters_;
+  return copy;
+}
+
+template <class Types>
+const typename ChoosingManager<Types>::Problem& ChoosingManager<Types>::getProblem() const {
+  if (problem_.is_null()) misuse(choosingMethod(), "getProblem() before setProblem()");
+  return *problem_;
+}
+
+template <class Types>
+void ChoosingManager<Types>::setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) {
+  if (!parameters.is_null()) parameters_.merge(*parameters);
+}
+
+template <class Types>
+void ChoosingManager<Types>::setLimits(double tolerance, int maxIterations) {
+  parameters_.setLimits(tolerance, maxIterations);
+}
+
+template <class Types>
+void ChoosingManager<Types>::reserve(const std::vector<std::string>& names, const std::string& why) {
+  parameters_.reserve(names, why);
+  reserved_.emplace_back(names, why);
+  for (auto& [name, solver] : solvers_) solver->reserve(names, why);
+}
+
+template <class Types>
+void ChoosingManager<Types>::setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) {
+  userTest_ = test;
+  comboType_ = comboType;
+}
+
+template <class Types>
+void ChoosingManager<Types>::reset(Belos::ResetType type) {
+  if ((type & Belos::Problem) != 0 && !problem_.is_null()) problem_->setProblem();
+  if ((type & Belos::RecycleSubspace) == 0) return;
+  for (auto& [name, solver] : solvers_) {
+    solver->setProblem(problem_);
+    solver->reset(Belos::RecycleSubspace);
+  }
+}
+
+template <class Types>
+SystemChoice& ChoosingManager<Types>::choiceOfSystem() {
+  const SolveFacts facts =
+      factsButSymmetry<Types>(*problem_, choosingMethod(), parameters_.applicationsName(), askedAs_);
+  try {
+    parameters_.setOverlay(parameterOverlay(facts));
+  } catch (const SymmetryAsked&) {          // such options are for the method that solves
+  } catch (const std::invalid_argument&) {  // which says what is wrong
+  }
+  SystemChoice& choice = SystemChoices::of(*problem_->getLHS()->getMap()->getComm()).of(facts.system);
+  // What the arms are made for. Limits are other ones in each solve of some applications.
+  std::string madeFor = kindOf(problem_->getLeftPrec()) + '\n' + kindOf(problem_->getRightPrec()) + '\n';
+  for (const auto& [name, value] : parameters_.alike()) {
+    if (name != "Convergence Tolerance" && name != "Maximum Iterations") madeFor += name + '=' + value + '\n';
+  }
+  if (!choice.chooser || choice.madeFor != madeFor) begin(choice);
+  choice.madeFor = std::move(madeFor);
+  return choice;
+}
+
+template <class Types>
+void ChoosingManager<Types>::begin(SystemChoice& choice) const {
+  const auto& x = *problem_->getLHS();
+  const bool preconditioned = !problem_->getLeftPrec().is_null() || !problem_->getRightPrec().is_null();
+  const auto symmetry = SymmetryCheck<Types>::known(problem_->getOperator());
+  choice.arms = armsFor(parameters_, !symmetry || symmetry->rowsThatDiffer == 0);
+  std::vector<ArmModel> models;
+  for (const Arm& arm : choice.arms) models.push_back(modelOf(arm, parameters_, preconditioned));
+  std::optional<MachineTimes> counted;
+  if (parameters_.options().choiceMode == ChoiceMode::Counted) {
+    const auto rows = static_cast<double>(x.getGlobalLength());
+    counted = countedTimes(rows, x.getMap()->getComm()->getSize(), preconditioned);
+  }
+  choice.chooser.emplace(std::move(models), counted);
+  choice.waiting.reset();
+}
+
+template <class Types>
+typename ChoosingManager<Types>::Inner& ChoosingManager<Types>::solverOf(const Arm& arm) {
+  auto& solver = solvers_[nameOf(arm)];
+  if (!solver) {
+    solver = std::make_unique<Inner>(*arm.method, askedAs_);
+    for (const auto& [names, why] : reserved_) solver->reserve(names, why);
+  }
+  solver->setParameters(Teuchos::rcp(new Teuchos::ParameterList(parametersOf(arm, parameters_))));
+  solver->setUserConvStatusTest(userTest_, comboType_);
+  solver->setDebugStatusTest(debugTest_);
+  solver->setMinimumIterations(minIterations_);
+  solver->setKeepsLast(keepsLast_);
+  solver->setSeries(series_);
+  solver->setProblem(problem_);
+  return *solver;
+}
+
+template <class Types>
+Observation ChoosingManager<Types>::observe() const {
+  Observation seen;
+  const PhaseSeconds& seconds = report_.seconds;
+  seen.seconds = seconds.total;
+  seen.productSeconds = seconds.operatorSeconds;
+  seen.preconditionerSeconds = seconds.preconditioner;
+  seen.kernelSeconds = seconds.orthogonalization;
+  seen.waitSeconds = seconds.reductionWait;
+  seen.products = report_.operatorApplications;
+  seen.preconditioners = report_.preconditionerApplications;
+  seen.reductions = report_.reductionsBlocking + report_.reductionsNonblocking;
+  seen.iterations = report_.iterationsInTurn;
+  for (const RightHandSideReport& one : report_.rightHandSides) {
+    const double digits = std::log10(one.initialResidual / one.trueResidual);
+    if (std::isfinite(digits)) seen.digits = std::max(seen.digits, digits);
+  }
+  seen.solved = report_.converged || report_.reason == StopReason::UserTest;
+  seen.failed = report_.reason == StopReason::Breakdown || report_.reason == StopReason::Stagnation;
+  for (const ReportEvent& event : report_.events) {
+    seen.failed = seen.failed || event.what == EventKind::HandedOver || event.what == EventKind::Fallback;
+    seen.asymmetric = seen.asymmetric || event.what == EventKind::Asymmetric;
+  }
+  return seen;
+}
+
+template <class Types>
+void ChoosingManager<Types>::sendAlong(SystemChoice& choice, Inner& solver) const {
+  if (!choice.waiting) return;
+  const Observation& mine = *choice.waiting;
+  const auto share = [ranks = problem_->getLHS()->getMap()->getComm()->getSize()](double seconds) {
+    return static_cast<Scalar>(seconds / ranks);
+  };
+  solver.sendAlong({share(mine.seconds), share(mine.productSeconds), share(mine.preconditionerSeconds),
+                    share(mine.kernelSeconds), share(mine.waitSeconds)},
+                   [&choice](const std::vector<Scalar>& means) {
+                     Observation seen = *choice.waiting;
+                     choice.waiting.reset();
+                     seen.seconds = means[0];
+                     seen.productSeconds = means[1];
+                     seen.preconditionerSeconds = means[2];
+                     seen.kernelSeconds = means[3];
+                     seen.waitSeconds = means[4];
+                     choice.chooser->learn(choice.last, seen);
+                   });
+}
+
+template <class Types>
+Belos::ReturnType ChoosingManager<Types>::solve() {
+  requireReady(choosingMethod(), problem_);
+  SystemChoice& choice = choiceOfSystem();
+  const std::size_t arm = choice.chooser->choose();
+  const ChoiceReport report = choiceReport(*choice.chooser, arm);
+  // Others give their vectors back; what their methods have learnt is in the state cache.
+  for (auto one = solvers_.begin(); one != solvers_.end();) {
+    one = one->first == report.arm || one->first == report.best ? std::next(one) : solvers_.erase(one);
+  }
+  Inner& solver = solverOf(choice.arms[arm]);
+  solver.setChoice(report, said(report, choice.said));
+  if (!report.trial) choice.said = report.arm;
+  sendAlong(choice, solver);
+  const Unsent<Inner> unsent{solver};
+  const Belos::ReturnType result = solver.solve();
+  lossOfAccuracy_ = solver.isLOADetected();
+  report_ = solver.report();
+  choice.last = arm;
+  choice.waiting = observe();
+  return result;
+}
+
+template <class Types>
+Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
+makeSolver(const MethodTraits& method, const std::string& askedAs) {
+  if (method.canonical == choosingMethod().canonical) return Teuchos::rcp(new ChoosingManager<Types>(askedAs));
+  return Teuchos::rcp(new SolverManager<Types>(method, askedAs));
+}
+
+#define CAPSTAN_CHOOSING_MANAGER(S, LO, GO, NO)                                                                  \
+  template class ChoosingManager<TpetraTypes<S, LO, GO, NO>>;                                                    \
+  template Teuchos::RCP<SolverManager<TpetraTypes<S, LO, GO, NO>>::Base> makeSolver<TpetraTypes<S, LO, GO, NO>>( \
+      const MethodTraits&, const std::string&);
+
+CAPSTAN_INSTANTIATE(CAPSTAN_CHOOSING_MANAGER)
+
+}  // namespace capstan

@@ -1,0 +1,104 @@
+#pragma once
+
+/// \file
+/// CAPSTAN: the Belos::SolverManager that solves each system of a sequence by the method that earlier solves show to be
+/// the fastest. It solves by a SolverManager of that method, whose promises are its own.
+///
+/// What is known of a system belongs to the communicator: solvers that are made anew for each solve find it, and it is
+/// the same on all ranks. The seconds of a solve are summed over the ranks in the first reduction of the next one,
+/// which is made anyway: a choice rests on all solves but the last.
+///
+/// Every function that communicates says so; the others are local.
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "belos_ext/choice/arm.hpp"
+#include "belos_ext/manager/solver_manager.hpp"
+
+namespace capstan {
+
+struct SystemChoice;
+
+template <class Types>
+class ChoosingManager final
+    : public Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>,
+      public ReportingSolver {
+ public:
+  using Inner = SolverManager<Types>;
+  using Base = typename Inner::Base;
+  using Scalar = typename Types::Scalar;
+  using Magnitude = typename Types::Magnitude;
+  using Problem = typename Inner::Problem;
+  using Test = typename Inner::Test;
+  using ComboType = typename Inner::ComboType;
+
+  /// \param askedAs as in SolverManager
+  explicit ChoosingManager(std::string askedAs = "");
+  ~ChoosingManager() override;
+
+  Teuchos::RCP<Base> clone() const override;
+  const Problem& getProblem() const override;
+  /// Of all methods: those that the chosen one does not take have no effect.
+  Teuchos::RCP<const Teuchos::ParameterList> getValidParameters() const override { return parameters_.valid(); }
+  Teuchos::RCP<const Teuchos::ParameterList> getCurrentParameters() const override { return parameters_.current(); }
+  Magnitude achievedTol() const override { return static_cast<Magnitude>(report_.trueResidual); }
+  int getNumIters() const override { return report_.iterations; }
+  bool isLOADetected() const override { return lossOfAccuracy_; }
+  /// That of the chosen method, with what CAPSTAN knew when it chose (SolveReport::choice).
+  const SolveReport& report() const override { return report_; }
+
+  void setProblem(const Teuchos::RCP<Problem>& problem) override { problem_ = problem; }
+  void setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) override;
+  void setLimits(double tolerance, int maxIterations) override;
+  void setMinimumIterations(int iterations) override { minIterations_ = iterations; }
+  void setKeepsLast(bool keeps) override { keepsLast_ = keeps; }
+  void setSeries(int series) override { series_ = series; }
+  void reserve(const std::vector<std::string>& names, const std::string& why) override;
+  void setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) override;
+  void setDebugStatusTest(const Teuchos::RCP<Test>& test) override { debugTest_ = test; }
+
+  /// As SolverManager::reset(), of all methods that have solved; what is known of the system is kept.
+  void reset(Belos::ResetType type) override;
+
+  /// Chooses, and solves for all right-hand sides. Collective.
+  Belos::ReturnType solve() override;
+
+  std::string description() const override { return "Capstan::ChoosingManager (CAPSTAN)"; }
+
+ private:
+  /// What is known of this system, with the user's options taken. Call it once a solve, on all ranks alike. Local.
+  SystemChoice& choiceOfSystem();
+  /// The arms for this system, and what is known of them beforehand. Local.
+  void begin(SystemChoice& choice) const;
+  /// Sums what the last solve has shown in the first reduction of the next one, and learns it then. Local.
+  void sendAlong(SystemChoice& choice, Inner& solver) const;
+  /// The solver of an arm, with the parameters, tests and limits of now. Local.
+  Inner& solverOf(const Arm& arm);
+  /// What a solve has shown, with the seconds of this rank. Local.
+  Observation observe() const;
+
+  Parameters parameters_;
+  std::string askedAs_;
+  Teuchos::RCP<Problem> problem_;
+  Teuchos::RCP<Test> userTest_, debugTest_;
+  ComboType comboType_;
+  std::map<std::string, std::unique_ptr<Inner>> solvers_;  ///< by the names of their arms
+  std::vector<std::pair<std::vector<std::string>, std::string>> reserved_;
+  SolveReport report_;
+  bool lossOfAccuracy_ = false;
+  int series_ = 0;
+  int minIterations_ = 0;
+  bool keepsLast_ = false;
+};
+
+/// A solver manager for a row of namedMethods(). `askedAs` as in SolverManager.
+template <class Types>
+Teuchos::RCP<Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>>
+makeSolver(const MethodTraits& method, const std::string& askedAs = "");
+
+}  // namespace capstan

@@ -1,0 +1,337 @@
+/// \file
+/// CAPSTAN's decisions: the cost model by hand, and a chooser against machines that are made up, whose arms' times are
+/// known. No clock is looked at.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "belos_ext/choice/arm.hpp"
+#include "belos_ext/choice/chooser.hpp"
+
+namespace capstan::testing {
+namespace {
+
+/// One reduction, one product, one M, so many bytes a row.
+IterationCost iterationOf(double bytes, bool hidden = false, int depth = 1, double reductions = 1) {
+  return {{reductions, 1, 1, 0, 0, bytes}, hidden, depth};
+}
+
+constexpr MachineTimes times{2e-6, 1e-6, 1e-8, 10e-6};  // the work of 100 bytes a row: 2 + 1 + 1 us
+
+TEST(CostModel, AddsWorkAndReductions) {
+  EXPECT_DOUBLE_EQ(workSeconds(iterationOf(100), times), 4e-6);
+  EXPECT_DOUBLE_EQ(iterationSeconds(iterationOf(100), times), 14e-6);
+  EXPECT_DOUBLE_EQ(iterationSeconds(iterationOf(100, false, 1, 0.2), times), 6e-6);
+}
+
+TEST(CostModel, HidesReductionsBehindWork) {
+  EXPECT_DOUBLE_EQ(iterationSeconds(iterationOf(100, true, 1), times), 10e-6);
+  EXPECT_DOUBLE_EQ(iterationSeconds(iterationOf(100, true, 2), times), 6e-6);
+  EXPECT_DOUBLE_EQ(iterationSeconds(iterationOf(100, true, 3), times), 4e-6);
+}
+
+TEST(CostModel, KnowsTheReductionFromWhatWasWaited) {
+  EXPECT_DOUBLE_EQ(reductionSeconds(iterationOf(100), times, 7e-6, 1.0), 7e-6);
+  EXPECT_DOUBLE_EQ(reductionSeconds(iterationOf(100, true), times, 6e-6, 0.0), 10e-6);
+  // All of it was hidden: it is no longer than the work.
+  EXPECT_DOUBLE_EQ(reductionSeconds(iterationOf(100, true), times, 0.0, 10e-6), 4e-6);
+  EXPECT_DOUBLE_EQ(reductionSeconds(iterationOf(100, true), times, 0.0, 1e-6), 1e-6);
+}
+
+/// A machine on which a sequence of systems is solved.
+struct Field {
+  std::vector<ArmModel> arms;
+  std::vector<double> truth;       ///< by which an iteration takes longer than the model says
+  std::vector<double> iterations;  ///< of a solve to 8 digits
+  MachineTimes machine = times;
+  double noise = 0.0;
+  std::mt19937 random{17};  // NOLINT: the same in every run
+
+  void add(const char* name, const IterationCost& cost, double ratio, double truthOfModel, double iterationsOfSolve) {
+    arms.push_back({name, [cost](int) { return cost; }, "CG", true, ratio, 0.1});
+    truth.push_back(truthOfModel);
+    iterations.push_back(iterationsOfSolve);
+  }
+  double seconds(std::size_t a) const {
+    return iterations[a] * truth[a] * iterationSeconds(arms[a].iteration(1), machine);
+  }
+  std::size_t best() const {
+    std::size_t found = 0;
+    for (std::size_t a = 1; a < arms.size(); ++a) {
+      if (seconds(a) < seconds(found)) found = a;
+    }
+    return found;
+  }
+  Observation solve(std::size_t a) {
+    const IterationCost cost = arms[a].iteration(1);
+    std::uniform_real_distribution<double> around(1 - noise, 1 + noise);
+    const double n = iterations[a], slow = truth[a] * around(random);
+    Observation seen;
+    seen.seconds = seconds(a) * slow / truth[a];
+    seen.productSeconds = n * machine.product * slow;
+    seen.preconditionerSeconds = n * machine.preconditioner * slow;
+    seen.kernelSeconds = n * cost.cost.bytes * machine.byte * slow;
+    seen.waitSeconds =
+        std::max(0.0, seen.seconds - seen.productSeconds - seen.preconditionerSeconds - seen.kernelSeconds);
+    seen.products = seen.preconditioners = std::lround(n);
+    seen.reductions = std::lround(n * cost.cost.reductions);
+    seen.iterations = static_cast<int>(n);
+    seen.digits = 8;
+    return seen;
+  }
+};
+
+struct Sequence {
+  double seconds = 0, late = 0;  ///< of all solves, and of those after the 20th
+};
+
+/// As solves follow one another: a solve begins before the last one is learnt.
+Sequence solveMany(Field& field, Chooser& chooser, int solves, const std::function<void(int)>& before = {}) {
+  Sequence run;
+  std::optional<std::pair<std::size_t, Observation>> waiting;
+  std::size_t last = std::numeric_limits<std::size_t>::max();
+  bool triedLast = false;
+  for (int k = 0; k < solves; ++k) {
+    if (before) before(k);
+    const std::size_t arm = chooser.choose();
+    const bool trial = arm != chooser.best();
+    EXPECT_FALSE(trial && triedLast) << "two trials in a row";
+    triedLast = trial;
+    if (waiting) chooser.learn(waiting->first, waiting->second);
+    const Observation seen = field.solve(arm);
+    run.seconds += seen.seconds;
+    if (k >= 20) run.late += seen.seconds;
+    waiting = {arm, seen};
+    last = arm;
+  }
+  EXPECT_LT(last, field.arms.size());
+  return run;
+}
+
+Field fieldOfCg() {
+  Field field;
+  field.add("plain", iterationOf(100), 1, 1, 100);
+  field.add("hidden", iterationOf(180, true), 1, 1.1, 102);
+  field.add("deep", iterationOf(260, true, 3), 1, 1.1, 105);
+  field.add("costly", iterationOf(900), 1, 1.0, 100);
+  field.add("fewer", iterationOf(400, false, 1, 1), 0.6, 1.0, 75);
+  return field;
+}
+
+TEST(Chooser, BeginsWithTheFirstArm) {
+  Field field = fieldOfCg();
+  Chooser chooser(field.arms);
+  EXPECT_EQ(chooser.choose(), 0U);
+  EXPECT_FALSE(chooser.estimate(0));
+  EXPECT_FALSE(chooser.second());
+}
+
+TEST(Chooser, FindsTheBestArmAtEveryLatency) {
+  for (const double latency : {0.0, 1e-6, 10e-6, 100e-6, 1e-3}) {
+    for (const double noise : {0.0, 0.05}) {
+      SCOPED_TRACE(latency);
+      Field field = fieldOfCg();
+      field.machine.reduction = latency;
+      field.noise = noise;
+      Chooser chooser(field.arms);
+      const Sequence run = solveMany(field, chooser, 200);
+      const double best = field.seconds(field.best());
+      EXPECT_LE(run.late, 1.05 * 180 * best);
+      EXPECT_LE(run.seconds, 1.10 * 200 * best);
+      EXPECT_LE(field.seconds(chooser.best()), 1.05 * best);
+    }
+  }
+}
+
+TEST(Chooser, DoesNotTryWhatTheModelRulesOut) {
+  Field field = fieldOfCg();
+  field.machine.reduction = 0;
+  Chooser chooser(field.arms);
+  solveMany(field, chooser, 200);
+  EXPECT_EQ(chooser.measured(3), 0) << "three times the work";
+}
+
+TEST(Chooser, FollowsALatencyThatRises) {
+  Field field = fieldOfCg();
+  field.machine.reduction = 0;
+  Chooser chooser(field.arms);
+  double best = 0;
+  const Sequence run = solveMany(field, chooser, 200, [&](int k) {
+    if (k == 100) field.machine.reduction = 200e-6;
+    best += field.seconds(field.best());
+  });
+  EXPECT_LE(run.seconds, 1.10 * best);
+  EXPECT_LE(field.seconds(chooser.best()), 1.05 * field.seconds(field.best()));
+}
+
+TEST(Chooser, TakesAHarderSystemForNoReasonToTry) {
+  Field field = fieldOfCg();
+  Chooser chooser(field.arms);
+  solveMany(field, chooser, 100);
+  const long trials = chooser.trials();
+  for (double& n : field.iterations) n *= 1.5;
+  solveMany(field, chooser, 100);
+  EXPECT_LE(chooser.trials(), trials + 10);
+  EXPECT_LE(field.seconds(chooser.best()), 1.05 * field.seconds(field.best()));
+}
+
+TEST(Chooser, NeverTriesAgainWhatHasFailed) {
+  Field field = fieldOfCg();
+  field.machine.reduction = 1e-3;  // "deep" is the best by far
+  Chooser chooser(field.arms);
+  int failures = 0;
+  for (int k = 0; k < 100; ++k) {
+    const std::size_t arm = chooser.choose();
+    Observation seen = field.solve(arm);
+    seen.failed = arm == 2;
+    failures += seen.failed;
+    chooser.learn(arm, seen);
+  }
+  EXPECT_EQ(failures, 1);
+  EXPECT_TRUE(chooser.failed(2));
+  EXPECT_NE(chooser.best(), 2U);
+}
+
+TEST(Chooser, LeavesSymmetricArmsWhereTheMatrixIsNotSymmetric) {
+  Field field = fieldOfCg();
+  field.add("any", iterationOf(500), 1, 1, 100);
+  field.arms.back().symmetric = false;
+  for (const bool told : {true, false}) {
+    Chooser chooser(field.arms);
+    Observation seen = field.solve(chooser.choose());
+    seen.asymmetric = told;
+    seen.failed = !told;  // by a preconditioner that is not symmetric
+    chooser.learn(0, seen);
+    for (int k = 0; k < 20; ++k) {
+      const std::size_t arm = chooser.choose();
+      EXPECT_EQ(arm, 5U);
+      chooser.learn(arm, field.solve(arm));
+    }
+  }
+}
+
+TEST(Chooser, LooksForAFamilyThatSolves) {
+  Field field = fieldOfCg();
+  for (const char* family : {"GMRES", "BiCGStab"}) {
+    field.add(family, iterationOf(5000), 1, 1, 100);
+    field.arms.back().family = family;
+    field.arms.back().symmetric = false;
+  }
+  for (const bool any : {true, false}) {
+    Chooser chooser(field.arms);
+    std::vector<std::size_t> chosen;
+    for (int k = 0; k < 20; ++k) {
+      chosen.push_back(chooser.choose());
+      Observation seen = field.solve(chosen.back());
+      seen.solved = any && chosen.back() == 6;
+      chooser.learn(chosen.back(), seen);
+    }
+    EXPECT_EQ(std::count(chosen.begin(), chosen.end(), 5U), 1);
+    EXPECT_EQ(chooser.best() == 6, any) << "where none solves, the one of most digits in a second";
+  }
+}
+
+TEST(Chooser, GoesOnWhereAllHaveFailed) {
+  Field field = fieldOfCg();
+  Chooser chooser(field.arms);
+  for (int k = 0; k < 20; ++k) {
+    const std::size_t arm = chooser.choose();
+    ASSERT_LT(arm, field.arms.size());
+    Observation seen = field.solve(arm);
+    seen.failed = true;
+    chooser.learn(arm, seen);
+  }
+  EXPECT_EQ(chooser.choose(), 0U);
+}
+
+TEST(Chooser, LearnsNothingFromSolvesWithoutIterations) {
+  Field field = fieldOfCg();
+  Chooser chooser(field.arms);
+  Observation seen;
+  seen.seconds = 1e-6;
+  for (int k = 0; k < 10; ++k) {
+    EXPECT_EQ(chooser.choose(), 0U);
+    chooser.learn(0, seen);
+  }
+  EXPECT_FALSE(chooser.estimate(0));
+}
+
+TEST(Chooser, DecidesByCountsAloneWhereAskedTo) {
+  std::vector<std::size_t> chosen[2];
+  for (int run = 0; run < 2; ++run) {
+    Field field = fieldOfCg();
+    field.noise = 0.3;
+    field.random.seed(static_cast<unsigned>(run));
+    Chooser chooser(field.arms, times);
+    for (int k = 0; k < 50; ++k) {
+      chosen[run].push_back(chooser.choose());
+      chooser.learn(chosen[run].back(), field.solve(chosen[run].back()));
+    }
+  }
+  EXPECT_EQ(chosen[0], chosen[1]);
+}
+
+TEST(Arms, AreAllMethodsWithTheirDepthsAndDegrees) {
+  const Parameters none(choosingMethod());
+  const auto arms = armsFor(none, true);
+  EXPECT_EQ(nameOf(arms.front()), "CAPSTAN CG");
+  for (const MethodTraits& method : methods()) {
+    EXPECT_TRUE(std::any_of(arms.begin(), arms.end(), [&](const Arm& arm) { return arm.method == &method; }))
+        << method.canonical;
+  }
+  const auto any = armsFor(none, false);
+  EXPECT_EQ(nameOf(any.front()), "CAPSTAN GMRES");
+  EXPECT_TRUE(std::none_of(any.begin(), any.end(), [](const Arm& arm) { return arm.method->needsSymmetric; }));
+}
+
+TEST(Arms, DoNotVaryWhatIsGiven) {
+  Parameters given(choosingMethod());
+  Teuchos::ParameterList list;
+  list.set("Pipeline Depth", 2);
+  list.set("Polynomial Degree", 3);
+  list.set("Convergence Tolerance", 1e-6);
+  given.merge(list);
+  for (const Arm& arm : armsFor(given, true)) {
+    EXPECT_TRUE(arm.parameters.empty()) << nameOf(arm);
+    const auto theirs = parametersOf(arm, given);
+    EXPECT_EQ(theirs.isParameter("Pipeline Depth"), arm.method->takes("Pipeline Depth"));
+    EXPECT_TRUE(theirs.isParameter("Convergence Tolerance"));
+    EXPECT_FALSE(theirs.isParameter("Maximum Iterations")) << "a default";
+    EXPECT_FALSE(theirs.isParameter("Choice"));
+  }
+}
+
+TEST(Arms, AreThoseThatCanBeMade) {
+  Parameters given(choosingMethod());
+  Teuchos::ParameterList list;
+  list.set("Flexible Gmres", true);
+  given.merge(list);
+  const auto arms = armsFor(given, true);
+  ASSERT_EQ(arms.size(), 2U);
+  EXPECT_EQ(nameOf(arms[0]), "CAPSTAN GMRES");
+  EXPECT_EQ(nameOf(arms[1]), "CAPSTAN GMRES S-STEP");
+}
+
+TEST(Arms, CostWhatACycleOfTheirIterationsDoes) {
+  const Parameters none(choosingMethod());
+  for (const Arm& arm : armsFor(none, false)) {
+    const ArmModel model = modelOf(arm, none, true);
+    const double few = model.iteration(10).cost.bytes, many = model.iteration(300).cost.bytes;
+    if (arm.method->takes("Num Blocks")) {
+      EXPECT_LT(few, 0.5 * many) << model.name;
+    } else {
+      EXPECT_EQ(few, many) << model.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace capstan::testing

@@ -1,0 +1,225 @@
+/// \file
+/// CAPSTAN: sequences of solves, each by the method that earlier ones show to be the fastest.
+
+#include <Teuchos_CommHelpers.hpp>
+#include <chrono>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "belos_ext/choice/choosing_manager.hpp"
+#include "belos_ext/test/solvers/solver_suite.hpp"
+#include "tpetra_ext/reductions/counters.hpp"
+
+namespace capstan::testing {
+namespace {
+
+using LO = Types::LocalOrdinal;
+
+/// Decisions that are the same in every run.
+Params counted() {
+  Params p;
+  p.set("Choice", "counted");
+  return p;
+}
+
+class Choosing : public ::testing::Test {
+ protected:
+  /// Solves with another right-hand side each time; returns the outcome. Always the true residual is looked at.
+  static Outcome solveAgain(Solver& solver, System& system, int k, Side side = Side::None) {
+    fill(*system.b, [k](GO i) { return wave(i + 7 * static_cast<GO>(k)); });
+    system.x->putScalar(0);
+    const Outcome outcome = solve(solver, system, side);
+    EXPECT_TRUE(outcome.converged);
+    EXPECT_LE(relativeResidual(system, *zeroLike(*system.x)), 1.01e-8);
+    return outcome;
+  }
+  static RCP<MultiVector> zeroLike(const MultiVector& x) { return rcp(new MultiVector(x.getMap(), x.getNumVectors())); }
+  /// A system of this test's own: those that look the same and are gone are one system.
+  static RCP<CrsMatrix> named(const RCP<CrsMatrix>& a) {
+    a->setObjectLabel(::testing::UnitTest::GetInstance()->current_test_info()->name());
+    return a;
+  }
+  static void fill(MultiVector& v, const std::function<Scalar(GO)>& entry) {
+    for (size_t i = 0; i < v.getLocalLength(); ++i) {
+      v.replaceLocalValue(static_cast<LO>(i), 0, entry(v.getMap()->getGlobalElement(static_cast<LO>(i))));
+    }
+  }
+};
+
+TEST_F(Choosing, SolvesASequenceAndSettles) {
+  for (const Side side : {Side::None, Side::Right}) {
+    System system = systemWithRightHandSide(named(grid2d(30, 30)), wave);
+    const auto solver = solverOf(choosingMethod(), counted());
+    std::set<std::string> arms;
+    for (int k = 0; k < 40; ++k) {
+      const Outcome outcome = solveAgain(*solver, system, k, side);
+      const ChoiceReport& choice = reportOf(*solver).choice;
+      arms.insert(choice.arm);
+      EXPECT_EQ(choice.arm.rfind(reportOf(*solver).solver, 0), 0U);
+      EXPECT_EQ(choice.trial, choice.arm != choice.best);
+      EXPECT_EQ(choice.solves, std::max(0, k - 1)) << "the last solve is not known yet";
+      if (k == 0) {
+        EXPECT_EQ(choice.arm, "CAPSTAN CG");
+      }
+      if (k > 1) {
+        EXPECT_GT(choice.bestSeconds, 0);
+      }
+      expectSameOnAllRanks(outcome);
+    }
+    EXPECT_GT(arms.size(), 1U) << "something else was tried";
+    EXPECT_FALSE(reportOf(*solver).choice.second.empty());
+  }
+}
+
+TEST_F(Choosing, TakesNoReductionBesideThoseOfTheMethod) {
+  System system = systemWithRightHandSide(named(grid2d(20, 20)), wave);
+  const auto solver = solverOf(choosingMethod(), counted());
+  for (int k = 0; k < 12; ++k) {
+    const ReductionCounters before = counters();
+    fill(*system.b, [k](GO i) { return wave(i + 7 * static_cast<GO>(k)); });
+    const Outcome outcome = solve(*solver, system);
+    const ReductionCounters spent = counters() - before;
+    EXPECT_EQ(spent.blocking, outcome.report.reductionsBlocking);
+    EXPECT_EQ(spent.nonblocking, outcome.report.reductionsNonblocking);
+  }
+  for (const MethodTraits& method : methods()) {
+    long reductions[2];
+    for (const bool along : {false, true}) {
+      SolverManager<Types> alone(method);
+      double told = 0;
+      if (along) alone.sendAlong({Scalar(3)}, [&](const std::vector<Scalar>& sums) { told = sums[0]; });
+      system.x->putScalar(0);
+      const Outcome outcome = solve(alone, rowsHidden(system));
+      reductions[along ? 1 : 0] = outcome.report.reductionsBlocking + outcome.report.reductionsNonblocking;
+      EXPECT_EQ(told, along ? 3.0 * ranks() : 0.0) << method.canonical;
+      alone.reset(Belos::RecycleSubspace);
+    }
+    EXPECT_EQ(reductions[0], reductions[1]) << method.canonical;
+  }
+}
+
+TEST_F(Choosing, ChoosesTheSameOnAllRanksWhateverTheirClocksSay) {
+  System system = systemWithRightHandSide(named(grid2d(25, 20)), wave);
+  const auto solver = solverOf(choosingMethod());
+  // Some ranks are slow in each product now and then.
+  const auto inner = system.a;
+  int calls = 0;
+  system.a = rcp(new FunctionOperator(inner->getDomainMap(), [&](const MultiVector& in, MultiVector& out) {
+    if (++calls % (5 + rank()) == 0) std::this_thread::sleep_for(std::chrono::microseconds(300 * rank()));
+    inner->apply(in, out);
+  }));
+  for (int k = 0; k < 30; ++k) {
+    solveAgain(*solver, system, k);
+    const ChoiceReport& choice = reportOf(*solver).choice;
+    double hash = 0;
+    for (const char c : choice.arm + choice.second) hash = 0.5 * hash + c;
+    expectSameOnAllRanks({hash, choice.bestSeconds, choice.regretSeconds, static_cast<double>(choice.trials)});
+  }
+}
+
+TEST_F(Choosing, LeavesCgWhereTheMatrixIsNotSymmetric) {
+  System system = systemWithRightHandSide(named(grid2d(24, 20, 0.3)), wave);
+  const auto solver = solverOf(choosingMethod(), counted());
+  for (int k = 0; k < 10; ++k) {
+    solveAgain(*solver, system, k);
+    if (k > 1) {
+      EXPECT_FALSE(methodOf(reportOf(*solver).solver).needsSymmetric) << reportOf(*solver).solver;
+    }
+  }
+}
+
+TEST_F(Choosing, LeavesCgWhereThePreconditionerIsNotSymmetric) {
+  System system = withSkewPreconditioner(systemWithRightHandSide(named(grid2d(19, 20)), wave), 1.0);
+  const auto solver = solverOf(choosingMethod(), counted());
+  // CG does not meet the tolerance: then one of each family is tried, every other time.
+  for (int k = 0; k < 10; ++k) {
+    fill(*system.b, [k](GO i) { return wave(i + 7 * static_cast<GO>(k)); });
+    system.x->putScalar(0);
+    const bool converged = solve(*solver, system, Side::Right).converged;
+    if (k > 3) {
+      EXPECT_TRUE(converged || reportOf(*solver).choice.trial) << reportOf(*solver).solver;
+    }
+  }
+  EXPECT_FALSE(methodOf(reportOf(*solver).choice.best).needsSymmetric) << reportOf(*solver).choice.best;
+}
+
+TEST_F(Choosing, KnowsASystemWhoseSolverIsMadeAnew) {
+  System system = systemWithRightHandSide(named(grid2d(22, 20)), wave);
+  long trials = 0;
+  for (int k = 0; k < 10; ++k) {
+    const auto solver = solverOf(choosingMethod(), counted());
+    solveAgain(*solver, system, k);
+    EXPECT_EQ(reportOf(*solver).choice.solves, std::max(0, k - 1));
+    trials = reportOf(*solver).choice.trials;
+  }
+  EXPECT_GT(trials, 0);
+}
+
+TEST_F(Choosing, KeepsSystemsApart) {
+  System one = systemWithRightHandSide(named(grid2d(16, 20)), wave),
+         other = systemWithRightHandSide(named(grid2d(17, 16, 0.3)), wave);
+  const auto solver = solverOf(choosingMethod(), counted());
+  for (int k = 0; k < 6; ++k) {
+    solveAgain(*solver, one, k);
+    EXPECT_EQ(reportOf(*solver).choice.solves, std::max(0, k - 1));
+    const int system = reportOf(*solver).system;
+    solveAgain(*solver, other, k);
+    EXPECT_EQ(reportOf(*solver).choice.solves, std::max(0, k - 1));
+    EXPECT_NE(reportOf(*solver).system, system);
+    if (k > 1) {
+      EXPECT_FALSE(methodOf(reportOf(*solver).solver).needsSymmetric);
+    }
+  }
+}
+
+TEST_F(Choosing, PassesParametersOnToTheMethodsThatTakeThem) {
+  System system = systemWithRightHandSide(named(grid2d(18, 20)), wave);
+  Params p = counted();
+  p.set("Convergence Tolerance", 1e-3);
+  p.set("Pipeline Depth", 2);
+  const auto solver = solverOf(choosingMethod(), p);
+  for (int k = 0; k < 20; ++k) {
+    fill(*system.b, [k](GO i) { return wave(i + 7 * static_cast<GO>(k)); });
+    system.x->putScalar(0);
+    EXPECT_TRUE(solve(*solver, system).converged);
+    EXPECT_EQ(reportOf(*solver).tolerance, 1e-3);
+    EXPECT_EQ(reportOf(*solver).choice.arm.find("Depth"), std::string::npos) << "a depth that is given is not varied";
+  }
+}
+
+TEST_F(Choosing, RefusesWhatNoMethodTakes) {
+  Params p;
+  p.set("Choice", "at random");
+  try {
+    solverOf(choosingMethod(), p);
+    FAIL() << "it was taken";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("measured, counted"), std::string::npos) << error.what();
+  }
+  Params flexible = counted();
+  flexible.set("Flexible Gmres", true);
+  const auto solver = solverOf(choosingMethod(), flexible);
+  System system = systemWithRightHandSide(named(grid2d(9, 9)), wave);
+  solveAgain(*solver, system, 0, Side::Right);
+  EXPECT_EQ(reportOf(*solver).solver, id::Gmres);
+}
+
+TEST_F(Choosing, TellsTrialsAndChanges) {
+  System system = systemWithRightHandSide(named(grid2d(26, 20)), wave);
+  const auto solver = solverOf(choosingMethod(), counted());
+  for (int k = 0; k < 12; ++k) {
+    const Outcome outcome = solveAgain(*solver, system, k);
+    const ChoiceReport& choice = reportOf(*solver).choice;
+    const auto events = told(outcome, "choice");
+    if (k == 0 || choice.trial) {
+      ASSERT_EQ(events.size(), 1U);
+    }
+    if (choice.trial) {
+      EXPECT_TRUE(mentions(events, "a trial of " + choice.arm));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace capstan::testing
