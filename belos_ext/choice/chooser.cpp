@@ -11,9 +11,11 @@ namespace {
 // Spreads of logarithms: of a prediction by the model, of one measured solve, and of what any number of them leave.
 constexpr double spreadOfModel = 0.3, spreadOfSolve = 0.15, leastSpread = 0.03;
 constexpr double ofChange = 0.5;  ///< what a change of the model's own prediction adds, for each unit of its logarithm
-constexpr double leastGain = 0.98;    ///< another arm has to be this much better, at its best
-constexpr double trialShare = 0.03;   ///< of all seconds, that trials may take beyond the best arm's
-constexpr double trialsAtFirst = 2;   ///< solves of the best arm's time, that trials may take beyond it at any time
+constexpr double leastGain = 0.98;   ///< another arm has to be this much better, at its best
+constexpr double trialShare = 0.03;  ///< of all seconds, that trials may take beyond the best arm's
+constexpr double trialsAtFirst = 2;  ///< solves of the best arm's time, that trials may take beyond it at any time
+constexpr double trialLength = 1.5;  ///< of the best arm's time, after which another one goes on
+constexpr int leastIterations = 10;
 constexpr double newest = 0.3;        ///< weight of the last solve in what is averaged
 constexpr double fewestDigits = 0.3;  ///< of a solve that says something
 
@@ -83,6 +85,14 @@ std::size_t Chooser::choose() {
   if (!trial) return best_;
   ++trials_;
   return *trial;
+}
+
+int Chooser::mostIterations(std::size_t arm) const {
+  if (!known_) return 0;
+  const auto seconds = [this](const Arm& one) { return modelSeconds(one) * one.correction; };
+  const Arm& best = arms_[best_];
+  const double most = trialLength * expected_ * best.model.ratio * seconds(best) / seconds(arms_[arm]);
+  return std::max(leastIterations, static_cast<int>(std::min(std::ceil(most), 1e9)));
 }
 
 void Chooser::takeTimes(const Arm& arm, const Observation& seen) {

@@ -63,6 +63,10 @@ class Chooser {
   /// What the solve with that arm has shown; in the order of the solves, though others may have begun since.
   void learn(std::size_t arm, const Observation& seen);
 
+  /// The iterations after which a trial of that arm has taken half as long again as the best arm would have, estimated;
+  /// 0: not known.
+  int mostIterations(std::size_t arm) const;
+
   const ArmModel& arm(std::size_t index) const { return arms_[index].model; }
   /// The best one known.
   std::size_t best() const { return best_; }

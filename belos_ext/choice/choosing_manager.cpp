@@ -237,6 +237,11 @@ Belos::ReturnType ChoosingManager<Types>::solve() {
     one = one->first == report.arm || one->first == report.best ? std::next(one) : solvers_.erase(one);
   }
   Inner& solver = solverOf(choice.arms[arm]);
+  // The trial's next method stands for the best one: of another family it may not solve.
+  const MethodTraits* const next = findMethod(choice.arms[arm].method->next);
+  const bool mayLeave =
+      report.trial && next != nullptr && next->family == choice.arms[choice.chooser->best()].method->family;
+  solver.setHandsOverAt(mayLeave ? choice.chooser->mostIterations(arm) : 0);
   solver.setChoice(report, said(report, choice.said));
   if (!report.trial) choice.said = report.arm;
   sendAlong(choice, solver);

@@ -159,6 +159,9 @@ bool StopTest::verified(const ResidualNorms& norms, bool claimed) {
   bestNative_ = std::min(bestNative_, norms.native);
   if (fruitless || getsNowhere()) {
     stop(StopReason::Stagnation);
+  } else if (exhausted() && mostIterations_ == criteria_.handsOverAt && mostIterations_ < criteria_.maxIterations) {
+    leaves_ = true;
+    mostIterations_ = criteria_.maxIterations;
   } else if (exhausted()) {
     stop(iterations_ < criteria_.maxIterations ? StopReason::MaxRestarts : StopReason::MaxIterations);
   }

@@ -72,6 +72,8 @@ struct StopCriteria {
   int minIterations = 0;
   /// A solve that ends at its limit leaves x as it is: the application looks at it.
   bool keepsLast = false;
+  /// After so many iterations the next method goes on, where there is one; 0: never.
+  int handsOverAt = 0;
 
   /// Whether || M_L^{-1} (b - A x) || of the guess is a scale.
   bool scalesByNative() const {
@@ -89,7 +91,10 @@ enum class Claim {
 
 class StopTest {
  public:
-  explicit StopTest(const StopCriteria& criteria) : criteria_(criteria), mostIterations_(criteria.maxIterations) {}
+  explicit StopTest(const StopCriteria& criteria)
+      : criteria_(criteria),
+        mostIterations_(criteria.handsOverAt > 0 ? std::min(criteria.handsOverAt, criteria.maxIterations)
+                                                 : criteria.maxIterations) {}
 
   /// Fixes the scales from the initial residual and the right-hand side; later calls change nothing.
   void begin(const ResidualNorms& initial, double rhsNorm) { begin(initial, rhsNorm, initial.native); }
@@ -121,6 +126,8 @@ class StopTest {
   }
   /// Whether the guess is none: the solve is over, without anything being decided.
   bool refusesGuess() const { return refusesGuess_; }
+  /// Whether the residual judged last came after StopCriteria::handsOverAt iterations: true once. Local.
+  bool takeLeave() { return std::exchange(leaves_, false); }
   /// Whether the solve has ended at its limit, and x is to stay as it is. Local.
   bool keepsLast() const { return criteria_.keepsLast && reason() == StopReason::MaxIterations; }
   /// || b - A x ||_2 as begin() was given it, and as it was last verified: of b - A x itself, also where the method
@@ -270,6 +277,7 @@ class StopTest {
   int judgedAt_ = -1, judgedInPlace_ = 0;  ///< residuals judged after so many iterations
   int iterations_ = 0, restarts_ = 0, fullCycles_ = 0;
   int metAt_ = -1;  ///< x met the tolerance after so many iterations, and there were to be more
+  bool leaves_ = false;
   bool begun_ = false, unchanged_ = false, refused_ = false;
   bool over_ = false, converged_ = false, lossOfAccuracy_ = false;
   StopReason reason_ = StopReason::MaxIterations;

@@ -142,7 +142,8 @@ enum class Cause {
   BrokenAfter,   ///< values 2 and 3: columns, those that are kept
   NoPolynomial,
   PolynomialNotDefinite,
-  NoBounds
+  NoBounds,
+  Slow  ///< a trial takes longer than the best method known would
 };
 
 /// A cause, or two of them, the first of which was seen first.

@@ -104,6 +104,10 @@ class SolverManager final
     tellAlong_ = std::move(tell);
   }
 
+  /// After so many iterations of the next solves the method's next one goes on (MethodTraits::next); 0: never. The same
+  /// on all ranks. Local.
+  void setHandsOverAt(int iterations) { handsOverAt_ = iterations; }
+
   /// Who has chosen this solver for the next solves, and why: for their reports. `said` is an event, or empty. Local.
   void setChoice(const ChoiceReport& choice, const std::string& said) {
     choice_ = choice;
@@ -171,6 +175,7 @@ class SolverManager final
   ReductionCounters before_;  ///< at the beginning of the solve that is running, with what it began again
   int series_ = 0;            ///< of solves, for guesses
   int minIterations_ = 0;
+  int handsOverAt_ = 0;
   bool keepsLast_ = false;
   ChoiceReport choice_;
   std::string choiceSaid_;

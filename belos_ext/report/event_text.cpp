@@ -165,6 +165,7 @@ constexpr Reason reasons[] = {
     {Cause::NoPolynomial, "the method cannot go on with a polynomial"},
     {Cause::PolynomialNotDefinite, "the polynomial is not positive definite"},
     {Cause::NoBounds, "no bounds of a definite spectrum are found"},
+    {Cause::Slow, "the trial takes longer than the best method known would have"},
 };
 
 template <class Rows>
@@ -176,7 +177,7 @@ constexpr bool inOrder(const Rows& rows) {
 }
 static_assert(inOrder(words) && inOrder(reasons), "a row for each, in the order of the enumerations");
 static_assert(std::size(words) == 1 + static_cast<std::size_t>(EventKind::CommunicationStrategy));
-static_assert(std::size(reasons) == 1 + static_cast<std::size_t>(Cause::NoBounds));
+static_assert(std::size(reasons) == 1 + static_cast<std::size_t>(Cause::Slow));
 
 std::string textOf(const char* text, const Event& event) {
   const auto& v = event.values;

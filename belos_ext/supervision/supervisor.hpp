@@ -15,6 +15,7 @@
 /// | stagnant                  | restart; the next method, where several cycles in a row have gained nothing    |
 /// | full                      | restart; over, where it was one too many, or several left x as it was          |
 /// | renewed                   | the next cycle, from what this one has left                                    |
+/// | of a trial, too slow      | the next method                                                                |
 /// | hands over                | the next method, along the last direction where that is good                   |
 ///
 /// x is never left worse than the application's guess, in the norm that is judged, but where its own test has ended the
@@ -162,6 +163,8 @@ class Supervisor : public KrylovSolver<Types> {
       return Start::Anew;
     }
     if (ending == Ending::UserTest) return end(StopReason::UserTest);
+    slow_ = stop.takeLeave();
+    if (slow_ && next_.wanted()) return leave(ending);
     if (claimed && !treatment_.replaces) {
       progress_.tell(EventKind::ClaimRefuted);
     }
@@ -255,6 +258,7 @@ class Supervisor : public KrylovSolver<Types> {
   }
 
   Cause cause(Ending ending) const {
+    if (slow_) return Cause::Slow;
     if (method_.why() != Cause::None) return method_.why();
     switch (ending) {
       case Ending::Claimed:
@@ -283,6 +287,7 @@ class Supervisor : public KrylovSolver<Types> {
   bool first_ = true;    ///< cycle of the solve
   bool defers_ = false;  ///< the next method solves from the start
   int leftAt_ = 0;       ///< iterations before the next method has gone on
+  bool slow_ = false;    ///< a trial that takes too long (StopCriteria::handsOverAt)
   int fruitless_ = 0;    ///< cycles in a row that gained nothing
   JudgedResidual<Types> residual_;
   Progress<Types> progress_;

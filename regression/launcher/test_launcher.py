@@ -251,14 +251,14 @@ class Launcher(LauncherCase):
         self.assertIn(f"--output-junit {self.root}/build/test-results.xml", call)
         self.assertTrue(call.endswith("-R gmres s"), call)
 
-    def test_tests_run_as_many_at_once_as_there_are_cores_unless_told_otherwise(self):
+    def test_tests_run_one_more_at_once_than_there_are_cores_unless_told_otherwise(self):
         self.install_everything()
-        for words in ((), ("-j", "3")):
+        for words in ((), ("-j", "7")):
             self.assertEqual(self.capstan("test", *words)[0], 0)
         first, second = self.called("ctest")
         cores = len(os.sched_getaffinity(0))
-        self.assertIn(f" -j {min(cores, 4)} --output-on-failure", first)
-        self.assertTrue(second.endswith(" -j 3"), second)
+        self.assertIn(f" -j {min(cores + 1, 4)} --output-on-failure", first)
+        self.assertTrue(second.endswith(" -j 7"), second)
 
     def test_test_installs_what_single_tests_need(self):
         status, _, errors = self.capstan("test")

@@ -25,7 +25,7 @@ COMMENT = re.compile(r"^\s*//+!?<? ?(.*)$")
 WHOLE = re.compile(r"^(\s*///?) (\s*\S.*)$")
 WIDTH = 120
 ROW = re.compile(r"^\|\s.*|^\|-")
-NAME = r"(?:(?:van|der|den|de) )*(?:O')?[A-Z][a-z]\w*"
+NAME = r"(?:(?:van|der|den|de) )*(?:O')?[A-Z][a-z]\w*(?:-[A-Z]\w+)?"
 DATED = re.compile(rf"{NAME}(?:(?:, | and |, and ){NAME})* (?:19|20)\d\d\b")
 # A file of ours, by its last part; those of Trilinos begin with a capital letter.
 SOURCE = re.compile(r"(?:[\w.-]+/)*\b([a-z]\w*\.(?:hpp|cpp|H|C))\b")

@@ -204,7 +204,7 @@ TEST(LaterFactory, MakesManagersForAnotherDenseMatrixType) {
   static_assert(completeAdapters<double, MV, OP, Outer, SolverFactory<Types>>);
   FactoryFor<double, MV, OP, Outer, SolverFactory<Types>> factory;
   EXPECT_TRUE(factory.isSupported("capstan_cg"));
-  EXPECT_EQ(factory.numSupportedSolvers(), static_cast<int>(methods().size()));
+  EXPECT_EQ(factory.numSupportedSolvers(), static_cast<int>(namedMethods().size()));
   EXPECT_TRUE(factory.getSolver("BLOCK GMRES", Teuchos::parameterList()).is_null());
   const auto list = Teuchos::parameterList();
   list->set("Convergence Tolerance", 1e-10);

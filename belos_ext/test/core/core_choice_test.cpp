@@ -200,6 +200,17 @@ TEST(Chooser, NeverTriesAgainWhatHasFailed) {
   EXPECT_NE(chooser.best(), 2U);
 }
 
+TEST(Chooser, LimitsATrialByTheTimeOfTheBest) {
+  Field field = fieldOfCg();
+  field.machine.reduction = 0;
+  Chooser chooser(field.arms, field.machine);
+  EXPECT_EQ(chooser.mostIterations(3), 0) << "nothing is known yet";
+  chooser.learn(0, field.solve(0));
+  // 100 iterations of 4 us; one of "costly" takes 12 us.
+  EXPECT_EQ(chooser.mostIterations(0), 150);
+  EXPECT_EQ(chooser.mostIterations(3), 50);
+}
+
 TEST(Chooser, LeavesSymmetricArmsWhereTheMatrixIsNotSymmetric) {
   Field field = fieldOfCg();
   field.add("any", iterationOf(500), 1, 1, 100);

@@ -10,9 +10,9 @@
 #include <stdexcept>
 #include <thread>
 
+#include "belos_ext/choice/choosing_manager.hpp"
 #include "belos_ext/guess/guess_order.hpp"
 #include "belos_ext/guess/guess_store.hpp"
-#include "belos_ext/choice/choosing_manager.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/test/soak/random.hpp"
 #include "belos_ext/test/support/watchdog.hpp"

@@ -144,6 +144,31 @@ TEST_F(Choosing, LeavesCgWhereThePreconditionerIsNotSymmetric) {
   EXPECT_FALSE(methodOf(reportOf(*solver).choice.best).needsSymmetric) << reportOf(*solver).choice.best;
 }
 
+TEST_F(Choosing, HandsATrialOverThatTakesTooLong) {
+  System system = systemWithRightHandSide(named(grid2d(23, 20)), wave);
+  for (const MethodTraits& method : methods()) {
+    SolverManager<Types> solver(method);
+    system.x->putScalar(0);
+    const Outcome whole = solve(solver, system, Side::Right);
+    ASSERT_TRUE(whole.converged);
+    solver.setHandsOverAt(10);
+    system.x->putScalar(0);
+    const Outcome trial = solve(solver, system, Side::Right);
+    EXPECT_TRUE(trial.converged) << method.canonical;
+    EXPECT_LE(relativeResidual(system, *zeroLike(*system.x)), 1.01e-8);
+    const bool left = mentions(told(trial, "classical"), "longer than the best") ||
+                      mentions(told(trial, "fallback"), "longer than the best");
+    EXPECT_EQ(left, !method.next.empty()) << method.canonical;
+    expectSameOnAllRanks(trial);
+    // At the limit of the solve it is over.
+    Params p;
+    p.set("Maximum Iterations", 10);
+    change(solver, p);
+    system.x->putScalar(0);
+    EXPECT_EQ(solve(solver, system, Side::Right).report.reason, StopReason::MaxIterations) << method.canonical;
+  }
+}
+
 TEST_F(Choosing, KnowsASystemWhoseSolverIsMadeAnew) {
   System system = systemWithRightHandSide(named(grid2d(22, 20)), wave);
   long trials = 0;
