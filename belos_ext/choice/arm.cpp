@@ -26,10 +26,10 @@ struct Relation {
   double ratio, spread;
 };
 Relation relationOf(const MethodTraits& method, const SolverOptions& options) {
-  Relation relation{1.0, 0.1};
+  Relation relation{1.0, 0.03};
   if (method.family == Family::BiCgStab) relation = {0.6, 0.4};  // two products
   if (method.family == Family::Idr) relation = {1.15, 0.3};
-  if (method.is(Trait::Directions)) relation = {std::pow(options.enlargingFactor, -0.35), 0.4};
+  if (method.is(Trait::Directions)) relation = {std::pow(options.enlargingFactor, -0.2), 0.3};
   if (const double degree = options.polynomialDegree; degree > 1) {
     relation.ratio *= (1 + 0.1 * std::log2(degree)) / degree;
     relation.spread += 0.25;
@@ -101,8 +101,14 @@ ArmModel modelOf(const Arm& arm, const Parameters& given, bool preconditioned) {
   const auto iteration = [options, method = arm.method, preconditioned](int iterations) {
     SolverOptions own = options;
     own.numBlocks = std::max(std::min(own.numBlocks, iterations), method->takes("Step Size") ? own.stepSize : 1);
-    return IterationCost{method->cost(own, preconditioned), method->pipelined,
-                         method->takes("Pipeline Depth") ? own.pipelineDepth : 1};
+    IterationCost cost{method->cost(own, preconditioned), method->pipelined,
+                       method->takes("Pipeline Depth") ? own.pipelineDepth : 1};
+    // An application to a block counts once there. A product reads the matrix once, and several vectors.
+    if (method->is(Trait::Directions)) {
+      cost.cost.operators *= 0.5 * (1 + own.enlargingFactor);
+      cost.cost.preconditioners *= own.enlargingFactor;
+    }
+    return cost;
   };
   return {nameOf(arm),    iteration,      toString(arm.method->family), arm.method->needsSymmetric,
           relation.ratio, relation.spread};

@@ -9,7 +9,8 @@ namespace capstan {
 namespace {
 
 // Spreads of logarithms: of a prediction by the model, of one measured solve, and of what any number of them leave.
-constexpr double spreadOfModel = 0.3, spreadOfSolve = 0.15, leastSpread = 0.03;
+constexpr double spreadOfModel = 0.4, spreadOfFirst = 0.3, spreadOfSolve = 0.1, leastSpread = 0.02;
+constexpr double spreadOfRatio = 0.06;  ///< of iterations for a digit, from right-hand side to right-hand side
 constexpr double ofChange = 0.5;  ///< what a change of the model's own prediction adds, for each unit of its logarithm
 constexpr double leastGain = 0.98;   ///< another arm has to be this much better, at its best
 constexpr double trialShare = 0.03;  ///< of all seconds, that trials may take beyond the best arm's
@@ -24,7 +25,8 @@ void average(double& mean, double value, bool first) { mean = first ? value : me
 }  // namespace
 
 Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted) : counted_(counted) {
-  for (ArmModel& model : arms) arms_.push_back({std::move(model), {}, 0, 1.0, 0.0, false, false});
+  for (ArmModel& model : arms) arms_.push_back({std::move(model), {}, 0, 1.0, 0.0, 0.0, false, false});
+  for (Arm& arm : arms_) arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
   if (counted_) times_ = *counted_;
 }
 
@@ -35,16 +37,22 @@ std::optional<double> Chooser::estimate(std::size_t arm) const {
 }
 
 double Chooser::spread(const Arm& arm) const {
-  if (arm.solves == 0) return spreadOfModel + arm.model.ratioSpread;
-  const double measured = std::max(leastSpread, spreadOfSolve / std::sqrt(static_cast<double>(arm.solves)));
-  return measured + ofChange * std::abs(std::log(modelSeconds(arm) / arm.modelled));
+  const double seconds = arm.solves == 0   ? spreadOfModel
+                         : arm.solves == 1 ? spreadOfFirst
+                                           : spreadOfSolve / std::sqrt(static_cast<double>(arm.solves - 1));
+  const double both = std::hypot(std::max(leastSpread, seconds), std::sqrt(arm.ratioVariance));
+  return arm.solves == 0 ? both : both + ofChange * std::abs(std::log(modelSeconds(arm) / arm.modelled));
+}
+
+bool Chooser::isRival(std::size_t arm) const {
+  return arm != best_ && !arms_[arm].failed && (arms_[arm].model.symmetric || !arms_[best_].model.symmetric);
 }
 
 std::optional<std::size_t> Chooser::second() const {
   if (!known_) return std::nullopt;
   std::optional<std::size_t> found;
   for (std::size_t a = 0; a < arms_.size(); ++a) {
-    if (a == best_ || arms_[a].failed) continue;
+    if (!isRival(a)) continue;
     if (!found || *estimate(a) < *estimate(*found)) found = a;
   }
   return found;
@@ -57,7 +65,7 @@ std::optional<std::size_t> Chooser::worthATrial() const {
   std::optional<std::size_t> found;
   double least = leastGain * best;
   for (std::size_t a = 0; a < arms_.size(); ++a) {
-    if (a == best_ || arms_[a].failed) continue;
+    if (!isRival(a)) continue;
     const double expected = *estimate(a), lower = expected * std::exp(-spread(arms_[a]));
     const double beyond = std::max(0.0, expected / best - 1) * solve;
     if (lower >= least || regret_ + beyond > trialShare * seconds_ + trialsAtFirst * solve) continue;
@@ -158,12 +166,15 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
   if (tells && !arm.failed) {
     takeTimes(arm, seen);
     arm.modelled = modelSeconds(arm);
-    average(arm.correction, seconds / (seen.iterations * arm.modelled), arm.solves == 0);
+    average(arm.correction, seconds / (seen.iterations * arm.modelled), arm.solves < 2);
     const double iterations = seen.iterations / seen.digits;
     if (index == best_ || !known_) {
       average(pace_, iterations / arm.model.ratio, !known_);
     } else {
-      average(arm.model.ratio, iterations / pace_, arm.solves == 0);
+      // What is seen and what was expected, each by what it is worth.
+      const double weight = arm.ratioVariance / (arm.ratioVariance + spreadOfRatio * spreadOfRatio);
+      arm.model.ratio *= std::pow(iterations / (pace_ * arm.model.ratio), weight);
+      arm.ratioVariance *= 1 - weight;
     }
     ++arm.solves;
     arm.unsolved = !seen.solved;

@@ -9,7 +9,8 @@
 ///     time of a digit = model(cost line, times of the machine) * correction * iterations of a digit * ratio
 ///
 /// model       cost_model.hpp. The times are measured in every solve, whatever its arm
-/// correction  measured over modelled seconds of the arm's iterations; 1 before its first solve
+/// correction  measured over modelled seconds of the arm's iterations; 1 before its first solve. That one, in which
+///             vectors are allocated and bounds estimated, counts only until there is another
 /// iterations  of a digit, of the system, as those of CG or GMRES; from the solves of the best arm
 /// ratio       of the arm's iterations to these; an expectation before its first solve
 ///
@@ -34,10 +35,10 @@ struct ArmModel {
   std::string name;  ///< for people
   /// The cost of an iteration, on the average of a solve of so many: where a method restarts, a cycle may be longer.
   std::function<IterationCost(int iterations)> iteration;
-  std::string family;        ///< of methods: where one does not solve a system, one of another may
-  bool symmetric = false;    ///< for symmetric A and M alone
-  double ratio = 1.0;        ///< expected iterations to those of CG or GMRES
-  double ratioSpread = 0.1;  ///< of the natural logarithm of that
+  std::string family;         ///< of methods: where one does not solve a system, one of another may
+  bool symmetric = false;     ///< for symmetric A and M alone
+  double ratio = 1.0;         ///< expected iterations to those of CG or GMRES
+  double ratioSpread = 0.03;  ///< of the natural logarithm of that
 };
 
 /// What a solve has shown. The same on all ranks.
@@ -88,13 +89,17 @@ class Chooser {
     ArmModel model;
     IterationCost iteration;  ///< of the solves expected now
     int solves = 0;           ///< that were measured
-    double correction = 1.0;  ///
-    double modelled = 0.0;    ///< seconds of an iteration by the model when it was measured last
-    bool unsolved = false;    ///< its last solve ended at a limit
+    double correction = 1.0;
+    double ratioVariance = 0.0;  ///< of the logarithm of the ratio, as far as it is known
+    double modelled = 0.0;       ///< seconds of an iteration by the model when it was measured last
+    bool unsolved = false;       ///< its last solve ended at a limit
     bool failed = false;
   };
 
   double modelSeconds(const Arm& arm) const { return iterationSeconds(arm.iteration, times_); }
+  /// Whether another arm may take the place of the best one: where a symmetric method solves, one that is not needs
+  /// more products.
+  bool isRival(std::size_t arm) const;
   /// What is not known of the logarithm of an estimate.
   double spread(const Arm& arm) const;
   void takeTimes(const Arm& arm, const Observation& seen);

@@ -164,11 +164,16 @@ void ChoosingManager<Types>::begin(SystemChoice& choice) const {
 
 template <class Types>
 typename ChoosingManager<Types>::Inner& ChoosingManager<Types>::solverOf(const Arm& arm) {
-  auto& solver = solvers_[nameOf(arm)];
-  if (!solver) {
-    solver = std::make_unique<Inner>(*arm.method, askedAs_);
-    for (const auto& [names, why] : reserved_) solver->reserve(names, why);
+  const std::string name = nameOf(arm);
+  auto found = std::find_if(solvers_.begin(), solvers_.end(), [&](const auto& one) { return one.first == name; });
+  if (found == solvers_.end()) {
+    // Others give their vectors back; what their methods have learnt is in the state cache.
+    if (solvers_.size() >= mostSolvers) solvers_.pop_back();
+    found = solvers_.emplace(solvers_.begin(), name, std::make_unique<Inner>(*arm.method, askedAs_));
+    for (const auto& [names, why] : reserved_) found->second->reserve(names, why);
   }
+  std::rotate(solvers_.begin(), found, std::next(found));
+  const auto& solver = solvers_.front().second;
   solver->setParameters(Teuchos::rcp(new Teuchos::ParameterList(parametersOf(arm, parameters_))));
   solver->setUserConvStatusTest(userTest_, comboType_);
   solver->setDebugStatusTest(debugTest_);
@@ -180,7 +185,7 @@ typename ChoosingManager<Types>::Inner& ChoosingManager<Types>::solverOf(const A
 }
 
 template <class Types>
-Observation ChoosingManager<Types>::observe() const {
+Observation ChoosingManager<Types>::observe(int trialEndsAt) const {
   Observation seen;
   const PhaseSeconds& seconds = report_.seconds;
   seen.seconds = seconds.total;
@@ -193,13 +198,16 @@ Observation ChoosingManager<Types>::observe() const {
   seen.reductions = report_.reductionsBlocking + report_.reductionsNonblocking;
   seen.iterations = report_.iterationsInTurn;
   for (const RightHandSideReport& one : report_.rightHandSides) {
-    const double digits = std::log10(one.initialResidual / one.trueResidual);
+    // Beyond the tolerance digits are of no use.
+    const double end = one.converged ? std::max(one.trueResidual, report_.tolerance) : one.trueResidual;
+    const double digits = std::log10(one.initialResidual / end);
     if (std::isfinite(digits)) seen.digits = std::max(seen.digits, digits);
   }
   seen.solved = report_.converged || report_.reason == StopReason::UserTest;
   seen.failed = report_.reason == StopReason::Breakdown || report_.reason == StopReason::Stagnation;
   for (const ReportEvent& event : report_.events) {
-    seen.failed = seen.failed || event.what == EventKind::HandedOver || event.what == EventKind::Fallback;
+    const bool slow = event.what == EventKind::HandedOver && trialEndsAt > 0 && event.iteration >= trialEndsAt;
+    seen.failed = seen.failed || slow || event.what == EventKind::Fallback;
     seen.asymmetric = seen.asymmetric || event.what == EventKind::Asymmetric;
   }
   return seen;
@@ -232,16 +240,13 @@ Belos::ReturnType ChoosingManager<Types>::solve() {
   SystemChoice& choice = choiceOfSystem();
   const std::size_t arm = choice.chooser->choose();
   const ChoiceReport report = choiceReport(*choice.chooser, arm);
-  // Others give their vectors back; what their methods have learnt is in the state cache.
-  for (auto one = solvers_.begin(); one != solvers_.end();) {
-    one = one->first == report.arm || one->first == report.best ? std::next(one) : solvers_.erase(one);
-  }
   Inner& solver = solverOf(choice.arms[arm]);
   // The trial's next method stands for the best one: of another family it may not solve.
   const MethodTraits* const next = findMethod(choice.arms[arm].method->next);
   const bool mayLeave =
       report.trial && next != nullptr && next->family == choice.arms[choice.chooser->best()].method->family;
-  solver.setHandsOverAt(mayLeave ? choice.chooser->mostIterations(arm) : 0);
+  const int trialEndsAt = mayLeave ? choice.chooser->mostIterations(arm) : 0;
+  solver.setHandsOverAt(trialEndsAt);
   solver.setChoice(report, said(report, choice.said));
   if (!report.trial) choice.said = report.arm;
   sendAlong(choice, solver);
@@ -250,7 +255,7 @@ Belos::ReturnType ChoosingManager<Types>::solve() {
   lossOfAccuracy_ = solver.isLOADetected();
   report_ = solver.report();
   choice.last = arm;
-  choice.waiting = observe();
+  choice.waiting = observe(trialEndsAt);
   return result;
 }
 

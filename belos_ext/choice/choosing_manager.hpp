@@ -10,7 +10,6 @@
 ///
 /// Every function that communicates says so; the others are local.
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,14 +79,16 @@ class ChoosingManager final
   /// The solver of an arm, with the parameters, tests and limits of now. Local.
   Inner& solverOf(const Arm& arm);
   /// What a solve has shown, with the seconds of this rank. Local.
-  Observation observe() const;
+  /// \param trialEndsAt the iterations after which a trial was to be handed over; 0: none
+  Observation observe(int trialEndsAt) const;
 
   Parameters parameters_;
   std::string askedAs_;
   Teuchos::RCP<Problem> problem_;
   Teuchos::RCP<Test> userTest_, debugTest_;
   ComboType comboType_;
-  std::map<std::string, std::unique_ptr<Inner>> solvers_;  ///< by the names of their arms
+  static constexpr std::size_t mostSolvers = 3;                          ///< the best one, and trials
+  std::vector<std::pair<std::string, std::unique_ptr<Inner>>> solvers_;  ///< by their arms' names, the last used first
   std::vector<std::pair<std::vector<std::string>, std::string>> reserved_;
   SolveReport report_;
   bool lossOfAccuracy_ = false;

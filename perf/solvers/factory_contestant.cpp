@@ -103,7 +103,7 @@ class FactoryContestant final : public Contestant {
     const auto* own = reporting();
     if (own == nullptr) return nullptr;
     nlohmann::json out = capstan::toJson(own->report());
-    if (const MethodTraits* method = findMethod(description_.method)) out["cost"] = cost(*method, own->report());
+    if (findMethod(description_.method) != nullptr) out["cost"] = cost(methodOf(own->report().solver), own->report());
     return out;
   }
 
@@ -111,7 +111,7 @@ class FactoryContestant final : public Contestant {
   /// The cost data of an iteration with this contestant's parameters, with the step size it ended
   /// with and no more columns than it made.
   nlohmann::json cost(const MethodTraits& method, const SolveReport& report) const {
-    Parameters parameters(method);
+    Parameters parameters(methodOf(description_.method));  // CAPSTAN takes those of all methods
     parameters.merge(*parameters_);
     SolverOptions options = parameters.options();
     if (report.finalStepSize > 0) options.stepSize = report.finalStepSize;
