@@ -20,6 +20,8 @@ constexpr int leastIterations = 10;
 constexpr double newest = 0.3;        ///< weight of the last solve in what is averaged
 constexpr double fewestDigits = 0.3;  ///< of a solve that says something
 
+constexpr double leastSeconds = 1e-9;  ///< of an iteration: a clock may show none
+
 void average(double& mean, double value, bool first) { mean = first ? value : mean + newest * (value - mean); }
 
 }  // namespace
@@ -28,6 +30,10 @@ Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& 
   for (ArmModel& model : arms) arms_.push_back({std::move(model), {}, 0, 1.0, 0.0, 0.0, false, false});
   for (Arm& arm : arms_) arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
   if (counted_) times_ = *counted_;
+}
+
+double Chooser::modelSeconds(const Arm& arm) const {
+  return std::max(leastSeconds, iterationSeconds(arm.iteration, times_));
 }
 
 std::optional<double> Chooser::estimate(std::size_t arm) const {
@@ -156,7 +162,7 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
   Arm& arm = arms_[index];
   const bool tells = seen.iterations > 0 && seen.digits > fewestDigits;
   if (tells) expectIterations(arm, seen);
-  const double seconds = counted_ ? seen.iterations * modelSeconds(arm) : seen.seconds;
+  const double seconds = std::max(leastSeconds, counted_ ? seen.iterations * modelSeconds(arm) : seen.seconds);
   ++solves_;
   seconds_ += seconds;
   if (seen.failed || (seen.asymmetric && arm.model.symmetric)) fail(arm, seen.asymmetric);

@@ -96,7 +96,7 @@ class Chooser {
     bool failed = false;
   };
 
-  double modelSeconds(const Arm& arm) const { return iterationSeconds(arm.iteration, times_); }
+  double modelSeconds(const Arm& arm) const;
   /// Whether another arm may take the place of the best one: where a symmetric method solves, one that is not needs
   /// more products.
   bool isRival(std::size_t arm) const;

@@ -275,6 +275,21 @@ TEST(Chooser, LearnsNothingFromSolvesWithoutIterations) {
   EXPECT_FALSE(chooser.estimate(0));
 }
 
+TEST(Chooser, BearsAClockThatShowsNothing) {
+  Field field = fieldOfCg();
+  Chooser chooser(field.arms);
+  for (int k = 0; k < 30; ++k) {
+    const std::size_t arm = chooser.choose();
+    Observation seen;
+    seen.iterations = 10;
+    seen.digits = 8;
+    seen.products = seen.reductions = 10;
+    chooser.learn(arm, seen);
+    EXPECT_TRUE(std::isfinite(*chooser.estimate(chooser.best())));
+    EXPECT_TRUE(std::isfinite(chooser.regretSeconds()));
+  }
+}
+
 TEST(Chooser, DecidesByCountsAloneWhereAskedTo) {
   std::vector<std::size_t> chosen[2];
   for (int run = 0; run < 2; ++run) {

@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""perf/choice/table, on results that are made up.
+
+usage: test_choice_table.py
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TABLE = pathlib.Path(__file__).resolve().parents[1] / "choice/table"
+
+
+def solver(name, method, seconds, solves=True, parameters=None):
+    samples = [{"seconds": one, "claimed_converged": solves, "failure": None} for one in seconds]
+    return {"name": name, "method": method, "parameters": parameters or {}, "first": samples[0], "samples": samples[1:]}
+
+
+def cell(*solvers):
+    return {"kind": "cell", "experiment": "laplace", "title": "laplace, 2 ranks", "latency_us": 50.0, "solvers": list(solvers)}
+
+
+class Table(unittest.TestCase):
+    def table(self, *cells):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "results.jsonl"
+            path.write_text("".join(json.dumps(one) + "\n" for one in ({"kind": "environment"}, *cells)), encoding="utf-8")
+            done = subprocess.run([TABLE, path], capture_output=True, text=True, check=False)
+        return done.returncode, [line.split() for line in done.stdout.splitlines()][1:]
+
+    def test_compares_with_the_best_fixed_method(self):
+        # 40 solves of 1 s after 20 of 2 s: late 1, whole 80 / 60; the fixed methods take 1 and 4 s.
+        chosen = solver("capstan", "CAPSTAN", [2.0] * 20 + [1.0] * 40)
+        status, rows = self.table(cell(chosen, solver("cr", "CAPSTAN CR", [1.0] * 60), solver("cg", "CAPSTAN CG", [4.0] * 60)))
+        self.assertEqual(status, 0)
+        self.assertEqual(rows, [["laplace", "50", "cr", "1000.00", "1.00", "1.33", "2.00", "0.50", "yes"]])
+
+    def test_leaves_out_what_did_not_solve(self):
+        chosen = solver("capstan", "CAPSTAN", [1.0] * 60)
+        quick = solver("quick", "CAPSTAN CR", [0.1] * 60, solves=False)
+        _, rows = self.table(cell(chosen, quick, solver("slow", "CAPSTAN GMRES", [2.0] * 60)))
+        self.assertEqual(rows[0][2:], ["slow", "2000.00", "0.50", "0.50", "0.50", "-", "yes"])
+
+    def test_fails_where_only_a_fixed_method_solves(self):
+        chosen = solver("capstan", "CAPSTAN", [1.0] * 60, solves=False)
+        status, rows = self.table(cell(chosen, solver("cg", "CAPSTAN CG", [1.0] * 60)))
+        self.assertEqual((status, rows[0][-1]), (1, "NO"))
+        status, rows = self.table(cell(chosen, solver("cg", "CAPSTAN CG", [1.0] * 60, solves=False)))
+        self.assertEqual((status, rows[0][2], rows[0][-1]), (0, "none", "no"))
+
+    def test_says_how_it_is_used(self):
+        done = subprocess.run([TABLE, "nowhere.jsonl"], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("usage: ", done.stderr)
+        self.assertIn("nowhere.jsonl", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv, verbosity=2)
