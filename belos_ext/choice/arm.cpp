@@ -58,7 +58,7 @@ void vary(const Arm& arm, std::size_t from, const Parameters& given, std::vector
 /// Whether the method can be made with what is given, a flexible form for example.
 bool isPossible(const Arm& arm, const Parameters& given) {
   try {
-    Parameters(*arm.method).merge(parametersOf(arm, given));
+    Parameters(*arm.method).merge(parametersOf(arm, *given.current()));
     return true;
   } catch (const std::invalid_argument&) {
     return false;  // what is wrong with all of them, CAPSTAN's own parameters have said
@@ -95,8 +95,9 @@ std::vector<Arm> armsFor(const Parameters& given, bool symmetric) {
 
 ArmModel modelOf(const Arm& arm, const Parameters& given, bool preconditioned) {
   Parameters parameters(*arm.method);
-  parameters.merge(parametersOf(arm, given));
-  const SolverOptions options = parameters.options();
+  parameters.merge(parametersOf(arm, *given.current()));
+  SolverOptions options = parameters.options();
+  options.outputStream = Teuchos::null;  // what is kept with the communicator must not keep an application's file open
   const Relation relation = relationOf(*arm.method, options);
   const auto iteration = [options, method = arm.method, preconditioned](int iterations) {
     SolverOptions own = options;
@@ -114,12 +115,13 @@ ArmModel modelOf(const Arm& arm, const Parameters& given, bool preconditioned) {
           relation.ratio, relation.spread};
 }
 
-Teuchos::ParameterList parametersOf(const Arm& arm, const Parameters& given) {
+Teuchos::ParameterList parametersOf(const Arm& arm, const Teuchos::ParameterList& given) {
   Teuchos::ParameterList list;
-  for (const auto& item : *given.current()) {
+  for (const auto& item : given) {
     const ParameterRow* row = findParameter(item.first);
-    if (row != nullptr && row->appliesTo(*arm.method) && given.isGiven(row->name))
+    if (row != nullptr && row->appliesTo(*arm.method) && !item.second.isDefault()) {
       list.setEntry(row->name, item.second);
+    }
   }
   for (const auto& [key, value] : arm.parameters) list.set(key, value);
   return list;

@@ -29,8 +29,8 @@ std::vector<Arm> armsFor(const Parameters& given, bool symmetric);
 /// What the chooser has to know of an arm.
 ArmModel modelOf(const Arm& arm, const Parameters& given, bool preconditioned);
 
-/// What a method's solver is given for an arm: of the parameters that are given those that the method takes, and the
-/// arm's. Local.
-Teuchos::ParameterList parametersOf(const Arm& arm, const Parameters& given);
+/// What the solver of an arm is given: of the parameters that are given, and no defaults, those that its method takes;
+/// and the arm's own. Local.
+Teuchos::ParameterList parametersOf(const Arm& arm, const Teuchos::ParameterList& given);
 
 }  // namespace capstan

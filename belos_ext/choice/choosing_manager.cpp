@@ -94,7 +94,9 @@ const typename ChoosingManager<Types>::Problem& ChoosingManager<Types>::getProbl
 
 template <class Types>
 void ChoosingManager<Types>::setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) {
-  if (!parameters.is_null()) parameters_.merge(*parameters);
+  if (parameters.is_null()) return;
+  parameters_.merge(*parameters);
+  ++changes_;
 }
 
 template <class Types>
@@ -106,7 +108,7 @@ template <class Types>
 void ChoosingManager<Types>::reserve(const std::vector<std::string>& names, const std::string& why) {
   parameters_.reserve(names, why);
   reserved_.emplace_back(names, why);
-  for (auto& [name, solver] : solvers_) solver->reserve(names, why);
+  for (Kept& kept : solvers_) kept.solver->reserve(names, why);
 }
 
 template <class Types>
@@ -119,9 +121,9 @@ template <class Types>
 void ChoosingManager<Types>::reset(Belos::ResetType type) {
   if ((type & Belos::Problem) != 0 && !problem_.is_null()) problem_->setProblem();
   if ((type & Belos::RecycleSubspace) == 0) return;
-  for (auto& [name, solver] : solvers_) {
-    solver->setProblem(problem_);
-    solver->reset(Belos::RecycleSubspace);
+  for (Kept& kept : solvers_) {
+    kept.solver->setProblem(problem_);
+    kept.solver->reset(Belos::RecycleSubspace);
   }
 }
 
@@ -130,16 +132,15 @@ SystemChoice& ChoosingManager<Types>::choiceOfSystem() {
   const SolveFacts facts =
       factsButSymmetry<Types>(*problem_, choosingMethod(), parameters_.applicationsName(), askedAs_);
   try {
-    parameters_.setOverlay(parameterOverlay(facts));
+    const auto overlay = parameterOverlay(facts);
+    parameters_.setOverlay(overlay);
+    if (!overlay.is_null()) ++changes_;
   } catch (const SymmetryAsked&) {          // such options are for the method that solves
   } catch (const std::invalid_argument&) {  // which says what is wrong
   }
   SystemChoice& choice = SystemChoices::of(*problem_->getLHS()->getMap()->getComm()).of(facts.system);
-  // What the arms are made for. Limits are other ones in each solve of some applications.
-  std::string madeFor = kindOf(problem_->getLeftPrec()) + '\n' + kindOf(problem_->getRightPrec()) + '\n';
-  for (const auto& [name, value] : parameters_.alike()) {
-    if (name != "Convergence Tolerance" && name != "Maximum Iterations") madeFor += name + '=' + value + '\n';
-  }
+  std::string madeFor = kindOf(problem_->getLeftPrec()) + '\n' + kindOf(problem_->getRightPrec()) + '\n' +
+                        std::to_string(parameters_.checksumButLimits());
   if (!choice.chooser || choice.madeFor != madeFor) begin(choice);
   choice.madeFor = std::move(madeFor);
   return choice;
@@ -165,23 +166,27 @@ void ChoosingManager<Types>::begin(SystemChoice& choice) const {
 template <class Types>
 typename ChoosingManager<Types>::Inner& ChoosingManager<Types>::solverOf(const Arm& arm) {
   const std::string name = nameOf(arm);
-  auto found = std::find_if(solvers_.begin(), solvers_.end(), [&](const auto& one) { return one.first == name; });
+  auto found = std::find_if(solvers_.begin(), solvers_.end(), [&](const Kept& kept) { return kept.arm == name; });
   if (found == solvers_.end()) {
     // Others give their vectors back; what their methods have learnt is in the state cache.
     if (solvers_.size() >= mostSolvers) solvers_.pop_back();
-    found = solvers_.emplace(solvers_.begin(), name, std::make_unique<Inner>(*arm.method, askedAs_));
-    for (const auto& [names, why] : reserved_) found->second->reserve(names, why);
+    found = solvers_.insert(solvers_.begin(), Kept{name, std::make_unique<Inner>(*arm.method, askedAs_)});
+    for (const auto& [names, why] : reserved_) found->solver->reserve(names, why);
   }
   std::rotate(solvers_.begin(), found, std::next(found));
-  const auto& solver = solvers_.front().second;
-  solver->setParameters(Teuchos::rcp(new Teuchos::ParameterList(parametersOf(arm, parameters_))));
-  solver->setUserConvStatusTest(userTest_, comboType_);
-  solver->setDebugStatusTest(debugTest_);
-  solver->setMinimumIterations(minIterations_);
-  solver->setKeepsLast(keepsLast_);
-  solver->setSeries(series_);
-  solver->setProblem(problem_);
-  return *solver;
+  Kept& kept = solvers_.front();
+  Inner& solver = *kept.solver;
+  if (std::exchange(kept.changes, changes_) != changes_) {
+    solver.setParameters(Teuchos::rcp(new Teuchos::ParameterList(parametersOf(arm, parameters_.ofApplication()))));
+  }
+  solver.setLimits(parameters_.options().tolerance, parameters_.options().maxIterations);
+  solver.setUserConvStatusTest(userTest_, comboType_);
+  solver.setDebugStatusTest(debugTest_);
+  solver.setMinimumIterations(minIterations_);
+  solver.setKeepsLast(keepsLast_);
+  solver.setSeries(series_);
+  solver.setProblem(problem_);
+  return solver;
 }
 
 template <class Types>

@@ -82,13 +82,21 @@ class ChoosingManager final
   /// \param trialEndsAt the iterations after which a trial was to be handed over; 0: none
   Observation observe(int trialEndsAt) const;
 
+  /// The solver of an arm.
+  struct Kept {
+    std::string arm;
+    std::unique_ptr<Inner> solver;
+    long changes = -1;  ///< of the parameters that it has got
+  };
+
   Parameters parameters_;
+  long changes_ = 0;  ///< of the parameters, but for the limits that applications set before every solve
   std::string askedAs_;
   Teuchos::RCP<Problem> problem_;
   Teuchos::RCP<Test> userTest_, debugTest_;
   ComboType comboType_;
-  static constexpr std::size_t mostSolvers = 3;                          ///< the best one, and trials
-  std::vector<std::pair<std::string, std::unique_ptr<Inner>>> solvers_;  ///< by their arms' names, the last used first
+  static constexpr std::size_t mostSolvers = 3;  ///< the best one, and trials
+  std::vector<Kept> solvers_;                    ///< the last used first
   std::vector<std::pair<std::vector<std::string>, std::string>> reserved_;
   SolveReport report_;
   bool lossOfAccuracy_ = false;

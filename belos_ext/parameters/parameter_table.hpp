@@ -131,12 +131,17 @@ class Parameters {
   /// Parameters" too.
   Teuchos::RCP<const Teuchos::ParameterList> current() const;
 
+  /// Those that the application has given, without the overlay, with their full names. Local.
+  Teuchos::ParameterList ofApplication() const;
+
   /// What must be the same on all ranks: the solver's name, then name and value of every row; the value is empty where
   /// ranks may differ. As many on every rank. Local.
   std::vector<std::pair<std::string, std::string>> alike() const;
 
   /// Of alike().
   std::uint64_t checksum() const { return checksum_; }
+  /// Of alike() but for "Convergence Tolerance" and "Maximum Iterations".
+  std::uint64_t checksumButLimits() const { return others_; }
 
  private:
   /// Tells the constructor that makes the first ones of a method.

@@ -330,6 +330,15 @@ void Parameters::sumLimits() {
   checksum_ = checksum.value();
 }
 
+Teuchos::ParameterList Parameters::ofApplication() const {
+  const auto all = listOf(application_, *solver_);
+  Teuchos::ParameterList list;
+  for (const auto& item : *all) {
+    if (!item.second.isDefault()) list.setEntry(item.first, item.second);
+  }
+  return list;
+}
+
 Teuchos::RCP<const Teuchos::ParameterList> Parameters::current() const {
   if (current_.is_null()) current_ = listOf(effective_, *solver_);
   return current_;

@@ -327,7 +327,7 @@ TEST(Arms, DoNotVaryWhatIsGiven) {
   given.merge(list);
   for (const Arm& arm : armsFor(given, true)) {
     EXPECT_TRUE(arm.parameters.empty()) << nameOf(arm);
-    const auto theirs = parametersOf(arm, given);
+    const auto theirs = parametersOf(arm, given.ofApplication());
     EXPECT_EQ(theirs.isParameter("Pipeline Depth"), arm.method->takes("Pipeline Depth"));
     EXPECT_TRUE(theirs.isParameter("Convergence Tolerance"));
     EXPECT_FALSE(theirs.isParameter("Maximum Iterations")) << "a default";

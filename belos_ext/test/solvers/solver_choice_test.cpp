@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "belos_ext/choice/choosing_manager.hpp"
+#include "belos_ext/parameters/parameter_overlay.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 
@@ -211,6 +212,29 @@ TEST_F(Choosing, PassesParametersOnToTheMethodsThatTakeThem) {
     EXPECT_EQ(reportOf(*solver).tolerance, 1e-3);
     EXPECT_EQ(reportOf(*solver).choice.arm.find("Depth"), std::string::npos) << "a depth that is given is not varied";
   }
+}
+
+TEST_F(Choosing, TakesLimitsAndUsersOptionsForOneSolve) {
+  System system = systemWithRightHandSide(named(grid2d(15, 20)), wave);
+  const auto solver = solverOf(choosingMethod(), counted());
+  auto& ours = dynamic_cast<ReportingSolver&>(*solver);
+  for (const double tolerance : {1e-3, 1e-9, 1e-5}) {
+    ours.setLimits(tolerance, 700);
+    system.x->putScalar(0);
+    EXPECT_TRUE(solve(*solver, system).converged);
+    EXPECT_EQ(ours.report().tolerance, tolerance);
+  }
+  setParameterOverlay([](const SolveFacts&) {
+    const auto list = rcp(new Params);
+    list->set("Maximum Iterations", 3);
+    return list;
+  });
+  system.x->putScalar(0);
+  EXPECT_EQ(solve(*solver, system).report.reason, StopReason::MaxIterations);
+  setParameterOverlay({});
+  system.x->putScalar(0);
+  EXPECT_TRUE(solve(*solver, system).converged);
+  EXPECT_EQ(ours.report().tolerance, 1e-5);
 }
 
 TEST_F(Choosing, RefusesWhatNoMethodTakes) {
