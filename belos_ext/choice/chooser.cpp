@@ -119,10 +119,14 @@ void Chooser::takeTimes(const Arm& arm, const Observation& seen) {
   const IterationCost& iteration = arm.iteration;
   if (iteration.cost.bytes > 0)
     average(times_.byte, seen.kernelSeconds / (seen.iterations * iteration.cost.bytes), first);
-  if (seen.reductions > 0) {
-    const double wait = seen.waitSeconds / static_cast<double>(seen.reductions);
-    average(times_.reduction, reductionSeconds(iteration, times_, wait, times_.reduction), first);
+  // A solve whose reductions are hidden has some that are not: at its start, where the ranks may come apart.
+  double seconds = times_.reduction;
+  if (seen.reductions > 0) seconds = seen.waitSeconds / static_cast<double>(seen.reductions);
+  if (seen.hiddenReductions > 0) {
+    const double wait = seen.hiddenWaitSeconds / static_cast<double>(seen.hiddenReductions);
+    seconds = reductionSeconds(iteration, times_, wait, seconds);
   }
+  average(times_.reduction, seconds, first);
 }
 
 void Chooser::expectIterations(const Arm& arm, const Observation& seen) {

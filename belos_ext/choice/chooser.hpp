@@ -44,8 +44,9 @@ struct ArmModel {
 /// What a solve has shown. The same on all ranks.
 struct Observation {
   double seconds = 0.0;
-  double productSeconds = 0.0, preconditionerSeconds = 0.0, kernelSeconds = 0.0, waitSeconds = 0.0;  ///< parts of these
-  long products = 0, preconditioners = 0, reductions = 0;
+  double productSeconds = 0.0, preconditionerSeconds = 0.0, kernelSeconds = 0.0;  ///< parts of these
+  double waitSeconds = 0.0, hiddenWaitSeconds = 0.0;  ///< for reductions that are waited for at once; for others
+  long products = 0, preconditioners = 0, reductions = 0, hiddenReductions = 0;
   int iterations = 0;
   double digits = 0.0;      ///< by which the residual fell
   bool solved = true;       ///< the residual meets its tolerance

@@ -197,10 +197,12 @@ Observation ChoosingManager<Types>::observe(int trialEndsAt) const {
   seen.productSeconds = seconds.operatorSeconds;
   seen.preconditionerSeconds = seconds.preconditioner;
   seen.kernelSeconds = seconds.orthogonalization;
-  seen.waitSeconds = seconds.reductionWait;
+  seen.hiddenWaitSeconds = report_.progress.waitSeconds;
+  seen.waitSeconds = std::max(0.0, seconds.reductionWait - seen.hiddenWaitSeconds);
   seen.products = report_.operatorApplications;
   seen.preconditioners = report_.preconditionerApplications;
-  seen.reductions = report_.reductionsBlocking + report_.reductionsNonblocking;
+  seen.reductions = report_.reductionsBlocking;
+  seen.hiddenReductions = report_.reductionsNonblocking;
   seen.iterations = report_.iterationsInTurn;
   for (const RightHandSideReport& one : report_.rightHandSides) {
     // Beyond the tolerance digits are of no use.
@@ -226,7 +228,7 @@ void ChoosingManager<Types>::sendAlong(SystemChoice& choice, Inner& solver) cons
     return static_cast<Scalar>(seconds / ranks);
   };
   solver.sendAlong({share(mine.seconds), share(mine.productSeconds), share(mine.preconditionerSeconds),
-                    share(mine.kernelSeconds), share(mine.waitSeconds)},
+                    share(mine.kernelSeconds), share(mine.waitSeconds), share(mine.hiddenWaitSeconds)},
                    [&choice](const std::vector<Scalar>& means) {
                      Observation seen = *choice.waiting;
                      choice.waiting.reset();
@@ -235,6 +237,7 @@ void ChoosingManager<Types>::sendAlong(SystemChoice& choice, Inner& solver) cons
                      seen.preconditionerSeconds = means[2];
                      seen.kernelSeconds = means[3];
                      seen.waitSeconds = means[4];
+                     seen.hiddenWaitSeconds = means[5];
                      choice.chooser->learn(choice.last, seen);
                    });
 }

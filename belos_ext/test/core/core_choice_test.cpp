@@ -79,10 +79,11 @@ struct Field {
     seen.productSeconds = n * machine.product * slow;
     seen.preconditionerSeconds = n * machine.preconditioner * slow;
     seen.kernelSeconds = n * cost.cost.bytes * machine.byte * slow;
-    seen.waitSeconds =
+    const double wait =
         std::max(0.0, seen.seconds - seen.productSeconds - seen.preconditionerSeconds - seen.kernelSeconds);
+    (cost.hidden ? seen.hiddenWaitSeconds : seen.waitSeconds) = wait;
     seen.products = seen.preconditioners = std::lround(n);
-    seen.reductions = std::lround(n * cost.cost.reductions);
+    (cost.hidden ? seen.hiddenReductions : seen.reductions) = std::lround(n * cost.cost.reductions);
     seen.iterations = static_cast<int>(n);
     seen.digits = 8;
     return seen;
