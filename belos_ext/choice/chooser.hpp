@@ -83,7 +83,6 @@ class Chooser {
   long trials() const { return trials_; }  ///< of the solves chosen
   /// What trials took beyond what the best arm was estimated to take for them.
   double regretSeconds() const { return regret_; }
-  double seconds() const { return seconds_; }  ///< of all solves learnt from
 
  private:
   struct Arm {

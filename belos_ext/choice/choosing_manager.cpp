@@ -69,12 +69,8 @@ SystemChoices& SystemChoices::of(const Teuchos::Comm<int>& comm) {
 }
 
 template <class Types>
-ChoosingManager<Types>::ChoosingManager(std::string askedAs)
-    : parameters_(choosingMethod(), findMethod(askedAs) == nullptr ? askedAs : ""),
-      askedAs_(askedAs.empty() ? choosingMethod().canonical : std::move(askedAs)),
-      comboType_(Belos::StatusTestCombo<Scalar, typename Types::MultiVector, typename Types::Operator>::SEQ) {
-  report_.solver = choosingMethod().canonical;
-}
+ChoosingManager<Types>::ChoosingManager(const std::string& askedAs)
+    : Asked(choosingMethod(), askedAs.empty() ? choosingMethod().canonical : askedAs) {}
 
 template <class Types>
 ChoosingManager<Types>::~ChoosingManager() = default;
@@ -87,34 +83,16 @@ Teuchos::RCP<typename ChoosingManager<Types>::Base> ChoosingManager<Types>::clon
 }
 
 template <class Types>
-const typename ChoosingManager<Types>::Problem& ChoosingManager<Types>::getProblem() const {
-  if (problem_.is_null()) misuse(choosingMethod(), "getProblem() before setProblem()");
-  return *problem_;
-}
-
-template <class Types>
 void ChoosingManager<Types>::setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) {
-  if (parameters.is_null()) return;
-  parameters_.merge(*parameters);
+  Asked::setParameters(parameters);
   ++changes_;
 }
 
 template <class Types>
-void ChoosingManager<Types>::setLimits(double tolerance, int maxIterations) {
-  parameters_.setLimits(tolerance, maxIterations);
-}
-
-template <class Types>
 void ChoosingManager<Types>::reserve(const std::vector<std::string>& names, const std::string& why) {
-  parameters_.reserve(names, why);
+  Asked::reserve(names, why);
   reserved_.emplace_back(names, why);
   for (Kept& kept : solvers_) kept.solver->reserve(names, why);
-}
-
-template <class Types>
-void ChoosingManager<Types>::setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) {
-  userTest_ = test;
-  comboType_ = comboType;
 }
 
 template <class Types>
@@ -180,12 +158,7 @@ typename ChoosingManager<Types>::Inner& ChoosingManager<Types>::solverOf(const A
     solver.setParameters(Teuchos::rcp(new Teuchos::ParameterList(parametersOf(arm, parameters_.ofApplication()))));
   }
   solver.setLimits(parameters_.options().tolerance, parameters_.options().maxIterations);
-  solver.setUserConvStatusTest(userTest_, comboType_);
-  solver.setDebugStatusTest(debugTest_);
-  solver.setMinimumIterations(minIterations_);
-  solver.setKeepsLast(keepsLast_);
-  solver.setSeries(series_);
-  solver.setProblem(problem_);
+  solver.askAs(*this);
   return solver;
 }
 

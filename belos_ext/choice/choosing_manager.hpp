@@ -24,42 +24,20 @@ namespace capstan {
 struct SystemChoice;
 
 template <class Types>
-class ChoosingManager final
-    : public Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>,
-      public ReportingSolver {
+class ChoosingManager final : public AskedSolver<Types> {
  public:
+  using Asked = AskedSolver<Types>;
   using Inner = SolverManager<Types>;
-  using Base = typename Inner::Base;
-  using Scalar = typename Types::Scalar;
-  using Magnitude = typename Types::Magnitude;
-  using Problem = typename Inner::Problem;
-  using Test = typename Inner::Test;
-  using ComboType = typename Inner::ComboType;
+  using typename Asked::Base;
+  using typename Asked::Scalar;
 
-  /// \param askedAs as in SolverManager
-  explicit ChoosingManager(std::string askedAs = "");
+  /// \param askedAs as in AskedSolver
+  explicit ChoosingManager(const std::string& askedAs = "");
   ~ChoosingManager() override;
 
   Teuchos::RCP<Base> clone() const override;
-  const Problem& getProblem() const override;
-  /// Of all methods: those that the chosen one does not take have no effect.
-  Teuchos::RCP<const Teuchos::ParameterList> getValidParameters() const override { return parameters_.valid(); }
-  Teuchos::RCP<const Teuchos::ParameterList> getCurrentParameters() const override { return parameters_.current(); }
-  Magnitude achievedTol() const override { return static_cast<Magnitude>(report_.trueResidual); }
-  int getNumIters() const override { return report_.iterations; }
-  bool isLOADetected() const override { return lossOfAccuracy_; }
-  /// That of the chosen method, with what CAPSTAN knew when it chose (SolveReport::choice).
-  const SolveReport& report() const override { return report_; }
-
-  void setProblem(const Teuchos::RCP<Problem>& problem) override { problem_ = problem; }
   void setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) override;
-  void setLimits(double tolerance, int maxIterations) override;
-  void setMinimumIterations(int iterations) override { minIterations_ = iterations; }
-  void setKeepsLast(bool keeps) override { keepsLast_ = keeps; }
-  void setSeries(int series) override { series_ = series; }
   void reserve(const std::vector<std::string>& names, const std::string& why) override;
-  void setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) override;
-  void setDebugStatusTest(const Teuchos::RCP<Test>& test) override { debugTest_ = test; }
 
   /// As SolverManager::reset(), of all methods that have solved; what is known of the system is kept.
   void reset(Belos::ResetType type) override;
@@ -70,6 +48,8 @@ class ChoosingManager final
   std::string description() const override { return "Capstan::ChoosingManager (CAPSTAN)"; }
 
  private:
+  using Asked::askedAs_, Asked::lossOfAccuracy_, Asked::parameters_, Asked::problem_, Asked::report_;
+
   /// What is known of this system, with the user's options taken. Call it once a solve, on all ranks alike. Local.
   SystemChoice& choiceOfSystem();
   /// The arms for this system, and what is known of them beforehand. Local.
@@ -89,20 +69,10 @@ class ChoosingManager final
     long changes = -1;  ///< of the parameters that it has got
   };
 
-  Parameters parameters_;
   long changes_ = 0;  ///< of the parameters, but for the limits that applications set before every solve
-  std::string askedAs_;
-  Teuchos::RCP<Problem> problem_;
-  Teuchos::RCP<Test> userTest_, debugTest_;
-  ComboType comboType_;
   static constexpr std::size_t mostSolvers = 3;  ///< the best one, and trials
   std::vector<Kept> solvers_;                    ///< the last used first
   std::vector<std::pair<std::vector<std::string>, std::string>> reserved_;
-  SolveReport report_;
-  bool lossOfAccuracy_ = false;
-  int series_ = 0;
-  int minIterations_ = 0;
-  bool keepsLast_ = false;
 };
 
 /// A solver manager for a row of namedMethods(). `askedAs` as in SolverManager.

@@ -59,15 +59,10 @@ int fewestIterations(const std::vector<StopTest>& stops) {
 
 template <class Types>
 SolverManager<Types>::SolverManager(const MethodTraits& method, const std::string& askedAs)
-    : method_(methodOf(method.canonical)),
-      askedAs_(askedAs),
-      parameters_(method_, findMethod(askedAs) == nullptr ? askedAs : ""),
-      comboType_(Belos::StatusTestCombo<Scalar, MultiVector, Operator>::SEQ),
+    : Asked(method, askedAs),
       solvers_(std::make_unique<RightHandSideSolvers<Types>>(method_)),
       guesses_(std::make_unique<GuessSession<Types>>()),
-      exchanged_(std::make_unique<ExchangedProduct<Types>>()) {
-  report_.solver = method_.canonical;
-}
+      exchanged_(std::make_unique<ExchangedProduct<Types>>()) {}
 
 template <class Types>
 SolverManager<Types>::~SolverManager() = default;
@@ -77,23 +72,6 @@ Teuchos::RCP<typename SolverManager<Types>::Base> SolverManager<Types>::clone() 
   auto copy = Teuchos::rcp(new SolverManager(method_, askedAs_));
   copy->parameters_ = parameters_;
   return copy;
-}
-
-template <class Types>
-const typename SolverManager<Types>::Problem& SolverManager<Types>::getProblem() const {
-  if (problem_.is_null()) misuse(method_, "getProblem() before setProblem()");
-  return *problem_;
-}
-
-template <class Types>
-void SolverManager<Types>::setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) {
-  if (!parameters.is_null()) parameters_.merge(*parameters);
-}
-
-template <class Types>
-void SolverManager<Types>::setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) {
-  userTest_ = test;
-  comboType_ = comboType;
 }
 
 template <class Types>

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "belos_ext/manager/agreement.hpp"
+#include "belos_ext/manager/asked_solver.hpp"
 #include "belos_ext/manager/state_cache.hpp"
 #include "belos_ext/parameters/method_traits.hpp"
 #include "belos_ext/parameters/parameter_overlay.hpp"
@@ -49,49 +50,20 @@ struct OpeningFacts;
 struct StopCriteria;
 
 template <class Types>
-class SolverManager final
-    : public Belos::SolverManager<typename Types::Scalar, typename Types::MultiVector, typename Types::Operator>,
-      public ReportingSolver {
+class SolverManager final : public AskedSolver<Types> {
  public:
-  using Scalar = typename Types::Scalar;
-  using Magnitude = typename Types::Magnitude;
-  using MultiVector = typename Types::MultiVector;
-  using Operator = typename Types::Operator;
-  using Base = Belos::SolverManager<Scalar, MultiVector, Operator>;
-  using Problem = Belos::LinearProblem<Scalar, MultiVector, Operator>;
-  using Test = Belos::StatusTest<Scalar, MultiVector, Operator>;
-  using ComboType = typename Belos::StatusTestCombo<Scalar, MultiVector, Operator>::ComboType;
+  using Asked = AskedSolver<Types>;
+  using typename Asked::Base;
+  using typename Asked::MultiVector;
+  using typename Asked::Operator;
+  using typename Asked::Scalar;
 
-  /// \param askedAs the name under which the application asked for it, or empty; for another library's see Parameters
+  /// \param askedAs as in AskedSolver
   explicit SolverManager(const MethodTraits& method, const std::string& askedAs = "");
   ~SolverManager() override;
 
   /// A solver of the same method with the same parameters and no problem.
   Teuchos::RCP<Base> clone() const override;
-
-  const Problem& getProblem() const override;
-  Teuchos::RCP<const Teuchos::ParameterList> getValidParameters() const override { return parameters_.valid(); }
-  Teuchos::RCP<const Teuchos::ParameterList> getCurrentParameters() const override { return parameters_.current(); }
-  /// The largest scaled true residual over the right-hand sides of the last solve.
-  Magnitude achievedTol() const override { return static_cast<Magnitude>(report_.trueResidual); }
-  int getNumIters() const override { return report_.iterations; }
-  bool isLOADetected() const override { return lossOfAccuracy_; }
-  const SolveReport& report() const override { return report_; }
-
-  void setProblem(const Teuchos::RCP<Problem>& problem) override { problem_ = problem; }
-  void setParameters(const Teuchos::RCP<Teuchos::ParameterList>& parameters) override;
-  void setLimits(double tolerance, int maxIterations) override { parameters_.setLimits(tolerance, maxIterations); }
-  void setMinimumIterations(int iterations) override { minIterations_ = iterations; }
-  void setKeepsLast(bool keeps) override { keepsLast_ = keeps; }
-  void setSeries(int series) override { series_ = series; }
-  void reserve(const std::vector<std::string>& names, const std::string& why) override {
-    parameters_.reserve(names, why);
-  }
-  /// OR: a test that passes stops the solve (reason "user test"; Converged only if the residual test is met too).
-  /// AND, SEQ: a verified residual counts as converged only once the test passes as well.
-  void setUserConvStatusTest(const Teuchos::RCP<Test>& test, const ComboType& comboType) override;
-  /// Evaluated at every boundary for what it prints or records; its status has no influence.
-  void setDebugStatusTest(const Teuchos::RCP<Test>& test) override { debugTest_ = test; }
 
   /// Belos::Problem: recomputes the problem's initial residual. Belos::RecycleSubspace: forgets cached state, what is
   /// kept for initial guesses, and storage; as with Belos' managers the problem need not be complete, or there at all.
@@ -120,6 +92,10 @@ class SolverManager final
   std::string description() const override;
 
  private:
+  using Asked::askedAs_, Asked::comboType_, Asked::debugTest_, Asked::keepsLast_, Asked::lossOfAccuracy_,
+      Asked::method_, Asked::minIterations_, Asked::parameters_, Asked::problem_, Asked::report_, Asked::series_,
+      Asked::userTest_;
+
   /// Takes what the user has set outside the application; what is wrong with it is also said on stderr. Returns why
   /// this rank refuses to solve, or an empty string. Other ranks may not refuse: they learn of it in the first
   /// reduction of the solve, and then all throw alike. As solveFacts().
@@ -154,15 +130,7 @@ class SolverManager final
   void solveRightHandSides(const SolverOptions& options, Monitor<Types>& monitor, std::vector<StopTest>& stops);
   void fillReport(const std::vector<StopTest>& stops, const SolverOptions& options);
 
-  const MethodTraits& method_;
-  std::string askedAs_;
-  Parameters parameters_;
-  SolveFacts facts_;  ///< of the last solve that has begun
-  Teuchos::RCP<Problem> problem_;
-  Teuchos::RCP<Test> userTest_, debugTest_;
-  ComboType comboType_;
-  SolveReport report_;
-  bool lossOfAccuracy_ = false;
+  SolveFacts facts_;                                                ///< of the last solve that has begun
   std::vector<Teuchos::RCP<const typename Types::Map>> knownMaps_;  ///< found to be alike
   bool asks_ = false;                ///< this rank's options ask for the symmetry, and nobody has looked for it
   std::string refusal_;              ///< why this rank refuses the solve, or empty
@@ -173,10 +141,7 @@ class SolverManager final
   std::unique_ptr<RightHandSideSolvers<Types>> solvers_;
   std::unique_ptr<GuessSession<Types>> guesses_;
   ReductionCounters before_;  ///< at the beginning of the solve that is running, with what it began again
-  int series_ = 0;            ///< of solves, for guesses
-  int minIterations_ = 0;
   int handsOverAt_ = 0;
-  bool keepsLast_ = false;
   ChoiceReport choice_;
   std::string choiceSaid_;
   std::vector<Scalar> along_;  ///< what is sent along with the next solve, and who is told
