@@ -85,12 +85,21 @@ def summary(trace):
     return lines
 
 
+def middle(trace, window):
+    """Where a window in the middle of the solve begins: a little later or earlier where all threads were paused then."""
+    begin = max(0.0, (trace.end() - window) / 2)
+    spans = [(start, start + length) for spans in trace.threads.values() for _, start, length in spans]
+    if any(stop > begin and start < begin + window for start, stop in spans):
+        return begin
+    return min((start for start, _ in spans), key=lambda start: abs(start - begin))
+
+
 def draw(trace, title, window):
     """A figure of the `window` microseconds in the middle of the solve."""
     import matplotlib  # pylint: disable=import-outside-toplevel
     from matplotlib import pyplot  # pylint: disable=import-outside-toplevel
     matplotlib.use("Agg")
-    begin = max(0.0, (trace.end() - window) / 2)
+    begin = middle(trace, window)
     ranks = sorted({rank for rank, _ in trace.threads} | set(trace.reductions))
     names = sorted({name for spans in trace.threads.values() for name, _, _ in spans if name not in WAITING})
     colors = {name: COLORS[number % len(COLORS)] for number, name in enumerate(names)}

@@ -229,6 +229,14 @@ class Command(Files):
         self.assertIn("rank 1, driver: gaps 60 %, update 40 %\n", said)
         self.assertEqual((self.folder / "t.0.png").read_bytes()[:4], b"\x89PNG")
 
+    def test_a_trace_that_pauses_in_the_middle(self):
+        """A machine with other work pauses all threads, so that nothing began or ended in the window."""
+        events = [{"name": "product", "ph": "X", "pid": 0, "tid": 0, "ts": start, "dur": 10} for start in (0, 60000, 90000)]
+        path = self.file("t.json", json.dumps({"traceEvents": events}))
+        status, _, errors = self.command(path, "--window", 50)
+        self.assertEqual((status, errors), (0, ""))
+        self.assertEqual(traces.middle(traces.read([path]), 50), 60000)
+
     def test_mistakes(self):
         path = self.file("capstanReport.csv", RUN)
         for words, said in ((("nowhere.csv",), "nowhere.csv: it cannot be read"),
