@@ -17,8 +17,10 @@ constexpr double trialShare = 0.03;  ///< of all seconds, that trials may take b
 constexpr double trialsAtFirst = 2;  ///< solves of the best arm's time, that trials may take beyond it at any time
 constexpr double trialLength = 1.5;  ///< of the best arm's time, after which another one goes on
 constexpr int leastIterations = 10;
-constexpr double newest = 0.3;        ///< weight of the last solve in what is averaged
-constexpr double fewestDigits = 0.3;  ///< of a solve that says something
+constexpr int mostRemembered = 4;      ///< solves of another run that count: this one may differ
+constexpr double spreadOfPrior = 0.1;  ///< of the logarithm of a ratio that was found on another machine or system
+constexpr double newest = 0.3;         ///< weight of the last solve in what is averaged
+constexpr double fewestDigits = 0.3;   ///< of a solve that says something
 
 constexpr double leastSeconds = 1e-9;  ///< of an iteration: a clock may show none
 
@@ -27,7 +29,7 @@ void average(double& mean, double value, bool first) { mean = first ? value : me
 }  // namespace
 
 Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted) : counted_(counted) {
-  for (ArmModel& model : arms) arms_.push_back({std::move(model), {}, 0, 1.0, 0.0, 0.0, false, false});
+  for (ArmModel& model : arms) arms_.push_back({std::move(model), {}, 0, 1.0, 0.0, 0.0, false, false, false});
   for (Arm& arm : arms_) arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
   if (counted_) times_ = *counted_;
 }
@@ -65,7 +67,7 @@ std::optional<std::size_t> Chooser::second() const {
 }
 
 std::optional<std::size_t> Chooser::worthATrial() const {
-  if (!known_) return std::nullopt;
+  if (!known_ || solves_ == 0) return std::nullopt;
   const double best = *estimate(best_);
   const double solve = seconds_ / static_cast<double>(solves_);
   std::optional<std::size_t> found;
@@ -82,13 +84,54 @@ std::optional<std::size_t> Chooser::worthATrial() const {
 }
 
 std::optional<std::size_t> Chooser::mightSolve() const {
-  if (!arms_[best_].unsolved) return std::nullopt;
+  if (!arms_[best_].unsolved || solves_ == 0) return std::nullopt;
   for (std::size_t a = 0; a < arms_.size(); ++a) {
     const auto sameFamily = [&](const Arm& other) { return other.model.family == arms_[a].model.family; };
     const bool first = std::find_if(arms_.begin(), arms_.end(), sameFamily) - arms_.begin() == static_cast<long>(a);
     if (first && arms_[a].solves == 0 && !arms_[a].failed) return a;
   }
   return std::nullopt;
+}
+
+void Chooser::resume(const ChoiceKnowledge& known, bool same) {
+  for (const ChoiceKnowledge::Arm& from : known.arms) {
+    for (Arm& arm : arms_) {
+      if (arm.model.name != from.name || from.solves == 0) continue;
+      arm.model.ratio = from.ratio;
+      arm.ratioVariance = same ? from.ratioVariance : std::max(from.ratioVariance, spreadOfPrior * spreadOfPrior);
+      if (!same) continue;
+      arm.solves = std::min(from.solves, mostRemembered);
+      arm.correction = from.correction;
+      arm.modelled = from.modelled;
+      arm.unsolved = from.unsolved;
+      arm.resumed = true;
+    }
+  }
+  if (same) {
+    for (const ChoiceKnowledge::Arm& from : known.arms) {
+      for (Arm& arm : arms_) arm.failed |= arm.model.name == from.name && from.failed;
+    }
+    if (!counted_) times_ = known.times;
+    pace_ = known.pace;
+    expectIterations(known.expected);
+    known_ = std::any_of(arms_.begin(), arms_.end(), [](const Arm& arm) { return arm.solves > 0; });
+    chooseBest();
+  } else {
+    for (std::size_t a = 0; a < arms_.size(); ++a) {
+      if (arms_[a].model.name == known.best) best_ = a;
+    }
+  }
+}
+
+std::optional<ChoiceKnowledge> Chooser::knowledge() const {
+  if (!known_) return std::nullopt;
+  ChoiceKnowledge known{times_, pace_, expected_, arms_[best_].model.name, {}};
+  for (const Arm& arm : arms_) {
+    if (arm.solves == 0 && !arm.failed) continue;
+    known.arms.push_back({arm.model.name, arm.solves, arm.correction, arm.model.ratio, arm.ratioVariance, arm.modelled,
+                          arm.unsolved, arm.failed});
+  }
+  return known;
 }
 
 std::size_t Chooser::choose() {
@@ -129,8 +172,8 @@ void Chooser::takeTimes(const Arm& arm, const Observation& seen) {
   average(times_.reduction, seconds, first);
 }
 
-void Chooser::expectIterations(const Arm& arm, const Observation& seen) {
-  average(expected_, seen.iterations / arm.model.ratio, !known_);
+void Chooser::expectIterations(double iterations) {
+  average(expected_, iterations, !known_);
   for (Arm& one : arms_) {
     one.iteration = one.model.iteration(static_cast<int>(std::max(1.0, std::round(expected_ * one.model.ratio))));
   }
@@ -165,7 +208,7 @@ void Chooser::chooseBest() {
 void Chooser::learn(std::size_t index, const Observation& seen) {
   Arm& arm = arms_[index];
   const bool tells = seen.iterations > 0 && seen.digits > fewestDigits;
-  if (tells) expectIterations(arm, seen);
+  if (tells) expectIterations(seen.iterations / arm.model.ratio);
   const double seconds = std::max(leastSeconds, counted_ ? seen.iterations * modelSeconds(arm) : seen.seconds);
   ++solves_;
   seconds_ += seconds;
@@ -175,8 +218,11 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
   }
   if (tells && !arm.failed) {
     takeTimes(arm, seen);
-    arm.modelled = modelSeconds(arm);
-    average(arm.correction, seconds / (seen.iterations * arm.modelled), arm.solves < 2);
+    // The first solve of a run is not like the others.
+    if (!std::exchange(arm.resumed, false)) {
+      arm.modelled = modelSeconds(arm);
+      average(arm.correction, seconds / (seen.iterations * arm.modelled), arm.solves < 2);
+    }
     const double iterations = seen.iterations / seen.digits;
     if (index == best_ || !known_) {
       average(pace_, iterations / arm.model.ratio, !known_);

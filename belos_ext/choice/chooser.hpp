@@ -54,11 +54,33 @@ struct Observation {
   bool asymmetric = false;  ///< the matrix was found not to be symmetric
 };
 
+/// What is known of the arms of a system, for another run to begin with.
+struct ChoiceKnowledge {
+  struct Arm {
+    std::string name;
+    int solves = 0;  ///< that were measured
+    double correction = 1.0, ratio = 1.0, ratioVariance = 0.0, modelled = 0.0;
+    bool unsolved = false, failed = false;
+  };
+  MachineTimes times;
+  double pace = 0.0, expected = 0.0;
+  std::string best;  ///< the name of an arm
+  std::vector<Arm> arms;
+};
+
 class Chooser {
  public:
   /// \param arms those that can be chosen, the first of which begins; not empty
   /// \param counted times are replaced by what the model makes of fixed ones: decisions depend on counts alone
   explicit Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted = std::nullopt);
+
+  /// Begins with what another run has found out; call it before the first choice. Arms are known by their names: of one
+  /// that is not there nothing is taken. There is no trial before a solve has been learnt from.
+  /// \param same on this machine, of this system; else its best arm begins, what it has found out of iterations is
+  ///             expected, and all else is measured anew
+  void resume(const ChoiceKnowledge& known, bool same);
+  /// For resume(); nothing before the first solve that tells.
+  std::optional<ChoiceKnowledge> knowledge() const;
 
   /// The arm of the next solve.
   std::size_t choose();
@@ -94,6 +116,7 @@ class Chooser {
     double modelled = 0.0;       ///< seconds of an iteration by the model when it was measured last
     bool unsolved = false;       ///< its last solve ended at a limit
     bool failed = false;
+    bool resumed = false;  ///< known from another run, and not solved by in this one
   };
 
   double modelSeconds(const Arm& arm) const;
@@ -103,7 +126,8 @@ class Chooser {
   /// What is not known of the logarithm of an estimate.
   double spread(const Arm& arm) const;
   void takeTimes(const Arm& arm, const Observation& seen);
-  void expectIterations(const Arm& arm, const Observation& seen);
+  /// \param iterations of a solve, by an arm whose ratio is 1
+  void expectIterations(double iterations);
   void fail(Arm& arm, bool asymmetric);
   void chooseBest();
   std::optional<std::size_t> worthATrial() const;

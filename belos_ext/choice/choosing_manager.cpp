@@ -13,6 +13,7 @@
 #include "belos_ext/parameters/parameter_overlay.hpp"
 #include "belos_ext/problem/symmetry_check.hpp"
 #include "belos_ext/report/event_text.hpp"
+#include "belos_ext/support/nearest_match.hpp"
 #include "tpetra_ext/compat/instantiate.hpp"
 #include "tpetra_ext/reductions/kept_with_communicator.hpp"
 
@@ -119,8 +120,18 @@ SystemChoice& ChoosingManager<Types>::choiceOfSystem() {
   SystemChoice& choice = SystemChoices::of(*problem_->getLHS()->getMap()->getComm()).of(facts.system);
   std::string madeFor = kindOf(problem_->getLeftPrec()) + '\n' + kindOf(problem_->getRightPrec()) + '\n' +
                         std::to_string(parameters_.checksumButLimits());
-  if (!choice.chooser || choice.madeFor != madeFor) begin(choice);
-  choice.madeFor = std::move(madeFor);
+  if (!choice.chooser || choice.madeFor != madeFor) {
+    choice.madeFor.clear();  // a file that is wrong is looked at again
+    const std::string& label = facts.label;
+    choice.key = {label.empty() ? fmt::format("system {}", facts.system) : label,
+                  toString(parameters_.options().choiceMode),
+                  kindOf(problem_->getLeftPrec()) + '|' + kindOf(problem_->getRightPrec()),
+                  machineName(Types::ExecutionSpace::name()),
+                  problem_->getLHS()->getMap()->getComm()->getSize(),
+                  facts.rows};
+    begin(choice);
+    choice.madeFor = std::move(madeFor);
+  }
   return choice;
 }
 
@@ -139,6 +150,49 @@ void ChoosingManager<Types>::begin(SystemChoice& choice) const {
   }
   choice.chooser.emplace(std::move(models), counted);
   choice.waiting.reset();
+  choice.written.clear();
+  if (!parameters_.options().choiceFile.empty()) takeFromFile(choice);
+}
+
+template <class Types>
+void ChoosingManager<Types>::takeFromFile(SystemChoice& choice) const {
+  const std::string& path = parameters_.options().choiceFile;
+  const bool fixed = parameters_.options().choiceMode == ChoiceMode::Fixed;
+  const ChoiceFile file = readChoiceFile(path, *problem_->getLHS()->getMap()->getComm());
+  const ChoiceFile::Entry* const found = file.find(choice.key);
+  const auto refuse = [&](const std::string& why) {
+    misuse(choosingMethod(), fmt::format("\"Choice\" = \"fixed\", \"Choice File\" = \"{}\": {}", path, why));
+  };
+  if (found == nullptr) {
+    const std::vector<std::string> systems = file.systems();
+    if (fixed) {
+      refuse(fmt::format("found nothing of the system \"{}\"; it has: {}{}", choice.key.system,
+                         systems.empty() ? "none" : fmt::format("{}", fmt::join(systems, ", ")),
+                         didYouMean(choice.key.system, systems)));
+    }
+    return;
+  }
+  choice.chooser->resume(found->known, !fixed && found->key == choice.key);
+  const std::string& best = choice.chooser->arm(choice.chooser->best()).name;
+  if (fixed && best != found->known.best) {
+    std::vector<std::string> arms;
+    for (const Arm& arm : choice.arms) arms.push_back(nameOf(arm));
+    refuse(fmt::format("of the system \"{}\" it has \"{}\"; allowed with this matrix and these parameters: {}",
+                       choice.key.system, found->known.best, fmt::join(arms, "; ")));
+  }
+}
+
+template <class Types>
+void ChoosingManager<Types>::keepInFile(SystemChoice& choice) const {
+  const SolverOptions& options = parameters_.options();
+  if (options.choiceFile.empty() || options.choiceMode == ChoiceMode::Fixed) return;
+  const Chooser& chooser = *choice.chooser;
+  const std::string& best = chooser.arm(chooser.best()).name;
+  const bool powerOfTwo = chooser.solves() > 0 && (chooser.solves() & (chooser.solves() - 1)) == 0;
+  if (!chooser.knowledge() || (!powerOfTwo && choice.written == best)) return;
+  choice.written = best;
+  if (problem_->getLHS()->getMap()->getComm()->getRank() != 0) return;
+  keepInChoiceFile(options.choiceFile, {choice.key, *chooser.knowledge()}, *options.outputStream);
 }
 
 template <class Types>
@@ -219,7 +273,8 @@ template <class Types>
 Belos::ReturnType ChoosingManager<Types>::solve() {
   requireReady(choosingMethod(), problem_);
   SystemChoice& choice = choiceOfSystem();
-  const std::size_t arm = choice.chooser->choose();
+  const bool fixed = parameters_.options().choiceMode == ChoiceMode::Fixed;
+  const std::size_t arm = fixed ? choice.chooser->best() : choice.chooser->choose();
   const ChoiceReport report = choiceReport(*choice.chooser, arm);
   Inner& solver = solverOf(choice.arms[arm]);
   // The trial's next method stands for the best one: of another family it may not solve.
@@ -236,7 +291,8 @@ Belos::ReturnType ChoosingManager<Types>::solve() {
   lossOfAccuracy_ = solver.isLOADetected();
   report_ = solver.report();
   choice.last = arm;
-  choice.waiting = observe(trialEndsAt);
+  keepInFile(choice);
+  if (!fixed) choice.waiting = observe(trialEndsAt);
   return result;
 }
 

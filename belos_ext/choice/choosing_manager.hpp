@@ -50,10 +50,16 @@ class ChoosingManager final : public AskedSolver<Types> {
  private:
   using Asked::askedAs_, Asked::lossOfAccuracy_, Asked::parameters_, Asked::problem_, Asked::report_;
 
-  /// What is known of this system, with the user's options taken. Call it once a solve, on all ranks alike. Local.
+  /// What is known of this system, with the user's options taken. Call it once a solve, on all ranks alike. Collective
+  /// in the first solve of a system with "Choice File"; else local.
   SystemChoice& choiceOfSystem();
-  /// The arms for this system, and what is known of them beforehand. Local.
+  /// The arms for this system, and what is known of them beforehand. Collective where there is a "Choice File", else
+  /// local.
   void begin(SystemChoice& choice) const;
+  /// Takes what "Choice File" has of this system. Throws where "Choice" is fixed and it has none. Collective.
+  void takeFromFile(SystemChoice& choice) const;
+  /// Writes what is known of the system to "Choice File", where it is time to. Local.
+  void keepInFile(SystemChoice& choice) const;
   /// Sums what the last solve has shown in the first reduction of the next one, and learns it then. Local.
   void sendAlong(SystemChoice& choice, Inner& solver) const;
   /// The solver of an arm, with the parameters, tests and limits of now. Local.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "belos_ext/choice/arm.hpp"
+#include "belos_ext/choice/choice_file.hpp"
 #include "belos_ext/manager/system_numbers.hpp"
 
 namespace capstan {
@@ -20,6 +21,8 @@ struct SystemChoice {
   std::string madeFor;  ///< what the arms depend on, as it was
   std::vector<Arm> arms;
   std::optional<Chooser> chooser;
+  ChoiceKey key;                       ///< in "Choice File"
+  std::string written;                 ///< the best arm as it was written there last
   std::string said;                    ///< the choice that was told last, by the name of its arm
   std::size_t last = 0;                ///< the arm of the last solve
   std::optional<Observation> waiting;  ///< what it has shown, until the next solve sums it over the ranks

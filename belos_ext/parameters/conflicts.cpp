@@ -133,6 +133,9 @@ void checkConflicts(const SolverOptions& options, const MethodTraits& method) {
          method.family == Family::Gmres ? "a pipelined method" : toString(method.family));
   checkResidualNorm(options, method);
   checkCommunication(options, method);
+  refuse(options.choiceMode == ChoiceMode::Fixed && options.choiceFile.empty(), method,
+         "\"Choice\" = \"fixed\" takes what \"Choice File\" says, and none is given; name the file that a run with "
+         "\"Choice\" = \"measured\" has written");
   // What a method does not take is at its default, which conflicts with nothing.
   refuse(!options.stepSizeAuto && options.stepSize > options.numBlocks, method,
          "\"Step Size\" = {} exceeds \"Num Blocks\" = {}, the length of a restart cycle", options.stepSize,

@@ -184,10 +184,17 @@ std::vector<ParameterRow> DepthOptions::rows() {
 }
 
 std::vector<ParameterRow> ChoiceOptions::rows() {
-  return {choice<ChoiceMode>(
-      "Choice", &ChoiceOptions::choiceMode,
-      "What CAPSTAN chooses by. measured: the seconds that solves take. counted: their iterations, at the seconds that "
-      "a model machine takes for them, so that every run chooses the same.")};
+  return {
+      choice<ChoiceMode>(
+          "Choice", &ChoiceOptions::choiceMode,
+          "What CAPSTAN chooses by. measured: the seconds that solves take. counted: their iterations, at the seconds "
+          "that a model machine takes for them, so that every run chooses the same. fixed: what \"Choice File\" has "
+          "found to be the best, without trials."),
+      text("Choice File", &ChoiceOptions::choiceFile, "a file in an existing folder; empty: none",
+           "The JSON file in which CAPSTAN keeps what it finds out of each system (\"Solver Name\", or the matrix's "
+           "label), for later runs to begin with. Rank 0 reads it before the first solve of a system, and writes it "
+           "when the choice changes and after 2, 4, 8 and so on solves."),
+  };
 }
 
 std::vector<ParameterRow> PolynomialOptions::rows() {

@@ -291,6 +291,10 @@ void Parameters::commit(const Teuchos::RCP<const Teuchos::ParameterList>& overla
   remarkOnFile("Report File", effective_.options.reportFile, remarks);
   remarkOnFile("History File", effective_.options.historyFile, remarks);
   remarkOnFile("Trace File", effective_.options.traceFile, remarks);
+  // A fixed choice is read alone.
+  if (effective_.options.choiceMode != ChoiceMode::Fixed) {
+    remarkOnFile("Choice File", effective_.options.choiceFile, remarks);
+  }
   warnOnce(remarks, solver_->canonical, warningStream(effective_));
   warnOnce(foreign.remarks, askedAs_, warningStream(effective_));
 }

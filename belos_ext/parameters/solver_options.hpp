@@ -94,8 +94,8 @@ constexpr auto wordsOf(CommunicationStrategy) {
 }
 
 /// What CAPSTAN chooses by.
-enum class ChoiceMode { Measured, Counted };
-constexpr auto wordsOf(ChoiceMode) { return std::array{"measured", "counted"}; }
+enum class ChoiceMode { Measured, Counted, Fixed };
+constexpr auto wordsOf(ChoiceMode) { return std::array{"measured", "counted", "fixed"}; }
 
 /// The spelling of a value in parameter lists.
 constexpr auto wordsOf(Execution) { return std::array{"auto", "ordered", "tasks"}; }
@@ -300,6 +300,7 @@ struct OutputOptions {
 struct ChoiceOptions {
   static std::vector<ParameterRow> rows();
   ChoiceMode choiceMode = ChoiceMode::Measured;
+  std::string choiceFile;  ///< JSON, what runs have found out; empty: none
 };
 
 /// Belos' keys for what Capstan does in one way only: there is nothing to keep.

@@ -173,6 +173,72 @@ TEST(Chooser, FollowsALatencyThatRises) {
   EXPECT_LE(field.seconds(chooser.best()), 1.05 * field.seconds(field.best()));
 }
 
+TEST(Chooser, GoesOnWithWhatAnotherRunHasFound) {
+  for (const double latency : {0.0, 1e-3}) {
+    Field field = fieldOfCg();
+    field.machine.reduction = latency;
+    Chooser first(field.arms);
+    EXPECT_FALSE(first.knowledge());
+    solveMany(field, first, 100);
+    Chooser next(field.arms);
+    next.resume(*first.knowledge(), true);
+    EXPECT_EQ(next.best(), first.best());
+    EXPECT_NEAR(*next.estimate(next.best()), *first.estimate(first.best()), 1e-12);
+    // The first solve of a run takes longer, which says nothing of the arm; and there is no trial before one is learnt.
+    for (int k = 0; k < 2; ++k) EXPECT_EQ(next.choose(), first.best());
+    Observation slow = field.solve(first.best());
+    slow.seconds *= 5;
+    next.learn(first.best(), slow);
+    EXPECT_EQ(next.best(), first.best());
+    const Sequence run = solveMany(field, next, 50);
+    EXPECT_LE(run.seconds, 1.02 * 50 * field.seconds(field.best()));
+  }
+}
+
+TEST(Chooser, FindsOutWhereAnotherRunsKnowledgeIsOld) {
+  Field field = fieldOfCg();
+  field.machine.reduction = 0;
+  Chooser first(field.arms);
+  solveMany(field, first, 100);
+  field.machine.reduction = 1e-3;
+  Chooser next(field.arms);
+  next.resume(*first.knowledge(), true);
+  const Sequence run = solveMany(field, next, 200);
+  EXPECT_LE(run.seconds, 1.10 * 200 * field.seconds(field.best()));
+}
+
+TEST(Chooser, BeginsWithTheChoiceOfAnotherMachineAndMeasuresAnew) {
+  Field field = fieldOfCg();
+  field.machine.reduction = 1e-3;
+  Chooser first(field.arms);
+  solveMany(field, first, 100);
+  ASSERT_NE(first.best(), 0U);
+  Chooser next(field.arms);
+  next.resume(*first.knowledge(), false);
+  EXPECT_EQ(next.choose(), first.best());
+  EXPECT_FALSE(next.estimate(0)) << "no time of that machine is taken";
+  const Sequence run = solveMany(field, next, 200);
+  EXPECT_LE(run.seconds, 1.05 * 200 * field.seconds(field.best()));
+}
+
+TEST(Chooser, TakesNothingOfArmsThatAreNotThere) {
+  Field field = fieldOfCg();
+  ChoiceKnowledge known;
+  known.best = "another";
+  known.pace = known.expected = 10;
+  known.arms.push_back({"another", 3, 1, 1, 0, 1e-5, false, false});
+  known.arms.push_back({"plain", 0, 1, 1, 0, 0, false, true});
+  for (const bool same : {true, false}) {
+    Chooser chooser(field.arms);
+    chooser.resume(known, same);
+    EXPECT_EQ(chooser.failed(0), same);
+    EXPECT_EQ(chooser.best(), same ? 1U : 0U) << "the first that has not failed";
+    EXPECT_FALSE(chooser.knowledge());
+    solveMany(field, chooser, 30);
+    EXPECT_TRUE(chooser.knowledge());
+  }
+}
+
 TEST(Chooser, TakesAHarderSystemForNoReasonToTry) {
   Field field = fieldOfCg();
   Chooser chooser(field.arms);

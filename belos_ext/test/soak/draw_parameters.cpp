@@ -54,7 +54,8 @@ const std::map<std::string, Drawer>& drawers() {
 /// A value that the row accepts, or an empty entry where it takes none that can be drawn here (a stream).
 ParameterEntry drawValue(const ParameterRow& row, Random& random, const std::string& folder) {
   if (row.name == "Output Stream") return {};
-  if (row.name == "Report File" || row.name == "History File" || row.name == "Trace File") {
+  if (row.name == "Report File" || row.name == "History File" || row.name == "Trace File" ||
+      row.name == "Choice File") {
     return ParameterEntry(random.chance(0.2) ? std::string() : folder + "/" + row.name);
   }
   if (const auto found = drawers().find(row.name); found != drawers().end()) return found->second(random);

@@ -1,14 +1,21 @@
 /// \file
 /// CAPSTAN: sequences of solves, each by the method that earlier ones show to be the fastest.
 
+#include <unistd.h>
+
 #include <Teuchos_CommHelpers.hpp>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
 #include <map>
 #include <set>
 #include <thread>
 
+#include "belos_ext/choice/choice_file.hpp"
 #include "belos_ext/choice/choosing_manager.hpp"
 #include "belos_ext/parameters/parameter_overlay.hpp"
+#include "belos_ext/support/shared_text.hpp"
 #include "belos_ext/test/solvers/solver_suite.hpp"
 #include "tpetra_ext/reductions/counters.hpp"
 
@@ -244,7 +251,7 @@ TEST_F(Choosing, RefusesWhatNoMethodTakes) {
     solverOf(choosingMethod(), p);
     FAIL() << "it was taken";
   } catch (const std::invalid_argument& error) {
-    EXPECT_NE(std::string(error.what()).find("measured, counted"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("measured, counted, fixed"), std::string::npos) << error.what();
   }
   Params flexible = counted();
   flexible.set("Flexible Gmres", true);
@@ -252,6 +259,110 @@ TEST_F(Choosing, RefusesWhatNoMethodTakes) {
   System system = systemWithRightHandSide(named(grid2d(9, 9)), wave);
   solveAgain(*solver, system, 0, Side::Right);
   EXPECT_EQ(reportOf(*solver).solver, id::Gmres);
+}
+
+/// A file in a folder that all ranks see, and that is gone afterwards.
+struct SharedFile {
+  SharedFile() {
+    const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
+    const std::string mine = std::to_string(::getpid());
+    path = (std::filesystem::temp_directory_path() /
+            (std::string("capstan-") + test->name() + sharedText(mine, 0, *Tpetra::getDefaultComm()) + ".json"))
+               .string();
+  }
+  ~SharedFile() {
+    Tpetra::getDefaultComm()->barrier();
+    if (rank() == 0) std::filesystem::remove(path);
+  }
+  std::string path;
+};
+
+TEST_F(Choosing, GoesOnInTheNextRunWithWhatTheFileKeeps) {
+  const SharedFile file;
+  Params p = counted();
+  p.set("Choice File", file.path);
+  p.set("Solver Name", "pressure");
+  {
+    System system = systemWithRightHandSide(named(grid2d(27, 20)), wave);
+    const auto solver = solverOf(choosingMethod(), p);
+    for (int k = 0; k < 40; ++k) solveAgain(*solver, system, k);
+    ASSERT_GT(reportOf(*solver).choice.trials, 0);
+  }
+  Tpetra::getDefaultComm()->barrier();
+  const ChoiceFile kept = readChoiceFile(file.path, *Tpetra::getDefaultComm());
+  ASSERT_EQ(kept.systems(), std::vector<std::string>{"pressure"});
+  ChoiceKey key;
+  key.system = "pressure";
+  const std::string best = kept.find(key)->known.best;
+  // Another one of the same look is a system that is not known here, as in another run.
+  const auto keep = grid2d(27, 20);
+  System again = systemWithRightHandSide(keep, wave);
+  Params changed = p;
+  changed.set("Maximum Iterations", 999);
+  changed.set("Num Blocks", 77);  // what is known of the system is for other parameters
+  const auto solver = solverOf(choosingMethod(), changed);
+  for (int k = 0; k < 10; ++k) {
+    solveAgain(*solver, again, k);
+    const ChoiceReport& choice = reportOf(*solver).choice;
+    if (k == 0) {
+      EXPECT_EQ(choice.arm, best);
+      EXPECT_GT(choice.bestSeconds, 0) << "known before the first solve";
+      EXPECT_EQ(choice.solves, 0);
+    }
+    EXPECT_FALSE(k < 2 && choice.trial) << "there is no trial before a solve is known";
+  }
+}
+
+TEST_F(Choosing, TakesAFixedChoiceFromTheFile) {
+  const SharedFile file;
+  System system = systemWithRightHandSide(named(grid2d(28, 20)), wave);
+  Params p;
+  p.set("Choice", "fixed");
+  p.set("Solver Name", "pressure");
+  try {
+    solverOf(choosingMethod(), p);
+    FAIL() << "it was taken without a file";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("\"Choice File\""), std::string::npos) << error.what();
+  }
+  p.set("Choice File", file.path);
+  const auto solver = solverOf(choosingMethod(), p);
+  const auto refused = [&] {
+    try {
+      solve(*solver, system);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string("solved");
+  };
+  const auto write = [&](const std::string& name, const std::string& best) {
+    Tpetra::getDefaultComm()->barrier();
+    if (rank() == 0) {
+      ChoiceKnowledge known{{1e-5, 0, 1e-9, 1e-6}, 8, 64, best, {}};
+      std::filesystem::remove(file.path);
+      keepInChoiceFile(file.path, {{name, "measured", "", "elsewhere", 512, 1000000}, known}, std::cerr);
+    }
+    Tpetra::getDefaultComm()->barrier();
+  };
+  EXPECT_NE(refused().find("found nothing of the system \"pressure\"; it has: none"), std::string::npos) << refused();
+  write("presure", "CAPSTAN CR");
+  EXPECT_NE(refused().find("it has: presure; did you mean \"presure\"?"), std::string::npos) << refused();
+  write("pressure", "CAPSTAN CRR");
+  EXPECT_NE(refused().find("of the system \"pressure\" it has \"CAPSTAN CRR\"; allowed"), std::string::npos)
+      << refused();
+  Tpetra::getDefaultComm()->barrier();
+  if (rank() == 0) std::ofstream(file.path) << "{";
+  Tpetra::getDefaultComm()->barrier();
+  EXPECT_NE(refused().find("this is no JSON"), std::string::npos) << refused();
+  write("pressure", "CAPSTAN CR");
+  const auto written = std::filesystem::last_write_time(file.path);
+  for (int k = 0; k < 6; ++k) {
+    const Outcome outcome = solveAgain(*solver, system, k);
+    EXPECT_EQ(outcome.report.solver, "CAPSTAN CR");
+    EXPECT_EQ(outcome.report.choice.trials, 0);
+    expectSameOnAllRanks(outcome);
+  }
+  EXPECT_EQ(std::filesystem::last_write_time(file.path), written) << "a fixed choice is not written";
 }
 
 TEST_F(Choosing, TellsTrialsAndChanges) {

@@ -72,7 +72,7 @@ bool accepted(const ParameterRow& row, const ParameterEntry& entry) {
 Values candidates(const ParameterRow& row, const std::string& folder) {
   if (const auto found = named().find(row.name); found != named().end()) return found->second;
   if (row.name == "Threads") return those<int>({0, 1, 3});  // not as many as the system has
-  if (row.name == "Report File" || row.name == "History File" || row.name == "Trace File")
+  if (row.name == "Report File" || row.name == "History File" || row.name == "Trace File" || row.name == "Choice File")
     return those<std::string>({"", folder + "/" + row.name});
   if (row.name == "Output Stream") {
     return {ParameterEntry(Teuchos::RCP<std::ostream>(Teuchos::rcp(new Teuchos::oblackholestream)))};
