@@ -38,7 +38,8 @@ json toJson(const ChoiceKnowledge& known) {
                     {"ratio_variance", arm.ratioVariance},
                     {"modelled_seconds", arm.modelled},
                     {"unsolved", arm.unsolved},
-                    {"failed", arm.failed}});
+                    {"failed", arm.failed},
+                    {"failures", arm.failures}});
   }
   const MachineTimes& times = known.times;
   return {{"best", known.best},
@@ -134,6 +135,7 @@ ChoiceFile::Entry entryOf(const json& object, const std::string& place) {
     one.modelled = arm.number("modelled_seconds", least);
     one.unsolved = arm.flag("unsolved");
     one.failed = arm.flag("failed");
+    one.failures = static_cast<int>(std::min(arm.whole("failures", 0), 1'000'000LL));
   }
   return entry;
 }

@@ -12,10 +12,11 @@ namespace {
 constexpr double spreadOfModel = 0.4, spreadOfFirst = 0.3, spreadOfSolve = 0.1, leastSpread = 0.02;
 constexpr double spreadOfRatio = 0.06;  ///< of iterations for a digit, from right-hand side to right-hand side
 constexpr double ofChange = 0.5;  ///< what a change of the model's own prediction adds, for each unit of its logarithm
-constexpr double leastGain = 0.98;   ///< another arm has to be this much better, at its best
-constexpr double trialShare = 0.03;  ///< of all seconds, that trials may take beyond the best arm's
-constexpr double trialsAtFirst = 2;  ///< solves of the best arm's time, that trials may take beyond it at any time
-constexpr double trialLength = 1.5;  ///< of the best arm's time, after which another one goes on
+constexpr double leastGain = 0.98;     ///< another arm has to be this much better, at its best
+constexpr double trialShare = 0.03;    ///< of all seconds, that trials may take beyond the best arm's
+constexpr double trialsAtFirst = 2;    ///< solves of the best arm's time, that trials may take beyond it at any time
+constexpr double anotherSystem = 1.3;  ///< times the pace, or a part of it: what failed may be tried again
+constexpr double trialLength = 1.5;    ///< of the best arm's time, after which another one goes on
 constexpr int leastIterations = 10;
 constexpr int mostRemembered = 4;      ///< solves of another run that count: this one may differ
 constexpr double spreadOfPrior = 0.1;  ///< of the logarithm of a ratio that was found on another machine or system
@@ -29,7 +30,7 @@ void average(double& mean, double value, bool first) { mean = first ? value : me
 }  // namespace
 
 Chooser::Chooser(std::vector<ArmModel> arms, const std::optional<MachineTimes>& counted) : counted_(counted) {
-  for (ArmModel& model : arms) arms_.push_back({std::move(model), {}, 0, 1.0, 0.0, 0.0, false, false, false});
+  for (ArmModel& model : arms) arms_.push_back({std::move(model), {}, 0, 1.0, 0.0, 0.0, false, false, 0, 0.0, false});
   for (Arm& arm : arms_) arm.ratioVariance = arm.model.ratioSpread * arm.model.ratioSpread;
   if (counted_) times_ = *counted_;
 }
@@ -70,13 +71,14 @@ std::optional<std::size_t> Chooser::worthATrial() const {
   if (!known_ || solves_ == 0) return std::nullopt;
   const double best = *estimate(best_);
   const double solve = seconds_ / static_cast<double>(solves_);
+  const double atFirst = resumed_ ? 0.0 : trialsAtFirst * solve;  // another run has made these trials
   std::optional<std::size_t> found;
   double least = leastGain * best;
   for (std::size_t a = 0; a < arms_.size(); ++a) {
     if (!isRival(a)) continue;
     const double expected = *estimate(a), lower = expected * std::exp(-spread(arms_[a]));
     const double beyond = std::max(0.0, expected / best - 1) * solve;
-    if (lower >= least || regret_ + beyond > trialShare * seconds_ + trialsAtFirst * solve) continue;
+    if (lower >= least || regret_ + beyond > trialShare * seconds_ + atFirst) continue;
     least = lower;
     found = a;
   }
@@ -109,8 +111,14 @@ void Chooser::resume(const ChoiceKnowledge& known, bool same) {
   }
   if (same) {
     for (const ChoiceKnowledge::Arm& from : known.arms) {
-      for (Arm& arm : arms_) arm.failed |= arm.model.name == from.name && from.failed;
+      for (Arm& arm : arms_) {
+        if (arm.model.name != from.name || !from.failed) continue;
+        arm.failed = true;
+        arm.failures = from.failures;
+        arm.failedPace = known.pace;
+      }
     }
+    resumed_ = true;
     if (!counted_) times_ = known.times;
     pace_ = known.pace;
     expectIterations(known.expected);
@@ -129,7 +137,7 @@ std::optional<ChoiceKnowledge> Chooser::knowledge() const {
   for (const Arm& arm : arms_) {
     if (arm.solves == 0 && !arm.failed) continue;
     known.arms.push_back({arm.model.name, arm.solves, arm.correction, arm.model.ratio, arm.ratioVariance, arm.modelled,
-                          arm.unsolved, arm.failed});
+                          arm.unsolved, arm.failed, arm.failures});
   }
   return known;
 }
@@ -181,11 +189,26 @@ void Chooser::expectIterations(double iterations) {
 
 void Chooser::fail(Arm& arm, bool asymmetric) {
   arm.failed = true;
+  ++arm.failures;
+  arm.failedPace = known_ ? pace_ : 0.0;
   // Where none of these has succeeded, M may not be symmetric, which shows only so.
   const bool any =
       std::any_of(arms_.begin(), arms_.end(), [](const Arm& one) { return one.model.symmetric && one.solves > 0; });
   if (!arm.model.symmetric || (any && !asymmetric)) return;
-  for (Arm& other : arms_) other.failed |= other.model.symmetric;
+  for (Arm& other : arms_) {
+    if (!other.model.symmetric) continue;
+    other.failed = true;
+    other.failures = 0;
+  }
+}
+
+void Chooser::forgive() {
+  for (Arm& arm : arms_) {
+    if (!arm.failed || arm.failures == 0) continue;
+    if (arm.failedPace == 0.0) arm.failedPace = pace_;
+    // Each failure asks for a greater change.
+    if (std::abs(std::log(pace_ / arm.failedPace)) > arm.failures * std::log(anotherSystem)) arm.failed = false;
+  }
 }
 
 void Chooser::chooseBest() {
@@ -235,6 +258,7 @@ void Chooser::learn(std::size_t index, const Observation& seen) {
     ++arm.solves;
     arm.unsolved = !seen.solved;
     known_ = true;
+    forgive();
   }
   chooseBest();
 }

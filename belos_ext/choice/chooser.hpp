@@ -61,6 +61,7 @@ struct ChoiceKnowledge {
     int solves = 0;  ///< that were measured
     double correction = 1.0, ratio = 1.0, ratioVariance = 0.0, modelled = 0.0;
     bool unsolved = false, failed = false;
+    int failures = 0;
   };
   MachineTimes times;
   double pace = 0.0, expected = 0.0;
@@ -116,7 +117,9 @@ class Chooser {
     double modelled = 0.0;       ///< seconds of an iteration by the model when it was measured last
     bool unsolved = false;       ///< its last solve ended at a limit
     bool failed = false;
-    bool resumed = false;  ///< known from another run, and not solved by in this one
+    int failures = 0;         ///< so far; 0 where it has failed for all systems: A or M is not symmetric
+    double failedPace = 0.0;  ///< the pace of the system that it failed for; 0: not known yet
+    bool resumed = false;     ///< known from another run, and not solved by in this one
   };
 
   double modelSeconds(const Arm& arm) const;
@@ -129,6 +132,8 @@ class Chooser {
   /// \param iterations of a solve, by an arm whose ratio is 1
   void expectIterations(double iterations);
   void fail(Arm& arm, bool asymmetric);
+  /// An arm that failed for a system may be tried again once its pace is another one.
+  void forgive();
   void chooseBest();
   std::optional<std::size_t> worthATrial() const;
   /// Where the best arm does not solve: the first arm of another family that has not been tried.
@@ -137,6 +142,7 @@ class Chooser {
   std::vector<Arm> arms_;
   std::optional<MachineTimes> counted_;
   MachineTimes times_;
+  bool resumed_ = false;   ///< what is known is of another run
   double pace_ = 0.0;      ///< iterations of a digit of an arm whose ratio is 1
   double expected_ = 0.0;  ///< iterations of a solve by such an arm
   std::size_t best_ = 0;

@@ -21,8 +21,8 @@ ChoiceKey keyOf(const std::string& system, int ranks = 2) {
 
 ChoiceFile::Entry entryOf(const ChoiceKey& key, const std::string& best = "CAPSTAN CG") {
   ChoiceKnowledge known{{1e-5, 2e-5, 3e-10, 4e-6}, 7.5, 60.0, best, {}};
-  known.arms.push_back({best, 9, 1.1, 1.0, 0.0004, 5e-5, false, false});
-  known.arms.push_back({"CAPSTAN IDR", 0, 1.0, 1.15, 0.09, 0.0, false, true});
+  known.arms.push_back({best, 9, 1.1, 1.0, 0.0004, 5e-5, false, false, 0});
+  known.arms.push_back({"CAPSTAN IDR", 0, 1.0, 1.15, 0.09, 0.0, false, true, 2});
   return {key, known};
 }
 
@@ -58,6 +58,7 @@ TEST(ChoiceFile, IsReadAsItWasWritten) {
   EXPECT_EQ(found->known.arms[0].solves, 9);
   EXPECT_EQ(found->known.arms[0].modelled, 5e-5);
   EXPECT_TRUE(found->known.arms[1].failed);
+  EXPECT_EQ(found->known.arms[1].failures, 2);
   EXPECT_EQ(again.text(), file.text());
 }
 

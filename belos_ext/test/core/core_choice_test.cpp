@@ -226,8 +226,8 @@ TEST(Chooser, TakesNothingOfArmsThatAreNotThere) {
   ChoiceKnowledge known;
   known.best = "another";
   known.pace = known.expected = 10;
-  known.arms.push_back({"another", 3, 1, 1, 0, 1e-5, false, false});
-  known.arms.push_back({"plain", 0, 1, 1, 0, 0, false, true});
+  known.arms.push_back({"another", 3, 1, 1, 0, 1e-5, false, false, 0});
+  known.arms.push_back({"plain", 0, 1, 1, 0, 0, false, true, 1});
   for (const bool same : {true, false}) {
     Chooser chooser(field.arms);
     chooser.resume(known, same);
@@ -265,6 +265,37 @@ TEST(Chooser, NeverTriesAgainWhatHasFailed) {
   EXPECT_EQ(failures, 1);
   EXPECT_TRUE(chooser.failed(2));
   EXPECT_NE(chooser.best(), 2U);
+}
+
+TEST(Chooser, TriesAgainWhatHasFailedWhereTheSystemHasChanged) {
+  Field field = fieldOfCg();
+  field.machine.reduction = 100e-6;
+  Chooser chooser(field.arms);
+  std::vector<int> tried;  // solves by what always fails
+  int k = 0;
+  const auto solves = [&](int count) {
+    tried.clear();
+    for (const int end = k + count; k < end; ++k) {
+      const std::size_t arm = chooser.choose();
+      Observation seen = field.solve(arm);
+      seen.failed = arm == 2;
+      if (arm == 2) tried.push_back(k);
+      chooser.learn(arm, seen);
+    }
+    return tried.size();
+  };
+  const auto harder = [&](double by) {
+    for (double& iterations : field.iterations) iterations *= by;
+  };
+  EXPECT_EQ(solves(100), 1U);
+  harder(1.2);
+  EXPECT_EQ(solves(100), 0U) << "much the same system";
+  harder(1.2);
+  EXPECT_EQ(solves(100), 1U);
+  harder(1.35);
+  EXPECT_EQ(solves(100), 0U) << "a second failure asks for more";
+  harder(1.4);
+  EXPECT_EQ(solves(100), 1U);
 }
 
 TEST(Chooser, LimitsATrialByTheTimeOfTheBest) {
