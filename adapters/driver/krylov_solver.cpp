@@ -9,11 +9,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 
 #include "adapters/driver/belos_method.hpp"
 #include "adapters/driver/host_operator.hpp"
 #include "adapters/driver/host_vectors.hpp"
+#include "belos_ext/problem/symmetry_check.hpp"
 #include "belos_ext/report/event_text.hpp"
 
 namespace capstan::driver {
@@ -90,6 +92,7 @@ struct KrylovSolver::Impl {
   Teuchos::RCP<MultiVector> r, d;
   Teuchos::RCP<Problem> problem;
   std::vector<KeptSolver> solvers;
+  std::optional<bool> symmetric;  ///< as the product has been told to be
 
   BelosMethod& solver(const SolverChoice& choice);
   BelosMethod make(const SolverChoice& choice);
@@ -163,6 +166,11 @@ KrylovOutcome KrylovSolver::solve(const SolverChoice& choice, double tolerance, 
   }
   const Acting acting(*own.product, *own.preconditioner, system.actions, system.timed);
   own.problem->setHermitian(system.symmetric);
+  // Nobody can read the rows behind a product of the application's own.
+  if (own.symmetric != system.symmetric) {
+    SymmetryCheck<OperatorTypes>::remember(own.product, {1, system.symmetric ? 0 : 1});
+    own.symmetric = system.symmetric;
+  }
   own.problem->setRightPrec(preconditioner);
   own.problem->setInitResVec(own.r);
   if (!own.problem->setProblem(own.d, own.r)) {

@@ -195,11 +195,22 @@ void Chooser::fail(Arm& arm, bool asymmetric) {
   const bool any =
       std::any_of(arms_.begin(), arms_.end(), [](const Arm& one) { return one.model.symmetric && one.solves > 0; });
   if (!arm.model.symmetric || (any && !asymmetric)) return;
-  for (Arm& other : arms_) {
-    if (!other.model.symmetric) continue;
-    other.failed = true;
-    other.failures = 0;
+  failSymmetricArms();
+}
+
+void Chooser::failSymmetricArms() {
+  for (Arm& arm : arms_) {
+    if (!arm.model.symmetric) continue;
+    arm.failed = true;
+    arm.failures = 0;
   }
+}
+
+void Chooser::leaveSymmetricArms() {
+  const auto left = [](const Arm& arm) { return arm.failed || !arm.model.symmetric; };
+  if (std::all_of(arms_.begin(), arms_.end(), left)) return;
+  failSymmetricArms();
+  chooseBest();
 }
 
 void Chooser::forgive() {

@@ -88,6 +88,9 @@ class Chooser {
   /// What the solve with that arm has shown; in the order of the solves, though others may have begun since.
   void learn(std::size_t arm, const Observation& seen);
 
+  /// The matrix is known not to be symmetric: methods for symmetric ones are left out.
+  void leaveSymmetricArms();
+
   /// The iterations after which a trial of that arm has taken half as long again as the best arm would have, estimated;
   /// 0: not known.
   int mostIterations(std::size_t arm) const;
@@ -132,6 +135,7 @@ class Chooser {
   /// \param iterations of a solve, by an arm whose ratio is 1
   void expectIterations(double iterations);
   void fail(Arm& arm, bool asymmetric);
+  void failSymmetricArms();
   /// An arm that failed for a system may be tried again once its pace is another one.
   void forgive();
   void chooseBest();

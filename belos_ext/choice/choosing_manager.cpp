@@ -132,6 +132,8 @@ SystemChoice& ChoosingManager<Types>::choiceOfSystem() {
     begin(choice);
     choice.madeFor = std::move(madeFor);
   }
+  const auto symmetry = SymmetryCheck<Types>::known(problem_->getOperator());
+  if (symmetry && symmetry->rowsThatDiffer > 0) choice.chooser->leaveSymmetricArms();
   return choice;
 }
 

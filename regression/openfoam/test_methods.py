@@ -36,6 +36,7 @@ METHODS = {
     "capstan_bicgstab": ("capstan_bicgstab", ""),
     "capstan_pipelined_bicgstab": ("capstan_pipelined_bicgstab", ""),
     "capstan_idr": ("capstan_idr", "Shadow_Space 2;"),
+    "capstan_auto": ("capstan_auto", 'Choice_File "choice.json";'),
 }
 # name: (for p, for U)
 PRECONDITIONERS = {
@@ -92,6 +93,8 @@ class Methods(unittest.TestCase):
 
         if method == "capstan_embedded_cg":
             self.check_report(json.loads((case / "report.json").read_text(encoding="utf-8")))
+        if method == "capstan_auto":
+            self.check_choices(json.loads((case / "choice.json").read_text(encoding="utf-8")))
 
     def check_report(self, solves):
         """A is OpenFOAM's own product, whatever the preconditioner: nothing is embedded, and the report says so."""
@@ -101,8 +104,16 @@ class Methods(unittest.TestCase):
             self.assertEqual((communication["used"], communication["embedded"]), ("application", None))
             self.assertEqual(communication["reason"], "the operator's own: it is not a Tpetra::CrsMatrix")
 
+    def check_choices(self, file):
+        """Each field has a choice of its own, whose arms are methods for it."""
+        chosen = {one["system"]: one["best"] for one in file["systems"]}
+        self.assertEqual(set(chosen), {"p", "Ux", "Uy", "Uz"})
+        for component in ("Ux", "Uy", "Uz"):
+            self.assertNotRegex(chosen[component], "CAPSTAN (CG|CR)")
+        self.assertEqual({one["ranks"] for one in file["systems"]}, {RANKS})
+
     def test_no_method_is_left_out(self):
-        self.assertEqual(set(METHODS), foam.methods())
+        self.assertEqual(set(METHODS) - {"capstan_auto"}, foam.methods())
 
 
 def add_tests():

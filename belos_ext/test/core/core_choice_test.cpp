@@ -327,6 +327,20 @@ TEST(Chooser, LeavesSymmetricArmsWhereTheMatrixIsNotSymmetric) {
   }
 }
 
+TEST(Chooser, LeavesSymmetricArmsWhereItIsTold) {
+  Field field = fieldOfCg();
+  field.arms[4].symmetric = false;
+  Chooser chooser(field.arms);
+  solveMany(field, chooser, 10);
+  ASSERT_NE(chooser.best(), 4U);
+  chooser.leaveSymmetricArms();
+  EXPECT_EQ(chooser.best(), 4U);
+  for (int k = 0; k < 10; ++k) {
+    EXPECT_EQ(chooser.choose(), 4U);
+    chooser.learn(4, field.solve(4));
+  }
+}
+
 TEST(Chooser, LooksForAFamilyThatSolves) {
   Field field = fieldOfCg();
   for (const char* family : {"GMRES", "BiCGStab"}) {
