@@ -98,7 +98,13 @@ std::optional<std::size_t> Chooser::mightSolve() const {
 void Chooser::resume(const ChoiceKnowledge& known, bool same) {
   for (const ChoiceKnowledge::Arm& from : known.arms) {
     for (Arm& arm : arms_) {
-      if (arm.model.name != from.name || from.solves == 0) continue;
+      if (arm.model.name != from.name) continue;
+      if (same && from.failed) {
+        arm.failed = true;
+        arm.failures = from.failures;
+        arm.failedPace = known.pace;
+      }
+      if (from.solves == 0) continue;
       arm.model.ratio = from.ratio;
       arm.ratioVariance = same ? from.ratioVariance : std::max(from.ratioVariance, spreadOfPrior * spreadOfPrior);
       if (!same) continue;
@@ -110,14 +116,6 @@ void Chooser::resume(const ChoiceKnowledge& known, bool same) {
     }
   }
   if (same) {
-    for (const ChoiceKnowledge::Arm& from : known.arms) {
-      for (Arm& arm : arms_) {
-        if (arm.model.name != from.name || !from.failed) continue;
-        arm.failed = true;
-        arm.failures = from.failures;
-        arm.failedPace = known.pace;
-      }
-    }
     resumed_ = true;
     if (!counted_) times_ = known.times;
     pace_ = known.pace;

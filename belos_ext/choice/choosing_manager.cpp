@@ -191,10 +191,12 @@ void ChoosingManager<Types>::keepInFile(SystemChoice& choice) const {
   const Chooser& chooser = *choice.chooser;
   const std::string& best = chooser.arm(chooser.best()).name;
   const bool powerOfTwo = chooser.solves() > 0 && (chooser.solves() & (chooser.solves() - 1)) == 0;
-  if (!chooser.knowledge() || (!powerOfTwo && choice.written == best)) return;
-  choice.written = best;
+  if (!powerOfTwo && choice.written == best) return;
   if (problem_->getLHS()->getMap()->getComm()->getRank() != 0) return;
-  keepInChoiceFile(options.choiceFile, {choice.key, *chooser.knowledge()}, *options.outputStream);
+  const auto known = chooser.knowledge();
+  if (!known) return;
+  choice.written = best;
+  keepInChoiceFile(options.choiceFile, {choice.key, *known}, *options.outputStream);
 }
 
 template <class Types>

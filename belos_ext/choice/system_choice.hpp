@@ -16,7 +16,7 @@
 
 namespace capstan {
 
-/// The same on all ranks, but for `waiting`, which holds this rank's seconds.
+/// The same on all ranks, but for `waiting`, which holds this rank's seconds, and `written`, of the rank that writes.
 struct SystemChoice {
   std::string madeFor;  ///< what the arms depend on, as it was
   std::vector<Arm> arms;
