@@ -1,6 +1,7 @@
 #include "belos_ext/choice/choosing_manager.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>

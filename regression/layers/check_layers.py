@@ -22,6 +22,9 @@ VERSION_MACRO = re.compile(r"\b(\w+_)?(TRILINOS|TPETRA|BELOS|TEUCHOS|KOKKOS|KOKK
 RENAMED_MEMBER = re.compile(r"(->|\.)getNode(Num|Element|MaxNum)\w*\(|\b(typename\s[^;=]*|\w*View)::HostMirror\b|::concurrency\(\)")
 # Entries of vectors and matrices read or written on the host, of which Tpetra makes a copy where they live on a device.
 HOST_ACCESS = re.compile(r"\b(getLocalViewHost|hostView|getData|getDataNonConst|get[12]dView\w*|getLocalRow(View|Copy)|randomize)\(")
+# What a newer fmt (10 and later) has in a header of its own.
+FMT_RANGES = re.compile(r"\bfmt::join\(")
+FMT_RANGES_HEADER = "#include <fmt/ranges.h>"
 # Views of what Tpetra objects keep, which must not live longer than a use; copies of rows are no views.
 VIEWS = re.compile(r"\b(getLocal(View|Matrix|Graph|Values|Indices|RowPtrs)(Device|Host|View)?|getLocalRowView\w*|getGlobalRowView\w*"
                    r"|getData|getDataNonConst|get[12]dView\w*|getWrappedDualView)\s*\(")
@@ -194,7 +197,10 @@ def problems(root):
             if file.suffix not in SUFFIXES or not file.is_file():
                 continue
             path = file.relative_to(root).as_posix()
-            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            lines = file.read_text(encoding="utf-8").splitlines()
+            for number, line in enumerate(lines, 1):
+                if FMT_RANGES.search(line) and FMT_RANGES_HEADER not in lines:
+                    yield f"{path}:{number}: fmt::join() is in <fmt/ranges.h>, not in <fmt/format.h> alone"
                 for problem in line_problems(root, path, line):
                     yield f"{path}:{number}: {problem}"
 

@@ -37,10 +37,12 @@ CLEAN = {
     "belos_ext/basis/bases.hpp": '#include "belos_ext/dense/matrix.hpp"\n',
     "belos_ext/basis/test/bases_test.cpp": '#include "belos_ext/solvers/cg/cg.hpp"\n#include "belos_ext/basis/bases.hpp"\n',
     "perf/bench.cpp": '#include "adapters/deck/deck.hpp"\n',
+    "perf/names.cpp": '#include <fmt/ranges.h>\nprint(fmt::join(names, ", "));\n',
 }
 
 # One line added to a clean file, and what the complaint must say.
 VIOLATIONS = [
+    ("perf/bench.cpp", 'print(fmt::join(names, ", "));', "fmt::join() is in <fmt/ranges.h>"),
     ("tpetra_ext/batch.hpp", '#include "belos_ext/solvers/cg/cg.hpp"', "tpetra_ext must not include belos_ext"),
     ("belos_ext/solvers/cg/cg.hpp", '#include "adapters/deck/deck.hpp"', "belos_ext must not include adapters"),
     ("belos_ext/solvers/cg/cg.hpp", '#include "../../../adapters/deck/deck.hpp"', "belos_ext must not include adapters"),
