@@ -22,7 +22,9 @@ constexpr double anyReal = std::numeric_limits<double>::max();
 /// Reads one entry; one function a group of keys.
 class EntryReader {
  public:
-  EntryReader(const YAML::Node& node, const Place& place, Diagnostics& diagnostics) : map_(node, place, diagnostics) {
+  /// \param named it is one of several, and needs a name
+  EntryReader(const YAML::Node& node, const Place& place, bool named, Diagnostics& diagnostics)
+      : map_(node, place, diagnostics), named_(named) {
     entry_.place = place;
   }
 
@@ -54,7 +56,7 @@ class EntryReader {
     const auto name = map_.text("name");
     if (name && !name->empty()) {
       entry_.name = *name;
-    } else {
+    } else if (named_ || map_.has("name")) {
       map_.error("name", "missing; allowed: a name of your choice");
     }
     const auto type = map_.text("type");
@@ -252,6 +254,7 @@ class EntryReader {
   }
 
   MapReader map_;
+  bool named_;
   LinearSolver entry_;
 };
 
@@ -260,8 +263,12 @@ class EntryReader {
 std::vector<LinearSolver> readLinearSolvers(const YAML::Node& block, const Place& place, Diagnostics& diagnostics) {
   return readNamedList(block, place, "solver", diagnostics,
                        [&](const YAML::Node& node, const Place& here, std::size_t) {
-                         return EntryReader(node, here, diagnostics).read();
+                         return EntryReader(node, here, true, diagnostics).read();
                        });
+}
+
+LinearSolver readLinearSolver(const YAML::Node& entry, const Place& place, Diagnostics& diagnostics) {
+  return EntryReader(entry, place, false, diagnostics).read();
 }
 
 }  // namespace capstan::deck

@@ -40,6 +40,9 @@ struct LinearSolver {
 /// Local, the same on all ranks for the same text.
 std::vector<LinearSolver> readLinearSolvers(const YAML::Node& block, const Place& place, Diagnostics& diagnostics);
 
+/// Reads one entry that stands for itself: it needs no name. Otherwise as readLinearSolvers().
+LinearSolver readLinearSolver(const YAML::Node& entry, const Place& place, Diagnostics& diagnostics);
+
 /// Reads a map of scalars, lists and maps into a parameter list: whole numbers become int, other numbers double, yes
 /// and no (true and false) bool, the rest and all that is quoted std::string; lists of numbers Teuchos::Array<double>,
 /// other lists Teuchos::Array<std::string>; maps sublists. Local.

@@ -1,0 +1,310 @@
+#include "adapters/c/solver.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <BelosTpetraAdapter.hpp>
+#include <Teuchos_DefaultMpiComm.hpp>
+#include <Teuchos_OpaqueWrapper.hpp>
+#include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_Map.hpp>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "adapters/c/csr_rows.hpp"
+#include "adapters/driver/start_trilinos.hpp"
+#include "belos_ext/support/nearest_match.hpp"
+#include "belos_ext/support/shared_text.hpp"
+#include "tpetra_ext/wall_clock.hpp"
+
+namespace capstan::c {
+namespace {
+
+MPI_Comm rawOf(const Communicator& comm) { return *dynamic_cast<const Teuchos::MpiComm<int>&>(comm).getRawMpiComm(); }
+
+Teuchos::RCP<const Communicator> duplicate(MPI_Comm comm) {
+  MPI_Comm own = MPI_COMM_NULL;
+  if (MPI_Comm_dup(comm, &own) != MPI_SUCCESS) {
+    throw Error(CAPSTAN_ERROR_MPI, "MPI cannot duplicate the communicator");
+  }
+  return Teuchos::rcp(new Teuchos::MpiComm<int>(Teuchos::opaqueWrapper<MPI_Comm>(own, MPI_Comm_free)));
+}
+
+deck::LinearSolver optionsFrom(const std::function<deck::SolverText(const Communicator&)>& read,
+                               const Teuchos::RCP<const Communicator>& comm) {
+  try {
+    auto options = deck::loadLinearSolver(read(*comm), comm);
+    if (findMethod(options.method) != nullptr) return options;
+    std::vector<std::string> names;
+    for (const auto& method : methods()) names.push_back(method.canonical);
+    throw Error(CAPSTAN_ERROR_INPUT,
+                fmt::format("{}: method: found '{}', which is none of Capstan's; allowed: {}{}", options.place.text(),
+                            options.method, fmt::join(names, ", "), didYouMean(options.method, names)));
+  } catch (const deck::InputError& error) {
+    throw Error(CAPSTAN_ERROR_INPUT, error.what());
+  }
+}
+
+/// Columns of the application to those of Trilinos, and back. \{
+void copyIn(const double* from, std::int64_t ld, MultiVector& to) {
+  const auto view = compat::hostView(to, Tpetra::Access::OverwriteAll);
+  for (std::size_t j = 0; j < view->extent(1) && view->extent(0) > 0; ++j) {
+    std::copy_n(from + static_cast<std::int64_t>(j) * ld, view->extent(0), &(*view)(0, j));
+  }
+}
+void copyOut(const MultiVector& from, double* to, std::int64_t ld) {
+  const auto view = compat::hostView(from, Tpetra::Access::ReadOnly);
+  for (std::size_t j = 0; j < view->extent(1) && view->extent(0) > 0; ++j) {
+    std::copy_n(&(*view)(0, j), view->extent(0), to + static_cast<std::int64_t>(j) * ld);
+  }
+}
+/// \}
+
+}  // namespace
+
+Solver::Solver(MPI_Comm comm, const std::function<deck::SolverText(const Communicator&)>& read)
+    : comm_(duplicate(comm)), options_(optionsFrom(read, comm_)) {
+  failures_ = std::make_unique<driver::SharedFailures>(*comm_);
+  if (options_.parameters.isType<int>("Maximum Iterations")) {
+    maxIterations_ = options_.parameters.get<int>("Maximum Iterations");
+  }
+  makeMethod();
+}
+
+void Solver::makeMethod() {
+  const auto list = Teuchos::rcp(new Teuchos::ParameterList(options_.parameters));
+  // A method keeps its history when it is to write it.
+  if (history_ && !list->isParameter("History File")) list->set("History File", "/dev/null");
+  method_.emplace(options_.method, list);
+  if (maxIterations_) method_->setLimits(options_.tolerance, maxIterations_);
+}
+
+void Solver::shareError(const std::optional<Error>& mine) const {
+  const int ranks = comm_->getSize();
+  std::array<int, 2> first{mine ? comm_->getRank() : ranks, mine ? 1 : 0};  // 1 where all have one
+  MPI_Allreduce(MPI_IN_PLACE, first.data(), 2, MPI_INT, MPI_MIN, rawOf(*comm_));
+  if (first[0] == ranks) return;
+  int status = mine ? mine->status() : 0;
+  MPI_Bcast(&status, 1, MPI_INT, first[0], rawOf(*comm_));
+  const std::string text = sharedText(mine ? mine->what() : "", first[0], *comm_);
+  throw Error(static_cast<capstan_status>(status), first[1] == 1 ? text : fmt::format("rank {}: {}", first[0], text));
+}
+
+void Solver::check(const std::function<void()>& local) const {
+  std::optional<Error> error;
+  try {
+    local();
+  } catch (const Error& found) {
+    error = found;
+  } catch (const std::bad_alloc&) {
+    error = Error(CAPSTAN_ERROR_MEMORY, "out of memory");
+  }
+  shareError(error);
+}
+
+void Solver::share(capstan_status status, const std::function<void()>& work) {
+  std::string failure;
+  try {
+    work();
+  } catch (const std::bad_alloc&) {
+    failure = "out of memory";
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  try {
+    failure = failures_->share(failure);
+  } catch (const driver::LoneFailure& lone) {
+    throw Error(CAPSTAN_ERROR_LONE, lone.what());
+  }
+  if (!failure.empty()) throw Error(status, failure);
+}
+
+// What belongs to other rows goes.
+void Solver::takeRows(std::int64_t rows) {
+  const auto unknown = Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid();
+  map_ = Teuchos::rcp(new const Map(unknown, static_cast<std::size_t>(rows), 0, comm_));
+  b_ = x_ = Teuchos::null;
+  callback_ = preconditionerCallback_ = Teuchos::null;
+  matrix_ = Teuchos::null;
+  graph_.reset();
+  values_ = nullptr;
+  preconditioner_.reset();
+}
+
+void Solver::setOperator(std::int64_t rows, capstan_apply apply, void* context) {
+  check([&] {
+    if (apply == nullptr) throw Error(CAPSTAN_ERROR_ARGUMENT, "operator: found NULL; allowed: a function");
+    if (rows < 0) throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("rows: found {}; allowed: at least 0", rows));
+    if (options_.preconditioner.name != "none") {
+      throw Error(CAPSTAN_ERROR_INPUT,
+                  fmt::format("preconditioner: found '{}', which needs the entries of A; give them to "
+                              "capstan_set_matrix(), or none here and a function to "
+                              "capstan_set_preconditioner()",
+                              options_.preconditioner.name));
+    }
+  });
+  share(CAPSTAN_ERROR_INTERNAL, [&] {
+    takeRows(rows);
+    callback_ = Teuchos::rcp(new CallbackOperator(map_, apply, context));
+  });
+}
+
+void Solver::setMatrix(const capstan_csr* matrix) {
+  driver::CsrPattern pattern;
+  check([&] { pattern = patternOf(matrix); });
+  MPI_Comm comm = rawOf(*comm_);
+  const std::int64_t rows = matrix->rows;
+  std::int64_t last = 0;
+  MPI_Scan(&rows, &last, 1, MPI_INT64_T, MPI_SUM, comm);
+  MPI_Allreduce(&rows, &pattern.globalRows, 1, MPI_INT64_T, MPI_SUM, comm);
+  pattern.comm = comm;
+  pattern.firstRow = last - rows;
+  check([&] { checkEntries(pattern); });
+  share(CAPSTAN_ERROR_INTERNAL, [&] {
+    takeRows(rows);
+    graph_ = driver::makeGraph(pattern, map_);
+    matrix_ = Teuchos::rcp(new deck::Matrix(graph_->graph));
+    matrix_->fillComplete(graph_->graph->getDomainMap(), graph_->graph->getRangeMap());
+  });
+  values_ = matrix->values;
+  readValues();
+  share(CAPSTAN_ERROR_PRECONDITIONER, [&] { preconditioner_.emplace(options_.preconditioner); });
+}
+
+void Solver::readValues() {
+  const std::vector<double> values(values_, values_ + graph_->position.size());
+  driver::setValues(*matrix_, values, graph_->position);
+  preconditionerIsDue_ = true;
+}
+
+void Solver::changeMatrix() {
+  check([&] {
+    if (matrix_.is_null()) throw Error(CAPSTAN_ERROR_ORDER, "there is no matrix yet; call capstan_set_matrix() first");
+  });
+  share(CAPSTAN_ERROR_MEMORY, [&] { readValues(); });
+}
+
+void Solver::setPreconditioner(capstan_apply apply, void* context) {
+  check([&] {
+    if (map_.is_null()) {
+      throw Error(CAPSTAN_ERROR_ORDER, "A comes first: call capstan_set_operator() or capstan_set_matrix()");
+    }
+  });
+  int has = apply != nullptr ? 1 : 0;
+  const int mine = has;
+  MPI_Allreduce(MPI_IN_PLACE, &has, 1, MPI_INT, MPI_MAX, rawOf(*comm_));
+  check([&] {
+    if (has != mine) throw Error(CAPSTAN_ERROR_ARGUMENT, "preconditioner: found NULL, and a function on other ranks");
+  });
+  preconditionerCallback_ = apply == nullptr ? Teuchos::null : Teuchos::rcp(new CallbackOperator(map_, apply, context));
+}
+
+void Solver::setLimits(double tolerance, int maxIterations) {
+  check([&] {
+    if (!(tolerance >= 0) || !std::isfinite(tolerance)) {
+      throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("tolerance: found {}; allowed: a number, at least 0", tolerance));
+    }
+    if (maxIterations < 0) {
+      throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("max_iterations: found {}; allowed: at least 0", maxIterations));
+    }
+  });
+  options_.tolerance = tolerance;
+  maxIterations_ = maxIterations;
+  method_->setLimits(tolerance, maxIterations);
+}
+
+void Solver::keepHistory(int keep) {
+  check([&] {
+    if (keep != 0 && keep != 1) {
+      throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("keep: found {}; allowed: 0 or 1", keep));
+    }
+  });
+  if (history_ == (keep == 1)) return;
+  history_ = keep == 1;
+  makeMethod();
+}
+
+void Solver::checkColumns(const Columns& columns) const {
+  std::array<int, 2> counts{columns.count, -columns.count};
+  MPI_Allreduce(MPI_IN_PLACE, counts.data(), 2, MPI_INT, MPI_MIN, rawOf(*comm_));
+  check([&] {
+    const auto wrong = [](const std::string& text) { throw Error(CAPSTAN_ERROR_ARGUMENT, text); };
+    if (callback_.is_null() && matrix_.is_null()) {
+      throw Error(CAPSTAN_ERROR_ORDER, "there is no A yet; call capstan_set_operator() or capstan_set_matrix() first");
+    }
+    if (counts[0] != -counts[1]) wrong(fmt::format("columns: found {} to {} on the ranks", counts[0], -counts[1]));
+    if (columns.count < 1) wrong(fmt::format("columns: found {}; allowed: at least 1", columns.count));
+    const auto rows = driver::localRows(*map_);
+    if (rows > 0 && columns.b == nullptr) wrong("b: found NULL");
+    if (rows > 0 && columns.x == nullptr) wrong("x: found NULL");
+    if (columns.count == 1) return;
+    for (const auto& [name, ld] : {std::pair{"ldb", columns.ldb}, std::pair{"ldx", columns.ldx}}) {
+      if (ld < std::max<std::int64_t>(rows, 1)) {
+        wrong(fmt::format("{}: found {}; allowed: at least {}, the rows of this rank", name, ld,
+                          std::max<std::int64_t>(rows, 1)));
+      }
+    }
+  });
+}
+
+void Solver::updatePreconditioner() {
+  if (!preconditioner_ || !preconditionerCallback_.is_null() || !preconditionerIsDue_) return;
+  const double start = wallSeconds();
+  share(CAPSTAN_ERROR_PRECONDITIONER, [&] { preconditioner_->update(matrix_); });
+  preconditionerIsDue_ = false;
+  builds_ = preconditioner_->builds() + preconditioner_->renewals();
+  setupSeconds_ = wallSeconds() - start;
+}
+
+Teuchos::RCP<driver::BelosMethod::Problem> Solver::makeProblem() const {
+  Teuchos::RCP<const Operator> a = matrix_;
+  if (a.is_null()) a = callback_;
+  auto problem = Teuchos::rcp(new driver::BelosMethod::Problem(a, x_, b_));
+  Teuchos::RCP<const Operator> m = preconditionerCallback_;
+  if (m.is_null() && preconditioner_) m = preconditioner_->op();
+  if (!m.is_null()) {
+    options_.preconditioner.side == deck::Side::Left ? problem->setLeftPrec(m) : problem->setRightPrec(m);
+  }
+  if (!options_.name.empty()) problem->setLabel(options_.name);
+  problem->setProblem();
+  return problem;
+}
+
+void Solver::solve(const Columns& columns) {
+  checkColumns(columns);
+  setupSeconds_ = 0;
+  share(CAPSTAN_ERROR_MEMORY, [&] {
+    const auto count = static_cast<std::size_t>(columns.count);
+    if (b_.is_null() || b_->getNumVectors() != count) {
+      b_ = Teuchos::rcp(new MultiVector(map_, count));
+      x_ = Teuchos::rcp(new MultiVector(map_, count));
+    }
+    copyIn(columns.b, columns.ldb, *b_);
+    copyIn(columns.x, columns.ldx, *x_);
+  });
+  updatePreconditioner();
+  for (const auto& callback : {callback_, preconditionerCallback_}) {
+    if (!callback.is_null()) callback->takeFailure();
+  }
+  report_ = SolveReport();
+  share(CAPSTAN_ERROR_INPUT, [&] {
+    const auto outcome = method_->solve(makeProblem());
+    solveSeconds_ = outcome.seconds;
+    report_ = *outcome.report;
+  });
+  copyOut(*x_, columns.x, columns.ldx);
+  tellFailedCallbacks();
+}
+
+// A method that converged has done without what failed.
+void Solver::tellFailedCallbacks() {
+  if (report_.converged || (callback_.is_null() && preconditionerCallback_.is_null())) return;
+  check([&] {
+    const auto failed = [](auto& callback) { return !callback.is_null() && callback->takeFailure(); };
+    if (failed(callback_)) throw Error(CAPSTAN_ERROR_CALLBACK, "the function that is A has failed");
+    if (failed(preconditionerCallback_)) throw Error(CAPSTAN_ERROR_CALLBACK, "the function that is M has failed");
+  });
+}
+
+}  // namespace capstan::c

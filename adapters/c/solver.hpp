@@ -1,0 +1,94 @@
+#pragma once
+/// \file
+/// What stands behind a handle of capstan.h: one solver of Capstan, the system it is given, and agreement among the
+/// ranks.
+
+#include <Teuchos_RCP.hpp>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/c/callback_operator.hpp"
+#include "adapters/c/errors.hpp"
+#include "adapters/deck/solver_text.hpp"
+#include "adapters/driver/belos_method.hpp"
+#include "adapters/driver/shared_failures.hpp"
+#include "adapters/driver/trilinos_types.hpp"
+
+namespace capstan::c {
+
+using Communicator = deck::Communicator;
+
+/// Right-hand sides and guesses of this rank, as capstan.h has them.
+struct Columns {
+  int count;
+  const double* b;
+  std::int64_t ldb;
+  double* x;
+  std::int64_t ldx;
+};
+
+/// Functions are collective, and throw Error, unless they are said to be local.
+class Solver {
+ public:
+  /// \param read makes the text on every rank from what rank 0 knows; throws deck::InputError alike
+  Solver(MPI_Comm comm, const std::function<deck::SolverText(const Communicator&)>& read);
+
+  void setOperator(std::int64_t rows, capstan_apply apply, void* context);
+  void setMatrix(const capstan_csr* matrix);
+  void changeMatrix();
+  void setPreconditioner(capstan_apply apply, void* context);
+  void setLimits(double tolerance, int maxIterations);
+  void keepHistory(int keep);
+
+  /// \throws Error also after a solve in which a function of the application failed: x and report() are there then.
+  void solve(const Columns& columns);
+
+  /// Runs a local check; where it throws an Error on a rank, all ranks throw that of the first. A reduction.
+  void check(const std::function<void()>& local) const;
+
+  /// Of the last solve; NotStarted before the first. Local.
+  const SolveReport& report() const { return report_; }
+  double solveSeconds() const { return solveSeconds_; }
+  double setupSeconds() const { return setupSeconds_; }
+  int preconditionerBuilds() const { return builds_; }
+  const std::string& method() const { return method_->traits()->canonical; }
+
+ private:
+  /// Runs work of all ranks; what it throws on any becomes an Error on all.
+  void share(capstan_status status, const std::function<void()>& work);
+  void shareError(const std::optional<Error>& mine) const;
+
+  void takeRows(std::int64_t rows);
+  void checkColumns(const Columns& columns) const;
+  void readValues();
+  void makeMethod();
+  void updatePreconditioner();
+  Teuchos::RCP<driver::BelosMethod::Problem> makeProblem() const;
+  void tellFailedCallbacks();
+
+  Teuchos::RCP<const Communicator> comm_;
+  deck::LinearSolver options_;
+  std::unique_ptr<driver::SharedFailures> failures_;
+  std::optional<driver::BelosMethod> method_;
+  std::optional<int> maxIterations_;
+  bool history_ = false;
+
+  Teuchos::RCP<const Map> map_;
+  Teuchos::RCP<CallbackOperator> callback_, preconditionerCallback_;
+  std::shared_ptr<const driver::CsrGraph> graph_;
+  const double* values_ = nullptr;  ///< the application's
+  Teuchos::RCP<deck::Matrix> matrix_;
+  std::optional<deck::Preconditioner> preconditioner_;
+  bool preconditionerIsDue_ = false;
+  Teuchos::RCP<MultiVector> b_, x_;
+
+  SolveReport report_;
+  double solveSeconds_ = 0, setupSeconds_ = 0;
+  int builds_ = 0;
+};
+
+}  // namespace capstan::c
