@@ -155,6 +155,22 @@ endif()
 if(TARGET capstanStratimikos AND CAPSTAN_SHARED)
   capstan_installed_rpath(capstanStratimikos FOLDERS . LIBRARIES "${trilinos_libraries}")
 endif()
+if(TARGET capstanC)
+  # find_package(CapstanC) and capstan-c.pc: C, C++ and Fortran without Trilinos' headers. And the module for Python.
+  capstan_installed_rpath(capstanC FOLDERS . LIBRARIES "${trilinos_libraries}")
+  set_target_properties(capstanC PROPERTIES EXPORT_NAME capstan_c)
+  install(TARGETS capstanC EXPORT CapstanCTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          INCLUDES DESTINATION "${CAPSTAN_INSTALL_INCLUDE_ROOT}")
+  install(EXPORT CapstanCTargets NAMESPACE Capstan:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/CapstanC)
+  install(FILES adapters/c/capstan.h adapters/c/capstan.f90 DESTINATION "${CAPSTAN_INSTALL_INCLUDE_ROOT}")
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/CapstanCConfig.cmake.in" "${PROJECT_BINARY_DIR}/CapstanCConfig.cmake" COPYONLY)
+  write_basic_package_version_file("${PROJECT_BINARY_DIR}/CapstanCConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
+  install(FILES "${PROJECT_BINARY_DIR}/CapstanCConfig.cmake" "${PROJECT_BINARY_DIR}/CapstanCConfigVersion.cmake"
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/CapstanC)
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/capstan-c.pc.in" "${PROJECT_BINARY_DIR}/capstan-c.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/capstan-c.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES adapters/python/capstan/__init__.py DESTINATION ${CMAKE_INSTALL_DATADIR}/capstan/python/capstan)
+endif()
 foreach(target capstan-solve capstanFoamTrilinos capstanFoam)
   if(TARGET ${target})
     # ../lib: in the build tree.

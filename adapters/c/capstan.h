@@ -8,7 +8,7 @@
  *
  * Functions are collective over the solver's communicator unless they are said to be local, and return CAPSTAN_SUCCESS or
  * an error. An error is the same on all ranks, also where one rank alone gave a wrong argument; CAPSTAN_ERROR_LONE is the
- * exception. After an error the solver is as it was, and x too, but for an error in the middle of a solve. No exception
+ * exception, and so is a solver that is NULL. After an error the solver is as it was, and x too, but for an error in the middle of a solve. No exception
  * leaves a function, and none ends the program. A solve that does not converge is no error: its outcome says why.
  *
  * Different solvers may be used by different threads where MPI allows that; one solver serves one thread at a time.
@@ -105,8 +105,10 @@ CAPSTAN_API int capstan_create(MPI_Comm comm, const char *text, capstan_solver *
 /** The same, from a file that rank 0 reads: an entry, or a deck, of which the solver \p name is taken (NULL: the only one).
  */
 CAPSTAN_API int capstan_create_from_file(MPI_Comm comm, const char *file, const char *name, capstan_solver **solver);
-/** The same as capstan_create() for a communicator of Fortran, or of mpi4py's py2f(). */
+/** The same for a communicator of Fortran, or of mpi4py's py2f(). \{ */
 CAPSTAN_API int capstan_create_f(MPI_Fint comm, const char *text, capstan_solver **solver);
+CAPSTAN_API int capstan_create_from_file_f(MPI_Fint comm, const char *file, const char *name, capstan_solver **solver);
+/** \} */
 /** Sets *solver to NULL. It may come after MPI has ended, which has freed all but the handle itself. Collective. */
 CAPSTAN_API void capstan_destroy(capstan_solver **solver);
 

@@ -220,6 +220,10 @@ int capstan_create_f(MPI_Fint comm, const char* text, capstan_solver** solver) {
   return createFromText(capstan::mpiRuns() ? MPI_Comm_f2c(comm) : MPI_COMM_NULL, text, solver);
 }
 
+int capstan_create_from_file_f(MPI_Fint comm, const char* file, const char* name, capstan_solver** solver) {
+  return capstan_create_from_file(capstan::mpiRuns() ? MPI_Comm_f2c(comm) : MPI_COMM_NULL, file, name, solver);
+}
+
 int capstan_create_from_file(MPI_Comm comm, const char* file, const char* name, capstan_solver** solver) {
   return create(comm, solver, [&](const Communicator& ranks) {
     const std::string path = nameOnRankZero(file, ranks);
@@ -273,9 +277,8 @@ int capstan_solve(capstan_solver* solver, const double* b, double* x, capstan_ou
 int capstan_solve_columns(capstan_solver* solver, int columns, const double* b, int64_t ldb, double* x, int64_t ldx,
                           capstan_outcome* outcome) {
   return withSolver(solver, [&](Solver& own) {
-    own.check([&] { requireSize(outcome); });
     try {
-      own.solve({columns, b, ldb, x, ldx});
+      own.solve({columns, b, ldb, x, ldx}, [&] { requireSize(outcome); });
     } catch (const Error& error) {
       if (error.status() == CAPSTAN_ERROR_CALLBACK) write(outcomeOf(own), outcome);
       throw;

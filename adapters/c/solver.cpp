@@ -80,18 +80,7 @@ void Solver::makeMethod() {
   if (maxIterations_) method_->setLimits(options_.tolerance, maxIterations_);
 }
 
-void Solver::shareError(const std::optional<Error>& mine) const {
-  const int ranks = comm_->getSize();
-  std::array<int, 2> first{mine ? comm_->getRank() : ranks, mine ? 1 : 0};  // 1 where all have one
-  MPI_Allreduce(MPI_IN_PLACE, first.data(), 2, MPI_INT, MPI_MIN, rawOf(*comm_));
-  if (first[0] == ranks) return;
-  int status = mine ? mine->status() : 0;
-  MPI_Bcast(&status, 1, MPI_INT, first[0], rawOf(*comm_));
-  const std::string text = sharedText(mine ? mine->what() : "", first[0], *comm_);
-  throw Error(static_cast<capstan_status>(status), first[1] == 1 ? text : fmt::format("rank {}: {}", first[0], text));
-}
-
-void Solver::check(const std::function<void()>& local) const {
+void Solver::check(const std::function<void()>& local, int count, const char* counted) const {
   std::optional<Error> error;
   try {
     local();
@@ -100,7 +89,23 @@ void Solver::check(const std::function<void()>& local) const {
   } catch (const std::bad_alloc&) {
     error = Error(CAPSTAN_ERROR_MEMORY, "out of memory");
   }
-  shareError(error);
+  const MPI_Comm comm = rawOf(*comm_);
+  const int ranks = comm_->getSize();
+  if (ranks == 1) {
+    if (error) throw *error;
+    return;
+  }
+  // The first rank with an error; 1 where all have one; the least and the negative of the largest count.
+  std::array<int, 4> least{error ? comm_->getRank() : ranks, error ? 1 : 0, count, -count};
+  MPI_Allreduce(MPI_IN_PLACE, least.data(), 4, MPI_INT, MPI_MIN, comm);
+  if (least[0] == ranks && least[2] == -least[3]) return;
+  if (least[0] == ranks) {
+    throw Error(CAPSTAN_ERROR_ARGUMENT, fmt::format("{}: found {} to {} on the ranks", counted, least[2], -least[3]));
+  }
+  int status = error ? error->status() : 0;
+  MPI_Bcast(&status, 1, MPI_INT, least[0], comm);
+  const std::string text = sharedText(error ? error->what() : "", least[0], *comm_);
+  throw Error(static_cast<capstan_status>(status), least[1] == 1 ? text : fmt::format("rank {}: {}", least[0], text));
 }
 
 void Solver::share(capstan_status status, const std::function<void()>& work) {
@@ -112,8 +117,13 @@ void Solver::share(capstan_status status, const std::function<void()>& work) {
   } catch (const std::exception& error) {
     failure = error.what();
   }
+  throwShared(status, failure);
+}
+
+void Solver::throwShared(capstan_status status, const std::string& mine) {
+  std::string failure;
   try {
-    failure = failures_->share(failure);
+    failure = failures_->share(mine);
   } catch (const driver::LoneFailure& lone) {
     throw Error(CAPSTAN_ERROR_LONE, lone.what());
   }
@@ -173,8 +183,7 @@ void Solver::setMatrix(const capstan_csr* matrix) {
 }
 
 void Solver::readValues() {
-  const std::vector<double> values(values_, values_ + graph_->position.size());
-  driver::setValues(*matrix_, values, graph_->position);
+  driver::setValues(*matrix_, values_, graph_->position);
   preconditionerIsDue_ = true;
 }
 
@@ -182,21 +191,16 @@ void Solver::changeMatrix() {
   check([&] {
     if (matrix_.is_null()) throw Error(CAPSTAN_ERROR_ORDER, "there is no matrix yet; call capstan_set_matrix() first");
   });
-  share(CAPSTAN_ERROR_MEMORY, [&] { readValues(); });
+  readValues();
 }
 
 void Solver::setPreconditioner(capstan_apply apply, void* context) {
-  check([&] {
+  const auto needsRows = [&] {
     if (map_.is_null()) {
       throw Error(CAPSTAN_ERROR_ORDER, "A comes first: call capstan_set_operator() or capstan_set_matrix()");
     }
-  });
-  int has = apply != nullptr ? 1 : 0;
-  const int mine = has;
-  MPI_Allreduce(MPI_IN_PLACE, &has, 1, MPI_INT, MPI_MAX, rawOf(*comm_));
-  check([&] {
-    if (has != mine) throw Error(CAPSTAN_ERROR_ARGUMENT, "preconditioner: found NULL, and a function on other ranks");
-  });
+  };
+  check(needsRows, apply == nullptr ? 0 : 1, "preconditioner: functions of a rank");
   preconditionerCallback_ = apply == nullptr ? Teuchos::null : Teuchos::rcp(new CallbackOperator(map_, apply, context));
 }
 
@@ -226,26 +230,33 @@ void Solver::keepHistory(int keep) {
 }
 
 void Solver::checkColumns(const Columns& columns) const {
-  std::array<int, 2> counts{columns.count, -columns.count};
-  MPI_Allreduce(MPI_IN_PLACE, counts.data(), 2, MPI_INT, MPI_MIN, rawOf(*comm_));
-  check([&] {
-    const auto wrong = [](const std::string& text) { throw Error(CAPSTAN_ERROR_ARGUMENT, text); };
-    if (callback_.is_null() && matrix_.is_null()) {
-      throw Error(CAPSTAN_ERROR_ORDER, "there is no A yet; call capstan_set_operator() or capstan_set_matrix() first");
-    }
-    if (counts[0] != -counts[1]) wrong(fmt::format("columns: found {} to {} on the ranks", counts[0], -counts[1]));
-    if (columns.count < 1) wrong(fmt::format("columns: found {}; allowed: at least 1", columns.count));
-    const auto rows = driver::localRows(*map_);
-    if (rows > 0 && columns.b == nullptr) wrong("b: found NULL");
-    if (rows > 0 && columns.x == nullptr) wrong("x: found NULL");
-    if (columns.count == 1) return;
-    for (const auto& [name, ld] : {std::pair{"ldb", columns.ldb}, std::pair{"ldx", columns.ldx}}) {
-      if (ld < std::max<std::int64_t>(rows, 1)) {
-        wrong(fmt::format("{}: found {}; allowed: at least {}, the rows of this rank", name, ld,
-                          std::max<std::int64_t>(rows, 1)));
-      }
-    }
-  });
+  const auto wrong = [](const std::string& text) { throw Error(CAPSTAN_ERROR_ARGUMENT, text); };
+  if (callback_.is_null() && matrix_.is_null()) {
+    throw Error(CAPSTAN_ERROR_ORDER, "there is no A yet; call capstan_set_operator() or capstan_set_matrix() first");
+  }
+  if (columns.count < 1) wrong(fmt::format("columns: found {}; allowed: at least 1", columns.count));
+  const auto rows = driver::localRows(*map_);
+  if (rows > 0 && columns.b == nullptr) wrong("b: found NULL");
+  if (rows > 0 && columns.x == nullptr) wrong("x: found NULL");
+  if (columns.count == 1) return;
+  const auto least = std::max<std::int64_t>(rows, 1);
+  for (const auto& [name, ld] : {std::pair{"ldb", columns.ldb}, std::pair{"ldx", columns.ldx}}) {
+    if (ld < least) wrong(fmt::format("{}: found {}; allowed: at least {}, the rows of this rank", name, ld, least));
+  }
+}
+
+void Solver::takeColumns(const Columns& columns) {
+  const auto count = static_cast<std::size_t>(columns.count);
+  if (b_.is_null() || b_->getNumVectors() != count) {
+    share(CAPSTAN_ERROR_MEMORY, [&] {
+      b_ = x_ = Teuchos::null;
+      const auto b = Teuchos::rcp(new MultiVector(map_, count));
+      x_ = Teuchos::rcp(new MultiVector(map_, count));
+      b_ = b;
+    });
+  }
+  copyIn(columns.b, columns.ldb, *b_);
+  copyIn(columns.x, columns.ldx, *x_);
 }
 
 void Solver::updatePreconditioner() {
@@ -271,28 +282,29 @@ Teuchos::RCP<driver::BelosMethod::Problem> Solver::makeProblem() const {
   return problem;
 }
 
-void Solver::solve(const Columns& columns) {
-  checkColumns(columns);
+void Solver::solve(const Columns& columns, const std::function<void()>& local) {
+  const auto both = [&] {
+    checkColumns(columns);
+    local();
+  };
+  check(both, columns.count, "columns");
   setupSeconds_ = 0;
-  share(CAPSTAN_ERROR_MEMORY, [&] {
-    const auto count = static_cast<std::size_t>(columns.count);
-    if (b_.is_null() || b_->getNumVectors() != count) {
-      b_ = Teuchos::rcp(new MultiVector(map_, count));
-      x_ = Teuchos::rcp(new MultiVector(map_, count));
-    }
-    copyIn(columns.b, columns.ldb, *b_);
-    copyIn(columns.x, columns.ldx, *x_);
-  });
+  takeColumns(columns);
   updatePreconditioner();
   for (const auto& callback : {callback_, preconditionerCallback_}) {
     if (!callback.is_null()) callback->takeFailure();
   }
   report_ = SolveReport();
-  share(CAPSTAN_ERROR_INPUT, [&] {
+  std::string failure;
+  try {
     const auto outcome = method_->solve(makeProblem());
     solveSeconds_ = outcome.seconds;
     report_ = *outcome.report;
-  });
+  } catch (const std::exception& error) {
+    failure = error.what();
+  }
+  // The others have failed alike, or wait within the method for this rank.
+  if (!failure.empty()) throwShared(CAPSTAN_ERROR_INPUT, failure);
   copyOut(*x_, columns.x, columns.ldx);
   tellFailedCallbacks();
 }

@@ -44,11 +44,14 @@ class Solver {
   void setLimits(double tolerance, int maxIterations);
   void keepHistory(int keep);
 
+  /// One reduction beyond those of the method, two where it does not converge.
+  /// \param local a check beyond those of columns
   /// \throws Error also after a solve in which a function of the application failed: x and report() are there then.
-  void solve(const Columns& columns);
+  void solve(const Columns& columns, const std::function<void()>& local);
 
   /// Runs a local check; where it throws an Error on a rank, all ranks throw that of the first. A reduction.
-  void check(const std::function<void()>& local) const;
+  /// \param count to be the same on all ranks; what it counts is \p counted
+  void check(const std::function<void()>& local, int count = 0, const char* counted = "") const;
 
   /// Of the last solve; NotStarted before the first. Local.
   const SolveReport& report() const { return report_; }
@@ -58,12 +61,13 @@ class Solver {
   const std::string& method() const { return method_->traits()->canonical; }
 
  private:
-  /// Runs work of all ranks; what it throws on any becomes an Error on all.
+  /// Runs work of all ranks; what it throws on any becomes an Error on all. A reduction.
   void share(capstan_status status, const std::function<void()>& work);
-  void shareError(const std::optional<Error>& mine) const;
+  void throwShared(capstan_status status, const std::string& mine);
 
   void takeRows(std::int64_t rows);
   void checkColumns(const Columns& columns) const;
+  void takeColumns(const Columns& columns);
   void readValues();
   void makeMethod();
   void updatePreconditioner();

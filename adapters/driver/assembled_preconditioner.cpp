@@ -75,7 +75,7 @@ AssembledPreconditioner::Updated AssembledPreconditioner::update(const Precondit
     choice_ = choice;
     updates_ = 0;
   }
-  setValues(*matrix_, values, position);
+  setValues(*matrix_, values.data(), position);
   try {
     preconditioner_->update(matrix_);
   } catch (...) {

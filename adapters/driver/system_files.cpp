@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 Teuchos::RCP<Matrix> assemble(const WholeSystem& system, const CsrGraph& graph) {
   const auto matrix = Teuchos::rcp(new Matrix(graph.graph));
-  setValues(*matrix, system.values, graph.position);
+  setValues(*matrix, system.values.data(), graph.position);
   matrix->fillComplete(graph.graph->getDomainMap(), graph.graph->getRangeMap());
   return matrix;
 }

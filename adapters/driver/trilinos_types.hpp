@@ -43,9 +43,9 @@ std::int64_t localRows(const Map& rows);
 std::shared_ptr<const CsrGraph> makeGraph(const CsrPattern& pattern, const Teuchos::RCP<const Map>& rows);
 
 /// Entry position[k] of this rank's part of the matrix is values[k]. Local.
-inline void setValues(Matrix& matrix, const std::vector<double>& values, const std::vector<std::size_t>& position) {
+inline void setValues(Matrix& matrix, const double* values, const std::vector<std::size_t>& position) {
   const auto local = compat::hostMatrix(matrix);
-  for (std::size_t k = 0; k < values.size(); ++k) local->values(position[k]) = values[k];
+  for (std::size_t k = 0; k < position.size(); ++k) local->values(position[k]) = values[k];
 }
 
 }  // namespace capstan::driver

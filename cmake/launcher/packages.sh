@@ -17,7 +17,7 @@ declare -A packages=(
   [docs]="doxygen"
   [simulation]="libsimgrid-dev"
   [distribution]="debootstrap git util-linux"
-  [test]="clang-format shellcheck doxygen valgrind chromium xz-utils git"
+  [test]="clang-format shellcheck doxygen valgrind chromium xz-utils git python3-mpi4py python3-scipy"
 )
 # What no test may lack where it must be complete.
 declare -A packages_of_12=([test]="libsimgrid-dev")

@@ -12,6 +12,7 @@ Exit status: 0 all is well, 1 something is not, 2 wrong use.
 """
 
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -26,10 +27,14 @@ SOLVERS = (r"_Z(GV)?ZN5Belos4Impl19SolverFactoryParentI\w+18get_solverManagers\w
 # A function of Stratimikos' builder that the library stands before.
 BUILDER = (r"_ZN11Stratimikos26DefaultLinearSolverBuilder29setLinearSolveStrategyFactoryE\w+",
            r"_ZN11Stratimikos19LinearSolverBuilderIdE29setLinearSolveStrategyFactoryE\w+")
+# Those that the header declares.
+C_FUNCTIONS = re.findall(r"CAPSTAN_API[^;(]*?(capstan_\w+)\(", (pathlib.Path(__file__).resolve().parents[2]
+                                                               / "adapters/c/capstan.h").read_text(encoding="utf-8"))
 ALLOWED = {
     "libcapstan.so": (r"capstan_register_solvers", OURS.format("7capstan")) + SHARED_DATA,
     "libcapstan_preload.so": (r"(?!)",),
     "libcapstanStratimikos.so": (OURS.format("7capstan"),) + BUILDER,
+    "libcapstanC.so": (r"capstan_(?!register_solvers)\w+",) + SHARED_DATA + SOLVERS,
     "libcapstanFoam.so": (OURS.format("4Foam13capstanSolver"),),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SHARED_DATA + SOLVERS,
     "libcapstan_latency.so": (r"P?MPI_\w+",),
@@ -38,6 +43,7 @@ REQUIRED = {
     "libcapstan.so": (r"capstan_register_solvers", r"_ZN7capstan15registerSolversEv", r"_ZN5Belos\w+10factories_E\w*"),
     "libcapstan_preload.so": (),
     "libcapstanStratimikos.so": (r"_ZN7capstan19stratimikosStrategyEv",) + BUILDER,
+    "libcapstanC.so": tuple(C_FUNCTIONS),
     "libcapstanFoam.so": (r"_ZTVN4Foam13capstanSolverE",),
     "libcapstanFoamTrilinos.so": ("capstanFoamTrilinosSide",) + SOLVERS,
     "libcapstan_latency.so": (r"MPI_Init", r"MPI_Allreduce", r"MPI_Iallreduce", r"MPI_Wait"),

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "adapters/c/capstan.h"
+#include "tpetra_ext/test/support/counted_mpi.hpp"
 
 namespace {
 
@@ -302,6 +303,25 @@ TEST(CInterface, TakesTheGuessAndLimits) {
   ASSERT_EQ(capstan_solve(solver.get(), b.data(), solved.x.data(), &solved.outcome), CAPSTAN_SUCCESS);
   EXPECT_EQ(solved.outcome.converged, 1);
   EXPECT_LT(solved.outcome.scale, line.residual(b.data(), std::vector<double>(b.size() + 1).data())) << "of the guess";
+}
+
+TEST(CInterface, CostsOneReductionBeyondThoseOfTheMethod) {
+  Line line;
+  for (const bool entries : {false, true}) {
+    SCOPED_TRACE(entries);
+    const auto solver = make(cg);
+    const auto csr = line.csr();
+    ASSERT_EQ(entries ? capstan_set_matrix(solver.get(), &csr)
+                      : capstan_set_operator(solver.get(), line.rows, Line::apply, &line),
+              CAPSTAN_SUCCESS);
+    solve(solver.get(), line);
+    capstan::test::resetMpiCalls();
+    const Solved solved = solve(solver.get(), line);
+    const auto calls = capstan::test::mpiCalls();
+    const auto ofMethod = solved.outcome.reductions_blocking + solved.outcome.reductions_nonblocking;
+    EXPECT_EQ(calls.allreduce + calls.iallreduce, ranksOf() == 1 ? 0 : ofMethod + 1);
+    EXPECT_EQ(calls.otherCollectives, 0);
+  }
 }
 
 TEST(CInterface, KeepsAHistoryWhereItIsAskedTo) {

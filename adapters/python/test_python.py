@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""capstan for Python beside scipy's own solvers; run under mpirun on any number of ranks.
+
+usage: mpirun -np N test_python.py LIBRARY
+"""
+
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+import numpy
+from mpi4py import MPI
+from scipy import sparse
+from scipy.sparse import linalg
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import capstan  # noqa: E402
+
+COMM = MPI.COMM_WORLD
+
+
+def line(rows=60, shift=0.01, convection=0.0):
+    """All rows of a tridiagonal matrix, and those of this rank."""
+    count = rows * COMM.size
+    whole = sparse.diags([-1 - convection, 2 + shift, -1 + convection], [-1, 0, 1], shape=(count, count), format="csr")
+    return whole, whole[rows * COMM.rank:rows * (COMM.rank + 1)].tocsr()
+
+
+def mine(vector, rows=60):
+    return vector[rows * COMM.rank:rows * (COMM.rank + 1)]
+
+
+class Solves(unittest.TestCase):
+    def setUp(self):
+        self.whole, self.rows = line()
+        self.b = numpy.sin(1e3 * numpy.arange(1.0, self.whole.shape[0] + 1))
+        self.exact = linalg.spsolve(self.whole.tocsc(), self.b)
+
+    def gathered(self, x):
+        return numpy.concatenate(COMM.allgather(x))
+
+    def test_as_scipy_does(self):
+        for method in ("capstan_cg", "capstan_gmres", "capstan_sstep_gmres", "capstan_cg_pipeline", "capstan_bicgstab"):
+            with self.subTest(method):
+                result = capstan.solve(self.rows, mine(self.b), rtol=1e-10, method=method, comm=COMM)
+                x, info = result
+                self.assertEqual(info, 0)
+                self.assertTrue(result.converged)
+                self.assertEqual(result.reason, "converged")
+                numpy.testing.assert_allclose(self.gathered(x), self.exact, atol=1e-7)
+                residual = numpy.linalg.norm(self.b - self.whole @ self.gathered(x)) / numpy.linalg.norm(self.b)
+                self.assertLessEqual(residual, 1e-10 * (1 + 1e-6))
+                self.assertAlmostEqual(result.residual, residual, delta=1e-13)
+                self.assertEqual(len(result.history), result.iterations)
+
+    def test_as_many_iterations_as_scipys_gmres(self):
+        norms = []
+        linalg.gmres(self.whole, self.b, tol=1e-8, atol=0, restart=400, maxiter=1, callback=norms.append, callback_type="pr_norm")
+        result = capstan.solve(self.rows, mine(self.b), rtol=1e-8, restart=400, method="capstan_gmres", comm=COMM)
+        self.assertAlmostEqual(result.iterations, len(norms), delta=1)
+
+    def test_functions_and_linear_operators(self):
+        def product(x):
+            return mine(self.whole @ self.gathered(x))
+
+        shape = (60, 60)
+        for A in (product, linalg.LinearOperator(shape, matvec=product, dtype=float)):
+            result = capstan.solve(A, mine(self.b), rtol=1e-10, method="capstan_cg", comm=COMM)
+            numpy.testing.assert_allclose(self.gathered(result.x), self.exact, atol=1e-7)
+
+    def test_preconditioners(self):
+        plain = capstan.solve(self.rows, mine(self.b), rtol=1e-8, method="capstan_cg", comm=COMM)
+        for M in ("riluk", linalg.LinearOperator((60, 60), matvec=lambda r: r / 2.01, dtype=float), lambda r: 3 * r):
+            result = capstan.solve(self.rows, mine(self.b), rtol=1e-8, M=M, method="capstan_cg", comm=COMM)
+            self.assertTrue(result.converged)
+            self.assertGreater(result.preconditioner_applications, 0)
+            self.assertLessEqual(result.iterations, plain.iterations + 1)
+
+    def test_the_absolute_tolerance_and_limits(self):
+        norm = numpy.linalg.norm(self.b)
+        loose = capstan.solve(self.rows, mine(self.b), rtol=1e-12, atol=1e-2 * norm, method="capstan_cg", comm=COMM)
+        self.assertTrue(loose.converged)
+        self.assertGreater(loose.residual, 1e-6)
+        x, info = capstan.solve(self.rows, mine(self.b), rtol=1e-12, maxiter=3, method="capstan_cg", comm=COMM)
+        self.assertEqual(info, 3)
+        again = capstan.solve(self.rows, mine(self.b), x, rtol=1e-8, method="capstan_cg", comm=COMM)
+        self.assertEqual(again.info, 0)
+        self.assertEqual(capstan.solve(self.rows, 0 * mine(self.b), method="capstan_cg", comm=COMM).info, 0)
+
+    def test_what_a_function_raises(self):
+        def fails(x):
+            if COMM.rank == 0:
+                raise ZeroDivisionError("on one rank")
+            return x
+
+        with self.assertRaises(capstan.CapstanError) as caught:
+            capstan.solve(fails, mine(self.b), method="capstan_cg", comm=COMM)
+        self.assertEqual(caught.exception.status, 5)
+        if COMM.rank == 0:
+            self.assertIsInstance(caught.exception.__cause__, ZeroDivisionError)
+        with self.assertRaises(capstan.CapstanError):
+            capstan.solve(lambda x: x[:3], mine(self.b), method="capstan_cg", comm=COMM)
+
+    def test_wrong_arguments(self):
+        b = mine(self.b)
+        for text, call in (("capstan_cg", lambda: capstan.solve(self.rows, b, method="capstan_gc", comm=COMM)),
+                           ("no effect", lambda: capstan.solve(self.rows, b, method="capstan_cg", parameters={"Step Size": 3}, comm=COMM)),
+                           ("entries of A", lambda: capstan.solve(lambda x: x, b, M="riluk", comm=COMM))):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+        with self.assertRaisesRegex(ValueError, "rows of A"):
+            capstan.solve(self.rows, b[:5], comm=COMM)
+        with self.assertRaisesRegex(TypeError, "LinearOperator"):
+            capstan.solve("A", b, comm=COMM)
+        with self.assertRaisesRegex(TypeError, "complex"):
+            capstan.solve(self.rows * 1j, b, comm=COMM)
+
+    def test_one_process_by_itself(self):
+        whole, _ = line(20)
+        part = whole[:20, :20].tocsr()
+        b = numpy.ones(20)
+        result = capstan.solve(part, b, rtol=1e-10, method="capstan_cg")
+        numpy.testing.assert_allclose(part @ result.x, b, atol=1e-8)
+
+    def test_a_solver_that_is_kept(self):
+        solver = capstan.Solver("capstan_gmres", comm=COMM, tolerance=1e-8, max_iterations=300, preconditioner="riluk")
+        self.assertEqual(solver.method, "CAPSTAN GMRES")
+        solver.set_operator(self.rows)
+        first, second = solver.solve(mine(self.b)), solver.solve(mine(self.b))
+        self.assertTrue(first.converged and second.converged)
+        self.assertEqual(second.setup_seconds, 0)
+        solver.set_limits(1e-2, 5)
+        self.assertLessEqual(solver.solve(mine(self.b)).iterations, 5)
+        solver.close()
+
+    def test_the_example_of_the_page(self):
+        page = (pathlib.Path(__file__).resolve().parents[2] / "docs/c.md").read_text(encoding="utf-8")
+        example = re.search(r"begin example: python -->\s+```python\n(.*?)```", page, re.DOTALL)[1]
+        names = {}
+        exec(compile(example, "docs/c.md", "exec"), names)  # pylint: disable=exec-used
+        self.assertEqual(names["info"], 0)
+
+    def test_the_picture(self):
+        import matplotlib
+        matplotlib.use("Agg")
+        result = capstan.solve(self.rows, mine(self.b), rtol=1e-8, method="capstan_cg", comm=COMM)
+        axes = result.plot()
+        self.assertEqual(len(axes.lines[0].get_xdata()), result.iterations)
+        self.assertIs(result.plot(axes), axes)
+
+
+if __name__ == "__main__":
+    os.environ["CAPSTAN_LIBRARY"] = sys.argv.pop(1)
+    unittest.main()

@@ -1,0 +1,35 @@
+# Part of run_test.cmake: the installed libcapstanC, as docs/c.md says to use it, from C and from Python.
+file(GLOB_RECURSE header "${WORK}/prefix/include/*capstan.h")
+if(NOT header)
+  message(FATAL_ERROR "the installation holds no capstan.h")
+endif()
+file(READ "${ROOT}/docs/c.md" page)
+foreach(language c python)
+  if(NOT page MATCHES "begin example: ${language} -->\n\n```${language}\n(.*)```\n\n<!-- end example: ${language} ")
+    message(FATAL_ERROR "docs/c.md has no example for ${language}")
+  endif()
+  set(example_${language} "${CMAKE_MATCH_1}")
+endforeach()
+file(WRITE "${WORK}/c/solve.c" "${example_c}")
+file(GLOB_RECURSE library "${WORK}/prefix/libcapstanC.so")
+get_filename_component(library_folder "${library}" DIRECTORY)
+
+step("configure a program in C" "${CMAKE_COMMAND}" -G "${GENERATOR}" -S "${SOURCE}/c" -B "${WORK}/c/build"
+     "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DEXAMPLE=${WORK}/c/solve.c")
+step("build it" "${CMAKE_COMMAND}" --build "${WORK}/c/build")
+step("run it" "${WORK}/c/build/consumer_c")
+if(NOT output MATCHES "^converged after [0-9]+ iterations\n$")
+  message(FATAL_ERROR "the example of docs/c.md printed: ${output}")
+endif()
+execute_process(COMMAND "${CMAKE_COMMAND}" -E env "PKG_CONFIG_PATH=${library_folder}/pkgconfig" pkg-config --cflags --libs capstan-c
+                OUTPUT_VARIABLE flags COMMAND_ERROR_IS_FATAL ANY)
+separate_arguments(flags UNIX_COMMAND "${flags}")
+step("compile with mpicc" mpicc "${WORK}/c/solve.c" ${flags} "-Wl,-rpath,${library_folder}" -o "${WORK}/c/solve")
+step("the program made with mpicc" "${WORK}/c/solve")
+
+# The module finds the library beside itself.
+execute_process(COMMAND "${PYTHON}" -c "import mpi4py, scipy" RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
+if(status EQUAL 0)
+  file(WRITE "${WORK}/c/solve.py" "${example_python}")
+  step("the module for Python" "${CMAKE_COMMAND}" -E env "PYTHONPATH=${WORK}/prefix/share/capstan/python" "${PYTHON}" "${WORK}/c/solve.py")
+endif()
